@@ -1,0 +1,26 @@
+/** One measured value and what it should be: `<= 2`, `>= 5`. */
+export interface Figure {
+  what: string;
+  value: number;
+  unit: string;
+  goal: string;
+}
+
+export type Benchmark = (say: (line: string) => void) => Promise<Figure[]>;
+
+export interface Judged extends Figure {
+  met: boolean;
+}
+
+/** A goal that cannot be read, and a value that is no number, are never met. */
+export const judge = (figure: Figure): Judged => {
+  const value = Math.round(figure.value * 1000) / 1000;
+  const [, operator, limit] = /^(<=|>=|<|>) (\d+(?:\.\d+)?)$/.exec(figure.goal) ?? [];
+  const bound = Number(limit);
+  const met =
+    (operator === '<=' && value <= bound) ||
+    (operator === '>=' && value >= bound) ||
+    (operator === '<' && value < bound) ||
+    (operator === '>' && value > bound);
+  return { ...figure, value, met };
+};

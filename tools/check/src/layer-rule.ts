@@ -1,0 +1,51 @@
+/** Arrows point down only. A layer may import itself and what its entry lists. */
+const arrows: Record<string, readonly string[]> = {
+  'packages/kube': [],
+  'packages/api': ['packages/kube'],
+  'packages/scaleway': ['packages/api', 'packages/kube'],
+  'packages/host': ['packages/api', 'packages/kube'],
+  'packages/tart': ['packages/api', 'packages/kube'],
+  'packages/provider': ['packages/scaleway', 'packages/host', 'packages/tart', 'packages/api', 'packages/kube'],
+  'packages/tart-kubelet': ['packages/scaleway', 'packages/host', 'packages/tart', 'packages/api', 'packages/kube'],
+  'packages/runners': ['packages/scaleway', 'packages/host', 'packages/tart', 'packages/api', 'packages/kube'],
+  // The one place that starts simulators is `tartan up`.
+  'packages/cli': ['packages/*', 'sim/*'],
+  // A simulator plays the outside world. It may share what is on the wire, never what our controllers expect of it.
+  'sim/kubernetes': ['packages/kube'],
+  'sim/cluster-api': ['packages/kube'],
+  'sim/scaleway': ['sim/mac'],
+  'sim/mac': [],
+  'sim/github': [],
+  'tools/check': [],
+  'tools/generate': ['packages/*', 'sim/*', 'tools/kubernetes'],
+  'tools/kubernetes': [],
+  'tools/runtime': [],
+  test: ['packages/*', 'sim/*', 'tools/*'],
+  bench: ['packages/*', 'sim/*', 'tools/*'],
+};
+
+/** The layer a file belongs to, by its path from the root. */
+export const layerOf = (path: string): string | undefined => {
+  const [first, second] = path.split('/');
+  if (first === 'test' || first === 'bench') return first;
+  const name = `${first}/${second}`;
+  return first === 'packages' || first === 'sim' || first === 'tools' ? name : undefined;
+};
+
+/** `@tartan/sim-kubernetes/x` is `sim/kubernetes`, `@tartan/kube` is `packages/kube`. */
+export const workspaceOf = (specifier: string): string | undefined => {
+  const name = /^@tartan\/([^/]+)/.exec(specifier)?.[1];
+  if (name === undefined) return undefined;
+  const family = /^(sim|tools)-(.+)$/.exec(name);
+  return family ? `${family[1]}/${family[2]}` : `packages/${name}`;
+};
+
+/** A layer that the table does not know may import nothing: whoever adds one decides where it stands. */
+export const mayImport = (from: string, to: string): boolean =>
+  (arrows[from] ?? []).some((entry) => entry === to || (entry.endsWith('/*') && to.startsWith(entry.slice(0, -1))));
+
+/** Specifiers of static and dynamic imports, re-exports and require calls. */
+export const importsOf = (source: string): string[] =>
+  [...source.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\(\s*)(['"])([^'"\n]+)\1/g)].map(
+    (match) => match[2] ?? '',
+  );

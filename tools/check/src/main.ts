@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** `npm run check`: everything about the code that can be judged without running it. Prints one line per judge, and what a judge that objects has to say. */
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
+
+interface Judge {
+  name: string;
+  /** For a person who wants to mend what it found. */
+  mend: string;
+  command: string;
+  args: string[];
+}
+
+const bin = (name: string): string => join(root, 'node_modules/.bin', name);
+
+const judges: Judge[] = [
+  { name: 'types', mend: 'npx tsc', command: bin('tsc'), args: ['-p', root] },
+  {
+    name: 'lint',
+    mend: 'npx oxlint --type-aware',
+    command: bin('oxlint'),
+    args: ['--type-aware', '--deny-warnings', '--format=unix'],
+  },
+  { name: 'dead code and dependencies', mend: 'npx knip', command: bin('knip'), args: ['--no-progress'] },
+  { name: 'format', mend: 'npm run format', command: bin('biome'), args: ['format', '.', '--max-diagnostics=20'] },
+  {
+    name: 'layers',
+    mend: 'see tools/check/src/layers.ts',
+    command: process.execPath,
+    args: [join(root, 'tools/check/src/layers.ts')],
+  },
+  {
+    name: 'lock file',
+    mend: 'npm run lock',
+    command: process.execPath,
+    args: [join(root, 'tools/check/src/lock-file.ts')],
+  },
+  {
+    name: 'generated files',
+    mend: 'npm run generate',
+    command: process.execPath,
+    args: [join(root, 'tools/generate/src/main.ts'), '--check'],
+  },
+];
+
+interface Verdict {
+  judge: Judge;
+  passed: boolean;
+  output: string;
+  seconds: number;
+}
+
+const ask = (judge: Judge): Promise<Verdict> =>
+  new Promise((resolve) => {
+    const started = performance.now();
+    const child = spawn(judge.command, judge.args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    child.stdout.on('data', (chunk) => (output += chunk));
+    child.stderr.on('data', (chunk) => (output += chunk));
+    const done = (passed: boolean): void =>
+      resolve({ judge, passed, output, seconds: (performance.now() - started) / 1000 });
+    child.on('error', (error) => {
+      output += `${error.message}\nrun "npm ci" first\n`;
+      done(false);
+    });
+    child.on('close', (code) => done(code === 0));
+  });
+
+const colour = (code: number, text: string): string =>
+  process.stdout.isTTY && !process.env['NO_COLOR'] ? `\u001B[${code}m${text}\u001B[0m` : text;
+
+const report = ({ judge, passed, output, seconds }: Verdict): void => {
+  const mark = passed ? colour(32, 'ok  ') : colour(31, 'FAIL');
+  process.stdout.write(
+    `${mark} ${judge.name} (${seconds.toFixed(1)} s)${passed ? '' : ` — mend with: ${judge.mend}`}\n`,
+  );
+  if (!passed) process.stdout.write(`${output.trimEnd()}\n`);
+};
+
+const waiting = [...judges];
+const verdicts: Verdict[] = [];
+const worker = async (): Promise<void> => {
+  for (let judge = waiting.shift(); judge; judge = waiting.shift()) {
+    const verdict = await ask(judge);
+    report(verdict);
+    verdicts.push(verdict);
+  }
+};
+await Promise.all(Array.from({ length: Math.min(availableParallelism(), judges.length) }, worker));
+process.exitCode = verdicts.every(({ passed }) => passed) ? 0 : 1;
