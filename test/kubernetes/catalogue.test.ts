@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { cataloguePath, dumpCatalogue, testControlPlane } from '@tartan/tools-kubernetes';
+
+test('the catalogue of built-in kinds is what the real API server dictates', async (t) => {
+  const controlPlane = await testControlPlane();
+  t.after(() => controlPlane.stop());
+  const dictated = await dumpCatalogue(controlPlane);
+  const committed = readFileSync(cataloguePath, 'utf8');
+  assert.ok(
+    dictated === committed,
+    `${cataloguePath} is not what Kubernetes says; write it anew with "node tools/kubernetes/src/dump-catalogue.ts" and look at the difference`,
+  );
+});

@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { cacheFolder, cacheKey, exists, fillOnce } from './build/cache.ts';
+import { BuildError, go, requireGo } from './build/go-command.ts';
+import { type BinaryName, moduleFolder, type Recipe, readGoMod, recipeOf, recipes } from './build/recipes.ts';
+
+export interface BuildOptions {
+  env?: NodeJS.ProcessEnv;
+  /** Told what is being built and how long it took. */
+  log?: (line: string) => void;
+}
+
+/**
+ * Paths of the named binaries. Those that the folder KUBEBUILDER_ASSETS holds are taken from there; the others are built with Go,
+ * once, and kept in the cache folder. Building Kubernetes from nothing takes minutes.
+ */
+export const ensureBinaries = async <Name extends BinaryName>(
+  names: readonly Name[],
+  { env = process.env, log = logToStderr }: BuildOptions = {},
+): Promise<{ [name in Name]: string }> => {
+  const paths = new Map<Name, string>();
+  for (const name of names) paths.set(name, givenBinary(name, env) ?? (await builtBinary(name, env, log)));
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one entry for each of the names
+  return Object.fromEntries(paths) as { [name in Name]: string };
+};
+
+const logToStderr = (line: string): void => {
+  process.stderr.write(`${line}\n`);
+};
+
+const givenBinary = (name: BinaryName, env: NodeJS.ProcessEnv): string | undefined => {
+  const folder = env['KUBEBUILDER_ASSETS'];
+  if (folder === undefined || folder === '') return undefined;
+  const path = join(folder, name);
+  return exists(path) ? path : undefined;
+};
+
+const builtBinary = async (name: BinaryName, env: NodeJS.ProcessEnv, log: (line: string) => void): Promise<string> => {
+  const recipe = recipeOf(name);
+  const folder = builtFolder(recipe, env);
+  await fillOnce(folder, (temporary) => build(recipe, temporary, env, log));
+  return join(folder, name);
+};
+
+/** Where the binaries of a recipe are kept. The name changes with every input of the build. */
+export const builtFolder = (recipe: Recipe, env: NodeJS.ProcessEnv): string => {
+  const { text, version } = readGoMod(recipe);
+  const sums = readFileSync(join(moduleFolder(recipe), 'go.sum'), 'utf8');
+  const commands = recipe.binaries.map((binary) =>
+    [binary.name, ...buildArguments(recipe, binary.package, version, '')].join(' '),
+  );
+  const key = cacheKey([process.platform, process.arch, text, sums, ...commands]);
+  return join(cacheFolder(env), 'kubernetes', `${recipe.module}-${version}-${key}`);
+};
+
+const buildArguments = (recipe: Recipe, goPackage: string, version: string, output: string): string[] => {
+  const settings = Object.entries(recipe.variables(version)).map(([variable, value]) => `-X ${variable}=${value}`);
+  return [
+    'build',
+    '-mod=readonly',
+    '-buildvcs=false',
+    '-trimpath',
+    '-ldflags',
+    settings.join(' '),
+    '-o',
+    output,
+    goPackage,
+  ];
+};
+
+const build = async (
+  recipe: Recipe,
+  output: string,
+  env: NodeJS.ProcessEnv,
+  log: (line: string) => void,
+): Promise<void> => {
+  const { version, goVersion } = readGoMod(recipe);
+  const run = { cwd: moduleFolder(recipe), env: { ...env, CGO_ENABLED: '0', GOWORK: 'off' } };
+  await requireGo(goVersion, run);
+  for (const binary of recipe.binaries) {
+    log(
+      `building ${binary.name} ${version} with Go (only the first time; minutes if Go has to fetch and compile its sources) …`,
+    );
+    const started = performance.now();
+    await go(buildArguments(recipe, binary.package, version, join(output, binary.name)), run);
+    log(`built ${binary.name} ${version} in ${Math.round((performance.now() - started) / 1000)} s`);
+  }
+};
+
+const main = async (wanted: readonly string[]): Promise<void> => {
+  const all = recipes.flatMap((recipe) => recipe.binaries.map((binary) => binary.name));
+  const unknown = wanted.filter((name) => !all.some((known) => known === name));
+  if (unknown.length > 0) throw new BuildError(`cannot build ${unknown.join(', ')}; there are ${all.join(', ')}`);
+  const paths = await ensureBinaries(wanted.length > 0 ? all.filter((name) => wanted.includes(name)) : all);
+  for (const path of Object.values(paths)) process.stdout.write(`${path}\n`);
+};
+
+if (import.meta.main) {
+  try {
+    await main(process.argv.slice(2));
+  } catch (error) {
+    if (!(error instanceof BuildError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,59 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+
+export const cacheFolder = (env: NodeJS.ProcessEnv = process.env): string =>
+  env['TARTAN_CACHE'] || join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'tartan');
+
+/** Everything that decides what a build yields: change any of it and the key changes. */
+export const cacheKey = (parts: readonly string[]): string => {
+  const hash = createHash('sha256');
+  // The length in front keeps ["ab", "c"] and ["a", "bc"] apart.
+  for (const part of parts) hash.update(`${Buffer.byteLength(part)}:${part}`);
+  return hash.digest('hex').slice(0, 16);
+};
+
+export const exists = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined;
+
+const abandonedAfterMilliseconds = 24 * 60 * 60 * 1000;
+
+/**
+ * Fills `folder` by means of `fill`, unless it is there.
+ *
+ * Guarantees: whoever sees `folder` sees it complete, however many processes fill it at once and whenever one of them dies; the
+ * first to finish wins and the others throw their work away. What a killed process left behind goes with a later fill.
+ */
+export const fillOnce = async (folder: string, fill: (temporary: string) => Promise<void>): Promise<void> => {
+  if (exists(folder)) return;
+  mkdirSync(dirname(folder), { recursive: true });
+  removeAbandoned(folder);
+  const temporary = `${folder}.${randomBytes(6).toString('hex')}.partial`;
+  mkdirSync(temporary);
+  try {
+    await fill(temporary);
+    moveUnlessThere(temporary, folder);
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
+  }
+};
+
+const moveUnlessThere = (from: string, to: string): void => {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    // Another process was faster: a folder that is not empty is never replaced.
+    if (!exists(to)) throw error;
+  }
+};
+
+const removeAbandoned = (folder: string): void => {
+  const prefix = `${basename(folder)}.`;
+  for (const name of readdirSync(dirname(folder))) {
+    if (!name.startsWith(prefix) || !name.endsWith('.partial')) continue;
+    const path = join(dirname(folder), name);
+    const changed = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+    if (changed !== undefined && Date.now() - changed > abandonedAfterMilliseconds)
+      rmSync(path, { recursive: true, force: true });
+  }
+};

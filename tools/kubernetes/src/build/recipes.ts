@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export type BinaryName =
+  | 'etcd'
+  | 'kube-apiserver'
+  | 'kube-controller-manager'
+  | 'kube-scheduler'
+  | 'kubectl'
+  | 'cluster-api-core'
+  | 'clusterctl'
+  | 'helm';
+
+/** How the binaries of one Go module are built. The module's go.mod and go.sum, in `modules/<name>`, pin every version. */
+export interface Recipe {
+  module: 'etcd' | 'kubernetes' | 'cluster-api' | 'helm';
+  /** The requirement in go.mod whose version the binaries report as their own. */
+  versionOf: string;
+  binaries: readonly { name: BinaryName; package: string }[];
+  /** Go variables to set at link time. The components ask each other for versions and refuse an unset one. */
+  variables(version: string): Record<string, string>;
+}
+
+const kubernetesVersion = (version: string): Record<string, string> => {
+  const [major = '', minor = ''] = version.replace(/^v/, '').split('.');
+  const variables: Record<string, string> = {};
+  for (const prefix of ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version']) {
+    variables[`${prefix}.gitVersion`] = version;
+    variables[`${prefix}.gitMajor`] = major;
+    variables[`${prefix}.gitMinor`] = minor;
+    variables[`${prefix}.gitTreeState`] = 'clean';
+  }
+  return variables;
+};
+
+export const recipes: readonly Recipe[] = [
+  {
+    module: 'etcd',
+    versionOf: 'go.etcd.io/etcd/server/v3',
+    binaries: [{ name: 'etcd', package: 'go.etcd.io/etcd/server/v3' }],
+    variables: () => ({}),
+  },
+  {
+    module: 'kubernetes',
+    versionOf: 'k8s.io/kubernetes',
+    binaries: [
+      { name: 'kube-apiserver', package: 'k8s.io/kubernetes/cmd/kube-apiserver' },
+      { name: 'kube-controller-manager', package: 'k8s.io/kubernetes/cmd/kube-controller-manager' },
+      { name: 'kube-scheduler', package: 'k8s.io/kubernetes/cmd/kube-scheduler' },
+      { name: 'kubectl', package: 'k8s.io/kubernetes/cmd/kubectl' },
+    ],
+    variables: kubernetesVersion,
+  },
+  {
+    module: 'cluster-api',
+    versionOf: 'sigs.k8s.io/cluster-api',
+    binaries: [
+      { name: 'cluster-api-core', package: 'sigs.k8s.io/cluster-api/core' },
+      { name: 'clusterctl', package: 'sigs.k8s.io/cluster-api/cmd/clusterctl' },
+    ],
+    variables: (version) => {
+      const [major = '', minor = ''] = version.replace(/^v/, '').split('.');
+      const prefix = 'sigs.k8s.io/cluster-api/version';
+      return {
+        [`${prefix}.gitVersion`]: version,
+        [`${prefix}.gitMajor`]: major,
+        [`${prefix}.gitMinor`]: minor,
+        [`${prefix}.gitTreeState`]: 'clean',
+      };
+    },
+  },
+  {
+    module: 'helm',
+    versionOf: 'helm.sh/helm/v4',
+    binaries: [{ name: 'helm', package: 'helm.sh/helm/v4/cmd/helm' }],
+    variables: (version) => ({ 'helm.sh/helm/v4/internal/version.version': version }),
+  },
+];
+
+const modulesFolder = join(import.meta.dirname, '../../modules');
+
+export const moduleFolder = (recipe: Recipe): string => join(modulesFolder, recipe.module);
+
+/** What stands in a recipe's go.mod: the version of what it builds, and the oldest Go that can build it. */
+export const readGoMod = (recipe: Recipe): { version: string; goVersion: string; text: string } => {
+  const text = readFileSync(join(moduleFolder(recipe), 'go.mod'), 'utf8');
+  const version = text.match(new RegExp(`^(?:require)?\\s*${recipe.versionOf} (v\\S+)`, 'm'))?.[1];
+  const goVersion = text.match(/^go (\S+)$/m)?.[1];
+  if (version === undefined || goVersion === undefined) {
+    throw new Error(`${moduleFolder(recipe)}/go.mod names no version of ${recipe.versionOf}, or no Go version`);
+  }
+  return { version, goVersion, text };
+};
+
+export const recipeOf = (binary: BinaryName): Recipe => {
+  const recipe = recipes.find((candidate) => candidate.binaries.some(({ name }) => name === binary));
+  if (recipe === undefined) throw new Error(`no recipe builds ${binary}`);
+  return recipe;
+};

@@ -1,0 +1,132 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { apiRequest } from './api-request.ts';
+import type { BinaryName } from './build/recipes.ts';
+import { ensureBinaries } from './build.ts';
+import { issueClientCertificate, type Identity, type Subject } from './control-plane/certificates.ts';
+import { startComponent, type Component, type ComponentSpec } from './control-plane/component.ts';
+import { apiServer, controllerManager, etcd, scheduler } from './control-plane/components.ts';
+import { writeKeyMaterial, type ControlPlaneFiles } from './control-plane/files.ts';
+import { formatKubeconfig, type Access } from './control-plane/kubeconfig.ts';
+import { own } from './control-plane/ownership.ts';
+
+type ControlPlaneBinary = Extract<
+  BinaryName,
+  'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler' | 'kubectl'
+>;
+
+export interface ControlPlaneOptions {
+  /** Without it nothing collects garbage, empties namespaces, creates service accounts or signs certificates. */
+  controllerManager?: boolean;
+  scheduler?: boolean;
+  /** Added to, and winning over, the flags that are set here. */
+  apiServerFlags?: readonly string[];
+  controllerManagerFlags?: readonly string[];
+  binaries?: Readonly<Record<ControlPlaneBinary, string>>;
+  deadlineMilliseconds?: number;
+}
+
+/** A Kubernetes control plane on loopback. Its administrator is in the group system:masters. */
+export interface ControlPlane extends Required<Omit<Access, 'token'>> {
+  adminKubeconfigPath: string;
+  /** Logs (`<component>.log`), keys and data; goes with `stop`. */
+  dir: string;
+  files: ControlPlaneFiles;
+  binaries: Readonly<Record<ControlPlaneBinary, string>>;
+  /** A client certificate for anybody else. */
+  issue(subject: Subject): Promise<Identity>;
+  /** Ends all processes and removes the folder. Idempotent. */
+  stop(): Promise<void>;
+}
+
+const defaultDeadlineMilliseconds = 120_000;
+
+/** Starts etcd, the API server and what else is asked for, and waits until they serve. Nothing is left behind when that fails. */
+export const startControlPlane = async (options: ControlPlaneOptions = {}): Promise<ControlPlane> => {
+  const binaries = options.binaries ?? (await ensureBinaries(binaryNames));
+  const deadlineMilliseconds = options.deadlineMilliseconds ?? defaultDeadlineMilliseconds;
+  const dir = mkdtempSync(join(tmpdir(), 'tartan-kubernetes-'));
+  const running: Component[] = [];
+  const start = (spec: ComponentSpec): Promise<Component> =>
+    startComponent(spec, { dir, deadlineMilliseconds, onSpawn: (component) => running.push(component) });
+  const { stop } = ownComponents(running, dir);
+
+  try {
+    const { files, authority, admin } = await writeKeyMaterial(dir);
+    const identity = {
+      caCertificate: authority.certificate,
+      clientCertificate: admin.certificate,
+      clientKey: admin.key,
+    };
+    const { ports: etcdPorts } = await start(etcd(binaries.etcd, dir, files, identity));
+    const { ports: apiPorts } = await start(
+      apiServer(binaries['kube-apiserver'], dir, files, identity, {
+        etcdPort: etcdPorts[0] ?? 0,
+        flags: options.apiServerFlags ?? [],
+      }),
+    );
+    const access = { ...identity, url: `https://127.0.0.1:${apiPorts[0]}` };
+    const adminKubeconfigPath = join(dir, 'admin.kubeconfig');
+    writeFileSync(adminKubeconfigPath, formatKubeconfig(access), { mode: 0o600 });
+    await Promise.all([
+      options.controllerManager === true &&
+        start(
+          controllerManager(
+            binaries['kube-controller-manager'],
+            adminKubeconfigPath,
+            files,
+            identity,
+            options.controllerManagerFlags ?? [],
+          ),
+        ).then(() => defaultServiceAccount(access, deadlineMilliseconds)),
+      options.scheduler === true && start(scheduler(binaries['kube-scheduler'], adminKubeconfigPath, files, identity)),
+    ]);
+    return {
+      ...access,
+      adminKubeconfigPath,
+      dir,
+      files,
+      binaries,
+      issue: (subject) => issueClientCertificate(authority, subject),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+};
+
+const binaryNames = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kubectl'] as const;
+
+/** In the order of starting; they are stopped in the opposite order, since an API server without etcd hangs at its end. */
+export const ownComponents = (running: readonly Component[], dir: string): { stop: () => Promise<void> } => {
+  const removeFolder = (): void => rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
+  let stopping: Promise<void> | undefined;
+  const stopAll = async (): Promise<void> => {
+    for (const component of running.toReversed()) await component.stop();
+    removeFolder();
+    release();
+  };
+  const stop = (): Promise<void> => (stopping ??= stopAll());
+  const release = own({
+    stop,
+    abandon: () => {
+      for (const component of running.toReversed()) component.kill();
+      removeFolder();
+    },
+  });
+  return { stop };
+};
+
+/** Pods are refused in a namespace until the controller manager has given it a service account. */
+const defaultServiceAccount = async (access: Access, deadlineMilliseconds: number): Promise<void> => {
+  const deadline = performance.now() + deadlineMilliseconds;
+  while (performance.now() < deadline) {
+    const { status } = await apiRequest(access, '/api/v1/namespaces/default/serviceaccounts/default');
+    if (status === 200) return;
+    await sleep(100);
+  }
+  throw new Error(`the controller manager created no default service account within ${deadlineMilliseconds / 1000} s`);
+};

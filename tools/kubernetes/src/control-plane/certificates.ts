@@ -1,0 +1,111 @@
+import { generateKeyPairSync, randomBytes, webcrypto } from 'node:crypto';
+import './reflect-metadata.ts';
+import * as x509 from '@peculiar/x509';
+
+/** A certificate and its private key, as PEM. */
+export interface Identity {
+  certificate: string;
+  key: string;
+}
+
+/** Who a client certificate speaks for. */
+export interface Subject {
+  user: string;
+  groups?: readonly string[];
+}
+
+x509.cryptoProvider.set(webcrypto);
+
+const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+const day = 24 * 60 * 60 * 1000;
+
+/** A certificate authority that lives for the length of a test run. */
+export const createAuthority = async (commonName: string): Promise<Identity> => {
+  const keys = await generateKeys();
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    serialNumber: serialNumber(),
+    name: [{ CN: [commonName] }],
+    ...validity(),
+    keys,
+    signingAlgorithm: algorithm,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.digitalSignature, true),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  });
+  return { certificate: `${certificate.toString('pem')}\n`, key: await privateKeyPem(keys.privateKey) };
+};
+
+/** For the servers of a control plane, which listen on loopback and are also clients of each other (etcd's peers). */
+export const issueServerCertificate = (authority: Identity, commonName: string): Promise<Identity> =>
+  issue(authority, {
+    name: [{ CN: [commonName] }],
+    usages: [x509.ExtendedKeyUsage.serverAuth, x509.ExtendedKeyUsage.clientAuth],
+    names: [
+      { type: 'ip', value: '127.0.0.1' },
+      ...['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'].map(
+        (value) => ({ type: 'dns', value }) as const,
+      ),
+    ],
+  });
+
+/** A certificate by which the API server knows a user: the common name is the name, the organisations are the groups. */
+export const issueClientCertificate = (authority: Identity, { user, groups = [] }: Subject): Promise<Identity> =>
+  issue(authority, {
+    name: [...groups.map((group) => ({ O: [group] })), { CN: [user] }],
+    usages: [x509.ExtendedKeyUsage.clientAuth],
+    names: [],
+  });
+
+/** A key pair that signs service account tokens. */
+export const createTokenKeys = (): { publicKey: string; privateKey: string } =>
+  generateKeyPairSync('ec', {
+    namedCurve: 'P-256',
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'sec1', format: 'pem' },
+  });
+
+interface Request {
+  name: x509.JsonName;
+  usages: string[];
+  names: x509.JsonGeneralNames;
+}
+
+const issue = async (authority: Identity, { name, usages, names }: Request): Promise<Identity> => {
+  const keys = await generateKeys();
+  const certificate = await x509.X509CertificateGenerator.create({
+    serialNumber: serialNumber(),
+    subject: name,
+    issuer: new x509.X509Certificate(authority.certificate).subject,
+    ...validity(),
+    publicKey: keys.publicKey,
+    signingKey: await importPrivateKey(authority.key),
+    signingAlgorithm: algorithm,
+    extensions: [
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      new x509.ExtendedKeyUsageExtension(usages),
+      ...(names.length > 0 ? [new x509.SubjectAlternativeNameExtension(names)] : []),
+    ],
+  });
+  return { certificate: `${certificate.toString('pem')}\n`, key: await privateKeyPem(keys.privateKey) };
+};
+
+const generateKeys = (): Promise<webcrypto.CryptoKeyPair> =>
+  webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+
+const importPrivateKey = (pem: string): Promise<webcrypto.CryptoKey> =>
+  webcrypto.subtle.importKey('pkcs8', x509.PemConverter.decodeFirst(pem), algorithm, false, ['sign']);
+
+const privateKeyPem = async (key: webcrypto.CryptoKey): Promise<string> =>
+  `${x509.PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', key), 'PRIVATE KEY')}\n`;
+
+/** Positive, as RFC 5280 wants it. */
+const serialNumber = (): string => `01${randomBytes(15).toString('hex')}`;
+
+/** From an hour ago, for clocks that disagree, and longer than any test runs. */
+const validity = (): { notBefore: Date; notAfter: Date } => {
+  const now = Date.now();
+  return { notBefore: new Date(now - day / 24), notAfter: new Date(now + 30 * day) };
+};

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { type Component, type ComponentSpec, type StartOptions, startComponent } from './component.ts';
+import { freePorts } from './ports.ts';
+
+/** A component that is a few lines of JavaScript; `port` is its port. */
+const script = (text: string): ComponentSpec => ({
+  name: 'fake',
+  binary: process.execPath,
+  portCount: 1,
+  args: ([port]) => ['-e', `const port = ${port}; ${text}`],
+  isReady: async ([port], signal) => {
+    const answer = await fetch(`http://127.0.0.1:${port}/`, { signal });
+    return (await answer.text()) === 'fake';
+  },
+});
+
+const serving = `require('http').createServer((_, res) => res.end('fake')).listen(port, '127.0.0.1');`;
+
+const options = (t: TestContext): StartOptions & { spawned: Component[] } => {
+  const dir = mkdtempSync(join(tmpdir(), 'tartan-component-'));
+  const spawned: Component[] = [];
+  t.after(async () => {
+    for (const component of spawned) await component.stop();
+    rmSync(dir, { recursive: true, force: true });
+  });
+  return { dir, deadlineMilliseconds: 60_000, spawned, onSpawn: (component) => spawned.push(component) };
+};
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+test('a component is ready when it says so, logs to its file, and is gone after stop', async (t) => {
+  const settings = options(t);
+  const component = await startComponent(script(`console.log('hello'); ${serving}`), settings);
+  assert.ok(isAlive(component.pid));
+  assert.equal(readFileSync(join(settings.dir, 'fake.log'), 'utf8'), 'hello\n');
+  await Promise.all([component.stop(), component.stop()]);
+  assert.ok(!isAlive(component.pid));
+});
+
+test('a component that ends before it is ready is an error with its exit code and the end of its log', async (t) => {
+  const text = `for (let i = 0; i < 100; i++) console.log('line ' + i); process.exit(3);`;
+  await assert.rejects(startComponent(script(text), options(t)), (error: unknown) => {
+    assert.ok(error instanceof Error);
+    assert.match(error.message, /^fake ended with exit code 3 before it was ready; the end of its log:\n.*line 99$/s);
+    assert.doesNotMatch(error.message, /line 9\n/);
+    return true;
+  });
+});
+
+test('a component that is not ready in time is stopped', async (t) => {
+  const settings = { ...options(t), deadlineMilliseconds: 200 };
+  await assert.rejects(
+    startComponent(script('setInterval(() => {}, 1000);'), settings),
+    /fake was not ready within 0\.2 s/,
+  );
+  assert.ok(settings.spawned.every(({ pid }) => !isAlive(pid)));
+});
+
+test('a binary that is not there is an error that says so', async (t) => {
+  const spec = { ...script(''), binary: '/nonexistent/fake' };
+  await assert.rejects(
+    startComponent(spec, options(t)),
+    /fake could not be started \(spawn \/nonexistent\/fake ENOENT\)/,
+  );
+});
+
+test('a port that somebody else took costs another attempt with another port', async (t) => {
+  const settings = options(t);
+  const stranger = createServer((socket) => socket.destroy());
+  const [taken = 0, free = 0] = await freePorts(2);
+  await new Promise<void>((resolve) => stranger.listen(taken, '127.0.0.1', resolve));
+  t.after(() => stranger.close());
+  const choices = [taken, taken, free];
+  const component = await startComponent(script(serving), {
+    ...settings,
+    choosePorts: async () => [choices.shift() ?? 0],
+  });
+  assert.deepEqual(component.ports, [free]);
+  assert.equal(settings.spawned.length, 3);
+});
+
+test('it gives up when every port is taken', async (t) => {
+  const settings = options(t);
+  const stranger = createServer((socket) => socket.destroy());
+  const [taken = 0] = await freePorts(1);
+  await new Promise<void>((resolve) => stranger.listen(taken, '127.0.0.1', resolve));
+  t.after(() => stranger.close());
+  await assert.rejects(
+    startComponent(script(serving), { ...settings, choosePorts: async () => [taken] }),
+    /EADDRINUSE/,
+  );
+  assert.equal(settings.spawned.length, 5);
+});
+
+test('a component that does not listen to reason is killed', async (t) => {
+  const settings = { ...options(t), stopMilliseconds: 100 };
+  const component = await startComponent(script(`process.on('SIGTERM', () => {}); ${serving}`), settings);
+  await component.stop();
+  assert.ok(!isAlive(component.pid));
+});

@@ -1,0 +1,135 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePorts } from './ports.ts';
+
+/** A server process of the control plane. */
+export interface ComponentSpec {
+  name: string;
+  binary: string;
+  portCount: number;
+  args(ports: readonly number[]): string[];
+  /** Whether it serves. May throw for "not yet". It must be sure to have reached this process and not a stranger on its port. */
+  isReady(ports: readonly number[], signal: AbortSignal): Promise<boolean>;
+}
+
+export interface Component {
+  name: string;
+  ports: readonly number[];
+  pid: number;
+  /** Ends the process, by force if need be, and waits until it is gone. Idempotent. */
+  stop(): Promise<void>;
+  /** Ends it at once, without waiting: for a parent that is about to exit. */
+  kill(): void;
+}
+
+export interface StartOptions {
+  /** Where its log goes, as `<name>.log`. */
+  dir: string;
+  deadlineMilliseconds: number;
+  stopMilliseconds?: number;
+  choosePorts?: (count: number) => Promise<number[]>;
+  /** Told of every process before anything else can fail. */
+  onSpawn?: (component: Component) => void;
+}
+
+const attempts = 5;
+const pollMilliseconds = 50;
+const requestMilliseconds = 2_000;
+const logLinesShown = 30;
+const portTaken = /address already in use|EADDRINUSE/;
+
+/** Starts a component and waits until it is ready. A port that someone else took in between costs another attempt. */
+export const startComponent = async (spec: ComponentSpec, options: StartOptions): Promise<Component> => {
+  const deadline = performance.now() + options.deadlineMilliseconds;
+  for (let attempt = 1; ; attempt++) {
+    const ports = await (options.choosePorts ?? freePorts)(spec.portCount);
+    const log = join(options.dir, `${spec.name}.log`);
+    const process = spawnLogged(spec, ports, log);
+    const component = componentOf(spec.name, ports, process, options.stopMilliseconds ?? 10_000);
+    options.onSpawn?.(component);
+    const outcome = await readiness(spec, ports, process, deadline);
+    if (outcome === 'ready') return component;
+    await component.stop();
+    const text = readFileSync(log, 'utf8');
+    if (outcome === 'exited' && portTaken.test(text) && attempt < attempts) continue;
+    throw new Error(
+      `${failure(spec, outcome, process, options.deadlineMilliseconds)}; the end of its log:\n${tail(text)}`,
+      {
+        ...(outcome instanceof Error && { cause: outcome }),
+      },
+    );
+  }
+};
+
+const spawnLogged = (spec: ComponentSpec, ports: readonly number[], log: string): ChildProcess => {
+  const file = openSync(log, 'w');
+  try {
+    // A process group of its own: Ctrl-C reaches only the parent, which stops the components in the right order.
+    return spawn(spec.binary, spec.args(ports), { stdio: ['ignore', file, file], detached: true });
+  } finally {
+    closeSync(file);
+  }
+};
+
+const hasExited = (process: ChildProcess): boolean => process.exitCode !== null || process.signalCode !== null;
+
+const componentOf = (
+  name: string,
+  ports: readonly number[],
+  process: ChildProcess,
+  stopMilliseconds: number,
+): Component => {
+  const gone = new Promise<void>((resolve) => {
+    process.once('exit', () => resolve());
+    process.once('error', () => resolve());
+  });
+  let stopping: Promise<void> | undefined;
+  const stop = async (): Promise<void> => {
+    if (process.pid === undefined || hasExited(process)) return;
+    process.kill('SIGTERM');
+    const timer = setTimeout(() => process.kill('SIGKILL'), stopMilliseconds);
+    await gone;
+    clearTimeout(timer);
+  };
+  return {
+    name,
+    ports,
+    pid: process.pid ?? 0,
+    stop: () => (stopping ??= stop()),
+    kill: () => {
+      if (process.pid !== undefined && !hasExited(process)) process.kill('SIGKILL');
+    },
+  };
+};
+
+type Outcome = 'ready' | 'exited' | 'late' | Error;
+
+const readiness = async (
+  spec: ComponentSpec,
+  ports: readonly number[],
+  process: ChildProcess,
+  deadline: number,
+): Promise<Outcome> => {
+  let failed: Error | undefined;
+  process.once('error', (error) => {
+    failed = error;
+  });
+  while (performance.now() < deadline) {
+    const ready = await spec.isReady(ports, AbortSignal.timeout(requestMilliseconds)).catch(() => false);
+    if (failed !== undefined) return failed;
+    if (hasExited(process)) return 'exited';
+    if (ready) return 'ready';
+    await sleep(pollMilliseconds);
+  }
+  return 'late';
+};
+
+const failure = (spec: ComponentSpec, outcome: Outcome, process: ChildProcess, milliseconds: number): string => {
+  if (outcome instanceof Error) return `${spec.name} could not be started (${outcome.message})`;
+  if (outcome === 'late') return `${spec.name} was not ready within ${milliseconds / 1000} s`;
+  return `${spec.name} ended with ${process.signalCode ?? `exit code ${process.exitCode}`} before it was ready`;
+};
+
+const tail = (text: string): string => text.trimEnd().split('\n').slice(-logLinesShown).join('\n');

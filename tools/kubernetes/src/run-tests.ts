@@ -1,0 +1,55 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { BuildError } from './build/go-command.ts';
+import { startControlPlane } from './control-plane.ts';
+import { own } from './control-plane/ownership.ts';
+import { chooseCluster, testArguments } from './run-tests/arguments.ts';
+import { shareControlPlane, shareExistingCluster } from './shared.ts';
+
+const root = join(import.meta.dirname, '../../..');
+
+/** Runs the test files with `env` on top of this process's own; answers with the exit code. */
+const runTests = async (args: readonly string[], env: Record<string, string>): Promise<number> => {
+  const inherited = { ...process.env };
+  // The cluster a person works with is not for tests to stumble upon.
+  delete inherited['KUBECONFIG'];
+  const tests = spawn(process.execPath, args, { cwd: root, stdio: 'inherit', env: { ...inherited, ...env } });
+  const exited = new Promise<number>((resolve, reject) => {
+    tests.once('error', reject);
+    tests.once('exit', (code) => resolve(code ?? 1));
+  });
+  const release = own({
+    stop: async () => {
+      tests.kill('SIGTERM');
+      await exited;
+    },
+    abandon: () => tests.kill('SIGKILL'),
+  });
+  const code = await exited;
+  release();
+  return code;
+};
+
+const main = async (): Promise<number> => {
+  const args = testArguments(process.argv.slice(2));
+  const choice = chooseCluster(process.env);
+  if ('existing' in choice) {
+    process.stderr.write(`the tests use the cluster ${choice.url} of ${choice.existing}\n`);
+    return await runTests(args, shareExistingCluster(choice.existing));
+  }
+  if (choice.note !== undefined) process.stderr.write(`${choice.note}\n`);
+  const controlPlane = await startControlPlane({ controllerManager: true, scheduler: true });
+  try {
+    return await runTests(args, shareControlPlane(controlPlane));
+  } finally {
+    await controlPlane.stop();
+  }
+};
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  if (!(error instanceof BuildError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 1;
+}
