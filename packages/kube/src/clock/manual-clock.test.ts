@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { microTimestamp, timestamp } from './clock.ts';
+import { manualClock } from './manual-clock.ts';
+
+test('what falls due runs in order of time, then of arrival', () => {
+  const clock = manualClock(0);
+  const ran: string[] = [];
+  clock.after(20, () => ran.push('late'));
+  clock.after(10, () => ran.push('early'));
+  clock.after(10, () => ran.push('early too'));
+  clock.advance(15);
+  assert.deepEqual(ran, ['early', 'early too']);
+  clock.advance(5);
+  assert.deepEqual(ran, ['early', 'early too', 'late']);
+  assert.equal(clock.now(), 20);
+});
+
+test('what is scheduled while time moves runs in the same move, at its own time', () => {
+  const clock = manualClock(0);
+  const at: number[] = [];
+  const again = (): void => {
+    at.push(clock.now());
+    if (at.length < 3) clock.after(10, again);
+  };
+  clock.after(10, again);
+  clock.advance(100);
+  assert.deepEqual(at, [10, 20, 30]);
+});
+
+test('what is taken back does not run', () => {
+  const clock = manualClock(0);
+  const takeBack = clock.after(1, () => assert.fail('ran'));
+  takeBack();
+  clock.advance(10);
+});
+
+test('times are written as Go reads them', () => {
+  assert.equal(timestamp(1234), '1970-01-01T00:00:01Z');
+  assert.equal(microTimestamp(1234), '1970-01-01T00:00:01.234000Z');
+});
