@@ -40,8 +40,14 @@ export interface Strategy {
   statusMayChangeMetadata: boolean;
   /** Seconds until a graceful delete may end; 0 deletes at once. */
   gracePeriodSeconds(object: KubeObject, requested: number | undefined): number;
-  /** Refuse or prepare a delete (throws ApiError). */
+  /** Something waits for a delete and ends with another one that has no grace left: Pods and their kubelet. */
+  graceful: boolean;
+  /** Refuse a delete (throws ApiError), or change the object that is marked as being deleted. */
   beforeDelete(object: KubeObject, context: WriteContext): void;
+  /** The object stays until this is false, once its deletion has begun. */
+  holdsDeletion(object: KubeObject): boolean;
+  /** A finished delete answers with the object; other kinds answer with a Status. */
+  returnsDeletedObject: boolean;
   /** What `fieldSelector` may name, besides metadata.name and metadata.namespace. */
   selectableFields(object: KubeObject): Record<string, string>;
   columns: Columns;
@@ -84,6 +90,8 @@ export interface Subresource {
   verbs: readonly string[];
   view?: View;
   action?: Action;
+  /** Of a view that is of another kind than its parent. */
+  columns?: Columns;
   /** For decoding and strict validation of an action's body. */
   schema?: Schema;
 }

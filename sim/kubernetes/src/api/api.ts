@@ -1,6 +1,6 @@
 import type { User } from '../auth/user.ts';
 import type { Authorizer } from '../auth/authorizer.ts';
-import type { Clock } from '../clock/clock.ts';
+import type { Clock } from '@tartan/kube/clock';
 import type { KubeObject } from '../object.ts';
 import type { Resource } from '../resource.ts';
 import type { Change } from '../storage/storage.ts';
@@ -12,7 +12,7 @@ export interface DeleteOptions {
   dryRun?: boolean;
 }
 
-export interface WriteOptions {
+interface WriteOptions {
   dryRun?: boolean;
 }
 
@@ -40,9 +40,34 @@ export interface Api {
   create(resource: Resource, namespace: string, object: KubeObject, user: User, options?: WriteOptions): KubeObject;
   /** Compare-and-swap on `metadata.resourceVersion`, if the object carries one. */
   update(resource: Resource, namespace: string, object: KubeObject, user: User, options?: WriteOptions): KubeObject;
-  updateStatus(resource: Resource, namespace: string, object: KubeObject, user: User, options?: WriteOptions): KubeObject;
+  updateStatus(
+    resource: Resource,
+    namespace: string,
+    object: KubeObject,
+    user: User,
+    options?: WriteOptions,
+  ): KubeObject;
+  /** Any subresource that is a view of its parent: scale, approval, finalize. */
+  updateSubresource(
+    resource: Resource,
+    subresource: string,
+    namespace: string,
+    object: KubeObject,
+    user: User,
+    options?: WriteOptions,
+  ): KubeObject;
   /** The object if its deletion has only begun, undefined if it is gone now. Throws NotFound and Conflict. */
-  delete(resource: Resource, namespace: string, name: string, user: User, options?: DeleteOptions): KubeObject | undefined;
+  delete(
+    resource: Resource,
+    namespace: string,
+    name: string,
+    user: User,
+    options?: DeleteOptions,
+  ): KubeObject | undefined;
+  /** Takes `kubernetes` out of the namespace's spec.finalizers, as a PUT of its `finalize` subresource; the namespace goes with its last finalizer. */
+  finalizeNamespace(name: string): void;
+  /** Binds a Pod to a Node, as a POST of `pods/binding`. Throws NotFound and Conflict. */
+  bind(namespace: string, pod: string, node: string): void;
   /**
    * Every change to `resource` from now on, in order; called within the write, so only take notes in it. The returned function
    * ends the subscription.

@@ -17,7 +17,7 @@ export interface Attributes {
   labelSelector: string;
 }
 
-export interface Verdict {
+interface Verdict {
   allowed: boolean;
   reason: string;
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock/clock.ts';
+import type { Clock } from '@tartan/kube/clock';
 
 export interface CertificateRequest {
   commonName: string;
@@ -20,10 +20,13 @@ export interface ServiceAccountClaims {
   namespace: string;
   serviceAccount: { name: string; uid: string };
   pod?: { name: string; uid: string };
+  /** Without a uid when a Pod is bound to a Node that does not exist. */
   node?: { name: string; uid: string };
   secret?: { name: string; uid: string };
   audiences: readonly string[];
   expirationSeconds: number;
+  /** `jti`, in a verified token: audit logs know a credential by it. */
+  id?: string;
 }
 
 /** The secrets of one cluster: its certificate authority and its token key. Private keys never leave it. */
@@ -37,8 +40,13 @@ export interface Identity {
   /** Signs a PKCS#10 request (PEM); answers the certificate (PEM). Rejects what is not a valid request. */
   sign(csr: string, usages: readonly string[], seconds: number): Promise<string>;
   signToken(claims: ServiceAccountClaims): Promise<{ token: string; expirationTimestamp: string }>;
-  /** The claims of a token that this cluster signed and that has not expired; undefined for anything else. */
+  /**
+   * The claims of a token that this cluster signed, that has not expired, and that names one of `audiences` (by default the
+   * issuer); undefined for anything else.
+   */
   verifyToken(token: string, audiences?: readonly string[]): Promise<ServiceAccountClaims | undefined>;
+  /** Why `verifyToken` refused: the text that a TokenReview shows, or undefined for what does not even claim to be of this cluster. */
+  problemOf(token: string, audiences?: readonly string[]): Promise<string | undefined>;
 }
 
 export type CreateIdentity = (clock: Clock) => Promise<Identity>;

@@ -8,8 +8,10 @@ export interface ApiRequest {
   /** Names in lower case. */
   headers: Readonly<Record<string, string>>;
   body: Uint8Array;
-  /** Subject of the verified client certificate, when the transport saw one. */
-  certificate?: { commonName: string; organizations: readonly string[] };
+  /** Subject of the verified client certificate, when the transport saw one, and SHA-256 of the certificate in hexadecimal. */
+  certificate?: { commonName: string; organizations: readonly string[]; fingerprint?: string };
+  /** The client showed a certificate that this cluster did not issue, or that has expired. */
+  untrustedCertificate?: boolean;
   /** Fires when the client is gone: whatever is still under way for it can stop. */
   signal: AbortSignal;
 }
@@ -30,7 +32,7 @@ export interface ApiStream {
 }
 
 /** "Switch protocols and become a pipe to this kubelet": exec, attach, port-forward. Only a transport with sockets can do that. */
-export interface ApiUpgrade {
+interface ApiUpgrade {
   kind: 'upgrade';
   /** https URL of the kubelet, with its query. */
   url: string;

@@ -15,7 +15,10 @@ export const plainStrategy: Strategy = {
   validateStatus: () => [],
   statusMayChangeMetadata: false,
   gracePeriodSeconds: () => 0,
+  graceful: false,
   beforeDelete: () => {},
+  holdsDeletion: (object) => (object.metadata.finalizers ?? []).length > 0,
+  returnsDeletedObject: false,
   selectableFields: () => ({}),
   columns: nameAndAge,
 };

@@ -32,7 +32,13 @@ export interface Status {
 export class ApiError extends Error {
   readonly status: Status;
   readonly code: number;
-  constructor(code: number, reason: string, message: string, details?: StatusDetails, metadata: Status['metadata'] = {}) {
+  constructor(
+    code: number,
+    reason: string,
+    message: string,
+    details?: StatusDetails,
+    metadata: Status['metadata'] = {},
+  ) {
     super(message);
     this.name = 'ApiError';
     this.code = code;
@@ -42,7 +48,8 @@ export class ApiError extends Error {
       metadata,
       status: 'Failure',
       message,
-      reason,
+      // Errors that the real server did not foresee are 500s without any reason.
+      ...(reason === '' ? {} : { reason }),
       ...(details ? { details } : {}),
       code,
     };
@@ -65,8 +72,13 @@ export const notFound = (subject: Subject, name: string): ApiError =>
 export const noSuchPath = (): ApiError =>
   new ApiError(404, 'NotFound', 'the server could not find the requested resource', {});
 
-export const alreadyExists = (subject: Subject, name: string): ApiError =>
-  new ApiError(409, 'AlreadyExists', `${qualified(subject)} "${name}" already exists`, named(subject, name));
+export const alreadyExists = (subject: Subject, name: string, beingDeleted = false): ApiError =>
+  new ApiError(
+    409,
+    'AlreadyExists',
+    `${beingDeleted ? 'object is being deleted: ' : ''}${qualified(subject)} "${name}" already exists`,
+    named(subject, name),
+  );
 
 export const conflict = (subject: Subject, name: string, why: string): ApiError =>
   new ApiError(
@@ -77,7 +89,11 @@ export const conflict = (subject: Subject, name: string, why: string): ApiError 
   );
 
 export const staleWrite = (subject: Subject, name: string): ApiError =>
-  conflict(subject, name, 'the object has been modified; please apply your changes to the latest version and try again');
+  conflict(
+    subject,
+    name,
+    'the object has been modified; please apply your changes to the latest version and try again',
+  );
 
 export const invalidObject = (subject: Subject, name: string, causes: readonly Cause[]): ApiError => {
   const kind = subject.group === '' ? subject.kind : `${subject.kind}.${subject.group}`;
@@ -105,14 +121,6 @@ export const forbiddenTo = (subject: Subject, name: string, why: string, causes?
 
 export const unauthorized = (): ApiError => new ApiError(401, 'Unauthorized', 'Unauthorized');
 
-export const methodNotAllowed = (subject: Subject, verb: string): ApiError =>
-  new ApiError(
-    405,
-    'MethodNotAllowed',
-    `${verb} is not supported on resources of kind "${qualified(subject)}"`,
-    named(subject, ''),
-  );
-
 export const unsupportedMediaType = (message: string): ApiError => new ApiError(415, 'UnsupportedMediaType', message);
 
 export const notAcceptable = (offered: readonly string[]): ApiError =>
@@ -123,12 +131,14 @@ export const tooLarge = (message: string): ApiError => new ApiError(413, 'Reques
 export const expired = (message: string, metadata: Status['metadata'] = {}): ApiError =>
   new ApiError(410, 'Expired', message, undefined, metadata);
 
-export const tooManyRequests = (message: string, retryAfterSeconds: number, causes: StatusDetails['causes'] = []): ApiError =>
-  new ApiError(429, 'TooManyRequests', message, { causes, retryAfterSeconds });
-
 export const internalError = (message: string): ApiError =>
   new ApiError(500, 'InternalError', `Internal error occurred: ${message}`, { causes: [{ message }] });
 
-export const serviceUnavailable = (message: string): ApiError => new ApiError(503, 'ServiceUnavailable', message);
+/** A failure that the real server gives no reason for. */
+export const plainFailure = (message: string): ApiError => new ApiError(500, '', message);
 
-export const notImplemented = (message: string): ApiError => new ApiError(501, 'NotImplemented', message);
+/** The path exists, but not with this method. */
+export const methodRefused = (): ApiError =>
+  new ApiError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
+
+export const serviceUnavailable = (message: string): ApiError => new ApiError(503, 'ServiceUnavailable', message);

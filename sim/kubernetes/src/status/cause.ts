@@ -31,17 +31,13 @@ export const invalid = (field: string, value: Json, detail: string): Cause => ({
   field,
 });
 
-export const typeInvalid = (field: string, value: Json, detail: string): Cause => ({
-  reason: 'FieldValueTypeInvalid',
-  message: withDetail(`Invalid value: ${shown(value)}`, detail),
-  field,
-});
-
 export const notSupported = (field: string, value: Json, supported: readonly string[]): Cause => ({
   reason: 'FieldValueNotSupported',
   message: withDetail(
     `Unsupported value: ${shown(value)}`,
-    supported.length > 0 ? `supported values: ${supported.map((entry) => JSON.stringify(entry)).join(', ')}` : undefined,
+    supported.length > 0
+      ? `supported values: ${supported.map((entry) => JSON.stringify(entry)).join(', ')}`
+      : undefined,
   ),
   field,
 });
@@ -54,12 +50,12 @@ export const duplicate = (field: string, value: Json): Cause => ({
 
 export const tooLong = (field: string, maximum: number): Cause => ({
   reason: 'FieldValueTooLong',
-  message: `Too long: may not be more than ${maximum} bytes`,
+  message: `Too long: may not be more than ${maximum} ${maximum === 1 ? 'byte' : 'bytes'}`,
   field,
 });
 
 export const tooMany = (field: string, actual: number, maximum: number): Cause => ({
   reason: 'FieldValueTooMany',
-  message: `Too many: ${actual}: must have at most ${maximum} items`,
+  message: `Too many: ${actual}: must have at most ${maximum} ${maximum === 1 ? 'item' : 'items'}`,
   field,
 });

@@ -1,4 +1,4 @@
-import type { KubeObject, Json } from '../object.ts';
+import type { Json, KubeObject } from '../object.ts';
 
 /** How `kubectl get` shows a kind: cells are computed by the server. */
 export interface Column {
@@ -14,12 +14,13 @@ export interface Columns {
   definitions: readonly Column[];
   /** One cell per definition. `now` is for ages, which the server computes. */
   cells(object: KubeObject, now: number): Json[];
+  /** What the row as a whole says about its object; kubectl used to hide what is `Completed`. */
+  conditions?(object: KubeObject): Json[];
 }
 
-/** Elapsed time as `kubectl get` shows it: `45s`, `3m20s`, `5h`, `12d`. */
-export const age = (from: string | undefined, now: number): string => {
-  if (!from) return '<unknown>';
-  const seconds = Math.floor((now - Date.parse(from)) / 1000);
+/** A time span as `kubectl get` shows it: `45s`, `3m20s`, `5h`, `12d`. A little before the beginning still counts as now. */
+export const span = (milliseconds: number): string => {
+  const seconds = Math.trunc(milliseconds / 1000);
   if (Number.isNaN(seconds) || seconds < -1) return '<invalid>';
   if (seconds < 0) return '0s';
   const pair = (big: number, bigUnit: string, small: number, smallUnit: string): string =>
@@ -39,6 +40,10 @@ export const age = (from: string | undefined, now: number): string => {
   return `${years}y`;
 };
 
+/** The time since `from`. */
+export const age = (from: string | undefined, now: number): string =>
+  from ? span(now - Date.parse(from)) : '<unknown>';
+
 export const column = (name: string, type: Column['type'] = 'string', priority = 0, format = ''): Column => ({
   name,
   type,
@@ -47,8 +52,24 @@ export const column = (name: string, type: Column['type'] = 'string', priority =
   priority,
 });
 
+/** A column that only `-o wide` shows. */
+export const wide = (name: string, type: Column['type'] = 'string'): Column => column(name, type, 1);
+
+export const nameColumn = column('Name', 'string', 0, 'name');
+export const ageColumn = column('Age');
+
+/** The objects of a bookmark have next to no metadata. */
+export const nameOf = (object: KubeObject): string => object.metadata.name ?? '';
+export const ageOf = (object: KubeObject, now: number): string => age(object.metadata.creationTimestamp, now);
+
 /** What a kind gets that says nothing about itself. */
 export const nameAndAge: Columns = {
-  definitions: [column('Name', 'string', 0, 'name'), column('Age')],
-  cells: (object, now) => [object.metadata.name, age(object.metadata.creationTimestamp, now)],
+  definitions: [nameColumn, ageColumn],
+  cells: (object, now) => [nameOf(object), ageOf(object, now)],
+};
+
+/** What the real server shows of kinds that it has no printer for. */
+export const nameAndCreation: Columns = {
+  definitions: [nameColumn, column('Created At', 'date')],
+  cells: (object) => [nameOf(object), object.metadata.creationTimestamp || '0001-01-01T00:00:00Z'],
 };

@@ -1,0 +1,131 @@
+import { Environment, type ASTNode } from '@marcbachmann/cel-js';
+import { compilePattern } from '../schema/pattern.ts';
+import type { Schema } from '../schema/schema.ts';
+import { declareType } from './declaration.ts';
+import { type Issue, issueOf, printIssue } from './issues.ts';
+import { registerLists } from './lists.ts';
+import { registerNetwork } from './network.ts';
+import { registerQuantities } from './quantity.ts';
+import { forChecking, forEvaluating, nodesOf, openingOfHas } from './rewrite.ts';
+import { registerStrings } from './strings.ts';
+
+/** A compiled expression. `run` throws what goes wrong while it is evaluated. */
+export interface Program {
+  usesOldSelf: boolean;
+  /** Of the result, as far as it is known before evaluation. */
+  type: string;
+  run(variables: { self: unknown; oldSelf?: unknown }): unknown;
+}
+
+/** What CEL knows in Kubernetes, before anything is known about the object. */
+const library = new Environment({ enableOptionalTypes: true, limits: { maxDepth: 100, maxListElements: 10_000 } });
+registerStrings(library);
+registerLists(library);
+registerQuantities(library);
+registerNetwork(library);
+
+/** What the evaluator brings along and Kubernetes does not have. */
+const foreign = new Set(['bind', 'json', 'hex', 'base64', 'at']);
+const functionNames = new Set(
+  library
+    .getDefinitions()
+    .functions.map(({ name }) => name)
+    .filter((name) => !foreign.has(name)),
+);
+
+/** Values carry their types with them: what was checked against the schema is evaluated without one. */
+const evaluation = library
+  .clone({ homogeneousAggregateLiterals: false })
+  .registerVariable('self', 'dyn')
+  .registerVariable('oldSelf', 'dyn');
+
+/** What Kubernetes has and we do not: such a rule is refused, since it would otherwise never be kept. */
+const missing = new Set(
+  'optMap optFlatMap sortBy transformList transformMap transformMapEntry existsOne range first last quote semver isSemver major minor patch named validate getQuery isCanonical isUnspecified isLoopback isLinkLocalMulticast isLinkLocalUnicast isGlobalUnicast masked'.split(
+    ' ',
+  ),
+);
+
+const hasTwoVariables = (name: string, node: ASTNode): boolean =>
+  ['all', 'exists', 'exists_one'].includes(name) && node.op === 'rcall' && node.args[2].length === 3;
+
+/** Names that nothing answers to; a wrong argument is another matter. */
+const unknownFunction = (nodes: readonly ASTNode[]): Issue | undefined => {
+  for (const node of nodes) {
+    if (node.op !== 'call' && node.op !== 'rcall') continue;
+    const name = node.args[0];
+    const position = node.input.indexOf('(', node.op === 'rcall' ? node.args[1].end : node.start);
+    if (hasTwoVariables(name, node))
+      return { position, text: `the embedded server does not have '${name}' with two variables` };
+    if (functionNames.has(name)) continue;
+    if (missing.has(name)) return { position, text: `the embedded server does not have '${name}'` };
+    return { position, text: `undeclared reference to '${name}' (in container '')` };
+  }
+  return undefined;
+};
+
+const invalidPattern = (nodes: readonly ASTNode[]): Issue | undefined => {
+  for (const node of nodes) {
+    const pattern = node.op === 'rcall' && node.args[0] === 'matches' ? node.args[2][0] : undefined;
+    if (pattern?.op !== 'value' || typeof pattern.args !== 'string') continue;
+    if (compilePattern(pattern.args) instanceof Error)
+      return { position: pattern.start, text: 'invalid matches argument' };
+  }
+  return undefined;
+};
+
+const attempt = <T>(run: () => T): T | Error => {
+  try {
+    return run();
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+};
+
+/** Where rules are written: they see a value of this schema as `self`. */
+export interface Scope {
+  compile(source: string, optionalOldSelf: boolean): Program | { failure: string };
+}
+
+export const scopeOf = (schema: Schema, isRoot: boolean): Scope | undefined => {
+  const environments = [false, true].map((optional) => {
+    const environment = library.clone();
+    const type = declareType(environment, schema, isRoot);
+    if (type === undefined) return undefined;
+    return environment
+      .registerVariable('self', type)
+      .registerVariable('oldSelf', optional ? `optional<${type}>` : type);
+  });
+  const [plain, optional] = environments;
+  if (!plain || !optional) return undefined;
+  return { compile: (source, optionalOldSelf) => compile(source, optionalOldSelf ? optional : plain) };
+};
+
+/** The real server marks a field that does not exist at the dot before it. */
+const placeOf = (position: number, text: string, source: string, ast: ASTNode): number => {
+  if (!text.startsWith('undefined field')) return position;
+  return openingOfHas(source, ast, position) ?? source.lastIndexOf('.', position);
+};
+
+const compile = (source: string, environment: Environment): Program | { failure: string } => {
+  const parsed = attempt(() => evaluation.parse(source));
+  if (parsed instanceof Error) return { failure: printIssue(issueOf(parsed), source) };
+  const nodes = nodesOf(parsed.ast);
+  const issue = unknownFunction(nodes) ?? invalidPattern(nodes);
+  if (issue) return { failure: printIssue(issue, source) };
+  const checked = forChecking(source, parsed.ast);
+  const { valid, type = 'dyn', error } = environment.check(checked.source);
+  if (!valid) {
+    const { position, text } = issueOf(error);
+    return {
+      failure: printIssue({ position: placeOf(checked.original(position), text, source, parsed.ast), text }, source),
+    };
+  }
+  const program = attempt(() => evaluation.parse(forEvaluating(source, parsed.ast)));
+  if (program instanceof Error) return { failure: printIssue(issueOf(program), source) };
+  return {
+    usesOldSelf: nodes.some((node) => node.op === 'id' && node.args === 'oldSelf'),
+    type,
+    run: (variables) => program(variables),
+  };
+};

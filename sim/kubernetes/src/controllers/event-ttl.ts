@@ -1,0 +1,55 @@
+import { controllerManager } from '../auth/user.ts';
+import { ApiError } from '../status/api-error.ts';
+import type { Controller } from './controller.ts';
+import { keyQueue, type OnError } from './key-queue.ts';
+import { keyOf, splitKey } from './shapes.ts';
+import { watch } from './watch.ts';
+
+const hour = 3_600_000;
+
+/** Events are removed an hour after they were last written. */
+export const eventTtl = (onError: OnError): Controller => ({
+  name: 'event-ttl',
+  start: (api) => {
+    const events = api.find('', 'events');
+    if (!events) return () => {};
+    const writtenAt = new Map<string, number>();
+
+    const reconcile = (key: string): void => {
+      const written = writtenAt.get(key);
+      if (written === undefined) return;
+      const left = written + hour - api.clock.now();
+      if (left > 0) {
+        queue.addAfter(key, left);
+        return;
+      }
+      const { namespace, name } = splitKey(key);
+      try {
+        api.delete(events, namespace, name, controllerManager, { gracePeriodSeconds: 0 });
+      } catch (error) {
+        if (!(error instanceof ApiError && error.code === 404)) throw error;
+      }
+    };
+
+    const queue = keyQueue({ clock: api.clock, reconcile, onError });
+    let existing = true;
+    const stop = watch(api, '', 'events', (current, previous) => {
+      const event = current ?? previous;
+      if (!event) return;
+      const key = keyOf(event);
+      if (!current) {
+        writtenAt.delete(key);
+        return;
+      }
+      // Of what was there before nobody knows when it was last written.
+      writtenAt.set(key, existing ? Date.parse(event.metadata.creationTimestamp) : api.clock.now());
+      queue.addAfter(key, hour);
+      if (existing) queue.add(key);
+    });
+    existing = false;
+    return () => {
+      stop();
+      queue.stop();
+    };
+  },
+});

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { namespaceController } from './namespaces.ts';
+import { rootCaPublisher } from './root-ca.ts';
+import { serviceAccounts } from './service-accounts.ts';
+import type { Namespace } from './shapes.ts';
+import { type TestCluster, testCluster, testResource } from './test-cluster.ts';
+
+const start = (): TestCluster => {
+  const cluster = testCluster();
+  cluster.run(namespaceController);
+  cluster.create('namespaces', 'a');
+  return cluster;
+};
+
+const conditions = (cluster: TestCluster): Record<string, string> => {
+  const namespace: Namespace | undefined = cluster.get('namespaces', 'a');
+  return Object.fromEntries(
+    (namespace?.status?.conditions ?? []).map(({ type, status, message }) => [type, `${status} ${message}`]),
+  );
+};
+
+const fine = {
+  NamespaceDeletionDiscoveryFailure: 'False All resources successfully discovered',
+  NamespaceDeletionGroupVersionParsingFailure: 'False All legacy kube types successfully parsed',
+  NamespaceDeletionContentFailure: 'False All content successfully deleted, may be waiting on finalization',
+  NamespaceContentRemaining: 'False All content successfully removed',
+  NamespaceFinalizersRemaining: 'False All content-preserving finalizers finished',
+};
+
+test('a fresh cluster has four namespaces, and a second start does not mind', () => {
+  const cluster = start();
+  const stop = cluster.run(namespaceController);
+  stop();
+  assert.deepEqual(cluster.list('namespaces'), ['a', 'default', 'kube-node-lease', 'kube-public', 'kube-system']);
+});
+
+test('a namespace goes with all that is in it, custom resources too', () => {
+  const cluster = start();
+  cluster.define(testResource('machines', 'Machine', { group: 'x.dev', custom: true }));
+  cluster.create('machines', 'a/m');
+  cluster.create('configmaps', 'a/c');
+  cluster.create('configmaps', 'default/c');
+  cluster.delete('namespaces', 'a');
+  assert.deepEqual(cluster.list('configmaps'), ['a/c', 'default/c']);
+  cluster.clock.advance(0);
+  assert.deepEqual(cluster.list('configmaps'), ['default/c']);
+  assert.deepEqual(cluster.list('machines'), []);
+  assert.equal(cluster.get('namespaces', 'a'), undefined);
+  assert.deepEqual(cluster.errors, []);
+});
+
+test('nothing but Pods is touched while Pods are ending', () => {
+  const cluster = start();
+  cluster.create('pods', 'a/p', { spec: { nodeName: 'n', terminationGracePeriodSeconds: 30 } });
+  cluster.create('configmaps', 'a/c');
+  cluster.delete('namespaces', 'a');
+  cluster.clock.advance(0);
+  assert.equal(cluster.get('pods', 'a/p')?.metadata.deletionGracePeriodSeconds, 30);
+  assert.deepEqual(cluster.list('configmaps'), ['a/c']);
+  assert.deepEqual(conditions(cluster), fine);
+  cluster.delete('pods', 'a/p', { gracePeriodSeconds: 0 });
+  cluster.clock.advance(0);
+  assert.deepEqual(cluster.list('configmaps'), []);
+  assert.equal(cluster.get('namespaces', 'a'), undefined);
+});
+
+test('a Pod that does not end in its time is a failure that can be read', () => {
+  const cluster = start();
+  cluster.create('pods', 'a/p', { spec: { nodeName: 'n', terminationGracePeriodSeconds: 30 } });
+  cluster.delete('namespaces', 'a');
+  cluster.clock.advance(120_000);
+  assert.deepEqual(conditions(cluster), {
+    ...fine,
+    NamespaceDeletionContentFailure:
+      'True Failed to delete all resource types, 1 remaining: unexpected items still remain in namespace: a for gvr: /v1, Resource=pods',
+  });
+  assert.deepEqual(cluster.errors, []);
+});
+
+test('what finalizers hold is said in the conditions, and the namespace goes when they are gone', () => {
+  const cluster = start();
+  cluster.create('configmaps', 'a/c', {}, { finalizers: ['x.y/z'] });
+  cluster.create('configmaps', 'a/d', {}, { finalizers: ['x.y/z', 'x.y/w'] });
+  cluster.delete('namespaces', 'a');
+  cluster.clock.advance(0);
+  assert.deepEqual(conditions(cluster), {
+    ...fine,
+    NamespaceContentRemaining: 'True Some resources are remaining: configmaps. has 2 resource instances',
+    NamespaceFinalizersRemaining:
+      'True Some content in the namespace has finalizers remaining: x.y/w in 1 resource instances, x.y/z in 2 resource instances',
+  });
+  for (const name of ['c', 'd']) cluster.edit('configmaps', `a/${name}`, (object) => (object.metadata.finalizers = []));
+  cluster.clock.advance(0);
+  assert.equal(cluster.get('namespaces', 'a'), undefined);
+});
+
+test('a namespace that was being deleted before the start goes too', () => {
+  const cluster = testCluster();
+  cluster.create('namespaces', 'a');
+  cluster.delete('namespaces', 'a');
+  cluster.run(namespaceController);
+  cluster.clock.advance(0);
+  assert.equal(cluster.get('namespaces', 'a'), undefined);
+});
+
+test('every namespace has a ServiceAccount and the root certificate, and gets them back', () => {
+  const cluster = start();
+  cluster.run(serviceAccounts);
+  cluster.run((onError) => rootCaPublisher('PEM', onError));
+  cluster.clock.advance(0);
+  cluster.create('namespaces', 'late');
+  cluster.clock.advance(0);
+  const everywhere = ['a', 'default', 'kube-node-lease', 'kube-public', 'kube-system', 'late'];
+  assert.deepEqual(
+    cluster.list('serviceaccounts'),
+    everywhere.map((name) => `${name}/default`),
+  );
+  assert.deepEqual(
+    cluster.list('configmaps'),
+    everywhere.map((name) => `${name}/kube-root-ca.crt`),
+  );
+  cluster.delete('serviceaccounts', 'a/default');
+  cluster.delete('configmaps', 'a/kube-root-ca.crt');
+  cluster.edit('configmaps', 'late/kube-root-ca.crt', (object) => {
+    object['data'] = { 'ca.crt': 'FORGED', more: '' };
+    object.metadata.labels = { mine: '' };
+  });
+  cluster.clock.advance(0);
+  assert.ok(cluster.get('serviceaccounts', 'a/default'));
+  assert.deepEqual(cluster.get('configmaps', 'a/kube-root-ca.crt')?.['data'], { 'ca.crt': 'PEM' });
+  assert.deepEqual(cluster.get('configmaps', 'late/kube-root-ca.crt')?.['data'], { 'ca.crt': 'PEM' });
+  assert.deepEqual(cluster.get('configmaps', 'late/kube-root-ca.crt')?.metadata.labels, { mine: '' });
+});
+
+test('a namespace that is being deleted is not furnished again', () => {
+  const cluster = start();
+  cluster.run(serviceAccounts);
+  cluster.run((onError) => rootCaPublisher('PEM', onError));
+  cluster.create('configmaps', 'a/c', {}, { finalizers: ['x.y/z'] });
+  cluster.clock.advance(0);
+  cluster.delete('namespaces', 'a');
+  cluster.clock.advance(60_000);
+  assert.equal(cluster.get('serviceaccounts', 'a/default'), undefined);
+  assert.equal(cluster.get('configmaps', 'a/kube-root-ca.crt'), undefined);
+  assert.deepEqual(cluster.errors, []);
+});

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Schema } from '../schema/schema.ts';
+import { catalogue, rawSchemaName, rawSchemas, schemaOf } from './catalogue.ts';
+
+test('the catalogue says which Kubernetes it was read from, and what that serves', () => {
+  assert.match(catalogue.version, /^v1\.36\./);
+  const core = catalogue.groups.find(({ group, version }) => group === '' && version === 'v1');
+  const eviction = core?.resources.find(({ name }) => name === 'pods/eviction');
+  assert.deepEqual([eviction?.group, eviction?.version, eviction?.kind], ['policy', 'v1', 'Eviction']);
+});
+
+test('every kind of the catalogue has a schema in which no reference is left', () => {
+  const seen = new Set<Schema>();
+  const visit = (schema: Schema, path: string): void => {
+    if (seen.has(schema)) return;
+    seen.add(schema);
+    assert.ok(!('$ref' in schema), path);
+    for (const [name, child] of Object.entries(schema.properties ?? {})) visit(child, `${path}.${name}`);
+    if (schema.items) visit(schema.items, `${path}[]`);
+    if (typeof schema.additionalProperties === 'object') visit(schema.additionalProperties, `${path}{}`);
+    for (const part of [...(schema.allOf ?? []), ...(schema.oneOf ?? []), ...(schema.anyOf ?? [])]) visit(part, path);
+  };
+  for (const { group, version, resources } of catalogue.groups) {
+    for (const { name, kind } of resources) {
+      if (name.includes('/')) continue;
+      const schema = schemaOf(group, version, kind);
+      assert.ok(schema, `${group}/${version} ${kind}`);
+      visit(schema, kind);
+    }
+  }
+  assert.ok(seen.size > 500);
+});
+
+test('what a list is merged by survives the linking', () => {
+  const containers = schemaOf('', 'v1', 'Pod')?.properties?.['spec']?.properties?.['containers'];
+  assert.equal(containers?.['x-kubernetes-patch-merge-key'], 'name');
+  assert.equal(containers?.items?.properties?.['name']?.type, 'string');
+  assert.equal(containers?.items?.properties?.['resources']?.type, 'object');
+});
+
+test('a schema of schemas contains itself', () => {
+  const version = schemaOf('apiextensions.k8s.io', 'v1', 'CustomResourceDefinition')?.properties?.['spec']
+    ?.properties?.['versions']?.items;
+  const props = version?.properties?.['schema']?.properties?.['openAPIV3Schema'];
+  const not = props?.properties?.['not'];
+  assert.ok(not);
+  assert.equal(not.properties?.['not'], not);
+});
+
+test('a kind that is not in the catalogue has no schema', () => {
+  assert.equal(schemaOf('apps', 'v9', 'Nothing'), undefined);
+  assert.equal(rawSchemaName('', 'v1', 'toString'), undefined);
+  assert.ok(rawSchemas[rawSchemaName('', 'v1', 'Pod') ?? '']);
+});

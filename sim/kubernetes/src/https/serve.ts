@@ -1,0 +1,157 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import { type AddressInfo, isIP, isIPv6, type Socket } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import type { Identity, KeyPair } from '../auth/identity.ts';
+import type { ApiResponse, Handle } from '../exchange/exchange.ts';
+import { kubeletOptions } from '../kubelet/connect.ts';
+import { badRequest } from '../status/api-error.ts';
+import { refuseBrokenRequest } from './broken-request.ts';
+import { defaultLimits, type Limits } from './limits.ts';
+import { readBody } from './read-body.ts';
+import { errorAnswer, respond } from './respond.ts';
+import { toRequest } from './to-request.ts';
+import { answerOn, proxyUpgrade } from './upgrade.ts';
+
+export interface ServeOptions {
+  handle: Handle;
+  identity: Identity;
+  host?: string;
+  /** 0 takes any that is free. */
+  port?: number;
+  limits?: Partial<Limits>;
+}
+
+export interface Served {
+  url: string;
+  port: number;
+  /** Ends what is under way (a watch ends as if its time were over) and leaves no socket behind. */
+  close(): Promise<void>;
+}
+
+const tenYears = 10 * 365 * 24 * 3600;
+const everywhere = (host: string): boolean => host === '0.0.0.0' || host === '::';
+
+const servingCertificate = (identity: Identity, host: string): Promise<KeyPair> => {
+  const local = everywhere(host) ? Object.values(networkInterfaces()).flatMap((list) => list ?? []) : [];
+  const addresses = ['127.0.0.1', '::1', ...(isIP(host) ? [host] : []), ...local.map(({ address }) => address)];
+  const names = ['', '.default', '.default.svc', '.default.svc.cluster.local'].map((suffix) => `kubernetes${suffix}`);
+  return identity.issue({
+    commonName: 'kube-apiserver',
+    organizations: [],
+    addresses: [...new Set(addresses)],
+    dnsNames: [...new Set(['localhost', ...names, ...(isIP(host) ? [] : [host])])],
+    usages: ['server auth', 'digital signature'],
+    seconds: tenYears,
+  });
+};
+
+const listen = (server: Server, host: string, port: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EADDRINUSE') return reject(error);
+      const what = `Port ${port} on ${host} is already in use, so the API server cannot listen there.`;
+      return reject(new Error(`${what} Stop what uses it, or choose another port.`, { cause: error }));
+    });
+    server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
+  });
+
+/** Requests under way, each with what ends it. */
+type Active = Map<AbortController, Promise<void>>;
+
+const track = (active: Active, work: (controller: AbortController) => Promise<void>): void => {
+  const controller = new AbortController();
+  const done = work(controller)
+    .catch(() => {})
+    .finally(() => active.delete(controller));
+  active.set(controller, done);
+};
+
+const assertHost = ({ headers, httpVersion }: IncomingMessage): void => {
+  if (headers.host === undefined && httpVersion !== '1.0') throw badRequest('missing required Host header');
+};
+
+const handled = async (answer: Promise<ApiResponse>): Promise<ApiResponse> => answer.catch(errorAnswer);
+
+const closer = (server: Server, sockets: Set<Socket>, active: Active, patience: number) => async (): Promise<void> => {
+  const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
+  for (const controller of active.keys()) controller.abort();
+  let timer: NodeJS.Timeout | undefined;
+  const tooLong = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, patience);
+  });
+  await Promise.race([Promise.all(active.values()), tooLong]);
+  clearTimeout(timer);
+  for (const socket of sockets) socket.destroy();
+  await closed;
+};
+
+/** The thin shell around the API server: TLS, HTTP/1.1 and sockets, and nothing that knows Kubernetes but its errors. */
+export const serve = async (options: ServeOptions): Promise<Served> => {
+  const { handle, identity, host = '127.0.0.1', port = 0 } = options;
+  const limits = { ...defaultLimits, ...options.limits };
+  const { certificate, key } = await servingCertificate(identity, host);
+  const kubelet = kubeletOptions(identity);
+  const active: Active = new Map();
+  const sockets = new Set<Socket>();
+
+  const onRequest = (incoming: IncomingMessage, response: ServerResponse): void =>
+    track(active, async (controller) => {
+      response.once('close', () => controller.abort());
+      response.on('error', () => response.destroy());
+      try {
+        assertHost(incoming);
+        const body = await readBody(incoming, limits.bodyBytes, controller.signal);
+        const answer = await handled(handle(toRequest(incoming, body, controller.signal)));
+        await respond(response, answer, controller.signal);
+      } catch (error) {
+        response.shouldKeepAlive = false;
+        await respond(response, errorAnswer(error), controller.signal);
+      }
+    });
+
+  const onUpgrade = (incoming: IncomingMessage, client: Socket, head: Buffer): void =>
+    track(active, async (controller) => {
+      const { signal } = controller;
+      client.on('error', () => client.destroy());
+      client.once('close', () => controller.abort());
+      const answer = await handled(handle(toRequest(incoming, Buffer.alloc(0), signal)));
+      if (client.destroyed) return;
+      if (answer.kind === 'upgrade')
+        await proxyUpgrade({ incoming, client, head, url: answer.url, options: kubelet, signal });
+      else await respond(answerOn(incoming, client), answer, signal);
+    });
+
+  const server = createServer({
+    key,
+    cert: certificate,
+    ca: identity.caCertificate,
+    requestCert: true,
+    rejectUnauthorized: false,
+    handshakeTimeout: limits.headersMilliseconds,
+    headersTimeout: limits.headersMilliseconds,
+    requestTimeout: limits.requestMilliseconds,
+    connectionsCheckingInterval: limits.checkMilliseconds,
+    keepAliveTimeout: 120_000,
+    // See assertHost: the refusal that comes with Node has no Status.
+    requireHostHeader: false,
+    // Commands travel in the query of an exec; Go takes as much.
+    maxHeaderSize: 1024 * 1024,
+    shouldUpgradeCallback: ({ headers }) => /^(websocket|spdy\/3\.1)$/i.test(headers.upgrade ?? ''),
+  });
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  server.on('request', onRequest);
+  server.on('checkExpectation', onRequest);
+  server.on('upgrade', onUpgrade);
+  server.on('clientError', refuseBrokenRequest);
+  const bound = await listen(server, host, port);
+  const shown = everywhere(host) ? '127.0.0.1' : isIPv6(host) ? `[${host}]` : host;
+  return {
+    url: `https://${shown}:${bound}`,
+    port: bound,
+    close: closer(server, sockets, active, limits.closeMilliseconds),
+  };
+};

@@ -1,0 +1,110 @@
+import { generateName } from '../../api/names.ts';
+import { copy, isObject, type KubeObject } from '../../object.ts';
+import type { WriteContext } from '../../resource.ts';
+import { type ApiError, forbiddenTo } from '../../status/api-error.ts';
+import { childOf, type Fields, fieldsOf, listOf, numberOf, objectsOf, textOf } from '../fields.ts';
+import { mountToken } from './token-volume.ts';
+
+/** What the admission plugins of the real server do to Pods. */
+
+export const pods = { group: '', plural: 'pods', kind: 'Pod' };
+
+const refused = (pod: KubeObject, why: string): ApiError => forbiddenTo(pods, pod.metadata.name, why);
+
+const isMirror = (pod: KubeObject): boolean => 'kubernetes.io/config.mirror' in (pod.metadata.annotations ?? {});
+
+const namesSecrets = (spec: Fields): boolean =>
+  objectsOf(spec['volumes']).some((volume) => isObject(volume['secret'])) ||
+  [...objectsOf(spec['initContainers']), ...objectsOf(spec['containers'])].some((container) =>
+    objectsOf(container['env']).some((variable) => isObject(fieldsOf(variable['valueFrom'])['secretKeyRef'])),
+  );
+
+/** A kubelet's own Pod, shown to the cluster: it came to life without any ServiceAccount. */
+const checkMirror = (pod: KubeObject): void => {
+  const spec = fieldsOf(pod['spec']);
+  if (textOf(spec['serviceAccountName']) !== '') throw refused(pod, 'a mirror pod may not reference service accounts');
+  if (namesSecrets(spec)) throw refused(pod, 'a mirror pod may not reference secrets');
+};
+
+const assignServiceAccount = (pod: KubeObject, { api }: WriteContext): void => {
+  const spec = childOf(pod, 'spec');
+  const namespace = pod.metadata.namespace ?? '';
+  const name = textOf(spec['serviceAccountName']) || 'default';
+  spec['serviceAccountName'] = name;
+  spec['serviceAccount'] = name;
+  const resource = api.find('', 'serviceaccounts');
+  const account = resource && api.get(resource, namespace, name);
+  if (!account) {
+    throw refused(pod, `error looking up service account ${namespace}/${name}: serviceaccount "${name}" not found`);
+  }
+  const automount = spec['automountServiceAccountToken'] ?? account['automountServiceAccountToken'] ?? true;
+  if (automount) mountToken(spec, () => generateName('', api.random));
+  if (listOf(spec['imagePullSecrets']).length === 0 && listOf(account['imagePullSecrets']).length > 0) {
+    spec['imagePullSecrets'] = copy(account['imagePullSecrets']);
+  }
+};
+
+/** Without PriorityClasses every Pod is as important as any other. */
+const assignPriority = (pod: KubeObject): void => {
+  const spec = childOf(pod, 'spec');
+  const priorityClass = textOf(spec['priorityClassName']);
+  if (priorityClass !== '') throw refused(pod, `no PriorityClass with name ${priorityClass} was found`);
+  const given = numberOf(spec['priority']);
+  if (given !== 0) {
+    throw refused(
+      pod,
+      `the integer value of priority (${given}) must not be provided in pod spec; priority admission controller computed 0 from the given PriorityClass name`,
+    );
+  }
+  const policy = textOf(spec['preemptionPolicy']) || 'PreemptLowerPriority';
+  if (policy !== 'PreemptLowerPriority') {
+    throw refused(
+      pod,
+      `the string value of PreemptionPolicy (${policy}) must not be provided in pod spec; priority admission controller computed PreemptLowerPriority from the given PriorityClass name`,
+    );
+  }
+  spec['priority'] = 0;
+  spec['preemptionPolicy'] = policy;
+};
+
+/** A Pod outlives a short absence of its node, if it does not say otherwise. */
+const tolerateAbsence = (pod: KubeObject): void => {
+  const spec = childOf(pod, 'spec');
+  const tolerations = objectsOf(spec['tolerations']);
+  const covers = (key: string): boolean =>
+    tolerations.some(
+      (toleration) =>
+        ['', key].includes(textOf(toleration['key'])) && ['', 'NoExecute'].includes(textOf(toleration['effect'])),
+    );
+  const missing = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'].filter((key) => !covers(key));
+  const added = missing.map((key) => ({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 }));
+  if (added.length > 0) spec['tolerations'] = [...tolerations, ...added];
+};
+
+/** There are no RuntimeClasses, which alone may bring overhead with them. */
+const checkRuntimeClass = (pod: KubeObject): void => {
+  const spec = fieldsOf(pod['spec']);
+  const runtimeClass = textOf(spec['runtimeClassName']);
+  if (runtimeClass !== '') throw refused(pod, `pod rejected: RuntimeClass "${runtimeClass}" not found`);
+  if (isObject(spec['overhead'])) {
+    throw refused(pod, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead');
+  }
+};
+
+export const admitNewPod = (pod: KubeObject, context: WriteContext): void => {
+  if (isMirror(pod)) checkMirror(pod);
+  else assignServiceAccount(pod, context);
+  assignPriority(pod);
+  tolerateAbsence(pod);
+  checkRuntimeClass(pod);
+};
+
+/** What admission gave at creation stays, also when a client leaves it out. */
+export const admitPodUpdate = (pod: KubeObject, old: KubeObject): void => {
+  const spec = childOf(pod, 'spec');
+  const before = fieldsOf(old['spec']);
+  for (const field of ['priority', 'preemptionPolicy']) {
+    if (spec[field] === undefined && before[field] !== undefined) spec[field] = before[field];
+  }
+  tolerateAbsence(pod);
+};

@@ -1,0 +1,37 @@
+import { isObject, set } from '../object.ts';
+import { badRequest } from '../status/api-error.ts';
+import { jsonKind } from './go-text.ts';
+import { notAPatch } from './refusals.ts';
+
+/** Nulls in what is new mean nothing and go; in arrays they stay, as arrays are replaced as a whole. */
+const withoutNulls = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (!isObject(value)) return value;
+  const result: Record<string, unknown> = {};
+  for (const [key, field] of Object.entries(value)) if (field !== null) set(result, key, withoutNulls(field));
+  return result;
+};
+
+const merged = (current: unknown, patch: unknown): unknown => {
+  if (!isObject(current)) return withoutNulls(patch);
+  // The real server leaves nulls in an array that takes the place of an object.
+  return isObject(patch) ? mergedObject(current, patch) : patch;
+};
+
+const mergedObject = (current: Record<string, unknown>, patch: Record<string, unknown>): Record<string, unknown> => {
+  const result: Record<string, unknown> = { ...current };
+  for (const [key, field] of Object.entries(patch)) {
+    if (field === null) delete result[key];
+    else set(result, key, merged(Object.hasOwn(current, key) ? current[key] : undefined, field));
+  }
+  return result;
+};
+
+/** RFC 7386. Shares what it does not change with its arguments. */
+export const mergePatch = (object: Record<string, unknown>, patch: unknown): Record<string, unknown> => {
+  if (patch === null) throw badRequest('Invalid JSON Patch');
+  if (!isObject(patch)) {
+    throw notAPatch(`json: cannot unmarshal ${jsonKind(patch)} into Go value of type map[string]interface {}`);
+  }
+  return mergedObject(object, patch);
+};

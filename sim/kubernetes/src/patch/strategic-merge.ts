@@ -1,0 +1,158 @@
+import { isObject, set } from '../object.ts';
+import type { Schema } from '../schema/schema.ts';
+import { badRequest } from '../status/api-error.ts';
+import { asValue, deletePrefix, directedField, orderPrefix, patchDirective, retainDirective } from './directives.ts';
+import { inOrder } from './element-order.ts';
+import { listRule, objectRule } from './field-rule.ts';
+import { goType, goValue, jsonKind } from './go-text.ts';
+import { elementsAreObjects, identityBy, mergeLists, missingKey } from './list-merge.ts';
+import { unforeseen } from './refusals.ts';
+
+type Fields = Record<string, unknown>;
+
+const own = (fields: Fields, key: string): unknown => (Object.hasOwn(fields, key) ? fields[key] : undefined);
+
+const listOf = (value: unknown): unknown[] => {
+  if (Array.isArray(value)) return value;
+  throw unforeseen(`expected a []interface {}, but received a ${goType(value)}`);
+};
+
+/** What `$retainKeys` leaves of the original. The patch may only set what is to be retained. */
+const retained = (original: Fields, patch: Fields): Fields => {
+  const directive = own(patch, retainDirective);
+  if (directive === undefined) return original;
+  if (!Array.isArray(directive)) throw badRequest('invalid patch format of retainKeys');
+  const isDirective = (key: string): boolean =>
+    key === retainDirective || key.startsWith(deletePrefix) || key.startsWith(orderPrefix);
+  const strays = Object.keys(patch).some((key) => patch[key] !== null && !isDirective(key) && !directive.includes(key));
+  if (strays) throw badRequest('invalid patch format of retainKeys');
+  return Object.fromEntries(Object.entries(original).filter(([key]) => directive.includes(key)));
+};
+
+const checkKeyed = (element: unknown, mergeKey: string): void => {
+  if (!isObject(element)) throw unforeseen(`expected a map[string]interface {}, but received a ${goType(element)}`);
+  if (!Object.hasOwn(element, mergeKey)) throw missingKey(element, mergeKey);
+};
+
+/** The patch has to name elements in the order that it asks for, and none besides. */
+const checkOrder = (patch: readonly unknown[], order: readonly unknown[], mergeKey: string): void => {
+  if (order.length === 0) return;
+  const identity = identityBy(mergeKey);
+  const directive = (element: unknown): unknown => (isObject(element) ? own(element, patchDirective) : undefined);
+  const named = patch.filter((element) => directive(element) !== 'delete');
+  let position = 0;
+  const skipDirectives = (): void => {
+    while (directive(named[position]) !== undefined) position += 1;
+  };
+  for (const element of order) {
+    skipDirectives();
+    if (position >= named.length) return;
+    const next = named[position];
+    if (mergeKey !== '') checkKeyed(next, mergeKey);
+    if (mergeKey !== '') checkKeyed(element, mergeKey);
+    if (identity(next) === identity(element)) position += 1;
+  }
+  if (position < named.length) {
+    throw unforeseen(
+      `The order in patch list:\n${goValue(patch)}\n doesn't match ${orderPrefix} list:\n${goValue(order)}\n`,
+    );
+  }
+};
+
+const checkKeys = (order: readonly unknown[], mergeKey: string): void => {
+  for (const [index, element] of order.entries()) {
+    if (!isObject(element)) throw unforeseen(`value for key ${index} is not a map`);
+    if (!Object.hasOwn(element, mergeKey)) throw missingKey(element, mergeKey);
+  }
+};
+
+/** The list `name` after its part of the patch and its `$setElementOrder`; undefined if there is neither. */
+const ordered = (
+  original: Fields,
+  patch: Fields,
+  name: string,
+  wanted: unknown,
+  schema: Schema | undefined,
+): unknown[] | undefined => {
+  const order = listOf(wanted);
+  const before = Object.hasOwn(original, name) ? listOf(original[name]) : undefined;
+  const changes = Object.hasOwn(patch, name) ? listOf(patch[name]) : undefined;
+  const rule = listRule(schema, name);
+  if (rule === undefined)
+    throw unforeseen(`unable to find api field in struct for the json field ${JSON.stringify(name)}`);
+  checkOrder(changes ?? [], order, rule.mergeKey);
+  if (before === undefined && changes === undefined) return undefined;
+  const merged =
+    before === undefined || changes === undefined
+      ? (before ?? listOf(asValue(changes)))
+      : mergeLists(before, changes, rule, false, (a, b) => mergeObjects(a, b, rule.schema));
+  if (elementsAreObjects(before ?? [], changes ?? [])) {
+    if (rule.mergeKey === '') throw unforeseen('cannot merge lists without merge key for struct');
+    checkKeys(order, rule.mergeKey);
+    checkKeys(merged, rule.mergeKey);
+  }
+  return inOrder(merged, order, before ?? [], identityBy(rule.mergeKey));
+};
+
+const mergeField = (
+  result: Fields,
+  key: string,
+  patch: unknown,
+  deleting: boolean,
+  schema: Schema | undefined,
+): void => {
+  if (patch === null) {
+    delete result[key];
+    return;
+  }
+  const original = own(result, key);
+  if (isObject(original) && isObject(patch)) {
+    const rule = objectRule(schema, key);
+    set(result, key, rule.strategy === 'replace' ? patch : mergeObjects(original, patch, rule.schema));
+  } else if (Array.isArray(original) && Array.isArray(patch)) {
+    const rule = listRule(schema, key) ?? { schema: undefined, strategy: 'replace', mergeKey: '' };
+    const merge = (a: Fields, b: Fields): Fields => mergeObjects(a, b, rule.schema);
+    set(result, key, mergeLists(original, patch, rule, deleting, merge));
+  } else if (!deleting) {
+    const value = asValue(patch);
+    if (value === undefined) delete result[key];
+    else set(result, key, value);
+  }
+};
+
+/** Directives first, in the order in which the real server looks at them; then field by field. */
+const mergeObjects = (original: Fields, patch: Fields, schema: Schema | undefined): Fields => {
+  if (Object.hasOwn(patch, patchDirective)) {
+    const { [patchDirective]: directive, ...rest } = patch;
+    if (directive === 'replace') return rest;
+    if (directive === 'delete') return {};
+    throw unforeseen(`unknown patch type: ${goValue(directive)} in map: ${goValue(patch)}`);
+  }
+  const result: Fields = { ...retained(original, patch) };
+  const done = new Set([retainDirective]);
+  for (const [key, wanted] of Object.entries(patch)) {
+    if (!key.startsWith(orderPrefix)) continue;
+    const name = directedField(key, orderPrefix);
+    if (name === undefined) throw badRequest('invalid patch format of setElementOrder list');
+    const list = ordered(result, patch, name, wanted, schema);
+    if (list !== undefined) set(result, name, list);
+    done.add(key).add(name);
+  }
+  for (const [key, value] of Object.entries(patch)) {
+    if (done.has(key)) continue;
+    const deleting = key.startsWith(deletePrefix);
+    const name = deleting ? directedField(key, deletePrefix) : key;
+    if (name === undefined) throw badRequest('invalid patch format of primitive list');
+    mergeField(result, name, value, deleting, schema);
+  }
+  return result;
+};
+
+/** A strategic merge patch, by the merge keys and strategies of the schema. Shares what it does not change with its arguments. */
+export const strategicMergePatch = (object: Fields, patch: unknown, schema: Schema | undefined): Fields => {
+  if (patch === null) return object;
+  if (!isObject(patch)) {
+    throw badRequest(`json: cannot unmarshal ${jsonKind(patch)} into Go value of type map[string]interface {}`);
+  }
+  return mergeObjects(object, patch, schema);
+};

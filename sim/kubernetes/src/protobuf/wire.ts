@@ -1,0 +1,63 @@
+import { MalformedError } from '../exchange/json.ts';
+
+/** One field as it stands on the wire: a varint, or the bytes of anything longer. */
+export interface WireField {
+  number: number;
+  value: number | bigint | Uint8Array;
+}
+
+/** Varints of up to seven bytes fit a double; longer ones, such as negative numbers, become a bigint. */
+const readVarint = (bytes: Uint8Array, start: number): { value: number | bigint; end: number } => {
+  let small = 0;
+  let large = 0n;
+  for (let index = 0; index < 10; index++) {
+    const byte = bytes[start + index];
+    if (byte === undefined) throw new MalformedError('unexpected EOF');
+    if (index < 7) small += (byte & 0x7f) * 2 ** (7 * index);
+    else large |= BigInt(byte & 0x7f) << BigInt(7 * index);
+    if (byte < 0x80) {
+      return { value: index < 7 ? small : BigInt.asUintN(64, large | BigInt(small)), end: start + index + 1 };
+    }
+  }
+  throw new MalformedError('proto: integer overflow');
+};
+
+/** Takes a message apart. What a field means is not on the wire. */
+export const readFields = (bytes: Uint8Array): WireField[] => {
+  const fields: WireField[] = [];
+  let position = 0;
+  const take = (length: number): Uint8Array => {
+    if (length > bytes.length - position) throw new MalformedError('unexpected EOF');
+    const taken = bytes.subarray(position, position + length);
+    position += length;
+    return taken;
+  };
+  const varint = (): number | bigint => {
+    const { value, end } = readVarint(bytes, position);
+    position = end;
+    return value;
+  };
+  while (position < bytes.length) {
+    const tag = Number(varint());
+    const wireType = tag % 8;
+    const number = Math.floor(tag / 8);
+    if (number === 0) throw new MalformedError(`proto: illegal tag 0 (wire type ${wireType})`);
+    if (wireType === 0) fields.push({ number, value: varint() });
+    else if (wireType === 1) fields.push({ number, value: take(8) });
+    else if (wireType === 2) fields.push({ number, value: take(Number(varint())) });
+    else if (wireType === 5) fields.push({ number, value: take(4) });
+    else throw new MalformedError(`proto: illegal wireType ${wireType}`);
+  }
+  return fields;
+};
+
+/** The varints of a packed list. */
+export const readPacked = (bytes: Uint8Array): (number | bigint)[] => {
+  const values: (number | bigint)[] = [];
+  for (let position = 0; position < bytes.length; ) {
+    const { value, end } = readVarint(bytes, position);
+    values.push(value);
+    position = end;
+  }
+  return values;
+};

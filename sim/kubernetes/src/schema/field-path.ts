@@ -1,0 +1,48 @@
+import { property, valueSchema } from './fields.ts';
+import type { Schema } from './schema.ts';
+
+/** Paths such as `.spec['a.b'].c` into a schema. */
+
+const escapes: Readonly<Record<string, string>> = {
+  a: '\u0007',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+  "'": "'",
+  '\\': '\\',
+};
+
+const token = /^(?:\.([^.[\]]+)|\[('(?:[^'\\]|\\.)*')\])/;
+
+const unquoted = (text: string): string | undefined => {
+  let valid = true;
+  const result = text.slice(1, -1).replaceAll(/\\(.)/g, (_all, character: string) => {
+    valid &&= Object.hasOwn(escapes, character);
+    return escapes[character] ?? '';
+  });
+  return valid ? result : undefined;
+};
+
+/** The schema that a path leads to, and the path as error messages name it. */
+export const followPath = (path: string, schema: Schema): { path: string; schema: Schema | undefined } | undefined => {
+  let rest = path;
+  let current: Schema | undefined = schema;
+  let shown = '';
+  while (rest !== '') {
+    const match = token.exec(rest);
+    const name: string | undefined = match?.[1] ?? (match?.[2] === undefined ? undefined : unquoted(match[2]));
+    if (!match || name === undefined || !current) return undefined;
+    const named: boolean = current.properties !== undefined;
+    if (!named && current.additionalProperties === undefined) return undefined;
+    if (named && !property(current, name)) return undefined;
+    shown += named ? (shown === '' ? name : `.${name}`) : `[${name}]`;
+    current = named ? property(current, name) : valueSchema(current);
+    rest = rest.slice(match[0].length);
+  }
+  return { path: shown, schema: current };
+};
+
+export const fieldPathOf = (path: string, schema: Schema): string | undefined => followPath(path, schema)?.path;
