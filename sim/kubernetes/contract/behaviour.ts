@@ -1,0 +1,21 @@
+import type { Trial } from './trial.ts';
+
+/** Something a control plane does, in a sentence, and how to see it. */
+export interface Behaviour {
+  topic: string;
+  sentence: string;
+  run: (trial: Trial) => Promise<void>;
+  /** Path of a collection. A server that does not serve it need not behave so. */
+  needs?: string;
+}
+
+type Told = Omit<Behaviour, 'topic'>;
+
+export const behaviour = (sentence: string, run: Behaviour['run'], more: Pick<Behaviour, 'needs'> = {}): Told => ({
+  sentence,
+  run,
+  ...more,
+});
+
+export const topic = (name: string, behaviours: readonly Told[]): Behaviour[] =>
+  behaviours.map((each) => ({ topic: name, ...each }));

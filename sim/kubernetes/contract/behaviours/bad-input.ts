@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { behaviour, topic } from '../behaviour.ts';
+import { refused } from '../expect.ts';
+import { configMap } from '../objects.ts';
+import { read } from '../read.ts';
+
+const noSuchPath = {
+  code: 404,
+  reason: 'NotFound',
+  message: 'the server could not find the requested resource',
+  details: {},
+};
+
+export const badInput = topic('bad input', [
+  behaviour('malformed JSON is a bad request', async (trial) => {
+    refused(await trial.post(await trial.collection('configmaps'), '{bad'), {
+      code: 400,
+      reason: 'BadRequest',
+      message:
+        /^the object provided is unrecognized \(must be of type ConfigMap\): couldn't get version\/kind; json parse error: /,
+    });
+  }),
+
+  behaviour('an empty body is a bad request', async (trial) => {
+    refused(await trial.post(await trial.collection('configmaps'), ''), {
+      code: 400,
+      reason: 'BadRequest',
+      message:
+        /^the object provided is unrecognized \(must be of type ConfigMap\): couldn't get version\/kind; json parse error: unexpected end of JSON input/,
+    });
+  }),
+
+  behaviour('a media type that nobody speaks is unsupported', async (trial) => {
+    const answer = await trial.post(await trial.collection('configmaps'), 'hello', {
+      headers: { 'content-type': 'text/plain' },
+    });
+    refused(answer, {
+      code: 415,
+      reason: 'UnsupportedMediaType',
+      message:
+        'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf',
+    });
+  }),
+
+  behaviour('YAML is a body like JSON', async (trial) => {
+    const yaml = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  x: "1"\n';
+    const answer = await trial.post(await trial.collection('configmaps'), yaml, {
+      headers: { 'content-type': 'application/yaml' },
+    });
+    assert.equal(answer.code, 201);
+    assert.deepEqual(read(answer.json, 'data'), { x: '1' });
+  }),
+
+  behaviour('a body above 3 MiB is too large', async (trial) => {
+    const body = configMap('a', { data: { x: 'x'.repeat(3 * 1024 * 1024) } });
+    refused(await trial.post(await trial.collection('configmaps'), body), {
+      code: 413,
+      reason: 'RequestEntityTooLarge',
+      message: 'Request entity too large: limit is 3145728',
+    });
+  }),
+
+  behaviour('a kind or a subresource that does not exist is a path that does not exist', async (trial) => {
+    refused(await trial.get('/api/v1/nonesuch'), noSuchPath);
+    refused(await trial.get(await trial.collection('nonesuch')), noSuchPath);
+    refused(await trial.get(`${await trial.collection('configmaps')}/a/nonesuch`), noSuchPath);
+  }),
+
+  behaviour('a group that does not exist is not found, in plain text', async (trial) => {
+    const answer = await trial.get(`/apis/${trial.unique('nonesuch')}.example.com/v1/things`);
+    assert.equal(answer.code, 404);
+    assert.equal(answer.text, '404 page not found\n');
+  }),
+
+  behaviour('a method that a path does not take is not allowed', async (trial) => {
+    const configMaps = await trial.collection('configmaps');
+    await trial.create(configMaps, configMap('a'));
+    const notAllowed = {
+      code: 405,
+      reason: 'MethodNotAllowed',
+      message: 'the server does not allow this method on the requested resource',
+      details: {},
+    };
+    refused(await trial.post(`${configMaps}/a`, configMap('a')), notAllowed);
+    refused(await trial.put(configMaps, configMap('a')), notAllowed);
+    refused(await trial.patch(configMaps, 'merge', {}), notAllowed);
+  }),
+
+  behaviour('dryRun takes All and nothing else', async (trial) => {
+    refused(await trial.post(`${await trial.collection('configmaps')}?dryRun=Some`, configMap('a')), {
+      code: 422,
+      reason: 'Invalid',
+      message: 'CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: ["Some"]: supported values: "All"',
+      details: {
+        group: 'meta.k8s.io',
+        kind: 'CreateOptions',
+        causes: [
+          {
+            reason: 'FieldValueNotSupported',
+            message: 'Unsupported value: ["Some"]: supported values: "All"',
+            field: 'dryRun',
+          },
+        ],
+      },
+    });
+  }),
+
+  behaviour('a limit that is no number is a bad request', async (trial) => {
+    refused(await trial.get(`${await trial.collection('configmaps')}?limit=x`), {
+      code: 400,
+      reason: 'BadRequest',
+      message: 'strconv.ParseInt: parsing "x": invalid syntax',
+    });
+  }),
+
+  behaviour('an Accept header that nobody can serve is not acceptable', async (trial) => {
+    refused(await trial.get(await trial.collection('configmaps'), { headers: { accept: 'text/html' } }), {
+      code: 406,
+      reason: 'NotAcceptable',
+    });
+  }),
+
+  behaviour('of several media types in Accept the first that can be served wins', async (trial) => {
+    const answer = await trial.get(await trial.collection('configmaps'), {
+      headers: { accept: 'text/html, application/json' },
+    });
+    assert.equal(answer.code, 200);
+    assert.equal(answer.headers['content-type'], 'application/json');
+  }),
+
+  behaviour('a merge patch that is no object is a bad request', async (trial) => {
+    const configMaps = await trial.collection('configmaps');
+    await trial.create(configMaps, configMap('a'));
+    refused(await trial.patch(`${configMaps}/a`, 'merge', '{bad'), { code: 400, reason: 'BadRequest' });
+  }),
+]);

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
+import type { KubeObject } from '../../src/object.ts';
+import { behaviour, topic } from '../behaviour.ts';
+import { bootstrapToken } from '../bootstrap-tokens.ts';
+import { objectIn } from '../cluster.ts';
+import { certificateWish } from '../certificate-request.ts';
+import { includes, refused } from '../expect.ts';
+import { read, readList, readText } from '../read.ts';
+import type { Trial } from '../trial.ts';
+import { whoAmI } from '../who-am-i.ts';
+
+const requests = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+const nodeClient = 'kubernetes.io/kube-apiserver-client-kubelet';
+
+const signingRequest = (name: string, spec: Record<string, unknown>): Record<string, unknown> => ({
+  apiVersion: 'certificates.k8s.io/v1',
+  kind: 'CertificateSigningRequest',
+  metadata: { name },
+  spec: { signerName: nodeClient, usages: ['digital signature', 'client auth'], ...spec },
+});
+
+/** What kubeadm grants to bootstrappers. A server without roles has no such path, and grants everything. */
+const grant = async (trial: Trial, group: string): Promise<void> => {
+  for (const role of ['system:node-bootstrapper', 'system:certificates.k8s.io:certificatesigningrequests:nodeclient']) {
+    const name = trial.unique('contract');
+    const answer = await trial.post('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRoleBinding',
+      metadata: { name },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: group }],
+    });
+    if (answer.code === 404) return;
+    assert.equal(answer.code, 201, answer.text);
+    trial.leave(`/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/${name}`);
+  }
+};
+
+const submit = async (trial: Trial, spec: Record<string, unknown>): Promise<KubeObject> => {
+  const created = await trial.create(requests, signingRequest(trial.unique('csr'), spec));
+  trial.leave(`${requests}/${created.metadata.name}`);
+  return created;
+};
+
+const certificateOf = (object: unknown): string =>
+  Buffer.from(readText(object, 'status.certificate'), 'base64').toString();
+
+const conditionTypes = (object: unknown): unknown[] =>
+  readList(object, 'status.conditions').map((each) => read(each, 'type'));
+
+export const certificates = topic('certificates', [
+  behaviour('a bootstrapper gets a node certificate that works, without anybody approving it', async (trial) => {
+    const group = `system:bootstrappers:${trial.unique('contract')}`;
+    await grant(trial, group);
+    const { id, token } = await bootstrapToken(trial, { 'auth-extra-groups': group });
+    const node = trial.unique('node');
+    const { key, request } = await certificateWish(`system:node:${node}`, ['system:nodes']);
+    // Both the token and the roles reach the real server's caches a moment later.
+    const created = await trial.eventually('the bootstrapper to be let in', async () => {
+      const body = { ...signingRequest('', { request }), metadata: { generateName: 'csr-' } };
+      const answer = await trial.post(requests, body, { as: { token } });
+      return answer.code === 201 ? objectIn(answer) : undefined;
+    });
+    const path = `${requests}/${created.metadata.name}`;
+    trial.leave(path);
+    includes(created.spec, {
+      username: `system:bootstrap:${id}`,
+      groups: ['system:bootstrappers', group, 'system:authenticated'],
+    });
+    const signed = await trial.waitFor(path, (object) => read(object, 'status.certificate') !== undefined);
+    includes(read(signed, 'status.conditions.0'), { type: 'Approved', status: 'True', reason: 'AutoApproved' });
+    const certificate = certificateOf(signed);
+    const subject = new X509Certificate(certificate).subject.split('\n').sort();
+    assert.deepEqual(subject, [`CN=system:node:${node}`, 'O=system:nodes']);
+    includes(await whoAmI(trial, { certificate, key }), {
+      username: `system:node:${node}`,
+      groups: ['system:nodes', 'system:authenticated'],
+    });
+  }),
+
+  behaviour('what another signer is for waits for approval, and is signed then', async (trial) => {
+    const { key, request } = await certificateWish('jane', ['team']);
+    const created = await submit(trial, {
+      request,
+      signerName: 'kubernetes.io/kube-apiserver-client',
+      usages: ['client auth'],
+    });
+    const path = `${requests}/${created.metadata.name}`;
+    assert.deepEqual(created.status, {});
+    const condition = { type: 'Approved', status: 'True', reason: 'Tested', message: 'It was tested' };
+    const approved = await trial.replace(`${path}/approval`, { ...created, status: { conditions: [condition] } });
+    includes(read(approved, 'status.conditions.0'), condition);
+    assert.match(String(read(approved, 'status.conditions.0.lastUpdateTime')), /Z$/);
+    const signed = await trial.waitFor(path, (object) => read(object, 'status.certificate') !== undefined);
+    includes(await whoAmI(trial, { certificate: certificateOf(signed), key }), {
+      username: 'jane',
+      groups: ['team', 'system:authenticated'],
+    });
+  }),
+
+  behaviour('who asks is written down by the server, whatever the body says', async (trial) => {
+    const { request } = await certificateWish('x', []);
+    const created = await submit(trial, {
+      request,
+      username: 'somebody',
+      groups: ['else'],
+      signerName: 'example.com/signer',
+    });
+    includes(created.spec, { username: 'kubernetes-admin', groups: ['system:masters', 'system:authenticated'] });
+  }),
+
+  behaviour('approval is nothing that the main endpoint or /status can do', async (trial) => {
+    const { request } = await certificateWish('x', []);
+    const created = await submit(trial, { request, signerName: 'example.com/signer' });
+    const path = `${requests}/${created.metadata.name}`;
+    const condition = { type: 'Approved', status: 'True', reason: 'Tested', message: '' };
+    const main = await trial.replace(path, { ...created, status: { conditions: [condition] } });
+    assert.deepEqual(conditionTypes(main), []);
+    const status = await trial.put(`${path}/status`, { ...main, status: { conditions: [condition] } });
+    assert.deepEqual(conditionTypes(await trial.fetch(path)), []);
+    refused(status, { code: 422, reason: 'Invalid' });
+  }),
+
+  behaviour('a denial stays, and cannot become an approval', async (trial) => {
+    const { request } = await certificateWish('x', []);
+    const created = await submit(trial, { request, signerName: 'example.com/signer' });
+    const path = `${requests}/${created.metadata.name}/approval`;
+    const condition = (type: string): Record<string, string> => ({
+      type,
+      status: 'True',
+      reason: 'Tested',
+      message: '',
+    });
+    const denied = await trial.replace(path, { ...created, status: { conditions: [condition('Denied')] } });
+    refused(
+      await trial.put(path, { ...denied, status: { conditions: [condition('Denied'), condition('Approved')] } }),
+      {
+        code: 422,
+        reason: 'Invalid',
+        message: /Approved and Denied conditions are mutually exclusive/,
+      },
+    );
+  }),
+
+  behaviour('the spec cannot change', async (trial) => {
+    const { request } = await certificateWish('x', []);
+    const created = await submit(trial, { request, signerName: 'example.com/signer' });
+    const edited = await trial.edit(`${requests}/${created.metadata.name}`, { spec: { usages: ['server auth'] } });
+    assert.deepEqual(edited.spec, created.spec);
+  }),
+
+  behaviour('a request that is no PKCS#10, or without usages, is invalid', async (trial) => {
+    const name = trial.unique('csr');
+    refused(await trial.post(requests, signingRequest(name, { request: Buffer.from('nonsense').toString('base64') })), {
+      code: 422,
+      reason: 'Invalid',
+      message: /spec\.request: Invalid value: .*: PEM block type must be CERTIFICATE REQUEST/,
+    });
+    const { request } = await certificateWish('x', []);
+    refused(await trial.post(requests, signingRequest(name, { request, usages: [] })), {
+      code: 422,
+      reason: 'Invalid',
+      message: /spec\.usages: Required value/,
+    });
+    refused(await trial.post(requests, signingRequest(name, { request, signerName: 'plain' })), {
+      code: 422,
+      reason: 'Invalid',
+      message: /spec\.signerName: Invalid value: "plain"/,
+    });
+  }),
+
+  behaviour('the kubelet signer refuses who is no node: the request fails', async (trial) => {
+    const { request } = await certificateWish('jane', ['system:nodes']);
+    const created = await submit(trial, { request });
+    const path = `${requests}/${created.metadata.name}`;
+    const condition = { type: 'Approved', status: 'True', reason: 'Tested', message: '' };
+    await trial.replace(`${path}/approval`, { ...created, status: { conditions: [condition] } });
+    const failed = await trial.waitFor(path, (object) => conditionTypes(object).includes('Failed'));
+    assert.equal(certificateOf(failed), '');
+    includes(
+      readList(failed, 'status.conditions').find((each) => read(each, 'type') === 'Failed'),
+      { status: 'True', reason: 'SignerValidationFailure' },
+    );
+  }),
+]);

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { behaviour, topic } from '../behaviour.ts';
+import { includes, refused } from '../expect.ts';
+import { pod } from '../objects.ts';
+import { readyForPods } from '../pods.ts';
+import { read, readList } from '../read.ts';
+
+const evict = (name: string, deleteOptions?: Record<string, unknown>): Record<string, unknown> => ({
+  apiVersion: 'policy/v1',
+  kind: 'Eviction',
+  metadata: { name },
+  ...(deleteOptions ? { deleteOptions } : {}),
+});
+
+const onNode = { nodeName: 'ghost', tolerations: [{ operator: 'Exists' }] };
+
+export const eviction = topic('eviction', [
+  behaviour('an eviction deletes the Pod gracefully and leaves a condition that says why', async (trial) => {
+    const pods = await readyForPods(trial);
+    await trial.create(pods, pod('a', onNode));
+    const answer = await trial.post(`${pods}/a/eviction`, evict('a'));
+    assert.equal(answer.code, 201);
+    assert.deepEqual(answer.json, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
+    const evicted = await trial.fetch(`${pods}/a`);
+    assert.ok(evicted.metadata.deletionTimestamp);
+    assert.equal(evicted.metadata.deletionGracePeriodSeconds, 30);
+    const condition = readList(evicted, 'status.conditions').find((each) => read(each, 'type') === 'DisruptionTarget');
+    includes(condition, { status: 'True', reason: 'EvictionByEvictionAPI', message: 'Eviction API: evicting' });
+  }),
+
+  behaviour('its delete options decide the grace period', async (trial) => {
+    const pods = await readyForPods(trial);
+    await trial.create(pods, pod('a', onNode));
+    await trial.create(`${pods}/a/eviction`, evict('a', { gracePeriodSeconds: 3 }));
+    includes(await trial.fetch(`${pods}/a`), { metadata: { deletionGracePeriodSeconds: 3 } });
+  }),
+
+  behaviour('a dry run evicts nobody', async (trial) => {
+    const pods = await readyForPods(trial);
+    await trial.create(pods, pod('a', onNode));
+    await trial.create(`${pods}/a/eviction`, evict('a', { dryRun: ['All'] }));
+    assert.equal((await trial.fetch(`${pods}/a`)).metadata.deletionTimestamp, undefined);
+  }),
+
+  behaviour('a Pod that does not exist, or another than that of the path, is not evicted', async (trial) => {
+    const pods = await readyForPods(trial);
+    refused(await trial.post(`${pods}/a/eviction`, evict('a')), {
+      code: 404,
+      reason: 'NotFound',
+      message: 'pods "a" not found',
+    });
+    refused(await trial.post(`${pods}/a/eviction`, evict('b')), {
+      code: 400,
+      reason: 'BadRequest',
+      message: 'name in URL does not match name in Eviction object',
+    });
+  }),
+
+  behaviour(
+    'a disruption budget that allows none refuses with 429',
+    async (trial) => {
+      const pods = await readyForPods(trial);
+      const budgets = await trial.collection('poddisruptionbudgets', 'policy/v1');
+      await trial.create(budgets, {
+        apiVersion: 'policy/v1',
+        kind: 'PodDisruptionBudget',
+        metadata: { name: 'budget' },
+        spec: { minAvailable: 1, selector: { matchLabels: { app: 'a' } } },
+      });
+      await trial.create(pods, { ...pod('a', onNode), metadata: { name: 'a', labels: { app: 'a' } } });
+      await trial.edit(`${pods}/a/status`, {
+        status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
+      });
+      await trial.waitFor(`${budgets}/budget`, (budget) => read(budget, 'status.currentHealthy') === 1);
+      refused(await trial.post(`${pods}/a/eviction`, evict('a')), {
+        code: 429,
+        reason: 'TooManyRequests',
+        message: "Cannot evict pod as it would violate the pod's disruption budget.",
+        causes: [
+          {
+            reason: 'DisruptionBudget',
+            message: 'The disruption budget budget needs 1 healthy pods and has 1 currently',
+          },
+        ],
+      });
+      assert.equal((await trial.fetch(`${pods}/a`)).metadata.deletionTimestamp, undefined);
+    },
+    { needs: '/apis/policy/v1/poddisruptionbudgets' },
+  ),
+]);

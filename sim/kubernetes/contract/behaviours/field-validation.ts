@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { behaviour, topic } from '../behaviour.ts';
+import { refused } from '../expect.ts';
+import { configMap } from '../objects.ts';
+import { read } from '../read.ts';
+import { widget, widgets } from '../widgets.ts';
+
+const doubled = '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"x":"1"},"data":{"x":"2"}}';
+
+export const fieldValidation = topic('field validation', [
+  behaviour('Strict refuses unknown fields, all of them in one answer', async (trial) => {
+    const body = configMap('a', { dat: { x: '1' }, metadata: { name: 'a', nam: 'a' } });
+    refused(await trial.post(`${await trial.collection('configmaps')}?fieldValidation=Strict`, body), {
+      code: 400,
+      reason: 'BadRequest',
+      message:
+        'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: unknown field "metadata.nam", unknown field "dat"',
+    });
+  }),
+
+  behaviour('Strict refuses a key that comes twice', async (trial) => {
+    refused(await trial.post(`${await trial.collection('configmaps')}?fieldValidation=Strict`, doubled), {
+      code: 400,
+      reason: 'BadRequest',
+      message: /strict decoding error: duplicate field "data"/,
+    });
+  }),
+
+  behaviour('Warn, which is the default, takes the object and warns of each field', async (trial) => {
+    const configMaps = await trial.collection('configmaps');
+    for (const [name, query] of [
+      ['a', ''],
+      ['b', '?fieldValidation=Warn'],
+    ] as const) {
+      const answer = await trial.post(`${configMaps}${query}`, configMap(name, { dat: { x: '1' } }));
+      assert.equal(answer.code, 201);
+      assert.equal(answer.headers.warning, '299 - "unknown field \\"dat\\""');
+      assert.equal(read(answer.json, 'dat'), undefined);
+    }
+  }),
+
+  behaviour('Ignore takes the object in silence, and of a doubled key the last', async (trial) => {
+    const answer = await trial.post(`${await trial.collection('configmaps')}?fieldValidation=Ignore`, doubled);
+    assert.equal(answer.code, 201);
+    assert.equal(answer.headers.warning, undefined);
+    assert.deepEqual(read(answer.json, 'data'), { x: '2' });
+  }),
+
+  behaviour('another value is invalid', async (trial) => {
+    refused(await trial.post(`${await trial.collection('configmaps')}?fieldValidation=Nope`, configMap('a')), {
+      code: 422,
+      reason: 'Invalid',
+      message:
+        'CreateOptions.meta.k8s.io "" is invalid: fieldValidation: Unsupported value: "Nope": supported values: "", "Ignore", "Strict", "Warn"',
+    });
+  }),
+
+  behaviour('Strict knows the schema of a custom resource', async (trial) => {
+    const { collection, apiVersion } = await widgets(trial);
+    const path = await collection();
+    const answer = await trial.post(`${path}?fieldValidation=Strict`, widget(apiVersion, 'a', { sise: 3 }));
+    refused(answer, {
+      code: 400,
+      reason: 'BadRequest',
+      message: `Widget in version "v1" cannot be handled as a Widget: strict decoding error: unknown field "spec.sise"`,
+    });
+    const warned = await trial.post(path, widget(apiVersion, 'a', { sise: 3 }));
+    assert.equal(warned.headers.warning, '299 - "unknown field \\"spec.sise\\""');
+  }),
+
+  behaviour('Strict holds for patches too', async (trial) => {
+    const { collection, apiVersion } = await widgets(trial);
+    const path = await collection();
+    await trial.create(path, widget(apiVersion, 'a'));
+    refused(await trial.patch(`${path}/a?fieldValidation=Strict`, 'merge', { spec: { sise: 3 } }), {
+      code: 422,
+      reason: 'Invalid',
+      message: /strict decoding error: unknown field "spec\.sise"/,
+    });
+    const configMaps = await trial.collection('configmaps');
+    await trial.create(configMaps, configMap('a'));
+    refused(await trial.patch(`${configMaps}/a?fieldValidation=Strict`, 'strategic', { dat: {} }), {
+      code: 422,
+      reason: 'Invalid',
+      message: /strict decoding error: unknown field "dat"/,
+    });
+  }),
+
+  behaviour('a value of the wrong type is a bad request, however fields are validated', async (trial) => {
+    const body = configMap('a', { data: { x: 5 } });
+    refused(await trial.post(`${await trial.collection('configmaps')}?fieldValidation=Ignore`, body), {
+      code: 400,
+      reason: 'BadRequest',
+      message:
+        'ConfigMap in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal number into Go struct field ConfigMap.data of type string',
+    });
+  }),
+]);

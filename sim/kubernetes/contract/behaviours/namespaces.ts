@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { behaviour, topic } from '../behaviour.ts';
+import { objectIn } from '../cluster.ts';
+import { includes, refused } from '../expect.ts';
+import { configMap, pod, secret } from '../objects.ts';
+import { readyForPods } from '../pods.ts';
+import { readList } from '../read.ts';
+import { widget, widgets } from '../widgets.ts';
+
+export const namespaces = topic('namespaces', [
+  behaviour('default, kube-system, kube-public and kube-node-lease are there from the start', async (trial) => {
+    for (const name of ['default', 'kube-system', 'kube-public', 'kube-node-lease']) {
+      includes(await trial.fetch(`/api/v1/namespaces/${name}`), { status: { phase: 'Active' } });
+    }
+  }),
+
+  behaviour(
+    'a new namespace is Active, and carries its name as a label and the finalizer of its content',
+    async (trial) => {
+      const name = await trial.namespace();
+      includes(await trial.fetch(`/api/v1/namespaces/${name}`), {
+        metadata: { name, labels: { 'kubernetes.io/metadata.name': name } },
+        spec: { finalizers: ['kubernetes'] },
+        status: { phase: 'Active' },
+      });
+    },
+  ),
+
+  behaviour('nothing is created in a namespace that does not exist', async (trial) => {
+    const name = trial.unique('missing');
+    refused(await trial.post(`/api/v1/namespaces/${name}/configmaps`, configMap('a')), {
+      code: 404,
+      reason: 'NotFound',
+      message: `namespaces "${name}" not found`,
+      details: { name, kind: 'namespaces' },
+    });
+  }),
+
+  behaviour('a namespace that is being deleted is Terminating and takes nothing new', async (trial) => {
+    const namespace = await trial.namespace();
+    const configMaps = await trial.collection('configmaps');
+    await trial.create(configMaps, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'held', finalizers: ['example.com/hold'] },
+    });
+    const answer = await trial.delete(`/api/v1/namespaces/${namespace}`);
+    assert.equal(answer.code, 200);
+    includes(answer.json, { kind: 'Namespace', status: { phase: 'Terminating' } });
+    assert.ok(objectIn(answer).metadata.deletionTimestamp);
+    refused(await trial.post(configMaps, configMap('late')), {
+      code: 403,
+      reason: 'Forbidden',
+      message: `configmaps "late" is forbidden: unable to create new content in namespace ${namespace} because it is being terminated`,
+      details: {
+        name: 'late',
+        kind: 'configmaps',
+        causes: [
+          {
+            reason: 'NamespaceTerminating',
+            message: `namespace ${namespace} is being terminated`,
+            field: 'metadata.namespace',
+          },
+        ],
+      },
+    });
+    await trial.edit(`${configMaps}/held`, { metadata: { finalizers: null } });
+  }),
+
+  behaviour('its deletion empties it, custom resources included, and then it is gone', async (trial) => {
+    const namespace = await trial.namespace();
+    const { collection, apiVersion } = await widgets(trial);
+    const pods = await readyForPods(trial);
+    const secrets = await trial.collection('secrets');
+    await trial.create(secrets, secret('a'));
+    await trial.create(pods, pod('a'));
+    await trial.create(await collection(), widget(apiVersion, 'a'));
+    await trial.remove(`/api/v1/namespaces/${namespace}`);
+    await trial.waitFor(`/api/v1/namespaces/${namespace}`, (object) => object === undefined);
+    for (const path of [secrets, pods, await collection()]) {
+      includes(await trial.fetch(path), { items: [] });
+    }
+  }),
+
+  behaviour('default and kube-system may not be deleted', async (trial) => {
+    for (const name of ['default', 'kube-system', 'kube-public']) {
+      refused(await trial.delete(`/api/v1/namespaces/${name}`), {
+        code: 403,
+        reason: 'Forbidden',
+        message: `namespaces "${name}" is forbidden: this namespace may not be deleted`,
+      });
+    }
+  }),
+
+  behaviour('a finalizer of its own holds a namespace until /finalize takes it', async (trial) => {
+    const namespace = await trial.namespace();
+    const path = `/api/v1/namespaces/${namespace}`;
+    const object = await trial.fetch(path);
+    const held = { ...object, spec: { finalizers: ['kubernetes', 'example.com/hold'] } };
+    const finalized = await trial.put(`${path}/finalize`, held);
+    assert.equal(finalized.code, 200);
+    await trial.remove(path);
+    const emptied = await trial.waitFor(path, (each) => readList(each, 'spec.finalizers').length === 1);
+    assert.deepEqual(emptied?.spec, { finalizers: ['example.com/hold'] });
+    await trial.put(`${path}/finalize`, { ...emptied, spec: {} });
+    await trial.waitFor(path, (each) => each === undefined);
+  }),
+]);

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { behaviour, topic } from '../behaviour.ts';
+import { includes, refused } from '../expect.ts';
+import { read, readList } from '../read.ts';
+import type { Trial } from '../trial.ts';
+
+const nodes = '/api/v1/nodes';
+
+const created = async (trial: Trial, spec: Record<string, unknown> = {}): Promise<{ path: string; node: unknown }> => {
+  const name = trial.unique('node');
+  const node = await trial.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name }, spec });
+  trial.leave(`${nodes}/${name}`);
+  return { path: `${nodes}/${name}`, node };
+};
+
+const hasTaint = (node: unknown, key: string): boolean =>
+  readList(node, 'spec.taints').some((taint) => read(taint, 'key') === key);
+
+export const nodesTopic = topic('nodes', [
+  behaviour('a new Node is tainted as not ready', async (trial) => {
+    const { node } = await created(trial);
+    assert.deepEqual(read(node, 'spec.taints'), [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }]);
+    assert.equal(read(node, 'metadata.namespace'), undefined);
+  }),
+
+  behaviour('its own taints are kept beside that', async (trial) => {
+    const { node } = await created(trial, { taints: [{ key: 'example.com/x', value: 'y', effect: 'NoExecute' }] });
+    assert.deepEqual(read(node, 'spec.taints'), [
+      { key: 'example.com/x', value: 'y', effect: 'NoExecute' },
+      { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' },
+    ]);
+  }),
+
+  behaviour('a Node loses the taint when it reports Ready, and has it again when it does not', async (trial) => {
+    const { path } = await created(trial);
+    const report = (status: string): Promise<unknown> =>
+      trial.patch(`${path}/status`, 'strategic', {
+        status: {
+          conditions: [{ type: 'Ready', status, reason: 'Test', lastHeartbeatTime: new Date().toISOString() }],
+        },
+      });
+    await report('True');
+    await trial.waitFor(path, (node) => node !== undefined && !hasTaint(node, 'node.kubernetes.io/not-ready'));
+    await report('False');
+    await trial.waitFor(path, (node) => hasTaint(node, 'node.kubernetes.io/not-ready'));
+  }),
+
+  behaviour('a cordoned Node is tainted as unschedulable, until it is uncordoned', async (trial) => {
+    const { path } = await created(trial);
+    await trial.patch(path, 'strategic', { spec: { unschedulable: true } });
+    await trial.waitFor(path, (node) => hasTaint(node, 'node.kubernetes.io/unschedulable'));
+    await trial.patch(path, 'strategic', { spec: { unschedulable: null } });
+    await trial.waitFor(path, (node) => node !== undefined && !hasTaint(node, 'node.kubernetes.io/unschedulable'));
+  }),
+
+  behaviour('addresses and conditions of the status merge by type', async (trial) => {
+    const { path } = await created(trial);
+    const patch = (status: unknown): Promise<unknown> => trial.patch(`${path}/status`, 'strategic', { status });
+    await patch({
+      addresses: [
+        { type: 'InternalIP', address: '10.1.1.1' },
+        { type: 'Hostname', address: 'mac' },
+      ],
+      capacity: { cpu: '8' },
+    });
+    await patch({ addresses: [{ type: 'InternalIP', address: '10.1.1.2' }], capacity: { memory: '16Gi' } });
+    includes(await trial.fetch(path), {
+      status: {
+        addresses: [
+          { type: 'InternalIP', address: '10.1.1.2' },
+          { type: 'Hostname', address: 'mac' },
+        ],
+        capacity: { cpu: '8', memory: '16Gi' },
+      },
+    });
+  }),
+
+  behaviour('the provider ID is set once', async (trial) => {
+    const { path } = await created(trial);
+    await trial.edit(path, { spec: { providerID: 'scaleway://one' } });
+    refused(await trial.patch(path, 'merge', { spec: { providerID: 'scaleway://two' } }), {
+      code: 422,
+      reason: 'Invalid',
+      message: /spec\.providerID: Forbidden: node updates may not change providerID except from "" to valid/,
+    });
+  }),
+
+  behaviour('an unknown effect of a taint is not supported', async (trial) => {
+    const body = {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name: trial.unique('node') },
+      spec: { taints: [{ key: 'a', effect: 'X' }] },
+    };
+    refused(await trial.post(nodes, body), {
+      code: 422,
+      reason: 'Invalid',
+      message:
+        /metadata\.taints\[0\]\.effect: Unsupported value: "X": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"/,
+    });
+  }),
+]);

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { behaviour, topic } from '../behaviour.ts';
+import { refused } from '../expect.ts';
+import { configMap, secret } from '../objects.ts';
+import { read, readList } from '../read.ts';
+import { widget, widgets } from '../widgets.ts';
+
+const version = (object: unknown): number => Number(read(object, 'metadata.resourceVersion'));
+
+export const resourceVersions = topic('resource versions', [
+  behaviour('they grow with every write, across kinds', async (trial) => {
+    const { collection, apiVersion } = await widgets(trial);
+    const configMaps = await trial.collection('configmaps');
+    const path = await collection();
+    const versions = [
+      await trial.create(configMaps, configMap('a')),
+      await trial.create(path, widget(apiVersion, 'a')),
+      await trial.edit(`${configMaps}/a`, { data: { x: '1' } }),
+      await trial.edit(`${path}/a/status`, { status: { phase: 'Ready' } }),
+      await trial.create(await trial.collection('secrets'), secret('a')),
+    ].map(version);
+    assert.deepEqual(
+      versions,
+      [...new Set(versions)].sort((a, b) => a - b),
+    );
+  }),
+
+  behaviour('the version of a list is that of the moment, not that of its newest item', async (trial) => {
+    const secrets = await trial.collection('secrets');
+    const created = await trial.create(secrets, secret('a'));
+    const later = await trial.create(await trial.collection('configmaps'), configMap('later'));
+    const list = await trial.fetch(secrets);
+    assert.ok(version(list) > version(created));
+    assert.ok(version(list) >= version(later));
+  }),
+
+  behaviour('an exact version lists the past', async (trial) => {
+    const secrets = await trial.collection('secrets');
+    await trial.create(secrets, secret('a'));
+    const then = version(await trial.fetch(secrets));
+    await trial.create(secrets, secret('b'));
+    await trial.remove(`${secrets}/a`);
+    const past = await trial.fetch(`${secrets}?resourceVersion=${then}&resourceVersionMatch=Exact`);
+    assert.deepEqual(
+      readList(past, 'items').map((item) => read(item, 'metadata.name')),
+      ['a'],
+    );
+    assert.equal(version(past), then);
+  }),
+
+  behaviour('NotOlderThan, or no match at all, lists the present', async (trial) => {
+    const secrets = await trial.collection('secrets');
+    const { resourceVersion } = (await trial.create(secrets, secret('a'))).metadata;
+    const second = await trial.create(secrets, secret('b'));
+    for (const query of [
+      `resourceVersion=${second.metadata.resourceVersion}`,
+      `resourceVersion=${second.metadata.resourceVersion}&resourceVersionMatch=NotOlderThan`,
+    ]) {
+      assert.equal(readList(await trial.fetch(`${secrets}?${query}`), 'items').length, 2, query);
+    }
+    assert.ok(version(await trial.fetch(`${secrets}?resourceVersion=${resourceVersion}`)) >= Number(resourceVersion));
+  }),
+
+  behaviour('a version of the future is a Timeout that says to try again', async (trial) => {
+    refused(await trial.get(`${await trial.collection('secrets')}?resourceVersion=999999999`), {
+      code: 504,
+      reason: 'Timeout',
+      message: /^Timeout: Too large resource version: 999999999, current: \d+$/,
+      details: {
+        causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+        retryAfterSeconds: 1,
+      },
+    });
+  }),
+
+  behaviour('a version that is no number is a bad request', async (trial) => {
+    refused(await trial.get(`${await trial.collection('secrets')}?resourceVersion=abc`), {
+      code: 400,
+      reason: 'BadRequest',
+      message: /resourceVersion: Invalid value: "abc": strconv\.ParseUint: parsing "abc": invalid syntax$/,
+    });
+  }),
+
+  behaviour('resourceVersionMatch is refused where it makes no sense', async (trial) => {
+    const secrets = await trial.collection('secrets');
+    const expected = {
+      'resourceVersionMatch=Exact': 'Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided',
+      'resourceVersionMatch=Exact&resourceVersion=0':
+        'Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"',
+      'resourceVersionMatch=Nope&resourceVersion=1':
+        'Unsupported value: "Nope": supported values: "Exact", "NotOlderThan", ""',
+    };
+    for (const [query, message] of Object.entries(expected)) {
+      refused(await trial.get(`${secrets}?${query}`), {
+        code: 422,
+        reason: 'Invalid',
+        message: `ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: ${message}`,
+      });
+    }
+  }),
+]);

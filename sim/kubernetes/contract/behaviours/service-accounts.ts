@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { behaviour, topic } from '../behaviour.ts';
+import { includes, refused } from '../expect.ts';
+import { pod } from '../objects.ts';
+import { readyForPods } from '../pods.ts';
+import { read, readKey } from '../read.ts';
+import { whoAmI } from '../who-am-i.ts';
+import type { Trial } from '../trial.ts';
+
+const account = async (trial: Trial, name: string): Promise<{ path: string; uid: string }> => {
+  const accounts = await trial.collection('serviceaccounts');
+  const created = await trial.create(accounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name } });
+  return { path: `${accounts}/${name}`, uid: created.metadata.uid };
+};
+
+const wish = (spec: Record<string, unknown>): Record<string, unknown> => ({
+  apiVersion: 'authentication.k8s.io/v1',
+  kind: 'TokenRequest',
+  spec,
+});
+
+const claimsOf = (token: unknown): unknown =>
+  JSON.parse(Buffer.from(String(token).split('.')[1] ?? '', 'base64url').toString());
+
+export const serviceAccounts = topic('service accounts', [
+  behaviour('every namespace gets a default ServiceAccount, also after somebody deletes it', async (trial) => {
+    const path = `${await trial.collection('serviceaccounts')}/default`;
+    const first = await trial.waitFor(path, (object) => object !== undefined);
+    await trial.remove(path);
+    await trial.waitFor(path, (object) => object !== undefined && object.metadata.uid !== first?.metadata.uid);
+  }),
+
+  behaviour(
+    'every namespace gets the certificate authority as a ConfigMap, also after somebody spoils it',
+    async (trial) => {
+      const path = `${await trial.collection('configmaps')}/kube-root-ca.crt`;
+      const isRight = (object: unknown): boolean =>
+        String(readKey(read(object, 'data'), 'ca.crt')).startsWith('-----BEGIN CERTIFICATE-----');
+      await trial.waitFor(path, isRight);
+      await trial.edit(path, { data: { 'ca.crt': 'spoilt' } });
+      await trial.waitFor(path, isRight);
+    },
+  ),
+
+  behaviour('a token request answers a token for the API server, with its expiration', async (trial) => {
+    const { path, uid } = await account(trial, 'robot');
+    const namespace = await trial.namespace();
+    const answer = await trial.post(`${path}/token`, wish({ expirationSeconds: 600 }));
+    assert.equal(answer.code, 201);
+    includes(answer.json, {
+      kind: 'TokenRequest',
+      apiVersion: 'authentication.k8s.io/v1',
+      metadata: { name: 'robot', namespace },
+      spec: { expirationSeconds: 600, audiences: ['https://kubernetes.default.svc'], boundObjectRef: null },
+    });
+    const claims = claimsOf(read(answer.json, 'status.token'));
+    includes(claims, {
+      iss: 'https://kubernetes.default.svc',
+      sub: `system:serviceaccount:${namespace}:robot`,
+      aud: ['https://kubernetes.default.svc'],
+      'kubernetes.io': { namespace, serviceaccount: { name: 'robot', uid } },
+    });
+    assert.equal(Number(read(claims, 'exp')) - Number(read(claims, 'iat')), 600);
+    assert.equal(
+      Date.parse(String(read(answer.json, 'status.expirationTimestamp'))) / 1000,
+      Number(read(claims, 'exp')),
+    );
+  }),
+
+  behaviour('the token says who one is', async (trial) => {
+    const { path, uid } = await account(trial, 'robot');
+    const namespace = await trial.namespace();
+    const requested = await trial.create(`${path}/token`, wish({}));
+    const user = await whoAmI(trial, { token: String(read(requested, 'status.token')) });
+    includes(user, {
+      username: `system:serviceaccount:${namespace}:robot`,
+      uid,
+      groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
+    });
+  }),
+
+  behaviour('the token dies with its account', async (trial) => {
+    const { path } = await account(trial, 'robot');
+    const requested = await trial.create(`${path}/token`, wish({}));
+    const token = String(read(requested, 'status.token'));
+    await whoAmI(trial, { token });
+    await trial.remove(path);
+    // The real server looks accounts up in a cache and remembers answers for some seconds.
+    await trial.eventually('the token to be refused', async () => {
+      const answer = await trial.get('/api', { as: { token } });
+      return answer.code === 401 ? answer : undefined;
+    });
+  }),
+
+  behaviour('a token for another audience is none for the API server', async (trial) => {
+    const { path } = await account(trial, 'robot');
+    const requested = await trial.create(`${path}/token`, wish({ audiences: ['vault'] }));
+    refused(await trial.get('/api', { as: { token: String(read(requested, 'status.token')) } }), {
+      code: 401,
+      reason: 'Unauthorized',
+    });
+  }),
+
+  behaviour('a token bound to a Pod names it', async (trial) => {
+    const pods = await readyForPods(trial);
+    const { path } = await account(trial, 'robot');
+    const owner = await trial.create(pods, pod('a', { serviceAccountName: 'robot' }));
+    const boundObjectRef = { kind: 'Pod', apiVersion: 'v1', name: 'a', uid: owner.metadata.uid };
+    const requested = await trial.create(`${path}/token`, wish({ boundObjectRef }));
+    const token = read(requested, 'status.token');
+    includes(readKey(claimsOf(token), 'kubernetes.io'), {
+      pod: { name: 'a', uid: owner.metadata.uid },
+    });
+    const user = await whoAmI(trial, { token: String(token) });
+    includes(read(user, 'extra'), {
+      'authentication.kubernetes.io/pod-name': ['a'],
+      'authentication.kubernetes.io/pod-uid': [owner.metadata.uid],
+    });
+  }),
+
+  behaviour('a token cannot be bound to a Pod that does not exist or that runs as somebody else', async (trial) => {
+    const pods = await readyForPods(trial);
+    const { path } = await account(trial, 'robot');
+    refused(await trial.post(`${path}/token`, wish({ boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: 'a' } })), {
+      code: 404,
+      reason: 'NotFound',
+      message: 'pods "a" not found',
+    });
+    await trial.create(pods, pod('a'));
+    refused(await trial.post(`${path}/token`, wish({ boundObjectRef: { kind: 'Pod', apiVersion: 'v1', name: 'a' } })), {
+      code: 400,
+      reason: 'BadRequest',
+      message: 'cannot bind token for serviceaccount "robot" to pod running with different serviceaccount name.',
+    });
+  }),
+
+  behaviour('a token lives at least ten minutes', async (trial) => {
+    const { path } = await account(trial, 'robot');
+    refused(await trial.post(`${path}/token`, wish({ expirationSeconds: 5 })), {
+      code: 422,
+      reason: 'Invalid',
+      message:
+        'TokenRequest.authentication.k8s.io "" is invalid: spec.expirationSeconds: Invalid value: 5: may not specify a duration less than 10 minutes',
+    });
+  }),
+
+  behaviour('an account that does not exist gets no token', async (trial) => {
+    refused(await trial.post(`${await trial.collection('serviceaccounts')}/nobody/token`, wish({})), {
+      code: 404,
+      reason: 'NotFound',
+      message: 'serviceaccounts "nobody" not found',
+    });
+  }),
+]);

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { behaviour, topic } from '../behaviour.ts';
+import { includes, refused } from '../expect.ts';
+import { configMap } from '../objects.ts';
+import { read } from '../read.ts';
+import { widget, widgets } from '../widgets.ts';
+
+export const update = topic('update', [
+  behaviour('PUT replaces the whole object', async (trial) => {
+    const configMaps = await trial.collection('configmaps');
+    const created = await trial.create(configMaps, configMap('a', { data: { x: '1', y: '2' } }));
+    const answer = await trial.put(`${configMaps}/a`, { ...created, data: { x: '3' } });
+    assert.equal(answer.code, 200);
+    assert.deepEqual(read(answer.json, 'data'), { x: '3' });
+    assert.notEqual(read(answer.json, 'metadata.resourceVersion'), created.metadata.resourceVersion);
+  }),
+
+  behaviour('PUT to a name that does not exist is NotFound', async (trial) => {
+    refused(await trial.put(`${await trial.collection('configmaps')}/a`, configMap('a')), {
+      code: 404,
+      reason: 'NotFound',
+      message: 'configmaps "a" not found',
+      details: { name: 'a', kind: 'configmaps' },
+    });
+  }),
+
+  behaviour('PUT of another name than that of the path is a bad request', async (trial) => {
+    refused(await trial.put(`${await trial.collection('configmaps')}/a`, configMap('b')), {
+      code: 400,
+      reason: 'BadRequest',
+      message: 'the name of the object (b) does not match the name on the URL (a)',
+    });
+  }),
+
+  behaviour('PUT without a resource version overwrites a ConfigMap', async (trial) => {
+    const configMaps = await trial.collection('configmaps');
+    await trial.create(configMaps, configMap('a'));
+    const replaced = await trial.replace(`${configMaps}/a`, configMap('a', { data: { x: '1' } }));
+    includes(replaced, { data: { x: '1' } });
+  }),
+
+  behaviour('PUT without a resource version is invalid for a custom resource', async (trial) => {
+    const { collection, apiVersion, group } = await widgets(trial);
+    const path = await collection();
+    await trial.create(path, widget(apiVersion, 'a'));
+    refused(await trial.put(`${path}/a`, widget(apiVersion, 'a')), {
+      code: 422,
+      reason: 'Invalid',
+      message: `widgets.${group} "a" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update`,
+      details: {
+        name: 'a',
+        group,
+        kind: 'widgets',
+        causes: [
+          {
+            reason: 'FieldValueInvalid',
+            message: 'Invalid value: 0: must be specified for an update',
+            field: 'metadata.resourceVersion',
+          },
+        ],
+      },
+    });
+  }),
+
+  behaviour(
+    'PUT without a resource version is invalid for a Lease, and to a new name it creates one',
+    async (trial) => {
+      const leases = await trial.collection('leases', 'coordination.k8s.io/v1');
+      const body = {
+        apiVersion: 'coordination.k8s.io/v1',
+        kind: 'Lease',
+        metadata: { name: 'a' },
+        spec: { holderIdentity: 'me' },
+      };
+      const first = await trial.put(`${leases}/a`, body);
+      assert.equal(first.code, 201);
+      refused(await trial.put(`${leases}/a`, body), {
+        code: 422,
+        reason: 'Invalid',
+        message: /metadata\.resourceVersion: Invalid value: 0: must be specified for an update/,
+      });
+    },
+  ),
+
+  behaviour('creationTimestamp, uid and generation of the body are not taken over', async (trial) => {
+    const { collection, apiVersion } = await widgets(trial);
+    const path = await collection();
+    const created = await trial.create(path, widget(apiVersion, 'a'));
+    const replaced = await trial.replace(`${path}/a`, {
+      ...created,
+      metadata: { ...created.metadata, creationTimestamp: '2001-01-01T00:00:00Z', generation: 99 },
+    });
+    assert.deepEqual(replaced.metadata, created.metadata);
+  }),
+
+  behaviour('a PUT that changes nothing keeps the resource version', async (trial) => {
+    const configMaps = await trial.collection('configmaps');
+    const created = await trial.create(configMaps, configMap('a', { data: { x: '1' } }));
+    const replaced = await trial.replace(`${configMaps}/a`, created);
+    assert.equal(replaced.metadata.resourceVersion, created.metadata.resourceVersion);
+  }),
+
+  behaviour('an immutable ConfigMap refuses new data and cannot become mutable', async (trial) => {
+    const configMaps = await trial.collection('configmaps');
+    const created = await trial.create(configMaps, configMap('a', { data: { x: '1' }, immutable: true }));
+    refused(await trial.put(`${configMaps}/a`, { ...created, data: { x: '2' } }), {
+      code: 422,
+      reason: 'Invalid',
+      message: 'ConfigMap "a" is invalid: data: Forbidden: field is immutable when `immutable` is set',
+    });
+    refused(await trial.patch(`${configMaps}/a`, 'merge', { immutable: false }), {
+      code: 422,
+      reason: 'Invalid',
+      message: 'ConfigMap "a" is invalid: immutable: Forbidden: field is immutable when `immutable` is set',
+    });
+    await trial.edit(`${configMaps}/a`, { metadata: { labels: { still: 'possible' } } });
+  }),
+
+  behaviour('an immutable Secret refuses new data', async (trial) => {
+    const secrets = await trial.collection('secrets');
+    await trial.create(secrets, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'a' },
+      data: { x: 'MQ==' },
+      immutable: true,
+    });
+    refused(await trial.patch(`${secrets}/a`, 'merge', { data: { x: 'Mg==' } }), {
+      code: 422,
+      reason: 'Invalid',
+      message: 'Secret "a" is invalid: data: Forbidden: field is immutable when `immutable` is set',
+    });
+  }),
+
+  behaviour('the type of a Secret cannot change', async (trial) => {
+    const secrets = await trial.collection('secrets');
+    const created = await trial.create(secrets, { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'a' } });
+    assert.equal(created.type, 'Opaque');
+    refused(await trial.patch(`${secrets}/a`, 'merge', { type: 'example.com/other' }), {
+      code: 422,
+      reason: 'Invalid',
+      message: 'Secret "a" is invalid: type: Invalid value: "example.com/other": field is immutable',
+    });
+  }),
+
+  behaviour('stringData of a Secret is written into data, and never read back', async (trial) => {
+    const secrets = await trial.collection('secrets');
+    const created = await trial.create(secrets, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'a' },
+      data: { x: 'MQ==', y: 'MQ==' },
+      stringData: { y: 'two' },
+    });
+    assert.deepEqual(created.data, { x: 'MQ==', y: 'dHdv' });
+    assert.equal(created.stringData, undefined);
+  }),
+]);

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { behaviour, topic } from '../behaviour.ts';
+import type { WatchEvent } from '../cluster.ts';
+import { includes } from '../expect.ts';
+import { configMap, secret } from '../objects.ts';
+import { namesOf, read } from '../read.ts';
+import { widget, widgets } from '../widgets.ts';
+
+const brief = (events: WatchEvent[]): string =>
+  events.map((event) => `${event.type} ${event.object.metadata.name}`).join(', ');
+
+const isFor =
+  (name: string) =>
+  (event: WatchEvent): boolean =>
+    event.object.metadata.name === name;
+
+const version = (object: unknown): number => Number(read(object, 'metadata.resourceVersion'));
+
+export const watch = topic('watch', [
+  behaviour('frames are JSON lines with type and object, in a stream of application/json', async (trial) => {
+    const secrets = await trial.collection('secrets');
+    const created = await trial.create(secrets, secret('a'));
+    const answer = await trial.get(`${secrets}?watch=true&timeoutSeconds=1`);
+    assert.equal(answer.code, 200);
+    assert.equal(answer.headers['content-type'], 'application/json');
+    const lines = answer.text.split('\n');
+    assert.equal(lines.at(-1), '');
+    assert.deepEqual(
+      lines.slice(0, -1).map((line) => JSON.parse(line) as unknown),
+      [{ type: 'ADDED', object: created }],
+    );
+  }),
+
+  behaviour('a watch from a version replays what came after it, once and in order', async (trial) => {
+    const secrets = await trial.collection('secrets');
+    const first = await trial.create(secrets, secret('a'));
+    await trial.create(secrets, secret('b'));
+    await trial.edit(`${secrets}/a`, { metadata: { labels: { x: '1' } } });
+    await trial.remove(`${secrets}/b`);
+    const events = await trial.watch(`${secrets}?resourceVersion=${first.metadata.resourceVersion}`);
+    await trial.create(secrets, secret('c'));
+    const seen = await events.until(isFor('c'));
+    assert.equal(brief(seen), 'ADDED b, MODIFIED a, DELETED b, ADDED c');
+    const versions = seen.map((event) => version(event.object));
+    assert.deepEqual(
+      versions,
+      [...new Set(versions)].sort((a, b) => a - b),
+    );
+  }),
+
+  behaviour('list and then watch from its version misses nothing, while others write', async (trial) => {
+    const secrets = await trial.collection('secrets');
+    const names = Array.from({ length: 20 }, (_, index) => `s${String(index).padStart(2, '0')}`);
+    const writing = (async () => {
+      for (const name of names) await trial.create(secrets, secret(name));
+      await trial.create(secrets, secret('zz-last'));
+    })();
+    const list = await trial.fetch(secrets);
+    const known = namesOf(list);
+    const events = await trial.watch(`${secrets}?resourceVersion=${version(list)}`);
+    const later: string[] = [];
+    if (!known.includes('zz-last')) {
+      for (const event of await events.until(isFor('zz-last'))) later.push(event.object.metadata.name);
+    }
+    await writing;
+    assert.deepEqual([...known, ...later], [...names, 'zz-last']);
+  }),
+
+  behaviour('without a version, or from "0", it begins with an ADDED for what is there', async (trial) => {
+    const secrets = await trial.collection('secrets');
+    await trial.create(secrets, secret('a'));
+    await trial.edit(`${secrets}/a`, { metadata: { labels: { x: '1' } } });
+    await trial.create(secrets, secret('b'));
+    for (const query of ['', '?resourceVersion=0', '?resourceVersion=']) {
+      const events = await trial.watch(`${secrets}${query}`);
+      assert.equal(brief(await events.until(isFor('b'))), 'ADDED a, ADDED b', query);
+    }
+  }),
+
+  behaviour(
+    'an object that enters the selector is ADDED, one that leaves is DELETED as it was, with the new version',
+    async (trial) => {
+      const secrets = await trial.collection('secrets');
+      await trial.create(secrets, secret('a', { in: 'no' }));
+      const events = await trial.watch(`${secrets}?labelSelector=in%3Dyes`);
+      await trial.edit(`${secrets}/a`, { metadata: { labels: { in: 'yes' } } });
+      const entered = await events.next();
+      includes(entered, { type: 'ADDED', object: { metadata: { labels: { in: 'yes' } } } });
+      await trial.edit(`${secrets}/a`, { metadata: { annotations: { x: 'y' } } });
+      includes(await events.next(), { type: 'MODIFIED', object: { metadata: { annotations: { x: 'y' } } } });
+      const outside = await trial.edit(`${secrets}/a`, { metadata: { labels: { in: 'no' } } });
+      includes(await events.next(), {
+        type: 'DELETED',
+        object: { metadata: { labels: { in: 'yes' }, resourceVersion: outside.metadata.resourceVersion } },
+      });
+      await trial.edit(`${secrets}/a`, { metadata: { annotations: { x: 'z' } } });
+      await trial.create(secrets, secret('b', { in: 'yes' }));
+      includes(await events.next(), { type: 'ADDED', object: { metadata: { name: 'b' } } });
+    },
+  ),
+
+  behaviour('a field selector narrows a watch in the same way', async (trial) => {
+    const { collection, apiVersion } = await widgets(trial);
+    const path = await collection();
+    const events = await trial.watch(`${path}?fieldSelector=spec.mode%3Dfast`);
+    await trial.create(path, widget(apiVersion, 'a'));
+    await trial.edit(`${path}/a`, { spec: { mode: 'fast' } });
+    await trial.edit(`${path}/a`, { spec: { mode: 'slow' } });
+    const seen = [await events.next(), await events.next()];
+    assert.equal(brief(seen), 'ADDED a, DELETED a');
+    assert.equal(read(seen[1], 'object.spec.mode'), 'fast');
+  }),
+
+  behaviour('DELETED carries the version of the deletion, newer than the last write', async (trial) => {
+    const secrets = await trial.collection('secrets');
+    const created = await trial.create(secrets, secret('a'));
+    const events = await trial.watch(`${secrets}?resourceVersion=${created.metadata.resourceVersion}`);
+    await trial.remove(`${secrets}/a`);
+    const next = await trial.create(secrets, secret('b'));
+    const deleted = await events.next();
+    assert.equal(deleted.type, 'DELETED');
+    assert.equal(deleted.object.metadata.uid, created.metadata.uid);
+    assert.ok(version(deleted.object) > version(created));
+    assert.ok(version(deleted.object) < version(next));
+  }),
+
+  behaviour('a deletion with finalizers is a MODIFIED, and a DELETED when the last is gone', async (trial) => {
+    const secrets = await trial.collection('secrets');
+    const events = await trial.watch(secrets);
+    await trial.create(secrets, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'a', finalizers: ['example.com/x'] },
+    });
+    await trial.remove(`${secrets}/a`);
+    await trial.edit(`${secrets}/a`, { metadata: { finalizers: null } });
+    const seen = await events.until((event) => event.type === 'DELETED');
+    assert.equal(brief(seen), 'ADDED a, MODIFIED a, DELETED a');
+    assert.ok(seen[1]?.object.metadata.deletionTimestamp);
+  }),
+
+  behaviour('writes that change nothing emit nothing', async (trial) => {
+    const { collection, apiVersion } = await widgets(trial);
+    const path = await collection();
+    const created = await trial.create(path, widget(apiVersion, 'a'));
+    const events = await trial.watch(`${path}?resourceVersion=${created.metadata.resourceVersion}`);
+    await trial.replace(`${path}/a`, created);
+    await trial.edit(`${path}/a`, { spec: { size: 3 } });
+    await trial.edit(`${path}/a/status`, {});
+    await trial.patch(`${path}/a`, 'json', []);
+    await trial.create(path, widget(apiVersion, 'b'));
+    assert.equal(brief([await events.next()]), 'ADDED b');
+  }),
+
+  behaviour('dry runs emit nothing', async (trial) => {
+    const secrets = await trial.collection('secrets');
+    const created = await trial.create(secrets, secret('a'));
+    const events = await trial.watch(`${secrets}?resourceVersion=${created.metadata.resourceVersion}`);
+    await trial.create(`${secrets}?dryRun=All`, secret('ghost'));
+    await trial.edit(`${secrets}/a?dryRun=All`, { metadata: { labels: { x: 'y' } } });
+    await trial.remove(`${secrets}/a?dryRun=All`);
+    await trial.create(secrets, secret('b'));
+    assert.equal(brief([await events.next()]), 'ADDED b');
+  }),
+
+  behaviour('a watch by metadata.name sees only that object', async (trial) => {
+    const secrets = await trial.collection('secrets');
+    const events = await trial.watch(`${secrets}?fieldSelector=metadata.name%3Db`);
+    await trial.create(secrets, secret('a'));
+    await trial.create(secrets, secret('b'));
+    assert.equal(brief([await events.next()]), 'ADDED b');
+  }),
+
+  behaviour('a watch of all namespaces sees each', async (trial) => {
+    const { collection, apiVersion, group } = await widgets(trial);
+    const name = trial.unique('everywhere');
+    const events = await trial.watch(`/apis/${group}/v1/widgets?fieldSelector=metadata.name%3D${name}`);
+    await trial.create(await collection(), widget(apiVersion, name));
+    includes(await events.next(), { type: 'ADDED', object: { metadata: { namespace: await trial.namespace() } } });
+  }),
+
+  behaviour('many watchers of one collection see the same', async (trial) => {
+    const configMaps = await trial.collection('configmaps');
+    const watchers = await Promise.all(
+      Array.from({ length: 5 }, () => trial.watch(`${configMaps}?labelSelector=mine`)),
+    );
+    for (const name of ['a', 'b']) {
+      await trial.create(configMaps, { ...configMap(name), metadata: { name, labels: { mine: '' } } });
+    }
+    for (const watcher of watchers) assert.equal(brief(await watcher.until(isFor('b'))), 'ADDED a, ADDED b');
+  }),
+]);

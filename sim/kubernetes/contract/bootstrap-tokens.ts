@@ -1,0 +1,30 @@
+import { randomBytes } from 'node:crypto';
+import type { Trial } from './trial.ts';
+
+const secrets = '/api/v1/namespaces/kube-system/secrets';
+
+export interface BootstrapToken {
+  id: string;
+  token: string;
+  path: string;
+}
+
+/** A bootstrap token as kubeadm makes them. `data` wins over what is usual; null leaves a key out. */
+export const bootstrapToken = async (
+  trial: Trial,
+  data: Record<string, string | null> = {},
+): Promise<BootstrapToken> => {
+  const id = randomBytes(3).toString('hex');
+  const secret = randomBytes(8).toString('hex');
+  const all = { 'token-id': id, 'token-secret': secret, 'usage-bootstrap-authentication': 'true', ...data };
+  const name = `bootstrap-token-${id}`;
+  await trial.create(secrets, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name },
+    type: 'bootstrap.kubernetes.io/token',
+    stringData: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null)),
+  });
+  trial.leave(`${secrets}/${name}`);
+  return { id, token: `${id}.${secret}`, path: `${secrets}/${name}` };
+};

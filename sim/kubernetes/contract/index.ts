@@ -1,0 +1,108 @@
+import type { Behaviour } from './behaviour.ts';
+import { authentication } from './behaviours/authentication.ts';
+import { badInput } from './behaviours/bad-input.ts';
+import { binding } from './behaviours/binding.ts';
+import { certificates } from './behaviours/certificates.ts';
+import { conflict } from './behaviours/conflict.ts';
+import { crdLifecycle } from './behaviours/crd-lifecycle.ts';
+import { crdSchema } from './behaviours/crd-schema.ts';
+import { crdSubresources } from './behaviours/crd-subresources.ts';
+import { crdValidation } from './behaviours/crd-validation.ts';
+import { create } from './behaviours/create.ts';
+import { deletion } from './behaviours/delete.ts';
+import { discovery } from './behaviours/discovery.ts';
+import { dryRun } from './behaviours/dry-run.ts';
+import { events } from './behaviours/events.ts';
+import { eviction } from './behaviours/eviction.ts';
+import { fieldValidation } from './behaviours/field-validation.ts';
+import { finalizers } from './behaviours/finalizers.ts';
+import { garbageCollection } from './behaviours/garbage-collection.ts';
+import { generation } from './behaviours/generation.ts';
+import { grace } from './behaviours/grace.ts';
+import { leases } from './behaviours/leases.ts';
+import { list } from './behaviours/list.ts';
+import { names } from './behaviours/names.ts';
+import { namespaces } from './behaviours/namespaces.ts';
+import { nodesTopic } from './behaviours/nodes.ts';
+import { pagination } from './behaviours/pagination.ts';
+import { partialMetadata } from './behaviours/partial-metadata.ts';
+import { jsonPatch } from './behaviours/patch-json.ts';
+import { mergePatch } from './behaviours/patch-merge.ts';
+import { strategicPatch } from './behaviours/patch-strategic.ts';
+import { podUpdates } from './behaviours/pod-updates.ts';
+import { pods } from './behaviours/pods.ts';
+import { preconditions } from './behaviours/preconditions.ts';
+import { resourceVersions } from './behaviours/resource-versions.ts';
+import { scheduler } from './behaviours/scheduler.ts';
+import { selectors } from './behaviours/selectors.ts';
+import { serviceAccounts } from './behaviours/service-accounts.ts';
+import { statusSplit } from './behaviours/status-split.ts';
+import { tables } from './behaviours/tables.ts';
+import { update } from './behaviours/update.ts';
+import { watch } from './behaviours/watch.ts';
+import { watchOptions } from './behaviours/watch-options.ts';
+import type { ClusterUnderTest } from './cluster.ts';
+import { registerContract } from './run.ts';
+
+/** What a Kubernetes control plane does, as far as this project relies on it. */
+export const behaviours: readonly Behaviour[] = [
+  ...discovery,
+  ...tables,
+  ...partialMetadata,
+  ...create,
+  ...names,
+  ...update,
+  ...statusSplit,
+  ...generation,
+  ...conflict,
+  ...deletion,
+  ...finalizers,
+  ...grace,
+  ...preconditions,
+  ...garbageCollection,
+  ...jsonPatch,
+  ...mergePatch,
+  ...strategicPatch,
+  ...list,
+  ...pagination,
+  ...selectors,
+  ...resourceVersions,
+  ...watch,
+  ...watchOptions,
+  ...fieldValidation,
+  ...badInput,
+  ...dryRun,
+  ...crdLifecycle,
+  ...crdSchema,
+  ...crdValidation,
+  ...crdSubresources,
+  ...events,
+  ...leases,
+  ...pods,
+  ...podUpdates,
+  ...binding,
+  ...eviction,
+  ...nodesTopic,
+  ...namespaces,
+  ...serviceAccounts,
+  ...authentication,
+  ...certificates,
+  ...scheduler,
+];
+
+export interface ContractOptions {
+  title: string;
+  /** How long a behaviour waits for something to happen before it fails. */
+  patienceMilliseconds: number;
+}
+
+/** Registers one test per behaviour, against one cluster. */
+export const runContract = (
+  makeCluster: () => Promise<ClusterUnderTest>,
+  { title, patienceMilliseconds }: ContractOptions,
+): void => registerContract(title, behaviours, makeCluster, patienceMilliseconds);
+
+export type { Behaviour } from './behaviour.ts';
+export type { Answer, Call, Caller, ClusterUnderTest, EventStream, WatchEvent } from './cluster.ts';
+export { type Coordinates, httpsCluster } from './https-cluster.ts';
+export { inProcessCluster } from './in-process-cluster.ts';

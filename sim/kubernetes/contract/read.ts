@@ -1,0 +1,29 @@
+import { isObject } from '../src/object.ts';
+
+/** The value at a path of keys and indexes (`status.conditions.0.type`), or `undefined` when something on the way is missing. */
+export const read = (value: unknown, path: string): unknown => {
+  let current = value;
+  for (const key of path.split('.')) current = readKey(current, key);
+  return current;
+};
+
+/** The value under a key that may have dots in it, as labels have. */
+export const readKey = (value: unknown, key: string): unknown => {
+  if (Array.isArray(value)) return value[Number(key)];
+  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+};
+
+/** The list at a path; an absent one is empty. */
+export const readList = (value: unknown, path: string): unknown[] => {
+  const found = read(value, path);
+  return Array.isArray(found) ? found : [];
+};
+
+/** The text at a path; an absent one is empty. */
+export const readText = (value: unknown, path: string): string => {
+  const found = read(value, path);
+  return typeof found === 'string' ? found : '';
+};
+
+export const namesOf = (list: unknown): string[] =>
+  readList(list, 'items').map((item) => readText(item, 'metadata.name'));

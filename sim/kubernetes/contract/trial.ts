@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import type { KubeObject } from '../src/object.ts';
+import { type Answer, type Caller, type ClusterUnderTest, itemsIn, objectIn } from './cluster.ts';
+import { readText } from './read.ts';
+import { type Watching, watching } from './watching.ts';
+import type { Deadline } from './deadline.ts';
+
+const patchTypes = {
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+};
+
+interface Ask {
+  headers?: Record<string, string>;
+  as?: Caller;
+}
+
+/** What one behaviour works with: a cluster, a namespace of its own, and the manners to leave nothing behind. */
+export interface Trial {
+  cluster: ClusterUnderTest;
+  /** What the server answers, be it a refusal. */
+  get(path: string, ask?: Ask): Promise<Answer>;
+  post(path: string, body: unknown, ask?: Ask): Promise<Answer>;
+  put(path: string, body: unknown, ask?: Ask): Promise<Answer>;
+  patch(path: string, type: keyof typeof patchTypes, body: unknown, ask?: Ask): Promise<Answer>;
+  delete(path: string, body?: unknown, ask?: Ask): Promise<Answer>;
+  /** The same for those who expect to succeed: anything but 2xx fails the behaviour. */
+  fetch(path: string): Promise<KubeObject>;
+  create(path: string, body: unknown): Promise<KubeObject>;
+  replace(path: string, body: unknown): Promise<KubeObject>;
+  edit(path: string, mergePatch: unknown): Promise<KubeObject>;
+  remove(path: string, body?: unknown): Promise<unknown>;
+  /** Path of a collection in this behaviour's own namespace. */
+  collection(plural: string, groupVersion?: string): Promise<string>;
+  /** This behaviour's own namespace. */
+  namespace(): Promise<string>;
+  watch(path: string): Promise<Watching>;
+  /** Watches one object until it is as wanted. `undefined` stands for an object that is not there. */
+  waitFor(path: string, wanted: (object: KubeObject | undefined) => boolean): Promise<KubeObject | undefined>;
+  eventually: Deadline['eventually'];
+  /** A name nobody else has. */
+  unique(prefix: string): string;
+  /** Deletes that path when the behaviour is over. */
+  leave(path: string): void;
+  /** Deletes that path when the whole run is over: emptying a namespace is slow, and nobody waits for it. */
+  leaveToTheEnd(path: string): void;
+}
+
+export const unique = (prefix: string): string => `${prefix}-${crypto.randomUUID().slice(0, 8)}`;
+
+const apiRoot = (groupVersion: string): string =>
+  groupVersion.includes('/') ? `/apis/${groupVersion}` : `/api/${groupVersion}`;
+
+const succeeded = (answer: Answer, what: string): KubeObject => {
+  assert.ok(answer.code >= 200 && answer.code < 300, `${what}: ${answer.code} ${answer.text.slice(0, 1000)}`);
+  return objectIn(answer);
+};
+
+/** Splits the path of an object into its collection and its name. */
+const split = (path: string): { collection: string; name: string } => {
+  const slash = path.lastIndexOf('/');
+  return { collection: path.slice(0, slash), name: path.slice(slash + 1) };
+};
+
+const withQuery = (path: string, query: string): string => `${path}${path.includes('?') ? '&' : '?'}${query}`;
+
+export interface Premises {
+  cluster: ClusterUnderTest;
+  deadline: Deadline;
+  leaveToTheEnd: (path: string) => void;
+}
+
+/** `over` closes and deletes what the behaviour has left. */
+export const startTrial = ({
+  cluster,
+  deadline,
+  leaveToTheEnd,
+}: Premises): { trial: Trial; over: () => Promise<void> } => {
+  const left: string[] = [];
+  const watches: Watching[] = [];
+  let own: Promise<string> | undefined;
+
+  const send = (method: string, path: string, body: unknown, ask: Ask = {}): Promise<Answer> =>
+    deadline.within(
+      cluster.request({ method, path, ...(body === undefined ? {} : { body }), ...ask }),
+      () => `${method} ${path}`,
+    );
+
+  const watch = async (path: string): Promise<Watching> => {
+    const stream = await cluster.stream({ method: 'GET', path: withQuery(path, 'watch=true') });
+    const opened = watching(stream, deadline);
+    watches.push(opened);
+    assert.equal(stream.code, 200, `watch of ${path}`);
+    return opened;
+  };
+
+  const createNamespace = async (): Promise<string> => {
+    const name = unique('contract');
+    const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+    succeeded(await send('POST', '/api/v1/namespaces', body), 'create a namespace');
+    leaveToTheEnd(`/api/v1/namespaces/${name}`);
+    return name;
+  };
+
+  const trial: Trial = {
+    cluster,
+    get: (path, ask) => send('GET', path, undefined, ask),
+    post: (path, body, ask) => send('POST', path, body, ask),
+    put: (path, body, ask) => send('PUT', path, body, ask),
+    patch: (path, type, body, ask = {}) =>
+      send('PATCH', path, body, { ...ask, headers: { 'content-type': patchTypes[type], ...ask.headers } }),
+    delete: (path, body, ask) => send('DELETE', path, body, ask),
+    fetch: async (path) => succeeded(await trial.get(path), `GET ${path}`),
+    create: async (path, body) => succeeded(await trial.post(path, body), `POST ${path}`),
+    replace: async (path, body) => succeeded(await trial.put(path, body), `PUT ${path}`),
+    edit: async (path, mergePatch) => succeeded(await trial.patch(path, 'merge', mergePatch), `PATCH ${path}`),
+    remove: async (path, body) => succeeded(await trial.delete(path, body), `DELETE ${path}`),
+    collection: async (plural, groupVersion = 'v1') =>
+      `${apiRoot(groupVersion)}/namespaces/${await trial.namespace()}/${plural}`,
+    namespace: () => (own ??= createNamespace()),
+    watch,
+    waitFor: async (path, wanted) => {
+      const { collection, name } = split(path);
+      const only = withQuery(collection, `fieldSelector=metadata.name%3D${name}`);
+      const answer = await trial.get(only);
+      const list = succeeded(answer, `GET ${only}`);
+      let object = itemsIn(answer)[0];
+      if (wanted(object)) return object;
+      const events = await watch(withQuery(only, `resourceVersion=${readText(list, 'metadata.resourceVersion')}`));
+      for (;;) {
+        const event = await events.next();
+        object = event.type === 'DELETED' ? undefined : event.object;
+        if (wanted(object)) break;
+      }
+      events.close();
+      return object;
+    },
+    eventually: (what, ask) => deadline.eventually(what, ask),
+    unique,
+    leave: (path) => void left.push(path),
+    leaveToTheEnd,
+  };
+
+  const over = async (): Promise<void> => {
+    for (const each of watches) each.close();
+    for (const path of left.reverse()) await send('DELETE', path, undefined);
+  };
+  return { trial, over };
+};
