@@ -1,0 +1,92 @@
+import { isRecord, listIn, numberIn, textIn } from '../errors/json.ts';
+import type { KubeObject, Live } from '../objects/object.ts';
+import type { Resource } from '../objects/resource.ts';
+import type { Transport } from '../transport/transport.ts';
+import { type Caller, type ClientOptions, createCaller } from './caller.ts';
+import type { Client, Patch, WriteOptions } from './client.ts';
+import { list } from './list.ts';
+import { parseObject } from './parse-object.ts';
+import { describe, pathOf, type Target } from './path.ts';
+import { watch } from './watch.ts';
+import { deleteBody, writeQuery } from './write-options.ts';
+
+const patchTypes: Readonly<Record<Patch['type'], string>> = {
+  json: 'application/json-patch+json',
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+};
+
+/**
+ * Whether something still holds an object that is being deleted. Some kinds answer a DELETE with the object as it last was even
+ * though it is gone, so that there is an answer says nothing.
+ */
+const isHeld = (object: unknown): boolean => {
+  const metadata: unknown = isRecord(object) ? object['metadata'] : undefined;
+  if (textIn(metadata, 'deletionTimestamp') === undefined) return false;
+  const grace = numberIn(metadata, 'deletionGracePeriodSeconds') ?? 0;
+  const spec: unknown = isRecord(object) ? object['spec'] : undefined;
+  // Namespaces have their finalizers in the spec.
+  return grace > 0 || listIn(metadata, 'finalizers').length > 0 || listIn(spec, 'finalizers').length > 0;
+};
+
+const nameIn = (body: unknown): string | undefined => textIn(isRecord(body) ? body['metadata'] : undefined, 'name');
+
+/** Nothing is stored by a dry run, so a created object has no version yet; Go's types say that by an empty text. */
+const withVersion = (answer: unknown): unknown => {
+  const metadata: unknown = isRecord(answer) ? answer['metadata'] : undefined;
+  if (isRecord(metadata)) metadata['resourceVersion'] ??= '';
+  return answer;
+};
+
+export const clientOn = (caller: Caller): Client => {
+  const write = async <T extends KubeObject>(
+    resource: Resource<T>,
+    verb: 'create' | 'update' | 'patch',
+    target: Target,
+    body: object,
+    options: WriteOptions,
+    contentType?: string,
+  ): Promise<Live<T>> => {
+    const what = describe(verb, resource, { name: nameIn(body), ...target });
+    const method = ({ create: 'POST', update: 'PUT', patch: 'PATCH' } as const)[verb];
+    const path = pathOf(what, resource, target, writeQuery(options), verb === 'create');
+    const type = contentType === undefined ? {} : { contentType };
+    const answer = await caller.ask({ what, method, path, body, ...type }, options);
+    return parseObject(what, resource, options.dryRun === true ? withVersion(answer) : answer);
+  };
+
+  return {
+    get: async (resource, { namespace, name }, options = {}) => {
+      const target = { namespace, name, subresource: options.subresource };
+      const what = describe('get', resource, target);
+      const answer = await caller.ask({ what, method: 'GET', path: pathOf(what, resource, target) }, options);
+      return parseObject(what, resource, answer);
+    },
+    list: async (resource, options = {}) => list(caller, resource, options),
+    watch: (resource, options) => watch(caller, resource, options),
+    create: async (resource, object, options = {}) => {
+      const { namespace, name } = object.metadata ?? {};
+      const { subresource } = options;
+      const target = subresource === undefined ? { namespace } : { namespace, name: name ?? '', subresource };
+      return write(resource, 'create', target, object, options);
+    },
+    update: async (resource, object, options = {}) => {
+      const { namespace, name }: { namespace?: string; name: string } = object.metadata;
+      return write(resource, 'update', { namespace, name, subresource: options.subresource }, object, options);
+    },
+    patch: async (resource, { namespace, name }, patch, options = {}) => {
+      const target = { namespace, name, subresource: options.subresource };
+      return write(resource, 'patch', target, patch.body, options, patchTypes[patch.type]);
+    },
+    delete: async (resource, { namespace, name }, options = {}) => {
+      const target = { namespace, name };
+      const what = describe('delete', resource, target);
+      const path = pathOf(what, resource, target);
+      const answer = await caller.ask({ what, method: 'DELETE', path, body: deleteBody(options) }, options);
+      return isHeld(answer) ? parseObject(what, resource, answer) : undefined;
+    },
+  };
+};
+
+export const createClient = (transport: Transport, options: ClientOptions): Client =>
+  clientOn(createCaller(transport, options));

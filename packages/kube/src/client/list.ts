@@ -1,0 +1,84 @@
+import { isKubeError, type KubeError } from '../errors/kube-error.ts';
+import type { KubeObject, Live } from '../objects/object.ts';
+import type { Resource } from '../objects/resource.ts';
+import type { Caller } from './caller.ts';
+import type { List, ListOptions } from './client.ts';
+import { type Page, parseItem, parsePage } from './parse-object.ts';
+import { describe, pathOf } from './path.ts';
+import { inScope } from './scope.ts';
+import { shareStrings } from './share-strings.ts';
+
+const defaultPageSize = 500;
+
+/** A page after the first came too late: the server has forgotten the state that the list shows. */
+class Forgotten extends Error {
+  override readonly cause: KubeError;
+  constructor(cause: KubeError) {
+    super(cause.message);
+    this.cause = cause;
+  }
+}
+
+interface Listing<T extends KubeObject> {
+  caller: Caller;
+  resource: Resource<T>;
+  what: string;
+  options: ListOptions;
+  signal: AbortSignal;
+  deadlineMs: number;
+}
+
+const readPage = async <T extends KubeObject>(listing: Listing<T>, continueToken: string): Promise<Page> => {
+  const { caller, resource, what, options, signal, deadlineMs } = listing;
+  const { namespace, labelSelector, fieldSelector, pageSize = defaultPageSize, resourceVersion } = options;
+  // A token stands for a state already; servers refuse both.
+  const position = continueToken === '' ? { resourceVersion } : { continue: continueToken };
+  const path = pathOf(what, resource, { namespace }, { limit: pageSize, labelSelector, fieldSelector, ...position });
+  try {
+    return parsePage(what, await caller.ask({ what, method: 'GET', path }, { signal, deadlineMs }));
+  } catch (error) {
+    throw continueToken !== '' && isKubeError(error, 'expired') ? new Forgotten(error) : error;
+  }
+};
+
+/** All pages of one state of the collection. */
+const readPages = async <T extends KubeObject>(listing: Listing<T>): Promise<List<T>> => {
+  const items: Live<T>[] = [];
+  const pool = new Map<string, string>();
+  let resourceVersion: string | undefined;
+  let continueToken = '';
+  do {
+    const page = await readPage(listing, continueToken);
+    for (const item of page.items) {
+      shareStrings(item, pool);
+      items.push(parseItem(listing.what, listing.resource, item));
+    }
+    resourceVersion ??= page.resourceVersion;
+    continueToken = page.continueToken;
+  } while (continueToken !== '');
+  return { items, resourceVersion };
+};
+
+/**
+ * Flow: pages of `limit` objects until one has no continue token. When the server has forgotten the state in between (410), it
+ * starts again at the first page, once, and with nothing of what it had: pages of two states do not make a list.
+ */
+export const list = <T extends KubeObject>(
+  caller: Caller,
+  resource: Resource<T>,
+  options: ListOptions,
+): Promise<List<T>> => {
+  const what = describe('list', resource, { namespace: options.namespace });
+  const { signal, deadlineMs = caller.deadlineMs } = options;
+  return inScope({ clock: caller.clock, deadlineMs, signal, what }, async (inner) => {
+    const listing = { caller, resource, what, options, signal: inner, deadlineMs };
+    try {
+      return await readPages(listing).catch((error: unknown) => {
+        if (error instanceof Forgotten) return readPages(listing);
+        throw error;
+      });
+    } catch (error) {
+      throw error instanceof Forgotten ? error.cause : error;
+    }
+  });
+};

@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import { systemClock } from '../../clock/clock.ts';
+import { sleep } from '../../clock/sleep.ts';
+import { isKubeError } from '../../errors/kube-error.ts';
+import { customResourceDefinitions, namespaces, serviceAccounts } from '../../objects/builtin.ts';
+import type { KubeObject, Live } from '../../objects/object.ts';
+import { defineResource, type Resource } from '../../objects/resource.ts';
+import type { Client } from '../client.ts';
+import type { Subresources } from '../subresources.ts';
+
+/** What one behaviour works with: a cluster that others use too, and a namespace of its own. */
+export interface Fixture {
+  client: Client;
+  /** The same cluster, for somebody whom it does not know. */
+  stranger: Client;
+  subresources: Subresources;
+  namespace: string;
+  signal: AbortSignal;
+}
+
+export interface Behaviour {
+  sentence: string;
+  run(fixture: Fixture): Promise<void>;
+}
+
+export const unique = (prefix: string): string => `${prefix}-${randomUUID().slice(0, 8)}`;
+
+/** The object as soon as it is as wanted, by list and watch. */
+export const waitFor = async <T extends KubeObject>(
+  { client, signal }: Pick<Fixture, 'client' | 'signal'>,
+  resource: Resource<T>,
+  where: { namespace?: string; name: string },
+  wanted: (object: Live<T>) => boolean,
+): Promise<Live<T>> => {
+  const { name, ...scope } = where;
+  const options = { ...scope, fieldSelector: `metadata.name=${name}`, signal };
+  for (;;) {
+    const { items, resourceVersion } = await client.list(resource, options);
+    const found = items.find(wanted);
+    if (found) return found;
+    for await (const event of client.watch(resource, { ...options, resourceVersion, timeoutSeconds: 60 })) {
+      if (event.type !== 'BOOKMARK' && event.type !== 'DELETED' && wanted(event.object)) return event.object;
+    }
+  }
+};
+
+export const createNamespace = async (client: Client): Promise<string> => {
+  const created = await client.create(namespaces, {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: unique('client') },
+  });
+  return created.metadata.name;
+};
+
+/** No Pod is admitted before its namespace has this. */
+export const waitForAccount = (fixture: Fixture): Promise<unknown> =>
+  waitFor(fixture, serviceAccounts, { namespace: fixture.namespace, name: 'default' }, () => true);
+
+export interface Widget extends KubeObject {
+  spec: { replicas?: number; anything?: Record<string, unknown> };
+  status?: { phase?: string; replicas?: number };
+}
+
+/** The part of a server that serves objects hears of a definition a moment after everybody else, and tells nobody when. */
+const untilServed = async ({ client, signal }: Fixture, widgets: Resource<Widget>): Promise<void> => {
+  for (;;) {
+    try {
+      await client.list(widgets, { signal });
+      return;
+    } catch (error) {
+      if (!isKubeError(error, 'notFound')) throw error;
+      await sleep(systemClock, 20, signal);
+    }
+  }
+};
+
+/** A kind of the behaviour's own, with everything a custom resource can have; it goes with `remove`. */
+export const defineWidgets = async (
+  fixture: Fixture,
+): Promise<{ widgets: Resource<Widget>; remove: () => Promise<unknown> }> => {
+  const { client } = fixture;
+  const group = `${unique('client')}.example.com`;
+  const integer = { type: 'integer' };
+  const free = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  const crd = await client.create(customResourceDefinitions, {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `widgets.${group}` },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { kind: 'Widget', plural: 'widgets', singular: 'widget', listKind: 'WidgetList' },
+      versions: [
+        {
+          name: 'v1',
+          served: true,
+          storage: true,
+          schema: {
+            openAPIV3Schema: {
+              type: 'object',
+              properties: {
+                spec: { type: 'object', properties: { replicas: integer, anything: free } },
+                status: { type: 'object', properties: { phase: { type: 'string' }, replicas: integer } },
+              },
+            },
+          },
+          subresources: {
+            status: {},
+            scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' },
+          },
+        },
+      ],
+    },
+  });
+  const { name } = crd.metadata;
+  await waitFor(fixture, customResourceDefinitions, { name }, ({ status }) =>
+    (status?.conditions ?? []).some((each) => each.type === 'Established' && each.status === 'True'),
+  );
+  const widgets = defineResource<Widget>({ group, version: 'v1', kind: 'Widget', plural: 'widgets', namespaced: true });
+  await untilServed(fixture, widgets);
+  return { widgets, remove: () => client.delete(customResourceDefinitions, { name }) };
+};

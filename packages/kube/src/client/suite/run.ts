@@ -1,0 +1,53 @@
+import { after, before, describe, test } from 'node:test';
+import { systemClock } from '../../clock/clock.ts';
+import { namespaces } from '../../objects/builtin.ts';
+import type { Transport } from '../../transport/transport.ts';
+import { createClient } from '../create-client.ts';
+import { createSubresources } from '../create-subresources.ts';
+import { besides } from './besides.ts';
+import { createNamespace } from './fixture.ts';
+import { reading } from './reading.ts';
+import { writing } from './writing.ts';
+
+/** A cluster to run the behaviours on. */
+export interface ClusterUnderTest {
+  /** For somebody who may do anything. */
+  transport: Transport;
+  /** For somebody with a token that the cluster does not know. */
+  stranger: Transport;
+  close(): Promise<void>;
+}
+
+/** What the client promises, whatever its transport and whoever serves: registers one test per behaviour. */
+export const runClientSuite = (
+  title: string,
+  start: () => Promise<ClusterUnderTest>,
+  { patienceMs = 20_000 }: { patienceMs?: number } = {},
+): void => {
+  describe(title, { concurrency: 4 }, () => {
+    let cluster: ClusterUnderTest | undefined;
+    before(async () => {
+      cluster = await start();
+    });
+    after(async () => {
+      cluster?.transport.close();
+      cluster?.stranger.close();
+      await cluster?.close();
+    });
+    for (const { sentence, run } of [...writing, ...reading, ...besides]) {
+      test(sentence, { timeout: patienceMs }, async ({ signal }) => {
+        if (!cluster) throw new Error('There is no cluster');
+        const options = { clock: systemClock, userAgent: 'tartan-test' };
+        const client = createClient(cluster.transport, options);
+        const stranger = createClient(cluster.stranger, options);
+        const subresources = createSubresources(cluster.transport, options);
+        const namespace = await createNamespace(client);
+        try {
+          await run({ client, stranger, subresources, namespace, signal });
+        } finally {
+          await client.delete(namespaces, { name: namespace });
+        }
+      });
+    }
+  });
+};

@@ -1,0 +1,141 @@
+import { type JsonRecord, isRecord, listIn, numberIn, parseJson, printable, textIn } from './json.ts';
+import { type Cause, KubeError, type KubeErrorDetails, type Reason } from './kube-error.ts';
+
+/**
+ * What a refusal means. The HTTP code decides; what the body says only refines it, since anybody between us and the API server may
+ * have written the body. A 404 counts as `notFound` only when an API server can have said it: controllers clean up after objects
+ * that are gone, and a load balancer without a backend must not set that off.
+ */
+
+const byCode: Readonly<Record<number, Reason>> = {
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'notFound',
+  408: 'timeout',
+  409: 'conflict',
+  410: 'expired',
+  422: 'invalid',
+  429: 'tooManyRequests',
+  504: 'timeout',
+};
+
+/** Codes that stand for two things, told apart by the reason in the Status. */
+const refined: Readonly<Record<string, Reason>> = {
+  '409 AlreadyExists': 'alreadyExists',
+  '500 ServerTimeout': 'timeout',
+};
+
+/** The code that a Status without one would have had: those inside a watch need none. */
+const codeOfReason: Readonly<Record<string, number>> = {
+  BadRequest: 400,
+  Unauthorized: 401,
+  Forbidden: 403,
+  NotFound: 404,
+  AlreadyExists: 409,
+  Conflict: 409,
+  Expired: 410,
+  Gone: 410,
+  Invalid: 422,
+  TooManyRequests: 429,
+  InternalError: 500,
+  ServerTimeout: 500,
+  ServiceUnavailable: 503,
+  Timeout: 504,
+};
+
+const reasonOf = (code: number, statusReason: string): Reason => {
+  if (code < 400) return 'malformed';
+  return refined[`${code} ${statusReason}`] ?? byCode[code] ?? (code < 500 ? 'badRequest' : 'serverError');
+};
+
+const longestText = 4096;
+const longestExcerpt = 200;
+const mostCauses = 100;
+/** Whatever a server asks for: who obeyed a year would look dead. */
+const longestRetryAfterMs = 10 * 60_000;
+
+const causesOf = (status: JsonRecord): Cause[] =>
+  listIn(status['details'], 'causes')
+    .slice(0, mostCauses)
+    .filter(isRecord)
+    .map((cause) => {
+      const { reason, message, field } = cause;
+      return {
+        ...(typeof reason === 'string' ? { reason } : {}),
+        ...(typeof message === 'string' ? { message } : {}),
+        ...(typeof field === 'string' ? { field } : {}),
+      };
+    });
+
+const limited = (milliseconds: number | undefined): number | undefined =>
+  milliseconds === undefined || !(milliseconds >= 0) ? undefined : Math.min(milliseconds, longestRetryAfterMs);
+
+/** `Retry-After`: seconds, or a date. */
+const retryAfterHeader = (header: string | undefined, now: number | undefined): number | undefined => {
+  if (header === undefined) return undefined;
+  if (/^\s*\d+\s*$/.test(header)) return limited(Number(header) * 1000);
+  const date = Date.parse(header);
+  return now === undefined || Number.isNaN(date) ? undefined : limited(Math.max(0, date - now));
+};
+
+const retryAfterStatus = (status: JsonRecord): number | undefined => {
+  const seconds = numberIn(status['details'], 'retryAfterSeconds');
+  return limited(seconds === undefined ? undefined : seconds * 1000);
+};
+
+const isStatus = (value: unknown): value is JsonRecord => isRecord(value) && value['kind'] === 'Status';
+
+const detailsOf = (code: number | undefined, causes: Cause[], retryAfterMs: number | undefined): KubeErrorDetails => ({
+  causes,
+  ...(code === undefined ? {} : { code }),
+  ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+});
+
+export interface Refusal {
+  /** What was tried, for the text: `get pods default/a`. */
+  what: string;
+  code: number;
+  headers: Readonly<Record<string, string>>;
+  body: string;
+  /** Milliseconds since the epoch, against which a date in `Retry-After` is held; without it, only seconds are understood. */
+  now?: number;
+}
+
+/** An answer other than 2xx. */
+export const fromAnswer = ({ what, code, headers, body, now }: Refusal): KubeError => {
+  const status = parseJson(body);
+  if (isStatus(status)) {
+    const message = printable(textIn(status, 'message') ?? '', longestText) || `HTTP ${code}`;
+    const retryAfterMs = retryAfterStatus(status) ?? retryAfterHeader(headers['retry-after'], now);
+    const reason = reasonOf(code, textIn(status, 'reason') ?? '');
+    return new KubeError(reason, `Cannot ${what}: ${message}`, detailsOf(code, causesOf(status), retryAfterMs));
+  }
+  const details = detailsOf(code, [], retryAfterHeader(headers['retry-after'], now));
+  const excerpt = printable(body, longestExcerpt);
+  // What an API server says about a group or version that it does not serve.
+  const pageNotFound = code === 404 && excerpt === '404 page not found';
+  const reason = code === 404 && !pageNotFound ? 'malformed' : reasonOf(code, '');
+  const said = pageNotFound
+    ? 'the server does not serve this kind (is its CustomResourceDefinition installed?)'
+    : `HTTP ${code}${excerpt === '' ? '' : `: ${excerpt}`}`;
+  const hint =
+    reason === 'malformed'
+      ? '. This is not how a Kubernetes API answers: check the server address, and what stands between'
+      : '';
+  return new KubeError(reason, `Cannot ${what}: ${said}${hint}`, details);
+};
+
+/** The Status of an ERROR event inside a watch, where there is no HTTP code but its own. */
+export const fromStatus = (what: string, status: unknown): KubeError => {
+  if (!isStatus(status)) {
+    return new KubeError('malformed', `Cannot ${what}: the server reports an error that is not a Status`);
+  }
+  const statusReason = textIn(status, 'reason') ?? '';
+  const code = numberIn(status, 'code') ?? codeOfReason[statusReason] ?? 500;
+  const message = printable(textIn(status, 'message') ?? '', longestText) || statusReason || `code ${code}`;
+  return new KubeError(
+    reasonOf(code, statusReason),
+    `Cannot ${what}: ${message}`,
+    detailsOf(code, causesOf(status), retryAfterStatus(status)),
+  );
+};

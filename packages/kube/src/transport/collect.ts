@@ -1,0 +1,27 @@
+import { KubeError } from '../errors/kube-error.ts';
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/** Bytes as text; KubeError `malformed` for what is no UTF-8, rather than text with holes. */
+export const decodeText = (bytes: Uint8Array): string => {
+  try {
+    return decoder.decode(bytes);
+  } catch (error) {
+    throw new KubeError('malformed', 'The answer of the Kubernetes API is not UTF-8', { cause: error });
+  }
+};
+
+/** A whole body as text. KubeError `malformed` when it is longer than `largest` bytes: it is not read to its end then. */
+export const collect = async (body: AsyncIterable<Uint8Array>, largest: number): Promise<string> => {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    length += chunk.length;
+    if (length > largest) {
+      throw new KubeError('malformed', `The answer of the Kubernetes API is longer than ${largest} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  const [first] = chunks;
+  return decodeText(first && chunks.length === 1 ? first : Buffer.concat(chunks, length));
+};

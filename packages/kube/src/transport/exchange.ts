@@ -1,0 +1,73 @@
+import type { IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { pipeline, type Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import type { Clock } from '../clock/clock.ts';
+import { abortError } from '../errors/aborted.ts';
+import { connectionError } from '../errors/connection-error.ts';
+import { bodyOf } from './body.ts';
+import { limitConnect } from './connect-timeout.ts';
+import type { DrainingAgent } from './draining-agent.ts';
+import type { Endpoint } from './https-options.ts';
+import type { TransportRequest, TransportResponse } from './transport.ts';
+
+/** A kept connection that turned out to be closed, before any byte of an answer. */
+export class StaleConnection extends Error {}
+
+export const plainHeaders = ({ headers }: IncomingMessage): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
+  );
+
+const decoded = (message: IncomingMessage): Readable =>
+  message.headers['content-encoding'] === 'gzip' ? pipeline(message, createGunzip(), () => {}) : message;
+
+const isClosed = (error: unknown): boolean => {
+  const code = error instanceof Error && 'code' in error ? error.code : '';
+  return code === 'ECONNRESET' || code === 'EPIPE';
+};
+
+export interface Wire {
+  endpoint: Endpoint;
+  agent: DrainingAgent;
+  clock: Clock;
+  connectTimeoutMs: number;
+}
+
+/** One request and its answer. Rejects with StaleConnection, or with KubeError. */
+export const exchange = (wire: Wire, request: TransportRequest): Promise<TransportResponse> =>
+  new Promise((resolve, reject) => {
+    const { host, port, address, basePath } = wire.endpoint;
+    const { method, path, headers, body, signal } = request;
+    if (signal.aborted) return reject(abortError(signal));
+    const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+    const outgoing = httpsRequest({
+      host,
+      port,
+      agent: wire.agent,
+      method,
+      path: `${basePath}${path}`,
+      headers: { 'accept-encoding': 'gzip', ...headers, ...length },
+    });
+    const explain = (error: unknown): Error => (signal.aborted ? abortError(signal) : connectionError(address, error));
+    const abort = (): void => void outgoing.destroy(abortError(signal));
+    signal.addEventListener('abort', abort, { once: true });
+    limitConnect(outgoing, address, wire.clock, wire.connectTimeoutMs);
+    outgoing.on('error', (error) => {
+      const stale = outgoing.reusedSocket && isClosed(error) && !signal.aborted;
+      reject(stale ? new StaleConnection(error.message, { cause: error }) : explain(error));
+    });
+    outgoing.once('response', (message: IncomingMessage) =>
+      resolve({
+        code: message.statusCode ?? 0,
+        headers: plainHeaders(message),
+        body: bodyOf(decoded(message), explain),
+      }),
+    );
+    outgoing.once('close', () => {
+      signal.removeEventListener('abort', abort);
+      // Does nothing if any of the above has happened.
+      reject(explain(new Error('the connection was closed without an answer')));
+    });
+    outgoing.end(body);
+  });

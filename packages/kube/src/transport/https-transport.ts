@@ -1,0 +1,71 @@
+import { unlessAborted } from '../errors/aborted.ts';
+import { connectionError } from '../errors/connection-error.ts';
+import { isKubeError, KubeError } from '../errors/kube-error.ts';
+import { createAgents } from './agents.ts';
+import { exchange, StaleConnection } from './exchange.ts';
+import { type Credentials, endpointOf, type HttpsTransportOptions } from './https-options.ts';
+import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
+import { openWebSocket } from './web-socket.ts';
+
+const defaultConnectTimeoutMs = 10_000;
+
+/**
+ * Requests over `node:https`, on connections that are kept.
+ *
+ * Guarantees: one try per `send`, with one exception: a GET that finds its kept connection closed before any byte of the answer is
+ * sent once more on a new connection, since servers close idle connections without asking. Other methods are not sent again:
+ * nobody knows whether the server has carried them out. Bodies are read only as fast as they are asked for.
+ * Caveats: the time after which an idle connection is closed is Node's, not the injected clock's.
+ */
+export const httpsTransport = (options: HttpsTransportOptions): Transport => {
+  const { clock, connectTimeoutMs = defaultConnectTimeoutMs } = options;
+  const endpoint = endpointOf(options.server);
+  const { address } = endpoint;
+  const agents = createAgents(options);
+
+  const readCredentials = async (): Promise<Credentials> => {
+    try {
+      return await options.credentials();
+    } catch (error) {
+      if (isKubeError(error)) throw error;
+      const why = error instanceof Error ? error.message : 'they cannot be read';
+      const text = `No credentials for the Kubernetes API at ${address}: ${why}`;
+      throw new KubeError('unauthorized', text, { cause: error });
+    }
+  };
+
+  const send = async (request: TransportRequest): Promise<TransportResponse> => {
+    const credentials = await unlessAborted(request.signal, readCredentials());
+    const agent = agents.agentFor(credentials.certificate);
+    const wire = { endpoint, agent, clock, connectTimeoutMs };
+    const authorized = { ...request, headers: { ...request.headers, ...credentials.headers } };
+    const response = await exchange(wire, authorized).catch((error: unknown) => {
+      if (!(error instanceof StaleConnection) || request.method !== 'GET') throw error;
+      // Its siblings were probably closed along with it.
+      agent.closeIdle();
+      return exchange(wire, authorized);
+    });
+    if (response.code === 401) options.refresh?.(credentials);
+    return response;
+  };
+
+  return {
+    send: async (request) => {
+      try {
+        return await send(request);
+      } catch (error) {
+        throw connectionError(address, error instanceof StaleConnection ? error.cause : error);
+      }
+    },
+    open: async (request) => {
+      const credentials = await unlessAborted(request.signal, readCredentials());
+      try {
+        return await openWebSocket({ ...request, endpoint, options, credentials, clock, connectTimeoutMs });
+      } catch (error) {
+        if (isKubeError(error, 'unauthorized') && error.code === 401) options.refresh?.(credentials);
+        throw error;
+      }
+    },
+    close: () => agents.close(),
+  };
+};

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { collect } from './collect.ts';
+import { type InProcessHandle, type InProcessRequest, inProcessTransport } from './in-process-transport.ts';
+import type { TransportRequest } from './transport.ts';
+
+const get = (more: Partial<TransportRequest> = {}): TransportRequest => ({
+  method: 'GET',
+  path: '/a%20b?c=d%26e',
+  headers: { x: 'y' },
+  signal: new AbortController().signal,
+  ...more,
+});
+
+const streaming =
+  (chunks: AsyncIterable<string | Uint8Array>, seen: InProcessRequest[] = []): InProcessHandle =>
+  async (request) => {
+    seen.push(request);
+    return { kind: 'stream', code: 200, headers: { 'Content-Type': 'x' }, chunks };
+  };
+
+async function* silent(): AsyncGenerator<string> {
+  yield 'begin';
+  await new Promise(() => {});
+}
+
+test('a request arrives as it was meant, and its answer comes back', async () => {
+  const seen: InProcessRequest[] = [];
+  const user = { commonName: 'me', organizations: ['us'] };
+  const transport = inProcessTransport(
+    async (request) => {
+      seen.push(request);
+      return { kind: 'answer', code: 201, headers: { 'X-Answer': '1' }, body: 'grün' };
+    },
+    { user, headers: { authorization: 'Bearer t' } },
+  );
+  const answer = await transport.send(get({ method: 'POST', body: 'blau' }));
+  assert.deepEqual([answer.code, answer.headers], [201, { 'x-answer': '1' }]);
+  assert.equal(await collect(answer.body, 100), 'grün');
+  const [request] = seen;
+  assert.deepEqual(
+    [request?.method, request?.path, request?.query.get('c'), request?.headers, request?.certificate],
+    ['POST', '/a%20b', 'd&e', { x: 'y', authorization: 'Bearer t' }, user],
+  );
+  assert.equal(Buffer.from(request?.body ?? '').toString(), 'blau');
+});
+
+test('the signal ends a stream, even if the server does not care', async () => {
+  const abort = new AbortController();
+  const { body } = await inProcessTransport(streaming(silent())).send(get({ signal: abort.signal }));
+  const chunks = body[Symbol.asyncIterator]();
+  await chunks.next();
+  const waiting = assert.rejects(chunks.next(), { name: 'KubeError', reason: 'aborted' });
+  abort.abort();
+  await waiting;
+});
+
+test('a server hears of a reader who leaves, also while nothing happens', async () => {
+  const seen: InProcessRequest[] = [];
+  const { body } = await inProcessTransport(streaming(silent(), seen)).send(get());
+  const chunks = body[Symbol.asyncIterator]();
+  await chunks.next();
+  const waiting = assert.rejects(chunks.next(), { reason: 'aborted' });
+  await chunks.return?.();
+  assert.equal(seen[0]?.signal.aborted, true);
+  await waiting;
+});
+
+test('a signal that fired before sends nothing', async () => {
+  const transport = inProcessTransport(() => assert.fail('sent'));
+  await assert.rejects(transport.send(get({ signal: AbortSignal.abort() })), { reason: 'aborted' });
+});
+
+test('streams both ways need a socket, and a refusal is handed on', async () => {
+  const { signal } = new AbortController();
+  const open = { path: '/exec', protocols: ['p'], signal };
+  const upgrading = inProcessTransport(async () => ({ kind: 'upgrade', url: 'https://kubelet' }));
+  await assert.rejects(upgrading.open(open), { reason: 'unreachable', message: /serve it over HTTPS/ });
+  await assert.rejects(upgrading.send(get()), { reason: 'malformed' });
+  const body = JSON.stringify({ kind: 'Status', reason: 'Forbidden', message: 'no' });
+  const refusing = inProcessTransport(async () => ({ kind: 'answer', code: 403, headers: {}, body }));
+  await assert.rejects(refusing.open(open), { reason: 'forbidden', message: /no$/ });
+});

@@ -1,0 +1,123 @@
+import { abortError, unlessAborted } from '../errors/aborted.ts';
+import { fromAnswer } from '../errors/from-status.ts';
+import { KubeError } from '../errors/kube-error.ts';
+import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
+
+/** An embedded API server as this transport needs it: by structure, so that neither knows the other. */
+export type InProcessHandle = (request: InProcessRequest) => Promise<InProcessAnswer>;
+
+export interface InProcessRequest {
+  method: string;
+  /** Without the query. */
+  path: string;
+  query: URLSearchParams;
+  headers: Readonly<Record<string, string>>;
+  body: Uint8Array;
+  certificate?: User;
+  signal: AbortSignal;
+}
+
+type InProcessAnswer =
+  | { kind: 'answer'; code: number; headers: Readonly<Record<string, string>>; body: string | Uint8Array }
+  | {
+      kind: 'stream';
+      code: number;
+      headers: Readonly<Record<string, string>>;
+      chunks: AsyncIterable<string | Uint8Array>;
+    }
+  | { kind: 'upgrade'; url: string };
+
+/** As the subject of a client certificate says it: name, and groups. */
+interface User {
+  commonName: string;
+  organizations: readonly string[];
+}
+
+export interface InProcessOptions {
+  /** Nobody in particular unless told. */
+  user?: User;
+  /** For who comes with a token: `{ authorization: 'Bearer …' }`. */
+  headers?: Readonly<Record<string, string>>;
+}
+
+const encoder = new TextEncoder();
+const bytesOf = (chunk: string | Uint8Array): Uint8Array => (typeof chunk === 'string' ? encoder.encode(chunk) : chunk);
+
+const lowerCase = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+
+async function* once(body: string | Uint8Array): AsyncGenerator<string | Uint8Array> {
+  yield body;
+}
+
+/** Leaving tells the server so by its signal: a watch in which nothing happens would never hear of a `return`. */
+const bodyOf = (
+  chunks: AsyncIterable<string | Uint8Array>,
+  signal: AbortSignal,
+  leave: () => void,
+): AsyncIterable<Uint8Array> => ({
+  [Symbol.asyncIterator]: () => {
+    const iterator = chunks[Symbol.asyncIterator]();
+    return {
+      next: async () => {
+        const { done, value } = await unlessAborted(signal, iterator.next());
+        return done === true ? { done: true, value: undefined } : { done: false, value: bytesOf(value) };
+      },
+      return: async () => {
+        leave();
+        iterator.return?.().catch(() => {});
+        return { done: true, value: undefined };
+      },
+    };
+  },
+});
+
+/** Requests go straight into an embedded API server: no sockets, no timers, so that a test on virtual time is complete. */
+export const inProcessTransport = (handle: InProcessHandle, options: InProcessOptions = {}): Transport => {
+  const ask = async (
+    request: Omit<TransportRequest, 'body'>,
+    body: Uint8Array,
+    signal: AbortSignal,
+  ): Promise<InProcessAnswer> => {
+    if (signal.aborted) throw abortError(signal);
+    const url = new URL(request.path, 'https://in-process');
+    const answer = handle({
+      method: request.method,
+      path: url.pathname,
+      query: url.searchParams,
+      headers: { ...request.headers, ...options.headers },
+      body,
+      ...(options.user ? { certificate: options.user } : {}),
+      signal,
+    });
+    return unlessAborted(signal, answer);
+  };
+
+  const send = async (request: TransportRequest): Promise<TransportResponse> => {
+    const left = new AbortController();
+    const signal = AbortSignal.any([request.signal, left.signal]);
+    const answer = await ask(request, encoder.encode(request.body ?? ''), signal);
+    if (answer.kind === 'upgrade') {
+      throw new KubeError('malformed', `The embedded API server wants to switch protocols on ${request.path}`);
+    }
+    const chunks = answer.kind === 'stream' ? answer.chunks : once(answer.body);
+    const { code, headers } = answer;
+    return { code, headers: lowerCase(headers), body: bodyOf(chunks, signal, () => left.abort()) };
+  };
+
+  return {
+    send,
+    open: async ({ path, signal }) => {
+      const headers = { upgrade: 'websocket', connection: 'Upgrade' };
+      const answer = await ask({ method: 'GET', path, headers, signal }, new Uint8Array(), signal);
+      if (answer.kind !== 'answer') {
+        const text = 'Streams such as exec need a socket, and the embedded API server is asked without one here';
+        throw new KubeError('unreachable', `${text}: serve it over HTTPS instead`);
+      }
+      const { code, body } = answer;
+      const text = new TextDecoder().decode(bytesOf(body));
+      throw fromAnswer({ what: 'open a stream', code, headers: lowerCase(answer.headers), body: text });
+    },
+    close: () => {},
+  };
+};
