@@ -1,0 +1,71 @@
+import { readFile as readFileOf } from 'node:fs/promises';
+import { delimiter, join, resolve } from 'node:path';
+import type { Clock } from '../clock/clock.ts';
+import type { ClusterConfig } from './cluster-config.ts';
+import { ConfigError } from './config-error.ts';
+import { fromKubeconfig } from './from-kubeconfig.ts';
+import { inClusterConfig, serviceAccountFolder } from './in-cluster.ts';
+import { type Kubeconfig, parseKubeconfig } from './kubeconfig.ts';
+import { mergeKubeconfigs } from './merge-kubeconfigs.ts';
+import { type ReadFile, readExisting, readIfThere } from './read-file.ts';
+
+export interface LoadOptions {
+  env: Readonly<Record<string, string | undefined>>;
+  clock: Clock;
+  /** Rejects with an error whose `code` is ENOENT when there is no such file. The file system unless told. */
+  readFile?: ReadFile;
+  /** This file and no other. */
+  kubeconfigPath?: string;
+  /** Instead of the current one. As contexts are a matter of kubeconfigs, our own Pod's cluster is not looked for then. */
+  context?: string;
+}
+
+type Ready = Required<Omit<LoadOptions, 'kubeconfigPath' | 'context'>>;
+
+/**
+ * Which cluster to talk to, and as whom. Rejects with ConfigError and nothing else.
+ *
+ * Flow: the first of `kubeconfigPath`, the files of KUBECONFIG, the cluster whose Pod we are, ~/.kube/config. A place that is
+ * named must be there; one that is only a convention may be missing.
+ * Guarantees: all of what is used has been parsed, and its files read once; an exec plugin has been checked, not run.
+ * Caveats: the certificate authority is read once: a process that outlives its cluster's authority must start again.
+ */
+export const loadConfig = async (options: LoadOptions): Promise<ClusterConfig> => {
+  const { env, clock, kubeconfigPath, context, readFile = (path) => readFileOf(path, 'utf8') } = options;
+  const ready = { env, clock, readFile };
+  const named = kubeconfigPath === undefined ? await fromEnvironment(ready) : await read(ready, kubeconfigPath);
+  if (named !== undefined) return fromKubeconfig(named, context, ready);
+  const inCluster = context === undefined ? await inClusterConfig(ready) : undefined;
+  if (inCluster !== undefined) return inCluster;
+  const home = env['HOME'] ? join(env['HOME'], '.kube', 'config') : undefined;
+  const text = home && (await readIfThere(readFile, home, { file: home, field: '' }));
+  if (home !== undefined && text !== undefined) return fromKubeconfig(parseKubeconfig(home, text), context, ready);
+  throw new ConfigError(
+    undefined,
+    `No cluster is configured: KUBECONFIG is not set, there is no token at ${serviceAccountFolder}/token with KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT set, and there is no file ${home ?? '~/.kube/config (HOME is not set)'}. Set KUBECONFIG to a kubeconfig file.`,
+  );
+};
+
+const read = async ({ readFile }: Ready, path: string): Promise<Kubeconfig> => {
+  const file = resolve(path);
+  return parseKubeconfig(file, await readExisting(readFile, file, { file, field: '' }));
+};
+
+/** Files of the list that do not exist are passed over, as kubectl does; but one must be there. */
+const fromEnvironment = async ({ env, readFile }: Ready): Promise<Kubeconfig | undefined> => {
+  const files = (env['KUBECONFIG'] ?? '')
+    .split(delimiter)
+    .filter((path) => path !== '')
+    .map((path) => resolve(path));
+  if (files.length === 0) return undefined;
+  const found: Kubeconfig[] = [];
+  for (const file of files) {
+    const text = await readIfThere(readFile, file, { file, field: '' });
+    if (text !== undefined) found.push(parseKubeconfig(file, text));
+  }
+  if (found.length > 0) return mergeKubeconfigs(found);
+  throw new ConfigError(
+    { file: files.join(', '), field: '' },
+    'no such file, but KUBECONFIG names it. Correct or unset KUBECONFIG.',
+  );
+};
