@@ -1,0 +1,379 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { recordedLog } from '../cache/testing/recorded-log.ts';
+import { type Clock, manualClock, sleep } from '../clock/index.ts';
+import type { KubeObject } from '../objects/object.ts';
+import { fired } from './fired.ts';
+import type { LeaderElection } from './leader-election.ts';
+import { createManager, type ManagerOptions, type ManagerResult } from './manager.ts';
+import type { Runnable } from './part.ts';
+import { fakeCache } from './testing/fake-cache.ts';
+import { settle } from './testing/settle.ts';
+
+/** Writes down when it starts and stops; does neither well when told so. */
+const part = (name: string, story: string[], wayOfLife: 'good' | 'deaf' = 'good') => {
+  const crash = Promise.withResolvers<void>();
+  const runnable: Runnable = {
+    name,
+    run: async (signal) => {
+      story.push(`+${name}`);
+      await Promise.race([wayOfLife === 'deaf' ? new Promise(() => {}) : fired(signal), crash.promise]);
+      story.push(`-${name}`);
+    },
+  };
+  return { ...runnable, crash: (error: Error) => crash.reject(error), end: () => crash.resolve() };
+};
+
+/** Takes half a second to stop. */
+const slow = (name: string, story: string[], clock: Clock): Runnable => ({
+  name,
+  run: async (signal) => {
+    story.push(`+${name}`);
+    await fired(signal);
+    await sleep(clock, 500, new AbortController().signal);
+    story.push(`-${name}`);
+  },
+});
+
+/** Elects and deposes at will. */
+const fakeElection = () => {
+  const story: string[] = [];
+  let elect: () => void = () => assert.fail('no election');
+  let depose: () => void = () => assert.fail('nobody leads');
+  let breakDown: (error: Error) => void = () => assert.fail('no election');
+  const election: LeaderElection = {
+    run: async (signal, lead) => {
+      const broken = Promise.withResolvers<never>();
+      breakDown = broken.reject;
+      const hold = async (): Promise<void> => {
+        while (!signal.aborted) {
+          const elected = Promise.withResolvers<void>();
+          elect = elected.resolve;
+          await Promise.race([elected.promise, fired(signal)]);
+          if (signal.aborted) break;
+          const leading = new AbortController();
+          depose = () => leading.abort();
+          signal.addEventListener('abort', depose);
+          await lead(leading.signal);
+          story.push(signal.aborted ? 'released' : 'ended');
+        }
+      };
+      await Promise.race([hold(), broken.promise]);
+    },
+  };
+  return {
+    election,
+    story,
+    elect: () => elect(),
+    depose: () => depose(),
+    breakDown: (error: Error) => breakDown(error),
+  };
+};
+
+const setUp = (options: Partial<ManagerOptions> = {}) => {
+  const clock = manualClock(0);
+  const { log, lines } = recordedLog();
+  const cache = fakeCache<KubeObject>();
+  const stop = new AbortController();
+  const manager = createManager({ caches: { nodes: cache }, clock, log, ...options });
+  let result: ManagerResult | undefined;
+  return {
+    clock,
+    lines,
+    cache,
+    stop,
+    manager,
+    start: () => {
+      void manager.run(stop.signal).then((answer) => {
+        result = answer;
+      });
+      return settle();
+    },
+    result: () => result,
+    advance: async (milliseconds: number) => {
+      await settle();
+      clock.advance(milliseconds);
+      await settle();
+    },
+  };
+};
+
+const reasonIn = (result: ManagerResult | undefined): string => (result && !result.ok ? result.reason : 'none');
+
+test('parts start in their order and stop in the opposite order', async () => {
+  const story: string[] = [];
+  const health = { readyz: new Map(), run: part('health', story).run };
+  const cache = {
+    ...fakeCache<KubeObject>(),
+    run: part('cache', story).run,
+    synced: Promise.resolve(),
+    hasSynced: true,
+  };
+  const { start, stop, result, manager } = setUp({
+    caches: { nodes: cache },
+    health,
+    controllers: [part('controller', story)],
+    leaderOnly: [part('leader-only', story)],
+  });
+  assert.deepEqual(story, []);
+  await start();
+  assert.deepEqual(story, ['+health', '+cache', '+controller', '+leader-only']);
+  assert.equal(manager.state, 'working');
+  stop.abort();
+  await settle();
+  assert.deepEqual(story.slice(4), ['-controller', '-leader-only', '-cache', '-health']);
+  assert.deepEqual(result(), { ok: true });
+});
+
+test('controllers wait for the caches, and readiness says which are missing and why', async () => {
+  const story: string[] = [];
+  const readyz = new Map<string, () => string | undefined>();
+  const health = { readyz, run: part('health', story).run };
+  const { start, stop, cache, clock, lines } = setUp({ health, controllers: [part('controller', story)] });
+  await start();
+  assert.deepEqual(story, ['+health']);
+  assert.equal(cache.running, true);
+  assert.equal(readyz.get('manager')?.(), 'the manager is syncing');
+  assert.match(readyz.get('caches')?.() ?? '', /nodes \(no answer to its first list yet\)/);
+  cache.lastError = new Error('nodes is forbidden');
+  clock.advance(10_000);
+  await settle();
+  assert.deepEqual(lines.find(({ level }) => level === 'warn')?.fields, { missing: ['nodes (nodes is forbidden)'] });
+  cache.sync();
+  await settle();
+  assert.deepEqual(story, ['+health', '+controller']);
+  assert.equal(readyz.get('manager')?.(), undefined);
+  assert.equal(readyz.get('caches')?.(), undefined);
+  stop.abort();
+  await settle();
+  assert.equal(readyz.get('manager')?.(), 'the manager is ended');
+});
+
+test('caches that are not synced in time end the manager with their names and reasons', async () => {
+  const story: string[] = [];
+  const { start, cache, advance, result, manager } = setUp({ controllers: [part('controller', story)] });
+  cache.lastError = new Error('connection refused');
+  await start();
+  for (let step = 0; step < 12; step += 1) await advance(10_000);
+  assert.match(reasonIn(result()), /not synced after 120 s: nodes \(connection refused\)\. Check/);
+  assert.equal(manager.state, 'ended');
+  assert.deepEqual(story, []);
+  assert.equal(cache.running, false);
+});
+
+test('a stop while caches sync is a stop, not a failure', async () => {
+  const { start, stop, result, cache } = setUp();
+  await start();
+  stop.abort();
+  await settle();
+  assert.deepEqual(result(), { ok: true });
+  assert.equal(cache.running, false);
+});
+
+test('a signal that has fired before the start starts nothing', async () => {
+  const story: string[] = [];
+  const caches = { nodes: { ...fakeCache<KubeObject>(), run: part('cache', story).run } };
+  const { start, stop, result } = setUp({ caches, controllers: [part('controller', story)] });
+  stop.abort();
+  await start();
+  assert.deepEqual(result(), { ok: true });
+  assert.deepEqual(story, []);
+});
+
+test('a manager runs once', async () => {
+  const { start, manager, stop } = setUp();
+  await start();
+  assert.match(reasonIn(await manager.run(stop.signal)), /can be run once/);
+  stop.abort();
+  await settle();
+});
+
+for (const [what, act, reason] of [
+  ['crashes', (it) => it.crash(new Error('boom')), /^shaky failed: boom$/],
+  ['ends by itself', (it) => it.end(), /^shaky ended although nobody had told it to$/],
+] as readonly [string, (it: ReturnType<typeof part>) => void, RegExp][])
+  for (const place of ['controllers', 'leaderOnly'] as const)
+    test(`a part of ${place} that ${what} ends the manager in order`, async () => {
+      const story: string[] = [];
+      const shaky = part('shaky', story);
+      const other = part('other', story);
+      const { start, cache, result } = setUp({ controllers: [other], [place]: [other, shaky] });
+      cache.sync();
+      await start();
+      act(shaky);
+      await settle();
+      assert.match(reasonIn(result()), reason);
+      assert.ok(story.includes('-other'));
+      assert.equal(cache.running, false);
+    });
+
+test('a health server that cannot listen ends the manager', async () => {
+  const run = () => Promise.reject(new Error('address in use'));
+  const { start, result } = setUp({ health: { readyz: new Map(), run } });
+  await start();
+  assert.equal(reasonIn(result()), 'health server failed: address in use');
+});
+
+test('what does not stop in time is named, and the rest is stopped all the same', async () => {
+  const story: string[] = [];
+  const { start, stop, cache, advance, result } = setUp({ controllers: [part('deaf one', story, 'deaf')] });
+  cache.sync();
+  await start();
+  stop.abort();
+  await advance(24_999);
+  assert.equal(result(), undefined);
+  await advance(1);
+  assert.match(reasonIn(result()), /not everything stopped in time: deaf one still runs/);
+  assert.equal(cache.running, false);
+});
+
+test('when the time to stop is over, caches still get a moment to close their connections', async () => {
+  const story: string[] = [];
+  const clock = manualClock(0);
+  const cache = {
+    ...fakeCache<KubeObject>(),
+    synced: Promise.resolve(),
+    hasSynced: true,
+    run: slow('cache', story, clock).run,
+  };
+  const { start, stop, result } = setUp({
+    caches: { nodes: cache },
+    controllers: [part('deaf one', story, 'deaf')],
+    clock,
+  });
+  await start();
+  stop.abort();
+  for (const milliseconds of [25_000, 400]) {
+    await settle();
+    clock.advance(milliseconds);
+  }
+  await settle();
+  assert.equal(result(), undefined);
+  clock.advance(100);
+  await settle();
+  assert.deepEqual(story, ['+cache', '+deaf one', '-cache']);
+  assert.match(reasonIn(result()), /deaf one still runs$/);
+});
+
+test('passes that a controller abandoned are named', async () => {
+  const controller: Runnable = { name: 'builder', abandoned: ['n/a'], run: fired };
+  const { start, stop, cache, result } = setUp({ controllers: [controller] });
+  cache.sync();
+  await start();
+  stop.abort();
+  await settle();
+  assert.match(reasonIn(result()), /builder still works on n\/a/);
+});
+
+const electing = (options: Partial<ManagerOptions> & { wayOfLife?: 'good' | 'deaf' } = {}) => {
+  const story: string[] = [];
+  const fake = fakeElection();
+  const { wayOfLife, ...rest } = options;
+  const rig = setUp({
+    controllers: [part('always', story)],
+    leaderOnly: [part('leader-only', story, wayOfLife)],
+    leaderElection: fake.election,
+    ...rest,
+  });
+  rig.cache.sync();
+  return { ...rig, fake, story };
+};
+
+test('leader-only work runs while this process leads, the rest always', async () => {
+  const { start, stop, fake, story, result } = electing();
+  await start();
+  assert.deepEqual(story, ['+always']);
+  fake.elect();
+  await settle();
+  assert.deepEqual(story, ['+always', '+leader-only']);
+  stop.abort();
+  await settle();
+  assert.deepEqual(fake.story, ['released'], 'after the work has ended');
+  assert.deepEqual(result(), { ok: true });
+});
+
+test('losing leadership ends the manager with a clear reason', async () => {
+  const { start, fake, story, result, manager } = electing();
+  await start();
+  fake.elect();
+  await settle();
+  fake.depose();
+  await settle();
+  assert.match(reasonIn(result()), /^leadership was lost/);
+  assert.deepEqual(story, ['+always', '+leader-only', '-leader-only', '-always']);
+  assert.equal(manager.state, 'ended');
+});
+
+test('losing leadership can mean to wait for the next term instead', async () => {
+  const { start, stop, fake, story, result } = electing({ whenLeadershipIsLost: 'waitToLeadAgain' });
+  await start();
+  for (let term = 0; term < 2; term += 1) {
+    fake.elect();
+    await settle();
+    fake.depose();
+    await settle();
+  }
+  assert.deepEqual(story, ['+always', '+leader-only', '-leader-only', '+leader-only', '-leader-only']);
+  assert.equal(result(), undefined);
+  stop.abort();
+  await settle();
+  assert.deepEqual(result(), { ok: true });
+});
+
+for (const whenLeadershipIsLost of ['end', 'waitToLeadAgain'] as const)
+  test(`leader-only work that goes on after leadership is lost ends the manager soon, and the lease is not given back (${whenLeadershipIsLost})`, async () => {
+    const { start, fake, advance, result } = electing({ wayOfLife: 'deaf', whenLeadershipIsLost });
+    await start();
+    fake.elect();
+    await settle();
+    fake.depose();
+    await advance(3_999);
+    assert.equal(result(), undefined);
+    await advance(1);
+    assert.match(
+      reasonIn(result()),
+      /leader-only work could not be stopped: leader-only still runs\. The process must end/,
+    );
+    assert.deepEqual(fake.story, []);
+  });
+
+test('leader-only work that ignores the stop of the process is given most of the time to stop, and the lease is not given back', async () => {
+  const { start, stop, fake, advance, result, cache } = electing({ wayOfLife: 'deaf' });
+  await start();
+  fake.elect();
+  await settle();
+  stop.abort();
+  await advance(23_999);
+  assert.equal(result(), undefined);
+  await advance(1);
+  assert.match(reasonIn(result()), /leader-only work could not be stopped/);
+  assert.deepEqual(fake.story, []);
+  assert.equal(cache.running, false);
+});
+
+test('an election that breaks down takes its leader with it', async () => {
+  const { start, fake, story, result } = electing();
+  await start();
+  fake.elect();
+  await settle();
+  fake.breakDown(new Error('leases are forbidden'));
+  await settle();
+  assert.equal(reasonIn(result()), 'leader election failed: leases are forbidden');
+  assert.ok(story.includes('-leader-only'));
+});
+
+test('an election that breaks down is over when its leader has stopped', async () => {
+  const clock = manualClock(0);
+  const work: string[] = [];
+  const { start, fake, result } = electing({ clock, leaderOnly: [slow('leader-only', work, clock)] });
+  await start();
+  fake.elect();
+  await settle();
+  fake.breakDown(new Error('leases are forbidden'));
+  await settle();
+  assert.equal(result(), undefined);
+  clock.advance(500);
+  await settle();
+  assert.deepEqual(work, ['+leader-only', '-leader-only']);
+  assert.equal(reasonIn(result()), 'leader election failed: leases are forbidden');
+});

@@ -1,0 +1,148 @@
+import type { Clock } from '../clock/clock.ts';
+import type { Logger } from '../logs/logger.ts';
+import type { Checks } from '../metrics/check.ts';
+import { fired } from './fired.ts';
+import { leadership } from './lead.ts';
+import type { LeaderElection } from './leader-election.ts';
+import { type Part, type Runnable, startPart, stopParts } from './part.ts';
+import { lagging, type NamedCaches, waitForCaches } from './wait-for-caches.ts';
+
+export interface ManagerOptions {
+  caches: NamedCaches;
+  /** Run always, also while another process leads. */
+  controllers?: readonly Runnable[];
+  /** Run while this process leads. */
+  leaderOnly?: readonly Runnable[];
+  /** Without it, this process always leads. */
+  leaderElection?: LeaderElection;
+  /** `end` unless told: a fresh process has no memory of its last reign. */
+  whenLeadershipIsLost?: 'end' | 'waitToLeadAgain';
+  /** Started first and stopped last, with checks of the manager's own put into `readyz`. */
+  health?: { readonly readyz: Checks; run(signal: AbortSignal): Promise<void> };
+  clock: Clock;
+  log: Logger;
+  /** How long the first lists may take. 2 min unless told, as in controller-runtime. */
+  syncDeadlineMs?: number;
+  /** How long the parts may take to stop, all in all. 25 s unless told: Kubernetes kills after 30. */
+  stopDeadlineMs?: number;
+  /** The same for leader-only work when leadership is lost. 4 s unless told: a lease of 15 s that is given up after 10 s leaves 5. */
+  lostStopMs?: number;
+}
+
+export type ManagerResult = { ok: true } | { ok: false; reason: string };
+
+type ManagerState =
+  /** Not run yet. Goes to `syncing`. */
+  | 'idle'
+  /** The health server answers, caches list. Goes to `working` when all are synced, to `stopping` on a failure or the signal. */
+  | 'syncing'
+  /** Controllers run; leader-only ones while this process leads. Goes to `stopping` on a failure or the signal. */
+  | 'working'
+  /** Controllers, then caches, then the health server are told to stop. Goes to `ended` when they have, or the time is over. */
+  | 'stopping'
+  /** `run` has answered. Goes nowhere. */
+  | 'ended';
+
+export interface Manager {
+  readonly state: ManagerState;
+  /** Once. Resolves when everything has stopped: because `signal` fired, or because a part failed. Never rejects. */
+  run(signal: AbortSignal): Promise<ManagerResult>;
+}
+
+/** What is left of the time to stop may be nothing: even then, caches and the server get a moment to close their connections. */
+const leastStopMs = 1000;
+
+/** Starts parts in their order, stops them in the opposite order, and ends as a whole when one of them ends. */
+export const createManager = (options: ManagerOptions): Manager => {
+  const { caches, controllers = [], leaderOnly = [], health, clock, log } = options;
+  const { syncDeadlineMs = 120_000, stopDeadlineMs = 25_000, lostStopMs = 4_000 } = options;
+  let state: ManagerState = 'idle';
+  const over = new AbortController();
+  const failures: string[] = [];
+  const stages: Part[][] = [];
+
+  const fail = (reason: string, error?: unknown): void => {
+    failures.push(reason);
+    log.error('A part failed; everything stops', { reason, ...(error !== undefined && { error }) });
+    over.abort();
+  };
+  const move = (to: ManagerState): void => {
+    state = to;
+    log.info('The manager moves on', { state });
+  };
+  const start = (...runnables: readonly Runnable[]): void => {
+    if (!over.signal.aborted) stages.push(runnables.map((runnable) => startPart(runnable, fail)));
+  };
+
+  const sync = async (): Promise<void> => {
+    move('syncing');
+    if (health) start({ name: 'health server', run: (signal) => health.run(signal) });
+    start(
+      ...Object.entries(caches).map(([name, cache]) => ({
+        name: `cache ${name}`,
+        run: (signal: AbortSignal) => cache.run(signal),
+      })),
+    );
+    await waitForCaches({ caches, clock, log, deadlineMs: syncDeadlineMs }, over.signal);
+    const missing = over.signal.aborted ? [] : lagging(caches);
+    if (missing.length > 0)
+      fail(
+        `caches are not synced after ${syncDeadlineMs / 1000} s: ${missing.join('; ')}. Check that the API server can be reached, that these kinds exist on it, and that this identity may list and watch them`,
+      );
+  };
+
+  const work = async (): Promise<void> => {
+    if (over.signal.aborted) return;
+    move('working');
+    const { leaderElection, whenLeadershipIsLost = 'end' } = options;
+    const lead = {
+      leaderOnly,
+      leaderElection,
+      whenLeadershipIsLost,
+      lostStopMs,
+      stopMs: Math.max(stopDeadlineMs - leastStopMs, 0),
+      clock,
+      log,
+      fail,
+    };
+    start(...controllers, ...(leaderOnly.length > 0 || leaderElection ? [leadership(lead)] : []));
+    await fired(over.signal);
+  };
+
+  const stop = async (): Promise<void> => {
+    move('stopping');
+    const deadline = clock.monotonic() + stopDeadlineMs;
+    for (const stage of stages.reverse()) {
+      const left = await stopParts(clock, stage, Math.max(deadline - clock.monotonic(), leastStopMs));
+      if (left.length > 0) fail(`not everything stopped in time: ${left.join('; ')}`);
+    }
+    move('ended');
+  };
+
+  const checks = (): void => {
+    health?.readyz.set('manager', () => (state === 'working' ? undefined : `the manager is ${state}`));
+    health?.readyz.set('caches', () => {
+      const missing = lagging(caches);
+      return missing.length === 0 ? undefined : `not synced: ${missing.join('; ')}`;
+    });
+  };
+
+  return {
+    get state() {
+      return state;
+    },
+    run: async (signal) => {
+      if (state !== 'idle') return { ok: false, reason: `the manager can be run once, and is ${state}` };
+      const end = (): void => over.abort();
+      if (signal.aborted) end();
+      signal.addEventListener('abort', end, { once: true });
+      checks();
+      await sync();
+      await work();
+      await stop();
+      signal.removeEventListener('abort', end);
+      const [reason] = failures;
+      return reason === undefined ? { ok: true } : { ok: false, reason };
+    },
+  };
+};

@@ -1,0 +1,138 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { Clock } from '../clock/clock.ts';
+import type { Logger } from '../logs/logger.ts';
+import { answerProbe } from './answer-probe.ts';
+import type { Checks } from './check.ts';
+
+export interface HealthServerOptions {
+  /** Loopback unless told: whoever wants kubelet and Prometheus to reach it says so. */
+  host?: string;
+  /** 0 takes any free one. */
+  port: number;
+  /** The text of `/metrics`. */
+  metrics?: () => Promise<{ contentType: string; body: string }>;
+  clock: Clock;
+  log: Logger;
+  /** A connection on which nothing moves for so long is closed, also one whose other side does not read. 10 s unless told. */
+  silenceMs?: number;
+}
+
+/** `/healthz`, `/readyz` and `/metrics` over HTTP. Not more than that: the outside may reach it without any credentials. */
+export interface HealthServer {
+  /** Fails while the process should be restarted. */
+  readonly healthz: Checks;
+  /** Fails while the process should get no work. */
+  readonly readyz: Checks;
+  /** Resolves when it listens. Stays pending when it cannot: `run` says why. */
+  readonly address: Promise<{ host: string; port: number }>;
+  /** Serves until `signal` fires, then lets requests under way end. Rejects when it cannot listen. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Ours are probes and scrapers: few, small and quick. Whoever is slow or many is cut off instead of being waited for. */
+const limits = {
+  connections: 64,
+  headerBytes: 8 * 1024,
+  requestMs: 5_000,
+  /** How long requests under way may take once the server is told to stop. */
+  closingMs: 1_000,
+};
+
+const createHttpServer = (listener: RequestListener, silenceMs: number, log: Logger): Server => {
+  const server = createServer(
+    {
+      maxHeaderSize: limits.headerBytes,
+      headersTimeout: limits.requestMs,
+      requestTimeout: limits.requestMs,
+      keepAliveTimeout: silenceMs,
+      connectionsCheckingInterval: 1_000,
+    },
+    listener,
+  );
+  server.maxConnections = limits.connections;
+  server.setTimeout(silenceMs, (socket) => {
+    log.debug('A connection on which nothing moves is cut off', { silenceMs });
+    socket.destroy();
+  });
+  return server;
+};
+
+const listen = (server: Server, host: string, port: number): Promise<{ host: string; port: number }> =>
+  new Promise((resolve, reject) => {
+    server.once('error', (error) =>
+      reject(
+        new Error(
+          `the health server cannot listen on ${host}:${port}: ${error.message}. Choose another address, or stop what uses this one`,
+          { cause: error },
+        ),
+      ),
+    );
+    server.listen(port, host, () => {
+      const address = server.address();
+      resolve({ host, port: typeof address === 'object' && address ? address.port : port });
+    });
+  });
+
+const close = (server: Server, clock: Clock): Promise<void> =>
+  new Promise((resolve) => {
+    const takeBack = clock.after(limits.closingMs, () => server.closeAllConnections());
+    server.close(() => {
+      takeBack();
+      resolve();
+    });
+  });
+
+export const createHealthServer = (options: HealthServerOptions): HealthServer => {
+  const { host = '127.0.0.1', port, metrics, clock, log, silenceMs = 10_000 } = options;
+  const healthz: Checks = new Map();
+  const readyz: Checks = new Map();
+  const address = Promise.withResolvers<{ host: string; port: number }>();
+
+  const listenerOf =
+    (stopping: AbortSignal): RequestListener =>
+    (request, response) => {
+      const { method = '', url = '' } = request;
+      const answer = async (): Promise<void> => {
+        const { code, contentType, body } = await answerProbe({ healthz, readyz, metrics, clock }, { method, url });
+        if (code === 500) log.warn('A probe is answered with what is wrong', { url, body });
+        response.writeHead(code, {
+          'content-type': contentType,
+          'content-length': Buffer.byteLength(body),
+          'x-content-type-options': 'nosniff',
+          'cache-control': 'no-store',
+          ...(stopping.aborted && { connection: 'close' }),
+        });
+        response.end(method === 'HEAD' ? undefined : body);
+      };
+      request.resume();
+      answer().catch((error: unknown) => {
+        log.error('A probe could not be answered', { url, error });
+        response.destroy();
+      });
+    };
+
+  return {
+    healthz,
+    readyz,
+    address: address.promise,
+    run: async (signal) => {
+      if (signal.aborted) return;
+      const server = createHttpServer(listenerOf(signal), silenceMs, log);
+      const bound = await listen(server, host, port);
+      log.info('The health server listens', bound);
+      address.resolve(bound);
+      const broken = Promise.withResolvers<never>();
+      const stopped = Promise.withResolvers<void>();
+      const stop = (): void => stopped.resolve();
+      server.on('error', broken.reject);
+      signal.addEventListener('abort', stop, { once: true });
+      if (signal.aborted) stop();
+      try {
+        await Promise.race([stopped.promise, broken.promise]);
+      } finally {
+        signal.removeEventListener('abort', stop);
+        await close(server, clock);
+      }
+    },
+  };
+};

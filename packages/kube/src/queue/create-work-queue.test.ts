@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Clock, type ManualClock, manualClock } from '../clock/index.ts';
+import { createWorkQueue } from './create-work-queue.ts';
+import type { QueueObserver } from './queue-observer.ts';
+
+const setUp = (): { clock: ManualClock; queue: ReturnType<typeof createWorkQueue> } => {
+  const clock = manualClock(0);
+  return { clock, queue: createWorkQueue({ clock }) };
+};
+
+/** How far time must move until the queue has a key; gives up after an hour. */
+const waitFor = (clock: ManualClock, queue: ReturnType<typeof createWorkQueue>, stepMs: number): number => {
+  const start = clock.monotonic();
+  while (queue.length === 0 && clock.monotonic() - start < 3_600_000) clock.advance(stepMs);
+  return clock.monotonic() - start;
+};
+
+test('a key that is added often waits once', async () => {
+  const { queue } = setUp();
+  for (const key of ['a', 'b', 'a', 'a']) queue.add(key);
+  assert.equal(queue.length, 2);
+  assert.equal(await queue.next(), 'a');
+  assert.equal(await queue.next(), 'b');
+});
+
+test('a key added while it is worked on comes again afterwards, once', async () => {
+  const { queue } = setUp();
+  queue.add('a');
+  await queue.next();
+  queue.add('a');
+  queue.add('a');
+  assert.equal(queue.length, 0, 'not while somebody works on it');
+  queue.done('a');
+  assert.equal(await queue.next(), 'a');
+  queue.done('a');
+  assert.equal(queue.length, 0);
+});
+
+test('the back-off of a key doubles from 5 ms to 1000 s and starts again when the key is forgotten', async () => {
+  const { clock, queue } = setUp();
+  const waits: number[] = [];
+  for (let failure = 1; failure <= 20; failure += 1) {
+    queue.retry('a');
+    waits.push(waitFor(clock, queue, 5));
+    await queue.next();
+    queue.done('a');
+  }
+  assert.deepEqual(waits.slice(0, 5), [5, 10, 20, 40, 80]);
+  assert.deepEqual(waits.slice(-3), [655_360, 1_000_000, 1_000_000]);
+  assert.equal(queue.failures('a'), 20);
+  queue.forget('a');
+  assert.equal(queue.failures('a'), 0);
+  queue.retry('a');
+  assert.equal(waitFor(clock, queue, 5), 5);
+});
+
+test('retries of many keys are let through at ten a second once a hundred are spent', () => {
+  const { clock, queue } = setUp();
+  for (let index = 0; index < 150; index += 1) queue.retry(`key-${index}`);
+  clock.advance(5);
+  assert.equal(queue.length, 100);
+  clock.advance(995);
+  assert.equal(queue.length, 110);
+  clock.advance(4000);
+  assert.equal(queue.length, 150);
+});
+
+test('what is added because something changed is never held back by the limiter', () => {
+  const { queue } = setUp();
+  for (let index = 0; index < 1000; index += 1) queue.add(`key-${index}`);
+  assert.equal(queue.length, 1000);
+});
+
+test('a retry waits as long as the server asked, where that is longer than the back-off', () => {
+  const { clock, queue } = setUp();
+  queue.retry('a', 3000);
+  clock.advance(2999);
+  assert.equal(queue.length, 0);
+  clock.advance(1);
+  assert.equal(queue.length, 1);
+});
+
+/** Counts the timers that run. Its `after` fires as setTimeout does: at once when asked for more than 31 bits, and maybe early. */
+const timerClock = (earlyByMs: number): { clock: Clock; manual: ManualClock; timers: Set<object> } => {
+  const manual = manualClock(0);
+  const timers = new Set<object>();
+  const after: Clock['after'] = (milliseconds, run) => {
+    const timer = {};
+    timers.add(timer);
+    const takeBack = manual.after(milliseconds > 2 ** 31 - 1 ? 1 : Math.max(1, milliseconds - earlyByMs), () => {
+      timers.delete(timer);
+      run();
+    });
+    return () => {
+      timers.delete(timer);
+      takeBack();
+    };
+  };
+  return { clock: { now: manual.now, monotonic: manual.monotonic, after }, manual, timers };
+};
+
+test('a thousand delays need one timer, and none once they are through or the queue is stopped', () => {
+  const { clock, manual, timers } = timerClock(0);
+  const queue = createWorkQueue({ clock });
+  for (let index = 0; index < 1000; index += 1) queue.addAfter(`key-${index}`, 1000 - index);
+  assert.equal(timers.size, 1);
+  manual.advance(500);
+  assert.equal(queue.length, 500);
+  manual.advance(500);
+  assert.equal(queue.length, 1000);
+  assert.equal(timers.size, 0);
+  queue.addAfter('late', 1000);
+  queue.stop();
+  assert.equal(timers.size, 0);
+});
+
+test('a timer that fires early lets no key go early', () => {
+  const { clock, manual } = timerClock(3);
+  const queue = createWorkQueue({ clock });
+  queue.addAfter('a', 10);
+  manual.advance(9);
+  assert.equal(queue.length, 0);
+  manual.advance(1);
+  assert.equal(queue.length, 1);
+});
+
+test('a delay of two months is kept, although timers cannot count that far', () => {
+  const { clock, manual } = timerClock(0);
+  const queue = createWorkQueue({ clock });
+  const twoMonths = 60 * 24 * 3_600_000;
+  queue.addAfter('a', twoMonths);
+  manual.advance(twoMonths - 1);
+  assert.equal(queue.length, 0);
+  manual.advance(1);
+  assert.equal(queue.length, 1);
+});
+
+test('stop sends waiting workers home, takes nothing more, and lets running keys be done', async () => {
+  const { clock, queue } = setUp();
+  queue.add('a');
+  assert.equal(await queue.next(), 'a');
+  const idle = [queue.next(), queue.next()];
+  queue.addAfter('later', 10);
+  queue.stop();
+  assert.deepEqual(await Promise.all(idle), [undefined, undefined]);
+  queue.add('b');
+  queue.retry('a');
+  queue.done('a');
+  clock.advance(1_000_000);
+  assert.equal(queue.length, 0);
+  assert.equal(await queue.next(), undefined);
+});
+
+test('an observer is told of each step, and of nothing that changes nothing', async () => {
+  const told: string[] = [];
+  const tell =
+    (what: string) =>
+    (key = ''): void => {
+      told.push(`${what} ${key}`.trim());
+    };
+  const observer: QueueObserver = {
+    added: tell('added'),
+    taken: tell('taken'),
+    finished: tell('finished'),
+    delayed: tell('delayed'),
+    stopped: tell('stopped'),
+  };
+  const clock = manualClock(0);
+  const queue = createWorkQueue({ clock, observer });
+  queue.add('a');
+  queue.add('a');
+  await queue.next();
+  queue.add('a');
+  queue.done('a');
+  queue.done('b');
+  queue.retry('b');
+  clock.advance(5);
+  queue.stop();
+  queue.stop();
+  assert.deepEqual(told, ['added a', 'taken a', 'added a', 'finished a', 'delayed', 'added b', 'stopped']);
+});
