@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { type Candidate, createWorld, settle, type World } from './testing/world.ts';
+import type { Fate } from './testing/lease-server.ts';
+
+const durations = { leaseMs: 3_000, renewDeadlineMs: 2_000, retryPeriodMs: 400 };
+
+/** How bad the line of one candidate is, and how its clock runs. */
+const temper = fc.record({
+  speed: fc.constantFrom(0.85, 1, 1.15),
+  slowMs: fc.constantFrom(0, 50, 400, 950),
+  faults: fc.constantFrom(0, 0.1, 0.4),
+  settleMs: fc.constantFrom(0, 30, 700),
+});
+
+type Temper = typeof temper extends fc.Arbitrary<infer T> ? T : never;
+
+const trouble = fc.record({
+  who: fc.nat(2),
+  what: fc.constantFrom('freeze', 'thaw', 'cut', 'mend', 'jump', 'stop', 'nothing', 'nothing'),
+  /** Until the next one. */
+  forMs: fc.nat(2_500),
+});
+
+const schedule = fc.record({
+  seed: fc.integer(),
+  tempers: fc.array(temper, { minLength: 2, maxLength: 3 }),
+  troubles: fc.array(trouble, { minLength: 6, maxLength: 20 }),
+});
+
+/** A small linear congruential generator: the same world for the same seed. */
+const seeded = (seed: number): (() => number) => {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+};
+
+const kinds = ['requestLost', 'answerLost', 'failedBefore', 'failedAfter'] as const;
+
+interface Member {
+  candidate: Candidate;
+  cut: boolean;
+  /** Was told to stop, was ever frozen, has ended. */
+  stopped: boolean;
+  frozen: boolean;
+  over: boolean;
+}
+
+const gather = (world: World, { seed, tempers }: { seed: number; tempers: Temper[] }): Member[] =>
+  tempers.map(({ speed, slowMs, faults, settleMs }, index) => {
+    const random = seeded(seed + index);
+    const candidate = world.candidate(`c${index}`, { speed, random, durations });
+    const member: Member = { candidate, cut: false, stopped: false, frozen: false, over: false };
+    const delay = (): number => (random() < 0.5 ? 0 : Math.floor(random() * slowMs));
+    candidate.settleMs = settleMs;
+    void candidate.done.then(() => {
+      member.over = true;
+    });
+    candidate.fateOf = (): Fate => ({
+      toMs: delay(),
+      backMs: delay(),
+      kind: member.cut
+        ? 'requestLost'
+        : random() < faults
+          ? (kinds[Math.floor(random() * 4)] ?? 'answerLost')
+          : 'answered',
+    });
+    return member;
+  });
+
+const strike = async (what: string, member: Member): Promise<void> => {
+  const { candidate } = member;
+  if (what === 'freeze') {
+    member.frozen = true;
+    candidate.clock.freeze();
+  }
+  if (what === 'thaw') await candidate.clock.thaw();
+  if (what === 'cut' || what === 'mend') member.cut = what === 'cut';
+  if (what === 'jump') candidate.clock.jump(-3_600_000);
+  if (what === 'stop') {
+    member.stopped = true;
+    candidate.stop();
+  }
+};
+
+/** What must hold at any instant. */
+const check = (world: World, members: readonly Member[]): void => {
+  const passing = world.passing();
+  assert.ok(passing.length <= 1, `${passing.join(' and ')} pass at the same time`);
+  const awake = members.filter(({ candidate }) => !candidate.told && !candidate.clock.frozen);
+  assert.ok(awake.length <= 1, `${awake.map(({ candidate }) => candidate.name).join(' and ')} work at the same time`);
+};
+
+const live = async (world: World, members: readonly Member[], milliseconds: number): Promise<void> => {
+  for (let left = milliseconds; left > 0; left -= 90) {
+    world.clock.advance(Math.min(90, left));
+    check(world, members);
+    await settle();
+    check(world, members);
+  }
+};
+
+test('whatever happens to two or three candidates, no two of them pass the gate at the same instant, and one leads in the end', async () => {
+  let terms = 0;
+  await fc.assert(
+    fc.asyncProperty(schedule, async ({ seed, tempers, troubles }) => {
+      const world = createWorld();
+      const members = gather(world, { seed, tempers });
+      await settle();
+      for (const { who, what, forMs } of troubles) {
+        const member = members[who % members.length];
+        if (member) await strike(what, member);
+        await settle();
+        await live(world, members, forMs);
+      }
+      for (const { candidate } of members) {
+        candidate.fateOf = () => ({ toMs: 5, backMs: 5, kind: 'answered' });
+        await candidate.clock.thaw();
+      }
+      await settle();
+      await live(world, members, 9_000);
+      if (members.some(({ stopped, over }) => !stopped && !over)) assert.equal(world.passing().length, 1);
+      for (const { candidate } of members) candidate.stop();
+      await live(world, members, 3_000);
+      for (const { candidate, frozen } of members) {
+        // Frozen for so long while its work was ending that it finds, thawed, that it has waited too long.
+        assert.ok((await candidate.done) === 'stopped' || frozen);
+      }
+      terms += world.happened.filter(({ what }) => what === 'began').length;
+    }),
+    { numRuns: 600 },
+  );
+  assert.ok(terms > 700, `leadership changed hands (${terms} terms)`);
+});

@@ -1,0 +1,49 @@
+/**
+ * A candidate in a process of its own, for a test that kills and freezes it. In each term it acts every few milliseconds with the
+ * gate of that term, also when the term is over, and tells its parent of each try. Arguments: a kubeconfig, its own name.
+ */
+import { createClient } from '../../client/create-client.ts';
+import { systemClock } from '../../clock/index.ts';
+import { loadConfig } from '../../config/load-config.ts';
+import type { Logger } from '../../logs/logger.ts';
+import { httpsTransport } from '../../transport/https-transport.ts';
+import { createLeaderElection } from '../election.ts';
+import type { Gate } from '../gate.ts';
+import { lets } from './world.ts';
+
+/** `at` is this machine's monotonic clock, the same for all its processes, read before the gate was asked. */
+export interface Try {
+  term: number;
+  passed: boolean;
+  at: string;
+}
+
+const quiet = (): void => {};
+const log: Logger = { debug: quiet, info: quiet, warn: quiet, error: quiet, with: () => log };
+
+const [kubeconfigPath = '', identity = ''] = process.argv.slice(2);
+const config = await loadConfig({ env: {}, clock: systemClock, kubeconfigPath });
+const election = createLeaderElection({
+  client: createClient(httpsTransport({ ...config, clock: systemClock }), { clock: systemClock }),
+  clock: systemClock,
+  random: Math.random,
+  lease: { namespace: 'default', name: 'it' },
+  identity,
+  durations: { leaseMs: 2_000, renewDeadlineMs: 1_200, retryPeriodMs: 300 },
+  log,
+});
+
+let terms = 0;
+const lead = (signal: AbortSignal, gate: Gate): Promise<void> => {
+  const term = ++terms;
+  setInterval(() => {
+    const at = process.hrtime.bigint().toString();
+    const attempt: Try = { term, passed: lets(gate), at };
+    process.send?.(attempt);
+  }, 5);
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+};
+
+// Whoever started us is gone.
+process.on('disconnect', () => process.exit());
+await election.run(new AbortController().signal, lead);

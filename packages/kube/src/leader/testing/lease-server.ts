@@ -1,0 +1,95 @@
+import type { Clock } from '../../clock/index.ts';
+import { KubeError } from '../../errors/kube-error.ts';
+import type { KubeObject, Live } from '../../objects/object.ts';
+import type { LeaseClient } from '../contender.ts';
+import type { Lease } from '../lease.ts';
+
+/** What becomes of one request. */
+export interface Fate {
+  /** Until the server carries it out. */
+  toMs: number;
+  /** Until the answer is here. */
+  backMs: number;
+  kind: 'answered' | 'requestLost' | 'answerLost' | 'failedBefore' | 'failedAfter';
+}
+
+export const atOnce: Fate = { toMs: 0, backMs: 0, kind: 'answered' };
+
+/** One Lease, with the rules that an election relies on. */
+export interface LeaseServer {
+  current: Live<Lease> | undefined;
+  /** Every record that was ever stored. */
+  readonly history: unknown[];
+  get(): Live<Lease>;
+  create(lease: Lease): Live<Lease>;
+  update(lease: Lease): Live<Lease>;
+}
+
+export const createLeaseServer = (): LeaseServer => {
+  let version = 0;
+  const store = (lease: Lease, uid: string): Live<Lease> => {
+    const metadata = { ...lease.metadata, name: 'it', uid, resourceVersion: String(++version), creationTimestamp: '' };
+    server.current = structuredClone({ ...lease, metadata });
+    server.history.push(structuredClone(lease.spec));
+    return structuredClone(server.current);
+  };
+  const server: LeaseServer = {
+    current: undefined,
+    history: [],
+    get: () => {
+      if (!server.current) throw new KubeError('notFound', 'leases "it" not found');
+      return structuredClone(server.current);
+    },
+    create: (lease) => {
+      if (server.current) throw new KubeError('alreadyExists', 'leases "it" already exists');
+      return store(lease, `uid-${version}`);
+    },
+    update: (lease) => {
+      if (!server.current) throw new KubeError('notFound', 'leases "it" not found');
+      const { uid, resourceVersion } = server.current.metadata;
+      if (lease.metadata?.resourceVersion !== resourceVersion) {
+        throw new KubeError('conflict', 'the object has been modified');
+      }
+      // As the real one: a write that changes nothing is not stored.
+      if (JSON.stringify(lease.spec) === JSON.stringify(server.current.spec)) return server.get();
+      return store(lease, uid);
+    },
+  };
+  return server;
+};
+
+/** The compiler cannot know that this server holds what it is asked for: it holds Leases only. */
+const isAsked = <T extends KubeObject>(_object: Live<Lease>): _object is Live<Lease> & Live<T> => true;
+
+/**
+ * A client on a bad line. The way to the server takes the world's time, the way back the candidate's own: an answer waits
+ * before the door of a frozen process. Keeps to no deadline and no signal: whoever calls must not depend on it.
+ */
+export const leaseClient = (server: LeaseServer, world: Clock, own: Clock, fateOf: () => Fate): LeaseClient => {
+  const wait = (clock: Clock, milliseconds: number): Promise<void> =>
+    milliseconds === 0 ? Promise.resolve() : new Promise((resolve) => void clock.after(milliseconds, resolve));
+  const exchange = async <T extends KubeObject>(carryOut: () => Live<Lease>): Promise<Live<T>> => {
+    const { toMs, backMs, kind } = fateOf();
+    const never = new Promise<never>(() => {});
+    await wait(world, toMs);
+    if (kind === 'requestLost') return never;
+    if (kind === 'failedBefore') throw new KubeError('serverError', 'etcd is not there', { code: 500 });
+    let answer: Live<Lease> | undefined;
+    let refusal: unknown;
+    try {
+      answer = carryOut();
+    } catch (error) {
+      refusal = error;
+    }
+    if (kind === 'answerLost') return never;
+    await wait(own, backMs);
+    if (kind === 'failedAfter') throw new KubeError('unreachable', 'the connection broke');
+    if (answer && isAsked<T>(answer)) return answer;
+    throw refusal;
+  };
+  return {
+    get: () => exchange(() => server.get()),
+    create: (_resource, object) => exchange(() => server.create(object)),
+    update: (_resource, object) => exchange(() => server.update(object)),
+  };
+};
