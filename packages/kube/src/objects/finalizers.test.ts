@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, it } from 'node:test';
+import type { Client, Patch } from '../client/client.ts';
+import { again, type Outcome, settled } from '../controller/outcome.ts';
+import { KubeError } from '../errors/kube-error.ts';
+import { addFinalizer, hasFinalizer, removeFinalizer, withFinalizer } from './finalizers.ts';
+import type { KubeObject, Live, ObjectName } from './object.ts';
+import { defineResource } from './resource.ts';
+
+const nodes = defineResource({ group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false });
+const ours = 'example.com/ours';
+
+/** One object on a server that knows merge patches of finalizers, resource versions and deletion. */
+const serverWith = (metadata: Partial<Live<KubeObject>['metadata']> = {}) => {
+  const log: string[] = [];
+  const names: ObjectName[] = [];
+  const server = {
+    log,
+    names,
+    /** What everybody reads. */
+    object: {
+      metadata: { name: 'a', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z', ...metadata },
+    } as Live<KubeObject> | undefined,
+    write: (change: Partial<Live<KubeObject>['metadata']>): void => {
+      const { object } = server;
+      assert.ok(object);
+      const resourceVersion = String(Number(object.metadata.resourceVersion) + 1);
+      server.object = { ...object, metadata: { ...object.metadata, ...change, resourceVersion } };
+    },
+    read: (): Live<KubeObject> => {
+      assert.ok(server.object);
+      return structuredClone(server.object);
+    },
+    client: {
+      patch: (_resource: unknown, name: ObjectName, patch: Patch) => {
+        names.push(name);
+        assert.equal(patch.type, 'merge');
+        const { metadata, ...rest } = patch.body as { metadata: { resourceVersion: string; finalizers: string[] } };
+        assert.deepEqual(rest, {}, 'nothing but metadata is written');
+        assert.deepEqual(Object.keys(metadata).sort(), ['finalizers', 'resourceVersion']);
+        log.push(`patch ${metadata.finalizers.join()}`);
+        if (server.object === undefined) return Promise.reject(new KubeError('notFound', 'gone'));
+        if (metadata.resourceVersion !== server.object.metadata.resourceVersion)
+          return Promise.reject(new KubeError('conflict', 'changed'));
+        server.write({ finalizers: metadata.finalizers });
+        const answer = server.read();
+        if (answer.metadata.deletionTimestamp !== undefined && metadata.finalizers.length === 0)
+          server.object = undefined;
+        return Promise.resolve(answer);
+      },
+    } as unknown as Client,
+  };
+  return server;
+};
+
+describe('addFinalizer', () => {
+  it('adds behind the finalizers of others', async () => {
+    const { client, read } = serverWith({ finalizers: ['example.com/theirs'] });
+    const after = await addFinalizer(client, nodes, read(), ours);
+    assert.deepEqual(after.metadata.finalizers, ['example.com/theirs', ours]);
+    assert.equal(hasFinalizer(after, ours), true);
+  });
+
+  it('sends nothing when it is there', async () => {
+    const { client, read, log } = serverWith({ finalizers: [ours] });
+    const object = read();
+    assert.equal(await addFinalizer(client, nodes, object, ours), object);
+    assert.deepEqual(log, []);
+  });
+
+  it('rejects with conflict when somebody wrote meanwhile, and leaves what they wrote', async () => {
+    const server = serverWith();
+    const stale = server.read();
+    server.write({ finalizers: ['example.com/theirs'] });
+    await assert.rejects(addFinalizer(server.client, nodes, stale, ours), { reason: 'conflict' });
+    assert.deepEqual(server.read().metadata.finalizers, ['example.com/theirs']);
+  });
+
+  it('names the namespace of namespaced objects alone', async () => {
+    const namespaced = serverWith({ namespace: 'ns' });
+    await addFinalizer(namespaced.client, nodes, namespaced.read(), ours);
+    assert.deepEqual(namespaced.names, [{ name: 'a', namespace: 'ns' }]);
+    const cluster = serverWith();
+    await addFinalizer(cluster.client, nodes, cluster.read(), ours);
+    assert.deepEqual(cluster.names, [{ name: 'a' }]);
+  });
+});
+
+describe('removeFinalizer', () => {
+  it('removes ours and keeps those of others', async () => {
+    const { client, read } = serverWith({ finalizers: ['example.com/a', ours, 'example.com/b'] });
+    const after = await removeFinalizer(client, nodes, read(), ours);
+    assert.deepEqual(after?.metadata.finalizers, ['example.com/a', 'example.com/b']);
+  });
+
+  it('sends nothing when it is not there', async () => {
+    const { client, read, log } = serverWith({ finalizers: ['example.com/a'] });
+    const object = read();
+    assert.equal(await removeFinalizer(client, nodes, object, ours), object);
+    assert.deepEqual(log, []);
+  });
+
+  it('answers undefined when the object is gone', async () => {
+    const server = serverWith({ finalizers: [ours] });
+    const object = server.read();
+    server.object = undefined;
+    assert.equal(await removeFinalizer(server.client, nodes, object, ours), undefined);
+  });
+
+  it('rejects with conflict when somebody added a finalizer meanwhile', async () => {
+    const server = serverWith({ finalizers: [ours] });
+    const stale = server.read();
+    server.write({ finalizers: [ours, 'example.com/theirs'] });
+    await assert.rejects(removeFinalizer(server.client, nodes, stale, ours), { reason: 'conflict' });
+    assert.deepEqual(server.read().metadata.finalizers, [ours, 'example.com/theirs']);
+  });
+});
+
+describe('withFinalizer', () => {
+  const deletionTimestamp = '2026-01-01T00:00:01Z';
+  let cleanup: 'cleaned' | Outcome;
+  beforeEach(() => {
+    cleanup = 'cleaned';
+  });
+  const pass = (server: ReturnType<typeof serverWith>, object = server.read()) =>
+    withFinalizer(server.client, nodes, object, ours, {
+      apply: (live) => {
+        server.log.push(`apply ${live.metadata.finalizers?.join()}`);
+        return Promise.resolve(again(7));
+      },
+      cleanup: () => {
+        server.log.push('cleanup');
+        return Promise.resolve(cleanup);
+      },
+    });
+
+  it('adds the finalizer in its own write before it applies', async () => {
+    const server = serverWith();
+    assert.deepEqual(await pass(server), again(7));
+    assert.deepEqual(server.log, [`patch ${ours}`, `apply ${ours}`]);
+  });
+
+  it('applies without a write when the finalizer is there', async () => {
+    const server = serverWith({ finalizers: [ours] });
+    await pass(server);
+    assert.deepEqual(server.log, [`apply ${ours}`]);
+  });
+
+  it('does not apply when the finalizer could not be written', async () => {
+    const server = serverWith();
+    const stale = server.read();
+    server.write({ labels: {} });
+    await assert.rejects(pass(server, stale), { reason: 'conflict' });
+    assert.deepEqual(server.log, [`patch ${ours}`]);
+  });
+
+  it('cleans up and removes the finalizer last', async () => {
+    const server = serverWith({ finalizers: [ours], deletionTimestamp });
+    assert.deepEqual(await pass(server), settled);
+    assert.deepEqual(server.log, ['cleanup', 'patch ']);
+    assert.equal(server.object, undefined);
+  });
+
+  it('keeps the finalizer while cleaning takes longer', async () => {
+    const server = serverWith({ finalizers: [ours], deletionTimestamp });
+    cleanup = again(1000);
+    assert.deepEqual(await pass(server), again(1000));
+    cleanup = settled;
+    assert.deepEqual(await pass(server), settled);
+    assert.deepEqual(server.log, ['cleanup', 'cleanup']);
+    assert.equal(hasFinalizer(server.read(), ours), true);
+  });
+
+  it('does nothing to a deleted object that it does not hold', async () => {
+    const server = serverWith({ finalizers: ['example.com/theirs'], deletionTimestamp });
+    assert.deepEqual(await pass(server), settled);
+    assert.deepEqual(server.log, []);
+  });
+
+  it('is at peace with a stale copy of an object that is gone', async () => {
+    const server = serverWith({ finalizers: [ours], deletionTimestamp });
+    const stale = server.read();
+    server.object = undefined;
+    assert.deepEqual(await pass(server, stale), settled);
+  });
+});

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { OwnerReference } from './object.ts';
+import { controllerReference, getController, isOwnedBy, setOwner } from './owners.ts';
+
+const metadata = { name: 'mini', uid: 'u-1', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' };
+const owner: OwnerReference = {
+  apiVersion: 'v1',
+  kind: 'Node',
+  name: 'mini',
+  uid: 'u-1',
+  controller: true,
+  blockOwnerDeletion: true,
+};
+const other: OwnerReference = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'u-2' };
+
+describe('controllerReference', () => {
+  it('names the owner as controller and blocks its deletion', () => {
+    assert.deepEqual(controllerReference({ apiVersion: 'v1', kind: 'Node', metadata }), owner);
+  });
+  it('takes the kind from the resource when the object came from a list', () => {
+    assert.deepEqual(controllerReference({ metadata }, { group: 'apps', version: 'v1', kind: 'Deployment' }), {
+      ...owner,
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+    });
+  });
+  it('refuses an object whose kind nobody knows', () => {
+    assert.throws(() => controllerReference({ metadata }), /mini: the object says neither apiVersion nor kind/);
+  });
+});
+
+describe('setOwner', () => {
+  it('adds a reference after those of others', () => {
+    assert.deepEqual(setOwner([other], owner), [other, owner]);
+    assert.deepEqual(setOwner(undefined, owner), [owner]);
+  });
+  it('answers the very same array when the reference is there', () => {
+    const references = [other, { ...owner }];
+    assert.equal(setOwner(references, owner), references);
+    const bare = [{ ...other, controller: false }];
+    assert.equal(setOwner(bare, other), bare);
+  });
+  it('replaces an older reference to the same owner in its place', () => {
+    assert.deepEqual(setOwner([{ ...owner, apiVersion: 'v1alpha1' }, other], owner), [owner, other]);
+    const { controller: _, ...plain } = owner;
+    assert.deepEqual(setOwner([plain, other], owner), [owner, other]);
+  });
+  it('refuses a second controller', () => {
+    assert.throws(() => setOwner([{ ...other, controller: true }], owner), /ReplicaSet web is\. Remove/);
+    assert.doesNotThrow(() => setOwner([owner], other));
+  });
+});
+
+describe('who owns an object', () => {
+  const object = { metadata: { ownerReferences: [other, owner] } };
+  it('is asked by uid', () => {
+    assert.equal(isOwnedBy(object, 'u-2'), true);
+    assert.equal(isOwnedBy(object, 'u-3'), false);
+    assert.equal(isOwnedBy({}, 'u-2'), false);
+  });
+  it('has at most one controller', () => {
+    assert.equal(getController(object), owner);
+    assert.equal(getController({ metadata: { ownerReferences: [other] } }), undefined);
+    assert.equal(getController({}), undefined);
+  });
+});
