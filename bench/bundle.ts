@@ -1,0 +1,14 @@
+import { join } from 'node:path';
+import { build } from 'rolldown';
+
+/** One program as it ships: a single file, types and unused code gone. Answers its path in `folder`. */
+export const bundle = async (program: string, folder: string): Promise<string> => {
+  const file = join(folder, 'program.mjs');
+  await build({
+    input: program,
+    platform: 'node',
+    logLevel: 'warn',
+    output: { file, format: 'esm', minify: true, codeSplitting: false },
+  });
+  return file;
+};
