@@ -1,0 +1,55 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { embeddedKubernetesPage } from './embedded-kubernetes-page.ts';
+import { pinnedVersions } from './pinned-versions.ts';
+
+/**
+ * `npm run generate`: writes every generated file from its one source. `--check` writes nothing and fails when one is not current.
+ * `--kubernetes` also writes those that are read off a real API server, which it starts; whether those are current to the byte is
+ * for `npm run test:kubernetes` to say, and here only that they belong to the pinned version.
+ */
+
+const root = join(import.meta.dirname, '../../..');
+
+interface Generated {
+  path: string;
+  content(): string;
+}
+
+const files: Generated[] = [{ path: 'docs/embedded-kubernetes.md', content: embeddedKubernetesPage }];
+
+const readable = (path: string): string | undefined => {
+  try {
+    return readFileSync(join(root, path), 'utf8');
+  } catch {
+    return undefined;
+  }
+};
+
+const check = (): string[] => [
+  ...files
+    .filter(({ path, content }) => readable(path) !== content())
+    .map(({ path }) => `${path} is not current: run "npm run generate"`),
+  ...pinnedVersions(root),
+];
+
+const write = (): void => {
+  for (const { path, content } of files) {
+    const text = content();
+    if (readable(path) === text) continue;
+    writeFileSync(join(root, path), text);
+    process.stdout.write(`wrote ${path}\n`);
+  }
+};
+
+if (process.argv.includes('--check')) {
+  const complaints = check();
+  for (const complaint of complaints) process.stdout.write(`${complaint}\n`);
+  process.exitCode = complaints.length === 0 ? 0 : 1;
+} else {
+  if (process.argv.includes('--kubernetes')) {
+    const { readRealServer } = await import('./real-server.ts');
+    await readRealServer((line) => process.stdout.write(`${line}\n`));
+  }
+  write();
+}

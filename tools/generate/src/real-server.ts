@@ -1,0 +1,15 @@
+import { writeFileSync } from 'node:fs';
+import { cataloguePath, dumpCatalogue, dumpProtobuf, protobufPath, startControlPlane } from '@tartan/tools-kubernetes';
+
+/** Starts a real API server and writes down what it says about the built-in kinds. */
+export const readRealServer = async (say: (line: string) => void): Promise<void> => {
+  const controlPlane = await startControlPlane();
+  try {
+    writeFileSync(cataloguePath, await dumpCatalogue(controlPlane));
+    say(`wrote ${cataloguePath}`);
+    await dumpProtobuf();
+    say(`wrote ${protobufPath}`);
+  } finally {
+    await controlPlane.stop();
+  }
+};
