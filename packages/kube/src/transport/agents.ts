@@ -1,3 +1,4 @@
+import { createSecureContext, type SecureContext } from 'node:tls';
 import type { Credentials, HttpsTransportOptions } from './https-options.ts';
 import { DrainingAgent } from './draining-agent.ts';
 
@@ -8,11 +9,14 @@ const idleMs = 60_000;
 export const tlsOptions = (
   { ca, serverName, insecureSkipTlsVerify }: HttpsTransportOptions,
   certificate: Credentials['certificate'],
-): { ca?: string; cert?: string; key?: string; servername?: string; rejectUnauthorized: boolean } => ({
+): { secureContext: SecureContext; servername?: string; rejectUnauthorized: boolean } => ({
   rejectUnauthorized: insecureSkipTlsVerify !== true,
-  ...(ca === undefined ? {} : { ca }),
+  // Made once for all connections: from certificates and keys as text, Node would make one for each.
+  secureContext: createSecureContext({
+    ...(ca === undefined ? {} : { ca }),
+    ...(certificate ? { cert: certificate.cert, key: certificate.key } : {}),
+  }),
   ...(serverName === undefined ? {} : { servername: serverName }),
-  ...(certificate ? { cert: certificate.cert, key: certificate.key } : {}),
 });
 
 export interface Agents {
