@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import {
+  type CacheChange,
+  type Client,
+  configMaps,
+  createClient,
+  createLogger,
+  createWatchCache,
+  httpsTransport,
+  isKubeError,
+  keyOf,
+  type Live,
+  namespaces,
+  type WatchEvent,
+} from '@tartan/kube';
+import { systemClock as clock } from '@tartan/kube/clock';
+import { type TestCluster, testCluster } from '@tartan/tools-kubernetes';
+
+type ConfigMap = NonNullable<typeof configMaps.ofType>;
+
+/** Ends each watch after some events, as a broken connection would. */
+const cutting = (client: Client, after: number): Pick<Client, 'list' | 'watch'> => ({
+  list: client.list,
+  watch: async function* (resource, options): AsyncGenerator<WatchEvent<never>> {
+    let seen = 0;
+    for await (const event of client.watch(resource, options)) {
+      yield event as WatchEvent<never>;
+      if (++seen >= after) return;
+    }
+  },
+});
+
+describe('a watch cache on a real API server', () => {
+  const namespace = `cache-${randomUUID().slice(0, 8)}`;
+  const log = createLogger({ clock, level: 'error', write: (line) => process.stderr.write(line) });
+  let cluster: TestCluster;
+  let client: Client;
+
+  before(async () => {
+    cluster = await testCluster();
+    const { url, caCertificate: ca, clientCertificate: cert = '', clientKey: key = '' } = cluster;
+    const credentials = () => ({ certificate: { cert, key } });
+    client = createClient(httpsTransport({ server: url, ca, clock, credentials }), { clock });
+    await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+  });
+  after(async () => {
+    await client.delete(namespaces, { name: namespace });
+    await cluster.stop();
+  });
+
+  test('tells every change once, in order, across connections that break', async () => {
+    const stop = new AbortController();
+    const cache = createWatchCache({
+      client: cutting(client, 5),
+      resource: configMaps,
+      namespace,
+      clock,
+      random: Math.random,
+      log,
+      backoff: { initialMs: 1, maxMs: 10 },
+    });
+    const told = new Map<string, Live<ConfigMap>>();
+    const versions: bigint[] = [];
+    const heard = new EventTarget();
+    cache.subscribe((change: CacheChange<ConfigMap>) => {
+      if (change.type === 'removed') told.delete(keyOf(change.previous.metadata));
+      else {
+        told.set(keyOf(change.object.metadata), change.object);
+        versions.push(BigInt(change.object.metadata.resourceVersion));
+      }
+      heard.dispatchEvent(new Event('change'));
+    });
+    const running = cache.run(stop.signal);
+    await cache.synced;
+
+    for (let step = 0; step < 120; step++) {
+      const name = `thing-${step % 7}`;
+      try {
+        if (step % 11 === 10) await client.delete(configMaps, { namespace, name });
+        else
+          await client.patch(
+            configMaps,
+            { namespace, name },
+            { type: 'merge', body: { data: { step: String(step) } } },
+          );
+      } catch (error) {
+        if (!isKubeError(error, 'notFound')) throw error;
+        await client.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name } });
+      }
+    }
+    await client.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name: 'the-end' } });
+    while (!told.has(`${namespace}/the-end`)) {
+      await new Promise((resolve) => heard.addEventListener('change', resolve, { once: true }));
+    }
+
+    const { items } = await client.list(configMaps, { namespace });
+    const summary = (objects: Iterable<Live<ConfigMap>>): string[] =>
+      [...objects].map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`).sort();
+    assert.deepEqual(summary(told.values()), summary(items));
+    assert.deepEqual(summary(cache.list()), summary(items));
+    assert.deepEqual([...new Set(versions)], versions, 'a version was told twice');
+    stop.abort();
+    await running;
+  });
+});
