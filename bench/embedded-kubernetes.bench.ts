@@ -1,7 +1,7 @@
 import { Agent, createServer, request } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createKubernetes, type Kubernetes, serve } from '@tartan/sim-kubernetes';
-import type { Figure } from './figure.ts';
+import { type Figure, median } from './figure.ts';
 
 /**
  * What the embedded Kubernetes costs over the least that any server in this process could cost: the same bytes over the same TLS from
@@ -37,9 +37,6 @@ const millisecondsPerGet = async (agent: Agent, url: string): Promise<number> =>
   for (let count = 0; count < requests; count++) await send(agent, url, 'GET');
   return (performance.now() - started) / requests;
 };
-
-const median = (values: number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
 const watchKilobytes = async (kubernetes: Kubernetes): Promise<number> => {
   const abort = new AbortController();

@@ -24,3 +24,6 @@ export const judge = (figure: Figure): Judged => {
     (operator === '>' && value > bound);
   return { ...figure, value, met };
 };
+
+export const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
