@@ -1,4 +1,5 @@
 import { copy, isObject, type KubeObject, set } from '../object.ts';
+import { goType } from '../patch/go-text.ts';
 import type { View } from '../resource.ts';
 import type { Schema } from '../schema/schema.ts';
 import { internalError } from '../status/api-error.ts';
@@ -25,19 +26,12 @@ const largest = 2 ** 31 - 1;
 
 const stepsOf = (path: string): string[] => path.replace(/^\./, '').split('.');
 
-const goTypeName = (value: unknown): string => {
-  if (Array.isArray(value)) return '[]interface {}';
-  if (typeof value === 'boolean') return 'bool';
-  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64';
-  return typeof value === 'string' ? 'string' : 'map[string]interface {}';
-};
-
 const shown = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 type Found = { value: unknown } | { problem: string };
 
 const wrongType = (steps: readonly string[], value: unknown, expected: string): Found => ({
-  problem: `.${steps.join('.')} accessor error: ${shown(value)} is of the type ${goTypeName(value)}, expected ${expected}`,
+  problem: `.${steps.join('.')} accessor error: ${shown(value)} is of the type ${goType(value)}, expected ${expected}`,
 });
 
 const lookUp = (object: KubeObject, path: string, expected: 'int64' | 'string'): Found => {
