@@ -1,14 +1,22 @@
 import { basename, join } from 'node:path';
 import { build } from 'rolldown';
 
-/** One program as it ships: a single file, types and unused code gone. What it imports by a computed path stays outside. Answers its path in `folder`. */
+/**
+ * One program as it ships: types and unused code gone, what is imported only when needed in files of its own beside it. What it
+ * imports by a computed path stays outside. Answers its path in `folder`.
+ */
 export const bundle = async (program: string, folder: string): Promise<string> => {
-  const file = join(folder, `${basename(program, '.ts')}.mjs`);
+  const name = basename(program, '.ts');
+  const dir = join(folder, name);
   await build({
-    input: program,
+    input: { [name]: program },
     platform: 'node',
+    // Bindings of ssh2, which does without them when they are not there.
+    external: /\.node$/,
+    // ssh2 names a program for Windows beside itself.
+    transform: { define: { __dirname: 'import.meta.dirname' } },
     logLevel: 'warn',
-    output: { file, format: 'esm', minify: true, codeSplitting: false },
+    output: { dir, format: 'esm', minify: true, entryFileNames: '[name].mjs', chunkFileNames: '[name]-[hash].mjs' },
   });
-  return file;
+  return join(dir, `${name}.mjs`);
 };

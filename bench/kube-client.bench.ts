@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { adminKubeconfig, createKubernetes, type Handle, serve } from '@tartan/sim-kubernetes';
+import { parse } from 'yaml';
 import { bundle } from './bundle.ts';
 import { type Figure, median } from './figure.ts';
 import { peer } from './peer.ts';
@@ -94,7 +95,9 @@ export const run = async (say: (line: string) => void): Promise<Figure[]> => {
   };
 
   try {
-    await writeFile(kubeconfig, await adminKubeconfig(identity, server.url), { mode: 0o600 });
+    // As JSON, which both clients read as well: in a cluster neither has any YAML to parse.
+    const config = JSON.stringify(parse(await adminKubeconfig(identity, server.url)));
+    await writeFile(kubeconfig, config, { mode: 0o600 });
     const admin = { name: 'bench', groups: ['system:masters'] };
     const nodes = api.find('', 'nodes');
     const namespaces = api.find('', 'namespaces');

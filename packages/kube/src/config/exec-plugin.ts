@@ -4,7 +4,7 @@ import { ConfigError, type Place } from './config-error.ts';
 import type { CredentialSource } from './credential-source.ts';
 import { type ExecCredential, parseExecCredential } from './exec-credential.ts';
 import type { ExecEntry } from './kubeconfig.ts';
-import { type CommandResult, runCommand } from './run-command.ts';
+import type { CommandResult } from './run-command.ts';
 
 /** What a plugin learns of the cluster if the kubeconfig lets it (provideClusterInfo). */
 export interface ExecCluster {
@@ -37,6 +37,8 @@ export const execPlugin = (entry: ExecEntry, options: ExecOptions): CredentialSo
   const run = cached<ExecCredential>({
     load: async () => {
       const env = environmentOf(entry, apiVersion, options);
+      // Few clusters need a plugin; the others go without what runs it.
+      const { runCommand } = await import('./run-command.ts');
       const result = await runCommand(clock, { file: command, args, env, deadlineMs });
       return parseExecCredential(place, apiVersion, outputOf(place, command, entry.installHint, deadlineMs, result));
     },

@@ -57,8 +57,8 @@ export interface ExecEntry {
 }
 
 /** Parses all of it: a wrong type in an entry that nobody uses is an error too, as it is for kubectl. */
-export const parseKubeconfig = (file: string, text: string): Kubeconfig => {
-  const top = fieldsOf({ file, field: '' }, parseYaml(file, text) ?? {});
+export const parseKubeconfig = async (file: string, text: string): Promise<Kubeconfig> => {
+  const top = fieldsOf({ file, field: '' }, (await parseYaml(file, text)) ?? {});
   const folder = dirname(file);
   return {
     file,

@@ -39,7 +39,8 @@ export const loadConfig = async (options: LoadOptions): Promise<ClusterConfig> =
   if (inCluster !== undefined) return inCluster;
   const home = env['HOME'] ? join(env['HOME'], '.kube', 'config') : undefined;
   const text = home && (await readIfThere(readFile, home, { file: home, field: '' }));
-  if (home !== undefined && text !== undefined) return fromKubeconfig(parseKubeconfig(home, text), context, ready);
+  if (home !== undefined && text !== undefined)
+    return fromKubeconfig(await parseKubeconfig(home, text), context, ready);
   throw new ConfigError(
     undefined,
     `No cluster is configured: KUBECONFIG is not set, there is no token at ${serviceAccountFolder}/token with KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT set, and there is no file ${home ?? '~/.kube/config (HOME is not set)'}. Set KUBECONFIG to a kubeconfig file.`,
@@ -61,7 +62,7 @@ const fromEnvironment = async ({ env, readFile }: Ready): Promise<Kubeconfig | u
   const found: Kubeconfig[] = [];
   for (const file of files) {
     const text = await readIfThere(readFile, file, { file, field: '' });
-    if (text !== undefined) found.push(parseKubeconfig(file, text));
+    if (text !== undefined) found.push(await parseKubeconfig(file, text));
   }
   if (found.length > 0) return mergeKubeconfigs(found);
   throw new ConfigError(
