@@ -14,7 +14,7 @@ const arrows: Record<string, readonly string[]> = {
   'sim/kubernetes': ['packages/kube'],
   'sim/cluster-api': ['packages/kube'],
   'sim/scaleway': ['sim/mac'],
-  'sim/mac': [],
+  'sim/mac': ['packages/kube'],
   'sim/github': [],
   'tools/check': [],
   'tools/generate': ['packages/*', 'sim/*', 'tools/kubernetes'],

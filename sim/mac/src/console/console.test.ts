@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { type ManualClock, manualClock } from '@tartan/kube/clock';
+import { type BareMachine, bareMachine } from '../testing/bare-machine.ts';
+import { type Console, createConsole } from './console.ts';
+import { encodeKcpassword, sealed } from './kcpassword.ts';
+
+const preferences = `<plist version="1.0"><dict><key>autoLoginUser</key><string>m1</string></dict></plist>\n`;
+
+describe('the console of a simulated Mac', () => {
+  let clock: ManualClock;
+  let machine: BareMachine;
+  let console: Console;
+
+  beforeEach(async () => {
+    clock = manualClock();
+    machine = bareMachine({ clock, pace: 1 });
+    console = createConsole(machine);
+    machine.write('/Library/Preferences/com.apple.loginwindow.plist', preferences);
+    machine.write('/etc/kcpassword', encodeKcpassword('the true one'), 0o600);
+    await console.boot();
+  });
+
+  afterEach(async () => {
+    await console.shutdown();
+    machine.remove();
+  });
+
+  const kick = (): 'done' | 'forbidden' => console.loginwindow.kickstart({ kill: true });
+
+  test('a headless boot logs nobody in, though all is set up (I-02)', () => {
+    clock.advance(60_000);
+    assert.equal(console.session(), 'none');
+  });
+
+  test('loginwindow logs in when it is started again', () => {
+    kick();
+    assert.equal(console.session(), 'none');
+    clock.advance(2_000);
+    assert.equal(console.session(), 'Aqua');
+    assert.deepEqual(machine.seen('console.session'), ['Aqua']);
+    assert.deepEqual(machine.seen('loginwindow.respawn'), ['']);
+  });
+
+  test('a wrong password is replaced with <sealed>, and nobody is logged in (I-05)', () => {
+    machine.setPassword('another one');
+    kick();
+    clock.advance(60_000);
+    assert.equal(console.session(), 'none');
+    assert.deepEqual(readFileSync(machine.path('/etc/kcpassword')), sealed);
+    assert.deepEqual(machine.seen('console.sealed'), ['m1']);
+  });
+
+  test('a kick ends the session that is up before it makes a new one', () => {
+    kick();
+    clock.advance(2_000);
+    const sessions: string[] = [];
+    console.onSession((session) => sessions.push(session));
+    kick();
+    assert.equal(console.session(), 'none');
+    clock.advance(2_000);
+    assert.deepEqual(sessions, ['none', 'Aqua']);
+  });
+
+  test('SIGHUP leaves it dead, and then there is nobody to signal, until a kickstart (I-06)', () => {
+    assert.equal(console.loginwindow.signal('SIGHUP'), true);
+    assert.equal(console.loginwindow.running(), false);
+    assert.equal(console.loginwindow.signal('SIGHUP'), false);
+    assert.equal(console.loginwindow.signal('SIGTERM'), false);
+    clock.advance(60_000);
+    assert.equal(console.session(), 'none');
+    assert.equal(kick(), 'done');
+    clock.advance(2_000);
+    assert.equal(console.session(), 'Aqua');
+  });
+
+  test('there is no session without it', () => {
+    kick();
+    clock.advance(2_000);
+    machine.faults.loginwindow = 'dead';
+    assert.equal(console.session(), 'none');
+  });
+
+  test('one that is dead from the start comes back by a kickstart and by a reboot', async () => {
+    machine.faults.loginwindow = 'dead';
+    assert.equal(console.loginwindow.signal('SIGTERM'), false);
+    kick();
+    assert.equal(console.loginwindow.running(), true);
+    machine.faults.loginwindow = 'dead';
+    await console.shutdown();
+    await console.boot();
+    assert.equal(console.loginwindow.running(), true);
+  });
+
+  test('where kickstart -k is forbidden, SIGTERM has launchd start it again (G-15)', () => {
+    machine.faults.loginwindow = 'forbidden';
+    assert.equal(kick(), 'forbidden');
+    clock.advance(60_000);
+    assert.equal(console.session(), 'none');
+    assert.equal(console.loginwindow.signal('SIGTERM'), true);
+    clock.advance(2_000);
+    assert.equal(console.session(), 'Aqua');
+  });
+
+  test('a session that was lost does not come back by itself', () => {
+    kick();
+    clock.advance(2_000);
+    console.end();
+    assert.equal(console.session(), 'none');
+    assert.equal(console.loginwindow.running(), true);
+    clock.advance(60_000);
+    assert.equal(console.session(), 'none');
+  });
+
+  test('a Mac that gives no session gives none, whatever the password', () => {
+    machine.faults.noGuiSession = true;
+    kick();
+    clock.advance(60_000);
+    assert.equal(console.session(), 'none');
+    assert.deepEqual(readFileSync(machine.path('/etc/kcpassword')), encodeKcpassword('the true one'));
+  });
+
+  test('a signal that ends nothing changes nothing', () => {
+    kick();
+    clock.advance(2_000);
+    assert.equal(console.loginwindow.signal('SIGUSR1'), true);
+    assert.equal(console.session(), 'Aqua');
+  });
+
+  test('nothing happens on a Mac that is off', async () => {
+    kick();
+    await console.shutdown();
+    clock.advance(60_000);
+    assert.equal(console.loginwindow.running(), false);
+    assert.deepEqual(machine.seen('console.session'), []);
+  });
+});

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { decodeKcpassword, encodeKcpassword, sealed } from './kcpassword.ts';
+
+/** bootstrap.md 2.3. */
+const vectors = {
+  hello: '15ec3e4fbdbcddeaa3b91f',
+  '12345678901': '4cbb6117e78aead29a892e7d895223d2bcddeaa3b91f',
+  '': '7d895223d2bcddeaa3b91f',
+};
+
+for (const [password, hex] of Object.entries(vectors)) {
+  test(`"${password}" is kept as ${hex}`, () => {
+    assert.equal(encodeKcpassword(password).toString('hex'), hex);
+    assert.equal(decodeKcpassword(Buffer.from(hex, 'hex')).toString(), password);
+  });
+}
+
+test('the mark of a refused password has eleven bytes', () => {
+  assert.equal(sealed.toString('hex'), '41fa3742bed9b9d4a3b91f');
+});
+
+test('a password that is not padded is read whole', () => {
+  assert.equal(decodeKcpassword(encodeKcpassword('hello').subarray(0, 5)).toString(), 'hello');
+});

@@ -1,0 +1,22 @@
+/** How loginwindow keeps the password for auto-login in `/etc/kcpassword` (bootstrap.md 2.3): hidden from nobody, XOR with this. */
+const key = Buffer.from('7d895223d2bcddeaa3b91f', 'hex');
+
+const xor = (bytes: Buffer): Buffer => Buffer.from(bytes.map((byte, index) => byte ^ (key[index % key.length] ?? 0)));
+
+/** Up to the first NUL, with which the file is padded. */
+export const decodeKcpassword = (file: Buffer): Buffer => {
+  const clear = xor(file);
+  const end = clear.indexOf(0);
+  return end === -1 ? clear : clear.subarray(0, end);
+};
+
+/** Always at least one byte of padding, up to the next multiple of eleven. */
+export const encodeKcpassword = (password: string): Buffer => {
+  const clear = Buffer.from(password);
+  const padded = Buffer.alloc((Math.floor(clear.length / key.length) + 1) * key.length);
+  clear.copy(padded);
+  return xor(padded);
+};
+
+/** What a wrong password is replaced with on Tahoe (bootstrap.md 4.6, I-05). */
+export const sealed: Buffer = encodeKcpassword('<sealed>');

@@ -1,0 +1,6 @@
+/** A Mac mini that runs on this machine: real SSH, a real shell on a folder of its own, macOS around it as far as hosts are prepared. */
+export type { Faults } from './faults.ts';
+export type { Mac, MacOptions } from './mac.ts';
+export { fromVirtualMachine, type Packet } from './pf/evaluate.ts';
+export { startMac } from './start-mac.ts';
+export { type StandIn, type StandInSoftware, standInSoftware } from './software/stand-in-software.ts';

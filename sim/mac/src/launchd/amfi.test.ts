@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { copyFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { type BareMachine, bareMachine, said } from '../testing/bare-machine.ts';
+import { forever, type LaunchdMachine, launchdMachine } from '../testing/launchd-machine.ts';
+import { type Amfi, createAmfi } from './amfi.ts';
+
+describe('AMFI', () => {
+  let machine: BareMachine;
+  let amfi: Amfi;
+  let file: string;
+
+  beforeEach(() => {
+    machine = bareMachine();
+    amfi = createAmfi();
+    file = machine.path('program');
+    writeFileSync(file, 'one');
+    assert.ok(amfi.admit(file));
+  });
+
+  afterEach(() => machine.remove());
+
+  test('lets the same bytes run again', () => {
+    writeFileSync(file, 'one');
+    assert.ok(amfi.admit(file));
+  });
+
+  test('kills other bytes in the same inode, each time', () => {
+    writeFileSync(file, 'two');
+    assert.equal(amfi.admit(file), false);
+    assert.equal(amfi.admit(file), false);
+  });
+
+  test('runs them from a copy, and after a rename over the old file', () => {
+    writeFileSync(file, 'two');
+    copyFileSync(file, `${file}.copy`);
+    assert.ok(amfi.admit(`${file}.copy`));
+    renameSync(`${file}.copy`, file);
+    assert.ok(amfi.admit(file));
+  });
+
+  test('does not mistake a new file for the deleted one whose inode it got', () => {
+    for (let version = 0; version < 20; version += 1) {
+      rmSync(file);
+      writeFileSync(file, `version ${version}`);
+      assert.ok(amfi.admit(file));
+    }
+  });
+
+  test('forgets with a reboot', () => {
+    writeFileSync(file, 'two');
+    amfi.forget();
+    assert.ok(amfi.admit(file));
+  });
+
+  test('sees a change at the end of a large file', () => {
+    const large = Buffer.alloc(5_000_000);
+    writeFileSync(`${file}.large`, large);
+    assert.ok(amfi.admit(`${file}.large`));
+    assert.ok(amfi.admit(`${file}.large`));
+    large[large.length - 1] = 1;
+    writeFileSync(`${file}.large`, large);
+    assert.equal(amfi.admit(`${file}.large`), false);
+  });
+});
+
+describe('a job whose program was overwritten in place (I-23)', () => {
+  let mac: LaunchdMachine;
+  const job = (): ReturnType<LaunchdMachine['launchd']['job']> => mac.launchd.job('job');
+
+  beforeEach(async () => {
+    mac = await launchdMachine();
+    mac.program('/opt/job', forever);
+    await mac.launchctl('bootstrap', 'system', mac.daemon('job', { KeepAlive: true }));
+    mac.program('/opt/job', `${forever} `);
+    await mac.launchctl('kickstart', '-k', 'system/job');
+  });
+
+  afterEach(() => mac.stop());
+
+  test('is killed at its next start, and says why', async () => {
+    assert.equal(job()?.state, 'spawn scheduled');
+    assert.match((await mac.launchctl('print', 'system/job')).stdout ?? '', /last exit reason = OS_REASON_CODESIGNING/);
+    assert.match((await mac.launchctl('list')).stdout ?? '', /^-\t-9\tjob$/m);
+    mac.clock.advance(10_000);
+    assert.deepEqual(job(), { state: 'spawn scheduled', runs: 3, lastExit: 'OS_REASON_CODESIGNING' });
+  });
+
+  test('runs after codesign, though codesign -v had found nothing wrong', async () => {
+    assert.equal(said(await mac.tool('codesign', '-v', '/opt/job')), '0');
+    await mac.tool('codesign', '--force', '--sign', '-', '/opt/job');
+    mac.clock.advance(10_000);
+    assert.equal(job()?.state, 'running');
+  });
+
+  test('runs after a reboot', async () => {
+    await mac.launchd.shutdown();
+    await mac.launchd.boot();
+    assert.equal(job()?.state, 'running');
+  });
+});

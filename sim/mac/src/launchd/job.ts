@@ -1,0 +1,191 @@
+import type { BackgroundTasks } from './background-tasks.ts';
+import { type JobDescription, startsWhenLoaded } from './job-description.ts';
+import { exitText, type LastExit } from './last-exit.ts';
+import { killGroup, killGroupAtExit } from './process-group.ts';
+import { type Launcher, spawnJob } from './spawn-job.ts';
+import type { Domain } from './target.ts';
+
+/** What `launchctl print` says of a job. */
+export interface JobView {
+  readonly state: 'running' | 'not running' | 'spawn scheduled' | 'SIGTERMed';
+  readonly pid?: number;
+  readonly runs: number;
+  /** As `launchctl print` words it. */
+  readonly lastExit?: string;
+}
+
+/** A job that is loaded: at most one process, and when there is to be one. */
+export interface Job {
+  readonly description: JobDescription;
+  readonly domain: Domain;
+  /** Of its property list, on the real disk. */
+  readonly file: string;
+  view(): JobView;
+  lastExit(): LastExit | undefined;
+  /** Loaded just now: starts it if it asks for that. */
+  load(options: { start: boolean }): void;
+  /** `kickstart`: now, whatever the throttle says. */
+  start(): void;
+  /** `kickstart -k`. Resolves when the old process is gone and the new one is there. */
+  restart(): Promise<void>;
+  /** To its main process. False: there is none. */
+  signal(signal: NodeJS.Signals): boolean;
+  /** For good: SIGTERM, and SIGKILL after the exit timeout. Resolves when the process is gone. */
+  unload(): Promise<void>;
+  /** For good, at once: power off. */
+  kill(): Promise<void>;
+}
+
+export interface JobOptions {
+  readonly launcher: Launcher;
+  readonly backgroundTasks: BackgroundTasks;
+  readonly description: JobDescription;
+  readonly domain: Domain;
+  readonly file: string;
+}
+
+/** A real process needs real time to end, however fast this Mac's clock runs. */
+const leastExitTimeOut = 500;
+/** After its start, by a Mac's clock: well within the five seconds after which a process counts as up. */
+const crashesAfter = 1_000;
+
+export const createJob = ({ launcher, backgroundTasks, description, domain, file }: JobOptions): Job => {
+  const { clock, pace, journal, faults } = launcher.machine;
+  const { label } = description;
+  const seconds = (count: number): number => pace(count * 1_000);
+
+  let running: { readonly pid: number; readonly gone: Promise<void>; told: boolean } | undefined;
+  let runs = 0;
+  let lastExit: LastExit | undefined;
+  let lastStart = 0;
+  let unloaded = false;
+  let takeBackSpawn: (() => void) | undefined;
+  let takeBackInterval = (): void => {};
+
+  const respawnsAfter = (exit: LastExit): boolean => {
+    if (unloaded || !backgroundTasks.honoursKeepAlive(label)) return false;
+    const succeeded = exit.kind === 'code' && exit.code === 0;
+    switch (description.keepAlive) {
+      case 'always':
+        return true;
+      case 'never':
+        return false;
+      case 'after success':
+        return succeeded;
+      case 'after failure':
+        return !succeeded;
+    }
+  };
+
+  const ended = (exit: LastExit, pid?: number): void => {
+    running = undefined;
+    lastExit = exit;
+    journal.record('launchd.exit', [label, ...(pid === undefined ? [] : [pid]), exitText(exit)].join(' '));
+    if (!respawnsAfter(exit)) return;
+    const wait = seconds(description.throttleInterval) - (clock.monotonic() - lastStart);
+    takeBackSpawn = clock.after(Math.max(0, wait), start);
+  };
+
+  const start = (): void => {
+    takeBackSpawn?.();
+    takeBackSpawn = undefined;
+    if (running || unloaded) return;
+    runs += 1;
+    lastStart = clock.monotonic();
+    const spawned = spawnJob(launcher, description, domain);
+    if (spawned.kind === 'ended at once') return ended(spawned.exit);
+    const { process: child, pid } = spawned;
+    journal.record('launchd.spawn', `${label} ${pid}`);
+    const takeBackCrash = faults.crashLoop.has(label)
+      ? clock.after(pace(crashesAfter), () => child.kill('SIGKILL'))
+      : (): void => {};
+    const forgetGroup = killGroupAtExit(pid);
+    const gone = new Promise<void>((resolve) => {
+      child.once('exit', (code, signal) => {
+        takeBackCrash();
+        forgetGroup();
+        if (!description.abandonProcessGroup) killGroup(pid);
+        ended(signal === null ? { kind: 'code', code: code ?? 0 } : { kind: 'signal', signal }, pid);
+        resolve();
+      });
+    });
+    running = { pid, gone, told: false };
+  };
+
+  const signal = (name: NodeJS.Signals): boolean => {
+    if (!running) return false;
+    try {
+      return process.kill(running.pid, name);
+    } catch {
+      return false;
+    }
+  };
+
+  /** SIGTERM, and SIGKILL when the exit timeout has passed. */
+  const end = async (): Promise<void> => {
+    if (!running) return;
+    const { gone } = running;
+    if (!running.told) {
+      running.told = true;
+      signal('SIGTERM');
+      const patience = Math.max(seconds(description.exitTimeOut), leastExitTimeOut);
+      const takeBackKill = clock.after(patience, () => signal('SIGKILL'));
+      void gone.then(takeBackKill);
+    }
+    await gone;
+  };
+
+  const everyInterval = (): void => {
+    if (description.startInterval === undefined || unloaded) return;
+    takeBackInterval = clock.after(seconds(description.startInterval), () => {
+      start();
+      everyInterval();
+    });
+  };
+
+  const retire = (): void => {
+    unloaded = true;
+    takeBackSpawn?.();
+    takeBackSpawn = undefined;
+    takeBackInterval();
+  };
+
+  const state = (): JobView['state'] => {
+    if (running) return running.told ? 'SIGTERMed' : 'running';
+    return takeBackSpawn ? 'spawn scheduled' : 'not running';
+  };
+
+  return {
+    description,
+    domain,
+    file,
+    lastExit: () => lastExit,
+    view: () => ({
+      state: state(),
+      runs,
+      ...(running ? { pid: running.pid } : {}),
+      ...(lastExit ? { lastExit: exitText(lastExit) } : {}),
+    }),
+    load: (options) => {
+      everyInterval();
+      if (options.start && startsWhenLoaded(description)) start();
+    },
+    start,
+    restart: async () => {
+      await end();
+      start();
+    },
+    signal,
+    unload: async () => {
+      retire();
+      await end();
+    },
+    kill: async () => {
+      retire();
+      if (!running) return;
+      const { pid, gone } = running;
+      killGroup(pid);
+      await gone;
+    },
+  };
+};

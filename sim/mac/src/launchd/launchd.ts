@@ -1,0 +1,75 @@
+import type { Console } from '../console/console.ts';
+import type { Machine, Part } from '../machine.ts';
+import { createAmfi } from './amfi.ts';
+import { createBackgroundTasks } from './background-tasks.ts';
+import { createCodesign } from './codesign.ts';
+import { createDisabledServices } from './disabled-services.ts';
+import { createDomains } from './domains.ts';
+import type { JobView } from './job.ts';
+import { createKillall } from './killall.ts';
+import { createLaunchctl } from './launchctl.ts';
+import { createOpenLog } from './log-file.ts';
+import { killSurvivors } from './survivors.ts';
+import type { Domain } from './target.ts';
+
+/** launchd: really runs what property lists describe. Keeps `launchctl`, `killall` and `codesign`. */
+export interface Launchd extends Part {
+  /** A job by its label, of the system or else of the user's session. */
+  job(label: string): JobView | undefined;
+}
+
+export interface LaunchdOptions {
+  /**
+   * After how many registrations of a label its KeepAlive is no longer honoured (bootstrap.md 4.3). macOS does not say: 20 is more
+   * than an honest life of one host in a test needs, and few enough to reach in one.
+   */
+  readonly registrationCap?: number;
+}
+
+const system: Domain = { kind: 'system' };
+
+export const createLaunchd = (machine: Machine, console: Console, options: LaunchdOptions = {}): Launchd => {
+  const gui: Domain = { kind: 'gui', uid: machine.user.uid };
+  const amfi = createAmfi();
+  const disabled = createDisabledServices(machine);
+  const domains = createDomains({
+    launcher: { machine, amfi, openLog: createOpenLog(machine) },
+    console,
+    backgroundTasks: createBackgroundTasks(machine, options.registrationCap ?? 20),
+    disabled,
+  });
+  /** What belongs to the last session goes before what belongs to the next one comes. */
+  let lastSession = Promise.resolve();
+
+  console.onSession((session) => {
+    if (session === 'none') {
+      const down = domains.tearDown(gui);
+      lastSession = lastSession.then(() => down);
+      return;
+    }
+    void lastSession.then(() =>
+      domains.loadFolders(gui, [
+        machine.path('/Library/LaunchAgents'),
+        machine.path(`/Users/${machine.user.name}/Library/LaunchAgents`),
+      ]),
+    );
+  });
+
+  return {
+    tools: {
+      launchctl: createLaunchctl({ machine, console, domains, disabled }),
+      killall: createKillall(machine, console, domains),
+      codesign: createCodesign(machine),
+    },
+    job: (label) => (domains.find(system, label) ?? domains.find(gui, label))?.view(),
+    boot: async () => {
+      amfi.forget();
+      domains.loadFolders(system, [machine.path('/Library/LaunchDaemons')]);
+    },
+    shutdown: async () => {
+      await domains.killAll();
+      await lastSession;
+      await killSurvivors(machine.root);
+    },
+  };
+};

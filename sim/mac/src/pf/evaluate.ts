@@ -1,0 +1,197 @@
+import { childAnchors, type Kernel, rulesetOf } from './kernel.ts';
+import { contains, type Network, parseNetwork } from './network.ts';
+import {
+  type Endpoint,
+  type Filter,
+  type Hook,
+  type Match,
+  type Ports,
+  type Section,
+  sectionOf,
+  type Table,
+  type Translation,
+} from './rule.ts';
+
+/** The first packet of a connection on its way through this Mac. */
+export interface Packet {
+  readonly source: string;
+  readonly destination: string;
+  readonly protocol: 'tcp' | 'udp' | 'icmp';
+  /** Of the destination. */
+  readonly port?: number;
+  /** Where it comes in and goes out, in this order. */
+  readonly hops: readonly Hop[];
+}
+
+interface Hop {
+  readonly direction: 'in' | 'out';
+  readonly on: string;
+}
+
+/**
+ * A virtual machine's packet is inbound on the bridge first and outbound on the way to its goal after that (bootstrap.md 4.5).
+ * Every single VM has the same address on every host (4.8).
+ */
+export const fromVirtualMachine = (
+  destination: string,
+  {
+    source = '192.168.64.2',
+    protocol = 'tcp',
+    port = 443,
+    out = 'en0',
+  }: Partial<Omit<Packet, 'hops'>> & { out?: string } = {},
+): Packet => ({
+  source,
+  destination,
+  protocol,
+  port,
+  hops: [
+    { direction: 'in', on: 'bridge100' },
+    { direction: 'out', on: out },
+  ],
+});
+
+/** Anchors may name each other in a circle; the kernel stops at this depth. */
+const deepestAnchor = 64;
+
+/** One packet at one interface, as rules see it. */
+interface Sight {
+  readonly hop: Hop;
+  readonly source: Network;
+  readonly destination: Network;
+  readonly protocol: string;
+  readonly port: number | undefined;
+}
+
+const portMatches = ({ kind, first, last }: Ports, port: number | undefined): boolean => {
+  if (port === undefined) return false;
+  switch (kind) {
+    case '=':
+      return port === first;
+    case '!=':
+      return port !== first;
+    case '<':
+      return port < first;
+    case '<=':
+      return port <= first;
+    case '>':
+      return port > first;
+    case '>=':
+      return port >= first;
+    case ':':
+      return port >= first && port <= last;
+    case '><':
+      return port > first && port < last;
+    case '<>':
+      return port < first || port > last;
+  }
+};
+
+/** The longest entry decides, so that `!` can cut a hole. */
+const inTable = (table: Table | undefined, address: Network): boolean => {
+  const hits = (table?.addresses ?? []).filter(({ network }) => contains(network, address));
+  const best = hits.sort((a, b) => b.network.prefix - a.network.prefix)[0];
+  return best !== undefined && !best.not;
+};
+
+/** A ruleset's own table, or else the main ruleset's of that name. */
+const tableFor = (kernel: Kernel, anchor: string, name: string): Table | undefined =>
+  rulesetOf(kernel, anchor).tables.get(name) ?? rulesetOf(kernel, '').tables.get(name);
+
+interface Addresses {
+  /** What address an interface has; `undefined` before it has one. */
+  of(interfaceName: string): string | undefined;
+}
+
+const evaluator = (kernel: Kernel, addresses: Addresses) => {
+  const endpointMatches = (anchor: string, { not, address, port }: Endpoint, at: Network, atPort?: number): boolean => {
+    if (port !== undefined && !portMatches(port, atPort)) return false;
+    const holds = (): boolean => {
+      switch (address.kind) {
+        case 'any':
+          return true;
+        case 'network':
+          return contains(address.network, at);
+        case 'table':
+          return inTable(tableFor(kernel, anchor, address.name), at);
+        case 'interface': {
+          const own = parseNetwork(addresses.of(address.text.replace(/^\(|(:.*)?\)?$/g, '')) ?? '');
+          return own !== undefined && contains(own, at);
+        }
+      }
+    };
+    return holds() !== not;
+  };
+
+  const matches = (anchor: string, match: Match, { hop, source, destination, protocol, port }: Sight): boolean =>
+    (match.direction ?? hop.direction) === hop.direction &&
+    (match.on === undefined || (match.on.name === hop.on) !== match.on.not) &&
+    (match.family ?? destination.family) === destination.family &&
+    (match.protocol ?? protocol) === protocol &&
+    endpointMatches(anchor, match.from, source) &&
+    endpointMatches(anchor, match.to, destination, port);
+
+  /** The anchors that a hook opens, in order. */
+  const opened = (parent: string, { anchor }: Hook): readonly string[] => {
+    const name = anchor.startsWith('/') ? anchor.slice(1) : parent === '' ? anchor : `${parent}/${anchor}`;
+    return name.endsWith('*') ? childAnchors(kernel, name.replace(/\/?\*$/, '')) : [name];
+  };
+
+  /** All rules of one kind that match, in the order in which they are met: what is not hooked is not met (I-54, I-55). */
+  const met = (section: Section, sight: Sight, anchor = '', depth = 0): readonly (Filter | Translation)[] =>
+    rulesetOf(kernel, anchor).entries.flatMap((entry) => {
+      if (entry.kind === 'scrub' || sectionOf(entry) !== section || !matches(anchor, entry.match, sight)) return [];
+      if (entry.kind !== 'hook') return [entry];
+      const inside =
+        depth >= deepestAnchor ? [] : opened(anchor, entry).flatMap((name) => met(section, sight, name, depth + 1));
+      const last = inside.at(-1);
+      // A quick anchor in which something matched is the end, as a quick rule is.
+      return entry.quick && last?.kind === 'filter' ? [...inside.slice(0, -1), { ...last, quick: true }] : inside;
+    });
+
+  /** Translation comes before filtering, and its first match counts: filters see the translated source (pf.conf(5)). */
+  const translated = (sight: Sight): Sight => {
+    if (sight.hop.direction !== 'out') return sight;
+    const [rule] = met('nat', sight);
+    if (rule?.kind !== 'translation' || rule.no) return sight;
+    const dynamic = /^\(?([a-z]+\d+)(?::\d+)?\)?/.exec(rule.target)?.[1];
+    const source = parseNetwork(dynamic === undefined ? rule.target : (addresses.of(dynamic) ?? ''));
+    return source === undefined ? sight : { ...sight, source };
+  };
+
+  /** The last match counts, unless one is `quick`. Nothing matches: pass. */
+  const verdict = (sight: Sight): 'pass' | 'block' => {
+    let last: 'pass' | 'block' = 'pass';
+    for (const rule of met('filter', sight)) {
+      if (rule.kind !== 'filter') continue;
+      last = rule.action;
+      if (rule.quick) break;
+    }
+    return last;
+  };
+  return { translated, verdict };
+};
+
+const sights = ({ source, destination, protocol, port, hops }: Packet): readonly Sight[] => {
+  const from = parseNetwork(source);
+  const to = parseNetwork(destination);
+  if (from === undefined || to === undefined) throw new TypeError(`no packet goes from ${source} to ${destination}`);
+  return hops.map((hop) => ({ hop, source: from, destination: to, protocol, port }));
+};
+
+/** What becomes of a packet: it must be passed wherever it comes by. */
+export const evaluate = (kernel: Kernel, packet: Packet, addresses: Addresses): 'pass' | 'block' => {
+  if (!kernel.enabled) return 'pass';
+  const { translated, verdict } = evaluator(kernel, addresses);
+  const blocked = sights(packet)
+    .filter(({ hop }) => !kernel.skip.has(hop.on))
+    .some((sight) => verdict(translated(sight)) === 'block');
+  return blocked ? 'block' : 'pass';
+};
+
+/** The source with which a packet leaves. A VM's own address finds no way back from the internet (I-52). */
+export const sourceOnTheWire = (kernel: Kernel, packet: Packet, addresses: Addresses): string => {
+  const out = sights(packet).findLast(({ hop }) => hop.direction === 'out');
+  if (out === undefined || !kernel.enabled) return packet.source;
+  return evaluator(kernel, addresses).translated(out).source.text;
+};

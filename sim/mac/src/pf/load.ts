@@ -1,0 +1,90 @@
+import { type Kernel, putRuleset, rulesetOf, tableKey } from './kernel.ts';
+import { type ParsedFile, parseRuleset } from './parse-ruleset.ts';
+import type { Entry, Ruleset } from './rule.ts';
+import { PfSyntaxError } from './syntax-error.ts';
+
+export interface Load {
+  /** `''` is the main ruleset. */
+  readonly anchor: string;
+  /** For error texts. */
+  readonly file: string;
+  readonly source: string;
+  /** `-n`: only looks, or so it says. */
+  readonly dryRun: boolean;
+  /** Every definition of a table fails, as on a host that is in that state already (I-46). */
+  readonly busy: boolean;
+  /** A file that `load anchor` names; `undefined` if it cannot be read. */
+  readonly read: (file: string) => string | undefined;
+}
+
+export type LoadOutcome =
+  | { readonly kind: 'loaded'; readonly entries: readonly Entry[] }
+  | { readonly kind: 'rejected'; readonly text: string };
+
+const notLoaded = 'pfctl: Syntax error in config file: pf rules not loaded\n';
+const below = (anchor: string, name: string): string => (anchor === '' ? name : `${anchor}/${name}`);
+const resourceBusy = (file: string, line: number, table: string): PfSyntaxError =>
+  new PfSyntaxError(file, line, `cannot define table ${table}: Resource busy`);
+
+class CannotReadAnchor extends Error {}
+
+/**
+ * `pfctl -f`: all of it or nothing. Replaces one ruleset and those that it loads into anchors; other anchors keep their rules, but
+ * may lose the hook that had them looked at.
+ *
+ * What goes wrong with tables of a `load anchor` (bootstrap.md 4.5, I-46 to I-49): the same one defined twice in one load is busy;
+ * `-n` really defines them, so one that is there for good (`persist`) is busy already, and any other is busy for the load that
+ * follows. A load of that anchor alone puts it right.
+ */
+export const loadRules = (kernel: Kernel, load: Load): LoadOutcome => {
+  const staged = new Map<string, Ruleset>();
+  const definedByLoads = new Set<string>();
+
+  const stage = (anchor: string, { entries, tables }: ParsedFile): void => {
+    staged.set(anchor, { entries, tables: new Map(tables.map(({ table }) => [table.name, table])) });
+  };
+
+  const stageLoads = (parent: string, { loads }: ParsedFile, depth: number): void => {
+    for (const { anchor: name, file } of loads) {
+      const anchor = below(parent, name);
+      const source = load.read(file);
+      if (source === undefined || depth > 8) throw new CannotReadAnchor(file);
+      const parsed = parseRuleset(file, source);
+      for (const { table, line } of parsed.tables) {
+        const key = tableKey(anchor, table.name);
+        const persists = rulesetOf(kernel, anchor).tables.get(table.name)?.persist === true;
+        if (load.busy || definedByLoads.has(key) || kernel.leftByDryRun.has(key) || (load.dryRun && persists))
+          throw resourceBusy(file, line, table.name);
+        definedByLoads.add(key);
+      }
+      stage(anchor, parsed);
+      stageLoads(anchor, parsed, depth + 1);
+    }
+  };
+
+  let top: ParsedFile;
+  try {
+    top = parseRuleset(load.file, load.source);
+    const [table] = top.tables;
+    if (load.busy && !load.dryRun && table !== undefined) throw resourceBusy(load.file, table.line, table.table.name);
+    stage(load.anchor, top);
+    stageLoads(load.anchor, top, 0);
+  } catch (error) {
+    if (error instanceof PfSyntaxError)
+      return { kind: 'rejected', text: `${error.file}:${error.line}: ${error.message}\n${notLoaded}` };
+    if (error instanceof CannotReadAnchor)
+      return { kind: 'rejected', text: `pfctl: ${error.message}: No such file or directory\npfctl: load anchors\n` };
+    throw error;
+  }
+
+  if (load.dryRun) {
+    for (const key of definedByLoads) kernel.leftByDryRun.add(key);
+    return { kind: 'loaded', entries: top.entries };
+  }
+  for (const [anchor, ruleset] of staged) {
+    putRuleset(kernel, anchor, ruleset);
+    for (const key of kernel.leftByDryRun) if (key.startsWith(`${anchor} `)) kernel.leftByDryRun.delete(key);
+  }
+  if (load.anchor === '') kernel.skip = new Set(top.skip);
+  return { kind: 'loaded', entries: top.entries };
+};

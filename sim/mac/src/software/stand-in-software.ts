@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { actionsRunner } from './actions-runner.ts';
+import * as texts from './shell-texts.ts';
+import { gzippedTar } from './tar.ts';
+
+/** A file that plays something we did not write. */
+export interface StandIn {
+  /** `tart 2.32.1`. */
+  readonly name: string;
+  readonly sha256: string;
+  readonly size: number;
+  readonly file: string;
+}
+
+export interface StandInSoftware {
+  /** A gzipped tar of `tart.app`. */
+  readonly tart: StandIn;
+  /** A gzipped tar of `tailscale` and `tailscaled`. */
+  readonly tailscale: StandIn;
+  readonly nodeExporter: StandIn;
+  readonly node: StandIn;
+  /** A gzipped tar, as GitHub has it for download. */
+  readonly actionsRunner: StandIn;
+  readonly packer: StandIn;
+  readonly crane: StandIn;
+  readonly oras: StandIn;
+}
+
+const versions = {
+  a: {
+    tart: '2.32.1',
+    tailscale: '1.96.5',
+    nodeExporter: '1.8.2',
+    node: '26.10.0',
+    actionsRunner: '2.330.0',
+    packer: '1.14.2',
+    crane: '0.20.6',
+    oras: '1.3.0',
+  },
+  b: {
+    tart: '2.33.0',
+    tailscale: '1.98.1',
+    nodeExporter: '1.9.1',
+    node: '26.11.0',
+    actionsRunner: '2.331.0',
+    packer: '1.14.3',
+    crane: '0.20.7',
+    oras: '1.3.1',
+  },
+} as const;
+
+const infoPlist = (version: string): string => `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+<dict>
+	<key>CFBundleExecutable</key>
+	<string>tart</string>
+	<key>CFBundleIdentifier</key>
+	<string>com.github.cirruslabs.tart</string>
+	<key>CFBundleShortVersionString</key>
+	<string>${version}</string>
+</dict>
+</plist>
+`;
+
+const codeResources = `<?xml version="1.0" encoding="UTF-8"?>
+<plist version="1.0"><dict><key>files</key><dict/></dict></plist>
+`;
+
+/**
+ * Files that play the software of others, in the form in which it is pushed to hosts: small, in shell, the same bytes each time.
+ * `variant: 'b'` is the next version of each. `node` is the real one of this machine, so that an agent really runs.
+ */
+export const standInSoftware = async (
+  folder: string,
+  { variant = 'a' }: { readonly variant?: 'a' | 'b' } = {},
+): Promise<StandInSoftware> => {
+  const version = versions[variant];
+  await mkdir(folder, { recursive: true });
+  const put = async (name: string, content: string | Buffer): Promise<StandIn> => {
+    const sha256 = createHash('sha256').update(content).digest('hex');
+    const file = join(folder, `${name.replaceAll(' ', '-')}-${sha256.slice(0, 8)}`);
+    await writeFile(file, content, { mode: 0o755 });
+    return { name, sha256, size: Buffer.byteLength(content), file };
+  };
+  const bundle = gzippedTar([
+    { path: 'tart.app/Contents/MacOS/tart', mode: 0o755, text: texts.tart(version.tart) },
+    { path: 'tart.app/Contents/Info.plist', mode: 0o644, text: infoPlist(version.tart) },
+    { path: 'tart.app/Contents/_CodeSignature/CodeResources', mode: 0o644, text: codeResources },
+  ]);
+  const tailscale = gzippedTar([
+    { path: 'tailscale', mode: 0o755, text: texts.tailscale(version.tailscale) },
+    { path: 'tailscaled', mode: 0o755, text: texts.tailscaled(version.tailscale) },
+  ]);
+  return {
+    tart: await put(`tart ${version.tart}`, bundle),
+    tailscale: await put(`tailscale ${version.tailscale}`, tailscale),
+    nodeExporter: await put(`node_exporter ${version.nodeExporter}`, texts.nodeExporter(version.nodeExporter)),
+    node: await put(`node ${version.node}`, texts.node(version.node, process.execPath)),
+    actionsRunner: await put(
+      `actions-runner ${version.actionsRunner}`,
+      gzippedTar(actionsRunner(version.actionsRunner)),
+    ),
+    packer: await put(`packer ${version.packer}`, texts.knowsItsVersion('packer', `Packer v${version.packer}`)),
+    crane: await put(`crane ${version.crane}`, texts.knowsItsVersion('crane', version.crane)),
+    oras: await put(`oras ${version.oras}`, texts.knowsItsVersion('oras', `Version:        ${version.oras}`)),
+  };
+};

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { connect } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { describe, type TestContext, test } from 'node:test';
+import type { Mac, MacOptions } from '../mac.ts';
+import { freshMac, seen } from '../testing/fresh-mac.ts';
+import { logIn, newKey, type SshClient } from '../testing/ssh-client.ts';
+
+const key = newKey();
+
+const reachableMac = async (
+  t: TestContext,
+  options: Partial<MacOptions> = {},
+): Promise<{ mac: Mac; client: SshClient }> => {
+  const mac = await freshMac(t, { authorizedKeys: [key.public], ...options });
+  const client = await logIn(mac, key);
+  return { mac, client };
+};
+
+const until = async (holds: () => boolean): Promise<void> => {
+  while (!holds()) await wait(5);
+};
+
+describe('sshd of a Mac', () => {
+  test('runs a command as the user, in their home, with the environment of a Mac', async (t) => {
+    const { mac, client } = await reachableMac(t);
+    const { code, stdout } = await client.run(
+      'id -un; pwd; echo "$HOME $USER $TARTAN_ROOT"; echo "${SSH_CONNECTION%% *}"',
+    );
+    const home = mac.path('/Users/m1');
+    assert.equal(stdout, `m1\n${home}\n${home} m1 ${mac.root}\n127.0.0.1\n`);
+    assert.equal(code, 0);
+    assert.equal(client.hostKey, mac.hostKey());
+    assert.equal(seen(mac, 'exec').length, 1);
+    await client.end();
+  });
+
+  test('tells exit codes and signals as OpenSSH does', async (t) => {
+    const { client } = await reachableMac(t);
+    assert.deepEqual(await client.run('echo out; echo err >&2; exit 7'), { code: 7, stdout: 'out\n', stderr: 'err\n' });
+    assert.equal((await client.run('kill -TERM $$')).signal, 'SIGTERM');
+    assert.equal((await client.run('kill -KILL $$')).signal, 'SIGKILL');
+    assert.equal((await client.run('no-such-command')).code, 127);
+    await client.end();
+  });
+
+  test('gives a command all of its input and its end', async (t) => {
+    const { mac, client } = await reachableMac(t);
+    const input = randomBytes(3_000_000);
+    const { code, stdout } = await client.run('cat >f; wc -c <f | tr -d " "', input);
+    assert.equal(stdout, '3000000\n');
+    assert.equal(code, 0);
+    assert.ok(readFileSync(mac.path('/Users/m1/f')).equals(input));
+    await client.end();
+  });
+
+  test('does not mind a command that leaves its input unread', async (t) => {
+    const { client } = await reachableMac(t);
+    assert.deepEqual(await client.run('echo enough', randomBytes(3_000_000)), {
+      code: 0,
+      stdout: 'enough\n',
+      stderr: '',
+    });
+    await client.end();
+  });
+
+  test('takes input no faster than the command does', async (t) => {
+    const { client } = await reachableMac(t);
+    const channel = await client.open('read -r line; cat >/dev/null');
+    let taken = 0;
+    let stuck = false;
+    while (!stuck && taken < 64_000_000) {
+      taken += 65_536;
+      stuck =
+        !channel.write(Buffer.alloc(65_536)) &&
+        (await Promise.race([once(channel, 'drain'), wait(500, 'stuck')])) === 'stuck';
+    }
+    // Windows and pipes hold some; nothing like all of it.
+    assert.ok(stuck && taken < 16_000_000, `took ${taken} bytes`);
+    channel.end();
+    await client.end();
+  });
+
+  test('takes the keys of both files, and of nobody else', async (t) => {
+    const mac = await freshMac(t, { authorizedKeys: [key.public] });
+    const other = newKey();
+    await assert.rejects(logIn(mac, other), /authentication/);
+    await assert.rejects(logIn(mac, key, 'root'), /authentication/);
+    await mac.run('cat >"$HOME/.ssh/authorized_keys"', { stdin: `# mine\n${other.public} me\n` });
+    await (await logIn(mac, other)).end();
+    assert.deepEqual(seen(mac, 'ssh.login'), ['m1']);
+  });
+
+  test('hangs up after six keys that may not log in', async (t) => {
+    const mac = await freshMac(t, { authorizedKeys: [key.public] });
+    const wrong = Array.from({ length: 6 }, newKey);
+    await (await logIn(mac, key, mac.user.name, wrong.slice(1))).end();
+    await assert.rejects(logIn(mac, key, mac.user.name, wrong));
+  });
+
+  test('refuses an eleventh session on one connection', async (t) => {
+    const { client } = await reachableMac(t);
+    const channels = await Promise.all(Array.from({ length: 10 }, () => client.open('cat')));
+    await assert.rejects(client.open('cat'), /open failure/);
+    for (const channel of channels) channel.resume().end();
+    await client.end();
+  });
+
+  test('leaves a command running whose connection is lost, with its input at an end', async (t) => {
+    const { mac, client } = await reachableMac(t);
+    const channel = await client.open('echo started; cat >/dev/null; echo $? >ended');
+    await once(channel, 'data');
+    await client.end();
+    await until(() => existsSync(mac.path('/Users/m1/ended')) && statSync(mac.path('/Users/m1/ended')).size > 0);
+    assert.equal(readFileSync(mac.path('/Users/m1/ended'), 'utf8'), '0\n');
+  });
+
+  test('keeps a channel open while somebody holds its output', async (t) => {
+    const { mac, client } = await reachableMac(t);
+    const channel = await client.open('mkfifo gate; cat gate & exit 3');
+    let isClosed = false;
+    const closed = once(channel, 'close').then(() => {
+      isClosed = true;
+    });
+    channel.resume();
+    const [code] = await once(channel, 'exit');
+    assert.equal(code, 3);
+    await client.run('true');
+    assert.ok(!isClosed);
+    await mac.run('echo late >gate');
+    await closed;
+    await client.end();
+  });
+
+  test('passes a signal on to the command', async (t) => {
+    const { client } = await reachableMac(t);
+    const channel = await client.open('echo started; while :; do sleep 1; done');
+    await once(channel, 'data');
+    const exit = once(channel, 'exit');
+    channel.signal('TERM');
+    assert.deepEqual((await exit).slice(0, 2), [null, 'SIGTERM']);
+    await client.end();
+  });
+});
+
+describe('faults of sshd', () => {
+  test('another host key is shown from one moment to the next, on the same port', async (t) => {
+    const { mac, client } = await reachableMac(t);
+    const before = mac.hostKey();
+    await mac.changeHostKey();
+    await client.closed;
+    assert.notEqual(mac.hostKey(), before);
+    const again = await logIn(mac, key);
+    assert.equal(again.hostKey, mac.hostKey());
+    assert.equal((await again.run('cat "$TARTAN_ROOT/etc/pf.conf" >/dev/null')).code, 0);
+    await again.end();
+  });
+
+  test('it accepts and never says a word', async (t) => {
+    const mac = await freshMac(t, { authorizedKeys: [key.public] });
+    mac.faults.ssh = 'hang before the banner';
+    const socket = connect(mac.address);
+    await once(socket, 'connect');
+    assert.equal(await Promise.race([once(socket, 'data').then(() => 'data'), wait(100, 'silence')]), 'silence');
+    const closed = once(socket, 'close');
+    await mac.stop();
+    await closed;
+  });
+
+  test('nobody listens, until somebody does again on the same port', async (t) => {
+    const mac = await freshMac(t, { authorizedKeys: [key.public] });
+    mac.faults.ssh = 'refuse';
+    await assert.rejects(logIn(mac, key), /ECONNREFUSED/);
+    mac.faults.ssh = 'normal';
+    await (await logIn(mac, key)).end();
+  });
+
+  test('the connection is cut at a byte, and the command has those before it', async (t) => {
+    const { mac, client } = await reachableMac(t);
+    mac.faults.disconnectAtByte = 100_000;
+    const channel = await client.open('cat >f; echo ended >g');
+    channel.write(randomBytes(1_000_000));
+    await client.closed;
+    await until(() => existsSync(mac.path('/Users/m1/g')));
+    assert.equal(statSync(mac.path('/Users/m1/f')).size, 100_000);
+    mac.faults.disconnectAtByte = undefined;
+    const again = await logIn(mac, key);
+    assert.equal((await again.run('cat >f; echo done', randomBytes(200_000))).stdout, 'done\n');
+    await again.end();
+  });
+});

@@ -1,0 +1,88 @@
+import { EventEmitter, once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type Clock, systemClock } from '@tartan/kube/clock';
+import { noFaults } from '../faults.ts';
+import type { Machine, ToolAnswer, ToolCall } from '../machine.ts';
+
+export interface BareMachine extends Machine {
+  /** Writes a file of the Mac, with its folders. */
+  write(path: string, content: string | Buffer, mode?: number): void;
+  /** The details of the journal's entries of one kind, in order. */
+  seen(what: string): readonly string[];
+  /** Resolves once the journal has that many entries of one kind; fails if that never comes. */
+  happened(what: string, times?: number): Promise<void>;
+  setPassword(password: string): void;
+  /** Gives a file of the Mac to somebody. All others are root's. */
+  give(path: string, user: string): void;
+  remove(): void;
+}
+
+/** For what real processes do: far more than they need, so that a test fails instead of hanging. */
+export const patience = 20_000;
+
+/** A Mac without SSH, shell and userland: enough to try one part of it. */
+export const bareMachine = ({
+  clock = systemClock,
+  pace = 0.01,
+}: {
+  clock?: Clock;
+  pace?: number;
+} = {}): BareMachine => {
+  const root = mkdtempSync(join(tmpdir(), 'tartan-bare-machine-'));
+  const path = (ofTheMac: string): string => join(root, ofTheMac);
+  const entries: { what: string; detail: string }[] = [];
+  const seen = (what: string): string[] => entries.filter((entry) => entry.what === what).map(({ detail }) => detail);
+  const recorded = new EventEmitter().setMaxListeners(0);
+  const user = { name: 'm1', uid: 501, password: 'the true one' };
+  const owners = new Map<string, string>();
+  const bootTime = clock.now();
+  return {
+    root,
+    path,
+    clock,
+    pace: (milliseconds) => milliseconds * pace,
+    user,
+    faults: noFaults(),
+    journal: {
+      entries,
+      record: (what, detail = '') => {
+        entries.push({ what, detail });
+        recorded.emit('entry');
+      },
+    },
+    bootTime: () => bootTime,
+    ownerOf: (file) => ({ user: owners.get(file) ?? 'root', group: 'wheel' }),
+    give: (file, name) => owners.set(path(file), name),
+    environment: (who) => ({
+      TARTAN_ROOT: root,
+      PATH: '/usr/bin:/bin:/usr/sbin:/sbin',
+      HOME: path(who === 'root' ? '/var/root' : `/Users/${user.name}`),
+    }),
+    write: (file, content, mode = 0o644) => {
+      mkdirSync(dirname(path(file)), { recursive: true });
+      writeFileSync(path(file), content, { mode });
+    },
+    seen,
+    happened: async (what, times = 1) => {
+      const signal = AbortSignal.timeout(patience);
+      while (seen(what).length < times) await once(recorded, 'entry', { signal });
+    },
+    setPassword: (password) => {
+      user.password = password;
+    },
+    remove: () => rmSync(root, { recursive: true, force: true }),
+  };
+};
+
+/** A call of a tool as root on that Mac, or as the one `asRoot: false` says. */
+export const toolCall = (
+  name: string,
+  args: readonly string[],
+  { asRoot = true, cwd = '/' }: { asRoot?: boolean; cwd?: string } = {},
+): ToolCall => ({ name, args, cwd, asRoot, stdin: Buffer.alloc(0) });
+
+/** `code` and what it said, in one line for comparing. */
+export const said = ({ code, stdout = '', stderr = '' }: ToolAnswer): string =>
+  `${code} ${`${stdout}${stderr}`.trimEnd().replaceAll('\n', ' / ')}`.trimEnd();

@@ -1,0 +1,120 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { type ManualClock, manualClock } from '@tartan/kube/clock';
+import { type Console, createConsole } from '../console/console.ts';
+import { encodeKcpassword } from '../console/kcpassword.ts';
+import { createLaunchd, type Launchd, type LaunchdOptions } from '../launchd/launchd.ts';
+import type { PlistDict } from '../launchd/plist.ts';
+import type { ToolAnswer } from '../machine.ts';
+import { plistText } from '../tools/state-file.ts';
+import { type BareMachine, bareMachine, patience, toolCall } from './bare-machine.ts';
+
+/** A clock that knows what is still to come. */
+const countingClock = (): ManualClock & { pending(): number } => {
+  const clock = manualClock();
+  const pending = new Set<object>();
+  return {
+    ...clock,
+    pending: () => pending.size,
+    after: (milliseconds, run) => {
+      const entry = {};
+      pending.add(entry);
+      const takeBack = clock.after(milliseconds, () => {
+        pending.delete(entry);
+        run();
+      });
+      return () => {
+        pending.delete(entry);
+        takeBack();
+      };
+    },
+  };
+};
+
+/** A Mac with launchd and a console, on which time stands still until told otherwise. */
+export interface LaunchdMachine {
+  readonly machine: BareMachine;
+  readonly clock: ReturnType<typeof countingClock>;
+  readonly console: Console;
+  readonly launchd: Launchd;
+  launchctl(...args: string[]): Promise<ToolAnswer>;
+  launchctlAsUser(...args: string[]): Promise<ToolAnswer>;
+  tool(name: string, ...args: string[]): Promise<ToolAnswer>;
+  /** An executable of the Mac: a script for sh. */
+  program(path: string, script: string): void;
+  /** `/Library/LaunchDaemons/<label>.plist`, which runs `/opt/<label>`; returns its path. */
+  daemon(label: string, keys?: PlistDict): string;
+  /** What the Mac's file holds; nothing, if it is not there. */
+  read(path: string): string;
+  /** The user has a session at the screen. */
+  logIn(): void;
+  stop(): Promise<void>;
+}
+
+/** Runs until it is ended. */
+export const forever = 'echo ready\nexec sleep 1000';
+
+export const launchdMachine = async (options: LaunchdOptions = {}): Promise<LaunchdMachine> => {
+  const clock = countingClock();
+  const machine = bareMachine({ clock, pace: 1 });
+  const console = createConsole(machine);
+  const launchd = createLaunchd(machine, console, options);
+  await console.boot();
+  await launchd.boot();
+  const call = async (name: string, args: string[], asRoot: boolean): Promise<ToolAnswer> => {
+    const tool = launchd.tools[name];
+    if (!tool) throw new Error(`no ${name} here`);
+    return tool(toolCall(name, args, { asRoot }));
+  };
+  return {
+    machine,
+    clock,
+    console,
+    launchd,
+    launchctl: (...args) => call('launchctl', args, true),
+    launchctlAsUser: (...args) => call('launchctl', args, false),
+    tool: (name, ...args) => call(name, args, true),
+    program: (path, script) => machine.write(path, `#!/bin/sh\n${script}\n`, 0o755),
+    daemon: (label, keys = {}) => {
+      const path = `/Library/LaunchDaemons/${label}.plist`;
+      machine.write(path, plistText({ Label: label, ProgramArguments: [`/opt/${label}`], RunAtLoad: true, ...keys }));
+      return path;
+    },
+    read: (path) => {
+      try {
+        return readFileSync(machine.path(path), 'utf8');
+      } catch {
+        return '';
+      }
+    },
+    logIn: () => {
+      machine.write('/Library/Preferences/com.apple.loginwindow.plist', plistText({ autoLoginUser: 'm1' }));
+      machine.write('/etc/kcpassword', encodeKcpassword('the true one'));
+      console.loginwindow.kickstart({ kill: true });
+      clock.advance(2_000);
+    },
+    stop: async () => {
+      await launchd.shutdown();
+      await console.shutdown();
+      machine.remove();
+    },
+  };
+};
+
+/** Waits for what real processes do in their own time. */
+export const eventually = async (holds: () => boolean): Promise<void> => {
+  const tooLate = AbortSignal.timeout(patience);
+  while (!holds()) {
+    tooLate.throwIfAborted();
+    await new Promise((resolve) => {
+      setTimeout(resolve, 5);
+    });
+  }
+};
+
+/** Whether a process runs. One that was killed and that nobody has reaped yet does not. */
+export const isAlive = (pid: number | undefined): boolean => {
+  if (pid === undefined) return false;
+  const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
+  return stdout.trim() !== '' && !stdout.trim().startsWith('Z');
+};

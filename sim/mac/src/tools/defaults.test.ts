@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { parsePlist } from '../launchd/plist.ts';
+import type { Tool, ToolAnswer } from '../machine.ts';
+import { type BareMachine, bareMachine, said, toolCall } from '../testing/bare-machine.ts';
+import { createDefaults, readDefaults } from './defaults.ts';
+import { plistText } from './state-file.ts';
+
+describe('defaults', () => {
+  let machine: BareMachine;
+  let tool: Tool;
+  beforeEach(() => {
+    machine = bareMachine();
+    tool = createDefaults(machine);
+  });
+  afterEach(() => machine.remove());
+  const defaults = async (args: readonly string[], asRoot = true): Promise<ToolAnswer> =>
+    tool(toolCall('defaults', args, { asRoot }));
+  const domain = '/Library/Preferences/com.apple.loginwindow';
+
+  test('writes silently, and reads what is there', async () => {
+    const table: readonly [words: readonly string[], read: string][] = [
+      [['m1'], 'm1'],
+      [['-string', 'with blank'], 'with blank'],
+      [['-int', '0'], '0'],
+      [['-bool', 'true'], '1'],
+      [['-bool', 'NO'], '0'],
+      [['-float', '1.5'], '1.5'],
+      [['-array', '10.0.0.0/8', 'plain'], '(\n    "10.0.0.0/8",\n    plain\n)'],
+      [['-dict', 'a', '1', 'b c', '2'], '{\n    a = 1;\n    "b c" = 2;\n}'],
+    ];
+    for (const [words, read] of table) {
+      assert.equal(said(await defaults(['write', domain, 'Key', ...words])), '0');
+      assert.equal((await defaults(['read', domain, 'Key'])).stdout, `${read}\n`);
+    }
+  });
+
+  test('says that what is not there is not there, with 1 (bootstrap.md 4.10)', async () => {
+    assert.equal(said(await defaults(['read', domain])), `1  / Domain ${domain} does not exist`);
+    await defaults(['write', domain, 'autoLoginUser', 'm1']);
+    assert.equal(
+      said(await defaults(['read', domain, 'other'])),
+      `1  / The domain/default pair of (${domain}, other) does not exist`,
+    );
+    assert.equal((await defaults(['delete', domain, 'other'])).code, 1);
+  });
+
+  test('deletes a key and leaves the others', async () => {
+    await defaults(['write', domain, 'a', '1']);
+    await defaults(['write', domain, 'b', '2']);
+    assert.equal(said(await defaults(['delete', domain, 'a'])), '0');
+    assert.deepEqual(readDefaults(machine, domain), { b: '2' });
+  });
+
+  test('a bare domain is of whoever asks: with sudo, that is root', async () => {
+    await defaults(['write', 'com.apple.network.local-network', 'Key', '-array', '10.0.0.0/8']);
+    assert.ok(existsSync(machine.path('/var/root/Library/Preferences/com.apple.network.local-network.plist')));
+    assert.equal((await defaults(['read', 'com.apple.network.local-network', 'Key'], false)).code, 1);
+    await defaults(['write', '-g', 'Key', 'mine'], false);
+    assert.ok(existsSync(machine.path('/Users/m1/Library/Preferences/.GlobalPreferences.plist')));
+  });
+
+  test('paths of the system are written by root only', async () => {
+    assert.equal(
+      said(await defaults(['write', domain, 'a', 'b'], false)),
+      `1 Could not write domain ${domain}; exiting`,
+    );
+    assert.equal((await defaults(['read', domain])).code, 1);
+  });
+
+  test('a path may come with the root of the simulated disk before it', async () => {
+    await defaults(['write', machine.path(domain), 'autoLoginUser', 'm1']);
+    assert.deepEqual(readDefaults(machine, domain), { autoLoginUser: 'm1' });
+  });
+
+  test('without enough words it explains itself', async () => {
+    for (const args of [
+      [],
+      ['read'],
+      ['write', domain, 'Key'],
+      ['write', domain, 'Key', '-bool', 'perhaps'],
+      ['eat', domain],
+    ])
+      assert.equal((await defaults(args)).code, 255, args.join(' '));
+  });
+
+  test('what is written is a property list that any reader understands', () => {
+    const value = { '<key>': 'a & b > "c"', list: [1, true, { x: 1.5 }], none: [], empty: {} };
+    assert.deepEqual(parsePlist(plistText(value)), value);
+  });
+});

@@ -1,0 +1,115 @@
+import { existsSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import { realPath } from '../launchd/paths.ts';
+import { isDict, type PlistDict, type PlistValue } from '../launchd/plist.ts';
+import type { Machine, Tool, ToolAnswer, ToolCall } from '../machine.ts';
+import { oldStyle } from './old-style-plist.ts';
+import { putDict, readDict } from './state-file.ts';
+
+/** `/Library/Preferences/com.apple.loginwindow` is a file; a bare name is one of whoever asks: with sudo, that is root. */
+const fileOf = (machine: Machine, domain: string, who: 'root' | 'user', cwd = '/'): string => {
+  const named = domain.endsWith('.plist') ? domain : `${domain}.plist`;
+  if (isAbsolute(domain)) return realPath(machine, named, cwd);
+  const home = who === 'root' ? '/var/root' : `/Users/${machine.user.name}`;
+  return machine.path(`${home}/Library/Preferences/${named}`);
+};
+
+/** What a domain holds, for other parts of the Mac. */
+export const readDefaults = (machine: Machine, domain: string, who: 'root' | 'user' = 'root'): PlistDict =>
+  readDict(fileOf(machine, domain, who)) ?? {};
+
+const truth: Readonly<Record<string, boolean>> = { true: true, yes: true, 1: true, false: false, no: false, 0: false };
+
+/** The value that the words behind the key stand for; `undefined`: they stand for none. */
+const valueOf = ([type, ...words]: readonly string[], before: PlistValue | undefined): PlistValue | undefined => {
+  const [word = ''] = words;
+  switch (type) {
+    case undefined:
+      return undefined;
+    case '-string':
+      return word;
+    case '-int':
+    case '-integer':
+      return /^[+-]?\d+$/.test(word) ? Number(word) : 0;
+    case '-float':
+      return Number.parseFloat(word);
+    case '-bool':
+    case '-boolean':
+      return truth[word.toLowerCase()];
+    case '-array':
+      return words;
+    case '-array-add':
+      return [...(Array.isArray(before) ? (before as PlistValue[]) : []), ...words];
+    case '-dict':
+    case '-dict-add': {
+      if (words.length % 2 === 1) return undefined;
+      const pairs = words.flatMap((key, at) => (at % 2 === 0 ? [[key, words[at + 1] ?? ''] as const] : []));
+      return { ...(type === '-dict-add' && isDict(before) ? before : {}), ...Object.fromEntries(pairs) };
+    }
+    default:
+      return words.length === 0 ? type : undefined;
+  }
+};
+
+const typeName = (value: PlistValue): string => {
+  if (isDict(value)) return 'dictionary';
+  if (Array.isArray(value)) return 'array';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'float';
+  return typeof value === 'boolean' ? 'boolean' : 'string';
+};
+
+const usage: ToolAnswer = {
+  code: 255,
+  stderr:
+    "Command line interface to a user's defaults.\nSyntax:\n\n'defaults' [-currentHost | -host <hostname>] followed by one of the following:\n",
+};
+
+/** defaults(1): silent when it writes; rc 1 and a sentence for what is not there (bootstrap.md 4.10). */
+export const createDefaults = (machine: Machine): Tool => {
+  const write = (file: string, domain: string, asRoot: boolean, dict: PlistDict): ToolAnswer => {
+    const mayWrite = asRoot || file.startsWith(machine.path(`/Users/${machine.user.name}/`));
+    if (!mayWrite || !putDict(machine, file, dict))
+      return { code: 1, stderr: `Could not write domain ${domain}; exiting\n` };
+    return { code: 0 };
+  };
+
+  return (call: ToolCall) => {
+    const args = call.args[0] === '-currentHost' ? call.args.slice(1) : call.args;
+    const [verb, named, key, ...words] = args;
+    if (verb === undefined || named === undefined) return usage;
+    const domain =
+      named === '-g' || named === '-globalDomain' || named === 'NSGlobalDomain' ? '.GlobalPreferences' : named;
+    const file = fileOf(machine, domain, call.asRoot ? 'root' : 'user', call.cwd);
+    const dict = readDict(file);
+    const value = key === undefined ? undefined : dict?.[key];
+    const missing = {
+      code: 1,
+      stderr:
+        key === undefined
+          ? `\nDomain ${domain} does not exist\n`
+          : `\nThe domain/default pair of (${domain}, ${key}) does not exist\n`,
+    };
+    switch (verb) {
+      case 'read':
+        if (key === undefined) return dict === undefined ? missing : { code: 0, stdout: `${oldStyle(dict)}\n` };
+        return value === undefined
+          ? missing
+          : { code: 0, stdout: `${typeof value === 'string' ? value : oldStyle(value)}\n` };
+      case 'read-type':
+        return value === undefined ? missing : { code: 0, stdout: `Type is ${typeName(value)}\n` };
+      case 'write': {
+        const written = key === undefined ? undefined : valueOf(words, value);
+        if (key === undefined || written === undefined) return usage;
+        return write(file, domain, call.asRoot, { ...dict, [key]: written });
+      }
+      case 'delete': {
+        if (!existsSync(file) || dict === undefined || (key !== undefined && value === undefined))
+          return { code: 1, stderr: `\nDomain (${domain}) not found.\nDefaults have not been changed.\n` };
+        const left = Object.fromEntries(Object.entries(dict).filter(([each]) => key !== undefined && each !== key));
+        return write(file, domain, call.asRoot, left);
+      }
+      default:
+        return usage;
+    }
+  };
+};

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { Mac } from '../mac.ts';
+import { startMac } from '../start-mac.ts';
+
+describe('script', () => {
+  let folder: string;
+  let mac: Mac;
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'tartan-script-'));
+    mac = await startMac({ folder });
+  });
+  after(async () => {
+    await mac.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('gives a command a terminal, types its own input into it and shows what was typed', async () => {
+    const asks = `[ -t 0 ] && read -r typed && echo "$1: <$typed>" && exit 3`;
+    const command = `script -q /dev/null sh -c '${asks}' sh "it is 'quoted'"`;
+    const { code, stdout } = await mac.run(command, { stdin: 'typed ahead\n' });
+    assert.equal(stdout.replaceAll('\r', ''), "typed ahead\nit is 'quoted': <typed ahead>\n");
+    assert.equal(code, 3);
+  });
+});

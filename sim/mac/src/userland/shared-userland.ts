@@ -1,0 +1,93 @@
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { limitedWriter, writers } from './full-disk.ts';
+import { realTool, sharedTools } from './real-tools.ts';
+import { shellTools, toolsUnderneath } from './shell-tools.ts';
+import { toolStub } from './stub.ts';
+import { tracedTool } from './traced-tool.ts';
+
+interface UserlandKind {
+  /** Every tool tells the journal how it was called. */
+  readonly traced: boolean;
+  /** The disk fills up. */
+  readonly limited: boolean;
+}
+
+/** The tools of all Macs that play the same ones: made once in a process, as making some hundred links for each Mac would take long. */
+export interface SharedUserland {
+  /** A folder that is all of a Mac's PATH. */
+  bin(kind: UserlandKind): string;
+  /** Links to the tools of the machine underneath. */
+  readonly real: string;
+}
+
+const made = new Map<string, SharedUserland>();
+
+const writeExecutable = (path: string, text: string): void => {
+  writeFileSync(path, text);
+  chmodSync(path, 0o755);
+};
+
+const createUserlandFolder = (): string => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tartan-mac-userland-')));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+};
+
+/**
+ * Three kinds of tools: played in TypeScript (a link to the one stub), played in shell, and the real ones of the machine underneath
+ * where macOS has the same. A tool with a dot in its name is for stubs only, and not in PATH.
+ */
+const makeUserland = (tools: readonly string[]): SharedUserland => {
+  const folder = createUserlandFolder();
+  const real = join(folder, 'real');
+  mkdirSync(real);
+  for (const name of new Set([...sharedTools, ...toolsUnderneath])) {
+    const path = realTool(name);
+    if (path !== undefined) symlinkSync(path, join(real, name));
+  }
+  const stub = join(folder, 'stub');
+  writeExecutable(stub, toolStub(real));
+  const inShell = shellTools(real, process.platform !== 'darwin');
+  const names = [...new Set([...Object.keys(inShell), ...tools, ...sharedTools])].filter((name) => !name.includes('.'));
+
+  const fill = (bin: string, limited: boolean): void => {
+    for (const name of names) {
+      const path = join(bin, name);
+      const text = limited && writers.includes(name) ? limitedWriter(real, name) : inShell[name];
+      const underneath = realTool(name);
+      if (text !== undefined) writeExecutable(path, text);
+      else if (tools.includes(name)) symlinkSync(stub, path);
+      else if (underneath !== undefined) symlinkSync(underneath, path);
+    }
+  };
+
+  const fillTraced = (bin: string, untraced: string): void => {
+    const wrapper = `${bin}.wrapper`;
+    writeExecutable(wrapper, tracedTool(real, untraced));
+    for (const name of names)
+      if (tools.includes(name) || name in inShell || realTool(name)) symlinkSync(wrapper, join(bin, name));
+  };
+
+  const bins = new Map<string, string>();
+  const bin = ({ traced, limited }: UserlandKind): string => {
+    const name = `${traced ? 'traced' : 'plain'}${limited ? '-limited' : ''}`;
+    const known = bins.get(name);
+    if (known !== undefined) return known;
+    const path = join(folder, name);
+    mkdirSync(path);
+    if (traced) fillTraced(path, bin({ traced: false, limited }));
+    else fill(path, limited);
+    bins.set(name, path);
+    return path;
+  };
+  return { bin, real };
+};
+
+export const sharedUserland = (tools: readonly string[]): SharedUserland => {
+  const key = tools.toSorted().join(' ');
+  const userland = made.get(key) ?? makeUserland(tools);
+  made.set(key, userland);
+  return userland;
+};

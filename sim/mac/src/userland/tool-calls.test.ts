@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { manualClock } from '@tartan/kube/clock';
+import { freshMac } from '../testing/fresh-mac.ts';
+import { slots } from './stub.ts';
+
+describe('a call of a tool', () => {
+  test('carries arguments of any length and content, and answers of any length', async (t) => {
+    const mac = await freshMac(t);
+    const name = `it's "a" \\ $HOME \n ${'x'.repeat(20_000)}`;
+    const quoted = `'${name.replaceAll("'", "'\\''")}'`;
+    const { stdout } = await mac.run(`echo ${quoted} >/dev/null; stat -f ${quoted} f; date +${quoted}`);
+    assert.equal(stdout, `${name}\n`);
+  });
+
+  test('answers each of many callers with its own answer', async (t) => {
+    const mac = await freshMac(t);
+    const each = `for n in 1 2 3 4 5; do [ "$(date -r $i$n +%s)" = $i$n ] || echo wrong $i$n; done`;
+    const { code, stdout } = await mac.run(`for i in $(seq 1 ${slots + 6}); do (${each}) & done; wait; echo done`);
+    assert.deepEqual({ code, stdout }, { code: 0, stdout: 'done\n' });
+  });
+
+  test('gives its place back when its caller dies before the answer', async (t) => {
+    const mac = await freshMac(t, { clock: manualClock() });
+    const killed =
+      'sleep 1000 & p=$!; until ls "$TARTAN_ROOT"/../.mac/calls/*.call >/dev/null 2>&1; do :; done; date >/dev/null; kill $p; wait $p';
+    for (let time = 0; time < slots + 2; time += 1) await mac.run(killed);
+    assert.equal((await mac.run('date -r 5 +%s')).stdout, '5\n');
+  });
+
+  test('ends with the Mac', async (t) => {
+    const mac = await freshMac(t, { clock: manualClock() });
+    const running = mac.run('sleep 1000; echo survived >f');
+    await mac.stop();
+    assert.deepEqual(await running, { code: null, signal: 'SIGKILL', stdout: '', stderr: '' });
+  });
+});

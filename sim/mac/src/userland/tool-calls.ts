@@ -1,0 +1,128 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, constants, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Tool, ToolAnswer, ToolCall } from '../machine.ts';
+import { replaceFile } from '../replace-file.ts';
+import { makeMemoryFolder, removeMemoryFolder } from './memory-folder.ts';
+import { quote, slots } from './stub.ts';
+
+/** What a tool may answer besides text: a piece of shell that its process goes on with. Only for tools with a stub of their own. */
+export interface ShellAnswer {
+  readonly shell: string;
+}
+
+export type ShellTool = (call: ToolCall) => ToolAnswer | ShellAnswer | Promise<ToolAnswer | ShellAnswer>;
+
+export interface ToolCalls {
+  open(): Promise<void>;
+  /** Calls that still run are never answered: their processes must be gone already. */
+  close(): Promise<void>;
+}
+
+const answerText = (answer: ToolAnswer | ShellAnswer): string => {
+  if ('shell' in answer) return `${answer.shell}\n`;
+  const print = (text: string | undefined, to: string): string =>
+    text === undefined || text === '' ? '' : `printf %s ${quote(text)}${to}\n`;
+  return `${print(answer.stdout, '')}${print(answer.stderr, ' >&2')}exit ${answer.code}\n`;
+};
+
+const isSilent = (answer: ToolAnswer | ShellAnswer): answer is ToolAnswer =>
+  !('shell' in answer) && !answer.stdout && !answer.stderr;
+
+/** The other end of `stub.ts`: hears the bell, reads the call, has the tool played, answers. */
+export const createToolCalls = (folder: string, tools: () => Readonly<Record<string, Tool | ShellTool>>): ToolCalls => {
+  let bell: Socket | undefined;
+  /** What each slot is taken by: a call that is played, or was answered. */
+  const taken = new Map<string, { call: ToolCall }>();
+
+  /** Opening a FIFO for writing fails while nobody reads it: then whoever had the slot is gone. */
+  const openAnswer = (slot: string): number | undefined => {
+    try {
+      return openSync(join(folder, slot), constants.O_WRONLY | constants.O_NONBLOCK);
+    } catch {
+      return undefined;
+    }
+  };
+
+  /** A slot whose FIFO nobody has open belongs to a process that has read its answer, or died before it came. */
+  const giveBackSlots = (): void => {
+    for (const slot of taken.keys()) {
+      const stillRead = openAnswer(slot);
+      if (stillRead !== undefined) {
+        closeSync(stillRead);
+        continue;
+      }
+      taken.delete(slot);
+      rmSync(join(folder, `${slot}.call`), { force: true });
+    }
+  };
+
+  const readCall = (slot: string): ToolCall => {
+    const wordsFile = join(folder, `${slot}.words`);
+    const words = readFileSync(wordsFile, 'utf8').split('\0');
+    const [uid = '', cwd = '/', input = 'no', name = '', ...args] = words.slice(0, -1);
+    const inputFile = join(folder, `${slot}.input`);
+    const stdin = input === 'yes' ? readFileSync(inputFile) : Buffer.alloc(0);
+    if (input === 'yes') rmSync(inputFile, { force: true });
+    rmSync(wordsFile);
+    return { name, args, cwd, asRoot: uid === '0', stdin };
+  };
+
+  const play = async (call: ToolCall): Promise<ToolAnswer | ShellAnswer> => {
+    const tool = tools()[call.name];
+    if (tool === undefined) return { code: 127, stderr: `${call.name}: command not found\n` };
+    try {
+      return await tool(call);
+    } catch (error) {
+      return { code: 70, stderr: `${call.name}: the simulated Mac failed: ${String(error)}\n` };
+    }
+  };
+
+  const serve = async (slot: string): Promise<void> => {
+    const mine = { call: readCall(slot) };
+    taken.set(slot, mine);
+    const answer = await play(mine.call);
+    // The Mac has stopped, or the caller died and its slot went to another.
+    if (taken.get(slot) !== mine) return;
+    const fd = openAnswer(slot);
+    if (fd === undefined) return;
+    if (!isSilent(answer)) replaceFile(join(folder, `${slot}.answer`), answerText(answer));
+    writeSync(fd, isSilent(answer) ? `${answer.code}\n` : '.\n');
+    closeSync(fd);
+  };
+
+  return {
+    open: async () => {
+      mkdirSync(dirname(folder), { recursive: true });
+      // Some thousand short-lived files in a first boot: on a disk they would cost as much as all the rest.
+      makeMemoryFolder(folder);
+      const fifos = ['bell', ...Array.from({ length: slots }, (_, slot) => String(slot))];
+      await promisify(execFile)(
+        'mkfifo',
+        fifos.map((name) => join(folder, name)),
+      );
+      // Held open for writing too, so that it never ends; read by the event loop, so that no thread waits on it.
+      const fd = openSync(join(folder, 'bell'), constants.O_RDWR | constants.O_NONBLOCK);
+      const socket = new Socket({ fd, readable: true, writable: false });
+      let rest = '';
+      socket.setEncoding('latin1').on('data', (text: string) => {
+        giveBackSlots();
+        const rung = `${rest}${text}`.split('\n');
+        rest = rung.pop() ?? '';
+        for (const slot of rung) void serve(slot);
+      });
+      bell = socket;
+    },
+    close: async () => {
+      taken.clear();
+      const closed = bell && once(bell, 'close');
+      bell?.destroy();
+      bell = undefined;
+      await closed;
+      removeMemoryFolder(folder);
+    },
+  };
+};
