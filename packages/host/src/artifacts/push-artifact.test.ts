@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { type Mac, startMac } from '@tartan/sim-mac';
+import type { HostConnection, RemoteCommand } from '../connection/connection.ts';
+import { grantRoot } from '../testing/grant-root.ts';
+import { reachMac, fleetKey } from '../testing/reach-mac.ts';
+import type { Artifact } from './artifact.ts';
+import { artifactOf } from './artifact-of.ts';
+import { pushArtifact, pushDeadline } from './push-artifact.ts';
+
+/** Over real SSH, by the real script. */
+describe('pushing an artifact to a Mac', () => {
+  const content = Buffer.alloc(600_000, 'an artifact in many packets ');
+  const { publicKey, privateKey } = fleetKey();
+  let folder: string;
+  let mac: Mac;
+  let artifact: Artifact;
+  let connection: HostConnection;
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'tartan-push-'));
+    mac = await startMac({ folder: join(folder, 'mac'), authorizedKeys: [publicKey] });
+    grantRoot(mac);
+  });
+  after(async () => {
+    await mac.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  beforeEach(async () => {
+    mac.faults.diskFree = undefined;
+    mac.faults.disconnectAtByte = undefined;
+    rmSync(store(), { recursive: true, force: true });
+    writeFileSync(join(folder, 'tart'), content);
+    artifact = await artifactOf(join(folder, 'tart'), 'tart');
+    connection = await reachMac(mac, privateKey);
+  });
+  afterEach(() => connection.close());
+
+  const store = (): string => mac.path('/var/db/tartan/artifacts');
+  const kept = (): string => join(store(), artifact.sha256);
+  /** Everything in the store, also what is hidden. */
+  const inStore = (): string[] => readdirSync(store());
+  /** A connection that counts what it sends. */
+  const counted = () => {
+    const sent = { commands: 0, bytes: 0 };
+    const run = ({ stdin, ...command }: RemoteCommand, signal?: AbortSignal) => {
+      sent.commands++;
+      const counting = () => {
+        const input = stdin?.();
+        return (input ?? assert.fail()).on('data', (piece: Buffer) => (sent.bytes += piece.length));
+      };
+      return connection.run({ ...command, ...(stdin && { stdin: counting }) }, signal);
+    };
+    return { sent, connection: { ...connection, run } };
+  };
+  /** What a pusher that died leaves behind. */
+  const leaveBehind = (owner: number): string => {
+    const partial = join(store(), `.partial.${artifact.sha256}.${owner}`);
+    mkdirSync(store(), { recursive: true });
+    writeFileSync(partial, 'half');
+    return partial;
+  };
+  const deadProcess = async (): Promise<number> => {
+    const child = spawn('true');
+    await once(child, 'close');
+    return child.pid ?? assert.fail();
+  };
+
+  test('it arrives whole, readable by all, and nothing else is left', async () => {
+    assert.deepEqual(await pushArtifact(connection, artifact), { kind: 'pushed' });
+    assert(readFileSync(kept()).equals(content));
+    assert.equal(statSync(kept()).mode & 0o777, 0o644);
+    assert.deepEqual(inStore(), [artifact.sha256]);
+  });
+
+  test('what the host has is not sent again', async () => {
+    await pushArtifact(connection, artifact);
+    const { ino } = statSync(kept());
+    const { sent, connection: counting } = counted();
+    assert.deepEqual(await pushArtifact(counting, artifact), { kind: 'already there' });
+    assert.deepEqual(sent, { commands: 1, bytes: 0 });
+    assert.equal(statSync(kept()).ino, ino);
+  });
+
+  test('what the host has in a damaged form is replaced, as a new file', async () => {
+    for (const damaged of [content.subarray(1), Buffer.alloc(content.length, 'damaged')]) {
+      mkdirSync(store(), { recursive: true });
+      writeFileSync(kept(), damaged);
+      const { ino } = statSync(kept());
+      assert.deepEqual(await pushArtifact(connection, artifact), { kind: 'pushed' });
+      assert(readFileSync(kept()).equals(content));
+      assert.notEqual(statSync(kept()).ino, ino);
+    }
+  });
+
+  test('a disk without room is told before a byte is sent', async () => {
+    mac.faults.diskFree = 900_000;
+    const { sent, connection: counting } = counted();
+    const outcome = await pushArtifact(counting, artifact, { reserve: 400_000 });
+    assert(outcome.kind === 'no space', JSON.stringify(outcome));
+    assert.equal(outcome.needed, 1_000_000);
+    assert(outcome.free <= 900_000 && outcome.free > 800_000);
+    assert.deepEqual(sent, { commands: 1, bytes: 0 });
+    assert.deepEqual(inStore(), []);
+  });
+
+  test('a disk that fills up meanwhile keeps what it had', async () => {
+    mkdirSync(store(), { recursive: true });
+    writeFileSync(join(store(), 'another'), 'artifact');
+    const fills: HostConnection = {
+      ...connection,
+      run: (command, signal) => {
+        if (command.stdin) mac.faults.diskFree = 100_000;
+        return connection.run(command, signal);
+      },
+    };
+    const outcome = await pushArtifact(fills, artifact);
+    assert.equal(outcome.kind, 'no space', JSON.stringify(outcome));
+    assert.deepEqual(inStore(), ['another']);
+  });
+
+  test('a connection that is cut in the middle leaves nothing, and the next push heals', async () => {
+    mac.faults.disconnectAtByte = 300_000;
+    const outcome = await pushArtifact(connection, artifact);
+    assert(outcome.kind === 'not pushed');
+    assert.equal(outcome.outcome.kind, 'connection lost');
+    assert(!existsSync(kept()));
+    mac.faults.disconnectAtByte = undefined;
+    connection = await reachMac(mac, privateKey);
+    assert.deepEqual(await pushArtifact(connection, artifact), { kind: 'pushed' });
+    while (inStore().length > 1) await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(inStore(), [artifact.sha256], 'also when the host noticed the cut late');
+  });
+
+  test('what pushers that died left behind goes, what living ones write stays', async () => {
+    const dead = leaveBehind(await deadProcess());
+    const old = leaveBehind(process.pid);
+    const yesterday = Date.now() / 1000 - 25 * 3600;
+    utimesSync(old, yesterday, yesterday);
+    const alive = leaveBehind(process.ppid);
+    await pushArtifact(connection, artifact);
+    assert.deepEqual([dead, old, alive].map(existsSync), [false, false, true]);
+  });
+
+  test('two that push the same at once do not disturb each other', async () => {
+    const outcomes = await Promise.all([pushArtifact(connection, artifact), pushArtifact(connection, artifact)]);
+    for (const outcome of outcomes) assert.match(outcome.kind, /^(pushed|already there)$/);
+    assert(readFileSync(kept()).equals(content));
+    assert.deepEqual(inStore(), [artifact.sha256]);
+  });
+
+  test('a byte that changed on the way is noticed by the host', async () => {
+    const flips: HostConnection = {
+      ...connection,
+      run: ({ stdin, ...command }, signal) => {
+        const flipped = () => (stdin?.() ?? assert.fail()).on('data', (piece: Buffer) => piece.fill('z', 0, 1));
+        return connection.run({ ...command, ...(stdin && { stdin: flipped }) }, signal);
+      },
+    };
+    assert.deepEqual(await pushArtifact(flips, artifact), { kind: 'arrived broken' });
+    assert.deepEqual(inStore(), []);
+  });
+
+  test('a file that changed here is to blame on our side', async () => {
+    writeFileSync(artifact.file, Buffer.alloc(content.length, 'other'));
+    const sameSize = await pushArtifact(connection, artifact);
+    assert(sameSize.kind === 'not pushed' && sameSize.outcome.kind === 'input failed', JSON.stringify(sameSize));
+    assert.match(sameSize.outcome.cause, /changed on our side/);
+    writeFileSync(artifact.file, 'shorter');
+    const shorter = await pushArtifact(connection, artifact);
+    assert(shorter.kind === 'not pushed' && shorter.outcome.kind === 'input failed', JSON.stringify(shorter));
+    assert(!existsSync(kept()));
+  });
+
+  test('an abort ends it', async () => {
+    const controller = new AbortController();
+    const aborts: HostConnection = {
+      ...connection,
+      run: (command, signal) => {
+        if (command.stdin) controller.abort();
+        return connection.run(command, signal);
+      },
+    };
+    const outcome = await pushArtifact(aborts, artifact, { signal: controller.signal });
+    assert(outcome.kind === 'not pushed' && outcome.outcome.kind === 'aborted');
+  });
+
+  test('an answer that says nothing is no success', async () => {
+    const mute: HostConnection = {
+      ...connection,
+      run: async ({ stdin }) => {
+        assert.equal(stdin, undefined, 'nothing is sent');
+        return { kind: 'done', stdout: 'Welcome!\n', stderr: '' };
+      },
+    };
+    assert.equal((await pushArtifact(mute, artifact)).kind, 'not pushed');
+  });
+});
+
+test('a push may take two minutes, and a second for each megabyte', () => {
+  assert.equal(pushDeadline(0), 120_000);
+  assert.equal(pushDeadline(96_000_000), 216_000);
+});

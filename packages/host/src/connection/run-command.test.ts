@@ -1,0 +1,296 @@
+import assert from 'node:assert/strict';
+import { getEventListeners, once } from 'node:events';
+import { PassThrough, Readable } from 'node:stream';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { type ManualClock, manualClock } from '@tartan/kube/clock';
+import type { ServerChannel } from 'ssh2';
+import { connect } from './connect.ts';
+import type { HostConnection, RemoteCommand } from './connection.ts';
+import { type Play, startServer, type TestServer } from './testing/ssh-server.ts';
+
+const exit = (channel: ServerChannel, code: number): void => {
+  channel.exit(code);
+  channel.end();
+};
+
+describe('a command on a host', () => {
+  let server: TestServer;
+  let clock: ManualClock;
+  let connection: HostConnection;
+  before(async () => {
+    server = await startServer();
+  });
+  after(() => server.stop());
+  beforeEach(async () => {
+    clock = manualClock();
+    server.maxSessions = 10;
+    const { address, privateKey } = server;
+    const outcome = await connect({ addresses: [address], user: 'm1', privateKey, clock });
+    assert(outcome.kind === 'connected');
+    connection = outcome.connection;
+  });
+  afterEach(() => connection.close());
+
+  const run = (more: Partial<RemoteCommand> = {}, signal?: AbortSignal) =>
+    connection.run({ command: 'true', deadline: 60_000, ...more }, signal);
+  /** Resolves with the next command's channel and session; the test plays the rest. */
+  const started = (): Promise<Parameters<Play>> =>
+    new Promise((resolve) => {
+      server.play = (...played) => resolve(played);
+    });
+
+  test('that succeeds is done, with what it wrote', async () => {
+    server.play = (channel, _session, command) => {
+      channel.write(`ran ${command}`);
+      channel.stderr.write('a warning');
+      exit(channel, 0);
+    };
+    assert.deepEqual(await run({ command: 'one two' }), { kind: 'done', stdout: 'ran one two', stderr: 'a warning' });
+  });
+
+  test('that fails has its exit code', async () => {
+    server.play = (channel) => {
+      channel.stderr.write('no');
+      exit(channel, 75);
+    };
+    assert.deepEqual(await run(), { kind: 'command failed', code: 75, stdout: '', stderr: 'no' });
+  });
+
+  test('that is killed has its signal', async () => {
+    server.play = (channel) => {
+      channel.exit('KILL' as never, false, 'killed');
+      channel.end();
+    };
+    assert.deepEqual(await run(), { kind: 'command failed', signal: 'KILL', stdout: '', stderr: '' });
+  });
+
+  test('gets its input whole, and then its end', async () => {
+    const input = Buffer.alloc(5_000_000, 'abcdefghijklmnop');
+    server.play = (channel) => {
+      const pieces: Buffer[] = [];
+      channel.on('data', (piece: Buffer) => pieces.push(piece));
+      channel.on('end', () => exit(channel, Buffer.concat(pieces).equals(input) ? 0 : 1));
+    };
+    assert.equal(
+      (await run({ stdin: () => Readable.from([input.subarray(0, 100), input.subarray(100)]) })).kind,
+      'done',
+    );
+  });
+
+  test('without an input reads an empty one', async () => {
+    server.play = (channel) => {
+      channel.on('data', () => exit(channel, 1));
+      channel.on('end', () => exit(channel, 0));
+    };
+    assert.equal((await run()).kind, 'done');
+  });
+
+  test('holds back an input that the host does not take', async () => {
+    const playing = started();
+    let read = 0;
+    const input = new Readable({
+      highWaterMark: 1024 * 1024,
+      read() {
+        if (read < 64) this.push(Buffer.alloc(1024 * 1024));
+        else this.push(null);
+        read++;
+      },
+    });
+    const outcome = run({ stdin: () => input });
+    const [channel] = await playing;
+    channel.pause();
+    // Until nothing moves any more: the window of the host (2 MB) is used up, and so are the buffers of both kernels.
+    for (let quiet = 0, last = 0; quiet < 50; quiet = read === last ? quiet + 1 : 0) {
+      last = read;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert(read < 32, `${read} MB were read for a host that takes nothing`);
+    channel.resume();
+    channel.on('end', () => exit(channel, 0));
+    assert.equal((await outcome).kind, 'done');
+    assert(input.destroyed);
+  });
+
+  test('whose input cannot be read is ended, and the input is to blame', async () => {
+    const playing = started();
+    const input = new PassThrough();
+    const outcome = run({ stdin: () => input });
+    const [channel] = await playing;
+    server.signals.length = 0;
+    const ended = once(channel, 'end');
+    input.write('half');
+    await once(channel, 'data');
+    input.destroy(new Error('the file is gone'));
+    assert.deepEqual(await outcome, { kind: 'input failed', cause: 'the file is gone', stdout: '', stderr: '' });
+    await ended;
+    assert.deepEqual(server.signals, ['TERM'], 'half an input must not look like a whole one');
+  });
+
+  test('whose input cannot even be opened is ended too', async () => {
+    server.play = () => {};
+    const stdin = () => {
+      throw new Error('no such file');
+    };
+    assert.deepEqual(await run({ stdin }), { kind: 'input failed', cause: 'no such file', stdout: '', stderr: '' });
+  });
+
+  test('that exits before it has read its input has its exit code', async () => {
+    server.play = (channel) => exit(channel, 3);
+    const input = new PassThrough();
+    input.write('never read');
+    assert.deepEqual(await run({ stdin: () => input }), { kind: 'command failed', code: 3, stdout: '', stderr: '' });
+    assert(input.destroyed);
+  });
+
+  test('keeps the end of a long output', async () => {
+    server.play = (channel) => {
+      channel.write('x'.repeat(100_000));
+      channel.stderr.write(Buffer.concat([Buffer.alloc(100_000, 0xff), Buffer.from('the reason')]));
+      channel.write('the end', () => exit(channel, 1));
+    };
+    const { stdout, stderr } = await run();
+    assert.equal(stdout.length, 64 * 1024);
+    assert.match(stdout, /the end$/);
+    assert.match(stderr, /the reason$/);
+  });
+
+  test('whose channel is closed without a status has an unknown end', async () => {
+    server.play = (channel) => channel.close();
+    assert.deepEqual(await run(), {
+      kind: 'connection lost',
+      cause: 'the host closed the channel without an exit status',
+      stdout: '',
+      stderr: '',
+    });
+  });
+
+  test('that outlasts its deadline is told to end, and not waited for', async () => {
+    for (const stdin of [undefined, () => new PassThrough()]) {
+      server.signals.length = 0;
+      const playing = started();
+      const outcome = run({ deadline: 5_000, ...(stdin && { stdin }) });
+      const [channel] = await playing;
+      const closed = once(channel.resume(), 'close');
+      // It has seen the end of its input, if it has one.
+      if (stdin === undefined) await once(channel, 'end');
+      clock.advance(5_000);
+      assert.deepEqual(await outcome, { kind: 'timed out', after: 5_000, stdout: '', stderr: '' });
+      await closed;
+      assert.deepEqual(server.signals, ['TERM']);
+    }
+  });
+
+  test('that has exited counts, though something in the background holds its channel open', async () => {
+    const playing = started();
+    const outcome = run({ deadline: 5_000 });
+    const [channel] = await playing;
+    channel.exit(0);
+    // What is sent on one connection arrives in order.
+    server.play = (next) => exit(next, 0);
+    await run();
+    clock.advance(5_000);
+    assert.equal((await outcome).kind, 'done');
+  });
+
+  test('can be aborted before and while it runs', async () => {
+    const playing = started();
+    const controller = new AbortController();
+    const outcome = run({}, controller.signal);
+    await playing;
+    controller.abort();
+    assert.deepEqual(await outcome, { kind: 'aborted', stdout: '', stderr: '' });
+    server.play = () => assert.fail('an aborted command was sent');
+    assert.deepEqual(await run({}, controller.signal), { kind: 'aborted', stdout: '', stderr: '' });
+  });
+
+  test('ends when the connection is cut in the middle of its input', async () => {
+    server.play = (channel) => {
+      let bytes = 0;
+      channel.on('data', (piece: Buffer) => {
+        bytes += piece.length;
+        if (bytes > 1_000_000) server.cut();
+      });
+    };
+    const input = Readable.from(Array.from({ length: 100 }, () => Buffer.alloc(100_000)));
+    const idle = run({ stdin: () => new PassThrough() });
+    assert.equal((await run({ stdin: () => input })).kind, 'connection lost');
+    assert.equal((await idle).kind, 'connection lost', 'as do all others');
+    assert(input.destroyed);
+    assert.equal((await run()).kind, 'connection lost', 'and those that come later');
+  });
+
+  test('ends when the connection is closed on our side, twice if need be', async () => {
+    const playing = started();
+    const outcome = run();
+    await playing;
+    await Promise.all([connection.close(), connection.close()]);
+    assert.deepEqual(await outcome, {
+      kind: 'connection lost',
+      cause: 'the connection was closed on our side',
+      stdout: '',
+      stderr: '',
+    });
+    assert.equal((await run()).kind, 'connection lost');
+  });
+
+  test('that the host will not start has failed, with the reason', async () => {
+    server.maxSessions = 0;
+    const outcome = await run();
+    assert(outcome.kind === 'command failed');
+    assert.match(outcome.stderr, /the host did not start the command: .*open fail/i);
+  });
+
+  test('waits for its turn when many run, and its deadline counts meanwhile', async () => {
+    const channels: ServerChannel[] = [];
+    let most = 0;
+    const eight = Promise.withResolvers<void>();
+    server.play = (channel) => {
+      channels.push(channel);
+      most = Math.max(most, channels.length);
+      if (channels.length === 8) eight.resolve();
+    };
+    const first = Array.from({ length: 8 }, () => run());
+    const late = run({ deadline: 1_000 });
+    const patient = run({ deadline: 100_000 });
+    await eight.promise;
+    clock.advance(1_000);
+    assert.equal((await late).kind, 'timed out');
+    server.play = (channel) => exit(channel, 0);
+    for (const channel of channels) exit(channel, 0);
+    for (const outcome of await Promise.all([...first, patient])) assert.equal(outcome.kind, 'done');
+    assert.equal(most, 8);
+  });
+
+  test('leaves nothing behind: hundreds on one connection', async () => {
+    const warnings: Error[] = [];
+    const hear = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', hear);
+    const controller = new AbortController();
+    server.play = (channel) => {
+      channel.resume();
+      exit(channel, 0);
+    };
+    const outcomes = await Promise.all(
+      Array.from({ length: 200 }, () => run({ stdin: () => Readable.from(['x']) }, controller.signal)),
+    );
+    process.off('warning', hear);
+    assert.deepEqual(new Set(outcomes.map(({ kind }) => kind)), new Set(['done']));
+    assert.deepEqual(warnings, []);
+    assert.equal(getEventListeners(controller.signal, 'abort').length, 0);
+  });
+});
+
+test('a host that falls silent is noticed by its keepalives', async () => {
+  const server = await startServer({ play: () => server.freeze() });
+  try {
+    const { address, privateKey } = server;
+    const keepalive = { interval: 5, misses: 2 };
+    const outcome = await connect({ addresses: [address], user: 'm1', privateKey, keepalive });
+    assert(outcome.kind === 'connected');
+    const ended = await outcome.connection.run({ command: 'hang', deadline: 600_000 });
+    assert.deepEqual(ended, { kind: 'connection lost', cause: 'Keepalive timeout', stdout: '', stderr: '' });
+    await outcome.connection.close();
+  } finally {
+    await server.stop();
+  }
+});

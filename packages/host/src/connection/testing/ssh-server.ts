@@ -1,0 +1,122 @@
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import ssh2, { type Connection, type ServerChannel, type Session } from 'ssh2';
+import type { HostAddress } from '../connection.ts';
+import { fleetKey } from '../../testing/reach-mac.ts';
+import { fingerprint } from '../host-key.ts';
+
+const fingerprintOf = (publicKey: string): string => fingerprint(Buffer.from(publicKey.split(' ')[1] ?? '', 'base64'));
+
+/** What a server does with a command that it was asked to run. */
+export type Play = (channel: ServerChannel, session: Session, command: string) => void;
+
+/** An SSH server that does what a test says. */
+export interface TestServer {
+  readonly address: HostAddress;
+  readonly hostKey: string;
+  /** The key that may log in. */
+  readonly privateKey: string;
+  /** Connections that came, and those that got as far as asking for a login. */
+  readonly seen: { connections: number; logins: number };
+  /**
+   * Signals that it was asked to send. Taken from what `ssh2` logs: unlike OpenSSH, its sessions hear of none after the end of their
+   * input.
+   */
+  readonly signals: string[];
+  play: Play;
+  /** `silent`: takes connections and says nothing. `hangs up`: ends them at once. */
+  greeting: 'normal' | 'silent' | 'hangs up';
+  /** `silent`: a login is never answered. */
+  login: 'by key' | 'refused' | 'silent';
+  /** Sessions that it opens for one connection. */
+  maxSessions: number;
+  /** Resolves with the next connection. */
+  connected(): Promise<Socket>;
+  /** Cuts all connections. */
+  cut(): void;
+  /** Reads and says nothing more, without hanging up. */
+  freeze(): void;
+  stop(): Promise<void>;
+}
+
+/** Answers every command with success. */
+const succeed: Play = (channel) => {
+  channel.exit(0);
+  channel.end();
+};
+
+export const startServer = async (options: { host?: string; play?: Play } = {}): Promise<TestServer> => {
+  const { host = '127.0.0.1', play = succeed } = options;
+  const hostPair = fleetKey();
+  const userPair = fleetKey();
+  const sockets = new Set<Socket>();
+  const listener = createServer({ noDelay: true });
+
+  const serve = (client: Connection): void => {
+    let sessions = 0;
+    client.on('error', () => {});
+    client.on('authentication', (context) => {
+      test.seen.logins++;
+      if (test.login === 'silent') return;
+      const parsed = ssh2.utils.parseKey(userPair.publicKey);
+      const known =
+        !(parsed instanceof Error) && context.method === 'publickey' && parsed.getPublicSSH().equals(context.key.data);
+      if (known && test.login === 'by key') context.accept();
+      else context.reject(['publickey']);
+    });
+    client.on('session', (accept, reject) => {
+      if (sessions >= test.maxSessions) return reject();
+      sessions++;
+      const session = accept();
+      session.on('close', () => sessions--);
+      session.on('exec', (take, _refuse, { command }) => {
+        const channel = take();
+        channel.on('error', () => {});
+        test.play(channel, session, command);
+      });
+    });
+  };
+  const debug = (line: string): void => {
+    const signal = /CHANNEL_REQUEST \(r:\d+, signal: (\w+)\)/.exec(line)?.[1];
+    if (signal !== undefined) test.signals.push(signal);
+  };
+  const server = new ssh2.Server({ hostKeys: [hostPair.privateKey], debug }, serve);
+  server.on('error', () => {});
+  listener.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+    test.seen.connections++;
+    if (test.greeting === 'hangs up') socket.destroy();
+    if (test.greeting === 'normal') server.injectSocket(socket);
+  });
+  listener.listen(0, host);
+  await once(listener, 'listening');
+  const bound = listener.address();
+  const port = typeof bound === 'object' && bound ? bound.port : 0;
+
+  const test: TestServer = {
+    address: { host, port, transport: 'public' },
+    hostKey: fingerprintOf(hostPair.publicKey),
+    privateKey: userPair.privateKey,
+    seen: { connections: 0, logins: 0 },
+    signals: [],
+    play,
+    greeting: 'normal',
+    login: 'by key',
+    maxSessions: 10,
+    connected: () => new Promise((resolve) => listener.once('connection', resolve)),
+    cut: () => {
+      for (const socket of sockets) socket.destroy();
+    },
+    freeze: () => {
+      for (const socket of sockets) socket.removeAllListeners('data').pause();
+    },
+    stop: async () => {
+      listener.close();
+      test.cut();
+      if (listener.listening || sockets.size > 0) await once(listener, 'close');
+    },
+  };
+  return test;
+};
