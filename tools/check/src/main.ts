@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** `npm run check`: everything about the code that can be judged without running it. Prints one line per judge, and what a judge that objects has to say. */
+/** `npm run check`: everything about the code that can be judged without running it. Prints one line per judge, its notices, and all that a judge that objects has to say. */
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 
@@ -32,6 +32,12 @@ const judges: Judge[] = [
     mend: 'see tools/check/src/layers.ts',
     command: process.execPath,
     args: [join(root, 'tools/check/src/layers.ts')],
+  },
+  {
+    name: 'host scripts',
+    mend: 'node packages/host/src/testing/lint-scripts.ts, and https://www.shellcheck.net/wiki/ for each code',
+    command: process.execPath,
+    args: [join(root, 'packages/host/src/testing/lint-scripts.ts')],
   },
   {
     name: 'lock file',
@@ -78,7 +84,9 @@ const report = ({ judge, passed, output, seconds }: Verdict): void => {
   process.stdout.write(
     `${mark} ${judge.name} (${seconds.toFixed(1)} s)${passed ? '' : ` — mend with: ${judge.mend}`}\n`,
   );
-  if (!passed) process.stdout.write(`${output.trimEnd()}\n`);
+  const notices = output.split('\n').filter((line) => line.startsWith('notice: '));
+  const said = passed ? notices.join('\n') : output.trimEnd();
+  if (said !== '') process.stdout.write(`${said}\n`);
 };
 
 const waiting = [...judges];

@@ -1,0 +1,80 @@
+# One pusher at a time. The lock is the file with the highest number in $STATE/lock, and numbers only grow: a new holder makes the
+# next number by link(2), which one alone can do, with all that the file says in it at once. So nothing has to be taken away from a
+# holder that is gone, and two who find the same old lock cannot both succeed it. A lower number means nothing.
+#
+# A lock is free when its holder gave it back, when the Mac has started since, or when nobody has touched it for half an hour: each
+# step that is begun or ended touches it, and no step may take that long. The same pusher, back after a cut connection, gets its lock
+# at once. But nobody gets it while a script of an earlier run is still at work, as one does whose connection was cut.
+#
+# Variables: VERB (acquire, release), LOCK_OWNER: the pusher's name, `#`, and a word for this run.
+
+minutes=30
+
+# What is gone is old too: somebody else has just succeeded it.
+old() { [ ! -e "$1" ] || [ -n "$(find "$1" -mmin "+$minutes")" ]; }
+
+script_at_work() {
+  [ -s "$STATE/lock/at-work" ] && ! old "$STATE/lock/at-work" && kill -0 "$(sed -n 1p "$STATE/lock/at-work")" 2>/dev/null
+}
+
+may_take() {
+  read_lock "$1" || return 0
+  [ "$lock_boot" = "$(boot_id)" ] || return 0
+  ! script_at_work || return 1
+  [ "$lock_holder" = free ] || [ "${lock_holder%#*}" = "${LOCK_OWNER%#*}" ] || old "$1"
+}
+
+# Of the lock that was read last.
+say_locked() {
+  busy_with=-
+  if script_at_work; then
+    busy_with=$(sed -n 2p "$STATE/lock/at-work")
+    lock_holder=$(sed -n 3p "$STATE/lock/at-work")
+  fi
+  printf '%s\n' "locked$TAB$lock_holder$TAB$lock_since$TAB$busy_with"
+}
+
+# Holder, boot, time.   write_lock FILE HOLDER
+write_lock() {
+  rm -f "$1"
+  printf '%s\n' "$2" "$(boot_id)" "$(date +%s)" >"$1"
+}
+
+acquire() {
+  mkdir -p "$STATE/lock"
+  found=$(current_lock)
+  if [ -n "$found" ] && ! may_take "$found"; then
+    say_locked
+    return
+  fi
+  last=${found##*/}
+  mine=$STATE/lock/$((${last:-100000000} + 1))
+  new=$STATE/lock/.new-$$
+  write_lock "$new" "$LOCK_OWNER"
+  # Somebody slow may make a number that has long been passed: only the highest counts.
+  if ln "$new" "$mine" 2>/dev/null && [ "$(current_lock)" = "$mine" ]; then
+    rm -f "$new"
+    for other in "$STATE"/lock/[0-9]*; do
+      [ "$other" != "$mine" ] || break
+      rm -f "$other"
+    done
+    printf '%s\n' acquired
+    return
+  fi
+  rm -f "$new"
+  [ "$(current_lock)" != "$found" ] || fail "cannot make $mine: see whether the disk is full or read-only"
+  acquire
+}
+
+release() {
+  found=$(current_lock)
+  if [ -z "$found" ] || ! read_lock "$found" || [ "$lock_holder" != "$LOCK_OWNER" ]; then
+    printf '%s\n' 'not held'
+    return
+  fi
+  write_lock "$STATE/lock/.new-$$" free
+  mv -f "$STATE/lock/.new-$$" "$found"
+  printf '%s\n' released
+}
+
+main() { case $VERB in acquire) acquire ;; *) release ;; esac; }

@@ -1,0 +1,83 @@
+# How the script of a step is run. It defines four functions, each safe on any state of the host and after being cut at any point:
+#   check         prints one line per thing that is not as wanted, by `differs WHAT`; changes nothing. A non-zero exit means that it
+#                 could not look, never that something differs. Its standard input is empty.
+#   apply         makes it as wanted. Its standard input is the payload.
+#   check_absent  the same as check for a feature that is off: names what is left of it.
+#   remove        takes all of it away.
+#
+# Variables: VERB (check, converge), WANT (present, absent), STEP, HASH, LOCK_OWNER, AS_ROOT, MAY_APPLY, NEEDS_REBOOT, HAS_PAYLOAD (yes, no),
+# and, if it is wanted, what the step's `environment` gives.
+#
+# `converge` is: check; if something differs: drop the stamp, apply, check again as proof; then stamp. What it did is the last line.
+
+PAYLOAD_END='
+-- end of payload --'
+
+differs() { printf 'differs%s%s\n' "$TAB" "$*"; }
+
+look() {
+  case $WANT in
+    present) check </dev/null ;;
+    *) check_absent </dev/null ;;
+  esac
+}
+
+# The payload ends with a word of its own: a connection that is cut also ends the input, and half a secret is none (G-07).
+read_payload() {
+  payload=$(cat)
+  case $payload in
+    *"$PAYLOAD_END") payload=${payload%"$PAYLOAD_END"} ;;
+    *) fail 'the input broke off before its end: nothing was changed. Run it again.' ;;
+  esac
+}
+
+stamp() {
+  ! holds "$STATE/steps/$STEP" "$HASH
+" || return 0
+  [ -d "$STATE/steps" ] || as_root mkdir -p "$STATE/steps"
+  if am_root; then
+    printf '%s\n' "$HASH" >"$STATE/steps/.$STEP"
+  else
+    printf '%s\n' "$HASH" | sudo -n tee "$STATE/steps/.$STEP" >/dev/null
+  fi
+  as_root mv -f "$STATE/steps/.$STEP" "$STATE/steps/$STEP"
+}
+
+main() {
+  found=$(look)
+  [ -z "$found" ] || printf '%s\n' "$found"
+  if [ "$VERB" = check ]; then
+    if [ -z "$found" ]; then result unchanged; else result different; fi
+    return
+  fi
+  hold_lock
+  if [ -z "$found" ]; then
+    stamp
+    result unchanged
+    return
+  fi
+  if [ "$MAY_APPLY" != yes ]; then
+    result deferred
+    return
+  fi
+  if [ "$HAS_PAYLOAD" = yes ]; then read_payload; fi
+  # The step that gives us root cannot drop its own stamp before it has.
+  [ ! -e "$STATE/steps/$STEP" ] || as_root rm -f "$STATE/steps/$STEP" 2>/dev/null || ! am_root
+  # Before the change, not after it: being cut in between must not lose the reboot (G-22).
+  if [ "$NEEDS_REBOOT" = yes ]; then boot_id | write_file "$STATE/reboot-pending" 0644; fi
+  if [ "$WANT" != present ]; then
+    remove </dev/null
+  elif [ "$HAS_PAYLOAD" = yes ]; then
+    printf '%s' "$payload" | apply
+  else
+    apply </dev/null
+  fi
+  left=$(look)
+  if [ -n "$left" ]; then
+    printf '%s\n' "$left" | sed "s/^differs$TAB/still not as wanted: /" >&2
+    exit 1
+  fi
+  hold_lock
+  stamp
+  if [ "$WANT" = present ]; then result applied; else result removed; fi
+}

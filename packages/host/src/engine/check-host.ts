@@ -1,0 +1,109 @@
+import { type Clock, systemClock } from '@tartan/kube/clock';
+import type { HostConnection } from '../connection/connection.ts';
+import type { HostSpec, Preparation } from '../spec/host-spec.ts';
+import { hostSteps } from '../steps/index.ts';
+import type { Step } from '../steps/step.ts';
+import type { CutShort } from './cut-short.ts';
+import { executeStep, type StepOutcome } from './execute-step.ts';
+import { type Inventory, readInventory } from './inventory.ts';
+import { inOrder, plan, wholeSpec } from './plan.ts';
+import { type Objection, preFlight } from './pre-flight.ts';
+import { hostRedactor } from './redaction.ts';
+import { StepError } from './step-error.ts';
+import { stepHash } from './step-hash.ts';
+import { stepRun } from './step-run.ts';
+
+/** One step, held against a host. */
+export interface StepReport {
+  readonly step: string;
+  readonly title: string;
+  /** `could not look`: `error` says why. */
+  readonly state: 'as wanted' | 'different' | 'could not look';
+  readonly differences: readonly string[];
+  readonly error?: StepError;
+  /** Whether the host bears the stamp of what is wanted, of something else, or none. */
+  readonly stamp: 'current' | 'other' | 'none';
+}
+
+export type CheckOutcome =
+  | {
+      readonly kind: 'checked';
+      readonly inventory: Inventory;
+      readonly objections: readonly Objection[];
+      readonly steps: readonly StepReport[];
+    }
+  | { readonly kind: 'unreadable host'; readonly cause: string }
+  | CutShort;
+
+export interface CheckOptions {
+  readonly clock?: Clock;
+  readonly signal?: AbortSignal;
+  readonly onStep?: (report: StepReport) => void;
+  /** A part of the list, or that of a test; else all of them. */
+  readonly steps?: readonly Step[];
+}
+
+/** With what is known before the Mac is anybody's Node. */
+interface CheckPreparationOptions extends CheckOptions {
+  readonly steps: readonly Step<object, Preparation>[];
+}
+
+/**
+ * Lists what differs between a host and its specification.
+ *
+ * Guarantees: changes nothing, takes no lock, sends no secret and no artifact. A step that cannot look is reported and stops nobody.
+ */
+export function checkHost(connection: HostConnection, spec: HostSpec, options?: CheckOptions): Promise<CheckOutcome>;
+export function checkHost(
+  connection: HostConnection,
+  spec: Preparation,
+  options: CheckPreparationOptions,
+): Promise<CheckOutcome>;
+export async function checkHost(
+  connection: HostConnection,
+  given: HostSpec | Preparation,
+  { clock = systemClock, signal, onStep, steps = hostSteps }: CheckOptions = {},
+): Promise<CheckOutcome> {
+  const spec = wholeSpec(given);
+  const redact = hostRedactor({});
+  const read = await readInventory(connection, signal);
+  if (read.kind === 'unreadable') return { kind: 'unreadable host', cause: redact.text(read.cause) };
+  if (read.kind !== 'read') return read;
+  const { inventory } = read;
+  const reports: StepReport[] = [];
+  for (const step of inOrder(steps)) {
+    const hash = stepHash(step, spec);
+    const run = stepRun(step, spec, {}, { verb: 'check', hash, lockOwner: '', idle: false });
+    const outcome: StepOutcome =
+      inventory.root || step.unprivileged === true
+        ? await executeStep(connection, step, 'check', run, redact, signal)
+        : { kind: 'failed', error: new StepError(step, { failure: 'no root', said: '' }, redact) };
+    if (outcome.kind === 'connection lost' || outcome.kind === 'aborted') return outcome;
+    const found = inventory.stamps[step.name];
+    const about = {
+      step: step.name,
+      title: step.title,
+      stamp: found === undefined ? 'none' : found === hash ? 'current' : 'other',
+    } as const;
+    const couldNotLook = (error: StepError): StepReport => ({
+      ...about,
+      state: 'could not look',
+      differences: [],
+      error,
+    });
+    const report: StepReport =
+      outcome.kind === 'failed'
+        ? couldNotLook(outcome.error)
+        : outcome.kind === 'timed out'
+          ? couldNotLook(new StepError(step, { failure: 'timed out', said: `${outcome.after / 1000} seconds` }, redact))
+          : {
+              ...about,
+              state: outcome.result === 'unchanged' ? 'as wanted' : 'different',
+              differences: outcome.differences,
+            };
+    reports.push(report);
+    onStep?.(report);
+  }
+  const actions = plan(inventory, spec, { mode: 'changed', idle: false, steps });
+  return { kind: 'checked', inventory, objections: preFlight(inventory, spec, actions, clock.now()), steps: reports };
+}

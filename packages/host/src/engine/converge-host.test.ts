@@ -1,0 +1,432 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, afterEach, before, describe, test } from 'node:test';
+import { type Mac, startMac } from '@tartan/sim-mac';
+import type { HostSpec } from '../spec/host-spec.ts';
+import type { Step } from '../steps/step.ts';
+import { exampleArtifact, exampleSpec } from '../testing/example-spec.ts';
+import { fakeStep } from '../testing/fake-step.ts';
+import { grantRoot } from '../testing/grant-root.ts';
+import { type MacConnectionOptions, macConnection } from '../testing/mac-connection.ts';
+import { type ConvergeOptions, convergeHost } from './converge-host.ts';
+import type { HostEvent, HostOutcome } from './host-outcome.ts';
+import { acquireLock } from './lock.ts';
+import { wantedStamps } from './step-hash.ts';
+import { summaryOf } from './summary.ts';
+
+describe('a host is converged', () => {
+  let folder: string;
+  let mac: Mac;
+  let spec: HostSpec;
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'tartan-converge-'));
+    mac = await startMac({ folder: join(folder, 'mac') });
+    grantRoot(mac);
+    spec = exampleSpec(join(folder, 'artifacts'));
+  });
+  afterEach(() => {
+    rmSync(mac.path('/var/db/tartan'), { recursive: true, force: true });
+    rmSync(mac.path('/var/fake'), { recursive: true, force: true });
+  });
+  after(async () => {
+    await mac.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  const secrets = { joinKubeconfig: 'the secret of this test' };
+  const converge = (
+    steps: readonly Step[],
+    options: Partial<ConvergeOptions> & MacConnectionOptions & { spec?: HostSpec } = {},
+  ): Promise<HostOutcome> =>
+    convergeHost(macConnection(mac, options), options.spec ?? spec, secrets, {
+      owner: 'test',
+      idle: true,
+      steps,
+      ...options,
+    });
+  const work = (outcome: HostOutcome, kind: HostOutcome['kind'] = 'converged') => {
+    assert.equal(outcome.kind, kind, JSON.stringify(outcome));
+    assert.ok('applied' in outcome, JSON.stringify(outcome));
+    return outcome;
+  };
+  /** Every application on this host so far. */
+  const journal = (): string[] => readIfThere('/var/fake/journal').split('\n').slice(0, -1);
+  const readIfThere = (path: string): string =>
+    existsSync(mac.path(path)) ? readFileSync(mac.path(path), 'utf8') : '';
+  const put = (path: string, content: string): void => {
+    mkdirSync(join(mac.path(path), '..'), { recursive: true });
+    writeFileSync(mac.path(path), content);
+  };
+  const a = fakeStep('a');
+  const b = fakeStep('b');
+  const c = fakeStep('c', { optional: true });
+
+  test('by its steps in order, and stamped as read back from it', async () => {
+    const events: HostEvent[] = [];
+    const outcome = work(await converge([c, a, b], { report: (event) => events.push(event) }));
+    assert.deepEqual(journal(), ['a', 'b', 'c']);
+    assert.deepEqual(outcome.applied, ['a', 'b', 'c']);
+    const wanted = wantedStamps(spec, [a, b, c]);
+    assert.ok(outcome.kind === 'converged');
+    assert.deepEqual(outcome.stamps, wanted);
+    assert.equal(outcome.summary, summaryOf(wanted));
+    assert.equal(outcome.rebootPending, false);
+    assert.deepEqual(
+      events.map((event) => [event.kind, event.step, 'result' in event ? event.result : '']),
+      ['a', 'b', 'c'].flatMap((name) => [
+        ['step started', name, ''],
+        ['step finished', name, 'applied'],
+      ]),
+    );
+    assert.deepEqual(events.find((event) => event.kind === 'step finished')?.differences, [
+      `a is not ${spec.nodeName}`,
+    ]);
+  });
+
+  test('at the cost of one command when there is nothing to do', async () => {
+    await converge([a, b]);
+    const connection = macConnection(mac);
+    const outcome = work(await convergeHost(connection, spec, {}, { owner: 'test', idle: true, steps: [a, b] }));
+    assert.deepEqual([outcome.applied, connection.scripts.length], [[], 1]);
+    assert.deepEqual(journal(), ['a', 'b']);
+  });
+
+  test('by the changed step alone when one input changes', async () => {
+    const label = fakeStep('label', { intent: ({ user }) => ({ nodeName: user }) });
+    await converge([a, label]);
+    const outcome = work(await converge([a, label], { spec: { ...spec, nodeName: 'another' } }));
+    assert.deepEqual(outcome.applied, ['a']);
+  });
+
+  test('without applying what is right already, only for lack of a stamp', async () => {
+    await converge([a, b]);
+    rmSync(mac.path('/var/db/tartan'), { recursive: true });
+    assert.deepEqual(work(await converge([a, b])).applied, []);
+    assert.deepEqual(journal(), ['a', 'b']);
+    assert.deepEqual(readdirSync(mac.path('/var/db/tartan/steps')).sort(), ['a', 'b']);
+  });
+
+  test('again where somebody else changed it, when asked to verify', async () => {
+    await converge([a, b]);
+    put('/var/fake/a', 'changed by hand\n');
+    assert.deepEqual(work(await converge([a, b])).applied, []);
+    assert.deepEqual(work(await converge([a, b], { mode: 'verify' })).applied, ['a']);
+  });
+
+  test('without sending anything for what is only looked at', async () => {
+    const withArtifact = fakeStep('a', { artifacts: () => [spec.tart] });
+    await converge([withArtifact]);
+    const events: HostEvent[] = [];
+    await converge([withArtifact], { mode: 'verify', report: (event) => events.push(event) });
+    assert.deepEqual(
+      events.map(({ kind }) => kind),
+      ['step started', 'step finished'],
+    );
+  });
+
+  test('without a feature that is off, which is stamped too', async () => {
+    await converge([a, b]);
+    const off = fakeStep('a', { intent: () => undefined });
+    const outcome = work(await converge([off, b]));
+    assert.deepEqual([outcome.removed, outcome.applied], [['a'], []]);
+    assert.equal(existsSync(mac.path('/var/fake/a')), false);
+    assert.ok(outcome.kind === 'converged');
+    assert.deepEqual(outcome.stamps, wantedStamps(spec, [off, b]));
+  });
+
+  test('up to the step that fails, which leaves no stamp and names its cause', async () => {
+    put('/var/fake/refuse-b', 'by the test');
+    const outcome = work(await converge([a, b, c]), 'step failed');
+    assert.ok(outcome.kind === 'step failed');
+    assert.deepEqual(outcome.applied, ['a']);
+    assert.equal(outcome.error.step, 'b');
+    assert.equal(outcome.error.exitCode, 1);
+    assert.equal(outcome.error.failure, 'rejected');
+    assert.match(outcome.error.message, /^Could not write b \(step b\): exit code 1: b is refused: by the test\. Mend/);
+    assert.deepEqual(readdirSync(mac.path('/var/db/tartan/steps')), ['a']);
+    rmSync(mac.path('/var/fake/refuse-b'));
+    assert.deepEqual(work(await converge([a, b, c])).applied, ['b', 'c']);
+  });
+
+  test('up to the step whose effect cannot be seen, whatever it thinks it did', async () => {
+    const idle = { ...a, script: `${a.script ?? ''}\napply() { :; }\n` };
+    const outcome = await converge([idle]);
+    assert.ok(outcome.kind === 'step failed', JSON.stringify(outcome));
+    assert.equal(outcome.error.tail, `still not as wanted: a is not ${spec.nodeName}`);
+    assert.equal(existsSync(mac.path('/var/db/tartan/steps/a')), false);
+  });
+
+  test('although an optional step fails, which costs only itself', async () => {
+    put('/var/fake/refuse-c', 'by the test');
+    const outcome = work(await converge([a, c, fakeStep('d', { optional: true })]));
+    assert.deepEqual(outcome.applied, ['a', 'd']);
+    assert.deepEqual(
+      outcome.optionalFailures.map(({ step }) => step),
+      ['c'],
+    );
+    assert.ok(outcome.kind === 'converged' && !('c' in outcome.stamps));
+  });
+
+  test('although an optional step never ends', async () => {
+    const outcome = work(
+      await converge([a, c], {
+        answer: (script) =>
+          script.includes("STEP='c'") ? { kind: 'timed out', after: 10_000, stdout: '', stderr: '' } : undefined,
+      }),
+    );
+    assert.deepEqual(
+      outcome.optionalFailures.map(({ failure }) => failure),
+      ['timed out'],
+    );
+  });
+
+  test('but for what would disturb virtual machines, until it is idle', async () => {
+    const heavy = fakeStep('heavy', { needsIdle: true, artifacts: () => [spec.tart] });
+    const busy = work(await converge([heavy, a], { idle: false }));
+    assert.deepEqual(busy.deferred, [{ step: 'heavy', because: 'the host is not idle' }]);
+    assert.deepEqual([busy.applied, journal()], [['a'], ['a']]);
+    assert.ok(busy.kind === 'converged' && !('heavy' in busy.stamps));
+    assert.equal(existsSync(mac.path(`/var/db/tartan/artifacts/${spec.tart.sha256}`)), false);
+    const idle = work(await converge([heavy, a]));
+    assert.deepEqual([idle.deferred, idle.applied], [[], ['heavy']]);
+  });
+
+  test('and stamped while busy, where nothing would have to change', async () => {
+    const heavy = fakeStep('heavy', { needsIdle: true });
+    await converge([heavy]);
+    rmSync(mac.path('/var/db/tartan'), { recursive: true });
+    const outcome = work(await converge([heavy], { idle: false }));
+    assert.ok(outcome.kind === 'converged');
+    assert.deepEqual([outcome.deferred, Object.keys(outcome.stamps)], [[], ['heavy']]);
+  });
+
+  test('but for the network that carries the connection', async () => {
+    const network = fakeStep('network', { restartsTransport: 'tailnet' });
+    const over = work(await converge([network], { transport: 'tailnet' }));
+    assert.deepEqual(over.deferred, [{ step: 'network', because: 'the connection runs over it' }]);
+    assert.deepEqual(work(await converge([network], { transport: 'public' })).applied, ['network']);
+  });
+
+  test('with what steps need in its store, and without what none needs any more', async () => {
+    const old = exampleArtifact(folder, 'old', 'old');
+    const withArtifact = (artifact: typeof old): Step =>
+      fakeStep('a', { artifacts: () => [artifact], intent: ({ nodeName }) => ({ nodeName, artifact }) });
+    const events: HostEvent[] = [];
+    await converge([withArtifact(old)], { report: (event) => events.push(event) });
+    assert.deepEqual(readdirSync(mac.path('/var/db/tartan/artifacts')), [old.sha256]);
+    assert.deepEqual(
+      events.filter((event) => event.kind === 'artifact finished').map(({ sent, artifact }) => [artifact, sent]),
+      [['old', 3]],
+    );
+    work(await converge([withArtifact(spec.tart)]));
+    assert.deepEqual(readdirSync(mac.path('/var/db/tartan/artifacts')), [spec.tart.sha256]);
+  });
+
+  test('keeping what nobody needs, as long as something is not as wanted', async () => {
+    const old = exampleArtifact(folder, 'old', 'old');
+    await converge([fakeStep('a', { artifacts: () => [old] })]);
+    put('/var/fake/refuse-c', 'by the test');
+    work(await converge([a, c]));
+    assert.deepEqual(readdirSync(mac.path('/var/db/tartan/artifacts')), [old.sha256]);
+  });
+
+  test('up to the step whose artifact cannot be read on our side', async () => {
+    const gone = { ...spec.tart, sha256: 'f'.repeat(64), file: join(folder, 'not there') };
+    const outcome = await converge([fakeStep('a', { artifacts: () => [gone] })]);
+    assert.ok(outcome.kind === 'step failed', JSON.stringify(outcome));
+    assert.equal(outcome.error.failure, 'artifact not pushed');
+    assert.match(outcome.error.message, /tart 2\.32\.1 was not pushed/);
+    assert.deepEqual(journal(), []);
+  });
+
+  test('and forgets the stamps of steps that we no longer have', async () => {
+    await converge([a, b]);
+    const outcome = work(await converge([a]));
+    assert.ok(outcome.kind === 'converged');
+    assert.deepEqual(outcome.stamps, wantedStamps(spec, [a]));
+    assert.deepEqual(readdirSync(mac.path('/var/db/tartan/steps')), ['a']);
+  });
+
+  test('and says that it has to be rebooted, until it was', async () => {
+    const rebooting = fakeStep('a', { needsReboot: true });
+    const outcome = async (): Promise<boolean> => {
+      const now = work(await converge([rebooting]));
+      assert.ok(now.kind === 'converged');
+      return now.rebootPending;
+    };
+    assert.equal(await outcome(), true);
+    assert.equal(await outcome(), true);
+    await mac.reboot();
+    assert.equal(await outcome(), false);
+    assert.equal(existsSync(mac.path('/var/db/tartan/reboot-pending')), false);
+  });
+
+  test('and says so too when it was cut between the change and the stamp', async () => {
+    const cutOnce = fakeStep('a', { needsReboot: true });
+    const dying = {
+      ...cutOnce,
+      script: (cutOnce.script ?? '').replace('apply() {', 'apply() { really_apply; kill -9 $$; }\nreally_apply() {'),
+    };
+    assert.equal((await converge([dying])).kind, 'step failed');
+    const outcome = work(await converge([cutOnce]));
+    assert.ok(outcome.kind === 'converged' && outcome.rebootPending);
+    assert.deepEqual(journal(), ['a']);
+  });
+
+  test('by one of two pushers, while the other hears who it is', async () => {
+    const outcomes = await Promise.all([converge([a, b], { owner: 'anna' }), converge([a, b], { owner: 'ben' })]);
+    const kinds = outcomes.map(({ kind }) => kind);
+    // Both may work, one after the other; never both at once.
+    assert.ok(kinds.includes('converged'), JSON.stringify(outcomes));
+    assert.deepEqual(journal(), ['a', 'b']);
+    const holder = await acquireLock(macConnection(mac), 'carla');
+    assert.ok(holder.kind === 'acquired');
+    const locked = await converge([fakeStep('d')], { owner: 'anna' });
+    assert.ok(locked.kind === 'locked' && locked.by === 'carla', JSON.stringify(locked));
+    await holder.lock.release();
+  });
+
+  test('not by a pusher that has lost the lock, not even in optional steps', async () => {
+    const thief = fakeStep('a', { optional: true });
+    const stealing = {
+      ...thief,
+      script: (thief.script ?? '').replace(
+        'apply() {',
+        'apply() { echo thief#1 >"$STATE/lock/999999999"; really_apply; }\nreally_apply() {',
+      ),
+    };
+    const outcome = await converge([stealing, fakeStep('b', { optional: true })]);
+    assert.ok(outcome.kind === 'step failed', JSON.stringify(outcome));
+    assert.deepEqual([outcome.error.failure, outcome.error.exitCode], ['lock lost', 75]);
+    assert.deepEqual(journal(), ['a']);
+    assert.equal(existsSync(mac.path('/var/db/tartan/steps/a')), false);
+  });
+
+  test('from whatever state a connection that is cut at any command leaves', async () => {
+    const steps = [fakeStep('b', { payload: (_, { joinKubeconfig }) => joinKubeconfig }), c];
+    let cuts = 0;
+    for (const cut of ['before', 'after'] as const) {
+      for (let nth = 0; ; nth++) {
+        rmSync(mac.path('/var/db/tartan'), { recursive: true, force: true });
+        rmSync(mac.path('/var/fake'), { recursive: true, force: true });
+        const first = await converge(steps, { cut: (_, at) => (at === nth ? cut : undefined) });
+        const again = work(await converge(steps));
+        assert.ok(again.kind === 'converged');
+        assert.deepEqual(again.stamps, wantedStamps(spec, steps), `${cut} ${nth}`);
+        assert.deepEqual(journal(), ['b', 'c'], `${cut} ${nth}`);
+        if (first.kind === 'converged') break;
+        assert.equal(first.kind, 'connection lost');
+        cuts++;
+      }
+    }
+    // Three inventories, the lock, two steps; the release of the lock is nobody's concern.
+    assert.equal(cuts, 12);
+  });
+
+  test('without half a payload, when the connection is cut while it is sent', async () => {
+    const secret = fakeStep('b', { payload: (_, { joinKubeconfig }) => joinKubeconfig });
+    for (const inputAfter of [0, 5, secrets.joinKubeconfig.length]) {
+      const cut = (script: string): { inputAfter: number } | undefined =>
+        script.includes("HAS_PAYLOAD='yes'") ? { inputAfter } : undefined;
+      assert.equal((await converge([secret], { cut })).kind, 'connection lost');
+      assert.deepEqual([journal(), existsSync(mac.path('/var/fake/b.secret'))], [[], false]);
+    }
+    work(await converge([secret]));
+    assert.equal(readIfThere('/var/fake/b.secret'), secrets.joinKubeconfig);
+  });
+
+  test('no further when the caller gives up, and the lock is free again', async () => {
+    const controller = new AbortController();
+    const outcome = await converge([a, b], {
+      signal: controller.signal,
+      report: (event) => event.kind === 'step finished' && controller.abort(),
+    });
+    assert.deepEqual([outcome.kind, 'during' in outcome ? outcome.during : ''], ['aborted', 'b']);
+    assert.deepEqual(journal(), ['a']);
+    assert.equal((await acquireLock(macConnection(mac), 'somebody else')).kind, 'acquired');
+  });
+
+  const answers: readonly (readonly [string, string, string, string])[] = [
+    ['an inventory that is none', 'fact tartan-inventory', 'Last login: Tue\n', 'unreadable host'],
+    ['a step that says nothing', "STEP='a'", '', 'no result'],
+    ['a step that says something else', "STEP='a'", 'result\tapplied\nlogout\n', 'no result'],
+    ['a step that answers another question', "STEP='a'", 'result\tdifferent\n', 'no result'],
+    ['a step that only says it was done', "STEP='a'", 'result\tapplied\n', 'not stamped'],
+    ['a lock that is none', "VERB='acquire'", 'yes\n', 'rejected'],
+  ];
+  for (const [what, marker, stdout, expected] of answers) {
+    test(`not, after ${what}`, async () => {
+      const outcome = await converge([a], {
+        answer: (script) => (script.includes(marker) ? { kind: 'done', stdout, stderr: '' } : undefined),
+      });
+      assert.equal(outcome.kind === 'step failed' ? outcome.error.failure : outcome.kind, expected);
+    });
+  }
+
+  test('not at all, if it cannot become ours', async () => {
+    const outcome = await converge([a], { spec: { ...spec, user: 'somebody-else' } });
+    assert.ok(outcome.kind === 'unsuitable host', JSON.stringify(outcome));
+    assert.equal(existsSync(mac.path('/var/db/tartan')), false);
+  });
+
+  test('without a secret in anything that comes back, whatever scripts print', async () => {
+    const noisy = fakeStep('a', {
+      payload: (_, { joinKubeconfig }) => joinKubeconfig,
+      script: `
+check() { differs "it is not ${secrets.joinKubeconfig}"; }
+apply() {
+  secret=$(cat)
+  echo "$secret" >&2
+  printf '%s' "$secret" | base64 >&2
+  fail "cannot write $secret"
+}
+check_absent() { :; }
+remove() { :; }
+`,
+    });
+    const events: HostEvent[] = [];
+    const connection = macConnection(mac);
+    const outcome = await convergeHost(connection, spec, secrets, {
+      owner: 'test',
+      idle: true,
+      steps: [noisy],
+      report: (event) => events.push(event),
+    });
+    assert.ok(outcome.kind === 'step failed');
+    assert.match(outcome.error.message, /cannot write \[redacted\]/);
+    const everything = [
+      JSON.stringify([outcome, events]),
+      outcome.error.message,
+      outcome.error.tail,
+      outcome.error.stack ?? '',
+    ];
+    const sent = connection.scripts.map((script) => script.replace(noisy.script ?? '', ''));
+    for (const text of [...everything, ...sent]) {
+      assert.ok(!text.includes(secrets.joinKubeconfig));
+      assert.ok(!text.includes(Buffer.from(secrets.joinKubeconfig).toString('base64').slice(0, 20)));
+    }
+  });
+
+  test('after steps that need no root have given it to us', async () => {
+    rmSync(mac.path(`/etc/sudoers.d/${mac.user.name}-nopasswd`));
+    try {
+      const root = fakeStep('root', {
+        unprivileged: true,
+        script: `
+file=$ROOT/etc/sudoers.d/m1-nopasswd
+check() { sudo -n true 2>/dev/null || differs 'there is no root'; }
+apply() { printf '%s\\n' "$(cat)" | sudo -S sh -c "echo 'm1 ALL=(ALL) NOPASSWD: ALL' >'$file' && chmod 440 '$file'"; }
+check_absent() { :; }
+remove() { :; }
+`,
+        payload: () => mac.user.password,
+      });
+      const outcome = work(await converge([a, root]));
+      assert.deepEqual(outcome.applied, ['root', 'a']);
+    } finally {
+      grantRoot(mac);
+    }
+  });
+});

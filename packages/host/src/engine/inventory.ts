@@ -1,0 +1,128 @@
+import type { HostConnection } from '../connection/connection.ts';
+import { composeScript } from './compose-script.ts';
+import { shellCommand } from './shell-command.ts';
+import type { Stamps } from './summary.ts';
+import { type CutShort, cutShort } from './cut-short.ts';
+
+/** What a host reports of itself. Everything that is decided about a host is decided from this. */
+export interface Inventory {
+  /** Who logged in. */
+  readonly user: { readonly name: string; readonly uid: number };
+  /** Whether that user has root without a password. */
+  readonly root: boolean;
+  /** Its clock, in seconds since the epoch. */
+  readonly time: number;
+  /** Another one after each start. */
+  readonly boot: string;
+  readonly macOS: string;
+  readonly arch: string;
+  readonly freeKiB: number;
+  readonly consoleUser: string;
+  readonly fileVault: 'on' | 'off' | 'unknown';
+  /** The one that `current` names: it runs, or should. */
+  readonly agentRelease: string | undefined;
+  readonly lock: { readonly owner: string; readonly since: number } | undefined;
+  /** The boot in which something was changed that needs another one. */
+  readonly rebootPendingSince: string | undefined;
+  readonly stamps: Stamps;
+  /** What lies in the store, by its sha256. */
+  readonly artifacts: ReadonlySet<string>;
+}
+
+export const rebootPending = ({ rebootPendingSince, boot }: Inventory): boolean => rebootPendingSince === boot;
+
+export type InventoryOutcome =
+  | { readonly kind: 'read'; readonly inventory: Inventory }
+  /** It answered something else than an inventory. Nothing is known of it, and nothing is assumed. */
+  | { readonly kind: 'unreadable'; readonly cause: string }
+  | CutShort;
+
+const deadline = 30_000;
+
+export const readInventory = async (
+  connection: Pick<HostConnection, 'run'>,
+  signal?: AbortSignal,
+): Promise<InventoryOutcome> => {
+  const command = shellCommand(composeScript('inventory', { LOCK_OWNER: '', AS_ROOT: 'no' }), { asRoot: false });
+  const outcome = await connection.run({ command, deadline }, signal);
+  if (outcome.kind === 'command failed') {
+    const how = outcome.code === undefined ? `signal ${outcome.signal ?? 'unknown'}` : `exit code ${outcome.code}`;
+    return { kind: 'unreadable', cause: `${how}: ${outcome.stderr.trim().slice(-500)}` };
+  }
+  if (outcome.kind !== 'done') return cutShort(outcome, 'inventory');
+  try {
+    return { kind: 'read', inventory: parseInventory(outcome.stdout) };
+  } catch (error) {
+    return { kind: 'unreadable', cause: error instanceof Error ? error.message : String(error) };
+  }
+};
+
+/** Throws a `SyntaxError` for whatever is not an inventory from its first to its last line. */
+export const parseInventory = (text: string): Inventory => {
+  const lines = text.split('\n').map((line) => line.split('\t'));
+  if (lines.shift()?.join('\t') !== 'tartan-inventory\t1') throw new SyntaxError(`not an inventory: ${excerpt(text)}`);
+  if (lines.pop()?.join() !== '' || lines.pop()?.join() !== 'end')
+    throw new SyntaxError('an inventory without its end');
+
+  const single = new Map<string, readonly string[]>();
+  const stamps = new Map<string, string>();
+  const artifacts = new Set<string>();
+  for (const [key = '', ...values] of lines) {
+    const shape = shapes[key];
+    if (shape?.length !== values.length || !values.every((value, at) => shape[at]?.test(value))) {
+      throw new SyntaxError(`no line of an inventory: ${excerpt([key, ...values].join('\t'))}`);
+    }
+    const [first = '', second = ''] = values;
+    const known = key === 'stamp' ? stamps.has(first) : key === 'artifact' ? artifacts.has(first) : single.has(key);
+    if (known) throw new SyntaxError(`twice in an inventory: ${key} ${first}`);
+    if (key === 'stamp') stamps.set(first, second);
+    else if (key === 'artifact') artifacts.add(first);
+    else single.set(key, values);
+  }
+  const value = (key: string, at = 0): string => {
+    const found = single.get(key)?.[at];
+    if (found === undefined) throw new SyntaxError(`an inventory without ${key}`);
+    return found;
+  };
+  return {
+    user: { name: value('user'), uid: Number(value('user', 1)) },
+    root: value('root') === 'yes',
+    time: Number(value('time')),
+    boot: value('boot'),
+    macOS: value('macos'),
+    arch: value('arch'),
+    freeKiB: Number(value('free-kib')),
+    consoleUser: value('console'),
+    fileVault: fileVaultOf(value('file-vault')),
+    agentRelease: value('agent-release') || undefined,
+    lock: single.has('lock') ? { owner: value('lock'), since: Number(value('lock', 1)) } : undefined,
+    rebootPendingSince: single.get('reboot-pending')?.[0],
+    stamps: Object.fromEntries(stamps),
+    artifacts,
+  };
+};
+
+const word = /^[\x21-\x7e]+$/;
+const number = /^\d+$/;
+/** The values of each key. */
+const shapes: Readonly<Record<string, readonly RegExp[]>> = {
+  user: [word, number],
+  root: [/^(yes|no)$/],
+  time: [number],
+  boot: [word],
+  macos: [/^\d+(\.\d+)*$/],
+  arch: [word],
+  'free-kib': [number],
+  console: [word],
+  'file-vault': [/^(on|off|unknown)$/],
+  'agent-release': [/^[\x21-\x7e]*$/],
+  lock: [/^[\x20-\x7e]+$/, number],
+  // A mark or stamp that was cut while it was written is empty, and equals nothing.
+  'reboot-pending': [/^[\x21-\x7e]*$/],
+  stamp: [/^[a-z0-9-]+$/, /^[\x20-\x7e]*$/],
+  artifact: [/^[0-9a-f]{64}$/],
+};
+
+const fileVaultOf = (text: string): Inventory['fileVault'] => (text === 'on' || text === 'off' ? text : 'unknown');
+
+const excerpt = (text: string): string => JSON.stringify(text.length > 120 ? `${text.slice(0, 120)}…` : text);

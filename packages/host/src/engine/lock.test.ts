@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, afterEach, before, describe, test } from 'node:test';
+import { type Mac, startMac } from '@tartan/sim-mac';
+import { grantRoot } from '../testing/grant-root.ts';
+import { macConnection } from '../testing/mac-connection.ts';
+import { composeScript } from './compose-script.ts';
+import { acquireLock, type HeldLock, type LockOutcome } from './lock.ts';
+import { shellCommand } from './shell-command.ts';
+
+describe('the lock of a host', () => {
+  let folder: string;
+  let mac: Mac;
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'tartan-lock-'));
+    mac = await startMac({ folder });
+    grantRoot(mac);
+  });
+  afterEach(() => rmSync(mac.path('/var/db/tartan'), { recursive: true, force: true }));
+  after(async () => {
+    await mac.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  const acquire = (owner: string): Promise<LockOutcome> => acquireLock(macConnection(mac), owner);
+  const take = async (owner: string): Promise<HeldLock> => {
+    const outcome = await acquire(owner);
+    assert.ok(outcome.kind === 'acquired', JSON.stringify(outcome));
+    return outcome.lock;
+  };
+  const lockFiles = (): string[] => readdirSync(mac.path('/var/db/tartan/lock')).filter((name) => /^\d/.test(name));
+  const age = (name: string): void => {
+    const when = Date.now() / 1000 - 32 * 60;
+    utimesSync(mac.path(`/var/db/tartan/lock/${name}`), when, when);
+  };
+  /** What every script that changes something does first. */
+  const mayWork = async (lock: HeldLock): Promise<boolean> => {
+    const script = composeScript('', { LOCK_OWNER: lock.token, STEP: 'a-step' }, 'main() { hold_lock; }');
+    const { code } = await mac.run(shellCommand(script, { asRoot: true }));
+    assert.ok(code === 0 || code === 75);
+    return code === 0;
+  };
+
+  test('goes to one of several who ask at once, and the others hear who has it', async () => {
+    const owners = ['anna', 'ben', 'carla', 'dora'];
+    const outcomes = await Promise.all(owners.map(acquire));
+    const winners = owners.filter((_, at) => outcomes[at]?.kind === 'acquired');
+    assert.equal(winners.length, 1);
+    for (const outcome of outcomes) {
+      if (outcome.kind === 'acquired') continue;
+      assert.ok(outcome.kind === 'locked', JSON.stringify(outcome));
+      assert.equal(outcome.by, winners[0]);
+      assert.ok(Math.abs(Date.parse(outcome.since) - Date.now()) < 60_000);
+    }
+  });
+
+  test('goes to one of several who find the same old one', async () => {
+    const old = await take('gone');
+    for (const name of lockFiles()) age(name);
+    const outcomes = await Promise.all(['anna', 'ben', 'carla', 'dora'].map(acquire));
+    const kinds = outcomes.map(({ kind }) => kind).sort();
+    assert.deepEqual(kinds, ['acquired', 'locked', 'locked', 'locked'], JSON.stringify(outcomes));
+    assert.equal(await mayWork(old), false);
+    assert.equal(lockFiles().length, 1);
+  });
+
+  test('is free again when it was given back', async () => {
+    const first = await take('anna');
+    assert.equal((await acquire('ben')).kind, 'locked');
+    await first.release();
+    assert.equal(await mayWork(first), false);
+    await take('ben');
+  });
+
+  test('cannot be given back by anybody else', async () => {
+    const first = await take('anna');
+    for (const name of lockFiles()) age(name);
+    const second = await take('ben');
+    await first.release();
+    assert.equal((await acquire('carla')).kind, 'locked');
+    assert.equal(await mayWork(second), true);
+    assert.equal(await mayWork(first), false);
+  });
+
+  test('is kept by whoever works, and lost by whoever has not for half an hour', async () => {
+    const lock = await take('anna');
+    for (const name of lockFiles()) age(name);
+    assert.equal(await mayWork(lock), true);
+    assert.equal((await acquire('ben')).kind, 'locked');
+    for (const name of lockFiles()) age(name);
+    await take('ben');
+  });
+
+  test('is lost with a reboot', async () => {
+    const lock = await take('anna');
+    await mac.reboot();
+    await take('ben');
+    assert.equal(await mayWork(lock), false);
+  });
+
+  test('comes back at once to a pusher whose connection was cut, and what it had sent before is refused', async () => {
+    const before = await take('anna');
+    const after = await take('anna');
+    assert.equal(await mayWork(before), false);
+    assert.equal(await mayWork(after), true);
+  });
+
+  test('is not given to anybody while a script of an earlier run is still at work', async () => {
+    const lock = await take('anna');
+    await lock.release();
+    // The test's own process plays that script.
+    writeFileSync(mac.path('/var/db/tartan/lock/at-work'), `${process.pid}\na-step\nanna#1\n`);
+    for (const owner of ['anna', 'ben']) {
+      const outcome = await acquire(owner);
+      assert.deepEqual({ ...outcome, since: '' }, { kind: 'locked', by: 'anna', since: '', step: 'a-step' });
+    }
+    age('at-work');
+    await take('ben');
+  });
+
+  test('counts for nothing under a number that has been passed', async () => {
+    const lock = await take('anna');
+    writeFileSync(mac.path('/var/db/tartan/lock/100000000'), 'slow#1\nboot\n0\n');
+    assert.equal(await mayWork(lock), true);
+    assert.equal((await acquire('ben')).kind, 'locked');
+  });
+
+  test("that a power cut has left without content is nobody's", async () => {
+    mkdirSync(mac.path('/var/db/tartan/lock'), { recursive: true });
+    writeFileSync(mac.path('/var/db/tartan/lock/100000007'), '');
+    const lock = await take('anna');
+    assert.equal(await mayWork(lock), true);
+  });
+
+  test('that cannot be made is refused with a reason', async () => {
+    mkdirSync(mac.path('/var/db/tartan'), { recursive: true });
+    writeFileSync(mac.path('/var/db/tartan/lock'), '');
+    const outcome = await acquire('anna');
+    assert.ok(outcome.kind === 'refused' && outcome.stderr !== '', JSON.stringify(outcome));
+  });
+
+  test('is asked for only under a name that can be told from others', async () => {
+    for (const owner of ['', 'a#b', 'a\nb', 'free', 'a\tb']) await assert.rejects(acquire(owner), TypeError);
+    assert.equal(existsSync(mac.path('/var/db/tartan/lock')), false);
+  });
+});

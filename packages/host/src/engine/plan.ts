@@ -1,0 +1,90 @@
+import type { Artifact } from '../artifacts/artifact.ts';
+import type { HostSpec, Preparation } from '../spec/host-spec.ts';
+import { hostSteps } from '../steps/index.ts';
+import type { Step } from '../steps/step.ts';
+import type { Inventory } from './inventory.ts';
+import { stepHash } from './step-hash.ts';
+import { type Obstacle, obstacleOf, type StepRunOptions } from './step-run.ts';
+
+/**
+ * `changed`: steps whose stamp says that the host has them already are left out. `verify`: they are looked at too, and mended where
+ * somebody else changed the host (G-31).
+ */
+export type Mode = 'changed' | 'verify';
+
+export interface PlanOptions extends Pick<StepRunOptions, 'idle' | 'transport'> {
+  readonly mode: Mode;
+  readonly steps?: readonly Step[];
+}
+
+/** One step of a plan. Its script looks first, whatever the plan says, and applies only what differs. */
+export interface Action {
+  readonly step: Step;
+  readonly hash: string;
+  /** Whether the host claims to have it: then it is looked at before anything is sent for it. */
+  readonly stamped: boolean;
+  /** What must lie in the store before it runs. What is claimed to be there is looked at then: a hash in the inventory is only a name. */
+  readonly needs: readonly Artifact[];
+  /** What the host claims to have in its store. */
+  readonly stored: ReadonlySet<string>;
+  /** Why it may not change anything now. */
+  readonly obstacle: Obstacle | undefined;
+}
+
+/** What is to be done to a host that reports this. Pure and total; the same for first boot, roll and repair. */
+export const plan = (inventory: Inventory, spec: HostSpec, options: PlanOptions): Action[] => {
+  const actions = inOrder(options.steps ?? hostSteps).map((step): Action => {
+    const hash = stepHash(step, spec);
+    const obstacle = obstacleOf(step, options);
+    return {
+      step,
+      hash,
+      stamped: inventory.stamps[step.name] === hash,
+      needs: obstacle === undefined ? artifactsOf(step, spec) : [],
+      stored: inventory.artifacts,
+      obstacle,
+    };
+  });
+  return options.mode === 'verify' ? actions : actions.filter(({ stamped }) => !stamped);
+};
+
+/** The types of those who are given one see to it that steps of a preparation ask for nothing else. */
+export const wholeSpec = (spec: HostSpec | Preparation): HostSpec =>
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a step takes from it what its own type says
+  spec as HostSpec;
+
+/** Steps that give us root before those that need it; optional ones, which can cost only themselves, last. Else as listed. */
+export const inOrder = (steps: readonly Step[]): Step[] => {
+  const rank = (step: Step): number => (step.unprivileged === true ? 0 : step.optional === true ? 2 : 1);
+  return [...steps].sort((a, b) => rank(a) - rank(b));
+};
+
+export const artifactsOf = (step: Step, spec: HostSpec): readonly Artifact[] => {
+  const intent = step.intent(spec);
+  return intent === undefined ? [] : (step.artifacts?.(intent) ?? []);
+};
+
+/** What lies on the host and belongs to nothing any more. Only for a host that is as wanted: until then it may still be needed. */
+export interface Leftovers {
+  readonly artifacts: readonly string[];
+  /** Of steps that we no longer know. */
+  readonly stamps: readonly string[];
+  /** The Mac has started since. */
+  readonly rebootMark: boolean;
+}
+
+/** Somebody who runs a part of the list knows nothing of what the others want. */
+const isPart = (steps: readonly Step[]): boolean =>
+  steps.length < hostSteps.length && steps.every((step) => hostSteps.includes(step));
+
+export const leftovers = (inventory: Inventory, spec: HostSpec, steps: readonly Step[] = hostSteps): Leftovers => {
+  const rebootMark = inventory.rebootPendingSince !== undefined && inventory.rebootPendingSince !== inventory.boot;
+  if (isPart(steps)) return { artifacts: [], stamps: [], rebootMark };
+  const wanted = new Set(steps.flatMap((step) => artifactsOf(step, spec).map(({ sha256 }) => sha256)));
+  const known = new Set(steps.map((step) => step.name));
+  return {
+    artifacts: [...inventory.artifacts].filter((sha256) => !wanted.has(sha256)),
+    stamps: Object.keys(inventory.stamps).filter((name) => !known.has(name)),
+    rebootMark,
+  };
+};

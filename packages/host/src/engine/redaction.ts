@@ -1,0 +1,32 @@
+import { createRedactor, type Redactor } from '@tartan/kube';
+import type { HostSecrets } from '../spec/host-spec.ts';
+import { kcpassword } from '../steps/kcpassword.ts';
+import { quote } from './shell-command.ts';
+
+/** Takes every secret of a host, in every form in which it travels or a tool may print it, out of what the host says. */
+export const hostRedactor = (secrets: HostSecrets): Redactor => {
+  const redact = createRedactor();
+  for (const form of Object.values(secrets).flatMap(formsOf)) redact.add(form);
+  return redact;
+};
+
+const formsOf = (secret: string | undefined): string[] => {
+  // What macOS leaves in place of a wrong password is no secret, and errors speak of it.
+  if (secret === undefined || secret === '' || secret === '<sealed>') return [];
+  const bytes = Buffer.from(secret);
+  const encoded = kcpassword(secret);
+  return [
+    secret,
+    quote(secret).slice(1, -1),
+    bytes.toString('hex'),
+    // With the newline that `echo` adds.
+    Buffer.from(`${secret}\n`).toString('base64'),
+    encoded.toString('base64'),
+    encoded.toString('hex'),
+    ...longWords(secret),
+  ];
+};
+
+/** Tools quote single lines of a file that they cannot read: in a kubeconfig the long words are the secret ones. */
+const longWords = (text: string): string[] =>
+  text.includes('\n') ? text.split(/[\s"']+/).filter((word) => word.length >= 16) : [];

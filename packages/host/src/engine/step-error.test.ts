@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { hostRedactor } from './redaction.ts';
+import { failureOfCode, StepError, type StepFailure } from './step-error.ts';
+
+const step = { name: 'tart', title: 'install tart' };
+const redact = hostRedactor({});
+
+describe('the error of a step', () => {
+  const failures: readonly (readonly [StepFailure, RegExp])[] = [
+    ['rejected', /^Could not install tart \(step tart\): exit code 3: no room\. Mend .*\.$/],
+    ['wrong password', /refused the password: no room\. Store the right .*\.$/],
+    ['secret refused', /nothing was sent to the host: no room\. Mend .*\.$/],
+    ['lock lost', /the lock of the host was lost: no room\. Somebody else .*\.$/],
+    ['no result', /did not say what it did: no room\. .*login shell.*\.$/],
+    ['not stamped', /does not bear its stamp: no room\. .*\/var\/db\/tartan\/steps.*\.$/],
+    ['secret refused', /nothing was sent to the host: no room\. Mend .*\.$/],
+    ['artifact not pushed', /could not be pushed: no room\. Nothing was changed by this step\.$/],
+    ['no root', /no root without a password: no room\. Prepare .*\.$/],
+    ['timed out', /took too long: no room\. .*step tart waits for.*\.$/],
+  ];
+  for (const [failure, message] of failures) {
+    test(`that was "${failure}" says what, why, and what to do`, () => {
+      assert.match(new StepError(step, { failure, exitCode: 3, said: 'no room\n' }, redact).message, message);
+    });
+  }
+
+  test('follows from the exit code of its script', () => {
+    assert.deepEqual([1, 75, 77, undefined].map(failureOfCode), [
+      'rejected',
+      'lock lost',
+      'wrong password',
+      'rejected',
+    ]);
+  });
+
+  test('names the signal that killed it', () => {
+    assert.match(
+      new StepError(step, { failure: 'rejected', signal: 'KILL', said: '' }, redact).message,
+      /killed by KILL\. /,
+    );
+  });
+
+  test('quotes the end of what the host said, without secrets, even where it is cut', () => {
+    const secret = 'correct horse battery staple';
+    const said = `${'x'.repeat(500)}${secret}${'y'.repeat(1975)} the end`;
+    const error = new StepError(
+      step,
+      { failure: 'rejected', exitCode: 1, said },
+      hostRedactor({ userPassword: secret }),
+    );
+    assert.ok(error.tail.endsWith('the end') && error.tail.length <= 2000);
+    assert.ok(!/horse|battery|staple/.test(error.message));
+  });
+});

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import type { HostSpec } from '../spec/host-spec.ts';
+import { hostname } from '../steps/hostname.ts';
+import type { Step } from '../steps/step.ts';
+import { exampleArtifact, exampleSpec } from '../testing/example-spec.ts';
+import { stepHash, summaryHash, wantedStamps } from './step-hash.ts';
+import { summaryOf } from './summary.ts';
+
+describe('the hash of a step', () => {
+  let folder: string;
+  let spec: HostSpec;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'tartan-hash-'));
+    spec = exampleSpec(folder);
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  const fake = (overrides: Partial<Step>): Step => ({
+    name: 'fake',
+    title: 'do nothing',
+    deadline: 1000,
+    script: 'check() { :; }\n',
+    intent: ({ nodeName, tart }) => ({ nodeName, tart, list: [{ b: 1, a: 2 }] }),
+    environment: () => ({}),
+    ...overrides,
+  });
+
+  test('is the same for the same intent, whatever the order of its keys', () => {
+    const turned = fake({ intent: ({ nodeName, tart }) => ({ list: [{ a: 2, b: 1 }], tart, nodeName }) });
+    assert.equal(stepHash(fake({}), spec), stepHash(turned, spec));
+    assert.match(stepHash(hostname, spec), /^[0-9a-f]{64}$/);
+  });
+
+  test('changes with the intent, the variables, the script and the name', () => {
+    const hashes = [
+      fake({}),
+      fake({ intent: () => undefined }),
+      fake({ intent: ({ nodeName, tart }) => ({ nodeName, tart, list: [{ b: 1, a: 3 }] }) }),
+      fake({ environment: () => ({ RENDERED: 'otherwise' }) }),
+      fake({ script: 'check() { differs it; }\n' }),
+      fake({ name: 'another' }),
+    ].map((step) => stepHash(step, spec));
+    assert.equal(new Set(hashes).size, hashes.length);
+  });
+
+  test('does not change with comments, nor with what an artifact is called and where it lies on this side', () => {
+    const elsewhere = { ...spec.tart, name: 'the same', file: '/elsewhere', size: 1 };
+    assert.equal(stepHash(fake({}), spec), stepHash(fake({}), { ...spec, tart: elsewhere }));
+    assert.equal(stepHash(fake({}), spec), stepHash(fake({ script: '# why\n\ncheck() { :; }\n' }), spec));
+    const other = exampleArtifact(folder, 'tart', 'other bytes');
+    assert.notEqual(stepHash(fake({}), spec), stepHash(fake({}), { ...spec, tart: other }));
+  });
+
+  test('is refused for an intent that is not plain data', () => {
+    assert.throws(() => stepHash(fake({ intent: () => ({ when: new Date(0) }) }), spec), TypeError);
+    assert.throws(() => stepHash(fake({ intent: () => ({ how: () => 1 }) }), spec), TypeError);
+  });
+
+  test('goes into one summary with the others, whatever their order', () => {
+    assert.equal(summaryOf({ a: '1', b: '2' }), summaryOf({ b: '2', a: '1' }));
+    assert.notEqual(summaryOf({ a: '1', b: '2' }), summaryOf({ a: '2', b: '1' }));
+    assert.notEqual(summaryOf({ a: '1', b: '2' }), summaryOf({ a: '1' }));
+    assert.equal(summaryHash(spec), summaryOf(wantedStamps(spec)));
+    assert.match(summaryHash(spec), /^[0-9a-f]{16}$/);
+  });
+});

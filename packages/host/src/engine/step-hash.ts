@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import type { HostSpec } from '../spec/host-spec.ts';
+import { hostSteps } from '../steps/index.ts';
+import type { Step } from '../steps/step.ts';
+import { scriptText, stepProgram } from './compose-script.ts';
+import { remembered } from './remembered.ts';
+import { significantText } from './significant-text.ts';
+import { type Stamps, summaryOf } from './summary.ts';
+
+/**
+ * What a step would do to a host, as one word: its intent (or that it should be absent), the variables made from it, and its script
+ * with the shared parts. Artifacts count by their content. There is no secret in it, as there is none in a `HostSpec`.
+ *
+ * Caveat: how a payload is made from a secret is not part of it. A change of that form changes something in the intent.
+ */
+export const stepHash = <Intent extends object>(step: Step<Intent>, spec: HostSpec): string => {
+  const intent = step.intent(spec);
+  const hash = createHash('sha256');
+  const parts = [
+    step.name,
+    intent === undefined ? 'absent' : canonical(withoutOurSide(intent)),
+    intent === undefined ? '' : canonical(step.environment(intent)),
+    programOf(step.script ?? scriptText(step.name)),
+  ];
+  for (const part of parts) hash.update(`${Buffer.byteLength(part)}\0${part}`);
+  return hash.digest('hex');
+};
+
+const programOf = remembered((script) => significantText(stepProgram(script)));
+
+/** The stamps of a host that is as it should be. */
+export const wantedStamps = (spec: HostSpec, steps: readonly Step[] = hostSteps): Stamps =>
+  Object.fromEntries(steps.map((step) => [step.name, stepHash(step, spec)]));
+
+/** What the agent of a host that is as it should be publishes. */
+export const summaryHash = (spec: HostSpec): string => summaryOf(wantedStamps(spec));
+
+type Plain = string | number | boolean | null | undefined | readonly Plain[] | { readonly [key: string]: Plain };
+
+/** An artifact is its content: what it is called and where it lies here is nothing to a host. */
+const withoutOurSide = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withoutOurSide);
+  if (typeof value !== 'object' || value === null) return value;
+  if ('sha256' in value && 'file' in value) return { sha256: value.sha256 };
+  if (![Object.prototype, null].includes(Object.getPrototypeOf(value))) throw new TypeError('an intent is plain data');
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutOurSide(inner)]));
+};
+
+/** The same text for the same data, whatever the order in which keys were written. */
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_, inner: Plain) => {
+    if (typeof inner === 'function') throw new TypeError('an intent is plain data');
+    if (typeof inner !== 'object' || inner === null || Array.isArray(inner)) return inner;
+    return Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });

@@ -1,0 +1,108 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Mac } from '@tartan/sim-mac';
+import { quote, shellCommand } from '../engine/shell-command.ts';
+import { stepRun } from '../engine/step-run.ts';
+import type { HostSecrets, HostSpec } from '../spec/host-spec.ts';
+import type { Step } from '../steps/step.ts';
+
+/** What `write_file` prepares beside its target: to be cut there is to be cut before its rename. */
+const draft = '.tartan-new';
+
+/** What changes something on a host, and the uses of it that only look: loops repeat those at will. */
+const changing: Readonly<Record<string, string>> = {
+  // With an argument it reads a file; without one it writes what it is given.
+  cat: '?*',
+  chmod: `*${draft}`,
+  chown: `*${draft}`,
+  codesign: '-v* | -d*',
+  cp: '',
+  defaults: 'read*',
+  gzip: '',
+  kill: '-0*',
+  killall: '',
+  launchctl: 'print* | list* | blame* | manager*',
+  ln: '',
+  mkdir: '',
+  mv: '',
+  pfctl: '*-s*',
+  pmset: '-g*',
+  rm: `*${draft}`,
+  rmdir: '',
+  scutil: '--get* | --dns*',
+  sudo: '',
+  tailscale: 'status* | ip* | version*',
+  tar: 't*',
+  tee: '',
+  touch: '',
+};
+
+/**
+ * The script, but for dying with all it started right before its Nth command that changes something. Every such command becomes a
+ * function that counts; the count is kept in a file because pipes and `$(…)` are processes of their own.
+ * Caveat: tools that are called by their path are not counted. The process group must be the script's own, as under sshd.
+ */
+const cutBefore = (
+  script: string,
+  nth: number,
+  counter: string,
+  only: readonly string[] = Object.keys(changing),
+): string => {
+  const counted = Object.entries(changing).filter(([tool]) => only.includes(tool));
+  const functions = counted.map(([tool, looking]) => {
+    const letThrough = looking === '' ? '' : `case "$*" in ${looking}) ;; *) cut_here ;; esac; `;
+    return `${tool}() { ${letThrough || 'cut_here; '}command ${tool} "$@"; }`;
+  });
+  return `cut_here() {
+  printf x >>${quote(counter)}
+  IFS= read -r cut_count <${quote(counter)} || true
+  [ \${#cut_count} -lt ${nth} ] || command kill -9 0
+}
+${functions.join('\n')}
+${script}`;
+};
+
+/**
+ * Runs a step again and again, cut before its first, second, … command that changes something, until a run is not cut any more.
+ * `prepare` makes the state to start from; `check` looks at what a cut left, and finishes the job.
+ * Returns the number of cuts.
+ */
+export const cutEverywhere = async <Intent extends object>(
+  step: Step<Intent>,
+  options: {
+    /** The same for all, or one for each cut. */
+    readonly spec: HostSpec | ((nth: number) => HostSpec);
+    readonly secrets?: HostSecrets;
+    /** Before these tools alone, where one run of the step takes long. */
+    readonly only?: readonly string[];
+    readonly prepare: (nth: number) => Promise<Mac>;
+    readonly check: (mac: Mac, nth: number) => Promise<void>;
+  },
+): Promise<number> => {
+  const folder = mkdtempSync(join(tmpdir(), 'tartan-cut-'));
+  try {
+    for (let nth = 1; ; nth += 1) {
+      const mac = await options.prepare(nth);
+      const spec = typeof options.spec === 'function' ? options.spec(nth) : options.spec;
+      const { script, payload } = stepRun(step, spec, options.secrets ?? {}, {
+        verb: 'converge',
+        hash: 'a hash',
+        lockOwner: '',
+        idle: true,
+      });
+      const counter = join(folder, String(nth));
+      const command = shellCommand(cutBefore(script, nth, counter, options.only), {
+        asRoot: step.unprivileged !== true,
+      });
+      const { code, stderr } = await mac.run(command, { stdin: payload ?? '' });
+      if (!existsSync(counter) || readFileSync(counter, 'utf8').length < nth) {
+        if (code !== 0) throw new Error(`the run that was not cut failed: ${stderr}`);
+        return nth - 1;
+      }
+      await options.check(mac, nth);
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+};

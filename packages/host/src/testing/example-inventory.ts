@@ -1,0 +1,20 @@
+import type { Inventory } from '../engine/inventory.ts';
+
+/** A Mac as it comes out of the box, with root given to us. */
+export const exampleInventory = (overrides: Partial<Inventory> = {}): Inventory => ({
+  user: { name: 'm1', uid: 501 },
+  root: true,
+  time: 1_800_000_000,
+  boot: 'boot-1',
+  macOS: '15.6.1',
+  arch: 'arm64',
+  freeKiB: 100 * 1024 * 1024,
+  consoleUser: 'root',
+  fileVault: 'off',
+  agentRelease: undefined,
+  lock: undefined,
+  rebootPendingSince: undefined,
+  stamps: {},
+  artifacts: new Set(),
+  ...overrides,
+});

@@ -1,0 +1,33 @@
+import type { Step } from '../steps/step.ts';
+
+/**
+ * A step of a test: a file `/var/fake/NAME` that holds the name of the Node. `refuse-NAME` beside it makes it fail.
+ * With `payload` it also keeps the join credentials in `NAME.secret`.
+ */
+export const fakeStep = (
+  name: string,
+  overrides: Partial<Step> & { readonly payload?: Step['payload'] } = {},
+): Step => ({
+  name,
+  title: `write ${name}`,
+  deadline: 10_000,
+  intent: ({ nodeName }) => ({ nodeName }),
+  environment: (intent) => ({ NODE_NAME: 'nodeName' in intent ? String(intent.nodeName) : '', FAKE: name }),
+  script: `
+file=$ROOT/var/fake/$STEP
+
+check() { [ "$(cat "$file" 2>/dev/null || true)" = "$NODE_NAME" ] || differs "$STEP is not $NODE_NAME"; }
+
+apply() {
+  [ ! -e "$ROOT/var/fake/refuse-$STEP" ] || fail "$STEP is refused: $(cat "$ROOT/var/fake/refuse-$STEP")"
+  mkdir -p "$ROOT/var/fake"
+  printf '%s\\n' "$STEP" >>"$ROOT/var/fake/journal"
+  if [ "$HAS_PAYLOAD" = yes ]; then cat >"$file.secret"; fi
+  printf '%s\\n' "$NODE_NAME" >"$file"
+}
+
+check_absent() { [ ! -e "$file" ] || differs "$STEP is left"; }
+remove() { rm -f "$file" "$file.secret"; }
+`,
+  ...overrides,
+});

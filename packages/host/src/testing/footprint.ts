@@ -1,0 +1,27 @@
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Mac } from '@tartan/sim-mac';
+
+const folders = ['/private/etc', '/Library', '/usr/local', '/private/var/db/tartan', '/Users'];
+
+const everythingBelow = (path: string): string[] => {
+  const here = lstatSync(path, { throwIfNoEntry: false });
+  if (here === undefined) return [];
+  return here.isDirectory() ? readdirSync(path).flatMap((name) => everythingBelow(join(path, name))) : [path];
+};
+
+/**
+ * All that a step could have changed: each file with its content, mode and inode, so that one which was written again with the same
+ * content shows too; and what macOS was asked to do beyond files. Two that are equal: nothing was rewritten, nothing restarted.
+ */
+export const footprint = (mac: Mac): { readonly files: readonly string[]; readonly journal: readonly string[] } => ({
+  files: folders
+    .flatMap((folder) => everythingBelow(mac.path(folder)))
+    .map((path) => {
+      const { ino, mode } = lstatSync(path);
+      const isLink = lstatSync(path).isSymbolicLink();
+      const content = isLink ? readlinkSync(path) : readFileSync(path).toString('base64');
+      return `${path.slice(mac.root.length)} ${mode.toString(8)} ${ino} ${content}`;
+    }),
+  journal: mac.journal.entries.filter(({ what }) => what !== 'exec').map(({ what, detail }) => `${what} ${detail}`),
+});

@@ -1,0 +1,38 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Mac, type MacOptions, startMac } from '@tartan/sim-mac';
+
+/** Macs as they come from the factory, all gone when the test is. */
+export interface FreshMacs {
+  /** For artifacts. */
+  readonly folder: string;
+  /** `sudo`: whether the user may do everything already, as all steps but the first expect. */
+  start(options?: Partial<MacOptions> & { sudo?: boolean }): Promise<Mac>;
+  stopAll(): Promise<void>;
+}
+
+export const freshMacs = (): FreshMacs => {
+  const folder = mkdtempSync(join(tmpdir(), 'tartan-steps-'));
+  const macs: Mac[] = [];
+  let started = 0;
+  return {
+    folder,
+    start: async ({ sudo = true, ...options } = {}) => {
+      // Counted before it is up: tests may start several at once.
+      started += 1;
+      const mac = await startMac({ folder: join(folder, `mac-${started}`), pace: 0.01, ...options });
+      macs.push(mac);
+      if (sudo) {
+        const rule = mac.path(`/etc/sudoers.d/${mac.user.name}-nopasswd`);
+        writeFileSync(rule, `${mac.user.name} ALL=(ALL) NOPASSWD: ALL\n`);
+        chmodSync(rule, 0o440);
+      }
+      return mac;
+    },
+    stopAll: async () => {
+      await Promise.all(macs.map((mac) => mac.stop()));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+};

@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs';
+import type { Mac } from '@tartan/sim-mac';
+import { convergeHost } from '../engine/converge-host.ts';
+import type { HostSpec } from '../spec/host-spec.ts';
+import { reachMac } from './reach-mac.ts';
+import { plantedSecrets } from './working-spec.ts';
+
+/** A process that prepares a host, and can be killed: prints each step that it begins. Its one argument is a file that says what to do. */
+interface Job extends Pick<Mac, 'address' | 'user'> {
+  readonly spec: HostSpec;
+  readonly privateKey: string;
+}
+
+const job: Job = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'));
+const connection = await reachMac(job, job.privateKey);
+const outcome = await convergeHost(connection, job.spec, plantedSecrets(job.user.password), {
+  owner: 'pusher',
+  idle: true,
+  report: (event) => {
+    if (event.kind === 'step started') process.stdout.write(`${event.step}\n`);
+  },
+});
+await connection.close();
+process.stdout.write(`${outcome.kind}\n`);

@@ -1,0 +1,21 @@
+import type { Mac } from '@tartan/sim-mac';
+import type { HostSpec } from '../spec/host-spec.ts';
+import { agentJob } from '../steps/agent-job.ts';
+import { agentRelease } from '../steps/agent-release.ts';
+import { agentRuntime } from '../steps/agent-runtime.ts';
+import { putInStore } from './example-spec.ts';
+import { runStep, type StepAnswer } from './run-step.ts';
+
+/** What must be there before the step `agent-job`. */
+export const prepareAgent = async (mac: Mac, spec: HostSpec): Promise<void> => {
+  putInStore(mac, spec.agent.runtime, spec.agent.release);
+  for (const answer of [await runStep(mac, agentRuntime, spec), await runStep(mac, agentRelease, spec)]) {
+    if (answer.code !== 0) throw new Error(`the agent could not be prepared: ${answer.stderr}`);
+  }
+};
+
+/** The agent's steps in their order. Answers with that of `agent-job`. */
+export const rollAgent = async (mac: Mac, spec: HostSpec): Promise<StepAnswer> => {
+  await prepareAgent(mac, spec);
+  return runStep(mac, agentJob, spec);
+};

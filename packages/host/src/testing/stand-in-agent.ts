@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import { existsSync, readFileSync, watch } from 'node:fs';
+import type { Mac } from '@tartan/sim-mac';
+import { agentLog } from '../agent/job.ts';
+import type { Artifact } from '../artifacts/artifact.ts';
+import { quote } from '../engine/shell-command.ts';
+import { exampleArtifact } from './example-spec.ts';
+
+/** Plays the stock node: the one that runs this test, told where the simulated Mac's files really lie. */
+export const standInRuntime = (folder: string, version: string): Artifact =>
+  exampleArtifact(
+    folder,
+    `node ${version}`,
+    `#!/bin/sh
+# node ${version}
+script=$1
+shift
+exec ${quote(process.execPath)} "\${TARTAN_ROOT:-}$script" "$@"
+`,
+  );
+
+/** A runtime that never gets as far as running anything. */
+export const brokenRuntime = (folder: string): Artifact => exampleArtifact(folder, 'node', '#!/no/such/interpreter\n');
+
+/** Plays the agent: refuses arguments that its release does not expect, as the real one does; says so in the log; and stays. */
+export const standInAgent = (folder: string, version: string): Artifact =>
+  exampleArtifact(
+    folder,
+    `tart-kubelet ${version}`,
+    `import { createHash } from 'node:crypto';
+import { readFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+const given = process.argv.slice(2);
+const hash = createHash('sha256').update(given.map((word) => word + '\\0').join('')).digest('hex');
+// Where the release really lies, not \`current\`: that may be another one by now.
+const expected = readFileSync(join(import.meta.dirname, 'arguments'), 'utf8').trim();
+const say = (event) => writeSync(1, JSON.stringify({ version: ${JSON.stringify(version)}, event, arguments: given }) + '\\n');
+if (hash !== expected) {
+  say('refused');
+  process.exit(78);
+}
+say('ran');
+setInterval(() => {}, 1 << 30);
+`,
+  );
+
+export interface AgentEvent {
+  readonly version: string;
+  readonly event: 'ran' | 'refused';
+  readonly arguments: readonly string[];
+}
+
+const isEvent = (value: unknown): value is AgentEvent =>
+  typeof value === 'object' && value !== null && 'event' in value;
+
+/** Every start of a stand-in agent on this Mac, in order. */
+export const agentEvents = (mac: Pick<Mac, 'path'>): AgentEvent[] => {
+  const log = mac.path(agentLog);
+  if (!existsSync(log)) return [];
+  return readFileSync(log, 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line): unknown => JSON.parse(line))
+    .filter(isEvent);
+};
+
+/** Resolves when what stand-in agents have said is as expected: they are processes, and need their time to start. */
+export const agentsSay = async (
+  mac: Pick<Mac, 'path'>,
+  isExpected: (events: readonly AgentEvent[]) => boolean,
+): Promise<AgentEvent[]> => {
+  const watcher = watch(mac.path(agentLog));
+  const signal = AbortSignal.timeout(60_000);
+  try {
+    while (!isExpected(agentEvents(mac))) await once(watcher, 'change', { signal });
+    return agentEvents(mac);
+  } catch (cause) {
+    throw new Error(`the agents said otherwise: ${JSON.stringify(agentEvents(mac).slice(-3))}`, { cause });
+  } finally {
+    watcher.close();
+  }
+};
