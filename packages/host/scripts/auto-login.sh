@@ -1,0 +1,122 @@
+# A console session of the user, now and after each boot.
+#
+# LOGIN_USER. Payload: what /etc/kcpassword should hold, in base64, one line. Without one, all that needs no password is put right.
+
+kcpassword=$ROOT/etc/kcpassword
+preferences=$ROOT/Library/Preferences/com.apple.loginwindow
+refusals=$STATE/refused-logins
+# There from before a change until loginwindow has been seen to accept it.
+unproven=$STATE/auto-login-unproven
+
+way_out="Give the password of $LOGIN_USER, or prepare this Mac by hand: tartan prepare-host"
+
+# Why loginwindow cannot log in with the file as it is, or nothing. `<sealed>` is what it puts in place of a wrong password (I-05);
+# a NUL in front is an empty one (I-10).
+useless_because() {
+  if [ ! -s "$kcpassword" ]; then
+    echo 'is missing'
+    return
+  fi
+  case $(od -An -tx1 -N8 "$kcpassword" | tr -d ' \n') in
+    41fa3742bed9b9d4) echo 'is sealed: macOS refused the password that was in it' ;;
+    7d*) echo 'holds an empty password' ;;
+  esac
+}
+
+sealed() { case $(useless_because) in 'is sealed'*) ;; *) return 1 ;; esac }
+
+user_is_set() { [ "$(defaults read "$preferences" autoLoginUser 2>/dev/null || true)" = "$LOGIN_USER" ]; }
+
+# In base64, on one line.
+kept() { [ ! -f "$kcpassword" ] || base64 <"$kcpassword" | tr -d '\n'; }
+
+is_private() { [ -n "$(find "$kcpassword" -perm 0600)" ]; }
+
+session_is_up() { launchctl print "gui/$1" 2>/dev/null | grep -q 'session = Aqua'; }
+
+login_uid() { id -u "$LOGIN_USER" 2>/dev/null || fail "this Mac has no user $LOGIN_USER"; }
+
+check() {
+  uid=$(login_uid)
+  user_is_set || differs "nobody, or another than $LOGIN_USER, is logged in at boot"
+  useless=$(useless_because)
+  [ -z "$useless" ] || differs "$kcpassword $useless"
+  [ ! -e "$kcpassword" ] || is_private || differs "$kcpassword is not for root alone"
+  [ ! -e "$unproven" ] || differs 'loginwindow was not seen to accept the password'
+  session_is_up "$uid" || differs "$LOGIN_USER has no console session"
+}
+
+refused() {
+  printf '%s\n' "$1 It is not tried again until this Mac restarts: several wrong ones lock the account" >&2
+  exit 77
+}
+
+# Every form of it works on a loginwindow that is dead (I-06) or that must not be killed by launchd (macOS 14.4 and later, G-15). Never
+# SIGHUP: that leaves it dead.
+restart_loginwindow() {
+  said=$(launchctl kickstart -k system/com.apple.loginwindow 2>&1) && return
+  killall loginwindow 2>/dev/null && return
+  launchctl kickstart system/com.apple.loginwindow 2>/dev/null && return
+  fail "loginwindow could not be restarted, so nobody was logged in: $said. Restart the Mac."
+}
+
+# The session that ends shows up for a moment yet: the new one is believed when it is there twice.
+prove_session() {
+  looks=30
+  seen=0
+  while [ "$looks" -gt 0 ]; do
+    sleep 1
+    if sealed; then
+      [ -z "$wanted" ] || remember_refusal "$refusals" "$wanted" || true
+      refused "macOS refused the password of $LOGIN_USER at the console and sealed $kcpassword: it is wrong."
+    fi
+    if session_is_up "$uid"; then seen=$((seen + 1)); else seen=0; fi
+    [ "$seen" -lt 2 ] || return 0
+    looks=$((looks - 1))
+  done
+  fail "$LOGIN_USER got no console session within 30 s, although the password was not refused. Look at the Mac's screen:" \
+    "FileVault and the Setup Assistant both keep it from logging in. $(fdesetup status 2>/dev/null || true)"
+}
+
+read_wanted() {
+  wanted=
+  if [ "$HAS_PAYLOAD" = yes ]; then IFS= read -r wanted || fail 'the password did not arrive whole: try again'; fi
+}
+
+# With no password at hand, a file that is of no use, or of use to somebody else, stays as it is (I-10).
+may_go_on_without() {
+  useless=$(useless_because)
+  [ -z "$useless" ] || fail "$kcpassword $useless, and no password is known, so nothing was changed. $way_out"
+  user_is_set || fail "auto-login is not set to $LOGIN_USER, and no password is known, so nothing was changed. $way_out"
+}
+
+apply() {
+  uid=$(login_uid)
+  read_wanted
+  if [ -z "$wanted" ]; then
+    may_go_on_without
+  elif refused_before "$refusals" "$wanted"; then
+    refused "This password of $LOGIN_USER was refused at the console before."
+  fi
+  if [ -n "$wanted" ] && [ "$(kept)" != "$wanted" ]; then
+    printf '' | write_file "$unproven" 0644
+    if ! printf '%s\n' "$wanted" | base64 -D | write_file "$kcpassword" 0600; then
+      rm -f "$kcpassword".tartan-new
+      fail "$kcpassword could not be written; the one before is still there"
+    fi
+  fi
+  if ! user_is_set; then
+    printf '' | write_file "$unproven" 0644
+    defaults write "$preferences" autoLoginUser "$LOGIN_USER"
+  fi
+  is_private || chmod 0600 "$kcpassword"
+  if [ -e "$unproven" ] || ! session_is_up "$uid"; then
+    restart_loginwindow
+    prove_session
+    rm -f "$unproven" "$refusals"
+  fi
+}
+
+# A host without it starts no virtual machine.
+check_absent() { :; }
+remove() { :; }

@@ -1,0 +1,109 @@
+# pf rules for what virtual machines send.
+#
+# RULES: text of the anchor. RULES_LABEL: on each of them, and on those of no other text. PLIST: of the job that loads them at boot.
+
+job=dev.tuist.pfctl-runners
+anchors='com.apple/tuist.runners tuist.runners'
+anchor_file=$ROOT/etc/pf.anchors/tuist.runners
+pf_conf=$ROOT/etc/pf.conf
+
+# pf.conf, read line by line. To us belongs whatever stands between our two marks, and wherever else it stands: a mark without its other half,
+# the anchor, its load, the comment that earlier versions put above them (I-48). Other lines are never touched, also not after a mark
+# whose other half is missing.
+#   pf_conf_lines strip FILE   prints all other lines
+#   pf_conf_lines judge FILE   prints `right` if the one thing of ours in it is one block as it should be
+pf_conf_lines() {
+  awk -v mode="$1" '
+    function bare(line) { gsub(/^[ \t]+|[ \t\r]+$/, "", line); return line }
+    function is_ours(line) {
+      line = bare(line)
+      return line ~ /^(load[ \t]+)?anchor[ \t]+"?tuist\.runners"?([ \t].*)?$/ || line ~ /^#.*\/etc\/pf\.anchors\/tuist\.runners/
+    }
+    function other(line) { if (is_ours(line)) strays++; else if (mode == "strip") print line }
+    function unfinished(   i) { strays++; for (i = 1; i <= held; i++) other(lines[i]); inside = 0 }
+    bare($0) == "# BEGIN tuist.runners" {
+      if (inside) unfinished()
+      inside = 1; held = 0; exact = ($0 == "# BEGIN tuist.runners")
+      next
+    }
+    bare($0) == "# END tuist.runners" {
+      if (!inside) { strays++; next }
+      blocks++; inside = 0
+      if (!exact || held != 2 || $0 != "# END tuist.runners" || lines[1] != "anchor \"tuist.runners\"" ||
+        lines[2] != "load anchor \"tuist.runners\" from \"/etc/pf.anchors/tuist.runners\"") strays++
+      next
+    }
+    inside { lines[++held] = $0; next }
+    { other($0) }
+    END {
+      if (inside) unfinished()
+      if (mode == "judge") print (blocks == 1 && strays == 0) ? "right" : "wrong"
+    }' "$2"
+}
+
+# Filter rules stand last in a pf.conf: so does the block. It stays where it is while it is right, as others append theirs too.
+new_pf_conf() {
+  pf_conf_lines strip "$pf_conf"
+  cat <<'END'
+# BEGIN tuist.runners
+anchor "tuist.runners"
+load anchor "tuist.runners" from "/etc/pf.anchors/tuist.runners"
+# END tuist.runners
+END
+}
+
+pf_conf_is_right() { [ "$(pf_conf_lines judge "$pf_conf")" = right ]; }
+
+# What the kernel has, not what we once gave it (I-52).
+anchor_is_loaded() { pfctl -a "$1" -s rules 2>/dev/null | grep -qF "label \"$RULES_LABEL\""; }
+
+# An anchor counts only where the main ruleset names it (I-54, I-55).
+is_hooked() {
+  main_rules=$(pfctl -s rules 2>/dev/null) || fail 'pfctl does not tell the live rules'
+  printf '%s\n' "$main_rules" | grep -q -e '^anchor "com\.apple/\*"' -e '^anchor "tuist\.runners"'
+}
+
+is_enabled() { pfctl -s info 2>/dev/null | grep -q '^Status: Enabled'; }
+
+check() {
+  [ -f "$pf_conf" ] || fail "$pf_conf is missing: copy it from a Mac with the same macOS, and restart this one"
+  pf_conf_is_right || differs "$pf_conf does not have our anchor once and only once"
+  holds "$anchor_file" "$RULES" || differs "$anchor_file does not hold the wanted rules"
+  check_job "$job" "$PLIST"
+  for anchor in $anchors; do
+    anchor_is_loaded "$anchor" || differs "pf has not loaded the wanted rules into $anchor"
+  done
+  is_hooked || differs 'the live main ruleset of pf looks into neither com.apple/* nor tuist.runners'
+  is_enabled || differs 'pf is not enabled'
+}
+
+# Another pfctl may be at work: the kernel takes one at a time.
+load_anchor() {
+  tries=5
+  until said=$(printf '%s' "$RULES" | pfctl -a "$1" -f - 2>&1); do
+    tries=$((tries - 1))
+    [ "$tries" -gt 0 ] || fail "pf refuses the rules for $1; the ones before are still in force. Restart the Mac if its tables are stuck: $said"
+    sleep 1
+  done
+}
+
+apply() {
+  # First into the kernel, then onto the disk: so no boot meets a file that pf refuses, which would cost it all of pf.conf.
+  for anchor in $anchors; do
+    anchor_is_loaded "$anchor" || load_anchor "$anchor"
+  done
+  # Every time adds a reference, which nobody would take back.
+  is_enabled || said=$(pfctl -E 2>&1) || fail "pf could not be enabled: $said"
+  holds "$anchor_file" "$RULES" || printf '%s' "$RULES" | write_file "$anchor_file" 0644
+  if ! pf_conf_is_right; then
+    wanted=$(new_pf_conf && printf x)
+    printf '%s' "${wanted%x}" | write_file "$pf_conf" 0644
+  fi
+  register_job "$job" "$PLIST" || fail 'the rules count now, but would not after a reboot'
+  is_hooked || fail "pf has the rules but does not look at them: its live main ruleset hooks neither com.apple/* nor tuist.runners." \
+    "Loading $pf_conf whole would cut running virtual machines off: restart the Mac while it is idle."
+}
+
+# Every host has it.
+check_absent() { :; }
+remove() { :; }

@@ -1,0 +1,19 @@
+import type { Step } from './step.ts';
+
+interface Intent {
+  readonly nodeName: string;
+}
+
+/** The Mac bears the name of its Node. For people: the agent is told its name, since DHCP may rename a Mac later. */
+export const hostname: Step<Intent> = {
+  name: 'hostname',
+  title: 'name the Mac after its Node',
+  deadline: 30_000,
+  intent: ({ nodeName }) => ({ nodeName }),
+  environment: ({ nodeName }) => {
+    if (!/[A-Za-z0-9]/.test(nodeName) || /\s/.test(nodeName)) {
+      throw new TypeError(`${JSON.stringify(nodeName)} is no name for a Mac: letters, digits, dashes and dots only.`);
+    }
+    return { NODE_NAME: nodeName };
+  },
+};

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { accountName, passwordToTry } from './user-password.ts';
+
+const passwords: readonly (readonly [string, string | undefined, string | undefined])[] = [
+  ['a password is tried as it is', ` it's "$HOME" \\ é `, ` it's "$HOME" \\ é `],
+  ['without one nothing is tried', undefined, undefined],
+  ['an empty one is none', '', undefined],
+  ['the literal <sealed> is none', '<sealed>', undefined],
+];
+for (const [name, userPassword, expected] of passwords) {
+  test(name, () => assert.equal(passwordToTry(userPassword === undefined ? {} : { userPassword }), expected));
+}
+
+for (const [name, separator] of [
+  ['line feed', '\n'],
+  ['carriage return', '\r'],
+  ['NUL', '\0'],
+] as const) {
+  test(`a password with a ${name} is an error that does not show it`, () => {
+    assert.throws(
+      () => passwordToTry({ userPassword: `planted${separator}secret` }),
+      (error: unknown) => error instanceof TypeError && !/planted|secret/.test(error.message),
+    );
+  });
+}
+
+test('the short name of an account is taken as it is', () => {
+  for (const user of ['m1', 'jo.doe', '_ci', 'a-b']) assert.equal(accountName(user), user);
+});
+
+test('what would mean something to sudoers, a shell or a path is no account', () => {
+  for (const user of ['', 'a b', '%admin', '../m1', 'm1\nALL', 'ALL=', '-m1', '.m1']) {
+    assert.throws(() => accountName(user), /no short name/);
+  }
+});
