@@ -1,0 +1,48 @@
+# A release of the agent: /usr/local/lib/tart-kubelet/releases/<id>/{tart-kubelet.mjs,arguments,node}. Prepared beside the others and
+# renamed when whole; whether it runs is decided by `current`, which this script leaves alone.
+
+agent=$ROOT/usr/local/lib/tart-kubelet
+release=$agent/releases/${RELEASE_ID:-}
+node=../../runtime/${RUNTIME_SHA256:-}/node
+
+is_whole() {
+  [ -f "$1/tart-kubelet.mjs" ] && [ "$(sha256 "$1/tart-kubelet.mjs")" = "$RELEASE_SHA256" ] &&
+    holds "$1/arguments" "$ARGUMENTS_HASH
+" && [ "$(readlink "$1/node")" = "$node" ]
+}
+
+check() { is_whole "$release" || differs "the release $RELEASE_ID is missing or damaged"; }
+
+apply() {
+  [ -f "$STORE/$RELEASE_SHA256" ] || fail "the agent $RELEASE_SHA256 was not uploaded: push again"
+  remove_old
+  new=$agent/releases/.new
+  rm -rf "$new"
+  mkdir -p "$new"
+  cp "$STORE/$RELEASE_SHA256" "$new/tart-kubelet.mjs"
+  printf '%s\n' "$ARGUMENTS_HASH" >"$new/arguments"
+  ln -s "$node" "$new/node"
+  chmod 0755 "$new"
+  chmod 0644 "$new/tart-kubelet.mjs" "$new/arguments"
+  chown -R root:wheel "$new"
+  is_whole "$new" || fail "the uploaded agent $RELEASE_SHA256 is damaged: push again"
+  sync
+  # A folder can only be renamed to where none is. This one was damaged, so nothing sound is missing for that moment.
+  rm -rf "$release"
+  mv "$new" "$release"
+}
+
+# All but the one that is wanted, the one that runs, and the one that was proven last: the way back of `agent-job`.
+remove_old() {
+  current=$(readlink "$agent/current" 2>/dev/null || true)
+  proven=$(sed 1q "$STATE/agent-proven" 2>/dev/null || true)
+  for folder in "$agent"/releases/*; do
+    case ${folder##*/} in
+      "$RELEASE_ID" | "${current##*/}" | "$proven") ;;
+      *) rm -rf "$folder" ;;
+    esac
+  done
+}
+
+check_absent() { [ ! -e "$agent/releases" ] || differs 'releases of the agent are left'; }
+remove() { rm -rf "$agent/releases"; }
