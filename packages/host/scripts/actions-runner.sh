@@ -1,0 +1,192 @@
+# The GitHub Actions runner of a builder, as a LaunchAgent of the console session: it drives virtual machines, which need one.
+#
+# RUNNER: sha256 of the gzipped tar. RUNNER_USER, RUNNER_NAME, ORG, LABELS (with commas), JOB, PLIST, JOB_PATH (PATH of its jobs).
+# Payload: the registration token, which is valid for an hour. Needed only to register.
+#
+# A new runner is unpacked and registered in a folder of its own while the old one works, and takes its place when it is registered: a
+# stale token costs nothing (I-12). What a folder holds is written down in it, last of all, so that a cut at any point is seen.
+#
+# The token. The runner takes it by argument, by environment, or by its prompt, and the prompt reads keys from a terminal, never from
+# a pipe (Terminal.ReadSecret, Console.ReadKey). Everybody on the host sees arguments, and the user's every process its environment.
+# So script(1) gives it a terminal, and the token is typed. For the same reason there is no --unattended, under which it asks nothing;
+# all other questions are answered by arguments, and a deadline ends a runner that asks again.
+#
+# The runner updates itself: what is in its folder may be newer than RUNNER, and is not compared (I-73).
+
+folder=$ROOT/opt/actions-runner
+new=$folder.new
+old=$folder.old
+
+# Whose session the functions of launchd.sh work in.   in_session_of USER
+in_session_of() {
+  JOB_DOMAIN=gui/$(id -u "$1")
+  JOB_FOLDER=$ROOT/Users/$1/Library/LaunchAgents
+  JOB_OWNER=$1:staff
+}
+
+# Calls COMMAND USER LABEL for every runner's job on this Mac, whoever made it.   each_job COMMAND
+each_job() {
+  for file in "$ROOT"/Users/*/Library/LaunchAgents/actions.runner.*.plist; do
+    [ -e "$file" ] || continue
+    user=${file#"$ROOT"/Users/}
+    label=${file##*/}
+    "$1" "${user%%/*}" "${label%.plist}"
+  done
+}
+
+registration() { printf '%s\n' "org $ORG" "name $RUNNER_NAME" "labels $LABELS"; }
+is_registered() { [ -f "$1/.runner" ] && [ -f "$1/.credentials" ] && holds "$1/.tartan-registration" "$(registration)
+"; }
+is_unpacked() { [ -x "$1/config.sh" ] && holds "$1/.tartan-release" "$RUNNER
+"; }
+has_path() { holds "$1/.path" "$JOB_PATH"; }
+
+is_another_job() { [ "$1 $2" != "$RUNNER_USER $JOB" ]; }
+name_another_job() { ! is_another_job "$1" "$2" || differs "another runner's job $2 of $1 is there"; }
+remove_another_job() { ! is_another_job "$1" "$2" || stop_job "$1" "$2"; }
+
+stop_job() {
+  in_session_of "$1"
+  remove_job "$2"
+  rm -rf "$ROOT/Users/$1/Library/Logs/$2"
+}
+
+check_agent() {
+  in_session_of "$RUNNER_USER"
+  check_job "$JOB" "$PLIST"
+  check_running "$JOB"
+}
+
+check() {
+  is_unpacked "$folder" || differs "$folder is not the wanted release of the runner"
+  is_registered "$folder" || differs 'the runner is not registered with this organisation, name and labels'
+  has_path "$folder" || differs 'the runner gives its jobs another PATH'
+  for file in "$new" "$old"; do
+    [ ! -e "$file" ] || differs "$file was left by a push that was cut"
+  done
+  each_job name_another_job
+  check_agent
+}
+
+unpack() {
+  rm -rf "$new"
+  mkdir -p "$new"
+  tar -xzf "$STORE/$RUNNER" -C "$new"
+  [ -x "$new/config.sh" ] || fail 'the archive of the runner holds no config.sh. Is it actions-runner-osx-arm64?'
+  # As the runner's own svc.sh does: an update by itself then leaves the file alone that launchd runs.
+  cp "$new/bin/runsvc.sh" "$new/runsvc.sh"
+  chmod 0755 "$new/runsvc.sh"
+  printf '%s\n' "$RUNNER" | write_file "$new/.tartan-release" 0644
+  chown -R "$RUNNER_USER:staff" "$new"
+}
+
+# What config.sh said, without what a terminal adds, and without any line that holds the token: a terminal repeats what is typed.
+# Only what the shell does itself may touch the token.
+without_token() {
+  tr -d '\r\033' | while IFS= read -r line || [ -n "$line" ]; do
+    case $line in
+      *"$token"*) ;;
+      *) printf '%s\n' "$line" ;;
+    esac
+  done
+}
+
+type_token() {
+  cd "$new"
+  printf '%s\n' "$token" | within 120 sudo -n -H -u "$RUNNER_USER" script -q /dev/null ./config.sh \
+    --url "https://github.com/$ORG" --name "$RUNNER_NAME" --labels "$LABELS" --runnergroup Default --work _work --replace
+}
+
+register() {
+  # From here on GitHub may know only the new one. Being cut must not leave a folder that looks registered and is not.
+  [ ! -f "$folder/.tartan-registration" ] || mv "$folder/.tartan-registration" "$folder/.tartan-registration-unsure"
+  said=$(type_token 2>&1 | without_token)
+  # The last file that it writes. The exit code would be that of script(1).
+  if [ ! -f "$new/.runner" ] || [ ! -f "$new/.credentials" ]; then
+    printf '%s\n' "$said" | tail -n 20 >&2
+    # It gets credentials only once GitHub has taken it.
+    if [ ! -f "$new/.credentials" ] && [ -f "$folder/.tartan-registration-unsure" ]; then
+      mv "$folder/.tartan-registration-unsure" "$folder/.tartan-registration"
+    fi
+    rm -rf "$new"
+    fail 'the runner could not be registered. Is the registration token less than an hour old? A runner that was there was left alone.'
+  fi
+  registration | write_file "$new/.tartan-registration" 0644 "$RUNNER_USER:staff"
+}
+
+# The registration belongs to the name, not to the release: a new release goes on with it, and needs no token.
+take_registration_over() {
+  for file in .runner .credentials .credentials_rsaparams .env .tartan-registration; do
+    [ ! -f "$folder/$file" ] || cp -p "$folder/$file" "$new/$file"
+  done
+}
+
+# The runner noted down the PATH under which it was registered, which is sshd's (I-29).
+write_path() { printf '%s' "$JOB_PATH" | write_file "$1/.path" 0644 "$RUNNER_USER:staff"; }
+
+replace_folder() {
+  if [ -e "$folder" ]; then
+    rm -rf "$old"
+    mv "$folder" "$old"
+  fi
+  mv "$new" "$folder"
+  rm -rf "$old"
+}
+
+apply() {
+  token=
+  if [ "$HAS_PAYLOAD" = yes ]; then token=$(cat); fi
+  in_session_of "$RUNNER_USER"
+  launchctl print "$JOB_DOMAIN" >/dev/null 2>&1 ||
+    fail "$RUNNER_USER is not logged in at the console, and the runner belongs to that session. See the step auto-login."
+  # A push that was cut may have got as far as a registered folder: GitHub has forgotten the one before.
+  if is_unpacked "$new" && is_registered "$new"; then
+    replace=yes
+  elif ! is_registered "$folder"; then
+    [ "$HAS_PAYLOAD" = yes ] ||
+      fail 'the runner must be registered, and there is no registration token. Give one, and push again. A runner that is there was left alone.'
+    unpack
+    register
+    replace=yes
+  elif ! is_unpacked "$folder"; then
+    unpack
+    take_registration_over
+    replace=yes
+  else
+    replace=no
+  fi
+  if [ "$replace" = yes ]; then
+    write_path "$new"
+    unload_job "$JOB"
+    each_job remove_another_job
+    replace_folder
+  else
+    each_job remove_another_job
+  fi
+  rm -rf "$new" "$old"
+  in_session_of "$RUNNER_USER"
+  if ! has_path "$folder"; then
+    # The runner reads it when it starts.
+    unload_job "$JOB"
+    write_path "$folder"
+  fi
+  if [ -n "$(check_agent)" ]; then
+    sudo -n -u "$RUNNER_USER" mkdir -p "$JOB_FOLDER" "$ROOT/Users/$RUNNER_USER/Library/Logs/$JOB"
+    reload_job "$JOB" "$PLIST" || fail 'the runner does not stay up'
+  fi
+}
+
+name_job() { differs "the runner's job $2 of $1 is still there"; }
+
+check_absent() {
+  each_job name_job
+  for file in "$folder" "$new" "$old"; do
+    [ ! -e "$file" ] || differs "$file is still there"
+  done
+}
+
+# GitHub goes on listing the runner, as offline: taking it off that list needs a token of the controller.
+remove() {
+  each_job stop_job
+  rm -rf "$folder" "$new" "$old"
+}

@@ -1,0 +1,44 @@
+# packer, crane and oras, as files that we verified: nothing on a host downloads or upgrades a tool (I-71, G-11).
+#
+# PACKER, CRANE, ORAS: sha256 of each executable.
+
+folder=$ROOT/usr/local/bin
+
+each_tool() {
+  "$1" packer "$PACKER"
+  "$1" crane "$CRANE"
+  "$1" oras "$ORAS"
+}
+
+# Asked of a home that is nobody's, and without a question to the vendor: packer would do both.
+runs() { HOME=/var/empty CHECKPOINT_DISABLE=1 within 30 "$folder/$1" version >/dev/null 2>&1; }
+
+check_tool() {
+  tool_differs=$(check_signed "$2" "$folder/$1")
+  if [ -n "$tool_differs" ]; then
+    printf '%s\n' "$tool_differs"
+  elif ! runs "$1"; then
+    differs "$folder/$1 does not run"
+  fi
+}
+
+install_tool() {
+  [ -n "$(check_tool "$1" "$2")" ] || return 0
+  install_signed "$2" "$folder/$1" 0755 || fail "$1 could not be installed"
+}
+
+check() { each_tool check_tool; }
+apply() { each_tool install_tool; }
+
+# Somebody else's tool of the same name is not ours to take away.
+check_absent() {
+  for tool in packer crane oras; do
+    ! installed_by_us "$folder/$tool" || differs "$folder/$tool is still there"
+  done
+}
+
+remove() {
+  for tool in packer crane oras; do
+    if installed_by_us "$folder/$tool"; then remove_signed "$folder/$tool"; fi
+  done
+}

@@ -1,0 +1,61 @@
+import type { Artifact } from '../artifacts/artifact.ts';
+import { renderPlist } from '../launchd/plist.ts';
+import type { Step } from './step.ts';
+
+interface Intent {
+  readonly runner: Artifact;
+  readonly user: string;
+  readonly name: string;
+  readonly org: string;
+  readonly labels: readonly string[];
+}
+
+/** As the runner itself calls its service. */
+const jobLabel = ({ org, name }: Intent): string => `actions.runner.${org}.${name}`;
+
+/** For the jobs of the runner. sshd's PATH, which the runner would note down by itself, has neither of the first two (I-29). */
+const jobPath = '/usr/local/bin:/opt/homebrew/bin:/usr/bin:/bin:/usr/sbin:/sbin';
+
+const plist = (intent: Intent): string =>
+  renderPlist({
+    label: jobLabel(intent),
+    arguments: ['/opt/actions-runner/runsvc.sh'],
+    workingDirectory: '/opt/actions-runner',
+    environment: { ACTIONS_RUNNER_SVC: '1' },
+    runAtLoad: true,
+    keepAlive: true,
+    // It says goodbye to GitHub, which otherwise refuses the next one for minutes. Below the 30 s that a reload waits for the job to go.
+    exitTimeOut: 20,
+    processType: 'Interactive',
+    log: `/Users/${intent.user}/Library/Logs/${jobLabel(intent)}/runner.log`,
+  });
+
+/** The GitHub Actions runner of a builder. Restarting it ends the job that it runs, and with that the job's virtual machines. */
+export const actionsRunner: Step<Intent> = {
+  name: 'actions-runner',
+  title: 'run GitHub Actions',
+  optional: true,
+  needsIdle: true,
+  // At worst: 60 s to unpack, 120 s to register, and a restart with the old job to wait for.
+  deadline: 300_000,
+  intent: ({ user, nodeName, ghActionsRunner: builder }) =>
+    builder && {
+      runner: builder.runner,
+      user,
+      name: nodeName,
+      org: builder.org,
+      labels: [...builder.labels].sort(),
+    },
+  environment: (intent) => ({
+    RUNNER: intent.runner.sha256,
+    RUNNER_USER: intent.user,
+    RUNNER_NAME: intent.name,
+    ORG: intent.org,
+    LABELS: intent.labels.join(','),
+    JOB: jobLabel(intent),
+    JOB_PATH: jobPath,
+    PLIST: plist(intent),
+  }),
+  artifacts: ({ runner }) => [runner],
+  payload: (_, { actionsRunnerToken }) => actionsRunnerToken || undefined,
+};

@@ -1,0 +1,65 @@
+import type { Artifact } from '../artifacts/artifact.ts';
+import { renderPlist } from '../launchd/plist.ts';
+import type { Step } from './step.ts';
+
+interface Intent {
+  readonly binaries: Artifact;
+  readonly nodeName: string;
+  readonly tags: readonly string[];
+  readonly acceptRoutes: boolean;
+  readonly authKeyVersion: string;
+}
+
+const plist = renderPlist({
+  label: 'com.tailscale.tailscaled',
+  arguments: [
+    '/usr/local/bin/tailscaled',
+    '--state=/var/lib/tailscale/tailscaled.state',
+    '--socket=/var/run/tailscaled.socket',
+    '--port=41641',
+  ],
+  runAtLoad: true,
+  keepAlive: true,
+  throttleInterval: 10,
+  log: '/var/log/tailscaled.log',
+});
+
+const isOAuthSecret = (key: string): boolean => key.startsWith('tskey-client-');
+
+/**
+ * An OAuth client secret does not expire, unlike a key (I-16), and takes what a key would have been made with as a query. Said here
+ * and not left to a default: the device needs nobody's approval, and one that never comes back is forgotten by the tailnet.
+ */
+const joinKey = (key: string): string =>
+  isOAuthSecret(key) && !key.includes('?') ? `${key}?ephemeral=false&preauthorized=true` : key;
+
+/** The host is a device of the tailnet. */
+export const tailscale: Step<Intent> = {
+  name: 'tailscale',
+  title: 'join the tailnet',
+  restartsTransport: 'tailnet',
+  // At worst: a restart of 52 s, 30 s until it answers, 30 s for its address, 90 s to join, and 30 s for its new address.
+  deadline: 300_000,
+  intent: ({ nodeName, tailscale: wanted }) =>
+    wanted && {
+      binaries: wanted.binaries,
+      nodeName,
+      tags: [...wanted.tags].sort(),
+      acceptRoutes: wanted.acceptRoutes,
+      authKeyVersion: wanted.authKeyVersion,
+    },
+  environment: ({ binaries, nodeName, tags, acceptRoutes, authKeyVersion }) => ({
+    BINARIES: binaries.sha256,
+    PLIST: plist,
+    NODE_NAME: nodeName,
+    TAGS: tags.join(','),
+    ACCEPT_ROUTES: acceptRoutes ? 'yes' : 'no',
+    AUTH_KEY_VERSION: authKeyVersion,
+  }),
+  artifacts: ({ binaries }) => [binaries],
+  payload: (_, { tailscaleAuthKey }) => (tailscaleAuthKey ? joinKey(tailscaleAuthKey) : undefined),
+  refuses: ({ tags }, { tailscaleAuthKey }) =>
+    tailscaleAuthKey !== undefined && isOAuthSecret(tailscaleAuthKey) && tags.length === 0
+      ? 'the Tailscale auth key is an OAuth client secret, with which only tagged devices can join: give the host tags, or an auth key'
+      : undefined,
+};
