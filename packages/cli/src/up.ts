@@ -7,18 +7,19 @@ import { say, welcome } from './say.ts';
 export interface UpOptions {
   port: number;
   once: boolean;
+  /** Fires when somebody asks us to stop. */
+  signal: AbortSignal;
 }
 
-/** Resolves when somebody asks us to stop. A second Ctrl-C ends the process the hard way. */
-const asked = (): Promise<string> =>
+const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve(signal));
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
   });
 
 /** Starts everything, says how to use it, and takes it all away again when asked to. Answers the exit code. */
-export const up = async ({ port, once }: UpOptions): Promise<number> => {
+export const up = async ({ port, once, signal }: UpOptions): Promise<number> => {
   const started = performance.now();
-  const stopAsked = asked();
   let stopped = false;
   const kubernetes = await createKubernetes();
   const folder = await mkdtemp(join(tmpdir(), 'tartan-'));
@@ -29,7 +30,7 @@ export const up = async ({ port, once }: UpOptions): Promise<number> => {
       await writeFile(kubeconfig, await adminKubeconfig(kubernetes.identity, server.url), { mode: 0o600 });
       welcome({ url: server.url, kubeconfig, seconds: (performance.now() - started) / 1000 });
       if (once) return 0;
-      await stopAsked;
+      await aborted(signal);
       say('\nStopping.');
       stopped = true;
       return 0;

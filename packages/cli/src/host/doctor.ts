@@ -1,0 +1,83 @@
+import type { Writable } from 'node:stream';
+import { type CheckOutcome, checkHost, preparationSteps, type StepReport } from '@tartan/host';
+import { reach, type Target } from './reach.ts';
+import { type Look, outcomeText, reportLines, reportRows } from './show.ts';
+import { readSpecFile } from './spec-file.ts';
+
+export interface DoctorOptions extends Target {
+  /** A file that says what the host should be. Without one, only what every host must have is looked at. */
+  readonly spec?: string;
+  readonly output: 'text' | 'tsv' | 'json';
+}
+
+/** Exit codes as `kubectl diff` has them. */
+const same = 0;
+const different = 1;
+const couldNotLook = 2;
+
+/** Reads a host back and lists what differs from what we would push. Changes nothing. Answers the exit code. */
+export const doctor = async (
+  options: DoctorOptions,
+  out: { readonly stdout: Writable; readonly look: Look },
+  signal: AbortSignal,
+): Promise<number> => {
+  const say = (line: string): void => void out.stdout.write(`${line}\n`);
+  const spec = options.spec === undefined ? undefined : await readSpecFile(options.spec);
+  const connection = await reach({ ...options, user: spec?.user ?? options.user }, signal);
+  try {
+    if (options.output === 'tsv') say(['step', 'state', 'stamp', 'difference'].join('\t'));
+    const onStep = (report: StepReport): void => {
+      if (options.output === 'text') say(reportLines(report, out.look));
+      if (options.output === 'tsv') for (const row of reportRows(report)) say(row);
+    };
+    const outcome =
+      spec === undefined
+        ? await checkHost(connection, { user: options.user }, { steps: preparationSteps, onStep, signal })
+        : await checkHost(connection, spec, { onStep, signal });
+    return conclude(outcome, connection.hostKey, options, say);
+  } finally {
+    await connection.close();
+  }
+};
+
+const conclude = (
+  outcome: CheckOutcome,
+  hostKey: string,
+  { host, output }: DoctorOptions,
+  say: (line: string) => void,
+): number => {
+  if (outcome.kind !== 'checked') {
+    const error = outcomeText(outcome.kind === 'unreadable host' ? outcome : { ...outcome, ...nothingDone });
+    say(output === 'json' ? JSON.stringify({ host, hostKey, error }) : error);
+    return couldNotLook;
+  }
+  const { inventory, objections, steps } = outcome;
+  const count = (state: StepReport['state']): number => steps.filter((step) => step.state === state).length;
+  if (output === 'json') {
+    const { artifacts, ...rest } = inventory;
+    const reports = steps.map(({ error, ...report }) => ({ ...report, ...(error && { error: error.message }) }));
+    say(
+      JSON.stringify(
+        { host, hostKey, inventory: { ...rest, artifacts: [...artifacts] }, objections, steps: reports },
+        null,
+        2,
+      ),
+    );
+  }
+  if (output === 'text') {
+    say('');
+    for (const { what, advice } of objections) say(`Cannot be prepared: ${what}. ${advice}`);
+    say(
+      `${host}: macOS ${inventory.macOS}, ${(inventory.freeKiB / 1024 / 1024).toFixed(0)} GiB free, console user ${inventory.consoleUser}, agent release ${inventory.agentRelease ?? 'none'}, host key ${hostKey}`,
+    );
+    say(
+      count('different') + count('could not look') === 0
+        ? `All ${steps.length} steps are as wanted.`
+        : `${count('different')} of ${steps.length} steps differ, ${count('could not look')} could not be looked at. Nothing was changed.`,
+    );
+  }
+  if (count('could not look') > 0) return couldNotLook;
+  return count('different') > 0 || objections.length > 0 ? different : same;
+};
+
+const nothingDone = { applied: [], removed: [], deferred: [], optionalFailures: [] } as const;

@@ -1,0 +1,100 @@
+import type { HostEvent, HostOutcome, StepReport } from '@tartan/host';
+
+/** How lines look: colours only on a terminal that wants them. */
+export interface Look {
+  readonly colours: boolean;
+}
+
+export const lookOf = (stream: { isTTY?: boolean }, env: NodeJS.ProcessEnv): Look => ({
+  colours: stream.isTTY === true && !env['NO_COLOR'],
+});
+
+const paint = ({ colours }: Look, code: number, text: string): string =>
+  colours ? `\u001B[${code}m${text}\u001B[0m` : text;
+
+const green = 32;
+const yellow = 33;
+const red = 31;
+const dim = 2;
+
+/** One line for what happens while a host is prepared; none for what is not worth one. */
+export const eventLine = (event: HostEvent, look: Look): string | undefined => {
+  switch (event.kind) {
+    case 'step started':
+      return undefined;
+    case 'artifact started':
+      return `  ${paint(look, dim, `sending ${event.artifact} (${megabytes(event.size)})`)}`;
+    case 'artifact finished':
+      return undefined;
+    case 'step finished': {
+      const [mark, colour] = marks[event.result];
+      const seconds = paint(look, dim, `${(event.took / 1000).toFixed(1)} s`);
+      const found = event.differences.map((what) => `\n    ${paint(look, dim, `was: ${what}`)}`).join('');
+      return `${paint(look, colour, mark)} ${event.title}  ${paint(look, dim, words[event.result])} ${seconds}${found}`;
+    }
+  }
+};
+
+type Result = Extract<HostEvent, { kind: 'step finished' }>['result'];
+
+const marks: Readonly<Record<Result, readonly [string, number]>> = {
+  unchanged: ['✓', green],
+  applied: ['✓', green],
+  removed: ['✓', green],
+  deferred: ['…', yellow],
+  different: ['≠', yellow],
+  failed: ['✗', red],
+  'cut short': ['✗', red],
+};
+
+const words: Readonly<Record<Result, string>> = {
+  unchanged: 'already so',
+  applied: 'done',
+  removed: 'removed',
+  deferred: 'left for later',
+  different: 'differs',
+  failed: 'failed',
+  'cut short': 'cut short',
+};
+
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+
+/** What an outcome that is not `converged` means for a person, and what to do. */
+export const outcomeText = (outcome: Exclude<HostOutcome, { kind: 'converged' }>): string => {
+  switch (outcome.kind) {
+    case 'step failed':
+      return outcome.error.message;
+    case 'locked':
+      return `Somebody else prepares this host now (${outcome.by}). Wait for them to finish, or half an hour if they died, and run it again.`;
+    case 'unsuitable host':
+      return outcome.objections
+        .map(({ what, advice }) => `This host cannot be prepared: ${what}. ${advice}`)
+        .join('\n');
+    case 'unreadable host':
+      return `The host answers, but not with what our scripts say: ${outcome.cause}. See what its login shell prints or does (.zshenv).`;
+    case 'connection lost':
+      return `The connection was lost during ${outcome.during}: ${outcome.cause}. Run it again: it goes on where it was.`;
+    case 'timed out':
+      return `${outcome.during} took longer than ${outcome.after / 1000} s. Run it again: it goes on where it was.`;
+    case 'aborted':
+      return `Stopped during ${outcome.during}. Run it again: it goes on where it was.`;
+  }
+};
+
+/** One step of `tartan doctor`, for people. */
+export const reportLines = (report: StepReport, look: Look): string => {
+  const [mark, colour] =
+    report.state === 'as wanted' ? ['✓', green] : report.state === 'different' ? ['≠', yellow] : ['✗', red];
+  const lines = [
+    `${paint(look, colour, mark)} ${report.title}  ${paint(look, dim, report.state)}`,
+    ...report.differences.map((what) => `    ${what}`),
+    ...(report.error === undefined ? [] : [`    ${report.error.message}`]),
+  ];
+  return lines.join('\n');
+};
+
+/** For scripts: step, state, stamp, what differs; one line per difference. */
+export const reportRows = ({ step, state, stamp, differences, error }: StepReport): string[] => {
+  const details = error === undefined ? differences : [error.message.replaceAll(/\s+/g, ' ')];
+  return (details.length === 0 ? [''] : details).map((detail) => [step, state, stamp, detail].join('\t'));
+};

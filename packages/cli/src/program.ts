@@ -1,0 +1,142 @@
+import type { Writable } from 'node:stream';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { NotAnsweredError, type Terminal } from './host/ask-secret.ts';
+import type { DoctorOptions } from './host/doctor.ts';
+import { lookOf } from './host/show.ts';
+
+/** What a command has to do with the outside. */
+export interface Surroundings {
+  readonly stdin: Terminal['input'];
+  readonly stdout: Writable & { isTTY?: boolean };
+  readonly stderr: Writable;
+  readonly env: NodeJS.ProcessEnv;
+  /** Fires when somebody wants it to end. */
+  readonly signal: AbortSignal;
+}
+
+/** Runs `tartan` with these arguments. Answers the exit code; what went wrong has been said. */
+export const tartan = async (args: readonly string[], around: Surroundings): Promise<number> => {
+  let code = 0;
+  const program = commands(around, (ended) => {
+    code = ended;
+  });
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+  } catch (error) {
+    // commander has said what is wrong with the arguments, or shown the help that was asked for.
+    if (error instanceof Error && 'exitCode' in error) return Number(error.exitCode);
+    throw error;
+  }
+  return code;
+};
+
+const port = (text: string): number => {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0 || value > 65_535) {
+    throw new InvalidArgumentError('a port is a whole number from 0 (any free one) to 65535.');
+  }
+  return value;
+};
+
+interface HostOptions {
+  user: string;
+  port: number;
+  identity?: string;
+  hostKey?: string;
+}
+
+const withHostOptions = (command: Command): Command =>
+  command
+    .argument('<host>', 'address or name of the Mac')
+    .option('--user <name>', 'who logs in, owns the console and runs the agent', 'm1')
+    .option('--port <port>', 'port of sshd', port, 22)
+    .option('--identity <file>', 'private SSH key that the Mac knows (default: the first of ~/.ssh/id_*)')
+    .option('--host-key <fingerprint>', 'SHA256:… that the Mac must show; without it, the one it shows is trusted');
+
+/** Each command is loaded when it is called: a doctor needs no simulator. */
+const commands = ({ stdin, stdout, stderr, env, signal }: Surroundings, end: (code: number) => void): Command => {
+  const program = new Command('tartan')
+    .description('Mac minis as Kubernetes nodes whose Pods are macOS virtual machines.')
+    .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })
+    .exitOverride()
+    .showHelpAfterError('(see tartan --help)');
+
+  /** What a command of ours rejects with is made for people. */
+  const run = async (name: string, command: () => Promise<number>): Promise<void> => {
+    try {
+      end(await command());
+    } catch (error) {
+      const text = signal.aborted ? 'stopped.' : error instanceof Error ? error.message : String(error);
+      stderr.write(`tartan ${name}: ${text}\n`);
+      end(signal.aborted || error instanceof NotAnsweredError ? 130 : 2);
+    }
+  };
+
+  program
+    .command('up')
+    .description('Start a control plane on this machine and keep it running until Ctrl-C.')
+    .option('--port <port>', 'port of the Kubernetes API on 127.0.0.1; 0 takes a free one', port, 0)
+    .option('--once', 'stop again as soon as everything answers: exit code 0 says that it works here')
+    .addHelpText(
+      'after',
+      `
+What starts is an embedded Kubernetes: no container, no download, nothing outside one temporary folder, which is
+removed when it stops. Real kubectl works against it.
+
+Examples:
+  $ tartan up                   start, print how to use it, run until Ctrl-C
+  $ tartan up --port 6443       always under the same address
+  $ tartan up --once            check that this machine can run it`,
+    )
+    .action(async (options: { port: number; once?: boolean }) => {
+      const { up } = await import('./up.ts');
+      end(await up({ port: options.port, once: options.once ?? false, signal }));
+    });
+
+  withHostOptions(program.command('prepare-host'))
+    .description('Prepare one Mac by hand: root without a password, power settings, a console session that is proven.')
+    .option('--busy', 'virtual machines run on it: leave out what would kill them')
+    .addHelpText(
+      'after',
+      `
+Asks for the password of the Mac's user, without showing it. It travels inside SSH only, and never gets into an argument,
+a log or a file but the one from which macOS logs the user in. Safe to repeat: what is right already is left alone.
+
+A wrong password is found out: macOS seals the stored one, which is read back and reported. None is tried twice.
+
+Examples:
+  $ tartan prepare-host 51.15.1.2 --identity ~/.ssh/fleet
+  $ pass show mac-7 | tartan prepare-host 51.15.1.2       take the password from the standard input
+
+Exit codes: 0 prepared; 1 a step failed, and says why; 2 the Mac was not reached, or no password was given; 130 stopped.`,
+    )
+    .action((host: string, { busy = false, ...options }: HostOptions & { busy?: boolean }) =>
+      run('prepare-host', async () => {
+        const { prepareHost } = await import('./host/prepare-host.ts');
+        const console = { input: stdin, output: stdout, look: lookOf(stdout, env) };
+        return prepareHost({ host, ...options, busy }, console, signal);
+      }),
+    );
+
+  withHostOptions(program.command('doctor'))
+    .description('Read a Mac back and list what differs from what would be pushed. Changes nothing.')
+    .option('--spec <file>', 'what the Mac should be, in YAML or JSON; without it, only what every Mac must have')
+    .addOption(new Option('--output <form>', 'how to print it').choices(['text', 'tsv', 'json']).default('text'))
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ tartan doctor 51.15.1.2
+  $ tartan doctor 51.15.1.2 --spec mac.yaml --output tsv | awk -F'\\t' '$2 == "different"'
+
+Exit codes: 0 as wanted; 1 something differs; 2 could not look.`,
+    )
+    .action((host: string, options: HostOptions & Pick<DoctorOptions, 'spec' | 'output'>) =>
+      run('doctor', async () => {
+        const { doctor } = await import('./host/doctor.ts');
+        return doctor({ host, ...options }, { stdout, look: lookOf(stdout, env) }, signal);
+      }),
+    );
+
+  return program;
+};
