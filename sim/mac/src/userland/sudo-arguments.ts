@@ -76,5 +76,7 @@ export const parseSudoArguments = (words: readonly string[]): SudoArguments | { 
   const assignments: string[] = [];
   for (let word = left[0]; word !== undefined && isAssignment(word); word = left[0])
     assignments.push(...left.splice(0, 1));
-  return { ...result, assignments, command: left };
+  // `-k` with a command runs it, without what is remembered (sudo(8)).
+  const action = result.action === 'forget' && left.length > 0 ? 'run' : result.action;
+  return { ...result, action, assignments, command: left };
 };

@@ -24,6 +24,12 @@ describe('sudo', () => {
     assert.deepEqual(seen(mac, 'sudo.password'), ['right']);
   });
 
+  test('runs a command that stands behind -k, and nothing without one', async (t) => {
+    const mac = await freshMac(t, withPassword);
+    assert.deepEqual((await mac.run("sudo -k -S -p '' id -u", { stdin: `${password}\n` })).stdout, '0\n');
+    assert.deepEqual((await mac.run('sudo -k')).code, 0);
+  });
+
   test('takes no password that does not end in a newline, and counts it as no attempt (I-13)', async (t) => {
     const mac = await freshMac(t, withPassword);
     const { code, stderr } = await mac.run('sudo -S id -u', { stdin: password });
