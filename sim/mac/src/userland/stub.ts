@@ -1,3 +1,5 @@
+import { realTool } from './real-tools.ts';
+
 /** A word for a POSIX shell, whatever is in it. */
 export const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
 
@@ -12,6 +14,7 @@ const callsFolder = '"$TARTAN_ROOT/../.mac/calls"';
  *
  * Flow: take a slot (a file created with O_EXCL), write the call beside it, open the slot's FIFO, ring the Mac's bell with the slot's
  * number, wait for one line on the FIFO. The line is an exit code, or `.` for an answer in a file: a piece of shell that prints and exits.
+ * Who finds all slots taken rings with no number: those whose callers have gone are given back when the bell rings, and at no other time.
  * Guarantees: a slot is given back only when nobody has its FIFO open (see `tool-calls.ts`), so no answer reaches another call.
  * Caveat: a process that dies between taking a slot and ringing costs that slot until the next boot.
  */
@@ -22,6 +25,10 @@ call() {
   set -C
   until { true >"$calls/$slot.call"; } 2>/dev/null; do
     slot=$(((slot + 1) % ${slots}))
+    if [ "$slot" = 0 ]; then
+      echo >"$calls/bell"
+      ${quote(realTool('sleep') ?? 'true')} 0.01
+    fi
   done
   set +C
   if [ "$input" = yes ]; then ${quote(real)}/cat >"$calls/$slot.input"; fi

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { manualClock } from '@tartan/kube/clock';
 import { freshMac } from '../testing/fresh-mac.ts';
@@ -18,6 +20,27 @@ describe('a call of a tool', () => {
     const each = `for n in 1 2 3 4 5; do [ "$(date -r $i$n +%s)" = $i$n ] || echo wrong $i$n; done`;
     const { code, stdout } = await mac.run(`for i in $(seq 1 ${slots + 6}); do (${each}) & done; wait; echo done`);
     assert.deepEqual({ code, stdout }, { code: 0, stdout: 'done\n' });
+  });
+
+  test('waits for a place when more call at once than there are places, also when no other call comes', async (t) => {
+    const clock = manualClock();
+    let sleeping = 0;
+    const after: typeof clock.after = (milliseconds, run) => {
+      if (milliseconds === 1_000_000) sleeping += 1;
+      return clock.after(milliseconds, run);
+    };
+    const mac = await freshMac(t, { pace: 1, clock: { ...clock, after } });
+    const finish = join(mac.path('/tmp'), 'finish');
+    const held = mac.run(`for i in $(seq 1 ${slots}); do sleep 1000 & done; wait; echo held`);
+    while (sleeping < slots) await new Promise((resolve) => setImmediate(resolve));
+    const waiting = mac.run(`date -r 7 +%s; true >${finish}`);
+    // All places are given back by callers that have gone, with no further call than the one that waits.
+    while (!existsSync(finish)) {
+      clock.advance(1_000_000);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.equal((await waiting).stdout, '7\n');
+    assert.equal((await held).stdout, 'held\n');
   });
 
   test('gives its place back when its caller dies before the answer', async (t) => {

@@ -112,7 +112,7 @@ export const createToolCalls = (folder: string, tools: () => Readonly<Record<str
         giveBackSlots();
         const rung = `${rest}${text}`.split('\n');
         rest = rung.pop() ?? '';
-        for (const slot of rung) void serve(slot);
+        for (const slot of rung) if (slot !== '') void serve(slot);
       });
       bell = socket;
     },
