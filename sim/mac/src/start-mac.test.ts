@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readlinkSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -83,6 +83,7 @@ test('a process that ends without stopping its Macs leaves nothing of them', asy
     while (isAlive(Number(pid))) await new Promise((resolve) => setImmediate(resolve));
     assert.match(bin, /userland/);
     assert.ok(!existsSync(bin));
+    assert.ok(!existsSync(readlinkSync(join(folder, '.mac/calls'))));
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -24,15 +24,17 @@ describe('a call of a tool', () => {
 
   test('waits for a place when more call at once than there are places, also when no other call comes', async (t) => {
     const clock = manualClock();
+    const allSleep = Promise.withResolvers<void>();
     let sleeping = 0;
     const after: typeof clock.after = (milliseconds, run) => {
       if (milliseconds === 1_000_000) sleeping += 1;
+      if (sleeping === slots) allSleep.resolve();
       return clock.after(milliseconds, run);
     };
     const mac = await freshMac(t, { pace: 1, clock: { ...clock, after } });
     const finish = join(mac.path('/tmp'), 'finish');
     const held = mac.run(`for i in $(seq 1 ${slots}); do sleep 1000 & done; wait; echo held`);
-    while (sleeping < slots) await new Promise((resolve) => setImmediate(resolve));
+    await allSleep.promise;
     const waiting = mac.run(`date -r 7 +%s; true >${finish}`);
     // All places are given back by callers that have gone, with no further call than the one that waits.
     while (!existsSync(finish)) {
