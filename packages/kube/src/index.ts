@@ -4,6 +4,7 @@
 export { type ClusterConfig } from './config/cluster-config.ts';
 export { ConfigError } from './config/config-error.ts';
 export { type LoadOptions, loadConfig } from './config/load-config.ts';
+export { parseYaml } from './config/parse-yaml.ts';
 export { type HttpsTransportOptions } from './transport/https-options.ts';
 export { httpsTransport } from './transport/https-transport.ts';
 export { inProcessTransport } from './transport/in-process-transport.ts';

@@ -13,7 +13,7 @@ const arrows: Record<string, readonly string[]> = {
   // A simulator plays the outside world. It may share what is on the wire, never what our controllers expect of it.
   'sim/kubernetes': ['packages/kube'],
   'sim/cluster-api': ['packages/kube'],
-  'sim/scaleway': ['sim/mac'],
+  'sim/scaleway': ['sim/mac', 'packages/kube'],
   'sim/mac': ['packages/kube'],
   'sim/github': [],
   'tools/check': [],

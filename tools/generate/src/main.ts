@@ -1,7 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { customResourceFiles } from './custom-resources.ts';
 import { embeddedKubernetesPage } from './embedded-kubernetes-page.ts';
 import { pinnedVersions } from './pinned-versions.ts';
+import { providerFlagsPage } from './provider-flags-page.ts';
+import { resourcesPage } from './resources-page.ts';
 
 /**
  * `npm run generate`: writes every generated file from its one source. `--check` writes nothing and fails when one is not current.
@@ -16,7 +19,12 @@ interface Generated {
   content(): string;
 }
 
-const files: Generated[] = [{ path: 'docs/embedded-kubernetes.md', content: embeddedKubernetesPage }];
+const files: Generated[] = [
+  { path: 'docs/embedded-kubernetes.md', content: embeddedKubernetesPage },
+  { path: 'docs/provider-flags.md', content: providerFlagsPage },
+  { path: 'docs/resources.md', content: resourcesPage },
+  ...customResourceFiles,
+];
 
 const readable = (path: string): string | undefined => {
   try {

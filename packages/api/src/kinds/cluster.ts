@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { kindNames } from '../names.ts';
+import { conditions, flag, name, observedGeneration, optional } from '../schema/fields.ts';
+import { ageColumn, defineKind, fromCondition, type ObjectOf } from '../schema/kind.ts';
+
+const controlPlaneEndpoint = z.object({
+  host: name('Name or address.', 512),
+  port: z.int().min(1).max(65_535).meta({ description: 'The port.', format: 'int32' }),
+});
+
+export const cluster = defineKind({
+  names: kindNames.cluster,
+  description:
+    'The infrastructure of a Cluster whose workers are Macs. There is nothing to make: the control plane lives elsewhere, so it is provisioned at once.',
+  spec: z
+    .object({
+      controlPlaneEndpoint: optional(
+        // Core takes one with empty members for a real one, so it is whole or not there.
+        controlPlaneEndpoint.describe('Where the API server is. Leave it out: nothing here reads it.'),
+      ),
+    })
+    .describe('What is wanted.')
+    .prefault({}),
+  status: z
+    .object({
+      ready: optional(flag('Always true once seen. For managers of contract v1beta1.')),
+      initialization: optional(
+        z
+          .object({ provisioned: optional(flag('Always true once seen.')) })
+          .describe('What Cluster API waits for, by contract v1beta2.'),
+      ),
+      conditions: optional(conditions()),
+      observedGeneration: optional(observedGeneration()),
+    })
+    .describe('What is known of the cluster.'),
+  columns: [
+    { name: 'Ready', type: 'string', jsonPath: fromCondition('Ready', 'status') },
+    { name: 'Endpoint', type: 'string', jsonPath: '.spec.controlPlaneEndpoint.host', priority: 1 },
+    ageColumn,
+  ],
+  categories: ['cluster-api'],
+  contract: true,
+});
+
+export type ScalewayAppleSiliconCluster = ObjectOf<typeof cluster>;

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+import { kindNames, remoteServiceAccount } from '../names.ts';
+import { conditions, flag, name, observedGeneration, optional, time } from '../schema/fields.ts';
+import { ageColumn, defineKind, fromCondition, type ObjectOf } from '../schema/kind.ts';
+
+/** Has no `version`: with one, core would hold back machines that do not match it. */
+const spec = z.object({
+  serviceAccountName: name(
+    'The ServiceAccount of this namespace as which Cluster API core connects; the kubeconfig holds a token of it.',
+  ).default(remoteServiceAccount),
+  server: optional(name('The address in the kubeconfig. Left out: that of the Service `kubernetes`.', 512)),
+});
+
+const status = z.object({
+  initialization: optional(
+    z
+      .object({ controlPlaneInitialized: optional(flag('The API server answers.')) })
+      .describe('What Cluster API waits for, by contract v1beta2.'),
+  ),
+  initialized: optional(flag('The same, for managers of contract v1beta1.')),
+  ready: optional(flag('The control plane can be used. For managers of contract v1beta1.')),
+  externalManagedControlPlane: optional(
+    flag('Always true: no Machine is part of this control plane. Without it core neither drains nor deletes Nodes.'),
+  ),
+  kubeconfigExpires: optional(time('When the token in the kubeconfig expires. It is replaced well before.')),
+  conditions: optional(conditions()),
+  observedGeneration: optional(observedGeneration()),
+});
+
+export const externalControlPlane = defineKind({
+  names: kindNames.controlPlane,
+  description:
+    'Tells Cluster API that the cluster it runs in is up and managed elsewhere, and keeps the kubeconfig by which core connects to it.',
+  spec: spec.describe('What is wanted.').prefault({}),
+  status: status.describe('What is known of the control plane.'),
+  columns: [
+    { name: 'Available', type: 'string', jsonPath: fromCondition('Available', 'status') },
+    { name: 'Kubeconfig-Expires', type: 'string', jsonPath: '.status.kubeconfigExpires' },
+    { name: 'Message', type: 'string', jsonPath: fromCondition('Available', 'message'), priority: 1 },
+    ageColumn,
+  ],
+  categories: ['cluster-api'],
+  contract: true,
+});
+
+export type ExternalControlPlane = ObjectOf<typeof externalControlPlane>;

@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { kindNames } from '../names.ts';
+import { conditions, count, flag, name, observedGeneration, optional, text, time } from '../schema/fields.ts';
+import { ageColumn, defineKind, fromCondition, type ObjectOf } from '../schema/kind.ts';
+
+const spec = z.object({
+  maxUnavailable: count('How many Macs may be rolled at a time. The first one of a roll goes alone.', 1).default(1),
+  paused: flag('No more turns are given. Those who have one finish.').default(false),
+  gateDeadlineSeconds: count('A Mac that was rolled must be Ready within this time, or the roll stops.', 1).default(
+    900,
+  ),
+});
+
+/** The name of a machine is enough while it lives; its uid tells a machine from its successor. */
+const turn = z.object({
+  machine: name('Who may be rolled.'),
+  uid: name('Its UID.', 63),
+  hash: name('To what: the summary of steps that it shall have.'),
+  canary: flag('It goes first, alone.'),
+  grantedAt: time('Since when.'),
+});
+
+const status = z.object({
+  // kstatus, and so `helm --wait`, takes an object without conditions for done. Until the controller has seen it, it is not.
+  observedGeneration: observedGeneration().default(-1),
+  desired: optional(count('Macs that its MachineDeployments ask for.')),
+  existing: optional(count('Machines that there are.')),
+  ready: optional(count('Machines that are Ready.')),
+  updated: optional(count('Machines that have what they shall have.')),
+  revision: optional(text('What all Macs of the fleet shall have in common, as a hash.')),
+  stalledRevision: optional(text('The revision at which the roll stopped. Another one starts it again.')),
+  turns: optional(
+    z
+      .array(turn)
+      .readonly()
+      .meta({
+        description: 'Who may be rolled now. Given before anything is sent to a Mac.',
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['machine'],
+      }),
+  ),
+  turnOf: optional(text('The machines that have a turn, for people.', 4096)),
+  conditions: optional(conditions()),
+});
+
+export const macFleet = defineKind({
+  names: kindNames.macFleet,
+  description:
+    'The machines that share a fleet name: how they may be rolled, who has a turn, and how far the roll has come.',
+  spec: spec.describe('How the fleet may be rolled.').prefault({}),
+  status: status.describe('How the fleet is.').prefault({}),
+  columns: [
+    { name: 'Desired', type: 'integer', jsonPath: '.status.desired' },
+    { name: 'Existing', type: 'integer', jsonPath: '.status.existing' },
+    { name: 'Ready', type: 'integer', jsonPath: '.status.ready' },
+    { name: 'Updated', type: 'integer', jsonPath: '.status.updated' },
+    { name: 'Turn', type: 'string', jsonPath: '.status.turnOf' },
+    { name: 'State', type: 'string', jsonPath: fromCondition('Ready', 'reason') },
+    { name: 'Paused', type: 'boolean', jsonPath: '.spec.paused', priority: 1 },
+    { name: 'Message', type: 'string', jsonPath: fromCondition('Ready', 'message'), priority: 1 },
+    ageColumn,
+  ],
+  categories: ['cluster-api'],
+  contract: false,
+});
+
+export type MacFleet = ObjectOf<typeof macFleet>;
+export type MacFleetStatus = NonNullable<MacFleet['status']>;

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { releaseReasons } from '../reasons/phases.ts';
+import { immutableZone, name, optional, text, time } from '../schema/fields.ts';
+import { withRules } from '../schema/rule.ts';
+
+const consumerRef = z.object({
+  apiVersion: name('API version of the holder.'),
+  kind: name('Kind of the holder.'),
+  namespace: name('Namespace of the holder.'),
+  name: name('Name of the holder.'),
+  uid: name('UID of the holder: another object under the same name is somebody else.', 63),
+});
+
+const release = z.object({
+  poolPrefix: name('The pool it goes back to: its new name begins with this.', 63),
+  family: optional(
+    text('The release family of macOS that is installed. Left out: what Scaleway installs on this type.', 63),
+  ),
+  reason: z.enum(releaseReasons).describe('Why.'),
+  requestedAt: time('Since when.'),
+});
+
+const reboot = z.object({
+  requestedAt: time('A later time than that of the last reboot asks for one more.'),
+});
+
+/**
+ * A Mac is held, or on its way back, or neither. Who changes one into the other does it in one write that is guarded by the resource
+ * version; so release and claim exclude each other, also between two managers that both believe to lead.
+ */
+export const macHostSpec = withRules(
+  z.object({
+    zone: immutableZone('The zone of Scaleway.'),
+    poolPrefix: optional(text('The pool it was claimed from, remembered for the way back.', 63)),
+    consumerRef: optional(consumerRef.describe('Who holds the Mac.')),
+    release: optional(release.describe('The Mac is to be wiped and put back into a pool.')),
+    reboot: optional(reboot.describe('The Mac is to be restarted, once.')),
+  }),
+  [
+    {
+      rule: '!has(self.consumerRef) || !has(self.release)',
+      message: 'a Mac is either held or on its way back to the pool: set consumerRef or release, not both',
+    },
+    {
+      rule: '!has(oldSelf.consumerRef) || !has(self.consumerRef) || self.consumerRef == oldSelf.consumerRef',
+      message: 'this Mac is held by somebody else: it has to be released and wiped first',
+    },
+    {
+      rule: '!has(oldSelf.release) || !has(self.consumerRef)',
+      message: 'this Mac is on its way back to the pool: claim it when it has been wiped, or claim another one',
+    },
+  ],
+).describe('Who the Mac is for.');

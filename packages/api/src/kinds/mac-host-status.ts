@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { hostStates } from '../reasons/phases.ts';
+import { conditions, count, name, observedGeneration, optional, text, time } from '../schema/fields.ts';
+
+const wipe = z.object({
+  attempts: optional(count('How often it was asked for.')),
+  requestedAt: optional(time('When it was asked for.')),
+  reinstallingAt: optional(time('When Scaleway was first seen reinstalling. Without this nothing was wiped.')),
+  readyAt: optional(time('When Scaleway was seen ready after that.')),
+});
+
+const quarantine = z.object({
+  count: count('How often it failed.'),
+  reason: text('What went wrong last.', 1024),
+  until: time('Nobody claims it before.'),
+});
+
+export const macHostStatus = z
+  .object({
+    state: optional(z.enum(hostStates).describe('Where the Mac is between pool and machine.')),
+    since: optional(time('Since when it is in this state.')),
+    name: optional(text('Its name at Scaleway.')),
+    type: optional(text('Its type, as Scaleway calls it.', 63)),
+    osFamily: optional(text('The release family of macOS that was installed.', 63)),
+    osImage: optional(text('The image that was installed. Updates in place do not show.')),
+    serverStatus: optional(text('What Scaleway says it is doing, such as ready or reinstalling.', 63)),
+    ip: optional(text('Its public address.', 45)),
+    heldBy: optional(text('Namespace and name of its holder, for people.', 512)),
+
+    installs: optional(
+      count(
+        'How many reinstalls were seen. Every install has an SSH host key of its own, pinned for that install only.',
+      ),
+    ),
+    wipe: optional(wipe.describe('How far the wipe has come that the release asked for.')),
+    retiredHostKeys: optional(
+      z.array(name('A fingerprint, such as SHA256:….', 128)).max(64).readonly().meta({
+        description: 'Host keys of earlier installs. A Mac that shows one of them was not wiped.',
+        'x-kubernetes-list-type': 'set',
+      }),
+    ),
+    quarantine: optional(quarantine.describe('Why nobody may claim the Mac for now.')),
+    rebootIssuedAt: optional(time('When Scaleway was last asked to restart it.')),
+    conditions: optional(conditions()),
+    observedGeneration: optional(observedGeneration()),
+  })
+  .describe('What is known of the Mac.');

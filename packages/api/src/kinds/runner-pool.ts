@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import { kindNames } from '../names.ts';
+import { conditions, count, name, observedGeneration, optional, text, time } from '../schema/fields.ts';
+import { ageColumn, defineKind, fromCondition, type ObjectOf } from '../schema/kind.ts';
+import { withRules } from '../schema/rule.ts';
+
+const github = withRules(
+  z.object({
+    organization: optional(name('Runners of this organisation.')),
+    repository: optional(name('Runners of this repository, as owner/name.')),
+    runnerGroup: optional(name('The runner group they join. Left out: the default group.')),
+    appSecretName: name(
+      'A Secret of this namespace with `app-id`, `installation-id` and `private-key` of a GitHub App.',
+    ),
+  }),
+  [
+    {
+      rule: 'has(self.organization) != has(self.repository)',
+      message: 'runners belong to an organization or to a repository: set exactly one of them',
+    },
+    {
+      rule: "!has(self.repository) || self.repository.matches('^[^/]+/[^/]+$')",
+      message: 'repository is written as owner/name',
+    },
+  ],
+);
+
+const rollout = z.object({
+  maxConcurrentPercent: z
+    .int()
+    .min(1)
+    .max(100)
+    .meta({
+      description: 'How much of the pool may be without a warm runner while it rolls; at least one Pod.',
+      format: 'int32',
+    })
+    .default(5),
+});
+
+const spec = z.object({
+  // 0 is a wish like any other: a pool that is switched off, a runner that waits for ever.
+  replicas: count('How many runner Pods there shall be.').default(0),
+  image: name('The image of the virtual machine. Pods with another one are replaced, idle ones first.', 1024),
+  fleetSelector: name('The fleet on whose Macs they run: the value of the label `tuist.dev/fleet`.', 63),
+  runnerLabels: z
+    .array(name('A label.', 256))
+    .max(64)
+    .readonly()
+    .meta({ description: 'What `runs-on` of a workflow can ask for.', 'x-kubernetes-list-type': 'atomic' })
+    .default(['self-hosted', 'macOS', 'ARM64']),
+  podCPUMilli: count('CPU of a Pod in thousandths: requests and limits.', 1).default(8000),
+  podMemoryMB: count('Memory of a Pod: requests and limits.', 1).default(14_336),
+  idleTimeoutSeconds: count('A runner that has had no job for so long ends itself. 0: never.').default(0),
+  rollout: rollout.describe('How a new image is rolled out.').prefault({}),
+  github: optional(github.describe('Where the runners register. Without it there are no runners.')),
+});
+
+const status = z.object({
+  observedGeneration: observedGeneration().default(-1),
+  replicas: optional(count('Pods that live.')),
+  selector: optional(text('The label selector of its Pods, for `kubectl scale` and autoscalers.', 1024)),
+  warm: optional(count('Pods that wait for a job.')),
+  busy: optional(count('Pods that have a job, or may have one.')),
+  stale: optional(count('Pods with another image than is wanted.')),
+  stuck: optional(count('Pods that never started, or do not go away.')),
+  oldestStuckSince: optional(time('Since when the oldest of those is stuck.')),
+  reaped: optional(
+    z.int().min(0).meta({ description: 'Finished Pods that were taken away, in all.', format: 'int64' }),
+  ),
+  observedImage: optional(text('The image that was rolled out last.', 1024)),
+  conditions: optional(conditions()),
+});
+
+export const runnerPool = defineKind({
+  names: kindNames.runnerPool,
+  description:
+    'Warm GitHub Actions runners: as many Pods as wanted, each a virtual machine for one job. A Pod that has a job is never taken away.',
+  spec: spec.describe('Which runners are wanted.'),
+  status: status.describe('How the pool is.').prefault({}),
+  columns: [
+    { name: 'Replicas', type: 'integer', jsonPath: '.spec.replicas' },
+    { name: 'Warm', type: 'integer', jsonPath: '.status.warm' },
+    { name: 'Busy', type: 'integer', jsonPath: '.status.busy' },
+    { name: 'Stale', type: 'integer', jsonPath: '.status.stale' },
+    { name: 'Stuck', type: 'integer', jsonPath: '.status.stuck' },
+    { name: 'Fleet', type: 'string', jsonPath: '.spec.fleetSelector' },
+    { name: 'State', type: 'string', jsonPath: fromCondition('Ready', 'reason') },
+    { name: 'Image', type: 'string', jsonPath: '.spec.image', priority: 1 },
+    { name: 'Message', type: 'string', jsonPath: fromCondition('Ready', 'message'), priority: 1 },
+    ageColumn,
+  ],
+  scale: {
+    specReplicasPath: '.spec.replicas',
+    statusReplicasPath: '.status.replicas',
+    labelSelectorPath: '.status.selector',
+  },
+  categories: ['tuist'],
+  contract: false,
+});
+
+export type RunnerPool = ObjectOf<typeof runnerPool>;

@@ -1,0 +1,153 @@
+/**
+ * The only home of names that other programs know: on objects in Kubernetes, on servers at Scaleway, on Macs, in metrics and on
+ * command lines. A fleet that the original system runs can be taken over because they are the same, so none is ever renamed.
+ */
+
+const infrastructure = { group: 'infrastructure.cluster.x-k8s.io', version: 'v1alpha1' } as const;
+const controlPlane = { group: 'controlplane.cluster.x-k8s.io', version: 'v1alpha1' } as const;
+const tuist = { group: 'tuist.dev', version: 'v1alpha1' } as const;
+
+export interface KindNames {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  /** Cluster API does not look it up but makes it of the kind (lower case, `s`). */
+  readonly plural: string;
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  readonly namespaced: boolean;
+}
+
+const named = <Kind extends string>(
+  kind: Kind,
+  shortName: string,
+): Omit<KindNames, 'group' | 'version' | 'namespaced'> & { kind: Kind } => ({
+  kind,
+  plural: `${kind.toLowerCase()}s`,
+  singular: kind.toLowerCase(),
+  shortNames: [shortName],
+});
+
+export const kindNames = {
+  machine: { ...infrastructure, ...named('ScalewayAppleSiliconMachine', 'samm'), namespaced: true },
+  machineTemplate: { ...infrastructure, ...named('ScalewayAppleSiliconMachineTemplate', 'sammt'), namespaced: true },
+  cluster: { ...infrastructure, ...named('ScalewayAppleSiliconCluster', 'sasc'), namespaced: true },
+  controlPlane: { ...controlPlane, ...named('ExternalControlPlane', 'ecp'), namespaced: true },
+  macHost: { ...infrastructure, ...named('MacHost', 'mac'), namespaced: false },
+  macFleet: { ...infrastructure, ...named('MacFleet', 'fleet'), namespaced: true },
+  runnerPool: { ...tuist, ...named('RunnerPool', 'rpool'), namespaced: true },
+} as const satisfies Record<string, KindNames>;
+
+export const finalizers = {
+  machine: 'scalewayapplesilicon.cluster.x-k8s.io/finalizer',
+  /** On Pods, by the agent. */
+  vmCleanup: 'tart-kubelet.tuist.dev/vm-cleanup',
+  runnerPool: 'tuist.dev/runner-pool-drain',
+} as const;
+
+export const labels = {
+  /** On Nodes, Machines and MachineDeployments. */
+  fleet: 'tuist.dev/fleet',
+  /** On Nodes; its value is `tart`. */
+  runtime: 'tuist.dev/runtime',
+  os: 'kubernetes.io/os',
+  managedBy: 'tuist.dev/managed-by',
+  machine: 'tuist.dev/machine',
+  component: 'app.kubernetes.io/component',
+  /** Cluster API; without it on a kubeconfig Secret core never sees the Secret. */
+  clusterName: 'cluster.x-k8s.io/cluster-name',
+  /** On runner Pods; `true`. */
+  runner: 'tuist.dev/runner',
+  runnerPool: 'tuist.dev/runner-pool',
+} as const;
+
+export const labelValues = {
+  runtime: 'tart',
+  os: 'darwin',
+  managedBy: 'capi-scaleway-applesilicon',
+  component: 'tart-kubelet',
+} as const;
+
+export const annotations = {
+  /** On the Secret of a fleet's SSH key: the id of the key at Scaleway. */
+  sshKeyID: 'scaleway.tuist.dev/ssh-key-id',
+  /** On the Pod template of the Deployment that FleetSpread looks after. */
+  fleetHash: 'tuist.dev/fleet-hash',
+  /** On Nodes, by the agent: the summary of all steps that its Mac has. */
+  hostConfigHash: 'tuist.dev/host-config-hash',
+  /** On the Secret of a kubeconfig that we wrote: whose token is in it, and for how long. */
+  kubeconfigToken: 'tuist.dev/kubeconfig-token',
+  /** Cluster API. Any value counts. */
+  paused: 'cluster.x-k8s.io/paused',
+  /** Cluster API: somebody else looks after this object. */
+  externallyManaged: 'cluster.x-k8s.io/managed-by',
+} as const;
+
+/** Keeps Pods that are not meant for Macs off them. */
+export const macTaint = { key: 'tuist.dev/macos', value: 'true', effect: 'NoSchedule' } as const;
+
+/** A CRD with both is read by managers of either contract. The value is the version that they use. */
+export const contractLabels = {
+  'cluster.x-k8s.io/v1beta1': infrastructure.version,
+  'cluster.x-k8s.io/v1beta2': infrastructure.version,
+} as const;
+
+/** How servers are called at Scaleway: the only mark that can be set on one. A server that is held bears the name of its machine. */
+export const serverNames = {
+  defaultPoolPrefix: 'tuist-pool-',
+  /** The original's, while it claims. Recognised, no longer written. */
+  claimPendingPrefix: 'tuist-claim-pending-',
+  /** Not wiped yet: nobody may claim it (G-01). */
+  releasingPrefix: 'tuist-releasing-',
+} as const;
+
+export const secretKeys = {
+  fleetSSH: { privateKey: 'id_ed25519', publicKey: 'id_ed25519.pub' },
+  machine: { sudoPassword: 'sudo-password', username: 'ssh-username', hostFingerprint: 'host-fingerprint' },
+  githubApp: { appID: 'app-id', installationID: 'installation-id', privateKey: 'private-key' },
+  kubeconfig: 'value',
+} as const;
+
+export const secretNames = {
+  fleetSSH: (fleet: string): string => `${fleet}-ssh`,
+  machine: (machine: string): string => `${machine}-bootstrap`,
+  kubeconfig: (cluster: string): string => `${cluster}-kubeconfig`,
+  /** Of the original: a token that never expires. Deleted when a machine is taken over. */
+  legacyNodeToken: (machine: string): string => `tart-kubelet-${machine}-token`,
+} as const;
+
+/** The type that Cluster API gives to Secrets of its own. */
+export const clusterSecretType = 'cluster.x-k8s.io/secret';
+
+/** ServiceAccount and ClusterRoleBinding that the original made for every machine. */
+export const legacyNodeIdentity = (machine: string): string => `tart-kubelet-${machine}`;
+
+/** The ServiceAccount as which Cluster API core connects to the cluster it runs in. */
+export const remoteServiceAccount = 'capi-remote';
+
+export const leaderElectionID = 'scaleway-applesilicon.infrastructure.cluster.x-k8s.io';
+
+export const onTheMac = {
+  agentJob: 'dev.tuist.tart-kubelet',
+  pfAnchor: 'tuist.runners',
+} as const;
+
+export const metricNames = {
+  orphanServers: 'scaleway_orphan_servers',
+  orphanServersReclaimed: 'scaleway_orphan_servers_reclaimed_total',
+  machinePhase: 'capt_scaleway_applesilicon_machine_phase',
+} as const;
+
+export const managerFlags = {
+  machineMaxConcurrentReconciles: '--machine-max-concurrent-reconciles',
+  orphanReclaimZones: '--orphan-reclaim-zones',
+  orphanReclaimClaimNamePrefix: '--orphan-reclaim-claim-name-prefix',
+  defaultAdoptPoolPrefix: '--default-adopt-pool-prefix',
+  apiServerURL: '--api-server-url',
+} as const;
+
+export const agentFlags = {
+  disableVMGC: '--disable-vm-gc',
+  nodeLabels: '--node-labels',
+  providerID: '--provider-id',
+} as const;

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setCondition } from '@tartan/kube';
+import { conditionsByKind, say } from './conditions.ts';
+import { events } from './events.ts';
+import type { ConditionWords } from './words.ts';
+
+const all = Object.entries(conditionsByKind).flatMap(([kind, conditions]) =>
+  Object.entries(conditions as Record<string, ConditionWords>).map(([type, words]) => ({ kind, type, ...words })),
+);
+
+/** Words for people: a sentence, or more of them. */
+const isSentence = (text: string): boolean => /^[A-Z`].*\.$/.test(text) || /^spec\..*\.$/.test(text);
+
+describe('conditions', () => {
+  test('have types and reasons that Kubernetes takes, each with a sentence', () => {
+    for (const { kind, type, means, reasons } of all) {
+      assert.ok(isSentence(means), `${kind} ${type}: ${means}`);
+      for (const [reason, [status, meaning]] of Object.entries(reasons)) {
+        assert.ok(isSentence(meaning), `${kind} ${type} ${reason}: ${meaning}`);
+        setCondition([], { type, status, reason }, 0);
+      }
+    }
+  });
+
+  test('can all come true', () => {
+    for (const { kind, type, reasons } of all) {
+      assert.ok(
+        Object.values(reasons).some(([status]) => status === 'True'),
+        `${kind} ${type}`,
+      );
+    }
+  });
+
+  test('take their status from their reason', () => {
+    assert.deepEqual(say('ScalewayAppleSiliconMachine', 'Provisioned', 'NoAvailableHost', 'None of 3 is free.'), {
+      type: 'Provisioned',
+      status: 'False',
+      reason: 'NoAvailableHost',
+      message: 'None of 3 is free.',
+    });
+    assert.equal(say('MacHost', 'Stranded', 'ReportOnly').status, 'True');
+    assert.equal(say('MacFleet', 'Ready', 'UpToDate').message, 'All is as wanted.');
+  });
+
+  test('cannot be said with a reason of another condition', () => {
+    // @ts-expect-error: that is a reason of Provisioned.
+    assert.equal(say('ScalewayAppleSiliconMachine', 'Bootstrapped', 'NoAvailableHost').status, 'Unknown');
+  });
+});
+
+describe('events', () => {
+  test('have a reason in one word and a sentence', () => {
+    for (const [reason, [, means]] of Object.entries(events)) {
+      assert.match(reason, /^[A-Z][A-Za-z]+$/);
+      assert.ok(isSentence(means), `${reason}: ${means}`);
+    }
+  });
+});

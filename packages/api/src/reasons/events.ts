@@ -1,0 +1,61 @@
+/** Every event there is, with its type and what it says. One that would repeat on every pass is a condition instead. */
+export type EventWords = readonly [type: 'Normal' | 'Warning', means: string];
+
+export const events = {
+  // A machine.
+  Adopted: ['Normal', 'The machine holds a Mac.'],
+  Provisioned: ['Normal', 'The machine holds a Mac and knows how to log in.'],
+  CredentialsReclaimed: ['Normal', 'A password that was missing was found at Scaleway.'],
+  Bootstrapping: ['Normal', 'The Mac is being made ready.'],
+  Bootstrapped: ['Normal', 'The Mac is ready and its agent has joined.'],
+  RebootingForRecovery: ['Normal', 'The Mac could not be made ready and is restarted, once.'],
+  Reregistered: ['Normal', 'The Node was gone; the agent was told to register again.'],
+  AgentRolled: ['Normal', 'The Mac has what it shall have.'],
+  AgentRollRetried: ['Normal', 'A roll that was refused is tried again.'],
+  Releasing: ['Normal', 'The Mac goes back to the pool.'],
+  Released: ['Normal', 'The Mac has left the machine.'],
+  NoAdoptPoolPrefix: ['Warning', 'Nobody said which pool.'],
+  InvalidOSPin: ['Warning', 'spec.os holds a version.'],
+  NoAvailableHost: ['Warning', 'No Mac that fits is free.'],
+  ProvisioningFailed: ['Warning', 'A Mac could not be claimed.'],
+  CredentialsRefreshFailed: ['Warning', 'Scaleway could not be asked for the password.'],
+  MissingSudoPassword: ['Warning', 'Nobody knows the password of the Mac.'],
+  GHRunnerRegistrationTokenUnavailable: ['Warning', 'GitHub gave no registration token.'],
+  BootstrapFailed: ['Warning', 'The Mac could not be made ready. It is tried again.'],
+  BootstrapExhausted: ['Warning', 'The Mac could not be made ready and goes back; another one is claimed.'],
+  RebootForRecoveryFailed: ['Warning', 'Scaleway did not restart the Mac.'],
+  HostNotWiped: ['Warning', 'The Mac had the disk of its last machine.'],
+  NodeMissing: ['Warning', 'The Node was deleted by somebody.'],
+  AgentRollFailed: ['Warning', 'The Mac could not be rolled.'],
+  ReleaseFailed: ['Warning', 'The Mac could not be given back. It is tried again.'],
+  ReleaseSkipped: ['Warning', 'Nobody said which pool the Mac goes back to. It stays as it is, and costs money.'],
+  DeleteFailed: ['Warning', 'Something that belongs to the machine could not be deleted. It is tried again.'],
+
+  // A MacHost.
+  Claimed: ['Normal', 'A machine holds the Mac.'],
+  NameRepaired: ['Normal', 'The name at Scaleway was not the one it should be.'],
+  WipeRequested: ['Normal', 'Scaleway was asked to reinstall the Mac.'],
+  ReturnedToPool: ['Normal', 'The Mac was wiped and can be claimed.'],
+  Reclaimed: ['Normal', 'A Mac that no machine knows is put back into the pool.'],
+  WipeFailed: ['Warning', 'The reinstall failed. It is tried again.'],
+  OSPinUnavailable: ['Warning', 'Scaleway has no image of that release family; its default is installed.'],
+  Quarantined: ['Warning', 'Nobody claims the Mac for a while.'],
+  Stranded: ['Warning', 'No machine knows the Mac and it is in no pool. Says what would be done, and why.'],
+  ReclaimAborted: ['Warning', 'Who holds the Mac could not be checked, so nothing was done.'],
+
+  // A MacFleet.
+  RollStarted: ['Normal', 'Something new is wanted; the first machine has a turn.'],
+  RollFinished: ['Normal', 'Every machine has what it shall have.'],
+  RollStopped: ['Warning', 'The roll does not go on by itself.'],
+
+  // An ExternalControlPlane.
+  KubeconfigMinted: ['Normal', 'The kubeconfig has a new token.'],
+  KubeconfigFailed: ['Warning', 'The kubeconfig could not be written.'],
+
+  // Others.
+  FleetSpread: ['Normal', 'The set of Ready Macs has changed, so the Deployment is rolled.'],
+  FinalizerRemoved: ['Warning', 'The Node of the Pod is gone for good, so nobody else would remove its finalizer.'],
+  RunnerPodRetiredForNodeDrain: ['Normal', 'The Node is cordoned and the runner had no job.'],
+} as const satisfies Record<string, EventWords>;
+
+export type EventReason = keyof typeof events;

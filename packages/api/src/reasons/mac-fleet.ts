@@ -1,0 +1,38 @@
+import type { ConditionWords } from './words.ts';
+
+/** What a MacFleet can say of itself: `Ready` and `Stalled` are what kstatus, and so `helm --wait`, looks at. */
+export const macFleetConditions = {
+  Ready: {
+    means: 'There are as many machines as wanted, all Ready and up to date.',
+    reasons: {
+      UpToDate: ['True', 'All is as wanted.'],
+      MachinesMissing: [
+        'False',
+        'There are fewer machines than wanted. Look at the MachineDeployment and its template.',
+      ],
+      MachinesNotReady: ['False', 'Some machines are not Ready. The message names them.'],
+      Rolling: ['False', 'Machines are being rolled.'],
+      Paused: ['False', 'Machines are to be rolled, but spec.paused is set.'],
+      Stalled: ['False', 'The roll has stopped: see Stalled.'],
+    },
+  },
+  Rolling: {
+    means: 'Machines are being rolled.',
+    reasons: {
+      Canary: ['True', 'The first machine is being rolled, alone.'],
+      Wave: ['True', 'The first one is Ready; as many at a time as spec.maxUnavailable says follow.'],
+      UpToDate: ['False', 'There is nothing to roll.'],
+      NoBudget: ['False', 'As many machines as may be are unavailable already.'],
+      Paused: ['False', 'spec.paused is set.'],
+      Stalled: ['False', 'The roll has stopped.'],
+    },
+  },
+  Stalled: {
+    means: 'The roll has stopped and does not go on by itself.',
+    reasons: {
+      PushRejected: ['True', 'A Mac refused. The message says which, and why. Another revision starts the roll again.'],
+      GateDeadlineExceeded: ['True', 'A Mac was rolled and did not become Ready in time. It was rolled back.'],
+      NotStalled: ['False', 'It has not.'],
+    },
+  },
+} as const satisfies Record<string, ConditionWords>;

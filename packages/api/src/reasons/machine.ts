@@ -1,0 +1,108 @@
+import { type ConditionWords, paused } from './words.ts';
+
+/** What a ScalewayAppleSiliconMachine can say of itself. Each sentence is for whoever runs the fleet: what it is, and what helps. */
+export const machineConditions = {
+  Ready: {
+    means: 'The Node of the machine is Ready, on a Mac that runs. Cluster API shows it as InfrastructureReady.',
+    reasons: {
+      Ready: ['True', 'The Node is Ready.'],
+      NotProvisioned: ['False', 'It has no Mac: see Provisioned.'],
+      NotBootstrapped: ['False', 'Its Mac is not ready to be a Node: see Bootstrapped.'],
+      NodeNotReady: ['False', 'The Node is not Ready: see NodeReady.'],
+      HostNotRunning: ['False', 'Scaleway says that the Mac is not in state ready.'],
+      Deleting: ['False', 'The machine is being deleted.'],
+      Unknown: ['Unknown', 'The Node or Scaleway could not be asked.'],
+    },
+  },
+  Provisioned: {
+    means: 'The machine holds a Mac and knows how to log in.',
+    reasons: {
+      HostClaimed: ['True', 'The Mac bears the name of the machine.'],
+      Adopting: ['False', 'A Mac is reserved and is being claimed.'],
+      NoAdoptPoolPrefix: [
+        'False',
+        'Nobody said which pool: set spec.adoptPoolPrefix, or --default-adopt-pool-prefix of the manager.',
+      ],
+      InvalidOSPin: [
+        'False',
+        'spec.os holds a version. Specs are cloned once: mend the template, then delete the Machine.',
+      ],
+      NoAvailableHost: [
+        'False',
+        'No Mac of that type, zone and macOS is free. The message says what there is instead.',
+      ],
+      ScalewayAdoptFailed: ['False', 'Scaleway refused the claim. The message says how.'],
+      ScalewayDenied: ['False', 'The key may not do this. The message names the permission set that is missing.'],
+      ScalewayUnavailable: ['False', 'Scaleway does not answer, or asks to wait. It is tried again.'],
+      CredentialsPersistFailed: ['False', 'The Secret with the login could not be written.'],
+      HostReleased: ['False', 'The Mac could not be made ready and went back. Another one is claimed.'],
+      HostGone: ['False', 'Scaleway does not know the Mac any more. Delete the Machine to get another one.'],
+    },
+  },
+  Bootstrapped: {
+    means: 'The Mac was made ready and its agent has joined.',
+    reasons: {
+      Bootstrapped: ['True', 'Every step of the host is done.'],
+      Bootstrapping: ['False', 'The steps are being run.'],
+      Rebooting: ['False', 'The Mac is being restarted, in the hope that it helps.'],
+      SSHKeyUnavailable: ['False', 'The SSH key of the fleet could not be made or registered.'],
+      CredentialsRefreshFailed: ['False', 'Scaleway could not be asked for the password.'],
+      MissingSudoPassword: [
+        'False',
+        'Neither the Secret nor Scaleway knows a password. Put one into the Secret of the machine.',
+      ],
+      NodeIdentityUnavailable: ['False', 'Credentials to join with could not be made.'],
+      TailscaleAuthKeyUnavailable: ['False', 'The Secret with the Tailscale key is missing or empty.'],
+      GHRunnerRegistrationTokenUnavailable: [
+        'False',
+        'GitHub gave no registration token. Look at the Secret of the GitHub App.',
+      ],
+      HostUnreachable: ['False', 'The Mac does not answer on SSH.'],
+      HostKeyMismatch: ['False', 'The Mac shows another host key than this install had. Nothing was sent to it.'],
+      HostNotWiped: ['False', 'The Mac still has the disk of its last machine. It goes back to be wiped.'],
+      HostLocked: ['False', 'Somebody else is at work on the Mac. The message says who and since when.'],
+      BootstrapFailed: ['False', 'A step failed. The message says which, and what to do.'],
+      NodeMissing: ['False', 'The Node was deleted. The agent is told to register again.'],
+    },
+  },
+  NodeReady: {
+    means: 'The Node is Ready.',
+    reasons: {
+      NodeReady: ['True', 'Its kubelet says so.'],
+      NodeNotReady: ['False', 'Its kubelet says that it is not.'],
+      NodeMissing: ['False', 'There is no Node.'],
+      NodeUnknown: ['Unknown', 'Its kubelet has not been heard of for a while.'],
+      NotBootstrapped: ['Unknown', 'There cannot be one yet.'],
+    },
+  },
+  HostUpToDate: {
+    means: 'The Mac has what it shall have.',
+    reasons: {
+      UpToDate: ['True', 'The summary that the agent reports is the wanted one.'],
+      WaitingForTurn: ['False', 'It waits for a turn of its MacFleet.'],
+      Rolling: ['False', 'It has a turn and is being rolled.'],
+      WaitingForIdle: ['False', 'It is cordoned and waits until its virtual machines are gone.'],
+      RebootPending: ['False', 'A step takes effect after the next restart.'],
+      RollUnreachable: ['False', 'The Mac does not answer. It is tried again; this does not stop the fleet.'],
+      RollRejected: [
+        'False',
+        'The Mac refused. It runs on with what it had. Tried again after a while, or when something else is wanted.',
+      ],
+      NotReported: ['Unknown', 'The agent has not said what the Mac has.'],
+    },
+  },
+  Deleting: {
+    means: 'The machine is being deleted.',
+    reasons: {
+      Releasing: ['True', 'Its Mac is being given back.'],
+      ReleaseFailed: ['True', 'Its Mac could not be given back. It is tried again.'],
+      ReleaseSkipped: [
+        'True',
+        'Nobody said which pool its Mac goes back to, so it stays as it is. The sweep reports it.',
+      ],
+      CleaningUp: ['True', 'Its Secret, identity and Node are being deleted.'],
+      NotDeleting: ['False', 'It is not.'],
+    },
+  },
+  Paused: paused,
+} as const satisfies Record<string, ConditionWords>;

@@ -1,0 +1,41 @@
+import type { ConditionWords } from './words.ts';
+
+export const runnerPoolConditions = {
+  Ready: {
+    means: 'There are as many runners as wanted, with the wanted image.',
+    reasons: {
+      Converged: ['True', 'All is as wanted.'],
+      Filling: ['False', 'Pods are being made, or start.'],
+      Starved: ['False', 'There is no room for more Pods on the Macs of the fleet.'],
+      Draining: ['False', 'There are more Pods than wanted; those with a job finish it.'],
+      Rolling: ['False', 'Pods with another image are being replaced.'],
+      NoGitHub: ['False', 'spec.github is not set, so that nobody knows where the runners belong.'],
+      GitHubUnavailable: [
+        'False',
+        'GitHub does not answer, or refuses: see GitHubReachable. Runners that are there stay.',
+      ],
+      Deleting: ['False', 'The pool is being deleted; Pods with a job finish it.'],
+    },
+  },
+  GitHubReachable: {
+    means: 'GitHub takes registrations.',
+    reasons: {
+      Reachable: ['True', 'It did the last time.'],
+      AppSecretInvalid: ['False', 'The Secret of the GitHub App is missing or incomplete.'],
+      Denied: ['False', 'The GitHub App may not do this.'],
+      RateLimited: ['False', 'GitHub asks to wait.'],
+      Unavailable: ['False', 'GitHub does not answer.'],
+    },
+  },
+  Stuck: {
+    means: 'Pods never started, or do not go away.',
+    reasons: {
+      PodsStuckTerminating: [
+        'True',
+        'Pods were deleted long ago and are still there. Look at the agents of their Nodes.',
+      ],
+      PodsNeverStarted: ['True', 'Pods were bound long ago and no virtual machine runs.'],
+      NoneStuck: ['False', 'There are none.'],
+    },
+  },
+} as const satisfies Record<string, ConditionWords>;

@@ -1,0 +1,22 @@
+import type { ConditionStatus } from '@tartan/kube';
+
+/** A reason belongs to one status, so nobody can say that something is so because it is not. */
+type ReasonWords = readonly [status: ConditionStatus, means: string];
+
+export interface ConditionWords {
+  /** What it says when it is True. */
+  readonly means: string;
+  readonly reasons: Readonly<Record<string, ReasonWords>>;
+}
+
+/** Every kind that core can pause has it, in the words of Cluster API. */
+export const paused = {
+  means: 'The cluster or the object is paused: nothing is done, except that a deletion goes on.',
+  reasons: {
+    Paused: [
+      'True',
+      '`spec.paused` of the Cluster is set, or the object has the annotation `cluster.x-k8s.io/paused`.',
+    ],
+    NotPaused: ['False', 'Neither is.'],
+  },
+} as const satisfies ConditionWords;

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { immutable, withRules } from './rule.ts';
+
+/**
+ * Fields that many kinds have. Every text has a longest length, since the API server bounds what a CEL rule may cost by it.
+ * `exactOptional`: a member is there or is not, but is never `undefined`.
+ */
+
+const longestName = 253;
+
+export const text = (description: string, longest = longestName): z.ZodString =>
+  z.string().max(longest).describe(description);
+
+/** One that must say something. */
+export const name = (description: string, longest = longestName): z.ZodString =>
+  z.string().min(1).max(longest).describe(description);
+
+export const time = (description: string): z.ZodISODateTime => z.iso.datetime({ offset: true }).describe(description);
+
+export const flag = (description: string): z.ZodBoolean => z.boolean().describe(description);
+
+export const count = (description: string, least = 0): z.ZodInt =>
+  z.int().min(least).meta({ description, format: 'int32' });
+
+export const optional = <Schema extends z.ZodType>(schema: Schema): z.ZodExactOptional<Schema> =>
+  z.exactOptional(schema);
+
+export const observedGeneration = (): z.ZodInt =>
+  z.int().meta({ description: 'The generation of the object that this status speaks of.', format: 'int64' });
+
+const condition = z.object({
+  type: z
+    .string()
+    .max(316)
+    .regex(
+      /^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$/,
+    )
+    .describe('What the condition is about.'),
+  status: z.enum(['True', 'False', 'Unknown']).describe('Whether it holds.'),
+  reason: z
+    .string()
+    .min(1)
+    .max(1024)
+    .regex(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/)
+    .describe('Why, in one word for programs. docs/resources.md lists them.'),
+  message: z.string().max(32_768).describe('Why, in sentences for people.'),
+  lastTransitionTime: time('When the status changed last.'),
+  observedGeneration: optional(
+    z.int().min(0).meta({ description: 'The generation of the object that this speaks of.', format: 'int64' }),
+  ),
+});
+
+/** metav1.Condition, one per type. */
+export const conditions = () =>
+  z
+    .array(condition)
+    .readonly()
+    .meta({
+      description: 'What is known about the object: one entry per type.',
+      'x-kubernetes-list-type': 'map',
+      'x-kubernetes-list-map-keys': ['type'],
+    });
+
+/** What Cluster API copies to `Machine.status.addresses`. */
+export const addresses = () =>
+  z
+    .array(
+      z.object({
+        type: z
+          .enum(['Hostname', 'ExternalIP', 'InternalIP', 'ExternalDNS', 'InternalDNS'])
+          .describe('What kind of address it is.'),
+        address: name('The address.', 256),
+      }),
+    )
+    .readonly()
+    .meta({ description: 'How the Mac is reached.', 'x-kubernetes-list-type': 'atomic' });
+
+export const immutableZone = (description: string): z.ZodString =>
+  withRules(name(description, 63), [immutable('a Mac does not move to another zone: this is for ever')]);

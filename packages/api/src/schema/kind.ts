@@ -1,0 +1,72 @@
+import { apiVersionOf, defineResource, type KubeObject, type ObjectMeta, type Resource } from '@tartan/kube';
+import type { z } from 'zod';
+import type { KindNames } from '../names.ts';
+import type { Rule } from './rule.ts';
+
+export interface CustomResource<Spec, Status> extends KubeObject {
+  spec: Spec;
+  status?: Status;
+}
+
+/** A column of `kubectl get`. The server takes the first thing that the path finds. */
+export interface Column {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'boolean' | 'date';
+  readonly jsonPath: string;
+  readonly description?: string;
+  /** Above 0: only with `-o wide`. */
+  readonly priority?: number;
+}
+
+/** Where `kubectl scale` finds its numbers. */
+interface Scale {
+  readonly specReplicasPath: string;
+  readonly statusReplicasPath: string;
+  readonly labelSelectorPath: string;
+}
+
+/** All that is known of a kind; everything else (types, CRD, docs) is made of it. */
+export interface KindDescription<Spec extends z.ZodType, Status extends z.ZodType> {
+  readonly names: KindNames;
+  /** What it is, as `kubectl explain` says it. */
+  readonly description: string;
+  readonly spec: Spec;
+  readonly status?: Status;
+  /** Between spec and status; these see the whole object. */
+  readonly rules?: readonly Rule[];
+  readonly columns: readonly Column[];
+  readonly scale?: Scale;
+  readonly categories: readonly string[];
+  /** Cluster API reads it, by its contracts v1beta1 and v1beta2. */
+  readonly contract: boolean;
+}
+
+export interface Kind<Spec extends z.ZodType, Status extends z.ZodType> extends KindDescription<Spec, Status> {
+  readonly resource: Resource<CustomResource<z.output<Spec>, z.output<Status>>>;
+  /** An object to create, with the defaults that the server would put in. Throws for a spec that the server would not take. */
+  make(object: { metadata: ObjectMeta; spec?: z.input<Spec> }): CustomResource<z.output<Spec>, z.output<Status>>;
+}
+
+/** What the objects of a kind look like when the server answers them: defaults are filled in. */
+export type ObjectOf<Of> =
+  Of extends Kind<infer Spec, infer Status> ? CustomResource<z.output<Spec>, z.output<Status>> : never;
+
+export const defineKind = <Spec extends z.ZodType, Status extends z.ZodType = z.ZodNever>(
+  description: KindDescription<Spec, Status>,
+): Kind<Spec, Status> => {
+  const { group, version, kind, plural, namespaced } = description.names;
+  return {
+    ...description,
+    resource: defineResource({ group, version, kind, plural, namespaced }),
+    make: ({ metadata, spec }) => ({
+      apiVersion: apiVersionOf({ group, version }),
+      kind,
+      metadata,
+      spec: description.spec.parse(spec ?? {}),
+    }),
+  };
+};
+
+export const ageColumn: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
+export const fromCondition = (type: string, field: 'status' | 'reason' | 'message'): string =>
+  `.status.conditions[?(@.type=="${type}")].${field}`;

@@ -1,0 +1,281 @@
+import { type Flag, flag } from './flag.ts';
+import { duration } from './types/duration.ts';
+import { listOf, optional } from './types/flag-type.ts';
+import { bindAddress, ipv4Address, ipv4Network, serverURL } from './types/network-types.ts';
+import {
+  absolutePath,
+  anyPath,
+  count,
+  hostNamePrefix,
+  namespaceName,
+  objectName,
+  oneOf,
+  tailscaleTag,
+  yesOrNo,
+  zone,
+} from './types/plain-types.ts';
+
+/**
+ * Every flag of the manager. The names and variables of the original stay where the flag still means the same, so that its chart can be
+ * carried over. No secret is a flag: arguments are shown to whoever may list processes or read a Pod.
+ */
+
+const minute = 60_000;
+const hour = 60 * minute;
+const path = optional(absolutePath);
+
+const processFlags = {
+  metricsBindAddress: flag('metrics-bind-address', {
+    type: bindAddress,
+    default: { host: '', port: 8080 },
+    help: 'Where /metrics is served, over plain HTTP. 0 serves none.',
+  }),
+  healthProbeBindAddress: flag('health-probe-bind-address', {
+    type: bindAddress,
+    default: { host: '', port: 8081 },
+    help: 'Where /healthz and /readyz are served. 0 serves none.',
+  }),
+  leaderElect: flag('leader-elect', {
+    type: yesOrNo,
+    default: true,
+    help: 'Work only while holding the lease, so that a second replica can stand by. Turn it off only where there can be no second one.',
+  }),
+  leaderElectionNamespace: flag('leader-election-namespace', {
+    type: optional(namespaceName),
+    default: undefined,
+    env: 'POD_NAMESPACE',
+    help: 'Where the lease is. That of --secrets-namespace unless told.',
+  }),
+  machineMaxConcurrentReconciles: flag('machine-max-concurrent-reconciles', {
+    type: count({ from: 1, to: 64 }),
+    default: 4,
+    help: 'How many machines are worked on at once, and so how many hosts are pushed to at once.',
+  }),
+  logLevel: flag('log-level', {
+    type: oneOf(['debug', 'info', 'warn', 'error']),
+    default: 'info',
+    help: 'Lines below this level are not written. At debug, errors come with their stacks.',
+  }),
+  logFormat: flag('log-format', {
+    type: oneOf(['json', 'text']),
+    default: 'json',
+    help: 'One line of JSON each for a collector of logs, or text for a person at a terminal.',
+  }),
+};
+
+const clusterFlags = {
+  kubeconfig: flag('kubeconfig', {
+    type: optional(anyPath),
+    default: undefined,
+    help: 'Which cluster to work in, and as whom. Without it: KUBECONFIG, then the cluster whose Pod this is, then ~/.kube/config.',
+  }),
+  secretsNamespace: flag('secrets-namespace', {
+    type: namespaceName,
+    default: 'default',
+    help: 'Where the SSH keys of fleets and the credentials of hosts are kept.',
+  }),
+  apiServerURL: flag('api-server-url', {
+    type: optional(serverURL),
+    default: undefined,
+    env: 'CAPI_TARTKUBELET_API_SERVER_URL',
+    help: 'Where Macs reach the API server. Without it: what kube-public/cluster-info says.',
+  }),
+  fleetSpreadDeployment: flag('fleet-spread-deployment', {
+    type: optional(objectName),
+    default: undefined,
+    env: 'CAPI_FLEET_SPREAD_DEPLOYMENT',
+    help: 'A Deployment that is rolled when the set of ready Macs changes, as the scheduler never moves Pods that run.',
+  }),
+  fleetSpreadNamespace: flag('fleet-spread-namespace', {
+    type: optional(namespaceName),
+    default: undefined,
+    env: 'CAPI_FLEET_SPREAD_NAMESPACE',
+    help: 'Where that Deployment is. The same as --secrets-namespace unless told.',
+  }),
+};
+
+const poolFlags = {
+  defaultAdoptPoolPrefix: flag('default-adopt-pool-prefix', {
+    type: optional(hostNamePrefix),
+    default: undefined,
+    env: 'CAPI_DEFAULT_ADOPT_POOL_PREFIX',
+    help: 'How hosts in the pool are named, for machines that do not say so in spec.adoptPoolPrefix. Without both, a machine that is deleted leaves its host behind, with the event ReleaseSkipped.',
+  }),
+  orphanReclaimZones: flag('orphan-reclaim-zones', {
+    type: listOf(zone),
+    default: ['fr-par-1'],
+    env: 'CAPI_ORPHAN_RECLAIM_ZONES',
+    help: 'Zones that are searched for stranded hosts even when no machine is left there. Zones of machines always are.',
+  }),
+  orphanReclaimInterval: flag('orphan-reclaim-interval', {
+    type: duration({ fromMs: 1_000, toMs: 24 * hour }),
+    default: 15 * minute,
+    help: 'How often stranded hosts are searched for.',
+  }),
+  orphanReclaimClaimNamePrefix: flag('orphan-reclaim-claim-name-prefix', {
+    type: optional(hostNamePrefix),
+    default: undefined,
+    env: 'CAPI_ORPHAN_RECLAIM_CLAIM_NAME_PREFIX',
+    help: 'Stranded hosts whose names begin so are wiped and given back to the pool. Without it, stranded hosts are only reported. Name nothing that another cluster of the same Scaleway project claims.',
+  }),
+};
+
+const repairFlags = {
+  bootstrapRebootAfter: flag('bootstrap-reboot-after', {
+    type: count({ from: 0, to: 1_000 }),
+    default: 3,
+    help: 'A host is rebooted, once, after so many failed bootstraps. 0: never.',
+  }),
+  bootstrapMaxAttempts: flag('bootstrap-max-attempts', {
+    type: count({ from: 0, to: 1_000 }),
+    default: 8,
+    help: 'A host is given back, quarantined, after so many failed bootstraps, and the machine claims another. 0: never.',
+  }),
+  tartkubeletMaxUpdateAttempts: flag('tartkubelet-max-update-attempts', {
+    type: count({ from: 0, to: 1_000 }),
+    default: 5,
+    help: 'Updates of a host that may fail before it is left alone until there is something new to push. 0: no limit.',
+  }),
+  tartkubeletTerminalRetryAfter: flag('tartkubelet-terminal-retry-after', {
+    type: duration({ fromMs: 1_000, toMs: 7 * 24 * hour, zero: true }),
+    default: 30 * minute,
+    help: 'After so long, a host that was left alone is tried again with what failed. 0: never.',
+  }),
+};
+
+const agentFlags = {
+  tartkubeletHostCPU: flag('tartkubelet-host-cpu', {
+    type: count({ from: 1, to: 256 }),
+    default: 8,
+    help: 'CPUs that a Mac offers to Pods, for machines that do not say so in spec.hostCPU.',
+  }),
+  tartkubeletHostMemoryMB: flag('tartkubelet-host-memory-mb', {
+    type: count({ from: 1_024, to: 1_048_576 }),
+    default: 16_384,
+    help: 'Memory that a Mac offers to Pods, in MB, for machines that do not say so in spec.hostMemoryMB.',
+  }),
+  tartkubeletMaxPods: flag('tartkubelet-max-pods', {
+    type: count({ from: 1, to: 110 }),
+    default: 2,
+    help: 'Pods that a Mac takes at most. macOS itself runs no more than two virtual machines at a time.',
+  }),
+};
+
+const artifactsFlags = {
+  agentRuntimePath: flag('agent-runtime-path', {
+    type: absolutePath,
+    default: '/opt/tart-kubelet/node',
+    env: 'CAPI_AGENT_RUNTIME_PATH',
+    help: 'The stock, signed node for Macs with Apple silicon, which runs the agent.',
+  }),
+  agentReleasePath: flag('agent-release-path', {
+    type: absolutePath,
+    default: '/opt/tart-kubelet/tart-kubelet.mjs',
+    env: 'CAPI_AGENT_RELEASE_PATH',
+    help: 'The agent: one bundled file.',
+  }),
+  tartTarballPath: flag('tart-tarball-path', {
+    type: absolutePath,
+    default: '/opt/tart/tart.tar.gz',
+    env: 'CAPI_TART_TARBALL_PATH',
+    help: 'A gzipped tar that holds tart.app whole.',
+  }),
+  nodeExporterBinaryPath: flag('node-exporter-binary-path', {
+    type: path,
+    default: undefined,
+    env: 'CAPI_NODE_EXPORTER_BINARY_PATH',
+    help: 'node_exporter for Macs. Without it, hosts run none.',
+  }),
+  actionsRunnerTarballPath: flag('actions-runner-tarball-path', {
+    type: path,
+    default: undefined,
+    env: 'CAPI_ACTIONS_RUNNER_TARBALL_PATH',
+    help: "GitHub's own actions-runner-osx-arm64 gzipped tar, for builders.",
+  }),
+  packerBinaryPath: flag('packer-binary-path', {
+    type: path,
+    default: undefined,
+    env: 'CAPI_PACKER_BINARY_PATH',
+    help: 'packer for Macs, for builders.',
+  }),
+  craneBinaryPath: flag('crane-binary-path', {
+    type: path,
+    default: undefined,
+    env: 'CAPI_CRANE_BINARY_PATH',
+    help: 'crane for Macs, for builders.',
+  }),
+  orasBinaryPath: flag('oras-binary-path', {
+    type: path,
+    default: undefined,
+    env: 'CAPI_ORAS_BINARY_PATH',
+    help: 'oras for Macs, for builders.',
+  }),
+};
+
+const networkFlags = {
+  tailscaleBinariesPath: flag('tailscale-binaries-path', {
+    type: path,
+    default: undefined,
+    env: 'CAPI_TAILSCALE_BINARIES_PATH',
+    help: 'A gzipped tar that holds exactly tailscale and tailscaled. Without it, hosts join no tailnet.',
+  }),
+  tailscaleAuthKeySecretName: flag('tailscale-auth-key-secret-name', {
+    type: optional(objectName),
+    default: undefined,
+    env: 'CAPI_TAILSCALE_AUTH_KEY_SECRET_NAME',
+    help: 'The Secret of --secrets-namespace whose key auth-key holds what hosts join the tailnet with.',
+  }),
+  tailscaleTags: flag('tailscale-tags', {
+    type: listOf(tailscaleTag),
+    default: [],
+    env: 'CAPI_TAILSCALE_TAGS',
+    help: 'Tags of hosts in the tailnet.',
+  }),
+  tailscaleAcceptRoutes: flag('tailscale-accept-routes', {
+    type: yesOrNo,
+    default: false,
+    env: 'CAPI_TAILSCALE_ACCEPT_ROUTES',
+    help: 'Whether hosts take the routes that other devices of the tailnet offer.',
+  }),
+  vmKuraEgressCIDR: flag('vm-kura-egress-cidr', {
+    type: optional(ipv4Network),
+    default: undefined,
+    env: 'CAPI_VM_KURA_EGRESS_CIDR',
+    help: 'A private network that virtual machines may reach on TCP port 4000. All other private networks are closed to them.',
+  }),
+  vmClusterDNSIP: flag('vm-cluster-dns-ip', {
+    type: optional(ipv4Address),
+    default: undefined,
+    env: 'CAPI_VM_CLUSTER_DNS_IP',
+    help: 'The DNS server of the cluster, which virtual machines may then reach on port 53.',
+  }),
+};
+
+/** By its property: what `read(flags.leaderElect)` names. */
+export const flags = {
+  ...processFlags,
+  ...clusterFlags,
+  ...poolFlags,
+  ...repairFlags,
+  ...agentFlags,
+  ...artifactsFlags,
+  ...networkFlags,
+};
+
+export interface FlagGroup {
+  readonly title: string;
+  readonly flags: readonly Flag<unknown>[];
+}
+
+/** In the order of the help and the docs. */
+export const flagGroups: readonly FlagGroup[] = [
+  { title: 'The manager itself', flags: Object.values(processFlags) },
+  { title: 'The cluster', flags: Object.values(clusterFlags) },
+  { title: 'The pool of hosts', flags: Object.values(poolFlags) },
+  { title: 'Hosts that fail', flags: Object.values(repairFlags) },
+  { title: 'What a Mac offers', flags: Object.values(agentFlags) },
+  { title: 'What is put on hosts', flags: Object.values(artifactsFlags) },
+  { title: 'Networks', flags: Object.values(networkFlags) },
+];
+
+export const everyFlag: readonly Flag<unknown>[] = flagGroups.flatMap((group) => group.flags);

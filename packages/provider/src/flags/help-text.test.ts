@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { everyFlag, flagGroups } from './flag-table.ts';
+import { helpText } from './help-text.ts';
+import { removedFlags } from './removed-flags.ts';
+
+describe('--help', () => {
+  const text = helpText();
+  const lines = text.split('\n');
+
+  test('has every flag once, with its default and its variable, below its group', () => {
+    for (const { name, defaultText, env } of everyFlag) {
+      const [head = '', ...more] = lines.filter((line) => new RegExp(`^ {2}--${name}(?: |$)`).test(line));
+      assert.notEqual(head, '', name);
+      assert.deepEqual(more, []);
+      if (defaultText !== '') assert.ok(head.includes(`default ${defaultText}`), head);
+      if (env !== undefined) assert.ok(head.includes(`environment ${env}`), head);
+    }
+    for (const { title } of flagGroups) assert.equal(lines.filter((line) => line === `${title}:`).length, 1);
+  });
+
+  test('has no removed flag', () => {
+    for (const { name } of removedFlags) assert.ok(!text.includes(`--${name} `), name);
+  });
+
+  test('fits a terminal, and says where credentials come from', () => {
+    for (const line of lines.filter((line) => !line.startsWith('  --'))) assert.ok(line.length <= 110, line);
+    for (const name of ['SCW_ACCESS_KEY', 'SCW_SECRET_KEY', 'SCW_DEFAULT_PROJECT_ID']) assert.ok(text.includes(name));
+  });
+});

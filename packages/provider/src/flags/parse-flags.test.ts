@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { everyFlag } from './flag-table.ts';
+import { parseFlags } from './parse-flags.ts';
+import type { ProviderOptions } from './provider-options.ts';
+import type { Environment } from './read-arguments.ts';
+import { removedFlags } from './removed-flags.ts';
+
+const errorsOf = (argv: string[], env: Environment = {}): readonly string[] => {
+  const parsed = parseFlags(argv, env);
+  return 'errors' in parsed ? parsed.errors : [];
+};
+
+const optionsOf = (argv: string[], env: Environment = {}): ProviderOptions => {
+  const parsed = parseFlags(argv, env);
+  assert.ok('options' in parsed, JSON.stringify(parsed));
+  return parsed.options;
+};
+
+describe('the flags of seed 004', () => {
+  const reportOnly = ['--default-adopt-pool-prefix=tuist-pool-', '--orphan-reclaim-zones=fr-par-1'];
+
+  test('as production renders them, stranded hosts are only reported', () => {
+    const { defaultPoolPrefix, sweep } = optionsOf(reportOnly);
+    assert.equal(defaultPoolPrefix, 'tuist-pool-');
+    assert.deepEqual(sweep, { zones: ['fr-par-1'], intervalMs: 900_000, reclaim: undefined });
+  });
+
+  test('with activeReclaim, those of this cluster are reclaimed', () => {
+    const { sweep } = optionsOf([...reportOnly, '--orphan-reclaim-claim-name-prefix=tuist-tuist-']);
+    assert.deepEqual(sweep.reclaim, { claimNamePrefix: 'tuist-tuist-', poolPrefix: 'tuist-pool-' });
+  });
+});
+
+describe('how flags are written', () => {
+  const same: [argv: string[], elects: boolean][] = [
+    [['--leader-elect'], true],
+    [['-leader-elect'], true],
+    [['--leader-elect=true'], true],
+    [['--leader-elect=false'], false],
+    [['-leader-elect=F'], false],
+    [['--leader-elect=false', '--leader-elect'], true],
+  ];
+  for (const [argv, elects] of same) {
+    test(`${argv.join(' ')} ${elects ? 'elects' : 'does not elect'}`, () =>
+      assert.equal(optionsOf(argv).leaderElection !== undefined, elects));
+  }
+
+  test('a switch does not eat the next argument, which Go would then leave unread', () => {
+    assert.deepEqual(errorsOf(['--leader-elect', 'false']), [
+      '"false": not a flag. Delete it, or join it to its flag: --flag=value.',
+    ]);
+  });
+
+  test('a value may hold =, and may be empty where that says something', () => {
+    assert.equal(optionsOf(['--kubeconfig=a=b']).kubeconfigPath, 'a=b');
+    assert.deepEqual(optionsOf(['--orphan-reclaim-zones=']).sweep.zones, []);
+    assert.equal(optionsOf(['--api-server-url', '']).apiServerURL, undefined);
+  });
+
+  test('a forgotten value does not eat the next flag', () => {
+    const [error = '', ...more] = errorsOf(['--kubeconfig', '--leader-elect=false']);
+    assert.match(error, /^--kubeconfig: has no value\. Write --kubeconfig=<path>, such as --kubeconfig=\//);
+    assert.deepEqual(more, []);
+  });
+
+  for (const stray of ['-', '--', '---x', '--=x', '=', '', 'manager']) {
+    test(`${JSON.stringify(stray)} is no flag`, () => assert.match(errorsOf([stray])[0] ?? '', /: not a flag\./));
+  }
+
+  for (const help of ['--help', '-h', '-help', '--help=true']) {
+    test(`${help} asks for help, whatever else is wrong`, () => {
+      const parsed = parseFlags(['--nonsense', help], { CAPI_LOG_SHIP_URL: 'x' });
+      assert.ok('help' in parsed);
+    });
+  }
+});
+
+describe('a flag that there is not', () => {
+  test('is an error that names the nearest and says what to do', () => {
+    assert.deepEqual(errorsOf(['--leader-elct=false']), [
+      '--leader-elct: there is no such flag; the nearest is --leader-elect. Correct or delete it. If the chart passes it, use the chart and the image of the same release.',
+    ]);
+  });
+
+  test('does not show its value, which may be a secret', () => {
+    for (const argv of [['--scw-secret-key=hunter2'], ['--scw-secret-key', 'hunter2']]) {
+      const errors = errorsOf(argv);
+      assert.equal(errors.length, 1);
+      assert.doesNotMatch(errors.join(), /hunter2/);
+    }
+  });
+
+  test('is quoted when it could not be any, and cut', () => {
+    assert.match(errorsOf(['--a\nb'])[0] ?? '', /^"--a\\nb": there is no such flag/);
+    assert.match(errorsOf([`--${'x'.repeat(10_000)}`])[0] ?? '', /^"--x{78}…": there is no such flag/);
+  });
+
+  test('is no member that every object has', () => {
+    for (const name of ['constructor', '__proto__', 'toString']) {
+      assert.match(errorsOf([`--${name}=x`])[0] ?? '', /there is no such flag/);
+    }
+  });
+
+  for (const { name, env, because } of removedFlags) {
+    test(`--${name} of the original has a sentence of its own`, () => {
+      const sentence = `--${name}: removed: ${because}. Delete it from the arguments.`;
+      assert.deepEqual(errorsOf([`--${name}=x`]), [sentence]);
+      assert.deepEqual(errorsOf([`--${name}`, 'x']), [sentence]);
+      if (env === undefined) return;
+      assert.deepEqual(errorsOf([], { [env]: 'x' }), [`${env}: removed: ${because}. Delete it from the environment.`]);
+      assert.deepEqual(errorsOf([], { [env]: '' }), []);
+    });
+  }
+});
+
+describe('what is wrong', () => {
+  test('is said all at once', () => {
+    const errors = errorsOf(
+      [
+        '--leader-elct',
+        '--log-ship-url=x',
+        'stray',
+        '--orphan-reclaim-interval=15',
+        '--tartkubelet-max-pods=many',
+        '--vm-cluster-dns-ip=10.96.0.10',
+        '--orphan-reclaim-claim-name-prefix=tuist-tuist-',
+      ],
+      { CAPI_TAILSCALE_ACCEPT_ROUTES: 'yes', CAPI_LOG_SHIP_ENV: 'production' },
+    );
+    assert.deepEqual(
+      errors.map((error) => error.slice(0, error.indexOf(' '))),
+      [
+        '--leader-elct:',
+        '--log-ship-url:',
+        '"stray":',
+        'CAPI_LOG_SHIP_ENV:',
+        '--orphan-reclaim-interval:',
+        '--tartkubelet-max-pods:',
+        'CAPI_TAILSCALE_ACCEPT_ROUTES',
+        '--vm-cluster-dns-ip',
+        '--orphan-reclaim-claim-name-prefix',
+      ],
+    );
+  });
+
+  test('says what a value lacks, and shows one', () => {
+    assert.deepEqual(errorsOf(['--orphan-reclaim-interval=15']), [
+      '--orphan-reclaim-interval: "15" has no unit (s, m or h). Write something like 15m or 1h30m.',
+    ]);
+    assert.deepEqual(errorsOf([], { CAPI_VM_CLUSTER_DNS_IP: 'kube-dns', CAPI_VM_KURA_EGRESS_CIDR: '10.0.0.0/8' }), [
+      'CAPI_VM_CLUSTER_DNS_IP (instead of --vm-cluster-dns-ip): "kube-dns" is no IPv4 address. Write something like 10.96.0.10.',
+    ]);
+  });
+
+  test('in the value of a flag is not said again by the rules about it', () => {
+    const errors = errorsOf([
+      '--tailscale-binaries-path=/x',
+      '--tailscale-auth-key-secret-name=y',
+      '--tailscale-tags=mac',
+    ]);
+    assert.deepEqual(errors, [
+      '--tailscale-tags: "mac" holds "mac", which is no tag: those begin with "tag:" and a letter. Write something like tag:tuist-macmini.',
+    ]);
+  });
+
+  test('never shows the password of a URL', () => {
+    assert.doesNotMatch(errorsOf(['--api-server-url=https://me:hunter2@k8s.example.com']).join(), /hunter2/);
+  });
+});
+
+test('parseFlags has an answer to everything', () => {
+  const rows = [...everyFlag, ...removedFlags];
+  const names = fc.constantFrom(...rows.map(({ name }) => name), 'constructor', '__proto__', 'help');
+  const values = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom(...everyFlag.flatMap(({ examples }) => examples), '', '0', '-1', '--', '1e400', '9'.repeat(500)),
+  );
+  const argument = fc.oneof(
+    names.map((name) => `--${name}`),
+    fc.tuple(names, values).map(([name, value]) => `--${name}=${value}`),
+    values,
+    fc.string().map((text) => `--${text}`),
+  );
+  const variables = fc.constantFrom(...rows.flatMap(({ env }) => env ?? []), '__proto__');
+  const env = fc.dictionary(fc.oneof(variables, fc.string()), fc.option(values, { nil: undefined }), { maxKeys: 6 });
+  fc.assert(
+    fc.property(fc.array(argument, { maxLength: 8 }), env, (argv, env) => {
+      const parsed = parseFlags(argv, env);
+      assert.equal(Object.keys(parsed).length, 1);
+      if (!('errors' in parsed)) return;
+      assert.notEqual(parsed.errors.length, 0);
+      // One line each, that ends as a sentence does.
+      for (const error of parsed.errors) assert.match(error, /^[^\n\r]+\.$/);
+    }),
+    { numRuns: 500 },
+  );
+});

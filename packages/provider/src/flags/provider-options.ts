@@ -1,0 +1,144 @@
+import type { VmEgress } from '@tartan/host';
+import type { LoggerOptions } from '@tartan/kube';
+import { flags } from './flag-table.ts';
+import type { Read } from './rules.ts';
+import type { BindAddress } from './types/network-types.ts';
+
+/** What the manager was told to be. What belongs together is one member, `undefined` when it is off. Holds no secret. */
+export interface ProviderOptions {
+  readonly metricsAddress: BindAddress | undefined;
+  readonly healthAddress: BindAddress | undefined;
+  readonly leaderElection: { readonly namespace: string } | undefined;
+  readonly machineWorkers: number;
+  readonly log: Required<Pick<LoggerOptions, 'level' | 'pretty'>>;
+  readonly kubeconfigPath: string | undefined;
+  readonly secretsNamespace: string;
+  /** `undefined`: what `kube-public/cluster-info` says. */
+  readonly apiServerURL: string | undefined;
+  /** The Deployment. */
+  readonly fleetSpread: { readonly namespace: string; readonly name: string } | undefined;
+  readonly defaultPoolPrefix: string | undefined;
+  readonly sweep: SweepOptions;
+  /** Failed bootstraps; `undefined` is never. */
+  readonly bootstrap: { readonly rebootAfter: number | undefined; readonly giveUpAfter: number | undefined };
+  /** Failed updates; `undefined` is never. */
+  readonly update: { readonly giveUpAfter: number | undefined; readonly retryAfterMs: number | undefined };
+  readonly agent: { readonly hostCPU: number; readonly hostMemoryMB: number; readonly maxPods: number };
+  readonly artifacts: ArtifactPaths;
+  readonly tailscale: TailscaleOptions | undefined;
+  readonly vmEgress: VmEgress;
+}
+
+/** The search for stranded hosts. */
+interface SweepOptions {
+  readonly zones: readonly string[];
+  readonly intervalMs: number;
+  /** `undefined`: only report. Both prefixes are known when there is something to be done. */
+  readonly reclaim: { readonly claimNamePrefix: string; readonly poolPrefix: string } | undefined;
+}
+
+interface ArtifactPaths {
+  readonly agentRuntime: string;
+  readonly agentRelease: string;
+  readonly tart: string;
+  readonly nodeExporter: string | undefined;
+  /** `undefined`: this manager can make no builders. */
+  readonly builder: Readonly<Record<'runner' | 'packer' | 'crane' | 'oras', string>> | undefined;
+}
+
+interface TailscaleOptions {
+  readonly binariesPath: string;
+  readonly authKeySecretName: string;
+  readonly tags: readonly string[];
+  readonly acceptRoutes: boolean;
+}
+
+const unlessZero = (value: number): number | undefined => (value === 0 ? undefined : value);
+
+const builderOf = (read: Read): ArtifactPaths['builder'] => {
+  const runner = read(flags.actionsRunnerTarballPath);
+  const packer = read(flags.packerBinaryPath);
+  const crane = read(flags.craneBinaryPath);
+  const oras = read(flags.orasBinaryPath);
+  return runner && packer && crane && oras ? { runner, packer, crane, oras } : undefined;
+};
+
+const tailscaleOf = (read: Read): TailscaleOptions | undefined => {
+  const binariesPath = read(flags.tailscaleBinariesPath);
+  const authKeySecretName = read(flags.tailscaleAuthKeySecretName);
+  return binariesPath && authKeySecretName
+    ? {
+        binariesPath,
+        authKeySecretName,
+        tags: read(flags.tailscaleTags),
+        acceptRoutes: read(flags.tailscaleAcceptRoutes),
+      }
+    : undefined;
+};
+
+/** The ports are those of the original (bootstrap.md 2.10). */
+const vmEgressOf = (read: Read): VmEgress => {
+  const network = read(flags.vmKuraEgressCIDR);
+  const dns = read(flags.vmClusterDNSIP);
+  return {
+    allow: [
+      ...(network === undefined ? [] : [{ cidr: network, protocol: 'tcp' as const, ports: '4000' }]),
+      ...(dns === undefined
+        ? []
+        : (['tcp', 'udp'] as const).map((protocol) => ({ cidr: `${dns}/32`, protocol, ports: '53' }))),
+    ],
+  };
+};
+
+const reclaimOf = (read: Read): SweepOptions['reclaim'] => {
+  const claimNamePrefix = read(flags.orphanReclaimClaimNamePrefix);
+  const poolPrefix = read(flags.defaultAdoptPoolPrefix);
+  return claimNamePrefix && poolPrefix ? { claimNamePrefix, poolPrefix } : undefined;
+};
+
+/** Assumes that no rule objects: what is there by half would be left out without a word. */
+export const providerOptions = (read: Read): ProviderOptions => {
+  const secretsNamespace = read(flags.secretsNamespace);
+  const spread = read(flags.fleetSpreadDeployment);
+  return {
+    metricsAddress: read(flags.metricsBindAddress),
+    healthAddress: read(flags.healthProbeBindAddress),
+    leaderElection: read(flags.leaderElect)
+      ? { namespace: read(flags.leaderElectionNamespace) ?? secretsNamespace }
+      : undefined,
+    machineWorkers: read(flags.machineMaxConcurrentReconciles),
+    log: { level: read(flags.logLevel), pretty: read(flags.logFormat) === 'text' },
+    kubeconfigPath: read(flags.kubeconfig),
+    secretsNamespace,
+    apiServerURL: read(flags.apiServerURL),
+    fleetSpread: spread ? { namespace: read(flags.fleetSpreadNamespace) ?? secretsNamespace, name: spread } : undefined,
+    defaultPoolPrefix: read(flags.defaultAdoptPoolPrefix),
+    sweep: {
+      zones: read(flags.orphanReclaimZones),
+      intervalMs: read(flags.orphanReclaimInterval),
+      reclaim: reclaimOf(read),
+    },
+    bootstrap: {
+      rebootAfter: unlessZero(read(flags.bootstrapRebootAfter)),
+      giveUpAfter: unlessZero(read(flags.bootstrapMaxAttempts)),
+    },
+    update: {
+      giveUpAfter: unlessZero(read(flags.tartkubeletMaxUpdateAttempts)),
+      retryAfterMs: unlessZero(read(flags.tartkubeletTerminalRetryAfter)),
+    },
+    agent: {
+      hostCPU: read(flags.tartkubeletHostCPU),
+      hostMemoryMB: read(flags.tartkubeletHostMemoryMB),
+      maxPods: read(flags.tartkubeletMaxPods),
+    },
+    artifacts: {
+      agentRuntime: read(flags.agentRuntimePath),
+      agentRelease: read(flags.agentReleasePath),
+      tart: read(flags.tartTarballPath),
+      nodeExporter: read(flags.nodeExporterBinaryPath),
+      builder: builderOf(read),
+    },
+    tailscale: tailscaleOf(read),
+    vmEgress: vmEgressOf(read),
+  };
+};

@@ -1,0 +1,48 @@
+/** A flag of the original that has no meaning here. It is told apart from a typing error, so that its chart fails with a text that helps. */
+export interface RemovedFlag {
+  readonly name: string;
+  readonly env: string | undefined;
+  /** Completes: `removed: …`. */
+  readonly because: string;
+}
+
+const removed = (because: string, rows: readonly (readonly [name: string, env?: string])[]): RemovedFlag[] =>
+  rows.map(([name, env]) => ({ name, env, because }));
+
+export const removedFlags: readonly RemovedFlag[] = [
+  ...removed('the agent is a runtime and a release, see --agent-runtime-path and --agent-release-path', [
+    ['tartkubelet-binary-path', 'CAPI_TARTKUBELET_BINARY_PATH'],
+  ]),
+  ...removed('Macs join as Nodes with certificates of their own, and no ClusterRole is bound for them', [
+    ['node-identity-cluster-role', 'CAPI_NODE_IDENTITY_CLUSTER_ROLE'],
+  ]),
+  ...removed('no log shipper is put on hosts', [
+    ['log-shipper-binary-path', 'CAPI_LOG_SHIPPER_BINARY_PATH'],
+    ['log-ship-url', 'CAPI_LOG_SHIP_URL'],
+    ['log-ship-env', 'CAPI_LOG_SHIP_ENV'],
+  ]),
+  ...removed('hosts have no cache volume for runners', [
+    ['runner-cache-volume-gib'],
+    ['cache-volume-master-cap-gib'],
+    ['cache-volume-cas-gib'],
+  ]),
+  ...removed('hosts are attached to no private network', [
+    ['vm-cache-pn-name', 'CAPI_VM_CACHE_PN_NAME'],
+    ['vm-cache-pn-cidr', 'CAPI_VM_CACHE_PN_CIDR'],
+  ]),
+  ...removed('there is no packet filter in front of SSH on hosts', [
+    ['ssh-ingress-allow-cidrs', 'CAPI_SSH_INGRESS_ALLOW_CIDRS'],
+  ]),
+  ...removed('no egress Services are made: hosts are dialled at their own addresses', [
+    ['tailscale-egress-proxy-group', 'CAPI_TAILSCALE_EGRESS_PROXY_GROUP'],
+    ['tailscale-egress-namespace', 'CAPI_TAILSCALE_EGRESS_NAMESPACE'],
+    ['tailscale-egress-magicdns-suffix', 'CAPI_TAILSCALE_EGRESS_MAGICDNS_SUFFIX'],
+  ]),
+  ...removed('logs are set with --log-level and --log-format', [
+    ['zap-devel'],
+    ['zap-encoder'],
+    ['zap-log-level'],
+    ['zap-stacktrace-level'],
+    ['zap-time-encoding'],
+  ]),
+];

@@ -1,0 +1,122 @@
+import { serverNames } from '@tartan/api';
+import type { Flag } from './flag.ts';
+import { flags } from './flag-table.ts';
+
+/** The value of a flag, its default if it was not given. */
+export type Read = <T>(flag: Flag<T>) => T;
+
+/** Something that must hold between flags. */
+export interface Rule {
+  /** For the docs. */
+  readonly says: string;
+  /** Which flags it reads. When the value of one cannot be understood, the rule has nothing to say. */
+  readonly reads: readonly Flag<unknown>[];
+  /** What is wrong, and what to do. */
+  problem(read: Read): string | undefined;
+}
+
+const named = (rows: readonly Flag<unknown>[]): string => rows.map(({ name }) => `--${name}`).join(', ');
+
+const isSet = (value: unknown): boolean =>
+  value !== undefined && value !== false && !(Array.isArray(value) && value.length === 0);
+
+/** `needed` are given together or not at all; `extra` may join them, but does nothing alone. */
+const allOrNone = (
+  says: string,
+  { needed, extra = [] }: { needed: readonly Flag<unknown>[]; extra?: readonly Flag<unknown>[] },
+): Rule => ({
+  says,
+  reads: [...needed, ...extra],
+  problem: (read) => {
+    const present = [...needed, ...extra].filter((flag) => isSet(read(flag)));
+    const absent = needed.filter((flag) => !isSet(read(flag)));
+    if (present.length === 0 || absent.length === 0) return undefined;
+    return `${named(present)} needs ${named(absent)} as well. Add what is missing, or leave all of them out.`;
+  },
+});
+
+/** Hosts between pool and machine: in the middle of a claim of the original, or on their way back. */
+const between = [serverNames.claimPendingPrefix, serverNames.releasingPrefix];
+
+const overlap = (a: string, b: string): boolean => a.startsWith(b) || b.startsWith(a);
+
+const prefixes = [flags.defaultAdoptPoolPrefix, flags.orphanReclaimClaimNamePrefix];
+
+export const rules: readonly Rule[] = [
+  allOrNone('A tailnet needs the binaries, the Secret and at least one tag.', {
+    needed: [flags.tailscaleBinariesPath, flags.tailscaleAuthKeySecretName, flags.tailscaleTags],
+    extra: [flags.tailscaleAcceptRoutes],
+  }),
+  {
+    says: 'node_exporter listens on the tailnet only, so it needs one.',
+    reads: [flags.nodeExporterBinaryPath, flags.tailscaleBinariesPath],
+    problem: (read) =>
+      isSet(read(flags.nodeExporterBinaryPath)) && !isSet(read(flags.tailscaleBinariesPath))
+        ? '--node-exporter-binary-path needs a tailnet, as it listens there only. Add the --tailscale-… flags, or leave it out.'
+        : undefined,
+  },
+  allOrNone('Builders need all four of their programs.', {
+    needed: [flags.actionsRunnerTarballPath, flags.packerBinaryPath, flags.craneBinaryPath, flags.orasBinaryPath],
+  }),
+  allOrNone('Virtual machines reach a network of the cluster only together with its DNS.', {
+    needed: [flags.vmKuraEgressCIDR, flags.vmClusterDNSIP],
+  }),
+  allOrNone('A namespace to spread in needs a Deployment to spread.', {
+    needed: [flags.fleetSpreadDeployment],
+    extra: [flags.fleetSpreadNamespace],
+  }),
+  allOrNone('Stranded hosts can be given back only to a pool that is named.', {
+    needed: [flags.defaultAdoptPoolPrefix],
+    extra: [flags.orphanReclaimClaimNamePrefix],
+  }),
+  {
+    says: 'Hosts that are claimed and hosts in the pool are told apart by their names alone: neither prefix may begin with the other.',
+    reads: prefixes,
+    problem: (read) => {
+      const pool = read(flags.defaultAdoptPoolPrefix);
+      const claim = read(flags.orphanReclaimClaimNamePrefix);
+      if (pool !== undefined && claim !== undefined && overlap(pool, claim)) {
+        return (
+          `--orphan-reclaim-claim-name-prefix "${claim}" and --default-adopt-pool-prefix "${pool}" overlap: ` +
+          'a host in the pool would count as claimed. Choose prefixes of which neither begins with the other.'
+        );
+      }
+      return undefined;
+    },
+  },
+  ...prefixes.map(
+    (flag): Rule => ({
+      says: `\`--${flag.name}\` must not overlap ${between.map((name) => `\`${name}\``).join(' or ')}, the names of hosts between pool and machine.`,
+      reads: [flag],
+      problem: (read) => {
+        const prefix = read(flag);
+        const taken = between.find((name) => prefix !== undefined && overlap(prefix, name));
+        return taken === undefined
+          ? undefined
+          : `--${flag.name} "${prefix}" overlaps "${taken}", the name of hosts between pool and machine. Choose another prefix.`;
+      },
+    }),
+  ),
+  {
+    says: 'The reboot comes before the host is given up.',
+    reads: [flags.bootstrapRebootAfter, flags.bootstrapMaxAttempts],
+    problem: (read) => {
+      const reboot = read(flags.bootstrapRebootAfter);
+      const most = read(flags.bootstrapMaxAttempts);
+      return reboot > 0 && most > 0 && reboot >= most
+        ? `--bootstrap-reboot-after ${reboot} is not below --bootstrap-max-attempts ${most}: the host would be given up before its reboot. ` +
+            'Lower the first, or set it to 0 for no reboot.'
+        : undefined;
+    },
+  },
+  {
+    says: 'Metrics and probes listen on different ports.',
+    reads: [flags.metricsBindAddress, flags.healthProbeBindAddress],
+    problem: (read) => {
+      const port = read(flags.metricsBindAddress)?.port;
+      return port !== undefined && port !== 0 && port === read(flags.healthProbeBindAddress)?.port
+        ? `--metrics-bind-address and --health-probe-bind-address both take port ${port}. Change one of them.`
+        : undefined;
+    },
+  },
+];

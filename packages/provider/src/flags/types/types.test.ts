@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { type FlagType, listOf, optional, shown } from './flag-type.ts';
+import { bindAddress, ipv4Address, ipv4Network, serverURL } from './network-types.ts';
+import {
+  absolutePath,
+  anyPath,
+  count,
+  hostNamePrefix,
+  namespaceName,
+  objectName,
+  oneOf,
+  tailscaleTag,
+  yesOrNo,
+  zone,
+} from './plain-types.ts';
+
+const kinds: Record<string, FlagType<unknown>> = {
+  absolutePath,
+  anyPath,
+  bindAddress,
+  count: count({ from: 1, to: 64 }),
+  hostNamePrefix,
+  ipv4Address,
+  ipv4Network,
+  listOfZones: listOf(zone),
+  namespaceName,
+  objectName,
+  oneOf: oneOf(['json', 'text']),
+  optionalPath: optional(absolutePath),
+  serverURL,
+  tailscaleTag,
+  yesOrNo,
+  zone,
+};
+
+const taken: [kind: string, text: string, value: unknown][] = [
+  ['yesOrNo', 'true', true],
+  ['yesOrNo', '1', true],
+  ['yesOrNo', 'T', true],
+  ['yesOrNo', 'False', false],
+  ['yesOrNo', '0', false],
+  ['count', '1', 1],
+  ['count', '+64', 64],
+  ['count', '007', 7],
+  ['oneOf', 'text', 'text'],
+  ['absolutePath', '/opt/tart/tart.tar.gz', '/opt/tart/tart.tar.gz'],
+  ['anyPath', 'kubeconfig', 'kubeconfig'],
+  ['optionalPath', '', undefined],
+  ['optionalPath', '/x', '/x'],
+  ['namespaceName', 'tuist', 'tuist'],
+  ['objectName', 'a.b-c', 'a.b-c'],
+  ['hostNamePrefix', 'tuist-pool-', 'tuist-pool-'],
+  ['zone', 'fr-par-1', 'fr-par-1'],
+  ['tailscaleTag', 'tag:tuist-macmini-production', 'tag:tuist-macmini-production'],
+  ['listOfZones', '', []],
+  ['listOfZones', 'fr-par-1, fr-par-3,,fr-par-1', ['fr-par-1', 'fr-par-3']],
+  ['bindAddress', ':8080', { host: '', port: 8080 }],
+  ['bindAddress', '0.0.0.0:0', { host: '0.0.0.0', port: 0 }],
+  ['bindAddress', 'localhost:9', { host: 'localhost', port: 9 }],
+  ['bindAddress', '[::1]:65535', { host: '::1', port: 65_535 }],
+  ['bindAddress', '0', undefined],
+  ['ipv4Address', '10.96.0.10', '10.96.0.10'],
+  ['ipv4Network', '10.96.0.0/12', '10.96.0.0/12'],
+  ['ipv4Network', '0.0.0.0/0', '0.0.0.0/0'],
+  ['serverURL', 'https://k8s.example.com:6443/', 'https://k8s.example.com:6443'],
+  ['serverURL', 'https://[2001:db8::1]:6443', 'https://[2001:db8::1]:6443'],
+];
+
+const refused: [kind: string, text: string, problem: RegExp][] = [
+  ['yesOrNo', 'yes', /is neither true nor false/],
+  ['yesOrNo', '', /is neither true nor false/],
+  ['count', '0', /is not between 1 and 64/],
+  ['count', '65', /is not between 1 and 64/],
+  ['count', '4.5', /is no whole number/],
+  ['count', '0x4', /is no whole number/],
+  ['count', '', /is no whole number/],
+  ['oneOf', 'xml', /is none of json, text/],
+  ['absolutePath', 'tart.tar.gz', /is no absolute path/],
+  ['absolutePath', '/a\0b', /is no absolute path/],
+  ['absolutePath', '', /is empty/],
+  ['anyPath', 'a\0b', /is no path/],
+  ['optionalPath', 'x', /is no absolute path/],
+  ['namespaceName', 'Tuist', /is no name of a namespace/],
+  ['namespaceName', 'a.b', /is no name of a namespace/],
+  ['namespaceName', 'a'.repeat(64), /is longer than 63/],
+  ['objectName', '-a', /is no name of a Kubernetes object/],
+  ['hostNamePrefix', 'tuist-pool', /with a dash at the end/],
+  ['hostNamePrefix', '-', /is no prefix/],
+  ['hostNamePrefix', 'Tuist-', /is no prefix/],
+  ['zone', 'fr-par', /is no zone/],
+  ['zone', 'fr-par-1 ', /is no zone/],
+  ['tailscaleTag', 'macmini', /begin with "tag:"/],
+  ['tailscaleTag', 'tag:1', /begin with "tag:"/],
+  ['listOfZones', 'fr-par-1,paris', /holds "paris", which is no zone/],
+  ['bindAddress', '8080', /is no address/],
+  ['bindAddress', ':65536', /above 65535/],
+  ['bindAddress', '::1:80', /is no address/],
+  ['bindAddress', '', /is no address/],
+  ['ipv4Address', '10.96.0.256', /is no IPv4 address/],
+  ['ipv4Address', '::1', /is no IPv4 address/],
+  ['ipv4Address', '10.96.0.10/32', /is no IPv4 address/],
+  ['ipv4Network', '10.96.0.0', /is no IPv4 network/],
+  ['ipv4Network', '10.96.0.0/33', /is no IPv4 network/],
+  ['ipv4Network', '10.96.0.1/12', /bits set behind its prefix/],
+  ['serverURL', 'k8s.example.com', /is no URL/],
+  ['serverURL', 'http://k8s.example.com', /does not begin with https/],
+  ['serverURL', 'https://me:pass@k8s.example.com', /holds a user or a password/],
+  ['serverURL', 'https://k8s.example.com/path', /more than a host and a port/],
+  ['serverURL', 'https://k8s.example.com?x', /more than a host and a port/],
+];
+
+describe('the text of a flag', () => {
+  for (const [kind, text, value] of taken) {
+    test(`${kind} takes ${JSON.stringify(text)}`, () => assert.deepEqual(kinds[kind]?.parse(text), { value }));
+  }
+  for (const [kind, text, problem] of refused) {
+    test(`${kind} refuses ${JSON.stringify(text.slice(0, 40))}`, () => {
+      const parsed = kinds[kind]?.parse(text);
+      assert.match(parsed !== undefined && 'problem' in parsed ? parsed.problem : 'taken', problem);
+    });
+  }
+  for (const [kind, type] of Object.entries(kinds)) {
+    test(`${kind} has an answer to every text, and reads back what it writes`, () => {
+      fc.assert(
+        fc.property(fc.oneof(fc.string(), fc.constantFrom(...type.examples)), (text) => {
+          const parsed = type.parse(text);
+          if ('value' in parsed) assert.deepEqual(type.parse(type.format(parsed.value)), parsed);
+          else assert.notEqual(parsed.problem, '');
+        }),
+      );
+    });
+  }
+
+  test('is shown on one line, cut, and without the password of a URL', () => {
+    assert.equal(shown('a\nb'), '"a\\nb"');
+    assert.equal(shown('x'.repeat(100)), `"${'x'.repeat(80)}…"`);
+    assert.equal(shown('https://me:p@ss@host/'), '"https://…@host/"');
+  });
+});
