@@ -1,0 +1,45 @@
+/** Why Scaleway did not do what it was asked. */
+export type ScalewayErrorKind =
+  /** There is no such thing (any more). */
+  | 'not found'
+  /** The key may not do this: `message` names the permission set that is missing. */
+  | 'denied'
+  /** The key itself is refused. */
+  | 'unauthorized'
+  /** The server is in a state that forbids it: `state` says which. */
+  | 'transient state'
+  /** Asked too often: `retryAfter` milliseconds. */
+  | 'rate limited'
+  /** The request makes no sense to Scaleway. Asking again will not help. */
+  | 'invalid'
+  /** 5xx, after all tries. */
+  | 'unavailable'
+  /** No answer, or no connection. Whether the request had its effect is unknown. */
+  | 'no answer'
+  /** An answer that is not what the API promises. */
+  | 'garbled';
+
+export interface ScalewayErrorDetails {
+  readonly kind: ScalewayErrorKind;
+  readonly status?: number;
+  readonly state?: string;
+  readonly retryAfter?: number;
+  readonly cause?: unknown;
+}
+
+/** What happened, why, and what to do. Holds neither keys nor passwords. */
+export class ScalewayError extends Error {
+  override readonly name = 'ScalewayError';
+  readonly kind: ScalewayErrorKind;
+  readonly status: number | undefined;
+  readonly state: string | undefined;
+  readonly retryAfter: number | undefined;
+
+  constructor(message: string, details: ScalewayErrorDetails) {
+    super(message, details.cause === undefined ? {} : { cause: details.cause });
+    this.kind = details.kind;
+    this.status = details.status;
+    this.state = details.state;
+    this.retryAfter = details.retryAfter;
+  }
+}

@@ -1,0 +1,31 @@
+import { inspect } from 'node:util';
+import type { Secret } from './host-pool.ts';
+
+const redacted = '[redacted]';
+
+/** The value is a private field: a spread, `Object.entries` and a deep `inspect` do not find it either. */
+class HiddenText implements Secret {
+  readonly #value: string;
+
+  constructor(value: string) {
+    this.#value = value;
+  }
+
+  reveal(): string {
+    return this.#value;
+  }
+
+  toString(): string {
+    return redacted;
+  }
+
+  toJSON(): string {
+    return redacted;
+  }
+
+  [inspect.custom](): string {
+    return redacted;
+  }
+}
+
+export const createSecret = (value: string): Secret => new HiddenText(value);

@@ -1,0 +1,3 @@
+/** Scaleway on this machine: its Apple-silicon and IAM API over HTTP, with simulated Macs behind the servers. */
+export type { ScalewayFaults, ScalewayOptions, SimulatedScaleway, SimulatedServer } from './scaleway.ts';
+export { startScaleway } from './start-scaleway.ts';

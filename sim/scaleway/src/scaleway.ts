@@ -1,0 +1,90 @@
+import type { Clock } from '@tartan/kube/clock';
+import type { Mac } from '@tartan/sim-mac';
+
+/** What goes wrong with this Scaleway. Any of it may be changed while it runs (`provider.md` §3, §9.3, §10.1). */
+export interface ScalewayFaults {
+  /** The next calls whose `METHOD path` (without the query) matches: `status` answers without doing it; `lost`: done, and the connection is cut before the answer; `hang`: never answered. */
+  readonly calls: {
+    match: RegExp;
+    times: number;
+    with: { status: number; body?: unknown; headers?: Record<string, string> } | 'lost' | 'hang';
+  }[];
+  /** A rename while reinstalling is refused with a transient state, or taken. */
+  renameWhileReinstalling: 'refused' | 'accepted';
+  /** Servers whose reinstall ends in `error`. */
+  readonly reinstallFails: Set<string>;
+  /** Servers whose reinstall ends in `ready` with everything as it was. */
+  readonly reinstallDoesNotWipe: Set<string>;
+  /** What the API says the password is. */
+  password: 'told once' | 'in the VNC address' | 'empty' | 'sealed';
+  /**
+   * How a server that was deleted is answered for. The SDK and `provider.md` §3.7 know a 404. Recorded answers of the real API
+   * (terraform-provider-scaleway, `action-reboot-server-basic.cassette.yaml`, 2025-12 and 2026-03) are 403 `read server`.
+   */
+  goneServer: 'not found' | 'denied';
+}
+
+export interface ScalewayOptions {
+  readonly clock?: Clock;
+  /** 1 is as slow as Scaleway: a reboot takes 90 s, a reinstall 10 min. */
+  readonly pace?: number;
+  readonly port?: number;
+  readonly projectID?: string;
+  readonly accessKey?: string;
+  readonly secretKey?: string;
+  /** Permission sets of the key; without one of them its calls are refused with 403. */
+  readonly permissions?: readonly string[];
+  /** Where those sets hold. A key of the whole organization sees the servers and keys of every project (G-19). Default: the project. */
+  readonly scope?: 'project' | 'organization';
+  /** Requests per second before 429; without it there is no limit. */
+  readonly rateLimit?: number;
+  /** Makes the Mac behind a server. Without it servers are names only. */
+  readonly startMac?: (server: { id: string; password: string; authorizedKeys: readonly string[] }) => Promise<Mac>;
+}
+
+/** One rented Mac, as somebody who owns the simulator sees it. */
+export interface SimulatedServer {
+  readonly id: string;
+  readonly zone: string;
+  readonly projectID: string;
+  name: string;
+  readonly type: string;
+  status: string;
+  readonly os: { id: string; name: string; family: string };
+  /** How often it was wiped. */
+  readonly installs: number;
+  readonly mac: Mac | undefined;
+}
+
+/** Scaleway's Apple-silicon and IAM API over HTTP, as far as we use it. */
+export interface SimulatedScaleway {
+  /** For `SCW_API_URL`. */
+  readonly url: string;
+  readonly faults: ScalewayFaults;
+  /** Orders a Mac, as a person in the console does. Ready when it resolves. */
+  order(server: {
+    zone: string;
+    name: string;
+    type?: string;
+    family?: string;
+    projectID?: string;
+  }): Promise<SimulatedServer>;
+  /**
+   * Alive: a change of name or status is what a person in the console does. The API tells an address but no port, as the real one, and
+   * every simulated Mac is 127.0.0.1: whoever dials looks up `mac.address` by the server's id.
+   */
+  servers(): readonly SimulatedServer[];
+  /** Every request that came, with its query, for counting: `GET /apple-silicon/…?page=1`. */
+  readonly requests: readonly string[];
+  /** Images that can be installed. May be changed; the first one that is no beta is the default of its server types. */
+  readonly images: {
+    id: string;
+    name: string;
+    family: string;
+    version: string;
+    isBeta: boolean;
+    serverTypes: string[];
+  }[];
+  keys(): readonly { id: string; name: string; publicKey: string; projectID: string }[];
+  stop(): Promise<void>;
+}

@@ -1,0 +1,33 @@
+import type { Mac } from '@tartan/sim-mac';
+import type { SimulatedServer } from '../scaleway.ts';
+import type { Image } from './images.ts';
+
+/** One rented Mac, with what Scaleway keeps to itself. */
+export interface ServerRecord extends SimulatedServer {
+  /** The image of the last install, as it was then: it may be retired meanwhile. */
+  os: Image;
+  installs: number;
+  mac: Mac | undefined;
+  readonly ip: string;
+  readonly createdAt: number;
+  updatedAt: number;
+  /** Stays true across reinstalls (SDK, `Server.delivered`). */
+  delivered: boolean;
+  password: string;
+}
+
+/** States in which nothing else can be begun (`SERVER_TRANSIENT_STATUSES` of the SDK). */
+export const transientStates: ReadonlySet<string> = new Set([
+  'starting',
+  'rebooting',
+  'updating',
+  'locking',
+  'unlocking',
+  'reinstalling',
+  'busy',
+]);
+
+const day = 24 * 60 * 60_000;
+
+/** Apple's licence: rented for a day at least. */
+export const deletableAt = (server: Pick<ServerRecord, 'createdAt'>): number => server.createdAt + day;

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { type ManualClock, manualClock } from '@tartan/kube/clock';
+import { type Mac, startMac } from '@tartan/sim-mac';
+import type { SimulatedScaleway, SimulatedServer } from './scaleway.ts';
+import { startScaleway } from './start-scaleway.ts';
+import { ask, keys, macs, projectID, publicKey, secretKey } from './testing/ask.ts';
+
+describe('the Mac behind a server', () => {
+  let folder: string;
+  let clock: ManualClock;
+  let scaleway: SimulatedScaleway;
+  let server: SimulatedServer;
+  let mac: Mac;
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'tartan-scaleway-'));
+    clock = manualClock();
+    scaleway = await startScaleway({
+      clock,
+      pace: 1,
+      secretKey,
+      projectID,
+      startMac: ({ id, password, authorizedKeys }) =>
+        startMac({ folder: join(folder, id), pace: 0, user: { password }, authorizedKeys }),
+    });
+    await register('first');
+    server = await scaleway.order({ zone: 'fr-par-1', name: 'pool-1' });
+    assert(server.mac);
+    mac = server.mac;
+  });
+  after(async () => {
+    await scaleway.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  beforeEach(() => {
+    scaleway.faults.reinstallFails.clear();
+    scaleway.faults.reinstallDoesNotWipe.clear();
+  });
+
+  const register = (name: string) =>
+    ask(scaleway, `POST ${keys}`, { name, public_key: publicKey(name), project_id: projectID });
+  const registered = () => ask(scaleway, `GET ${keys}?project_id=${projectID}`);
+  const authorized = async (): Promise<string[]> =>
+    (await mac.run('cat ~/.ssh/scw_authorized_keys')).stdout.split('\n').filter((line) => line !== '');
+  const begin = async (what: 'reboot' | 'reinstall'): Promise<void> => {
+    assert.equal((await ask(scaleway, `POST ${macs}/servers/${server.id}/${what}`, {})).status, 200);
+  };
+  /** Lets the time of the state pass, and waits for the Mac, whose time is real. */
+  const finish = async (): Promise<string> => {
+    const state = server.status;
+    clock.advance(10 * 60_000);
+    while (server.status === state) await ask(scaleway, `GET ${macs}/servers/${server.id}`);
+    return server.status;
+  };
+  const passwordTold = async (): Promise<string> => {
+    const { body } = await ask(scaleway, `GET ${macs}/servers/${server.id}`);
+    return decodeURIComponent(new URL(String(body['vnc_url'])).password);
+  };
+
+  test('has the keys of the project that were registered when it was ordered, and the password that is told', async () => {
+    assert.deepEqual(await authorized(), [publicKey('first')]);
+    assert.equal(await passwordTold(), mac.user.password);
+    const { body } = await ask(scaleway, `GET ${macs}/servers/${server.id}`);
+    assert.equal(body['ip'], mac.address.host);
+  });
+
+  test('keeps its disk and its key over a reboot, and gets no key that came later (I-30)', async () => {
+    const hostKey = mac.hostKey();
+    await mac.run('echo kept >f');
+    await register('second');
+    await begin('reboot');
+    assert.equal(await finish(), 'ready');
+    assert.equal((await mac.run('cat f')).stdout, 'kept\n');
+    assert.equal(mac.hostKey(), hostKey);
+    assert.deepEqual(await authorized(), [publicKey('first')]);
+  });
+
+  test('is another one after a reinstall: empty disk, new host key, new password, the keys of now', async () => {
+    const [hostKey, password] = [mac.hostKey(), mac.user.password];
+    await mac.run('echo mine >f');
+    assert.equal((await registered()).body['total_count'], 2);
+    await begin('reinstall');
+    assert.equal(await finish(), 'ready');
+    assert.notEqual(mac.hostKey(), hostKey);
+    assert.notEqual(mac.user.password, password);
+    assert.equal(await passwordTold(), mac.user.password);
+    assert.notEqual((await mac.run('cat f')).code, 0);
+    assert.deepEqual(await authorized(), [publicKey('first'), publicKey('second')]);
+    assert.equal(server.installs, 1);
+  });
+
+  for (const whose of ['Scaleway', 'the Mac'] as const) {
+    test(`is as it was after a reinstall that does not wipe, a fault of ${whose} (decision 5)`, async () => {
+      const [hostKey, password, { installs }] = [mac.hostKey(), mac.user.password, server];
+      await mac.run('echo still here >f');
+      if (whose === 'Scaleway') scaleway.faults.reinstallDoesNotWipe.add(server.id);
+      else mac.faults.reinstallDoesNotWipe = true;
+      await begin('reinstall');
+      assert.equal(await finish(), 'ready');
+      mac.faults.reinstallDoesNotWipe = false;
+      assert.equal((await mac.run('cat f')).stdout, 'still here\n');
+      assert.deepEqual([mac.hostKey(), await passwordTold(), server.installs], [hostKey, password, installs]);
+    });
+  }
+
+  test('cannot be reached after a reinstall that failed, until one works', async () => {
+    await mac.run('echo mine >f');
+    scaleway.faults.reinstallFails.add(server.id);
+    await begin('reinstall');
+    assert.equal(await finish(), 'error');
+    assert.equal(mac.faults.ssh, 'refuse');
+    assert.notEqual((await mac.run('cat f')).code, 0);
+    scaleway.faults.reinstallFails.clear();
+    await begin('reinstall');
+    assert.equal(await finish(), 'ready');
+    assert.equal(mac.faults.ssh, 'normal');
+  });
+
+  test('gets the keys of its own project only', async () => {
+    const given: (readonly string[])[] = [];
+    const other = await startScaleway({
+      secretKey,
+      scope: 'organization',
+      startMac: ({ authorizedKeys }) => {
+        given.push(authorizedKeys);
+        return Promise.reject(new Error('only looking'));
+      },
+    });
+    try {
+      const theirs = '55555555-5555-4555-8555-555555555555';
+      for (const owner of [projectID, theirs]) {
+        await ask(other, `POST ${keys}`, { name: owner, public_key: publicKey(owner), project_id: owner });
+      }
+      await assert.rejects(other.order({ zone: 'fr-par-1', name: 'x', projectID: theirs }), /only looking/);
+      assert.deepEqual(given, [[publicKey(theirs)]]);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  test('that does not start is an order that fails, and leaves no server', async () => {
+    const broken = await startScaleway({ startMac: () => Promise.reject(new Error('no power')) });
+    try {
+      await assert.rejects(broken.order({ zone: 'fr-par-1', name: 'x' }), /no power/);
+      assert.deepEqual(broken.servers(), []);
+    } finally {
+      await broken.stop();
+    }
+  });
+
+  test('is stopped with Scaleway, also one that is only just being started', async () => {
+    let stopped = 0;
+    const stop = mac.stop.bind(mac);
+    const slow = Promise.withResolvers<Mac>();
+    const other = await startScaleway({ startMac: () => slow.promise });
+    const ordering = other.order({ zone: 'fr-par-1', name: 'x' });
+    const stopping = other.stop();
+    // By now it listens no more, and waits for that Mac only.
+    await assert.rejects(async () => {
+      for (;;) await fetch(other.url);
+    });
+    for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+    slow.resolve({ ...mac, stop: async () => void stopped++ });
+    await ordering;
+    await stopping;
+    assert.equal(stopped, 1);
+    await scaleway.stop();
+    await assert.rejects(mac.run('true'), /down/);
+    await stop();
+  });
+});
