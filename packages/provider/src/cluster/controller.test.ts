@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { annotations, cluster } from '@tartan/api';
+import { getCondition, type ObjectMeta } from '@tartan/kube';
+import { createClusterController } from './controller.ts';
+import { clusters, namespace, setStage } from './testing/stage.ts';
+
+const begin = async (t: TestContext, metadata: ObjectMeta = {}, { owned = true } = {}) => {
+  const stage = await setStage(t);
+  const { client, owner, clock, log } = stage;
+  await client.create(
+    cluster.resource,
+    cluster.make({ metadata: { name: 'macs', namespace, ...(owned && { ownerReferences: [owner] }), ...metadata } }),
+  );
+  const start = async () => {
+    const infrastructureClusters = await stage.follow(cluster.resource);
+    const controller = createClusterController({
+      client: stage.theirs,
+      infrastructureClusters,
+      clusters: await stage.follow(clusters),
+      clock,
+      log,
+    });
+    await stage.run(controller);
+  };
+  const get = () => client.get(cluster.resource, { namespace, name: 'macs' });
+  const reasonOf = async (type: string) => getCondition((await get()).status?.conditions, type)?.reason;
+  const patch = async (body: object) => {
+    await client.patch(cluster.resource, { namespace, name: 'macs' }, { type: 'merge', body });
+    await stage.settle();
+  };
+  return { ...stage, start, get, reasonOf, patch };
+};
+
+test('the infrastructure is provisioned at once, by both contracts, and written once', async (t) => {
+  const stage = await begin(t);
+  await stage.start();
+  const { status, metadata } = await stage.get();
+  assert.equal(status?.ready, true);
+  assert.deepEqual(status.initialization, { provisioned: true });
+  assert.equal(status.observedGeneration, metadata.generation);
+  assert.equal(await stage.reasonOf('Ready'), 'Provisioned');
+  assert.equal(metadata.finalizers, undefined);
+  await stage.pass(60);
+  assert.equal(stage.writes.length, 1);
+});
+
+test('nothing is said before core owns the object', async (t) => {
+  const stage = await begin(t, {}, { owned: false });
+  await stage.start();
+  assert.equal((await stage.get()).status, undefined);
+  await stage.patch({ metadata: { ownerReferences: [stage.owner] } });
+  assert.equal((await stage.get()).status?.ready, true);
+});
+
+test('while the Cluster is paused, nothing but that is said', async (t) => {
+  const stage = await begin(t);
+  await stage.setPaused(true);
+  await stage.start();
+  assert.equal(await stage.reasonOf('Paused'), 'Paused');
+  assert.equal((await stage.get()).status?.initialization, undefined);
+  await stage.setPaused(false);
+  assert.equal(await stage.reasonOf('Paused'), 'NotPaused');
+  assert.deepEqual((await stage.get()).status?.initialization, { provisioned: true });
+});
+
+test('an annotation pauses too, whatever its value, and a pause takes nothing back', async (t) => {
+  const stage = await begin(t);
+  await stage.start();
+  await stage.patch({ metadata: { annotations: { [annotations.paused]: '' } } });
+  assert.equal(await stage.reasonOf('Paused'), 'Paused');
+  assert.equal((await stage.get()).status?.ready, true);
+});
+
+test('what somebody else manages is not touched', async (t) => {
+  const stage = await begin(t, { annotations: { [annotations.externallyManaged]: 'x' } });
+  await stage.start();
+  assert.deepEqual(stage.writes, []);
+});
+
+test('an owner of another UID is another Cluster', async (t) => {
+  const stage = await begin(t, {}, { owned: false });
+  await stage.patch({ metadata: { ownerReferences: [{ ...stage.owner, uid: 'before' }] } });
+  await stage.start();
+  assert.deepEqual(stage.writes, []);
+});

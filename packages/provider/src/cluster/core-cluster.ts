@@ -1,0 +1,12 @@
+import { defineResource, type KubeObject, type Resource } from '@tartan/kube';
+
+/** As much of Cluster API's own Cluster as is read here. It is the same in both versions. */
+export interface CoreCluster extends KubeObject {
+  spec?: { paused?: boolean };
+}
+
+export const coreGroup = 'cluster.x-k8s.io';
+
+/** Managers up to 1.10 serve `v1beta1` alone; later ones serve `v1beta2` too, and stop serving the older one some day. */
+export const coreClusters = (version: 'v1beta1' | 'v1beta2'): Resource<CoreCluster> =>
+  defineResource<CoreCluster>({ group: coreGroup, version, kind: 'Cluster', plural: 'clusters', namespaced: true });

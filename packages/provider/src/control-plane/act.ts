@@ -1,0 +1,128 @@
+import {
+  annotations,
+  clusterSecretType,
+  type ExternalControlPlane,
+  externalControlPlane,
+  labels,
+  secretKeys,
+  secretNames,
+} from '@tartan/api';
+import {
+  type Client,
+  controllerReference,
+  isKubeError,
+  type Live,
+  type Redactor,
+  secrets,
+  type Subresources,
+} from '@tartan/kube';
+import type { Clock } from '@tartan/kube/clock';
+import type { Decision } from './decide.ts';
+import { renderKubeconfig } from './kubeconfig.ts';
+import type { Secret } from './observe.ts';
+import { writeMemory } from './token-memory.ts';
+
+export interface Writer {
+  client: Pick<Client, 'create' | 'update' | 'delete'>;
+  tokens: Pick<Subresources, 'createToken'>;
+  /** The one of the process' logs: it gets to know every token. */
+  redactor: Pick<Redactor, 'add' | 'text'>;
+  clock: Pick<Clock, 'now'>;
+  lifeMs: number;
+}
+
+export interface Subject {
+  controlPlane: Live<ExternalControlPlane>;
+  cluster: string;
+  /** As it was when the decision was made. */
+  secret: Live<Secret> | undefined;
+}
+
+type Plan = Extract<Decision, { kind: 'write' }>;
+
+/**
+ * Puts a kubeconfig with a new token in place. The answer is when that token expires; undefined: somebody has written the Secret
+ * meanwhile, so look again.
+ *
+ * Guarantees: nothing is written over a Secret other than the one that was seen. A crash on the way leaves a token that nobody has
+ * and that expires; the next pass mints another one.
+ */
+export const writeKubeconfig = async (
+  writer: Writer,
+  subject: Subject,
+  plan: Plan,
+  signal: AbortSignal,
+): Promise<number | undefined> => {
+  const { tokens, redactor, clock, lifeMs } = writer;
+  const { namespace = '' } = subject.controlPlane.metadata;
+  const account = { namespace, name: subject.controlPlane.spec.serviceAccountName };
+  const mintedAt = clock.now();
+  const minted = await tokens.createToken(account, { expirationSeconds: Math.floor(lifeMs / 1000) }, { signal });
+  redactor.add(minted.token);
+  const granted = Date.parse(minted.expirationTimestamp);
+  if (Number.isNaN(granted)) throw new Error('The API server gave a token and did not say when it expires.');
+  // It may grant less than was asked for. If it seems to grant more, its clock is ahead of ours.
+  const expiresAt = Math.min(granted, mintedAt + lifeMs);
+  const kubeconfig = renderKubeconfig(plan.target, minted.token);
+  // As it is sent: the token looks different in there.
+  redactor.add(Buffer.from(kubeconfig).toString('base64'));
+  const memory = writeMemory({ mintedAt, expiresAt, account: plan.account }, kubeconfig);
+  try {
+    await put(writer.client, plan.how, subject, { kubeconfig, memory }, signal);
+    return expiresAt;
+  } catch (error) {
+    if (isKubeError(error, 'conflict', 'alreadyExists', 'notFound')) return undefined;
+    throw error;
+  }
+};
+
+const put = async (
+  client: Writer['client'],
+  how: Plan['how'],
+  subject: Subject,
+  content: Content,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { secret } = subject;
+  const wanted = secretWith(subject, content);
+  if (secret !== undefined && how === 'update') {
+    await client.update(secrets, over(secret, wanted), { signal });
+    return;
+  }
+  if (secret !== undefined) {
+    // A type never changes, and neither does the data of one that is immutable.
+    const { name, namespace = '', uid, resourceVersion } = secret.metadata;
+    await client.delete(secrets, { namespace, name }, { preconditions: { uid, resourceVersion }, signal });
+  }
+  await client.create(secrets, wanted, { signal });
+};
+
+interface Content {
+  kubeconfig: string;
+  memory: string;
+}
+
+const secretWith = ({ controlPlane, cluster }: Subject, { kubeconfig, memory }: Content) => ({
+  apiVersion: 'v1' as const,
+  kind: 'Secret' as const,
+  metadata: {
+    name: secretNames.kubeconfig(cluster),
+    namespace: controlPlane.metadata.namespace ?? '',
+    labels: { [labels.clusterName]: cluster },
+    annotations: { [annotations.kubeconfigToken]: memory },
+    ownerReferences: [controllerReference(controlPlane, externalControlPlane.resource)],
+  },
+  type: clusterSecretType,
+  data: { [secretKeys.kubeconfig]: Buffer.from(kubeconfig).toString('base64') },
+});
+
+/** What others wrote on it stays; its data is ours alone. */
+const over = (secret: Live<Secret>, { metadata, data }: ReturnType<typeof secretWith>): Live<Secret> => ({
+  ...secret,
+  metadata: {
+    ...secret.metadata,
+    labels: { ...secret.metadata.labels, ...metadata.labels },
+    annotations: { ...secret.metadata.annotations, ...metadata.annotations },
+  },
+  data,
+});

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { type Decision, decide, type SecretFacts, type Snapshot, type Staleness } from './decide.ts';
+
+const hour = 3_600_000;
+const minute = 60_000;
+const target = { server: 'https://10.0.0.1:443', caData: 'Q0E=' };
+const memory = { mintedAt: 0, expiresAt: 24 * hour, account: 'a' };
+const fresh: SecretFacts = { ours: true, findable: true, rewritable: true, target, memory };
+const usual: Snapshot = {
+  secret: fresh,
+  account: 'a',
+  target,
+  now: hour,
+  lifeMs: 24 * hour,
+  lookAgainMs: 10 * minute,
+};
+const holding = (facts: Partial<SecretFacts>): Snapshot => ({ ...usual, secret: { ...fresh, ...facts } });
+const remembering = (facts: Partial<typeof memory>): Snapshot => holding({ memory: { ...memory, ...facts } });
+const write = (because: Staleness, connects: boolean, how: 'create' | 'update' | 'replace' = 'update'): Decision => ({
+  kind: 'write',
+  how,
+  because,
+  connects,
+  account: 'a',
+  target,
+});
+const keep = (forMs: number, expiresAt = 24 * hour): Decision => ({ kind: 'keep', connects: true, expiresAt, forMs });
+const theirs = (connects: boolean): Decision => ({ kind: 'leaveToOther', connects });
+
+const table: [string, Snapshot, Decision][] = [
+  ['fresh', usual, keep(10 * minute)],
+  ['just minted', { ...usual, now: 0 }, keep(10 * minute)],
+  ['nearly due', { ...usual, now: 16 * hour - 5 }, keep(5)],
+  ['two thirds over', { ...usual, now: 16 * hour }, write('due', true)],
+  ['expired', { ...usual, now: 24 * hour }, write('due', false)],
+  ['missing', { ...usual, secret: undefined }, write('missing', false, 'create')],
+  ['without its label, or empty', holding({ findable: false }), write('damaged', false)],
+  ['no kubeconfig of ours', holding({ target: undefined, memory: undefined }), write('damaged', false)],
+  ['without a memory', holding({ memory: undefined }), write('damaged', false)],
+  ['immutable, or of another type', holding({ rewritable: false }), write('damaged', true, 'replace')],
+  ['of another server', holding({ target: { ...target, server: 'https://x' } }), write('otherTarget', true)],
+  ['of another authority', holding({ target: { ...target, caData: 'x' } }), write('otherTarget', true)],
+  ['of an account that was replaced', remembering({ account: 'b' }), write('otherAccount', true)],
+  ['said to live for longer than was asked', remembering({ expiresAt: 99 * hour }), write('implausible', true)],
+  ['said to be minted tomorrow', remembering({ mintedAt: 20 * hour }), write('implausible', true)],
+  ['granted for less', remembering({ expiresAt: 2 * hour }), keep(10 * minute, 2 * hour)],
+  ['granted for less, nearly due', remembering({ expiresAt: 90 * minute + 3 }), keep(2, 90 * minute + 3)],
+  [
+    'a server whose clock is behind',
+    remembering({ mintedAt: hour, expiresAt: 0 }),
+    { ...keep(minute, 0), connects: false },
+  ],
+  ['of somebody else', holding({ ours: false, target: undefined, memory: undefined }), theirs(true)],
+  ['of somebody else, old by our memory', { ...holding({ ours: false }), now: 99 * hour }, theirs(true)],
+  ['of somebody else, not to be found by core', holding({ ours: false, findable: false }), theirs(false)],
+  ['no account', { ...usual, account: undefined }, { kind: 'blocked', because: 'noAccount', connects: false }],
+  ['no address', { ...usual, target: undefined }, { kind: 'blocked', because: 'noTarget', connects: true }],
+  [
+    'no address and no Secret',
+    { ...usual, target: undefined, secret: undefined },
+    { kind: 'blocked', because: 'noTarget', connects: false },
+  ],
+];
+
+describe('what becomes of a kubeconfig', () => {
+  for (const [name, snapshot, decision] of table)
+    it(`${name}: ${decision.kind}`, () => {
+      assert.deepEqual(decide(snapshot), decision);
+    });
+
+  const time = fc.integer({ min: -100 * hour, max: 100 * hour });
+  const word = fc.constantFrom('a', 'b');
+  const anyTarget = fc.option(fc.record({ server: word, caData: word }, { noNullPrototype: true }), { nil: undefined });
+  const any: fc.Arbitrary<Snapshot> = fc.record({
+    secret: fc.option(
+      fc.record({
+        ours: fc.boolean(),
+        findable: fc.boolean(),
+        rewritable: fc.boolean(),
+        target: anyTarget,
+        memory: fc.option(fc.record({ mintedAt: time, expiresAt: time, account: word }), { nil: undefined }),
+      }),
+      { nil: undefined },
+    ),
+    account: fc.option(word, { nil: undefined }),
+    target: anyTarget,
+    now: time,
+    lifeMs: fc.integer({ min: 10 * minute, max: 48 * hour }),
+    lookAgainMs: fc.integer({ min: 1, max: hour }),
+  });
+
+  it('has an answer to everything, never writes what is not ours, and never keeps a token beyond its time', () => {
+    fc.assert(
+      fc.property(any, (snapshot) => {
+        const decision = decide(snapshot);
+        const { secret, lookAgainMs } = snapshot;
+        if (decision.kind === 'write') {
+          assert.ok(secret?.ours ?? true);
+          assert.equal(decision.how === 'create', secret === undefined);
+        }
+        if (decision.kind !== 'keep') return;
+        assert.ok(secret?.ours && secret.findable && secret.memory?.account === snapshot.account);
+        assert.deepEqual(secret.target, snapshot.target);
+        const { mintedAt = NaN, expiresAt = NaN } = secret.memory ?? {};
+        assert.ok(snapshot.now - mintedAt < Math.max(minute, ((expiresAt - mintedAt) * 2) / 3));
+        assert.ok(decision.forMs > 0 && decision.forMs <= lookAgainMs);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+});

@@ -1,0 +1,92 @@
+import type { Target } from './kubeconfig.ts';
+import type { TokenMemory } from './token-memory.ts';
+
+export interface Snapshot {
+  /** `<cluster>-kubeconfig`; undefined: there is none. */
+  secret: SecretFacts | undefined;
+  /** UID of the ServiceAccount; undefined: there is none. */
+  account: string | undefined;
+  /** What the kubeconfig shall point to; undefined: nobody knows. */
+  target: Target | undefined;
+  now: number;
+  /** How long a token is asked to live. */
+  lifeMs: number;
+  /** The longest time without a look: a new ServiceAccount or address tells nobody. */
+  lookAgainMs: number;
+}
+
+export interface SecretFacts {
+  /** Controlled by this very ExternalControlPlane. */
+  ours: boolean;
+  /** Its metadata and type are such that core finds it, and it holds something. */
+  findable: boolean;
+  /** Kubernetes lets its data be changed and its type is the right one. */
+  rewritable: boolean;
+  /** Undefined: it holds no kubeconfig that we wrote. */
+  target: Target | undefined;
+  /** Undefined: what is remembered, if anything, is not of this kubeconfig. */
+  memory: TokenMemory | undefined;
+}
+
+export type Staleness = 'missing' | 'damaged' | 'otherTarget' | 'otherAccount' | 'implausible' | 'due';
+/** Whether core can connect as things are. */
+interface Standing {
+  connects: boolean;
+}
+
+export type Decision = Standing &
+  (
+    | { kind: 'leaveToOther' }
+    | { kind: 'blocked'; because: 'noAccount' | 'noTarget' }
+    | { kind: 'write'; how: 'create' | 'update' | 'replace'; because: Staleness; account: string; target: Target }
+    | { kind: 'keep'; expiresAt: number; forMs: number }
+  );
+
+/** Clocks differ, and times are kept in whole seconds. */
+const slackMs = 60_000;
+/** A server whose clock is far behind ours gives tokens that look old at once: no more than one a minute then. */
+const shortestLifeMs = 60_000;
+
+/** A third of its life is left for a server that gives no tokens for a while. */
+const dueAt = ({ mintedAt, expiresAt }: TokenMemory): number =>
+  mintedAt + Math.max(shortestLifeMs, ((expiresAt - mintedAt) * 2) / 3);
+
+/** Times that we cannot have written: somebody edited them, or a clock was set back. What they promise is not relied on. */
+const isPlausible = ({ mintedAt, expiresAt }: TokenMemory, now: number, lifeMs: number): boolean =>
+  mintedAt <= now + slackMs && expiresAt - mintedAt <= lifeMs + slackMs;
+
+const stalenessOf = (
+  { secret, now, lifeMs }: Snapshot,
+  account: string,
+  { server, caData }: Target,
+): Staleness | undefined => {
+  if (secret === undefined) return 'missing';
+  const { target, memory, findable, rewritable } = secret;
+  if (!findable || !rewritable || target === undefined || memory === undefined) return 'damaged';
+  if (target.server !== server || target.caData !== caData) return 'otherTarget';
+  if (memory.account !== account) return 'otherAccount';
+  if (!isPlausible(memory, now, lifeMs)) return 'implausible';
+  return now < dueAt(memory) ? undefined : 'due';
+};
+
+const connects = ({ secret, now }: Snapshot): boolean => {
+  if (secret === undefined || !secret.findable) return false;
+  return !secret.ours || (secret.memory !== undefined && now < secret.memory.expiresAt);
+};
+
+/** What becomes of the kubeconfig. One that somebody else put there, such as an ExternalSecret, is theirs to look after. */
+export const decide = (snapshot: Snapshot): Decision => {
+  const { secret, account, target, now, lookAgainMs } = snapshot;
+  const standing: Standing = { connects: connects(snapshot) };
+  if (secret?.ours === false) return { ...standing, kind: 'leaveToOther' };
+  // Without its ServiceAccount a token is worth nothing, whatever its times say.
+  if (account === undefined) return { connects: false, kind: 'blocked', because: 'noAccount' };
+  if (target === undefined) return { ...standing, kind: 'blocked', because: 'noTarget' };
+  const because = stalenessOf(snapshot, account, target);
+  if (secret?.memory && because === undefined) {
+    const forMs = Math.min(dueAt(secret.memory) - now, lookAgainMs);
+    return { ...standing, kind: 'keep', expiresAt: secret.memory.expiresAt, forMs };
+  }
+  const how = secret === undefined ? 'create' : secret.rewritable ? 'update' : 'replace';
+  return { ...standing, kind: 'write', how, because: because ?? 'damaged', account, target };
+};

@@ -1,0 +1,78 @@
+import { type ConditionReason, type EventReason, type ExternalControlPlane, events, say } from '@tartan/api';
+import { type Condition, type ConditionUpdate, type Happening, type Live, setCondition } from '@tartan/kube';
+import { timestamp } from '@tartan/kube/clock';
+import type { Staleness } from './decide.ts';
+
+const kind = 'ExternalControlPlane';
+type Status = NonNullable<ExternalControlPlane['status']>;
+
+/** What a pass found out about the kubeconfig. */
+export interface Finding {
+  reason: ConditionReason<typeof kind, 'KubeconfigReady'>;
+  message?: string;
+  /** Whether core can connect with what is there now. */
+  connects: boolean;
+  /** Of a token that we minted. */
+  expiresAt?: number;
+}
+
+const withConditions = (
+  { metadata, status }: Live<ExternalControlPlane>,
+  now: number,
+  updates: readonly ConditionUpdate[],
+): readonly Condition[] =>
+  updates.reduce<readonly Condition[]>((conditions, update) => {
+    const { generation } = metadata;
+    const observed = generation === undefined ? {} : { observedGeneration: generation };
+    return setCondition(conditions, { ...update, ...observed }, now);
+  }, status?.conditions ?? []);
+
+export const pausedStatus = (controlPlane: Live<ExternalControlPlane>, why: string, now: number): Status => ({
+  ...controlPlane.status,
+  conditions: withConditions(controlPlane, now, [say(kind, 'Paused', 'Paused', why)]),
+});
+
+/**
+ * The API server that this is about is the one that takes this status, so it is initialized. Without
+ * `externalManagedControlPlane` core would neither drain nor delete Nodes.
+ */
+export const statusOf = (controlPlane: Live<ExternalControlPlane>, finding: Finding, now: number): Status => {
+  const { reason, message, connects, expiresAt } = finding;
+  const { kubeconfigExpires: _, ...before } = controlPlane.status ?? {};
+  const { generation } = controlPlane.metadata;
+  const theirs = reason === 'NotOurs' ? 'It does, by a kubeconfig that somebody else looks after.' : undefined;
+  return {
+    ...before,
+    initialization: { controlPlaneInitialized: true },
+    initialized: true,
+    ready: connects,
+    externalManagedControlPlane: true,
+    ...(expiresAt === undefined ? {} : { kubeconfigExpires: timestamp(expiresAt) }),
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
+    conditions: withConditions(controlPlane, now, [
+      connects ? say(kind, 'Available', 'Available', theirs) : say(kind, 'Available', 'KubeconfigMissing'),
+      connects ? say(kind, 'Ready', 'Available') : say(kind, 'Ready', 'KubeconfigMissing'),
+      say(kind, 'KubeconfigReady', reason, message),
+      say(kind, 'Paused', 'NotPaused'),
+    ]),
+  };
+};
+
+const causes: Readonly<Record<Staleness, string>> = {
+  missing: 'there was none',
+  damaged: 'what was there is not what was written',
+  otherTarget: 'the address or the authority of the API server has changed',
+  otherAccount: 'the ServiceAccount is another one',
+  implausible: 'the times kept with the old one cannot be right',
+  due: 'two thirds of the life of the old one are over',
+};
+
+const happening = (reason: EventReason, message: string): Happening => ({ type: events[reason][0], reason, message });
+
+export const minted = (secret: string, because: Staleness, expiresAt: number): Happening =>
+  happening(
+    'KubeconfigMinted',
+    `The Secret ${secret} has a new token, good until ${timestamp(expiresAt)}, as ${causes[because]}.`,
+  );
+
+export const failed = (message: string): Happening => happening('KubeconfigFailed', message);

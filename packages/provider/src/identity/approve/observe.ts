@@ -1,0 +1,70 @@
+import type { CertificateRequest } from '../issued-identity.ts';
+import { nodeNameOf } from '../names.ts';
+import { type Reading, readRequest } from './certificate-request.ts';
+
+/** A machine, as far as it matters to who may be its Node. */
+export interface MachineIdentity {
+  readonly uid: string;
+  readonly deleting: boolean;
+  /** Of the machine's record: the token that was minted for it and is not retired yet. */
+  readonly tokenID?: string | undefined;
+  readonly tokenExpiresAt?: number | undefined;
+}
+
+/**
+ * The machine whose Node bears this name; undefined when there is none. Must not answer from a cache: a denial is final, and one
+ * because of a token that was recorded a moment ago would cost the Mac its join.
+ */
+export type MachineOf = (
+  nodeName: string,
+  signal: AbortSignal,
+) => Promise<MachineIdentity | undefined> | MachineIdentity | undefined;
+
+export interface Snapshot {
+  readonly now: number;
+  readonly signerName: string;
+  /** Stamped by the API server: nobody can lie here. */
+  readonly username: string;
+  readonly groups: readonly string[];
+  readonly usages: readonly string[];
+  readonly expirationSeconds: number | undefined;
+  /** Somebody has approved, denied or signed it. */
+  readonly settled: boolean;
+  readonly reading: Reading;
+  /** Those of the Nodes that ask or are asked for, by the name of the Node. */
+  readonly machines: ReadonlyMap<string, MachineIdentity>;
+}
+
+/** The Node whose identity is asked for: that of the last common name, which is the one that counts for Go. */
+export const askedNode = (reading: Reading): string | undefined => {
+  if (!reading.ok) return undefined;
+  return nodeNameOf(reading.requested.subject.findLast(({ type }) => type === 'CN')?.text ?? '');
+};
+
+export interface ObserveOptions {
+  readonly machineOf: MachineOf;
+  readonly now: number;
+  readonly signal: AbortSignal;
+}
+
+export const observe = async (request: CertificateRequest, options: ObserveOptions): Promise<Snapshot> => {
+  const { spec, status } = request;
+  const reading = readRequest(spec.request);
+  const names = new Set([nodeNameOf(spec.username ?? ''), askedNode(reading)]);
+  const machines = new Map<string, MachineIdentity>();
+  for (const name of names) {
+    const machine = name === undefined ? undefined : await options.machineOf(name, options.signal);
+    if (name !== undefined && machine !== undefined) machines.set(name, machine);
+  }
+  return {
+    now: options.now,
+    signerName: spec.signerName,
+    username: spec.username ?? '',
+    groups: spec.groups ?? [],
+    usages: spec.usages ?? [],
+    expirationSeconds: spec.expirationSeconds,
+    settled: (status?.conditions?.length ?? 0) > 0 || status?.certificate !== undefined,
+    reading,
+    machines,
+  };
+};

@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict';
+import { generateKeyPairSync, type KeyObject, randomBytes, randomUUID } from 'node:crypto';
+import { after, before, describe, test } from 'node:test';
+import {
+  certificateSigningRequests,
+  type Client,
+  configMaps,
+  createClient,
+  createSubresources,
+  createWatchCache,
+  httpsTransport,
+  isKubeError,
+  leases,
+  type Live,
+  loadConfig,
+  nodes,
+  secrets,
+  type Transport,
+} from '@tartan/kube';
+import { microTimestamp, systemClock } from '@tartan/kube/clock';
+import { approvableRequests, createApprover } from '../approve/controller.ts';
+import type { MachineIdentity } from '../approve/observe.ts';
+import { clusterAddress } from '../cluster-address.ts';
+import { type CertificateRequest, identityIssuedFor } from '../issued-identity.ts';
+import { shouldRetireToken } from '../join-decisions.ts';
+import { joinKubeconfig } from '../join-kubeconfig.ts';
+import type { JoinToken } from '../join-token.ts';
+import { deleteJoinToken, mintJoinToken } from '../mint-join-token.ts';
+import { kubeletClientSigner, tokenSecretName } from '../names.ts';
+import type { JoinableCluster } from './cluster.ts';
+import { makeRequest, subjectOf } from './make-request.ts';
+import { recordingLog, recordingTransport } from './recording.ts';
+
+const options = { clock: systemClock };
+type Keys = { publicKey: KeyObject; privateKey: KeyObject };
+const newKeys = (): Keys => generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const pem = ({ privateKey }: Keys): string => privateKey.export({ format: 'pem', type: 'pkcs8' });
+
+/** Asks for a client certificate and waits for the verdict: as an agent does, with an agent's rights. */
+const ask = async (client: Client, nodeName: string, keys: Keys, signal: AbortSignal) => {
+  const created = await client.create(certificateSigningRequests, {
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'CertificateSigningRequest',
+    metadata: { generateName: 'tartan-test-' },
+    spec: {
+      request: makeRequest({ subject: subjectOf(nodeName), keys }),
+      signerName: kubeletClientSigner,
+      usages: ['client auth', 'digital signature'],
+      expirationSeconds: 7 * 24 * 3600,
+    },
+  });
+  const { name } = created.metadata;
+  const isOver = ({ status }: CertificateRequest): boolean =>
+    status?.certificate !== undefined || (status?.conditions ?? []).some(({ type }) => type !== 'Approved');
+  const selection = { fieldSelector: `metadata.name=${name}`, signal };
+  for (;;) {
+    const { items, resourceVersion } = await client.list(certificateSigningRequests, selection);
+    const found = items.find(isOver);
+    if (found) return found;
+    for await (const event of client.watch(certificateSigningRequests, { ...selection, resourceVersion }))
+      if (event.type !== 'BOOKMARK' && isOver(event.object)) return event.object;
+  }
+};
+
+const verdictOf = ({ status }: Live<CertificateRequest>): string =>
+  (status?.conditions ?? []).map(({ type, reason }) => `${type} ${reason}`).join(', ');
+
+/** The verdict, or why there could not even be one. */
+const answerOf = async (asking: Promise<Live<CertificateRequest>>): Promise<string> =>
+  asking.then(verdictOf, (error: unknown) => (isKubeError(error) ? error.reason : String(error)));
+
+const refusal = (call: Promise<unknown>): Promise<string> =>
+  call.then(
+    () => 'allowed',
+    (error: unknown) => (isKubeError(error) ? error.reason : String(error)),
+  );
+
+/** The walk "a Mac joins", from the token to the Node, whoever serves. */
+export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster>): void => {
+  describe(title, { timeout: 120_000 }, () => {
+    const suffix = randomUUID().slice(0, 8);
+    const [mac, other] = [`mac-${suffix}`, `mac-other-${suffix}`];
+    const machines = new Map<string, MachineIdentity>([
+      [mac, { uid: 'u1', deleting: false }],
+      [other, { uid: 'u2', deleting: false }],
+    ]);
+    const { log, lines } = recordingLog();
+    const seen: string[] = [];
+    const stopping = new AbortController();
+    const opened: Transport[] = [];
+    let cluster: JoinableCluster;
+    let admin: Client;
+    let provider: Client;
+    let asked: string[];
+    let running: Promise<unknown>;
+    let token: JoinToken;
+    const macKeys = newKeys();
+    let certificate = '';
+
+    const clientAs = (who: Parameters<JoinableCluster['as']>[0]): Client => {
+      const transport = cluster.as(who);
+      opened.push(transport);
+      return createClient(transport, options);
+    };
+    const note = <T>(object: T): T => {
+      seen.push(JSON.stringify(object));
+      return object;
+    };
+
+    before(async () => {
+      cluster = await start();
+      admin = createClient(cluster.admin, options);
+      const recording = recordingTransport(cluster.provider);
+      asked = recording.requests;
+      provider = createClient(recording.transport, options);
+      const requests = createWatchCache({
+        client: provider,
+        resource: certificateSigningRequests,
+        ...approvableRequests,
+        clock: systemClock,
+        random: Math.random,
+        log,
+      });
+      const approver = createApprover({
+        requests,
+        subresources: createSubresources(recording.transport, options),
+        machineOf: async (name) => machines.get(name),
+        clock: systemClock,
+        log,
+      });
+      running = Promise.all([requests.run(stopping.signal), approver.run(stopping.signal)]);
+    });
+    const tidyUp = async (): Promise<void> => {
+      const { items } = await admin.list(certificateSigningRequests);
+      for (const { metadata } of items.filter((each) => each.metadata.name.startsWith('tartan-test-')))
+        await admin.delete(certificateSigningRequests, { name: metadata.name });
+      const { tokenID } = machines.get(mac) ?? {};
+      if (tokenID !== undefined) await deleteJoinToken(admin, tokenID);
+      await admin.delete(leases, { namespace: 'kube-node-lease', name: mac }).catch(() => {});
+      await admin.delete(nodes, { name: mac }).catch(() => {});
+    };
+    after(async () => {
+      stopping.abort();
+      await running;
+      for (const transport of opened) transport.close();
+      try {
+        await tidyUp();
+      } finally {
+        await cluster.close();
+      }
+    });
+
+    test('a token is minted after its id was written down', async () => {
+      const secretOf = (id: string) => admin.get(secrets, { namespace: 'kube-system', name: tokenSecretName(id) });
+      token = await mintJoinToken(provider, {
+        machine: { namespace: 'default', name: mac, uid: 'u1' },
+        record: async ({ tokenID, expiresAt }) => {
+          assert.equal(await refusal(secretOf(tokenID)), 'notFound');
+          machines.set(mac, { uid: 'u1', deleting: false, tokenID, tokenExpiresAt: expiresAt });
+        },
+        clock: systemClock,
+        random: randomBytes,
+        lifetimeMs: 3_600_000,
+      });
+      assert.equal((await secretOf(token.tokenID)).type, 'bootstrap.kubernetes.io/token');
+      assert.equal(machines.get(mac)?.tokenID, token.tokenID);
+    });
+
+    test('the address is that of cluster-info', async () => {
+      const server = 'https://api.example.com:6443';
+      const text = `apiVersion: v1\nkind: Config\nclusters:\n- name: ""\n  cluster:\n    server: ${server}\n`;
+      const metadata = { namespace: 'kube-public', name: 'cluster-info' };
+      const made = await admin
+        .create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { kubeconfig: text } })
+        .catch(() => undefined);
+      const found = await clusterAddress(provider, { ca: cluster.ca });
+      if (made !== undefined) {
+        assert.equal(found.server, server);
+        await admin.delete(configMaps, metadata);
+      }
+      assert.equal(Buffer.from(found.caData ?? '', 'base64').toString(), cluster.ca);
+    });
+
+    test('the Mac turns the token into a certificate of its Node, and acts as that', async ({ signal }) => {
+      const address = await clusterAddress(provider, { apiServerURL: cluster.url, ca: cluster.ca });
+      const text = joinKubeconfig({ ...address, token, nodeName: mac });
+      const config = await loadConfig({ env: {}, ...options, kubeconfigPath: '/join', readFile: async () => text });
+      const transport = httpsTransport({ ...config, ...options });
+      opened.push(transport);
+      const joining = createClient(transport, options);
+      const request = note(await ask(joining, mac, macKeys, signal));
+      assert.equal(verdictOf(request), 'Approved MachineJoins');
+      certificate = Buffer.from(request.status?.certificate ?? '', 'base64').toString();
+
+      const node = clientAs({ cert: certificate, key: pem(macKeys) });
+      await node.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: mac } });
+      assert.equal((await node.get(nodes, { name: mac })).metadata.name, mac);
+      assert.equal(await refusal(node.list(secrets, { namespace: 'kube-system' })), 'forbidden');
+    });
+
+    test('the same token makes no other Node', async ({ signal }) => {
+      const joining = clientAs({ token: token.reveal() });
+      assert.equal(verdictOf(note(await ask(joining, other, newKeys(), signal))), 'Denied NotItsToken');
+      assert.equal(verdictOf(note(await ask(joining, `no-${mac}`, newKeys(), signal))), 'Denied NoSuchMachine');
+    });
+
+    test('the Node renews its own certificate, and no other', async ({ signal }) => {
+      const node = clientAs({ cert: certificate, key: pem(macKeys) });
+      assert.equal(verdictOf(note(await ask(node, mac, newKeys(), signal))), 'Approved NodeRenewsItself');
+      // NodeRestriction of Kubernetes 1.36 does not even let such a request in.
+      const outcome = await answerOf(ask(node, other, newKeys(), signal).then(note));
+      assert.ok(['Denied NotItself', 'forbidden'].includes(outcome), outcome);
+    });
+
+    test('the token goes once its identity has renewed its Lease', async ({ signal }) => {
+      const issued = identityIssuedFor(token.tokenID, (await provider.list(certificateSigningRequests)).items);
+      assert.equal(issued?.nodeName, mac);
+      assert.equal(shouldRetireToken(undefined, issued), false);
+      const name = { namespace: 'kube-node-lease', name: mac };
+      await clientAs({ cert: certificate, key: pem(macKeys) }).create(leases, {
+        apiVersion: 'coordination.k8s.io/v1',
+        kind: 'Lease',
+        metadata: name,
+        spec: { holderIdentity: mac, leaseDurationSeconds: 40, renewTime: microTimestamp(Date.now()) },
+      });
+      const { spec } = await provider.get(leases, name);
+      const renewedAt = Date.parse(spec?.renewTime ?? '');
+      assert.equal(shouldRetireToken({ nodeName: mac, renewedAt }, issued), true);
+
+      await deleteJoinToken(provider, token.tokenID);
+      await deleteJoinToken(provider, token.tokenID);
+      machines.set(mac, { uid: 'u1', deleting: false });
+      // The API server remembers a token for some seconds more; we do not.
+      const late = clientAs({ token: token.reveal() });
+      const outcome = await answerOf(ask(late, mac, newKeys(), signal).then(note));
+      assert.ok(['unauthorized', 'Denied NotItsToken'].includes(outcome), outcome);
+    });
+
+    test('a machine that is being deleted gets no certificate any more', async ({ signal }) => {
+      machines.set(mac, { uid: 'u1', deleting: true });
+      const node = clientAs({ cert: certificate, key: pem(macKeys) });
+      assert.equal(verdictOf(note(await ask(node, mac, newKeys(), signal))), 'Denied MachineIsBeingDeleted');
+    });
+
+    test('nobody has read a Secret of kube-system, nor could have', async () => {
+      const touched = asked.filter((request) => request.includes('/secrets'));
+      const one = `/api/v1/namespaces/kube-system/secrets/${tokenSecretName(token.tokenID)}`;
+      assert.deepEqual(touched, ['POST /api/v1/namespaces/kube-system/secrets', `DELETE ${one}`, `DELETE ${one}`]);
+      const name = { namespace: 'kube-system', name: tokenSecretName(token.tokenID) };
+      assert.equal(await refusal(provider.get(secrets, name)), 'forbidden');
+      assert.equal(await refusal(provider.list(secrets, { namespace: 'kube-system' })), 'forbidden');
+    });
+
+    test('no log line and no condition holds the token', () => {
+      const secretHalf = token.reveal().slice(7);
+      assert.ok(lines.some((line) => line.includes('is approved')) && seen.length > 0);
+      for (const text of [...lines, ...seen]) assert.ok(!text.includes(secretHalf));
+    });
+  });
+};

@@ -1,0 +1,23 @@
+/** The Cluster API provider: controllers that join the pool of hosts and what is done on a host to custom resources. */
+
+// What it is told when it starts.
+export { type Credentials, parseCredentials, type ParsedCredentials } from './flags/parse-credentials.ts';
+export { parseFlags, type ParsedFlags } from './flags/parse-flags.ts';
+export type { ProviderOptions } from './flags/provider-options.ts';
+export type { BindAddress } from './flags/types/network-types.ts';
+
+// Who a Mac is to Kubernetes.
+export * from './identity/index.ts';
+
+// Pods whose Mac is gone.
+export { createPodRelease, type PodReleaseOptions } from './pods/controller.ts';
+export { createReleaseCounter } from './pods/release-counter.ts';
+
+// Pods that should spread over Macs.
+export { createFleetSpread, type FleetSpreadOptions } from './spread/controller.ts';
+
+// What Cluster API waits for before it makes machines.
+export { type ClusterControllerOptions, createClusterController } from './cluster/controller.ts';
+export { type CoreCluster, coreClusters } from './cluster/core-cluster.ts';
+export { type ControlPlaneOptions, createControlPlaneController } from './control-plane/controller.ts';
+export { serviceAddress } from './control-plane/service-address.ts';

@@ -1,0 +1,97 @@
+import { finalizers } from '@tartan/api';
+import {
+  again,
+  type Controller,
+  type ControllerOptions,
+  createController,
+  hasFinalizer,
+  keyOf,
+  nameOf,
+  type Reconcile,
+  settled,
+  type Source,
+  type WatchCache,
+} from '@tartan/kube';
+import type { Clock } from '@tartan/kube/clock';
+import { type Absences, createAbsences } from './absences.ts';
+import { type Releaser, release } from './act.ts';
+import { decide } from './decide.ts';
+import { cachedWorld, type Node, observe, type Pod } from './observe.ts';
+
+export interface PodReleaseOptions extends Omit<Releaser, 'observer'> {
+  /** All Pods that an agent may hold. Only names, finalizers, deletion and `spec.nodeName` are read. */
+  pods: WatchCache<Pod>;
+  /** All Nodes: the grace counts from when one is missing here. What is missing here only is found before anything is written. */
+  nodes: WatchCache<Node>;
+  clock: Clock;
+  metrics?: ControllerOptions['metrics'];
+  /** 5 min unless told: a Mac that reboots is back by then. */
+  graceMs?: number;
+}
+
+const usualGraceMs = 5 * 60_000;
+
+/**
+ * Lets go of Pods that are being deleted and whose Mac is gone, so that a dead Mac does not hold them forever (invariant 6).
+ * Needs: get, list, watch of nodes; get, list, watch, patch of pods; create, patch of events.
+ */
+export const createPodRelease = (options: PodReleaseOptions): Controller => {
+  const { pods, nodes, clock, log, metrics, graceMs = usualGraceMs } = options;
+  const absences = createAbsences(clock);
+  const observer = { absences, clock, graceMs };
+  const cached = cachedWorld({ pods, nodes });
+
+  const reconcile: Reconcile = async (key, signal) => {
+    const { snapshot } = await observe(observer, cached, nameOf(key), { signal });
+    const decision = decide(snapshot);
+    switch (decision.kind) {
+      case 'leave':
+        return settled;
+      case 'wait':
+        return again(decision.forMs);
+      case 'release':
+        return release({ ...options, observer }, nameOf(key), signal);
+    }
+  };
+
+  return createController({
+    name: 'pod-release',
+    reconcile,
+    sources: [nodesComeAndGo(options, absences), podsAreDeleted(options, absences)],
+    clock,
+    log,
+    ...(metrics && { metrics }),
+  });
+};
+
+type Caches = Pick<PodReleaseOptions, 'pods' | 'nodes'>;
+
+/** Told of every Node that comes back, also between two looks at its Pods. What was seen before this run is not trusted. */
+const nodesComeAndGo =
+  ({ pods, nodes }: Caches, absences: Absences): Source =>
+  (enqueue) => {
+    absences.forgetAll();
+    return nodes.subscribe((change) => {
+      if (change.type !== 'removed') return absences.forget(change.object.metadata.name);
+      for (const pod of podsOn(pods, change.previous.metadata.name)) enqueue(keyOf(pod.metadata));
+    });
+  };
+
+const podsAreDeleted =
+  ({ pods }: Caches, absences: Absences): Source =>
+  (enqueue) =>
+    pods.subscribe((change) => {
+      if (change.type === 'removed') {
+        const node = change.previous.spec?.nodeName;
+        // Names of Nodes that are gone do not pile up: who asks again later waits again.
+        if (node && absences.has(node) && podsOn(pods, node).length === 0) absences.forget(node);
+        return;
+      }
+      const { object } = change;
+      if (object.metadata.deletionTimestamp !== undefined && isHeld(object)) enqueue(keyOf(object.metadata));
+    });
+
+const isHeld = (pod: Pod): boolean => hasFinalizer(pod, finalizers.vmCleanup);
+
+const podsOn = (pods: WatchCache<Pod>, node: string) =>
+  pods.list().filter((pod) => pod.spec?.nodeName === node && isHeld(pod));

@@ -1,0 +1,58 @@
+/** What matters of a Pod that an agent holds, and of the Node it is on. Times in milliseconds. */
+export interface Snapshot {
+  /** Undefined: no such Pod. */
+  pod: PodFacts | undefined;
+  node: Whereabouts;
+  /** Wall clock, to be held against `deletedAt`. */
+  now: number;
+  /** How long the agent of a Node that is gone gets to come back and clean up by itself. */
+  graceMs: number;
+}
+
+export interface PodFacts {
+  /** Has the finalizer of the agent. */
+  held: boolean;
+  /** When the Pod should have ended: its deletionTimestamp. Undefined: nobody has deleted it. */
+  deletedAt: number | undefined;
+}
+
+export type Whereabouts =
+  /** The Pod was never given to a Node, so there is no VM. */
+  | { kind: 'unbound' }
+  /** Its Node exists, in whatever state: the agent's business. */
+  | { kind: 'present' }
+  /** No such Node, and for that long as far as this process has seen. */
+  | { kind: 'absent'; forMs: number };
+
+export type Decision =
+  | { kind: 'leave'; because: 'podGone' | 'notHeld' | 'notDeleted' | 'nodeExists' }
+  /** Look again after that time. */
+  | { kind: 'wait'; forMs: number }
+  | { kind: 'release'; because: 'nodeGone' | 'neverBound' };
+
+/** A Pod may have hours to end, and somebody may set the clock: nothing is lost by a look in between. */
+const longestWaitMs = 10 * 60_000;
+
+const leave = (because: Extract<Decision, { kind: 'leave' }>['because']): Decision => ({ kind: 'leave', because });
+
+/**
+ * Whether the finalizer goes without the agent.
+ *
+ *   | Pod                         | Node    | then                                                               |
+ *   |-----------------------------|---------|--------------------------------------------------------------------|
+ *   | gone, not held, not deleted | any     | leave                                                              |
+ *   | held and deleted            | exists  | leave: a NotReady Mac may still run the VM, and its agent comes back |
+ *   | held and deleted            | absent  | release once both the deletion and the absence are a grace old      |
+ *   | held and deleted            | unbound | release once the deletion is a grace old                            |
+ */
+export const decide = ({ pod, node, now, graceMs }: Snapshot): Decision => {
+  if (pod === undefined) return leave('podGone');
+  if (!pod.held) return leave('notHeld');
+  if (pod.deletedAt === undefined) return leave('notDeleted');
+  if (node.kind === 'present') return leave('nodeExists');
+  const ageMs = Math.min(now - pod.deletedAt, node.kind === 'absent' ? node.forMs : Infinity);
+  if (ageMs >= graceMs) return { kind: 'release', because: node.kind === 'absent' ? 'nodeGone' : 'neverBound' };
+  // A time that is none (NaN) makes no comparison true, and so waits.
+  const leftMs = graceMs - ageMs;
+  return { kind: 'wait', forMs: leftMs < longestWaitMs ? leftMs : longestWaitMs };
+};

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { type Decision, type DeploymentFacts, decide, type Snapshot } from './decide.ts';
+import { fleetHash } from './fleet-hash.ts';
+
+const macs = ['mac-a', 'mac-b'];
+const deployment: DeploymentFacts = {
+  deleting: false,
+  paused: false,
+  hash: fleetHash(['mac-a']),
+  observed: true,
+  desired: 3,
+  replicas: 3,
+  updated: 3,
+  available: 3,
+  unavailable: 0,
+};
+const calm: Snapshot = { deployment, ready: macs, quietForMs: 60_000, settleMs: 60_000, lookAgainMs: 30_000 };
+const facing = (facts: Partial<DeploymentFacts>): Snapshot => ({ ...calm, deployment: { ...deployment, ...facts } });
+const roll: Decision = { kind: 'roll', hash: fleetHash(macs) };
+const unsettled: Decision = { kind: 'wait', because: 'unsettled', forMs: 30_000 };
+const flapping = (forMs: number): Decision => ({ kind: 'wait', because: 'flapping', forMs });
+const spread: Decision = { kind: 'leave', because: 'spread' };
+
+const table: [string, Snapshot, Decision][] = [
+  ['another set of Macs', calm, roll],
+  ['a Deployment that was never rolled for one', facing({ hash: undefined }), roll],
+  ['a Deployment without Pods', facing({ desired: 0, replicas: 0, updated: 0, available: 0 }), roll],
+  ['the same set of Macs', facing({ hash: fleetHash(macs) }), spread],
+  ['the same set in another order', { ...facing({ hash: fleetHash(macs) }), ready: ['mac-b', 'mac-a'] }, spread],
+  ['the same set in an unsettled Deployment', facing({ hash: fleetHash(macs), updated: 1 }), spread],
+  ['the same set again after a flap', { ...facing({ hash: fleetHash(macs) }), quietForMs: 0 }, spread],
+  ['no Ready Mac', { ...calm, ready: [] }, { kind: 'leave', because: 'noReadyMac' }],
+  ['no Deployment', { ...calm, deployment: undefined }, { kind: 'wait', because: 'noDeployment', forMs: 30_000 }],
+  ['a Deployment that goes', facing({ deleting: true }), { kind: 'leave', because: 'deleting' }],
+  ['a paused Deployment', facing({ paused: true }), { kind: 'wait', because: 'paused', forMs: 30_000 }],
+  ['a Mac that joined just now', { ...calm, quietForMs: 0 }, flapping(60_000)],
+  ['a Mac that joined 59 s ago', { ...calm, quietForMs: 59_000 }, flapping(1000)],
+  ['no flip in memory', { ...calm, quietForMs: Infinity }, roll],
+  ['a time that is none', { ...calm, quietForMs: Number.NaN }, flapping(60_000)],
+  ['a generation not acted on yet', facing({ observed: false }), unsettled],
+  ['Pods of before not replaced yet', facing({ updated: 2 }), unsettled],
+  ['Pods of before not gone yet', facing({ replicas: 4 }), unsettled],
+  ['Pods not available yet', facing({ available: 2 }), unsettled],
+  ['Pods said to be unavailable', facing({ unavailable: 1 }), unsettled],
+  ['a Deployment being scaled', facing({ desired: 5 }), unsettled],
+];
+
+describe('whether a Deployment is rolled over the Ready Macs', () => {
+  for (const [name, snapshot, decision] of table)
+    it(`${name}: ${decision.kind}`, () => {
+      assert.deepEqual(decide(snapshot), decision);
+    });
+
+  const count = fc.integer({ min: -1, max: 4 });
+  const anySnapshot: fc.Arbitrary<Snapshot> = fc.record({
+    deployment: fc.option(
+      fc.record({
+        deleting: fc.boolean(),
+        paused: fc.boolean(),
+        hash: fc.constantFrom(undefined, '', fleetHash(macs), fleetHash(['mac-a'])),
+        observed: fc.boolean(),
+        desired: count,
+        replicas: count,
+        updated: count,
+        available: count,
+        unavailable: count,
+      }),
+      { nil: undefined },
+    ),
+    ready: fc.subarray([...macs, 'mac-c']),
+    quietForMs: fc.double(),
+    settleMs: fc.nat(1e6),
+    lookAgainMs: fc.nat(1e6),
+  });
+
+  it('has an answer to everything, a wait is a time, and a roll is a change', () => {
+    fc.assert(
+      fc.property(anySnapshot, (snapshot) => {
+        const decision = decide(snapshot);
+        assert.ok(['leave', 'wait', 'roll'].includes(decision.kind));
+        if (decision.kind === 'wait') assert.ok(Number.isFinite(decision.forMs) && decision.forMs >= 0);
+        if (decision.kind !== 'roll') return;
+        assert.notEqual(snapshot.deployment?.hash, decision.hash);
+        assert.ok(snapshot.quietForMs >= snapshot.settleMs);
+        assert.equal(decision.hash, fleetHash(snapshot.ready));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

@@ -1,0 +1,61 @@
+import { annotations } from '@tartan/api';
+import { type Client, deployments, isKubeError, type Live, type ObjectName, type WatchCache } from '@tartan/kube';
+import type { DeploymentFacts, Snapshot } from './decide.ts';
+import type { Flips } from './flips.ts';
+import { matches, type Node, readyMac } from './membership.ts';
+
+export type Deployment = NonNullable<(typeof deployments)['ofType']>;
+
+export interface Observer {
+  /** Read by name and never listed: the rights may be those on one Deployment. */
+  client: Pick<Client, 'get'>;
+  nodes: Pick<WatchCache<Node>, 'list'>;
+  flips: Flips;
+  settleMs: number;
+  lookAgainMs: number;
+}
+
+export interface Observation {
+  deployment: Live<Deployment> | undefined;
+  snapshot: Snapshot;
+}
+
+/** The Deployment first: which Macs matter is for its Pods' nodeSelector to say, so that a sibling fleet changes nothing. */
+export const observe = async (
+  { client, nodes, flips, settleMs, lookAgainMs }: Observer,
+  name: ObjectName,
+  signal: AbortSignal,
+): Promise<Observation> => {
+  const deployment = await client.get(deployments, name, { signal }).catch((error: unknown) => {
+    if (isKubeError(error, 'notFound')) return undefined;
+    throw error;
+  });
+  const selector = deployment?.spec?.template.spec?.nodeSelector ?? {};
+  const ready = nodes.list().filter((node) => {
+    const labels = readyMac(node);
+    return labels !== undefined && matches(labels, selector);
+  });
+  return {
+    deployment,
+    snapshot: {
+      deployment: deployment && factsOf(deployment),
+      ready: ready.map(({ metadata }) => metadata.name).sort(),
+      quietForMs: flips.quietForMs(selector),
+      settleMs,
+      lookAgainMs,
+    },
+  };
+};
+
+/** The server leaves out numbers that are zero, and defaults `replicas` to one. */
+const factsOf = ({ metadata, spec, status }: Live<Deployment>): DeploymentFacts => ({
+  deleting: metadata.deletionTimestamp !== undefined,
+  paused: spec?.paused ?? false,
+  hash: spec?.template.metadata?.annotations?.[annotations.fleetHash],
+  observed: (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0),
+  desired: spec?.replicas ?? 1,
+  replicas: status?.replicas ?? 0,
+  updated: status?.updatedReplicas ?? 0,
+  available: status?.availableReplicas ?? 0,
+  unavailable: status?.unavailableReplicas ?? 0,
+});
