@@ -2,11 +2,11 @@ import { type Clock, systemClock } from '@tartan/kube/clock';
 import type { HostConnection } from '../connection/connection.ts';
 import type { HostSpec, Preparation } from '../spec/host-spec.ts';
 import { hostSteps } from '../steps/index.ts';
-import type { Step } from '../steps/step.ts';
+import type { AnyStep, Step } from '../steps/step.ts';
 import type { CutShort } from './cut-short.ts';
 import { executeStep, type StepOutcome } from './execute-step.ts';
 import { type Inventory, readInventory } from './inventory.ts';
-import { inOrder, plan, wholeSpec } from './plan.ts';
+import { inOrder, plan } from './plan.ts';
 import { type Objection, preFlight } from './pre-flight.ts';
 import { hostRedactor } from './redaction.ts';
 import { StepError } from './step-error.ts';
@@ -45,7 +45,7 @@ export interface CheckOptions {
 
 /** With what is known before the Mac is anybody's Node. */
 interface CheckPreparationOptions extends CheckOptions {
-  readonly steps: readonly Step<object, Preparation>[];
+  readonly steps: readonly AnyStep[];
 }
 
 /**
@@ -61,10 +61,9 @@ export function checkHost(
 ): Promise<CheckOutcome>;
 export async function checkHost(
   connection: HostConnection,
-  given: HostSpec | Preparation,
+  spec: Preparation,
   { clock = systemClock, signal, onStep, steps = hostSteps }: CheckOptions = {},
 ): Promise<CheckOutcome> {
-  const spec = wholeSpec(given);
   const redact = hostRedactor({});
   const read = await readInventory(connection, signal);
   if (read.kind === 'unreadable') return { kind: 'unreadable host', cause: redact.text(read.cause) };

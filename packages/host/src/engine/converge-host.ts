@@ -2,12 +2,12 @@ import { type Clock, systemClock } from '@tartan/kube/clock';
 import type { HostConnection } from '../connection/connection.ts';
 import type { HostSecrets, HostSpec, Preparation } from '../spec/host-spec.ts';
 import { hostSteps } from '../steps/index.ts';
-import type { Step } from '../steps/step.ts';
+import type { AnyStep, Step } from '../steps/step.ts';
 import type { HostEvent, HostOutcome } from './host-outcome.ts';
 import { type Inventory, type InventoryOutcome, readInventory, rebootPending } from './inventory.ts';
 import { acquireLock } from './lock.ts';
 import { performAction, type Session } from './perform-action.ts';
-import { type Action, leftovers, type Mode, plan, wholeSpec } from './plan.ts';
+import { type Action, leftovers, type Mode, plan } from './plan.ts';
 import { preFlight } from './pre-flight.ts';
 import { hostRedactor } from './redaction.ts';
 import { StepError } from './step-error.ts';
@@ -31,7 +31,7 @@ export interface ConvergeOptions {
 
 /** With what is known before the Mac is anybody's Node. */
 interface PrepareOptions extends ConvergeOptions {
-  readonly steps: readonly Step<object, Preparation>[];
+  readonly steps: readonly AnyStep[];
 }
 
 /**
@@ -65,11 +65,10 @@ export function convergeHost(
 ): Promise<HostOutcome>;
 export async function convergeHost(
   connection: HostConnection,
-  given: HostSpec | Preparation,
+  spec: Preparation,
   secrets: HostSecrets,
   options: ConvergeOptions,
 ): Promise<HostOutcome> {
-  const spec = wholeSpec(given);
   const { clock = systemClock, steps = hostSteps, mode = 'changed', idle, signal } = options;
   const redact = hostRedactor(secrets);
   const report = options.report ?? ((): void => {});

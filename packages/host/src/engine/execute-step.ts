@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Redactor } from '@tartan/kube';
 import type { HostConnection } from '../connection/connection.ts';
-import type { Step } from '../steps/step.ts';
+import type { AnyStep } from '../steps/step.ts';
 import { type CutShort, cutShort } from './cut-short.ts';
 import type { StepResult } from './host-outcome.ts';
 import { shellCommand } from './shell-command.ts';
@@ -16,7 +16,7 @@ export type StepOutcome =
 /** Runs the script of a step once and says what came of it. Believes nothing but the result line at the very end. */
 export const executeStep = async (
   connection: Pick<HostConnection, 'run'>,
-  step: Step,
+  step: AnyStep,
   verb: StepRunOptions['verb'],
   { script, payload }: StepRun,
   redact: Redactor,

@@ -4,8 +4,8 @@ import type { Artifact } from '../artifacts/artifact.ts';
 import { pushArtifact } from '../artifacts/push-artifact.ts';
 import { pushProblem } from '../artifacts/push-outcome.ts';
 import type { HostConnection } from '../connection/connection.ts';
-import type { HostSecrets, HostSpec } from '../spec/host-spec.ts';
-import type { Step } from '../steps/step.ts';
+import type { HostSecrets, Preparation } from '../spec/host-spec.ts';
+import type { AnyStep } from '../steps/step.ts';
 import { cutShort } from './cut-short.ts';
 import { executeStep, type StepOutcome } from './execute-step.ts';
 import type { HostEvent } from './host-outcome.ts';
@@ -16,7 +16,7 @@ import { stepRun, type StepRunOptions } from './step-run.ts';
 /** What all actions of one run share. */
 export interface Session {
   readonly connection: HostConnection;
-  readonly spec: HostSpec;
+  readonly spec: Preparation;
   readonly secrets: HostSecrets;
   readonly idle: boolean;
   readonly redact: Redactor;
@@ -63,7 +63,7 @@ const refusal = ({ step }: Action, { spec, secrets, redact }: Session): StepOutc
   return { kind: 'failed', error: new StepError(step, { failure: 'secret refused', said }, redact) };
 };
 
-const whyNot = (step: Step, spec: HostSpec, secrets: HostSecrets): string | undefined => {
+const whyNot = (step: AnyStep, spec: Preparation, secrets: HostSecrets): string | undefined => {
   const intent = step.intent(spec);
   if (intent === undefined) return undefined;
   try {

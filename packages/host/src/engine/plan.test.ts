@@ -122,7 +122,7 @@ describe('the leftovers on a host', () => {
       assert.deepEqual(leftovers(pending, spec, steps), { artifacts: [], stamps: [], rebootMark: false });
       // Who prepares a Mac knows nothing of what its Node wants.
       const part = { artifacts: [], stamps: [], rebootMark: true };
-      assert.deepEqual(leftovers(inventory, { user: 'm1' } as HostSpec, preparationSteps), part);
+      assert.deepEqual(leftovers(inventory, { user: 'm1' }, preparationSteps), part);
     } finally {
       rmSync(folder, { recursive: true });
     }

@@ -1,7 +1,7 @@
 import type { Artifact } from '../artifacts/artifact.ts';
-import type { HostSpec, Preparation } from '../spec/host-spec.ts';
+import type { Preparation } from '../spec/host-spec.ts';
 import { hostSteps } from '../steps/index.ts';
-import type { Step } from '../steps/step.ts';
+import type { AnyStep } from '../steps/step.ts';
 import type { Inventory } from './inventory.ts';
 import { stepHash } from './step-hash.ts';
 import { type Obstacle, obstacleOf, type StepRunOptions } from './step-run.ts';
@@ -14,12 +14,12 @@ export type Mode = 'changed' | 'verify';
 
 export interface PlanOptions extends Pick<StepRunOptions, 'idle' | 'transport'> {
   readonly mode: Mode;
-  readonly steps?: readonly Step[];
+  readonly steps?: readonly AnyStep[];
 }
 
 /** One step of a plan. Its script looks first, whatever the plan says, and applies only what differs. */
 export interface Action {
-  readonly step: Step;
+  readonly step: AnyStep;
   readonly hash: string;
   /** Whether the host claims to have it: then it is looked at before anything is sent for it. */
   readonly stamped: boolean;
@@ -32,7 +32,7 @@ export interface Action {
 }
 
 /** What is to be done to a host that reports this. Pure and total; the same for first boot, roll and repair. */
-export const plan = (inventory: Inventory, spec: HostSpec, options: PlanOptions): Action[] => {
+export const plan = (inventory: Inventory, spec: Preparation, options: PlanOptions): Action[] => {
   const actions = inOrder(options.steps ?? hostSteps).map((step): Action => {
     const hash = stepHash(step, spec);
     const obstacle = obstacleOf(step, options);
@@ -48,18 +48,13 @@ export const plan = (inventory: Inventory, spec: HostSpec, options: PlanOptions)
   return options.mode === 'verify' ? actions : actions.filter(({ stamped }) => !stamped);
 };
 
-/** The types of those who are given one see to it that steps of a preparation ask for nothing else. */
-export const wholeSpec = (spec: HostSpec | Preparation): HostSpec =>
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a step takes from it what its own type says
-  spec as HostSpec;
-
 /** Steps that give us root before those that need it; optional ones, which can cost only themselves, last. Else as listed. */
-export const inOrder = (steps: readonly Step[]): Step[] => {
-  const rank = (step: Step): number => (step.unprivileged === true ? 0 : step.optional === true ? 2 : 1);
+export const inOrder = (steps: readonly AnyStep[]): AnyStep[] => {
+  const rank = (step: AnyStep): number => (step.unprivileged === true ? 0 : step.optional === true ? 2 : 1);
   return [...steps].sort((a, b) => rank(a) - rank(b));
 };
 
-export const artifactsOf = (step: Step, spec: HostSpec): readonly Artifact[] => {
+export const artifactsOf = (step: AnyStep, spec: Preparation): readonly Artifact[] => {
   const intent = step.intent(spec);
   return intent === undefined ? [] : (step.artifacts?.(intent) ?? []);
 };
@@ -74,10 +69,14 @@ export interface Leftovers {
 }
 
 /** Somebody who runs a part of the list knows nothing of what the others want. */
-const isPart = (steps: readonly Step[]): boolean =>
+const isPart = (steps: readonly AnyStep[]): boolean =>
   steps.length < hostSteps.length && steps.every((step) => hostSteps.includes(step));
 
-export const leftovers = (inventory: Inventory, spec: HostSpec, steps: readonly Step[] = hostSteps): Leftovers => {
+export const leftovers = (
+  inventory: Inventory,
+  spec: Preparation,
+  steps: readonly AnyStep[] = hostSteps,
+): Leftovers => {
   const rebootMark = inventory.rebootPendingSince !== undefined && inventory.rebootPendingSince !== inventory.boot;
   if (isPart(steps)) return { artifacts: [], stamps: [], rebootMark };
   const wanted = new Set(steps.flatMap((step) => artifactsOf(step, spec).map(({ sha256 }) => sha256)));

@@ -1,4 +1,4 @@
-import type { HostSpec } from '../spec/host-spec.ts';
+import type { Preparation } from '../spec/host-spec.ts';
 import type { Inventory } from './inventory.ts';
 import type { Action } from './plan.ts';
 
@@ -18,7 +18,7 @@ const leastFreeKiB = 256 * 1024;
 /** What is wrong with a host before the first change to it (G-28). `now`: our clock in milliseconds. */
 export const preFlight = (
   inventory: Inventory,
-  spec: HostSpec,
+  spec: Preparation,
   actions: readonly Action[],
   now: number,
 ): Objection[] => {

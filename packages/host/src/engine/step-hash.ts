@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { HostSpec } from '../spec/host-spec.ts';
+import type { HostSpec, Preparation } from '../spec/host-spec.ts';
 import { hostSteps } from '../steps/index.ts';
 import type { Step } from '../steps/step.ts';
 import { scriptText, stepProgram } from './compose-script.ts';
@@ -13,7 +13,10 @@ import { type Stamps, summaryOf } from './summary.ts';
  *
  * Caveat: how a payload is made from a secret is not part of it. A change of that form changes something in the intent.
  */
-export const stepHash = <Intent extends object>(step: Step<Intent>, spec: HostSpec): string => {
+export const stepHash = <Intent extends object, Spec extends Preparation>(
+  step: Step<Intent, Spec>,
+  spec: Spec,
+): string => {
   const intent = step.intent(spec);
   const hash = createHash('sha256');
   const parts = [

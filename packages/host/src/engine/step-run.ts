@@ -1,5 +1,5 @@
 import type { HostAddress } from '../connection/connection.ts';
-import type { HostSecrets, HostSpec } from '../spec/host-spec.ts';
+import type { HostSecrets, Preparation } from '../spec/host-spec.ts';
 import type { Step } from '../steps/step.ts';
 import { composeStep, scriptText } from './compose-script.ts';
 
@@ -40,9 +40,9 @@ const payloadEnd = '\n-- end of payload --';
 const yesOrNo = (value: boolean | undefined): string => (value === true ? 'yes' : 'no');
 
 /** The script of a step for this host. All that it learns comes from the step's intent. */
-export const stepRun = <Intent extends object>(
-  step: Step<Intent>,
-  spec: HostSpec,
+export const stepRun = <Intent extends object, Spec extends Preparation>(
+  step: Step<Intent, Spec>,
+  spec: Spec,
   secrets: HostSecrets,
   options: StepRunOptions,
 ): StepRun => {

@@ -1,5 +1,5 @@
 import type { Artifact } from '../artifacts/artifact.ts';
-import type { HostSecrets, HostSpec } from '../spec/host-spec.ts';
+import type { HostSecrets, HostSpec, Preparation } from '../spec/host-spec.ts';
 
 /**
  * One thing that is made true on a host: one file beside this one, and one script of the same name in `scripts/`.
@@ -42,3 +42,9 @@ export interface Step<Intent extends object = object, Spec = HostSpec> {
   /** Stands in for the script of that name, in tests of the engine. */
   readonly script?: string;
 }
+
+/**
+ * A step as the engine runs it, together with a specification that has all it needs: `convergeHost` and `checkHost` see to that by the
+ * types of those two.
+ */
+export type AnyStep = Step<object, Preparation>;
