@@ -11,7 +11,14 @@ const terminal = () => {
   const chunks: string[] = [];
   output.on('data', (chunk: Buffer) => chunks.push(String(chunk)));
   const shown = (): string => chunks.join('');
-  return { input, output, raw, shown };
+  /** Whether the terminal still echoed when something was first written to it. */
+  let echoedAtFirst: boolean | undefined;
+  const write = output.write.bind(output);
+  output.write = (chunk: string) => {
+    echoedAtFirst ??= raw.at(-1) !== true;
+    return write(chunk);
+  };
+  return { input, output, raw, shown, echoedAtFirst: () => echoedAtFirst };
 };
 
 describe('a secret that is typed', () => {
@@ -24,11 +31,12 @@ describe('a secret that is typed', () => {
   ];
   for (const [what, keys, expected] of typed) {
     test(`is taken ${what}, and never shown`, async () => {
-      const { input, output, raw, shown } = terminal();
+      const { input, output, raw, shown, echoedAtFirst } = terminal();
       const answer = askSecret('Password: ', { input, output });
       input.write(keys);
       assert.equal(await answer, expected);
       assert.equal(shown(), 'Password: \n');
+      assert.equal(echoedAtFirst(), false);
       assert.deepEqual(raw, [true, false]);
       assert.equal(input.listenerCount('data'), 0);
     });
