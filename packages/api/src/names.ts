@@ -71,10 +71,18 @@ export const labelValues = {
 export const annotations = {
   /** On the Secret of a fleet's SSH key: the id of the key at Scaleway. */
   sshKeyID: 'scaleway.tuist.dev/ssh-key-id',
+  /** On the Secret of a machine: the server that its password and host key belong to. */
+  serverID: 'scaleway.tuist.dev/server-id',
+  /** On MacHosts: the last machine that went away with the Mac reserved and not taken. Writing it makes a new version, no more. */
+  reservationEnded: 'tuist.dev/reservation-ended',
+  /** On Nodes that are cordoned for a roll, so that nobody else's cordon is taken away: the wanted summary. */
+  cordonedForRoll: 'tuist.dev/cordoned-for-roll',
   /** On the Pod template of the Deployment that FleetSpread looks after. */
   fleetHash: 'tuist.dev/fleet-hash',
   /** On Nodes, by the agent: the summary of all steps that its Mac has. */
   hostConfigHash: 'tuist.dev/host-config-hash',
+  /** On Nodes, by the agent: which agent it is. */
+  agentVersion: 'tuist.dev/agent-version',
   /** On the Secret of a kubeconfig that we wrote: whose token is in it, and for how long. */
   kubeconfigToken: 'tuist.dev/kubeconfig-token',
   /** Cluster API. Any value counts. */
@@ -106,6 +114,7 @@ export const secretKeys = {
   machine: { sudoPassword: 'sudo-password', username: 'ssh-username', hostFingerprint: 'host-fingerprint' },
   githubApp: { appID: 'app-id', installationID: 'installation-id', privateKey: 'private-key' },
   kubeconfig: 'value',
+  tailscale: { authKey: 'auth-key' },
 } as const;
 
 export const secretNames = {
@@ -135,7 +144,17 @@ export const onTheMac = {
 export const metricNames = {
   orphanServers: 'scaleway_orphan_servers',
   orphanServersReclaimed: 'scaleway_orphan_servers_reclaimed_total',
+  zoneListErrors: 'scaleway_zone_list_errors_total',
   machinePhase: 'capt_scaleway_applesilicon_machine_phase',
+  machineFailedAttempts: 'capt_scaleway_applesilicon_machine_failed_attempts',
+  machineDriftSeconds: 'capt_scaleway_applesilicon_machine_drift_seconds',
+  machineBootstrapSeconds: 'capt_scaleway_applesilicon_machine_bootstrap_seconds',
+  fleetMachines: 'capt_scaleway_applesilicon_fleet_machines',
+  fleetTurns: 'capt_scaleway_applesilicon_fleet_turns',
+  fleetStalled: 'capt_scaleway_applesilicon_fleet_stalled',
+  macHosts: 'scaleway_mac_hosts',
+  scalewayRequests: 'scaleway_api_requests_total',
+  scalewayRequestSeconds: 'scaleway_api_request_duration_seconds',
 } as const;
 
 export const managerFlags = {

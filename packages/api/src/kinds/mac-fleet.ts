@@ -16,8 +16,25 @@ const turn = z.object({
   machine: name('Who may be rolled.'),
   uid: name('Its UID.', 63),
   hash: name('To what: the summary of steps that it shall have.'),
+  revision: optional(text('The revision of the fleet when it was given.')),
   canary: flag('It goes first, alone.'),
-  grantedAt: time('Since when.'),
+  grantedAt: time('Since when; from when its virtual machines were gone, if it had to wait for that.'),
+  waitsForIdle: optional(flag('It waits until its virtual machines are gone.')),
+  rollBack: optional(flag('It was not Ready in time: what it had before is to be put back.')),
+});
+
+/** Kept apart from the condition Stalled, which is made of it: a condition is for readers. */
+const stop = z.object({
+  reason: z.enum(['PushRejected', 'GateDeadlineExceeded']).describe('What stopped it: the reason of Stalled.'),
+  machine: name('Which machine did.'),
+  message: text('What happened to it, for people.', 4096),
+  at: time('When. After a while it is tried again.'),
+});
+
+const passedOver = z.object({
+  machine: name('Who had a turn and could not use it.'),
+  uid: name('Its UID.', 63),
+  at: time('When its turn ended. It gets another one after a while.'),
 });
 
 const status = z.object({
@@ -29,6 +46,20 @@ const status = z.object({
   updated: optional(count('Machines that have what they shall have.')),
   revision: optional(text('What all Macs of the fleet shall have in common, as a hash.')),
   stalledRevision: optional(text('The revision at which the roll stopped. Another one starts it again.')),
+  stop: optional(stop.describe('Why it stopped.')),
+  provenRevision: optional(text('The revision that a first machine has, and is Ready with. The others follow.')),
+  rollStartedAt: optional(time('When the first machine of this roll got its turn. Gone when the roll has finished.')),
+  passedOver: optional(
+    z
+      .array(passedOver)
+      .readonly()
+      .meta({
+        description:
+          'Machines that did not answer, or went down, while they had a turn. The roll went on without them.',
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['machine'],
+      }),
+  ),
   turns: optional(
     z
       .array(turn)

@@ -17,6 +17,10 @@ const release = z.object({
     text('The release family of macOS that is installed. Left out: what Scaleway installs on this type.', 63),
   ),
   reason: z.enum(releaseReasons).describe('Why.'),
+  message: optional(text('What happened, for people.', 1024)),
+  hostKey: optional(
+    text('The SSH host key that this install has: a Mac that shows it after the wipe was not wiped.', 128),
+  ),
   requestedAt: time('Since when.'),
 });
 

@@ -22,7 +22,10 @@ export const macFleetConditions = {
       Canary: ['True', 'The first machine is being rolled, alone.'],
       Wave: ['True', 'The first one is Ready; as many at a time as spec.maxUnavailable says follow.'],
       UpToDate: ['False', 'There is nothing to roll.'],
-      NoBudget: ['False', 'As many machines as may be are unavailable already.'],
+      WaitingForMachines: [
+        'False',
+        'Those that are left are not Ready, do not answer, or have refused. They go as soon as they can. The message names them.',
+      ],
       Paused: ['False', 'spec.paused is set.'],
       Stalled: ['False', 'The roll has stopped.'],
     },
@@ -31,7 +34,7 @@ export const macFleetConditions = {
     means: 'The roll has stopped and does not go on by itself.',
     reasons: {
       PushRejected: ['True', 'A Mac refused. The message says which, and why. Another revision starts the roll again.'],
-      GateDeadlineExceeded: ['True', 'A Mac was rolled and did not become Ready in time. It was rolled back.'],
+      GateDeadlineExceeded: ['True', 'A Mac was rolled and did not become Ready in time. It is rolled back.'],
       NotStalled: ['False', 'It has not.'],
     },
   },
