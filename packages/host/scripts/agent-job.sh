@@ -1,11 +1,6 @@
 # The agent's launchd job, the release that `current` names, and the proof that both run.
-#
-# $STATE/agent-proven holds what was seen running last: the release in its first line, then the job's file. It is one file so that a
-# release never goes back together with the arguments of another.
 
 label=dev.tuist.tart-kubelet
-agent=$ROOT/usr/local/lib/tart-kubelet
-proven=$STATE/agent-proven
 log=$ROOT/var/log/tart-kubelet.log
 
 # What the agent writes to: it does not run as root. What is in userdata is meant for one virtual machine, and may be secret.
@@ -27,11 +22,6 @@ make_path() {
   chmod "$2" "$1"
 }
 
-current_release() {
-  link=$(readlink "$agent/current" 2>/dev/null || true)
-  printf '%s' "${link#releases/}"
-}
-
 check_agent() {
   [ "$(current_release)" = "$RELEASE_ID" ] || differs "the agent's release is not $RELEASE_ID"
   check_job "$label" "$PLIST"
@@ -45,22 +35,13 @@ check() {
   check_agent
 }
 
-# By rename, so that there is always a `current`. Moved into the folder rather than onto the link: mv would follow the link.
-switch_to() {
-  if [ "$(current_release)" = "$1" ]; then return 0; fi
-  rm -rf "$agent/.switch" && mkdir -p "$agent/.switch" && ln -s "releases/$1" "$agent/.switch/current" &&
-    mv -f "$agent/.switch/current" "$agent/" && rmdir "$agent/.switch" && sync
-}
-
-remember() { printf '%s\n%s' "$1" "$2" | write_file "$proven" 0644; }
-
 # A host that runs an agent of which nothing is remembered, such as one set up by other means: that is the way back.
 remember_unknown() {
   [ ! -e "$proven" ] && [ -e "$(job_file "$label")" ] || return 0
   # Switched to already, by a run that was cut before its proof.
   [ "$(current_release)" != "$RELEASE_ID" ] && [ -n "$(job_pid "$label")" ] || return 0
   unknown=$(cat "$(job_file "$label")" && printf x)
-  remember "$(current_release)" "${unknown%x}"
+  remember_proven "$(current_release)" "${unknown%x}"
 }
 
 # The restart left the process of the release that is put back, so that one needs none (I-22).
@@ -71,8 +52,8 @@ never_replaced() {
 
 put_back() {
   [ -e "$proven" ] || fail "the agent does not run, and there is no earlier release to put back: see $log"
-  old_release=$(sed 1q "$proven")
-  old_plist=$(sed 1d "$proven" && printf x)
+  old_release=$(release_in "$proven")
+  old_plist=$(plist_in "$proven")
   old_plist=${old_plist%x}
   if [ "$old_release" = "$RELEASE_ID" ] && [ "$old_plist" = "$PLIST" ]; then
     fail "the agent does not run any more, with nothing changed: see $log"
@@ -93,7 +74,7 @@ apply() {
   pid_before=$(job_pid "$label")
   # From here until the reload an agent that starts meets new code with old arguments, and refuses by itself.
   if switch_to "$RELEASE_ID" && reload_job "$label" "$PLIST"; then
-    remember "$RELEASE_ID" "$PLIST"
+    remember_proven "$RELEASE_ID" "$PLIST"
   else
     put_back
   fi
@@ -107,5 +88,5 @@ check_absent() {
 # Logs, and what the agent keeps for virtual machines, stay: they are not ours to throw away.
 remove() {
   remove_job "$label"
-  rm -f "$agent/current" "$proven"
+  rm -f "$agent/current" "$proven" "$proven_before"
 }

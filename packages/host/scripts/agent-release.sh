@@ -1,7 +1,6 @@
 # A release of the agent: /usr/local/lib/tart-kubelet/releases/<id>/{tart-kubelet.mjs,arguments,node}. Prepared beside the others and
 # renamed when whole; whether it runs is decided by `current`, which this script leaves alone.
 
-agent=$ROOT/usr/local/lib/tart-kubelet
 release=$agent/releases/${RELEASE_ID:-}
 node=../../runtime/${RUNTIME_SHA256:-}/node
 
@@ -32,13 +31,14 @@ apply() {
   mv "$new" "$release"
 }
 
-# All but the one that is wanted, the one that runs, and the one that was proven last: the way back of `agent-job`.
+# All but the one that is wanted, the one that runs, and those that were proven last: the ways back of `agent-job` and roll-back-agent.sh.
 remove_old() {
-  current=$(readlink "$agent/current" 2>/dev/null || true)
-  proven=$(sed 1q "$STATE/agent-proven" 2>/dev/null || true)
+  current=$(current_release)
+  last=$(release_in "$proven")
+  before=$(release_in "$proven_before")
   for folder in "$agent"/releases/*; do
     case ${folder##*/} in
-      "$RELEASE_ID" | "${current##*/}" | "$proven") ;;
+      "$RELEASE_ID" | "$current" | "$last" | "$before") ;;
       *) rm -rf "$folder" ;;
     esac
   done

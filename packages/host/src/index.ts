@@ -1,5 +1,6 @@
 /** Make a Mac ours over SSH: connect, push artifacts, and run one ordered list of steps against what the host reports. */
 export { argumentsFile, argumentsHash } from './agent/arguments.ts';
+export { rollBackAgent, type RollBackOutcome } from './agent/roll-back.ts';
 export type { Artifact } from './artifacts/artifact.ts';
 export { artifactOf } from './artifacts/artifact-of.ts';
 export { openArtifact } from './artifacts/open-artifact.ts';
@@ -13,6 +14,7 @@ export type {
   HostConnection,
   RemoteCommand,
 } from './connection/connection.ts';
+export { type KeyPair, newKeyPair, publicKeyOf } from './connection/key-pair.ts';
 export { checkHost, type CheckOptions, type CheckOutcome, type StepReport } from './engine/check-host.ts';
 export { convergeHost, type ConvergeOptions } from './engine/converge-host.ts';
 export type { CutShort } from './engine/cut-short.ts';

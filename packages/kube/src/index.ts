@@ -8,7 +8,7 @@ export { parseYaml } from './config/parse-yaml.ts';
 export { type HttpsTransportOptions } from './transport/https-options.ts';
 export { httpsTransport } from './transport/https-transport.ts';
 export { inProcessTransport } from './transport/in-process-transport.ts';
-export type { Transport } from './transport/transport.ts';
+export type { Transport, TransportRequest, TransportResponse } from './transport/transport.ts';
 export type { ClientOptions } from './client/caller.ts';
 export type {
   CallOptions,
@@ -85,5 +85,6 @@ export type { Happening } from './events/happening.ts';
 export { createLogger, type LoggerOptions } from './logs/create-logger.ts';
 export type { Fields, Logger } from './logs/logger.ts';
 export { createRedactor, type Redactor } from './logs/redactor.ts';
+export { countingTransport } from './metrics/counting-transport.ts';
 export { createMetrics, type Metrics } from './metrics/create-metrics.ts';
 export { createHealthServer, type HealthServer, type HealthServerOptions } from './metrics/serve.ts';

@@ -10,7 +10,13 @@ const folder = join(import.meta.dirname, '../../scripts');
 export const scriptText = remembered((name) => readFileSync(join(folder, `${name}.sh`), 'utf8'));
 
 /** Parts that several scripts share. One comes along where one of its functions is named: so a change of it concerns nobody else. */
-export const sharedParts: readonly string[] = ['deadline', 'launchd', 'executables', 'refused-password'];
+export const sharedParts: readonly string[] = [
+  'deadline',
+  'launchd',
+  'executables',
+  'refused-password',
+  'proven-agent',
+];
 
 const functionsOf = (text: string): string[] => [...text.matchAll(/^(\w+)\(\)/gm)].map((match) => match[1] ?? '');
 

@@ -5,7 +5,7 @@ import { hostSteps } from '../steps/index.ts';
 import type { AnyStep, Step } from '../steps/step.ts';
 import type { HostEvent, HostOutcome } from './host-outcome.ts';
 import { type Inventory, type InventoryOutcome, readInventory, rebootPending } from './inventory.ts';
-import { acquireLock } from './lock.ts';
+import { acquireLock, theLock } from './lock.ts';
 import { performAction, type Session } from './perform-action.ts';
 import { type Action, leftovers, type Mode, plan } from './plan.ts';
 import { preFlight } from './pre-flight.ts';
@@ -101,8 +101,6 @@ export async function convergeHost(
     await locking.lock.release();
   }
 }
-
-const theLock = { name: 'lock', title: 'take the lock of the host' };
 
 const isUnprivileged = ({ step }: Action): boolean => step.unprivileged === true;
 

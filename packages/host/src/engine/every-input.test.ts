@@ -128,7 +128,7 @@ describe('every input of a host', () => {
 });
 
 describe('every script', () => {
-  const ofTheEngine = ['lib', 'step', 'inventory', 'lock', 'tidy', 'push-artifact'];
+  const ofTheEngine = ['lib', 'step', 'inventory', 'lock', 'tidy', 'push-artifact', 'roll-back-agent'];
   const scripts = join(import.meta.dirname, '../../scripts');
   const files = readdirSync(scripts, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.sh'));
   /** A program that a step puts on the host. */

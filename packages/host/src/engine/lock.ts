@@ -26,6 +26,9 @@ export type LockOutcome =
   | { readonly kind: 'refused'; readonly code: number | undefined; readonly stderr: string }
   | CutShort;
 
+/** What `refused` is called to people. */
+export const theLock = { name: 'lock', title: 'take the lock of the host' };
+
 const deadline = 30_000;
 
 /** `owner`: a name that no other living pusher has. Whoever comes back under the same name gets the lock at once. */

@@ -59,23 +59,23 @@ describe('a release of the agent', () => {
     });
   }
 
-  test('leaves the one that runs in place, and clears away those before', async () => {
-    const [v2, v3] = [version('v2'), version('v3')];
-    for (const each of [spec, v2]) assert.equal((await rollAgent(mac, each)).code, 0);
-    assert.deepEqual(releases(), ids(spec, v2));
-    await prepareAgent(mac, v3);
-    assert.deepEqual(releases(), ids(v2, v3));
+  test('leaves the one that runs and the one before it in place, and clears away those before', async () => {
+    const [v2, v3, v4] = [version('v2'), version('v3'), version('v4')];
+    for (const each of [spec, v2, v3]) assert.equal((await rollAgent(mac, each)).code, 0);
+    assert.deepEqual(releases(), ids(spec, v2, v3));
+    await prepareAgent(mac, v4);
+    assert.deepEqual(releases(), ids(v2, v3, v4));
   });
 
   test('leaves also the one that was proven last, when another was chosen and cut short', async () => {
-    const [v3, v4, v5] = [version('v3'), version('v4'), version('v5')];
-    assert.equal((await rollAgent(mac, v3)).code, 0);
+    const [v2, v3, v4, v5] = [version('v2'), version('v3'), version('v4'), version('v5')];
+    for (const each of [v2, v3]) assert.equal((await rollAgent(mac, each)).code, 0);
     await prepareAgent(mac, v4);
     await mac.run(`ln -sfn releases/${releaseId(v4)} "$TARTAN_ROOT/usr/local/lib/tart-kubelet/current"`, {
       asRoot: true,
     });
     await prepareAgent(mac, v5);
-    assert.deepEqual(releases(), ids(v3, v4, v5));
+    assert.deepEqual(releases(), ids(v2, v3, v4, v5));
   });
 
   test('that was not uploaded whole is refused', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Mac } from '@tartan/sim-mac';
 import { quote, shellCommand } from '../engine/shell-command.ts';
-import { stepRun } from '../engine/step-run.ts';
+import { type StepRun, stepRun } from '../engine/step-run.ts';
 import type { HostSecrets, HostSpec } from '../spec/host-spec.ts';
 import type { Step } from '../steps/step.ts';
 
@@ -63,38 +63,45 @@ ${functions.join('\n')}
 ${script}`;
 };
 
+interface CutOptions {
+  /** Before these tools alone, where one run takes long. */
+  readonly only?: readonly string[];
+  readonly prepare: (nth: number) => Promise<Mac>;
+  readonly check: (mac: Mac, nth: number) => Promise<void>;
+}
+
 /**
  * Runs a step again and again, cut before its first, second, … command that changes something, until a run is not cut any more.
  * `prepare` makes the state to start from; `check` looks at what a cut left, and finishes the job.
  * Returns the number of cuts.
  */
-export const cutEverywhere = async <Intent extends object>(
+export const cutEverywhere = <Intent extends object>(
   step: Step<Intent>,
-  options: {
+  options: CutOptions & {
     /** The same for all, or one for each cut. */
     readonly spec: HostSpec | ((nth: number) => HostSpec);
     readonly secrets?: HostSecrets;
-    /** Before these tools alone, where one run of the step takes long. */
-    readonly only?: readonly string[];
-    readonly prepare: (nth: number) => Promise<Mac>;
-    readonly check: (mac: Mac, nth: number) => Promise<void>;
   },
+): Promise<number> => {
+  const runOptions = { verb: 'converge', hash: 'a hash', lockOwner: '', idle: true } as const;
+  return cutScriptEverywhere((nth) => {
+    const spec = typeof options.spec === 'function' ? options.spec(nth) : options.spec;
+    return { ...stepRun(step, spec, options.secrets ?? {}, runOptions), asRoot: step.unprivileged !== true };
+  }, options);
+};
+
+/** The same for a script that belongs to no step. */
+export const cutScriptEverywhere = async (
+  runOf: (nth: number) => StepRun & { readonly asRoot: boolean },
+  options: CutOptions,
 ): Promise<number> => {
   const folder = mkdtempSync(join(tmpdir(), 'tartan-cut-'));
   try {
     for (let nth = 1; ; nth += 1) {
       const mac = await options.prepare(nth);
-      const spec = typeof options.spec === 'function' ? options.spec(nth) : options.spec;
-      const { script, payload } = stepRun(step, spec, options.secrets ?? {}, {
-        verb: 'converge',
-        hash: 'a hash',
-        lockOwner: '',
-        idle: true,
-      });
+      const { script, payload, asRoot } = runOf(nth);
       const counter = join(folder, String(nth));
-      const command = shellCommand(cutBefore(script, nth, counter, options.only), {
-        asRoot: step.unprivileged !== true,
-      });
+      const command = shellCommand(cutBefore(script, nth, counter, options.only), { asRoot });
       const { code, stderr } = await mac.run(command, { stdin: payload ?? '' });
       if (!existsSync(counter) || readFileSync(counter, 'utf8').length < nth) {
         if (code !== 0) throw new Error(`the run that was not cut failed: ${stderr}`);

@@ -25,6 +25,7 @@ const composed = (): Record<string, string> => {
     ...Object.fromEntries(steps),
     inventory: composeScript('inventory', {}),
     lock: composeScript('lock', { VERB: 'acquire', LOCK_OWNER: 'somebody' }),
+    'roll-back-agent': composeScript('roll-back-agent', { LOCK_OWNER: 'somebody', STEP: 'roll-back-agent' }),
     'push-artifact': composeScript('push-artifact', { VERB: 'look', ...artifact }),
     tidy: composeScript('tidy', { ARTIFACTS: '', STAMPS: '', REBOOT_MARK: 'no', LOCK_OWNER: '', STEP: 'tidy' }),
   };
