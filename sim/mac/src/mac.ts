@@ -46,7 +46,9 @@ export interface Mac {
   /** Ends the console session, as a logout or a crash of WindowServer does. */
   endGuiSession(): void;
   /** A job of launchd, as `launchctl print` would see it. */
-  job(label: string): { state: string; pid?: number; runs: number; lastExit?: string } | undefined;
+  job(
+    label: string,
+  ): { state: string; pid?: number; runs: number; lastExit?: string; arguments: readonly string[] } | undefined;
   /** What becomes of packets, and what the start of a virtual machine does to pf. */
   readonly packetFilter: Pick<PacketFilter, 'evaluate' | 'sourceOnTheWire' | 'enabled' | 'startVmnet'>;
   /** Ends every process of this Mac and stops listening. The folder stays. */

@@ -1,3 +1,11 @@
 /** Scaleway on this machine: its Apple-silicon and IAM API over HTTP, with simulated Macs behind the servers. */
-export type { ScalewayFaults, ScalewayOptions, SimulatedScaleway, SimulatedServer } from './scaleway.ts';
+export type {
+  EmbeddedScaleway,
+  ScalewayCopy,
+  ScalewayFaults,
+  ScalewayOptions,
+  SimulatedScaleway,
+  SimulatedServer,
+} from './scaleway.ts';
+export { createScaleway } from './create-scaleway.ts';
 export { startScaleway } from './start-scaleway.ts';

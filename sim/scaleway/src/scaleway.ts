@@ -1,5 +1,9 @@
 import type { Clock } from '@tartan/kube/clock';
 import type { Mac } from '@tartan/sim-mac';
+import type { Reply } from './http/serve.ts';
+import type { Key } from './keys/key.ts';
+import type { ApiRequest } from './requests/request.ts';
+import type { ServerRecord } from './servers/server-record.ts';
 
 /** What goes wrong with this Scaleway. Any of it may be changed while it runs (`provider.md` §3, §9.3, §10.1). */
 export interface ScalewayFaults {
@@ -38,6 +42,10 @@ export interface ScalewayOptions {
   readonly scope?: 'project' | 'organization';
   /** Requests per second before 429; without it there is no limit. */
   readonly rateLimit?: number;
+  /** Of servers and keys. Random unless told. */
+  readonly newID?: () => string;
+  /** What it begins with. Nothing unless told. */
+  readonly saved?: ScalewayCopy;
   /** Makes the Mac behind a server. Without it servers are names only. */
   readonly startMac?: (server: { id: string; password: string; authorizedKeys: readonly string[] }) => Promise<Mac>;
 }
@@ -56,10 +64,28 @@ export interface SimulatedServer {
   readonly mac: Mac | undefined;
 }
 
+/** Servers and keys as they were at some moment, without what was under way and without the Macs behind them. */
+export interface ScalewayCopy {
+  readonly servers: readonly ServerRecord[];
+  readonly keys: readonly Key[];
+}
+
 /** Scaleway's Apple-silicon and IAM API over HTTP, as far as we use it. */
-export interface SimulatedScaleway {
+export interface SimulatedScaleway extends Scaleway {
   /** For `SCW_API_URL`. */
   readonly url: string;
+}
+
+/** The same without sockets, so that a test on virtual time is complete. */
+export interface EmbeddedScaleway extends Scaleway {
+  /** What becomes of a request. `target`: its path with the query. */
+  readonly reply: (request: ApiRequest, target: string) => Reply;
+  /** The same in the form in which clients ask, whatever host they name. */
+  readonly fetch: typeof fetch;
+  save(): ScalewayCopy;
+}
+
+interface Scaleway {
   readonly faults: ScalewayFaults;
   /** Orders a Mac, as a person in the console does. Ready when it resolves. */
   order(server: {
@@ -70,8 +96,8 @@ export interface SimulatedScaleway {
     projectID?: string;
   }): Promise<SimulatedServer>;
   /**
-   * Alive: a change of name or status is what a person in the console does. The API tells an address but no port, as the real one, and
-   * every simulated Mac is 127.0.0.1: whoever dials looks up `mac.address` by the server's id.
+   * Alive: a change of name or status is what a person in the console does. The API of the real one tells an address and no port; here
+   * every simulated Mac is on 127.0.0.1, so the address of one comes with its port: `127.0.0.1:40022`.
    */
   servers(): readonly SimulatedServer[];
   /** Every request that came, with its query, for counting: `GET /apple-silicon/…?page=1`. */

@@ -64,7 +64,7 @@ describe('the Mac behind a server', () => {
     assert.deepEqual(await authorized(), [publicKey('first')]);
     assert.equal(await passwordTold(), mac.user.password);
     const { body } = await ask(scaleway, `GET ${macs}/servers/${server.id}`);
-    assert.equal(body['ip'], mac.address.host);
+    assert.equal(body['ip'], `${mac.address.host}:${mac.address.port}`);
   });
 
   test('keeps its disk and its key over a reboot, and gets no key that came later (I-30)', async () => {

@@ -15,6 +15,7 @@ const arrows: Record<string, readonly string[]> = {
   'sim/cluster-api': ['packages/kube'],
   'sim/scaleway': ['sim/mac', 'packages/kube'],
   'sim/mac': ['packages/kube'],
+  'sim/agent': ['sim/mac', 'packages/kube'],
   'sim/github': [],
   'tools/check': [],
   'tools/generate': ['packages/*', 'sim/*', 'tools/kubernetes'],

@@ -83,7 +83,11 @@ describe('a job whose program was overwritten in place (I-23)', () => {
     assert.match((await mac.launchctl('print', 'system/job')).stdout ?? '', /last exit reason = OS_REASON_CODESIGNING/);
     assert.match((await mac.launchctl('list')).stdout ?? '', /^-\t-9\tjob$/m);
     mac.clock.advance(10_000);
-    assert.deepEqual(job(), { state: 'spawn scheduled', runs: 3, lastExit: 'OS_REASON_CODESIGNING' });
+    const { state, runs, lastExit } = job() ?? {};
+    assert.deepEqual(
+      { state, runs, lastExit },
+      { state: 'spawn scheduled', runs: 3, lastExit: 'OS_REASON_CODESIGNING' },
+    );
   });
 
   test('runs after codesign, though codesign -v had found nothing wrong', async () => {

@@ -12,6 +12,8 @@ export interface JobView {
   readonly runs: number;
   /** As `launchctl print` words it. */
   readonly lastExit?: string;
+  /** Its whole argv, as it was when launchd loaded it. */
+  readonly arguments: readonly string[];
 }
 
 /** A job that is loaded: at most one process, and when there is to be one. */
@@ -163,6 +165,7 @@ export const createJob = ({ launcher, backgroundTasks, description, domain, file
     view: () => ({
       state: state(),
       runs,
+      arguments: description.arguments,
       ...(running ? { pid: running.pid } : {}),
       ...(lastExit ? { lastExit: exitText(lastExit) } : {}),
     }),

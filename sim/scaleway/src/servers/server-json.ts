@@ -21,7 +21,7 @@ export const serverJSON = (world: World, server: ServerRecord, to: 'a read' | 'a
   ...passwordShown({
     user: server.mac?.user.name ?? user,
     password: server.password,
-    address: `${server.ip}:${vncPort}`,
+    address: `${server.ip.replace(/:.*$/, '')}:${vncPort}`,
     age: world.pace > 0 ? (world.now - server.createdAt) / world.pace : Number.POSITIVE_INFINITY,
     to,
     told: world.faults.password,

@@ -8,7 +8,7 @@ export interface ServerRecord extends SimulatedServer {
   os: Image;
   installs: number;
   mac: Mac | undefined;
-  readonly ip: string;
+  ip: string;
   readonly createdAt: number;
   updatedAt: number;
   /** Stays true across reinstalls (SDK, `Server.delivered`). */
