@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { manualClock } from '@tartan/kube/clock';
+import { createSecret, type Server } from '@tartan/scaleway';
+import { createSightings } from './create-sightings.ts';
+
+const minute = 60_000;
+const zone = 'fr-par-1';
+const server = (id: string, name = id): Server => ({
+  id,
+  zone,
+  name,
+  type: 'M2-L',
+  status: 'ready',
+  delivered: true,
+  os: undefined,
+  ip: '198.18.0.1',
+  sshUsername: 'm1',
+  password: createSecret('secret'),
+  createdAt: '',
+});
+
+const setUp = () => {
+  const clock = manualClock();
+  const sightings = createSightings({ clock, trustMs: 5 * minute });
+  const heard: string[] = [];
+  const end = sightings.subscribe((id) => heard.push(id));
+  return {
+    clock,
+    sightings,
+    end,
+    kind: (id: string) => sightings.of(zone, id).kind,
+    name: (id: string) => {
+      const sighting = sightings.of(zone, id);
+      return sighting.kind === 'seen' ? sighting.server.name : undefined;
+    },
+    list: (...servers: Server[]) => sightings.listed(zone, servers, clock.now()),
+    /** What was heard since the last time. */
+    heard: () => heard.splice(0),
+  };
+};
+
+describe('sightings', () => {
+  it('know nothing before the first list, and then who is there and who is not', () => {
+    const { sightings, kind, list } = setUp();
+    assert.deepEqual(sightings.of(zone, 'a'), { kind: 'unknown', why: '' });
+    list(server('a'));
+    assert.deepEqual([kind('a'), kind('b')], ['seen', 'missing']);
+    assert.equal(sightings.of('fr-par-3', 'a').kind, 'unknown');
+    sightings.forgetAll();
+    assert.equal(kind('a'), 'unknown');
+  });
+
+  it('tell of what is different, of what has gone, and of nothing else', () => {
+    const { list, heard, end } = setUp();
+    list(server('a'), server('b'), server('c'));
+    assert.deepEqual(heard(), ['a', 'b', 'c']);
+    list(server('a'), server('b', 'renamed'));
+    assert.deepEqual(heard(), ['b', 'c']);
+    list(server('a'), server('b', 'renamed'));
+    assert.deepEqual(heard(), []);
+    end();
+    list();
+    assert.deepEqual(heard(), []);
+  });
+
+  it('a look is newer than a list that was begun before it, and older than one that was begun after', () => {
+    const { sightings, clock, name, heard, kind } = setUp();
+    const begun = clock.now();
+    clock.advance(10);
+    sightings.looked(zone, 'a', server('a', 'new'), clock.now());
+    assert.deepEqual(heard(), ['a']);
+    clock.advance(10);
+    sightings.listed(zone, [server('a', 'old')], begun);
+    assert.equal(name('a'), 'new');
+    sightings.listed(zone, [server('a', 'newest')], clock.now());
+    assert.equal(name('a'), 'newest');
+    sightings.looked(zone, 'a', server('a', 'late'), begun);
+    assert.equal(name('a'), 'newest');
+    sightings.looked(zone, 'a', undefined, clock.now());
+    assert.equal(kind('a'), 'missing');
+  });
+
+  it('stay for a while when lists fail, and are told of once when they are too old', () => {
+    const { sightings, clock, list, kind, heard } = setUp();
+    list(server('a'));
+    heard();
+    const fail = () => sightings.failed(zone, 'Scaleway is out.', clock.now());
+    clock.advance(5 * minute);
+    fail();
+    assert.equal(kind('a'), 'seen');
+    assert.deepEqual(heard(), []);
+    clock.advance(1);
+    fail();
+    fail();
+    assert.deepEqual(sightings.of(zone, 'a'), { kind: 'unknown', why: 'Scaleway is out.' });
+    assert.deepEqual(heard(), ['a']);
+    list(server('a'));
+    assert.equal(kind('a'), 'seen');
+    assert.deepEqual(heard(), ['a']);
+  });
+
+  it('a look is believed though the list of its zone is too old', () => {
+    const { sightings, clock, list, kind } = setUp();
+    list(server('a'), server('b'));
+    clock.advance(6 * minute);
+    sightings.looked(zone, 'a', server('a'), clock.now());
+    assert.deepEqual([kind('a'), kind('b')], ['seen', 'unknown']);
+  });
+});

@@ -1,0 +1,65 @@
+import type { MacHostSpec } from '@tartan/api';
+import { readReleasingName } from '../mac-host/server-name.ts';
+
+/** What matters of a server that was listed, and of the machines that know it. */
+export interface Snapshot {
+  readonly zone: string;
+  readonly servers: readonly { readonly id: string; readonly name: string; readonly family: string | undefined }[];
+  /** Servers that have a MacHost. */
+  readonly known: ReadonlySet<string>;
+  /** Machines that have a server, those that are being deleted among them. */
+  readonly holders: readonly Holder[];
+  /** For people and for the order of releases: an ISO time. */
+  readonly now: string;
+}
+
+export interface Holder {
+  readonly serverID: string;
+  readonly ref: NonNullable<MacHostSpec['consumerRef']>;
+  readonly poolPrefix: string | undefined;
+  readonly deleting: boolean;
+  /** It was made ready once: virtual machines may run there. */
+  readonly provisioned: boolean;
+}
+
+/** MacHosts to make. */
+export type Decision = readonly { readonly id: string; readonly spec: MacHostSpec }[];
+
+/**
+ * Which MacHosts are missing, and what each says from the start.
+ *
+ *   | name at Scaleway | machine with that `status.serverID`      | spec                                              |
+ *   |------------------|------------------------------------------|---------------------------------------------------|
+ *   | any              | one, provisioned and not being deleted   | held by it: it may run virtual machines           |
+ *   | releasing        | any other, or none                       | release: it was given back before it was forgotten |
+ *   | other            | exactly one                              | held by it                                        |
+ *   | other            | none, or several                         | neither; who may have it shows in its state       |
+ */
+export const decide = ({ zone, servers, known, holders, now }: Snapshot): Decision =>
+  servers
+    .filter(({ id }) => !known.has(id))
+    .map(({ id, name, family }) => {
+      const [holder, ...others] = holders.filter(({ serverID }) => serverID === id);
+      const only = others.length === 0 ? holder : undefined;
+      const releasing = readReleasingName(name);
+      if (only && (!releasing || (only.provisioned && !only.deleting))) return { id, spec: heldBy(zone, only) };
+      return { id, spec: releasing ? onItsWayBack(zone, releasing.poolPrefix, family, now) : { zone } };
+    });
+
+const heldBy = (zone: string, { ref, poolPrefix }: Holder): MacHostSpec => ({
+  zone,
+  consumerRef: ref,
+  ...(poolPrefix ? { poolPrefix } : {}),
+});
+
+const onItsWayBack = (zone: string, poolPrefix: string, family: string | undefined, now: string): MacHostSpec => ({
+  zone,
+  release: {
+    poolPrefix,
+    ...(family ? { family } : {}),
+    reason: 'Stranded',
+    message:
+      'Its name said that it was on its way back to the pool, and how far it had come was lost. It is wiped again.',
+    requestedAt: now,
+  },
+});

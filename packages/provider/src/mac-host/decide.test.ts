@@ -1,0 +1,411 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { MacHostSpec, MacHostStatus } from '@tartan/api';
+import fc from 'fast-check';
+import { decide } from './decide.ts';
+import type { Decision } from './decision.ts';
+import { usualLimits } from './limits.ts';
+import type { Release, ServerFacts, ServerView, Snapshot } from './snapshot.ts';
+import { stateOf } from './state.ts';
+
+const now = Date.parse('2026-01-01T12:00:00Z');
+const minute = 60_000;
+const at = (milliseconds: number): string => new Date(now + milliseconds).toISOString();
+
+const mac: ServerFacts = {
+  name: 'tuist-pool-1',
+  type: 'M2-L',
+  status: 'ready',
+  os: { name: 'macos-tahoe-26.3', family: 'Tahoe' },
+  ip: '198.18.0.1',
+};
+const seen = (more: Partial<ServerFacts> = {}, { fresh = true, ageMs = 0 } = {}): ServerView => ({
+  kind: 'seen',
+  server: { ...mac, ...more },
+  at: now - ageMs,
+  fresh,
+});
+const listed = (more: Partial<ServerFacts> = {}, ageMs = 0) => seen(more, { fresh: false, ageMs });
+
+const consumerRef = { apiVersion: 'g/v1', kind: 'K', namespace: 'fleet', name: 'mac-1', uid: 'u' };
+const release: Release = {
+  poolPrefix: 'tuist-pool-',
+  family: 'tahoe',
+  reason: 'MachineDeleted',
+  requestedAt: at(-60 * minute),
+};
+const releasing = { name: 'tuist-releasing-tuist-pool-00000001' };
+const alive = { kind: 'alive', type: 'M2-L' } as const;
+
+type Facts = Partial<Omit<Snapshot, 'spec'>> & { spec?: Partial<MacHostSpec> };
+const snapshotOf = ({ spec, ...facts }: Facts): Snapshot => ({
+  id: 'server-1',
+  status: {},
+  server: seen(),
+  holder: { kind: 'none' },
+  claimants: [],
+  poolPrefixes: new Set(['tuist-pool-']),
+  suffix: 'abcdef01',
+  now,
+  limits: usualLimits,
+  ...facts,
+  spec: { zone: 'fr-par-1', ...spec },
+});
+
+const held = (facts: Facts = {}): Facts => ({ holder: alive, ...facts, spec: { consumerRef, ...facts.spec } });
+const back = (facts: Facts = {}, more: Partial<Release> = {}): Facts => ({
+  server: seen(releasing),
+  ...facts,
+  spec: { release: { ...release, ...more }, ...facts.spec },
+});
+const wipe = (more: MacHostStatus['wipe'] = {}): MacHostStatus => ({
+  state: 'releasing',
+  wipe: { attempts: 1, requestedAt: at(-minute), ...more },
+});
+const begun = wipe({ requestedAt: at(-30 * minute), reinstallingAt: at(-30 * minute) });
+
+/** As much of a decision as a row is about. */
+const brief = (decision: Decision): string => {
+  switch (decision.kind) {
+    case 'rename':
+      return `rename to ${decision.to}`;
+    case 'request wipe':
+      return `request wipe ${decision.wipe.attempts}${decision.quarantine ? ' and quarantine' : ''}`;
+    case 'report':
+      return decision.againMs === undefined ? 'report' : `report, again in ${decision.againMs / 1000} s`;
+    case 'look':
+    case 'find holder':
+    case 'forget':
+    case 'wipe begun':
+    case 'wipe done':
+    case 'quarantine':
+    case 'return to pool':
+    case 'reboot':
+      return decision.kind;
+  }
+};
+
+const table: [string, Facts, string][] = [
+  // Nobody knows.
+  ['not listed, and nothing to do', { server: { kind: 'unknown', why: 'x' } }, 'report, again in 10 s'],
+  ['not listed, to be released', back({ server: { kind: 'unknown', why: 'x' } }), 'look'],
+  ['not listed, to be renamed', held({ server: { kind: 'unknown', why: 'x' } }), 'look'],
+  [
+    'not listed, held and named',
+    held({ server: { kind: 'unknown', why: 'x' }, status: { name: 'mac-1' } }),
+    'report, again in 10 s',
+  ],
+  // Gone.
+  ['not in the list', { server: { kind: 'missing', fresh: false } }, 'look'],
+  ['gone, nobody’s', { server: { kind: 'missing', fresh: true } }, 'forget'],
+  ['gone, on its way back', back({ server: { kind: 'missing', fresh: true } }), 'forget'],
+  ['gone, held', held({ server: { kind: 'missing', fresh: true } }), 'report, again in 300 s'],
+  [
+    'gone, holder not seen',
+    held({ server: { kind: 'missing', fresh: true }, holder: { kind: 'unseen' } }),
+    'find holder',
+  ],
+  [
+    'gone, and so is its holder',
+    held({ server: { kind: 'missing', fresh: true }, holder: { kind: 'gone' } }),
+    'forget',
+  ],
+  // Held.
+  ['held, other name in the list', held({ server: listed() }), 'look'],
+  ['held, other name', held(), 'rename to mac-1'],
+  ['held, other name, rebooting', held({ server: seen({ status: 'rebooting' }) }), 'report, again in 10 s'],
+  ['held, other name, other type', held({ server: seen({ type: 'M4-M' }) }), 'report, again in 10 s'],
+  ['held, name right', held({ server: listed({ name: 'mac-1' }) }), 'report'],
+  ['held, holder not seen', held({ holder: { kind: 'unseen' } }), 'find holder'],
+  ['held, holder gone', held({ holder: { kind: 'gone' } }), 'report, again in 300 s'],
+  ['held, holder elsewhere', held({ holder: { kind: 'elsewhere', serverID: 'x' } }), 'report, again in 300 s'],
+  ['held by something else', held({ holder: { kind: 'unknown' } }), 'report'],
+  [
+    'restart asked for, seen in a list',
+    held({ server: listed({ name: 'mac-1' }), spec: { reboot: { requestedAt: at(0) } } }),
+    'look',
+  ],
+  ['restart asked for', held({ server: seen({ name: 'mac-1' }), spec: { reboot: { requestedAt: at(0) } } }), 'reboot'],
+  [
+    'restart asked for again',
+    held({
+      server: seen({ name: 'mac-1' }),
+      spec: { reboot: { requestedAt: at(0) } },
+      status: { rebootIssuedAt: at(-1) },
+    }),
+    'reboot',
+  ],
+  [
+    'restarted',
+    held({
+      server: seen({ name: 'mac-1' }),
+      spec: { reboot: { requestedAt: at(0) } },
+      status: { rebootIssuedAt: at(0) },
+    }),
+    'report',
+  ],
+  [
+    'restart asked for by a holder that is gone',
+    held({ holder: { kind: 'gone' }, spec: { reboot: { requestedAt: at(0) } } }),
+    'report, again in 300 s',
+  ],
+  // On its way back.
+  ['release, name in the list', back({ server: listed({ name: 'mac-1' }) }), 'look'],
+  [
+    'release, name of its holder',
+    back({ server: seen({ name: 'mac-1' }) }),
+    'rename to tuist-releasing-tuist-pool-abcdef01',
+  ],
+  ['release, pool name and not wiped', back({ server: seen() }), 'rename to tuist-releasing-tuist-pool-abcdef01'],
+  [
+    'release to another pool than its name says',
+    back({}, { poolPrefix: 'other-' }),
+    'rename to tuist-releasing-other-abcdef01',
+  ],
+  ['releasing name', back(), 'request wipe 1'],
+  ['releasing name in the list', back({ server: listed(releasing) }), 'look'],
+  ['it failed its bootstraps', back({}, { reason: 'BootstrapExhausted' }), 'request wipe 1 and quarantine'],
+  ['it was not wiped', back({}, { reason: 'NotWiped' }), 'request wipe 1 and quarantine'],
+  ['broken already', back({ server: seen({ ...releasing, status: 'error' }) }), 'request wipe 1'],
+  ['busy', back({ server: seen({ ...releasing, status: 'rebooting' }) }), 'report, again in 10 s'],
+  [
+    'reinstalled by somebody else',
+    back({ server: seen({ ...releasing, status: 'reinstalling' }) }),
+    'report, again in 10 s',
+  ],
+  ['asked for', back({ status: wipe() }), 'report, again in 10 s'],
+  ['asked for, seen in a list', back({ status: wipe(), server: listed(releasing, 4000) }), 'report, again in 6 s'],
+  ['asked for, seen in an old list', back({ status: wipe(), server: listed(releasing, 10_000) }), 'look'],
+  [
+    'asked for, the list says reinstalling',
+    back({ status: wipe(), server: listed({ ...releasing, status: 'reinstalling' }) }),
+    'look',
+  ],
+  [
+    'asked for, and reinstalling',
+    back({ status: wipe(), server: seen({ ...releasing, status: 'reinstalling' }) }),
+    'wipe begun',
+  ],
+  ['asked for and not seen', back({ status: wipe({ requestedAt: at(-2 * minute) }) }), 'request wipe 2'],
+  [
+    'asked for again and not seen',
+    back({ status: wipe({ attempts: 2, requestedAt: at(-2 * minute) }) }),
+    'report, again in 10 s',
+  ],
+  [
+    'asked for, not seen, and rebooting (G-02)',
+    back({ status: wipe({ requestedAt: at(-2 * minute) }), server: seen({ ...releasing, status: 'rebooting' }) }),
+    'report, again in 10 s',
+  ],
+  ['not seen for the third time', back({ status: wipe({ attempts: 3, requestedAt: at(-60 * minute) }) }), 'quarantine'],
+  [
+    'not seen for the third time, and said so',
+    back({ status: { ...wipe({ attempts: 3, requestedAt: at(-60 * minute) }), state: 'quarantined' } }),
+    'request wipe 4',
+  ],
+  [
+    'a wipe of an earlier release',
+    back({ status: wipe({ requestedAt: at(-61 * minute), readyAt: at(0) }) }),
+    'request wipe 1',
+  ],
+  ['begun', back({ status: begun, server: seen({ ...releasing, status: 'reinstalling' }) }), 'report, again in 10 s'],
+  ['begun, the list says ready', back({ status: begun, server: listed(releasing) }), 'look'],
+  ['begun and ready', back({ status: begun }), 'wipe done'],
+  [
+    'begun, and rebooting',
+    back({ status: begun, server: seen({ ...releasing, status: 'rebooting' }) }),
+    'report, again in 10 s',
+  ],
+  ['failed a while ago', back({ status: begun, server: seen({ ...releasing, status: 'error' }) }), 'request wipe 2'],
+  [
+    'just failed',
+    back({
+      status: wipe({ requestedAt: at(-11 * minute), reinstallingAt: at(-11 * minute) }),
+      server: seen({ ...releasing, status: 'error' }),
+    }),
+    'report, again in 240 s',
+  ],
+  [
+    'just failed for the third time',
+    back({
+      status: wipe({ attempts: 3, requestedAt: at(-11 * minute), reinstallingAt: at(-11 * minute) }),
+      server: seen({ ...releasing, status: 'error' }),
+    }),
+    'quarantine',
+  ],
+  ['wiped', back({ status: wipe({ readyAt: at(0) }) }), 'rename to tuist-pool-00000001'],
+  ['wiped, seen in a list', back({ status: wipe({ readyAt: at(0) }), server: listed() }), 'look'],
+  [
+    'wiped, renamed by a person',
+    back({ status: wipe({ readyAt: at(0) }), server: seen({ name: 'x' }) }),
+    'rename to tuist-pool-abcdef01',
+  ],
+  ['wiped, with its pool name', back({ status: wipe({ readyAt: at(0) }), server: seen() }), 'return to pool'],
+  [
+    'wiped, in a pool whose prefix begins the releasing name too',
+    back(
+      { status: wipe({ readyAt: at(0) }), server: seen({ name: 'tuist-releasing-tuist-00000001' }) },
+      { poolPrefix: 'tuist-' },
+    ),
+    'rename to tuist-00000001',
+  ],
+  // Nobody's.
+  ['in the pool', {}, 'report'],
+  ['in quarantine', { status: { quarantine: { count: 1, reason: 'x', until: at(minute) } } }, 'report, again in 60 s'],
+  [
+    'in a long quarantine',
+    { status: { quarantine: { count: 1, reason: 'x', until: at(9e9) } } },
+    'report, again in 3600 s',
+  ],
+  ['stranded', { server: seen({ name: 'x' }) }, 'report, again in 300 s'],
+];
+
+describe('what is done about a Mac', () => {
+  for (const [name, facts, expected] of table)
+    it(`${name}: ${expected}`, () => {
+      assert.equal(brief(decide(snapshotOf(facts))), expected);
+    });
+
+  it('a wipe is never older than its release, whoever’s clock that was from', () => {
+    for (const ahead of [-400, 0, 50, 700, 5000]) {
+      const requestedAt = new Date(now + ahead).toISOString();
+      const decision = decide(snapshotOf({ ...back({}, { requestedAt }), now: now + 100 }));
+      assert.ok(decision.kind === 'request wipe');
+      assert.ok(Date.parse(decision.wipe.requestedAt ?? '') >= Date.parse(requestedAt));
+    }
+  });
+
+  it('a quarantine lasts a day more each time, and a week at most', () => {
+    const days = (count: number): number => {
+      const status = { quarantine: { count, reason: 'x', until: at(-1) } };
+      const decision = decide(snapshotOf(back({ status }, { reason: 'NotWiped' })));
+      assert.ok(decision.kind === 'request wipe' && decision.quarantine);
+      return (Date.parse(decision.quarantine.until) - now) / (24 * 60 * minute);
+    };
+    assert.deepEqual([0, 1, 6, 7, 100].map(days), [1, 2, 7, 7, 7]);
+  });
+});
+
+const times = fc.option(
+  fc.constantFrom(at(-100 * minute), at(-30 * minute), at(-minute), at(0), at(minute), 'no time'),
+  { nil: undefined },
+);
+const given = <T extends object>(value: T): T =>
+  Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as T;
+
+const anySnapshot: fc.Arbitrary<Snapshot> = fc
+  .record({
+    wants: fc.constantFrom('holder', 'release', 'neither'),
+    reason: fc.constantFrom('MachineDeleted', 'BootstrapExhausted', 'NotWiped', 'Stranded', 'Requested'),
+    prefix: fc.constantFrom('tuist-pool-', 'tuist-', 'x'),
+    requestedAt: times,
+    rebootAt: times,
+    wipe: fc.option(
+      fc.record({
+        attempts: fc.option(fc.nat(5), { nil: undefined }),
+        requestedAt: times,
+        reinstallingAt: times,
+        readyAt: times,
+      }),
+      { nil: undefined },
+    ),
+    until: times,
+    rebootIssuedAt: times,
+    state: fc.option(fc.constantFrom('pool', 'held', 'releasing', 'quarantined', 'stranded'), { nil: undefined }),
+    view: fc.constantFrom('seen', 'missing', 'unknown'),
+    fresh: fc.boolean(),
+    age: fc.constantFrom(-1, 0, 9999, 10_000),
+    name: fc.constantFrom('mac-1', 'tuist-pool-1', releasing.name, 'tuist-releasing-x', 'tuist-claim-pending-1', ''),
+    status: fc.constantFrom('ready', 'reinstalling', 'rebooting', 'error', 'locked', 'busy', 'what is this'),
+    type: fc.constantFrom('M2-L', 'M4-M'),
+    holder: fc.constantFrom(
+      { kind: 'none' },
+      alive,
+      { kind: 'unseen' },
+      { kind: 'gone' },
+      { kind: 'elsewhere', serverID: 'x' },
+      { kind: 'unknown' },
+    ),
+    claimant: fc.option(fc.constantFrom('name', 'serverID'), { nil: undefined }),
+  })
+  .map((facts) =>
+    snapshotOf({
+      spec: given({
+        consumerRef: facts.wants === 'holder' ? consumerRef : undefined,
+        release:
+          facts.wants === 'release'
+            ? { ...release, reason: facts.reason, poolPrefix: facts.prefix, requestedAt: facts.requestedAt ?? at(0) }
+            : undefined,
+        reboot: facts.rebootAt ? { requestedAt: facts.rebootAt } : undefined,
+      }) as Partial<MacHostSpec>,
+      status: given({
+        state: facts.state,
+        wipe: facts.wipe && given(facts.wipe),
+        quarantine: facts.until ? { count: 1, reason: 'x', until: facts.until } : undefined,
+        rebootIssuedAt: facts.rebootIssuedAt,
+      }) as MacHostStatus,
+      server:
+        facts.view === 'seen'
+          ? seen({ name: facts.name, status: facts.status, type: facts.type }, { fresh: facts.fresh, ageMs: facts.age })
+          : facts.view === 'missing'
+            ? { kind: 'missing', fresh: facts.fresh }
+            : { kind: 'unknown', why: '' },
+      holder: facts.holder as Snapshot['holder'],
+      claimants: facts.claimant ? [{ key: 'fleet/mac-1', by: facts.claimant }] : [],
+    }),
+  );
+
+describe('whatever a Mac is like', () => {
+  const always = (what: (snapshot: Snapshot, decision: Decision) => void): void =>
+    fc.assert(
+      fc.property(anySnapshot, (snapshot) => what(snapshot, decide(snapshot))),
+      { numRuns: 2000 },
+    );
+  const isFresh = ({ server }: Snapshot): boolean => server.kind !== 'unknown' && server.fresh;
+
+  it('there is a decision and a state', () => {
+    always((snapshot, decision) => {
+      brief(decision);
+      stateOf(snapshot);
+      if (decision.kind === 'report' && decision.againMs !== undefined) assert.ok(decision.againMs >= 0);
+    });
+  });
+
+  it('nothing is done to a server, or concluded of it, without a fresh look; after one nobody asks for another', () => {
+    always((snapshot, { kind }) => {
+      if (isFresh(snapshot)) assert.notEqual(kind, 'look');
+      else assert.ok(['look', 'find holder', 'report'].includes(kind), kind);
+    });
+  });
+
+  it('only a Mac that is to be released, under its releasing name, is wiped, and never while it is held (invariant 2)', () => {
+    always(({ spec, server }, { kind }) => {
+      if (kind !== 'request wipe') return;
+      assert.ok(spec.release && !spec.consumerRef);
+      assert.ok(server.kind === 'seen' && server.server.name.startsWith(`tuist-releasing-${spec.release.poolPrefix}`));
+    });
+  });
+
+  it('only one that was wiped for this release gets a pool name (invariant 4)', () => {
+    always(({ spec, status }, decision) => {
+      const isPoolName = decision.kind === 'rename' && decision.why === 'wiped';
+      if (!isPoolName && decision.kind !== 'return to pool') return;
+      assert.ok(spec.release && status.wipe?.readyAt !== undefined);
+      assert.ok(Date.parse(status.wipe.requestedAt ?? '') >= Date.parse(spec.release.requestedAt));
+    });
+  });
+
+  it('only one that is held by somebody alive is renamed for a holder or restarted', () => {
+    always(({ spec, holder }, decision) => {
+      if (decision.kind === 'reboot' || (decision.kind === 'rename' && decision.why === 'held'))
+        assert.ok(spec.consumerRef && holder.kind === 'alive');
+    });
+  });
+
+  it('is claimable only without holder and release', () => {
+    always((snapshot) => {
+      const state = stateOf(snapshot);
+      if (snapshot.spec.release || snapshot.spec.consumerRef) assert.notEqual(state, 'pool');
+    });
+  });
+});

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { MacHost } from '@tartan/api';
+import type { Client, Live } from '@tartan/kube';
+import { manualClock } from '@tartan/kube/clock';
+import { ScalewayError } from '@tartan/scaleway';
+import { guarded } from './guard.ts';
+
+const host = (more: { uid?: string; spec?: object } = {}) =>
+  ({
+    metadata: { name: 'server-1', uid: more.uid ?? 'u', resourceVersion: '1', creationTimestamp: '' },
+    spec: { zone: 'fr-par-1', poolPrefix: 'p-', ...more.spec },
+  }) as Live<MacHost>;
+
+const setUp = (there: Live<MacHost> = host()) => {
+  const clock = manualClock();
+  const steps: string[] = [];
+  const gate = {
+    pass: () => {
+      steps.push('gate');
+      return { remainingMs: 10_000 };
+    },
+  };
+  const client = {
+    get: async () => {
+      steps.push('read');
+      return structuredClone(there);
+    },
+  } as unknown as Pick<Client, 'get'>;
+  const run = (call: (options: { signal: AbortSignal }) => Promise<unknown> = async () => void steps.push('call')) =>
+    guarded({ gate, client, clock }, host(), new AbortController().signal, call);
+  return { clock, steps, gate, run };
+};
+
+describe('the way to a call that changes a server', () => {
+  it('leads through the gate and a fresh look at the MacHost', async () => {
+    const { run, steps } = setUp();
+    assert.equal(await run(), 'called');
+    assert.deepEqual(steps, ['gate', 'read', 'gate', 'call']);
+  });
+
+  it('ends at a closed gate', async () => {
+    const { run, steps, gate } = setUp();
+    gate.pass = () => {
+      throw new Error('closed');
+    };
+    await assert.rejects(run(), /closed/);
+    assert.deepEqual(steps, []);
+  });
+
+  it('ends at a gate that has closed while the MacHost was read: the process was frozen, and its timers are late', async () => {
+    const { run, steps, gate } = setUp();
+    const { pass } = gate;
+    gate.pass = () => {
+      if (steps.includes('read')) throw new Error('closed');
+      return pass();
+    };
+    await assert.rejects(run(), /closed/);
+    assert.deepEqual(steps, ['gate', 'read']);
+  });
+
+  for (const [sentence, there] of [
+    ['is another object', host({ uid: 'other' })],
+    ['says something else', host({ spec: { poolPrefix: 'q-' } })],
+  ] as const)
+    it(`ends at a MacHost that ${sentence}`, async () => {
+      const { run, steps } = setUp(there);
+      assert.equal(await run(), 'changed');
+      assert.deepEqual(steps, ['gate', 'read']);
+    });
+
+  it('gives the call less time than the lease has left, and then nobody knows whether it was done', async () => {
+    const { run, clock } = setUp();
+    const begun = Promise.withResolvers<void>();
+    const running = run(({ signal }) => {
+      begun.resolve();
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+    });
+    await begun.promise;
+    clock.advance(9999);
+    await assert.rejects(running, (error) => error instanceof ScalewayError && error.kind === 'no answer');
+  });
+
+  it('leaves no timer behind', async () => {
+    const { run, clock } = setUp();
+    let aborted = false;
+    await run(async ({ signal }) => signal.addEventListener('abort', () => (aborted = true)));
+    clock.advance(60_000);
+    assert.equal(aborted, false);
+  });
+});

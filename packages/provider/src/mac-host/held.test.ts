@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { getCondition } from '@tartan/kube';
+import { setStage } from './testing/stage.ts';
+
+/** A Mac in the pool and a machine that has reserved it. */
+const setUp = async (t: TestContext, { type = 'M2-L' } = {}) => {
+  const stage = await setStage(t);
+  const server = await stage.order('tuist-pool-1');
+  const running = await stage.start();
+  const machine = await stage.machine('mac-1', server.id, { type });
+  await stage.settle();
+  stage.calls();
+  const message = async (condition: string) =>
+    getCondition((await stage.host(server.id)).status?.conditions, condition)?.message ?? '';
+  const take = () => stage.take(server.id, machine);
+  return { ...stage, server, id: server.id, machineNamed: stage.machine, running, message, take };
+};
+
+describe('the name of a Mac that is held', () => {
+  it('is given in three calls: look, rename, look', async (t) => {
+    const { id, take, pass, calls, host, reason, happenings } = await setUp(t);
+    await take();
+    await pass(120_000);
+    assert.deepEqual(calls(), ['GET', 'PATCH', 'GET']);
+    const { status } = await host(id);
+    assert.deepEqual([status?.state, status?.name, status?.heldBy], ['held', 'mac-1', 'fleet/mac-1']);
+    assert.equal(await reason(id, 'Named'), 'NameMatches');
+    assert.equal(await reason(id, 'Wiped'), 'InUse');
+    assert.deepEqual(happenings, ['Claimed']);
+  });
+
+  it('costs no call when it is right already', async (t) => {
+    const { id, server, take, pass, calls, reason } = await setUp(t);
+    server.name = 'mac-1';
+    await pass(61_000);
+    await take();
+    await pass(61_000);
+    assert.deepEqual(calls(), []);
+    assert.equal(await reason(id, 'Named'), 'NameMatches');
+  });
+
+  it('is given without the list of the zone', async (t) => {
+    const { id, take, pass, calls, scaleway, running, start, host } = await setUp(t);
+    await running.stop();
+    scaleway.faults.calls.push({ match: /servers$/, times: 99, with: { status: 403, body: {} } });
+    await take();
+    await start();
+    await pass(1000);
+    assert.deepEqual(calls(), ['GET', 'PATCH', 'GET']);
+    assert.equal((await host(id)).status?.name, 'mac-1');
+  });
+
+  it('is repaired when a person has changed it', async (t) => {
+    const { server, take, pass, happenings } = await setUp(t);
+    await take();
+    await pass(1000);
+    server.name = 'by hand';
+    await pass(61_000);
+    assert.equal(server.name, 'mac-1');
+    assert.deepEqual(happenings, ['Claimed', 'NameRepaired']);
+  });
+
+  it('is right after an answer that was lost', async (t) => {
+    const { id, server, scaleway, take, pass, reason } = await setUp(t);
+    scaleway.faults.calls.push({ match: /PATCH/, times: 4, with: 'lost' });
+    await take();
+    await pass(120_000, 1000);
+    assert.equal(server.name, 'mac-1');
+    assert.equal(await reason(id, 'Named'), 'NameMatches');
+  });
+
+  it('is asked for again when Scaleway refuses it, and the condition says why', async (t) => {
+    const { id, server, scaleway, take, pass, reason, message, settle } = await setUp(t);
+    const body = { type: 'transient_state', resource: 'server', resource_id: id, current_state: 'updating' };
+    scaleway.faults.calls.push({ match: /PATCH/, times: 1, with: { status: 409, body } });
+    await take();
+    await settle();
+    assert.equal(await reason(id, 'Named'), 'RenameRefused');
+    assert.match(await message('Named'), /updating/);
+    await pass(10_000);
+    assert.equal(server.name, 'mac-1');
+    assert.equal(await reason(id, 'Named'), 'NameMatches');
+  });
+
+  it('names the permission set that is missing', async (t) => {
+    const { scaleway, take, pass, message, server } = await setUp(t);
+    const body = { type: 'permissions_denied', details: [{ action: 'update', resource: 'server' }] };
+    scaleway.faults.calls.push({ match: /PATCH/, times: 1, with: { status: 403, body } });
+    await take();
+    await pass(1000);
+    assert.match(await message('Named'), /AppleSiliconFullAccess/);
+    await pass(10_000);
+    assert.equal(server.name, 'mac-1');
+  });
+
+  it('waits until the server is ready (G-12)', async (t) => {
+    const { id, server, take, pass, reason, message, calls } = await setUp(t);
+    server.status = 'reinstalling';
+    await take();
+    await pass(5000);
+    assert.equal(server.name, 'tuist-pool-1');
+    assert.equal(await reason(id, 'Named'), 'RenamePending');
+    assert.match(await message('Named'), /reinstalling/);
+    server.status = 'ready';
+    await pass(10_000);
+    assert.equal(server.name, 'mac-1');
+    assert.ok(!calls().includes('POST reinstall'));
+  });
+
+  it('is not given to a Mac of another type (G-12)', async (t) => {
+    const { id, server, take, pass, reason, message } = await setUp(t, { type: 'M4-M' });
+    await take();
+    await pass(60_000);
+    assert.equal(server.name, 'tuist-pool-1');
+    assert.equal(await reason(id, 'Named'), 'RenameRefused');
+    assert.match(await message('Named'), /M4-M/);
+  });
+
+  it('is not fought over within one pass: somebody else who writes last is answered later', async (t) => {
+    const { server, take, settle, calls, pass } = await setUp(t);
+    let theirs = 2;
+    Object.defineProperty(server, 'name', {
+      get: () => (theirs > 0 ? 'theirs' : 'mac-1'),
+      set: () => {
+        theirs -= 1;
+      },
+    });
+    await take();
+    await settle();
+    assert.deepEqual(calls(), ['GET', 'PATCH', 'GET']);
+    await pass(30_000);
+    assert.equal(server.name, 'mac-1');
+    assert.deepEqual(calls(), ['GET', 'PATCH', 'GET']);
+  });
+});
+
+describe('the holder of a Mac', () => {
+  it('that vanished leaves it stranded, and it is never wiped', async (t) => {
+    const { id, server, take, pass, deleteMachine, host, reason, calls } = await setUp(t);
+    await take();
+    await pass(1000);
+    calls();
+    await deleteMachine('mac-1');
+    await pass(30 * 60_000, 60_000);
+    const { status } = await host(id);
+    assert.deepEqual([status?.state, status?.heldBy], ['stranded', undefined]);
+    assert.equal(await reason(id, 'Stranded'), 'ReportOnly');
+    assert.equal(server.installs, 0);
+    assert.deepEqual(calls(), []);
+  });
+
+  it('that was made anew under the same name is another one', async (t) => {
+    const { id, take, pass, deleteMachine, machineNamed, host } = await setUp(t);
+    await take();
+    await pass(1000);
+    await deleteMachine('mac-1');
+    await machineNamed('mac-1', id);
+    await pass(1000);
+    assert.equal((await host(id)).status?.state, 'stranded');
+  });
+
+  it('that has another server leaves it stranded; one that has none yet does not', async (t) => {
+    const stage = await setStage(t);
+    const [first, second] = [await stage.order('tuist-pool-1'), await stage.order('tuist-pool-2')];
+    await stage.start();
+    const elsewhere = await stage.machine('mac-1', second.id);
+    const claiming = await stage.machine('mac-2');
+    await stage.take(first.id, elsewhere);
+    await stage.take(second.id, claiming);
+    await stage.pass(1000);
+    assert.equal((await stage.host(first.id)).status?.state, 'stranded');
+    assert.equal(first.name, 'tuist-pool-1');
+    assert.equal((await stage.host(second.id)).status?.state, 'held');
+    assert.equal(second.name, 'mac-2');
+  });
+
+  it('of a kind that nobody knows here is left alone', async (t) => {
+    const { id, server, patchSpec, pass, host } = await setUp(t);
+    const consumerRef = { apiVersion: 'example.com/v1', kind: 'Desk', namespace: 'x', name: 'desk-1', uid: 'u' };
+    await patchSpec(id, { consumerRef });
+    await pass(120_000);
+    assert.equal((await host(id)).status?.state, 'held');
+    assert.equal(server.name, 'tuist-pool-1');
+  });
+});
+
+describe('a restart', () => {
+  const ask = (now: number) => ({ reboot: { requestedAt: new Date(now).toISOString() } });
+  const reboots = (calls: readonly string[]) => calls.filter((call) => call === 'POST reboot').length;
+
+  it('that was asked for happens once, however often it is looked at', async (t) => {
+    const { id, server, take, pass, patchSpec, clock, calls, host } = await setUp(t);
+    await take();
+    await pass(1000);
+    clock.advance(500);
+    await patchSpec(id, ask(clock.now()));
+    await pass(1000);
+    assert.equal(server.status, 'rebooting');
+    await pass(10 * 60_000, 30_000);
+    assert.equal(reboots(calls()), 1);
+    assert.ok((await host(id)).status?.rebootIssuedAt);
+    await patchSpec(id, ask(clock.now()));
+    await pass(1000);
+    assert.equal(reboots(calls()), 1);
+  });
+
+  it('that Scaleway refuses is tried again', async (t) => {
+    const { id, server, scaleway, take, pass, patchSpec, clock, calls, happenings, host } = await setUp(t);
+    await take();
+    await pass(1000);
+    const body = { type: 'transient_state', resource: 'server', resource_id: id, current_state: 'updating' };
+    scaleway.faults.calls.push({ match: /reboot$/, times: 1, with: { status: 409, body } });
+    await patchSpec(id, ask(clock.now()));
+    await pass(1000);
+    assert.equal((await host(id)).status?.rebootIssuedAt, undefined);
+    assert.ok(happenings.includes('RebootForRecoveryFailed'));
+    await pass(15_000);
+    assert.equal(server.status, 'rebooting');
+    assert.equal(reboots(calls()), 2);
+  });
+
+  it('whose answer was lost counts as done', async (t) => {
+    const { id, scaleway, take, pass, patchSpec, clock, calls } = await setUp(t);
+    await take();
+    await pass(1000);
+    scaleway.faults.calls.push({ match: /reboot$/, times: 1, with: 'lost' });
+    await patchSpec(id, ask(clock.now()));
+    await pass(10 * 60_000, 30_000);
+    assert.equal(reboots(calls()), 1);
+  });
+});

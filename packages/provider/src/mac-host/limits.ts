@@ -1,0 +1,32 @@
+const minute = 60_000;
+const hour = 60 * minute;
+
+/** How patient this controller is, in milliseconds. */
+export interface Limits {
+  /** Between two looks at a server that is expected to change. */
+  readonly pollMs: number;
+  /** A reinstall that was asked for shows within this; if not, it is asked for again. Doubles with every attempt. */
+  readonly acceptMs: number;
+  /** Between a reinstall that failed and the next, counted from the request. Doubles with every attempt. One takes 5 to 15 min. */
+  readonly retryMs: number;
+  /** The longest that either becomes. */
+  readonly longestRetryMs: number;
+  /** So many wipes that did not work, and people are told that the Mac is broken. */
+  readonly wipesBeforeQuarantine: number;
+  /** The first quarantine. The second lasts twice, the third three times as long (G-11). */
+  readonly quarantineMs: number;
+  readonly longestQuarantineMs: number;
+  /** Between two looks at what is only reported, since time alone can change the verdict. */
+  readonly reportMs: number;
+}
+
+export const usualLimits: Limits = {
+  pollMs: 10_000,
+  acceptMs: 2 * minute,
+  retryMs: 15 * minute,
+  longestRetryMs: 2 * hour,
+  wipesBeforeQuarantine: 3,
+  quarantineMs: 24 * hour,
+  longestQuarantineMs: 7 * 24 * hour,
+  reportMs: 5 * minute,
+};

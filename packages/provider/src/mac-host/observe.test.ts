@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { machine, type MacHost, type ScalewayAppleSiliconMachine } from '@tartan/api';
+import { apiVersionOf, type Client, KubeError, type Live } from '@tartan/kube';
+import { manualClock } from '@tartan/kube/clock';
+import { createSightings } from '../inventory/create-sightings.ts';
+import { usualLimits } from './limits.ts';
+import { findHolder, observe } from './observe.ts';
+import type { Holder } from './snapshot.ts';
+
+type Machine = Live<ScalewayAppleSiliconMachine>;
+const consumerRef = {
+  apiVersion: apiVersionOf(machine.resource),
+  kind: machine.resource.kind,
+  namespace: 'fleet',
+  name: 'mac-1',
+  uid: 'u',
+};
+const host = {
+  metadata: { name: 'server-1', uid: 'h', resourceVersion: '1', creationTimestamp: '' },
+  spec: { zone: 'fr-par-1', consumerRef },
+} as Live<MacHost>;
+const mac = ({ uid = 'u', serverID = 'server-1' } = {}): Machine => ({
+  ...machine.make({ metadata: { name: 'mac-1', namespace: 'fleet' } }),
+  metadata: { name: 'mac-1', namespace: 'fleet', uid, resourceVersion: '1', creationTimestamp: '' },
+  status: serverID === '' ? {} : { serverID },
+});
+
+/** What the cache says, and what the server says. */
+const table: [string, Machine | undefined, Holder['kind'], Holder['kind']][] = [
+  ['there', mac(), 'alive', 'alive'],
+  ['about to write down which server it has', mac({ serverID: '' }), 'alive', 'alive'],
+  ['not there', undefined, 'unseen', 'gone'],
+  ['another one under the same name', mac({ uid: 'other' }), 'unseen', 'gone'],
+  ['there with another server', mac({ serverID: 'server-2' }), 'unseen', 'elsewhere'],
+];
+
+describe('the holder of a Mac, as it is observed', () => {
+  for (const [sentence, found, inCache, onServer] of table)
+    it(`${sentence}: ${inCache} in the cache, ${onServer} on the server`, async () => {
+      const clock = manualClock();
+      const client = {
+        get: async () => {
+          if (found === undefined) throw new KubeError('notFound', 'no');
+          return found;
+        },
+      } as unknown as Pick<Client, 'get'>;
+      const observer = {
+        client,
+        pool: { getServer: () => assert.fail('nobody asks Scaleway') },
+        sightings: createSightings({ clock }),
+        machines: { get: () => found, list: () => (found ? [found] : []) },
+        macHosts: { get: () => host, list: () => [host] },
+        defaultPoolPrefix: 'tuist-pool-',
+        clock,
+        random: () => 0.5,
+        limits: usualLimits,
+      };
+      assert.equal(observe(observer, host).holder.kind, inCache);
+      assert.equal((await findHolder(observer, consumerRef, 'server-1', {})).kind, onServer);
+    });
+});

@@ -1,0 +1,112 @@
+import { machine, type MacHost, type MacHostSpec, type ScalewayAppleSiliconMachine } from '@tartan/api';
+import { type CallOptions, type Client, isKubeError, keyOf, type Live, type WatchCache } from '@tartan/kube';
+import type { Clock, Random } from '@tartan/kube/clock';
+import { type HostPool, ScalewayError, type Server } from '@tartan/scaleway';
+import { poolPrefixes } from '../inventory/pool-prefixes.ts';
+import type { Sighting, Sightings } from '../inventory/sightings.ts';
+import type { Limits } from './limits.ts';
+import { newSuffix } from './server-name.ts';
+import type { Claimant, Holder, ServerFacts, ServerView, Snapshot } from './snapshot.ts';
+
+type Machine = Live<ScalewayAppleSiliconMachine>;
+
+export interface Observer {
+  readonly client: Pick<Client, 'get'>;
+  readonly pool: Pick<HostPool, 'getServer'>;
+  readonly sightings: Sightings;
+  readonly machines: Pick<WatchCache<ScalewayAppleSiliconMachine>, 'get' | 'list'>;
+  readonly macHosts: Pick<WatchCache<MacHost>, 'get' | 'list'>;
+  readonly defaultPoolPrefix: string | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly limits: Limits;
+}
+
+/** From caches and sightings: costs nothing. What matters and may be old is asked for by the two functions below. */
+export const observe = (observer: Observer, { metadata, spec, status = {} }: Live<MacHost>): Snapshot => {
+  const { sightings, machines, clock, limits } = observer;
+  const server = viewOf(sightings.of(spec.zone, metadata.name));
+  return {
+    id: metadata.name,
+    spec,
+    status,
+    server,
+    holder: cachedHolder(spec.consumerRef, metadata.name, machines),
+    claimants: machines.list().flatMap((each) => claimantOf(each, metadata.name, server)),
+    poolPrefixes: poolPrefixes({ ...observer, machines: machines.list(), macHosts: observer.macHosts.list() }),
+    suffix: newSuffix(observer.random()),
+    now: clock.now(),
+    limits,
+  };
+};
+
+/** What Scaleway says of this server now. Everybody else learns of it too. Rejects with ScalewayError. */
+export const look = async (
+  { pool, sightings, clock }: Pick<Observer, 'pool' | 'sightings' | 'clock'>,
+  zone: string,
+  id: string,
+  options: { signal: AbortSignal },
+): Promise<ServerView> => {
+  const at = clock.now();
+  const server = await pool.getServer(zone, id, options).catch((error: unknown) => {
+    if (error instanceof ScalewayError && error.kind === 'not found') return undefined;
+    throw error;
+  });
+  sightings.looked(zone, id, server, at);
+  return server ? { kind: 'seen', server: factsOf(server), at, fresh: true } : { kind: 'missing', fresh: true };
+};
+
+/** The holder as the API server knows it now. */
+export const findHolder = async (
+  { client }: Pick<Observer, 'client'>,
+  consumerRef: MacHostSpec['consumerRef'],
+  id: string,
+  options: CallOptions,
+): Promise<Holder> => {
+  if (!consumerRef) return { kind: 'none' };
+  if (!isMachine(consumerRef)) return { kind: 'unknown' };
+  const { namespace, name, uid } = consumerRef;
+  const found = await client.get(machine.resource, { namespace, name }, options).catch((error: unknown) => {
+    if (isKubeError(error, 'notFound')) return undefined;
+    throw error;
+  });
+  // Another machine under the same name is somebody else.
+  return found?.metadata.uid === uid ? holderOf(found, id) : { kind: 'gone' };
+};
+
+const viewOf = (sighting: Sighting): ServerView => {
+  switch (sighting.kind) {
+    case 'seen':
+      return { kind: 'seen', server: factsOf(sighting.server), at: sighting.at, fresh: false };
+    case 'missing':
+      return { kind: 'missing', fresh: false };
+    case 'unknown':
+      return sighting;
+  }
+};
+
+/** Without the password. */
+const factsOf = ({ name, type, status, os, ip }: Server): ServerFacts => ({ name, type, status, os, ip });
+
+const isMachine = ({ kind, apiVersion }: NonNullable<MacHostSpec['consumerRef']>): boolean =>
+  kind === machine.resource.kind && apiVersion.startsWith(`${machine.resource.group}/`);
+
+/** Without a server it is about to write down which one: not stranded. */
+const holderOf = ({ spec, status }: Machine, id: string): Holder =>
+  status?.serverID && status.serverID !== id
+    ? { kind: 'elsewhere', serverID: status.serverID }
+    : { kind: 'alive', type: spec.type };
+
+const cachedHolder = (ref: MacHostSpec['consumerRef'], id: string, machines: Observer['machines']): Holder => {
+  if (!ref) return { kind: 'none' };
+  if (!isMachine(ref)) return { kind: 'unknown' };
+  const cached = machines.get(keyOf(ref));
+  const holder = cached?.metadata.uid === ref.uid ? holderOf(cached, id) : undefined;
+  return holder?.kind === 'alive' ? holder : { kind: 'unseen' };
+};
+
+const claimantOf = ({ metadata, status }: Machine, id: string, view: ServerView): Claimant[] => {
+  const key = keyOf(metadata);
+  if (view.kind === 'seen' && view.server.name === metadata.name) return [{ key, by: 'name' }];
+  return status?.serverID === id ? [{ key, by: 'serverID' }] : [];
+};

@@ -1,0 +1,59 @@
+import type { Clock } from '@tartan/kube/clock';
+import type { ScalewayError } from '@tartan/scaleway';
+
+/** Scaleway may have done it all the same: only a look tells. */
+export const isInDoubt = ({ kind }: ScalewayError): boolean =>
+  kind === 'no answer' || kind === 'unavailable' || kind === 'garbled';
+
+/**
+ * Which Macs Scaleway is not asked about for a while. Beside the queue's own back-off, which ends when the Mac is looked at for any
+ * other reason: to write down that something was refused is one already. Memory only: a restart asks again at once.
+ */
+export interface Refusals {
+  /** Zero: it may be asked. What was refused of another spec says nothing of this one. */
+  leftMs(id: string, generation: number | undefined): number;
+  /** Answers the pause. */
+  refused(id: string, generation: number | undefined, error: ScalewayError): number;
+  forget(id: string): void;
+}
+
+const firstPauseMs = 5000;
+const longestPauseMs = 5 * 60_000;
+
+export const createRefusals = (clock: Pick<Clock, 'monotonic'>, pollMs: number): Refusals => {
+  const refusals = new Map<string, { generation: number | undefined; inARow: number; until: number }>();
+  return {
+    leftMs: (id, generation) => {
+      const refusal = refusals.get(id);
+      return refusal?.generation === generation ? Math.max(0, (refusal?.until ?? 0) - clock.monotonic()) : 0;
+    },
+    refused: (id, generation, error) => {
+      const before = refusals.get(id);
+      const inARow = before?.generation === generation ? (before?.inARow ?? 0) + 1 : 1;
+      const pauseMs = pauseAfter(error, inARow, pollMs);
+      refusals.set(id, { generation, inARow, until: clock.monotonic() + pauseMs });
+      return pauseMs;
+    },
+    forget: (id) => {
+      refusals.delete(id);
+    },
+  };
+};
+
+/** What passes by itself at its own pace, everything else more and more seldom. */
+const pauseAfter = ({ kind, retryAfter }: ScalewayError, inARow: number, pollMs: number): number => {
+  switch (kind) {
+    case 'transient state':
+    case 'not found':
+      return pollMs;
+    case 'rate limited':
+      return Math.max(retryAfter ?? 0, pollMs);
+    case 'denied':
+    case 'unauthorized':
+    case 'invalid':
+    case 'unavailable':
+    case 'no answer':
+    case 'garbled':
+      return Math.min(firstPauseMs * 2 ** (inARow - 1), longestPauseMs);
+  }
+};

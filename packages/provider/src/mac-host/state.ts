@@ -1,0 +1,40 @@
+import type { HostState } from '@tartan/api';
+import { isPoolName } from './server-name.ts';
+import type { Snapshot } from './snapshot.ts';
+import { attemptsOf, wipeOf } from './wipe.ts';
+
+/**
+ * Where a Mac is between pool and machine. Undefined: nobody has seen it yet.
+ *
+ *   | spec        | else                                                      | state                            |
+ *   |-------------|-----------------------------------------------------------|----------------------------------|
+ *   | release     | it has failed to be wiped time and again                  | quarantined                      |
+ *   | release     |                                                           | releasing                        |
+ *   | consumerRef | its holder is gone, or has another Mac                    | stranded                         |
+ *   | consumerRef |                                                           | held                             |
+ *   | neither     | not seen                                                  | as it was                        |
+ *   | neither     | named like a live machine                                 | held: about to be taken          |
+ *   | neither     | pool name                                                 | pool, or quarantined for a while |
+ *   | neither     | reserved by a machine                                     | held: about to be taken          |
+ *   | neither     | any other name                                            | stranded                         |
+ */
+export const stateOf = (snapshot: Snapshot): HostState | undefined => {
+  const { spec, status, server, holder, claimants, poolPrefixes, now } = snapshot;
+  if (spec.release) return hasFailedToBeWiped(snapshot) ? 'quarantined' : 'releasing';
+  if (spec.consumerRef) return holder.kind === 'gone' || holder.kind === 'elsewhere' ? 'stranded' : 'held';
+  if (server.kind !== 'seen') return status.state;
+  if (claimants.some(({ by }) => by === 'name')) return 'held';
+  const { name } = server.server;
+  if ([...poolPrefixes].some((prefix) => isPoolName(name, prefix)))
+    return quarantineLeftMs(status, now) > 0 ? 'quarantined' : 'pool';
+  return claimants.length > 0 ? 'held' : 'stranded';
+};
+
+/** Said once (`quarantine` of decide.ts), it stays so until the release is over: an attempt that is under way proves nothing. */
+export const hasFailedToBeWiped = ({ spec, status, limits }: Snapshot): boolean =>
+  spec.release !== undefined &&
+  status.state === 'quarantined' &&
+  attemptsOf(wipeOf(spec.release, status)) >= limits.wipesBeforeQuarantine;
+
+export const quarantineLeftMs = ({ quarantine }: Snapshot['status'], now: number): number =>
+  quarantine === undefined ? 0 : Date.parse(quarantine.until) - now;
