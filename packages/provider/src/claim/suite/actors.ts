@@ -1,0 +1,174 @@
+import { macHost, type MacHost, machine, type ScalewayAppleSiliconMachine } from '@tartan/api';
+import { type Client, isKubeError, type Live } from '@tartan/kube';
+import { chooseHost } from '../choose-host.ts';
+import { endReservation } from '../end-reservation.ts';
+import { giveBackHost } from '../give-back-host.ts';
+import { reserveHost } from '../reserve-host.ts';
+import { takeHost } from '../take-host.ts';
+import { aRelease, wanted } from '../testing/a-host.ts';
+import { forgetReservation } from './forget-reservation.ts';
+import type { Ledger } from './ledger.ts';
+
+type Machine = Live<ScalewayAppleSiliconMachine>;
+type Host = Live<MacHost>;
+
+export interface Place {
+  readonly client: Client;
+  readonly ledger: Ledger;
+  readonly random: () => number;
+}
+
+/** How one manager is: each in [0, 1]. */
+export interface Habits {
+  /** How often it looks at the machines, or the Macs, anew. */
+  readonly refreshes: { readonly machines: number; readonly hosts: number };
+  /** How often a Mac cannot be made ready. */
+  readonly givesUp: number;
+}
+
+/** What a crash, a lost answer or somebody else's write does to whoever meets it: that pass is over. */
+const untilItBreaks = async (act: () => Promise<void>): Promise<void> => {
+  try {
+    await act();
+  } catch (error) {
+    if (!isKubeError(error)) throw error;
+  }
+};
+
+const oneOf = <T>(random: () => number, all: readonly T[]): T | undefined => all[Math.floor(random() * all.length)];
+
+/** A manager that believes to lead. Its copies of machines and Macs are as old as its habits and chance make them. */
+export const createManager = ({ client, ledger, random }: Place, { refreshes, givesUp }: Habits) => {
+  let machines: Machine[] = [];
+  let hosts: Host[] = [];
+  const now = Date.parse('2026-06-01T00:00:00Z');
+
+  const refreshMachines = (): void => {
+    machines = [...ledger.machines.values()];
+  };
+  const refreshHosts = (): void => {
+    hosts = [...ledger.hosts.values()];
+  };
+
+  const claim = async (own: Machine): Promise<void> => {
+    const want = { ...wanted, name: own.metadata.name, uid: own.metadata.uid };
+    let reserved = own;
+    let host = hosts.find(({ metadata }) => metadata.name === own.status?.serverID);
+    if (!own.status?.serverID) {
+      const reservedByOthers = new Set(
+        machines.filter((each) => each !== own).flatMap(({ status }) => status?.serverID ?? []),
+      );
+      // Now and then it does not know of the others' reservations, so that more of them meet.
+      const choice = chooseHost(want, { hosts, now, reservedByOthers: random() < 0.5 ? new Set() : reservedByOthers });
+      if (choice.kind !== 'chosen') return;
+      const reservation = await reserveHost(client, own, choice.host);
+      if (reservation.kind !== 'reserved') return;
+      reserved = reservation.machine;
+      host = choice.host;
+    }
+    const outcome = await takeHost(client, { machine: reserved, wanted: want, host, now });
+    if (outcome.kind === 'lost') await forgetReservation(client, reserved);
+    // A Mac that cannot be made ready: given back first, forgotten then.
+    if (outcome.kind === 'taken' && random() < givesUp) {
+      const given = await giveBack(outcome.machine);
+      if (given.kind !== 'tryAgain') await forgetReservation(client, outcome.machine);
+    }
+  };
+
+  const giveBack = ({ metadata, status }: Machine) =>
+    giveBackHost(client, {
+      serverID: status?.serverID ?? '',
+      holder: metadata.uid,
+      release: aRelease,
+    });
+
+  const leave = async (own: Machine): Promise<void> => {
+    if (own.status?.serverID) {
+      const given = await giveBack(own);
+      if (given.kind === 'tryAgain') return;
+      const isLeft = given.kind === 'notMine' && given.host !== undefined;
+      if (isLeft && (await endReservation(client, own, given.host)) === 'lookAgain') return;
+    }
+    const { namespace = '', name, resourceVersion, uid } = own.metadata;
+    const body = { metadata: { uid, resourceVersion, finalizers: [] } };
+    await client.patch(machine.resource, { namespace, name }, { type: 'merge', body });
+  };
+
+  const lookAfter = (own: Machine): Promise<void> =>
+    own.metadata.deletionTimestamp === undefined ? claim(own) : leave(own);
+
+  const pass = async (): Promise<void> => {
+    const own = oneOf(random, machines);
+    if (own) await lookAfter(own);
+  };
+
+  return {
+    live: async (rounds: number): Promise<void> => {
+      refreshMachines();
+      refreshHosts();
+      for (let round = 0; round < rounds; round += 1) {
+        if (random() < refreshes.machines) refreshMachines();
+        if (random() < refreshes.hosts) refreshHosts();
+        await untilItBreaks(pass);
+      }
+    },
+    /** Sees everything as it is, and gives every machine its turn. */
+    finish: async (): Promise<void> => {
+      for (const { metadata } of ledger.machines.values()) {
+        refreshMachines();
+        refreshHosts();
+        const own = machines.find((each) => each.metadata.name === metadata.name);
+        if (own) await untilItBreaks(() => lookAfter(own));
+      }
+    },
+  };
+};
+
+/** As much of whoever looks after MacHosts as a claim meets: wipes what was released, and writes something now and then. */
+export const createKeeper = ({ client, ledger, random }: Place) => {
+  const write = ({ metadata: { name, uid, resourceVersion } }: Host, change: object, subresource?: 'status') =>
+    client.patch(
+      macHost.resource,
+      { name },
+      { type: 'merge', body: { metadata: { uid, resourceVersion }, ...change } },
+      subresource ? { subresource } : {},
+    );
+  const look = async (): Promise<void> => {
+    const hosts = [...ledger.hosts.values()];
+    const host = hosts.find(({ spec }) => spec.release) ?? oneOf(random, hosts);
+    if (host !== undefined) await tend(host);
+  };
+  const tend = async (host: Host): Promise<void> => {
+    if (host.spec.release) {
+      const releasing = await write(host, { status: { state: 'releasing' } }, 'status');
+      const wiped = await write(releasing, { spec: { release: null } });
+      await write(wiped, { status: { state: 'pool' } }, 'status');
+    } else if (host.status?.state === 'releasing') {
+      await write(host, { status: { state: 'pool' } }, 'status');
+    } else {
+      await write(host, { status: { ip: `198.18.0.${Math.floor(random() * 250)}` } }, 'status');
+    }
+  };
+  return {
+    live: async (rounds: number): Promise<void> => {
+      for (let round = 0; round < rounds; round += 1) await untilItBreaks(look);
+    },
+    wipeAll: async (): Promise<void> => {
+      for (const host of [...ledger.hosts.values()].filter(
+        ({ spec, status }) => spec.release || status?.state === 'releasing',
+      ))
+        await untilItBreaks(() => tend(host));
+    },
+  };
+};
+
+/** Deletes machines. */
+export const createPerson = ({ client, ledger, random }: Place) => ({
+  live: (deletions: number): Promise<void> =>
+    untilItBreaks(async () => {
+      for (let done = 0; done < deletions; done += 1) {
+        const victim = oneOf(random, [...ledger.machines.values()]);
+        if (victim) await client.delete(machine.resource, { ...victim.metadata });
+      }
+    }),
+});

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { macHost, type MacHost, machine, type ScalewayAppleSiliconMachine } from '@tartan/api';
+import type { Client, KubeObject, Live } from '@tartan/kube';
+
+type Place = { kind: 'free' } | { kind: 'held'; uid: string } | { kind: 'back' };
+
+const placeOf = ({ spec }: MacHost): Place =>
+  spec.consumerRef ? { kind: 'held', uid: spec.consumerRef.uid } : { kind: spec.release ? 'back' : 'free' };
+
+type Machine = Live<ScalewayAppleSiliconMachine>;
+type Host = Live<MacHost>;
+
+/** Everything that there is now, as the answers to all writes tell it. Whoever copies it has something that grows old. */
+export interface Ledger {
+  readonly machines: ReadonlyMap<string, Machine>;
+  readonly hosts: ReadonlyMap<string, Host>;
+  readonly claims: number;
+  /** A client all of whose writes are noted, whatever becomes of the answer. */
+  watching(client: Client): Client;
+}
+
+const isHost = (object: KubeObject): object is Host => object.kind === macHost.names.kind;
+const isMachine = (object: KubeObject): object is Machine => object.kind === machine.names.kind;
+
+/** Follows every write, and objects as soon as one breaks what must always hold. */
+export const createLedger = (): Ledger => {
+  const machines = new Map<string, Machine>();
+  const hosts = new Map<string, Host>();
+  let claims = 0;
+
+  const noteHost = (host: Host): void => {
+    const { name } = host.metadata;
+    const known = hosts.get(name);
+    const before: Place = known ? placeOf(known) : { kind: 'free' };
+    const after = placeOf(host);
+    if (after.kind === 'held') {
+      const others = [...hosts.values()].filter(
+        ({ metadata, spec }) => metadata.name !== name && spec.consumerRef?.uid === after.uid,
+      );
+      assert.equal(others.length, 0, `the machine ${after.uid} holds ${name} and another Mac`);
+      assert.notEqual(before.kind, 'back', `${name} was claimed before it was wiped`);
+      if (before.kind === 'held') assert.equal(before.uid, after.uid, `${name} went from one machine to another`);
+      else claims += 1;
+    }
+    if (after.kind === 'free') assert.notEqual(before.kind, 'held', `${name} was set free without a wipe`);
+    hosts.set(name, host);
+  };
+
+  const noteMachine = (own: Machine): void => {
+    const { name, deletionTimestamp, finalizers = [] } = own.metadata;
+    if (deletionTimestamp !== undefined && finalizers.length === 0) machines.delete(name);
+    else machines.set(name, own);
+  };
+
+  const note = <T extends KubeObject>(answer: T): T => {
+    if (isHost(answer)) noteHost(answer);
+    else if (isMachine(answer)) noteMachine(answer);
+    return answer;
+  };
+
+  return {
+    machines,
+    hosts,
+    get claims() {
+      return claims;
+    },
+    watching: (client) => ({
+      ...client,
+      create: async (resource, ...rest) => note(await client.create(resource, ...rest)),
+      patch: async (resource, ...rest) => note(await client.patch(resource, ...rest)),
+      delete: async (resource, ...rest) => {
+        const left = await client.delete(resource, ...rest);
+        return left && note(left);
+      },
+    }),
+  };
+};

@@ -1,0 +1,288 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { inspect } from 'node:util';
+import { newKeyPair, publicKeyOf } from '@tartan/host';
+import { KubeError } from '@tartan/kube';
+import { setStage } from './testing/stage.ts';
+
+const material = (publicKey: string | undefined): string => (publicKey ?? '').split(' ').slice(0, 2).join(' ');
+const minute = 60_000;
+
+describe('the key of a fleet', () => {
+  test('is stored first and registered then, once for all its machines', async (t) => {
+    const stage = await setStage(t);
+    await stage.addMachine('m1', 'runners');
+    await stage.addMachine('m2', 'runners');
+    let storedWhenRegistered: boolean | undefined;
+    const createKey: typeof stage.pool.createKey = async (...args) => {
+      storedWhenRegistered = (await stage.readSecret('runners')) !== undefined;
+      return stage.pool.createKey(...args);
+    };
+    const { keys, is, stop, heard, redacted } = await stage.start({ pool: { ...stage.pool, createKey } });
+    assert.deepEqual(keys.of('runners'), { kind: 'pending' });
+    await is('runners', 'ready');
+    assert.equal(storedWhenRegistered, true);
+    const stored = await stage.readSecret('runners');
+    const [registered, ...more] = stage.keysAtScaleway();
+    assert.equal(more.length, 0);
+    assert.equal(registered?.name, 'runners');
+    assert.equal(material(registered.publicKey), publicKeyOf(stored?.privateKey ?? ''));
+    assert.match(stored?.publicKey ?? '', /^ssh-ed25519 \S+ tuist-capi-runners$/);
+    assert.equal(stored?.keyID, registered.id);
+    assert.deepEqual(keys.of('runners'), {
+      kind: 'ready',
+      privateKey: stored?.privateKey,
+      publicKey: stored?.publicKey,
+    });
+    assert.deepEqual(heard, ['runners']);
+    assert.ok(redacted.includes(stored?.privateKey ?? '?'));
+    await stop();
+  });
+
+  test('is one of its own for a machine that is of no fleet', async (t) => {
+    const stage = await setStage(t);
+    await stage.addMachine('m1');
+    const { is, stop } = await stage.start();
+    await is('macs-m1', 'ready');
+    assert.ok(await stage.readSecret('macs-m1'));
+    await stop();
+  });
+
+  test('is the same for all managers that make it at once, and registered once', async (t) => {
+    const stage = await setStage(t);
+    await stage.addMachine('m1', 'runners');
+    const managers = await Promise.all([stage.start(), stage.start(), stage.start()]);
+    await stage.until('all have it', () => {
+      // Who met another one's write pauses for a second.
+      stage.clock.advance(1000);
+      return managers.every(({ keys }) => keys.of('runners').kind === 'ready');
+    });
+    // Whoever looked before another one registered it may have done so too: the next look finds that.
+    stage.clock.advance(10 * minute);
+    await stage.until('there is one key', () => stage.keysAtScaleway().length === 1);
+    const stored = await stage.readSecret('runners');
+    for (const { keys } of managers)
+      assert.deepEqual(keys.of('runners'), {
+        kind: 'ready',
+        privateKey: stored?.privateKey,
+        publicKey: stored?.publicKey,
+      });
+    assert.equal(material(stage.keysAtScaleway()[0]?.publicKey), material(stored?.publicKey));
+    await Promise.all(managers.map(({ stop }) => stop()));
+  });
+
+  test('is that of whoever stored it first', async (t) => {
+    const stage = await setStage(t);
+    await stage.addMachine('m1', 'runners');
+    const theirs = newKeyPair('faster');
+    let isFirst = true;
+    const { keys, is, stop } = await stage.start({}, (send) => async (request) => {
+      if (request.method === 'POST' && request.path.includes('/secrets') && isFirst) {
+        isFirst = false;
+        await stage.addSecret('runners', { id_ed25519: theirs.privateKey, 'id_ed25519.pub': theirs.publicKey });
+      }
+      return send(request);
+    });
+    await is('runners', 'ready');
+    assert.equal(isFirst, false);
+    assert.deepEqual(keys.of('runners'), { kind: 'ready', ...theirs });
+    assert.deepEqual(
+      stage.keysAtScaleway().map(({ publicKey }) => material(publicKey)),
+      [material(theirs.publicKey)],
+    );
+    await stop();
+  });
+
+  test('takes the place of another one of its name; those of other names stay', async (t) => {
+    const stage = await setStage(t);
+    await stage.addMachine('m1', 'runners');
+    await stage.pool.createKey('runners', newKeyPair('old').publicKey);
+    const other = await stage.pool.createKey('runners-2', newKeyPair('other').publicKey);
+    const { is, stop } = await stage.start();
+    await is('runners', 'ready');
+    const stored = await stage.readSecret('runners');
+    const registered = stage.keysAtScaleway();
+    assert.deepEqual(registered.map(({ name }) => name).sort(), ['runners', 'runners-2']);
+    assert.ok(registered.some(({ id }) => id === other.id));
+    assert.equal(material(registered.find(({ name }) => name === 'runners')?.publicKey), material(stored?.publicKey));
+    await stop();
+  });
+
+  test('that is gone at Scaleway is registered again by the next look, and stays usable meanwhile', async (t) => {
+    const stage = await setStage(t);
+    await stage.addMachine('m1', 'runners');
+    const { keys, is, stop, heard } = await stage.start();
+    await is('runners', 'ready');
+    const before = stage.keysAtScaleway()[0]?.id;
+    await stage.pool.deleteKey(before ?? '');
+    // New machines are no reason to ask Scaleway. What comes after them is looked at after them.
+    await stage.addMachine('m2', 'runners');
+    await stage.addMachine('other', 'builders');
+    await is('builders', 'ready');
+    stage.clock.advance(9 * minute);
+    assert.deepEqual(
+      stage.keysAtScaleway().map(({ name }) => name),
+      ['builders'],
+    );
+    stage.clock.advance(minute);
+    await stage.until('it is registered again', async () => {
+      const now = stage.keysAtScaleway().find(({ name }) => name === 'runners');
+      return now !== undefined && now.id !== before && (await stage.readSecret('runners'))?.keyID === now.id;
+    });
+    assert.equal(keys.of('runners').kind, 'ready');
+    assert.deepEqual(
+      heard.filter((fleet) => fleet === 'runners'),
+      ['runners'],
+      'nobody was disturbed',
+    );
+    await stop();
+  });
+
+  test('may be made by a person, who need not know of the annotation or the public half', async (t) => {
+    const stage = await setStage(t);
+    const pair = newKeyPair('me@home');
+    await stage.addSecret('runners', { id_ed25519: pair.privateKey });
+    await stage.addMachine('m1', 'runners');
+    const { keys, is, stop } = await stage.start();
+    await is('runners', 'ready');
+    assert.deepEqual(keys.of('runners'), {
+      kind: 'ready',
+      privateKey: pair.privateKey,
+      publicKey: material(pair.publicKey),
+    });
+    assert.equal((await stage.readSecret('runners'))?.keyID, stage.keysAtScaleway()[0]?.id);
+    await stop();
+  });
+
+  for (const [title, data, sentence] of [
+    ['nothing', {}, /has no id_ed25519/],
+    ['no key', { id_ed25519: 'planted-secret' }, /holds no private key that can be read/],
+    ['a public key', { id_ed25519: newKeyPair('x').publicKey }, /holds no private key that can be read/],
+    [
+      'two halves of different keys',
+      { id_ed25519: newKeyPair('x').privateKey, 'id_ed25519.pub': newKeyPair('y').publicKey },
+      /holds two keys that do not belong together/,
+    ],
+  ] as const) {
+    test(`is unavailable when its Secret holds ${title}, which is never overwritten`, async (t) => {
+      const stage = await setStage(t);
+      const { metadata } = await stage.addSecret('runners', data);
+      await stage.addMachine('m1', 'runners');
+      const { keys, is, stop, lines } = await stage.start();
+      await is('runners', 'unavailable');
+      const key = keys.of('runners');
+      const message = key.kind === 'unavailable' ? key.message : '';
+      assert.match(message, sentence);
+      assert.match(message, /^The Secret macs\/runners-ssh .* delete the Secret to have a new key made/);
+      assert.ok(!message.includes('planted-secret') && !lines.join().includes('planted-secret'));
+      assert.deepEqual(stage.keysAtScaleway(), []);
+      assert.equal((await stage.readSecret('runners'))?.metadata.resourceVersion, metadata.resourceVersion);
+      // A person mends it.
+      const good = newKeyPair('mended');
+      const encoded = (text: string): string => Buffer.from(text).toString('base64');
+      await stage.changeSecret('runners', {
+        data: { id_ed25519: encoded(good.privateKey), 'id_ed25519.pub': encoded(good.publicKey) },
+      });
+      stage.clock.advance(minute);
+      await is('runners', 'ready');
+      assert.deepEqual(keys.of('runners'), { kind: 'ready', ...good });
+      await stop();
+    });
+  }
+
+  test('is unavailable while it cannot be registered, in the words of Scaleway, and is tried again', async (t) => {
+    const stage = await setStage(t, ['AppleSiliconFullAccess']);
+    await stage.addMachine('m1', 'runners');
+    const { keys, is, stop } = await stage.start();
+    await is('runners', 'unavailable');
+    assert.match(inspect(keys.of('runners')), /SSHKeysFullAccess/);
+    await stop();
+  });
+
+  test('is found registered when the answer was lost', async (t) => {
+    const stage = await setStage(t);
+    await stage.addMachine('m1', 'runners');
+    stage.scaleway.faults.calls.push({ match: /^POST .*ssh-keys/, times: 1, with: 'lost' });
+    const { is, stop } = await stage.start();
+    await is('runners', 'unavailable');
+    stage.clock.advance(minute);
+    await is('runners', 'ready');
+    assert.equal(stage.keysAtScaleway().length, 1);
+    await stop();
+  });
+
+  test('that was registered once can be used while Scaleway is away', async (t) => {
+    const stage = await setStage(t);
+    await stage.addMachine('m1', 'runners');
+    const first = await stage.start();
+    await first.is('runners', 'ready');
+    await first.stop();
+    stage.scaleway.faults.calls.push({ match: /ssh-keys/, times: 1000, with: { status: 503 } });
+    const second = await stage.start();
+    await second.is('runners', 'ready');
+    assert.deepEqual(second.keys.of('runners'), first.keys.of('runners'));
+    await second.stop();
+  });
+
+  test('that is good stays good while Kubernetes or Scaleway are away', async (t) => {
+    const stage = await setStage(t);
+    await stage.addMachine('m1', 'runners');
+    let away = false;
+    let refused = 0;
+    const { keys, is, stop } = await stage.start({}, (send) => (request) => {
+      if (!away || !request.path.includes('/secrets/')) return send(request);
+      refused += 1;
+      return Promise.reject(new KubeError('unreachable', 'the server is away'));
+    });
+    await is('runners', 'ready');
+    away = true;
+    stage.clock.advance(10 * minute);
+    await stage.until('somebody has asked', () => refused > 0);
+    assert.equal(keys.of('runners').kind, 'ready');
+    away = false;
+    stage.scaleway.faults.calls.push({ match: /ssh-keys/, times: 1000, with: { status: 503 } });
+    const asked = stage.scaleway.requests.length;
+    stage.clock.advance(10 * minute);
+    await stage.until('somebody has asked', () => stage.scaleway.requests.length > asked);
+    assert.equal(keys.of('runners').kind, 'ready');
+    await stop();
+  });
+
+  test('is in no log and in no error, even if a server repeats what it was sent', async (t) => {
+    const stage = await setStage(t);
+    await stage.addMachine('m1', 'runners');
+    const pair = newKeyPair('planted');
+    const secretLine = pair.privateKey.split('\n')[2] ?? '';
+    assert.ok(secretLine.length > 20);
+    const { keys, is, stop, lines } = await stage.start(
+      { newKeyPair: () => pair },
+      (send) => (request) =>
+        request.method === 'POST' && request.path.includes('/secrets')
+          ? Promise.reject(
+              new KubeError('invalid', `cannot store ${pair.privateKey}`, {
+                causes: [{ message: pair.privateKey, field: 'data' }],
+                cause: new Error(pair.privateKey),
+              }),
+            )
+          : send(request),
+    );
+    await is('runners', 'unavailable');
+    for (const shown of [inspect(keys.of('runners')), lines.join('\n')]) {
+      assert.match(shown, /cannot store/);
+      assert.ok(!shown.includes(secretLine) && !shown.includes(Buffer.from(pair.privateKey).toString('base64')));
+    }
+    await stop();
+  });
+
+  test('is forgotten with the last machine of its fleet, and its Secret stays', async (t) => {
+    const stage = await setStage(t);
+    await stage.addMachine('m1', 'runners');
+    const { keys, is, stop } = await stage.start();
+    await is('runners', 'ready');
+    await stage.removeMachine('m1');
+    await is('runners', 'pending');
+    assert.ok(await stage.readSecret('runners'));
+    assert.deepEqual(keys.of('never heard of'), { kind: 'pending' });
+    await stop();
+  });
+});

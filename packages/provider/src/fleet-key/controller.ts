@@ -1,0 +1,80 @@
+import type { ScalewayAppleSiliconMachine } from '@tartan/api';
+import { newKeyPair } from '@tartan/host';
+import {
+  again,
+  type CacheChange,
+  type Controller,
+  type ControllerOptions,
+  createController,
+  fromCache,
+  type Reconcile,
+  settled,
+  type WatchCache,
+} from '@tartan/kube';
+import type { Clock } from '@tartan/kube/clock';
+import { keyNameOf } from '../machine/key-name.ts';
+import { type Keeper, keep } from './act.ts';
+import type { FleetKeys } from './fleet-keys.ts';
+import { createKeyBoard } from './key-board.ts';
+
+export interface FleetKeysOptions extends Omit<Keeper, 'board' | 'newKeyPair' | 'verifyEveryMs' | 'verified'> {
+  readonly machines: WatchCache<ScalewayAppleSiliconMachine>;
+  readonly clock: Clock;
+  readonly metrics?: ControllerOptions['metrics'];
+  readonly newKeyPair?: Keeper['newKeyPair'];
+  /** 10 min unless told: whoever deletes a key at Scaleway locks us out of every Mac that is installed after that. */
+  readonly verifyEveryMs?: number;
+}
+
+const usualVerifyMs = 10 * 60_000;
+
+/**
+ * An SSH key for each fleet that has machines: made, stored, registered at Scaleway, and looked at again now and then. Keys outlive their
+ * machines, since Macs have them.
+ * Needs: get, create, patch of secrets in the namespace of secrets; the permission set SSHKeysFullAccess at Scaleway.
+ */
+export const createFleetKeys = (options: FleetKeysOptions): FleetKeys & { readonly controller: Controller } => {
+  const { machines, clock, log, metrics, verifyEveryMs = usualVerifyMs } = options;
+  const board = createKeyBoard();
+  /** When Scaleway last said so, by the monotonic clock. */
+  const verifiedAt = new Map<string, number>();
+  const verified = (fleet: string): unknown => verifiedAt.set(fleet, clock.monotonic());
+  const keeper: Keeper = { newKeyPair, ...options, verifyEveryMs, board, verified };
+  const isWanted = (fleet: string): boolean => machines.list().some((machine) => keyNameOf(machine) === fleet);
+
+  const reconcile: Reconcile = async (fleet, signal) => {
+    if (!isWanted(fleet)) {
+      board.forget(fleet);
+      verifiedAt.delete(fleet);
+      return settled;
+    }
+    // A new machine is no reason to ask Scaleway again.
+    const leftMs = (verifiedAt.get(fleet) ?? -Infinity) + verifyEveryMs - clock.monotonic();
+    if (leftMs > 0) return again(leftMs);
+    try {
+      return await keep(keeper, fleet, signal);
+    } catch (error) {
+      // A key that was good stays good while nobody can look.
+      if (!signal.aborted && board.of(fleet).kind !== 'ready')
+        board.hang(fleet, { kind: 'unavailable', message: troubleWith(fleet, error) });
+      return { kind: 'failed', error };
+    }
+  };
+
+  const controller = createController({
+    name: 'fleet-key',
+    reconcile,
+    sources: [fromCache(machines, (machine) => [keyNameOf(machine)], changesFleets)],
+    clock,
+    log,
+    ...(metrics && { metrics }),
+  });
+  return { of: board.of, subscribe: board.subscribe, controller };
+};
+
+/** Machines write their status all the time. */
+const changesFleets = (change: CacheChange<ScalewayAppleSiliconMachine>): boolean =>
+  change.type !== 'changed' || keyNameOf(change.object) !== keyNameOf(change.previous);
+
+const troubleWith = (fleet: string, error: unknown): string =>
+  `The SSH key of the fleet ${fleet} could not be made or registered: ${error instanceof Error ? error.message : String(error)} It is tried again.`;

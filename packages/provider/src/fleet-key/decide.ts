@@ -1,0 +1,70 @@
+import type { RegisteredKey } from '@tartan/scaleway';
+import { keyMaterial } from './key-material.ts';
+
+export interface Snapshot {
+  /** Also the name of its key at Scaleway. */
+  readonly fleet: string;
+  readonly secret: SecretFacts;
+  readonly registered: Registered;
+}
+
+export type SecretFacts =
+  | { readonly kind: 'absent' }
+  /** There is one, and no key can be read from it. `why` is for people. */
+  | { readonly kind: 'malformed'; readonly why: string }
+  | {
+      readonly kind: 'usable';
+      readonly publicKey: string;
+      /** As the annotation has it: it was registered once. Undefined for one that a person made. */
+      readonly keyID: string | undefined;
+    };
+
+export type Registered =
+  | { readonly kind: 'keys'; readonly keys: readonly RegisteredKey[] }
+  | { readonly kind: 'unknown'; readonly why: string };
+
+export type Decision =
+  /** A new key, stored before anybody hears of it. */
+  | { readonly kind: 'make' }
+  | { readonly kind: 'unavailable'; readonly why: string }
+  | { readonly kind: 'register'; readonly publicKey: string }
+  /** Keys of the fleet's name that are not its key, or are it once more. */
+  | { readonly kind: 'remove'; readonly ids: readonly string[] }
+  | { readonly kind: 'note'; readonly keyID: string }
+  /** `verified`: Scaleway has just said that it has it. Otherwise it had it once. */
+  | { readonly kind: 'ready'; readonly verified: boolean };
+
+/**
+ * What is next on the way to a key that is stored, and registered once.
+ *
+ *   | Secret            | at Scaleway                        | then                                         |
+ *   |-------------------|------------------------------------|----------------------------------------------|
+ *   | absent            |                                    | make                                         |
+ *   | malformed         |                                    | unavailable; it is never overwritten         |
+ *   | usable            | could not be asked                 | ready if it was registered once              |
+ *   | usable            | not there                          | register                                     |
+ *   | usable            | others of that name as well        | remove those (after ours is there, not before) |
+ *   | usable            | there, under another id than noted | note                                         |
+ *   | usable            | there                              | ready                                        |
+ */
+export const decide = ({ fleet, secret, registered }: Snapshot): Decision => {
+  switch (secret.kind) {
+    case 'absent':
+      return { kind: 'make' };
+    case 'malformed':
+      return { kind: 'unavailable', why: secret.why };
+    case 'usable':
+      break;
+  }
+  const { publicKey, keyID } = secret;
+  if (registered.kind === 'unknown')
+    return keyID === undefined ? { kind: 'unavailable', why: registered.why } : { kind: 'ready', verified: false };
+  const isOurs = (key: RegisteredKey): boolean => keyMaterial(key.publicKey) === keyMaterial(publicKey);
+  const named = registered.keys.filter(({ name }) => name === fleet);
+  // The first one that Scaleway lists, which is the oldest: two managers that registered it both keep the same.
+  const ours = named.find(isOurs) ?? registered.keys.find(isOurs);
+  if (ours === undefined) return { kind: 'register', publicKey };
+  const others = named.filter(({ id }) => id !== ours.id);
+  if (others.length > 0) return { kind: 'remove', ids: others.map(({ id }) => id) };
+  return keyID === ours.id ? { kind: 'ready', verified: true } : { kind: 'note', keyID: ours.id };
+};

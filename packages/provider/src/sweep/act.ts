@@ -1,0 +1,93 @@
+import type { MacHost } from '@tartan/api';
+import {
+  type Client,
+  type EventRecorder,
+  type Gate,
+  isKubeError,
+  type Live,
+  type Logger,
+  NotLeadingError,
+} from '@tartan/kube';
+import { type Clock, timestamp } from '@tartan/kube/clock';
+import { osFamilyKey } from '@tartan/scaleway';
+import { type Release, releaseHost } from '../claim/release-host.ts';
+import type { SweepMetrics } from './metrics.ts';
+import { type Observer, recheck, strandedFacts } from './observe.ts';
+import { abortedHappening, reclaimedHappening } from './status.ts';
+import { type ReclaimPolicy, strandedVerdict } from './verdict.ts';
+
+export interface Reclaimer extends Observer {
+  readonly client: Pick<Client, 'get' | 'list' | 'patch'>;
+  readonly policy: ReclaimPolicy;
+  readonly gate: Gate;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly events: Pick<EventRecorder, 'event'>;
+  readonly figures: SweepMetrics;
+}
+
+export type ReclaimOutcome =
+  | { readonly kind: 'reclaimed' }
+  /** It is not stranded any more, or somebody writes it right now. */
+  | { readonly kind: 'skipped'; readonly why: string }
+  /** It could not be looked at. Who cannot see must not wipe, this Mac or any other. */
+  | { readonly kind: 'aborted'; readonly error: unknown };
+
+/**
+ * Sends one Mac that the caches call stranded back to its pool.
+ *
+ * Flow: looked at again past all caches, judged anew, through the gate, one guarded write of the MacHost. Its own controller wipes it.
+ * Guarantees: a Mac that a machine needs is never released: the machine is seen by the second look, or what it writes to claim the Mac
+ * makes the write fail. To repeat it after a crash does nothing more.
+ */
+export const reclaim = async (
+  reclaimer: Reclaimer,
+  seen: Live<MacHost>,
+  signal: AbortSignal,
+): Promise<ReclaimOutcome> => {
+  try {
+    const found = await recheck(reclaimer, seen.metadata.name, { signal });
+    return found.kind === 'accounted' ? skipped(found.why) : await sendBack(reclaimer, found.host, signal);
+  } catch (error) {
+    // That this process stops, or does not lead, is no news about the Mac.
+    if (!signal.aborted && !(error instanceof NotLeadingError)) reclaimer.events.event(seen, abortedHappening(error));
+    return { kind: 'aborted', error };
+  }
+};
+
+const skipped = (why: string): ReclaimOutcome => ({ kind: 'skipped', why });
+
+const sendBack = async (
+  { client, policy, gate, clock, log, events, figures }: Reclaimer,
+  host: Live<MacHost>,
+  signal: AbortSignal,
+): Promise<ReclaimOutcome> => {
+  const verdict = strandedVerdict(strandedFacts(host), policy, clock.now());
+  if (verdict.kind === 'leave') return skipped(verdict.message);
+  const release = releaseOf(host, verdict.poolPrefix, verdict.message, clock.now());
+  const { remainingMs } = gate.pass();
+  try {
+    await releaseHost(client, host, release, { signal, deadlineMs: remainingMs });
+  } catch (error) {
+    if (isKubeError(error, 'conflict', 'notFound')) return skipped('somebody has written it meanwhile');
+    throw error;
+  }
+  figures.reclaimed();
+  log.info('Sent a stranded Mac back to its pool', { host: host.metadata.name, server: host.status?.name, release });
+  events.event(host, reclaimedHappening(verdict));
+  return { kind: 'reclaimed' };
+};
+
+/** The macOS that it has: the pool it goes to is asked for that one. */
+const releaseOf = ({ status }: MacHost, poolPrefix: string, message: string, now: number): Release => {
+  const family = osFamilyKey(status?.osFamily ?? '');
+  return {
+    poolPrefix,
+    ...(family !== '' && { family }),
+    reason: 'Stranded',
+    message: message.slice(0, longestMessage),
+    requestedAt: timestamp(now),
+  };
+};
+
+const longestMessage = 1024;

@@ -1,0 +1,57 @@
+import { type MacHost, machine } from '@tartan/api';
+import type { CallOptions, Client, Live } from '@tartan/kube';
+import { type HostPool, ScalewayError } from '@tartan/scaleway';
+import { readHost } from '../claim/read-host.ts';
+import { ownerOf } from './owner.ts';
+import type { StrandedHost } from './verdict.ts';
+
+type Host = Live<MacHost>;
+
+export const isStranded = ({ status }: MacHost): boolean => status?.state === 'stranded';
+
+export const strandedFacts = ({ spec, status }: MacHost): StrandedHost => ({
+  name: status?.name,
+  since: status?.since === undefined ? undefined : Date.parse(status.since),
+  poolPrefix: spec.poolPrefix,
+  hadHolder: spec.consumerRef !== undefined,
+});
+
+export interface Observer {
+  readonly client: Pick<Client, 'get' | 'list'>;
+  readonly pool: Pick<HostPool, 'getServer'>;
+}
+
+export type Recheck =
+  /** As the server has it: whoever acts on it guards the write with this version. */
+  { readonly kind: 'still stranded'; readonly host: Host } | { readonly kind: 'accounted'; readonly why: string };
+
+/**
+ * The last look before a Mac is wiped, past all caches (E5). Rejects when anything cannot be looked at: then nothing is known.
+ *
+ * The MacHost comes first and the machines last: a machine that appears afterwards takes the Mac by a write to the MacHost, which the
+ * version that was read here does not survive.
+ */
+export const recheck = async (
+  { client, pool }: Observer,
+  name: string,
+  { signal }: { signal: AbortSignal },
+): Promise<Recheck> => {
+  const call: CallOptions = { signal };
+  const host = await readHost(client, name, call);
+  if (host === undefined) return accounted('its MacHost is gone');
+  if (host.spec.release !== undefined || !isStranded(host)) return accounted('its MacHost says so');
+  const server = await pool.getServer(host.spec.zone, name, { signal }).catch(unlessGone);
+  if (server === undefined) return accounted('Scaleway does not know it any more');
+  if (server.name !== host.status?.name) return accounted(`it is called ${server.name} now`);
+  const { items } = await client.list(machine.resource, call);
+  const owner = ownerOf({ host, serverName: server.name }, items);
+  if (owner) return accounted(`the machine ${owner.metadata.namespace}/${owner.metadata.name} may need it`);
+  return { kind: 'still stranded', host };
+};
+
+const accounted = (why: string): Recheck => ({ kind: 'accounted', why });
+
+const unlessGone = (error: unknown): undefined => {
+  if (error instanceof ScalewayError && error.kind === 'not found') return undefined;
+  throw error;
+};
