@@ -1,8 +1,9 @@
 import { defineResource, type KubeObject, type Resource } from '@tartan/kube';
 
-/** As much of Cluster API's own Cluster as is read here. It is the same in both versions. */
+/** As much of Cluster API's own Cluster as is read here. `infrastructureReady` is what `v1beta1` calls it. */
 export interface CoreCluster extends KubeObject {
   spec?: { paused?: boolean };
+  status?: { initialization?: { infrastructureProvisioned?: boolean }; infrastructureReady?: boolean };
 }
 
 export const coreGroup = 'cluster.x-k8s.io';

@@ -35,7 +35,7 @@ export const identityRights: {
   inNamespace: {
     [tokenNamespace]: [{ apiGroups: [''], resources: ['secrets'], verbs: ['create', 'delete'] }],
     'kube-public': [{ apiGroups: [''], resources: ['configmaps'], resourceNames: ['cluster-info'], verbs: ['get'] }],
-    'kube-node-lease': [{ apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'list', 'watch'] }],
+    'kube-node-lease': [{ apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get'] }],
   },
 };
 

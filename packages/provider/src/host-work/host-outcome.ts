@@ -1,0 +1,93 @@
+import type { CutShort, HostOutcome, Locked, RollBackOutcome, StepError } from '@tartan/host';
+import type { WorkOutcome } from './host-work.ts';
+
+/** What an attempt to make a Mac as specified comes to for its machine. */
+export const outcomeOfHost = (outcome: HostOutcome): WorkOutcome => {
+  switch (outcome.kind) {
+    case 'converged':
+      return {
+        kind: 'done',
+        summary: outcome.summary,
+        deferred: outcome.deferred,
+        optionalFailures: outcome.optionalFailures.map(({ message }) => message),
+        rebootPending: outcome.rebootPending,
+      };
+    case 'step failed':
+      return outcomeOfStep(outcome.error);
+    case 'locked':
+      return outcomeOfLock(outcome);
+    case 'unsuitable host':
+      return {
+        kind: 'rejected',
+        step: 'pre-flight',
+        message: `Nothing was changed on the Mac: ${outcome.objections.map(({ what, advice }) => `${what}. ${advice}`).join(' ')}`,
+      };
+    case 'unreadable host':
+      return unreadable(outcome.cause);
+    case 'connection lost':
+    case 'timed out':
+    case 'aborted':
+      return outcomeOfCut(outcome);
+  }
+};
+
+/** What going back to the agent before comes to. */
+export const outcomeOfRollBack = (outcome: RollBackOutcome): WorkOutcome => {
+  switch (outcome.kind) {
+    case 'rolled back': {
+      const { summary, rebootPending } = outcome;
+      return { kind: 'done', summary, deferred: [], optionalFailures: [], rebootPending };
+    }
+    case 'step failed':
+      return outcomeOfStep(outcome.error);
+    case 'locked':
+      return outcomeOfLock(outcome);
+    case 'unreadable host':
+      return unreadable(outcome.cause);
+    case 'connection lost':
+    case 'timed out':
+    case 'aborted':
+      return outcomeOfCut(outcome);
+  }
+};
+
+/** It was reached, and said no. A lock that was lost says nothing about what was sent: somebody else is at work. */
+const outcomeOfStep = (error: StepError): WorkOutcome =>
+  error.failure === 'lock lost'
+    ? { kind: 'locked', message: error.message }
+    : { kind: 'rejected', step: error.step, message: error.message };
+
+const outcomeOfLock = ({ by, since, step }: Locked): WorkOutcome => ({
+  kind: 'locked',
+  message:
+    `Somebody else is at work on the Mac: ${by}, since ${since}${step === undefined ? '' : `, in step ${step}`}. ` +
+    'It is tried again; a lock without a sign of life ends after half an hour, or when the Mac restarts.',
+});
+
+/** What it did is unknown, and whether the Mac would have refused too: so it counts as not reached (I-52). */
+export const outcomeOfCut = (outcome: CutShort): WorkOutcome => {
+  switch (outcome.kind) {
+    case 'connection lost':
+      return {
+        kind: 'unreachable',
+        message: `The connection to the Mac was lost during ${outcome.during}: ${outcome.cause}. It is tried again, and goes on where it was.`,
+      };
+    case 'timed out':
+      return {
+        kind: 'unreachable',
+        message:
+          `The Mac did not finish ${outcome.during} within ${Math.round(outcome.after / 1000)} s. It is tried again; ` +
+          'if it stays so, see on the Mac what it waits for.',
+      };
+    case 'aborted':
+      return { kind: 'aborted' };
+  }
+};
+
+export const unreadable = (cause: string): WorkOutcome => ({
+  kind: 'rejected',
+  step: 'inventory',
+  message:
+    `The Mac answers, but not with what our scripts say: ${cause}. Nothing was changed. ` +
+    'See what the login shell of the user prints or does there (.zshenv).',
+});

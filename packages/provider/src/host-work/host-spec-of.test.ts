@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { machine, type ScalewayAppleSiliconMachine } from '@tartan/api';
+import { type HostSpec, summaryHash } from '@tartan/host';
+import { fleetRevision } from './fleet-revision.ts';
+import type { HostSettings } from './host-settings.ts';
+import { type HostFacts, hostSpecOf } from './host-spec-of.ts';
+import { exampleSettings as settings } from './testing/example-settings.ts';
+
+const facts: HostFacts = { user: 'm1', joinVersion: 'abcdef', tailscaleKeyVersion: '7' };
+type Spec = Parameters<typeof machine.make>[0]['spec'];
+
+const machineWith = (spec: Spec = {}, name = 'mac-1'): ScalewayAppleSiliconMachine => ({
+  ...machine.make({ metadata: { name, namespace: 'macs' }, spec: { zone: 'fr-par-3', fleetName: 'runners', ...spec } }),
+  status: { serverID: '1111' },
+});
+const specOf = (spec: Spec = {}, known: Partial<HostFacts> = {}, of: HostSettings = settings): HostSpec => {
+  const outcome = hostSpecOf(machineWith(spec), { ...facts, ...known }, of);
+  assert.ok(outcome.kind === 'specified', JSON.stringify(outcome));
+  return outcome.spec;
+};
+const problemOf = (...[from, known, of]: Parameters<typeof hostSpecOf>): string => {
+  const outcome = hostSpecOf(from, known, of);
+  assert.ok(outcome.kind === 'problem');
+  return outcome.message;
+};
+
+describe('what a Mac shall be', () => {
+  test('is told by its machine, by what is known of it, and by the settings of the manager', () => {
+    const { agent, tailscale, ...rest } = specOf();
+    assert.deepEqual(agent, {
+      ...settings.agent,
+      nodeLabels: { 'tuist.dev/fleet': 'runners' },
+      providerID: 'scw-applesilicon://fr-par-3/1111',
+      joinVersion: 'abcdef',
+    });
+    const { authKeySecretName: _, ...shared } = settings.tailscale;
+    assert.deepEqual(tailscale, { ...shared, authKeyVersion: '7' });
+    const { tart, nodeExporter, vmEgress } = settings;
+    assert.deepEqual(rest, { user: 'm1', nodeName: 'mac-1', tart, nodeExporter, vmEgress });
+  });
+
+  test('has the numbers of its machine, and those of the manager where that says none or 0', () => {
+    const own = specOf({ hostCPU: 4, hostMemoryMB: 9_000, maxPods: 1 }).agent;
+    assert.deepEqual([own.hostCPU, own.hostMemoryMB, own.maxPods], [4, 9_000, 1]);
+    const zero = specOf({ hostCPU: 0, hostMemoryMB: 0, maxPods: 0 }).agent;
+    assert.deepEqual([zero.hostCPU, zero.hostMemoryMB, zero.maxPods], [8, 16_384, 2]);
+  });
+
+  test('keeps the provider id that was given out', () => {
+    assert.equal(specOf({ providerID: 'scw-applesilicon://a/b' }).agent.providerID, 'scw-applesilicon://a/b');
+  });
+
+  test('has no label of a fleet when it belongs to none', () => {
+    assert.deepEqual(specOf({ fleetName: '' }).agent.nodeLabels, {});
+  });
+
+  test('has no part that the manager does not have', () => {
+    const bare = specOf(
+      {},
+      { tailscaleKeyVersion: undefined },
+      { ...settings, tailscale: undefined, nodeExporter: undefined },
+    );
+    assert.ok(!('tailscale' in bare) && !('nodeExporter' in bare) && !('ghActionsRunner' in bare));
+  });
+
+  test('is a builder when its machine says so', () => {
+    const runner = specOf({ ghActionsRunner: { ghOrg: 'example', ghRunnerLabels: ' macos, vm ,,' } }).ghActionsRunner;
+    assert.deepEqual(runner, { ...settings.builder, org: 'example', labels: ['macos', 'vm'] });
+  });
+
+  test('is not known, with what to do, when something is missing', () => {
+    const builder = machineWith({ ghActionsRunner: {} });
+    assert.match(problemOf(builder, facts, { ...settings, builder: undefined }), /--actions-runner-tarball-path/);
+    assert.match(problemOf(machineWith(), { ...facts, tailscaleKeyVersion: undefined }, settings), /tailnet/);
+    assert.match(problemOf({ ...machineWith(), status: {} }, facts, settings), /which server/);
+    assert.match(problemOf(machineWith(), { ...facts, user: '' }, settings), /who logs in/);
+    assert.match(problemOf(machineWith(), { ...facts, user: 'a b' }, settings), /"a b" is no short name/);
+  });
+});
+
+describe('the revision of a fleet', () => {
+  const of = { fleet: 'runners', tailscaleKeyVersion: '7' };
+  const another = { ...settings.tart, sha256: 'f'.repeat(64) };
+
+  test('changes with whatever all of its Macs get', () => {
+    const changes: readonly HostSettings[] = [
+      { ...settings, tart: another },
+      { ...settings, agent: { ...settings.agent, release: another } },
+      { ...settings, agent: { ...settings.agent, maxPods: 1 } },
+      { ...settings, nodeExporter: undefined },
+      { ...settings, tailscale: undefined },
+      { ...settings, tailscale: { ...settings.tailscale, tags: ['tag:other'] } },
+      { ...settings, builder: { ...settings.builder, packer: another } },
+      { ...settings, vmEgress: { allow: [{ cidr: '10.0.0.0/8', protocol: 'tcp', ports: '4000' }] } },
+    ];
+    const revisions = [settings, ...changes].map((each) => fleetRevision(each, of));
+    revisions.push(fleetRevision(settings, { ...of, tailscaleKeyVersion: '8' }));
+    assert.equal(new Set(revisions).size, revisions.length);
+    assert.equal(fleetRevision(settings, of), fleetRevision({ ...settings }, { ...of }));
+  });
+
+  test('changes whenever that of each Mac does, for all that is not its own', () => {
+    const hash = (each: HostSettings): string => summaryHash(specOf({}, {}, each));
+    const rolled = { ...settings, agent: { ...settings.agent, runtime: another } };
+    assert.notEqual(hash(settings), hash(rolled));
+    assert.notEqual(fleetRevision(settings, of), fleetRevision(rolled, of));
+  });
+
+  test('is known also while the key of the tailnet is not', () => {
+    assert.match(fleetRevision(settings, { ...of, tailscaleKeyVersion: undefined }), /^[0-9a-f]{16}$/);
+  });
+});

@@ -1,0 +1,99 @@
+import { formatProviderID, labels, type ScalewayAppleSiliconMachine } from '@tartan/api';
+import { type GhActionsRunner, type HostSpec, summaryHash } from '@tartan/host';
+import type { HostSettings } from './host-settings.ts';
+
+/** What is known of a machine beside its own object. Nothing of it is secret. */
+export interface HostFacts {
+  /** Who logs in on the Mac: `ssh-username` of the machine's Secret. */
+  readonly user: string;
+  /** Of the join credentials that the Mac has, or is about to get: `status.joinVersion`. */
+  readonly joinVersion: string;
+  /** Of the tailnet key, when there is a tailnet: see `tailscale-key.ts`. */
+  readonly tailscaleKeyVersion: string | undefined;
+}
+
+export type SpecOutcome =
+  | { readonly kind: 'specified'; readonly spec: HostSpec }
+  /** For people: what is missing, and what to do. */
+  | { readonly kind: 'problem'; readonly message: string };
+
+type Machine = Pick<ScalewayAppleSiliconMachine, 'metadata' | 'spec' | 'status'>;
+
+/**
+ * What the Mac of a machine shall be. The one place where it is decided: what is pushed at first boot and in a roll, and the summary that
+ * drift is seen by, are all made of this (I-45, I-49, I-59).
+ */
+export const hostSpecOf = (machine: Machine, facts: HostFacts, settings: HostSettings): SpecOutcome => {
+  const { spec } = machine;
+  const providerID = providerIDOf(machine);
+  const nodeName = machine.metadata?.name;
+  if (!nodeName || providerID === undefined) return problem('It is not known which server this machine has.');
+  if (facts.user === '')
+    return problem('It is not known who logs in on the Mac: the Secret of the machine names no user.');
+  const tailscale = tailscaleOf(facts, settings);
+  if (tailscale === 'no key')
+    return problem('The key of the tailnet could not be read, so the Mac would be cut off from it.');
+  const builder = builderOf(machine, settings);
+  if (builder === 'not here')
+    return problem(
+      'spec.ghActionsRunner wants a builder, and this manager has nothing to make one with. Give it ' +
+        '--actions-runner-tarball-path, --packer-binary-path, --crane-binary-path and --oras-binary-path.',
+    );
+  const wanted: HostSpec = {
+    user: facts.user,
+    nodeName,
+    tart: settings.tart,
+    vmEgress: settings.vmEgress,
+    ...(tailscale && { tailscale }),
+    ...(settings.nodeExporter && { nodeExporter: settings.nodeExporter }),
+    agent: {
+      runtime: settings.agent.runtime,
+      release: settings.agent.release,
+      nodeLabels: spec.fleetName ? { [labels.fleet]: spec.fleetName } : {},
+      providerID,
+      hostCPU: spec.hostCPU || settings.agent.hostCPU,
+      hostMemoryMB: spec.hostMemoryMB || settings.agent.hostMemoryMB,
+      maxPods: spec.maxPods || settings.agent.maxPods,
+      joinVersion: facts.joinVersion,
+    },
+    ...(builder && { ghActionsRunner: builder }),
+  };
+  const objection = objectionTo(wanted);
+  return objection === undefined ? { kind: 'specified', spec: wanted } : problem(objection);
+};
+
+/** What no Mac can be, the steps refuse to make a hash of. */
+const objectionTo = (spec: HostSpec): string | undefined => {
+  try {
+    summaryHash(spec);
+    return undefined;
+  } catch (error) {
+    if (error instanceof TypeError) return error.message;
+    throw error;
+  }
+};
+
+const problem = (message: string): SpecOutcome => ({ kind: 'problem', message });
+
+const providerIDOf = ({ spec, status }: Machine): string | undefined => {
+  if (spec.providerID) return spec.providerID;
+  return status?.serverID ? formatProviderID({ zone: spec.zone, serverID: status.serverID }) : undefined;
+};
+
+const tailscaleOf = (
+  { tailscaleKeyVersion }: HostFacts,
+  { tailscale }: HostSettings,
+): HostSpec['tailscale'] | 'no key' => {
+  if (tailscale === undefined) return undefined;
+  if (tailscaleKeyVersion === undefined) return 'no key';
+  const { binaries, tags, acceptRoutes } = tailscale;
+  return { binaries, tags, acceptRoutes, authKeyVersion: tailscaleKeyVersion };
+};
+
+const builderOf = ({ spec }: Machine, { builder }: HostSettings): GhActionsRunner | undefined | 'not here' => {
+  const wanted = spec.ghActionsRunner;
+  if (wanted === undefined) return undefined;
+  if (builder === undefined) return 'not here';
+  const wantedLabels = wanted.ghRunnerLabels.split(',').map((label) => label.trim());
+  return { ...builder, org: wanted.ghOrg, labels: wantedLabels.filter((label) => label !== '') };
+};

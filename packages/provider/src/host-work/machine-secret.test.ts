@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { inspect } from 'node:util';
+import { type Client, isKubeError, KubeError, secrets } from '@tartan/kube';
+import { createSecret } from '@tartan/scaleway';
+import {
+  deleteMachineSecret,
+  type MachineLogin,
+  type MachineSecret,
+  readMachineSecret,
+  writeMachineSecret,
+} from './machine-secret.ts';
+import { clusterOf } from './testing/cluster.ts';
+
+const place = { namespace: 'default', machine: 'mac-1' };
+const name = { namespace: 'default', name: 'mac-1-bootstrap' };
+const password = 'planted password';
+const login: MachineLogin = {
+  serverID: '1111',
+  username: 'm1',
+  password: createSecret(password),
+  hostFingerprint: undefined,
+};
+const plain = (secret: MachineSecret | undefined) =>
+  secret && { ...secret, password: secret.password?.reveal(), version: undefined };
+const is = (reason: 'conflict' | 'alreadyExists' | 'notFound') => (error: unknown) => isKubeError(error, reason);
+
+describe('the Secret of a machine', () => {
+  test('is not there at first, then what was written, under the names that the original gave them', async (t) => {
+    const { client } = await clusterOf(t);
+    assert.equal(await readMachineSecret(client, place), undefined);
+    const written = await writeMachineSecret(client, place, login, undefined);
+    assert.deepEqual(plain(written), { ...login, password, version: undefined });
+    assert.deepEqual(plain(await readMachineSecret(client, place)), plain(written));
+    const { data, metadata } = await client.get(secrets, name);
+    assert.deepEqual(Object.keys(data ?? {}).sort(), ['ssh-username', 'sudo-password']);
+    assert.equal(metadata.annotations?.['scaleway.tuist.dev/server-id'], '1111');
+  });
+
+  test('gets the host key, and loses it with the server', async (t) => {
+    const { client } = await clusterOf(t);
+    const first = await writeMachineSecret(client, place, login, undefined);
+    const pinned = await writeMachineSecret(client, place, { ...first, hostFingerprint: 'SHA256:abc' }, first);
+    assert.deepEqual([pinned.hostFingerprint, pinned.password?.reveal()], ['SHA256:abc', password]);
+    const next = { ...login, serverID: '2222', password: undefined };
+    assert.deepEqual(plain(await writeMachineSecret(client, place, next, pinned)), { ...next, version: undefined });
+    assert.deepEqual(Object.keys((await client.get(secrets, name)).data ?? {}), ['ssh-username']);
+  });
+
+  test('is not written over what nobody has looked at', async (t) => {
+    const { client } = await clusterOf(t);
+    const first = await writeMachineSecret(client, place, login, undefined);
+    await assert.rejects(writeMachineSecret(client, place, login, undefined), is('alreadyExists'));
+    await writeMachineSecret(client, place, { ...first, hostFingerprint: 'SHA256:abc' }, first);
+    const late = writeMachineSecret(client, place, { ...first, hostFingerprint: 'SHA256:other' }, first);
+    await assert.rejects(late, is('conflict'));
+    assert.equal((await readMachineSecret(client, place))?.hostFingerprint, 'SHA256:abc');
+    await deleteMachineSecret(client, place);
+    await assert.rejects(writeMachineSecret(client, place, login, first), is('notFound'));
+  });
+
+  test('is deleted, once or twice', async (t) => {
+    const { client } = await clusterOf(t);
+    await writeMachineSecret(client, place, login, undefined);
+    await deleteMachineSecret(client, place);
+    await deleteMachineSecret(client, place);
+    assert.equal(await readMachineSecret(client, place), undefined);
+  });
+
+  for (const none of ['', '<sealed>', '\n', '<sealed>\n'])
+    test(`has no password in ${JSON.stringify(none)} (I-34, I-36)`, async (t) => {
+      const { client } = await clusterOf(t);
+      await writeMachineSecret(client, place, { ...login, password: createSecret(none) }, undefined);
+      assert.equal((await readMachineSecret(client, place))?.password, undefined);
+      await client.patch(secrets, name, { type: 'merge', body: { stringData: { 'sudo-password': none } } });
+      assert.equal((await readMachineSecret(client, place))?.password, undefined);
+    });
+
+  test('takes a password that a person put there with an editor, blanks and all', async (t) => {
+    const { client } = await clusterOf(t);
+    await writeMachineSecret(client, place, { ...login, password: undefined }, undefined);
+    await client.patch(secrets, name, { type: 'merge', body: { stringData: { 'sudo-password': ' with blanks \n' } } });
+    assert.equal((await readMachineSecret(client, place))?.password?.reveal(), ' with blanks ');
+  });
+
+  test('is nobody’s when somebody else made it', async (t) => {
+    const { client } = await clusterOf(t);
+    await client.create(secrets, { apiVersion: 'v1', kind: 'Secret', metadata: name });
+    const read = await readMachineSecret(client, place);
+    assert.deepEqual([read?.serverID, read?.username, read?.hostFingerprint], ['', '', undefined]);
+  });
+
+  test('shows its password neither when it is printed nor in an error that repeats it', async (t) => {
+    const { client } = await clusterOf(t);
+    const written = await writeMachineSecret(client, place, login, undefined);
+    assert.ok(!`${inspect(written, { depth: 9, showHidden: true })}${JSON.stringify(written)}`.includes(password));
+    const echo = `bad Secret: ${password} ${Buffer.from(password).toString('base64')}`;
+    const repeating = async () => {
+      throw new KubeError('invalid', echo, { code: 422, causes: [{ field: 'data', message: echo }], cause: echo });
+    };
+    const rude = { create: repeating, patch: repeating } as unknown as Client;
+    for (const seen of [undefined, written]) {
+      const error: unknown = await writeMachineSecret(rude, place, login, seen).catch((problem: unknown) => problem);
+      assert.ok(isKubeError(error, 'invalid') && error.code === 422);
+      const shown = inspect(error, { depth: 9, showHidden: true });
+      assert.ok(!shown.includes(password) && !shown.includes(Buffer.from(password).toString('base64')), shown);
+    }
+  });
+});

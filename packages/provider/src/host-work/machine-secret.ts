@@ -1,0 +1,117 @@
+import { annotations, labels, labelValues, secretKeys, secretNames } from '@tartan/api';
+import { type CallOptions, type Client, isKubeError, type Live, type ObjectName, secrets } from '@tartan/kube';
+import { createSecret, type Secret } from '@tartan/scaleway';
+import { withoutSecret } from './without-secret.ts';
+
+/** How to log in on the Mac of a machine. All of it belongs to one server: with another one none of it is true any more (I-37). */
+export interface MachineLogin {
+  /** Empty when the Secret does not say. */
+  readonly serverID: string;
+  readonly username: string;
+  /** Undefined for an empty one, and for what macOS writes in place of a wrong one: those are no passwords (I-34, I-36). */
+  readonly password: Secret | undefined;
+  /** `SHA256:…`: the host key of this install, once it was met. */
+  readonly hostFingerprint: string | undefined;
+}
+
+/** A login as it is stored. `version` guards the next write. */
+export interface MachineSecret extends MachineLogin {
+  readonly version: string;
+}
+
+export interface SecretPlace {
+  /** That of `--secrets-namespace`. */
+  readonly namespace: string;
+  readonly machine: string;
+}
+
+/** Uncached: people put passwords in here, and a pin that is a moment old would be no pin. Undefined when there is none. */
+export const readMachineSecret = async (
+  client: Pick<Client, 'get'>,
+  place: SecretPlace,
+  options: CallOptions = {},
+): Promise<MachineSecret | undefined> => {
+  try {
+    return parsed(await client.get(secrets, nameOf(place), options));
+  } catch (error) {
+    if (isKubeError(error, 'notFound')) return undefined;
+    throw error;
+  }
+};
+
+/**
+ * Stores a login, all of it: what is undefined is removed. `seen`: what was there when this was decided, undefined for nothing.
+ * Rejects with `conflict`, `alreadyExists` or `notFound` when that is not so any more: look again. No error holds the password.
+ */
+export const writeMachineSecret = async (
+  client: Pick<Client, 'create' | 'patch'>,
+  place: SecretPlace,
+  login: MachineLogin,
+  seen: MachineSecret | undefined,
+  options: CallOptions = {},
+): Promise<MachineSecret> => {
+  const { name, namespace } = nameOf(place);
+  const metadata = {
+    labels: { [labels.managedBy]: labelValues.managedBy },
+    annotations: { [annotations.serverID]: login.serverID },
+  };
+  const password = passwordOf(login.password?.reveal());
+  const data = {
+    [username]: encoded(login.username),
+    [sudoPassword]: encoded(password),
+    [hostFingerprint]: encoded(login.hostFingerprint),
+  };
+  try {
+    if (seen !== undefined) {
+      const body = { metadata: { ...metadata, resourceVersion: seen.version }, data };
+      return parsed(await client.patch(secrets, { name, namespace }, { type: 'merge', body }, options));
+    }
+    const present = Object.entries(data).flatMap(([key, value]) => (value === null ? [] : [[key, value] as const]));
+    const object = { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace, ...metadata } } as const;
+    return parsed(await client.create(secrets, { ...object, data: Object.fromEntries(present) }, options));
+  } catch (error) {
+    throw password === undefined ? error : withoutSecret(error, password);
+  }
+};
+
+/** Idempotent. */
+export const deleteMachineSecret = async (
+  client: Pick<Client, 'delete'>,
+  place: SecretPlace,
+  options: CallOptions = {},
+): Promise<void> => {
+  try {
+    await client.delete(secrets, nameOf(place), options);
+  } catch (error) {
+    if (!isKubeError(error, 'notFound')) throw error;
+  }
+};
+
+const { sudoPassword, username, hostFingerprint } = secretKeys.machine;
+
+const nameOf = ({ namespace, machine }: SecretPlace): ObjectName & { namespace: string } => ({
+  namespace,
+  name: secretNames.machine(machine),
+});
+
+const parsed = ({ metadata, data }: Live<NonNullable<(typeof secrets)['ofType']>>): MachineSecret => {
+  // People write these by hand too, and an editor ends a line.
+  const read = (key: string): string =>
+    Buffer.from(data?.[key] ?? '', 'base64')
+      .toString()
+      .replace(/\r?\n$/, '');
+  const password = passwordOf(read(sudoPassword));
+  return {
+    serverID: metadata.annotations?.[annotations.serverID] ?? '',
+    username: read(username),
+    password: password === undefined ? undefined : createSecret(password),
+    hostFingerprint: read(hostFingerprint) || undefined,
+    version: metadata.resourceVersion,
+  };
+};
+
+const passwordOf = (text: string | undefined): string | undefined =>
+  text === undefined || text === '' || text === '<sealed>' ? undefined : text;
+
+/** `null` removes a key in a merge patch. */
+const encoded = (text: string | undefined): string | null => (text ? Buffer.from(text).toString('base64') : null);

@@ -1,0 +1,13 @@
+import type { TestContext } from 'node:test';
+import { type Client, createClient, inProcessTransport } from '@tartan/kube';
+import { manualClock } from '@tartan/kube/clock';
+import { createKubernetes } from '@tartan/sim-kubernetes';
+
+/** An embedded Kubernetes of one test, as somebody sees it who may do everything. */
+export const clusterOf = async (t: TestContext): Promise<{ client: Client; clock: ReturnType<typeof manualClock> }> => {
+  const clock = manualClock();
+  const kubernetes = await createKubernetes({ clock });
+  t.after(() => kubernetes.stop());
+  const user = { commonName: 'admin', organizations: ['system:masters'] };
+  return { client: createClient(inProcessTransport(kubernetes.handle, { user }), { clock }), clock };
+};

@@ -1,0 +1,70 @@
+import type { HostSecrets } from '@tartan/host';
+import { sshAddressOf } from '../../host-work/ssh-address.ts';
+import type { HostJob, WorkOutcome } from '../../host-work/host-work.ts';
+import { writeMachineSecret } from '../../host-work/machine-secret.ts';
+import { keyNameOf } from '../key-name.ts';
+import { pinnedKey } from '../pinned.ts';
+import type { Result } from '../result.ts';
+import { type Act, callOf, secretPlace } from './context.ts';
+
+const tailnetPort = 22;
+
+/** Does a task on the machine's Mac. Ended when the machine is being deleted. */
+export const push = async (act: Act, task: HostJob['task']): Promise<WorkOutcome> => {
+  const { world, record, observation, signal } = act;
+  const { machine } = record;
+  const { login } = observation;
+  const key = world.fleetKeys.of(keyNameOf(machine));
+  if (login === undefined || key.kind !== 'ready')
+    return { kind: 'unreachable', message: 'The login or the SSH key of the Mac is being made again.' };
+  const addresses = addressesOf(act, task);
+  if (addresses.length === 0) return { kind: 'unreachable', message: 'Scaleway has not said the address of the Mac.' };
+  const job: HostJob = {
+    addresses,
+    privateKey: key.privateKey,
+    user: login.username,
+    pinnedHostKey: pinnedKey(machine, observation),
+    retiredHostKeys: observation.host?.status?.retiredHostKeys ?? [],
+    pin: (hostKey) => pin(act, hostKey),
+    task,
+    owner: world.identity,
+    report: (event) => world.log.debug('Working on a Mac', { machine: machine.metadata.name, event }),
+  };
+  return world.pushes.run(machine.metadata.uid, signal, (ending) => world.hostWork.perform(job, ending));
+};
+
+/**
+ * The key first, then for which install it counts: who crashes in between has no pin, and meets the Mac for the first time again, which
+ * nothing has been changed on so far.
+ */
+const pin = async (act: Act, hostKey: string): Promise<void> => {
+  const { world, record, observation } = act;
+  const { login, snapshot } = observation;
+  if (login === undefined || snapshot.host.kind !== 'present') throw new Error('a Mac was met that is not reserved');
+  const { installs } = snapshot.host;
+  await writeMachineSecret(world.client, secretPlace(act), { ...login, hostFingerprint: hostKey }, login, callOf(act));
+  await record.write((status) => ({ ...status, hostKeyEpoch: installs, hostKey }));
+};
+
+const addressesOf = ({ world, record, observation }: Act, task: HostJob['task']): HostJob['addresses'] => {
+  const ip = observation.host?.status?.ip;
+  const address = ip === undefined ? undefined : sshAddressOf(ip);
+  const tailnet = task.kind === 'converge' ? task.spec.tailscale : world.settings.tailscale;
+  return [
+    ...(address === undefined ? [] : [address]),
+    ...(tailnet === undefined
+      ? []
+      : [{ host: record.machine.metadata.name, port: tailnetPort, transport: 'tailnet' as const }]),
+  ];
+};
+
+/** What the runner of a builder registers with. Asked for right before it is used: it is good for an hour. */
+export const runnerSecret = async (act: Act): Promise<Pick<HostSecrets, 'actionsRunnerToken'> | Result> => {
+  const { world, record } = act;
+  if (record.machine.spec.ghActionsRunner === undefined || world.runnerToken === undefined) return {};
+  const token = await world.runnerToken(record.machine, callOf(act));
+  if (token.kind === 'problem')
+    return { kind: 'no bootstrap', reason: 'GHRunnerRegistrationTokenUnavailable', message: token.message };
+  world.redactor.add(token.token.reveal());
+  return { actionsRunnerToken: token.token.reveal() };
+};

@@ -1,0 +1,16 @@
+import { again } from '@tartan/kube';
+import { noSlot } from '../result.ts';
+import { waits } from '../waits.ts';
+import type { Act, Acted } from './context.ts';
+
+/** For what works on a Mac: at most so many at a time, and users see that it has begun. */
+export const withSlot = async (act: Act, work: () => Promise<Acted>): Promise<Acted> => {
+  const giveBack = act.world.slots.take();
+  if (giveBack === undefined) return { result: noSlot, next: again(waits.slot) };
+  try {
+    await act.announce();
+    return await work();
+  } finally {
+    giveBack();
+  }
+};

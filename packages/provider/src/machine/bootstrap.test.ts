@@ -1,0 +1,287 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { machine } from '@tartan/api';
+import { KubeError } from '@tartan/kube';
+import { doneBy } from './testing/scripted.ts';
+import { setStage } from './testing/stage.ts';
+
+const unreachable = { kind: 'unreachable', message: 'nobody answers' } as const;
+const rejected = { kind: 'rejected', step: 'power', message: 'pmset said no' } as const;
+
+describe('making a Mac ready', () => {
+  it('is tried again, and counts', async (t) => {
+    const stage = await setStage(t);
+    stage.work.next(unreachable, rejected);
+    await stage.start();
+    await stage.claimed();
+    let status = await stage.status();
+    assert.equal(status.bootstrapAttempts, 1);
+    assert.equal(status.phase, 'Bootstrapping');
+    assert.equal(await stage.reason('Bootstrapped'), 'HostUnreachable');
+    await stage.pass(0.75);
+    assert.equal(stage.work.jobs.length, 1, 'not at once');
+    await stage.pass(0.5);
+    assert.equal(await stage.reason('Bootstrapped'), 'BootstrapFailed');
+    assert.match((await stage.said('Bootstrapped'))?.message ?? '', /pmset said no/);
+    await stage.pass(1.25);
+    status = await stage.status();
+    assert.equal(status.initialization?.provisioned, true);
+    assert.equal(status.bootstrapAttempts, undefined);
+    assert.equal(await stage.reason('Bootstrapped'), 'Bootstrapped');
+  });
+
+  it('says that it is under way', async (t) => {
+    const stage = await setStage(t);
+    let during: string | undefined;
+    stage.work.next(async (job) => {
+      during = await stage.reason('Bootstrapped');
+      return doneBy(job);
+    });
+    await stage.start();
+    await stage.claimed();
+    assert.equal(during, 'Bootstrapping');
+  });
+
+  it('is not done while a step is left out', async (t) => {
+    const stage = await setStage(t);
+    stage.work.next(async (job) =>
+      doneBy(job, { deferred: [{ step: 'tailscale', because: 'the connection runs over it' }] }),
+    );
+    await stage.start();
+    await stage.claimed();
+    const status = await stage.status();
+    assert.equal(status.initialization?.provisioned, undefined);
+    assert.equal(status.bootstrapAttempts, 1);
+    await stage.pass(2);
+    assert.equal((await stage.status()).initialization?.provisioned, true);
+  });
+
+  it('gives the Mac its own short-lived credentials, which the machine names', async (t) => {
+    const stage = await setStage(t);
+    stage.work.next(unreachable);
+    await stage.start();
+    await stage.claimed();
+    const first = (await stage.status()).joinTokenID ?? '';
+    assert.deepEqual(await stage.tokens(), [`bootstrap-token-${first}`]);
+    await stage.pass(2);
+    const { joinTokenID = '', joinVersion } = await stage.status();
+    assert.notEqual(joinTokenID, first, 'the secret half of the first one is forgotten');
+    assert.deepEqual(await stage.tokens(), [`bootstrap-token-${joinTokenID}`]);
+    assert.equal(joinVersion, joinTokenID);
+    const [, job] = stage.work.jobs;
+    assert.ok(job?.task.kind === 'converge');
+    assert.equal(job.task.spec.agent.joinVersion, joinTokenID);
+    assert.equal(job.task.spec.agent.providerID, 'scw-applesilicon://fr-par-1/server-1');
+    assert.match(job.task.secrets.joinKubeconfig ?? '', new RegExp(joinTokenID));
+    assert.ok(!stage.lines.join('').includes('hunter2'));
+  });
+
+  it('is not forgotten when the machine is written by somebody else meanwhile', async (t) => {
+    const stage = await setStage(t);
+    stage.work.next(async (job) => {
+      await job.pin('SHA256:first');
+      await stage.patchMachine({ metadata: { labels: { somebody: 'else' } } });
+      return doneBy(job);
+    });
+    await stage.start();
+    await stage.claimed();
+    await stage.settle();
+    assert.equal((await stage.status()).initialization?.provisioned, true);
+    assert.equal(stage.work.jobs.length, 1);
+  });
+
+  it('fails the pass when its result cannot be written, and is done again', async (t) => {
+    const stage = await setStage(t);
+    let refuse = true;
+    stage.interpose((send) => async (request) => {
+      if (refuse && request.body?.includes('"provisioned":true') === true)
+        throw new KubeError('serverError', 'etcd is away');
+      return send(request);
+    });
+    await stage.start();
+    await stage.claimed();
+    assert.equal((await stage.status()).initialization?.provisioned, undefined);
+    assert.match(stage.lines.join(''), /A pass failed and will be tried again/);
+    refuse = false;
+    await stage.pass(5);
+    assert.equal((await stage.status()).initialization?.provisioned, true);
+  });
+});
+
+describe('a Mac that cannot be made ready', () => {
+  it('is restarted once, and then given back, with all that was its own', async (t) => {
+    const stage = await setStage(t);
+    const reboots = new Set<string | undefined>();
+    stage.work.next(rejected, rejected, rejected, rejected, rejected);
+    await stage.start();
+    await stage.claimed();
+    await stage.addNode();
+    await stage.addHost('server-2');
+    for (let minutes = 0; minutes < 8; minutes += 1) {
+      await stage.pass(1);
+      const { spec, status } = await stage.host();
+      const { requestedAt } = spec.reboot ?? {};
+      reboots.add(requestedAt);
+      // What the MacHost controller does.
+      if (requestedAt && status?.rebootIssuedAt === undefined)
+        await stage.setHostStatus({ rebootIssuedAt: requestedAt });
+    }
+    assert.equal(reboots.size, 2, `none, and then one: ${[...reboots].join()}`);
+    const { release, consumerRef } = (await stage.host()).spec;
+    assert.equal(consumerRef, undefined);
+    assert.equal(release?.reason, 'BootstrapExhausted');
+    assert.match(release.message ?? '', /5 attempts.*pmset said no/);
+    assert.equal(release.hostKey, 'SHA256:first');
+    assert.equal(release.poolPrefix, 'tuist-pool-');
+    assert.equal(release.family, 'tahoe');
+    const { status, spec } = await stage.get();
+    assert.equal(status?.serverID, 'server-2', 'another one is claimed');
+    assert.equal(spec.providerID, undefined);
+    for (const field of [
+      'bootstrapAttempts',
+      'bootstrapRebootIssued',
+      'hostKeyEpoch',
+      'joinTokenID',
+      'joinVersion',
+    ] as const)
+      assert.equal(status[field], undefined, field);
+    assert.equal(await stage.secret(), undefined, 'the login of a Mac that is not ours');
+    assert.equal(await stage.node(), undefined, 'a Node that is not ours any more');
+    assert.deepEqual(await stage.tokens(), []);
+    const events = await stage.events();
+    assert.equal(events.filter((reason) => reason === 'RebootingForRecovery').length, 1);
+    assert.ok(events.includes('BootstrapExhausted'));
+    await stage.rename('server-2');
+    assert.equal((await stage.status()).initialization?.provisioned, true);
+  });
+
+  it('is restarted once, also when the process died right after asking for it', async (t) => {
+    const stage = await setStage(t);
+    stage.work.next(rejected, rejected, rejected);
+    await stage.start();
+    await stage.claimed();
+    let lost = 0;
+    stage.interpose((send) => async (request) => {
+      if (request.body?.includes('"bootstrapRebootIssued":true') === true && lost < 2) {
+        lost += 1;
+        throw new KubeError('unreachable', 'about to die');
+      }
+      return send(request);
+    });
+    const asked = new Set<string>();
+    for (let step = 0; step < 20; step += 1) {
+      await stage.pass(0.25);
+      const { requestedAt } = (await stage.host()).spec.reboot ?? {};
+      if (requestedAt) asked.add(requestedAt);
+    }
+    assert.equal(lost, 2);
+    assert.equal((await stage.status()).bootstrapRebootIssued, true);
+    assert.equal(asked.size, 1, [...asked].join());
+  });
+
+  it('is let go of also when the process died right after giving it back', async (t) => {
+    const stage = await setStage(t);
+    stage.work.next(rejected, rejected, rejected, rejected, rejected);
+    await stage.start();
+    await stage.claimed();
+    stage.interpose((send) => async (request) => {
+      if (request.method === 'DELETE') throw new KubeError('unreachable', 'about to die');
+      return send(request);
+    });
+    await stage.remember({ bootstrapAttempts: 5, bootstrapRebootIssued: true });
+    await stage.pass(2);
+    assert.equal((await stage.host()).spec.release?.reason, 'BootstrapExhausted');
+    assert.equal((await stage.status()).serverID, 'server-1');
+    stage.interpose((send) => send);
+    await stage.restart();
+    assert.equal((await stage.status()).serverID, undefined);
+    assert.equal(await stage.secret(), undefined);
+    assert.equal(await stage.reason('Provisioned'), 'NoAvailableHost');
+  });
+
+  it('is neither restarted nor given back while Pods run on it', async (t) => {
+    const stage = await setStage(t);
+    stage.work.next(rejected);
+    await stage.start();
+    await stage.claimed();
+    await stage.addNode();
+    await stage.addPod();
+    stage.work.next(...Array.from({ length: 20 }, () => rejected));
+    await stage.pass(8);
+    assert.ok(((await stage.status()).bootstrapAttempts ?? 0) >= 6);
+    assert.equal((await stage.host()).spec.reboot, undefined);
+    assert.equal((await stage.host()).spec.consumerRef?.name, 'mac-1');
+    const last = stage.work.jobs.at(-1);
+    assert.ok(last?.task.kind === 'converge' && !last.task.idle);
+  });
+
+  it('that was not wiped goes back at once, with its key', async (t) => {
+    const stage = await setStage(t);
+    stage.work.next({ kind: 'not wiped', message: 'it has the disk of mac-0', hostKey: 'SHA256:old' });
+    await stage.start();
+    await stage.claimed();
+    const { release, consumerRef } = (await stage.host()).spec;
+    assert.equal(consumerRef, undefined);
+    assert.equal(release?.reason, 'NotWiped');
+    assert.equal(release.hostKey, 'SHA256:old');
+    assert.equal((await stage.status()).serverID, undefined);
+    assert.ok((await stage.events()).includes('HostNotWiped'));
+  });
+
+  it('is never given back once it was made ready, whatever happens', async (t) => {
+    const stage = await setStage(t);
+    await stage.start();
+    await stage.living();
+    await stage.remember({ bootstrapAttempts: 99 });
+    await stage.removeNode();
+    stage.work.next(unreachable, { kind: 'not wiped', message: 'm', hostKey: 'k' }, rejected, {
+      kind: 'host key changed',
+      message: 'm',
+    });
+    await stage.pass(30);
+    assert.ok(stage.work.jobs.length >= 4);
+    const { spec } = await stage.host();
+    assert.equal(spec.consumerRef?.name, 'mac-1');
+    assert.equal(spec.release, undefined);
+    assert.equal(spec.reboot, undefined);
+    assert.equal((await stage.status()).initialization?.provisioned, true);
+  });
+});
+
+describe('pushes', () => {
+  it('are bounded: who finds no slot comes again', async (t) => {
+    const stage = await setStage(t, { machineWorkers: 1 });
+    const gate = Promise.withResolvers<void>();
+    stage.work.next(async (job) => {
+      await gate.promise;
+      return doneBy(job);
+    });
+    await stage.start();
+    await stage.claimed();
+    assert.equal(stage.work.jobs.length, 1);
+    await stage.addHost('server-2');
+    const metadata = { namespace: 'fleet', name: 'mac-2' };
+    await stage.client.create(machine.resource, machine.make({ metadata, spec: { fleetName: 'runners' } }));
+    await stage.settle();
+    await stage.rename('server-2');
+    await stage.pass(1);
+    assert.equal(stage.work.jobs.length, 1, 'the only slot is taken');
+    gate.resolve();
+    await stage.pass(0.5);
+    assert.equal(stage.work.jobs.length, 2);
+  });
+
+  it('end when the machine is deleted', async (t) => {
+    const stage = await setStage(t);
+    stage.work.next(
+      (_job, signal) =>
+        new Promise((resolve) => signal.addEventListener('abort', () => resolve({ kind: 'aborted' }), { once: true })),
+    );
+    await stage.start();
+    await stage.claimed();
+    await stage.deleteMachine();
+    await stage.pass(0.5);
+    assert.equal((await stage.host()).spec.release?.reason, 'MachineDeleted');
+    assert.equal((await stage.status()).bootstrapAttempts, undefined);
+  });
+});

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { decide } from './decide.ts';
+import { anySnapshot } from './testing/any-snapshot.ts';
+
+const pushes: ReadonlySet<string> = new Set(['bootstrap', 'roll', 'roll back', 're-register']);
+const ends: ReadonlySet<string> = new Set(['leave', 'release', 'await wipe', 'clean up']);
+const runs = { numRuns: 5000 };
+
+describe('whatever a machine looks like', () => {
+  it('there is an answer, and every wait is a time', () => {
+    fc.assert(
+      fc.property(anySnapshot, (snapshot) => {
+        const decision = decide(snapshot);
+        if ('forMs' in decision) assert.ok(Number.isFinite(decision.forMs) && decision.forMs > 0, `${decision.forMs}`);
+      }),
+      runs,
+    );
+  });
+
+  it('a deletion is never held up by anything, and nothing else is called one', () => {
+    fc.assert(
+      fc.property(anySnapshot, (snapshot) => {
+        assert.equal(ends.has(decide(snapshot).kind), snapshot.machine?.deleting === true);
+      }),
+      runs,
+    );
+  });
+
+  it('no Mac is touched but one’s own, with a finalizer, unpaused, with a key', () => {
+    fc.assert(
+      fc.property(anySnapshot, (snapshot) => {
+        if (!pushes.has(decide(snapshot).kind)) return;
+        const { host: mac, machine: who, cluster, fleetKey, restMs } = snapshot;
+        assert.ok(mac.kind === 'present' && mac.holder === 'me' && mac.release === undefined && !mac.gone);
+        assert.ok(who?.held === true && !who.deleting && who.providerID?.endsWith(who.memory.serverID ?? '-') === true);
+        assert.ok(cluster.pauses.length === 0 && cluster.waitsFor === undefined);
+        assert.ok(fleetKey.kind === 'ready' && restMs === 0);
+      }),
+      runs,
+    );
+  });
+
+  it('a machine that was made ready keeps its Mac, and its Mac is not restarted', () => {
+    fc.assert(
+      fc.property(anySnapshot, (snapshot) => {
+        const { kind } = decide(snapshot);
+        if (snapshot.machine?.memory.initialization?.provisioned === true)
+          assert.ok(!['give back', 'reboot', 'let go', 'bootstrap'].includes(kind), kind);
+      }),
+      runs,
+    );
+  });
+
+  it('nothing is rolled without a turn for it, nor what was refused', () => {
+    fc.assert(
+      fc.property(anySnapshot, (snapshot) => {
+        const decision = decide(snapshot);
+        if (decision.kind !== 'roll') return;
+        assert.equal(snapshot.turn?.hash, decision.hash);
+        assert.equal(snapshot.turn.rollBack, false);
+        assert.deepEqual(snapshot.desired, { kind: 'known', hash: decision.hash });
+        assert.equal(snapshot.machine?.memory.failedHostConfigHash, undefined);
+        if (decision.idle)
+          assert.ok(snapshot.idle === true && snapshot.node.kind === 'ours' && snapshot.node.unschedulable);
+      }),
+      runs,
+    );
+  });
+
+  it('a Mac is restarted or given back only when nothing can run on it', () => {
+    fc.assert(
+      fc.property(anySnapshot, (snapshot) => {
+        const { kind } = decide(snapshot);
+        if (kind === 'give back' || kind === 'reboot') assert.notEqual(snapshot.idle, false);
+        if (kind === 'reboot') assert.notEqual(snapshot.machine?.memory.bootstrapRebootIssued, true);
+      }),
+      runs,
+    );
+  });
+
+  it('a providerID is set only where there is none', () => {
+    fc.assert(
+      fc.property(anySnapshot, (snapshot) => {
+        if (decide(snapshot).kind === 'set provider id') assert.equal(snapshot.machine?.providerID, undefined);
+      }),
+      runs,
+    );
+  });
+});

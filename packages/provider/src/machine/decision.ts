@@ -1,0 +1,77 @@
+import type { ReleaseReason } from '@tartan/api';
+
+/** What is to be done about a machine next. One thing: the pass after it looks at the world again. */
+export type Decision =
+  // An end.
+  /** There is no such machine any more. */
+  | { readonly kind: 'forget' }
+  /** It goes, and nothing of ours holds it. */
+  | { readonly kind: 'leave' }
+  | { readonly kind: 'release'; readonly poolPrefix: string }
+  | { readonly kind: 'await wipe'; readonly message: string }
+  | { readonly kind: 'clean up'; readonly because: Farewell }
+
+  // Before anything is done.
+  | { readonly kind: 'add finalizer' }
+  | { readonly kind: 'pause'; readonly why: string }
+  | { readonly kind: 'await cluster'; readonly message: string }
+
+  // Until it has a Mac.
+  | {
+      readonly kind: 'cannot claim';
+      readonly reason: 'NoAdoptPoolPrefix' | 'InvalidOSPin' | 'NoAvailableHost';
+      readonly message: string | undefined;
+    }
+  | { readonly kind: 'await key'; readonly message: string }
+  | { readonly kind: 'reserve'; readonly serverID: string }
+  | { readonly kind: 'take' }
+  | { readonly kind: 'await host'; readonly message: string }
+  | { readonly kind: 'let go'; readonly message: string }
+  | { readonly kind: 'lost host'; readonly reason: 'HostGone' | 'HostReleased'; readonly message: string }
+  | { readonly kind: 'fetch credentials' }
+  | { readonly kind: 'set provider id' }
+
+  // Until its Mac is ready.
+  | { readonly kind: 'bootstrap' }
+  /** A moment after a failure, or while the Mac restarts. */
+  | { readonly kind: 'back off'; readonly forMs: number; readonly because: 'failure' | 'reboot' | 'no password' }
+  | { readonly kind: 'reboot' }
+  | {
+      readonly kind: 'give back';
+      readonly reason: Extract<ReleaseReason, 'BootstrapExhausted'>;
+      readonly poolPrefix: string;
+    }
+
+  // From then on.
+  | { readonly kind: 'retire token'; readonly certificateExpires: number | undefined }
+  | { readonly kind: 're-register'; readonly newJoin: boolean; readonly because: string }
+  | { readonly kind: 'roll back'; readonly hash: string }
+  /** A verdict of the past does not count any more. */
+  | { readonly kind: 'forgive'; readonly because: 'another hash' | 'cooldown' }
+  | { readonly kind: 'uncordon' }
+  | { readonly kind: 'roll'; readonly hash: string; readonly idle: boolean }
+  | { readonly kind: 'rest'; readonly drift: Drift; readonly forMs: number };
+
+/** How the Mac of a machine that is deleted is left behind. */
+export type Farewell =
+  | 'no host'
+  | 'released'
+  /** Nobody said which pool it goes to. */
+  | 'skipped'
+  /** Scaleway does not know it any more. */
+  | 'host gone';
+
+/** What stands between the Mac and what it shall have. */
+export type Drift =
+  | 'up to date'
+  | 'not reported'
+  | 'no turn'
+  | 'waiting for idle'
+  /** It was refused, and it is not time yet to try again. */
+  | 'refused'
+  /** Something was tried a moment ago. */
+  | 'pausing'
+  /** It is not known what it shall have. */
+  | 'no plan'
+  /** There is no SSH key to do anything with. */
+  | 'no key';

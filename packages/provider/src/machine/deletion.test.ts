@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { macHost } from '@tartan/api';
+import { clusterRoleBindings, KubeError, serviceAccounts } from '@tartan/kube';
+import { secretsNamespace, setStage, type Stage } from './testing/stage.ts';
+
+const living = async (stage: Stage): Promise<void> => {
+  await stage.start();
+  await stage.living();
+};
+
+describe('a machine that is deleted', () => {
+  it('gives its Mac back, waits until it is being wiped, and leaves nothing behind', async (t) => {
+    const stage = await setStage(t);
+    await living(stage);
+    await stage.deleteMachine();
+    const { consumerRef, release } = (await stage.host()).spec;
+    assert.equal(consumerRef, undefined);
+    assert.equal(release?.reason, 'MachineDeleted');
+    assert.equal(release.poolPrefix, 'tuist-pool-');
+    assert.equal(release.family, 'tahoe');
+    assert.equal(release.hostKey, 'SHA256:first');
+    await stage.pass(2);
+    assert.equal((await stage.status()).phase, 'Deleting');
+    assert.equal((await stage.status()).ready, false);
+    assert.equal(await stage.reason('Deleting'), 'Releasing');
+    assert.ok(await stage.node(), 'its agent may still run');
+    assert.ok(await stage.secret());
+    await stage.beginWipe();
+    assert.equal(await stage.getIfThere(), undefined);
+    assert.equal(await stage.node(), undefined);
+    assert.equal(await stage.secret(), undefined);
+    assert.deepEqual(await stage.tokens(), []);
+    const events = await stage.events();
+    assert.ok(events.indexOf('Releasing') >= 0 && events.includes('Released'));
+  });
+
+  it('goes on when it is paused', async (t) => {
+    const stage = await setStage(t);
+    await living(stage);
+    await stage.patchMachine({ metadata: { annotations: { 'cluster.x-k8s.io/paused': '' } } });
+    await stage.deleteMachine();
+    await stage.beginWipe();
+    assert.equal(await stage.getIfThere(), undefined);
+  });
+
+  it('does not take the wipe of an earlier release for its own', async (t) => {
+    const stage = await setStage(t);
+    await stage.start();
+    await stage.addHost();
+    await stage.setHostStatus({
+      wipe: { requestedAt: '2025-12-01T00:00:00Z', reinstallingAt: '2025-12-01T00:00:10Z' },
+    });
+    await stage.addMachine();
+    await stage.rename();
+    await stage.deleteMachine();
+    await stage.pass(2);
+    assert.ok(await stage.getIfThere());
+    await stage.beginWipe();
+    assert.equal(await stage.getIfThere(), undefined);
+  });
+
+  it('says so when nobody knows a pool, and goes without its Mac', async (t) => {
+    const stage = await setStage(t, { defaultPoolPrefix: undefined });
+    await stage.start();
+    await stage.living({ adoptPoolPrefix: 'tuist-pool-' });
+    await stage.patchMachine({ spec: { adoptPoolPrefix: '' } });
+    await stage.patchHost({ poolPrefix: '' });
+    await stage.deleteMachine();
+    assert.equal(await stage.getIfThere(), undefined);
+    const { consumerRef, release } = (await stage.host()).spec;
+    assert.equal(release, undefined);
+    assert.equal(consumerRef?.name, 'mac-1', 'the sweep reports it');
+    assert.ok((await stage.events()).includes('ReleaseSkipped'));
+    assert.equal(await stage.node(), undefined);
+  });
+
+  it('needs no Mac, and touches none', async (t) => {
+    const stage = await setStage(t);
+    await stage.start();
+    await stage.addMachine();
+    await stage.deleteMachine();
+    assert.equal(await stage.getIfThere(), undefined);
+  });
+
+  it('that has reserved a Mac and not taken it leaves no door open for who would', async (t) => {
+    const stage = await setStage(t);
+    await stage.addHost();
+    stage.interpose((send) => async (request) => {
+      if (request.method === 'PATCH' && request.body?.includes('consumerRef') === true)
+        throw new KubeError('unreachable', 'the server is away');
+      return send(request);
+    });
+    await stage.start();
+    await stage.addMachine();
+    const { metadata } = await stage.host();
+    assert.equal((await stage.status()).serverVersion, metadata.resourceVersion);
+    await stage.deleteMachine();
+    await stage.pass(1);
+    assert.equal(await stage.getIfThere(), undefined);
+    assert.notEqual((await stage.host()).metadata.resourceVersion, metadata.resourceVersion);
+  });
+
+  it('deletes no Node but its own', async (t) => {
+    const stage = await setStage(t);
+    await stage.start();
+    await stage.claimed();
+    await stage.addNode({ providerID: 'scw-applesilicon://fr-par-1/other' });
+    await stage.deleteMachine();
+    await stage.beginWipe();
+    assert.equal(await stage.getIfThere(), undefined);
+    assert.ok(await stage.node());
+  });
+
+  it('lets a Mac alone that is somebody else’s by now', async (t) => {
+    const stage = await setStage(t);
+    await living(stage);
+    const { consumerRef } = (await stage.host()).spec;
+    await stage.setHostStatus({ name: 'tuist-pool-x', state: 'stranded' });
+    await stage.patchHost({ consumerRef: null });
+    await stage.patchHost({ consumerRef: { ...consumerRef, name: 'mac-2', uid: 'other' } });
+    await stage.deleteMachine();
+    assert.equal(await stage.getIfThere(), undefined);
+    assert.equal((await stage.host()).spec.consumerRef?.uid, 'other');
+    assert.equal((await stage.host()).spec.release, undefined);
+  });
+
+  it('goes when its server is gone, and waits while nobody knows', async (t) => {
+    const stage = await setStage(t);
+    await living(stage);
+    await stage.client.delete(macHost.resource, { name: 'server-1' });
+    await stage.deleteMachine();
+    assert.ok(await stage.getIfThere(), 'the inventory makes its MacHost again');
+    stage.pool.remove('server-1');
+    await stage.pass(1);
+    assert.equal(await stage.getIfThere(), undefined);
+  });
+
+  it('lets go of a MacHost whose server is gone', async (t) => {
+    const stage = await setStage(t);
+    await living(stage);
+    await stage.sayGone();
+    await stage.deleteMachine();
+    assert.equal(await stage.getIfThere(), undefined);
+    assert.equal((await stage.host()).spec.consumerRef, undefined);
+  });
+
+  it('goes on after a crash at any of its deletions', async (t) => {
+    const stage = await setStage(t);
+    await living(stage);
+    let left = 6;
+    stage.interpose((send) => async (request) => {
+      const answer = await send(request);
+      const isLast = request.method === 'DELETE' || request.body?.includes('"finalizers"') === true;
+      // Each of them is carried out, and its answer lost.
+      if (isLast && left > 0) {
+        left -= 1;
+        throw new KubeError('unreachable', 'the answer was lost');
+      }
+      return answer;
+    });
+    await stage.deleteMachine();
+    await stage.beginWipe();
+    await stage.pass(10);
+    assert.equal(await stage.getIfThere(), undefined);
+    assert.equal(await stage.node(), undefined);
+    assert.equal(await stage.secret(), undefined);
+    assert.deepEqual(await stage.tokens(), []);
+  });
+
+  it('takes with it what the original system made', async (t) => {
+    const stage = await setStage(t);
+    await living(stage);
+    const name = 'tart-kubelet-mac-1';
+    await stage.client.create(serviceAccounts, {
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { name, namespace: secretsNamespace },
+    });
+    await stage.client.create(clusterRoleBindings, {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRoleBinding',
+      metadata: { name },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'x' },
+    });
+    await stage.deleteMachine();
+    await stage.beginWipe();
+    const gone = { reason: 'notFound' };
+    await assert.rejects(stage.client.get(serviceAccounts, { name, namespace: secretsNamespace }), gone);
+    await assert.rejects(stage.client.get(clusterRoleBindings, { name }), gone);
+  });
+});

@@ -1,0 +1,191 @@
+import { finalizers, type MacHost, parseProviderID } from '@tartan/api';
+import { hasFinalizer, isKubeError, keyOf, leases, type Live, pods } from '@tartan/kube';
+import { isVersionedPin } from '@tartan/scaleway';
+import { chooseHost, readHost, type Wanted } from '../claim/index.ts';
+import { findTurn } from '../fleet/turn.ts';
+import { fleetNameOf } from '../fleet/fleet-name.ts';
+import { type MachineSecret, readMachineSecret } from '../host-work/machine-secret.ts';
+import { identityIssuedFor } from '../identity/issued-identity.ts';
+import type { Absences } from '../pods/absences.ts';
+import { clusterFacts } from './cluster-facts.ts';
+import { hostFacts, isGone, lookForServer } from './host-facts.ts';
+import { type HostPlan, planHost } from './host-plan.ts';
+import { keyNameOf } from './key-name.ts';
+import { nodeFacts } from './node-facts.ts';
+import type { MachineControllerOptions, Node } from './options.ts';
+import type { Pauses } from './pauses.ts';
+import type { Machine } from './record.ts';
+import type { ChoiceFacts, HostFacts, JoinFacts, LoginFacts, NodeFacts, Snapshot } from './snapshot.ts';
+
+/** What this process remembers beside what is written down. */
+export interface Recollections {
+  readonly absences: Absences;
+  readonly pauses: Pauses;
+}
+
+/** The snapshot, and the things themselves for whoever acts on it. */
+export interface Observation {
+  readonly snapshot: Snapshot;
+  readonly wanted: Wanted;
+  /** The one that is reserved, as the server has it; or the one that would be. */
+  readonly host: Live<MacHost> | undefined;
+  readonly login: MachineSecret | undefined;
+  readonly node: Live<Node> | undefined;
+  readonly plan: HostPlan | undefined;
+}
+
+type World = MachineControllerOptions & Recollections;
+
+/**
+ * One look at all that matters. What somebody could be wiped or overwritten by is read from the server: the machine (by the caller), its
+ * Mac, its Secret. The rest comes from caches, and is read again right before whatever hangs on it.
+ */
+export const observe = async (world: World, machine: Machine, signal: AbortSignal): Promise<Observation> => {
+  const { client, options, nodes, clock } = world;
+  const { metadata, spec, status = {} } = machine;
+  const call = { signal };
+  const wanted = wantedOf(machine, options.defaultPoolPrefix);
+  const reserved = status.serverID ? await readHost(client, status.serverID, call) : undefined;
+  const host: HostFacts = !status.serverID
+    ? { kind: 'none' }
+    : reserved === undefined
+      ? await lookForServer(world, machine, call)
+      : hostFacts(reserved, machine);
+  const [choice, chosen] = status.serverID ? notAsked : choose(world, machine, wanted);
+  const place = { namespace: options.secretsNamespace, machine: metadata.name };
+  const login = status.serverID ? await readMachineSecret(client, place, call) : undefined;
+  const node = nodes.get(metadata.name);
+  const nodeSeen = nodeFacts(node, machine, world.absences);
+  const provisioned = status.initialization?.provisioned === true;
+  const plan =
+    provisioned && login !== undefined && metadata.deletionTimestamp === undefined
+      ? await planHost(world, machine, { login, joinVersion: status.joinVersion ?? '' }, call)
+      : undefined;
+  const turn = turnOf(world, machine, plan);
+  return {
+    wanted,
+    host: reserved ?? chosen,
+    login,
+    node,
+    plan,
+    snapshot: {
+      now: clock.now(),
+      policy: {
+        ...options.bootstrap,
+        updateGiveUpAfter: options.update.giveUpAfter,
+        updateRetryAfterMs: options.update.retryAfterMs,
+      },
+      machine: {
+        name: metadata.name,
+        deleting: metadata.deletionTimestamp !== undefined,
+        held: hasFinalizer(machine, finalizers.machine),
+        providerID: spec.providerID || undefined,
+        versionedPin: isVersionedPin(spec.os),
+        poolPrefix: wanted.poolPrefix || undefined,
+        memory: status,
+      },
+      cluster: clusterFacts(machine, world.clusters),
+      fleetKey: keyFacts(world, machine),
+      choice,
+      host,
+      login: loginFacts(login, status.serverID),
+      node: nodeSeen,
+      join: provisioned ? await joinFacts(world, machine, nodeSeen, signal) : { lease: undefined, identity: undefined },
+      desired: desiredOf(plan),
+      turn: turn && { hash: turn.hash, rollBack: turn.rollBack === true },
+      idle: mustKnowIdle(provisioned, status.bootstrapAttempts, turn, nodeSeen)
+        ? await isIdle(world, metadata.name, signal)
+        : undefined,
+      restMs: world.pauses.leftMs(metadata.uid),
+    },
+  };
+};
+
+const wantedOf = ({ metadata, spec }: Machine, defaultPrefix: string | undefined): Wanted => ({
+  name: metadata.name,
+  uid: metadata.uid,
+  zone: spec.zone,
+  type: spec.type,
+  os: spec.os,
+  poolPrefix: spec.adoptPoolPrefix || defaultPrefix || '',
+});
+
+const notAsked: [ChoiceFacts, undefined] = [{ kind: 'not asked' }, undefined];
+
+const choose = (
+  { macHosts, machines, clock }: World,
+  { metadata, spec }: Machine,
+  wanted: Wanted,
+): [ChoiceFacts, Live<MacHost> | undefined] => {
+  // Whoever has told Cluster API its server has no choice any more.
+  const told = spec.providerID ? parseProviderID(spec.providerID) : undefined;
+  const hosts = macHosts
+    .list()
+    .filter((host) => !isGone(host) && (!spec.providerID || host.metadata.name === told?.serverID));
+  const others = machines.list().filter((other) => other.metadata.uid !== metadata.uid);
+  const reservedByOthers = new Set(others.flatMap(({ status }) => status?.serverID ?? []));
+  const choice = chooseHost(wanted, { hosts, reservedByOthers, now: clock.now() });
+  if (choice.kind === 'chosen') return [{ kind: 'chosen', serverID: choice.host.metadata.name }, choice.host];
+  return [{ kind: 'none', message: choice.message }, undefined];
+};
+
+const keyFacts = ({ fleetKeys }: World, machine: Machine): Snapshot['fleetKey'] => {
+  const key = fleetKeys.of(keyNameOf(machine));
+  return key.kind === 'ready' ? { kind: 'ready' } : key;
+};
+
+const loginFacts = (login: MachineSecret | undefined, serverID: string | undefined): LoginFacts => {
+  if (login === undefined) return { kind: 'missing' };
+  if (login.serverID !== serverID || login.username === '') return { kind: 'stale' };
+  return { kind: 'known', hasPassword: login.password !== undefined };
+};
+
+const desiredOf = (plan: HostPlan | undefined): Snapshot['desired'] => {
+  if (plan === undefined) return { kind: 'not asked' };
+  return plan.kind === 'planned' ? { kind: 'known', hash: plan.hash } : { kind: 'problem', message: plan.message };
+};
+
+const turnOf = ({ macFleets }: World, machine: Machine, plan: HostPlan | undefined) => {
+  const { namespace = '', uid } = machine.metadata;
+  const fleet = macFleets.get(keyOf({ namespace, name: fleetNameOf(machine) }));
+  return fleet && findTurn(fleet, uid, plan?.kind === 'planned' ? plan.hash : undefined);
+};
+
+const joinFacts = async (
+  { client, certificateRequests }: World,
+  { metadata, status }: Machine,
+  node: NodeFacts,
+  signal: AbortSignal,
+): Promise<JoinFacts> => {
+  const tokenID = status?.joinTokenID;
+  if (tokenID === undefined && node.kind === 'ours' && node.ready === 'True')
+    return { lease: undefined, identity: undefined };
+  const identity = tokenID === undefined ? undefined : identityIssuedFor(tokenID, certificateRequests.list());
+  const name = { namespace: 'kube-node-lease', name: metadata.name };
+  try {
+    const { spec } = await client.get(leases, name, { signal });
+    const renewedAt = Date.parse(spec?.renewTime ?? '');
+    return { lease: Number.isNaN(renewedAt) ? undefined : { nodeName: metadata.name, renewedAt }, identity };
+  } catch (error) {
+    if (isKubeError(error, 'notFound')) return { lease: undefined, identity };
+    throw error;
+  }
+};
+
+/** Pods are listed only when something hangs on them: what needs an idle Mac, and whether a Mac may be restarted or given back. */
+const mustKnowIdle = (
+  provisioned: boolean,
+  bootstrapAttempts: number | undefined,
+  turn: unknown,
+  node: NodeFacts,
+): boolean => node.kind === 'ours' && (provisioned ? turn !== undefined : (bootstrapAttempts ?? 0) > 0);
+
+/** Uncached. A Pod that has ended has no virtual machine any more. */
+const isIdle = async (
+  { client }: Pick<MachineControllerOptions, 'client'>,
+  nodeName: string,
+  signal: AbortSignal,
+): Promise<boolean> => {
+  const { items } = await client.list(pods, { fieldSelector: `spec.nodeName=${nodeName}`, signal });
+  return items.every(({ status }) => status?.phase === 'Succeeded' || status?.phase === 'Failed');
+};

@@ -1,0 +1,59 @@
+import type { MacFleet, MacHost, ScalewayAppleSiliconMachine } from '@tartan/api';
+import type {
+  CallOptions,
+  certificateSigningRequests,
+  Client,
+  ControllerOptions,
+  EventRecorder,
+  Logger,
+  nodes,
+  Redactor,
+  WatchCache,
+} from '@tartan/kube';
+import type { Clock } from '@tartan/kube/clock';
+import type { HostPool, Secret } from '@tartan/scaleway';
+import type { CoreCluster } from '../cluster/core-cluster.ts';
+import type { FleetKeys } from '../fleet-key/fleet-keys.ts';
+import type { ProviderOptions } from '../flags/provider-options.ts';
+import type { HostSettings } from '../host-work/host-settings.ts';
+import type { HostWork } from '../host-work/host-work.ts';
+import type { ClusterAddress, RandomBytes } from '../identity/index.ts';
+import type { Machine } from './record.ts';
+
+export type Node = NonNullable<(typeof nodes)['ofType']>;
+type CertificateRequest = NonNullable<(typeof certificateSigningRequests)['ofType']>;
+
+export interface MachineControllerOptions {
+  readonly client: Client;
+  readonly machines: WatchCache<ScalewayAppleSiliconMachine>;
+  readonly macHosts: WatchCache<MacHost>;
+  readonly macFleets: WatchCache<MacFleet>;
+  readonly nodes: WatchCache<Node>;
+  readonly clusters: WatchCache<CoreCluster>;
+  readonly certificateRequests: WatchCache<CertificateRequest>;
+  /** Only to be asked: the MacHost controller is the one that changes anything there. */
+  readonly pool: Pick<HostPool, 'getServer'>;
+  readonly fleetKeys: FleetKeys;
+  readonly hostWork: HostWork;
+  readonly settings: HostSettings;
+  readonly options: Pick<
+    ProviderOptions,
+    'machineWorkers' | 'secretsNamespace' | 'defaultPoolPrefix' | 'bootstrap' | 'update'
+  >;
+  /** How Macs reach the API server. */
+  readonly address: (call: CallOptions) => Promise<ClusterAddress>;
+  /** A token with which the runner of a builder registers. Without it, a step that needs one says so. */
+  readonly runnerToken?: (machine: Machine, call: CallOptions) => Promise<RunnerToken>;
+  readonly randomBytes: RandomBytes;
+  readonly redactor: Pick<Redactor, 'add'>;
+  /** No other living process has it: it is the owner of locks on Macs. */
+  readonly identity: string;
+  readonly events: Pick<EventRecorder, 'event'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics?: ControllerOptions['metrics'];
+}
+
+type RunnerToken =
+  | { readonly kind: 'known'; readonly token: Secret }
+  | { readonly kind: 'problem'; readonly message: string };

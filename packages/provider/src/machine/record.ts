@@ -1,0 +1,63 @@
+import { machine as machineKind, type MachineStatus, type ScalewayAppleSiliconMachine } from '@tartan/api';
+import { type Client, isKubeError, type Live, patchStatus } from '@tartan/kube';
+
+export type Machine = Live<ScalewayAppleSiliconMachine>;
+type Fold = (status: MachineStatus, machine: Machine) => MachineStatus;
+
+/** The machine as it was last read or written in this pass, and the only way in which a pass writes to it. */
+export interface Record {
+  readonly machine: Machine;
+  /** Somebody else of this pass has written the machine. */
+  wrote(machine: Machine): void;
+  /**
+   * Writes what `fold` makes of the status. Labels and owners of a machine change while a push takes its minutes, and what the push came
+   * to must not be lost by that: after a conflict the machine is read again, and `fold` is asked again.
+   */
+  write(fold: Fold): Promise<void>;
+  /** The same, but a conflict is for the caller: for what was decided on the machine as it was read. */
+  writeGuarded(fold: Fold): Promise<void>;
+  /** A merge patch of the object itself, guarded likewise. */
+  patchGuarded(body: object): Promise<void>;
+}
+
+const mostTries = 4;
+
+/** Guarantees: a write that failed rejects. A machine that is gone, or another one under its name, is written no more. */
+export const createRecord = (client: Client, read: Machine, signal: AbortSignal): Record => {
+  let machine = read;
+  const name = { name: read.metadata.name, namespace: read.metadata.namespace ?? '' };
+  const options = { signal };
+
+  const writeGuarded = async (fold: Fold): Promise<void> => {
+    machine = await patchStatus(client, machineKind.resource, machine, fold(machine.status ?? {}, machine), options);
+  };
+  const readAgain = async (): Promise<void> => {
+    const now = await client.get(machineKind.resource, name, options);
+    if (now.metadata.uid !== read.metadata.uid) throw new Error(`another machine has the name ${name.name} by now`);
+    machine = now;
+  };
+  return {
+    get machine() {
+      return machine;
+    },
+    wrote: (written) => {
+      machine = written;
+    },
+    writeGuarded,
+    write: async (fold) => {
+      for (let tries = 1; ; tries += 1) {
+        try {
+          return await writeGuarded(fold);
+        } catch (error) {
+          if (!isKubeError(error, 'conflict') || tries === mostTries) throw error;
+          await readAgain();
+        }
+      }
+    },
+    patchGuarded: async (body) => {
+      const { uid, resourceVersion } = machine.metadata;
+      const metadata = { uid, resourceVersion };
+      machine = await client.patch(machineKind.resource, name, { type: 'merge', body: { metadata, ...body } }, options);
+    },
+  };
+};

@@ -1,0 +1,132 @@
+import type { MachineStatus } from '@tartan/api';
+import type { FleetKey } from '../fleet-key/fleet-keys.ts';
+import type { CertificateIdentity, NodeLease } from '../identity/join-decisions.ts';
+
+/** All that matters of a machine and its surroundings, at one moment. Times in milliseconds. Plain data: whatever is in it can be made up. */
+export interface Snapshot {
+  readonly now: number;
+  readonly policy: Policy;
+  /** Undefined: there is no such machine. */
+  readonly machine: MachineFacts | undefined;
+  readonly cluster: ClusterFacts;
+  readonly fleetKey: KeyFacts;
+  /** Which Mac would be claimed. Looked for only while the machine has none. */
+  readonly choice: ChoiceFacts;
+  /** The Mac that `status.serverID` names. */
+  readonly host: HostFacts;
+  readonly login: LoginFacts;
+  readonly node: NodeFacts;
+  readonly join: JoinFacts;
+  readonly desired: DesiredFacts;
+  readonly turn: TurnFacts | undefined;
+  /** No Pod that may have a virtual machine is on the Node. Undefined: nobody had to know. */
+  readonly idle: boolean | undefined;
+  /** For so long nothing is tried again on this Mac, as far as this process remembers. */
+  readonly restMs: number;
+}
+
+/** What people chose; `undefined` is never. */
+export interface Policy {
+  readonly rebootAfter: number | undefined;
+  readonly giveUpAfter: number | undefined;
+  readonly updateGiveUpAfter: number | undefined;
+  readonly updateRetryAfterMs: number | undefined;
+}
+
+export interface MachineFacts {
+  readonly name: string;
+  readonly deleting: boolean;
+  /** It has our finalizer. */
+  readonly held: boolean;
+  readonly providerID: string | undefined;
+  /** `spec.os` names an image, not a family. */
+  readonly versionedPin: boolean;
+  /** Of its own, else of the manager. */
+  readonly poolPrefix: string | undefined;
+  /** Counters, verdicts and reservations: what earlier passes wrote down. */
+  readonly memory: MachineStatus;
+}
+
+export interface ClusterFacts {
+  /** What asks to touch nothing, in words. */
+  readonly pauses: readonly string[];
+  /** What Cluster API has yet to do before a machine of its own may be worked on; `undefined` for nothing. */
+  readonly waitsFor: string | undefined;
+}
+
+type KeyFacts =
+  | Exclude<FleetKey, { kind: 'ready' }>
+  /** Without the key itself. */
+  | { readonly kind: 'ready' };
+
+export type ChoiceFacts =
+  | { readonly kind: 'not asked' }
+  | { readonly kind: 'chosen'; readonly serverID: string }
+  | { readonly kind: 'none'; readonly message: string };
+
+export type HostFacts =
+  /** None is reserved. */
+  | { readonly kind: 'none' }
+  /** There is no MacHost: the inventory makes one, unless Scaleway does not know the server either. */
+  | { readonly kind: 'absent'; readonly server: 'exists' | 'gone' | 'unknown'; readonly message: string }
+  | PresentHost;
+
+export interface PresentHost {
+  readonly kind: 'present';
+  readonly holder: 'me' | 'nobody' | 'other';
+  /** On its way back to the pool; `begun` once the disk is being erased. */
+  readonly release: { readonly begun: boolean } | undefined;
+  /** Scaleway does not know the server any more. */
+  readonly gone: boolean;
+  /** At Scaleway it bears the name of the machine, verified. */
+  readonly named: boolean;
+  /** The same, as the last list says. */
+  readonly bearsMyName: boolean;
+  readonly inPool: boolean;
+  /** `ready`, or what else Scaleway says; undefined when it was never seen. */
+  readonly serverStatus: string | undefined;
+  readonly installs: number;
+  readonly poolPrefix: string | undefined;
+  readonly rebootRequestedAt: number | undefined;
+  readonly rebootIssuedAt: number | undefined;
+  /** What is between it and its holder, for people. */
+  readonly message: string;
+}
+
+export type LoginFacts =
+  | { readonly kind: 'missing' }
+  /** Of another server, so nothing in it is true. */
+  | { readonly kind: 'stale' }
+  | { readonly kind: 'known'; readonly hasPassword: boolean };
+
+export type NodeFacts =
+  | { readonly kind: 'missing'; readonly forMs: number }
+  /** Somebody else's, under the name of the machine. */
+  | { readonly kind: 'foreign'; readonly providerID: string }
+  | {
+      readonly kind: 'ours';
+      readonly ready: 'True' | 'False' | 'Unknown';
+      readonly message: string;
+      /** The summary that its agent publishes. */
+      readonly summary: string | undefined;
+      /** No Pod comes to it, by whomever. */
+      readonly unschedulable: boolean;
+      readonly cordonedByUs: boolean;
+    };
+
+export interface JoinFacts {
+  readonly lease: NodeLease | undefined;
+  /** The certificate that came from the recorded token. */
+  readonly identity: CertificateIdentity | undefined;
+}
+
+type DesiredFacts =
+  | { readonly kind: 'not asked' }
+  | { readonly kind: 'known'; readonly hash: string }
+  | { readonly kind: 'problem'; readonly message: string };
+
+/** This machine's turn in the roll of its fleet, by name and UID. */
+interface TurnFacts {
+  readonly hash: string;
+  readonly rollBack: boolean;
+}

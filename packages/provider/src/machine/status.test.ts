@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { machine as machineKind, type MachineStatus } from '@tartan/api';
+import { getCondition } from '@tartan/kube';
+import fc from 'fast-check';
+import type { WorkOutcome } from '../host-work/host-work.ts';
+import { decide } from './decide.ts';
+import type { Machine } from './record.ts';
+import type { Result } from './result.ts';
+import { statusOf } from './status.ts';
+import { anySnapshot } from './testing/any-snapshot.ts';
+import { drifting, host, living, machineWith, node, provisioned, usual } from './testing/snapshots.ts';
+import type { Snapshot } from './snapshot.ts';
+
+const made = machineKind.make({ metadata: { name: 'mac-1', namespace: 'fleet' } });
+const machine: Machine = {
+  ...made,
+  metadata: {
+    ...made.metadata,
+    name: 'mac-1',
+    uid: 'u',
+    resourceVersion: '1',
+    creationTimestamp: '2026-01-01T00:00:00Z',
+    generation: 3,
+  },
+};
+
+const tell = (snapshot: Snapshot, result: Result, status: MachineStatus = snapshot.machine?.memory ?? {}) =>
+  statusOf(status, machine, { snapshot, decision: decide(snapshot), result, ip: '10.0.0.1', nodeAddresses: [] });
+
+const outcomes: WorkOutcome[] = [
+  { kind: 'done', summary: 'b', deferred: [], optionalFailures: [], rebootPending: false },
+  { kind: 'done', summary: 'x', deferred: [], optionalFailures: ['y'], rebootPending: true },
+  {
+    kind: 'done',
+    summary: 'b',
+    deferred: [{ step: 's', because: 'the host is not idle' }],
+    optionalFailures: [],
+    rebootPending: false,
+  },
+  { kind: 'unreachable', message: 'm' },
+  { kind: 'host key changed', message: 'm' },
+  { kind: 'not wiped', message: 'm', hostKey: 'k' },
+  { kind: 'locked', message: 'm' },
+  { kind: 'rejected', step: 's', message: 'm' },
+  { kind: 'aborted' },
+];
+const anyResult: fc.Arbitrary<Result> = fc.oneof(
+  fc.constantFrom<Result>(
+    { kind: 'under way' },
+    { kind: 'done' },
+    { kind: 'no slot' },
+    { kind: 'not any more' },
+    { kind: 'no claim', reason: 'ScalewayDenied', message: 'm' },
+    { kind: 'no bootstrap', reason: 'MissingSudoPassword', message: 'm' },
+  ),
+  fc.constantFrom(...outcomes).map((outcome): Result => ({ kind: 'worked', outcome })),
+);
+
+const reasonOf = (status: MachineStatus, type: string): string | undefined =>
+  getCondition(status.conditions, type)?.reason;
+
+describe('what users see of a machine', () => {
+  it('can always be said, and saying it again says nothing new', () => {
+    fc.assert(
+      fc.property(anySnapshot, anyResult, (snapshot, result) => {
+        const once = tell(snapshot, result);
+        assert.deepEqual(tell(snapshot, result, once), once);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it('is ready only with a Ready Node on a Mac that runs and is its own', () => {
+    fc.assert(
+      fc.property(anySnapshot, anyResult, (snapshot, result) => {
+        const { ready, phase, conditions } = tell(snapshot, result);
+        if (decide(snapshot).kind === 'pause') return;
+        assert.equal(ready, getCondition(conditions, 'Ready')?.status === 'True');
+        if (!ready) return;
+        assert.ok(snapshot.node.kind === 'ours' && snapshot.node.ready === 'True');
+        assert.ok(snapshot.host.kind === 'absent' || (snapshot.host.kind === 'present' && !snapshot.host.gone));
+        assert.equal(snapshot.machine?.deleting, false);
+        assert.ok(['Ready', 'Updating', 'Failed'].includes(phase ?? ''), `${phase}`);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it('never takes back that it was made ready', () => {
+    fc.assert(
+      fc.property(anySnapshot, anyResult, (snapshot, result) => {
+        const before = snapshot.machine?.memory.initialization;
+        assert.deepEqual(tell(snapshot, result).initialization, before);
+      }),
+    );
+  });
+
+  const table: [string, Snapshot, Result, Partial<MachineStatus>, Record<string, string>][] = [
+    [
+      'without a Mac',
+      { ...usual, machine: machineWith({ serverID: '' }), host: { kind: 'none' } },
+      { kind: 'done' },
+      { phase: 'Pending' },
+      { Ready: 'NotProvisioned' },
+    ],
+    [
+      'claiming',
+      { ...usual, host: { ...host, named: false } },
+      { kind: 'done' },
+      { phase: 'Adopting' },
+      { Provisioned: 'Adopting' },
+    ],
+    [
+      'being made ready',
+      usual,
+      { kind: 'under way' },
+      { phase: 'Bootstrapping' },
+      { Ready: 'NotBootstrapped', NodeReady: 'NotBootstrapped' },
+    ],
+    [
+      'well',
+      living,
+      { kind: 'done' },
+      { phase: 'Ready', ready: true },
+      { Ready: 'Ready', HostUpToDate: 'UpToDate', Deleting: 'NotDeleting' },
+    ],
+    ['being rolled', drifting, { kind: 'under way' }, { phase: 'Updating', ready: true }, { HostUpToDate: 'Rolling' }],
+    [
+      'refused, and Ready: it stays in sight (I-54)',
+      {
+        ...drifting,
+        turn: undefined,
+        machine: provisioned({ failedHostConfigHash: 'b', lastUpdateFailureTime: '2026-01-01T11:59:00Z' }),
+      },
+      { kind: 'done' },
+      { phase: 'Failed', ready: true },
+      { HostUpToDate: 'RollRejected' },
+    ],
+    [
+      'not heard of',
+      { ...living, node: { ...node, ready: 'Unknown' } },
+      { kind: 'done' },
+      { phase: 'NotReady', ready: false },
+      { NodeReady: 'NodeUnknown', Ready: 'NodeNotReady' },
+    ],
+    [
+      'gone with its Mac',
+      { ...living, host: { ...host, gone: true } },
+      { kind: 'done' },
+      { phase: 'NotReady', ready: false },
+      { Provisioned: 'HostGone', Ready: 'NotProvisioned' },
+    ],
+    [
+      'on its way out',
+      { ...living, machine: provisioned({}, { deleting: true }) },
+      { kind: 'done' },
+      { phase: 'Deleting', ready: false },
+      { Deleting: 'Releasing', Ready: 'Deleting' },
+    ],
+  ];
+  for (const [name, snapshot, result, fields, reasons] of table)
+    it(`${name}: ${fields.phase}`, () => {
+      const status = tell(snapshot, result);
+      assert.partialDeepStrictEqual(status, fields);
+      for (const [type, reason] of Object.entries(reasons)) assert.equal(reasonOf(status, type), reason, type);
+      assert.equal(status.observedGeneration, 3);
+    });
+
+  it('is nothing but the pause while it is paused', () => {
+    const paused: Snapshot = { ...living, cluster: { pauses: ['x'], waitsFor: undefined } };
+    const status = tell(paused, { kind: 'done' });
+    assert.deepEqual(Object.keys(status), [...Object.keys(provisioned().memory), 'conditions']);
+    assert.deepEqual(
+      status.conditions?.map(({ type }) => type),
+      ['Paused'],
+    );
+  });
+});

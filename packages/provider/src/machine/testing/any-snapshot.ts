@@ -1,0 +1,124 @@
+import type { MachineStatus } from '@tartan/api';
+import fc from 'fast-check';
+import type { HostFacts, MachineFacts, NodeFacts, Snapshot } from '../snapshot.ts';
+import { now } from './snapshots.ts';
+
+const maybe = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(arbitrary, { nil: undefined });
+const hash = fc.constantFrom('a', 'b', 'c');
+const server = fc.constantFrom('', 'server-1', 'server-2');
+const moment = fc.oneof(fc.integer({ min: now - 1e10, max: now + 1e10 }), fc.constantFrom(Number.NaN, 0, Infinity));
+const stamp = fc.oneof(
+  fc.integer({ min: now - 1e10, max: now + 1e10 }).map((time) => new Date(time).toISOString()),
+  fc.constant('never'),
+);
+const count = fc.integer({ min: 0, max: 10 });
+const limit = maybe(count);
+
+/** Any part of it may be missing. */
+const memory: fc.Arbitrary<MachineStatus> = fc.record(
+  {
+    initialization: fc.record({ provisioned: fc.boolean() }),
+    serverID: server,
+    bootstrapAttempts: count,
+    bootstrapRebootIssued: fc.boolean(),
+    lastBootstrapFailureTime: stamp,
+    joinTokenID: fc.constantFrom('tok111', 'tok222'),
+    joinTokenExpires: stamp,
+    joinVersion: fc.constantFrom('tok111', 'tok222'),
+    certificateExpires: stamp,
+    hostConfigHash: hash,
+    failedHostConfigHash: hash,
+    tartKubeletUpdateAttempts: count,
+    lastUpdateFailureTime: stamp,
+  },
+  { requiredKeys: [] },
+);
+
+const machine: fc.Arbitrary<MachineFacts> = fc.record({
+  name: fc.constant('mac-1'),
+  deleting: fc.boolean(),
+  held: fc.boolean(),
+  providerID: maybe(fc.constantFrom('scw-applesilicon://z/server-1', 'scw-applesilicon://z/server-2', 'aws://x')),
+  versionedPin: fc.boolean(),
+  poolPrefix: maybe(fc.constant('tuist-pool-')),
+  memory,
+});
+
+const host: fc.Arbitrary<HostFacts> = fc.oneof(
+  fc.constant({ kind: 'none' as const }),
+  fc.record({
+    kind: fc.constant('absent' as const),
+    server: fc.constantFrom('exists' as const, 'gone' as const, 'unknown' as const),
+    message: fc.string(),
+  }),
+  fc.record({
+    kind: fc.constant('present' as const),
+    holder: fc.constantFrom('me' as const, 'me' as const, 'nobody' as const, 'other' as const),
+    release: maybe(fc.record({ begun: fc.boolean() })),
+    gone: fc.boolean(),
+    named: fc.boolean(),
+    bearsMyName: fc.boolean(),
+    inPool: fc.boolean(),
+    serverStatus: maybe(fc.constantFrom('ready', 'rebooting')),
+    installs: fc.nat(3),
+    poolPrefix: maybe(fc.constant('tuist-pool-')),
+    rebootRequestedAt: maybe(moment),
+    rebootIssuedAt: maybe(moment),
+    message: fc.string(),
+  }),
+);
+
+const node: fc.Arbitrary<NodeFacts> = fc.oneof(
+  fc.record({ kind: fc.constant('missing' as const), forMs: fc.integer({ min: 0, max: 1e6 }) }),
+  fc.record({ kind: fc.constant('foreign' as const), providerID: fc.string() }),
+  fc.record({
+    kind: fc.constant('ours' as const),
+    ready: fc.constantFrom('True' as const, 'False' as const, 'Unknown' as const),
+    message: fc.string(),
+    summary: maybe(hash),
+    unschedulable: fc.boolean(),
+    cordonedByUs: fc.boolean(),
+  }),
+);
+
+/** Whatever the world may look like, likely or not. */
+export const anySnapshot: fc.Arbitrary<Snapshot> = fc.record({
+  now: fc.constant(now),
+  policy: fc.record({
+    rebootAfter: limit,
+    giveUpAfter: limit,
+    updateGiveUpAfter: limit,
+    updateRetryAfterMs: maybe(fc.nat(1e8)),
+  }),
+  machine: maybe(machine),
+  cluster: fc.record({ pauses: fc.array(fc.string(), { maxLength: 1 }), waitsFor: maybe(fc.string()) }),
+  fleetKey: fc.oneof(
+    fc.constant({ kind: 'ready' as const }),
+    fc.constant({ kind: 'pending' as const }),
+    fc.record({ kind: fc.constant('unavailable' as const), message: fc.string() }),
+  ),
+  choice: fc.oneof(
+    fc.constant({ kind: 'not asked' as const }),
+    fc.record({ kind: fc.constant('chosen' as const), serverID: fc.constant('server-1') }),
+    fc.record({ kind: fc.constant('none' as const), message: fc.string() }),
+  ),
+  host,
+  login: fc.oneof(
+    fc.constant({ kind: 'missing' as const }),
+    fc.constant({ kind: 'stale' as const }),
+    fc.record({ kind: fc.constant('known' as const), hasPassword: fc.boolean() }),
+  ),
+  node,
+  join: fc.record({
+    lease: maybe(fc.record({ nodeName: fc.constant('mac-1'), renewedAt: moment })),
+    identity: maybe(fc.record({ nodeName: fc.constant('mac-1'), issuedAt: moment, expiresAt: moment })),
+  }),
+  desired: fc.oneof(
+    fc.constant({ kind: 'not asked' as const }),
+    fc.record({ kind: fc.constant('known' as const), hash }),
+    fc.record({ kind: fc.constant('problem' as const), message: fc.string() }),
+  ),
+  turn: maybe(fc.record({ hash, rollBack: fc.boolean() })),
+  idle: maybe(fc.boolean()),
+  restMs: fc.constantFrom(0, 0, 1000),
+});

@@ -1,0 +1,103 @@
+import type { Artifact } from '@tartan/host';
+import { summaryHash } from '@tartan/host';
+import { createSecret, type HostPool, ScalewayError, type Server } from '@tartan/scaleway';
+import type { FleetKey, FleetKeys } from '../../fleet-key/fleet-keys.ts';
+import type { HostSettings } from '../../host-work/host-settings.ts';
+import type { HostJob, HostWork, WorkOutcome } from '../../host-work/host-work.ts';
+
+const artifact = (name: string): Artifact => ({ name, sha256: name.padEnd(64, '0'), size: 1, file: `/none/${name}` });
+
+/** What Macs are given; a test may exchange the agent. */
+export const settingsWith = (release: string): HostSettings => ({
+  agent: { runtime: artifact('node'), release: artifact(release), hostCPU: 8, hostMemoryMB: 14_336, maxPods: 2 },
+  tart: artifact('tart'),
+  nodeExporter: undefined,
+  vmEgress: { allow: [] },
+  tailscale: undefined,
+  builder: undefined,
+});
+
+type Scripted = WorkOutcome | ((job: HostJob, signal: AbortSignal) => Promise<WorkOutcome>);
+
+/** Macs that do as they are told: each job takes the next outcome, or is done. A first contact is pinned, as real ones are. */
+export const scriptedWork = (hostKey = 'SHA256:first') => {
+  const jobs: HostJob[] = [];
+  const script: Scripted[] = [];
+  const work = {
+    jobs,
+    /** The next jobs come to this, in order. */
+    next: (...outcomes: readonly Scripted[]) => script.push(...outcomes),
+    hostKey,
+    perform: async (job: HostJob, signal: AbortSignal): Promise<WorkOutcome> => {
+      jobs.push(job);
+      const scripted = script.shift() ?? doneBy(job);
+      if (typeof scripted === 'function') return scripted(job, signal);
+      const reached = scripted.kind === 'done' || scripted.kind === 'rejected';
+      if (reached && job.pinnedHostKey === undefined) await job.pin(work.hostKey);
+      return scripted;
+    },
+  };
+  return work satisfies HostWork;
+};
+
+export const doneBy = ({ task }: HostJob, more: Partial<Extract<WorkOutcome, { kind: 'done' }>> = {}): WorkOutcome => ({
+  kind: 'done',
+  summary: task.kind === 'converge' ? summaryHash(task.spec) : 'what it had before',
+  deferred: [],
+  optionalFailures: [],
+  rebootPending: false,
+  ...more,
+});
+
+/** Scaleway, as far as a machine asks it. */
+export const scriptedPool = () => {
+  const servers = new Map<string, Server | ScalewayError>();
+  const asked: string[] = [];
+  const pool: Pick<HostPool, 'getServer'> = {
+    getServer: async (_zone, id) => {
+      asked.push(id);
+      const server = servers.get(id) ?? new ScalewayError('There is no such server.', { kind: 'not found' });
+      if (server instanceof ScalewayError) throw server;
+      return server;
+    },
+  };
+  return {
+    pool,
+    asked,
+    set: (id: string, password: string | undefined = 'hunter2') =>
+      servers.set(id, {
+        id,
+        zone: 'fr-par-1',
+        name: id,
+        type: 'M2-L',
+        status: 'ready',
+        delivered: true,
+        os: undefined,
+        ip: '10.0.0.1',
+        sshUsername: 'm1',
+        password: password === undefined ? undefined : createSecret(password),
+        createdAt: '2026-01-01T00:00:00Z',
+      }),
+    fail: (id: string, error: ScalewayError) => servers.set(id, error),
+    remove: (id: string) => servers.delete(id),
+  };
+};
+
+export const scriptedKeys = () => {
+  let key: FleetKey = { kind: 'ready', privateKey: 'PRIVATE', publicKey: 'ssh-ed25519 AAAA' };
+  const listeners = new Set<(fleet: string) => void>();
+  const keys: FleetKeys = {
+    of: () => key,
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+  return {
+    keys,
+    set: (next: FleetKey, fleet: string) => {
+      key = next;
+      for (const listener of listeners) listener(fleet);
+    },
+  };
+};

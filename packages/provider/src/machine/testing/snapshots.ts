@@ -1,0 +1,76 @@
+import type { MachineStatus } from '@tartan/api';
+import type { MachineFacts, NodeFacts, PresentHost, Snapshot } from '../snapshot.ts';
+
+export const now = Date.parse('2026-01-01T12:00:00Z');
+export const at = (minutesAgo: number): string => new Date(now - minutesAgo * 60_000).toISOString();
+
+const serverID = 'server-1';
+const providerID = `scw-applesilicon://fr-par-1/${serverID}`;
+
+export const machineWith = (memory: MachineStatus, more: Partial<MachineFacts> = {}): MachineFacts => ({
+  name: 'mac-1',
+  deleting: false,
+  held: true,
+  providerID,
+  versionedPin: false,
+  poolPrefix: 'tuist-pool-',
+  memory: { serverID, ...memory },
+  ...more,
+});
+
+export const provisioned = (memory: MachineStatus = {}, more: Partial<MachineFacts> = {}): MachineFacts =>
+  machineWith({ initialization: { provisioned: true }, hostConfigHash: 'a', joinVersion: 'tok111', ...memory }, more);
+
+export const host: PresentHost = {
+  kind: 'present',
+  holder: 'me',
+  release: undefined,
+  gone: false,
+  named: true,
+  bearsMyName: true,
+  inPool: false,
+  serverStatus: 'ready',
+  installs: 1,
+  poolPrefix: 'tuist-pool-',
+  rebootRequestedAt: undefined,
+  rebootIssuedAt: undefined,
+  message: 'as it is',
+};
+
+export const node: Extract<NodeFacts, { kind: 'ours' }> = {
+  kind: 'ours',
+  ready: 'True',
+  message: '',
+  summary: 'a',
+  unschedulable: false,
+  cordonedByUs: false,
+};
+
+/** A machine whose Mac is ready to be made ready. */
+export const usual: Snapshot = {
+  now,
+  policy: { rebootAfter: 3, giveUpAfter: 8, updateGiveUpAfter: 5, updateRetryAfterMs: 30 * 60_000 },
+  machine: machineWith({}),
+  cluster: { pauses: [], waitsFor: undefined },
+  fleetKey: { kind: 'ready' },
+  choice: { kind: 'not asked' },
+  host,
+  login: { kind: 'known', hasPassword: true },
+  node: { kind: 'missing', forMs: 0 },
+  join: { lease: undefined, identity: undefined },
+  desired: { kind: 'not asked' },
+  turn: undefined,
+  idle: undefined,
+  restMs: 0,
+};
+
+/** One that was made ready, with its Node, and has what it shall have. */
+export const living: Snapshot = { ...usual, machine: provisioned(), node, desired: { kind: 'known', hash: 'a' } };
+
+/** One that shall have something else, and may. */
+export const drifting: Snapshot = {
+  ...living,
+  desired: { kind: 'known', hash: 'b' },
+  turn: { hash: 'b', rollBack: false },
+  idle: true,
+};
