@@ -1,0 +1,252 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { annotations, labels, labelValues, type MacFleet, macFleet, machine, say } from '@tartan/api';
+import { getCondition, isKubeError, nodes, setCondition } from '@tartan/kube';
+import { timestamp } from '@tartan/kube/clock';
+import { deployments, namespace, setStage } from './testing/stage.ts';
+
+const reasonOf = ({ status }: MacFleet, type: string) => getCondition(status?.conditions, type)?.reason;
+const statusOf = ({ status }: MacFleet, type: string) => getCondition(status?.conditions, type)?.status;
+
+const four = ['mac-a', 'mac-b', 'mac-c', 'mac-d'] as const;
+
+const begin = async (t: TestContext, { managers = 1, maxUnavailable = 2 } = {}) => {
+  const stage = await setStage(t);
+  for (const name of four) await stage.addMachine(name);
+  for (let count = 0; count < managers; count += 1) await stage.start();
+  await stage.setSpec({ maxUnavailable });
+  return { ...stage, fleet: () => stage.fleetOf('runners') };
+};
+
+test('machines without a MacFleet get one, of which kstatus can tell that it is fine', async (t) => {
+  const stage = await begin(t);
+  const fleet = await stage.fleet();
+  assert.equal(fleet.metadata.labels?.[labels.managedBy], labelValues.managedBy);
+  assert.equal(fleet.metadata.ownerReferences, undefined);
+  assert.equal(fleet.spec.gateDeadlineSeconds, 900);
+  assert.equal(fleet.status?.observedGeneration, fleet.metadata.generation);
+  const { desired, existing, ready, updated, revision, turns, turnOf } = fleet.status ?? {};
+  assert.deepEqual(
+    [desired, existing, ready, updated, revision, turns, turnOf],
+    [0, 4, 4, 4, 'r1', undefined, undefined],
+  );
+  assert.deepEqual(
+    [reasonOf(fleet, 'Ready'), reasonOf(fleet, 'Rolling'), reasonOf(fleet, 'Stalled')],
+    ['UpToDate', 'UpToDate', 'NotStalled'],
+  );
+  assert.equal(statusOf(fleet, 'Ready'), 'True');
+  assert.deepEqual(stage.told, []);
+});
+
+test('a canary alone, then as many as may be, until all are done; said once each', async (t) => {
+  const stage = await begin(t);
+  await stage.release('r2', ...four);
+  const rolling = await stage.fleet();
+  assert.equal(rolling.status?.turnOf, 'mac-a (canary)');
+  assert.deepEqual([reasonOf(rolling, 'Ready'), reasonOf(rolling, 'Rolling')], ['Rolling', 'Canary']);
+  const waves: string[][] = [];
+  for (let wave = await stage.push(); wave.length > 0; wave = await stage.push()) waves.push(wave);
+  assert.deepEqual(waves, [['mac-a'], ['mac-b', 'mac-c'], ['mac-d']]);
+  const fleet = await stage.fleet();
+  assert.equal(statusOf(fleet, 'Ready'), 'True');
+  assert.equal(fleet.status?.provenRevision, 'r2');
+  assert.deepEqual(stage.told, ['RollStarted', 'RollFinished']);
+  const writes = stage.codes.length;
+  await stage.pass(60);
+  assert.equal(stage.codes.length, writes, 'nothing is written when nothing happens');
+});
+
+test('two managers that both believe to lead share one budget, and tell everything once', async (t) => {
+  const stage = await begin(t, { managers: 2 });
+  await stage.release('r2', ...four);
+  const waves: string[][] = [];
+  for (let wave = await stage.push(); wave.length > 0; wave = await stage.push()) waves.push(wave);
+  assert.deepEqual(waves, [['mac-a'], ['mac-b', 'mac-c'], ['mac-d']]);
+  assert.ok(stage.codes.includes(409), 'they did meet');
+  assert.deepEqual(stage.told, ['RollStarted', 'RollFinished']);
+});
+
+test('a manager that froze after it had looked gives no turn on top of those that were given meanwhile', async (t) => {
+  const stage = await begin(t);
+  const thaw = Promise.withResolvers<void>();
+  let frozen = false;
+  await stage.start((send) => async (request) => {
+    const answer = await send(request);
+    const isLookAtMachines = request.method === 'GET' && /machines(\?(?!.*watch)|$)/.test(request.path);
+    if (frozen && isLookAtMachines) await thaw.promise;
+    return answer;
+  });
+  frozen = true;
+  await stage.release('r2', ...four);
+  assert.deepEqual(await stage.push(), ['mac-a']);
+  assert.deepEqual(await stage.turnsOf(), ['mac-b', 'mac-c']);
+  thaw.resolve();
+  frozen = false;
+  await stage.settle();
+  assert.ok(stage.codes.includes(409));
+  assert.deepEqual(await stage.turnsOf(), ['mac-b', 'mac-c']);
+});
+
+test('a Mac that refuses stops the roll, until there is something else to roll', async (t) => {
+  const stage = await begin(t);
+  await stage.release('r2', ...four);
+  const { conditions = [] } = (await stage.client.get(machine.resource, { namespace, name: 'mac-a' })).status ?? {};
+  const refused = say('ScalewayAppleSiliconMachine', 'HostUpToDate', 'RollRejected', 'Step agent: no space left.');
+  await stage.setStatus('mac-a', {
+    failedHostConfigHash: 'mac-a-r2',
+    tartKubeletUpdateAttempts: 5,
+    lastUpdateFailureTime: timestamp(stage.clock.now()),
+    conditions: setCondition(conditions, refused, stage.clock.now()),
+  });
+  await stage.pass(20);
+  const fleet = await stage.fleet();
+  assert.deepEqual(await stage.turnsOf(), []);
+  assert.equal(fleet.status?.stalledRevision, 'r2');
+  const stalled = getCondition(fleet.status.conditions, 'Stalled');
+  assert.deepEqual([stalled?.status, stalled?.reason], ['True', 'PushRejected']);
+  assert.match(
+    stalled?.message ?? '',
+    /^mac-a refused: Step agent: no space left\. Revision r2\. It is tried again at /,
+  );
+  assert.deepEqual([reasonOf(fleet, 'Ready'), reasonOf(fleet, 'Rolling')], ['Stalled', 'Stalled']);
+  assert.deepEqual(stage.told, ['RollStarted', 'RollStopped']);
+
+  await stage.release('r3', ...four);
+  const next = await stage.fleet();
+  assert.equal(statusOf(next, 'Stalled'), 'False');
+  assert.equal(next.status?.stop, undefined);
+  assert.deepEqual(await stage.turnsOf(), ['mac-b'], 'the one that refused does not go first again');
+  assert.deepEqual(stage.told, ['RollStarted', 'RollStopped', 'RollStarted']);
+});
+
+test('a Mac that does not come back in time is rolled back, and tried again after a while', async (t) => {
+  const stage = await begin(t);
+  await stage.release('r2', ...four);
+  await stage.setReady('mac-a', false);
+  assert.deepEqual(await stage.push(), ['mac-a']);
+  await stage.pass(14);
+  assert.equal(reasonOf(await stage.fleet(), 'Rolling'), 'Canary');
+  await stage.pass(2);
+  const fleet = await stage.fleet();
+  assert.equal(reasonOf(fleet, 'Stalled'), 'GateDeadlineExceeded');
+  assert.equal(fleet.status?.turns?.[0]?.rollBack, true);
+  assert.equal(fleet.status.turnOf, 'mac-a (rolls back)');
+
+  const lastUpdateFailureTime = timestamp(stage.clock.now());
+  await stage.setStatus('mac-a', {
+    failedHostConfigHash: 'mac-a-r2',
+    lastUpdateFailureTime,
+    hostConfigHash: 'mac-a-r1',
+  });
+  await stage.setReady('mac-a', true);
+  await stage.pass(25);
+  assert.deepEqual(await stage.turnsOf(), []);
+  assert.equal(statusOf(await stage.fleet(), 'Stalled'), 'True');
+  await stage.pass(6);
+  assert.equal(statusOf(await stage.fleet(), 'Stalled'), 'False');
+  assert.deepEqual(await stage.turnsOf(), ['mac-b'], 'one alone, and another one first');
+});
+
+test('a paused fleet gives no more turns; who has one finishes', async (t) => {
+  const stage = await begin(t);
+  await stage.release('r2', ...four);
+  await stage.setSpec({ paused: true });
+  assert.deepEqual(await stage.push(), ['mac-a']);
+  const fleet = await stage.fleet();
+  assert.deepEqual(await stage.turnsOf(), []);
+  assert.deepEqual([reasonOf(fleet, 'Ready'), reasonOf(fleet, 'Rolling')], ['Paused', 'Paused']);
+  assert.equal(fleet.status?.observedGeneration, fleet.metadata.generation);
+  await stage.setSpec({ paused: false });
+  assert.deepEqual(await stage.turnsOf(), ['mac-b', 'mac-c']);
+  assert.deepEqual(stage.told, ['RollStarted']);
+});
+
+test('a Mac that is down gets no turn and keeps nobody waiting', async (t) => {
+  const stage = await begin(t);
+  await stage.setReady('mac-a', false);
+  await stage.release('r2', ...four);
+  const waves: string[][] = [];
+  for (let wave = await stage.push(); wave.length > 0; wave = await stage.push()) waves.push(wave);
+  assert.deepEqual(waves, [['mac-b'], ['mac-c', 'mac-d']]);
+  const fleet = await stage.fleet();
+  assert.deepEqual([reasonOf(fleet, 'Ready'), reasonOf(fleet, 'Rolling')], ['MachinesNotReady', 'WaitingForMachines']);
+  assert.match(getCondition(fleet.status?.conditions, 'Ready')?.message ?? '', /Not Ready: mac-a\.$/);
+  await stage.setReady('mac-a', true);
+  await stage.settle();
+  assert.deepEqual(await stage.push(), ['mac-a']);
+  assert.deepEqual(stage.told, ['RollStarted', 'RollFinished']);
+});
+
+test('what the agent says on its Node counts for more than what was noted, while it runs', async (t) => {
+  const stage = await begin(t);
+  await stage.addNode('mac-a', 'mac-a-r0');
+  assert.deepEqual(await stage.turnsOf(), ['mac-a']);
+  const body = { metadata: { annotations: { [annotations.hostConfigHash]: 'mac-a-r1' } } };
+  await stage.client.patch(nodes, { name: 'mac-a' }, { type: 'merge', body });
+  await stage.settle();
+  assert.deepEqual(await stage.turnsOf(), []);
+  await stage.addNode('mac-b', 'mac-b-r0', false);
+  assert.deepEqual(await stage.turnsOf(), []);
+});
+
+test('what is wanted is what MachineDeployments of the fleet ask for', async (t) => {
+  const stage = await begin(t);
+  const add = (name: string, fleet: string, replicas?: number) =>
+    stage.client.create(deployments, {
+      apiVersion: 'cluster.x-k8s.io/v1beta2',
+      kind: 'MachineDeployment',
+      metadata: { name, namespace, labels: { [labels.fleet]: fleet } },
+      spec: replicas === undefined ? {} : { replicas },
+    });
+  await add('one', 'runners', 4);
+  await add('two', 'runners');
+  await add('other', 'builders', 3);
+  await stage.settle();
+  const fleet = await stage.fleet();
+  assert.equal(fleet.status?.desired, 5);
+  assert.equal(reasonOf(fleet, 'Ready'), 'MachinesMissing');
+  assert.equal((await stage.fleetOf('builders')).status?.desired, 3, 'a fleet without machines is missing some');
+});
+
+test('a fleet that we made goes with its last machine; one that somebody made stays', async (t) => {
+  const stage = await begin(t);
+  const made = macFleet.make({ metadata: { name: 'kept', namespace }, spec: { maxUnavailable: 3 } });
+  await stage.client.create(macFleet.resource, made);
+  await stage.addMachine('mac-k', { fleetName: 'kept' });
+  for (const name of [...four, 'mac-k']) await stage.client.delete(machine.resource, { namespace, name });
+  await stage.settle();
+  await assert.rejects(stage.fleet(), (error) => isKubeError(error, 'notFound'));
+  assert.equal((await stage.fleetOf('kept')).status?.existing, 0);
+});
+
+test('a machine that names no fleet is one of its own', async (t) => {
+  const stage = await setStage(t);
+  await stage.addMachine('lonely', {});
+  await stage.start();
+  await stage.release('r2', 'lonely');
+  assert.deepEqual(await stage.turnsOf('lonely'), ['lonely']);
+});
+
+test('a fleet whose name no object can have is not tried over and over', async (t) => {
+  const stage = await setStage(t);
+  await stage.addMachine('odd', { fleetName: 'Not A Name' });
+  await stage.start();
+  await stage.pass(5);
+  assert.deepEqual(stage.creates, [422]);
+});
+
+test('two managers make one MacFleet', async (t) => {
+  const stage = await setStage(t);
+  await Promise.all([stage.start(), stage.start()]);
+  await stage.addMachine('mac-a');
+  await stage.settle();
+  assert.deepEqual(new Set(stage.creates), new Set([201, 409]));
+  assert.equal((await stage.fleetOf('runners')).status?.existing, 1);
+});
+
+test('a MacFleet that somebody deletes comes back', async (t) => {
+  const stage = await begin(t);
+  await stage.client.delete(macFleet.resource, { namespace, name: 'runners' });
+  await stage.settle();
+  assert.equal((await stage.fleet()).status?.existing, 4);
+});

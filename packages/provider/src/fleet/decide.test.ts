@@ -1,0 +1,345 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { decide, type RollState, type Snapshot } from './decide.ts';
+import type { Memory } from './memory.ts';
+import { ago, fleetFacts, limits, machineFacts, minute, now, snapshotOf, turnFor, updated } from './testing/facts.ts';
+
+const a = machineFacts('a');
+const b = machineFacts('b');
+const c = machineFacts('c');
+const down = { ready: false, notReadySince: now - 60 * minute };
+const proven = { provenRevision: 'r2', rollStartedAt: ago(5) };
+const stop: NonNullable<Memory['stop']> = { reason: 'PushRejected', machine: 'a', message: 'No.', at: ago(10) };
+const stalled = { stalledRevision: 'r2', stop };
+const refusal = { failed: 'a-2', attempts: 5, lastFailure: now };
+const passed = (machine: string, minutes: number) => ({ machine, uid: `uid-${machine}`, at: ago(minutes) });
+
+/** Who has a turn afterwards: `!` the canary, `<` rolls back, `~` for something that is not wanted any more. */
+const sketch = (memory: Memory, { machines }: Snapshot): string =>
+  memory.turns
+    .map(({ machine, uid, hash, canary, rollBack }) => {
+      const wanted = machines.find((facts) => facts.uid === uid)?.desired;
+      return `${machine}${canary ? '!' : ''}${rollBack ? '<' : ''}${!rollBack && wanted !== hash ? '~' : ''}`;
+    })
+    .join(' ');
+
+const table: [string, Snapshot, RollState, string][] = [
+  ['nothing to roll', snapshotOf([updated('a'), updated('b')]), 'upToDate', ''],
+  ['no machines', snapshotOf([]), 'upToDate', ''],
+  ['something new', snapshotOf([a, b, c]), 'canary', 'a!'],
+  ['machines whose wish nobody knows', snapshotOf([machineFacts('a', { desired: undefined })]), 'upToDate', ''],
+  ['a machine that says nothing', snapshotOf([machineFacts('a', { actual: undefined })]), 'canary', 'a!'],
+  [
+    'one without a Mac, one that goes',
+    snapshotOf([
+      { ...a, provisioned: false },
+      { ...b, deleting: true },
+    ]),
+    'upToDate',
+    '',
+  ],
+  ['a first machine that is down', snapshotOf([{ ...a, ...down }, b]), 'canary', 'b!'],
+  ['only machines that are down', snapshotOf([{ ...a, ...down }]), 'waitingForMachines', ''],
+  ['a first machine that is paused', snapshotOf([{ ...a, paused: true }, b]), 'canary', 'b!'],
+  ['a first machine that did not answer', snapshotOf([{ ...a, unreachable: true }, b]), 'canary', 'b!'],
+  ['a first machine that failed once', snapshotOf([{ ...a, lastFailure: now - 60 * minute }, b]), 'canary', 'b!'],
+
+  ['a canary under way', snapshotOf([a, b], { turns: [turnFor('a', { canary: true })] }), 'canary', 'a!'],
+  [
+    'a canary that is done',
+    snapshotOf([updated('a'), b, c, machineFacts('d')], { turns: [turnFor('a', { canary: true })] }),
+    'wave',
+    'b c',
+  ],
+  [
+    'a canary of an earlier revision that is done',
+    snapshotOf([updated('a'), b, c], { turns: [turnFor('a', { canary: true, revision: 'r1' })] }),
+    'canary',
+    'b!',
+  ],
+  ['a Mac that had it before the roll', snapshotOf([updated('a'), b, c]), 'canary', 'b!'],
+  ['a wave', snapshotOf([updated('a'), b, c, machineFacts('d')], { ...proven, turns: [turnFor('b')] }), 'wave', 'b c'],
+  ['a full wave', snapshotOf([a, b, c], { ...proven, turns: [turnFor('a'), turnFor('b')] }), 'wave', 'a b'],
+  [
+    'a wave that is too wide by now',
+    snapshotOf([a, b, c], { ...proven, turns: [turnFor('a'), turnFor('b')] }, { maxUnavailable: 1 }),
+    'wave',
+    'a b',
+  ],
+  ['a wave that ends', snapshotOf([updated('a'), updated('b')], { ...proven, turns: [turnFor('b')] }), 'upToDate', ''],
+  [
+    'a push that failed',
+    snapshotOf([{ ...a, attempts: 1, lastFailure: now }, b], { ...proven, turns: [turnFor('a')] }),
+    'wave',
+    'a',
+  ],
+  ['a machine that is gone', snapshotOf([b], { ...proven, turns: [turnFor('a')] }), 'wave', 'b'],
+  [
+    'a machine of the same name',
+    snapshotOf([{ ...a, uid: 'other' }], { ...proven, turns: [turnFor('a')] }),
+    'wave',
+    'a',
+  ],
+  [
+    'a machine that wants something else',
+    snapshotOf([{ ...a, desired: 'a-3' }], { ...proven, turns: [turnFor('a')] }),
+    'wave',
+    'a',
+  ],
+  ['a proof of another revision', snapshotOf([a, b], { revision: 'r1', provenRevision: 'r1' }), 'canary', 'a!'],
+
+  ['a pause', snapshotOf([a, b], proven, { paused: true }), 'paused', ''],
+  ['a pause with nothing to do', snapshotOf([updated('a')], {}, { paused: true }), 'upToDate', ''],
+  ['a pause in a turn', snapshotOf([a, b], { ...proven, turns: [turnFor('a')] }, { paused: true }), 'wave', 'a'],
+  [
+    'a pause after a turn',
+    snapshotOf([updated('a'), b], { ...proven, turns: [turnFor('a')] }, { paused: true }),
+    'paused',
+    '',
+  ],
+
+  ['a refusal', snapshotOf([{ ...a, ...refusal }, b, c], { turns: [turnFor('a', { canary: true })] }), 'stalled', ''],
+  [
+    'a refusal in a wave',
+    snapshotOf([{ ...a, ...refusal }, b, c], { ...proven, turns: [turnFor('a'), turnFor('b')] }),
+    'stalled',
+    'b',
+  ],
+  [
+    'a refusal beside a success',
+    snapshotOf([{ ...a, ...refusal }, updated('b'), c], { ...proven, turns: [turnFor('a'), turnFor('b')] }),
+    'stalled',
+    '',
+  ],
+  [
+    'a Mac that is not back in time',
+    snapshotOf([updated('a', down), b], { turns: [turnFor('a', { canary: true, grantedAt: ago(20) })] }),
+    'stalled',
+    'a<',
+  ],
+  [
+    'one that never said that it has it',
+    snapshotOf([{ ...a, ...down, pushed: 'a-2' }, b], { turns: [turnFor('a', { grantedAt: ago(20) })] }),
+    'stalled',
+    'a<',
+  ],
+  [
+    'one that went down before it got it',
+    snapshotOf([{ ...a, ...down }, b], { turns: [turnFor('a', { grantedAt: ago(20) })] }),
+    'stalled',
+    '',
+  ],
+  ['a stop', snapshotOf([a, b], stalled), 'stalled', ''],
+  [
+    'a stop with a roll back',
+    snapshotOf([updated('a', down), b], { ...stalled, turns: [turnFor('a', { rollBack: true })] }),
+    'stalled',
+    'a<',
+  ],
+  ['a stop that is old enough', snapshotOf([a, b], { ...stalled, stop: { ...stop, at: ago(30) } }), 'canary', 'a!'],
+  [
+    'a stop that is for ever',
+    {
+      ...snapshotOf([a, b], { ...stalled, stop: { ...stop, at: ago(999) } }),
+      limits: { ...limits, retryAfterMs: undefined },
+    },
+    'stalled',
+    '',
+  ],
+  ['a stop of another revision', snapshotOf([a, b], { ...stalled, stalledRevision: 'r1' }), 'canary', 'a!'],
+  ['a stop with nothing left to do', snapshotOf([updated('b')], stalled), 'upToDate', ''],
+  ['a stop while the one at fault is down', snapshotOf([updated('a', down), updated('b')], stalled), 'stalled', ''],
+  ['a refusal that is not forgiven', snapshotOf([{ ...a, ...refusal }]), 'waitingForMachines', ''],
+  [
+    'a refusal, and another machine',
+    snapshotOf([{ ...a, failed: 'a-2', lastFailure: now - 60 * minute }, b]),
+    'canary',
+    'b!',
+  ],
+
+  [
+    'one that did not answer in its turn',
+    snapshotOf([{ ...a, unreachable: true }, b], { turns: [turnFor('a', { canary: true, grantedAt: ago(3) })] }),
+    'canary',
+    'b!',
+  ],
+  ['one that was passed over just now', snapshotOf([a], { passedOver: [passed('a', 9)] }), 'waitingForMachines', ''],
+  ['one that was passed over long ago', snapshotOf([a], { passedOver: [passed('a', 10)] }), 'canary', 'a!'],
+  ['two that were passed over', snapshotOf([a, b], { passedOver: [passed('a', 11), passed('b', 12)] }), 'canary', 'b!'],
+  [
+    'one that went down in its turn',
+    snapshotOf([{ ...a, ...down }], { passedOver: [passed('a', 10)] }),
+    'canary',
+    'a!',
+  ],
+  [
+    'the same beside one that is well',
+    snapshotOf([{ ...a, ...down }, b], { passedOver: [passed('a', 10)] }),
+    'canary',
+    'b!',
+  ],
+
+  [
+    'one that is down and wants something else',
+    snapshotOf([{ ...a, ...down, desired: 'a-3' }, b], { turns: [turnFor('a')] }),
+    'canary',
+    'a!',
+  ],
+  [
+    'two of them',
+    snapshotOf(
+      [
+        { ...a, ...down, desired: 'a-3' },
+        { ...b, ...down, desired: 'b-3' },
+      ],
+      { turns: [turnFor('a'), turnFor('b')] },
+    ),
+    'canary',
+    'a! b~',
+  ],
+  [
+    'two of them, when it is proven',
+    snapshotOf(
+      [
+        { ...a, ...down, desired: 'a-3' },
+        { ...b, ...down, desired: 'b-3' },
+      ],
+      { ...proven, turns: [turnFor('a'), turnFor('b')] },
+    ),
+    'wave',
+    'a b',
+  ],
+  [
+    'the same in a pause',
+    snapshotOf([{ ...a, ...down, desired: 'a-3' }, b], { turns: [turnFor('a')] }, { paused: true }),
+    'canary',
+    'a~',
+  ],
+  [
+    'a roll back and a new revision',
+    snapshotOf([updated('a', { ...down, desired: 'a-3' }), b], {
+      turns: [turnFor('a', { rollBack: true, revision: 'r1' })],
+    }),
+    'canary',
+    'a<',
+  ],
+];
+
+describe('who has a turn', () => {
+  for (const [name, snapshot, state, turns] of table)
+    it(`${name}: ${state}${turns && ` with ${turns}`}`, () => {
+      const decision = decide(snapshot);
+      assert.equal(decision.kind, 'roll');
+      assert.deepEqual([decision.state, sketch(decision.memory, snapshot)], [state, turns]);
+    });
+});
+
+const remembered = (snapshot: Snapshot): Memory => {
+  const decision = decide(snapshot);
+  assert.equal(decision.kind, 'roll');
+  return decision.memory;
+};
+
+describe('what is remembered of a roll', () => {
+  it('a turn says for whom and for what it is, and since when', () => {
+    const { turns, rollStartedAt } = remembered(snapshotOf([a]));
+    const { uid } = a;
+    assert.deepEqual(turns, [{ machine: 'a', uid, hash: 'a-2', revision: 'r2', canary: true, grantedAt: ago(0) }]);
+    assert.equal(rollStartedAt, ago(0));
+  });
+
+  it('a stop: who, why and when, and that nothing is proven any more', () => {
+    const memory = remembered(
+      snapshotOf([{ ...a, ...refusal, complaint: 'No space left on device.' }], { ...proven, turns: [turnFor('a')] }),
+    );
+    assert.deepEqual(memory.stop, {
+      reason: 'PushRejected',
+      machine: 'a',
+      message: 'No space left on device.',
+      at: ago(0),
+    });
+    assert.equal(memory.stalledRevision, 'r2');
+    assert.equal(memory.provenRevision, undefined);
+  });
+
+  it('a second failure does not replace the first', () => {
+    const late = updated('b', down);
+    const turns = [turnFor('b', { grantedAt: ago(20) })];
+    const memory = remembered(snapshotOf([a, late], { ...stalled, turns }));
+    assert.equal(memory.stop, stop);
+    assert.equal(memory.turns[0]?.rollBack, true);
+  });
+
+  it('a roll back has a time of its own', () => {
+    const turns = [turnFor('a', { grantedAt: ago(20), canary: true })];
+    const [turn] = remembered(snapshotOf([updated('a', down)], { turns })).turns;
+    assert.deepEqual(turn, { ...turns[0], canary: false, rollBack: true, grantedAt: ago(0) });
+  });
+
+  it('the time of a Mac that waits for idle counts from when it is', () => {
+    const waiting = { ...a, waitingForIdle: true };
+    const [turn] = remembered(snapshotOf([waiting], { turns: [turnFor('a')] })).turns;
+    assert.deepEqual(turn, turnFor('a', { waitsForIdle: true }));
+    assert.deepEqual(remembered(snapshotOf([waiting], { turns: [turnFor('a', { waitsForIdle: true })] })).turns, [
+      turn,
+    ]);
+    const [idle] = remembered(snapshotOf([a], { turns: [turnFor('a', { waitsForIdle: true })] })).turns;
+    assert.deepEqual(idle, turnFor('a', { grantedAt: ago(0) }));
+  });
+
+  it('when a roll began, until it has finished or another one begins', () => {
+    const running = { ...proven, turns: [turnFor('a')] };
+    assert.equal(remembered(snapshotOf([a], running)).rollStartedAt, proven.rollStartedAt);
+    assert.equal(remembered(snapshotOf([updated('a')], running)).rollStartedAt, undefined);
+    assert.equal(
+      remembered(snapshotOf([updated('a'), { ...b, ...down }], running)).rollStartedAt,
+      proven.rollStartedAt,
+    );
+    assert.equal(remembered(snapshotOf([a], { ...running, revision: 'r1' })).rollStartedAt, undefined);
+    assert.equal(remembered(snapshotOf([a], { ...proven, revision: 'r1' })).rollStartedAt, ago(0));
+  });
+
+  it('who was passed over, until it is well or gone', () => {
+    const silent = { ...a, unreachable: true };
+    const turns = [turnFor('a', { grantedAt: ago(3) })];
+    assert.deepEqual(remembered(snapshotOf([silent], { turns })).passedOver, [passed('a', 0)]);
+    const passedOver = [passed('a', 5)];
+    assert.deepEqual(remembered(snapshotOf([a], { passedOver })).passedOver, passedOver);
+    assert.deepEqual(remembered(snapshotOf([updated('a')], { passedOver })).passedOver, []);
+    assert.deepEqual(remembered(snapshotOf([], { passedOver })).passedOver, []);
+    assert.deepEqual(remembered(snapshotOf([a], { passedOver: [passed('a', 10)] })).passedOver, []);
+  });
+
+  it('who is down and gets a turn stays marked, so that it stops nobody', () => {
+    const passedOver = [passed('a', 10)];
+    assert.deepEqual(remembered(snapshotOf([{ ...a, ...down }], { passedOver })).passedOver, [passed('a', 0)]);
+    const stranded = { ...a, ...down, desired: 'a-3' };
+    assert.deepEqual(remembered(snapshotOf([stranded], { turns: [turnFor('a')] })).passedOver, [passed('a', 0)]);
+  });
+
+  it('who went down in a turn that is over is marked, also after a refusal', () => {
+    const broken = { ...a, ...refusal, ...down };
+    assert.deepEqual(remembered(snapshotOf([broken], { turns: [turnFor('a')] })).passedOver, [passed('a', 0)]);
+    const wasDown = { ...a, ...down };
+    const turns = [turnFor('a', { grantedAt: ago(20) })];
+    assert.deepEqual(remembered(snapshotOf([wasDown], { turns })).passedOver, [passed('a', 0)]);
+    assert.deepEqual(remembered(snapshotOf([{ ...a, ...refusal }], { turns })).passedOver, []);
+  });
+});
+
+describe('whether there is a MacFleet', () => {
+  const without: Snapshot = { ...snapshotOf([]), fleet: undefined };
+  for (const [name, snapshot, kind] of [
+    ['machines without one', { ...without, machines: [a] }, 'create'],
+    ['a wish for machines without one', { ...without, desired: 1 }, 'create'],
+    ['nobody', without, 'leave'],
+    ['one that we made, with a machine that goes', snapshotOf([{ ...a, deleting: true }], {}, { ours: true }), 'roll'],
+    ['one that we made, and a wish', { ...without, fleet: fleetFacts({}, { ours: true }), desired: 1 }, 'roll'],
+    ['one that we made, and nobody', snapshotOf([], {}, { ours: true }), 'delete'],
+    ['one that somebody else made, and nobody', snapshotOf([]), 'roll'],
+    ['one that is being deleted', snapshotOf([a], {}, { deleting: true, ours: true }), 'leave'],
+  ] as const)
+    it(`${name}: ${kind}`, () => {
+      assert.equal(decide(snapshot).kind, kind);
+    });
+});

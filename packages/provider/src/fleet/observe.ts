@@ -1,0 +1,135 @@
+import { annotations, labels, labelValues, type MacFleet, macFleet, machine } from '@tartan/api';
+import type { ScalewayAppleSiliconMachine } from '@tartan/api';
+import {
+  type Client,
+  getCondition,
+  isKubeError,
+  type Live,
+  type nodes,
+  type ObjectName,
+  type WatchCache,
+} from '@tartan/kube';
+import type { Clock } from '@tartan/kube/clock';
+import { type CoreMachineDeployment, wantedReplicas } from '../core/machine-deployment.ts';
+import { countsAs, type Tolerance } from '../machine/left-out.ts';
+import type { FleetFacts, Snapshot } from './decide.ts';
+import { fleetNameOf } from './fleet-name.ts';
+import type { Limits } from './judge-turn.ts';
+import type { MachineFacts } from './machine-facts.ts';
+import { memoryOf } from './memory.ts';
+
+export type Node = NonNullable<(typeof nodes)['ofType']>;
+type Machine = Live<ScalewayAppleSiliconMachine>;
+
+export interface Observer {
+  client: Pick<Client, 'get' | 'list'>;
+  nodes: Pick<WatchCache<Node>, 'get'>;
+  /** Undefined: Cluster API's kinds are not there, and nobody asks for machines. */
+  machineDeployments?: Pick<WatchCache<CoreMachineDeployment>, 'list'> | undefined;
+  /** What all Macs of that fleet shall have in common, in one word. */
+  revisionOf: (fleet: string, signal: AbortSignal) => Promise<string>;
+  limits: Limits;
+  clock: Clock;
+}
+
+export interface Observation {
+  /** As it was read, for whoever writes it. */
+  fleet: Live<MacFleet> | undefined;
+  snapshot: Snapshot;
+}
+
+/**
+ * The fleet first, then its machines, both from the server: what is found of the machines is then never older than the turns that are
+ * judged by it. Caches of different age overspend a budget. Only what an agent says of itself comes from the cache of Nodes.
+ */
+export const observe = async (
+  { client, nodes, machineDeployments, revisionOf, limits, clock }: Observer,
+  { namespace = '', name }: ObjectName,
+  signal: AbortSignal,
+): Promise<Observation> => {
+  const fleet = await client.get(macFleet.resource, { namespace, name }, { signal }).catch((error: unknown) => {
+    if (isKubeError(error, 'notFound')) return undefined;
+    throw error;
+  });
+  const { items } = await client.list(machine.resource, { namespace, signal });
+  const members = items.filter((item) => fleetNameOf(item) === name);
+  const wanting = (machineDeployments?.list() ?? []).filter(
+    ({ metadata }) => metadata.namespace === namespace && metadata.labels?.[labels.fleet] === name,
+  );
+  return {
+    fleet,
+    snapshot: {
+      fleet: fleet && fleetFacts(fleet),
+      machines: members.map((member) =>
+        machineFacts(member, nodes.get(member.metadata.name), { now: clock.now(), ...limits }),
+      ),
+      desired: wanting.reduce((sum, each) => sum + wantedReplicas(each), 0),
+      revision: await revisionOf(name, signal),
+      now: clock.now(),
+      limits,
+    },
+  };
+};
+
+const fleetFacts = ({ metadata, spec, status }: Live<MacFleet>): FleetFacts => ({
+  ours: metadata.labels?.[labels.managedBy] === labelValues.managedBy,
+  deleting: metadata.deletionTimestamp !== undefined,
+  paused: spec.paused,
+  maxUnavailable: spec.maxUnavailable,
+  gateDeadlineMs: spec.gateDeadlineSeconds * 1000,
+  memory: memoryOf(status),
+});
+
+const timeOf = (text: string | undefined): number | undefined => (text === undefined ? undefined : Date.parse(text));
+
+export const machineFacts = (
+  { metadata, spec, status = {} }: Machine,
+  node: Live<Node> | undefined,
+  { now, retryAfterMs }: Pick<Tolerance, 'now' | 'retryAfterMs'>,
+): MachineFacts => {
+  const ready = readiness(status, node);
+  const upToDate = getCondition(status.conditions, 'HostUpToDate');
+  const said = speaksFor(node, spec.providerID) ? node?.metadata.annotations?.[annotations.hostConfigHash] : undefined;
+  return {
+    name: metadata.name,
+    uid: metadata.uid,
+    provisioned: status.initialization?.provisioned === true,
+    deleting: metadata.deletionTimestamp !== undefined,
+    paused: annotations.paused in (metadata.annotations ?? {}),
+    ready: ready.now,
+    notReadySince: ready.now ? undefined : timeOf(ready.since),
+    desired: status.desiredHostConfigHash,
+    actual: countsAs(said ?? status.hostConfigHash, {
+      desired: status.desiredHostConfigHash,
+      leftOut: status.leftOut,
+      now,
+      retryAfterMs,
+    }),
+    pushed: status.hostConfigHash,
+    failed: status.failedHostConfigHash,
+    attempts: status.tartKubeletUpdateAttempts ?? 0,
+    lastFailure: timeOf(status.lastUpdateFailureTime),
+    unreachable: upToDate?.reason === 'RollUnreachable',
+    waitingForIdle: upToDate?.reason === 'WaitingForIdle',
+    complaint: upToDate?.status === 'False' && upToDate.message !== '' ? upToDate.message : undefined,
+  };
+};
+
+/**
+ * The machine says so, and so does its Node at this moment: a machine that is being pushed to has not looked at its Node since before
+ * the push, so that its own word speaks for the agent that was there before.
+ */
+const readiness = (
+  { conditions }: NonNullable<Machine['status']>,
+  node: Live<Node> | undefined,
+): { now: boolean; since: string | undefined } => {
+  const ofMachine = getCondition(conditions, 'Ready');
+  const ofNode = node?.status?.conditions?.find(({ type }) => type === 'Ready');
+  if (ofMachine?.status !== 'True') return { now: false, since: ofMachine?.lastTransitionTime };
+  return { now: ofNode === undefined || ofNode.status === 'True', since: ofNode?.lastTransitionTime };
+};
+
+/** Not one that is down, which says what was; nor one of another server that happens to bear the name. */
+const speaksFor = (node: Live<Node> | undefined, providerID: string | undefined): boolean =>
+  (node?.status?.conditions ?? []).some(({ type, status }) => type === 'Ready' && status === 'True') &&
+  (node?.spec?.providerID === undefined || node.spec.providerID === providerID);

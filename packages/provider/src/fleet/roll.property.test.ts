@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { isOutdated, isSettled } from './machine-facts.ts';
+import { limits, minute } from './testing/facts.ts';
+import { type ModelFleet, modelFleet, type Revision, type Write } from './testing/model-fleet.ts';
+import type { Turn } from './turn.ts';
+
+/** Something that happens to a fleet. */
+type Step = (fleet: ModelFleet) => void;
+
+/** Everybody does something once. */
+const round = (fleet: ModelFleet, who = 0): void => {
+  fleet.look(who);
+  fleet.write(who);
+  fleet.machines.forEach((_, index) => fleet.work(index));
+  fleet.pass(1);
+};
+
+const manager = fc.nat(1);
+const machine = fc.nat(7);
+const anyRevision = fc.constantFrom<Revision>('good', 'good', 'refused', 'kills the agent', 'cuts off the Mac');
+
+const one = <T>(weight: number, of: fc.Arbitrary<T>, name: string, step: (value: T) => Step) => ({
+  weight,
+  arbitrary: of.map((value) => Object.assign(step(value), { toString: () => `${name} ${String(value)}` })),
+});
+/** Rounds bring a roll forward; looks and writes apart let two managers meet; the rest is what happens to Macs meanwhile. */
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  one(20, manager, 'round', (who) => (fleet) => round(fleet, who)),
+  one(6, manager, 'look', (who) => (fleet) => fleet.look(who)),
+  one(6, manager, 'write', (who) => (fleet) => fleet.write(who)),
+  one(10, machine, 'work', (index) => (fleet) => fleet.work(index)),
+  one(3, fc.integer({ min: 1, max: 20 }), 'pass', (minutes) => (fleet) => fleet.pass(minutes)),
+  one(2, anyRevision, 'release', (next) => (fleet) => fleet.release(next)),
+  one(2, fc.tuple(machine, fc.boolean()), 'down', (down) => (fleet) => fleet.setDown(...down)),
+  one(2, machine, 'up', (index) => (fleet) => fleet.setUp(index)),
+  one(1, machine, 'vanish', (index) => (fleet) => fleet.vanish(index)),
+  one(1, fc.constant(''), 'join', () => (fleet) => fleet.join()),
+  one(1, fc.boolean(), 'paused', (paused) => (fleet) => fleet.setPaused(paused)),
+);
+
+const anyHistory = fc.array(anyStep, { maxLength: 120, size: 'max' });
+const anySize = fc.record({ size: fc.integer({ min: 1, max: 6 }), maxUnavailable: fc.integer({ min: 1, max: 3 }) });
+
+const given = ({ before, after }: Write): Turn[] =>
+  after.turns.filter(
+    ({ uid, hash, rollBack }) => !rollBack && !before.turns.some((turn) => turn.uid === uid && turn.hash === hash),
+  );
+
+const check = (write: Write): void => {
+  const { before, after, snapshot } = write;
+  const { fleet, machines, now } = snapshot;
+  assert.ok(fleet);
+  const factsOf = ({ uid }: Turn) => machines.find((facts) => facts.uid === uid);
+  const isStranded = (turn: Turn): boolean => factsOf(turn)?.ready === false && factsOf(turn)?.desired !== turn.hash;
+  const fresh = given(write);
+
+  assert.ok(after.turns.length <= Math.max(fleet.maxUnavailable, before.turns.length), 'within the budget');
+  assert.equal(new Set(after.turns.map((turn) => turn.machine)).size, after.turns.length, 'one turn each');
+  if (fleet.paused || after.stop) assert.deepEqual(fresh, [], 'none in a pause, none after a stop');
+  for (const turn of fresh) {
+    const facts = factsOf(turn);
+    assert.ok(facts && isOutdated(facts) && facts.desired === turn.hash);
+    const hadOne = [...before.turns, ...before.passedOver].some(({ uid }) => uid === turn.uid);
+    assert.ok(facts.ready || hadOne, 'none for a Mac that was down before');
+    assert.equal(turn.canary, after.provenRevision !== snapshot.revision);
+    if (turn.canary)
+      assert.ok(
+        after.turns.every((other) => other === turn || (isStranded(other) && !other.rollBack)),
+        'alone',
+      );
+  }
+  if (before.stop && before.stalledRevision === snapshot.revision && !after.stop) {
+    const cooled = now - Date.parse(before.stop.at) >= (limits.retryAfterMs ?? Infinity);
+    assert.ok(cooled || machines.every(isSettled), 'a stop is lifted by time, or when nothing is left');
+  }
+  for (const turn of before.turns.filter(({ rollBack }) => rollBack)) {
+    if (after.turns.some(({ uid, rollBack }) => uid === turn.uid && rollBack)) continue;
+    const facts = factsOf(turn);
+    const done = facts === undefined || facts.failed === turn.hash || (facts.ready && facts.actual !== turn.hash);
+    assert.ok(done || now - Date.parse(turn.grantedAt) >= fleet.gateDeadlineMs, 'a roll back is finished');
+  }
+};
+
+describe('a roll, whatever happens', () => {
+  it('keeps its rules, also when two managers write at once from what they saw a while ago', () => {
+    fc.assert(
+      fc.property(anySize, anyHistory, (size, history) => {
+        const fleet = modelFleet(size);
+        for (const step of history) step(fleet);
+        for (const write of fleet.writes) check(write);
+      }),
+      { numRuns: 1500 },
+    );
+  });
+
+  it('ends by itself once Macs and what is sent to them are good', () => {
+    fc.assert(
+      fc.property(anySize, anyHistory, (size, history) => {
+        const fleet = modelFleet(size);
+        for (const step of history) step(fleet);
+        fleet.release('good');
+        fleet.setPaused(false);
+        fleet.machines.forEach((_, index) => fleet.setUp(index));
+        for (let rounds = 0; rounds < 120; rounds += 1) round(fleet);
+        assert.ok(fleet.machines.every(isSettled), fleet.describe());
+        const { turns, stop, passedOver, rollStartedAt } = fleet.memory;
+        assert.deepEqual([turns, stop, passedOver, rollStartedAt], [[], undefined, [], undefined]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('ends after a bad revision that nobody takes back, once it is good for the Macs after all', () => {
+    fc.assert(
+      fc.property(anySize, anyHistory, (size, history) => {
+        const fleet = modelFleet(size);
+        for (const step of history) step(fleet);
+        fleet.setPaused(false);
+        fleet.machines.forEach((_, index) => fleet.setUp(index));
+        // Without another number: only time lifts what was refused.
+        fleet.mend();
+        for (let rounds = 0; rounds < 200; rounds += 1) round(fleet);
+        assert.ok(fleet.machines.every(isSettled), fleet.describe());
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('neither waits for Macs that were down before nor stops for them', () => {
+    fc.assert(
+      fc.property(anySize, fc.subarray([0, 1, 2, 3, 4, 5]), fc.boolean(), (size, down, reachable) => {
+        const fleet = modelFleet(size);
+        const indices = down.filter((index) => index < size.size);
+        for (const index of indices) fleet.setDown(index, reachable);
+        fleet.release('good');
+        for (let rounds = 0; rounds < 30; rounds += 1) round(fleet);
+        fleet.machines.forEach((facts, index) => assert.equal(isSettled(facts), !indices.includes(index)));
+        for (const { after } of fleet.writes) {
+          assert.equal(after.stop, undefined);
+          assert.ok(after.turns.every((turn) => !indices.some((index) => `mac-${index}` === turn.machine)));
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('takes down one Mac at most with a bad revision, each time it tries', () => {
+    const bad = fc.constantFrom<Revision>('kills the agent', 'cuts off the Mac', 'refused');
+    fc.assert(
+      fc.property(anySize, bad, (size, revision) => {
+        const fleet = modelFleet(size);
+        fleet.release(revision);
+        const begun = fleet.now;
+        for (let rounds = 0; fleet.memory.stop === undefined; rounds += 1) {
+          assert.ok(rounds < 60, fleet.describe());
+          round(fleet);
+        }
+        assert.ok(fleet.now - begun <= 20 * minute);
+        for (let rounds = 0; rounds < 29; rounds += 1) round(fleet);
+        assert.equal(fleet.lost.length, revision === 'refused' ? 0 : 1);
+        assert.ok(fleet.memory.stop);
+        const allBack = fleet.machines.every(({ ready }) => ready);
+        assert.equal(allBack, revision !== 'cuts off the Mac', 'rolled back, if there is a way to');
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
