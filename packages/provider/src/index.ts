@@ -21,3 +21,10 @@ export { type ClusterControllerOptions, createClusterController } from './cluste
 export { type CoreCluster, coreClusters } from './cluster/core-cluster.ts';
 export { type ControlPlaneOptions, createControlPlaneController } from './control-plane/controller.ts';
 export { serviceAddress } from './control-plane/service-address.ts';
+
+// All of it as one manager.
+export { createProvider, type Provider } from './manager/create-provider.ts';
+export type { Intervals, ProviderParts } from './manager/parts.ts';
+export { createProviderMetrics, type ProviderMetrics } from './manager/provider-metrics.ts';
+export { providerRights, type Right, type Rights } from './manager/rights.ts';
+export { loadHostSettings } from './host-work/load-host-settings.ts';

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { customResourceFiles } from './custom-resources.ts';
 import { embeddedKubernetesPage } from './embedded-kubernetes-page.ts';
+import { metricsPage } from './metrics-page.ts';
 import { pinnedVersions } from './pinned-versions.ts';
 import { providerFlagsPage } from './provider-flags-page.ts';
 import { resourcesPage } from './resources-page.ts';
@@ -21,6 +22,7 @@ interface Generated {
 
 const files: Generated[] = [
   { path: 'docs/embedded-kubernetes.md', content: embeddedKubernetesPage },
+  { path: 'docs/metrics.md', content: metricsPage },
   { path: 'docs/provider-flags.md', content: providerFlagsPage },
   { path: 'docs/resources.md', content: resourcesPage },
   ...customResourceFiles,

@@ -37,6 +37,7 @@ export const helpText = (): string =>
     '',
     'Durations are written as in Go: 90s, 15m, 1h30m. A flag wins over its environment variable; of a flag that',
     'is given twice, the last one counts. A switch is on when it stands alone, and off with =false.',
+    '--help prints this, and --version the version.',
     ...flagGroups.flatMap(({ title, flags }) => ['', `${title}:`, ...flags.flatMap(linesOf)]),
     '',
     'Credentials, from the environment only:',

@@ -1,0 +1,34 @@
+import { type Controller, createSubresources } from '@tartan/kube';
+import { createClusterController } from '../cluster/controller.ts';
+import { createControlPlaneController } from '../control-plane/controller.ts';
+import { serviceAddress } from '../control-plane/service-address.ts';
+import { createApprover } from '../identity/index.ts';
+import { createPodRelease } from '../pods/controller.ts';
+import { createFleetSpread } from '../spread/controller.ts';
+import type { Wiring } from './controllers.ts';
+import { machineOf } from './machine-of.ts';
+
+/** What is looked after in Kubernetes alone: what Cluster API waits for, who may be a Node, and Pods of Macs. */
+export const clusterControllers = (wiring: Wiring): readonly Controller[] => {
+  const { parts, caches, client, transport, events, metrics } = wiring;
+  const { options, clock, log, redactor } = parts;
+  const common = { client, clock, log, events, metrics };
+  const subresources = createSubresources(transport, { clock });
+
+  const spread = createFleetSpread({ ...common, deployment: options.fleetSpread, nodes: caches.nodes });
+  return [
+    createClusterController({ ...common, ...caches }),
+    createControlPlaneController({
+      ...common,
+      ...caches,
+      secrets: caches.kubeconfigs,
+      tokens: subresources,
+      redactor,
+      address: (call) => serviceAddress(client, call),
+      ca: parts.ca ?? '',
+    }),
+    createApprover({ ...common, requests: caches.certificateRequests, subresources, machineOf: machineOf(client) }),
+    createPodRelease({ ...common, ...caches, count: metrics.podReleased }),
+    ...(spread ? [spread] : []),
+  ];
+};

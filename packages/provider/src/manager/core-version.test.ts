@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { createLogger, KubeError } from '@tartan/kube';
+import { manualClock } from '@tartan/kube/clock';
+import { findCoreVersion, type FoundCore } from './core-version.ts';
+import { settle } from './testing/stage.ts';
+
+/** What the server says of each version, from one moment to the next; the last one stays. */
+type Answers = readonly (readonly string[] | KubeError)[];
+
+const setUp = (answers: Answers) => {
+  const clock = manualClock();
+  const problems: string[] = [];
+  const stopping = new AbortController();
+  const left = [...answers];
+  const client = {
+    list: async ({ version }: { version: string }): Promise<never> => {
+      const answer = left[0] ?? [];
+      const isLastQuestion = answer instanceof KubeError || answer.includes(version) || version === 'v1beta1';
+      if (isLastQuestion && left.length > 1) left.shift();
+      if (answer instanceof KubeError) throw answer;
+      if (!answer.includes(version)) throw new KubeError('notFound', 'the server could not find it');
+      return { items: [], resourceVersion: '1' } as never;
+    },
+  };
+  const finding: Promise<FoundCore> = findCoreVersion(
+    {
+      client,
+      clock,
+      log: createLogger({ write: () => {}, clock, level: 'error' }),
+      deadlineMs: 20_000,
+      retryMs: 5_000,
+      onProblem: (problem) => problems.push(problem),
+    },
+    stopping.signal,
+  );
+  return { clock, problems, stopping, finding };
+};
+
+describe('which version of core to speak', () => {
+  const rows: readonly [what: string, served: readonly string[], version: string][] = [
+    ['the newer one when both are served', ['v1beta1', 'v1beta2'], 'v1beta2'],
+    ['the newer one alone', ['v1beta2'], 'v1beta2'],
+    ['the older one where there is no other', ['v1beta1'], 'v1beta1'],
+  ];
+  for (const [what, served, version] of rows)
+    test(what, async () => assert.deepEqual(await setUp([served]).finding, { kind: 'found', version }));
+
+  test('core that comes late is found', async () => {
+    const { clock, problems, finding } = setUp([[], [], ['v1beta2']]);
+    for (let look = 0; look < 2; look += 1) {
+      await settle();
+      clock.advance(5_000);
+    }
+    assert.deepEqual(await finding, { kind: 'found', version: 'v1beta2' });
+    assert.equal(problems.length, 2);
+    assert.match(problems[0] ?? '', /Install Cluster API core/);
+  });
+
+  test('a server that does not answer is asked again, and is not taken for one without core', async () => {
+    const away = new KubeError('unreachable', 'no route to the API server');
+    const { clock, problems, finding } = setUp([away, ['v1beta2']]);
+    await settle();
+    assert.match(problems[0] ?? '', /no route/);
+    assert.doesNotMatch(problems[0] ?? '', /Install/);
+    clock.advance(5_000);
+    assert.deepEqual(await finding, { kind: 'found', version: 'v1beta2' });
+  });
+
+  test('there is an end to waiting', async () => {
+    const { clock, finding } = setUp([[]]);
+    for (let look = 0; look < 5; look += 1) {
+      await settle();
+      clock.advance(5_000);
+    }
+    const found = await finding;
+    assert.ok(found.kind === 'missing' && found.problem.includes('Install Cluster API core'));
+  });
+
+  test('a stop ends it at once', async () => {
+    const { stopping, finding } = setUp([[]]);
+    await settle();
+    stopping.abort();
+    assert.deepEqual(await finding, { kind: 'stopped' });
+  });
+});

@@ -1,0 +1,65 @@
+import { type CallOptions, type Client, isKubeError, type Logger } from '@tartan/kube';
+import { type Clock, sleep } from '@tartan/kube/clock';
+import { coreClusters, coreGroup } from '../cluster/core-cluster.ts';
+
+export type CoreVersion = Parameters<typeof coreClusters>[0];
+
+const newestFirst: readonly CoreVersion[] = ['v1beta2', 'v1beta1'];
+
+const notInstalled = `Cluster API core is not installed in this cluster: it serves neither ${newestFirst.join(' nor ')} of ${coreGroup}. Install Cluster API core with its custom resource definitions (clusterctl init); this manager goes on by itself once they are there.`;
+
+/** Undefined: there is no core. Found out by listing Clusters, as that is a right which the manager has anyway. */
+const servedVersion = async (client: Pick<Client, 'list'>, call: CallOptions): Promise<CoreVersion | undefined> => {
+  for (const version of newestFirst) {
+    try {
+      await client.list(coreClusters(version), call);
+      return version;
+    } catch (error) {
+      if (!isKubeError(error, 'notFound')) throw error;
+    }
+  }
+  return undefined;
+};
+
+interface Finder {
+  readonly client: Pick<Client, 'list'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly deadlineMs: number;
+  readonly retryMs: number;
+  /** Hears what is wrong so far. */
+  readonly onProblem: (problem: string) => void;
+}
+
+export type FoundCore =
+  | { readonly kind: 'found'; readonly version: CoreVersion }
+  | { readonly kind: 'stopped' }
+  /** `problem` is for people. */
+  | { readonly kind: 'missing'; readonly problem: string };
+
+/**
+ * Which version of Cluster API's own kinds to speak. Looks again until it is found, the time is over or the signal fires: core and we
+ * are often installed by the same command, in no order (I-01, I-06).
+ * Caveat: asked once. A core that stops serving the version that was found is met by the next process.
+ */
+export const findCoreVersion = async (finder: Finder, signal: AbortSignal): Promise<FoundCore> => {
+  const { client, clock, log, deadlineMs, retryMs, onProblem } = finder;
+  const deadline = clock.monotonic() + deadlineMs;
+  let problem = notInstalled;
+  while (!signal.aborted) {
+    try {
+      const version = await servedVersion(client, { signal });
+      if (version !== undefined) return { kind: 'found', version };
+      problem = notInstalled;
+    } catch (error) {
+      problem = `Cluster API core cannot be looked for: ${error instanceof Error ? error.message : String(error)}`;
+    }
+    const left = deadline - clock.monotonic();
+    if (signal.aborted) break;
+    if (left <= 0) return { kind: 'missing', problem };
+    log.warn('Cluster API core is not there yet', { problem, forSeconds: Math.ceil(left / 1000) });
+    onProblem(problem);
+    await sleep(clock, Math.min(left, retryMs), signal);
+  }
+  return { kind: 'stopped' };
+};

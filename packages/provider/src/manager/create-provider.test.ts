@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { leaderElectionID, machine, macHost, metricNames } from '@tartan/api';
+import { leases } from '@tartan/kube';
+import { ScalewayError } from '@tartan/scaleway';
+import { scriptedWork } from '../machine/testing/scripted.ts';
+import { oneMac } from './testing/one-mac.ts';
+import { freezing, namespace, optionsWith, quietPool, setStage } from './testing/stage.ts';
+import { liveOnce } from './testing/whole-life.ts';
+
+describe('one manager', () => {
+  test('starts, leads, is ready, and stops with the lease given back', async (t) => {
+    const { client, start, installCore, pass, refused } = await setStage(t);
+    await installCore();
+    const manager = start('a');
+    await pass(3_000);
+    assert.deepEqual(refused, [], 'its rights are enough');
+    assert.deepEqual(await manager.ask('/readyz'), { code: 200, body: 'ok' });
+    assert.equal((await manager.ask('/healthz')).code, 200);
+    assert.ok(manager.leads());
+    const lease = () => client.get(leases, { namespace, name: leaderElectionID });
+    assert.equal((await lease()).spec?.holderIdentity, 'a');
+    assert.deepEqual(await manager.stop(), { ok: true });
+    assert.equal((await lease()).spec?.holderIdentity ?? '', '');
+    assert.ok(!manager.leads());
+  });
+
+  test('sees a machine through its whole life, and asks for no right that it does not have', async (t) => {
+    const { client, start, installCore, pass, refused } = await setStage(t);
+    await installCore();
+    const serverID = '6f1c0a52-0d7e-4a2b-8f43-3c2d1b0a9e87';
+    const mac = oneMac(serverID);
+    const manager = start('a', { pool: mac.pool, hostWork: scriptedWork() });
+    await pass(3_000);
+    const eventually = async <T>(look: () => Promise<T | undefined>): Promise<T> => {
+      for (let second = 0; second < 600; second += 1) {
+        const found = await look();
+        if (found !== undefined) return found;
+        await pass(1_000, 1_000);
+      }
+      assert.fail(manager.lines.slice(-20).join(''));
+    };
+    await liveOnce({ client, serverID, eventually, server: 'https://192.0.2.1:6443' });
+    assert.deepEqual(refused, []);
+    assert.equal(mac.calls[0], 'rename mac-1');
+    assert.match(mac.calls.join(), /^rename mac-1,rename tuist-releasing-[^,]*,reinstall,rename tuist-pool-[^,]*$/);
+  });
+
+  test('needs no lease when it is told to be alone', async (t) => {
+    const { start, installCore, pass, client } = await setStage(t);
+    await installCore();
+    const manager = start('a', { options: optionsWith('--leader-elect=false') });
+    await pass(1_000);
+    assert.equal((await manager.ask('/readyz')).code, 200);
+    assert.ok(manager.leads());
+    assert.deepEqual((await client.list(leases, { namespace })).items, []);
+    assert.deepEqual(await manager.stop(), { ok: true });
+  });
+
+  test('tells all its figures', async (t) => {
+    const { client, start, installCore, pass } = await setStage(t);
+    await installCore();
+    await client.create(machine.resource, {
+      apiVersion: 'infrastructure.cluster.x-k8s.io/v1alpha1',
+      kind: 'ScalewayAppleSiliconMachine',
+      metadata: { name: 'mac-1', namespace, labels: { 'cluster.x-k8s.io/cluster-name': 'macs' } },
+      spec: machine.spec.parse({ fleetName: 'runners' }),
+    });
+    const manager = start('a');
+    await pass(3_000);
+    const { body } = await manager.ask('/metrics');
+    for (const name of Object.values(metricNames)) assert.match(body, new RegExp(`^# TYPE ${name} `, 'm'), name);
+    assert.match(
+      body,
+      new RegExp(`^${metricNames.machinePhase}\\{namespace="${namespace}",machine="mac-1",fleet="runners"`, 'm'),
+    );
+    assert.match(body, /^leader_election_master_status\{name="scaleway-applesilicon\..*"\} 1$/m);
+    assert.match(body, /^rest_client_requests_total\{code="200",method="GET",host="in-process"\} \d+$/m);
+  });
+
+  test('works with probes and metrics turned off', async (t) => {
+    const { start, installCore, pass } = await setStage(t);
+    await installCore();
+    const options = optionsWith('--metrics-bind-address=0', '--health-probe-bind-address=0');
+    const manager = start('a', { options });
+    await pass(3_000);
+    assert.deepEqual(manager.provider.addresses, { probes: undefined, metrics: undefined });
+    assert.ok(manager.leads());
+    assert.deepEqual(await manager.stop(), { ok: true });
+  });
+
+  test('says what is wrong when it cannot listen', async (t) => {
+    const { start, installCore, pass } = await setStage(t);
+    await installCore();
+    const first = start('a');
+    const { port } = (await first.provider.addresses.probes) ?? { port: 0 };
+    const second = start('b', { options: optionsWith(`--health-probe-bind-address=127.0.0.1:${port}`) });
+    await pass(3_000);
+    const result = await second.ended;
+    assert.ok(!result.ok && /cannot listen on 127\.0\.0\.1/.test(result.reason), JSON.stringify(result));
+  });
+});
+
+describe('what is not there yet', () => {
+  test('core is waited for, and readyz says how to get it', async (t) => {
+    const { start, installCore, pass } = await setStage(t, ['v1beta1']);
+    const manager = start('a');
+    await pass(7_000);
+    const { code, body } = await manager.ask('/readyz');
+    assert.equal(code, 500);
+    assert.match(body, /\[-\]cluster-api failed: Cluster API core is not installed/);
+    assert.equal((await manager.ask('/healthz')).code, 200, 'a restart would not help');
+    await installCore();
+    await pass(8_000);
+    assert.equal((await manager.ask('/readyz')).code, 200);
+    assert.ok(manager.lines.some((line) => line.includes('"version":"v1beta1"')));
+  });
+
+  test('core that never comes ends the manager, with what to do', async (t) => {
+    const { start, pass } = await setStage(t);
+    const manager = start('a', { intervals: { syncDeadlineMs: 20_000 } });
+    await pass(21_000);
+    const result = await manager.ended;
+    assert.ok(!result.ok && /Install Cluster API core/.test(result.reason), JSON.stringify(result));
+  });
+
+  test('a right at Scaleway is named, asked for again, and ends nothing', async (t) => {
+    const { start, installCore, pass } = await setStage(t);
+    await installCore();
+    let granted = false;
+    const denied = new ScalewayError('The key lacks SSHKeysFullAccess.', { kind: 'denied' });
+    const pool = { ...quietPool(), listKeys: async () => (granted ? [] : Promise.reject(denied)) };
+    const manager = start('a', { pool });
+    await pass(3_000);
+    const { code, body } = await manager.ask('/readyz');
+    assert.equal(code, 500);
+    assert.match(body, /\[-\]scaleway failed: The key lacks SSHKeysFullAccess\./);
+    assert.ok(manager.leads(), 'Macs that run need no right at Scaleway');
+    granted = true;
+    await pass(60_000);
+    assert.equal((await manager.ask('/readyz')).code, 200);
+  });
+});
+
+describe('two managers', () => {
+  test('one leads; when it stops the other goes on at once', async (t) => {
+    const { start, installCore, pass } = await setStage(t);
+    await installCore();
+    const first = start('a');
+    await pass(3_000);
+    const second = start('b');
+    await pass(5_000);
+    assert.deepEqual([first.leads(), second.leads()], [true, false]);
+    assert.equal((await second.ask('/readyz')).code, 200, 'whoever stands by is ready');
+    assert.deepEqual(await first.stop(), { ok: true });
+    await pass(2_000);
+    assert.ok(second.leads());
+  });
+
+  test('whoever stands by tells no figures of machines, so that sums stay right', async (t) => {
+    const { client, start, installCore, pass } = await setStage(t);
+    await installCore();
+    await client.create(macHost.resource, {
+      apiVersion: 'infrastructure.cluster.x-k8s.io/v1alpha1',
+      kind: 'MacHost',
+      metadata: { name: '6f1c0a52-0d7e-4a2b-8f43-3c2d1b0a9e87' },
+      spec: macHost.spec.parse({ zone: 'fr-par-1' }),
+    });
+    const first = start('a');
+    await pass(3_000);
+    const second = start('b');
+    await pass(3_000);
+    const series = new RegExp(`^${metricNames.macHosts}\\{`, 'm');
+    assert.match((await first.ask('/metrics')).body, series);
+    assert.doesNotMatch((await second.ask('/metrics')).body, series);
+  });
+
+  test('a leader that is frozen is followed within its lease, and may do nothing when it thaws', async (t) => {
+    const { clock, transport, start, installCore, pass } = await setStage(t);
+    await installCore();
+    const ice = freezing(clock, transport);
+    const first = start('a', { clock: ice.clock, transport: ice.transport });
+    await pass(3_000);
+    const second = start('b');
+    await pass(3_000);
+    assert.deepEqual([first.leads(), second.leads()], [true, false]);
+    ice.freeze();
+    await pass(18_000);
+    assert.ok(second.leads());
+    assert.throws(() => first.provider.gate.pass(), /this process does not lead/);
+    ice.thaw();
+    assert.throws(() => first.provider.gate.pass(), /this process does not lead/);
+    await pass(10_000);
+    const result = await first.ended;
+    assert.ok(!result.ok && /leadership was lost/.test(result.reason), JSON.stringify(result));
+    assert.ok(second.leads());
+  });
+
+  test('of one that loses the API server, the gate closes before the other leads', async (t) => {
+    const { transport, start, installCore, pass } = await setStage(t);
+    await installCore();
+    let cut = false;
+    const flaky = {
+      ...transport,
+      send: (request: Parameters<typeof transport.send>[0]) =>
+        cut ? Promise.reject(new Error('no route')) : transport.send(request),
+    };
+    const first = start('a', { transport: flaky });
+    await pass(3_000);
+    const second = start('b');
+    await pass(3_000);
+    cut = true;
+    for (let seconds = 0; seconds < 20; seconds += 1) {
+      await pass(1_000);
+      assert.ok(!(first.leads() && second.leads()));
+    }
+    assert.deepEqual([first.leads(), second.leads()], [false, true]);
+  });
+});

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { machine } from '@tartan/api';
+import { namespaces } from '@tartan/kube';
+import { machineOf } from './machine-of.ts';
+import { namespace, setStage } from './testing/stage.ts';
+
+const { signal } = new AbortController();
+
+describe('whose Node it is', () => {
+  test('is read from the server, token and all; of two machines of one name the older one', async (t) => {
+    const { client, clock } = await setStage(t);
+    const of = machineOf(client);
+    assert.equal(await of('mac-1', signal), undefined);
+    const create = (inNamespace: string, name: string) =>
+      client.create(machine.resource, {
+        apiVersion: 'infrastructure.cluster.x-k8s.io/v1alpha1',
+        kind: 'ScalewayAppleSiliconMachine',
+        metadata: { name, namespace: inNamespace },
+        spec: machine.spec.parse({}),
+      });
+    const older = await create(namespace, 'mac-1');
+    await create(namespace, 'mac-10');
+    clock.advance(60_000);
+    // Comes first in any list.
+    const elsewhere = 'a-namespace';
+    await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: elsewhere } });
+    await create(elsewhere, 'mac-1');
+    const nothing = { deleting: false, tokenID: undefined, tokenExpiresAt: undefined };
+    assert.deepEqual(await of('mac-1', signal), { uid: older.metadata.uid, ...nothing });
+    const status = { joinTokenID: 'abcdef', joinTokenExpires: '2026-01-01T01:00:00Z' };
+    await client.patch(
+      machine.resource,
+      { namespace, name: 'mac-1' },
+      { type: 'merge', body: { status } },
+      { subresource: 'status' },
+    );
+    assert.deepEqual(await of('mac-1', signal), {
+      uid: older.metadata.uid,
+      deleting: false,
+      tokenID: 'abcdef',
+      tokenExpiresAt: Date.parse('2026-01-01T01:00:00Z'),
+    });
+  });
+});

@@ -1,0 +1,59 @@
+import { type Durations, type Logger, type Redactor, type Transport, usualDurations } from '@tartan/kube';
+import type { Clock, Random } from '@tartan/kube/clock';
+import type { HostPool } from '@tartan/scaleway';
+import type { ProviderOptions } from '../flags/provider-options.ts';
+import type { HostSettings } from '../host-work/host-settings.ts';
+import type { HostWork } from '../host-work/host-work.ts';
+import type { Limits } from '../mac-host/limits.ts';
+import type { ProviderMetrics } from './provider-metrics.ts';
+
+/** All that a manager is made of. The caller owns transport and pool, and closes them when `run` has ended. */
+export interface ProviderParts {
+  readonly options: ProviderOptions;
+  readonly transport: Transport;
+  /** Host and port of the API server, for metrics. */
+  readonly apiHost: string;
+  /** PEM: the authority of the cluster, for Macs and for core. Undefined when everybody trusts it anyway. */
+  readonly ca: string | undefined;
+  readonly pool: HostPool;
+  readonly settings: HostSettings;
+  /** SSH unless told. */
+  readonly hostWork?: HostWork;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  /** That of the log: it is told of every secret that is made or read. */
+  readonly redactor: Redactor;
+  /** No other process has it, also not this one when it is restarted. */
+  readonly identity: string;
+  /** One of its own unless given: whoever meters the pool gives the one that hears of its calls. */
+  readonly metrics?: ProviderMetrics;
+  readonly intervals?: Partial<Intervals>;
+}
+
+/** How patient the manager is. Each has a value that fits production. */
+export interface Intervals {
+  readonly election: Durations;
+  /** For core to be found, and again for the first lists of all caches. */
+  readonly syncDeadlineMs: number;
+  readonly coreRetryMs: number;
+  readonly rightsRetryMs: number;
+  readonly rightsAgainMs: number;
+  /** For everything to stop. Kubernetes kills after 30 s. */
+  readonly stopDeadlineMs: number;
+  /** Between two lists of a zone. */
+  readonly inventoryMs: number;
+  /** Of what is done to servers at Scaleway. */
+  readonly hosts: Partial<Limits>;
+}
+
+export const usualIntervals: Intervals = {
+  election: usualDurations,
+  syncDeadlineMs: 120_000,
+  coreRetryMs: 5_000,
+  rightsRetryMs: 60_000,
+  rightsAgainMs: 10 * 60_000,
+  stopDeadlineMs: 25_000,
+  inventoryMs: 60_000,
+  hosts: {},
+};

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  type MacFleet,
+  macFleet,
+  type MacHost,
+  macHost,
+  machine,
+  type MachineStatus,
+  type ScalewayAppleSiliconMachine,
+} from '@tartan/api';
+import type { Live } from '@tartan/kube';
+import { manualClock } from '@tartan/kube/clock';
+import { createProviderMetrics } from './provider-metrics.ts';
+import type { FleetState } from './state-metrics.ts';
+
+const now = Date.parse('2026-01-01T01:00:00Z');
+const metadata = (name: string) => ({
+  name,
+  namespace: 'tartan',
+  uid: name,
+  resourceVersion: '1',
+  creationTimestamp: '2026-01-01T00:00:00Z',
+});
+const condition = (type: string, status: 'True' | 'False', reason: string) => ({
+  type,
+  status,
+  reason,
+  message: '',
+  lastTransitionTime: '2026-01-01T00:50:00Z',
+});
+
+const machineWith = (name: string, status: MachineStatus): Live<ScalewayAppleSiliconMachine> => ({
+  apiVersion: 'infrastructure.cluster.x-k8s.io/v1alpha1',
+  kind: 'ScalewayAppleSiliconMachine',
+  metadata: metadata(name),
+  spec: machine.spec.parse({ fleetName: 'runners' }),
+  status,
+});
+const hostIn = (name: string, state: 'pool' | 'held', type: string): Live<MacHost> => ({
+  apiVersion: 'infrastructure.cluster.x-k8s.io/v1alpha1',
+  kind: 'MacHost',
+  metadata: metadata(name),
+  spec: macHost.spec.parse({ zone: 'fr-par-1' }),
+  status: { state, type },
+});
+const fleetWith = (status: Partial<NonNullable<MacFleet['status']>>): Live<MacFleet> => ({
+  apiVersion: 'infrastructure.cluster.x-k8s.io/v1alpha1',
+  kind: 'MacFleet',
+  metadata: metadata('runners'),
+  spec: macFleet.spec.parse({}),
+  status: { observedGeneration: 1, ...status },
+});
+
+const nothing: FleetState = { machines: [], hosts: [], fleets: [], now };
+
+const seriesOf = async (state: FleetState | undefined): Promise<string[]> => {
+  const metrics = createProviderMetrics({ clock: manualClock() });
+  metrics.state.show(() => state);
+  const { body } = await metrics.text();
+  return body
+    .split('\n')
+    .filter(
+      (line) =>
+        /^(capt_scaleway_applesilicon_(machine|fleet)|scaleway_mac_hosts)/.test(line) &&
+        !line.includes('bootstrap_seconds'),
+    );
+};
+
+describe('figures about what is there', () => {
+  test('of a machine: its phase and why, its failures, how long it has drifted', async () => {
+    const status: MachineStatus = {
+      phase: 'NotReady',
+      bootstrapAttempts: 2,
+      conditions: [condition('Ready', 'False', 'NodeNotReady'), condition('HostUpToDate', 'False', 'WaitingForTurn')],
+    };
+    const labels = 'namespace="tartan",machine="mac-1",fleet="runners"';
+    assert.deepEqual(await seriesOf({ ...nothing, machines: [machineWith('mac-1', status)] }), [
+      `capt_scaleway_applesilicon_machine_phase{${labels},phase="NotReady",failure_reason="NodeNotReady"} 1`,
+      `capt_scaleway_applesilicon_machine_failed_attempts{${labels},task="bootstrap"} 2`,
+      `capt_scaleway_applesilicon_machine_failed_attempts{${labels},task="update"} 0`,
+      `capt_scaleway_applesilicon_machine_drift_seconds{${labels}} 600`,
+    ]);
+  });
+
+  test('of a machine that is well: no reason, no drift', async () => {
+    const status: MachineStatus = {
+      phase: 'Ready',
+      conditions: [condition('Ready', 'True', 'Ready'), condition('HostUpToDate', 'True', 'UpToDate')],
+    };
+    const lines = await seriesOf({ ...nothing, machines: [machineWith('mac-1', status)] });
+    assert.ok(lines.some((line) => line.endsWith('phase="Ready",failure_reason=""} 1')));
+    assert.ok(lines.some((line) => line.startsWith('capt_scaleway_applesilicon_machine_drift') && line.endsWith(' 0')));
+  });
+
+  test('of the pool: Macs by zone, type and state', async () => {
+    const hosts = [hostIn('1', 'pool', 'M2-L'), hostIn('2', 'pool', 'M2-L'), hostIn('3', 'held', 'M4-S')];
+    assert.deepEqual(await seriesOf({ ...nothing, hosts }), [
+      'scaleway_mac_hosts{zone="fr-par-1",type="M2-L",state="pool"} 2',
+      'scaleway_mac_hosts{zone="fr-par-1",type="M4-S",state="held"} 1',
+    ]);
+  });
+
+  test('of a fleet: how far its roll has come, and whether it has stopped', async () => {
+    const turn = { machine: 'a', uid: 'u', hash: 'h', canary: true, grantedAt: '2026-01-01T00:00:00Z' };
+    const conditions = [condition('Stalled', 'True', 'PushRejected')];
+    const fleets = [fleetWith({ desired: 4, existing: 3, ready: 2, updated: 1, turns: [turn], conditions })];
+    const labels = 'namespace="tartan",fleet="runners"';
+    assert.deepEqual(await seriesOf({ ...nothing, fleets }), [
+      `capt_scaleway_applesilicon_fleet_machines{${labels},count="desired"} 4`,
+      `capt_scaleway_applesilicon_fleet_machines{${labels},count="existing"} 3`,
+      `capt_scaleway_applesilicon_fleet_machines{${labels},count="ready"} 2`,
+      `capt_scaleway_applesilicon_fleet_machines{${labels},count="updated"} 1`,
+      `capt_scaleway_applesilicon_fleet_turns{${labels}} 1`,
+      `capt_scaleway_applesilicon_fleet_stalled{${labels}} 1`,
+    ]);
+  });
+
+  test('none without leading, and none of what is gone (G-18)', async () => {
+    assert.deepEqual(await seriesOf(undefined), []);
+    const metrics = createProviderMetrics({ clock: manualClock() });
+    let machines = [machineWith('mac-1', { phase: 'Ready' })];
+    metrics.state.show(() => ({ ...nothing, machines }));
+    assert.match((await metrics.text()).body, /mac-1/);
+    machines = [];
+    assert.doesNotMatch((await metrics.text()).body, /mac-1/);
+  });
+});

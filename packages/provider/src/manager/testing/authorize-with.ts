@@ -1,0 +1,28 @@
+import type { KubernetesOptions } from '@tartan/sim-kubernetes';
+import type { Right, Rights } from '../rights.ts';
+
+type Authorize = NonNullable<KubernetesOptions['authorize']>;
+type Attributes = Parameters<Authorize>[0];
+
+const covers = (right: Right, { group, resource, subresource, verb, name }: Attributes): boolean =>
+  right.apiGroups.includes(group) &&
+  right.resources.includes(subresource === '' ? resource : `${resource}/${subresource}`) &&
+  right.verbs.includes(verb) &&
+  (right.resourceNames === undefined || right.resourceNames.includes(name));
+
+/** Lets everybody do everything, except for `provider`, who has these rights. Remembers what was refused: `list secrets in default`. */
+export const authorizeWith = (rights: Rights): { authorize: Authorize; refused: string[] } => {
+  const refused: string[] = [];
+  return {
+    refused,
+    authorize: (attributes) => {
+      const { user, verb, resource, subresource, namespace } = attributes;
+      if (user.name !== 'provider') return { allowed: true, reason: '' };
+      const held = [...rights.clusterWide, ...(rights.inNamespace[namespace] ?? [])];
+      const allowed = held.some((right) => covers(right, attributes));
+      if (!allowed)
+        refused.push(`${verb} ${[resource, subresource].filter(Boolean).join('/')} in ${namespace || 'all'}`);
+      return { allowed, reason: '' };
+    },
+  };
+};
