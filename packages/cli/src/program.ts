@@ -38,6 +38,14 @@ const port = (text: string): number => {
   return value;
 };
 
+const countOf =
+  (least: number, most: number) =>
+  (text: string): number => {
+    const value = Number(text);
+    if (Number.isInteger(value) && value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`it is a whole number from ${least} to ${most}.`);
+  };
+
 interface HostOptions {
   user: string;
   port: number;
@@ -62,36 +70,47 @@ const commands = ({ stdin, stdout, stderr, env, signal }: Surroundings, end: (co
     .showHelpAfterError('(see tartan --help)');
 
   /** What a command of ours rejects with is made for people. */
-  const run = async (name: string, command: () => Promise<number>): Promise<void> => {
+  const run = async (name: string, command: () => Promise<number>, failed = 2): Promise<void> => {
     try {
       end(await command());
     } catch (error) {
       const text = signal.aborted ? 'stopped.' : error instanceof Error ? error.message : String(error);
       stderr.write(`tartan ${name}: ${text}\n`);
-      end(signal.aborted || error instanceof NotAnsweredError ? 130 : 2);
+      end(signal.aborted || error instanceof NotAnsweredError ? 130 : failed);
     }
   };
 
   program
     .command('up')
-    .description('Start a control plane on this machine and keep it running until Ctrl-C.')
+    .description('Start a fleet of simulated Macs on this machine and keep it running until Ctrl-C.')
     .option('--port <port>', 'port of the Kubernetes API on 127.0.0.1; 0 takes a free one', port, 0)
-    .option('--once', 'stop again as soon as everything answers: exit code 0 says that it works here')
+    .option('--pool <count>', 'Macs in the pool', countOf(1, 64), 4)
+    .option('--machines <count>', 'machines that are asked for', countOf(1, 64), 2)
+    .option('--once', 'stop again as soon as the first machine is Ready: exit code 0 says that it works here')
     .addHelpText(
       'after',
       `
-What starts is an embedded Kubernetes: no container, no download, nothing outside one temporary folder, which is
-removed when it stops. Real kubectl works against it.
+What starts is an embedded Kubernetes, a simulated Scaleway with a pool of simulated Macs, and the provider, which claims
+Macs for machines and prepares them over SSH. The agent on the Macs is played: they become Nodes and run no Pods yet. No
+container, no download, nothing outside one temporary folder, which is removed when it stops. Real kubectl works against it.
 
 Examples:
-  $ tartan up                   start, print how to use it, run until Ctrl-C
-  $ tartan up --port 6443       always under the same address
-  $ tartan up --once            check that this machine can run it`,
+  $ tartan up                             start, say what happens and what to try, run until Ctrl-C
+  $ tartan up --pool 8 --machines 6       a larger fleet
+  $ tartan up --port 6443                 always under the same address
+  $ tartan up --once                      check that this machine can run it`,
     )
-    .action(async (options: { port: number; once?: boolean }) => {
-      const { up } = await import('./up.ts');
-      end(await up({ port: options.port, once: options.once ?? false, signal }));
-    });
+    .action((options: { port: number; pool: number; machines: number; once?: boolean }) =>
+      run(
+        'up',
+        async () => {
+          const [{ up }, { createVoice }] = await Promise.all([import('./up/up.ts'), import('./up/voice.ts')]);
+          const voice = createVoice(stdout, lookOf(stdout, env));
+          return up({ ...options, once: options.once ?? false }, { voice, stdin, signal });
+        },
+        1,
+      ),
+    );
 
   withHostOptions(program.command('prepare-host'))
     .description('Prepare one Mac by hand: root without a password, power settings, a console session that is proven.')

@@ -1,0 +1,78 @@
+import { kindNames } from '@tartan/api';
+import { type Client, events, isKubeError, type KubeObject, type Live, nodes, type Resource } from '@tartan/kube';
+import type { Voice } from './voice.ts';
+
+type Event = NonNullable<(typeof events)['ofType']>;
+type Node = NonNullable<(typeof nodes)['ofType']>;
+
+const told = new Set<string>([kindNames.machine.kind, kindNames.macHost.kind, kindNames.macFleet.kind]);
+
+/** One line for what happened to one of ours; none for what is not ours, or was told. */
+export const eventLine = (
+  { involvedObject, type, reason, message, count }: Event,
+  voice: Voice,
+): string | undefined => {
+  if (!told.has(involvedObject.kind ?? '') || (count ?? 1) > 1) return undefined;
+  const who = involvedObject.name ?? '';
+  const what = type === 'Warning' ? voice.bad(reason ?? '') : (reason ?? '');
+  return lineOf(who, `${what}${message ? voice.dim(`  ${message}`) : ''}`);
+};
+
+export const lineOf = (who: string, what: string): string =>
+  `  ${who.length > 12 ? `${who.slice(0, 8)}…` : who.padEnd(9)}  ${what}`;
+
+const readiness = (node: Node | undefined): string =>
+  node?.status?.conditions?.find(({ type }) => type === 'Ready')?.status ?? 'not yet';
+
+/** What is new about a Node. */
+export const nodeLine = (before: Node | undefined, now: Node | undefined, voice: Voice): string | undefined => {
+  const name = (now ?? before)?.metadata?.name ?? '';
+  if (now === undefined) return lineOf(name, 'its Node is gone');
+  if (before === undefined) return lineOf(name, 'joined: there is a Node');
+  const [was, is] = [readiness(before), readiness(now)];
+  const version = now.status?.nodeInfo?.kubeletVersion;
+  if (is === 'True' && (was !== 'True' || version !== before.status?.nodeInfo?.kubeletVersion))
+    return lineOf(name, voice.good(`its Node is Ready, with agent ${version}`));
+  return was === 'True' && is !== 'True' ? lineOf(name, voice.bad('its Node is not Ready any more')) : undefined;
+};
+
+/** Tells what happens from now on, until the signal fires. */
+export const tellStory = async (client: Client, voice: Voice, signal: AbortSignal): Promise<void> => {
+  const known = new Map<string, Node>();
+  const say = (line: string | undefined): void => {
+    if (line !== undefined) voice.say(line);
+  };
+  await Promise.all([
+    follow(client, events, signal, (_, event) => say(event && eventLine(event, voice))),
+    follow(client, nodes, signal, (name, node) => {
+      say(nodeLine(known.get(name), node, voice));
+      if (node === undefined) known.delete(name);
+      else known.set(name, node);
+    }),
+  ]);
+};
+
+const follow = async <T extends KubeObject>(
+  client: Client,
+  resource: Resource<T>,
+  signal: AbortSignal,
+  hear: (name: string, object: Live<T> | undefined) => void,
+): Promise<void> => {
+  let { resourceVersion } = await client.list(resource, { signal });
+  while (!signal.aborted) {
+    try {
+      for await (const event of client.watch(resource, { resourceVersion, signal })) {
+        if (event.type === 'BOOKMARK') {
+          resourceVersion = event.resourceVersion;
+          continue;
+        }
+        resourceVersion = event.object.metadata.resourceVersion;
+        hear(event.object.metadata.name, event.type === 'DELETED' ? undefined : event.object);
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!isKubeError(error, 'expired')) throw error;
+      ({ resourceVersion } = await client.list(resource, { signal }));
+    }
+  }
+};

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import {
+  annotations,
+  labels,
+  machine,
+  macFleet,
+  type MacFleet,
+  macHost,
+  parseProviderID,
+  type ScalewayAppleSiliconMachine,
+  secretNames,
+  serverNames,
+} from '@tartan/api';
+import { certificateSigningRequests, type Live, nodes, secrets } from '@tartan/kube';
+import type { Mac } from '@tartan/sim-mac';
+import type { SimulatedServer } from '@tartan/sim-scaleway';
+import type { RunningProvider } from '../../packages/cli/src/up/provider.ts';
+import { namespace, startWorld, type World } from './world.ts';
+
+type Machine = Live<ScalewayAppleSiliconMachine>;
+type Node = NonNullable<(typeof nodes)['ofType']>;
+
+const fleet = 'fleet-a';
+const isReady = ({ status }: Node): boolean =>
+  (status?.conditions ?? []).some(({ type, status: value }) => type === 'Ready' && value === 'True');
+const macOf = ({ mac }: SimulatedServer): Mac => {
+  assert(mac);
+  return mac;
+};
+const poolNamed = ({ name }: SimulatedServer): boolean => /^tuist-pool-[0-9a-f]{8}$/.test(name);
+
+describe('the life of a machine', { timeout: 300_000 }, () => {
+  let world: World;
+  let provider: RunningProvider;
+  /** What every MacFleet looked like, in order. */
+  const fleets: MacFleet[] = [];
+  const over = new AbortController();
+  let watching: Promise<void>;
+
+  const readyMachine = (name: string): Promise<Machine> =>
+    world.waitFor(machine.resource, name, 'is ready', ({ status }) => status?.ready === true);
+  const serverOf = ({ status }: Machine): SimulatedServer => {
+    const found = world.macs.scaleway.servers().find(({ id }) => id === status?.serverID);
+    assert(found);
+    return found;
+  };
+
+  before(async () => {
+    world = await startWorld({ macs: 3, fleet });
+    provider = await world.startProvider({ version: '0.1.0' });
+    watching = (async () => {
+      const { resourceVersion } = await world.client.list(macFleet.resource);
+      const { signal } = over;
+      for await (const event of world.client.watch(macFleet.resource, { resourceVersion, signal }))
+        if (event.type !== 'BOOKMARK') fleets.push(event.object);
+    })().catch(() => {});
+  });
+  after(async () => {
+    over.abort();
+    await watching;
+    await world.stop();
+  });
+
+  test('two are claimed from a pool of three, made ready over SSH, and their Nodes are Ready', async () => {
+    await world.createMachine('mac-a');
+    await world.createMachine('mac-b');
+    for (const each of [await readyMachine('mac-a'), await readyMachine('mac-b')]) {
+      const { name } = each.metadata;
+      const server = serverOf(each);
+      assert.equal(server.name, name);
+      assert.deepEqual(parseProviderID(each.spec.providerID ?? ''), { zone: server.zone, serverID: server.id });
+      const node = await world.waitFor(nodes, name, 'is Ready', isReady);
+      assert.equal(node.spec?.providerID, each.spec.providerID);
+      assert.equal(node.metadata.labels?.[labels.fleet], fleet);
+      assert.equal(node.metadata.annotations?.[annotations.hostConfigHash], each.status?.hostConfigHash);
+      assert.equal(each.status?.phase, 'Ready');
+      assert.equal(each.status.initialization?.provisioned, true);
+      const host = await world.waitFor(
+        macHost.resource,
+        server.id,
+        'is held',
+        ({ status }) => status?.state === 'held',
+      );
+      assert.equal(host.spec.consumerRef?.uid, each.metadata.uid);
+    }
+    assert.equal(world.macs.scaleway.servers().filter(poolNamed).length, 1);
+  });
+
+  test('their Nodes have joined with certificates of their own', async () => {
+    const { items } = await world.client.list(certificateSigningRequests);
+    const reasons = items.map(({ status }) => (status?.conditions ?? []).map(({ reason }) => reason).join());
+    assert.deepEqual(reasons, ['MachineJoins', 'MachineJoins']);
+    for (const { spec } of items) assert.match(spec.username ?? '', /^system:bootstrap:/);
+  });
+
+  test('a new agent is rolled onto them: one goes first, alone, then the other', async () => {
+    assert.deepEqual(await provider.stop(), { ok: true });
+    fleets.length = 0;
+    provider = await world.startProvider({ version: '0.2.0' });
+    for (const name of ['mac-a', 'mac-b'])
+      await world.waitFor(
+        nodes,
+        name,
+        'runs 0.2.0',
+        (node) => node.status?.nodeInfo?.kubeletVersion === '0.2.0' && isReady(node),
+      );
+    await world.waitFor(
+      macFleet.resource,
+      fleet,
+      'is updated',
+      ({ status }) => status?.updated === 2 && (status.turns ?? []).length === 0,
+    );
+    const turns = fleets.map(({ status }) => status?.turns ?? []);
+    assert.ok(turns.every((each) => each.length <= 1));
+    const order = turns.flat().map((turn) => `${turn.machine} ${turn.canary ? 'first' : 'then'}`);
+    assert.deepEqual(new Set(order.map((each) => each.split(' ')[1])), new Set(['first', 'then']));
+    assert.equal(new Set(order).size, 2);
+    // Both kept their servers and their identity.
+    const { items } = await world.client.list(certificateSigningRequests);
+    assert.equal(items.length, 2);
+  });
+
+  test('one that is deleted gives its Mac back, wiped', async () => {
+    const gone = await world.client.get(machine.resource, { namespace, name: 'mac-a' });
+    const server = serverOf(gone);
+    const keyBefore = macOf(server).hostKey();
+    await world.client.delete(machine.resource, { namespace, name: 'mac-a' });
+    await world.waitUntilGone(machine.resource, 'mac-a');
+    await world.waitUntilGone(nodes, 'mac-a');
+    await world.waitUntilGone(secrets, secretNames.machine('mac-a'));
+    const host = await world.waitFor(
+      macHost.resource,
+      server.id,
+      'is back in the pool',
+      ({ status }) => status?.state === 'pool',
+    );
+    assert.equal(host.spec.consumerRef, undefined);
+    assert.equal(host.spec.release, undefined);
+    assert.ok(poolNamed(server), server.name);
+    assert.equal(server.installs, 1);
+    assert.notEqual(macOf(server).hostKey(), keyBefore);
+    assert.deepEqual(host.status?.retiredHostKeys, [keyBefore]);
+    assert.equal(existsSync(macOf(server).path('/var/db/tartan')), false);
+    assert.ok(host.status?.name?.startsWith(serverNames.defaultPoolPrefix));
+  });
+
+  test('all MacHosts that are lost are found again, by names alone', async () => {
+    const held = await world.client.get(machine.resource, { namespace, name: 'mac-b' });
+    const before = (await world.client.list(macHost.resource)).items;
+    for (const { metadata } of before) await world.client.delete(macHost.resource, { name: metadata.name });
+    const states = await Promise.all(
+      before.map(async ({ metadata: { name, uid } }) => {
+        const found = await world.waitFor(
+          macHost.resource,
+          name,
+          'is there again',
+          ({ metadata, status }) => metadata.uid !== uid && status?.state !== undefined,
+        );
+        return `${found.status?.state} ${found.spec.consumerRef?.uid ?? 'nobody'}`;
+      }),
+    );
+    assert.deepEqual(states.toSorted(), [`held ${held.metadata.uid}`, 'pool nobody', 'pool nobody']);
+    assert.equal((await readyMachine('mac-b')).metadata.uid, held.metadata.uid);
+  });
+
+  test('no secret is in what it logged', async () => {
+    const { items } = await world.client.list(secrets, { namespace });
+    const values = items
+      .flatMap(({ data = {} }) => Object.values(data))
+      .map((value) => Buffer.from(value, 'base64').toString())
+      .filter((value) => value.length > 8 && !value.startsWith('ssh-') && !value.startsWith('SHA256:'));
+    assert.ok(values.length > 0 && world.log.length > 0);
+    for (const line of world.log) for (const value of values) assert.ok(!line.includes(value));
+  });
+
+  test('the provider ends when it is asked to', async () => {
+    assert.deepEqual(await provider.stop(), { ok: true });
+  });
+});

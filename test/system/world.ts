@@ -1,0 +1,121 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { machine, type MachineSpec } from '@tartan/api';
+import { type Client, type KubeObject, type Live, type ObjectName, type Resource } from '@tartan/kube';
+import type { SimulatedServer } from '@tartan/sim-scaleway';
+import { artifactFlags } from '../../packages/cli/src/up/artifacts.ts';
+import { fleetNamespace, startControlPlane } from '../../packages/cli/src/up/control-plane.ts';
+import { type MacPool, startMacPool } from '../../packages/cli/src/up/mac-pool.ts';
+import { type RunningProvider, startProvider, usualFlags } from '../../packages/cli/src/up/provider.ts';
+import { registerKey } from '../../packages/cli/src/up/register-key.ts';
+import { type ManagerProcess, startManager } from '../../packages/provider/src/manager/testing/manager-process.ts';
+import { untilSeen } from './until-seen.ts';
+
+export const namespace = fleetNamespace;
+
+export interface WorldOptions {
+  /** In the pool when it begins. */
+  readonly macs: number;
+  readonly fleet: string;
+  /** Of Macs; Scaleway is faster still, so that a reinstall takes less than a second. */
+  readonly pace?: number;
+  /** What a wait may take at most. */
+  readonly patienceMs?: number;
+}
+
+type Agent = Parameters<typeof artifactFlags>[1];
+
+/** Everything around a provider, and providers in it: Kubernetes over HTTPS, Scaleway over HTTP, Macs over SSH. */
+export interface World {
+  readonly client: Client;
+  readonly macs: MacPool;
+  /** A provider in this process that puts this agent on Macs. It is stopped with the world at the latest. */
+  startProvider(agent: Agent, ...flags: readonly string[]): Promise<RunningProvider>;
+  /** The same as a process of its own, which ends with the test. */
+  startProcess(t: TestContext, agent: Agent, ...flags: readonly string[]): Promise<ManagerProcess>;
+  createMachine(name: string, spec?: Partial<MachineSpec>): Promise<void>;
+  /** The server that bears this name at Scaleway. */
+  serverNamed(name: string): SimulatedServer | undefined;
+  waitFor<T extends KubeObject>(
+    resource: Resource<T>,
+    name: ObjectName | string,
+    what: string,
+    holds: (object: Live<T>) => boolean,
+  ): Promise<Live<T>>;
+  waitUntilGone<T extends KubeObject>(resource: Resource<T>, name: ObjectName | string): Promise<void>;
+  /** Every line that providers of this process have logged. */
+  readonly log: readonly string[];
+  stop(): Promise<void>;
+}
+
+export const startWorld = async (options: WorldOptions): Promise<World> => {
+  const { macs: count, fleet, pace = 0.01, patienceMs = 60_000 } = options;
+  const folder = mkdtempSync(join(tmpdir(), 'tartan-world-'));
+  const stops: (() => Promise<unknown>)[] = [async () => rmSync(folder, { recursive: true, force: true })];
+  const stop = async (): Promise<void> => {
+    for (const each of stops.splice(0).toReversed()) await each();
+  };
+  try {
+    const controlPlane = await startControlPlane({ folder });
+    stops.push(controlPlane.stop);
+    const { client } = controlPlane;
+    const macs = await startMacPool({ folder, pace, scalewayPace: pace / 10 });
+    stops.push(macs.stop);
+    await registerKey(client, macs.pool, fleet);
+    await macs.order(count);
+    const log: string[] = [];
+    const inNamespace = ({ namespaced }: { namespaced: boolean }, name: ObjectName | string): ObjectName =>
+      typeof name === 'string' ? { name, ...(namespaced && { namespace }) } : name;
+    const patience = (): AbortSignal => AbortSignal.timeout(patienceMs);
+    return {
+      client,
+      macs,
+      log,
+      startProvider: async (agent, ...flags) => {
+        const provider = await startProvider({
+          controlPlane,
+          macs,
+          flags: [...(await artifactFlags(folder, agent)), '--log-level=debug', ...flags],
+          intervals: { hosts: { pollMs: 100 } },
+          write: (line) => log.push(line),
+        });
+        stops.push(provider.stop);
+        return provider;
+      },
+      startProcess: async (t, agent, ...flags) =>
+        startManager(
+          t,
+          [...usualFlags, `--kubeconfig=${controlPlane.kubeconfig}`, ...(await artifactFlags(folder, agent)), ...flags],
+          macs.environment,
+        ),
+      createMachine: async (name, spec = {}) => {
+        const object = machine.make({ metadata: { namespace, name }, spec: { fleetName: fleet, ...spec } });
+        await client.create(machine.resource, object);
+      },
+      serverNamed: (name) => macs.scaleway.servers().find((server) => server.name === name),
+      waitFor: async (resource, name, what, holds) => {
+        const seen = await untilSeen({
+          client,
+          resource,
+          name: inNamespace(resource, name),
+          what,
+          holds: (object) => object !== undefined && holds(object),
+          signal: patience(),
+        });
+        if (seen === undefined) throw new Error('unreachable: an object was asked for');
+        return seen;
+      },
+      waitUntilGone: async (resource, name) => {
+        const holds = (object: object | undefined): boolean => object === undefined;
+        const where = { client, resource, name: inNamespace(resource, name), what: 'is gone' };
+        await untilSeen({ ...where, holds, signal: patience() });
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+};
