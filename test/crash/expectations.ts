@@ -1,0 +1,106 @@
+import { annotations, secretNames } from '@tartan/api';
+import { isReady } from './facts.ts';
+import { summaryOn } from './mac.ts';
+import { poolPrefix, type World } from './world.ts';
+
+/** What is missing to what should be, for people. */
+export type Missing = readonly string[];
+
+const unless = (holds: boolean, what: string): Missing => (holds ? [] : [what]);
+
+/** A machine with a Mac that is its own, made ready, and whose Node says so. */
+export const lives = ({ facts, macs, scaleway, alias }: World, name: string): Missing => {
+  const machine = facts.machine(name);
+  const id = machine?.status?.serverID;
+  if (machine === undefined || id === undefined) return [`${name} has no Mac`];
+  const host = facts.host(id);
+  const mac = macs.get(id);
+  const node = facts.node(name);
+  const { status } = machine;
+  return [
+    ...unless(host?.spec.consumerRef?.uid === machine.metadata.uid, `${name} does not hold ${alias(id)}`),
+    ...unless(host?.status?.state === 'held', `${alias(id)} is ${host?.status?.state}`),
+    ...unless(
+      scaleway.servers().some((server) => server.id === id && server.name === name),
+      `no server is called ${name}`,
+    ),
+    ...unless(status?.initialization?.provisioned === true, `${name} is not provisioned`),
+    ...unless(node !== undefined && isReady(node), `the Node ${name} is not Ready`),
+    ...unless(
+      node?.metadata.annotations?.[annotations.hostConfigHash] === summaryOn(mac),
+      `the Node ${name} tells something else than its Mac has`,
+    ),
+    ...unless(node?.spec?.unschedulable !== true, `the Node ${name} is cordoned`),
+    ...unless(status?.ready === true, `${name} is not ready`),
+    ...unless(status?.desiredHostConfigHash === summaryOn(mac), `${name} shall have something else than its Mac has`),
+    ...unless(status?.joinTokenID === undefined, `${name} has a token that it does not need any more`),
+    ...unless(mac.hasIdentity, `the Mac of ${name} has no identity`),
+  ];
+};
+
+/** A Mac that nobody needs, wiped and free. */
+export const isFree = ({ facts, macs, scaleway, alias }: World, id: string, state = 'pool'): Missing => {
+  const host = facts.host(id);
+  const server = scaleway.servers().find((each) => each.id === id);
+  const name = alias(id);
+  return [
+    ...unless(host?.status?.state === state, `${name} is ${host?.status?.state}, not ${state}`),
+    ...unless(host?.spec.consumerRef === undefined, `${name} is held`),
+    ...unless(host?.spec.release === undefined, `${name} is on its way back`),
+    ...unless(server?.status === 'ready', `${name} is ${server?.status}`),
+    ...unless(server?.name.startsWith(poolPrefix) === true, `${name} is called ${server?.name}`),
+    ...unless(Object.keys(macs.get(id).stamps).length === 0, `${name} has traces of its last machine`),
+  ];
+};
+
+/** Nothing that spoke for the machine is left. */
+export const hasLeftNothing = ({ facts }: World, name: string): Missing => [
+  ...unless(facts.machine(name) === undefined, `${name} is still there`),
+  ...unless(facts.node(name) === undefined, `the Node ${name} is still there`),
+  ...unless(
+    !facts.secrets().some(({ metadata }) => metadata.name === `${name}-bootstrap`),
+    `the Secret of ${name} is still there`,
+  ),
+];
+
+/**
+ * Every token belongs to a machine that needs it. Two managers that both believe to lead may leave one behind: it is good for nothing, as
+ * no machine names it, and Kubernetes removes it when it has expired.
+ */
+export const noTokenIsLost = ({ facts, managers }: World): Missing => {
+  if (managers.filter(({ state }) => state !== 'dead').length > 1) return [];
+  const needed = new Set(facts.machines().map(({ status }) => `bootstrap-token-${status?.joinTokenID}`));
+  return facts
+    .secrets()
+    .filter(({ metadata }) => metadata.name.startsWith('bootstrap-token-') && !needed.has(metadata.name))
+    .map(({ metadata }) => `${metadata.name} is nobody's`);
+};
+
+export const fleetIsUpToDate = ({ facts }: World, name: string): Missing => {
+  const fleet = facts.fleets().find(({ metadata }) => metadata.name === name);
+  const condition = (type: string) => fleet?.status?.conditions?.find((each) => each.type === type);
+  return [
+    ...unless(fleet !== undefined, `there is no MacFleet ${name}`),
+    ...unless((fleet?.status?.turns ?? []).length === 0, `the fleet ${name} has turns`),
+    ...unless(
+      condition('Stalled')?.status !== 'True',
+      `the fleet ${name} is stalled: ${condition('Stalled')?.message}`,
+    ),
+    ...unless(condition('Rolling')?.status !== 'True', `the fleet ${name} rolls`),
+  ];
+};
+
+/** Stored, registered once, and noted. */
+export const hasKey = ({ facts, scaleway }: World, fleet: string): Missing => {
+  const secret = facts.secrets().find(({ metadata }) => metadata.name === secretNames.fleetSSH(fleet));
+  const registered = scaleway.keys().filter(({ name }) => name === fleet);
+  const noted = secret?.metadata.annotations?.[annotations.sshKeyID];
+  return [
+    ...unless(secret !== undefined, `the fleet ${fleet} has no key`),
+    ...unless(registered.length === 1, `the key of ${fleet} is registered ${registered.length} times`),
+    ...unless(
+      registered.some(({ id }) => id === noted),
+      `it is not noted how the key of ${fleet} is registered`,
+    ),
+  ];
+};

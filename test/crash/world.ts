@@ -1,0 +1,279 @@
+import { leaderElectionID } from '@tartan/api';
+import { definitions } from '@tartan/api/crds';
+import {
+  type Client,
+  createClient,
+  createLogger,
+  createRedactor,
+  customResourceDefinitions,
+  inProcessTransport,
+  leases,
+  namespaces,
+} from '@tartan/kube';
+import { createHostPool } from '@tartan/scaleway';
+import { createKubernetes } from '@tartan/sim-kubernetes';
+import { createScaleway, type EmbeddedScaleway, type ScalewayCopy } from '@tartan/sim-scaleway';
+import { createProvider } from '../../packages/provider/src/manager/create-provider.ts';
+import { authorizeWith } from '../../packages/provider/src/manager/testing/authorize-with.ts';
+import { coreDefinitions, namespace, optionsWith } from '../../packages/provider/src/manager/testing/stage.ts';
+import { providerRights } from '../../packages/provider/src/manager/rights.ts';
+import { settingsWith } from '../../packages/provider/src/machine/testing/scripted.ts';
+import { memoryStorage } from '../../sim/kubernetes/src/storage/memory.ts';
+import type { Change } from '../../sim/kubernetes/src/storage/storage.ts';
+import { addressOf } from './effects.ts';
+import { createAgents } from './agents.ts';
+import { type Facts, factsOf } from './facts.ts';
+import { type Fault, watchFor } from './faults.ts';
+import type { Mac } from './mac.ts';
+import { createMacs, type Macs } from './macs.ts';
+import { createMonitor, type Monitor } from './monitor.ts';
+import { createMortal, type Mortal } from './mortal.ts';
+import { numbersFrom, orderedIDs, type VirtualTime, virtualTime } from './virtual-time.ts';
+
+export { namespace };
+
+export const zone = 'fr-par-1';
+export const poolPrefix = 'tuist-pool-';
+const projectID = '9a1f7c52-0d7e-4a2b-8f43-3c2d1b0a9e87';
+const secretKey = '5e8d2c1b-7f60-4c39-9b1a-2f4e6d8c0a13';
+const accessKey = 'SCWABCDEFGHIJKLMNOPQ';
+
+/** A reinstall takes two minutes, a reboot 18 s: managers poll every 10 s, and what happens in between is the same in ten. */
+const pace = 0.2;
+/** Long ones: each renewal is work, and a minute passes at once. */
+const election = { leaseMs: 60_000, renewDeadlineMs: 40_000, retryPeriodMs: 20_000 };
+
+/** Everything at one moment, when nothing is under way. */
+export interface Copy {
+  readonly at: number;
+  readonly changes: readonly Change[];
+  readonly scaleway: ScalewayCopy;
+  readonly macs: readonly Mac[];
+}
+
+export interface ManagerOptions {
+  /** Which agent it puts on Macs: that and tart differ from one to the other. */
+  readonly version: string;
+  readonly flags?: readonly string[];
+  readonly fault?: Fault | undefined;
+  /** Says all that it thinks. */
+  readonly talkative?: boolean;
+}
+
+/** Kubernetes, Scaleway and Macs in this process, on virtual time, and managers that may die. */
+export interface World {
+  readonly time: VirtualTime;
+  readonly admin: Client;
+  readonly facts: Facts;
+  readonly scaleway: EmbeddedScaleway;
+  readonly macs: Macs;
+  readonly monitor: Monitor;
+  /** All that managers said. */
+  readonly lines: readonly string[];
+  /** What managers asked for without having the right to. */
+  readonly refused: readonly string[];
+  /** Every one that was started, the dead among them. */
+  readonly managers: readonly Mortal[];
+  startManager(options: ManagerOptions): Mortal;
+  /** Whom the lease names. */
+  leader(): string | undefined;
+  /** A Mac in the pool. They are called host-1, host-2, … in names of effects. */
+  order(): Promise<Mac>;
+  alias(text: string): string;
+  copy(): Copy;
+  stop(): void;
+}
+
+const start = Date.parse('2026-01-01T00:00:00Z');
+const certificates = new Map<string, string>();
+
+/** A world with our kinds and core's; made once, and copied ever after. */
+const emptyWorld = (() => {
+  let made: Promise<Copy> | undefined;
+  return (): Promise<Copy> => {
+    made ??= makeEmptyWorld();
+    return made;
+  };
+})();
+
+const makeEmptyWorld = async (): Promise<Copy> => {
+  const world = await worldFrom({ at: start, changes: [], scaleway: { servers: [], keys: [] }, macs: [] });
+  for (const name of [namespace, 'default', 'kube-system', 'kube-node-lease'])
+    await world.admin.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  for (const definition of [...definitions, ...coreDefinitions(['v1beta2'])])
+    await world.admin.create(customResourceDefinitions, definition);
+  const copy = world.copy();
+  world.stop();
+  return copy;
+};
+
+export const createWorld = async (from?: Copy): Promise<World> => worldFrom(from ?? (await emptyWorld()));
+
+const worldFrom = async (from: Copy): Promise<World> => {
+  const time = virtualTime(from.at);
+  const storage = memoryStorage();
+  for (const { key, object } of from.changes) {
+    if (object) storage.put(key, object);
+    else storage.remove(key);
+  }
+  const { authorize, refused } = authorizeWith(providerRights(optionsWith()));
+  const kubernetes = await createKubernetes({
+    clock: time,
+    storage,
+    controllers: false,
+    authorize,
+    random: numbersFrom(1),
+    uuid: orderedIDs(from.changes.length),
+  });
+  const as = (user: { commonName: string; organizations: readonly string[] }) =>
+    inProcessTransport(kubernetes.handle, { user });
+  const clientOf = (user: Parameters<typeof as>[0]): Client => createClient(as(user), { clock: time });
+  const admin = clientOf({ commonName: 'admin', organizations: [] });
+  const facts = factsOf(kubernetes, storage);
+
+  const scaleway = createScaleway({
+    clock: time,
+    pace,
+    projectID,
+    accessKey,
+    secretKey,
+    newID: orderedIDs(9),
+    saved: from.scaleway,
+  });
+  const alias = (text: string): string => text.replaceAll(/00000009-0000-4000-8000-0*(\d+)/g, 'host-$1');
+  const isUp = ({ id }: Mac): boolean =>
+    scaleway.servers().some((server) => server.id === id && server.status === 'ready');
+  const monitor = createMonitor({
+    facts,
+    scaleway,
+    macs: () => macs,
+    now: () => time.now(),
+    alias,
+    poolPrefix,
+    lease: leaderElectionID,
+    secretKey,
+  });
+  const agents = createAgents({
+    time,
+    admin,
+    clientOf,
+    isUp,
+    sign: async (nodeName) => {
+      const known = certificates.get(nodeName);
+      if (known !== undefined) return known;
+      const { certificate } = await kubernetes.identity.issue({
+        commonName: `system:node:${nodeName}`,
+        organizations: ['system:nodes'],
+        usages: ['client auth', 'digital signature'],
+        seconds: 7 * 86_400,
+      });
+      certificates.set(nodeName, certificate);
+      return certificate;
+    },
+  });
+  const macs = createMacs({ agents, alias, isUp, witness: monitor, saved: from.macs });
+
+  const nodesPrefix = kubernetes.api.find('', 'nodes')?.prefix ?? '';
+  storage.subscribe(({ key, object, previous }) => {
+    if (key.startsWith(nodesPrefix) && object === undefined) macs.nodeIsGone(previous?.metadata.name ?? '');
+  });
+
+  /** Scaleway, and what becomes of the Mac behind a server. */
+  const askScaleway: typeof fetch = async (input, init) => {
+    const response = await scaleway.fetch(input, init);
+    const [, id = '', what] = /servers\/([^/]+)\/(reinstall|reboot)$/.exec(addressOf(input)) ?? [];
+    if (!response.ok || what === undefined) return response;
+    if (what === 'reinstall' && !scaleway.faults.reinstallDoesNotWipe.has(id)) macs.wiped(id);
+    else macs.rebooted(id);
+    return response;
+  };
+
+  const over = new AbortController();
+  const lines: string[] = [];
+  const mortals: Mortal[] = [];
+  const startManager = ({ version, flags = [], fault, talkative = false }: ManagerOptions): Mortal => {
+    const identity = `manager-${mortals.length + 1}`;
+    const random = numbersFrom(mortals.length + 1);
+    const mortal = createMortal({
+      identity,
+      time,
+      transport: as({ commonName: 'provider', organizations: [] }),
+      fetch: askScaleway,
+      alias,
+      watch: watchFor(fault),
+      witness: monitor,
+    });
+    mortals.push(mortal);
+    const redactor = createRedactor();
+    const write = (line: string): void => {
+      if (mortal.state === 'dead') return;
+      lines.push(`${identity} ${line}`);
+      monitor.logged(line);
+    };
+    const { clock } = mortal;
+    const settings = settingsWith(version);
+    const provider = createProvider({
+      options: optionsWith('--metrics-bind-address=0', '--health-probe-bind-address=0', ...flags),
+      transport: mortal.transport,
+      apiHost: 'in-process',
+      ca: 'PEM',
+      pool: createHostPool({
+        accessKey,
+        secretKey,
+        projectID,
+        apiURL: 'http://127.0.0.1:1',
+        fetch: mortal.fetch,
+        clock,
+        random,
+        rate: 1000,
+      }),
+      settings: { ...settings, tart: { ...settings.tart, sha256: version.padEnd(64, 'a') } },
+      hostWork: macs.workOf(mortal),
+      clock,
+      random,
+      log: createLogger({ write, clock, level: talkative ? 'debug' : 'info', redact: redactor }),
+      redactor,
+      identity,
+      intervals: { election },
+    });
+    void provider.run(over.signal);
+    return mortal;
+  };
+
+  return {
+    time,
+    admin,
+    facts,
+    scaleway,
+    macs,
+    monitor,
+    lines,
+    refused,
+    managers: mortals,
+    startManager,
+    leader: () => facts.leases().find(({ metadata }) => metadata.name === leaderElectionID)?.spec?.holderIdentity,
+    alias,
+    order: async () => {
+      const suffix = String(macs.all.length + 1).padStart(8, '0');
+      const { id } = await scaleway.order({ zone, name: `${poolPrefix}${suffix}` });
+      const ip = scaleway.save().servers.find((server) => server.id === id)?.ip ?? '';
+      return macs.add(id, ip);
+    },
+    copy: () => ({
+      at: time.now(),
+      changes: storage.changes('', 0),
+      scaleway: scaleway.save(),
+      macs: macs.save(),
+    }),
+    stop: () => {
+      over.abort();
+      for (const mortal of mortals) mortal.bury();
+      kubernetes.stop();
+      void scaleway.stop();
+    },
+  };
+};
+
+/** As if whoever led had given it back. */
+export const freeLease = (admin: Client): Promise<unknown> =>
+  admin.delete(leases, { namespace, name: leaderElectionID });
