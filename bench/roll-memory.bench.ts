@@ -1,0 +1,100 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Figure } from './figure.ts';
+import { heavySoftware, lightSoftware } from './roll-memory/software.ts';
+import { watchRoll } from './roll-memory/watching.ts';
+import { type Fleet, startWorld, type World } from './roll-memory/world.ts';
+
+/**
+ * What the manager needs while it rolls many Macs at once, with everything new on each of them: 96 MB a Mac. It runs as one bundled
+ * program in a process of its own; Kubernetes, Scaleway, the Macs and their agents are all in this one. Each fleet is rolled by a
+ * manager that has just started, whose peak since its start counts.
+ */
+
+const [few, many] = [4, 16];
+
+interface Roll {
+  /** MB. */
+  readonly peak: number;
+  readonly atOnce: number;
+  /** Seconds. */
+  readonly longestGap: number;
+}
+
+export const run = async (say: (line: string) => void): Promise<Figure[]> => {
+  // In memory if there is such a place: a disk that cannot keep up would be what is measured.
+  const folder = await mkdtemp(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'tartan-bench-'));
+  const stops = [() => rm(folder, { recursive: true, force: true })];
+  try {
+    const [light, heavy] = [await lightSoftware(folder), await heavySoftware(folder)];
+    const world = await startWorld(folder, [few, many]);
+    stops.push(world.stop);
+    const began = performance.now();
+    const first = await world.startManager(light);
+    await Promise.race([world.makeReady(), first.broken]);
+    await first.stop();
+    say(`${world.servers.length} Macs are ready after ${secondsSince(began)} s`);
+
+    const from = await Promise.all(world.fleets.map(async (fleet) => (await world.fleetNow(fleet)).status?.revision));
+    const rolls: Roll[] = [];
+    for (const [index, fleet] of world.fleets.entries()) {
+      const started = performance.now();
+      const roll = await measureRoll(world, fleet, heavy, from[index]);
+      rolls.push(roll);
+      say(
+        `${fleet.size} Macs at once, after the first: ${roll.peak.toFixed(0)} MB resident at most, ${secondsSince(started)} s; ${roll.atOnce} of them at the same time; at most ${roll.longestGap.toFixed(1)} s between two renewals of the lease`,
+      );
+    }
+    return figuresOf(rolls);
+  } finally {
+    for (const stop of stops.toReversed()) await stop();
+  }
+};
+
+const secondsSince = (began: number): string => ((performance.now() - began) / 1000).toFixed(0);
+
+const measureRoll = async (
+  world: World,
+  fleet: Fleet,
+  software: readonly string[],
+  from: string | undefined,
+): Promise<Roll> => {
+  const watching = await watchRoll(world.client, world.servers);
+  try {
+    const manager = await world.startManager(software);
+    await Promise.race([world.roll(fleet, from), manager.broken]);
+    const peak = manager.peak();
+    await manager.stop();
+    return { peak, atOnce: watching.mostAtOnce(), longestGap: watching.longestGap() / 1000 };
+  } finally {
+    await watching.stop();
+  }
+};
+
+const figuresOf = (rolls: readonly Roll[]): Figure[] => {
+  const nothing: Roll = { peak: Number.NaN, atOnce: Number.NaN, longestGap: Number.NaN };
+  const [ofFew = nothing, ofMany = nothing] = rolls;
+  return [
+    {
+      what: `peak memory of the manager that rolls ${many} Macs at once`,
+      value: ofMany.peak,
+      unit: 'MB',
+      goal: '<= 200',
+    },
+    {
+      what: 'peak memory for each further Mac',
+      value: (ofMany.peak - ofFew.peak) / (many - few),
+      unit: 'MB',
+      goal: '<= 4',
+    },
+    { what: 'Macs that were worked on at the same time', value: ofMany.atOnce, unit: 'Macs', goal: `>= ${many}` },
+    {
+      what: 'longest time between two renewals of the lease',
+      value: Math.max(ofFew.longestGap, ofMany.longestGap),
+      unit: 's',
+      goal: '< 10',
+    },
+  ];
+};

@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { cp, open, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { bundle } from '../bundle.ts';
+
+const packages = join(import.meta.dirname, '../../packages');
+
+/** The manager as one program, with the scripts for Macs where it looks for them. */
+export const bundleManager = async (folder: string): Promise<string> => {
+  await cp(join(packages, 'host/scripts'), join(folder, 'manager/scripts'), { recursive: true });
+  return bundle(join(packages, 'provider/src/main.ts'), join(folder, 'manager/dist'));
+};
+
+export interface RunningManager {
+  /** The most memory that was resident so far, in MB. */
+  peak(): number;
+  /** Rejects when it ends before it was asked to. */
+  readonly broken: Promise<never>;
+  stop(): Promise<void>;
+  kill(): Promise<void>;
+}
+
+/** Runs it as a process of its own, with these arguments and variables and no others. Its log goes to a file. */
+export const startManager = async (
+  program: string,
+  argv: readonly string[],
+  env: Readonly<Record<string, string>>,
+  log: string,
+): Promise<RunningManager> => {
+  const file = await open(log, 'w');
+  const child = spawn(process.execPath, [program, ...argv], { env: { ...env }, stdio: ['ignore', 'ignore', file.fd] });
+  await file.close();
+  let asked = false;
+  const ended = once(child, 'close') as Promise<[number | null, string | null]>;
+  const broken = ended.then(async ([code, signal]): Promise<never> => {
+    if (asked) return new Promise<never>(() => {});
+    const said = await readFile(log, 'utf8');
+    throw new Error(`the manager ended with ${code ?? signal}:\n${said.split('\n').slice(-20).join('\n')}`);
+  });
+  broken.catch(() => {});
+  const end = async (signal: 'SIGTERM' | 'SIGKILL'): Promise<void> => {
+    asked = true;
+    if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+    await ended;
+  };
+  return {
+    peak: () => {
+      const kilobytes = /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1];
+      return (Number(kilobytes) * 1024) / 1e6;
+    },
+    broken,
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
+  };
+};
