@@ -42,6 +42,30 @@ describe('making a Mac ready', () => {
     assert.equal(during, 'Bootstrapping');
   });
 
+  it('is not begun by a manager that does not lead any more', async (t) => {
+    const stage = await setStage(t);
+    stage.lead.leads = false;
+    await stage.start();
+    await stage.claimed();
+    await stage.pass(5);
+    assert.deepEqual([stage.work.jobs.length, (await stage.status()).joinTokenID], [0, undefined]);
+    stage.lead.leads = true;
+    await stage.pass(20);
+    assert.equal((await stage.status()).initialization?.provisioned, true);
+  });
+
+  it('is not sent by one that stopped to lead while credentials were made', async (t) => {
+    const stage = await setStage(t);
+    stage.interpose((send) => async (request) => {
+      if (request.path.includes('kube-system/secrets')) stage.lead.leads = false;
+      return send(request);
+    });
+    await stage.start();
+    await stage.claimed();
+    await stage.pass(1);
+    assert.equal(stage.work.jobs.length, 0);
+  });
+
   it('is not done while a step is left out', async (t) => {
     const stage = await setStage(t);
     stage.work.next(async (job) =>

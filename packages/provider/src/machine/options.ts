@@ -5,6 +5,7 @@ import type {
   Client,
   ControllerOptions,
   EventRecorder,
+  Gate,
   Logger,
   nodes,
   Redactor,
@@ -35,6 +36,8 @@ export interface MachineControllerOptions {
   readonly pool: Pick<HostPool, 'getServer'>;
   readonly fleetKeys: FleetKeys;
   readonly hostWork: HostWork;
+  /** Asked before anything is done on a Mac. */
+  readonly gate: Gate;
   readonly settings: HostSettings;
   readonly options: Pick<
     ProviderOptions,

@@ -48,6 +48,7 @@ export const hostControllers = (wiring: Wiring): readonly Controller[] => {
       options,
       settings,
       fleetKeys,
+      gate,
       hostWork: parts.hostWork ?? createHostWork({ clock }),
       address: (call) => clusterAddress(client, { ...call, apiServerURL, ca }),
       randomBytes,

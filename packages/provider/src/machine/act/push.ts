@@ -30,6 +30,8 @@ export const push = async (act: Act, task: HostJob['task']): Promise<WorkOutcome
     owner: world.identity,
     report: (event) => world.log.debug('Working on a Mac', { machine: machine.metadata.name, event }),
   };
+  // Credentials were made since the slot was taken, which takes its time.
+  world.gate.pass();
   return world.pushes.run(machine.metadata.uid, signal, (ending) => world.hostWork.perform(job, ending));
 };
 

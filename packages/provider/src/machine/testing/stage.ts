@@ -29,6 +29,7 @@ import {
   type Live,
   namespaces,
   nodes,
+  NotLeadingError,
   type ObjectMeta,
   patchStatus,
   pods,
@@ -134,6 +135,14 @@ export const setStage = async (t: TestContext, changes: Partial<MachineControlle
   const work = scriptedWork();
   const pool = scriptedPool();
   const keys = scriptedKeys();
+  /** Whether this process leads; a test may take that away. */
+  const lead = { leads: true };
+  const gate = {
+    pass: () => {
+      if (!lead.leads) throw new NotLeadingError('machine', 'a test says so');
+      return { remainingMs: Infinity };
+    },
+  };
   /** A test may exchange what Macs shall have. */
   const settings = { ...settingsWith('agent-1') };
   const options = {
@@ -165,6 +174,7 @@ export const setStage = async (t: TestContext, changes: Partial<MachineControlle
       pool: pool.pool,
       fleetKeys: keys.keys,
       hostWork: work,
+      gate,
       settings,
       options,
       address: async () => ({ server: 'https://10.0.0.1:6443' }),
@@ -196,6 +206,7 @@ export const setStage = async (t: TestContext, changes: Partial<MachineControlle
   const stage = {
     client,
     clock,
+    lead,
     work,
     pool,
     keys,
