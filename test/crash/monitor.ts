@@ -43,7 +43,7 @@ export const createMonitor = (options: MonitorOptions): Monitor => {
   const spy = createSecretSpy(options.secretKey);
   let during = 'the beginning';
   const violated = (invariant: number, what: string): void => {
-    const text = `invariant ${invariant}: ${alias(what)} (after "${during}")`;
+    const text = alias(`invariant ${invariant}: ${what} (after "${during}")`);
     if (!violations.includes(text)) violations.push(text);
   };
 

@@ -2,6 +2,7 @@ import { KubeError, type Transport, type TransportRequest, type TransportRespons
 import type { Clock } from '@tartan/kube/clock';
 import { addressOf, type Alias, kubernetesEffect, scalewayEffect } from './effects.ts';
 import type { FaultWatch, Mode } from './faults.ts';
+import { refuse } from './refuse.ts';
 import type { Traffic } from './virtual-time.ts';
 
 /** Whoever sees everything that managers do, at the moment when it reaches the other side. */
@@ -177,24 +178,3 @@ async function* held(body: AsyncIterable<Uint8Array>, hear: Mortal['hear']): Asy
   for await (const chunk of body) yield await hear(chunk);
   await hear(undefined);
 }
-
-/** It repeats all that was sent to it, secrets included: whoever writes down why something failed must not write those down. */
-const refuse = ({ path, body }: TransportRequest, mode: 'conflict' | 'refused'): TransportResponse => {
-  const code = mode === 'conflict' ? 409 : 422;
-  const status = {
-    kind: 'Status',
-    apiVersion: 'v1',
-    status: 'Failure',
-    reason: mode === 'conflict' ? 'Conflict' : 'Invalid',
-    code,
-    message: `Operation cannot be fulfilled on ${path}. Sent was ${body ?? ''}`,
-  };
-  const text = new TextEncoder().encode(JSON.stringify(status));
-  return {
-    code,
-    headers: { 'content-type': 'application/json' },
-    body: (async function* () {
-      yield text;
-    })(),
-  };
-};

@@ -33,7 +33,6 @@ export const run = async (told: Scenario, beginning: Copy, fault?: Fault, talkat
   const world = await createWorld(beginning);
   const problems: string[] = [];
   try {
-    scenario.setFaults?.(world);
     const first = world.startManager({ ...scenario.manager, fault });
     problems.push(...(await tell(scenario, world, first, fault)));
     world.monitor.atTheEnd();

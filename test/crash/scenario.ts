@@ -9,8 +9,6 @@ export interface Scenario {
   readonly name: string;
   /** The world as it is when the manager starts. Carried out once; every run begins with a copy of it. */
   prepare(world: World): Promise<void>;
-  /** What does not go into a copy: moods of Scaleway. */
-  readonly setFaults?: (world: World) => void;
   readonly manager: ManagerOptions;
   /** What is missing to the end of the story, for people. Nothing: it is over. */
   missing(world: World): readonly string[];

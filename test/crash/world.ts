@@ -3,21 +3,16 @@ import { definitions } from '@tartan/api/crds';
 import {
   type Client,
   createClient,
-  createLogger,
-  createRedactor,
   customResourceDefinitions,
   inProcessTransport,
   leases,
   namespaces,
 } from '@tartan/kube';
-import { createHostPool } from '@tartan/scaleway';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 import { createScaleway, type EmbeddedScaleway, type ScalewayCopy } from '@tartan/sim-scaleway';
-import { createProvider } from '../../packages/provider/src/manager/create-provider.ts';
 import { authorizeWith } from '../../packages/provider/src/manager/testing/authorize-with.ts';
 import { coreDefinitions, namespace, optionsWith } from '../../packages/provider/src/manager/testing/stage.ts';
 import { providerRights } from '../../packages/provider/src/manager/rights.ts';
-import { settingsWith } from '../../packages/provider/src/machine/testing/scripted.ts';
 import { memoryStorage } from '../../sim/kubernetes/src/storage/memory.ts';
 import type { Change } from '../../sim/kubernetes/src/storage/storage.ts';
 import { addressOf } from './effects.ts';
@@ -28,20 +23,16 @@ import type { Mac } from './mac.ts';
 import { createMacs, type Macs } from './macs.ts';
 import { createMonitor, type Monitor } from './monitor.ts';
 import { createMortal, type Mortal } from './mortal.ts';
+import { project, providerOf, type ProviderWish } from './provider-of.ts';
 import { numbersFrom, orderedIDs, type VirtualTime, virtualTime } from './virtual-time.ts';
 
 export { namespace };
 
 export const zone = 'fr-par-1';
 export const poolPrefix = 'tuist-pool-';
-const projectID = '9a1f7c52-0d7e-4a2b-8f43-3c2d1b0a9e87';
-const secretKey = '5e8d2c1b-7f60-4c39-9b1a-2f4e6d8c0a13';
-const accessKey = 'SCWABCDEFGHIJKLMNOPQ';
 
 /** A reinstall takes two minutes, a reboot 18 s: managers poll every 10 s, and what happens in between is the same in ten. */
 const pace = 0.2;
-/** Long ones: each renewal is work, and a minute passes at once. */
-const election = { leaseMs: 60_000, renewDeadlineMs: 40_000, retryPeriodMs: 20_000 };
 
 /** Everything at one moment, when nothing is under way. */
 export interface Copy {
@@ -51,13 +42,8 @@ export interface Copy {
   readonly macs: readonly Mac[];
 }
 
-export interface ManagerOptions {
-  /** Which agent it puts on Macs: that and tart differ from one to the other. */
-  readonly version: string;
-  readonly flags?: readonly string[];
+export interface ManagerOptions extends ProviderWish {
   readonly fault?: Fault | undefined;
-  /** Says all that it thinks. */
-  readonly talkative?: boolean;
 }
 
 /** Kubernetes, Scaleway and Macs in this process, on virtual time, and managers that may die. */
@@ -134,9 +120,7 @@ const worldFrom = async (from: Copy): Promise<World> => {
   const scaleway = createScaleway({
     clock: time,
     pace,
-    projectID,
-    accessKey,
-    secretKey,
+    ...project,
     newID: orderedIDs(9),
     saved: from.scaleway,
   });
@@ -151,7 +135,7 @@ const worldFrom = async (from: Copy): Promise<World> => {
     alias,
     poolPrefix,
     lease: leaderElectionID,
-    secretKey,
+    secretKey: project.secretKey,
   });
   const agents = createAgents({
     time,
@@ -176,6 +160,8 @@ const worldFrom = async (from: Copy): Promise<World> => {
   const nodesPrefix = kubernetes.api.find('', 'nodes')?.prefix ?? '';
   storage.subscribe(({ key, object, previous }) => {
     if (key.startsWith(nodesPrefix) && object === undefined) macs.nodeIsGone(previous?.metadata.name ?? '');
+    // At once: two writes may be done before anybody hears of the first.
+    if (!/(events|leases|secrets)\//.test(key)) monitor.happened(`a write of ${key}`);
   });
 
   /** Scaleway, and what becomes of the Mac behind a server. */
@@ -191,7 +177,7 @@ const worldFrom = async (from: Copy): Promise<World> => {
   const over = new AbortController();
   const lines: string[] = [];
   const mortals: Mortal[] = [];
-  const startManager = ({ version, flags = [], fault, talkative = false }: ManagerOptions): Mortal => {
+  const startManager = ({ fault, ...wish }: ManagerOptions): Mortal => {
     const identity = `manager-${mortals.length + 1}`;
     const random = numbersFrom(mortals.length + 1);
     const mortal = createMortal({
@@ -204,38 +190,12 @@ const worldFrom = async (from: Copy): Promise<World> => {
       witness: monitor,
     });
     mortals.push(mortal);
-    const redactor = createRedactor();
     const write = (line: string): void => {
       if (mortal.state === 'dead') return;
       lines.push(`${identity} ${line}`);
       monitor.logged(line);
     };
-    const { clock } = mortal;
-    const settings = settingsWith(version);
-    const provider = createProvider({
-      options: optionsWith('--metrics-bind-address=0', '--health-probe-bind-address=0', ...flags),
-      transport: mortal.transport,
-      apiHost: 'in-process',
-      ca: 'PEM',
-      pool: createHostPool({
-        accessKey,
-        secretKey,
-        projectID,
-        apiURL: 'http://127.0.0.1:1',
-        fetch: mortal.fetch,
-        clock,
-        random,
-        rate: 1000,
-      }),
-      settings: { ...settings, tart: { ...settings.tart, sha256: version.padEnd(64, 'a') } },
-      hostWork: macs.workOf(mortal),
-      clock,
-      random,
-      log: createLogger({ write, clock, level: talkative ? 'debug' : 'info', redact: redactor }),
-      redactor,
-      identity,
-      intervals: { election },
-    });
+    const provider = providerOf({ mortal, hostWork: macs.workOf(mortal), random, write, ...wish });
     void provider.run(over.signal);
     return mortal;
   };

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { manualClock } from '@tartan/kube/clock';
+import { createScaleway } from './create-scaleway.ts';
+
+const secretKey = '5e8d2c1b-7f60-4c39-9b1a-2f4e6d8c0a13';
+const zone = 'fr-par-1';
+const servers = `https://scaleway.invalid/apple-silicon/v1alpha1/zones/${zone}/servers`;
+const headers = { 'x-auth-token': secretKey };
+
+describe('Scaleway without sockets', () => {
+  test('answers as it does over HTTP, whatever host is named', async () => {
+    const scaleway = createScaleway({ clock: manualClock(), secretKey });
+    const { id } = await scaleway.order({ zone, name: 'a' });
+    const renamed = await scaleway.fetch(`${servers}/${id}`, { method: 'PATCH', headers, body: '{"name":"b"}' });
+    assert.deepEqual([renamed.status, ((await renamed.json()) as { name: string }).name], [200, 'b']);
+    assert.equal((await scaleway.fetch(servers)).status, 401);
+    assert.match(scaleway.requests.join(), /^PATCH \/apple-silicon\/.*,GET \/apple-silicon\//);
+    await scaleway.stop();
+  });
+
+  test('loses answers, and leaves questions open until whoever asked has had enough', async () => {
+    const scaleway = createScaleway({ clock: manualClock(), secretKey });
+    const { id } = await scaleway.order({ zone, name: 'a' });
+    scaleway.faults.calls.push({ match: /PATCH/, times: 1, with: 'lost' }, { match: /GET/, times: 1, with: 'hang' });
+    await assert.rejects(
+      scaleway.fetch(`${servers}/${id}`, { method: 'PATCH', headers, body: '{"name":"b"}' }),
+      TypeError,
+    );
+    assert.equal(scaleway.servers()[0]?.name, 'b');
+    const enough = new AbortController();
+    const open = scaleway.fetch(servers, { headers, signal: enough.signal });
+    enough.abort(new Error('enough'));
+    await assert.rejects(open, /enough/);
+    await scaleway.stop();
+  });
+
+  test('goes on from a copy, which the first one does not change any more', async () => {
+    const first = createScaleway({ clock: manualClock(), secretKey });
+    const server = await first.order({ zone, name: 'a' });
+    const saved = first.save();
+    server.name = 'b';
+    const second = createScaleway({ clock: manualClock(), secretKey, saved });
+    assert.deepEqual(
+      second.servers().map(({ id, name, status }) => [id, name, status]),
+      [[server.id, 'a', 'ready']],
+    );
+    assert.notEqual((await second.order({ zone, name: 'c' })).id, server.id);
+    await Promise.all([first.stop(), second.stop()]);
+  });
+});
