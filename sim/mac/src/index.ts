@@ -4,3 +4,13 @@ export type { Mac, MacOptions } from './mac.ts';
 export { fromVirtualMachine, type Packet } from './pf/evaluate.ts';
 export { startMac } from './start-mac.ts';
 export { type StandIn, type StandInSoftware, standInSoftware } from './software/stand-in-software.ts';
+export type {
+  CommandBehaviour,
+  FakeTartControls,
+  GuestControls,
+  HostControls,
+  ImageControls,
+  TartCommand,
+} from './tart/controls.ts';
+export { type FakeTart, hostilePrograms, installFakeTart, noSpaceTexts } from './tart/install-fake-tart.ts';
+export type { TartCall, TartJournal } from './tart/journal.ts';

@@ -14,6 +14,7 @@ import { collect } from './ssh/collect.ts';
 import { hostKeyIn } from './ssh/host-key.ts';
 import { createSshd } from './ssh/sshd.ts';
 import { createTailnet } from './tailnet/create-tailnet.ts';
+import { createVirtualMachines } from './tart/virtual-machines.ts';
 import { createTools } from './tools/create-tools.ts';
 import { createUserland } from './userland/create-userland.ts';
 import { createOwners } from './userland/owners.ts';
@@ -68,7 +69,16 @@ export const startMac = async (options: MacOptions): Promise<Mac> => {
   });
   // In the order in which they come up at boot.
   const packetFilter = createPacketFilter(machine);
-  const parts = [userland, createTools(machine), packetFilter, createTailnet(machine), launchd, console];
+  const virtualMachines = createVirtualMachines(machine, () => packetFilter.startVmnet());
+  const parts = [
+    userland,
+    createTools(machine),
+    packetFilter,
+    virtualMachines,
+    createTailnet(machine),
+    launchd,
+    console,
+  ];
   const tools: typeof userland.tools = Object.assign({}, ...parts.map((part) => part.tools));
   const shared = sharedUserland(Object.keys(tools));
   const calls = createToolCalls(join(hidden, 'calls'), () => tools);

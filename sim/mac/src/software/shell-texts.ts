@@ -19,20 +19,6 @@ case \${1:-} in
 esac
 `;
 
-export const tart = (version: string): string => `#!/bin/sh
-# Stands in for tart: no virtual machine, and no way to start one.
-case "\${1:-} \${2:-}" in
-  '--version '*) echo '${version}' ;;
-  'list -q'* | 'list --quiet'*) ;;
-  'list --format'*) echo '[]' ;;
-  'list '*) echo 'Source Name Disk Size Accessed State' ;;
-  *)
-    echo 'tart: this stand-in starts no virtual machine' >&2
-    exit 64
-    ;;
-esac
-`;
-
 export const tailscale = (version: string): string => `#!/bin/sh
 # Stands in for tailscale: the simulated Mac answers.
 case \${1:-} in

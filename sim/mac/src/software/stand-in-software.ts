@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fakeTart } from '../tart/fake-tart.ts';
 import { actionsRunner } from './actions-runner.ts';
 import * as texts from './shell-texts.ts';
 import { gzippedTar } from './tar.ts';
@@ -86,7 +87,7 @@ export const standInSoftware = async (
     return { name, sha256, size: Buffer.byteLength(content), file };
   };
   const bundle = gzippedTar([
-    { path: 'tart.app/Contents/MacOS/tart', mode: 0o755, text: texts.tart(version.tart) },
+    { path: 'tart.app/Contents/MacOS/tart', mode: 0o755, text: fakeTart(version.tart) },
     { path: 'tart.app/Contents/Info.plist', mode: 0o644, text: infoPlist(version.tart) },
     { path: 'tart.app/Contents/_CodeSignature/CodeResources', mode: 0o644, text: codeResources },
   ]);

@@ -1,0 +1,272 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { noSpaceTexts } from '@tartan/sim-mac';
+import type { PullProgress } from './pull-progress.ts';
+import { isTartError, type TartError, type TartReason } from './tart-error.ts';
+import { until } from './testing/until.ts';
+import { type Bench, withFakeTart } from './testing/with-fake-tart.ts';
+
+const digest = (letter: string): string => `sha256:${letter.repeat(64)}`;
+const failsWith =
+  (...reasons: TartReason[]) =>
+  (error: unknown): boolean =>
+    isTartError(error, ...reasons);
+
+const groupIsGone = (pid: number): Promise<void> =>
+  until(() => {
+    try {
+      process.kill(-pid, 0);
+      return false;
+    } catch {
+      return true;
+    }
+  }, `nobody is left of group ${pid}`);
+
+describe('the driver of tart', () => {
+  let bench: Bench;
+  beforeEach(() => {
+    bench = withFakeTart();
+  });
+  afterEach(() => bench.remove());
+
+  const configOf = (name: string): string => readFileSync(join(bench.fake.home, 'vms', name, 'config.json'), 'utf8');
+  const failure = async (call: Promise<unknown>): Promise<TartError> => {
+    const error: unknown = await call.then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    assert.ok(isTartError(error));
+    return error;
+  };
+
+  test('knows its version', async () => assert.equal(await bench.tart.version(), '2.32.1'));
+
+  test('says where to look when tart is not there', async () => {
+    const error = await failure(bench.driver({ path: '/nowhere/tart' }).list());
+    assert.equal(error.reason, 'not installed');
+    assert.match(error.message, /\/nowhere\/tart/);
+  });
+
+  describe('list and get', () => {
+    test('tell machines and images, tag and digest', async () => {
+      bench.fake.addVm('base');
+      bench.fake.controls.image('ghcr.io/a/b:1', { digest: digest('a'), diskGb: 60, sizeGb: 31.5 });
+      await bench.tart.pull('ghcr.io/a/b:1');
+      const { entries, unreadable } = await bench.tart.list();
+      assert.equal(unreadable, 0);
+      assert.deepEqual(
+        entries.map(({ source, name, state, diskGb }) => [source, name, state, diskGb]),
+        [
+          ['local', 'base', 'stopped', 50],
+          ['OCI', 'ghcr.io/a/b:1', 'stopped', 60],
+          ['OCI', `ghcr.io/a/b@${digest('a')}`, 'stopped', 60],
+        ],
+      );
+    });
+
+    test('a machine that is not there is undefined, and an error is not (G1, G13)', async () => {
+      assert.equal(await bench.tart.get('x'), undefined);
+      bench.fake.controls.command('get', { answer: { code: 1, stderr: 'Error: something' } });
+      await assert.rejects(bench.tart.get('x'), failsWith('other'));
+      mkdirSync(join(bench.fake.home, 'vms', 'broken'));
+      bench.fake.controls.command('get', {});
+      await assert.rejects(bench.tart.get('broken'), failsWith('other'));
+    });
+
+    test('Size in any encoding does not hide a machine (INC-49)', async () => {
+      bench.fake.addVm('base');
+      for (const size of ['int', 'float', 'string', 'null'] as const) {
+        bench.fake.controls.host({ size });
+        assert.equal((await bench.tart.get('base'))?.state, 'stopped');
+        assert.equal((await bench.tart.list()).entries.length, 1);
+      }
+    });
+
+    test('an answer that makes no sense is unreadable', async () => {
+      for (const stdout of ['', '{"x":', 'Error: no', 'null']) {
+        bench.fake.controls.command('list', { answer: { code: 0, stdout } });
+        bench.fake.controls.command('get', { answer: { code: 0, stdout } });
+        await assert.rejects(bench.tart.list(), failsWith('unreadable'));
+        await assert.rejects(bench.tart.get('x'), failsWith('unreadable'));
+      }
+    });
+  });
+
+  describe('a call', () => {
+    test('that hangs is killed with all it started, also when it is deaf (deadline)', async () => {
+      for (const hang of ['before', 'stubborn'] as const) {
+        bench.fake.controls.command('list', { hang });
+        const error = await failure(bench.driver({ deadlines: { probe: 100 } }).list());
+        assert.equal(error.reason, 'timed out');
+        const pid = bench.fake.journal.calls('list').at(-1)?.pid ?? 0;
+        await groupIsGone(pid);
+      }
+    });
+
+    test('ends although somebody holds its pipes', async () => {
+      bench.fake.controls.command('list', { hang: 'orphan' });
+      assert.deepEqual((await bench.tart.list()).entries, []);
+      const pid = bench.fake.journal.calls('list').at(-1)?.pid ?? 0;
+      await groupIsGone(pid);
+    });
+
+    test('is ended by its caller, and not begun when that was before', async () => {
+      const controller = new AbortController();
+      bench.fake.controls.command('list', { hang: 'before' });
+      const call = bench.tart.list({ signal: controller.signal });
+      await until(() => bench.fake.journal.calls('list').length === 1, 'it has begun');
+      controller.abort();
+      await assert.rejects(call, failsWith('aborted'));
+      await assert.rejects(bench.tart.list({ signal: controller.signal }), failsWith('aborted'));
+      assert.equal(bench.fake.journal.calls('list').length, 1);
+    });
+
+    test('that answers without end is killed', async () => {
+      writeFileSync(join(bench.folder, 'endless'), '#!/bin/sh\nexec yes\n', { mode: 0o755 });
+      const driver = bench.driver({ path: join(bench.folder, 'endless') });
+      await assert.rejects(driver.list(), failsWith('unreadable'));
+    });
+  });
+
+  describe('pull', () => {
+    test('reports how far it is', async () => {
+      bench.fake.controls.image('ghcr.io/a/b:1', { digest: digest('a'), percents: [0, 43, 100] });
+      const seen: PullProgress[] = [];
+      await bench.tart.pull('ghcr.io/a/b:1', { onProgress: (progress) => seen.push(progress) });
+      assert.deepEqual(
+        seen.map((progress) => (progress.stage === 'disk' ? progress.percent : progress.stage)),
+        ['manifest', 0, 0, 43, 100, 'NVRAM'],
+      );
+      seen.length = 0;
+      await bench.tart.pull('ghcr.io/a/b:1', { onProgress: (progress) => seen.push(progress) });
+      assert.deepEqual(seen.at(-1), { stage: 'cached', image: `ghcr.io/a/b@${digest('a')}` });
+      assert.equal(bench.fake.journal.calls('pull')[0]?.ci, true);
+      assert.equal(bench.fake.journal.calls('pull')[0]?.autoPrune, false);
+    });
+
+    test('that is slow is left alone, also when it writes nothing for long (G22)', async () => {
+      for (const quiet of [false, true]) {
+        const name = `ghcr.io/a/b:${quiet ? 'quiet' : 'loud'}`;
+        bench.fake.controls.image(name, { digest: digest(quiet ? 'b' : 'a'), stepMs: 60, quiet });
+        await bench.driver({ stallMs: 250 }).pull(name);
+      }
+    });
+
+    test('that does not move is killed, and goes on where it was', async () => {
+      bench.fake.controls.image('ghcr.io/a/b:1', { digest: digest('a'), stallAt: 50 });
+      const driver = bench.driver({ stallMs: 100 });
+      const error = await failure(driver.pull('ghcr.io/a/b:1'));
+      assert.equal(error.reason, 'timed out');
+      assert.match(error.message, /nothing moved/);
+      bench.fake.controls.image('ghcr.io/a/b:1', { digest: digest('a') });
+      const percents: number[] = [];
+      await driver.pull('ghcr.io/a/b:1', {
+        onProgress: (progress) => progress.stage === 'disk' && percents.push(progress.percent),
+      });
+      assert.deepEqual(percents, [0, 60, 70, 80, 90, 100]);
+    });
+
+    test('has credentials by environment, and no secret in arguments or errors', async () => {
+      bench.fake.controls.image('ghcr.io/a/b:1', { digest: digest('a'), credentials: 'robot:s3cret/word' });
+      await assert.rejects(bench.tart.pull('ghcr.io/a/b:1'), failsWith('registry refused'));
+      const credentials = { host: 'ghcr.io', username: 'robot', password: 's3cret/word' };
+      await bench.tart.pull('ghcr.io/a/b:1', { credentials });
+      const forms = ['s3cret/word', 's3cret%2Fword', Buffer.from('robot:s3cret/word').toString('base64')];
+      const stderr = `Error: the challenge ${forms.join(' and ')} was refused`;
+      bench.fake.controls.command('pull', { answer: { code: 1, stderr } });
+      const error = await failure(bench.tart.pull('ghcr.io/a/b:1', { credentials }));
+      assert.match(error.tail, /redacted/);
+      const calls = bench.fake.journal.calls('pull');
+      assert.equal(calls[1]?.registryUser, 'robot');
+      for (const text of [error.message, error.tail, error.stack ?? '', JSON.stringify(calls)])
+        assert.doesNotMatch(text, /s3cret|cm9ib3Q6/);
+    });
+
+    test('without space says so, in whichever words (INC-45)', async () => {
+      for (const noSpace of noSpaceTexts) {
+        bench.fake.controls.host({ noSpace });
+        await assert.rejects(bench.tart.pull('ghcr.io/a/b:1'), failsWith('no space'));
+      }
+    });
+  });
+
+  describe('clone', () => {
+    beforeEach(() => bench.fake.addVm('base'));
+
+    test('makes a machine with a MAC of its own', async () => {
+      await bench.tart.clone('base', 'one');
+      assert.equal((await bench.tart.get('one'))?.state, 'stopped');
+      const mac = /"macAddress" : "(.*)"/;
+      assert.notEqual(mac.exec(configOf('one'))?.[1], mac.exec(configOf('base'))?.[1]);
+    });
+
+    test('never goes onto a name that is taken, also by a broken folder (G29)', async () => {
+      bench.fake.addVm('one');
+      mkdirSync(join(bench.fake.home, 'vms', 'broken'));
+      for (const name of ['one', 'broken'])
+        await assert.rejects(bench.tart.clone('base', name), failsWith('already exists'));
+      assert.equal(bench.fake.journal.calls('clone').length, 0);
+    });
+
+    test('two at once to one name: one of them is made', async () => {
+      const outcomes = await Promise.allSettled([bench.tart.clone('base', 'one'), bench.tart.clone('base', 'one')]);
+      assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+      assert.equal(bench.fake.journal.calls('clone').length, 1);
+    });
+
+    test('of what is not there says so', async () => {
+      await assert.rejects(bench.tart.clone('nothing', 'one'), failsWith('missing'));
+      assert.deepEqual(readdirSync(join(bench.fake.home, 'vms')), ['base']);
+    });
+
+    test('without space says so', async () => {
+      bench.fake.controls.host({ noSpace: noSpaceTexts[0] });
+      await assert.rejects(bench.tart.clone('base', 'one'), failsWith('no space'));
+    });
+  });
+
+  test('set changes size and identity', async () => {
+    bench.fake.addVm('one');
+    const before = configOf('one');
+    await bench.tart.set('one', {
+      cpu: 6,
+      memoryMb: 14_336,
+      display: '1920x1080',
+      randomSerial: true,
+      randomMac: true,
+    });
+    const details = await bench.tart.get('one');
+    assert.deepEqual([details?.cpu, details?.memoryMb, details?.display], [6, 14_336, '1920x1080']);
+    for (const key of ['ecid', 'macAddress']) {
+      const value = new RegExp(`"${key}" : "(.*)"`);
+      assert.notEqual(value.exec(configOf('one'))?.[1], value.exec(before)?.[1]);
+    }
+    await assert.rejects(bench.tart.set('one', { cpu: 1 }), failsWith('invalid'));
+    await assert.rejects(bench.tart.set('two', { cpu: 4 }), failsWith('missing'));
+    await bench.tart.set('two', {});
+  });
+
+  test('delete of what is not there is done (G2)', async () => {
+    bench.fake.addVm('one');
+    await bench.tart.delete('one');
+    await bench.tart.delete('one');
+    await bench.tart.delete('ghcr.io/a/b:1');
+    assert.equal(existsSync(join(bench.fake.home, 'vms', 'one')), false);
+  });
+
+  test('names that read as options never reach tart', async () => {
+    for (const call of [
+      bench.tart.get('--help'),
+      bench.tart.delete('-x'),
+      bench.tart.pull('--insecure'),
+      bench.tart.clone('base', '-x'),
+      bench.tart.stop('-x', { timeoutSeconds: 1 }),
+      bench.tart.ip('-x'),
+      bench.tart.run('-x', { logFile: join(bench.folder, 'log') }),
+    ])
+      await assert.rejects(call, failsWith('invalid'));
+    assert.equal(bench.fake.journal.calls().length, 0);
+  });
+});

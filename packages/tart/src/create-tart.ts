@@ -1,0 +1,224 @@
+import { spawn as nodeSpawn } from 'node:child_process';
+import { lstat } from 'node:fs/promises';
+import { isIPv4 } from 'node:net';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { type Clock, systemClock } from '@tartan/kube/clock';
+import { type Caller, callTart, type Spawn } from './call.ts';
+import { decodeDetails, decodeList } from './decode.ts';
+import { downloadActivity } from './download-activity.ts';
+import { execInVm } from './exec.ts';
+import { checkReference, checkVmName, isReference } from './names.ts';
+import { type Patience, whileMoving, within } from './patience.ts';
+import { createProcessTable, type ProcessTable } from './processes.ts';
+import { createPullParser } from './pull-progress.ts';
+import { createRedact, type Redact } from './redact.ts';
+import { runVm } from './run.ts';
+import type { CallControl, PullOptions, RegistryCredentials, Tart, VmChanges } from './tart.ts';
+import { isTartError, TartError } from './tart-error.ts';
+
+/** In milliseconds. A pull has none: see `stallMs`. */
+export interface Deadlines {
+  readonly probe: number;
+  readonly set: number;
+  readonly clone: number;
+  readonly delete: number;
+  /** Beyond the time that tart itself waits. */
+  readonly margin: number;
+}
+
+export interface TartOptions {
+  /** The executable. */
+  readonly path: string;
+  /** The whole environment that tart gets; TART_HOME in it says where virtual machines are. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly clock?: Clock;
+  readonly spawn?: Spawn;
+  readonly processes?: ProcessTable;
+  readonly platform?: NodeJS.Platform;
+  readonly deadlines?: Partial<Deadlines>;
+  /** A pull that moves nothing for this long is killed. */
+  readonly stallMs?: number;
+  /** Lets tart evict images on its own when space is short. Off: what is deleted is for the collector to decide. */
+  readonly autoPrune?: boolean;
+}
+
+/** As the reference system found them to be enough (tart-kubelet.md §3.4). */
+const usual: Deadlines = { probe: 30_000, set: 60_000, clone: 300_000, delete: 300_000, margin: 30_000 };
+
+const secretsOf = (credentials: RegistryCredentials | undefined): readonly string[] =>
+  credentials === undefined
+    ? []
+    : [
+        credentials.password,
+        Buffer.from(`${credentials.username}:${credentials.password}`).toString('base64'),
+        encodeURIComponent(credentials.password),
+      ];
+
+const credentialsEnvironment = (credentials: RegistryCredentials | undefined): Record<string, string> =>
+  credentials === undefined
+    ? {}
+    : {
+        TART_REGISTRY_HOSTNAME: credentials.host,
+        TART_REGISTRY_USERNAME: credentials.username,
+        TART_REGISTRY_PASSWORD: credentials.password,
+      };
+
+const changeArguments = ({ cpu, memoryMb, display, randomSerial, randomMac }: VmChanges): readonly string[] => [
+  ...(cpu === undefined ? [] : ['--cpu', String(cpu)]),
+  ...(memoryMb === undefined ? [] : ['--memory', String(memoryMb)]),
+  ...(display === undefined ? [] : ['--display', display]),
+  ...(randomSerial === true ? ['--random-serial'] : []),
+  ...(randomMac === true ? ['--random-mac'] : []),
+];
+
+/** Where tart keeps everything (§7.2). */
+export const tartHome = (environment: TartOptions['environment']): string =>
+  environment['TART_HOME'] ?? join(environment['HOME'] ?? homedir(), '.tart');
+
+export const createTart = (options: TartOptions): Tart => {
+  const { clock = systemClock, spawn = nodeSpawn, platform = process.platform, stallMs = 300_000 } = options;
+  const deadlines = { ...usual, ...options.deadlines };
+  const home = tartHome(options.environment);
+  const environment = { ...options.environment, ...(options.autoPrune === true ? {} : { TART_NO_AUTO_PRUNE: '1' }) };
+  const caller: Caller = { path: options.path, environment, clock, spawn };
+  const processes = options.processes ?? createProcessTable(options.environment);
+  const redact = createRedact([]);
+  /** Names that a clone of ours is under way to. */
+  const beingMade = new Set<string>();
+
+  const call = (args: readonly string[], milliseconds: number, control: CallControl = {}): Promise<string> =>
+    callTart(caller, args, { patience: within(milliseconds), signal: control.signal, redact });
+
+  const fetching = (args: readonly string[], patience: Patience, pull: PullOptions, hide: Redact): Promise<string> =>
+    callTart(
+      caller,
+      [
+        ...args,
+        ...(pull.insecure === true ? ['--insecure'] : []),
+        ...(pull.concurrency === undefined ? [] : ['--concurrency', String(pull.concurrency)]),
+      ],
+      {
+        patience,
+        signal: pull.signal,
+        // CI: progress in lines that end, without rewriting (§7.1).
+        environment: { ...credentialsEnvironment(pull.credentials), CI: '1' },
+        onOutput: createPullParser(pull.onProgress ?? (() => {})),
+        redact: hide,
+      },
+    );
+  const pullPatience = (): Patience => whileMoving(stallMs, () => downloadActivity(home));
+
+  /** Tart would replace whatever has the name, on or off (G29). A folder that is broken has the name as well. */
+  const isTaken = (name: string): Promise<boolean> =>
+    lstat(join(home, 'vms', name)).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return false;
+        const message = `It is not known whether ${name} exists: ${error.message}`;
+        throw new TartError('other', message, { command: 'clone', cause: error });
+      },
+    );
+  const alreadyExists = (name: string): TartError =>
+    new TartError('already exists', `There is a virtual machine named ${name} already; delete it first`, {
+      command: 'clone',
+    });
+
+  return {
+    version: async (control) => (await call(['--version'], deadlines.probe, control)).trim(),
+    list: async (control) => {
+      const text = await call(['list', '--format', 'json'], deadlines.probe, control);
+      const list = decodeList(text);
+      if (list !== undefined) return list;
+      throw new TartError('unreadable', 'tart list answered with something that is no list', {
+        command: 'list',
+        tail: redact(text.slice(-500)),
+      });
+    },
+    get: async (name, control) => {
+      checkVmName('get', name);
+      let text: string;
+      try {
+        text = await call(['get', name, '--format', 'json'], deadlines.probe, control);
+      } catch (error) {
+        if (isTartError(error, 'missing')) return undefined;
+        throw error;
+      }
+      const details = decodeDetails(text);
+      if (details !== undefined) return details;
+      throw new TartError('unreadable', `tart get ${name} answered with something that is no object`, {
+        command: 'get',
+        tail: redact(text.slice(-500)),
+      });
+    },
+    pull: async (image, pull = {}) => {
+      checkReference('pull', image);
+      await fetching(['pull', image], pullPatience(), pull, createRedact(secretsOf(pull.credentials)));
+    },
+    clone: async (source, name, pull = {}) => {
+      if (isReference(source)) checkReference('clone', source);
+      else checkVmName('clone', source);
+      checkVmName('clone', name);
+      if (beingMade.has(name)) throw alreadyExists(name);
+      beingMade.add(name);
+      try {
+        if (await isTaken(name)) throw alreadyExists(name);
+        // An image that is not here is fetched first, for as long as that takes.
+        const patience = isReference(source) ? pullPatience() : within(deadlines.clone);
+        await fetching(['clone', source, name], patience, pull, createRedact(secretsOf(pull.credentials)));
+      } finally {
+        beingMade.delete(name);
+      }
+    },
+    set: async (name, changes, control) => {
+      checkVmName('set', name);
+      const args = changeArguments(changes);
+      if (args.length > 0) await call(['set', name, ...args], deadlines.set, control);
+    },
+    run: async (name, run) => {
+      checkVmName('run', name);
+      return runVm(caller, processes, name, run);
+    },
+    stop: async (name, { timeoutSeconds, signal }) => {
+      checkVmName('stop', name);
+      const seconds = Math.max(0, Math.ceil(timeoutSeconds));
+      try {
+        await call(['stop', name, '--timeout', String(seconds)], seconds * 1000 + deadlines.margin, { signal });
+        return 'stopped';
+      } catch (error) {
+        if (isTartError(error, 'not running')) return 'was not running';
+        if (isTartError(error, 'missing')) return 'was missing';
+        throw error;
+      }
+    },
+    delete: async (name, control) => {
+      if (isReference(name)) checkReference('delete', name);
+      else checkVmName('delete', name);
+      try {
+        await call(['delete', name], deadlines.delete, control);
+      } catch (error) {
+        if (!isTartError(error, 'missing')) throw error;
+      }
+    },
+    ip: async (name, { waitSeconds = 0, signal } = {}) => {
+      checkVmName('ip', name);
+      try {
+        const text = await call(['ip', name, '--wait', String(waitSeconds)], waitSeconds * 1000 + deadlines.margin, {
+          signal,
+        });
+        const address = text.trim();
+        if (isIPv4(address)) return address;
+        throw new TartError('unreadable', `tart ip ${name} answered with something that is no address`, {
+          command: 'ip',
+        });
+      } catch (error) {
+        if (isTartError(error, 'other') && /no IP address found/.test(error.tail)) return undefined;
+        throw error;
+      }
+    },
+    exec: (name, command, exec = {}) => {
+      checkVmName('exec', name);
+      return execInVm(caller, platform, name, command, exec, redact);
+    },
+  };
+};

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { createPullParser, type PullProgress } from './pull-progress.ts';
+
+const parse = (...pieces: readonly string[]): readonly PullProgress[] => {
+  const seen: PullProgress[] = [];
+  const parser = createPullParser((progress) => seen.push(progress));
+  pieces.forEach(parser);
+  return seen;
+};
+
+const whole = [
+  'pulling ghcr.io/a/b:1...',
+  'waiting for lock...',
+  'pulling manifest...',
+  'pulling disk (21.5 GB compressed)...',
+  '0%',
+  '43%',
+  '100%',
+  'pulling NVRAM...',
+  '',
+].join('\n');
+const stages: readonly PullProgress[] = [
+  { stage: 'waiting for lock' },
+  { stage: 'manifest' },
+  { stage: 'disk', percent: 0, compressedGb: 21.5 },
+  { stage: 'disk', percent: 0, compressedGb: 21.5 },
+  { stage: 'disk', percent: 43, compressedGb: 21.5 },
+  { stage: 'disk', percent: 100, compressedGb: 21.5 },
+  { stage: 'NVRAM' },
+];
+
+describe('progress of a pull', () => {
+  test('is read line by line', () => assert.deepEqual(parse(whole), stages));
+
+  test('is the same wherever it is cut', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.integer({ min: 1, max: whole.length - 1 })), (cuts) => {
+        const at = [0, ...cuts.sort((a, b) => a - b), whole.length];
+        assert.deepEqual(parse(...at.slice(1).map((end, index) => whole.slice(at[index], end))), stages);
+      }),
+    );
+  });
+
+  test('is read through the codes of a terminal', () => {
+    assert.deepEqual(parse('\u001b[1A\u001b[K44%\n\u001b[1A\u001b[K45%\r\n'), [
+      { stage: 'disk', percent: 44, compressedGb: undefined },
+      { stage: 'disk', percent: 45, compressedGb: undefined },
+    ]);
+  });
+
+  test('an image that is here is named by its digest', () => {
+    const image = 'ghcr.io/a/b@sha256:aa';
+    assert.deepEqual(parse(`${image} image is already cached and linked!\n`), [{ stage: 'cached', image }]);
+    assert.deepEqual(parse(`${image} image is already cached! creating a symlink...\n`), [{ stage: 'cached', image }]);
+  });
+
+  test('never throws, and no percentage is above 100', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(fc.string(), fc.constantFrom('999%\n', '\n', '7'))), (pieces) => {
+        for (const progress of parse(...pieces)) assert.ok(progress.stage !== 'disk' || progress.percent <= 100);
+      }),
+    );
+  });
+});

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { createRedact } from './redact.ts';
+
+describe('texts without secrets', () => {
+  test('known ones and those that look like one are taken out', () => {
+    const redact = createRedact(['hunter2', 'hunter2-long']);
+    assert.equal(redact('a hunter2-long b hunter2 c'), 'a <redacted> b <redacted> c');
+    assert.equal(redact('running at vnc://:pass@127.0.0.1:5900...'), 'running at vnc://<redacted>');
+    assert.equal(redact('GET https://user:pw@ghcr.io/v2/'), 'GET https://<redacted>@ghcr.io/v2/');
+    assert.equal(redact('Authorization: Bearer eyJhbGciOi.x.y'), 'Authorization: Bearer <redacted>');
+    assert.equal(redact('{"token": "abc"}'), '{"token": "<redacted>"}');
+    assert.equal(redact('VM "token-ring" is running'), 'VM "token-ring" is running');
+  });
+
+  test('a known secret is never left', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string({ minLength: 12 }), fc.string(), (before, secret, after) => {
+        fc.pre(!'<redacted>'.includes(secret) && !secret.includes('redacted'));
+        assert.ok(!createRedact([secret])(`${before}${secret}${after}`).includes(secret));
+      }),
+    );
+  });
+});

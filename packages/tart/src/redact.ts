@@ -1,0 +1,19 @@
+/** Takes secrets out of a text: the given ones, and whatever looks like one. */
+export type Redact = (text: string) => string;
+
+const looksSecret: readonly (readonly [RegExp, string])[] = [
+  // The screen of a virtual machine, with its password.
+  [/vnc:\/\/\S+/gi, 'vnc://<redacted>'],
+  [/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@]+@/gi, '$1<redacted>@'],
+  [/\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi, '$1 <redacted>'],
+  [/\b(password|token|secret)(["']?\s*[:=]\s*["']?)[^\s"',}]+/gi, '$1$2<redacted>'],
+];
+
+export const createRedact = (secrets: readonly string[]): Redact => {
+  // The longest first: one may be part of another.
+  const known = [...new Set(secrets.filter((secret) => secret !== ''))].sort((a, b) => b.length - a.length);
+  return (text) => {
+    const without = known.reduce((rest, secret) => rest.replaceAll(secret, '<redacted>'), text);
+    return looksSecret.reduce((rest, [pattern, instead]) => rest.replace(pattern, instead), without);
+  };
+};

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { manualClock, systemClock } from '@tartan/kube/clock';
+import { adoptVm } from './adopt.ts';
+import { createProcessTable } from './processes.ts';
+import { readLogTail, runEnding } from './run-ending.ts';
+import type { RunningVm } from './run.ts';
+import { isTartError, TartError } from './tart-error.ts';
+import { vmProcesses } from './tart-processes.ts';
+import { until } from './testing/until.ts';
+import { type Bench, withFakeTart } from './testing/with-fake-tart.ts';
+
+describe('a virtual machine', () => {
+  let bench: Bench;
+  beforeEach(() => {
+    bench = withFakeTart();
+    bench.fake.addVm('vm');
+  });
+  afterEach(() => bench.remove());
+
+  const start = (name = 'vm'): Promise<RunningVm> =>
+    bench.tart.run(name, { logFile: join(bench.folder, 'logs', `${name}.log`) });
+  const booted = (name = 'vm'): Promise<void> =>
+    until(async () => (await bench.tart.ip(name)) !== undefined, `${name} has an address`);
+  const ending = async (vm: RunningVm) => runEnding(await vm.exited, await readLogTail(vm.logFile));
+
+  test('boots, gets an address, and reads as running', async () => {
+    bench.fake.controls.guest('vm', { address: '192.168.64.7' });
+    await start();
+    await booted();
+    assert.equal(await bench.tart.ip('vm'), '192.168.64.7');
+    assert.equal((await bench.tart.get('vm'))?.state, 'running');
+    assert.equal((await bench.tart.list()).entries[0]?.state, 'running');
+  });
+
+  test('without an address yet is undefined; one that is not there is an error', async () => {
+    bench.fake.controls.guest('vm', { address: 'none' });
+    assert.equal(await bench.tart.ip('vm', { waitSeconds: 1 }), undefined);
+    await start();
+    assert.equal(await bench.tart.ip('vm'), undefined);
+    await assert.rejects(bench.tart.ip('x'), (error) => isTartError(error, 'missing'));
+    bench.fake.controls.command('ip', { answer: { code: 0, stdout: 'soon' } });
+    await assert.rejects(bench.tart.ip('vm'), (error) => isTartError(error, 'unreadable'));
+  });
+
+  test('leads a session of its own, and is found among the processes by name, number and start', async () => {
+    const vm = await start();
+    const table = createProcessTable(process.env);
+    await until(async () => (await table.find(vm.pid))?.command.includes('run vm') === true, 'it shows its arguments');
+    const found = vmProcesses(await table.list(), [bench.fake.path]).filter(({ pid }) => pid === vm.pid);
+    assert.deepEqual(found, [{ pid: vm.pid, startedAt: vm.startedAt, name: 'vm' }]);
+    process.kill(-vm.pid, 0);
+  });
+
+  test('outlives the process that started it (INC-04)', async () => {
+    const script = `
+      const { createTart } = await import(${JSON.stringify(new URL('create-tart.ts', import.meta.url).href)});
+      const tart = createTart({ path: ${JSON.stringify(bench.fake.path)}, environment: process.env });
+      const vm = await tart.run('vm', { logFile: ${JSON.stringify(join(bench.folder, 'vm.log'))} });
+      console.log(JSON.stringify(vm));
+      process.kill(process.pid, 'SIGKILL');`;
+    const agent = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      env: bench.environment,
+      stdio: ['ignore', 'pipe', 'inherit'],
+      detached: true,
+    });
+    let said = '';
+    agent.stdout.on('data', (text) => {
+      said += String(text);
+    });
+    await once(agent, 'close');
+    const started = JSON.parse(said) as RunningVm;
+    await booted();
+    const stopped = new AbortController();
+    const vm = adoptVm(started, {
+      processes: createProcessTable(process.env),
+      clock: systemClock,
+      pollMs: 10,
+      signal: stopped.signal,
+    });
+    assert.equal(await bench.tart.stop('vm', { timeoutSeconds: 5 }), 'stopped');
+    assert.deepEqual(await ending(vm), { kind: 'stopped' });
+  });
+
+  test('has a log that only we read, and that no link leads astray', async () => {
+    const vm = await start();
+    assert.equal(statSync(vm.logFile).mode & 0o777, 0o600);
+    mkdirSync(join(bench.folder, 'logs'), { recursive: true });
+    symlinkSync('/dev/null', join(bench.folder, 'logs', 'link.log'));
+    await assert.rejects(bench.tart.run('vm', { logFile: join(bench.folder, 'logs', 'link.log') }), (error) =>
+      isTartError(error, 'other'),
+    );
+  });
+
+  test('is stopped, and may be stopped again', async () => {
+    const vm = await start();
+    await booted();
+    assert.equal(await bench.tart.stop('vm', { timeoutSeconds: 5 }), 'stopped');
+    assert.deepEqual(await ending(vm), { kind: 'stopped' });
+    assert.equal(await bench.tart.stop('vm', { timeoutSeconds: 5 }), 'was not running');
+    assert.equal(await bench.tart.stop('x', { timeoutSeconds: 5 }), 'was missing');
+  });
+
+  test('that does not listen is killed by stop', async () => {
+    bench.fake.controls.guest('vm', { stuck: true });
+    const vm = await start();
+    await booted();
+    assert.equal(await bench.tart.stop('vm', { timeoutSeconds: 2 }), 'stopped');
+    assert.deepEqual(await ending(vm), { kind: 'killed', signal: 'SIGKILL' });
+  });
+
+  test('ends in many ways, most of them with 0 (G9)', async () => {
+    for (const [ends, kind] of [
+      ['halt', 'halted'],
+      ['error', 'crashed'],
+      ['network', 'crashed'],
+      ['kill', 'killed'],
+      [3, 'failed'],
+    ] as const) {
+      bench.fake.controls.guest('vm', { lifetimeMs: 10, ends });
+      assert.equal((await ending(await start())).kind, kind, String(ends));
+    }
+  });
+
+  test('says why it did not start', async () => {
+    bench.fake.addVm('two');
+    bench.fake.addVm('three');
+    const reason = async (name: string): Promise<string> => {
+      const end = await ending(await start(name));
+      return end.kind === 'failed' ? end.reason : end.kind;
+    };
+    bench.fake.controls.host({ guiSession: 'none' });
+    assert.equal(await reason('vm'), 'no GUI session');
+    bench.fake.controls.host({ guiSession: undefined });
+    await start('vm');
+    await booted('vm');
+    assert.equal(await reason('vm'), 'already running');
+    await start('two');
+    await booted('two');
+    assert.equal(await reason('three'), 'VM limit reached');
+    assert.equal(await reason('missing'), 'missing');
+    assert.match(readFileSync(join(bench.folder, 'logs', 'three.log'), 'utf8'), /other running VMs: (vm, two|two, vm)/);
+  });
+
+  test('is not deleted while it is on', async () => {
+    await start();
+    await booted();
+    await assert.rejects(bench.tart.delete('vm'), (error) => isTartError(error, 'running'));
+  });
+
+  test('without tart is an error', async () => {
+    const driver = bench.driver({ path: '/nowhere/tart' });
+    await assert.rejects(driver.run('vm', { logFile: join(bench.folder, 'log') }), (error) =>
+      isTartError(error, 'not installed'),
+    );
+  });
+});
+
+describe('an adopted virtual machine', () => {
+  const vm = { name: 'vm', pid: 7, startedAt: 1000, logFile: '' };
+
+  test('is on as long as its number and start are there; a look that fails says nothing (INC-50)', async () => {
+    const clock = manualClock();
+    let look: () => Promise<{ pid: number; startedAt: number; command: string } | undefined> = async () => ({
+      ...vm,
+      command: '',
+    });
+    const looked: (() => void)[] = [];
+    const processes = {
+      list: async () => [],
+      find: () => {
+        looked.shift()?.();
+        return look();
+      },
+    };
+    const next = (): Promise<void> => new Promise((resolve) => looked.push(resolve));
+    const first = next();
+    const { signal } = new AbortController();
+    const { exited } = adoptVm(vm, { processes, clock, pollMs: 1000, signal });
+    let gone = false;
+    void exited.then(() => {
+      gone = true;
+    });
+    await first;
+    const pass = async (): Promise<void> => {
+      const looking = next();
+      await until(() => {
+        clock.advance(1000);
+        return looked.length === 0;
+      }, 'it looks again');
+      await looking;
+    };
+    await pass();
+    look = () => Promise.reject(new TartError('unreadable', 'no', { command: 'ps' }));
+    await pass();
+    await pass();
+    assert.equal(gone, false);
+    look = async () => ({ pid: 7, startedAt: 900_000, command: 'another' });
+    await pass();
+    assert.equal((await exited).code, undefined);
+  });
+});

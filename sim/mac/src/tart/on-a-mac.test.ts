@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import type { Mac } from '../mac.ts';
+import { standInSoftware } from '../software/stand-in-software.ts';
+import { startMac } from '../start-mac.ts';
+
+describe('tart on a simulated Mac', () => {
+  let folder: string;
+  let mac: Mac;
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'tartan-tart-on-a-mac-'));
+    const software = await standInSoftware(join(folder, 'software'));
+    mac = await startMac({ folder: join(folder, 'mac'), pace: 0.001 });
+    mkdirSync(mac.path('/usr/local'), { recursive: true });
+    execFileSync('tar', ['-xzf', software.tart.file, '-C', mac.path('/usr/local')]);
+  });
+  after(async () => {
+    await mac.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const run = async (command: string): Promise<string> => {
+    const { code, stdout, stderr } = await mac.run(
+      `PATH="$TARTAN_ROOT/usr/local/tart.app/Contents/MacOS:$PATH"; ${command}`,
+    );
+    return `${code ?? 'killed'} ${stdout}${stderr}`.trimEnd();
+  };
+
+  test('needs a session at the console, starts a machine, and all of it ends with the Mac', async () => {
+    assert.match(await run('tart clone ghcr.io/a/b:1 vm && tart list -q --source local'), /^0 [\s\S]*\nvm$/);
+    if (mac.guiSession() === 'none')
+      assert.match(await run('tart run vm'), /^1 Error: Error Domain=VZErrorDomain Code=-9/);
+    await run('mkdir -p "$HOME/.tart/.fake/host"; echo Aqua >"$HOME/.tart/.fake/host/session"');
+    // In a session of its own, as an agent starts it.
+    const vm = spawn(mac.path('/usr/local/tart.app/Contents/MacOS/tart'), ['run', 'vm', '--no-graphics'], {
+      env: { TARTAN_ROOT: mac.root, PATH: `${mac.path('/usr/bin')}:${mac.path('/bin')}`, HOME: mac.path('/Users/m1') },
+      detached: true,
+      stdio: 'ignore',
+    });
+    const exit = once(vm, 'exit');
+    assert.match(
+      await run('until tart exec vm true 2>/dev/null; do sleep 1; done; tart ip vm'),
+      /^0 192\.168\.64\.\d+$/,
+    );
+    assert.equal(mac.packetFilter.enabled, true);
+    await mac.reboot();
+    assert.deepEqual(await exit, [null, 'SIGKILL']);
+    assert.match(await run('tart get vm'), /stopped/);
+  });
+});

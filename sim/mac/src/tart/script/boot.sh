@@ -1,0 +1,78 @@
+# How a guest comes up, and how it ends by itself or by others (§7.4).
+
+remember_children() { [ -z "${vm_runs-}" ] || echo "${sleeper-} ${program-}" >"$vm/.children" 2>/dev/null || :; }
+
+ends() {
+  trap '' INT USR1 USR2 ALRM
+  for child in ${sleeper-} ${program-}; do kill "$child" 2>/dev/null; done
+  ! held "$vm/.pid" || [ "$holder" != $$ ] || rm -f "$vm/.pid" "$vm/.agent" "$vm/.children" "$vm/control.sock"
+  rm -f "$fake/running/$$"
+  # macOS 26.3.1 does not give the slot back until it is rebooted (§7.4, openai/tart #1217).
+  control host/leaks
+  [ -z "$value" ] || [ -z "${vm_runs-}" ] || : >"$fake/leaked/$$"
+}
+
+# `tart stop` and Ctrl-C: the power is cut (§7.4).
+power_off() {
+  echo 'Stopping VM...'
+  ends
+  exit 0
+}
+
+# How this guest ends by itself. Exit 0 also for an error of the framework (§7.4, G9).
+guest_ends() {
+  guest_control "$name" ends halt
+  how=$value
+  ends
+  case $how in
+    halt) echo 'guest has stopped the virtual machine' ;;
+    error) echo 'guest has stopped the virtual machine due to error: Error Domain=VZErrorDomain Code=1 "Internal Virtualization error. The virtual machine stopped unexpectedly."' ;;
+    network) echo 'virtual machine’s network attachment has been disconnected due to error: Error Domain=VZErrorDomain Code=1 "(null)"' ;;
+    kill) kill -9 $$ ;;
+    *)
+      echo 'Error: the virtual machine ended' >&2
+      exit "$how"
+      ;;
+  esac
+  exit 0
+}
+
+# An address is a lease of the DHCP server: it outlives the guest (§7.4).
+lease() {
+  guest_control "$name" address
+  [ "$value" != none ] || return 0
+  if [ -z "$value" ]; then
+    set -- $(random_bytes 1)
+    value=192.168.64.$(($(printf '%d' "0x$1") % 252 + 2))
+  fi
+  mkdir -p "$fake/leases"
+  echo "$value" >"$fake/leases/$mac"
+}
+
+# The few programs that a guest must not share with the machine underneath.
+guest_programs() {
+  [ ! -d "$fake/guest-bin" ] || return 0
+  mkdir -p "$fake/guest-bin.$$"
+  printf '#!/bin/sh\nkill -ALRM "$TART_GUEST"\n' >"$fake/guest-bin.$$/shutdown"
+  printf '#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do shift; done\nexec "$@"\n' >"$fake/guest-bin.$$/sudo"
+  chmod 755 "$fake/guest-bin.$$/shutdown" "$fake/guest-bin.$$/sudo"
+  mv "$fake/guest-bin.$$" "$fake/guest-bin" 2>/dev/null || rm -rf "$fake/guest-bin.$$"
+}
+
+boot() {
+  guest_control "$name" boot 6 # 5–9 s warm (§7.4)
+  pause "$value"
+  lease
+  : >"$vm/control.sock"
+  guest_control "$name" agent-after 0
+  pause "$value"
+  : >"$vm/.agent"
+  # What the guest does on its own, as a script in its root folder.
+  program_file=$fake/guests/$name/program
+  [ -f "$program_file" ] || program_file=$fake/guests/_/program
+  [ -f "$program_file" ] || return 0
+  mkdir -p "$vm/guest"
+  (cd "$vm/guest" && HOME=$PWD PATH=$fake/guest-bin:$PATH TART_GUEST=$$ exec /bin/sh "$program_file") </dev/null >>"$vm/guest/program.log" 2>&1 &
+  program=$!
+  remember_children
+}

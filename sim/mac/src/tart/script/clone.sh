@@ -1,0 +1,130 @@
+# clone, set, rename, delete, prune (§7.3).
+
+# A new MAC if any local virtual machine has the source's (§5.2).
+mac_is_taken() {
+  for other in "$home"/vms/*/config.json; do
+    [ -f "$other" ] || continue
+    while IFS= read -r line; do
+      case $line in *"\"$1\""*) return 0 ;; esac
+    done 2>/dev/null <"$other"
+  done
+  return 1
+}
+
+tart_clone() {
+  from='' to=''
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --concurrency | --prune-limit) shift ;;
+      --insecure | --deduplicate) ;;
+      -*) usage_error "Unknown option '$1'" ;;
+      *) if [ -z "$from" ]; then from=$1; else to=$1; fi ;;
+    esac
+    shift
+  done
+  case $to in
+    '') usage_error "Missing expected argument '<new-name>'" ;;
+    */*) usage_error '<new-name> should be a local name' ;;
+  esac
+  if parse_reference "$from"; then
+    # Fetched only if it is not cached: a moving tag stays where it was (G24).
+    [ -d "$images/${tag:-$digest}" ] || tart_pull "$from"
+    parse_reference "$from"
+    source_folder=$images/${tag:-$digest}
+  else
+    open_local "$from"
+    source_folder=$vm
+  fi
+  no_space
+  part=$home/tmp/clone-$$
+  mkdir -p "$part" "$home/vms"
+  echo $$ >"$part/.lock"
+  set --
+  for file in config.json nvram.bin disk.img .sizes state.vzvmsave; do
+    [ ! -f "$source_folder/$file" ] || set -- "$@" "$source_folder/$file"
+  done
+  cp "$@" "$part"
+  [ ! -d "$source_folder/guest" ] || cp -R "$source_folder/guest" "$part/guest"
+  read_config "$part"
+  if [ ! -f "$part/state.vzvmsave" ] && mac_is_taken "$mac"; then
+    new_mac
+    write_config "$part"
+  fi
+  touch_access "$part" "$source_folder"
+  rm -f "$part/.lock"
+  # Whatever has the name is replaced without a word, also a running virtual machine (§7.3, G29).
+  rm -rf "${home:?}/vms/$to"
+  mv "$part" "$home/vms/$to"
+}
+
+tart_set() {
+  name=${1-}
+  [ $# -eq 0 ] || shift
+  open_local "$name"
+  read_config "$vm"
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --cpu)
+        [ "$2" -ge "$cpu_min" ] || fail 1 "LessThanMinimalResourcesError: VM should have $cpu_min CPU cores at minimum (requested $2)"
+        cpu=$2
+        shift
+        ;;
+      --memory)
+        [ "$(($2 * 1048576))" -ge "$memory_min" ] ||
+          fail 1 "LessThanMinimalResourcesError: VM should have $memory_min bytes of memory at minimum (requested $(($2 * 1048576)))"
+        memory=$(($2 * 1048576))
+        shift
+        ;;
+      --display) display=${2%pt} && display=${display%px} && shift ;;
+      --random-mac) new_mac ;;
+      --random-serial) new_ecid ;;
+      --disk-size | --disk) shift ;;
+      *) usage_error "Unknown option '$1'" ;;
+    esac
+    shift
+  done
+  # Whether it runs is not looked at (§7.3).
+  write_config "$vm"
+}
+
+tart_rename() {
+  open_local "$1"
+  [ ! -e "$home/vms/$2" ] || usage_error "failed to rename a non-existent local VM: \"$2\" is taken"
+  mv "$vm" "$home/vms/$2"
+}
+
+# Digests that no tag names and nobody asked for by digest go with the last tag (§7.3).
+collect_images() {
+  for folder in "$images"/sha256:*; do
+    [ -d "$folder" ] && [ ! -f "$folder/.explicitly-pulled" ] || continue
+    named=
+    for link in "$images"/*; do
+      [ ! -L "$link" ] || [ "$(readlink "$link")" != "${folder##*/}" ] || named=1
+    done
+    [ -n "$named" ] || rm -rf "$folder"
+  done
+}
+
+tart_delete() {
+  [ $# -gt 0 ] || usage_error "Missing expected argument '<name> ...'"
+  # Stops at the first failure (§7.3).
+  for name; do
+    if parse_reference "$name"; then
+      entry=$images/${tag:-$digest}
+      [ -e "$entry" ] || [ -L "$entry" ] || missing "$name"
+      rm -rf "$entry"
+      collect_images
+    else
+      local_folder "$name"
+      [ -d "$vm" ] || missing "$name"
+      # Exit 1 here, unlike the errors about running elsewhere (§7.3).
+      ! held "$vm/.pid" || fail 1 "VM \"$name\" is running"
+      rm -rf "$vm"
+    fi
+  done
+}
+
+tart_prune() {
+  [ $# -gt 0 ] || usage_error 'at least one pruning criteria must be specified'
+  case "$* " in *'--entries vms'*) ;; *) rm -rf "${home:?}/cache/OCIs" ;; esac
+}

@@ -1,0 +1,144 @@
+# What every command needs. Controls are files of one value below $fake, read anew by each call: whoever plays the world may change
+# them while a virtual machine runs. Reading one starts no process, so that a call stays within a few milliseconds.
+
+home=${TART_HOME:-$HOME/.tart} # §7.1
+fake=$home/.fake
+us=$(printf '\037')
+rs=$(printf '\036')
+
+# control KEY [DEFAULT] puts a control into $value.
+control() {
+  value=${2-}
+  [ ! -f "$fake/$1" ] || IFS= read -r value 2>/dev/null <"$fake/$1" || :
+}
+
+# A control of one guest, else of all guests.
+guest_control() {
+  control "guests/_/$2" "${3-}"
+  control "guests/$1/$2" "$value"
+}
+
+journal() {
+  line=$$
+  for word; do line=$line$us$word; done
+  [ ! -d "$fake" ] || printf '%s%s\n' "$line" "$rs" >>"$fake/journal" # One write, so that calls at the same time do not mix.
+}
+
+# A domain error is a bare line on stderr (§7.1). 2: does not exist, not running, already running. 1: everything else.
+fail() {
+  printf '%s\n' "$2" >&2
+  exit "$1"
+}
+usage_error() { fail 64 "Error: $1${newline}Usage: tart <subcommand>${newline}  See 'tart --help' for more information."; }
+missing() { fail 2 "the specified VM \"$1\" does not exist"; }
+newline='
+'
+
+alive() {
+  kill -0 "$1" 2>/dev/null || return 1
+  # Dead, and only not fetched by its parent yet.
+  [ -r "/proc/$1/stat" ] || return 0
+  IFS= read -r stat 2>/dev/null <"/proc/$1/stat" || return 1
+  case ${stat##*)} in ' Z'*) return 1 ;; esac
+}
+
+# Whether the process that wrote its id into this file lives: stands for flock and fcntl locks, which vanish with their holder (§7.2).
+held() {
+  holder=
+  [ -f "$1" ] && IFS= read -r holder 2>/dev/null <"$1"
+  [ -n "$holder" ] && alive "$holder"
+}
+
+# Takes such a lock. 1: somebody has it. It is linked into place with its content, so that nobody ever reads an empty one.
+take() {
+  echo $$ >"$1.$$" || return 1
+  until ln "$1.$$" "$1" 2>/dev/null; do
+    if held "$1"; then
+      rm -f "$1.$$"
+      return 1
+    fi
+    rm -f "$1"
+  done
+  rm -f "$1.$$"
+}
+
+take_in_turn() {
+  mkdir -p "$fake/locks"
+  until take "$fake/locks/$1"; do pause 0.01; done
+}
+
+# Sleeps so that a signal is answered at once.
+pause() {
+  case $1 in '' | 0 | 0.0 | 0.000) return ;; esac
+  sleep "$1" >/dev/null 2>&1 &
+  sleeper=$!
+  remember_children
+  wait "$sleeper"
+  sleeper=
+}
+remember_children() { :; }
+
+# One second of tart: its loops wait this long.
+second() {
+  control host/second 1
+  pause "$value"
+}
+
+forever() { while :; do pause 600; done; }
+
+# replaced TEXT FROM TO puts TEXT with every FROM as TO into $value.
+replaced() {
+  value= rest_of=$1
+  while :; do
+    case $rest_of in
+      *"$2"*) value=$value${rest_of%%"$2"*}$3 rest_of=${rest_of#*"$2"} ;;
+      *) break ;;
+    esac
+  done
+  value=$value$rest_of
+}
+
+# Before every command but pull and clone, whatever lies in tmp without a lock is deleted: also the part of a killed pull (§7.1, G22).
+collect_tmp() {
+  for entry in "$home"/tmp/*; do
+    [ -d "$entry" ] || continue
+    held "$entry/.lock" || rm -rf "$entry"
+  done
+}
+
+# What the world has prepared for this command (§7.5): slow, hanging, or with an outcome of its own.
+behave() {
+  at=commands/$1
+  [ -d "$fake/$at" ] || return 0
+  control "$at/latency"
+  pause "$value"
+  control "$at/hang"
+  case $value in
+    before) forever ;;
+    # Deaf to polite signals, with a grandchild that holds stdout.
+    stubborn)
+      trap '' INT TERM HUP
+      sleep 600 &
+      forever
+      ;;
+    # Ends at once, and leaves somebody behind who holds stdout and stderr open.
+    orphan) sleep 600 & ;;
+  esac
+  [ -f "$fake/$at/exit" ] || return 0
+  if [ -d "$fake/$at/times" ]; then
+    taken=
+    for ticket in "$fake/$at/times"/*; do
+      rm "$ticket" 2>/dev/null && taken=1 && break
+    done
+    [ -n "$taken" ] || return 0
+  fi
+  [ ! -f "$fake/$at/stdout" ] || cat "$fake/$at/stdout"
+  [ ! -f "$fake/$at/stderr" ] || cat "$fake/$at/stderr" >&2
+  control "$at/exit" 1
+  exit "$value"
+}
+
+hang_after() {
+  control "commands/$1/hang"
+  [ "$value" != after ] || forever
+}

@@ -1,0 +1,91 @@
+# ip and exec: what is asked of a guest (§7.3).
+
+tart_ip() {
+  name='' wait_for=0
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --wait) wait_for=$2 && shift ;;
+      --resolver) shift ;;
+      *) name=$1 ;;
+    esac
+    shift
+  done
+  open_local "$name"
+  read_config "$vm"
+  # At least one try and one second (§7.3). A lease stays after its guest has halted (§7.4).
+  while :; do
+    if [ -f "$fake/leases/$mac" ]; then
+      cat "$fake/leases/$mac"
+      return 0
+    fi
+    second
+    [ "$wait_for" -gt 0 ] || break
+    wait_for=$((wait_for - 1))
+  done
+  state_of "$vm"
+  [ "$running" = true ] || fail 1 'no IP address found, is your VM running?'
+  fail 1 'no IP address found'
+}
+
+# The guest is asked to shut down. It is never the machine underneath: whatever speaks of it is not executed.
+shut_down() {
+  guest_control "$1" shutdown halts
+  case $value in
+    ignored) ;;
+    refused) fail 1 'shutdown: NOT super-user' ;;
+    *)
+      guest_control "$1" shutdown-takes 0
+      # Halts after this command has its answer.
+      (
+        pause "$value"
+        kill -ALRM "$2" 2>/dev/null
+      ) >/dev/null 2>&1 </dev/null &
+      ;;
+  esac
+}
+
+tart_exec() {
+  interactive='' tty=''
+  while :; do
+    case ${1-} in
+      -i) interactive=1 ;;
+      -t) tty=1 ;;
+      -it | -ti) interactive=1 tty=1 ;;
+      *) break ;;
+    esac
+    shift
+  done
+  name=${1-}
+  [ $# -gt 1 ] || usage_error "Missing expected argument '<command> ...'"
+  shift
+  open_local "$name"
+  state_of "$vm"
+  [ "$running" = true ] && held "$vm/.pid" || fail 2 "VM \"$name\" is not running"
+  guest=$holder
+  guest_control "$name" agent-latency 0
+  pause "$value"
+  guest_control "$name" agent ready
+  [ "$value" = ready ] && [ -f "$vm/.agent" ] ||
+    fail 1 'Failed to connect to the VM using its control socket: The operation couldn’t be completed. (GRPC.GRPCConnectionPoolError error 1.), is the Tart Guest Agent running?'
+  # The size of the local terminal is asked for (§7.3): without one tart crashes [T Exec.swift].
+  [ -z "$tty" ] || [ -t 0 ] || fail 1 'Fatal error: '\''try!'\'' expression unexpectedly raised an error: Inappropriate ioctl for device'
+  case " $* " in *shutdown* | *reboot* | *poweroff* | *[!a-z]halt[!a-z]*)
+    shut_down "$name" "$guest"
+    return 0
+    ;;
+  esac
+  mkdir -p "$vm/guest"
+  cd "$vm/guest" || exit 1
+  # A hostile guest answers whatever it likes.
+  for script in "$fake/guests/$name/exec" "$fake/guests/_/exec"; do
+    [ -f "$script" ] || continue
+    set -- /bin/sh "$script" "$@"
+    break
+  done
+  unset TART_REGISTRY_HOSTNAME TART_REGISTRY_USERNAME TART_REGISTRY_PASSWORD
+  [ -n "$interactive" ] || exec </dev/null
+  # The terminal here was made to let every key through; the one in the guest is an ordinary one.
+  [ -z "$tty" ] || stty sane
+  HOME=$PWD PATH=$fake/guest-bin:$PATH TART_GUEST=$guest "$@"
+  exit $?
+}

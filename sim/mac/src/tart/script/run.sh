@@ -1,0 +1,150 @@
+# run (§7.4). The process of `run` is the virtual machine: it boots, gets an address, and ends.
+
+# A folder that the guest sees as "/Volumes/My Shared Files/<name>" (§7.4). [name:]path[:ro]; an unknown option is part of the path.
+share() {
+  spec=$1
+  case $spec in *:ro) spec=${spec%:ro} ;; esac
+  case $spec in
+    /*) share_name=${spec##*/} unnamed=$((unnamed + 1)) ;;
+    *:*) share_name=${spec%%:*} spec=${spec#*:} ;;
+  esac
+  [ -d "$spec" ] ||
+    fail 1 'Error: Error Domain=VZErrorDomain Code=2 "A directory sharing device configuration is invalid." UserInfo={NSLocalizedFailure=Invalid virtual machine configuration.}'
+  shares=$((shares + 1))
+  mkdir -p "$vm/guest/Volumes/My Shared Files"
+  rm -f "$vm/guest/Volumes/My Shared Files/$share_name"
+  ln -s "$spec" "$vm/guest/Volumes/My Shared Files/$share_name"
+}
+
+parse_run() {
+  graphics='' no_graphics='' vnc='' unnamed=0 shares=0 name=''
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --graphics) graphics=1 ;;
+      --no-graphics) no_graphics=1 ;;
+      --vnc | --vnc-experimental) vnc=$((vnc + 1)) ;;
+      --dir | --disk | --root-disk-opts | --net-bridged | --net-softnet-allow | --net-softnet-block | --net-softnet-expose | --serial-path)
+        [ "$1" != --dir ] || asked=$asked$2$newline
+        shift
+        ;;
+      --dir=*) asked=$asked${1#--dir=}$newline ;;
+      --net-softnet | --net-host | --suspendable | --serial | --nested | --recovery | --no-audio | --no-clipboard | --capture-system-keys) ;;
+      -*) usage_error "Unknown option '$1'" ;;
+      *) name=$1 ;;
+    esac
+    shift
+  done
+  [ -n "$name" ] || usage_error "Missing expected argument '<name>'"
+  [ -z "$graphics" ] || [ -z "$no_graphics" ] || usage_error '--graphics and --no-graphics are mutually exclusive'
+  [ "${vnc:-0}" -lt 2 ] || usage_error '--vnc and --vnc-experimental are mutually exclusive'
+}
+
+# VZ makes its host key in the keychain of the session at the console: without one it fails at once (§7.4, INC-03, INC-06). On a
+# simulated Mac launchd knows whether there is one.
+needs_session() {
+  control host/session
+  if [ -z "$value" ] && [ -n "${TARTAN_ROOT-}" ]; then
+    case $(launchctl print "gui/$(id -u)" 2>/dev/null) in *'session = Aqua'*) ;; *) value=none ;; esac
+  fi
+  [ "$value" != none ] ||
+    fail 1 'Error: Error Domain=VZErrorDomain Code=-9 "The virtual machine encountered a security error." UserInfo={NSLocalizedFailure=Failed to create new HostKey.}'
+}
+
+# Two macOS guests for each host, whoever started them (§3.11, §7.4).
+needs_slot() {
+  others='' taken=0
+  for entry in "$fake/running"/* "$fake/leaked"/*; do
+    [ -f "$entry" ] || continue
+    case $entry in
+      "$fake/leaked"/*) taken=$((taken + 1)) ;;
+      *)
+        [ "${entry##*/}" != $$ ] && alive "${entry##*/}" || continue
+        IFS= read -r other 2>/dev/null <"$entry" || continue
+        taken=$((taken + 1)) others=$others${others:+, }$other
+        ;;
+    esac
+  done
+  control host/limit 2
+  [ "$taken" -lt "$value" ] || fail 1 "The number of VMs exceeds the system limit (other running VMs: $others)"
+}
+
+no_second_holder() {
+  # The lock was lost, yet the framework knows that the disk is in use (§7.4).
+  for entry in "$fake/running"/*; do
+    [ -f "$entry" ] && alive "${entry##*/}" && IFS= read -r other 2>/dev/null <"$entry" && [ "$other" = "$name" ] || continue
+    fail 1 'Error: Error Domain=VZErrorDomain Code=2 "Failed to lock auxiliary storage."'
+  done
+}
+
+no_equal_mac() {
+  read_config "$vm"
+  for other in "$home"/vms/*; do
+    [ "$other" != "$vm" ] && held "$other/.pid" || continue
+    mine=$mac
+    read_config "$other"
+    theirs=$mac
+    read_config "$vm"
+    [ "$mine" = "$theirs" ] || continue
+    echo "There is already a running VM with MAC address $mac!"
+    echo 'Resetting VM to assign a new MAC address...'
+    new_mac
+    write_config "$vm"
+  done
+}
+
+tart_run() {
+  asked=
+  parse_run "$@"
+  # The virtual machine is opened while arguments are checked, so its error is one of those: 1, with a prefix (§7.1, inferred).
+  local_folder "$name"
+  [ -d "$vm" ] || fail 1 "Error: the specified VM \"$name\" does not exist"
+  open_local "$name"
+  old_ifs=$IFS IFS=$newline
+  set -f
+  for one in $asked; do share "$one"; done
+  set +f
+  IFS=$old_ifs
+  [ "$shares" -lt 2 ] || [ "$unnamed" -eq 0 ] || usage_error 'each --dir must be named when there are several'
+  no_equal_mac
+  control host/memory 16384
+  [ "$memory" -le "$((value * 1048576))" ] ||
+    fail 1 'Error: Error Domain=VZErrorDomain Code=2 "Memory size is above the maximum allowed." UserInfo={NSLocalizedFailure=Invalid virtual machine configuration.}'
+  take "$vm/.pid" || fail 2 "VM \"$name\" is already running!"
+  rm -f "$vm/.agent" "$vm/state.vzvmsave"
+  mkdir -p "$fake/running" "$fake/leaked"
+  guest_programs
+  # Nothing is held yet when one of these says no.
+  trap 'code=$?; ends; finished' EXIT
+  needs_session
+  # One start after the other, so that of two for the last slot one gets it.
+  take_in_turn start
+  trap 'code=$?; rm -f "$fake/locks/start"; ends; finished' EXIT
+  no_second_holder
+  needs_slot
+  echo "$name" >"$fake/running/$$"
+  rm -f "$fake/locks/start"
+  vm_runs=1
+  # A simulated Mac wants to know: the first one of a boot brings InternetSharing up.
+  [ -z "${TARTAN_ROOT-}" ] || [ ! -e "$TARTAN_ROOT/usr/bin/sim-vm-start" ] || "$TARTAN_ROOT/usr/bin/sim-vm-start" "$name"
+  trap finished EXIT
+  guest_control "$name" stuck
+  if [ -n "$value" ]; then trap '' INT; else trap power_off INT; fi
+  trap guest_ends ALRM
+  trap ': >"$vm/state.vzvmsave"; ends; exit 0' USR1 # suspend
+  trap '' USR2 # A macOS guest shows a dialog (§7.4).
+  touch_access "$vm"
+  [ -z "$vnc" ] || echo "VNC server is running at vnc://:fake-passphrase-$$@127.0.0.1:$((49152 + $$ % 16000))"
+  boot
+  guest_control "$name" lifetime
+  if [ -n "$value" ]; then
+    pause "$value"
+    guest_ends
+  fi
+  # Short naps, by the real clock: whoever kills this process outright leaves one behind.
+  while :; do
+    /bin/sleep 5 >/dev/null 2>&1 &
+    sleeper=$!
+    remember_children
+    wait "$sleeper"
+  done
+}
