@@ -1,5 +1,5 @@
 /** Make a Mac ours over SSH: connect, push artifacts, and run one ordered list of steps against what the host reports. */
-export { argumentsFile, argumentsHash } from './agent/arguments.ts';
+export { agentArguments, argumentsFile, argumentsHash } from './agent/arguments.ts';
 export { rollBackAgent, type RollBackOutcome } from './agent/roll-back.ts';
 export type { Artifact } from './artifacts/artifact.ts';
 export { artifactOf } from './artifacts/artifact-of.ts';

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { createKubernetes } from '@tartan/sim-kubernetes';
+import { certificateFileOf, readCertificate, writeCertificate } from './certificate-file.ts';
+import { certificateWish } from './certificate-request.ts';
+import { type NodeCertificate, nodeCertificateIn } from './node-certificate.ts';
+
+describe('the certificate on the disk', () => {
+  let folder = '';
+  let one: NodeCertificate;
+  let other: NodeCertificate;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'certificate-'));
+    const kubernetes = await createKubernetes({ controllers: false });
+    const issue = async (name: string): Promise<NodeCertificate> => {
+      const { key, request } = certificateWish(name);
+      const pem = Buffer.from(request, 'base64').toString();
+      const cert = await kubernetes.identity.sign(pem, ['client auth', 'digital signature'], 3600);
+      return nodeCertificateIn(`${cert}\n${key}`) ?? assert.fail();
+    };
+    [one, other] = [await issue('mac-1'), await issue('mac-2')];
+    kubernetes.stop();
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  test('lies beside the kubeconfig, for its user alone, and is read as it was written', async () => {
+    const path = certificateFileOf(join(folder, 'kubeconfig'));
+    await writeCertificate(path, one);
+    assert.deepEqual(await readCertificate(path), one);
+    assert.equal((await stat(path)).mode & 0o777, 0o600);
+    await writeCertificate(path, other);
+    assert.deepEqual(await readCertificate(path), other);
+    assert.deepEqual(await readdir(folder), ['node-certificate.pem']);
+  });
+
+  test('a write that fails leaves the old one, and nothing else', async () => {
+    const path = join(folder, 'a-folder');
+    await writeFile(path, '');
+    await assert.rejects(writeCertificate(join(path, 'x'), one));
+    assert.equal(await readFile(path, 'utf8'), '');
+    // A folder that is not empty is in the way of the rename.
+    const inTheWay = join(folder, 'in-the-way');
+    await mkdir(join(inTheWay, 'x'), { recursive: true });
+    const before = await readdir(folder);
+    await assert.rejects(writeCertificate(inTheWay, one));
+    assert.deepEqual(await readdir(folder), before);
+  });
+
+  test('what is no certificate with its own key is none', async () => {
+    const path = join(folder, 'broken.pem');
+    for (const text of ['', 'x', one.cert, one.key, `${one.cert}${other.key}`, `${one.cert}${one.key}${other.key}`]) {
+      await writeFile(path, text);
+      assert.equal(await readCertificate(path), undefined);
+    }
+    assert.equal(await readCertificate(join(folder, 'nowhere')), undefined);
+  });
+
+  test('it knows whose it is and how long', () => {
+    assert.equal(one.user, 'system:node:mac-1');
+    assert.ok(one.notAfter > one.notBefore);
+  });
+});

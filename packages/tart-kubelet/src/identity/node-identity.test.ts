@@ -1,0 +1,301 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { certificateSigningRequests, createClient, isKubeError, leases, nodes } from '@tartan/kube';
+import { manualClock } from '@tartan/kube/clock';
+import { readCertificate } from './certificate-file.ts';
+import { createNodeIdentity, type NodeIdentity } from './node-identity.ts';
+import { type PlayedCluster, playCluster } from './testing/played-cluster.ts';
+import { recordedLog } from './testing/recorded-log.ts';
+import { settle, until } from './testing/until.ts';
+
+const day = 24 * 3_600_000;
+const minute = 60_000;
+
+interface Stage {
+  readonly cluster: PlayedCluster;
+  readonly clock: ReturnType<typeof manualClock>;
+  readonly lines: string[];
+  readonly kubeconfig: string;
+  readonly pem: string;
+  /** Starts an agent's identity; the one before ends. */
+  start(): NodeIdentity;
+  /** What the API server answers to the Node of the identity that runs. */
+  answer(): Promise<string>;
+  asked(): Promise<number>;
+  /** Lets time pass in steps, and everything happen in between. */
+  pass(milliseconds: number, step?: number): Promise<void>;
+  /** Lets as much time pass as it takes. */
+  passUntil(what: string, isSo: () => boolean | Promise<boolean>, step?: number): Promise<void>;
+}
+
+const onStage = async (story: (stage: Stage) => Promise<void>): Promise<void> => {
+  const folder = await mkdtemp(join(tmpdir(), 'identity-'));
+  const clock = manualClock();
+  const cluster = await playCluster(clock);
+  const { log, lines } = recordedLog();
+  const kubeconfig = join(folder, 'kubeconfig');
+  let ending = new AbortController();
+  let running: Promise<void> = Promise.resolve();
+  let identity: NodeIdentity | undefined;
+  const stage: Stage = {
+    cluster,
+    clock,
+    lines,
+    kubeconfig,
+    pem: join(folder, 'node-certificate.pem'),
+    start: () => {
+      ending.abort();
+      ending = new AbortController();
+      const { transportFor } = cluster;
+      identity = createNodeIdentity({ kubeconfig, nodeName: 'mac-1', clock, random: () => 0.5, log, transportFor });
+      running = identity.run(ending.signal);
+      return identity;
+    },
+    answer: async () => {
+      const client = createClient(identity?.transport ?? assert.fail(), { clock });
+      try {
+        await client.get(nodes, { name: 'mac-1' });
+        return 'found';
+      } catch (error) {
+        return isKubeError(error) ? error.reason : String(error);
+      }
+    },
+    asked: async () => (await cluster.admin.list(certificateSigningRequests)).items.length,
+    pass: async (milliseconds, step = milliseconds) => {
+      for (let left = milliseconds; left > 0; left -= step) {
+        clock.advance(Math.min(step, left));
+        await settle();
+      }
+    },
+    passUntil: (what, isSo, step = 1_000) =>
+      until(what, async () => {
+        if (await isSo()) return true;
+        clock.advance(step);
+        await settle();
+        return isSo();
+      }),
+  };
+  try {
+    await story(stage);
+  } finally {
+    ending.abort();
+    await running;
+    cluster.stop();
+    await rm(folder, { recursive: true });
+  }
+};
+
+const joined = async (stage: Stage): Promise<NodeIdentity> => {
+  await writeFile(stage.kubeconfig, await stage.cluster.joinKubeconfig());
+  const identity = stage.start();
+  await identity.ready;
+  return identity;
+};
+
+describe('the identity of the Node', () => {
+  test('a join token becomes a certificate, which is kept, and the token is needed no more', () =>
+    onStage(async (stage) => {
+      await joined(stage);
+      assert.equal(await stage.answer(), 'notFound');
+      const kept = await readCertificate(stage.pem);
+      assert.equal(kept?.user, 'system:node:mac-1');
+      const [request] = (await stage.cluster.admin.list(certificateSigningRequests)).items;
+      assert.deepEqual(request?.spec.usages, ['client auth', 'digital signature']);
+      assert.equal(request?.spec.expirationSeconds, 604_800);
+      assert.equal(request?.spec.signerName, 'kubernetes.io/kube-apiserver-client-kubelet');
+      assert.equal(request?.spec.username, 'system:bootstrap:tok001');
+
+      await stage.cluster.revokeToken(await readFile(stage.kubeconfig, 'utf8'));
+      await stage.start().ready;
+      assert.equal(await stage.answer(), 'notFound');
+      assert.equal(await stage.asked(), 1);
+    }));
+
+  test('at two thirds of its life the certificate renews itself, as the Node', () =>
+    onStage(async (stage) => {
+      await joined(stage);
+      await stage.cluster.revokeToken(await readFile(stage.kubeconfig, 'utf8'));
+      const before = await readCertificate(stage.pem);
+      await stage.pass(4.6 * day);
+      assert.equal(await stage.asked(), 1);
+      await stage.pass(0.1 * day);
+      await stage.passUntil(
+        'there is another certificate',
+        async () => (await readCertificate(stage.pem))?.cert !== before?.cert,
+      );
+      const requests = (await stage.cluster.admin.list(certificateSigningRequests)).items;
+      assert.ok(requests.some(({ spec }) => spec.username === 'system:node:mac-1'));
+      assert.equal(await stage.answer(), 'notFound');
+    }));
+
+  test('a whole month goes by without a gap', () =>
+    onStage(async (stage) => {
+      await joined(stage);
+      await stage.cluster.revokeToken(await readFile(stage.kubeconfig, 'utf8'));
+      for (let half = 0; half < 60; half += 1) {
+        await stage.pass(day / 2);
+        await stage.passUntil('the certificate is good', async () => {
+          const { notAfter = 0 } = (await readCertificate(stage.pem)) ?? {};
+          return notAfter - stage.clock.now() > 2.2 * day;
+        });
+        assert.equal(await stage.answer(), 'notFound');
+      }
+    }));
+
+  test('without a kubeconfig it waits, and joins when there is one', () =>
+    onStage(async (stage) => {
+      const identity = stage.start();
+      await settle();
+      assert.equal(await stage.answer(), 'unauthorized');
+      await writeFile(stage.kubeconfig, 'not: [a, kubeconfig');
+      await stage.pass(10_000, 1_000);
+      await writeFile(stage.kubeconfig, await stage.cluster.joinKubeconfig());
+      await stage.passUntil('it has joined', async () => (await stage.answer()) === 'notFound');
+      await identity.ready;
+    }));
+
+  test('a denied request is made again, ever more slowly', () =>
+    onStage(async (stage) => {
+      stage.cluster.verdict = 'deny';
+      await writeFile(stage.kubeconfig, await stage.cluster.joinKubeconfig());
+      stage.start();
+      await until('it was denied', () => stage.lines.some((line) => line.includes('Denied Test: it was Denied')));
+      await stage.pass(10 * minute, 5_000);
+      const soFar = await stage.asked();
+      assert.ok(soFar >= 5 && soFar <= 12, `${soFar} requests in ten minutes`);
+      stage.cluster.verdict = 'approve';
+      await stage.passUntil('it has joined', async () => (await stage.answer()) === 'notFound', 5_000);
+    }));
+
+  test('a request that nobody answers is taken for lost, and another one is made', () =>
+    onStage(async (stage) => {
+      stage.cluster.verdict = 'ignore';
+      await writeFile(stage.kubeconfig, await stage.cluster.joinKubeconfig());
+      stage.start();
+      await until('it has asked', async () => (await stage.asked()) === 1);
+      stage.cluster.verdict = 'approve';
+      await stage.pass(4 * minute, minute);
+      assert.equal(await stage.asked(), 1);
+      await stage.passUntil('it has joined', async () => (await stage.answer()) === 'notFound', 10_000);
+      assert.equal(await stage.asked(), 2);
+    }));
+
+  test('a request that somebody deleted is made again', () =>
+    onStage(async (stage) => {
+      stage.cluster.verdict = 'ignore';
+      await writeFile(stage.kubeconfig, await stage.cluster.joinKubeconfig());
+      stage.start();
+      await until('it has asked', async () => (await stage.asked()) === 1);
+      stage.cluster.verdict = 'approve';
+      const [request] = (await stage.cluster.admin.list(certificateSigningRequests)).items;
+      await stage.cluster.admin.delete(certificateSigningRequests, { name: request?.metadata.name ?? '' });
+      const before = stage.clock.now();
+      await stage.passUntil('it has joined', async () => (await stage.answer()) === 'notFound');
+      assert.ok(stage.clock.now() - before < minute, 'it was not taken for lost, but seen to be gone');
+    }));
+
+  test('a Mac that was off for weeks joins anew when new credentials come', () =>
+    onStage(async (stage) => {
+      await joined(stage);
+      await stage.cluster.revokeToken(await readFile(stage.kubeconfig, 'utf8'));
+      stage.cluster.reachable = false;
+      await stage.pass(30 * day, 10 * day);
+      stage.cluster.reachable = true;
+      stage.start();
+      await settle();
+      await stage.pass(10 * minute, 30_000);
+      assert.equal(await stage.answer(), 'unauthorized');
+      await writeFile(stage.kubeconfig, await stage.cluster.joinKubeconfig());
+      const before = stage.clock.now();
+      await stage.passUntil('it is back', async () => (await stage.answer()) === 'notFound');
+      // However long the wait after so many failures had grown.
+      assert.ok(stage.clock.now() - before < minute);
+    }));
+
+  test('new credentials change nothing while the certificate is good, and save it once it is refused', () =>
+    onStage(async (stage) => {
+      await joined(stage);
+      const { cert = '' } = (await readCertificate(stage.pem)) ?? {};
+      await writeFile(stage.kubeconfig, await stage.cluster.joinKubeconfig());
+      await stage.pass(2 * minute, 10_000);
+      assert.equal(await stage.asked(), 1);
+      stage.cluster.revoked.add(cert);
+      assert.equal(await stage.answer(), 'unauthorized');
+      // Without any time passing: the refusal itself wakes it.
+      await stage.passUntil('it has joined anew', async () => (await stage.answer()) === 'notFound', 0);
+      await until('the new one is kept', async () => (await readCertificate(stage.pem))?.cert !== cert);
+    }));
+
+  test('a refusal that was a hiccup costs nothing', () =>
+    onStage(async (stage) => {
+      await joined(stage);
+      await stage.cluster.revokeToken(await readFile(stage.kubeconfig, 'utf8'));
+      const { cert = '' } = (await readCertificate(stage.pem)) ?? {};
+      stage.cluster.revoked.add(cert);
+      assert.equal(await stage.answer(), 'unauthorized');
+      await stage.pass(10_000, 1_000);
+      stage.cluster.revoked.delete(cert);
+      assert.equal(await stage.answer(), 'notFound');
+      stage.cluster.requests.length = 0;
+      await stage.pass(10 * minute, 30_000);
+      assert.deepEqual(stage.cluster.requests, []);
+    }));
+
+  test('the certificate of another Node, left from an earlier life, is not used', () =>
+    onStage(async (stage) => {
+      await joined(stage);
+      const text = await readFile(stage.pem, 'utf8');
+      const { log } = recordedLog();
+      const ending = new AbortController();
+      const other = createNodeIdentity({
+        kubeconfig: stage.kubeconfig,
+        nodeName: 'mac-2',
+        clock: stage.clock,
+        random: () => 0.5,
+        log,
+        transportFor: stage.cluster.transportFor,
+      });
+      const running = other.run(ending.signal);
+      await other.ready;
+      ending.abort();
+      await running;
+      assert.notEqual(await readFile(stage.pem, 'utf8'), text);
+      assert.equal((await readCertificate(stage.pem))?.user, 'system:node:mac-2');
+    }));
+
+  test('a certificate that could not be stored is used, and stored later', () =>
+    onStage(async (stage) => {
+      await writeFile(stage.kubeconfig, await stage.cluster.joinKubeconfig());
+      await rm(stage.pem, { force: true });
+      // A folder is in the way of the rename.
+      await mkdir(join(stage.pem, 'x'), { recursive: true });
+      await stage.start().ready;
+      assert.equal(await stage.answer(), 'notFound');
+      await rmdir(join(stage.pem, 'x'));
+      await rmdir(stage.pem);
+      await stage.passUntil('it is stored', async () => (await readCertificate(stage.pem)) !== undefined);
+      assert.equal(await stage.asked(), 1);
+    }));
+
+  test('the Node may write its own Lease, and no line of the log holds a token or a key', () =>
+    onStage(async (stage) => {
+      stage.cluster.verdict = 'deny';
+      await writeFile(stage.kubeconfig, await stage.cluster.joinKubeconfig());
+      const identity = stage.start();
+      await until('it was denied', () => stage.lines.some((line) => line.includes('Denied')));
+      stage.cluster.verdict = 'approve';
+      await stage.passUntil('it has joined', async () => (await stage.answer()) === 'notFound');
+      const client = createClient(identity.transport, { clock: stage.clock });
+      const metadata = { namespace: 'kube-node-lease', name: 'mac-1' };
+      await client.create(leases, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec: {} });
+      const { key = '' } = (await readCertificate(stage.pem)) ?? {};
+      const secretLines = [
+        ...key.split('\n').filter((line) => line !== '' && !line.startsWith('-')),
+        '0123456789abcdef',
+      ];
+      for (const line of stage.lines) for (const secret of secretLines) assert.ok(!line.includes(secret));
+    }));
+});

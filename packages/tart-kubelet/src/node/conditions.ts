@@ -1,0 +1,86 @@
+import { timestamp } from '@tartan/kube/clock';
+import type { Facts } from './host-facts.ts';
+import { type Claim, diskPressure, memoryPressure, pidPressure } from './pressure.ts';
+import type { NodeCondition } from './snapshot.ts';
+
+/** Trouble with the console does not make a Node unready: the agent mends it before each start, and Pods say what they wait for. */
+const ready = ({ runtime }: Facts): Claim =>
+  runtime === undefined
+    ? {
+        type: 'Ready',
+        status: 'False',
+        reason: 'TartKubeletNotReady',
+        message: 'The agent runs, but tart has not answered yet: see whether it is installed and works.',
+      }
+    : { type: 'Ready', status: 'True', reason: 'TartKubeletReady', message: 'The agent takes Pods.' };
+
+const guiSession = ({ guiSession: present }: Facts): Claim => {
+  const about = (status: Claim['status'], reason: string, message: string): Claim => ({
+    type: 'GUISession',
+    status,
+    reason,
+    message,
+  });
+  if (present === undefined) return about('Unknown', 'NotLookedAt', 'Nobody has looked at the console yet.');
+  return present
+    ? about('True', 'LoggedIn', 'Virtual machines can start: the console session is there.')
+    : about(
+        'False',
+        'NoSession',
+        'No virtual machine can start: nobody is logged in at the console. The agent restarts loginwindow before each start; if that does not help, look at automatic login.',
+      );
+};
+
+const vmSlots = ({ slots }: Facts): Claim => {
+  const about = (status: Claim['status'], reason: string, message: string): Claim => ({
+    type: 'VMSlots',
+    status,
+    reason,
+    message,
+  });
+  if (slots === undefined) return about('Unknown', 'NotCounted', 'Nobody has counted the virtual machines yet.');
+  const message = `${slots.taken} of ${slots.total} virtual machines run.`;
+  return slots.taken < slots.total ? about('True', 'SlotsFree', message) : about('False', 'SlotsTaken', message);
+};
+
+/** Everything that the agent says about the Mac; other conditions of the Node are other people's. */
+export const claimsOf = (facts: Facts): readonly Claim[] => [
+  memoryPressure(facts),
+  diskPressure(facts),
+  pidPressure(facts),
+  guiSession(facts),
+  vmSlots(facts),
+  // Last, as kubelets do: whoever reads it there has read the others.
+  ready(facts),
+];
+
+/** Even when nothing changes a status is written this often, so that its time stamps mean something. */
+const refreshMs = 5 * 60_000;
+
+/** When a status that says the right things is to be written again. At once when it bears no time, or one that cannot be. */
+export const refreshAt = (conditions: readonly NodeCondition[], now: number): number => {
+  const readyOne = conditions.find(({ type }) => type === 'Ready');
+  const last = Date.parse(readyOne?.lastHeartbeatTime ?? '');
+  // Somebody may have set the clock back.
+  return Number.isNaN(last) || last > now + refreshMs ? now : last + refreshMs;
+};
+
+const says = (condition: NodeCondition | undefined, { status, reason, message }: Claim): boolean =>
+  condition?.status === status && condition.reason === reason && (condition.message ?? '') === message;
+
+/** Our conditions as they are to be; `undefined` when they are so, and no refresh is due. */
+export const conditionChanges = (
+  before: readonly NodeCondition[],
+  claims: readonly Claim[],
+  now: number,
+): NodeCondition[] | undefined => {
+  const old = (type: string): NodeCondition | undefined => before.find((each) => each.type === type);
+  const fresh = now < refreshAt(before, now);
+  if (fresh && claims.every((claim) => says(old(claim.type), claim))) return undefined;
+  const time = timestamp(now);
+  return claims.map((claim) => {
+    const since = old(claim.type);
+    const lastTransitionTime = since?.status === claim.status ? (since.lastTransitionTime ?? time) : time;
+    return { ...claim, lastHeartbeatTime: time, lastTransitionTime };
+  });
+};

@@ -1,0 +1,296 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Live } from '@tartan/kube';
+import fc from 'fast-check';
+import { type Decision, decide } from './decide.ts';
+import type { Facts } from './host-facts.ts';
+import type { Node, NodeCondition, Snapshot } from './snapshot.ts';
+import { exampleFacts, exampleWanted, live } from './testing/example.ts';
+
+const now = Date.parse('2026-06-01T12:00:00Z');
+const unregistered: Snapshot = { now, wanted: exampleWanted, node: undefined, facts: exampleFacts, summary: 'abc' };
+
+const merged = (before: object = {}, changes: object = {}): object => {
+  const after = Object.entries({ ...before, ...changes }).filter(([, value]) => value !== null);
+  return Object.fromEntries(after);
+};
+
+/** The Node after a decision, as a server would keep it. */
+const applied = (node: Live<Node> | undefined, decision: Decision): Live<Node> | undefined => {
+  if (decision.kind === 'register') return live(decision.node);
+  if (node === undefined || decision.kind === 'hold') return node;
+  switch (decision.kind) {
+    case 'fill':
+      return { ...node, spec: { ...node.spec, providerID: decision.providerID } };
+    case 'describe':
+      return {
+        ...node,
+        metadata: {
+          ...node.metadata,
+          labels: merged(node.metadata.labels, decision.metadata.labels) as Record<string, string>,
+          annotations: merged(node.metadata.annotations, decision.metadata.annotations) as Record<string, string>,
+        },
+      };
+    case 'report': {
+      const { conditions = [], ...rest } = decision.status;
+      const kept = (node.status?.conditions ?? []).filter(({ type }) => !conditions.some((each) => each.type === type));
+      const offer = (list: 'capacity' | 'allocatable') => ({ [list]: { ...node.status?.[list], ...rest[list] } });
+      const status = { ...node.status, ...rest, ...offer('capacity'), ...offer('allocatable') };
+      return { ...node, status: { ...status, conditions: [...kept, ...conditions] } };
+    }
+  }
+};
+
+const registered = (snapshot: Snapshot = unregistered): Live<Node> =>
+  applied(undefined, decide(snapshot)) ?? assert.fail();
+const known: Snapshot = { ...unregistered, node: registered() };
+const withNode = (change: (node: Live<Node>) => Live<Node>): Snapshot => ({ ...known, node: change(registered()) });
+const condition = (node: Node | undefined, type: string): NodeCondition =>
+  node?.status?.conditions?.find((each) => each.type === type) ?? assert.fail(`no condition ${type}`);
+
+const table: readonly [string, Snapshot, Decision['kind']][] = [
+  ['a Node that is not there is registered', unregistered, 'register'],
+  ['a Node that says everything is left alone', known, 'hold'],
+  ['no provider id is filled in', withNode((node) => ({ ...node, spec: { taints: [] } })), 'fill'],
+  ['an empty provider id is filled in', withNode((node) => ({ ...node, spec: { providerID: '' } })), 'fill'],
+  [
+    'another provider id is never overwritten',
+    withNode((node) => ({ ...node, spec: { providerID: 'other://1' } })),
+    'hold',
+  ],
+  [
+    'without one told the provider id is left alone',
+    { ...known, wanted: { ...exampleWanted, providerID: undefined }, node: { ...registered(), spec: {} } },
+    'hold',
+  ],
+  [
+    'somebody else says Unknown of it',
+    withNode((node) => ({ ...node, status: { ...node.status, conditions: [] } })),
+    'report',
+  ],
+  ['no status at all', withNode((node) => ({ ...node, status: {} })), 'report'],
+  ['another summary', { ...known, summary: 'def' }, 'describe'],
+  ['stamps that cannot be read', { ...known, summary: undefined }, 'hold'],
+  [
+    'a label of ours is missing',
+    withNode((node) => ({ ...node, metadata: { ...node.metadata, labels: {} } })),
+    'describe',
+  ],
+  ['a cordon is left alone', withNode((node) => ({ ...node, spec: { ...node.spec, unschedulable: true } })), 'hold'],
+  ['taints of others are left alone', withNode((node) => ({ ...node, spec: { ...node.spec, taints: [] } })), 'hold'],
+  ['the fifth minute has passed', { ...known, now: now + 300_000 }, 'report'],
+  ['the fifth minute has not passed', { ...known, now: now + 299_000 }, 'hold'],
+  ['the clock was set back by hours', { ...known, now: now - 7_200_000 }, 'report'],
+  ['a virtual machine has started', { ...known, facts: { ...exampleFacts, slots: { taken: 2, total: 2 } } }, 'report'],
+  [
+    'free space has changed a little',
+    { ...known, facts: { ...exampleFacts, disk: { freeBytes: 2 ** 36, totalBytes: 460 * 2 ** 30 } } },
+    'hold',
+  ],
+  ['an image was pulled', { ...known, facts: { ...exampleFacts, images: [] } }, 'report'],
+  [
+    'a fact is not known any more',
+    { ...known, facts: { ...exampleFacts, images: undefined, address: undefined } as never },
+    'hold',
+  ],
+  [
+    'features that a server drops are no reason to write',
+    withNode((node) => ({ ...node, status: { ...node.status, declaredFeatures: [] } })),
+    'hold',
+  ],
+];
+
+describe('what the Node is to say', () => {
+  for (const [title, snapshot, kind] of table) test(title, () => assert.equal(decide(snapshot).kind, kind));
+
+  test('it is registered with labels, taint, provider id, status and summary in one write', () => {
+    const decision = decide(unregistered);
+    assert.ok(decision.kind === 'register');
+    const { metadata, spec, status } = decision.node;
+    assert.deepEqual(metadata?.labels, {
+      'tuist.dev/golden-0123456789abcdef': 'true',
+      'tuist.dev/fleet': 'runners',
+      'kubernetes.io/os': 'darwin',
+      'kubernetes.io/arch': 'arm64',
+      'kubernetes.io/hostname': 'mac-1',
+      'tuist.dev/runtime': 'tart',
+    });
+    assert.deepEqual(metadata?.annotations, {
+      'tuist.dev/host-config-hash': 'abc',
+      'tuist.dev/agent-version': 'v0.1.0',
+    });
+    assert.deepEqual(spec, {
+      taints: [{ key: 'tuist.dev/macos', value: 'true', effect: 'NoSchedule' }],
+      providerID: 'scw-applesilicon://fr-par-1/1111',
+    });
+    const offer = { cpu: '8', memory: '14Gi', pods: '3', 'ephemeral-storage': '460Gi' };
+    assert.deepEqual([status?.capacity, status?.allocatable], [offer, offer]);
+    assert.deepEqual(status?.addresses, [{ type: 'InternalIP', address: '10.0.0.7' }]);
+    assert.deepEqual(status?.daemonEndpoints, { kubeletEndpoint: { Port: 10_250 } });
+    assert.deepEqual(status?.declaredFeatures, ['ExtendWebSocketsToKubelet']);
+    assert.equal(status?.nodeInfo?.kubeletVersion, 'v1.36.3');
+    assert.equal(status?.nodeInfo?.containerRuntimeVersion, 'tart://2.32.1');
+    assert.deepEqual(status?.images, [{ names: ['ghcr.io/a/b@sha256:1'], sizeBytes: 30 * 2 ** 30 }]);
+    const said = status?.conditions?.map(({ type, status: is }) => `${type}=${is}`);
+    const pressures = ['MemoryPressure=False', 'DiskPressure=False', 'PIDPressure=False'];
+    assert.deepEqual(said, [...pressures, 'GUISession=True', 'VMSlots=True', 'Ready=True']);
+  });
+
+  test('the status is written before the summary', () => {
+    const snapshot = { ...known, summary: 'def', facts: { ...exampleFacts, guiSession: false } };
+    const first = decide(snapshot);
+    assert.equal(first.kind, 'report');
+    const node = applied(snapshot.node, first);
+    assert.equal(node?.metadata.annotations?.['tuist.dev/host-config-hash'], 'abc');
+    assert.equal(decide({ ...snapshot, node }).kind, 'describe');
+  });
+
+  test('only the parts of the status that changed are written', () => {
+    const decision = decide({ ...known, facts: { ...exampleFacts, address: '10.0.0.8' } });
+    assert.ok(decision.kind === 'report');
+    assert.deepEqual(decision.status, { addresses: [{ type: 'InternalIP', address: '10.0.0.8' }] });
+  });
+
+  test('since when something is so changes only with what is so', () => {
+    const later = now + 60_000;
+    const decision = decide({ ...known, now: later, facts: { ...exampleFacts, guiSession: false } });
+    const node = applied(known.node, decision);
+    assert.equal(condition(node, 'GUISession').lastTransitionTime, '2026-06-01T12:01:00Z');
+    assert.equal(condition(node, 'Ready').lastTransitionTime, '2026-06-01T12:00:00Z');
+    assert.equal(condition(node, 'Ready').lastHeartbeatTime, '2026-06-01T12:01:00Z');
+  });
+
+  test('conditions of others stay', () => {
+    const foreign = { type: 'NetworkUnavailable', status: 'False', reason: 'x', message: '' };
+    const snapshot = withNode((node) => ({
+      ...node,
+      status: { ...node.status, conditions: [...(node.status?.conditions ?? []), foreign] },
+    }));
+    const decision = decide({ ...snapshot, now: now + 600_000 });
+    assert.ok(decision.kind === 'report');
+    assert.ok(!decision.status.conditions?.some(({ type }) => type === foreign.type));
+  });
+
+  test('labels of ours that nobody wants any more go, those of others stay (INC-44)', () => {
+    const labels = { ...registered().metadata.labels, 'tuist.dev/fleet-old': 'x', 'example.com/theirs': 'y' };
+    const snapshot = withNode((node) => ({ ...node, metadata: { ...node.metadata, labels } }));
+    const decision = decide(snapshot);
+    assert.ok(decision.kind === 'describe');
+    assert.deepEqual(decision.metadata, { labels: { 'tuist.dev/fleet-old': null } });
+    const { labels: _, ...blind } = exampleFacts;
+    assert.equal(
+      decide({ ...snapshot, facts: blind }).kind,
+      'hold',
+      'not before it is known which ones there should be',
+    );
+  });
+
+  test('one label that no server takes does not take the others with it (INC-43)', () => {
+    const found = { 'tuist.dev/golden-1': 'true', 'tuist.dev/bad key': 'true', 'tuist.dev/x': 'bad value' };
+    const decision = decide({ ...known, facts: { ...exampleFacts, labels: found } });
+    assert.ok(decision.kind === 'describe');
+    assert.deepEqual(decision.metadata.labels, {
+      'tuist.dev/golden-1': 'true',
+      'tuist.dev/golden-0123456789abcdef': null,
+    });
+  });
+
+  test('capacity is offered whatever the Mac is busy with (INC-42)', () => {
+    const facts: Facts = { ...exampleFacts, slots: { taken: 2, total: 2 }, guiSession: false };
+    assert.equal(registered({ ...unregistered, facts }).status?.capacity?.['cpu'], '8');
+  });
+
+  test('a Node is Ready when tart has answered, and not before', () => {
+    const { runtime: _, ...facts } = exampleFacts;
+    const node = registered({ ...unregistered, facts });
+    assert.equal(condition(node, 'Ready').status, 'False');
+    assert.equal(condition(node, 'Ready').reason, 'TartKubeletNotReady');
+    assert.equal(node.status?.nodeInfo?.containerRuntimeVersion, 'tart://');
+  });
+
+  test('with nothing known it has all conditions, and every pressure is False', () => {
+    const node = registered({ ...unregistered, facts: {}, summary: undefined });
+    const said = node.status?.conditions?.map(({ type, status }) => `${type}=${status}`);
+    const pressures = ['MemoryPressure=False', 'DiskPressure=False', 'PIDPressure=False'];
+    assert.deepEqual(said, [...pressures, 'GUISession=Unknown', 'VMSlots=Unknown', 'Ready=False']);
+    assert.deepEqual(
+      Object.values(node.status?.nodeInfo ?? {}).filter((value) => typeof value !== 'string'),
+      [],
+    );
+  });
+});
+
+const bytes = fc.nat({ max: 2 ** 50 });
+const option = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
+const anyFacts = fc.record(
+  {
+    disk: fc.record({ freeBytes: bytes, totalBytes: bytes }),
+    guestDisks: fc.array(fc.record({ vm: fc.string(), usedPercent: fc.double({ min: 0, max: 200, noNaN: true }) })),
+    memory: fc.constantFrom('normal', 'warning', 'critical'),
+    processes: fc.record({ running: fc.nat(), most: fc.nat() }),
+    guiSession: fc.boolean(),
+    slots: fc.record({ taken: fc.nat(3), total: fc.nat(2) }),
+    images: fc.array(fc.record({ names: fc.array(fc.string()), sizeBytes: bytes })),
+    labels: fc.dictionary(fc.oneof(fc.string(), fc.constantFrom('tuist.dev/a', 'b')), fc.string()),
+    runtime: fc.string(),
+    address: fc.ipV4(),
+  },
+  { requiredKeys: [] },
+);
+const anyNode = option(
+  fc.record(
+    {
+      metadata: fc.record({
+        labels: fc.dictionary(fc.string(), fc.string()),
+        annotations: fc.dictionary(fc.string(), fc.string()),
+      }),
+      spec: fc.record(
+        { providerID: fc.constantFrom('', 'other://1'), unschedulable: fc.boolean() },
+        { requiredKeys: [] },
+      ),
+      status: fc.record(
+        {
+          conditions: fc.array(
+            fc.record({
+              type: fc.constantFrom('Ready', 'DiskPressure', 'X'),
+              status: fc.constantFrom('True', 'Unknown'),
+              lastHeartbeatTime: fc.string(),
+            }),
+          ),
+          capacity: fc.dictionary(fc.string(), fc.string()),
+        },
+        { requiredKeys: [] },
+      ),
+    },
+    { requiredKeys: [] },
+  ),
+);
+
+describe('whatever is known of the Mac and the Node', () => {
+  test('a few writes bring the Node there, each needed, and of its spec none but a missing provider id', () => {
+    fc.assert(
+      fc.property(anyFacts, anyNode, option(fc.string()), (facts, given, summary) => {
+        let node = given === undefined ? undefined : live(given as Node);
+        const written: string[] = [];
+        for (;;) {
+          const decision = decide({ now, wanted: exampleWanted, facts, node, summary });
+          if (decision.kind === 'hold') {
+            assert.ok(decision.until > now && decision.until <= now + 600_000);
+            break;
+          }
+          assert.ok(!written.includes(decision.kind), `${decision.kind} twice`);
+          written.push(decision.kind);
+          const before = node?.spec;
+          node = applied(node, decision);
+          if (before?.providerID) assert.equal(node?.spec?.providerID, before.providerID);
+          if (before) assert.equal(node?.spec?.unschedulable, before.unschedulable);
+        }
+        const order = ['register', 'fill', 'report', 'describe'];
+        assert.deepEqual(
+          written,
+          order.filter((kind) => written.includes(kind)),
+        );
+      }),
+    );
+  });
+});

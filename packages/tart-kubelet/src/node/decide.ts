@@ -1,0 +1,45 @@
+import { macTaint } from '@tartan/api';
+import { type MetadataChanges, metadataChanges, wantedAnnotations, wantedLabels } from './metadata.ts';
+import type { Node, NodeStatus, Snapshot } from './snapshot.ts';
+import { statusChanges, statusDueAt } from './status.ts';
+
+export type Decision =
+  /** There is no such Node, for the first time or again (G18). */
+  | { readonly kind: 'register'; readonly node: Node }
+  /** It has no provider id. Cluster API binds by nothing else (INC-38). */
+  | { readonly kind: 'fill'; readonly providerID: string }
+  | { readonly kind: 'report'; readonly status: NodeStatus }
+  | { readonly kind: 'describe'; readonly metadata: MetadataChanges }
+  /** It says everything. At the latest then its status is written again. */
+  | { readonly kind: 'hold'; readonly until: number };
+
+/** The Node whole, in one write: its taint can never be added later by itself, and whoever sees it sees how it is. */
+const newNode = (snapshot: Snapshot): Node => {
+  const { nodeName, providerID } = snapshot.wanted;
+  const status = statusChanges({ ...snapshot, node: undefined });
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: nodeName, labels: wantedLabels(snapshot), annotations: wantedAnnotations(snapshot) },
+    spec: { taints: [{ ...macTaint }], ...(providerID === undefined ? {} : { providerID }) },
+    ...(status && { status }),
+  };
+};
+
+/**
+ * One write at a time, the most needed first. Pure and total.
+ *
+ * How the Mac is comes before what it has: whoever reads the new summary, and with it that this Mac was rolled, must not find beside it
+ * how the agent before was. Of the spec nothing is ever written but a provider id where there is none (C9): cordons and taints are
+ * others'.
+ */
+export const decide = (snapshot: Snapshot): Decision => {
+  const { node, wanted } = snapshot;
+  if (node === undefined) return { kind: 'register', node: newNode(snapshot) };
+  if (wanted.providerID !== undefined && !node.spec?.providerID) return { kind: 'fill', providerID: wanted.providerID };
+  const status = statusChanges(snapshot);
+  if (status !== undefined) return { kind: 'report', status };
+  const metadata = metadataChanges(snapshot);
+  if (metadata !== undefined) return { kind: 'describe', metadata };
+  return { kind: 'hold', until: statusDueAt(snapshot) };
+};

@@ -1,0 +1,97 @@
+import { type CallOptions, type Client, isKubeError, leases, type Live, type Logger } from '@tartan/kube';
+import { type Clock, microTimestamp, sleep } from '@tartan/kube/clock';
+
+type Lease = NonNullable<(typeof leases)['ofType']>;
+
+export interface LeaseOptions {
+  readonly client: Client;
+  readonly nodeName: string;
+  /** Of the Node, so that the Lease goes with it; `undefined` while there is none. */
+  readonly nodeUID: () => string | undefined;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Kubelets' numbers. The controller manager gives up on a Node after 40 to 50 s without a renewal. */
+const durationSeconds = 40;
+const everyMs = 10_000;
+/** Leaves a second try before the time is up. */
+const deadlineMs = 8_000;
+const soonMs = 1_000;
+
+const namespace = 'kube-node-lease';
+
+/**
+ * Says that the Mac is alive, every ten seconds, in a loop that waits for nothing but the API server: no slow `tart`, no probe and no
+ * other write can delay it (G17, INC-12).
+ *
+ * Flow: one PUT of the Lease as last seen; only when that fails it is read again, or made.
+ * Guarantees: at most one request under way; a failure is tried again after a second, without end.
+ */
+export const renewLease = async (options: LeaseOptions, signal: AbortSignal): Promise<void> => {
+  const { clock, log } = options;
+  let last: Live<Lease> | undefined;
+  let failing = false;
+  while (!signal.aborted) {
+    const began = clock.monotonic();
+    try {
+      last = await renewed(options, last, { signal, deadlineMs });
+      if (failing) log.info('The Lease of the Node is renewed again');
+      failing = false;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!failing) log.warn('The Lease of the Node could not be renewed', { error });
+      failing = true;
+      last = undefined;
+    }
+    const rest = last === undefined ? soonMs : Math.max(0, began + everyMs - clock.monotonic());
+    await sleep(clock, rest, signal);
+  }
+};
+
+/** The Lease after this renewal; `undefined` when there is nobody to renew it for. */
+const renewed = async (
+  options: LeaseOptions,
+  last: Live<Lease> | undefined,
+  call: CallOptions,
+): Promise<Live<Lease> | undefined> => {
+  const { client, nodeName } = options;
+  const found = last ?? (await client.get(leases, { namespace, name: nodeName }, call).catch(absent));
+  if (found !== undefined) {
+    try {
+      return await client.update(leases, { ...found, ...contentOf(options, found) }, call);
+    } catch (error) {
+      // It went with a Node that was deleted, or somebody else wrote it: look again, once.
+      if (last === undefined || !isKubeError(error, 'notFound', 'conflict')) throw error;
+      return renewed(options, undefined, call);
+    }
+  }
+  // Without an owner it would stay when the Node goes.
+  if (options.nodeUID() === undefined) return undefined;
+  const content = contentOf(options, { metadata: { namespace, name: nodeName } });
+  return client.create(leases, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', ...content }, call);
+};
+
+const contentOf = <Metadata extends object>(
+  { nodeName, nodeUID, clock }: LeaseOptions,
+  { metadata, spec }: { metadata: Metadata; spec?: Lease['spec'] },
+) => {
+  const uid = nodeUID();
+  const ownerReferences = uid === undefined ? {} : { ownerReferences: [ownerOf(nodeName, uid)] };
+  return {
+    metadata: { ...metadata, ...ownerReferences },
+    spec: {
+      ...spec,
+      holderIdentity: nodeName,
+      leaseDurationSeconds: durationSeconds,
+      renewTime: microTimestamp(clock.now()),
+    },
+  };
+};
+
+const ownerOf = (name: string, uid: string) => ({ apiVersion: 'v1', kind: 'Node', name, uid });
+
+const absent = (error: unknown): undefined => {
+  if (isKubeError(error, 'notFound')) return undefined;
+  throw error;
+};

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { argumentsHash } from '@tartan/host';
+import { runAgent } from './program.ts';
+
+const started = async (words: readonly string[], expected?: readonly string[]) => {
+  const folder = await mkdtemp(join(tmpdir(), 'program-'));
+  const output: string[] = [];
+  const complaints: string[] = [];
+  try {
+    if (expected !== undefined) await writeFile(join(folder, 'arguments'), `${argumentsHash(expected)}\n`);
+    const code = await runAgent(words, {
+      env: { TARTAN_ROOT: folder, PATH: process.env['PATH'] },
+      hostname: 'mac-1',
+      folder,
+      say: (text) => output.push(text),
+      complain: (text) => complaints.push(text),
+      signal: AbortSignal.abort(),
+    });
+    return { code, output: output.join(''), complaints: complaints.join('') };
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+};
+
+describe('the agent as a program', () => {
+  test('with the arguments of its release it runs until it is asked to end', async () => {
+    const { code, complaints } = await started(['--node-name=mac-1'], ['--node-name=mac-1']);
+    assert.equal(code, 0, complaints);
+    assert.match(complaints, /The agent starts/);
+  });
+
+  test('with those of another release it ends with 78 and says why', async () => {
+    const { code, complaints } = await started(['--node-name=mac-1'], ['--node-name=mac-1', '--disable-vm-gc']);
+    assert.equal(code, 78);
+    assert.match(complaints, /^This release expects other arguments .+ roll .+\.\n$/);
+    assert.equal((await started(['--flag-of-another-release'], [])).code, 78);
+  });
+
+  test('with a flag that does not exist it ends with 2 and names the nearest', async () => {
+    const { code, complaints } = await started(['--disable-gc']);
+    assert.equal(code, 2);
+    assert.match(complaints, /the nearest is --disable-vm-gc/);
+  });
+
+  test('it starts as a process, and tells its version and its flags (INC-01)', async () => {
+    const main = join(import.meta.dirname, 'main.ts');
+    const run = (flag: string) => promisify(execFile)(process.execPath, [main, flag], { timeout: 60_000 });
+    assert.match((await run('--version')).stdout, /^v\d+\.\d+\.\d+\n$/);
+    assert.match((await run('--help')).stdout, /--kubeconfig=/);
+  });
+});

@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import {
+  certificateSigningRequests,
+  type Client,
+  createClient,
+  createSubresources,
+  createWatchCache,
+  leases,
+  type Live,
+  nodes,
+  type Transport,
+} from '@tartan/kube';
+import { type Clock, systemClock } from '@tartan/kube/clock';
+import { approvableRequests, createApprover } from '../../../packages/provider/src/identity/approve/controller.ts';
+import type { MachineIdentity } from '../../../packages/provider/src/identity/approve/observe.ts';
+import { joinKubeconfig } from '../../../packages/provider/src/identity/join-kubeconfig.ts';
+import { deleteJoinToken, mintJoinToken } from '../../../packages/provider/src/identity/mint-join-token.ts';
+import { createNodeIdentity } from '../../../packages/tart-kubelet/src/identity/index.ts';
+import { recordedLog } from '../../../packages/tart-kubelet/src/identity/testing/recorded-log.ts';
+import { createNodeController, type Facts } from '../../../packages/tart-kubelet/src/node/index.ts';
+import { exampleFacts, exampleWanted, playedHost } from '../../../packages/tart-kubelet/src/node/testing/example.ts';
+import { untilSeen } from '../../system/until-seen.ts';
+
+type Node = NonNullable<(typeof nodes)['ofType']>;
+type Lease = NonNullable<(typeof leases)['ofType']>;
+
+/** A cluster with the Node authorizer, and a binding for those who join. */
+export interface NodeCluster {
+  readonly url: string;
+  readonly ca: string;
+  readonly admin: Transport;
+  close(): Promise<void>;
+}
+
+const options = { clock: systemClock };
+/** Waits are a twentieth as long; deadlines of requests are not, as those are the client's. */
+const hasty: Clock = { ...systemClock, after: (milliseconds, run) => systemClock.after(milliseconds / 20, run) };
+
+/** The walk "a Mac joins", from the agent's side: its own code, the provider's approver, and a server that checks every right. */
+export const runAgentNodeSuite = (title: string, start: () => Promise<NodeCluster>): void => {
+  describe(title, { timeout: 120_000 }, () => {
+    const name = `mac-${randomUUID().slice(0, 8)}`;
+    const inLeases = { namespace: 'kube-node-lease', name };
+    const providerID = `scw-applesilicon://fr-par-1/${name}`;
+    const machine: { identity: MachineIdentity } = { identity: { uid: 'u1', deleting: false } };
+    const { log, lines } = recordedLog();
+    const facts: { -readonly [Name in keyof Facts]: Facts[Name] } = { ...exampleFacts };
+    const approving = new AbortController();
+    let folder = '';
+    let cluster: NodeCluster;
+    let admin: Client;
+    let approver: Promise<unknown>;
+    let tokenID = '';
+    let ending = new AbortController();
+    let agent: Promise<unknown> = Promise.resolve();
+    let nudge = (): void => {};
+
+    const startAgent = async (): Promise<void> => {
+      ending = new AbortController();
+      const kubeconfig = join(folder, 'kubeconfig');
+      const identity = createNodeIdentity({ kubeconfig, nodeName: name, clock: systemClock, random: Math.random, log });
+      const controller = createNodeController({
+        client: createClient(identity.transport, options),
+        wanted: { ...exampleWanted, nodeName: name, providerID },
+        host: playedHost(facts),
+        stamps: join(folder, 'stamps'),
+        clock: hasty,
+        random: Math.random,
+        log,
+      });
+      nudge = () => controller.nudge();
+      const joined = identity.run(ending.signal);
+      const { signal } = ending;
+      agent = Promise.all([joined, identity.ready.then(() => controller.run(signal))]);
+      await controller.ready;
+    };
+    const endAgent = async (): Promise<void> => {
+      ending.abort();
+      await agent;
+    };
+    const node = () => admin.get(nodes, { name });
+    const statusOf = (seen: Node | undefined, type: string) =>
+      seen?.status?.conditions?.find((each) => each.type === type)?.status;
+    const nodeUntil = (what: string, signal: AbortSignal, holds: (seen: Live<Node> | undefined) => boolean) =>
+      untilSeen({ client: admin, resource: nodes, name: { name }, what, holds, signal });
+    const leaseUntil = (what: string, signal: AbortSignal, holds: (seen: Live<Lease> | undefined) => boolean) =>
+      untilSeen({ client: admin, resource: leases, name: inLeases, what, holds, signal });
+
+    before(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'agent-node-'));
+      cluster = await start();
+      admin = createClient(cluster.admin, options);
+      const requests = createWatchCache({
+        client: admin,
+        resource: certificateSigningRequests,
+        ...approvableRequests,
+        ...options,
+        random: Math.random,
+        log,
+      });
+      const judge = createApprover({
+        requests,
+        subresources: createSubresources(cluster.admin, options),
+        machineOf: async (asked) => (asked === name ? machine.identity : undefined),
+        ...options,
+        log,
+      });
+      approver = Promise.all([requests.run(approving.signal), judge.run(approving.signal)]);
+      const token = await mintJoinToken(admin, {
+        machine: { namespace: 'default', name, uid: 'u1' },
+        record: async (record) => {
+          tokenID = record.tokenID;
+          machine.identity = { ...machine.identity, tokenID, tokenExpiresAt: record.expiresAt };
+        },
+        ...options,
+        random: randomBytes,
+        lifetimeMs: 3_600_000,
+      });
+      const caData = Buffer.from(cluster.ca).toString('base64');
+      const text = joinKubeconfig({ server: cluster.url, caData, token, nodeName: name });
+      await writeFile(join(folder, 'kubeconfig'), text, { mode: 0o600 });
+    });
+    after(async () => {
+      await endAgent();
+      approving.abort();
+      await approver;
+      await deleteJoinToken(admin, tokenID);
+      for (const { metadata, spec } of (await admin.list(certificateSigningRequests)).items)
+        if ([`system:node:${name}`, `system:bootstrap:${tokenID}`].includes(spec.username ?? ''))
+          await admin.delete(certificateSigningRequests, { name: metadata.name });
+      await admin.delete(leases, { namespace: 'kube-node-lease', name }).catch(() => {});
+      await admin.delete(nodes, { name }).catch(() => {});
+      await cluster.close();
+      await rm(folder, { recursive: true });
+    });
+
+    test('the agent joins with its token and registers its Node', async () => {
+      await startAgent();
+      const { metadata, spec, status } = await node();
+      assert.equal(spec?.providerID, providerID);
+      assert.ok(spec?.taints?.some(({ key, effect }) => key === 'tuist.dev/macos' && effect === 'NoSchedule'));
+      assert.equal(metadata.labels?.['tuist.dev/fleet'], 'runners');
+      assert.equal(metadata.labels?.['tuist.dev/golden-0123456789abcdef'], 'true');
+      assert.equal(metadata.annotations?.['tuist.dev/agent-version'], exampleWanted.agentVersion);
+      assert.equal(status?.nodeInfo?.kubeletVersion, 'v1.36.3');
+      assert.deepEqual(status?.capacity, { cpu: '8', memory: '14Gi', pods: '3', 'ephemeral-storage': '460Gi' });
+      assert.deepEqual(status?.daemonEndpoints, { kubeletEndpoint: { Port: 10_250 } });
+      assert.deepEqual(status?.declaredFeatures, ['ExtendWebSocketsToKubelet']);
+      assert.equal(status?.images?.length, 1);
+      const said = status?.conditions?.map(({ type, status: is }) => `${type}=${is}`).sort();
+      const wanted = ['DiskPressure=False', 'GUISession=True', 'MemoryPressure=False', 'PIDPressure=False'];
+      assert.deepEqual(said, [...wanted, 'Ready=True', 'VMSlots=True']);
+      assert.equal((await stat(join(folder, 'node-certificate.pem'))).mode & 0o777, 0o600);
+    });
+
+    test('its Lease is renewed, and goes with the Node', async ({ signal }) => {
+      const first = await leaseUntil('is there', signal, (seen) => seen?.spec?.renewTime !== undefined);
+      const { uid } = (await node()).metadata;
+      assert.deepEqual(
+        first?.metadata.ownerReferences?.map((owner) => owner.uid),
+        [uid],
+      );
+      await leaseUntil('is renewed', signal, (seen) => seen?.spec?.renewTime !== first?.spec?.renewTime);
+    });
+
+    test('what changes on the Mac is stored, labels and status alike', async ({ signal }) => {
+      facts.labels = { 'tuist.dev/golden-ffff': 'true' };
+      facts.guiSession = false;
+      facts.address = '10.0.0.8';
+      nudge();
+      await nodeUntil('has no session', signal, (seen) => statusOf(seen, 'GUISession') === 'False');
+      const isLabelled = (seen: Node | undefined): boolean =>
+        seen?.metadata?.labels?.['tuist.dev/golden-ffff'] === 'true';
+      const seen = await nodeUntil('has the label', signal, isLabelled);
+      assert.equal(seen?.metadata.labels?.['tuist.dev/golden-0123456789abcdef'], undefined);
+      assert.deepEqual(seen?.status?.addresses, [{ type: 'InternalIP', address: '10.0.0.8' }]);
+      assert.equal(statusOf(seen, 'Ready'), 'True');
+    });
+
+    test('a cordon stays, whatever the agent writes', async ({ signal }) => {
+      const body = { spec: { unschedulable: true } };
+      await admin.patch(nodes, { name }, { type: 'merge', body });
+      facts.guiSession = true;
+      nudge();
+      const seen = await nodeUntil('has a session', signal, (now) => statusOf(now, 'GUISession') === 'True');
+      assert.equal(seen?.spec?.unschedulable, true);
+    });
+
+    test('a Node that was deleted comes back whole', async ({ signal }) => {
+      const { uid } = (await node()).metadata;
+      await admin.delete(nodes, { name });
+      const isNew = (seen: Live<Node> | undefined): boolean => seen !== undefined && seen.metadata.uid !== uid;
+      const again = await nodeUntil('is back', signal, isNew);
+      assert.equal(again?.spec?.providerID, providerID);
+      assert.ok(again?.spec?.taints?.some(({ key }) => key === 'tuist.dev/macos'));
+      const isItsOwn = (seen: Live<Lease> | undefined): boolean =>
+        seen?.metadata.ownerReferences?.some((owner) => owner.uid === again?.metadata.uid) === true;
+      await leaseUntil('goes with the new Node', signal, isItsOwn);
+    });
+
+    test('after a restart it is the same Node without its token, and fills in a provider id', async () => {
+      await endAgent();
+      await deleteJoinToken(admin, tokenID);
+      await admin.delete(nodes, { name });
+      await admin.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name } });
+      await startAgent();
+      assert.equal((await node()).spec?.providerID, providerID);
+      assert.equal(statusOf(await node(), 'Ready'), 'True');
+    });
+
+    test('it was never refused anything, and no line of its log holds a secret', () => {
+      assert.deepEqual(
+        lines.filter((line) => /forbidden|refused/i.test(line)),
+        [],
+      );
+      assert.deepEqual(
+        lines.filter((line) => /PRIVATE KEY|Bearer/.test(line)),
+        [],
+      );
+    });
+  });
+};
