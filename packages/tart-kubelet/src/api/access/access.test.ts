@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict';
+import type { IncomingMessage } from 'node:http';
+import { describe, test } from 'node:test';
+import {
+  createClient,
+  createLogger,
+  createSubresources,
+  inProcessTransport,
+  KubeError,
+  serviceAccounts,
+  type Transport,
+} from '@tartan/kube';
+import { type ManualClock, manualClock, systemClock } from '@tartan/kube/clock';
+import { createKubernetes } from '@tartan/sim-kubernetes';
+import { ApiProblem } from '../problem.ts';
+import type { Route } from '../route.ts';
+import { createAccess } from './access.ts';
+import { certificateUser } from './certificate-user.ts';
+import { permissionsFor } from './permission.ts';
+import { createReviews, type Reviews, type User } from './reviews.ts';
+import { createVerdictCache } from './verdict-cache.ts';
+
+const clockAnd = () => ({
+  clock: manualClock(),
+  log: createLogger({ clock: systemClock, level: 'error', write: () => {} }),
+});
+const withToken = (token: string): IncomingMessage =>
+  ({ headers: { authorization: `Bearer ${token}` }, socket: {} }) as unknown as IncomingMessage;
+const health: Route = { kind: 'health' };
+const codeOf = async (admission: Promise<unknown>): Promise<number> => {
+  try {
+    await admission;
+    return 200;
+  } catch (error) {
+    return error instanceof ApiProblem ? error.code : 0;
+  }
+};
+
+describe('who may call', () => {
+  const open = (
+    reviews: Partial<Reviews>,
+  ): { admit(token: string, route?: Route): Promise<number>; asked: string[]; clock: ManualClock } => {
+    const { clock, log } = clockAnd();
+    const asked: string[] = [];
+    const whose = reviews.whose ?? (async (token) => (token === 'good' ? { name: 'alice', groups: [] } : undefined));
+    const mayDo = reviews.mayDo ?? (async () => true);
+    const access = createAccess({
+      nodeName: 'mac-1',
+      clock,
+      log,
+      reviews: {
+        whose: (token) => {
+          asked.push(`token ${token}`);
+          return whose(token);
+        },
+        mayDo: (user, permission) => {
+          asked.push(`${user.name} ${permission.verb} ${permission.subresource}`);
+          return mayDo(user, permission);
+        },
+      },
+    });
+    return { admit: (token, route = health) => codeOf(access.admit(withToken(token), route)), asked, clock };
+  };
+
+  test('somebody with a token and the right', async () => {
+    const { admit, asked } = open({});
+    assert.equal(await admit('good'), 200);
+    assert.deepEqual(asked, ['token good', 'alice get healthz']);
+  });
+
+  test('nobody without a name', async () => {
+    const { admit, asked } = open({});
+    assert.equal(await admit('bad'), 401);
+    assert.equal(await admit(''), 401);
+    assert.equal(await admit('x'.repeat(20_000)), 401);
+    assert.deepEqual(asked, ['token bad']);
+  });
+
+  test('nobody without the right, of which the wide one is enough too', async () => {
+    const none = open({ mayDo: async () => false });
+    assert.equal(await none.admit('good'), 403);
+    assert.deepEqual(none.asked.slice(1), ['alice get healthz', 'alice get proxy']);
+    const wide = open({ mayDo: async (_user, { subresource }) => subresource === 'proxy' });
+    assert.equal(await wide.admit('good'), 200);
+  });
+
+  test('nobody on a guess: without an answer there is no way in', async () => {
+    const fail = async (): Promise<never> => {
+      throw new KubeError('unreachable', 'no');
+    };
+    const noUser = open({ whose: fail });
+    assert.equal(await noUser.admit('good'), 503);
+    assert.equal(await open({ mayDo: fail }).admit('good'), 503);
+    await noUser.admit('good');
+    assert.equal(noUser.asked.length, 2, 'and it is asked again');
+  });
+
+  test('verdicts hold for a while and no longer', async () => {
+    let allowed = true;
+    const { admit, asked, clock } = open({ mayDo: async () => allowed });
+    await admit('good');
+    await admit('good');
+    assert.equal(asked.length, 2);
+    allowed = false;
+    clock.advance(60_000);
+    assert.equal(await admit('good'), 403);
+    allowed = true;
+    assert.equal(await admit('good'), 403, 'a denial holds too');
+    clock.advance(10_000);
+    assert.equal(await admit('good'), 200);
+  });
+
+  test('a flood of tokens does not reach the API server', async () => {
+    const { admit, asked } = open({ whose: () => new Promise(() => {}) });
+    for (let index = 0; index < 32; index += 1) void admit(`t${index}`);
+    assert.equal(await admit('one-more'), 503);
+    assert.equal(asked.length, 32);
+  });
+
+  test('to run something takes create, whatever the method', () => {
+    const container = { namespace: 'a', pod: 'b', container: 'c' };
+    for (const kind of ['exec', 'attach'] as const) {
+      assert.deepEqual(permissionsFor({ kind, container }), [{ verb: 'create', subresource: 'proxy' }]);
+    }
+    assert.deepEqual(permissionsFor({ kind: 'portForward', pod: container }), [
+      { verb: 'create', subresource: 'proxy' },
+    ]);
+    assert.deepEqual(permissionsFor({ kind: 'resourceMetrics' }), [{ verb: 'get', subresource: 'metrics' }]);
+  });
+});
+
+describe('the memory of verdicts', () => {
+  test('keeps those that were used last, and asks the same only once at a time', async () => {
+    const asked: string[] = [];
+    const cache = createVerdictCache<string>({
+      clock: manualClock(),
+      lifetimeMs: () => 1000,
+      maxEntries: 2,
+      maxAsking: 10,
+      onFull: () => new Error('full'),
+    });
+    const get = (key: string) =>
+      cache.get(key, async () => {
+        asked.push(key);
+        return key;
+      });
+    await Promise.all([get('a'), get('a')]);
+    await get('b');
+    await get('a');
+    await get('c');
+    await get('a');
+    await get('b');
+    assert.deepEqual(asked, ['a', 'b', 'c', 'b']);
+  });
+});
+
+describe('the user of a certificate', () => {
+  const valid = { valid_from: 'Jan  1 00:00:00 2026 GMT', valid_to: 'Jan  8 00:00:00 2026 GMT' };
+  const now = Date.parse('2026-01-02T00:00:00Z');
+  const user = (subject: object, at = now): User | undefined => certificateUser({ ...valid, subject }, at);
+
+  test('is its common name, its groups its organisations', () => {
+    assert.deepEqual(user({ CN: 'bob', O: ['a', 'b'] })?.groups, ['a', 'b', 'system:authenticated']);
+    assert.deepEqual(user({ CN: 'bob', O: 'a' }), { name: 'bob', groups: ['a', 'system:authenticated'] });
+    assert.deepEqual(user({ CN: 'bob' })?.groups, ['system:authenticated']);
+  });
+
+  test('is nobody without one name, or outside of its time', () => {
+    assert.equal(user({ O: 'a' }), undefined);
+    assert.equal(user({ CN: '' }), undefined);
+    assert.equal(user({ CN: ['bob', 'root'] }), undefined);
+    assert.equal(user({ CN: 'bob' }, Date.parse('2026-01-09T00:00:00Z')), undefined);
+    assert.equal(user({ CN: 'bob' }, Date.parse('2025-12-09T00:00:00Z')), undefined);
+  });
+});
+
+describe('reviews by a Kubernetes API', () => {
+  test('say whose token it is, and what they may do to this node', async () => {
+    const asked: string[] = [];
+    const kubernetes = await createKubernetes({
+      authorize: ({ user, verb, resource, subresource, name }) => {
+        if (resource !== 'nodes') return { allowed: true, reason: '' };
+        asked.push(`${user.name} ${verb} ${resource}/${subresource} ${name}`);
+        return { allowed: user.name === 'alice', reason: '' };
+      },
+    });
+    try {
+      const user = { commonName: 'system:node:mac-1', organizations: ['system:nodes'] };
+      const transport = inProcessTransport(kubernetes.handle, { user });
+      const client = createClient(transport, { clock: systemClock });
+      const metadata = { name: 'metrics-server', namespace: 'default' };
+      await client.create(serviceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata });
+      const { token } = await createSubresources(transport, { clock: systemClock }).createToken(metadata, {});
+      const reviews = createReviews({ transport, clock: systemClock, nodeName: 'mac-1' });
+      const found = await reviews.whose(token);
+      assert.equal(found?.name, 'system:serviceaccount:default:metrics-server');
+      assert.ok(found?.groups.includes('system:serviceaccounts'));
+      assert.equal(await reviews.whose('nobody-knows-this'), undefined);
+      const permission = { verb: 'create', subresource: 'proxy' } as const;
+      assert.equal(await reviews.mayDo({ name: 'alice', groups: [] }, permission), true);
+      assert.equal(await reviews.mayDo(found ?? { name: '', groups: [] }, permission), false);
+      assert.equal(asked[0], 'alice create nodes/proxy mac-1');
+    } finally {
+      kubernetes.stop();
+    }
+  });
+
+  test('that cannot be had are an error, not a verdict', async () => {
+    const answers = [
+      { code: 403, body: '{}' },
+      { code: 201, body: 'no json' },
+      { code: 201, body: '{"status":{}}' },
+      { code: 201, body: 'x'.repeat(300_000) },
+    ];
+    for (const { code, body } of answers) {
+      const transport = {
+        send: async () => ({ code, headers: {}, body: [Buffer.from(body)] }),
+      } as unknown as Transport;
+      const reviews = createReviews({ transport, clock: manualClock(), nodeName: 'mac-1' });
+      const asked = reviews.mayDo({ name: 'alice', groups: [] }, { verb: 'get', subresource: 'proxy' });
+      await assert.rejects(asked, KubeError);
+    }
+    const clock = manualClock();
+    const silent = {
+      send: ({ signal }: { signal: AbortSignal }) =>
+        new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
+    } as unknown as Transport;
+    const asked = createReviews({ transport: silent, clock, nodeName: 'mac-1' }).whose('token');
+    clock.advance(10_000);
+    await assert.rejects(asked, /no answer within 10 s/);
+  });
+});

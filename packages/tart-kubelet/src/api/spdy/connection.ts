@@ -1,0 +1,167 @@
+import { Duplex } from 'node:stream';
+import type { Clock } from '@tartan/kube/clock';
+import {
+  createFrameParser,
+  type Frame,
+  formatData,
+  formatPing,
+  formatReply,
+  formatReset,
+  longestData,
+  SpdyError,
+} from './frames.ts';
+import { createEmptyHeaders, createHeaderReader, type Headers } from './header-block.ts';
+
+/** What the client opened: read what it sends, write to it, half-open as a socket is. `destroy` resets it. */
+export interface SpdyStream extends Duplex {
+  readonly headers: Headers;
+}
+
+export interface SpdyOptions {
+  clock: Clock;
+  /** Called in the order in which the client opens streams; each has been answered by then. */
+  onStream(stream: SpdyStream): void;
+  maxStreams: number;
+}
+
+export interface SpdyConnection {
+  /** Reads until the other side ends, breaks the rules, or the connection breaks. Never rejects; the carrier is closed afterwards. */
+  readonly done: Promise<void>;
+  /** No new streams; closes when the other side has, or after a while. */
+  close(): void;
+}
+
+/** How long the other side may take to close after us. Closing first would make the system throw away what it has not read yet. */
+const closingMs = 10_000;
+/** While a reader of ours is slow we do not read, and would not hear of the end: this write fails then. */
+const askMs = 2_000;
+/** An API server that translates between protocols waits with us, and does not hear of its client's end either. */
+const longestStuckMs = 4 * 60 * 60 * 1000;
+
+/** The server's side of SPDY over any carrier: a TLS socket, or a WebSocket made to look like one. */
+export const serveSpdy = (carrier: Duplex, { clock, onStream, maxStreams }: SpdyOptions): SpdyConnection => {
+  const streams = new Map<number, { stream: Duplex; deliver(bytes: Buffer, fin: boolean): Promise<void> }>();
+  const headers = createHeaderReader();
+  const emptyHeaders = createEmptyHeaders();
+  let lastStreamId = 0;
+  let closing = false;
+  let takeBackClosing: (() => void) | undefined;
+
+  const send = (frame: Buffer, done: (error?: Error | null) => void): void => {
+    if (carrier.destroyed) done(new Error('the connection is gone'));
+    else carrier.write(frame, done);
+  };
+  const tell = (frame: Buffer): void => send(frame, () => {});
+
+  const openStream = (streamId: number, streamHeaders: Headers): void => {
+    let wanted: (() => void) | undefined;
+    let isOver = false;
+    const forget = (): void => void (stream.readableEnded && stream.writableFinished && streams.delete(streamId));
+    const stream = new (class extends Duplex implements SpdyStream {
+      readonly headers = streamHeaders;
+    })({
+      allowHalfOpen: true,
+      read: () => wanted?.(),
+      write: (chunk: Buffer, _encoding, done) => {
+        const pieces = Array.from({ length: Math.ceil(chunk.length / longestData) }, (_, index) =>
+          formatData(streamId, chunk.subarray(index * longestData, (index + 1) * longestData)),
+        );
+        send(Buffer.concat(pieces), done);
+      },
+      final: (done) => send(formatData(streamId, Buffer.alloc(0), true), done),
+      destroy: (error, done) => {
+        if (!isOver && streams.delete(streamId)) tell(formatReset(streamId));
+        isOver = true;
+        wanted?.();
+        done(error);
+      },
+    });
+    stream.on('error', () => {});
+    stream.on('end', forget);
+    stream.on('finish', forget);
+    const deliver = async (bytes: Buffer, fin: boolean): Promise<void> => {
+      if (isOver) return;
+      const hasRoom = bytes.length === 0 || stream.push(bytes);
+      if (fin) stream.push(null);
+      if (hasRoom || fin || stream.destroyed) return;
+      const resumed = new Promise<void>((resolve) => {
+        wanted = resolve;
+      });
+      await whileAsking(resumed);
+      wanted = undefined;
+    };
+    streams.set(streamId, { stream, deliver });
+    onStream(stream);
+  };
+
+  /** Waits for a slow reader of ours, and asks meanwhile whether the other side is still there. */
+  const whileAsking = async (resumed: Promise<void>): Promise<void> => {
+    let takeBack = (): void => {};
+    const until = clock.monotonic() + longestStuckMs;
+    const ask = (): void => {
+      if (clock.monotonic() >= until) return void carrier.destroy();
+      tell(formatPing(2));
+      takeBack = clock.after(askMs, ask);
+    };
+    takeBack = clock.after(askMs, ask);
+    const gone = Promise.withResolvers<void>();
+    carrier.once('close', gone.resolve);
+    await Promise.race([resumed, gone.promise]);
+    carrier.off('close', gone.resolve);
+    takeBack();
+  };
+
+  const handle = async (frame: Frame): Promise<void> => {
+    switch (frame.kind) {
+      case 'syn': {
+        const read = await headers.read(frame.headerBlock);
+        if (frame.streamId <= lastStreamId || frame.streamId % 2 === 0)
+          throw new SpdyError('a stream id that is not new');
+        lastStreamId = frame.streamId;
+        if (closing || streams.size >= maxStreams) return tell(formatReset(frame.streamId));
+        tell(formatReply(frame.streamId, emptyHeaders()));
+        openStream(frame.streamId, read);
+        if (frame.fin) await streams.get(frame.streamId)?.deliver(Buffer.alloc(0), true);
+        return;
+      }
+      case 'data':
+        return await streams.get(frame.streamId)?.deliver(frame.bytes, frame.fin);
+      case 'reset': {
+        const known = streams.get(frame.streamId);
+        streams.delete(frame.streamId);
+        known?.stream.destroy();
+        return;
+      }
+      case 'ping':
+        // Those with an even number are answers to ours.
+        return frame.id % 2 === 1 ? tell(formatPing(frame.id)) : undefined;
+      case 'goaway':
+        return;
+    }
+  };
+
+  const run = async (): Promise<void> => {
+    const parser = createFrameParser();
+    try {
+      for await (const chunk of carrier) for (const frame of parser.push(chunk)) await handle(frame);
+    } catch {
+      // Whoever breaks the rules is cut off; of a broken connection there is nothing more to say.
+    } finally {
+      takeBackClosing?.();
+      headers.close();
+      const open = [...streams.values()];
+      streams.clear();
+      for (const { stream } of open) stream.destroy();
+      carrier.destroy();
+    }
+  };
+
+  return {
+    done: run(),
+    close: () => {
+      if (closing) return;
+      closing = true;
+      takeBackClosing = clock.after(closingMs, () => carrier.destroy());
+    },
+  };
+};

@@ -1,0 +1,124 @@
+/** SPDY/3.1 as far as Kubernetes speaks it: no SETTINGS, no flow control, no headers but those that open a stream. */
+export type Frame =
+  | { readonly kind: 'syn'; readonly streamId: number; readonly fin: boolean; readonly headerBlock: Buffer }
+  /** Of one frame there may be several: a piece is handed on as soon as it is there. */
+  | { readonly kind: 'data'; readonly streamId: number; readonly fin: boolean; readonly bytes: Buffer }
+  | { readonly kind: 'reset'; readonly streamId: number }
+  | { readonly kind: 'ping'; readonly id: number }
+  | { readonly kind: 'goaway' };
+
+/** The other side does not speak the protocol, or wants too much of us. The connection is of no use any more. */
+export class SpdyError extends Error {}
+
+const types = { syn: 1, reply: 2, reset: 3, ping: 6, goaway: 7 } as const;
+const version = 3;
+const finFlag = 1;
+const headLength = 8;
+/** Headers of a stream are a few hundred bytes. Data has no limit of its own, since it is never held. */
+const longestControl = 64 * 1024;
+const streamMask = 0x7fffffff;
+
+export interface FrameParser {
+  push(chunk: Buffer): Frame[];
+}
+
+const wholeControl = (type: number, flags: number, body: Buffer): Frame | undefined => {
+  const id = body.length >= 4 ? body.readUInt32BE(0) : undefined;
+  const missing = new SpdyError('a frame that is too short for its kind');
+  switch (type) {
+    case types.syn:
+      if (id === undefined || body.length < 10) throw missing;
+      return { kind: 'syn', streamId: id & streamMask, fin: (flags & finFlag) !== 0, headerBlock: body.subarray(10) };
+    case types.reset:
+      if (id === undefined) throw missing;
+      return { kind: 'reset', streamId: id & streamMask };
+    case types.ping:
+      if (id === undefined) throw missing;
+      return { kind: 'ping', id };
+    case types.goaway:
+      return { kind: 'goaway' };
+    default:
+      // Whatever else there is (SETTINGS, WINDOW_UPDATE, …) says nothing that we need.
+      return undefined;
+  }
+};
+
+export const createFrameParser = (): FrameParser => {
+  let held: Buffer = Buffer.alloc(0);
+  /** Of a data frame that is under way. */
+  let data: { streamId: number; fin: boolean; left: number } | undefined;
+
+  /** The next frame, and how many bytes it took; undefined when more is needed. */
+  const next = (bytes: Buffer): { frame: Frame | undefined; used: number } | undefined => {
+    if (data) {
+      const { streamId, fin } = data;
+      const piece = bytes.subarray(0, data.left);
+      if (piece.length === 0 && data.left > 0) return undefined;
+      data.left -= piece.length;
+      const isLast = data.left === 0;
+      if (isLast) data = undefined;
+      return { frame: { kind: 'data', streamId, fin: fin && isLast, bytes: piece }, used: piece.length };
+    }
+    if (bytes.length < headLength) return undefined;
+    const first = bytes.readUInt32BE(0);
+    const flags = bytes.readUInt8(4);
+    const length = bytes.readUIntBE(5, 3);
+    if (first <= streamMask) {
+      data = { streamId: first, fin: (flags & finFlag) !== 0, left: length };
+      return { frame: undefined, used: headLength };
+    }
+    if (((first >>> 16) & 0x7fff) !== version) throw new SpdyError('another version than SPDY/3');
+    if (length > longestControl) throw new SpdyError('a control frame that is too long');
+    if (bytes.length < headLength + length) return undefined;
+    const body = bytes.subarray(headLength, headLength + length);
+    return { frame: wholeControl(first & 0xffff, flags, body), used: headLength + length };
+  };
+
+  return {
+    push: (chunk) => {
+      const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+      const frames: Frame[] = [];
+      let at = 0;
+      for (let found = next(bytes); found; found = next(bytes.subarray(at))) {
+        at += found.used;
+        if (found.frame) frames.push(found.frame);
+      }
+      held = bytes.subarray(at);
+      return frames;
+    },
+  };
+};
+
+const control = (type: number, flags: number, body: Buffer): Buffer => {
+  const head = Buffer.alloc(headLength);
+  head.writeUInt16BE(0x8000 | version, 0);
+  head.writeUInt16BE(type, 2);
+  head.writeUInt8(flags, 4);
+  head.writeUIntBE(body.length, 5, 3);
+  return Buffer.concat([head, body]);
+};
+
+const uint32 = (...values: readonly number[]): Buffer => {
+  const bytes = Buffer.alloc(4 * values.length);
+  for (const [index, value] of values.entries()) bytes.writeUInt32BE(value, 4 * index);
+  return bytes;
+};
+
+export const formatSyn = (streamId: number, headerBlock: Buffer, fin = false): Buffer =>
+  control(types.syn, fin ? finFlag : 0, Buffer.concat([uint32(streamId, 0), Buffer.alloc(2), headerBlock]));
+export const formatReply = (streamId: number, headerBlock: Buffer): Buffer =>
+  control(types.reply, 0, Buffer.concat([uint32(streamId), headerBlock]));
+/** 5 is "cancel". */
+export const formatReset = (streamId: number): Buffer => control(types.reset, 0, uint32(streamId, 5));
+export const formatPing = (id: number): Buffer => control(types.ping, 0, uint32(id));
+
+/** The longest piece that is sent as one frame, so that streams take turns. */
+export const longestData = 32 * 1024;
+
+export const formatData = (streamId: number, bytes: Uint8Array, fin = false): Buffer => {
+  const head = Buffer.alloc(headLength);
+  head.writeUInt32BE(streamId, 0);
+  head.writeUInt8(fin ? finFlag : 0, 4);
+  head.writeUIntBE(bytes.byteLength, 5, 3);
+  return Buffer.concat([head, bytes]);
+};

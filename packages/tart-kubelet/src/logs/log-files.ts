@@ -1,0 +1,63 @@
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** One run of a container: the first is 0, and each restart counts one up, as `restartCount` does. */
+interface LogName {
+  readonly podUID: string;
+  readonly container: string;
+  readonly run: number;
+}
+
+/** Where the logs of this agent lie: `<root>/<pod uid>/<container>/<run>.log`, and the generation before it in `<run>.log.1`. */
+export interface LogFiles {
+  pathOf(name: LogName): string;
+  /** Makes the folder, and removes runs that nobody can ask for any more: `--previous` means the one before. */
+  prepare(name: LogName): Promise<string>;
+  /** Everything of a Pod. Nothing there is fine. */
+  remove(podUID: string): Promise<void>;
+  /** UIDs of the Pods that have logs, so that those without a Pod can be removed. */
+  podUIDs(): Promise<string[]>;
+}
+
+/** The generation before the one that is being written. */
+export const olderGeneration = (path: string): string => `${path}.1`;
+
+const uidPattern = /^[0-9A-Za-z][0-9A-Za-z-]{0,127}$/;
+const containerPattern = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+const runPattern = /^(\d+)\.log(\.1)?$/;
+
+/** These become folders: what is no uid must not become a path. */
+const checked = (text: string, pattern: RegExp, what: string): string => {
+  if (pattern.test(text)) return text;
+  throw new Error(`${JSON.stringify(text.slice(0, 64))} is no ${what}: no log is kept under such a name`);
+};
+
+export const createLogFiles = (root: string): LogFiles => {
+  const folderOf = (podUID: string): string => join(root, checked(podUID, uidPattern, 'uid of a Pod'));
+  const containerFolder = ({ podUID, container }: LogName): string =>
+    join(folderOf(podUID), checked(container, containerPattern, 'name of a container'));
+  const pathOf = (name: LogName): string => join(containerFolder(name), `${name.run}.log`);
+  return {
+    pathOf,
+    prepare: async (name) => {
+      const folder = containerFolder(name);
+      // What a virtual machine prints may hold secrets of its job.
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      for (const file of await readdir(folder)) {
+        const run = Number(runPattern.exec(file)?.[1] ?? Number.NaN);
+        if (run < name.run - 1) await rm(join(folder, file), { force: true });
+      }
+      return pathOf(name);
+    },
+    remove: (podUID) => rm(folderOf(podUID), { recursive: true, force: true }),
+    podUIDs: async () => {
+      try {
+        const entries = await readdir(root, { withFileTypes: true });
+        return entries.filter((entry) => entry.isDirectory() && uidPattern.test(entry.name)).map(({ name }) => name);
+      } catch (error) {
+        if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+        throw error;
+      }
+    },
+  };
+};

@@ -1,0 +1,123 @@
+import { type FileHandle, open, rename } from 'node:fs/promises';
+import type { Clock } from '@tartan/kube/clock';
+import type { LogChanges } from './log-changes.ts';
+import { olderGeneration } from './log-files.ts';
+import { formatRecord, type LogStream, logTime } from './log-line.ts';
+import { createLineSplitter, type Piece } from './split-lines.ts';
+
+export interface LogWriterOptions {
+  path: string;
+  clock: Clock;
+  changes: LogChanges;
+  /** A file that would grow beyond this becomes the older generation. Two of them exist at most. 10 MiB unless told. */
+  maxBytes?: number;
+  /** Told once when writing begins to fail; lines are dropped until it works again. */
+  onProblem?: (error: unknown) => void;
+}
+
+/**
+ * Keeps what a virtual machine prints, with the time of each line.
+ * Guarantees: lines of one stream stay in order; a record is never split over two files; never rejects, since a full disk is no reason
+ * to stop whoever prints. Caveat: what comes while writing fails is lost.
+ */
+export interface LogWriter {
+  /** Resolves when it is in the file: who waits for it is slowed down to the disk's pace. */
+  write(stream: LogStream, chunk: Uint8Array): Promise<void>;
+  /** Everything of `source`, then what it left without a line end. */
+  copy(stream: LogStream, source: AsyncIterable<Uint8Array>): Promise<void>;
+  /** Writes what is left and closes the file. Idempotent. */
+  close(): Promise<void>;
+}
+
+const defaultMaxBytes = 10 * 1024 * 1024;
+
+interface Open {
+  file: FileHandle;
+  size: number;
+}
+
+/** A crash may have left half a record: what follows starts on a line of its own. */
+const openAtEnd = async (path: string): Promise<Open> => {
+  const file = await open(path, 'a+', 0o600);
+  try {
+    const { size } = await file.stat();
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1));
+    if (bytesRead === 0 || buffer.toString() === '\n') return { file, size };
+    await file.appendFile('\n');
+    return { file, size: size + 1 };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+};
+
+export const createLogWriter = (options: LogWriterOptions): LogWriter => {
+  const { path, clock, changes, maxBytes = defaultMaxBytes, onProblem } = options;
+  const splitters = { stdout: createLineSplitter(), stderr: createLineSplitter() };
+  let opened: Open | undefined;
+  let closed = false;
+  let failing = false;
+  let last: Promise<void> = Promise.resolve();
+
+  const letGo = async (): Promise<void> => {
+    const { file } = opened ?? {};
+    opened = undefined;
+    await file?.close();
+  };
+
+  const append = async (records: readonly Buffer[]): Promise<void> => {
+    let batch: Buffer[] = [];
+    let current = (opened ??= await openAtEnd(path));
+    const flush = async (): Promise<void> => {
+      await current.file.appendFile(Buffer.concat(batch));
+      batch = [];
+    };
+    for (const record of records) {
+      if (current.size > 0 && current.size + record.length > maxBytes) {
+        await flush();
+        await letGo();
+        await rename(path, olderGeneration(path));
+        opened = await openAtEnd(path);
+        current = opened;
+      }
+      batch.push(record);
+      current.size += record.length;
+    }
+    await flush();
+  };
+
+  const keep = (stream: LogStream, pieces: readonly Piece[]): Promise<void> => {
+    if (pieces.length === 0) return last;
+    const time = logTime(clock.now());
+    const records = pieces.map(({ text, full }) => formatRecord({ time, stream, full, text }));
+    last = last.then(async () => {
+      try {
+        await append(records);
+        failing = false;
+      } catch (error) {
+        if (!failing) onProblem?.(error);
+        failing = true;
+        await letGo().catch(() => {});
+      }
+      changes.changed(path);
+    });
+    return last;
+  };
+
+  const flushed = (stream: LogStream): Promise<void> => keep(stream, splitters[stream].flush());
+
+  return {
+    write: (stream, chunk) => (closed ? last : keep(stream, splitters[stream].push(chunk))),
+    copy: async (stream, source) => {
+      for await (const chunk of source) await keep(stream, splitters[stream].push(chunk));
+      await flushed(stream);
+    },
+    close: async () => {
+      closed = true;
+      await flushed('stdout');
+      await flushed('stderr');
+      await letGo();
+      changes.changed(path);
+    },
+  };
+};

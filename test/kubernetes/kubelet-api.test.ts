@@ -1,0 +1,379 @@
+import assert from 'node:assert/strict';
+import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { connect, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import {
+  type Client,
+  createClient,
+  createLogger,
+  httpsTransport,
+  namespaces,
+  nodes,
+  pods,
+  type Transport,
+} from '@tartan/kube';
+import { systemClock } from '@tartan/kube/clock';
+import { type ControlPlane, startControlPlane } from '@tartan/tools-kubernetes';
+import { createReviews } from '../../packages/tart-kubelet/src/api/access/reviews.ts';
+import { createKubeletApi } from '../../packages/tart-kubelet/src/api/server.ts';
+import { createFakeRuntime, type FakeRuntime } from '../../packages/tart-kubelet/src/api/testing/fake-runtime.ts';
+
+const run = promisify(execFile);
+const nodeName = 'mac-1';
+const namespace = 'kubelet-api';
+
+interface World {
+  controlPlane: ControlPlane;
+  runtime: FakeRuntime;
+  folder: string;
+  kubectl(args: readonly string[], input?: string): Promise<{ code: number; stdout: string; stderr: string }>;
+  start(args: readonly string[]): ChildProcessWithoutNullStreams;
+  close(): Promise<void>;
+}
+
+/** The container runs already, as far as the API server knows: exec and logs are not refused for that. */
+const makePod = async (client: Client): Promise<void> => {
+  await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+  await client.create(pods, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'vm', namespace },
+    spec: {
+      nodeName,
+      automountServiceAccountToken: false,
+      containers: [{ name: 'vm', image: 'ghcr.io/tuist/macos:26', stdin: true, tty: false }],
+    },
+  });
+  const running = { name: 'vm', image: 'x', imageID: 'x', ready: true, restartCount: 0, state: { running: {} } };
+  await client.patch(
+    pods,
+    { namespace, name: 'vm' },
+    { type: 'merge', body: { status: { phase: 'Running', containerStatuses: [running] } } },
+    { subresource: 'status' },
+  );
+};
+
+const open = async (flags: readonly string[], env: Record<string, string>): Promise<World> => {
+  const undo: (() => Promise<void> | void)[] = [];
+  const close = async (): Promise<void> => {
+    for (const each of undo.splice(0).reverse()) await each();
+  };
+  try {
+    const controlPlane = await startControlPlane({
+      apiServerFlags: ['--disable-admission-plugins=ServiceAccount', ...flags],
+    });
+    undo.push(controlPlane.stop);
+    const { url: server, caCertificate: ca, clientCertificate: cert, clientKey: key } = controlPlane;
+    const as = (certificate: { cert: string; key: string }): Transport =>
+      httpsTransport({ server, ca, clock: systemClock, credentials: () => ({ certificate }) });
+    const admin = as({ cert, key });
+    undo.push(() => admin.close());
+    // The agent has no more rights than any node: it may review who comes to it.
+    const own = await controlPlane.issue({ user: `system:node:${nodeName}`, groups: ['system:nodes'] });
+    const agent = as({ cert: own.certificate, key: own.key });
+    undo.push(() => agent.close());
+    const folder = mkdtempSync(join(tmpdir(), 'kubelet-api-'));
+    undo.push(() => rmSync(folder, { recursive: true, force: true }));
+
+    const runtime = createFakeRuntime({ folder, name: { namespace, pod: 'vm', container: 'vm' } });
+    const api = createKubeletApi({
+      runtime,
+      reviews: createReviews({ transport: agent, clock: systemClock, nodeName }),
+      nodeName,
+      host: '127.0.0.1',
+      port: 0,
+      clientCA: ca,
+      identity: await controlPlane.issue({ user: `system:node:${nodeName}` }),
+      clock: systemClock,
+      log: createLogger({ clock: systemClock, level: 'info', write: () => {} }),
+      metrics: async () => ({ contentType: 'text/plain', body: '' }),
+      unhealthy: () => undefined,
+    });
+    const stop = new AbortController();
+    const done = api.run(stop.signal);
+    undo.push(async () => {
+      stop.abort();
+      await done;
+      await runtime.endLog();
+    });
+    const { port } = await api.address;
+
+    const client = createClient(admin, { clock: systemClock });
+    await client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: nodeName } });
+    const status = {
+      addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
+      daemonEndpoints: { kubeletEndpoint: { Port: port } },
+      declaredFeatures: ['ExtendWebSocketsToKubelet'],
+    };
+    await client.patch(
+      nodes,
+      { name: nodeName },
+      { type: 'merge', body: { status } },
+      { subresource: 'status', fieldValidation: 'Ignore' },
+    );
+    await makePod(client);
+
+    const command = controlPlane.binaries.kubectl;
+    const full = (args: readonly string[]): string[] => [
+      `--kubeconfig=${controlPlane.adminKubeconfigPath}`,
+      `--namespace=${namespace}`,
+      ...args,
+    ];
+    const options = { env: { ...process.env, HOME: folder, ...env } };
+    return {
+      controlPlane,
+      runtime,
+      folder,
+      close,
+      start: (args) => {
+        const child = spawn(command, full(args), { ...options, stdio: 'pipe' });
+        undo.push(() => void child.kill('SIGKILL'));
+        return child;
+      },
+      kubectl: async (args, input) => {
+        const running = run(command, full(args), { ...options, maxBuffer: 64 * 1024 * 1024 });
+        running.child.stdin?.end(input);
+        try {
+          return { code: 0, ...(await running) };
+        } catch (error) {
+          const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+          return { code, stdout, stderr };
+        }
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+};
+
+/** The text of a stream up to where `pattern` is found in it. */
+const until = async (stream: Readable | null, pattern: RegExp): Promise<string> => {
+  let text = '';
+  for await (const chunk of stream?.iterator({ destroyOnReturn: false }) ?? []) {
+    text += String(chunk);
+    if (pattern.test(text)) return text;
+  }
+  throw new Error(`${pattern.source} was not found in ${JSON.stringify(text)}`);
+};
+
+const runSuite = (title: string, flags: readonly string[], env: Record<string, string>): void => {
+  describe(title, { timeout: 300_000 }, () => {
+    let world: World;
+    before(async () => {
+      world = await open(flags, env);
+    });
+    after(() => world?.close());
+
+    test('exec runs a command and hands its output and exit code on', async () => {
+      const done = await world.kubectl(['exec', 'vm', '--', 'sh', '-c', 'echo out; echo err >&2; exit 3']);
+      assert.equal(done.code, 3);
+      assert.equal(done.stdout, 'out\n');
+      assert.match(done.stderr, /^err\n/);
+      assert.match(done.stderr, /exit code 3/);
+      assert.equal((await world.kubectl(['exec', 'vm', '--', 'true'])).code, 0);
+    });
+
+    test('exec of what does not exist says so', async () => {
+      const done = await world.kubectl(['exec', 'vm', '--', '/nothing/here']);
+      assert.equal(done.code, 1);
+      assert.match(done.stderr, /cannot run \/nothing\/here/);
+    });
+
+    test('exec -i hands input on, to its end', async () => {
+      const done = await world.kubectl(['exec', '-i', 'vm', '--', 'cat'], 'hello');
+      assert.deepEqual(done, { code: 0, stdout: 'hello', stderr: '' });
+    });
+
+    test('exec ends though its input is still open', async () => {
+      const child = world.start(['exec', '-i', 'vm', '--', 'true']);
+      const [code] = await once(child, 'exit');
+      assert.equal(code, 0);
+    });
+
+    test('exec -it tells the size of the terminal', async () => {
+      const { kubectl } = world.controlPlane.binaries;
+      const inner = [
+        'stty cols 90 rows 30;',
+        `${kubectl} --kubeconfig=${world.controlPlane.adminKubeconfigPath} --namespace=${namespace}`,
+        'exec -it vm -- sh -c "read line; echo got $line"',
+      ].join(' ');
+      const terminal = spawn('script', ['-qec', inner, '/dev/null'], {
+        env: { ...process.env, HOME: world.folder, SHELL: '/bin/sh', ...env },
+        stdio: 'pipe',
+      });
+      try {
+        await until(terminal.stdout, /size 90x30/);
+        terminal.stdin.write('something\n');
+        await until(terminal.stdout, /got/);
+        const [code] = await once(terminal, 'exit');
+        assert.equal(code, 0);
+      } finally {
+        terminal.kill('SIGKILL');
+      }
+    });
+
+    test('a killed kubectl ends the command', async () => {
+      const child = world.start(['exec', 'vm', '--', 'sh', '-c', 'echo $$; exec sleep 1000']);
+      const pid = Number(await until(child.stdout, /^\d+\n/));
+      assert.ok(world.runtime.running.has(pid));
+      child.kill('SIGKILL');
+      while (world.runtime.running.has(pid)) await new Promise((resolve) => setTimeout(resolve, 20));
+    });
+
+    // Before 1.36 the API server translates: it waits for the command with us, and does not hear of its client's end meanwhile.
+    const skip = flags.some((flag) => flag.startsWith('--emulated-version')) && 'the API server does not notice it';
+    test('a killed kubectl ends a command that does not read its input', { skip }, async () => {
+      const child = world.start(['exec', '-i', 'vm', '--', 'sh', '-c', 'echo $$; exec sleep 1000']);
+      const pid = Number(await until(child.stdout, /^\d+\n/));
+      child.stdin.on('error', () => {});
+      // More than all the buffers on the way hold.
+      const flood = (): void => {
+        while (child.stdin.writable && child.stdin.write(Buffer.alloc(1024 * 1024)));
+      };
+      child.stdin.on('drain', flood);
+      flood();
+      await new Promise((resolve) => setTimeout(resolve, 1500));
+      child.kill('SIGKILL');
+      while (world.runtime.running.has(pid)) await new Promise((resolve) => setTimeout(resolve, 20));
+    });
+
+    test('cp takes a file there and back', async () => {
+      const bytes = randomBytes(3 * 1024 * 1024);
+      const [from, there, back] = ['from', 'there', 'back'].map((name) => join(world.folder, name));
+      writeFileSync(from ?? '', bytes);
+      const sent = await world.kubectl(['cp', from ?? '', `vm:${there}`]);
+      assert.equal(sent.code, 0, sent.stderr);
+      const fetched = await world.kubectl(['cp', `vm:${there}`, back ?? '']);
+      assert.equal(fetched.code, 0, fetched.stderr);
+      assert.ok(readFileSync(back ?? '').equals(bytes));
+    });
+
+    test('much output arrives whole', async () => {
+      const done = await world.kubectl(['exec', 'vm', '--', 'sh', '-c', 'head -c 20000000 /dev/zero | tr "\\0" x']);
+      assert.equal(done.code, 0);
+      assert.equal(done.stdout.length, 20_000_000);
+    });
+
+    test('logs, and logs -f until the container ends', async () => {
+      await world.runtime.log.write('stdout', Buffer.from('one\ntwo\nthree\n'));
+      assert.equal((await world.kubectl(['logs', 'vm', '--tail=2'])).stdout, 'two\nthree\n');
+      assert.equal((await world.kubectl(['logs', 'vm', '--limit-bytes=5'])).stdout, 'one\nt');
+      assert.match(
+        (await world.kubectl(['logs', 'vm', '--timestamps', '--tail=1'])).stdout,
+        /^\d{4}-.*\.\d+Z three\n$/,
+      );
+      assert.equal((await world.kubectl(['logs', 'vm', '--since=1h'])).stdout, 'one\ntwo\nthree\n');
+      const previous = await world.kubectl(['logs', 'vm', '--previous']);
+      assert.equal(previous.code, 1);
+      assert.match(previous.stderr, /previous terminated container "vm" not found/);
+
+      const child = world.start(['logs', '-f', 'vm', '--tail=1']);
+      const exited = once(child, 'exit');
+      await until(child.stdout, /three\n/);
+      await world.runtime.log.write('stdout', Buffer.from('four\n'));
+      await until(child.stdout, /four\n/);
+      await world.runtime.endLog();
+      assert.deepEqual(await exited, [0, null]);
+    });
+
+    test('port-forward carries connections side by side, and says what cannot be reached', async () => {
+      const target: Server = createServer({ allowHalfOpen: true }, (socket) => {
+        socket.on('error', () => {});
+        socket.on('data', (chunk) => socket.write(chunk));
+        socket.on('end', () => socket.end('bye'));
+      }).listen(0, '127.0.0.1');
+      await once(target, 'listening');
+      const { port } = target.address() as { port: number };
+      try {
+        const child = world.start(['port-forward', 'pod/vm', `:${port}`, ':1']);
+        const text = await until(child.stdout, /127\.0\.0\.1:\d+ -> 1\n/);
+        const [, open = ''] = new RegExp(`127.0.0.1:(\\d+) -> ${port}`).exec(text) ?? [];
+        const [, refused = ''] = /127.0.0.1:(\d+) -> 1\n/.exec(text) ?? [];
+        const echo = async (words: string): Promise<string> => {
+          const socket = connect(Number(open), '127.0.0.1');
+          socket.end(words);
+          let answer = '';
+          for await (const chunk of socket) answer += String(chunk);
+          return answer;
+        };
+        const words = ['first', 'second', 'x'.repeat(1_000_000)];
+        assert.deepEqual(
+          await Promise.all(words.map(echo)),
+          words.map((each) => `${each}bye`),
+        );
+        const lost = connect(Number(refused), '127.0.0.1');
+        lost.on('error', () => {});
+        lost.write('hello');
+        await until(child.stderr, /connection refused/);
+        lost.destroy();
+        child.kill('SIGKILL');
+      } finally {
+        target.close();
+      }
+    });
+
+    test('attach shows the main process, and leaving does not end it', async () => {
+      const child = world.start(['attach', '-i', 'vm']);
+      child.stdin.write('hello\n');
+      await until(child.stdout, /main: hello\n/);
+      child.kill('SIGKILL');
+      while (world.runtime.detached === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+      const again = world.start(['attach', '-i', 'vm']);
+      const exited = once(again, 'exit');
+      again.stdin.write('still there\n');
+      await until(again.stdout, /main: still there\n/);
+      world.runtime.endMain({ kind: 'exited', code: 0 });
+      assert.deepEqual(await exited, [0, null]);
+    });
+
+    test('who is nobody, or may not, gets nothing', async () => {
+      const { controlPlane } = world;
+      const mallory = await controlPlane.issue({ user: 'mallory' });
+      const client = createClient(
+        httpsTransport({
+          server: controlPlane.url,
+          ca: controlPlane.caCertificate,
+          clock: systemClock,
+          credentials: () => ({ certificate: { cert: controlPlane.clientCertificate, key: controlPlane.clientKey } }),
+        }),
+        { clock: systemClock },
+      );
+      const node = await client.get(nodes, { name: nodeName });
+      const port = node.status?.daemonEndpoints?.kubeletEndpoint?.Port ?? 0;
+      const ask = async (options: object): Promise<number> => {
+        const outgoing = request({
+          host: '127.0.0.1',
+          port,
+          path: '/pods',
+          rejectUnauthorized: false,
+          agent: false,
+          ...options,
+        });
+        outgoing.end();
+        const [response] = await once(outgoing, 'response');
+        response.resume();
+        return response.statusCode;
+      };
+      assert.equal(await ask({}), 401);
+      assert.equal(await ask({ headers: { authorization: 'Bearer nobody-knows-this' } }), 401);
+      assert.equal(await ask({ cert: mallory.certificate, key: mallory.key }), 403);
+      assert.equal(await ask({ cert: controlPlane.clientCertificate, key: controlPlane.clientKey }), 200);
+    });
+  });
+};
+
+runSuite('kubectl reaches into a Pod of ours, over WebSocket', [], {});
+runSuite('kubectl reaches into a Pod of ours, as an older client does, over SPDY', [], {
+  KUBECTL_REMOTE_COMMAND_WEBSOCKETS: 'false',
+  KUBECTL_PORT_FORWARD_WEBSOCKETS: 'false',
+});
+runSuite('kubectl reaches into a Pod of ours behind an API server of 1.35', ['--emulated-version=1.35'], {});
