@@ -1,0 +1,97 @@
+import type { Logger } from '@tartan/kube';
+import { sleep } from '@tartan/kube/clock';
+import { act } from './act.ts';
+import { decide } from './decide.ts';
+import type { Worthless } from './decision.ts';
+import { observe, type World } from './observe.ts';
+
+export interface CollectorOptions extends World {
+  readonly log: Logger;
+  readonly intervalMs?: number;
+  /** Told of each thing that is gone. */
+  readonly onCollected?: (why: Worthless) => void;
+}
+
+/** Deletes what this agent made and nobody needs. With --disable-vm-gc there is none at all (B3). */
+export interface Collector {
+  /** One round now, after the one that is under way. Never rejects. */
+  collect(): Promise<void>;
+  /** Something has failed for lack of space: as much as it takes to be above the mark, and at least one thing. Never rejects. */
+  freeSpace(): Promise<void>;
+  /** A golden base was cloned from: its time starts anew. */
+  used(golden: string): void;
+  /** A round at once, and then every five minutes, until `signal` fires. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const usualIntervalMs = 5 * 60_000;
+
+export const createCollector = (options: CollectorOptions): Collector => {
+  const { clock, log, intervalMs = usualIntervalMs } = options;
+  const end = new AbortController();
+  let lastUsed: ReadonlyMap<string, number> = new Map();
+  let line = Promise.resolve();
+
+  const pass = async (lackOfSpace: boolean, signal: AbortSignal): Promise<void> => {
+    /** What would not go is not tried again in this pass, so that it ends. */
+    const stuck = new Set<string>();
+    const said = new Set<string>();
+    let outOfSpace = lackOfSpace;
+    for (;;) {
+      const before = lastUsed;
+      const snapshot = await observe(options, { lastUsed, outOfSpace }, signal);
+      if (signal.aborted) return;
+      const decision = decide({ ...snapshot, held: snapshot.held.union(stuck) });
+      if (decision.kind === 'abort') {
+        log.warn('Nothing is collected', { why: decision.why });
+        return;
+      }
+      // What was used while we looked.
+      const since = [...lastUsed].filter(([name, at]) => before.get(name) !== at);
+      lastUsed = new Map([...decision.lastUsed, ...since]);
+      for (const { name, because } of decision.spared)
+        if (!said.has(name)) {
+          said.add(name);
+          log.info('Not collected, since it is in use', { name, because });
+        }
+      for (const deletion of decision.deletions) {
+        const outcome = await act(options, deletion, signal, log);
+        if (outcome !== 'deleted') {
+          stuck.add(deletion.name);
+          said.add(deletion.name);
+        }
+        if (outcome === 'deleted') options.onCollected?.(deletion.why);
+        if (signal.aborted) return;
+        // Blocks were freed, as they are not by the first half of a pair: from here on the disk itself tells whether that is enough.
+        const freed = deletion.kind === 'virtual machine' || deletion.why === 'stale image';
+        if (outcome === 'deleted' && freed) outOfSpace = false;
+      }
+      if (!decision.pressure || decision.deletions.length === 0) return;
+    }
+  };
+
+  /** One at a time: two would judge by each other's old lists. */
+  const inLine = (lackOfSpace: boolean, signal: AbortSignal): Promise<void> => {
+    line = line.then(() =>
+      pass(lackOfSpace, signal).catch((error: unknown) => log.error('A round of collection failed', { error })),
+    );
+    return line;
+  };
+
+  return {
+    collect: () => inLine(false, end.signal),
+    freeSpace: () => inLine(true, end.signal),
+    used: (golden) => {
+      lastUsed = new Map([...lastUsed, [golden, clock.now()]]);
+    },
+    run: async (signal) => {
+      const stop = (): void => end.abort();
+      signal.addEventListener('abort', stop, { once: true });
+      while (!signal.aborted) {
+        await inLine(false, signal);
+        await sleep(clock, intervalMs, signal);
+      }
+      stop();
+    },
+  };
+};

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { type FakeTart, installFakeTart, noSpaceTexts } from '@tartan/sim-mac';
+import { createTart, isTartError, type Tart } from '@tartan/tart';
+import { createEnsureGolden, type EnsureGoldenOptions } from './ensure-golden.ts';
+import type { GoldenRequest, MadeRecords } from './golden.ts';
+import { goldenName } from './golden-name.ts';
+import { createHolds } from './holds.ts';
+import { createLocalImages } from './local-images.ts';
+import { createPulls } from './pulls.ts';
+import { type PullRecords, recordedPull } from './recorded-pull.ts';
+
+const digest = (letter: string): string => `sha256:${letter.repeat(64)}`;
+const repository = 'registry.local:5000/team/runner';
+const tag = `${repository}:main`;
+
+describe('the golden base of an image', () => {
+  let folder: string;
+  let fake: FakeTart;
+  let tart: Tart;
+  let written: string[];
+  const records: MadeRecords & PullRecords = {
+    making: async (name) => void written.push(`making ${name}`),
+    made: async (name) => void written.push(`made ${name}`),
+    fetching: async (image) => void written.push(`fetching ${image}`),
+    fetched: async (image, made) => void written.push(`fetched ${image} ${made?.digest ?? 'by others'}`),
+    beingFetched: async (image) =>
+      written.includes(`fetching ${image}`) && !written.some((line) => line.startsWith(`fetched ${image} `))
+        ? { before: undefined }
+        : undefined,
+    isBeingMade: async (name) => written.includes(`making ${name}`) && !written.includes(`made ${name}`),
+  };
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'tartan-golden-'));
+    fake = installFakeTart(folder);
+    fake.controls.image(tag, { digest: digest('a'), percents: [0, 100] });
+    tart = createTart({
+      path: fake.path,
+      environment: { PATH: process.env['PATH'], HOME: folder, TART_HOME: fake.home },
+    });
+    written = [];
+  });
+  afterEach(() => {
+    fake.unplug();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  });
+  const ensurer = (options: Partial<EnsureGoldenOptions> = {}) => {
+    const local = createLocalImages(fake.home);
+    const ensure = createEnsureGolden({
+      tart,
+      local,
+      pulls: createPulls({ tart: recordedPull(tart, local, records), limit: 2 }),
+      holds: createHolds(),
+      records,
+      ...options,
+    });
+    return (request: Partial<GoldenRequest> = {}) =>
+      ensure({ image: tag, signal: new AbortController().signal, ...request });
+  };
+  const golden = (letter: string): string => goldenName({ repository, digest: digest(letter) });
+  const pulls = (): number => fake.journal.calls('pull').length;
+
+  test('is pulled once and then warm, also when the cache is gone (INC-47)', async () => {
+    const ensure = ensurer();
+    const stages: string[] = [];
+    const cold = await ensure({ onProgress: ({ stage }) => stages.push(stage) });
+    assert.deepEqual([cold.name, cold.from], [golden('a'), 'pulled']);
+    assert.ok(stages.includes('pulling') && stages.at(-1) === 'cloning');
+    assert.deepEqual(written, [
+      `fetching ${tag}`,
+      `fetched ${tag} ${digest('a')}`,
+      `making ${golden('a')}`,
+      `made ${golden('a')}`,
+    ]);
+    assert.equal((await ensure()).from, 'warm');
+    await tart.delete(`${repository}@${digest('a')}`);
+    await tart.delete(tag);
+    const image = `${repository}:x@${digest('a')}`;
+    for (const policy of ['IfNotPresent', 'Always', 'Never'] as const)
+      assert.equal((await ensure({ image, policy })).from, 'warm');
+    assert.equal(pulls(), 1);
+  });
+
+  test('a tag that moved gets another base, if the policy asks for it (G24)', async () => {
+    const ensure = ensurer();
+    await ensure();
+    fake.controls.image(tag, { digest: digest('b') });
+    assert.equal((await ensure({ policy: 'IfNotPresent' })).name, golden('a'));
+    const moved = await ensure({ policy: 'Always' });
+    assert.deepEqual([moved.name, moved.image.digest], [golden('b'), digest('b')]);
+  });
+
+  test('Never does not pull, and a wrong name is said to be one', async () => {
+    await assert.rejects(ensurer()({ policy: 'Never' }), { reason: 'ErrImageNeverPull' });
+    await assert.rejects(ensurer()({ image: 'macos' }), { reason: 'InvalidImageName' });
+    assert.equal(pulls(), 0);
+  });
+
+  test('an image that was here before is not ours (B5)', async () => {
+    await tart.pull(tag);
+    await ensurer()({ policy: 'Always' });
+    assert.ok(written.includes(`fetched ${tag} by others`));
+  });
+
+  test('two Pods at once make one pull and one clone', async () => {
+    const ensure = ensurer();
+    const both = await Promise.all([ensure(), ensure()]);
+    assert.deepEqual(both.map(({ from }) => from).sort(), ['pulled', 'warm']);
+    assert.deepEqual([pulls(), fake.journal.calls('clone').length], [1, 1]);
+  });
+
+  test('a tart that does not answer is not an image that is absent (INC-49, G13)', async () => {
+    const ensure = ensurer();
+    await ensure();
+    fake.controls.command('get', { answer: { code: 1, stderr: 'Error: out of order' } });
+    await assert.rejects(ensure({ policy: 'IfNotPresent' }), (error) => isTartError(error, 'other'));
+    assert.equal(pulls(), 1);
+  });
+
+  test('an agent that was killed after each step goes on from there', async () => {
+    const steps = ['fetching', 'pull', 'fetched', 'making', 'clone', 'made'];
+    for (const [at, cut] of steps.entries()) {
+      const image = `${repository}:cut-${at}`;
+      fake.controls.image(image, { digest: digest(String(at)), percents: [100] });
+      const killed = (name: string): void => {
+        if (name === cut) throw new Error('killed');
+      };
+      const cutting: Partial<EnsureGoldenOptions> = {
+        tart: { get: tart.get, clone: async (...args) => (await tart.clone(...args), killed('clone')) },
+        pulls: createPulls({
+          limit: 1,
+          tart: recordedPull(
+            { pull: async (...args) => (await tart.pull(...args), killed('pull')) },
+            createLocalImages(fake.home),
+            {
+              ...records,
+              fetching: async (...args) => (await records.fetching(...args), killed('fetching')),
+              fetched: async (...args) => (await records.fetched(...args), killed('fetched')),
+            },
+          ),
+        }),
+        records: {
+          ...records,
+          making: async (...args) => (await records.making(...args), killed('making')),
+          made: async (name) => (await records.made(name), killed('made')),
+        },
+      };
+      await assert.rejects(ensurer(cutting)({ image }), /killed/, cut);
+      const { name } = await ensurer()({ image });
+      assert.equal(name, golden(String(at)));
+      assert.equal(written.filter((line) => line === `made ${name}`).length, 1, cut);
+      assert.ok(written.includes(`fetched ${image} ${digest(String(at))}`), cut);
+      assert.equal(fake.journal.calls('clone').filter(({ argv }) => argv.includes(name)).length, 1, cut);
+    }
+  });
+
+  for (const text of noSpaceTexts)
+    test(`a full disk is freed once, and the pull tried again: ${text.slice(0, 60)}`, async () => {
+      fake.controls.host({ noSpace: text });
+      let freed = 0;
+      const freeSpace = async (): Promise<void> => {
+        freed += 1;
+        fake.controls.host({ noSpace: undefined });
+      };
+      assert.equal((await ensurer({ freeSpace })()).from, 'pulled');
+      assert.equal(freed, 1);
+    });
+
+  test('without a collector a full disk is an error at once (B3)', async () => {
+    fake.controls.host({ noSpace: noSpaceTexts[0] });
+    await assert.rejects(ensurer()(), (error) => isTartError(error, 'no space'));
+    assert.equal(pulls(), 1);
+  });
+
+  test('a Pod with a secret for the registry gets what others are refused', async () => {
+    fake.controls.image(tag, { digest: digest('c'), credentials: 'me:hunter2', percents: [100] });
+    const refused = await ensurer()().catch((error: unknown) => error);
+    assert.ok(isTartError(refused, 'registry refused'));
+    const credentials = { host: 'registry.local:5000', username: 'me', password: 'hunter2' };
+    assert.equal((await ensurer()({ credentials })).name, golden('c'));
+    const stages = JSON.stringify(fake.journal.calls().map(({ argv }) => argv));
+    assert.doesNotMatch(stages, /hunter2/);
+  });
+});

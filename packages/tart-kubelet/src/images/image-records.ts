@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { writeDurably } from '../journal/write-durably.ts';
+import type { MadeRecords } from './golden.ts';
+import type { PullRecords } from './recorded-pull.ts';
+import { pinnedText } from './reference.ts';
+
+const recordSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('making'), name: z.string() }),
+  z.object({ kind: z.literal('made'), name: z.string() }),
+  z.object({ kind: z.literal('fetching'), name: z.string(), before: z.string().optional() }),
+]);
+type Record = z.infer<typeof recordSchema>;
+
+/** In a file of its own: an image that was ours stays ours while it is asked for again. */
+const intent = (image: string): string => `fetching ${image}`;
+
+/** What the agent made of images, as far as it must outlive the agent: one small file for each golden base and each image. */
+export interface ImageRecords extends MadeRecords, PullRecords {
+  /** Whether it was made by this agent: a golden base by its name, an image as `repository@digest`. Rejects when it cannot be told. */
+  isMade(name: string): Promise<boolean>;
+  /** Not there is fine. */
+  forget(name: string): Promise<void>;
+}
+
+export interface ImageRecordsOptions {
+  readonly folder: string;
+  /** Puts the marker into the folder of a local virtual machine. */
+  readonly mark: (name: string) => Promise<void>;
+}
+
+export const createImageRecords = ({ folder, mark }: ImageRecordsOptions): ImageRecords => {
+  // A name may have slashes and colons.
+  const pathOf = (name: string): string =>
+    join(folder, `${createHash('sha256').update(name).digest('hex').slice(0, 32)}.json`);
+  const write = async (record: Record): Promise<void> => {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await writeDurably(pathOf(record.name), `${JSON.stringify(record)}\n`);
+  };
+  const read = async (name: string): Promise<Record | undefined> => {
+    let text: string;
+    try {
+      text = await readFile(pathOf(name), 'utf8');
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+      throw error;
+    }
+    const record = recordSchema.parse(JSON.parse(text));
+    if (record.name !== name) throw new Error(`The record of ${name} is about ${record.name}`);
+    return record;
+  };
+  const forget = (name: string): Promise<void> => rm(pathOf(name), { force: true });
+  return {
+    making: (name) => write({ kind: 'making', name }),
+    isBeingMade: async (name) => (await read(name))?.kind === 'making',
+    made: async (name) => {
+      await mark(name);
+      await write({ kind: 'made', name });
+    },
+    fetching: (image, before) =>
+      write({ kind: 'fetching', name: intent(image), ...(before === undefined ? {} : { before }) }),
+    beingFetched: async (image) => {
+      const record = await read(intent(image));
+      return record?.kind === 'fetching' ? { before: record.before } : undefined;
+    },
+    fetched: async (image, made) => {
+      if (made !== undefined) await write({ kind: 'made', name: pinnedText(made) });
+      await forget(intent(image));
+    },
+    isMade: async (name) => (await read(name))?.kind === 'made',
+    forget,
+  };
+};

@@ -1,0 +1,37 @@
+import { readlink, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type ImageReference, type PinnedImage, tagText } from './reference.ts';
+
+/** Images that tart keeps on this Mac. Both read what is there now; an error is never the same as absent (INC-49). */
+export interface LocalImages {
+  /** What a tag pointed at when it was last pulled. */
+  digestOf(reference: ImageReference): Promise<string | undefined>;
+  has(image: PinnedImage): Promise<boolean>;
+}
+
+const absent = (error: unknown): undefined => {
+  // ENOTDIR: there is something else in its way, so it is not there either.
+  if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
+    return undefined;
+  throw error;
+};
+
+/** As tart lays them out: a folder for each digest, a link for each tag, and the colon of a port written as %3A (§7.2). */
+export const createLocalImages = (tartHome: string): LocalImages => {
+  const folder = (repository: string): string =>
+    join(tartHome, 'cache', 'OCIs', ...repository.split('/').map((part) => part.replaceAll(':', '%3A')));
+  return {
+    digestOf: async ({ repository, tag, digest }) => {
+      if (digest !== undefined) return digest;
+      const path = join(folder(repository), tag ?? 'latest');
+      const target = await readlink(path).catch(absent);
+      if (target === undefined) return undefined;
+      // Written relative by some versions of tart, and as a whole path by others.
+      const found = /(?:^|\/)(sha256:[0-9a-f]{64})$/.exec(target)?.[1];
+      if (found === undefined) throw new Error(`The link of ${tagText({ repository, tag })} names no digest`);
+      return found;
+    },
+    has: async ({ repository, digest }) =>
+      (await stat(join(folder(repository), digest)).catch(absent))?.isDirectory() === true,
+  };
+};

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import fc from 'fast-check';
+import { createJournal } from './journal.ts';
+import { readMarker, writeMarker } from './marker.ts';
+import { formatRecord, parseRecord, type VmRecord } from './record.ts';
+import { vmNameOf } from './vm-name.ts';
+
+const example: VmRecord = {
+  version: 1,
+  vm: 'ns-a-u1',
+  pod: { uid: 'u1', namespace: 'ns', name: 'a' },
+  image: { reference: 'ghcr.io/a/b:1', digest: 'sha256:1' },
+  createdAt: 1000,
+  run: 0,
+  state: { kind: 'running', process: { pid: 7, startedAt: 2000 }, since: 2000 },
+};
+
+describe('the journal', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'journal-'));
+  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
+
+  it('gives back what was written, to another process too, until it is removed', async () => {
+    await createJournal(join(folder, 'new')).write(example);
+    const other = createJournal(join(folder, 'new'));
+    assert.deepEqual(await other.list(), [{ kind: 'record', record: example }]);
+    await other.write({ ...example, run: 1 });
+    assert.deepEqual(await other.read('u1'), { kind: 'record', record: { ...example, run: 1 } });
+    await other.remove('u1');
+    await other.remove('u1');
+    assert.equal(await other.read('u1'), undefined);
+    assert.deepEqual(await readdir(join(folder, 'new')), []);
+  });
+
+  it('knows nothing where there is no folder, and removes nothing there', async () => {
+    const journal = createJournal(join(folder, 'none'));
+    assert.deepEqual(await journal.list(), []);
+    await journal.remove('u1');
+  });
+
+  it('rejects when it cannot be listed: nothing is then known to be nobody’s', async () => {
+    await writeFile(join(folder, 'file'), '');
+    await assert.rejects(createJournal(join(folder, 'file')).list(), /ENOTDIR/);
+  });
+
+  const torn: [string, (path: string) => Promise<unknown>][] = [
+    ['torn', (path) => writeFile(path, formatRecord(example).slice(0, 40))],
+    ['empty', (path) => writeFile(path, '')],
+    ['of another version', (path) => writeFile(path, JSON.stringify({ ...example, version: 2 }))],
+    ['about another Pod', (path) => writeFile(path, formatRecord({ ...example, pod: { ...example.pod, uid: 'u2' } }))],
+    ['far too long', (path) => writeFile(path, formatRecord(example) + ' '.repeat(300_000))],
+    [
+      'a link',
+      async (path) => {
+        await writeFile(`${path}-real`, formatRecord(example));
+        await symlink(`${path}-real`, path);
+      },
+    ],
+    ['a pipe that nobody writes to', async (path) => void execFileSync('mkfifo', [path])],
+  ];
+  for (const [what, make] of torn)
+    it(`reports a file that is ${what}, and the others are read`, async () => {
+      const journal = createJournal(folder);
+      await make(join(folder, 'u1.json'));
+      await journal.write({ ...example, pod: { ...example.pod, uid: 'u9' } });
+      assert.deepEqual((await journal.list()).map(({ kind }) => kind).toSorted(), ['record', 'unreadable']);
+      assert.equal((await journal.read('u1'))?.kind, 'unreadable');
+    });
+
+  it('takes what a crash left half written for nothing, and clears it away with its UID', async () => {
+    const journal = createJournal(folder);
+    await journal.write(example);
+    await writeFile(join(folder, 'u1.json.tmp-1'), '{');
+    await writeFile(join(folder, 'notes.txt'), '');
+    assert.equal((await journal.list()).length, 1);
+    await journal.remove('u1');
+    assert.deepEqual(await readdir(folder), ['notes.txt']);
+  });
+
+  it('leaves nothing behind when a write fails, and keeps what was there', async () => {
+    const journal = createJournal(folder);
+    execFileSync('mkdir', ['-p', join(folder, 'u1.json', 'x')]);
+    await assert.rejects(journal.write(example));
+    assert.deepEqual(await readdir(folder), ['u1.json']);
+  });
+
+  it('makes no path of what is no UID', async () => {
+    const journal = createJournal(folder);
+    await assert.rejects(journal.read('../x'), /no UID/);
+    await assert.rejects(journal.remove('a/b'), /no UID/);
+  });
+
+  it('a mark says whose a virtual machine is; a copy under another name is not ours', async () => {
+    const mark = { version: 1, agent: 'mac-1', podUID: 'u1', vm: 'ns-a-u1' } as const;
+    assert.equal(await readMarker(folder, 'ns-a-u1'), undefined);
+    await writeMarker(folder, mark);
+    assert.deepEqual(await readMarker(folder, 'ns-a-u1'), mark);
+    assert.equal(await readMarker(folder, 'copy'), undefined);
+    await writeFile(join(folder, 'tartan.json'), '{"version":');
+    assert.equal(await readMarker(folder, 'ns-a-u1'), undefined);
+  });
+});
+
+describe('a record', () => {
+  it('is never thrown on, whatever stands there', () => {
+    fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (text) => parseRecord(text) === undefined));
+  });
+
+  it('cut off anywhere is none', () => {
+    const text = formatRecord(example).trimEnd();
+    for (let end = 0; end < text.length; end += 1) assert.equal(parseRecord(text.slice(0, end)), undefined);
+  });
+});
+
+describe('the name of a virtual machine', () => {
+  const uid = 'b3b0c2f4-7d57-4a3c-9f0e-6b6f6f9a5a01';
+  it('tells the Pod, and differs for a later Pod of the same name (G7)', () => {
+    assert.equal(vmNameOf({ uid, namespace: 'runners', name: 'mac.1' }), `runners-mac-1-${uid}`);
+  });
+  it('never collides for long names, as the UID is whole in it (INC-25)', () => {
+    const name = vmNameOf({ uid, namespace: 'n'.repeat(63), name: 'p'.repeat(253) }) ?? assert.fail();
+    assert.equal(name.length, 100);
+    assert.ok(name.endsWith(`-${uid}`));
+  });
+  it('is none for what is no UID', () => {
+    for (const bad of ['', '../x', '-a', 'a/b'])
+      assert.equal(vmNameOf({ uid: bad, namespace: 'n', name: 'p' }), undefined);
+  });
+  it('is always one that tart takes', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (namespace, name) =>
+        /^[A-Za-z0-9_.][A-Za-z0-9_.:@-]*$/.test(vmNameOf({ uid, namespace, name }) ?? ''),
+      ),
+    );
+  });
+});

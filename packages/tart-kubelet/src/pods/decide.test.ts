@@ -1,0 +1,415 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import type { Ending } from '../journal/record.ts';
+import { decide } from './decide.ts';
+import type { Decision } from './decision.ts';
+import { isTerminal, type Snapshot } from './snapshot.ts';
+import { arbitrarySnapshot } from './testing/arbitrary-snapshot.ts';
+import {
+  exampleEnding,
+  exampleNow as now,
+  examplePod,
+  exampleProcess,
+  exampleRecord,
+  exampleSnapshot,
+  states,
+} from './testing/example.ts';
+
+const running = { kind: 'running', process: exampleProcess } as const;
+const stopped = { kind: 'stopped' } as const;
+const halted = { started: true, ending: { kind: 'halted' } } as const;
+const withPod = (change: Parameters<typeof examplePod>[0], more: Partial<Snapshot> = {}): Snapshot =>
+  exampleSnapshot({ pod: examplePod(change), ...more });
+const deleting: Parameters<typeof examplePod>[0] = ({ metadata }) => {
+  metadata.deletionTimestamp = '2026-06-01T12:00:10Z';
+  metadata.deletionGracePeriodSeconds = 30;
+};
+const ended: Parameters<typeof examplePod>[0] = (pod) => void (pod.status = { phase: 'Succeeded' });
+const both: Parameters<typeof examplePod>[0] = (pod) => {
+  deleting(pod);
+  ended(pod);
+};
+const bare: Parameters<typeof examplePod>[0] = ({ metadata }) => void delete metadata.finalizers;
+const always: Parameters<typeof examplePod>[0] = ({ spec }) => void (spec && (spec.restartPolicy = 'Always'));
+const onFailure: Parameters<typeof examplePod>[0] = ({ spec }) => void (spec && (spec.restartPolicy = 'OnFailure'));
+const failed: Ending = { ...exampleEnding, exitCode: 1, reason: 'Error' };
+const full = { total: 2, ofOthers: 2 };
+const refused = {
+  started: true,
+  exitCode: 1,
+  ending: { kind: 'failed', reason: 'VM limit reached', message: 'full' },
+} as const;
+
+const table: readonly [string, Snapshot, Decision['kind']][] = [
+  // The way up.
+  ['force delete left a VM behind: the finalizer comes before any work (INC-15)', withPod(bare), 'add finalizer'],
+  ['the image is not here', exampleSnapshot({ image: { kind: 'missing' } }), 'pull'],
+  ['the image is on its way', exampleSnapshot({ image: { kind: 'pulling', percent: 43.7 } }), 'wait'],
+  ['the image is here', exampleSnapshot(), 'clone'],
+  ['the clone is not there after all', exampleSnapshot({ record: exampleRecord(states.cloning) }), 'clone'],
+  ['the clone is there', exampleSnapshot({ record: exampleRecord(states.cloning), vm: stopped }), 'configure'],
+  ['it is ready to start', exampleSnapshot({ record: exampleRecord(states.configured), vm: stopped }), 'boot'],
+  ['somebody deleted the clone', exampleSnapshot({ record: exampleRecord(states.configured) }), 'clone'],
+  [
+    'the agent died before tart was called',
+    exampleSnapshot({ record: exampleRecord(states.starting), vm: stopped }),
+    'boot',
+  ],
+  [
+    'slow guests were destroyed: an address has no deadline (INC-21)',
+    exampleSnapshot({ now: now + 86_400_000, record: exampleRecord(states.running), vm: running }),
+    'wait for address',
+  ],
+  [
+    'it runs',
+    exampleSnapshot({ record: exampleRecord(states.running), vm: { ...running, address: '192.168.64.2' } }),
+    'running',
+  ],
+  [
+    'a lease that cannot be read took Ready away (G10)',
+    exampleSnapshot({ record: exampleRecord({ ...states.running, address: '192.168.64.2' }), vm: running }),
+    'running',
+  ],
+  // Slots.
+  ['a third Pod looped in failures (3.11)', exampleSnapshot({ slots: full }), 'wait'],
+  [
+    'a slot was lost to a foreign VM before the start',
+    exampleSnapshot({ record: exampleRecord(states.configured), vm: stopped, slots: full }),
+    'wait',
+  ],
+  [
+    'a VM that is on keeps its slot however many there are',
+    exampleSnapshot({ record: exampleRecord(states.running), vm: running, slots: full }),
+    'wait for address',
+  ],
+  [
+    'the framework refused the start: a Pod that may run once has not run',
+    exampleSnapshot({ record: exampleRecord(states.running), vm: stopped, remains: refused }),
+    'take back start',
+  ],
+  [
+    'the log tells of a refusal, and yet the guest had an address',
+    exampleSnapshot({
+      record: exampleRecord({ ...states.running, address: '192.168.64.2' }),
+      vm: stopped,
+      remains: refused,
+    }),
+    'end',
+  ],
+  [
+    'the log tells of a refusal, and yet the guest reported',
+    exampleSnapshot({
+      record: exampleRecord(states.running),
+      vm: stopped,
+      remains: { ...refused, report: { code: 0, at: now } },
+    }),
+    'end',
+  ],
+  // The agent was away.
+  [
+    'Pod looped "already running" after an agent restart (INC-30)',
+    exampleSnapshot({ record: exampleRecord(states.starting), vm: running, remains: halted }),
+    'adopt',
+  ],
+  ['a VM without a record is adopted', exampleSnapshot({ vm: running }), 'adopt'],
+  ['a VM with a record that cannot be read', exampleSnapshot({ record: 'unreadable', vm: running }), 'adopt'],
+  [
+    'another process has the VM now',
+    exampleSnapshot({
+      record: exampleRecord(states.running),
+      vm: { kind: 'running', process: { pid: 101, startedAt: now } },
+    }),
+    'adopt',
+  ],
+  [
+    'a VM that halted while the agent was down was run again from its dirty disk (G7)',
+    exampleSnapshot({ record: exampleRecord(states.running), vm: stopped, remains: halted }),
+    'end',
+  ],
+  [
+    'the agent died while it started the VM, which has ended since',
+    exampleSnapshot({ record: exampleRecord(states.starting), vm: stopped, remains: halted }),
+    'end',
+  ],
+  ['the VM vanished', exampleSnapshot({ record: exampleRecord(states.running) }), 'end'],
+  [
+    'the journal was lost, and the server knows that it ran (G6)',
+    withPod((pod) => void (pod.status = { phase: 'Running' })),
+    'end',
+  ],
+  [
+    'the journal was lost during a back-off',
+    withPod(
+      (pod) =>
+        void (pod.status = {
+          phase: 'Pending',
+          containerStatuses: [{ name: 'runner', image: '', imageID: '', ready: false, restartCount: 2 }],
+        }),
+    ),
+    'end',
+  ],
+  ['a record that cannot be read may be of one that ended', exampleSnapshot({ record: 'unreadable' }), 'end'],
+  ['a disk without a record that was on', exampleSnapshot({ vm: stopped, remains: halted }), 'end'],
+  ['a disk without a record that never was on', exampleSnapshot({ vm: stopped }), 'delete VM'],
+  // The end.
+  [
+    'a finished Pod booted a second VM when its status was not written (G6, INC-18)',
+    exampleSnapshot({ record: exampleRecord(states.ended) }),
+    'finish status',
+  ],
+  [
+    'the status comes before the evidence is deleted (G6)',
+    exampleSnapshot({ record: exampleRecord(states.ended), vm: stopped }),
+    'finish status',
+  ],
+  [
+    'an ended VM that somebody started is none of the Pod’s',
+    exampleSnapshot({ record: exampleRecord(states.ended), vm: running }),
+    'stop hard',
+  ],
+  [
+    'a finished Pod gives its disk back',
+    withPod(ended, { record: exampleRecord(states.ended), vm: stopped }),
+    'delete VM',
+  ],
+  [
+    'Pods on a deleted Mac were immortal: an ended one needs no finalizer (INC-71)',
+    withPod(ended, { record: exampleRecord(states.ended) }),
+    'remove finalizer',
+  ],
+  [
+    'a finished Pod is left alone (INC-18)',
+    withPod(
+      (pod) => {
+        ended(pod);
+        bare(pod);
+      },
+      { record: exampleRecord(states.ended) },
+    ),
+    'rest',
+  ],
+  [
+    'somebody failed a Pod whose VM is on',
+    withPod(ended, { record: exampleRecord(states.running), vm: running }),
+    'stop gracefully',
+  ],
+  [
+    'somebody failed a Pod whose VM then ended',
+    withPod(ended, { record: exampleRecord(states.running), vm: stopped, remains: halted }),
+    'end',
+  ],
+  // Restarts.
+  ['Always: the disk goes first', withPod(always, { record: exampleRecord(states.ended), vm: stopped }), 'delete VM'],
+  ['Always: then it starts anew', withPod(always, { record: exampleRecord(states.ended) }), 'restart'],
+  [
+    'a second restart is held back',
+    withPod(always, { now: now + 8999, record: exampleRecord(states.ended, { run: 1 }) }),
+    'wait',
+  ],
+  [
+    'and comes when its time is over',
+    withPod(always, { now: now + 9000, record: exampleRecord(states.ended, { run: 1 }) }),
+    'restart',
+  ],
+  [
+    'a clock that was set back holds no restart for hours',
+    withPod(always, { now: now - 86_400_000, record: exampleRecord(states.ended, { run: 1 }) }),
+    'restart',
+  ],
+  ['OnFailure after success', withPod(onFailure, { record: exampleRecord(states.ended) }), 'finish status'],
+  [
+    'OnFailure after failure',
+    withPod(onFailure, { record: exampleRecord({ kind: 'ended', ending: failed }) }),
+    'restart',
+  ],
+  // Deletion.
+  [
+    '504 finished Pods were stuck Terminating: deletion is looked at before the phase (INC-17, D4)',
+    withPod(both, { record: exampleRecord(states.ended) }),
+    'remove finalizer',
+  ],
+  ['nobody confirmed the deletion (INC-14)', withPod((pod) => (deleting(pod), bare(pod))), 'delete Pod'],
+  [
+    'the guest is asked first (3.10)',
+    withPod(deleting, { record: exampleRecord(states.running), vm: running }),
+    'stop gracefully',
+  ],
+  [
+    'and has its grace period',
+    withPod(deleting, { record: exampleRecord(states.running, { stopRequestedAt: now - 29_999 }), vm: running }),
+    'wait for shutdown',
+  ],
+  [
+    'and no longer than that',
+    withPod(deleting, { record: exampleRecord(states.running, { stopRequestedAt: now - 30_000 }), vm: running }),
+    'stop hard',
+  ],
+  [
+    'a clock that was set back gives a guest no endless grace',
+    withPod(deleting, { record: exampleRecord(states.running, { stopRequestedAt: now + 1 }), vm: running }),
+    'stop hard',
+  ],
+  [
+    'a forced deletion does not wait',
+    withPod(
+      (pod) => {
+        deleting(pod);
+        pod.metadata.deletionGracePeriodSeconds = 0;
+      },
+      { record: exampleRecord(states.running), vm: running },
+    ),
+    'stop hard',
+  ],
+  [
+    'without a record there is nowhere to keep when the guest was asked',
+    withPod(deleting, { record: 'unreadable', vm: running }),
+    'stop hard',
+  ],
+  [
+    'deletion forgot how it ended (INC-32)',
+    withPod(deleting, { record: exampleRecord(states.running), vm: stopped, remains: halted }),
+    'end',
+  ],
+  ['and told nobody', withPod(deleting, { record: exampleRecord(states.ended), vm: stopped }), 'finish status'],
+  [
+    'a status that the server refuses blocked the deletion',
+    withPod(deleting, { record: exampleRecord(states.ended), vm: stopped, statusRefused: true }),
+    'delete VM',
+  ],
+  [
+    'the VM had vanished, and the Pod was stuck Terminating (G2)',
+    withPod(both, { record: exampleRecord(states.ended) }),
+    'remove finalizer',
+  ],
+  ['deletion with no record did not look at the host (G4)', withPod(deleting, { vm: stopped }), 'delete VM'],
+  [
+    'deletes waited for pulls and failures (G16)',
+    withPod(deleting, {
+      image: { kind: 'pulling' },
+      trouble: { reason: 'ErrImagePull', message: '', retryAt: now + 1000 },
+    }),
+    'remove finalizer',
+  ],
+  // Gone.
+  [
+    'one wrong answer of the server ended a job',
+    exampleSnapshot({ pod: { goneForMs: 119_999 }, record: exampleRecord(states.running), vm: running }),
+    'wait',
+  ],
+  [
+    'an orphan that runs cost a slot for ever (G5)',
+    exampleSnapshot({ pod: { goneForMs: 120_000 }, record: exampleRecord(states.running), vm: running }),
+    'stop hard',
+  ],
+  [
+    'the Pod is gone: its disk goes, again and again until it has (G3)',
+    exampleSnapshot({ pod: { goneForMs: 120_000 }, record: exampleRecord(states.running), vm: stopped }),
+    'delete VM',
+  ],
+  [
+    'the record goes last',
+    exampleSnapshot({ pod: { goneForMs: 120_000 }, record: exampleRecord(states.running) }),
+    'forget',
+  ],
+  [
+    'and not while the server may be wrong: the UID would start again',
+    exampleSnapshot({ pod: { goneForMs: 119_999 }, record: exampleRecord(states.ended) }),
+    'wait',
+  ],
+  // Not known, not suited, failed before.
+  [
+    'an error of tart was read as "no clone" (G13, G29)',
+    exampleSnapshot({ vm: { kind: 'unknown', why: 'timed out' } }),
+    'wait',
+  ],
+  ['also for a Pod that is being deleted', withPod(deleting, { vm: { kind: 'unknown', why: 'timed out' } }), 'wait'],
+  [
+    'a DaemonSet for Linux took a slot (INC-74)',
+    withPod((pod) => void (pod.spec && (pod.spec.os = { name: 'linux' }))),
+    'leave',
+  ],
+  ['a Pod of two containers', withPod((pod) => void pod.spec?.containers.push({ name: 'b' })), 'reject'],
+  [
+    'a VM that is on is not rejected by a newer agent',
+    withPod((pod) => void pod.spec?.containers.push({ name: 'b' }), {
+      record: exampleRecord(states.running),
+      vm: running,
+    }),
+    'wait for address',
+  ],
+  [
+    'what failed is not tried at once again',
+    exampleSnapshot({ trouble: { reason: 'TartCreateFailed', message: 'no', retryAt: now + 1 } }),
+    'wait',
+  ],
+  [
+    'but when its time has come',
+    exampleSnapshot({ trouble: { reason: 'TartCreateFailed', message: 'no', retryAt: now } }),
+    'clone',
+  ],
+  [
+    'a VM that ended is noticed whatever failed before (INC-22)',
+    exampleSnapshot({
+      record: exampleRecord(states.running),
+      vm: stopped,
+      remains: halted,
+      trouble: { reason: 'TartCreateFailed', message: 'no', retryAt: now + 1 },
+    }),
+    'end',
+  ],
+];
+
+const forAll = (check: (decision: Decision, snapshot: Snapshot) => boolean): void =>
+  fc.assert(
+    fc.property(arbitrarySnapshot, (snapshot) => check(decide(snapshot), snapshot)),
+    { numRuns: 3000 },
+  );
+const stateOf = ({ record }: Snapshot): string | undefined => (typeof record === 'object' ? record.state.kind : record);
+
+describe('the life of a Pod', () => {
+  for (const [sentence, snapshot, kind] of table) test(sentence, () => assert.equal(decide(snapshot).kind, kind));
+
+  test('says how far the image is', () => {
+    const decision = decide(exampleSnapshot({ image: { kind: 'pulling', percent: 43.7 } }));
+    assert.equal(decision.kind === 'wait' && decision.for.reason, 'Pulling 43 %');
+  });
+
+  test('is decided for everything that can be seen', () => forAll(({ kind }) => typeof kind === 'string'));
+
+  test('never boots what may have been on, has no finalizer, or has no slot', () =>
+    forAll(
+      (decision, { pod, remains, slots, vm, ...rest }) =>
+        decision.kind !== 'boot' ||
+        (vm.kind === 'stopped' &&
+          'metadata' in pod &&
+          pod.metadata.finalizers !== undefined &&
+          pod.metadata.deletionTimestamp === undefined &&
+          slots.ofOthers < slots.total &&
+          typeof rest.record === 'object' &&
+          (rest.record.state.kind === 'configured' || (rest.record.state.kind === 'starting' && !remains.started))),
+    ));
+
+  test('never deletes, clones or configures what is on or cannot be seen', () =>
+    forAll(
+      ({ kind }, { vm }) =>
+        (kind !== 'delete VM' || vm.kind === 'stopped') &&
+        (kind !== 'clone' || vm.kind === 'missing') &&
+        (kind !== 'configure' || vm.kind === 'stopped'),
+    ));
+
+  test('never stops a VM of a Pod that lives and has not ended', () =>
+    forAll(
+      ({ kind }, snapshot) =>
+        (kind !== 'stop hard' && kind !== 'stop gracefully') ||
+        !('metadata' in snapshot.pod) ||
+        snapshot.pod.metadata.deletionTimestamp !== undefined ||
+        isTerminal(snapshot.pod) ||
+        stateOf(snapshot) === 'ended',
+    ));
+
+  test('never lets go of the finalizer or the Pod while there is a VM', () =>
+    forAll(
+      ({ kind }, { vm }) => !['remove finalizer', 'delete Pod', 'forget'].includes(kind) || vm.kind === 'missing',
+    ));
+});

@@ -1,0 +1,60 @@
+import type { Live, pods } from '@tartan/kube';
+import type { ProcessIdentity, RunEnding } from '@tartan/tart';
+import type { VmRecord } from '../journal/record.ts';
+
+export type Pod = NonNullable<(typeof pods)['ofType']>;
+export type PodStatus = NonNullable<Pod['status']>;
+
+/** The Pod's virtual machine on this Mac. Whether it is on is told by its process, never by tart's word or by a lease (INC-19, INC-20). */
+export type Vm =
+  /** Nobody could tell. That is never taken for absence (G13, G29). */
+  | { readonly kind: 'unknown'; readonly why: string }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'stopped' }
+  | { readonly kind: 'running'; readonly process: ProcessIdentity; readonly address?: string | undefined };
+
+/** The image that the Pod names. */
+type ImageSight =
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'pulling'; readonly percent?: number | undefined }
+  /** `digest` is what the reference means now. */
+  | { readonly kind: 'here'; readonly digest?: string | undefined };
+
+/** What is left of the last run. */
+export interface Remains {
+  /** It has a log of this run, which is made before the process. None: it was never started. */
+  readonly started: boolean;
+  /** When we saw the process end; not if it ended while no agent was there. */
+  readonly exitedAt?: number | undefined;
+  readonly exitCode?: number | undefined;
+  readonly ending: RunEnding;
+  /** The guest's own word, already checked to be 0..255. The time is the guest's word too. */
+  readonly report?: { readonly code: number; readonly at: number } | undefined;
+}
+
+/** An act failed, and is not to be tried again before its time. Memory only. */
+interface Trouble {
+  /** As the container's waiting reason. */
+  readonly reason: string;
+  readonly message: string;
+  readonly retryAt: number;
+}
+
+/** All that matters for one Pod UID. */
+export interface Snapshot {
+  readonly now: number;
+  /** `goneForMs`: for how long uncached GETs have known no such UID, on the monotonic clock and counted from zero by each agent. */
+  readonly pod: Live<Pod> | { readonly goneForMs: number };
+  readonly record: VmRecord | 'unreadable' | undefined;
+  readonly vm: Vm;
+  readonly image: ImageSight;
+  readonly remains: Remains;
+  readonly slots: { readonly total: number; readonly ofOthers: number };
+  readonly trouble?: Trouble | undefined;
+  /** The server will not take the last status, whatever we do: nothing waits for it any more. */
+  readonly statusRefused?: boolean | undefined;
+}
+
+export const isThere = (pod: Snapshot['pod']): pod is Live<Pod> => 'metadata' in pod;
+
+export const isTerminal = (pod: Pod): boolean => pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';

@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { VmRecord } from '../journal/record.ts';
+import { decide } from './decide.ts';
+import type { Decision } from './decision.ts';
+import type { PodStatus, Snapshot } from './snapshot.ts';
+import { statusOf } from './status.ts';
+import { arbitrarySnapshot } from './testing/arbitrary-snapshot.ts';
+import {
+  exampleEnding,
+  exampleNow as now,
+  examplePod,
+  exampleProcess,
+  exampleRecord,
+  exampleSnapshot,
+  states,
+} from './testing/example.ts';
+
+const address = '192.168.64.2';
+const onAndReady: Partial<Snapshot> = {
+  record: exampleRecord({ ...states.running, address }),
+  vm: { kind: 'running', process: exampleProcess, address },
+};
+const shown = (more: Partial<Snapshot>, decision?: Decision): PodStatus => {
+  const snapshot = exampleSnapshot(more);
+  return statusOf(snapshot, decision ?? decide(snapshot), '10.0.0.7') ?? assert.fail();
+};
+const container = (status: PodStatus) => status.containerStatuses?.[0] ?? assert.fail('no container');
+const waitingFor = (more: Partial<Snapshot>): string | undefined => container(shown(more)).state?.waiting?.reason;
+const condition = (status: PodStatus, type: string) =>
+  status.conditions?.find((one) => one.type === type) ?? assert.fail(type);
+const podWith = (status: PodStatus, policy: 'Always' | 'Never' = 'Never') =>
+  examplePod((pod) => {
+    pod.status = status;
+    if (pod.spec) pod.spec.restartPolicy = policy;
+  });
+
+describe('what a Pod shows', () => {
+  const ways: [string, Partial<Snapshot>, string][] = [
+    ['a pull that begins', { image: { kind: 'missing' } }, 'Pulling'],
+    ['a pull on its way', { image: { kind: 'pulling', percent: 43 } }, 'Pulling 43 %'],
+    ['a clone', {}, 'Cloning'],
+    ['a clone that gets its identity', { record: exampleRecord(states.cloning), vm: { kind: 'stopped' } }, 'Cloning'],
+    ['a start', { record: exampleRecord(states.configured), vm: { kind: 'stopped' } }, 'Booting'],
+    [
+      'no address yet',
+      { record: exampleRecord(states.running), vm: { kind: 'running', process: exampleProcess } },
+      'WaitingForIP',
+    ],
+    ['no slot', { slots: { total: 2, ofOthers: 2 } }, 'WaitingForSlot'],
+    ['a failure', { trouble: { reason: 'TartCreateFailed', message: 'no', retryAt: now + 1 } }, 'TartCreateFailed'],
+  ];
+  for (const [sentence, more, reason] of ways)
+    it(`${sentence}: ${reason}`, () => {
+      assert.equal(waitingFor(more), reason);
+      assert.equal(shown(more).phase, 'Pending');
+      assert.equal(condition(shown(more), 'Ready').reason, 'ContainersNotReady');
+    });
+
+  it('a failure says so for the whole Pod too, and is taken back', () => {
+    const failed = shown({ trouble: { reason: 'TartCreateFailed', message: 'no', retryAt: now + 1 } });
+    assert.deepEqual([failed.reason, failed.message], ['TartCreateFailed', 'no']);
+    assert.equal(shown({ pod: podWith(failed) }).reason, undefined);
+  });
+
+  it('running: READY 1/1 with address, start and every condition (INC-31, G11)', () => {
+    const status = shown(onAndReady);
+    assert.equal(status.phase, 'Running');
+    assert.deepEqual(status.podIPs, [{ ip: address }]);
+    assert.deepEqual([status.podIP, status.hostIP], [address, '10.0.0.7']);
+    assert.deepEqual(container(status), {
+      name: 'runner',
+      image: 'ghcr.io/example/macos:26',
+      imageID: 'sha256:1',
+      containerID: 'tart://runners-runner-1-uid-1',
+      ready: true,
+      started: true,
+      restartCount: 0,
+      state: { running: { startedAt: '2026-06-01T11:59:00Z' } },
+    });
+    const types = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'];
+    for (const type of types)
+      assert.deepEqual(condition(status, type), { type, status: 'True', lastTransitionTime: '2026-06-01T12:00:00Z' });
+  });
+
+  it('is the same again a minute later, and keeps what others wrote', () => {
+    const status = shown(onAndReady);
+    status.qosClass = 'Guaranteed';
+    status.conditions?.push({ type: 'example.com/theirs', status: 'True' });
+    assert.deepEqual(shown({ ...onAndReady, now: now + 60_000, pod: podWith(status) }), status);
+  });
+
+  it('a gate that is not open keeps the Pod unready', () => {
+    const pod = examplePod(({ spec }) => void (spec && (spec.readinessGates = [{ conditionType: 'a/b' }])));
+    const status = shown({ ...onAndReady, pod });
+    assert.equal(condition(status, 'Ready').status, 'False');
+    assert.equal(condition(status, 'ContainersReady').status, 'True');
+    status.conditions?.push({ type: 'a/b', status: 'True' });
+    const opened = examplePod((one) => {
+      one.status = status;
+      if (one.spec) one.spec.readinessGates = [{ conditionType: 'a/b' }];
+    });
+    assert.equal(condition(shown({ ...onAndReady, pod: opened }), 'Ready').status, 'True');
+  });
+
+  it('a lease or a tart that cannot be read takes nothing back (G10)', () => {
+    const pod = podWith(shown(onAndReady));
+    const noLease = shown({ ...onAndReady, pod, vm: { kind: 'running', process: exampleProcess } });
+    const noTart = shown({ ...onAndReady, pod, vm: { kind: 'unknown', why: 'timed out' } });
+    for (const status of [noLease, noTart]) assert.deepEqual(status, pod.status);
+  });
+
+  it('the end: phase, exit code, reason and times (INC-32)', () => {
+    const record = exampleRecord(states.ended);
+    const status = shown({ record, pod: podWith(shown(onAndReady)) });
+    assert.deepEqual([status.phase, status.reason, status.podIP], ['Succeeded', 'TartRunExited', address]);
+    assert.deepEqual(container(status).state, {
+      terminated: {
+        containerID: 'tart://runners-runner-1-uid-1',
+        exitCode: 0,
+        reason: 'Completed',
+        startedAt: '2026-06-01T11:59:00Z',
+        finishedAt: '2026-06-01T11:59:59Z',
+      },
+    });
+    assert.equal(condition(status, 'Ready').reason, 'PodCompleted');
+    // And stays so through everything that follows.
+    assert.deepEqual(shown({ now: now + 5000, record, pod: podWith(status), vm: { kind: 'stopped' } }), status);
+  });
+
+  it('a failure is Failed, with the end of a message that is too long', () => {
+    const ending = { ...exampleEnding, exitCode: 1, reason: 'TartRunFailed', message: `${'x'.repeat(9000)}why` };
+    const status = shown({ record: exampleRecord({ kind: 'ended', ending }) });
+    assert.equal(status.phase, 'Failed');
+    assert.equal(condition(status, 'Ready').reason, 'PodFailed');
+    const message = container(status).state?.terminated?.message ?? '';
+    assert.ok(message.length <= 4096 && message.endsWith('why'));
+  });
+
+  it('an end that somebody else declared is kept, and the container tells its own', () => {
+    const pod = podWith({ phase: 'Failed', reason: 'Evicted', message: 'theirs' });
+    const status = shown({ record: exampleRecord(states.ended), pod });
+    assert.deepEqual([status.phase, status.reason, status.message], ['Failed', 'Evicted', 'theirs']);
+    assert.equal(container(status).state?.terminated?.reason, 'Completed');
+  });
+
+  it('between two runs it stays Running, unready, and tells how the last one ended', () => {
+    const before = podWith(shown(onAndReady), 'Always');
+    const record: VmRecord = exampleRecord(states.ended, { run: 1 });
+    const status = shown({ record, pod: before });
+    assert.equal(status.phase, 'Running');
+    assert.equal(condition(status, 'Ready').status, 'False');
+    assert.equal(container(status).state?.waiting?.reason, 'CrashLoopBackOff');
+    assert.equal(container(status).lastState?.terminated?.reason, 'Completed');
+    const next = shown({
+      ...onAndReady,
+      record: exampleRecord({ ...states.running, address }, { run: 2, previous: exampleEnding }),
+      pod: podWith(status, 'Always'),
+    });
+    assert.deepEqual([container(next).restartCount, container(next).ready], [2, true]);
+    assert.equal(container(next).lastState?.terminated?.exitCode, 0);
+  });
+
+  it('a Pod that is not for Macs: Pending with the reason, and not taken on', () => {
+    const pod = examplePod(({ spec }) => void (spec && (spec.os = { name: 'linux' })));
+    const status = shown({ pod });
+    assert.deepEqual([status.phase, status.reason, status.startTime], ['Pending', 'NotForMacs', undefined]);
+  });
+
+  it('a Pod of a shape that cannot run: Failed with the reason', () => {
+    const status = shown({ pod: examplePod(({ spec }) => void spec?.containers.push({ name: 'b' })) });
+    assert.deepEqual([status.phase, status.reason], ['Failed', 'UnsupportedPod']);
+    assert.equal(status.containerStatuses, undefined);
+  });
+
+  it('nothing for a Pod that is gone', () =>
+    assert.equal(statusOf(exampleSnapshot({ pod: { goneForMs: 0 } }), { kind: 'forget' }, undefined), undefined));
+
+  it('never goes back, whatever is seen, and is the same when written twice', () => {
+    const rank: Record<string, number> = { Pending: 0, Running: 1, Succeeded: 2, Failed: 2 };
+    fc.assert(
+      fc.property(arbitrarySnapshot, (snapshot) => {
+        const { pod } = snapshot;
+        if (!('metadata' in pod)) return;
+        const decision = decide(snapshot);
+        const status = statusOf(snapshot, decision, '10.0.0.7') ?? assert.fail();
+        const before = pod.status?.phase ?? 'Pending';
+        const after = status.phase ?? assert.fail();
+        assert.ok((rank[after] ?? 0) >= (rank[before] ?? 0) && (rank[before] !== 2 || after === before));
+        const again = statusOf({ ...snapshot, now: now + 5000, pod: { ...pod, status } }, decision, '10.0.0.7');
+        assert.deepEqual(again, status);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

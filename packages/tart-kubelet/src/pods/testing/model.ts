@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { finalizers } from '@tartan/api';
+import type { VmRecord } from '../../journal/record.ts';
+import { decide } from '../decide.ts';
+import type { Decision } from '../decision.ts';
+import type { Remains, Snapshot } from '../snapshot.ts';
+import { exampleNow, examplePod, exampleRecord, neverStarted } from './example.ts';
+
+/** A Mac and a server in a few variables: enough to let the table run against crashes at any point. */
+export const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => {
+  let now = exampleNow;
+  const pod = examplePod((fresh) => {
+    delete fresh.metadata.finalizers;
+    if (fresh.spec) fresh.spec.restartPolicy = restartPolicy;
+  });
+  let goneSince: number | undefined;
+  let record: VmRecord | undefined;
+  let vm: Snapshot['vm'] = { kind: 'missing' };
+  let remains: Remains = neverStarted;
+  let slotsOfOthers = 0;
+  let pid = 1;
+  /** The disk has been on, and so is dirty. */
+  let dirty = false;
+  const boots = new Map<number, number>();
+  let everEnded = false;
+
+  const there = () => (goneSince === undefined ? pod : assert.fail('the Pod is gone'));
+  const snapshot = (): Snapshot => ({
+    now,
+    pod: goneSince === undefined ? pod : { goneForMs: now - goneSince },
+    record,
+    vm,
+    image: { kind: 'here', digest: 'sha256:1' },
+    remains,
+    slots: { total: 2, ofOthers: slotsOfOthers },
+  });
+  const journal = (state: VmRecord['state'], more: Partial<VmRecord> = {}): void => {
+    record = exampleRecord(state, { ...record, ...more, state });
+  };
+  const cutPower = (ending: Remains['ending']): void => {
+    if (vm.kind !== 'running') return;
+    vm = { kind: 'stopped' };
+    remains = { started: true, ending };
+  };
+
+  /** The side effects of a decision, in their order: the agent can die between any two of them. */
+  const effectsOf = (decision: Decision): (() => void)[] => {
+    switch (decision.kind) {
+      case 'rest':
+      case 'wait':
+      case 'leave':
+      case 'wait for address':
+      case 'wait for shutdown':
+      case 'pull':
+        return [];
+      case 'reject':
+        return [() => void (there().status = { phase: 'Failed' })];
+      case 'add finalizer':
+        return [() => void (there().metadata.finalizers = [finalizers.vmCleanup])];
+      case 'clone':
+        return [
+          () => journal({ kind: 'cloning' }),
+          () => {
+            assert.equal(vm.kind, 'missing', 'cloned onto a name that is taken (G29)');
+            vm = { kind: 'stopped' };
+            dirty = false;
+            remains = neverStarted;
+          },
+        ];
+      case 'configure':
+        return [() => {}, () => journal({ kind: 'configured' })];
+      case 'boot':
+        return [
+          () => journal({ kind: 'starting', at: now }),
+          () => {
+            assert.equal(vm.kind, 'stopped');
+            assert.ok(!dirty, 'booted from a dirty disk (G7)');
+            assert.ok(slotsOfOthers < 2, 'booted without a slot');
+            const run = record?.run ?? 0;
+            boots.set(run, (boots.get(run) ?? 0) + 1);
+            pid += 1;
+            vm = { kind: 'running', process: { pid, startedAt: now } };
+            dirty = true;
+            remains = { started: true, ending: { kind: 'unknown' } };
+          },
+          () => {
+            if (vm.kind === 'running') journal({ kind: 'running', process: vm.process, since: now });
+          },
+        ];
+      case 'adopt':
+        return [() => journal({ kind: 'running', process: decision.process, since: now })];
+      case 'running':
+        return [() => void (there().status = { phase: 'Running' })];
+      case 'stop gracefully':
+        return [() => record && journal(record.state, { stopRequestedAt: now })];
+      case 'stop hard':
+        return [() => cutPower({ kind: 'stopped' })];
+      case 'take back start':
+        return [() => void (remains = neverStarted), () => journal({ kind: 'configured' })];
+      case 'end':
+        return [
+          () => {
+            everEnded = true;
+            journal({ kind: 'ended', ending: decision.ending });
+          },
+        ];
+      case 'restart':
+        return [
+          () => {
+            record = exampleRecord({ kind: 'cloning' }, { run: decision.run, previous: decision.previous });
+            remains = neverStarted;
+          },
+        ];
+      case 'delete VM':
+        return [
+          () => {
+            assert.equal(vm.kind, 'stopped', 'deleted a VM that is on');
+            vm = { kind: 'missing' };
+          },
+        ];
+      case 'finish status':
+        return [() => void (there().status = { phase: decision.ending.exitCode === 0 ? 'Succeeded' : 'Failed' })];
+      case 'remove finalizer':
+        return [
+          () => {
+            assert.equal(vm.kind, 'missing', 'let go of a Pod that has a VM');
+            delete there().metadata.finalizers;
+          },
+        ];
+      case 'delete Pod':
+        return [() => void (goneSince = now)];
+      case 'forget':
+        return [() => void (record = undefined)];
+    }
+  };
+
+  return {
+    /** One pass; the agent dies after that many of its side effects. */
+    pass: (survives = Number.POSITIVE_INFINITY): Decision => {
+      const decision = decide(snapshot());
+      for (const effect of effectsOf(decision).slice(0, survives)) effect();
+      return decision;
+    },
+    halt: () => cutPower({ kind: 'halted' }),
+    crash: () => cutPower({ kind: 'crashed', message: 'due to error' }),
+    lease: () => {
+      if (vm.kind === 'running') vm = { ...vm, address: '192.168.64.2' };
+    },
+    wait: (milliseconds: number) => void (now += milliseconds),
+    fill: (count: number) => void (slotsOfOthers = count),
+    /** `kubectl delete pod`. */
+    remove: (): void => {
+      if (goneSince !== undefined || pod.metadata.deletionTimestamp !== undefined) return;
+      pod.metadata.deletionTimestamp = new Date(now).toISOString();
+      pod.metadata.deletionGracePeriodSeconds = 30;
+    },
+    /** Somebody takes the finalizer away and forces the deletion. */
+    vanish: () => {
+      goneSince ??= now;
+    },
+    facts: () => ({ isGone: goneSince !== undefined, phase: pod.status?.phase ?? '', record, vm, boots, everEnded }),
+  };
+};
