@@ -1,5 +1,5 @@
-# /etc/tart-kubelet/kubeconfig, with which the agent joins. The agent replaces the file by one with its own certificate, so its content
-# says nothing: a mark beside it says which credentials were handed over last. Nothing else of the agent's identity is touched.
+# /etc/tart-kubelet/kubeconfig, with which the agent joins; the certificate that it gets for it lies beside it and is the agent's own. A
+# mark says which credentials were handed over last.
 
 folder=$ROOT/etc/tart-kubelet
 kubeconfig=$folder/kubeconfig

@@ -5,7 +5,7 @@ interface Intent {
   readonly joinVersion: string;
 }
 
-/** The kubeconfig with which the agent joins, and which the agent then replaces by one with a certificate of its own. */
+/** The kubeconfig with which the agent joins. The certificate that it gets for it is the agent's own, and lies beside it. */
 export const joinCredentials: Step<Intent> = {
   name: 'join-credentials',
   title: 'hand over the join credentials',
