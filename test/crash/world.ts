@@ -8,10 +8,11 @@ import {
   leases,
   namespaces,
 } from '@tartan/kube';
+import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 import { createScaleway, type EmbeddedScaleway, type ScalewayCopy } from '@tartan/sim-scaleway';
 import { authorizeWith } from '../../packages/provider/src/manager/testing/authorize-with.ts';
-import { coreDefinitions, namespace, optionsWith } from '../../packages/provider/src/manager/testing/stage.ts';
+import { namespace, optionsWith } from '../../packages/provider/src/manager/testing/stage.ts';
 import { providerRights } from '../../packages/provider/src/manager/rights.ts';
 import { memoryStorage } from '../../sim/kubernetes/src/storage/memory.ts';
 import type { Change } from '../../sim/kubernetes/src/storage/storage.ts';
@@ -86,7 +87,7 @@ const makeEmptyWorld = async (): Promise<Copy> => {
   const world = await worldFrom({ at: start, changes: [], scaleway: { servers: [], keys: [] }, macs: [] });
   for (const name of [namespace, 'default', 'kube-system', 'kube-node-lease'])
     await world.admin.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-  for (const definition of [...definitions, ...coreDefinitions(['v1beta2'])])
+  for (const definition of [...definitions, ...coreDefinitions()])
     await world.admin.create(customResourceDefinitions, definition);
   const copy = world.copy();
   world.stop();

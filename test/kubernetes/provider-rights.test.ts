@@ -20,14 +20,10 @@ import {
 import { systemClock as clock } from '@tartan/kube/clock';
 import { createProvider, coreClusters, providerRights, type Right } from '@tartan/provider';
 import { type ControlPlane, startControlPlane } from '@tartan/tools-kubernetes';
+import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { scriptedWork } from '../../packages/provider/src/machine/testing/scripted.ts';
 import { oneMac } from '../../packages/provider/src/manager/testing/one-mac.ts';
-import {
-  coreDefinitions,
-  namespace,
-  optionsWith,
-  settings,
-} from '../../packages/provider/src/manager/testing/stage.ts';
+import { namespace, optionsWith, settings } from '../../packages/provider/src/manager/testing/stage.ts';
 import { liveOnce, unlessGone } from '../../packages/provider/src/manager/testing/whole-life.ts';
 
 const apiGroup = 'rbac.authorization.k8s.io';
@@ -83,7 +79,7 @@ describe('the manager on a real API server', { timeout: 180_000 }, () => {
     const admin = httpsTransport({ server: url, ca, clock, credentials: () => ({ certificate: { cert, key } }) });
     t.after(() => admin.close());
     const client = createClient(admin, { clock });
-    for (const definition of [...definitions, ...coreDefinitions(['v1beta2'])])
+    for (const definition of [...definitions, ...coreDefinitions()])
       await client.create(customResourceDefinitions, definition);
     await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
     await client.create(serviceAccounts, {

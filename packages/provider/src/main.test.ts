@@ -7,10 +7,11 @@ import { leaderElectionID } from '@tartan/api';
 import { definitions } from '@tartan/api/crds';
 import { createClient, customResourceDefinitions, inProcessTransport, leases, namespaces } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
+import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { adminKubeconfig, createKubernetes, serve } from '@tartan/sim-kubernetes';
 import { startScaleway } from '@tartan/sim-scaleway';
 import { startManager } from './manager/testing/manager-process.ts';
-import { coreDefinitions, namespace } from './manager/testing/stage.ts';
+import { namespace } from './manager/testing/stage.ts';
 
 const secretKey = '11111111-2222-4333-8444-555555555555';
 const projectID = '9a1f7c52-0d7e-4a2b-8f43-3c2d1b0a9e87';
@@ -67,7 +68,7 @@ const setWorld = async (t: TestContext) => {
   const user = { commonName: 'admin', organizations: ['system:masters'] };
   const client = createClient(inProcessTransport(kubernetes.handle, { user }), { clock: systemClock });
   await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
-  for (const definition of [...definitions, ...coreDefinitions(['v1beta2'])])
+  for (const definition of [...definitions, ...coreDefinitions()])
     await client.create(customResourceDefinitions, definition);
   const kubeconfig = join(folder, 'kubeconfig');
   await writeFile(kubeconfig, await adminKubeconfig(kubernetes.identity, served.url), { mode: 0o600 });

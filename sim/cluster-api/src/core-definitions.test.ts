@@ -26,8 +26,8 @@ describe('the kinds of Cluster API core', () => {
   test('are served in both versions, keep what is written, and have a status of their own', async () => {
     const user = { commonName: 'admin', organizations: ['system:masters'] };
     const client = createClient(inProcessTransport(kubernetes.handle, { user }), { clock: systemClock });
-    for (const definition of coreDefinitions) await client.create(customResourceDefinitions, definition);
-    for (const { spec } of coreDefinitions) {
+    for (const definition of coreDefinitions()) await client.create(customResourceDefinitions, definition);
+    for (const { spec } of coreDefinitions()) {
       const { kind, plural } = spec.names;
       const served = (version: string) =>
         defineResource<Core>({ group: 'cluster.x-k8s.io', version, kind, plural, namespaced: true });

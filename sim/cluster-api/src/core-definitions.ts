@@ -10,11 +10,10 @@ const kinds = [
   { kind: 'MachineDeployment', plural: 'machinedeployments', shortName: 'md', scales: true },
 ] as const;
 
+type Version = 'v1beta1' | 'v1beta2';
+
 /** Core 1.11 to 1.14 store v1beta2, and still serve v1beta1. */
-const versions = [
-  { name: 'v1beta2', storage: true },
-  { name: 'v1beta1', storage: false },
-] as const;
+const usualVersions: readonly Version[] = ['v1beta2', 'v1beta1'];
 
 const scale = {
   specReplicasPath: '.spec.replicas',
@@ -22,7 +21,10 @@ const scale = {
   labelSelectorPath: '.status.selector',
 } as const;
 
-const definitionOf = ({ kind, plural, shortName, scales }: (typeof kinds)[number]): Definition => ({
+const definitionOf = (
+  { kind, plural, shortName, scales }: (typeof kinds)[number],
+  versions: readonly Version[],
+): Definition => ({
   apiVersion: 'apiextensions.k8s.io/v1',
   kind: 'CustomResourceDefinition',
   metadata: { name: `${plural}.cluster.x-k8s.io`, labels: { 'cluster.x-k8s.io/provider': 'cluster-api' } },
@@ -37,9 +39,9 @@ const definitionOf = ({ kind, plural, shortName, scales }: (typeof kinds)[number
       shortNames: [shortName],
       categories: ['cluster-api'],
     },
-    versions: versions.map(({ name, storage }) => ({
+    versions: versions.map((name, index) => ({
       name,
-      storage,
+      storage: index === 0,
       served: true,
       subresources: { status: {}, ...(scales ? { scale: { ...scale } } : {}) },
       schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
@@ -49,6 +51,7 @@ const definitionOf = ({ kind, plural, shortName, scales }: (typeof kinds)[number
 
 /**
  * Definitions of core's kinds with open schemas: enough for whoever only reads them, and for people who write them by hand. Core's own
- * rules and defaults are not in them, and objects are the same in both versions.
+ * rules and defaults are not in them, and objects are the same in all versions, of which the first is stored.
  */
-export const coreDefinitions: readonly Definition[] = kinds.map(definitionOf);
+export const coreDefinitions = (versions = usualVersions): readonly Definition[] =>
+  kinds.map((kind) => definitionOf(kind, versions));

@@ -63,7 +63,7 @@ export const startControlPlane = async (options: { folder: string; port?: number
 };
 
 const furnish = async (client: Client, { server, ca }: { server: string; ca: string }): Promise<void> => {
-  for (const definition of [...definitions, ...coreDefinitions])
+  for (const definition of [...definitions, ...coreDefinitions()])
     await client.create(customResourceDefinitions, definition);
   const cluster = { server, 'certificate-authority-data': Buffer.from(ca).toString('base64') };
   // As kubeadm leaves it for those who join. JSON is YAML.

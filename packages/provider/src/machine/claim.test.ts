@@ -71,11 +71,11 @@ describe('before a machine gets a Mac', () => {
     await stage.settle();
     assert.equal(await stage.reason('Paused'), 'Paused', 'its Cluster is paused');
     const name = { namespace, name: 'macs' };
-    await stage.client.patch(clusters, name, { type: 'merge', body: { spec: { paused: false }, status: null } });
+    await stage.client.patch(clusters, name, { type: 'merge', body: { spec: { paused: false } } });
     await stage.settle();
     assert.match((await stage.said('Provisioned'))?.message ?? '', /not provisioned yet/);
     assert.equal((await stage.status()).serverID, undefined);
-    await stage.client.patch(clusters, name, { type: 'merge', body: provisionedCluster });
+    await stage.client.patch(clusters, name, { type: 'merge', body: provisionedCluster }, { subresource: 'status' });
     await stage.settle();
     assert.equal((await stage.status()).serverID, 'server-1');
   });

@@ -18,6 +18,7 @@ import {
   type WatchCache,
 } from '@tartan/kube';
 import { manualClock } from '@tartan/kube/clock';
+import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 import { coreClusters } from '../core-cluster.ts';
 
@@ -26,26 +27,6 @@ type Send = Transport['send'];
 export const namespace = 'fleet';
 export const clusters = coreClusters('v1beta2');
 const ours: readonly string[] = [kindNames.cluster.kind, kindNames.controlPlane.kind];
-
-/** As much of core's definition as the server needs. */
-const coreDefinition = {
-  apiVersion: 'apiextensions.k8s.io/v1' as const,
-  kind: 'CustomResourceDefinition' as const,
-  metadata: { name: 'clusters.cluster.x-k8s.io' },
-  spec: {
-    group: clusters.group,
-    names: { kind: clusters.kind, plural: clusters.plural, singular: 'cluster', listKind: 'ClusterList' },
-    scope: 'Namespaced' as const,
-    versions: [
-      {
-        name: clusters.version,
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-      },
-    ],
-  },
-};
 
 /** A Cluster of Cluster API on an embedded Kubernetes with our kinds, on virtual time. */
 export const setStage = async (t: TestContext, startTime?: number) => {
@@ -84,7 +65,7 @@ export const setStage = async (t: TestContext, startTime?: number) => {
   await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
   for (const definition of definitions)
     if (ours.includes(definition.spec.names.kind)) await client.create(customResourceDefinitions, definition);
-  await client.create(customResourceDefinitions, coreDefinition);
+  for (const definition of coreDefinitions()) await client.create(customResourceDefinitions, definition);
   const cluster = await client.create(clusters, {
     apiVersion: 'cluster.x-k8s.io/v1beta2',
     kind: 'Cluster',

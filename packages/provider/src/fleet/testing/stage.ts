@@ -28,6 +28,7 @@ import {
   type WatchCache,
 } from '@tartan/kube';
 import { manualClock } from '@tartan/kube/clock';
+import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 import { coreMachineDeployments } from '../../core/machine-deployment.ts';
 import { createFleetController } from '../controller.ts';
@@ -37,31 +38,6 @@ type Send = Transport['send'];
 export const namespace = 'macs';
 export const deployments = coreMachineDeployments('v1beta2');
 const ours: readonly string[] = [kindNames.machine.kind, kindNames.macFleet.kind];
-
-/** As much of core's definition as the server needs. */
-const coreDefinition = {
-  apiVersion: 'apiextensions.k8s.io/v1' as const,
-  kind: 'CustomResourceDefinition' as const,
-  metadata: { name: 'machinedeployments.cluster.x-k8s.io' },
-  spec: {
-    group: deployments.group,
-    names: {
-      kind: deployments.kind,
-      plural: deployments.plural,
-      singular: 'machinedeployment',
-      listKind: 'MachineDeploymentList',
-    },
-    scope: 'Namespaced' as const,
-    versions: [
-      {
-        name: deployments.version,
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-      },
-    ],
-  },
-};
 
 const minute = 60_000;
 
@@ -76,7 +52,7 @@ export const setStage = async (t: TestContext) => {
   await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
   for (const definition of definitions)
     if (ours.includes(definition.spec.names.kind)) await client.create(customResourceDefinitions, definition);
-  await client.create(customResourceDefinitions, coreDefinition);
+  for (const definition of coreDefinitions()) await client.create(customResourceDefinitions, definition);
 
   let underWay = 0;
   /** Every answer to a write of a status: 200, or 409 for whoever came second. */

@@ -40,6 +40,7 @@ import {
   type WatchCache,
 } from '@tartan/kube';
 import { manualClock, microTimestamp, timestamp } from '@tartan/kube/clock';
+import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 import { coreClusters } from '../../cluster/core-cluster.ts';
 import { makeRequest, subjectOf } from '../../identity/testing/make-request.ts';
@@ -52,25 +53,6 @@ export const namespace = 'fleet';
 export const secretsNamespace = 'tuist';
 export const clusters = coreClusters('v1beta2');
 const machineName = { namespace, name: 'mac-1' };
-
-const clusterDefinition = {
-  apiVersion: 'apiextensions.k8s.io/v1' as const,
-  kind: 'CustomResourceDefinition' as const,
-  metadata: { name: 'clusters.cluster.x-k8s.io' },
-  spec: {
-    group: clusters.group,
-    names: { kind: clusters.kind, plural: clusters.plural, singular: 'cluster', listKind: 'ClusterList' },
-    scope: 'Namespaced' as const,
-    versions: [
-      {
-        name: clusters.version,
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-      },
-    ],
-  },
-};
 
 const orUndefined = async <T>(promise: Promise<T>): Promise<T | undefined> => {
   try {
@@ -127,7 +109,7 @@ export const setStage = async (t: TestContext, changes: Partial<MachineControlle
     kind: 'ServiceAccount',
     metadata: { name: 'default', namespace },
   });
-  for (const definition of [...definitions, clusterDefinition])
+  for (const definition of [...definitions, ...coreDefinitions()])
     await client.create(customResourceDefinitions, definition);
 
   const lines: string[] = [];

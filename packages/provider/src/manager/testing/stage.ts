@@ -13,6 +13,7 @@ import {
 } from '@tartan/kube';
 import { type ManualClock, manualClock } from '@tartan/kube/clock';
 import type { HostPool, Server } from '@tartan/scaleway';
+import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 import { parseFlags } from '../../flags/parse-flags.ts';
 import type { ProviderOptions } from '../../flags/provider-options.ts';
@@ -23,30 +24,6 @@ import { providerRights } from '../rights.ts';
 import { authorizeWith } from './authorize-with.ts';
 
 export const namespace = 'tartan';
-
-/** As much of core's definitions as the server needs. */
-export const coreDefinitions = (versions: readonly string[]) =>
-  [
-    ['Cluster', 'clusters'],
-    ['Machine', 'machines'],
-    ['MachineDeployment', 'machinedeployments'],
-  ].map(([kind = '', plural = '']) => ({
-    apiVersion: 'apiextensions.k8s.io/v1' as const,
-    kind: 'CustomResourceDefinition' as const,
-    metadata: { name: `${plural}.cluster.x-k8s.io` },
-    spec: {
-      group: 'cluster.x-k8s.io',
-      names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
-      scope: 'Namespaced' as const,
-      versions: versions.map((name, index) => ({
-        name,
-        served: true,
-        storage: index === 0,
-        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-        subresources: { status: {} },
-      })),
-    },
-  }));
 
 export const optionsWith = (...argv: readonly string[]): ProviderOptions => {
   const parsed = parseFlags(
@@ -97,7 +74,7 @@ export const settle = async (): Promise<void> => {
 };
 
 /** A cluster in this process, with our kinds and core's, on virtual time. */
-export const setStage = async (t: TestContext, coreVersions: readonly string[] = ['v1beta2']) => {
+export const setStage = async (t: TestContext, coreVersions: readonly ('v1beta1' | 'v1beta2')[] = ['v1beta2']) => {
   const clock = manualClock();
   const { authorize, refused } = authorizeWith(providerRights(optionsWith()));
   const kubernetes = await createKubernetes({ clock, controllers: false, authorize });
