@@ -18,6 +18,7 @@ export type { CustomResource, Kind, ObjectOf } from './schema/kind.ts';
 export { conditionsByKind, type ConditionReason, type ConditionType, say } from './reasons/conditions.ts';
 export type { ConditionWords } from './reasons/words.ts';
 export { type EventReason, events, type EventWords } from './reasons/events.ts';
+export { podEndMeanings, type PodEndReason, podWaitMeanings, type PodWaitReason } from './reasons/pods.ts';
 export {
   type HostState,
   hostStateMeanings,

@@ -141,6 +141,21 @@ export const onTheMac = {
   pfAnchor: 'tuist.runners',
 } as const;
 
+/** What guests and the programs in them know by name. */
+export const inTheGuest = {
+  /** Below `/Volumes/My Shared Files`. A guest can write to `status` alone. */
+  shares: { env: 'env', status: 'status' },
+  /** In `env`. */
+  variables: 'tuist.env',
+  token: 'sa_token',
+  /** In `status`, by the guest. */
+  result: 'runner-rc',
+  log: 'runner.log',
+} as const;
+
+/** Of the token that a runner shows to whoever gives it a job: it is good for nothing else (INC-70). */
+export const dispatchAudience = 'tuist-runners-dispatch';
+
 export const metricNames = {
   orphanServers: 'scaleway_orphan_servers',
   orphanServersReclaimed: 'scaleway_orphan_servers_reclaimed_total',
@@ -155,6 +170,24 @@ export const metricNames = {
   macHosts: 'scaleway_mac_hosts',
   scalewayRequests: 'scaleway_api_requests_total',
   scalewayRequestSeconds: 'scaleway_api_request_duration_seconds',
+} as const;
+
+/** And the hash of an image: a Mac with this label has a golden base of it. */
+export const goldenLabelPrefix = 'tuist.dev/golden-';
+
+/** Of the agent on each Mac. The first six are those of the original. */
+export const agentMetricNames = {
+  vmBootSeconds: 'tart_kubelet_vm_boot_duration_seconds',
+  podProvisionDelaySeconds: 'tart_kubelet_pod_provision_delay_seconds',
+  vmProvisionWorkSeconds: 'tart_kubelet_vm_provision_work_seconds',
+  goldenBaseMaterialized: 'tart_kubelet_golden_base_materialized_total',
+  goldenBaseReused: 'tart_kubelet_golden_base_reused_total',
+  guestDiskUsagePercent: 'tart_kubelet_guest_disk_usage_percent',
+  oldestWaitingPodSeconds: 'tart_kubelet_oldest_waiting_pod_age_seconds',
+  vmSlots: 'tart_kubelet_vm_slots',
+  vmSlotsTaken: 'tart_kubelet_vm_slots_taken',
+  imagePullsUnderWay: 'tart_kubelet_image_pulls_under_way',
+  collected: 'tart_kubelet_collected_total',
 } as const;
 
 export const managerFlags = {

@@ -87,4 +87,5 @@ export type { Fields, Logger } from './logs/logger.ts';
 export { createRedactor, type Redactor } from './logs/redactor.ts';
 export { countingTransport } from './metrics/counting-transport.ts';
 export { createMetrics, type Metrics } from './metrics/create-metrics.ts';
+export { type MetricRow, metricRows } from './metrics/metric-rows.ts';
 export { createHealthServer, type HealthServer, type HealthServerOptions } from './metrics/serve.ts';

@@ -95,7 +95,7 @@ describe('the driver of tart', () => {
   });
 
   describe('a call', () => {
-    test('that hangs is killed with all it started, also when it is deaf (deadline)', async () => {
+    test('that hangs is killed with all it started, also when it is deaf (INC-27, INC-28)', async () => {
       for (const hang of ['before', 'stubborn'] as const) {
         bench.fake.controls.command('list', { hang });
         const error = await failure(bench.driver({ deadlines: { probe: 100 } }).list());
@@ -105,7 +105,7 @@ describe('the driver of tart', () => {
       }
     });
 
-    test('ends although somebody holds its pipes', async () => {
+    test('ends although somebody holds its pipes (INC-28)', async () => {
       bench.fake.controls.command('list', { hang: 'orphan' });
       assert.deepEqual((await bench.tart.list()).entries, []);
       const pid = bench.fake.journal.calls('list').at(-1)?.pid ?? 0;

@@ -106,4 +106,20 @@ describe('a command in a guest', () => {
     assert.equal(reasonOf(await session.ended), 'exited 5');
     await until(() => said.includes('50 132'), 'it has its new size');
   });
+
+  test('has the size that it was told last, also when that came at once', async () => {
+    const slow = join(bench.folder, 'slow');
+    mkdirSync(slow);
+    const script = '#!/bin/sh\ncase "$*" in *raw*) sleep 0.1 ;; esac\nPATH=${PATH#*:} exec stty "$@"\n';
+    writeFileSync(join(slow, 'stty'), script, { mode: 0o755 });
+    const environment = { ...bench.environment, PATH: `${slow}:${bench.environment['PATH']}` };
+    const session = bench.driver({ environment }).exec('vm', ['sh', '-c', 'read line; stty size'], {
+      stdin: true,
+      tty: { rows: 24, columns: 80 },
+    });
+    await session.resize({ rows: 50, columns: 132 });
+    session.stdin?.write('go\n');
+    assert.match(await text(session.stdout), /50 132/);
+    assert.equal(reasonOf(await session.ended), 'exited 0');
+  });
 });

@@ -12,7 +12,9 @@ export {
   type ProcessIdentity,
   type ProcessTable,
 } from './processes.ts';
+export { createProcessUsage, type ProcessUsage, type ReadProcessUsage } from './process-usage.ts';
 export type { PullProgress } from './pull-progress.ts';
+export { createRedact, type Redact } from './redact.ts';
 export type { RunningVm, VmExit } from './run.ts';
 export type { RunOptions, Share } from './run-arguments.ts';
 export { type RunEnding, readLogTail, runEnding } from './run-ending.ts';

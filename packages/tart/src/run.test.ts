@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -47,13 +47,14 @@ describe('a virtual machine', () => {
     await assert.rejects(bench.tart.ip('vm'), (error) => isTartError(error, 'unreadable'));
   });
 
-  test('leads a session of its own, and is found among the processes by name, number and start', async () => {
+  test('leads a session of its own without a terminal, and is found by name, number and start (INC-02)', async () => {
     const vm = await start();
     const table = createProcessTable(process.env);
     await until(async () => (await table.find(vm.pid))?.command.includes('run vm') === true, 'it shows its arguments');
     const found = vmProcesses(await table.list(), [bench.fake.path]).filter(({ pid }) => pid === vm.pid);
     assert.deepEqual(found, [{ pid: vm.pid, startedAt: vm.startedAt, name: 'vm' }]);
     process.kill(-vm.pid, 0);
+    assert.match(execFileSync('ps', ['-o', 'tty=', '-p', String(vm.pid)], { encoding: 'utf8' }), /^\?+\s*$/);
   });
 
   test('outlives the process that started it (INC-04)', async () => {

@@ -5,8 +5,11 @@ export interface TerminalSize {
 
 const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
-/** Tells by descriptor 3 which terminal it got, gives it its size, and lets every key through: the guest has a terminal of its own. */
-const inside = 'tty >&3; exec 3>&-; stty rows "$1" columns "$2" raw -echo; shift 2; exec "$@"';
+/**
+ * Gives its terminal a size, lets every key through as the guest has a terminal of its own, and tells by descriptor 3 which one it got.
+ * In this order: whoever knows it may give it another size at once, and that one counts.
+ */
+const inside = 'stty rows "$1" columns "$2" raw -echo; tty >&3; exec 3>&-; shift 2; exec "$@"';
 
 /**
  * A command line that runs `words` in a pseudo-terminal. `tart exec -t` asks its own terminal for its size and cannot do without one;

@@ -52,6 +52,18 @@ export const events = {
   KubeconfigMinted: ['Normal', 'The kubeconfig has a new token.'],
   KubeconfigFailed: ['Warning', 'The kubeconfig could not be written.'],
 
+  // A Pod on a Mac, by its agent. Where a kubelet has a word for it, it is the same.
+  Pulling: ['Normal', 'The image is being fetched.'],
+  Pulled: ['Normal', 'The image is here.'],
+  CreatingVM: ['Normal', 'The Pod has a virtual machine of its own.'],
+  Started: ['Normal', 'The virtual machine was started.'],
+  Killing: ['Normal', 'The virtual machine is asked to shut down, or loses its power.'],
+  Failed: ['Warning', 'The image could not be had, or the virtual machine not be made or started. It is tried again.'],
+  FailedToRetrieveImagePullSecret: ['Warning', 'A Secret for the registry is missing or of no use.'],
+  InvalidEnvironmentVariableNames: ['Warning', 'Keys that cannot be names of variables were left out.'],
+  NotForMacs: ['Warning', 'The Pod is not made for Macs. It waits, and takes no slot.'],
+  UnsupportedPod: ['Warning', 'The Pod is meant for a Mac, and cannot be a virtual machine.'],
+
   // Others.
   FleetSpread: ['Normal', 'The set of Ready Macs has changed, so the Deployment is rolled.'],
   FinalizerRemoved: ['Warning', 'The Node of the Pod is gone for good, so nobody else would remove its finalizer.'],

@@ -1,0 +1,37 @@
+/** Why a Pod on a Mac waits, as `kubectl get pods` shows it. Where a kubelet has a word for it, it is the same. */
+export const podWaitMeanings = {
+  ContainerCreating: 'The agent has seen the Pod.',
+  WaitingForSlot:
+    'As many virtual machines run or start on the Mac as it can run. The Pod starts when one of them ends.',
+  Pulling: 'The image is being fetched; with a percentage once that is known.',
+  FreeingSpace: 'The disk is full. What nobody needs any more is deleted before the image is fetched.',
+  Cloning: 'A virtual machine of its own is being made for the Pod.',
+  Booting: 'The virtual machine is being started.',
+  WaitingForIP: 'The virtual machine is on and has no address yet. A first boot takes minutes.',
+  CrashLoopBackOff: 'It ended, and starts again from a clean disk after a while.',
+  ErrImagePull: 'The image could not be fetched. It is tried again.',
+  ImagePullBackOff: 'The image could not be fetched several times. It is tried again after a while.',
+  ErrImageNeverPull: 'The image is not on the Mac, and `imagePullPolicy: Never` forbids fetching it.',
+  InvalidImageName: 'What the container names is no image that tart can fetch.',
+  CreateContainerConfigError: 'A ConfigMap, a Secret or a field that the container refers to cannot be had.',
+  TokenRefused: 'A token that the Pod asks for was refused: a projected volume of the Pod must name its audience.',
+  TartCreateFailed: 'tart did not make or start the virtual machine, or nobody is logged in at the console of the Mac.',
+  TartDeleteFailed: 'tart did not delete the virtual machine. It is tried again.',
+  TartUnreachable: 'It is not known how the virtual machine is, so nothing is done.',
+  PodGone: 'The server does not know the Pod. Its virtual machine goes after two minutes.',
+  NotForMacs: 'The Pod is not made for Macs. It stays Pending, and takes no slot.',
+  UnsupportedPod: 'The Pod is meant for a Mac, and cannot be a virtual machine. It fails for good.',
+} as const;
+
+export type PodWaitReason = keyof typeof podWaitMeanings | `Pulling ${number} %`;
+
+/** How a virtual machine ended, as the container's `terminated` has it. Other programs match these by value. */
+export const podEndMeanings = {
+  Completed: 'The guest reported 0.',
+  Error: 'The guest reported another number.',
+  TartRunExited:
+    'The virtual machine ended by itself, and nobody reported a result. The code is 0, which means nothing.',
+  TartRunFailed: 'tart failed, the framework gave up, its power was cut, or nobody saw how it ended.',
+} as const;
+
+export type PodEndReason = keyof typeof podEndMeanings;
