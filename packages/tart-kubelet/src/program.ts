@@ -1,9 +1,9 @@
 import { userInfo } from 'node:os';
-import { createClient, createLogger, type Logger } from '@tartan/kube';
+import { createLogger, type Logger } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
+import { createAgent } from './agent/create-agent.ts';
 import { type AgentOptions, parseFlags } from './flags/index.ts';
-import { createNodeIdentity } from './identity/index.ts';
-import { createNodeController, macFacts, runCommand, stampsFolder, type TartFacts } from './node/index.ts';
+import { tidyMemory } from './tidy-memory.ts';
 import { agentVersion, checkArguments, wrongArguments } from './release/index.ts';
 
 /** The world of the process, as far as the program touches it. */
@@ -51,40 +51,10 @@ export const runAgent = async (words: readonly string[], surroundings: Surroundi
   }
 };
 
-/** As long as nobody looks after virtual machines, there are none to tell of. */
-const withoutMachines = ({ tartBinary, vmSlots }: AgentOptions, root: string): TartFacts => ({
-  guestDisks: async () => [],
-  slots: async () => ({ taken: 0, total: vmSlots }),
-  images: async () => [],
-  labels: async () => ({}),
-  runtime: (signal) => runCommand(`${root}${tartBinary}`, ['--version'], signal),
-});
-
 const run = async (options: AgentOptions, { env, signal }: Surroundings, log: Logger): Promise<void> => {
-  const root = env['TARTAN_ROOT'] ?? '';
-  const { nodeName } = options;
-  log.info('The agent starts', { node: nodeName, version: agentVersion });
-  const common = { clock: systemClock, random: Math.random, log };
-  const identity = createNodeIdentity({ ...common, nodeName, kubeconfig: `${root}${options.kubeconfig}` });
-  const userAgent = `tart-kubelet/${agentVersion}`;
-  const node = createNodeController({
-    ...common,
-    client: createClient(identity.transport, { clock: systemClock, userAgent }),
-    wanted: { ...options, kubeletVersion: options.kubeletVersion ?? agentVersion, agentVersion },
-    host: macFacts({ options, root, uid: userInfo().uid, tart: withoutMachines(options, root), clock: systemClock }),
-    stamps: `${root}${stampsFolder}`,
-  });
-  // Without an identity there is nothing to do; the end may come before it.
-  const work = async (): Promise<void> => {
-    await Promise.race([identity.ready, ended(signal)]);
-    await node.run(signal);
-  };
-  await Promise.all([identity.run(signal), work()]);
+  log.info('The agent starts', { node: options.nodeName, version: agentVersion });
+  const { uid } = userInfo();
+  const agent = createAgent({ options, root: env['TARTAN_ROOT'] ?? '', env, uid, log });
+  await Promise.all([agent.run(signal), tidyMemory(systemClock, signal)]);
   log.info('The agent ends');
 };
-
-const ended = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });

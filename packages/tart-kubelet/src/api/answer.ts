@@ -1,6 +1,9 @@
-import { STATUS_CODES, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ApiProblem } from './problem.ts';
+
+/** By name it would be loaded with all that it could ever offer, HTTP/2 and `fetch` among it: some megabytes that nobody uses. */
+const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 const headersOf = (contentType: string, body: string): Record<string, string | number> => ({
   'content-type': contentType,

@@ -9,12 +9,7 @@ import { createUpgrades } from './handle-upgrade.ts';
 import { type ApiLimits, usualLimits } from './limits.ts';
 import type { PodRuntime } from './pod-runtime.ts';
 import { ApiProblem, problemOf } from './problem.ts';
-
-/** By which the API is known to its clients, as PEM. */
-export interface ServingIdentity {
-  readonly certificate: string;
-  readonly key: string;
-}
+import type { ServingIdentity } from './serving-identity.ts';
 
 export interface KubeletApiOptions extends Pick<RequestParts, 'metrics' | 'unhealthy'> {
   runtime: PodRuntime;

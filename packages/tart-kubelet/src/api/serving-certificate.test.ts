@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import {
   certificateSigningRequests,
@@ -10,11 +13,13 @@ import {
   inProcessTransport,
   type Subresources,
 } from '@tartan/kube';
-import { systemClock } from '@tartan/kube/clock';
+import { type Clock, systemClock } from '@tartan/kube/clock';
 import { createKubernetes, type Kubernetes } from '@tartan/sim-kubernetes';
-import { makeSelfSigned, makeServingRequest } from './certificate/serving-request.ts';
-import type { ServingIdentity } from './server.ts';
-import { createServingCertificate, servingSigner } from './serving-certificate.ts';
+import { makeRequest } from '../certificates/certificate-request.ts';
+import { makeSelfSigned } from '../certificates/self-signed.ts';
+import { servingSigner } from './ask-for-serving-certificate.ts';
+import { createServingCertificate } from './serving-certificate.ts';
+import { identityFile, type ServingIdentity } from './serving-identity.ts';
 
 const subject = { nodeName: 'mac-1', addresses: ['192.0.2.7', '2001:db8::1:0:7'], dnsNames: ['mac-1.example'] };
 const log = createLogger({ clock: systemClock, level: 'error', write: () => {} });
@@ -37,7 +42,7 @@ describe('a certificate by which the kubelet API is known', () => {
   test('is asked for in a form that a signer reads', async () => {
     const kubernetes = await createKubernetes();
     try {
-      const { request } = makeServingRequest(subject);
+      const { request } = makeRequest(subject);
       const signed = await kubernetes.identity.sign(request, ['server auth', 'digital signature'], 600);
       assert.equal(new X509Certificate(signed).subject, 'O=system:nodes\nCN=system:node:mac-1');
       assert.equal(new X509Certificate(signed).checkIP('192.0.2.7'), '192.0.2.7');
@@ -82,22 +87,42 @@ describe('the serving certificate of the agent', { timeout: 30_000 }, () => {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
   };
+  const undecided = async (client: Client) => {
+    for (;;) {
+      const { items } = await client.list(certificateSigningRequests);
+      const found = items.find(({ status }) => status?.conditions === undefined);
+      if (found) return found;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  };
   /** Waiting takes no time in the agent; the controllers of the cluster live on the real clock. */
-  const hasty = { ...systemClock, after: (_milliseconds: number, run: () => void) => systemClock.after(5, run) };
+  const hasty: Clock = {
+    ...systemClock,
+    after: (milliseconds, run) => systemClock.after(milliseconds === 15 * 60_000 ? patienceMs : 5, run),
+  };
+  let addresses = ['192.0.2.7'];
+  /** How long it waits for a verdict. */
+  let patienceMs = 15 * 60_000;
 
-  const start = (world: World, kept: ServingIdentity | undefined, addresses: () => string[]) => {
+  const start = (world: World, kept: ServingIdentity | undefined, full = false, clock = hasty) => {
     const identities: ServingIdentity[] = [];
     const saved: ServingIdentity[] = [];
     let told = (): void => {};
     const certificate = createServingCertificate({
       client: world.agent,
-      subject: () => ({ nodeName: 'mac-1', addresses: addresses() }),
-      store: { load: async () => kept, save: async (identity) => void saved.push(identity) },
+      subject: () => ({ nodeName: 'mac-1', addresses }),
+      store: {
+        load: async () => kept,
+        save: async (identity) => {
+          if (full) throw new Error('no space');
+          saved.push(identity);
+        },
+      },
       onIdentity: (identity) => {
         identities.push(identity);
         told();
       },
-      clock: hasty,
+      clock,
       random: () => 0.5,
       log,
     });
@@ -121,10 +146,9 @@ describe('the serving certificate of the agent', { timeout: 30_000 }, () => {
   };
   const verdict = { type: 'Approved', reason: 'Test', message: 'fine' } as const;
 
-  test('is requested, used once it is issued, and asked for again when an address has changed', () =>
+  test('is requested, kept, used once it is issued, and asked for again when an address has changed', () =>
     withWorld(async (world) => {
-      let addresses = ['192.0.2.7'];
-      const running = start(world, undefined, () => addresses);
+      const running = start(world, undefined);
       try {
         const first = await nextRequest(world.client, 0);
         assert.equal(first.spec.signerName, servingSigner);
@@ -132,28 +156,64 @@ describe('the serving certificate of the agent', { timeout: 30_000 }, () => {
         await world.subresources.approveCertificate(first, verdict);
         await running.count(1);
         assert.deepEqual(running.saved, running.identities, 'kept before it is used');
+        assert.ok(new X509Certificate(running.identities[0]?.certificate ?? '').checkIP('192.0.2.7'));
         addresses = ['192.0.2.8'];
-        const names = new Set([first.metadata.name]);
-        for (;;) {
-          const { items } = await world.client.list(certificateSigningRequests);
-          const next = items.find(({ metadata }) => !names.has(metadata.name));
-          if (next) {
-            await world.subresources.approveCertificate(next, verdict);
-            break;
-          }
-          await new Promise((resolve) => setTimeout(resolve, 5));
-        }
+        await world.subresources.approveCertificate(await undecided(world.client), verdict);
         await running.count(2);
         assert.ok(new X509Certificate(running.identities[1]?.certificate ?? '').checkIP('192.0.2.8'));
+      } finally {
+        addresses = ['192.0.2.7'];
+        await running.close();
+      }
+    }));
+
+  test('is used though no disk keeps it', () =>
+    withWorld(async (world) => {
+      const running = start(world, undefined, true);
+      await world.subresources.approveCertificate(await nextRequest(world.client, 0), verdict);
+      await running.count(1);
+      await running.close();
+    }));
+
+  test('is not asked for without end by a Mac whose clock is ahead', () =>
+    withWorld(async (world) => {
+      /** From when it has a certificate, that one's life is nearly over. */
+      const late = (identity: ServingIdentity): number => {
+        const { validFromDate, validToDate } = new X509Certificate(identity.certificate);
+        return validFromDate.getTime() + 0.9 * (validToDate.getTime() - validFromDate.getTime());
+      };
+      let saved: readonly ServingIdentity[] = [];
+      // No minute ever passes.
+      const ahead: Clock = {
+        ...systemClock,
+        now: () => (saved[0] === undefined ? Date.now() : late(saved[0])),
+        after: (milliseconds, run) => (milliseconds < 60_000 ? systemClock.after(milliseconds, run) : () => {}),
+      };
+      const running = start(world, undefined, false, ahead);
+      ({ saved } = running);
+      try {
+        await world.subresources.approveCertificate(await nextRequest(world.client, 0), verdict);
+        await running.count(1);
+        for (let look = 0; look < 5; look += 1) await new Promise((resolve) => setTimeout(resolve, 5));
+        assert.equal((await world.client.list(certificateSigningRequests)).items.length, 1);
       } finally {
         await running.close();
       }
     }));
 
+  test('that nobody decides on is asked for again', () =>
+    withWorld(async (world) => {
+      patienceMs = 5;
+      const running = start(world, undefined);
+      await nextRequest(world.client, 1);
+      await running.close();
+      patienceMs = 15 * 60_000;
+    }));
+
   test('that was kept is used without asking, unless it does not fit', () =>
     withWorld(async (world) => {
       const kept = makeSelfSigned({ nodeName: 'mac-1', addresses: ['192.0.2.7'] }, Date.now());
-      const running = start(world, kept, () => ['192.0.2.7']);
+      const running = start(world, kept);
       await running.count(1);
       await running.close();
       assert.deepEqual((await world.client.list(certificateSigningRequests)).items, []);
@@ -164,7 +224,7 @@ describe('the serving certificate of the agent', { timeout: 30_000 }, () => {
         { certificate: 'rubbish', key: 'rubbish' },
       ];
       for (const [index, misfit] of misfits.entries()) {
-        const again = start(world, misfit, () => ['192.0.2.7']);
+        const again = start(world, misfit);
         await nextRequest(world.client, index);
         assert.deepEqual(again.identities, []);
         await again.close();
@@ -173,7 +233,7 @@ describe('the serving certificate of the agent', { timeout: 30_000 }, () => {
 
   test('that is refused is asked for again', () =>
     withWorld(async (world) => {
-      const running = start(world, undefined, () => ['192.0.2.7']);
+      const running = start(world, undefined);
       try {
         const first = await nextRequest(world.client, 0);
         await world.subresources.approveCertificate(first, { ...verdict, type: 'Denied' });
@@ -183,4 +243,22 @@ describe('the serving certificate of the agent', { timeout: 30_000 }, () => {
         await running.close();
       }
     }));
+});
+
+describe('the file of a serving certificate', () => {
+  test('holds it with its key, for its user alone; anything else is none', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'serving-'));
+    try {
+      const file = identityFile(join(folder, 'serving-certificate.pem'));
+      assert.equal(await file.load(), undefined);
+      const made = makeSelfSigned(subject, Date.now());
+      await file.save({ ...made, certificate: made.certificate.trimEnd() });
+      assert.deepEqual(await file.load(), made);
+      assert.equal((await stat(join(folder, 'serving-certificate.pem'))).mode & 0o777, 0o600);
+      await file.save({ certificate: made.certificate, key: makeSelfSigned(subject, 0).key });
+      assert.equal(await file.load(), undefined);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
 });

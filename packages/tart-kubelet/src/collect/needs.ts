@@ -37,10 +37,10 @@ export const needsOf = (pods: readonly PodOnNode[], tags: Snapshot['tags'], isLi
       }
       images.add(pinnedText(pinned));
       goldens.add(goldenName(pinned));
-      if (isLive(pod.vm)) behindLive.add(goldenName(pinned));
+      if (pod.vm !== undefined && isLive(pod.vm)) behindLive.add(goldenName(pinned));
     }
   return {
-    vms: new Set(pods.map(({ vm }) => vm)),
+    vms: new Set(pods.flatMap(({ vm }) => vm ?? [])),
     isImageNeeded: (repository, digest) => unresolved.has(repository) || images.has(pinnedText({ repository, digest })),
     isGoldenNeeded: (golden) => unresolved.size > 0 || goldens.has(golden),
     isGoldenBehindLiveVm: (golden) => behindLive.has(golden),

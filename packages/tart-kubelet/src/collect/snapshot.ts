@@ -4,7 +4,8 @@ import type { Owner } from './ownership.ts';
 
 /** A Pod that is bound to this Node, in whatever phase: as long as it exists, what it needs is its own life cycle's to delete. */
 export interface PodOnNode {
-  readonly vm: string;
+  /** `undefined`: it can have none. */
+  readonly vm: string | undefined;
   /** As the spec has it, and by digest if the agent knows. */
   readonly images: readonly string[];
 }

@@ -86,12 +86,13 @@ export const flags = {
     help: 'Version that the Node reports, to the letter. Must be that of the Machine. The version of the agent unless told.',
   }),
   port: flag('port', {
-    type: wholeNumber(1, 65_535, 10_250),
+    type: wholeNumber(0, 65_535, 10_250),
     initial: 10_250,
-    help: 'Where the kubelet API is served, on the address of the Node.',
+    env: 'TART_KUBELET_PORT',
+    help: 'Where the kubelet API is served, on the address of the Node. 0 is any free one.',
   }),
   tartBinary: flag('tart-binary', {
-    type: absolutePath,
+    type: { ...absolutePath, example: '/usr/local/bin/tart' },
     initial: '/usr/local/bin/tart',
     help: 'The tart command.',
   }),

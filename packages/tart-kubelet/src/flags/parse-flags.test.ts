@@ -38,6 +38,7 @@ describe('the flags of the agent', () => {
         providerID: spec.agent.providerID,
         nodeIPSource: 'tailscale',
         disableVMGC: true,
+        kubeletVersion: spec.agent.kubeletVersion,
       });
     } finally {
       await rm(folder, { recursive: true });
@@ -88,6 +89,13 @@ describe('the flags of the agent', () => {
     for (const version of ['v1.36.3', '1.36', 'v1.36.3+tartan.1'])
       assert.equal(optionsOf(`--kubelet-version=${version}`).kubeletVersion, version);
     assert.equal(errorsOf('--kubelet-version=v1 36').length, 1);
+  });
+
+  test('the port of the kubelet API may be any free one', () => {
+    assert.equal(optionsOf('--port=0').port, 0);
+    assert.equal(errorsOf('--port=65536').length, 1);
+    const asked = parseFlags([], { env: { TART_KUBELET_PORT: '0' }, hostname: 'x' });
+    assert.ok(asked.kind === 'run' && asked.options.port === 0);
   });
 
   test('the command line comes before the environment', () => {

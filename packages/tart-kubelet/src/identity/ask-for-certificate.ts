@@ -1,9 +1,9 @@
 import { certificateSigningRequests, type Client } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
-import { certificateWish } from './certificate-request.ts';
+import { awaitVerdict } from '../certificates/await-verdict.ts';
+import { makeRequest } from '../certificates/certificate-request.ts';
+import { untilAfter } from '../certificates/until-after.ts';
 import { type NodeCertificate, nodeCertificateIn } from './node-certificate.ts';
-
-type Request = NonNullable<(typeof certificateSigningRequests)['ofType']>;
 
 /** The longest that the provider approves. */
 const lifetimeSeconds = 7 * 24 * 3600;
@@ -15,29 +15,6 @@ class NoCertificate extends Error {
   override readonly name = 'NoCertificate';
 }
 
-const hasVerdict = ({ status }: Request): boolean =>
-  status?.certificate !== undefined || (status?.conditions ?? []).some(({ type }) => type !== 'Approved');
-
-const verdictOn = async (client: Client, name: string, signal: AbortSignal): Promise<Request> => {
-  const selection = { fieldSelector: `metadata.name=${name}`, signal };
-  for (;;) {
-    const { items, resourceVersion } = await client.list(certificateSigningRequests, selection);
-    const [request] = items;
-    if (request === undefined) throw new NoCertificate(`The certificate request ${name} is gone.`);
-    if (hasVerdict(request)) return request;
-    for await (const event of client.watch(certificateSigningRequests, { ...selection, resourceVersion })) {
-      if (event.type === 'DELETED') break;
-      if (event.type !== 'BOOKMARK' && hasVerdict(event.object)) return event.object;
-    }
-  }
-};
-
-const until = (clock: Clock, milliseconds: number, signal: AbortSignal): { signal: AbortSignal; end: () => void } => {
-  const tooLate = new AbortController();
-  const end = clock.after(milliseconds, () => tooLate.abort());
-  return { signal: AbortSignal.any([signal, tooLate.signal]), end };
-};
-
 /**
  * Asks for a client certificate of this Node and waits for the verdict. Needs what `system:node-bootstrapper` may, no more. The key is
  * made here and forgotten when there is no certificate: whoever asks again asks for another key.
@@ -48,8 +25,8 @@ export const askForCertificate = async (
   clock: Clock,
   signal: AbortSignal,
 ): Promise<NodeCertificate> => {
-  const { key, request } = certificateWish(nodeName);
-  const wait = until(clock, verdictMs, signal);
+  const { key, request } = makeRequest({ nodeName });
+  const wait = untilAfter(clock, verdictMs, signal);
   try {
     const { metadata } = await client.create(
       certificateSigningRequests,
@@ -58,7 +35,7 @@ export const askForCertificate = async (
         kind: 'CertificateSigningRequest',
         metadata: { generateName: 'node-csr-' },
         spec: {
-          request,
+          request: Buffer.from(request).toString('base64'),
           signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
           // Exactly these: the provider denies a request that wants less or more.
           usages: ['client auth', 'digital signature'],
@@ -67,10 +44,9 @@ export const askForCertificate = async (
       },
       { signal: wait.signal },
     );
-    const { status } = await verdictOn(client, metadata.name, wait.signal);
-    const why = (status?.conditions ?? []).map(({ type, reason, message }) => `${type} ${reason}: ${message}`);
-    if (status?.certificate === undefined) throw new NoCertificate(why.join(' '));
-    const certificate = nodeCertificateIn(`${Buffer.from(status.certificate, 'base64').toString()}\n${key}`);
+    const verdict = await awaitVerdict(client, metadata.name, wait.signal);
+    if (verdict.kind === 'refused') throw new NoCertificate(verdict.message);
+    const certificate = nodeCertificateIn(`${verdict.certificate}\n${key}`);
     if (certificate === undefined) throw new NoCertificate('What was issued is no certificate of the key that asked.');
     return certificate;
   } finally {

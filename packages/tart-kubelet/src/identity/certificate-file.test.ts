@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createKubernetes } from '@tartan/sim-kubernetes';
+import { makeRequest } from '../certificates/certificate-request.ts';
 import { certificateFileOf, readCertificate, writeCertificate } from './certificate-file.ts';
-import { certificateWish } from './certificate-request.ts';
 import { type NodeCertificate, nodeCertificateIn } from './node-certificate.ts';
 
 describe('the certificate on the disk', () => {
@@ -16,9 +16,8 @@ describe('the certificate on the disk', () => {
     folder = await mkdtemp(join(tmpdir(), 'certificate-'));
     const kubernetes = await createKubernetes({ controllers: false });
     const issue = async (name: string): Promise<NodeCertificate> => {
-      const { key, request } = certificateWish(name);
-      const pem = Buffer.from(request, 'base64').toString();
-      const cert = await kubernetes.identity.sign(pem, ['client auth', 'digital signature'], 3600);
+      const { key, request } = makeRequest({ nodeName: name });
+      const cert = await kubernetes.identity.sign(request, ['client auth', 'digital signature'], 3600);
       return nodeCertificateIn(`${cert}\n${key}`) ?? assert.fail();
     };
     [one, other] = [await issue('mac-1'), await issue('mac-2')];

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
-import { open, readFile, rename, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { writeDurably } from '../journal/write-durably.ts';
 import { type NodeCertificate, nodeCertificateIn } from './node-certificate.ts';
 
 /** Beside the kubeconfig, which is the host steps' to write: so each file has one writer, and neither undoes the other's work. */
@@ -15,23 +15,6 @@ export const readCertificate = async (path: string): Promise<NodeCertificate | u
   }
 };
 
-/**
- * Certificate and key in one file, so that no crash leaves the one without the other; by rename, so that it is the old or the new
- * pair; flushed before that, or a power cut could leave neither.
- */
-export const writeCertificate = async (path: string, { cert, key }: NodeCertificate): Promise<void> => {
-  const fresh = `${path}.${randomUUID()}`;
-  try {
-    const file = await open(fresh, 'wx', 0o600);
-    try {
-      await file.writeFile(`${cert}${key}`);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(fresh, path);
-  } catch (error) {
-    await rm(fresh, { force: true });
-    throw error;
-  }
-};
+/** In one file, so that no crash leaves the one without the other: it is the old or the new pair, and for its user alone. */
+export const writeCertificate = (path: string, { cert, key }: Pick<NodeCertificate, 'cert' | 'key'>): Promise<void> =>
+  writeDurably(path, `${cert.trimEnd()}\n${key}`);

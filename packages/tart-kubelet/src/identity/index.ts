@@ -1,4 +1,3 @@
 /** Who this Mac is to Kubernetes: a join token, a certificate request, and from then on `system:node:<name>`. */
-export { certificateWish, type CertificateWish } from './certificate-request.ts';
 export type { TransportFor } from './connection.ts';
 export { createNodeIdentity, type IdentityOptions, type NodeIdentity } from './node-identity.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
@@ -112,12 +112,22 @@ describe('the golden base of an image', () => {
     assert.deepEqual([pulls(), fake.journal.calls('clone').length], [1, 1]);
   });
 
-  test('a tart that does not answer is not an image that is absent (INC-49, G13)', async () => {
+  test('a disk that does not answer is not an image that is absent (INC-49, G13)', async () => {
+    const ensure = ensurer();
+    const { name } = await ensure();
+    const config = join(fake.home, 'vms', name, 'config.json');
+    rmSync(config);
+    symlinkSync(config, config);
+    await assert.rejects(ensure({ policy: 'IfNotPresent' }), { code: 'ELOOP' });
+    assert.equal(pulls(), 1);
+  });
+
+  test('a base that is there costs no call of tart', async () => {
     const ensure = ensurer();
     await ensure();
-    fake.controls.command('get', { answer: { code: 1, stderr: 'Error: out of order' } });
-    await assert.rejects(ensure({ policy: 'IfNotPresent' }), (error) => isTartError(error, 'other'));
-    assert.equal(pulls(), 1);
+    const before = fake.journal.calls().length;
+    assert.equal((await ensure({ policy: 'IfNotPresent' })).from, 'warm');
+    assert.equal(fake.journal.calls().length, before);
   });
 
   test('an agent that was killed after each step goes on from there', async () => {
@@ -129,7 +139,7 @@ describe('the golden base of an image', () => {
         if (name === cut) throw new Error('killed');
       };
       const cutting: Partial<EnsureGoldenOptions> = {
-        tart: { get: tart.get, clone: async (...args) => (await tart.clone(...args), killed('clone')) },
+        tart: { clone: async (...args) => (await tart.clone(...args), killed('clone')) },
         pulls: createPulls({
           limit: 1,
           tart: recordedPull(
@@ -155,6 +165,22 @@ describe('the golden base of an image', () => {
       assert.ok(written.includes(`fetched ${image} ${digest(String(at))}`), cut);
       assert.equal(fake.journal.calls('clone').filter(({ argv }) => argv.includes(name)).length, 1, cut);
     }
+  });
+
+  test('a pull that was cut goes on where it was: nothing in between makes tart throw its part away (G22)', async () => {
+    const steps = { digest: digest('a'), percents: [0, 50, 100] };
+    fake.controls.image(tag, { ...steps, failAt: { percent: 50, stderr: 'Error: the network is gone' } });
+    const image = `${repository}@${digest('a')}`;
+    await assert.rejects(ensurer()({ image }), /network/);
+    fake.controls.image(tag, steps);
+    const percents: number[] = [];
+    await ensurer()({
+      image,
+      onProgress: (seen) => {
+        if (seen.stage === 'pulling' && seen.progress.stage === 'disk') percents.push(seen.progress.percent);
+      },
+    });
+    assert.deepEqual(percents, [0, 100], 'the half that was here is not fetched again');
   });
 
   for (const text of noSpaceTexts)

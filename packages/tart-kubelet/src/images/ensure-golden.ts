@@ -10,7 +10,7 @@ import { finishRecord, type PullRecords } from './recorded-pull.ts';
 import { askedText, type ImageReference, parseReference, type PinnedImage, pinnedText } from './reference.ts';
 
 export interface EnsureGoldenOptions {
-  readonly tart: Pick<Tart, 'get' | 'clone'>;
+  readonly tart: Pick<Tart, 'clone'>;
   readonly local: LocalImages;
   readonly pulls: Pulls;
   readonly holds: Holds;
@@ -65,7 +65,7 @@ export const createEnsureGolden = (options: EnsureGoldenOptions): EnsureGolden =
   };
 
   const clone = async (name: string, image: PinnedImage, request: GoldenRequest): Promise<Golden['from']> => {
-    if ((await tart.get(name)) !== undefined) {
+    if (await local.hasVm(name)) {
       // Cut between the clone and its marker.
       if (await records.isBeingMade(name)) await records.made(name);
       return 'warm';
@@ -88,7 +88,7 @@ export const createEnsureGolden = (options: EnsureGoldenOptions): EnsureGolden =
   };
 
   const isHere = async (image: PinnedImage): Promise<boolean> =>
-    (await tart.get(goldenName(image))) !== undefined || (await local.has(image));
+    (await local.hasVm(goldenName(image))) || (await local.has(image));
 
   return async (request) => {
     const reference = parseReference(request.image);

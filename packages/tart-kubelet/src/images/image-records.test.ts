@@ -19,7 +19,7 @@ describe('what is written down of images', () => {
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
   /** Another life of the agent each time. */
   const records = (): ImageRecords =>
-    createImageRecords({ folder: join(folder, 'records'), mark: async (name) => void marked.push(name) });
+    createImageRecords({ folder: join(folder, 'records'), mark: async (...told) => void marked.push(told.join(' ')) });
 
   test('a base is ours once it is marked, and not before', async () => {
     assert.equal(await records().isMade('base'), false);
@@ -27,10 +27,16 @@ describe('what is written down of images', () => {
     assert.deepEqual([await records().isBeingMade('base'), await records().isMade('base')], [true, false]);
     await records().made('base');
     assert.deepEqual([await records().isBeingMade('base'), await records().isMade('base')], [false, true]);
-    assert.deepEqual(marked, ['base']);
+    await records().made('base');
+    assert.deepEqual(marked, [`base ${pinned}`, `base ${pinned}`]);
     await records().forget('base');
     await records().forget('base');
     assert.equal(await records().isMade('base'), false);
+  });
+
+  test('a base of which nothing is written down is not marked as ours', async () => {
+    await assert.rejects(records().made('base'), /Nothing is written down/);
+    assert.deepEqual(marked, []);
   });
 
   test('a pull under a tag makes the digest ours, and leaves no intent', async () => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { writeDurably } from '../journal/write-durably.ts';
@@ -8,8 +8,8 @@ import type { PullRecords } from './recorded-pull.ts';
 import { pinnedText } from './reference.ts';
 
 const recordSchema = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('making'), name: z.string() }),
-  z.object({ kind: z.literal('made'), name: z.string() }),
+  z.object({ kind: z.literal('making'), name: z.string(), image: z.string() }),
+  z.object({ kind: z.literal('made'), name: z.string(), image: z.string() }),
   z.object({ kind: z.literal('fetching'), name: z.string(), before: z.string().optional() }),
 ]);
 type Record = z.infer<typeof recordSchema>;
@@ -21,14 +21,16 @@ const intent = (image: string): string => `fetching ${image}`;
 export interface ImageRecords extends MadeRecords, PullRecords {
   /** Whether it was made by this agent: a golden base by its name, an image as `repository@digest`. Rejects when it cannot be told. */
   isMade(name: string): Promise<boolean>;
+  /** Everything that was made and not forgotten. One that cannot be read is left out. */
+  names(): Promise<readonly string[]>;
   /** Not there is fine. */
   forget(name: string): Promise<void>;
 }
 
 export interface ImageRecordsOptions {
   readonly folder: string;
-  /** Puts the marker into the folder of a local virtual machine. */
-  readonly mark: (name: string) => Promise<void>;
+  /** Puts the marker into the folder of a golden base. The image is `repository@digest`. */
+  readonly mark: (name: string, image: string) => Promise<void>;
 }
 
 export const createImageRecords = ({ folder, mark }: ImageRecordsOptions): ImageRecords => {
@@ -51,13 +53,23 @@ export const createImageRecords = ({ folder, mark }: ImageRecordsOptions): Image
     if (record.name !== name) throw new Error(`The record of ${name} is about ${record.name}`);
     return record;
   };
+  const parsed = async (file: string): Promise<Record | undefined> => {
+    try {
+      return recordSchema.parse(JSON.parse(await readFile(join(folder, file), 'utf8')));
+    } catch {
+      return undefined;
+    }
+  };
   const forget = (name: string): Promise<void> => rm(pathOf(name), { force: true });
   return {
-    making: (name) => write({ kind: 'making', name }),
+    making: (name, image) => write({ kind: 'making', name, image: pinnedText(image) }),
     isBeingMade: async (name) => (await read(name))?.kind === 'making',
     made: async (name) => {
-      await mark(name);
-      await write({ kind: 'made', name });
+      const record = await read(name);
+      if (record === undefined || record.kind === 'fetching')
+        throw new Error(`Nothing is written down of the making of ${name}`);
+      await mark(name, record.image);
+      await write({ kind: 'made', name, image: record.image });
     },
     fetching: (image, before) =>
       write({ kind: 'fetching', name: intent(image), ...(before === undefined ? {} : { before }) }),
@@ -66,8 +78,16 @@ export const createImageRecords = ({ folder, mark }: ImageRecordsOptions): Image
       return record?.kind === 'fetching' ? { before: record.before } : undefined;
     },
     fetched: async (image, made) => {
-      if (made !== undefined) await write({ kind: 'made', name: pinnedText(made) });
+      if (made !== undefined) await write({ kind: 'made', name: pinnedText(made), image: pinnedText(made) });
       await forget(intent(image));
+    },
+    names: async () => {
+      const files = await readdir(folder).catch((error: unknown) => {
+        if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+        throw error;
+      });
+      const records = await Promise.all(files.filter((file) => file.endsWith('.json')).map((file) => parsed(file)));
+      return records.flatMap((record) => (record?.kind === 'made' ? [record.name] : []));
     },
     isMade: async (name) => (await read(name))?.kind === 'made',
     forget,

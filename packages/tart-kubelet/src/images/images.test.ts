@@ -236,7 +236,7 @@ describe('pulls', () => {
 });
 
 describe('holds', () => {
-  test('what is held is not deleted, and who wants it waits for a delete that is under way', async () => {
+  test('what is held is not deleted, and who wants it waits for a delete that is under way (INC-26)', async () => {
     const holds = createHolds();
     const release = await holds.hold('a');
     const again = await holds.hold('a');

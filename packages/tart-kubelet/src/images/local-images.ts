@@ -2,12 +2,20 @@ import { readlink, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ImageReference, type PinnedImage, tagText } from './reference.ts';
 
-/** Images that tart keeps on this Mac. Both read what is there now; an error is never the same as absent (INC-49). */
+/**
+ * What tart keeps on this Mac, from the disk: tart itself would throw away the part of a pull that was cut before it answers (G22). All
+ * read what is there now; an error is never the same as absent (INC-49).
+ */
 export interface LocalImages {
   /** What a tag pointed at when it was last pulled. */
   digestOf(reference: ImageReference): Promise<string | undefined>;
   has(image: PinnedImage): Promise<boolean>;
+  /** Whether there is a whole virtual machine of this name. */
+  hasVm(name: string): Promise<boolean>;
 }
+
+/** Together they make a virtual machine (§7.2). */
+const vmFiles = ['config.json', 'disk.img', 'nvram.bin'];
 
 const absent = (error: unknown): undefined => {
   // ENOTDIR: there is something else in its way, so it is not there either.
@@ -33,5 +41,9 @@ export const createLocalImages = (tartHome: string): LocalImages => {
     },
     has: async ({ repository, digest }) =>
       (await stat(join(folder(repository), digest)).catch(absent))?.isDirectory() === true,
+    hasVm: async (name) => {
+      const files = vmFiles.map((file) => stat(join(tartHome, 'vms', name, file)).catch(absent));
+      return (await Promise.all(files)).every((file) => file?.isFile() === true);
+    },
   };
 };

@@ -16,6 +16,8 @@ export interface Pulls {
   pull(request: PullRequest): Promise<void>;
   /** Somebody waits for it right now. */
   isUnderWay(image: string): boolean;
+  /** How many are fetched, or wait for their turn. */
+  count(): number;
 }
 
 interface Flight {
@@ -89,5 +91,5 @@ export const createPulls = ({ tart, limit }: { readonly tart: Pick<Tart, 'pull'>
       await pull(request);
     }
   };
-  return { pull, isUnderWay: (image) => flights.has(image) };
+  return { pull, isUnderWay: (image) => flights.has(image), count: () => flights.size };
 };

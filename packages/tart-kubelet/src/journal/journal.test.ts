@@ -103,6 +103,9 @@ describe('the journal', () => {
     await writeMarker(folder, mark);
     assert.deepEqual(await readMarker(folder, 'ns-a-u1'), mark);
     assert.equal(await readMarker(folder, 'copy'), undefined);
+    const base = { version: 1, agent: 'mac-1', goldenOf: `ghcr.io/a/b@sha256:${'a'.repeat(64)}`, vm: 'base' } as const;
+    await writeMarker(folder, base);
+    assert.deepEqual(await readMarker(folder, 'base'), base);
     await writeFile(join(folder, 'tartan.json'), '{"version":');
     assert.equal(await readMarker(folder, 'ns-a-u1'), undefined);
   });

@@ -9,9 +9,15 @@ import { writeDurably } from './write-durably.ts';
  */
 const markerFile = 'tartan.json';
 
-const marker = z.object({ version: z.literal(1), agent: z.string().min(1), podUID: z.string().min(1), vm: z.string() });
+const common = { version: z.literal(1), agent: z.string().min(1), vm: z.string() };
+const podMarker = z.object({ ...common, podUID: z.string().min(1) });
+/** A golden base is nobody's in particular: of it the image counts, as `repository@digest`. */
+const goldenMarker = z.object({ ...common, goldenOf: z.string().min(1) });
+const marker = z.union([podMarker, goldenMarker]);
 
-export type Marker = Readonly<z.infer<typeof marker>>;
+type PodMarker = Readonly<z.infer<typeof podMarker>>;
+type GoldenMarker = Readonly<z.infer<typeof goldenMarker>>;
+export type Marker = PodMarker | GoldenMarker;
 
 export const writeMarker = (vmFolder: string, one: Marker): Promise<void> =>
   writeDurably(join(vmFolder, markerFile), `${JSON.stringify(one)}\n`);

@@ -22,9 +22,18 @@ export interface LogFiles {
 /** The generation before the one that is being written. */
 export const olderGeneration = (path: string): string => `${path}.1`;
 
+const beside = (path: string, ending: string): string => `${path.slice(0, -'.log'.length)}.${ending}`;
+
+/** What tart itself writes, beside the log that it is copied into. */
+export const rawOutput = (path: string): string => beside(path, 'raw');
+
+/** How much of a log's sources is in it by now. */
+export const copiedMark = (path: string): string => beside(path, 'copied');
+
 const uidPattern = /^[0-9A-Za-z][0-9A-Za-z-]{0,127}$/;
 const containerPattern = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
-const runPattern = /^(\d+)\.log(\.1)?$/;
+/** The log, what tart wrote, how much of it was copied, and what a crash left half written of these. */
+const runPattern = /^(\d+)\.(?:log|raw|copied)(?:\..*)?$/;
 
 /** These become folders: what is no uid must not become a path. */
 const checked = (text: string, pattern: RegExp, what: string): string => {

@@ -23,6 +23,10 @@ export interface LogWriterOptions {
 export interface LogWriter {
   /** Resolves when it is in the file: who waits for it is slowed down to the disk's pace. */
   write(stream: LogStream, chunk: Uint8Array): Promise<void>;
+  /** Keeps what is there of a line as a part of it, so that nothing is held in memory only. */
+  flush(stream: LogStream): Promise<void>;
+  /** Whether the last write did not get through. Whoever has the text elsewhere can write it again. */
+  isFailing(): boolean;
   /** Everything of `source`, then what it left without a line end. */
   copy(stream: LogStream, source: AsyncIterable<Uint8Array>): Promise<void>;
   /** Writes what is left and closes the file. Idempotent. */
@@ -108,6 +112,8 @@ export const createLogWriter = (options: LogWriterOptions): LogWriter => {
 
   return {
     write: (stream, chunk) => (closed ? last : keep(stream, splitters[stream].push(chunk))),
+    flush: flushed,
+    isFailing: () => failing,
     copy: async (stream, source) => {
       for await (const chunk of source) await keep(stream, splitters[stream].push(chunk));
       await flushed(stream);

@@ -43,6 +43,28 @@ const vmSlots = ({ slots }: Facts): Claim => {
   return slots.taken < slots.total ? about('True', 'SlotsFree', message) : about('False', 'SlotsTaken', message);
 };
 
+/** Of the one network that all guests of a Mac are in. */
+const mostAddresses = 253;
+/** Two virtual machines at a time, none of less than a minute: within an hour they use no more than half of the addresses. */
+const longestLease = 3600;
+
+/** Each clone has a MAC of its own, so each run takes an address for as long as a lease lasts (G28). */
+const guestAddresses = ({ leaseSeconds }: Facts): readonly Claim[] => {
+  if (leaseSeconds === undefined) return [];
+  const type = 'GuestAddresses';
+  const message = `A guest keeps its address for ${leaseSeconds} s, also after it is gone, and there are ${mostAddresses}.`;
+  return leaseSeconds <= longestLease
+    ? [{ type, status: 'True', reason: 'LeasesShort', message }]
+    : [
+        {
+          type,
+          status: 'False',
+          reason: 'LeasesTooLong',
+          message: `${message} Once they are used up, guests get none, or one that another has. Set DHCPLeaseTimeSecs of bootpd in com.apple.InternetSharing.default to 600.`,
+        },
+      ];
+};
+
 /** Everything that the agent says about the Mac; other conditions of the Node are other people's. */
 export const claimsOf = (facts: Facts): readonly Claim[] => [
   memoryPressure(facts),
@@ -50,6 +72,7 @@ export const claimsOf = (facts: Facts): readonly Claim[] => [
   pidPressure(facts),
   guiSession(facts),
   vmSlots(facts),
+  ...guestAddresses(facts),
   // Last, as kubelets do: whoever reads it there has read the others.
   ready(facts),
 ];

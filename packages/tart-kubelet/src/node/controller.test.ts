@@ -77,6 +77,75 @@ describe('the Node of a Mac, with the rights of that Node and no others', () => 
       await stage.passUntil('it is Ready', async () => statusOf(await stage.node(), 'Ready') === 'True', 0);
     }));
 
+  const sayUnknown = async (stage: Stage): Promise<void> => {
+    const conditions = [{ type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown', message: 'no news' }];
+    const body = { status: { conditions } };
+    await stage.admin.patch(nodes, { name: 'mac-1' }, { type: 'strategic', body }, { subresource: 'status' });
+    assert.equal(statusOf(await stage.node(), 'Ready'), 'Unknown');
+  };
+  const isReady = async (stage: Stage): Promise<boolean> => statusOf(await stage.node(), 'Ready') === 'True';
+
+  test('what others write after our own write counts, once the watch tells of it', () =>
+    onStage(async (stage) => {
+      const controller = stage.start();
+      await controller.ready;
+      await stage.pass(1_000);
+      // The answer to the write comes first, and the watch later.
+      const late = Promise.withResolvers<void>();
+      stage.news = () => late.promise;
+      stage.facts.guiSession = false;
+      controller.nudge();
+      await stage.passUntil('it is written', async () => statusOf(await stage.node(), 'GUISession') === 'False', 0);
+      await stage.pass(10);
+      stage.news = () => undefined;
+      late.resolve();
+      await stage.pass(10);
+      await sayUnknown(stage);
+      await stage.passUntil('it is Ready', () => isReady(stage), 0);
+    }));
+
+  test('what others write before our own write is answered counts, as the watch told of it', () =>
+    onStage(async (stage) => {
+      const controller = stage.start();
+      await controller.ready;
+      await stage.pass(1_000);
+      const late = Promise.withResolvers<void>();
+      const done = Promise.withResolvers<void>();
+      stage.answered = (request) => {
+        if (!request.startsWith('PATCH')) return undefined;
+        done.resolve();
+        return late.promise;
+      };
+      stage.facts.guiSession = false;
+      controller.nudge();
+      await done.promise;
+      await sayUnknown(stage);
+      await stage.pass(10);
+      stage.answered = () => undefined;
+      late.resolve();
+      await stage.passUntil('it is Ready', () => isReady(stage), 0);
+    }));
+
+  test('an answer that comes before the watch is not followed by the same write again', () =>
+    onStage(async (stage) => {
+      const controller = stage.start();
+      await controller.ready;
+      await stage.pass(1_000);
+      const late = Promise.withResolvers<void>();
+      stage.news = () => late.promise;
+      stage.requests.length = 0;
+      stage.facts.guiSession = false;
+      controller.nudge();
+      await stage.passUntil('it is written', async () => statusOf(await stage.node(), 'GUISession') === 'False', 0);
+      await stage.pass(30_000, 5_000);
+      assert.deepEqual(
+        writes(stage).filter((text) => text.includes('/nodes/')),
+        ['PATCH /api/v1/nodes/mac-1/status'],
+      );
+      stage.news = () => undefined;
+      late.resolve();
+    }));
+
   test('labels that come and go are stored, and so is the status beside them (INC-36)', () =>
     onStage(async (stage) => {
       const controller = stage.start();
@@ -139,6 +208,15 @@ describe('the Node of a Mac, with the rights of that Node and no others', () => 
       const wanted = summaryOf({ power: 'abc' });
       const summary = async () => (await stage.node())?.metadata.annotations?.['tuist.dev/host-config-hash'];
       await stage.passUntil('it is published', async () => (await summary()) === wanted);
+    }));
+
+  test('a stamp is told at once, without waiting for the next look', () =>
+    onStage(async (stage) => {
+      await stage.start().ready;
+      await writeFile(join(stage.stamps, 'power'), 'abc\n');
+      const wanted = summaryOf({ power: 'abc' });
+      const summary = async () => (await stage.node())?.metadata.annotations?.['tuist.dev/host-config-hash'];
+      await stage.passUntil('it is published', async () => (await summary()) === wanted, 0);
     }));
 
   test('an agent that starts anew writes the new status before the new summary', () =>

@@ -24,6 +24,7 @@ import { renewLease } from './lease.ts';
 import { createObserve } from './observe.ts';
 import type { Node } from './snapshot.ts';
 import type { Wanted } from './wanted.ts';
+import { watchStamps } from './watch-stamps.ts';
 
 export interface NodeOptions {
   /** As `system:node:<name>`, with that identity's rights and no others. */
@@ -103,7 +104,6 @@ export const createNodeController = (options: NodeOptions): NodeController => {
       ready.resolve();
       return again(Math.max(0, Math.min(lookMs, decision.until - snapshot.now)));
     }
-    written = undefined;
     const before = told;
     const answer = await act(decision, { client, nodeName, signal });
     // What the watch has told meanwhile is this write, or newer.
@@ -113,10 +113,10 @@ export const createNodeController = (options: NodeOptions): NodeController => {
   };
 
   const nudged: Source = (enqueue) => {
-    const nudge = (): void => enqueue(nodeName);
-    nudges.add(nudge);
-    nudge();
-    return () => nudges.delete(nudge);
+    const look = (): void => enqueue(nodeName);
+    nudges.add(look);
+    look();
+    return () => nudges.delete(look);
   };
   const controller = createController({
     name: 'node',
@@ -127,15 +127,18 @@ export const createNodeController = (options: NodeOptions): NodeController => {
     log,
   });
 
+  const nudge = (): void => {
+    for (const each of nudges) each();
+  };
+
   return {
     ready: ready.promise,
     get node() {
       return current();
     },
-    nudge: () => {
-      for (const nudge of nudges) nudge();
-    },
+    nudge,
     run: async (signal) => {
+      const unwatch = watchStamps(options.stamps, nudge);
       const leave = cache.subscribe(() => {
         told += 1;
         written = undefined;
@@ -151,6 +154,7 @@ export const createNodeController = (options: NodeOptions): NodeController => {
         renewLease({ client, nodeName, nodeUID, clock, log }, signal),
       ]);
       leave();
+      unwatch();
     },
   };
 };

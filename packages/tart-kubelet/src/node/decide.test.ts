@@ -81,7 +81,11 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
   ['the fifth minute has passed', { ...known, now: now + 300_000 }, 'report'],
   ['the fifth minute has not passed', { ...known, now: now + 299_000 }, 'hold'],
   ['the clock was set back by hours', { ...known, now: now - 7_200_000 }, 'report'],
-  ['a virtual machine has started', { ...known, facts: { ...exampleFacts, slots: { taken: 2, total: 2 } } }, 'report'],
+  [
+    'a virtual machine has started, and whether a Mac is busy must be known (INC-13)',
+    { ...known, facts: { ...exampleFacts, slots: { taken: 2, total: 2 } } },
+    'report',
+  ],
   [
     'free space has changed a little',
     { ...known, facts: { ...exampleFacts, disk: { freeBytes: 2 ** 36, totalBytes: 460 * 2 ** 30 } } },
@@ -133,7 +137,7 @@ describe('what the Node is to say', () => {
     assert.deepEqual(status?.images, [{ names: ['ghcr.io/a/b@sha256:1'], sizeBytes: 30 * 2 ** 30 }]);
     const said = status?.conditions?.map(({ type, status: is }) => `${type}=${is}`);
     const pressures = ['MemoryPressure=False', 'DiskPressure=False', 'PIDPressure=False'];
-    assert.deepEqual(said, [...pressures, 'GUISession=True', 'VMSlots=True', 'Ready=True']);
+    assert.deepEqual(said, [...pressures, 'GUISession=True', 'VMSlots=True', 'GuestAddresses=True', 'Ready=True']);
   });
 
   test('the status is written before the summary', () => {

@@ -61,6 +61,8 @@ export interface HostFacts {
   system(signal: AbortSignal): Promise<SystemInfo>;
   /** The version of tart, which proves that there is one that works. */
   runtime(signal: AbortSignal): Promise<string>;
+  /** How long a guest keeps its address, also after it is gone: there are only so many of them (G28). */
+  leaseSeconds(signal: AbortSignal): Promise<number>;
   /** IPv4. */
   address(signal: AbortSignal): Promise<string>;
 }

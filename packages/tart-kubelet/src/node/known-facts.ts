@@ -48,6 +48,7 @@ export const createKnownFacts = (host: HostFacts, clock: Clock, log: Logger): Kn
     'labels',
     'system',
     'runtime',
+    'leaseSeconds',
     'address',
   ];
 

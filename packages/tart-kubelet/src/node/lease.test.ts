@@ -31,7 +31,7 @@ describe('the Lease of the Node', () => {
       assert.equal((await stage.lease())?.metadata.annotations?.['a'], 'b');
     }));
 
-  test('of an agent that was away is renewed by the next one', () =>
+  test('of an agent that was away is renewed by the next one (INC-12)', () =>
     onStage(async (stage) => {
       await stage.start().ready;
       await stage.passUntil('it is there', async () => (await stage.lease()) !== undefined);

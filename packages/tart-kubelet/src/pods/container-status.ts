@@ -1,3 +1,4 @@
+import type { PodWaitReason } from '@tartan/api';
 import { timestamp } from '@tartan/kube/clock';
 import type { Ending, VmRecord } from '../journal/record.ts';
 import type { Decision } from './decision.ts';
@@ -31,7 +32,7 @@ const terminated = (vm: string, ending: Ending): ContainerState => {
   };
 };
 
-const waiting = (reason: string, message?: string): ContainerState => ({
+const waiting = (reason: PodWaitReason, message?: string): ContainerState => ({
   waiting: { reason, ...(message !== undefined && { message: shortened(message) }) },
 });
 

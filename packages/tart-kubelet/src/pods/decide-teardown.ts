@@ -34,7 +34,10 @@ const stop = (snapshot: Snapshot, graceMs: number): Decision => {
     // Without a record there is nowhere to keep when the guest was asked: it would be asked for ever.
     return recordOf(snapshot) === undefined ? { kind: 'stop hard' } : { kind: 'stop gracefully', graceMs };
   const until = requestedAt + graceMs;
-  return requestedAt <= now && now < until ? { kind: 'wait for shutdown', until } : { kind: 'stop hard' };
+  if (now < requestedAt || now >= until) return { kind: 'stop hard' };
+  // To be asked twice does no harm; a guest that nobody asked would lose its power in the middle of its work.
+  if (snapshot.askedEarlier === true) return { kind: 'stop gracefully', graceMs: until - now };
+  return { kind: 'wait for shutdown', until };
 };
 
 const graceOf = ({ metadata, spec }: Pod): number =>

@@ -241,6 +241,15 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
     'wait for shutdown',
   ],
   [
+    'an agent that died between the journal and the guest left it unasked, and its power was cut',
+    withPod(deleting, {
+      record: exampleRecord(states.running, { stopRequestedAt: now - 29_999 }),
+      vm: running,
+      askedEarlier: true,
+    }),
+    'stop gracefully',
+  ],
+  [
     'and no longer than that',
     withPod(deleting, { record: exampleRecord(states.running, { stopRequestedAt: now - 30_000 }), vm: running }),
     'stop hard',

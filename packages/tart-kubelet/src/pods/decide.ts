@@ -1,4 +1,4 @@
-import { finalizers } from '@tartan/api';
+import { finalizers, type PodWaitReason } from '@tartan/api';
 import { type Live, hasFinalizer } from '@tartan/kube';
 import { isSameProcess } from '@tartan/tart';
 import type { VmRecord } from '../journal/record.ts';
@@ -49,6 +49,17 @@ const slotWait = ({ slots }: Snapshot): Decision | undefined =>
         },
       };
 
+const imageWait = ({
+  doing,
+  percent,
+}: Extract<Snapshot['image'], { kind: 'pulling' }>): Extract<Decision, { kind: 'wait' }>['for'] => {
+  if (doing === 'cloning') return { reason: 'Cloning', message: 'A base for virtual machines is made of the image.' };
+  if (doing === 'freeing space')
+    return { reason: 'FreeingSpace', message: 'The disk is full. What nobody needs any more is deleted first.' };
+  const reason: PodWaitReason = percent === undefined ? 'Pulling' : `Pulling ${Math.floor(percent)} %`;
+  return { reason, message: 'The image is on its way.' };
+};
+
 /** Towards a clone: the slot first, so that no disk is made for what cannot start. */
 const makeClone = (snapshot: Present): Decision => {
   const full = slotWait(snapshot);
@@ -57,10 +68,8 @@ const makeClone = (snapshot: Present): Decision => {
   switch (image.kind) {
     case 'missing':
       return { kind: 'pull' };
-    case 'pulling': {
-      const percent = image.percent === undefined ? '' : ` ${Math.floor(image.percent)} %`;
-      return { kind: 'wait', for: { reason: `Pulling${percent}`, message: 'The image is on its way.' } };
-    }
+    case 'pulling':
+      return { kind: 'wait', for: imageWait(image) };
     case 'here':
       return { kind: 'clone', digest: image.digest };
   }

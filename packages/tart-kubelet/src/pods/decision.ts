@@ -1,8 +1,9 @@
+import type { PodWaitReason } from '@tartan/api';
 import type { ProcessIdentity } from '@tartan/tart';
 import type { Ending } from '../journal/record.ts';
 
 /** What the Pod waits for, as its container's waiting reason says it. */
-type Waiting = { readonly reason: string; readonly message: string };
+type Waiting = { readonly reason: PodWaitReason; readonly message: string };
 
 /** The one next thing to do for a Pod. Each is safe to repeat, and each is written to the journal first where it says so. */
 export type Decision =

@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import type { PodEndReason } from '@tartan/api';
 import type { RunEnding } from '@tartan/tart';
 import type { Ending, VmRecord } from '../journal/record.ts';
 import type { Remains } from './snapshot.ts';
@@ -9,7 +10,7 @@ export const endReasons = {
   error: 'Error',
   exited: 'TartRunExited',
   failed: 'TartRunFailed',
-} as const;
+} as const satisfies Record<string, PodEndReason>;
 
 const signalCode = (signal: string): number => {
   const number = Object.entries(constants.signals).find(([name]) => name === signal)?.[1];

@@ -1,3 +1,4 @@
+import type { PodWaitReason } from '@tartan/api';
 import type { Live, pods } from '@tartan/kube';
 import type { ProcessIdentity, RunEnding } from '@tartan/tart';
 import type { VmRecord } from '../journal/record.ts';
@@ -16,7 +17,12 @@ export type Vm =
 /** The image that the Pod names. */
 type ImageSight =
   | { readonly kind: 'missing' }
-  | { readonly kind: 'pulling'; readonly percent?: number | undefined }
+  | {
+      readonly kind: 'pulling';
+      readonly percent?: number | undefined;
+      /** Instead of fetching it. */
+      readonly doing?: 'cloning' | 'freeing space';
+    }
   /** `digest` is what the reference means now. */
   | { readonly kind: 'here'; readonly digest?: string | undefined };
 
@@ -34,8 +40,7 @@ export interface Remains {
 
 /** An act failed, and is not to be tried again before its time. Memory only. */
 interface Trouble {
-  /** As the container's waiting reason. */
-  readonly reason: string;
+  readonly reason: PodWaitReason;
   readonly message: string;
   readonly retryAt: number;
 }
@@ -51,6 +56,8 @@ export interface Snapshot {
   readonly remains: Remains;
   readonly slots: { readonly total: number; readonly ofOthers: number };
   readonly trouble?: Trouble | undefined;
+  /** An earlier life of the agent wrote down that it asks the guest to shut down, and nobody knows whether it came to that. */
+  readonly askedEarlier?: boolean | undefined;
   /** The server will not take the last status, whatever we do: nothing waits for it any more. */
   readonly statusRefused?: boolean | undefined;
 }

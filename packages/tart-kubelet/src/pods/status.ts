@@ -1,3 +1,4 @@
+import type { PodEndReason, PodWaitReason } from '@tartan/api';
 import { timestamp } from '@tartan/kube/clock';
 import { containerStatusOf, shortened } from './container-status.ts';
 import type { Decision } from './decision.ts';
@@ -8,19 +9,24 @@ import { isTerminal, isThere, type Pod, type PodStatus, type Snapshot } from './
 type Phase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
 
 /** A phase never goes back: not when an address is lost (G10), not during a restart, and never from an end (INC-18). */
-const phaseOf = (pod: Pod, decision: Decision, isRunning: boolean): Phase => {
+const phaseOf = (pod: Pod, record: Snapshot['record'], decision: Decision, isRunning: boolean): Phase => {
   const before = pod.status?.phase;
+  // As for the kubelet: also one whose runs were all too short to be seen running.
+  const hasRun = typeof record === 'object' && (record.run > 0 || record.state.kind === 'ended');
   if (before === 'Succeeded' || before === 'Failed') return before;
   if (decision.kind === 'reject') return 'Failed';
   if (decision.kind === 'finish status') return decision.ending.exitCode === 0 ? 'Succeeded' : 'Failed';
-  return isRunning || before === 'Running' ? 'Running' : 'Pending';
+  return isRunning || hasRun || before === 'Running' ? 'Running' : 'Pending';
 };
 
-const createFailed = 'TartCreateFailed';
+const createFailed: PodWaitReason = 'TartCreateFailed';
 
 /** Why the Pod as a whole is as it is. Other programs match these reasons by value. */
 const explanation = (pod: Pod, decision: Decision): { reason?: string; message?: string } => {
-  const about = (reason: string, message = '') => ({ reason, ...(message !== '' && { message: shortened(message) }) });
+  const about = (reason: PodWaitReason | PodEndReason, message = '') => ({
+    reason,
+    ...(message !== '' && { message: shortened(message) }),
+  });
   if (isTerminal(pod)) {
     const { message, reason } = pod.status ?? {};
     return { ...(reason !== undefined && { reason }), ...(message !== undefined && { message }) };
@@ -55,7 +61,7 @@ export const statusOf = (snapshot: Snapshot, decision: Decision, hostIP: string 
   const { message: _message, reason: _reason, ...before } = pod.status ?? {};
   const container = containerStatusOf(snapshot, pod, decision);
   const isRunning = container.state?.running !== undefined && !isTerminal(pod);
-  const phase = phaseOf(pod, decision, isRunning);
+  const phase = phaseOf(pod, snapshot.record, decision, isRunning);
   return {
     ...before,
     phase,

@@ -187,10 +187,16 @@ describe('reviews by a Kubernetes API', () => {
     try {
       const user = { commonName: 'system:node:mac-1', organizations: ['system:nodes'] };
       const transport = inProcessTransport(kubernetes.handle, { user });
-      const client = createClient(transport, { clock: systemClock });
+      const admin = inProcessTransport(kubernetes.handle, {
+        user: { commonName: 'admin', organizations: ['system:masters'] },
+      });
       const metadata = { name: 'metrics-server', namespace: 'default' };
-      await client.create(serviceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata });
-      const { token } = await createSubresources(transport, { clock: systemClock }).createToken(metadata, {});
+      await createClient(admin, { clock: systemClock }).create(serviceAccounts, {
+        apiVersion: 'v1',
+        kind: 'ServiceAccount',
+        metadata,
+      });
+      const { token } = await createSubresources(admin, { clock: systemClock }).createToken(metadata, {});
       const reviews = createReviews({ transport, clock: systemClock, nodeName: 'mac-1' });
       const found = await reviews.whose(token);
       assert.equal(found?.name, 'system:serviceaccount:default:metrics-server');

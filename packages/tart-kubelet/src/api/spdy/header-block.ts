@@ -1,6 +1,8 @@
-import { constants, createInflate } from 'node:zlib';
 import { dictionary } from './dictionary.ts';
 import { SpdyError } from './frames.ts';
+
+/** Not before somebody speaks SPDY: it is the old way, and takes memory. */
+const zlib = () => process.getBuiltinModule('node:zlib');
 
 /** In lower case; of a header that comes several times the first counts. */
 export type Headers = ReadonlyMap<string, string>;
@@ -40,7 +42,7 @@ export interface HeaderReader {
 }
 
 export const createHeaderReader = (): HeaderReader => {
-  const inflate = createInflate({ dictionary });
+  const inflate = zlib().createInflate({ dictionary });
   let parts: Buffer[] = [];
   let size = 0;
   let fail: ((error: Error) => void) | undefined;
@@ -58,7 +60,7 @@ export const createHeaderReader = (): HeaderReader => {
         fail = (error) => reject(error instanceof SpdyError ? error : new SpdyError('a header block that is damaged'));
         if (inflate.destroyed) return fail(new SpdyError('a header block that is damaged'));
         inflate.write(block);
-        inflate.flush(constants.Z_SYNC_FLUSH, resolve);
+        inflate.flush(zlib().constants.Z_SYNC_FLUSH, resolve);
       });
       return parseHeaders(Buffer.concat(parts));
     },

@@ -10,7 +10,7 @@ import {
   type Transport,
 } from '@tartan/kube';
 import { type ManualClock, timestamp } from '@tartan/kube/clock';
-import { createKubernetes, type Kubernetes, nodeAuthorizer } from '@tartan/sim-kubernetes';
+import { bindClusterRole, createKubernetes, type Kubernetes } from '@tartan/sim-kubernetes';
 import type { TransportFor } from '../connection.ts';
 
 /** What becomes of a certificate request. */
@@ -23,6 +23,8 @@ export interface PlayedCluster {
   readonly transportFor: TransportFor;
   /** `METHOD path` of every request that came by `transportFor`. */
   readonly requests: string[];
+  /** Which server each of them was sent to. */
+  readonly servers: string[];
   /** For requests from now on. */
   verdict: Verdict;
   /** Whether requests reach the server at all. */
@@ -68,7 +70,8 @@ const playApprover = (kubernetes: Kubernetes, verdict: () => Verdict): (() => vo
 };
 
 export const playCluster = async (clock: ManualClock): Promise<PlayedCluster> => {
-  const kubernetes = await createKubernetes({ clock, authorize: nodeAuthorizer, controllers: false });
+  const kubernetes = await createKubernetes({ clock, controllers: false });
+  bindClusterRole(kubernetes.api, 'system:node-bootstrapper', { kind: 'Group', name: 'system:bootstrappers:tartan' });
   const user = { commonName: 'admin', organizations: ['system:masters'] };
   const admin = createClient(inProcessTransport(kubernetes.handle, { user }), { clock });
   for (const name of ['kube-system', 'kube-node-lease'])
@@ -81,6 +84,7 @@ export const playCluster = async (clock: ManualClock): Promise<PlayedCluster> =>
       if (!cluster.reachable) throw new Error('unreachable');
       const { certificate, headers } = credentials;
       const known = certificate && !cluster.revoked.has(certificate.cert);
+      cluster.servers.push(config.server);
       cluster.requests.push(`${request.method} ${request.path.split('?')[0]}`);
       const nobody = { headers: { authorization: 'Bearer nobody' } };
       const who = known ? { user: subjectOf(certificate.cert) } : headers ? { headers } : nobody;
@@ -97,6 +101,7 @@ export const playCluster = async (clock: ManualClock): Promise<PlayedCluster> =>
     admin,
     transportFor,
     requests: [],
+    servers: [],
     verdict: 'approve',
     reachable: true,
     revoked: new Set(),

@@ -17,7 +17,7 @@ const answers: Readonly<Record<string, string>> = {
   'sysctl -n kern.memorystatus_vm_pressure_level': '4',
   'sysctl -n kern.maxproc': '4000',
   'ps -axo pid=': '  1\n 22\n333',
-  'sudo -n launchctl print gui/501': 'gui/501 = {',
+  'sudo -n launchctl print gui/501': 'gui/501 = {\n\tsession = Aqua\n}',
   '/usr/local/bin/tailscale ip -4': '100.64.0.7\n',
 };
 
@@ -89,6 +89,19 @@ describe('the facts of a real Mac', () => {
         .make()
         .guiSession(signal),
     );
+  });
+
+  test('how long leases are: as somebody set it, or a day (G28)', async () => {
+    const line =
+      'defaults read /Library/Preferences/SystemConfiguration/com.apple.InternetSharing.default.plist bootpd';
+    const told = (answer: string | Error) =>
+      onMac({ [line]: answer })
+        .make()
+        .leaseSeconds(signal);
+    assert.equal(await told('{\n    DHCPLeaseTimeSecs = 600;\n}'), 600);
+    assert.equal(await told(exited(1)), 86_400);
+    assert.equal(await told('{\n}'), 86_400);
+    await assert.rejects(told(new Error('killed')));
   });
 
   test('the address that was told, that of the tailnet and no other, or the first of an interface', async () => {

@@ -2,7 +2,9 @@ import { statfs } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import type { Clock } from '@tartan/kube/clock';
 import type { AgentOptions } from '../../flags/index.ts';
+import { hasAquaSession } from '../../session/aqua-session.ts';
 import type { HostFacts, MemoryLevel } from '../host-facts.ts';
+import { leaseSeconds } from './lease-time.ts';
 import { nodeAddress } from './node-address.ts';
 import { type Run, runCommand } from './run.ts';
 import { systemInfo } from './system-info.ts';
@@ -62,16 +64,9 @@ export const macFacts = ({ options, root, uid, tart, clock, run = runCommand }: 
       ]);
       return { running: list.split('\n').length, most: Number.parseInt(most, 10) || 0 };
     }),
-    // The domain exists as long as that user is logged in at the console; launchctl fails when there is none.
-    guiSession: (signal) =>
-      run('sudo', ['-n', 'launchctl', 'print', `gui/${uid}`], signal).then(
-        () => true,
-        (error: unknown) => {
-          if (error instanceof Error && 'code' in error && typeof error.code === 'number') return false;
-          throw error;
-        },
-      ),
+    guiSession: (signal) => hasAquaSession(run, uid, signal),
     system: keptFor(clock, 60 * minute, (signal) => systemInfo(run, signal)),
+    leaseSeconds: keptFor(clock, 60 * minute, (signal) => leaseSeconds(run, root, signal)),
     address: (signal) => nodeAddress(options, { run, tailscale, interfaces: networkInterfaces }, signal),
   };
 };

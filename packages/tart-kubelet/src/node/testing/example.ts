@@ -34,6 +34,7 @@ export const exampleFacts: Required<Facts> = {
     bootID: 'B-1',
   },
   runtime: '2.32.1',
+  leaseSeconds: 600,
   address: '10.0.0.7',
 };
 
@@ -57,6 +58,7 @@ export const playedHost = (facts: { -readonly [Name in keyof Facts]: Facts[Name]
     labels: told('labels'),
     system: told('system'),
     runtime: told('runtime'),
+    leaseSeconds: told('leaseSeconds'),
     address: told('address'),
   };
 };

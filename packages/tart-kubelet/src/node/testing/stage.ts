@@ -12,7 +12,7 @@ import {
   type Transport,
 } from '@tartan/kube';
 import { type ManualClock, manualClock } from '@tartan/kube/clock';
-import { createKubernetes, nodeAuthorizer } from '@tartan/sim-kubernetes';
+import { createKubernetes } from '@tartan/sim-kubernetes';
 import { recordedLog } from '../../identity/testing/recorded-log.ts';
 import { settle, until } from '../../identity/testing/until.ts';
 import { createNodeController, type NodeController } from '../controller.ts';
@@ -35,6 +35,10 @@ export interface Stage {
   readonly requests: string[];
   /** Stands in for the server: answers `undefined` to let a request through. */
   intercept: (request: string) => Promise<void> | undefined;
+  /** The server has done it; the agent hears of it when this is over. */
+  answered: (request: string) => Promise<void> | undefined;
+  /** Before the watch tells of anything. */
+  news: () => Promise<void> | undefined;
   readonly stamps: string;
   start(wanted?: Partial<Wanted>): NodeController;
   /** Ends the agent that runs. */
@@ -46,10 +50,27 @@ export interface Stage {
   pass(milliseconds: number, step?: number): Promise<void>;
 }
 
+const heldBack = (
+  body: AsyncIterable<Uint8Array>,
+  news: () => Promise<void> | undefined,
+): AsyncIterable<Uint8Array> => ({
+  [Symbol.asyncIterator]: () => {
+    const chunks = body[Symbol.asyncIterator]();
+    return {
+      next: async () => {
+        const chunk = await chunks.next();
+        await news();
+        return chunk;
+      },
+      return: async () => (await chunks.return?.()) ?? { done: true, value: undefined },
+    };
+  },
+});
+
 export const onStage = async (story: (stage: Stage) => Promise<void>): Promise<void> => {
   const stamps = await mkdtemp(join(tmpdir(), 'node-'));
   const clock = manualClock();
-  const kubernetes = await createKubernetes({ clock, authorize: nodeAuthorizer, controllers: false });
+  const kubernetes = await createKubernetes({ clock, controllers: false });
   const as = (commonName: string, organization: string): Transport =>
     inProcessTransport(kubernetes.handle, { user: { commonName, organizations: [organization] } });
   const admin = createClient(as('admin', 'system:masters'), { clock });
@@ -66,7 +87,10 @@ export const onStage = async (story: (stage: Stage) => Promise<void>): Promise<v
       const text = `${request.method} ${request.path.split('?')[0]}${request.path.includes('watch=') ? ' (watch)' : ''}`;
       stage.requests.push(text);
       await stage.intercept(text);
-      return own.send(request);
+      const response = await own.send(request);
+      if (text.endsWith('(watch)')) return { ...response, body: heldBack(response.body, () => stage.news()) };
+      await stage.answered(text);
+      return response;
     },
   };
   const unlessGone = async <T>(found: Promise<T>): Promise<T | undefined> => found.catch(() => undefined);
@@ -79,6 +103,8 @@ export const onStage = async (story: (stage: Stage) => Promise<void>): Promise<v
     lines,
     requests: [],
     intercept: () => undefined,
+    answered: () => undefined,
+    news: () => undefined,
     stamps,
     start: (wanted = {}) => {
       ending = new AbortController();

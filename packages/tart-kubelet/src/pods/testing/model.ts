@@ -92,11 +92,15 @@ export const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => 
       case 'running':
         return [() => void (there().status = { phase: 'Running' })];
       case 'stop gracefully':
-        return [() => record && journal(record.state, { stopRequestedAt: now })];
+        return [() => record && journal(record.state, { stopRequestedAt: record.stopRequestedAt ?? now })];
       case 'stop hard':
         return [() => cutPower({ kind: 'stopped' })];
       case 'take back start':
-        return [() => void (remains = neverStarted), () => journal({ kind: 'configured' })];
+        return [
+          () => record?.state.kind === 'running' && journal({ kind: 'starting', at: record.state.since }),
+          () => void (remains = neverStarted),
+          () => journal({ kind: 'configured' }),
+        ];
       case 'end':
         return [
           () => {

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { dispatchAudience } from '@tartan/api';
+import { KubeError, type Live, pods, serviceAccounts } from '@tartan/kube';
+import { timestamp } from '@tartan/kube/clock';
+import type { Pod } from '../pods/snapshot.ts';
+import { createGuests } from './create-guests.ts';
+import { mount, onStage, problemOf, sharesOf, type Stage, token } from './testing/stage.ts';
+import { isDue, lifeOf } from './token-life.ts';
+
+const hour = 3_600_000;
+const never = new AbortController().signal;
+
+describe('the tokens of a guest', () => {
+  const claimsOf = async ({ kubernetes, read }: Stage, path: string, audience?: string) =>
+    kubernetes.identity.verifyToken(await read(path), audience === undefined ? undefined : [audience]);
+  const minted = ({ requests }: Stage): number => requests.filter((request) => request.endsWith('/token')).length;
+  const renew = ({ guests, vm }: Stage, pod: Live<Pod>) => guests.renewTokens(pod, vm, never);
+
+  it('are for one audience and bound to this very Pod (INC-70)', () =>
+    onStage(async (stage) => {
+      const pod = await stage.pod((spec) => mount(spec, 'jobs', token('jobs', { path: 'deep/token' })));
+      sharesOf(await stage.prepare(pod));
+      const claims = await claimsOf(stage, 'volumes/jobs/deep/token', 'jobs');
+      assert.deepEqual(claims?.audiences, ['jobs']);
+      assert.deepEqual(claims?.pod, { name: 'runner-1', uid: pod.metadata.uid });
+      assert.equal(claims?.serviceAccount.name, 'builder');
+      assert.equal(await claimsOf(stage, 'volumes/jobs/deep/token'), undefined);
+      assert.equal(await stage.mode('volumes/jobs/deep/token'), 0o600);
+      assert.deepEqual(await stage.files(), ['env/tuist.env', 'volumes/jobs/deep/token']);
+    }));
+
+  it('are asked for once where the one for the dispatch is also in env', () =>
+    onStage(async (stage) => {
+      const pod = await stage.pod((spec) => mount(spec, 'dispatch', token(dispatchAudience)));
+      sharesOf(await stage.prepare(pod));
+      assert.equal(await stage.read('env/sa_token'), await stage.read('volumes/dispatch/token'));
+      assert.equal(await stage.mode('env/sa_token'), 0o600);
+      assert.equal(minted(stage), 1);
+    }));
+
+  it('are in env for the dispatch also when nobody mounts the volume that names it', () =>
+    onStage(async (stage) => {
+      const sources = [token(dispatchAudience)];
+      const pod = await stage.pod((spec) => (spec.volumes = [{ name: 'd', projected: { sources } }]));
+      assert.deepEqual(Object.keys(sharesOf(await stage.prepare(pod))), ['env', 'status']);
+      assert.ok(await claimsOf(stage, 'env/sa_token', dispatchAudience));
+      stage.clock.advance(hour);
+      const before = await stage.read('env/sa_token');
+      await renew(stage, pod);
+      assert.notEqual(await stage.read('env/sa_token'), before);
+    }));
+
+  const added = (spec: NonNullable<Pod['spec']>, automount?: boolean): void => {
+    if (automount !== undefined) spec.automountServiceAccountToken = automount;
+    mount(spec, 'kube-api-access-x7k2p', token(''), { configMap: { name: 'kube-root-ca.crt' } });
+  };
+
+  for (const automount of [undefined, false])
+    it(`are none for the cluster when automountServiceAccountToken is ${automount} (INC-70)`, () =>
+      onStage(async (stage) => {
+        const pod = await stage.pod((spec) => added(spec, automount));
+        assert.deepEqual(Object.keys(sharesOf(await stage.prepare(pod))), ['env', 'status']);
+        assert.deepEqual(stage.requests, []);
+        assert.equal(await renew(stage, pod), undefined);
+      }));
+
+  it('are for the cluster when somebody asked for that in so many words', () =>
+    onStage(async (stage) => {
+      await stage.configMap('kube-root-ca.crt', { 'ca.crt': 'pem' });
+      sharesOf(await stage.prepare(await stage.pod((spec) => added(spec, true))));
+      assert.ok(await claimsOf(stage, 'volumes/kube-api-access-x7k2p/token'));
+    }));
+
+  it('are renewed after four fifths of their life, in place, and not before (INC-69)', () =>
+    onStage(async (stage) => {
+      const pod = await stage.pod((spec) => {
+        mount(spec, 'short', token('a', { expirationSeconds: 600 }), token('b', { path: 'long' }));
+      });
+      const start = stage.clock.now();
+      sharesOf(await stage.prepare(pod));
+      const read = async () => [await stage.read('volumes/short/token'), await stage.read('volumes/short/long')];
+      const first = await read();
+      assert.equal(await renew(stage, pod), start + 480_000);
+      stage.clock.advance(479_999);
+      await renew(stage, pod);
+      assert.deepEqual(await read(), first);
+      assert.equal(minted(stage), 2);
+      stage.clock.advance(1);
+      assert.equal(await renew(stage, pod), start + 960_000);
+      const second = await read();
+      assert.notEqual(second[0], first[0]);
+      assert.equal(second[1], first[1]);
+      assert.ok(await claimsOf(stage, 'volumes/short/token', 'a'));
+      assert.deepEqual(await stage.files(), ['env/tuist.env', 'volumes/short/long', 'volumes/short/token']);
+    }));
+
+  for (const content of [undefined, '', '{', '{"v/token":{"mintedAt":0}}', 'null'])
+    it(`are renewed at once when their life reads ${JSON.stringify(content)}`, () =>
+      onStage(async (stage) => {
+        const pod = await stage.pod((spec) => mount(spec, 'v', token('a')));
+        sharesOf(await stage.prepare(pod));
+        const lives = join(stage.folder, stage.vm, 'token-lives.json');
+        if (content === undefined) rmSync(lives);
+        else writeFileSync(lives, content);
+        await renew(stage, pod);
+        assert.equal(minted(stage), 2);
+        await renew(stage, pod);
+        assert.equal(minted(stage), 2);
+      }));
+
+  it('stay where a new one cannot be had, and keep no other from being renewed', () =>
+    onStage(async (stage) => {
+      const pod = await stage.pod((spec) => mount(spec, 'v', token('a'), token('b', { path: 'other' })));
+      sharesOf(await stage.prepare(pod));
+      const before = [await stage.read('volumes/v/token'), await stage.read('volumes/v/other')];
+      stage.clock.advance(hour);
+      let refused = 0;
+      stage.intercept = () => {
+        refused += 1;
+        if (refused === 1) throw new KubeError('unreachable', 'no answer');
+      };
+      await assert.rejects(renew(stage, pod), { reason: 'unreachable' });
+      assert.equal(await stage.read('volumes/v/token'), before[0]);
+      assert.notEqual(await stage.read('volumes/v/other'), before[1]);
+      stage.requests.length = 0;
+      await renew(stage, pod);
+      assert.equal(minted(stage), 1);
+      assert.notEqual(await stage.read('volumes/v/token'), before[0]);
+    }));
+
+  it('that are good for a moment only are not asked for all the time', () =>
+    onStage(async ({ clock, folder, node, pod, vm }) => {
+      const createToken = async () => ({ token: 't', expirationTimestamp: timestamp(clock.now() + 1000) });
+      const guests = createGuests({ folder, client: node, clock, tokens: { createToken } });
+      const made = await pod((spec) => mount(spec, 'v', token('a')));
+      sharesOf(await guests.prepare(made, vm, { hostIP: undefined }, never));
+      assert.equal(await guests.renewTokens(made, vm, never), clock.now() + 60_000);
+    }));
+
+  it('are not written for a guest that is gone', () =>
+    onStage(async (stage) => {
+      const pod = await stage.pod((spec) => mount(spec, 'v', token('a')));
+      await assert.rejects(renew(stage, pod), { code: 'ENOENT' });
+      assert.deepEqual(await stage.guests.list(), []);
+    }));
+
+  it('that the server refuses are told with what to do', () =>
+    onStage(async (stage) => {
+      // As it was before the volume was added to the copy that we have.
+      const pod = await stage.pod();
+      mount(pod.spec ?? assert.fail(), 'v', token('other'));
+      const problem = problemOf(await stage.prepare(pod));
+      assert.match(
+        problem,
+        /^TokenRefused: .*ServiceAccount builder for other: .*"other" not found in pod spec volume/,
+      );
+      assert.match(problem, /add a projected volume with a serviceAccountToken of that audience\.$/);
+      mkdirSync(join(stage.folder, stage.vm));
+      await assert.rejects(renew(stage, pod), /add a projected volume/);
+    }));
+
+  it('of an account that is not there are told with what to do', () =>
+    onStage(async (stage) => {
+      const pod = await stage.pod((spec) => mount(spec, 'v', token('a')));
+      await stage.admin.delete(serviceAccounts, { namespace: 'runners', name: 'builder' });
+      assert.match(
+        problemOf(await stage.prepare(pod)),
+        /^CreateContainerConfigError: .*ServiceAccount builder: it is not there/,
+      );
+    }));
+
+  it('are never those of a later Pod with the same name', () =>
+    onStage(async (stage) => {
+      const change = (spec: NonNullable<Pod['spec']>) => mount(spec, 'v', token('a'));
+      const old = await stage.pod(change);
+      await stage.admin.delete(pods, { namespace: 'runners', name: 'runner-1' }, { gracePeriodSeconds: 0 });
+      await stage.pod(change);
+      assert.match(problemOf(await stage.prepare(old)), /does not match the UID in record/);
+    }));
+});
+
+describe('the life of a token', () => {
+  const now = 1_000_000;
+  for (const [what, seconds, left, expected] of [
+    ['is what was asked for', 3600, hour, 0.8 * hour],
+    ['is what the server gave, if that is less', 3600, hour / 2, 0.4 * hour],
+    ['is what was asked for when the server gives more', 3600, 24 * hour, 0.8 * hour],
+    ['is what was asked for when clocks differ so much that it seems over', 3600, -hour, 0.8 * hour],
+    ['is what was asked for when the server’s word cannot be read', 3600, Number.NaN, 0.8 * hour],
+    ['is a day at most', 10 * 24 * 3600, 10 * 24 * hour, 24 * hour],
+  ] as const)
+    it(what, () => assert.equal(lifeOf(now, seconds, now + left).renewAt, now + expected));
+
+  it('is over when the clock was set back behind its beginning', () => {
+    const life = lifeOf(now, 3600, now + hour);
+    assert.equal(isDue(life, now), false);
+    assert.equal(isDue(life, now - 1), true);
+  });
+});

@@ -1,0 +1,80 @@
+import { agentMetricNames as names } from '@tartan/api';
+import type { Clock } from '@tartan/kube/clock';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Worthless } from '../collect/decision.ts';
+import type { GuestDisk, Slots } from '../node/host-facts.ts';
+
+export interface MacMetricsOptions {
+  readonly clock: Clock;
+  /** Asked whenever somebody reads the metrics. When the oldest Pod was made whose virtual machine has not started, if there is one. */
+  readonly oldestWaitingSince: () => number | undefined;
+  readonly pullsUnderWay: () => number;
+}
+
+export interface MacMetrics {
+  /** What was found on the Mac. A guest that is not in the list any more is gone. */
+  looked(found: { readonly slots?: Slots; readonly guestDisks?: readonly GuestDisk[] }): void;
+  collected(why: Worthless): void;
+}
+
+const reasons: Readonly<Record<Worthless, string>> = {
+  'orphan clone': 'orphan_clone',
+  'stale image': 'stale_image',
+  'stale golden base': 'stale_golden_base',
+  'under pressure': 'pressure',
+};
+
+export const createMacMetrics = (registry: Registry, options: MacMetricsOptions): MacMetrics => {
+  const { clock, oldestWaitingSince, pullsUnderWay } = options;
+  const registers = [registry];
+  const guestDisk = new Gauge({
+    name: names.guestDiskUsagePercent,
+    help: 'How full the system disk of a running virtual machine is, seen from inside',
+    labelNames: ['vm'],
+    registers,
+  });
+  const slots = new Gauge({ name: names.vmSlots, help: 'Virtual machines that may run at a time', registers });
+  const taken = new Gauge({
+    name: names.vmSlotsTaken,
+    help: 'Virtual machines that run, whoever started them',
+    registers,
+  });
+  const age = new Gauge({
+    name: names.oldestWaitingPodSeconds,
+    // A count of such Pods looks the same for one that waits for hours as for many that wait for a moment (INC-72).
+    help: 'Age of the oldest Pod of this Mac whose virtual machine has not started. Zero when there is none: alert on it',
+    registers: [],
+    collect() {
+      const since = oldestWaitingSince();
+      this.set(since === undefined ? 0 : Math.max(0, clock.now() - since) / 1000);
+    },
+  });
+  const pulls = new Gauge({
+    name: names.imagePullsUnderWay,
+    help: 'Images that are being fetched, or wait for their turn',
+    registers: [],
+    collect() {
+      this.set(pullsUnderWay());
+    },
+  });
+  for (const gauge of [age, pulls]) registry.registerMetric(gauge);
+  const collected = new Counter({
+    name: names.collected,
+    help: 'Virtual machines and images that were deleted since nobody needed them: reason is orphan_clone, stale_image, stale_golden_base or pressure',
+    labelNames: ['reason'],
+    registers,
+  });
+  for (const reason of Object.values(reasons)) collected.inc({ reason }, 0);
+  return {
+    looked: (found) => {
+      if (found.slots !== undefined) {
+        slots.set(found.slots.total);
+        taken.set(found.slots.taken);
+      }
+      if (found.guestDisks === undefined) return;
+      guestDisk.reset();
+      for (const { vm, usedPercent } of found.guestDisks) guestDisk.set({ vm }, usedPercent);
+    },
+    collected: (why) => collected.inc({ reason: reasons[why] }),
+  };
+};

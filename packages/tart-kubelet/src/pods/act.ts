@@ -1,0 +1,137 @@
+import { boot, clone, configure, adopt } from './act-start.ts';
+import { addFinalizer, deletePod, publishNow, removeFinalizer } from './act-on-server.ts';
+import { deleteVm, forget, stopGracefully, stopHard } from './act-stop.ts';
+import { type Acted, changed, lookAgain, recordOf, rest, type Scene, writeRecord } from './acted.ts';
+import type { Decision } from './decision.ts';
+import { fetchImage } from './fetch-image.ts';
+import { runOf } from './observe.ts';
+import { isThere, type Pod, type Snapshot } from './snapshot.ts';
+import { tell } from './tell.ts';
+
+/** Somebody else's virtual machine ends without a word to us. */
+const slotMs = 10_000;
+const unknownMs = 5_000;
+
+const wait = ({ snapshot: { now } }: Scene, { for: { reason }, until }: Extract<Decision, { kind: 'wait' }>): Acted => {
+  if (until !== undefined) return { kind: 'rest', until };
+  if (reason === 'WaitingForSlot') return { kind: 'rest', until: now + slotMs };
+  return reason === 'TartUnreachable' ? { kind: 'rest', until: now + unknownMs } : rest;
+};
+
+/** Also one that an earlier life of the agent started: nobody else would tell when it ends. */
+const follow = (scene: Scene, pod: Pod): void => {
+  const { record, vm } = scene.snapshot;
+  if (vm.kind === 'running') scene.world.runs.follow(runOf(scene, record, pod), vm.process);
+};
+
+/** It runs: its address is kept, and its tokens stay fresh. */
+const keepRunning = async (scene: Scene, address: string): Promise<Acted> => {
+  const { memory, signal, snapshot, uid, vm, world } = scene;
+  const { pod } = snapshot;
+  const { state } = recordOf(scene);
+  if (!isThere(pod) || state.kind !== 'running') return lookAgain;
+  follow(scene, pod);
+  memory.troubles.forget(uid);
+  if (state.address !== address) {
+    world.observer?.booted(pod, world.clock.now() - state.since);
+    const record = await writeRecord(scene, { state: { ...state, address } });
+    return changed({ record });
+  }
+  try {
+    return { kind: 'rest', until: await world.guests.renewTokens(pod, vm, signal) };
+  } catch (error) {
+    world.log.warn('A token of a guest could not be renewed; it is tried again', { vm, error });
+    return { kind: 'rest', until: snapshot.now + 60_000 };
+  }
+};
+
+/** All that is ever decided for a Pod that is gone. */
+const actOnGone = async (scene: Scene, decision: Decision): Promise<Acted> => {
+  if (decision.kind === 'stop hard') return stopHard(scene);
+  if (decision.kind === 'delete VM') return deleteVm(scene);
+  if (decision.kind === 'forget') return forget(scene);
+  return decision.kind === 'wait' ? wait(scene, decision) : rest;
+};
+
+const notStarted: Snapshot['remains'] = { started: false, ending: { kind: 'unknown' } };
+
+/** Does the one thing that was decided. Cut after any side effect, the next pass sees what there is and goes on. */
+export const act = async (scene: Scene, decision: Decision): Promise<Acted> => {
+  const { memory, snapshot, uid, vm, world } = scene;
+  const { pod } = snapshot;
+  if (!isThere(pod)) return actOnGone(scene, decision);
+  switch (decision.kind) {
+    case 'rest':
+      return rest;
+    case 'wait':
+      return wait(scene, decision);
+    case 'leave':
+      tell(world.events, pod, 'NotForMacs', decision.message);
+      return rest;
+    case 'reject':
+      tell(world.events, pod, 'UnsupportedPod', decision.message);
+      return publishNow(scene, decision);
+    case 'add finalizer':
+      return addFinalizer(scene, pod);
+    case 'pull':
+      return fetchImage(scene, pod);
+    case 'clone':
+      return clone(scene, pod);
+    case 'configure':
+      return configure(scene, pod);
+    case 'boot':
+      return boot(scene, pod);
+    case 'adopt':
+      return adopt(scene, pod, decision);
+    case 'wait for address':
+      follow(scene, pod);
+      memory.addresses.watch(uid, vm);
+      return rest;
+    case 'running':
+      return keepRunning(scene, decision.address);
+    case 'stop gracefully':
+      return stopGracefully(scene, decision.graceMs);
+    case 'wait for shutdown':
+      follow(scene, pod);
+      return { kind: 'rest', until: decision.until };
+    case 'stop hard':
+      return stopHard(scene);
+    case 'take back start': {
+      const { state } = recordOf(scene);
+      // Before the log goes: what is said to run and has no log would have ended, and could never start.
+      if (state.kind === 'running') await writeRecord(scene, { state: { kind: 'starting', at: state.since } });
+      await world.runs.takeBack(runOf(scene, snapshot.record, pod));
+      await writeRecord(scene, { state: { kind: 'configured' } });
+      return { kind: 'failed', reason: 'TartCreateFailed', message: decision.message };
+    }
+    case 'end': {
+      await world.runs.finish(runOf(scene, snapshot.record, pod));
+      const { ending, image } = decision;
+      const before = recordOf(scene);
+      const record = await writeRecord(scene, {
+        image: { ...before.image, reference: before.image.reference || image },
+        state: { kind: 'ended', ending },
+      });
+      world.log.info('A virtual machine has ended', { vm, reason: ending.reason, exitCode: ending.exitCode });
+      return changed({ record });
+    }
+    case 'restart': {
+      const { stopRequestedAt: _asked, ...before } = recordOf(scene);
+      const record = { ...before, run: decision.run, previous: decision.previous, state: { kind: 'cloning' as const } };
+      await world.journal.write(record);
+      memory.images.drop(uid);
+      memory.addresses.forget(uid);
+      return changed({ record, remains: notStarted, image: memory.images.sight(uid) });
+    }
+    case 'delete VM':
+      return deleteVm(scene);
+    case 'finish status':
+      return publishNow(scene, decision);
+    case 'remove finalizer':
+      return removeFinalizer(scene, pod);
+    case 'delete Pod':
+      return deletePod(scene, pod);
+    case 'forget':
+      return forget(scene);
+  }
+};

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { systemClock } from '@tartan/kube/clock';
+import { createAddressWatch } from './address-watch.ts';
+
+describe('the address of a guest', { timeout: 20_000 }, () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'leases-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  /** A tart that knows no address until there is a lease, and then takes its time to say so, as the real one does. */
+  const stage = () => {
+    const leases = join(folder, 'leases');
+    let address: string | undefined;
+    let questions = 0;
+    const found = Promise.withResolvers<string>();
+    const watch = createAddressWatch({
+      tart: {
+        ip: async (_, { signal } = {}) => {
+          questions += 1;
+          if (address !== undefined) return address;
+          // A question without an answer lasts until somebody takes it back.
+          return new Promise((resolve) => signal?.addEventListener('abort', () => resolve(undefined)));
+        },
+      },
+      leases,
+      changed: found.resolve,
+      clock: systemClock,
+    });
+    return {
+      watch,
+      found: found.promise,
+      questions: () => questions,
+      lease: (text: string) => {
+        address = text;
+        writeFileSync(leases, text);
+      },
+    };
+  };
+
+  it('is asked for as soon as the leases change, although an earlier question still waits', async () => {
+    const { found, lease, questions, watch } = stage();
+    watch.watch('a', 'vm');
+    watch.watch('a', 'vm');
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(watch.of('a'), undefined);
+    lease('192.168.64.2');
+    assert.equal(await found, 'a');
+    assert.equal(watch.of('a'), '192.168.64.2');
+    const asked = questions();
+    watch.watch('a', 'vm');
+    assert.equal(questions(), asked, 'what is known is not asked for again');
+    watch.stop();
+  });
+
+  it('of a run that is over is forgotten, and what was asked for it comes to nothing', async () => {
+    const { found, lease, watch } = stage();
+    watch.watch('a', 'vm');
+    watch.forget('a');
+    lease('192.168.64.2');
+    watch.watch('b', 'vm');
+    assert.equal(await found, 'b');
+    assert.equal(watch.of('a'), undefined);
+    watch.forget('b');
+    assert.equal(watch.of('b'), undefined);
+    watch.stop();
+  });
+});
