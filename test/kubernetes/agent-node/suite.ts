@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID, X509Certificate } from 'node:crypto';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,6 +20,9 @@ import { approvableRequests, createApprover } from '../../../packages/provider/s
 import type { MachineIdentity } from '../../../packages/provider/src/identity/approve/observe.ts';
 import { joinKubeconfig } from '../../../packages/provider/src/identity/join-kubeconfig.ts';
 import { deleteJoinToken, mintJoinToken } from '../../../packages/provider/src/identity/mint-join-token.ts';
+import { createServingApprover, servingRequests } from '../../../packages/provider/src/identity/serving/controller.ts';
+import { placeOf } from '../../../packages/provider/src/manager/place-of.ts';
+import { createServingCertificate } from '../../../packages/tart-kubelet/src/api/serving-certificate.ts';
 import { createNodeIdentity } from '../../../packages/tart-kubelet/src/identity/index.ts';
 import { recordedLog } from '../../../packages/tart-kubelet/src/identity/testing/recorded-log.ts';
 import { createNodeController, type Facts } from '../../../packages/tart-kubelet/src/node/index.ts';
@@ -47,7 +50,7 @@ export const runAgentNodeSuite = (title: string, start: () => Promise<NodeCluste
     const name = `mac-${randomUUID().slice(0, 8)}`;
     const inLeases = { namespace: 'kube-node-lease', name };
     const providerID = `scw-applesilicon://fr-par-1/${name}`;
-    const machine: { identity: MachineIdentity } = { identity: { uid: 'u1', deleting: false } };
+    const machine: { identity: MachineIdentity } = { identity: { uid: 'u1', deleting: false, providerID } };
     const { log, lines } = recordedLog();
     const facts: { -readonly [Name in keyof Facts]: Facts[Name] } = { ...exampleFacts };
     const approving = new AbortController();
@@ -59,13 +62,16 @@ export const runAgentNodeSuite = (title: string, start: () => Promise<NodeCluste
     let ending = new AbortController();
     let agent: Promise<unknown> = Promise.resolve();
     let nudge = (): void => {};
+    let agentClient = (): Client => admin;
 
     const startAgent = async (): Promise<void> => {
       ending = new AbortController();
       const kubeconfig = join(folder, 'kubeconfig');
       const identity = createNodeIdentity({ kubeconfig, nodeName: name, clock: systemClock, random: Math.random, log });
+      const client = createClient(identity.transport, options);
+      agentClient = () => client;
       const controller = createNodeController({
-        client: createClient(identity.transport, options),
+        client,
         wanted: { ...exampleWanted, nodeName: name, providerID },
         host: playedHost(facts),
         stamps: join(folder, 'stamps'),
@@ -95,22 +101,29 @@ export const runAgentNodeSuite = (title: string, start: () => Promise<NodeCluste
       folder = await mkdtemp(join(tmpdir(), 'agent-node-'));
       cluster = await start();
       admin = createClient(cluster.admin, options);
-      const requests = createWatchCache({
-        client: admin,
-        resource: certificateSigningRequests,
-        ...approvableRequests,
-        ...options,
-        random: Math.random,
-        log,
-      });
-      const judge = createApprover({
-        requests,
+      const cacheOf = (selection: { fieldSelector: string }) =>
+        createWatchCache({
+          client: admin,
+          resource: certificateSigningRequests,
+          ...selection,
+          ...options,
+          random: Math.random,
+          log,
+        });
+      const judging = {
         subresources: createSubresources(cluster.admin, options),
-        machineOf: async (asked) => (asked === name ? machine.identity : undefined),
+        machineOf: async (asked: string) => (asked === name ? machine.identity : undefined),
         ...options,
         log,
-      });
-      approver = Promise.all([requests.run(approving.signal), judge.run(approving.signal)]);
+      };
+      const [joining, serving] = [cacheOf(approvableRequests), cacheOf(servingRequests)];
+      const parts = [
+        joining,
+        serving,
+        createApprover({ ...judging, requests: joining }),
+        createServingApprover({ ...judging, requests: serving, placeOf: placeOf(admin, { tailnet: true }) }),
+      ];
+      approver = Promise.all(parts.map((part) => part.run(approving.signal)));
       const token = await mintJoinToken(admin, {
         machine: { namespace: 'default', name, uid: 'u1' },
         record: async (record) => {
@@ -180,6 +193,31 @@ export const runAgentNodeSuite = (title: string, start: () => Promise<NodeCluste
       assert.equal(seen?.metadata.labels?.['tuist.dev/golden-0123456789abcdef'], undefined);
       assert.deepEqual(seen?.status?.addresses, [{ type: 'InternalIP', address: '10.0.0.8' }]);
       assert.equal(statusOf(seen, 'Ready'), 'True');
+    });
+
+    test('it gets a certificate to serve with, for the address in the tailnet that its Node tells', async ({
+      signal,
+    }) => {
+      facts.address = '100.64.7.9';
+      nudge();
+      const isThere = (seen: Live<Node> | undefined): boolean => seen?.status?.addresses?.[0]?.address === '100.64.7.9';
+      await nodeUntil('has the address', signal, isThere);
+      const got = Promise.withResolvers<string>();
+      const over = AbortSignal.any([signal, ending.signal]);
+      const stop = new AbortController();
+      const serving = createServingCertificate({
+        client: agentClient(),
+        subject: () => ({ nodeName: name, addresses: ['100.64.7.9'], dnsNames: [name] }),
+        store: { load: async () => undefined, save: async () => {} },
+        onIdentity: ({ certificate }) => got.resolve(certificate),
+        clock: hasty,
+        random: Math.random,
+        log,
+      }).run(AbortSignal.any([over, stop.signal]));
+      const certificate = new X509Certificate(await got.promise);
+      stop.abort();
+      await serving;
+      assert.equal(certificate.subjectAltName, `DNS:${name}, IP Address:100.64.7.9`);
     });
 
     test('a cordon stays, whatever the agent writes', async ({ signal }) => {

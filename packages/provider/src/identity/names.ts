@@ -3,6 +3,9 @@
 /** Signs client certificates of kubelets, and nothing else: organisation `system:nodes`, no alternative names. */
 export const kubeletClientSigner = 'kubernetes.io/kube-apiserver-client-kubelet';
 
+/** Signs serving certificates of kubelets: subject of the Node, addresses and DNS names, no other names. Nobody approves by default. */
+export const kubeletServingSigner = 'kubernetes.io/kubelet-serving';
+
 /**
  * Who comes with one of our tokens is in this group. Kubernetes allows `system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]` and takes no
  * token that has another one.

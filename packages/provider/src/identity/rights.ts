@@ -1,4 +1,4 @@
-import { joinGroup, kubeletClientSigner, tokenNamespace } from './names.ts';
+import { joinGroup, kubeletClientSigner, kubeletServingSigner, tokenNamespace } from './names.ts';
 
 /** A rule of a Role or ClusterRole. */
 interface Right {
@@ -28,7 +28,7 @@ export const identityRights: {
     {
       apiGroups: ['certificates.k8s.io'],
       resources: ['signers'],
-      resourceNames: [kubeletClientSigner],
+      resourceNames: [kubeletClientSigner, kubeletServingSigner],
       verbs: ['approve'],
     },
   ],

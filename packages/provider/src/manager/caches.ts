@@ -15,7 +15,7 @@ import {
 import type { Clock, Random } from '@tartan/kube/clock';
 import { coreClusters } from '../cluster/core-cluster.ts';
 import { coreMachineDeployments } from '../core/machine-deployment.ts';
-import { approvableRequests } from '../identity/index.ts';
+import { approvableRequests, servingRequests } from '../identity/index.ts';
 import type { CoreVersion } from './core-version.ts';
 import { lean, leanNode, leanPod, withoutData } from './lean.ts';
 
@@ -50,6 +50,7 @@ export const createCaches = (options: CacheOptions) => {
     nodes: cacheOf(nodes, { transform: leanNode }),
     pods: cacheOf(pods, { transform: leanPod }),
     certificateRequests: cacheOf(certificateSigningRequests, approvableRequests),
+    servingRequests: cacheOf(certificateSigningRequests, servingRequests),
     kubeconfigs: cacheOf(secrets, {
       namespace: secretsNamespace,
       labelSelector: labels.clusterName,

@@ -2,11 +2,12 @@ import { type Controller, createSubresources } from '@tartan/kube';
 import { createClusterController } from '../cluster/controller.ts';
 import { createControlPlaneController } from '../control-plane/controller.ts';
 import { serviceAddress } from '../control-plane/service-address.ts';
-import { createApprover } from '../identity/index.ts';
+import { createApprover, createServingApprover } from '../identity/index.ts';
 import { createPodRelease } from '../pods/controller.ts';
 import { createFleetSpread } from '../spread/controller.ts';
 import type { Wiring } from './controllers.ts';
 import { machineOf } from './machine-of.ts';
+import { placeOf } from './place-of.ts';
 
 /** What is looked after in Kubernetes alone: what Cluster API waits for, who may be a Node, and Pods of Macs. */
 export const clusterControllers = (wiring: Wiring): readonly Controller[] => {
@@ -14,6 +15,8 @@ export const clusterControllers = (wiring: Wiring): readonly Controller[] => {
   const { options, clock, log, redactor } = parts;
   const common = { client, clock, log, events, metrics };
   const subresources = createSubresources(transport, { clock });
+
+  const judging = { ...common, subresources, machineOf: machineOf(client) };
 
   const spread = createFleetSpread({ ...common, deployment: options.fleetSpread, nodes: caches.nodes });
   return [
@@ -27,7 +30,12 @@ export const clusterControllers = (wiring: Wiring): readonly Controller[] => {
       address: (call) => serviceAddress(client, call),
       ca: parts.ca ?? '',
     }),
-    createApprover({ ...common, requests: caches.certificateRequests, subresources, machineOf: machineOf(client) }),
+    createApprover({ ...judging, requests: caches.certificateRequests }),
+    createServingApprover({
+      ...judging,
+      requests: caches.servingRequests,
+      placeOf: placeOf(client, { tailnet: parts.settings.tailscale !== undefined }),
+    }),
     createPodRelease({ ...common, ...caches, count: metrics.podReleased }),
     ...(spread ? [spread] : []),
   ];

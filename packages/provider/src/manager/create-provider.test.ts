@@ -25,7 +25,7 @@ describe('one manager', () => {
     assert.ok(!manager.leads());
   });
 
-  test('sees a machine through its whole life, and asks for no right that it does not have', async (t) => {
+  test('sees a machine through its whole life, and asks for no right that it does not have (INC-16)', async (t) => {
     const { client, start, installCore, pass, refused } = await setStage(t);
     await installCore();
     const serverID = '6f1c0a52-0d7e-4a2b-8f43-3c2d1b0a9e87';

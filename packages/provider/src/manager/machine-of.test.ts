@@ -26,9 +26,15 @@ describe('whose Node it is', () => {
     const elsewhere = 'a-namespace';
     await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: elsewhere } });
     await create(elsewhere, 'mac-1');
-    const nothing = { deleting: false, tokenID: undefined, tokenExpiresAt: undefined };
+    const nothing = {
+      deleting: false,
+      serverID: undefined,
+      providerID: undefined,
+      tokenID: undefined,
+      tokenExpiresAt: undefined,
+    };
     assert.deepEqual(await of('mac-1', signal), { uid: older.metadata.uid, ...nothing });
-    const status = { joinTokenID: 'abcdef', joinTokenExpires: '2026-01-01T01:00:00Z' };
+    const status = { serverID: '2f4b', joinTokenID: 'abcdef', joinTokenExpires: '2026-01-01T01:00:00Z' };
     await client.patch(
       machine.resource,
       { namespace, name: 'mac-1' },
@@ -38,6 +44,8 @@ describe('whose Node it is', () => {
     assert.deepEqual(await of('mac-1', signal), {
       uid: older.metadata.uid,
       deleting: false,
+      serverID: '2f4b',
+      providerID: `scw-applesilicon://${older.spec.zone}/2f4b`,
       tokenID: 'abcdef',
       tokenExpiresAt: Date.parse('2026-01-01T01:00:00Z'),
     });

@@ -1,6 +1,7 @@
 import { machine, type ScalewayAppleSiliconMachine } from '@tartan/api';
 import type { Client, Live } from '@tartan/kube';
 import type { MachineOf } from '../identity/index.ts';
+import { providerIDOf } from '../machine/node-facts.ts';
 
 /**
  * The machine whose Node bears a name, read from the server: a denial is final. Two machines of one name in two namespaces want the same
@@ -17,6 +18,8 @@ export const machineOf =
     return {
       uid: metadata.uid,
       deleting: metadata.deletionTimestamp !== undefined,
+      serverID: status?.serverID || undefined,
+      providerID: providerIDOf(oldest),
       tokenID: status?.joinTokenID,
       tokenExpiresAt: status?.joinTokenExpires === undefined ? undefined : Date.parse(status.joinTokenExpires),
     };

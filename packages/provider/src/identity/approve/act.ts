@@ -1,6 +1,12 @@
-import { isKubeError, type Live, type Logger, type Outcome, settled, type Subresources } from '@tartan/kube';
+import { again, isKubeError, type Live, type Logger, type Outcome, settled, type Subresources } from '@tartan/kube';
 import type { CertificateRequest } from '../issued-identity.ts';
-import type { Decision } from './verdicts.ts';
+
+/** What can be done about a request, whoever decided it and for whatever reason. */
+type Verdict =
+  | { readonly kind: 'leave' }
+  /** What it needs may still come. */
+  | { readonly kind: 'wait'; readonly forMs: number }
+  | { readonly kind: 'approve' | 'deny'; readonly reason: string; readonly message: string };
 
 export interface ActOptions {
   readonly subresources: Pick<Subresources, 'approveCertificate'>;
@@ -14,10 +20,11 @@ export interface ActOptions {
  */
 export const act = async (
   request: Live<CertificateRequest>,
-  decision: Decision,
+  decision: Verdict,
   { subresources, log, signal }: ActOptions,
 ): Promise<Outcome> => {
   if (decision.kind === 'leave') return settled;
+  if (decision.kind === 'wait') return again(decision.forMs);
   const { reason, message } = decision;
   const type = decision.kind === 'approve' ? 'Approved' : 'Denied';
   try {
@@ -26,7 +33,8 @@ export const act = async (
     if (isKubeError(error, 'conflict', 'notFound')) return settled;
     throw error;
   }
-  const fields = { request: request.metadata.name, requester: request.spec.username, reason };
+  const { signerName: signer, username: requester } = request.spec;
+  const fields = { request: request.metadata.name, requester, signer, reason };
   if (decision.kind === 'approve') log.info('A certificate request is approved', fields);
   else log.warn('A certificate request is denied', fields);
   return settled;

@@ -14,6 +14,7 @@ import {
 import { type Reading, type RequestedCertificate, readRequest } from './certificate-request.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
+const plain = (requested: RequestedCertificate) => ({ ...requested, attributes: requested.attributes.length });
 const read = (wanted: Parameters<typeof makeRequest>[0]): RequestedCertificate => {
   const reading = readRequest(makeRequest(wanted));
   assert.ok(reading.ok, JSON.stringify(reading));
@@ -50,12 +51,13 @@ describe('a certificate request is read', () => {
       { type: 'O', text: 'system:nodes' },
       { type: 'CN', text: 'system:node:mac-1' },
     ];
-    assert.deepEqual(read({}), { subject, hasAttributes: false, keyIsRSA: false });
-    assert.deepEqual(read({ textTag: 0x0c }), { subject, hasAttributes: false, keyIsRSA: false });
+    assert.deepEqual(plain(read({})), { subject, attributes: 0, keyIsRSA: false });
+    assert.deepEqual(plain(read({ textTag: 0x0c })), { subject, attributes: 0, keyIsRSA: false });
     const keys = generateKeyPairSync('rsa', { modulusLength: 2048 });
-    assert.deepEqual(read({ keys }), { subject, hasAttributes: false, keyIsRSA: true });
+    assert.deepEqual(plain(read({ keys })), { subject, attributes: 0, keyIsRSA: true });
     const foreign = readRequest(base64(byOpenSSL));
-    assert.deepEqual(foreign, { ok: true, requested: { subject, hasAttributes: false, keyIsRSA: true } });
+    assert.ok(foreign.ok);
+    assert.deepEqual(plain(foreign.requested), { subject, attributes: 0, keyIsRSA: true });
   });
 
   test('with all organisations, in one part of the name or in two', () => {
@@ -76,7 +78,7 @@ describe('a certificate request is read', () => {
 
   test('and tells that it asks for extensions, in whatever attribute', () => {
     for (const attribute of [alternativeName('x'), microsoftAlternativeName('x'), keyUsageExtension()])
-      assert.equal(read({ attributes: [attribute] }).hasAttributes, true);
+      assert.deepEqual(Buffer.from(read({ attributes: [attribute] }).attributes), attribute);
   });
 });
 

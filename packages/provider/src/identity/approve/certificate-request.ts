@@ -9,8 +9,8 @@ interface SubjectPart {
 /** What a PKCS#10 request asks to be certified. */
 export interface RequestedCertificate {
   readonly subject: readonly SubjectPart[];
-  /** It asks for more than a subject and a key: alternative names, extensions, whatever. A kubelet asks for none. */
-  readonly hasAttributes: boolean;
+  /** What it asks for besides a subject and a key, in DER: alternative names, extensions, whatever. Empty in a client's request. */
+  readonly attributes: Uint8Array;
   readonly keyIsRSA: boolean;
 }
 
@@ -52,7 +52,7 @@ const requestedIn = (der: Uint8Array): RequestedCertificate => {
   if (rest.length > 0) throw new DerError('more than a request holds');
   return {
     subject: elementsIn(bodyOf(subject, tags.sequence, 'subject')).flatMap(partsOf),
-    hasAttributes: attributes !== undefined && bodyOf(attributes, tags.context0, 'attributes').length > 0,
+    attributes: attributes === undefined ? new Uint8Array() : bodyOf(attributes, tags.context0, 'attributes'),
     keyIsRSA: algorithmOf(bodyOf(key, tags.sequence, 'public key')) === rsaEncryption,
   };
 };

@@ -12,8 +12,9 @@ import {
   type Transport,
 } from '@tartan/kube';
 import { manualClock } from '@tartan/kube/clock';
-import { createKubernetes } from '@tartan/sim-kubernetes';
+import { bindClusterRole, createKubernetes } from '@tartan/sim-kubernetes';
 import { joinGroup, kubeletClientSigner } from '../names.ts';
+import { joinBinding } from '../rights.ts';
 import { makeRequest } from '../testing/make-request.ts';
 import { recordingLog } from '../testing/recording.ts';
 import { approvableRequests, createApprover } from './controller.ts';
@@ -29,6 +30,7 @@ const machine: MachineIdentity = { uid: 'a', deleting: false, tokenID: 'aaaaaa' 
 const setUp = async (t: TestContext, machineOf: MachineOf = () => machine) => {
   const clock = manualClock();
   const kubernetes = await createKubernetes({ clock, controllers: false });
+  bindClusterRole(kubernetes.api, joinBinding.clusterRole, { kind: 'Group', name: joinBinding.group });
   const as = (commonName: string, organizations: readonly string[]): Transport =>
     inProcessTransport(kubernetes.handle, { user: { commonName, organizations } });
   const direct = as('provider', ['system:masters']);

@@ -9,6 +9,7 @@ import {
 } from '../names.ts';
 import type { RequestedCertificate } from './certificate-request.ts';
 import { askedNode, type MachineIdentity, type Snapshot } from './observe.ts';
+import { hasSubjectOf } from './subject.ts';
 import { approved, type Decision, denied, left } from './verdicts.ts';
 
 /**
@@ -25,7 +26,7 @@ export const decide = (snapshot: Snapshot): Decision => {
   if (!snapshot.reading.ok) return denied('MalformedRequest');
   const { requested } = snapshot.reading;
   const name = askedNode(snapshot.reading);
-  if (name === undefined || !isExactly(requested, name)) return denied('WrongSubject');
+  if (name === undefined || !hasSubjectOf(requested, name)) return denied('WrongSubject');
   const machine = snapshot.machines.get(name);
   if (machine === undefined) return denied('NoSuchMachine');
   if (machine.deleting) return denied('MachineIsBeingDeleted', name);
@@ -35,12 +36,6 @@ export const decide = (snapshot: Snapshot): Decision => {
 const isOurs = ({ groups, username, reading, machines }: Snapshot): boolean =>
   groups.includes(joinGroup) ||
   [nodeNameOf(username), askedNode(reading)].some((name) => name !== undefined && machines.has(name));
-
-/** One organisation, one common name, in any order, and nothing besides. */
-const isExactly = ({ subject }: RequestedCertificate, nodeName: string): boolean =>
-  subject.length === 2 &&
-  subject.some(({ type, text }) => type === 'O' && text === nodesGroup) &&
-  subject.some(({ type, text }) => type === 'CN' && text === nodeUser(nodeName));
 
 const isRenewal = ({ username, groups }: Snapshot): boolean =>
   nodeNameOf(username) !== undefined && groups.includes(nodesGroup);
@@ -59,10 +54,10 @@ const requesterProblem = (snapshot: Snapshot, name: string, machine: MachineIden
 
 const formProblem = (
   { usages, expirationSeconds }: Snapshot,
-  { hasAttributes, keyIsRSA }: RequestedCertificate,
+  { attributes, keyIsRSA }: RequestedCertificate,
   name: string,
 ): Decision | undefined => {
-  if (hasAttributes) return denied('ExtensionsAsked', name);
+  if (attributes.length > 0) return denied('ExtensionsAsked', name);
   const allowed = ['client auth', 'digital signature', ...(keyIsRSA ? ['key encipherment'] : [])];
   const needed = ['client auth', 'digital signature'];
   if (!usages.every((usage) => allowed.includes(usage)) || !needed.every((usage) => usages.includes(usage)))

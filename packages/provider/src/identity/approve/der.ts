@@ -10,6 +10,7 @@ export class DerError extends Error {}
 export const tags = {
   integer: 0x02,
   bitString: 0x03,
+  octetString: 0x04,
   oid: 0x06,
   utf8: 0x0c,
   printable: 0x13,

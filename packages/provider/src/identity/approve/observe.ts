@@ -6,6 +6,9 @@ import { type Reading, readRequest } from './certificate-request.ts';
 export interface MachineIdentity {
   readonly uid: string;
   readonly deleting: boolean;
+  /** The Mac it has reserved, and how its Node calls that Mac. Whether it holds it is for the Mac's own object to say. */
+  readonly serverID?: string | undefined;
+  readonly providerID?: string | undefined;
   /** Of the machine's record: the token that was minted for it and is not retired yet. */
   readonly tokenID?: string | undefined;
   readonly tokenExpiresAt?: number | undefined;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { generateKeyPairSync, type KeyObject, randomBytes, randomUUID } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, randomBytes, randomUUID, X509Certificate } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import {
   certificateSigningRequests,
@@ -26,9 +26,11 @@ import { shouldRetireToken } from '../join-decisions.ts';
 import { joinKubeconfig } from '../join-kubeconfig.ts';
 import type { JoinToken } from '../join-token.ts';
 import { deleteJoinToken, mintJoinToken } from '../mint-join-token.ts';
-import { kubeletClientSigner, tokenSecretName } from '../names.ts';
+import { kubeletClientSigner, kubeletServingSigner, tokenSecretName } from '../names.ts';
+import { createServingApprover, servingRequests } from '../serving/controller.ts';
+import type { Place } from '../serving/place.ts';
 import type { JoinableCluster } from './cluster.ts';
-import { makeRequest, subjectOf } from './make-request.ts';
+import { alternativeNames, generalName, makeRequest, subjectOf } from './make-request.ts';
 import { recordingLog, recordingTransport } from './recording.ts';
 
 const options = { clock: systemClock };
@@ -36,18 +38,25 @@ type Keys = { publicKey: KeyObject; privateKey: KeyObject };
 const newKeys = (): Keys => generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const pem = ({ privateKey }: Keys): string => privateKey.export({ format: 'pem', type: 'pkcs8' });
 
+type Usage = 'client auth' | 'server auth' | 'digital signature';
+
 /** Asks for a client certificate and waits for the verdict: as an agent does, with an agent's rights. */
-const ask = async (client: Client, nodeName: string, keys: Keys, signal: AbortSignal) => {
+const ask = (client: Client, nodeName: string, keys: Keys, signal: AbortSignal) =>
+  send(client, kubeletClientSigner, 'client auth', makeRequest({ subject: subjectOf(nodeName), keys }), signal);
+
+/** The same for a serving certificate. */
+const askToServe = (client: Client, nodeName: string, names: readonly Uint8Array[], signal: AbortSignal) => {
+  const attributes = [alternativeNames(...names)];
+  const request = makeRequest({ subject: subjectOf(nodeName), attributes, keys: newKeys() });
+  return send(client, kubeletServingSigner, 'server auth', request, signal);
+};
+
+const send = async (client: Client, signerName: string, purpose: Usage, request: string, signal: AbortSignal) => {
   const created = await client.create(certificateSigningRequests, {
     apiVersion: 'certificates.k8s.io/v1',
     kind: 'CertificateSigningRequest',
     metadata: { generateName: 'tartan-test-' },
-    spec: {
-      request: makeRequest({ subject: subjectOf(nodeName), keys }),
-      signerName: kubeletClientSigner,
-      usages: ['client auth', 'digital signature'],
-      expirationSeconds: 7 * 24 * 3600,
-    },
+    spec: { request, signerName, usages: [purpose, 'digital signature'], expirationSeconds: 7 * 24 * 3600 },
   });
   const { name } = created.metadata;
   const isOver = ({ status }: CertificateRequest): boolean =>
@@ -84,6 +93,13 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
       [mac, { uid: 'u1', deleting: false }],
       [other, { uid: 'u2', deleting: false }],
     ]);
+    /** Of every Mac: a Node that is there, and an address that Scaleway told. */
+    const place: Place = {
+      vouched: ['192.0.2.7'],
+      node: { kind: 'ours', internalAddresses: [] },
+      tailnet: false,
+      elsewhere: new Set(),
+    };
     const { log, lines } = recordingLog();
     const seen: string[] = [];
     const stopping = new AbortController();
@@ -113,22 +129,29 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
       const recording = recordingTransport(cluster.provider);
       asked = recording.requests;
       provider = createClient(recording.transport, options);
-      const requests = createWatchCache({
-        client: provider,
-        resource: certificateSigningRequests,
-        ...approvableRequests,
-        clock: systemClock,
-        random: Math.random,
-        log,
-      });
-      const approver = createApprover({
-        requests,
+      const cacheOf = (selection: { fieldSelector: string }) =>
+        createWatchCache({
+          client: provider,
+          resource: certificateSigningRequests,
+          ...selection,
+          clock: systemClock,
+          random: Math.random,
+          log,
+        });
+      const judging = {
         subresources: createSubresources(recording.transport, options),
-        machineOf: async (name) => machines.get(name),
+        machineOf: async (name: string) => machines.get(name),
         clock: systemClock,
         log,
-      });
-      running = Promise.all([requests.run(stopping.signal), approver.run(stopping.signal)]);
+      };
+      const [joining, serving] = [cacheOf(approvableRequests), cacheOf(servingRequests)];
+      const parts = [
+        joining,
+        serving,
+        createApprover({ ...judging, requests: joining }),
+        createServingApprover({ ...judging, requests: serving, placeOf: async () => place }),
+      ];
+      running = Promise.all(parts.map((part) => part.run(stopping.signal)));
     });
     const tidyUp = async (): Promise<void> => {
       const { items } = await admin.list(certificateSigningRequests);
@@ -212,6 +235,24 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
       assert.ok(['Denied NotItself', 'forbidden'].includes(outcome), outcome);
     });
 
+    test('the Node gets a certificate to serve with, for its own address and no other', async ({ signal }) => {
+      const node = clientAs({ cert: certificate, key: pem(macKeys) });
+      const own = [generalName.ip(192, 0, 2, 7), generalName.dns(mac)];
+      const request = note(await askToServe(node, mac, own, signal));
+      assert.equal(verdictOf(request), 'Approved MachineServes');
+      const served = new X509Certificate(Buffer.from(request.status?.certificate ?? '', 'base64'));
+      assert.equal(served.subjectAltName, `DNS:${mac}, IP Address:192.0.2.7`);
+      assert.deepEqual(served.keyUsage, ['1.3.6.1.5.5.7.3.1'], 'server auth');
+      assert.ok(Date.parse(served.validTo) - Date.now() < 8 * 24 * 3_600_000);
+
+      const wildcard = [...own, generalName.dns('*.example.com')];
+      assert.equal(verdictOf(note(await askToServe(node, mac, wildcard, signal))), 'Denied NotItsName');
+      const link = [...own, generalName.uri('spiffe://x')];
+      assert.equal(verdictOf(note(await askToServe(node, mac, link, signal))), 'Denied ForeignNames');
+      const outcome = await answerOf(askToServe(node, other, own, signal).then(note));
+      assert.ok(['Denied NotItself', 'forbidden'].includes(outcome), outcome);
+    });
+
     test('the token goes once its identity has renewed its Lease', async ({ signal }) => {
       const issued = identityIssuedFor(token.tokenID, (await provider.list(certificateSigningRequests)).items);
       assert.equal(issued?.nodeName, mac);
@@ -240,6 +281,8 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
       machines.set(mac, { uid: 'u1', deleting: true });
       const node = clientAs({ cert: certificate, key: pem(macKeys) });
       assert.equal(verdictOf(note(await ask(node, mac, newKeys(), signal))), 'Denied MachineIsBeingDeleted');
+      const serving = await askToServe(node, mac, [generalName.ip(192, 0, 2, 7)], signal);
+      assert.equal(verdictOf(note(serving)), 'Denied MachineIsBeingDeleted');
     });
 
     test('nobody has read a Secret of kube-system, nor could have', async () => {

@@ -48,6 +48,18 @@ export const microsoftAlternativeName = (name: string): Buffer =>
 export const keyUsageExtension = (): Buffer =>
   extensionAttribute('2a864886f70d01090e', '551d0f', der(0x03, hex('0780')));
 
+/** One general name in DER: `ip` takes bytes, all others text. */
+export const generalName = {
+  ip: (...bytes: readonly number[]): Buffer => der(0x87, Buffer.from(bytes)),
+  dns: (text: string): Buffer => der(0x82, Buffer.from(text)),
+  mail: (text: string): Buffer => der(0x81, Buffer.from(text)),
+  uri: (text: string): Buffer => der(0x86, Buffer.from(text)),
+};
+
+/** The attribute of a serving request: any names. */
+export const alternativeNames = (...names: readonly Uint8Array[]): Buffer =>
+  extensionAttribute('2a864886f70d01090e', '551d11', der(0x30, ...names));
+
 const ecKeys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
 /** In DER, signed. */
