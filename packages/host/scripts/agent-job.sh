@@ -3,10 +3,12 @@
 label=dev.tuist.tart-kubelet
 log=$ROOT/var/log/tart-kubelet.log
 
-# What the agent writes to: it does not run as root. What is in userdata is meant for one virtual machine, and may be secret.
+# What the agent writes to: it does not run as root. What is in userdata is meant for one virtual machine, and may be secret; the
+# agent's own journal says which virtual machines are its own.
 each_path() {
   "$1" "$ROOT/var/log/tart-vms" 755
   "$1" "$ROOT/var/lib/tart-userdata" 700
+  "$1" "$ROOT/var/lib/tart-kubelet" 700
   "$1" "$ROOT/etc/tart-kubelet" 755
   "$1" "$log" 644
 }

@@ -4,6 +4,9 @@
 folder=$ROOT/etc/tart-kubelet
 kubeconfig=$folder/kubeconfig
 mark=$folder/.join-version
+# What the agent got for them, with its keys. Only taken away here: without the kubeconfig they would still open the cluster.
+certificate=$folder/node-certificate.pem
+serving=$folder/serving-certificate.pem
 
 check() {
   if [ ! -s "$kubeconfig" ]; then
@@ -34,5 +37,8 @@ apply() {
 check_absent() {
   [ ! -e "$kubeconfig" ] || differs "the agent's kubeconfig is left"
   [ ! -e "$mark" ] || differs 'the mark of the join credentials is left'
+  for left in "$certificate" "$serving"; do
+    [ ! -e "$left" ] || differs 'a certificate of the agent is left'
+  done
 }
-remove() { rm -f "$kubeconfig" "$mark"; }
+remove() { rm -f "$kubeconfig" "$mark" "$certificate" "$serving"; }

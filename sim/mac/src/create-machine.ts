@@ -15,10 +15,12 @@ export interface MachineParts {
   readonly user: MacUser;
   readonly faults: Faults;
   readonly owners: Owners;
+  readonly environment?: Readonly<Record<string, string>> | undefined;
   bootTime(): number;
 }
 
-export const createMachine = ({ root, clock, pace, user, faults, owners, bootTime }: MachineParts): Machine => {
+export const createMachine = (parts: MachineParts): Machine => {
+  const { root, clock, pace, user, faults, owners, bootTime } = parts;
   const path = (ofTheMac: string): string => join(root, ofTheMac);
   return {
     root,
@@ -33,9 +35,12 @@ export const createMachine = ({ root, clock, pace, user, faults, owners, bootTim
     environment: (who) => {
       const name = who === 'root' ? 'root' : user.name;
       return {
+        ...parts.environment,
         TARTAN_ROOT: root,
         // The real user is the same for all. This is what `id`, `sudo` and the tools go by.
         TARTAN_SIM_UID: who === 'root' ? '0' : String(user.uid),
+        // What must not outlive the simulator, if that is killed outright, looks for it by itself.
+        TARTAN_SIM_PID: String(process.pid),
         PATH: pathOfSshd.map(path).join(':'),
         HOME: path(who === 'root' ? '/var/root' : `/Users/${user.name}`),
         USER: name,

@@ -14,6 +14,8 @@ export interface MacOptions {
   readonly authorizedKeys?: readonly string[];
   /** Port of sshd on 127.0.0.1; 0 takes a free one. It stays the same for the life of this object. */
   readonly port?: number;
+  /** Variables that every process of this Mac has besides. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** Writes the arguments of every process that a script starts into the journal (`argv`): slower, for tests that look for secrets. */
   readonly traceArguments?: boolean;
 }

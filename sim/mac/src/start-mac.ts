@@ -56,7 +56,8 @@ export const startMac = async (options: MacOptions): Promise<Mac> => {
     join(hidden, 'owners.json'),
     standardOwner(root, user.name, () => console.session() === 'Aqua'),
   );
-  const machine = createMachine({ root, clock, pace, user, faults, owners, bootTime: () => bootTime });
+  const { environment } = options;
+  const machine = createMachine({ root, clock, pace, user, faults, owners, environment, bootTime: () => bootTime });
   const { journal } = machine;
 
   const console = createConsole(machine);
@@ -92,12 +93,12 @@ export const startMac = async (options: MacOptions): Promise<Mac> => {
   const start = (command: string, who: 'root' | 'user', remotePort: number) => {
     if (!isUp) throw new Error('this Mac is down: nothing runs on it');
     journal.record('exec', command);
-    const environment = {
+    const variables = {
       ...machine.environment(who),
       SSH_CONNECTION: `127.0.0.1 ${remotePort} 127.0.0.1 22`,
       SSH_CLIENT: `127.0.0.1 ${remotePort} 22`,
     };
-    return processes.start(command, environment, home);
+    return processes.start(command, variables, home);
   };
   const sshd = createSshd({
     machine,

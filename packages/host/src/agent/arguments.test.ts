@@ -55,6 +55,11 @@ const table: [string, HostSpec, string[]][] = [
     { ...bare, agent: { ...bare.agent, providerID: 'scw-applesilicon://fr-par-1/x' } },
     ['--provider-id=scw-applesilicon://fr-par-1/x'],
   ],
+  [
+    'the version of the kubelet is passed to the letter',
+    { ...bare, agent: { ...bare.agent, kubeletVersion: 'v1.36.3' } },
+    ['--kubelet-version=v1.36.3'],
+  ],
   ['only a builder keeps virtual machines of others', { ...bare, ghActionsRunner: builder }, ['--disable-vm-gc']],
   [
     'optional flags stand in a fixed order',
@@ -62,9 +67,9 @@ const table: [string, HostSpec, string[]][] = [
       ...bare,
       tailscale,
       ghActionsRunner: builder,
-      agent: { ...bare.agent, nodeLabels: { a: 'b' }, providerID: 'x' },
+      agent: { ...bare.agent, nodeLabels: { a: 'b' }, providerID: 'x', kubeletVersion: 'v1' },
     },
-    ['--node-labels=a=b', '--node-ip-source=tailscale', '--provider-id=x', '--disable-vm-gc'],
+    ['--node-labels=a=b', '--node-ip-source=tailscale', '--provider-id=x', '--kubelet-version=v1', '--disable-vm-gc'],
   ],
 ];
 
@@ -101,7 +106,7 @@ test('another code alone leaves the job as it is (I-21)', () => {
   assert.deepEqual(agentJob(rolled), agentJob(bare));
 });
 
-test('the agent runs as the user of the console session (I-01)', () => {
+test('the agent runs as the user of the console session (I-01, INC-03)', () => {
   const job = agentJob({ ...bare, user: 'admin' });
   assert.equal(job.user, 'admin');
   assert.equal(job.environment?.['HOME'], '/Users/admin');

@@ -15,6 +15,7 @@ export const agentArguments = ({ nodeName, agent, tailscale, ghActionsRunner }: 
     ...(labels.length === 0 ? [] : [`--node-labels=${labels.join(',')}`]),
     ...(tailscale === undefined ? [] : ['--node-ip-source=tailscale']),
     ...(agent.providerID === undefined ? [] : [`--provider-id=${agent.providerID}`]),
+    ...(agent.kubeletVersion === undefined ? [] : [`--kubelet-version=${agent.kubeletVersion}`]),
     // On a builder Packer makes virtual machines of its own, which the agent's collection once deleted while they were pushed (I-34).
     ...(ghActionsRunner === undefined ? [] : ['--disable-vm-gc']),
   ];

@@ -3,7 +3,9 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, mkdtempSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { once } from 'node:events';
 import { buffer } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { bufferSize } from '../connection/buffer-pool.ts';
 import { artifactOf } from './artifact-of.ts';
@@ -32,6 +34,22 @@ describe('an artifact', () => {
     for (const copy of copies) assert(copy.equals(content));
     writeFileSync(file, '');
     assert.equal((await buffer(openArtifact(await artifactOf(file, 'empty')))).length, 0);
+  });
+
+  test('costs each push some small buffers, however large it is and however slowly its Mac reads (INC-11)', async () => {
+    writeFileSync(file, Buffer.alloc(bufferSize * 40));
+    const artifact = await artifactOf(file, 'agent');
+    const pushes = Array.from({ length: 20 }, () => openArtifact(artifact));
+    for (const push of pushes) {
+      await once(push, 'readable');
+      push.read(1);
+    }
+    // Whoever would read ahead has had the time to.
+    for (let turn = 0; turn < 100; turn += 1) await setImmediate();
+    for (const push of pushes) {
+      assert.ok(push.readableLength <= 4 * bufferSize, `${push.readableLength} bytes wait for one Mac`);
+      push.destroy();
+    }
   });
 
   test('that is longer, shorter or gone cannot be read', async () => {

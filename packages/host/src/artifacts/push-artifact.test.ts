@@ -107,7 +107,7 @@ describe('pushing an artifact to a Mac', () => {
     }
   });
 
-  test('a disk without room is told before a byte is sent', async () => {
+  test('a disk without room is told before a byte is sent (INC-40)', async () => {
     mac.faults.diskFree = 900_000;
     const { sent, connection: counting } = counted();
     const outcome = await pushArtifact(counting, artifact, { reserve: 400_000 });

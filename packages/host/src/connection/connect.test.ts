@@ -76,7 +76,7 @@ describe('connecting to a host', () => {
     assert.equal(other.seen.connections, 0, 'no other address is tried');
   });
 
-  test('the next address is tried when the one before never connected', async () => {
+  test('the next address is tried when the one before never connected (INC-13)', async () => {
     const addresses = [await nobody(), { ...server.address, transport: 'tailnet' as const }];
     const connection = connected(await connect(options({ addresses })));
     assert.equal(connection.address.transport, 'tailnet');

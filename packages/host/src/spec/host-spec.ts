@@ -45,6 +45,8 @@ export interface Agent {
   readonly nodeLabels: Readonly<Record<string, string>>;
   /** `scw-applesilicon://<zone>/<id>`, once known. */
   readonly providerID?: string;
+  /** What the Node reports as its kubelet's, to the letter; that of the agent unless told. */
+  readonly kubeletVersion?: string;
   readonly hostCPU: number;
   readonly hostMemoryMB: number;
   readonly maxPods: number;

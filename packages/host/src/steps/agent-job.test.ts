@@ -101,7 +101,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
     assert.equal(registrations(mac), 1);
   });
 
-  test('gets new code by one restart, with no new registration and the same plist on the same inode (I-21)', async () => {
+  test('gets new code by one restart, with no new registration and the same plist on the same inode (I-21, INC-09)', async () => {
     const mac = await started(v1);
     const before = lstatSync(mac.path(plistFile));
     const rolled = await rollAgent(mac, v2);
@@ -152,7 +152,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
     });
   }
 
-  test('is not taken for rolled when the restart left the old process (I-22)', async () => {
+  test('is not taken for rolled when the restart left the old process (I-22, INC-09)', async () => {
     const mac = await started(v1);
     mac.faults.kickstart = 'no-op';
     const failed = await rollAgent(mac, v2);
@@ -194,7 +194,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
     assertRuns(mac, v1);
   });
 
-  test('gets its log back when it may not write to it (EX_CONFIG)', async () => {
+  test('gets its log back when it may not write to it (EX_CONFIG, INC-03)', async () => {
     const mac = await started(v1);
     const pid = mac.job(label)?.pid;
     await mac.run(`chown root:wheel "$TARTAN_ROOT${agentLog}"`, { asRoot: true });
@@ -205,7 +205,19 @@ describe('the agent’s job', { concurrency: 2 }, () => {
     assert.equal(mac.job(label)?.pid, pid, 'it was not restarted');
   });
 
-  test('gets a new runtime with the old one still running: other inode, so the kernel lets it (I-23)', async () => {
+  test('has folders that it alone may look into, for what it gives to guests and what it remembers (INC-03)', async () => {
+    const mac = await started(v1);
+    for (const path of ['/var/lib/tart-userdata', '/var/lib/tart-kubelet']) {
+      const { stdout } = await mac.run(`stat -f '%Su:%Sg %Lp' "$TARTAN_ROOT${path}"`, { asRoot: true });
+      assert.equal(stdout.trim(), 'm1:staff 700', path);
+      chmodSync(mac.path(path), 0o755);
+      const mended = await runStep(mac, agentJob, v1);
+      assert.deepEqual(mended.differences, [`${path} is not the agent's to write`]);
+      assert.equal(mended.result, 'applied', mended.stderr);
+    }
+  });
+
+  test('gets a new runtime with the old one still running: other inode, so the kernel lets it (I-23, INC-10)', async () => {
     const mac = await started(v1);
     const rolled = withAgent(v1, { runtime: standInRuntime(macs.folder, 'v26.11.0') });
     assert.equal((await rollAgent(mac, rolled)).result, 'applied');

@@ -80,7 +80,7 @@ describe('auto-login', { concurrency: 2 }, () => {
     }
   });
 
-  test('a wrong password is sealed by macOS, and that is fatal', async () => {
+  test('a wrong password is sealed by macOS, and that is fatal (INC-07)', async () => {
     const mac = await macs.start();
     const answer = await run(mac, 'mistaken');
     assert.equal(answer.code, wrongPasswordExit);
@@ -173,7 +173,7 @@ describe('auto-login', { concurrency: 2 }, () => {
     assert.equal(respawns(mac), before);
   });
 
-  test('a loginwindow that is dead is started', async () => {
+  test('a loginwindow that is dead is started (INC-08)', async () => {
     const mac = await macs.start();
     mac.faults.loginwindow = 'dead';
     assert.equal((await run(mac, mac.user.password)).result, 'applied');

@@ -6,6 +6,7 @@ import { agentRelease } from './agent-release.ts';
 import { agentRuntime } from './agent-runtime.ts';
 import { autoLogin } from './auto-login.ts';
 import { builderTools } from './builder-tools.ts';
+import { guestLeases } from './guest-leases.ts';
 import { hostname } from './hostname.ts';
 import { joinCredentials } from './join-credentials.ts';
 import { nodeExporter } from './node-exporter.ts';
@@ -27,6 +28,7 @@ export const hostSteps: readonly Step[] = [
   ...preparationSteps,
   hostname,
   tart,
+  guestLeases,
   vmEgress,
   // node_exporter listens on the tailnet address, and the agent tells it to the cluster.
   tailscale,

@@ -125,10 +125,17 @@ describe('join credentials', () => {
     assert.ok(cuts > 5, `${cuts} cuts`);
   });
 
-  test('are gone when they are not wanted', async () => {
+  test('are gone when they are not wanted, and so is what the agent got for them', async () => {
     await runStep(mac, joinCredentials, spec, { secrets });
     const off = { ...joinCredentials, intent: () => undefined };
     assert.equal((await runStep(mac, off, spec)).result, 'removed');
     assert.equal(existsSync(mac.path(kubeconfig)), false);
+    assert.equal((await runStep(mac, off, spec)).result, 'unchanged');
+    for (const name of ['node-certificate.pem', 'serving-certificate.pem']) {
+      const certificate = mac.path(`/etc/tart-kubelet/${name}`);
+      writeFileSync(certificate, 'of the agent');
+      assert.equal((await runStep(mac, off, spec)).result, 'removed', name);
+      assert.equal(existsSync(certificate), false);
+    }
   });
 });

@@ -55,7 +55,7 @@ describe('power', { concurrency: 2 }, () => {
     assert.deepEqual(await preferences(mac), wanted);
   };
 
-  test('a fresh Mac neither sleeps, locks, logs out nor updates by itself any more', async () => {
+  test('a fresh Mac neither sleeps, locks, logs out nor updates by itself any more (INC-06)', async () => {
     const mac = await macs.start();
     const answer = await runStep(mac, power, spec);
     assert.deepEqual([answer.result, answer.stderr], ['applied', '']);

@@ -45,7 +45,7 @@ describe('tart', { concurrency: 2 }, () => {
   const onlyTart = (mac: Mac): void =>
     assert.deepEqual(readdirSync(mac.path('/usr/local/lib')).sort(), ['tart.app', 'tart.app.sha256']);
 
-  test('a fresh Mac gets the whole bundle, and a wrapper that starts it inside of it', async () => {
+  test('a fresh Mac gets the whole bundle, and a wrapper that starts it inside of it (INC-05)', async () => {
     const mac = await macs.start();
     const answer = await install(mac, v1);
     assert.deepEqual([answer.result, answer.stderr], ['applied', '']);
@@ -70,7 +70,7 @@ describe('tart', { concurrency: 2 }, () => {
     assert.deepEqual(footprint(mac), before);
   });
 
-  test('another version replaces it, on an idle host only', async () => {
+  test('another version replaces it, on an idle host only (INC-05)', async () => {
     const mac = await macs.start();
     await install(mac, v1);
     putInStore(mac, v2.tart);

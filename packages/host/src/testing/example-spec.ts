@@ -46,6 +46,7 @@ export const exampleSpec = (folder: string, overrides: Partial<HostSpec> = {}): 
     release: exampleArtifact(folder, 'tart-kubelet 0.1.0', 'console.log("tart-kubelet 0.1.0");\n'),
     nodeLabels: { 'tuist.dev/fleet': 'fleet-a', 'tuist.dev/runtime': 'tart' },
     providerID: 'scw-applesilicon://fr-par-3/11111111-2222-3333-4444-555555555555',
+    kubeletVersion: 'v1.36.3',
     hostCPU: 8,
     hostMemoryMB: 16_384,
     maxPods: 3,

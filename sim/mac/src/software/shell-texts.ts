@@ -50,9 +50,3 @@ case \${1:-} in
     ;;
 esac
 ${stays}`;
-
-/** The real node of this machine under the Mac's name for it. */
-export const node = (version: string, execPath: string): string => `#!/bin/sh
-# Stands in for node ${version}.
-exec '${execPath.replaceAll("'", "'\\''")}' "$@"
-`;

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -79,6 +88,48 @@ describe('stand-ins for the software of others', () => {
 
   test('node is a real one', async () => {
     assert.equal(await run(`${bin}/node -p 6*7`), '0 42');
+  });
+
+  test('node runs a script of the Mac, as the user that it has there', async () => {
+    const script = `
+      import { userInfo } from 'node:os';
+      const { uid, username, homedir } = userInfo();
+      console.log(uid, username, homedir === process.env.HOME, process.argv.slice(2).join());
+    `;
+    writeFileSync(mac.path('/usr/local/who.mjs'), script);
+    assert.equal(await run(`${bin}/node /usr/local/who.mjs --a --b`), '0 501 m1 true --a,--b');
+    assert.equal(await run(`${bin}/node /usr/local/who.mjs`, { asRoot: true }), '0 0 root true');
+  });
+
+  test('node ends by itself when nobody is left who could end it', async () => {
+    // The simulator, as far as it knows: a process that ends.
+    const script = `
+      sleep_forever='setInterval(() => {}, 1 << 30)'
+      /bin/sleep 1000 & simulator=$!
+      TARTAN_SIM_PID=$simulator ${bin}/node -e "$sleep_forever" & node=$!
+      kill $simulator
+      wait $simulator 2>/dev/null
+      wait $node 2>/dev/null
+      echo ended by $?
+    `;
+    assert.equal(await run(script), '0 ended by 137');
+  });
+
+  test('a guest of that tart does what came with it', async () => {
+    const { tart } = await standInSoftware(join(folder, 'with-guest'), { guest: 'echo hello >said\n' });
+    assert.ok(contents(tart.file).includes('tart.app/Contents/Resources/guest.sh'));
+    mkdirSync(mac.path('/opt/tart'), { recursive: true });
+    execFileSync('tar', ['-xzf', tart.file, '-C', mac.path('/opt/tart')]);
+    const script = `
+      PATH="$TARTAN_ROOT/opt/tart/tart.app/Contents/MacOS:$PATH"
+      mkdir -p "$HOME/.tart/.fake/host"; echo Aqua >"$HOME/.tart/.fake/host/session"
+      tart clone ghcr.io/a/b:1 vm >/dev/null
+      tart run vm --no-graphics >/dev/null 2>&1 &
+      until tart exec vm cat said 2>/dev/null; do sleep 10; done
+      tart stop vm
+      wait
+    `;
+    assert.equal(await run(script), '0 hello');
   });
 
   test('node_exporter and tailscaled stay until they are ended', async () => {

@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fakeTart } from '../tart/fake-tart.ts';
 import { actionsRunner } from './actions-runner.ts';
+import { nodeRuntime } from './node-runtime.ts';
 import * as texts from './shell-texts.ts';
 import { gzippedTar } from './tar.ts';
 
@@ -72,11 +73,12 @@ const codeResources = `<?xml version="1.0" encoding="UTF-8"?>
 
 /**
  * Files that play the software of others, in the form in which it is pushed to hosts: small, in shell, the same bytes each time.
- * `variant: 'b'` is the next version of each. `node` is the real one of this machine, so that an agent really runs.
+ * `variant: 'b'` is the next version of each. `node` is the real one of this machine, so that an agent really runs. `guest` is what every
+ * guest of that tart does by itself, as `GuestControls.program` says it for one.
  */
 export const standInSoftware = async (
   folder: string,
-  { variant = 'a' }: { readonly variant?: 'a' | 'b' } = {},
+  { variant = 'a', guest }: { readonly variant?: 'a' | 'b'; readonly guest?: string } = {},
 ): Promise<StandInSoftware> => {
   const version = versions[variant];
   await mkdir(folder, { recursive: true });
@@ -89,6 +91,7 @@ export const standInSoftware = async (
   const bundle = gzippedTar([
     { path: 'tart.app/Contents/MacOS/tart', mode: 0o755, text: fakeTart(version.tart) },
     { path: 'tart.app/Contents/Info.plist', mode: 0o644, text: infoPlist(version.tart) },
+    ...(guest === undefined ? [] : [{ path: 'tart.app/Contents/Resources/guest.sh', mode: 0o644, text: guest }]),
     { path: 'tart.app/Contents/_CodeSignature/CodeResources', mode: 0o644, text: codeResources },
   ]);
   const tailscale = gzippedTar([
@@ -99,7 +102,7 @@ export const standInSoftware = async (
     tart: await put(`tart ${version.tart}`, bundle),
     tailscale: await put(`tailscale ${version.tailscale}`, tailscale),
     nodeExporter: await put(`node_exporter ${version.nodeExporter}`, texts.nodeExporter(version.nodeExporter)),
-    node: await put(`node ${version.node}`, texts.node(version.node, process.execPath)),
+    node: await put(`node ${version.node}`, nodeRuntime(version.node, process.execPath)),
     actionsRunner: await put(
       `actions-runner ${version.actionsRunner}`,
       gzippedTar(actionsRunner(version.actionsRunner)),

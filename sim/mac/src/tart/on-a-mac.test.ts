@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -15,7 +15,7 @@ describe('tart on a simulated Mac', () => {
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'tartan-tart-on-a-mac-'));
     const software = await standInSoftware(join(folder, 'software'));
-    mac = await startMac({ folder: join(folder, 'mac'), pace: 0.001 });
+    mac = await startMac({ folder: join(folder, 'mac'), pace: 0.001, user: { password: 'the true one' } });
     mkdirSync(mac.path('/usr/local'), { recursive: true });
     execFileSync('tar', ['-xzf', software.tart.file, '-C', mac.path('/usr/local')]);
   });
@@ -31,11 +31,20 @@ describe('tart on a simulated Mac', () => {
     return `${code ?? 'killed'} ${stdout}${stderr}`.trimEnd();
   };
 
+  /** As the step `auto-login` leaves it. */
+  const logIn = async (): Promise<void> => {
+    writeFileSync(mac.path('/etc/kcpassword'), 'CeE3A6bOqI+D1nEYiVIj0rzd6qO5Hw==', 'base64');
+    await mac.run('defaults write /Library/Preferences/com.apple.loginwindow autoLoginUser m1', { asRoot: true });
+    await mac.run('killall loginwindow', { asRoot: true });
+    await run('until [ "$(stat -f %Su "$TARTAN_ROOT/dev/console")" = m1 ]; do sleep 1; done');
+    assert.equal(mac.guiSession(), 'Aqua');
+  };
+
   test('needs a session at the console, starts a machine, and all of it ends with the Mac', async () => {
     assert.match(await run('tart clone ghcr.io/a/b:1 vm && tart list -q --source local'), /^0 [\s\S]*\nvm$/);
-    if (mac.guiSession() === 'none')
-      assert.match(await run('tart run vm'), /^1 Error: Error Domain=VZErrorDomain Code=-9/);
-    await run('mkdir -p "$HOME/.tart/.fake/host"; echo Aqua >"$HOME/.tart/.fake/host/session"');
+    assert.equal(mac.guiSession(), 'none');
+    assert.match(await run('tart run vm'), /^1 Error: Error Domain=VZErrorDomain Code=-9/);
+    await logIn();
     // In a session of its own, as an agent starts it.
     const vm = spawn(mac.path('/usr/local/tart.app/Contents/MacOS/tart'), ['run', 'vm', '--no-graphics'], {
       env: { TARTAN_ROOT: mac.root, PATH: `${mac.path('/usr/bin')}:${mac.path('/bin')}`, HOME: mac.path('/Users/m1') },
@@ -48,6 +57,10 @@ describe('tart on a simulated Mac', () => {
       /^0 192\.168\.64\.\d+$/,
     );
     assert.equal(mac.packetFilter.enabled, true);
+    assert.match(
+      readFileSync(mac.path('/var/db/dhcpd_leases'), 'utf8'),
+      /\n\tip_address=192\.168\.64\.\d+\n\thw_address=1,7e:/,
+    );
     await mac.reboot();
     assert.deepEqual(await exit, [null, 'SIGKILL']);
     assert.match(await run('tart get vm'), /stopped/);

@@ -68,10 +68,13 @@ describe('tools of macOS', () => {
       ['sysctl hw.memsize', '0 hw.memsize: 17179869184'],
       ['sysctl -n hw.ncpu machdep.cpu.brand_string', '0 10 / Apple M4'],
       ['sysctl -n kern.osproductversion', '0 26.0'],
+      ['sysctl -n kern.memorystatus_vm_pressure_level kern.maxproc', '0 1 / 4000'],
       ['sysctl -n kern.nothing', "1 sysctl: unknown oid 'kern.nothing'"],
       ['sw_vers -productVersion', '0 26.0'],
       ['sw_vers --buildVersion', '0 25A354'],
     ]);
+    const { stdout: found } = await call('ioreg -rd1 -c IOPlatformExpertDevice');
+    assert.match(found ?? '', /^ +"IOPlatformUUID" = "[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}"$/m);
   });
 
   test('the directory knows the user', async () => {

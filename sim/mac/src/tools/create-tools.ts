@@ -7,7 +7,7 @@ import { createNewsyslog } from './newsyslog.ts';
 import { createPlutil } from './plutil.ts';
 import { createPmset } from './pmset.ts';
 import { createScutil } from './scutil.ts';
-import { createHostname, createSysctl, swVers } from './system.ts';
+import { createHostname, createIoreg, createSysctl, swVers } from './system.ts';
 
 /** The tools of macOS that only read and write what is on its disk. They keep nothing in memory, so that there is nothing to boot. */
 export const createTools = (machine: Machine): Part => ({
@@ -18,6 +18,7 @@ export const createTools = (machine: Machine): Part => ({
     scutil: createScutil(machine),
     hostname: createHostname(machine),
     sysctl: createSysctl(machine),
+    ioreg: createIoreg(machine),
     sw_vers: swVers,
     dscl: createDscl(machine),
     dscacheutil: createDscacheutil(machine),

@@ -27,6 +27,7 @@ describe('defaults', () => {
       [['-bool', 'true'], '1'],
       [['-bool', 'NO'], '0'],
       [['-float', '1.5'], '1.5'],
+      [['-dict', 'seconds', '-int', '600', 'name', 'a'], '{\n    name = a;\n    seconds = 600;\n}'],
       [['-array', '10.0.0.0/8', 'plain'], '(\n    "10.0.0.0/8",\n    plain\n)'],
       [['-dict', 'a', '1', 'b c', '2'], '{\n    a = 1;\n    "b c" = 2;\n}'],
     ];

@@ -20,6 +20,17 @@ export const readDefaults = (machine: Machine, domain: string, who: 'root' | 'us
 
 const truth: Readonly<Record<string, boolean>> = { true: true, yes: true, 1: true, false: false, no: false, 0: false };
 
+/** `key value`, or `key -int value`, as often as you like. */
+const pairsOf = (words: readonly string[]): (readonly [string, PlistValue])[] | undefined => {
+  const [key, first, second] = words;
+  if (key === undefined) return [];
+  if (first === undefined) return undefined;
+  const isTyped = ['-string', '-int', '-integer', '-float', '-bool', '-boolean'].includes(first);
+  const value = isTyped ? valueOf([first, second ?? ''], undefined) : first;
+  const others = pairsOf(words.slice(isTyped ? 3 : 2));
+  return value === undefined || others === undefined ? undefined : [[key, value], ...others];
+};
+
 /** The value that the words behind the key stand for; `undefined`: they stand for none. */
 const valueOf = ([type, ...words]: readonly string[], before: PlistValue | undefined): PlistValue | undefined => {
   const [word = ''] = words;
@@ -42,9 +53,8 @@ const valueOf = ([type, ...words]: readonly string[], before: PlistValue | undef
       return [...(Array.isArray(before) ? (before as PlistValue[]) : []), ...words];
     case '-dict':
     case '-dict-add': {
-      if (words.length % 2 === 1) return undefined;
-      const pairs = words.flatMap((key, at) => (at % 2 === 0 ? [[key, words[at + 1] ?? ''] as const] : []));
-      return { ...(type === '-dict-add' && isDict(before) ? before : {}), ...Object.fromEntries(pairs) };
+      const pairs = pairsOf(words);
+      return pairs && { ...(type === '-dict-add' && isDict(before) ? before : {}), ...Object.fromEntries(pairs) };
     }
     default:
       return words.length === 0 ? type : undefined;

@@ -20,8 +20,10 @@ const bootTimeText = (milliseconds: number): string => {
 };
 
 /** A new one per boot, in upper case. XNU makes it at random; here it follows from the Mac and the boot. */
-const bootSession = ({ root, bootTime }: Machine): string => {
-  const hex = createHash('sha256').update(`${root} ${bootTime()}`).digest('hex').toUpperCase();
+const bootSession = ({ root, bootTime }: Machine): string => uuidOf(`${root} ${bootTime()}`);
+
+const uuidOf = (text: string): string => {
+  const hex = createHash('sha256').update(text).digest('hex').toUpperCase();
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
 };
 
@@ -35,6 +37,10 @@ export const createSysctl =
       'kern.osproductversion': version.ProductVersion,
       'kern.osversion': version.BuildVersion,
       'kern.hostname': hostNames(machine).HostName ?? `${hostNames(machine).LocalHostName ?? 'Mac'}.local`,
+      // Sizes its tables by memory; a mini of 16 GB (`sysctl kern.maxproc`).
+      'kern.maxproc': '4000',
+      // 1 normal, 2 warning, 4 critical (XNU, kern_memorystatus.c: `kVMPressureNormal` and so on, as it is shown).
+      'kern.memorystatus_vm_pressure_level': '1',
       'hw.memsize': '17179869184',
       'hw.ncpu': '10',
       'hw.physicalcpu': '10',
@@ -57,6 +63,17 @@ export const createSysctl =
     }
     return { code, stdout, stderr };
   };
+
+/** ioreg(8), for the one entry that tells Macs apart: `IOPlatformUUID`, which a new system does not change. */
+export const createIoreg =
+  ({ root }: Machine): Tool =>
+  ({ args }) =>
+    args.includes('IOPlatformExpertDevice')
+      ? {
+          code: 0,
+          stdout: `+-o J773gAP  <class IOPlatformExpertDevice, registered, matched, active>\n    {\n      "model" = <"Mac16,10">\n      "IOPlatformUUID" = "${uuidOf(root)}"\n    }\n\n`,
+        }
+      : { code: 0, stdout: '' };
 
 export const swVers: Tool = ({ args: [flag] }) => {
   const name = flag?.replace(/^--?/, '').toLowerCase();

@@ -1,6 +1,7 @@
 import { base64Tool } from './base64.ts';
 import { idTool, whoamiTool } from './identity.ts';
 import { mvTool } from './mv.ts';
+import { psTool } from './ps.ts';
 import { scriptTool } from './script-tool.ts';
 import { sedTool } from './sed.ts';
 import { shasumTool } from './shasum.ts';
@@ -21,6 +22,7 @@ esac
 export const toolsUnderneath = [
   'base64',
   'mv',
+  'ps',
   'script',
   'sed',
   'shasum',
@@ -35,6 +37,7 @@ export const shellTools = (real: string, gnu: boolean): Readonly<Record<string, 
   base64: base64Tool(real, gnu),
   id: idTool,
   mv: mvTool(real, gnu),
+  ps: psTool(real, gnu),
   script: scriptTool(real, gnu),
   sed: sedTool(real, gnu),
   shasum: shasumTool(real, gnu),

@@ -47,6 +47,16 @@ const cases: readonly Case[] = [
   { command: 'stat -c %s f', stdout: '', stderr: /illegal option -- c/, code: 1, source: '4.1' },
   { command: 'stat -f %z nothing', stdout: '', stderr: /nothing.*No such file/, code: 1, source: 'stat(1)' },
 
+  { command: 'ps -p $$ -o pid= | tr -d " " | grep -x $$ >/dev/null && echo me', stdout: 'me\n', source: 'ps(1)' },
+  { command: 'ps -axo pid= | tr -d " " | grep -x $$ >/dev/null && echo me', stdout: 'me\n', source: 'ps(1)' },
+  {
+    command: `ps -A -ww -o pid= | tr -d ' ' | grep -cx ${process.pid}`,
+    stdout: '0\n',
+    code: 1,
+    source: 'ps(1): what runs on another machine is not seen',
+  },
+  { command: `ps -p ${process.pid}`, stdout: '', code: 1, source: 'ps(1): 1, and nothing, when there is none' },
+
   { command: 'printf hi | base64', stdout: 'aGk=\n', source: '4.1' },
   { command: 'echo aGk= | base64 -D', stdout: 'hi', source: '4.1' },
   { command: 'echo aGk= | base64 -d', stdout: 'hi', source: '4.1: current releases' },

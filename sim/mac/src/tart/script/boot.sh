@@ -47,6 +47,9 @@ lease() {
   fi
   mkdir -p "$fake/leases"
   echo "$value" >"$fake/leases/$mac"
+  # Where bootpd of macOS writes it, and where tart reads it.
+  [ ! -d "${TARTAN_ROOT-}/var/db" ] || [ -z "${TARTAN_ROOT-}" ] ||
+    printf '{\n\tname=guest\n\tip_address=%s\n\thw_address=1,%s\n\tidentifier=1,%s\n\tlease=0x7fffffff\n}\n' "$value" "$mac" "$mac" >>"$TARTAN_ROOT/var/db/dhcpd_leases"
 }
 
 # The few programs that a guest must not share with the machine underneath.
@@ -70,6 +73,8 @@ boot() {
   # What the guest does on its own, as a script in its root folder.
   program_file=$fake/guests/$name/program
   [ -f "$program_file" ] || program_file=$fake/guests/_/program
+  # One that came with this tart, for images whose guests have something to do.
+  [ -f "$program_file" ] || program_file=${0%/*}/../Resources/guest.sh
   [ -f "$program_file" ] || return 0
   mkdir -p "$vm/guest"
   (cd "$vm/guest" && HOME=$PWD PATH=$fake/guest-bin:$PATH TART_GUEST=$$ exec /bin/sh "$program_file") </dev/null >>"$vm/guest/program.log" 2>&1 &

@@ -36,6 +36,9 @@ tart_clone() {
     source_folder=$vm
   fi
   no_space
+  # One at a time (§7.3): whoever comes later also ends later, and so has the last word on a name.
+  take_in_turn clone
+  trap 'code=$?; rm -f "$fake/locks/clone"; finished' EXIT
   part=$home/tmp/clone-$$
   mkdir -p "$part" "$home/vms"
   echo $$ >"$part/.lock"
@@ -51,10 +54,11 @@ tart_clone() {
     write_config "$part"
   fi
   touch_access "$part" "$source_folder"
-  rm -f "$part/.lock"
   # Whatever has the name is replaced without a word, also a running virtual machine (§7.3, G29).
   rm -rf "${home:?}/vms/$to"
-  mv "$part" "$home/vms/$to"
+  # Locked until it is in its place: others collect what lies in tmp without a lock (§7.1).
+  mv "$part" "$home/vms/$to" || fail 1 "Error: $to could not be moved to its place"
+  rm -f "$home/vms/$to/.lock" "$fake/locks/clone"
 }
 
 tart_set() {

@@ -100,8 +100,10 @@ download() {
   echo "$value" >"$part/.sizes"
   touch_access "$part"
   mkdir -p "$images"
-  rm -f "$part/.percent" "$part/.lock"
-  mv "$part" "$images/$digest"
+  rm -f "$part/.percent"
+  # Locked until it is in its place: others collect what lies in tmp without a lock (§7.1).
+  mv "$part" "$images/$digest" || fail 1 "Error: $digest could not be moved to its place"
+  rm -f "$images/$digest/.lock"
 }
 
 # The host's disk is full: the text is the world's, since macOS has several for it (§4.4).

@@ -40,11 +40,11 @@ parse_run() {
 }
 
 # VZ makes its host key in the keychain of the session at the console: without one it fails at once (§7.4, INC-03, INC-06). On a
-# simulated Mac launchd knows whether there is one.
+# simulated Mac the console belongs to whoever has one, as on a real one.
 needs_session() {
   control host/session
   if [ -z "$value" ] && [ -n "${TARTAN_ROOT-}" ]; then
-    case $(launchctl print "gui/$(id -u)" 2>/dev/null) in *'session = Aqua'*) ;; *) value=none ;; esac
+    [ "$(stat -f %Su "$TARTAN_ROOT/dev/console")" = "$(id -un)" ] || value=none
   fi
   [ "$value" != none ] ||
     fail 1 'Error: Error Domain=VZErrorDomain Code=-9 "The virtual machine encountered a security error." UserInfo={NSLocalizedFailure=Failed to create new HostKey.}'
@@ -141,10 +141,12 @@ tart_run() {
     guest_ends
   fi
   # Short naps, by the real clock: whoever kills this process outright leaves one behind.
-  while :; do
+  while [ -z "${TARTAN_SIM_PID-}" ] || alive "$TARTAN_SIM_PID"; do
     /bin/sleep 5 >/dev/null 2>&1 &
     sleeper=$!
     remember_children
     wait "$sleeper"
   done
+  # The simulator of this Mac was killed outright, and nobody is left to pull the plug.
+  ends
 }

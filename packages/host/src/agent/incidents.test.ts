@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { renderPlist } from '../launchd/plist.ts';
+import type { HostSpec } from '../spec/host-spec.ts';
+import { exampleSpec } from '../testing/example-spec.ts';
+import { agentArguments } from './arguments.ts';
+import { agentJob } from './job.ts';
+
+/** What once went wrong in production with how the agent is run, by the number of the incident. */
+describe('the job of the agent', () => {
+  let folder: string;
+  let spec: HostSpec;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'tartan-incidents-'));
+    spec = exampleSpec(folder);
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('INC-02: virtual machines never started, as nohup wants a terminal: no script on a Mac counts on one', () => {
+    const scripts = join(import.meta.dirname, '../../scripts');
+    const files = readdirSync(scripts, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.sh'));
+    assert.ok(files.length > 20);
+    for (const name of files) {
+      const commands = readFileSync(join(scripts, name), 'utf8').replaceAll(/^\s*#.*$/gm, '');
+      assert.doesNotMatch(commands, /\bnohup\b|\/dev\/tty\b|\btty\b|\bstty\b/, name);
+    }
+    assert.ok(!agentJob(spec).arguments.includes('nohup'));
+  });
+
+  test('INC-04: every upgrade of the agent killed all virtual machines: launchd leaves its children alone', () => {
+    assert.match(renderPlist(agentJob(spec)), /<key>AbandonProcessGroup<\/key>\s*<true\/>/);
+  });
+
+  test('INC-38: Nodes were patched by hand: first boot and roll pass the provider id alike', () => {
+    const providerID = 'scw-applesilicon://fr-par-1/2f4b';
+    const held = { ...spec, agent: { ...spec.agent, providerID } };
+    const rolled = { ...held, agent: { ...held.agent, release: held.agent.runtime } };
+    for (const each of [held, rolled]) {
+      assert.ok(agentArguments(each).includes(`--provider-id=${providerID}`));
+      assert.ok(renderPlist(agentJob(each)).includes(`--provider-id=${providerID}`));
+    }
+  });
+
+  test('INC-41: Pods that take no virtual machine used its place up: how many Pods fit is told apart from slots', () => {
+    const args = agentArguments({ ...spec, agent: { ...spec.agent, maxPods: 3 } });
+    assert.ok(args.includes('--max-pods=3'));
+    assert.ok(!args.some((arg) => arg.startsWith('--vm-slots')), 'the agent holds to what macOS allows by itself');
+  });
+});

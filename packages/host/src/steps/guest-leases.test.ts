@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Mac } from '@tartan/sim-mac';
+import type { HostSpec } from '../spec/host-spec.ts';
+import { exampleSpec } from '../testing/example-spec.ts';
+import { type FreshMacs, freshMacs } from '../testing/fresh-macs.ts';
+import { runStep } from '../testing/run-step.ts';
+import { guestLeases } from './guest-leases.ts';
+
+const domain = '/Library/Preferences/SystemConfiguration/com.apple.InternetSharing.default';
+
+describe('guest-leases', { concurrency: 2 }, () => {
+  let macs: FreshMacs;
+  let spec: HostSpec;
+  before(() => {
+    macs = freshMacs();
+    spec = exampleSpec(macs.folder);
+  });
+  after(() => macs.stopAll());
+
+  const leases = async (mac: Mac): Promise<string> => {
+    const { stdout } = await mac.run(`defaults read ${domain} bootpd`, { asRoot: true });
+    return stdout.replaceAll(/\s+/g, ' ').trim();
+  };
+
+  test('guests of a fresh Mac keep their addresses for ten minutes, not a day (G28)', async () => {
+    const mac = await macs.start();
+    const answer = await runStep(mac, guestLeases, spec);
+    assert.deepEqual([answer.result, answer.stderr], ['applied', '']);
+    assert.equal(await leases(mac), '{ DHCPLeaseTimeSecs = 600; }');
+    assert.equal((await runStep(mac, guestLeases, spec)).result, 'unchanged');
+  });
+
+  test('another time is put right, and what else is set there stays', async () => {
+    const mac = await macs.start();
+    await mac.run(`defaults write ${domain} bootpd -dict DHCPLeaseTimeSecs -int 86400 other 1`, { asRoot: true });
+    assert.equal((await runStep(mac, guestLeases, spec)).result, 'applied');
+    assert.match(await leases(mac), /DHCPLeaseTimeSecs = 600;.* other = 1;/);
+  });
+});
