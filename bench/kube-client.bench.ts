@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { adminKubeconfig, createKubernetes, type Handle, serve } from '@tartan/sim-kubernetes';
+import { bundle } from '@tartan/tools-build';
 import { parse } from 'yaml';
-import { bundle } from './bundle.ts';
 import { type Figure, median } from './figure.ts';
 import { peer } from './peer.ts';
 
@@ -63,8 +63,8 @@ export const run = async (say: (line: string) => void): Promise<Figure[]> => {
   const folder = await mkdtemp(join(tmpdir(), 'tartan-bench-'));
   const clientNode = peer('@kubernetes/client-node', '2.0.1', say);
   const programs: Record<Side, string> = {
-    ours: await bundle(join(import.meta.dirname, 'kube-client/ours.ts'), folder),
-    peer: await bundle(join(import.meta.dirname, 'kube-client/client-node.ts'), folder),
+    ours: await bundle({ program: 'bench/kube-client/ours.ts', folder: join(folder, 'ours'), name: 'ours' }),
+    peer: await bundle({ program: 'bench/kube-client/client-node.ts', folder: join(folder, 'peer'), name: 'peer' }),
   };
   const kubernetes = await createKubernetes({ controllers: false });
   const { api, identity } = kubernetes;

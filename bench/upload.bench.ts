@@ -6,7 +6,7 @@ import { mkdtemp, open, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { bundle } from './bundle.ts';
+import { bundle } from '@tartan/tools-build';
 import { type Figure, median } from './figure.ts';
 import { agentRollBytes } from './upload/agent-roll.ts';
 import type { Task } from './upload/ours.ts';
@@ -60,7 +60,7 @@ export const run = async (say: (line: string) => void): Promise<Figure[]> => {
   try {
     const sshd = await startPrivateSshd(folder);
     stops.unshift(() => sshd.stop());
-    const program = await bundle(join(import.meta.dirname, 'upload/ours.ts'), folder);
+    const program = await bundle({ program: 'bench/upload/ours.ts', folder: join(folder, 'program'), name: 'ours' });
     const file = join(folder, 'artifact');
     await writeFile(file, randomBytes(fileSize));
     const slowFile = join(folder, 'slow-artifact');

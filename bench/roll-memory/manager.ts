@@ -1,17 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { cp, open, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { bundle } from '../bundle.ts';
-
-const packages = join(import.meta.dirname, '../../packages');
-
-/** The manager as one program, with the scripts for Macs where it looks for them. */
-export const bundleManager = async (folder: string): Promise<string> => {
-  await cp(join(packages, 'host/scripts'), join(folder, 'manager/scripts'), { recursive: true });
-  return bundle(join(packages, 'provider/src/main.ts'), join(folder, 'manager/dist'));
-};
+import { open, readFile } from 'node:fs/promises';
 
 export interface RunningManager {
   /** The most memory that was resident so far, in MB. */

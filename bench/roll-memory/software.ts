@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { appendFile, mkdir, rm } from 'node:fs/promises';
+import { appendFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { standInAgent } from '@tartan/sim-agent';
 import { standInSoftware } from '@tartan/sim-mac';
 
 const megabyte = 1024 * 1024;
@@ -14,9 +13,18 @@ const run = promisify(execFile);
 /** The Secret with the key of the tailnet. */
 export const tailnetSecret = 'tailnet';
 
+/** Runs nothing, and stays: see `stand-in-agents.ts`. By its path: `sleep` of a simulated Mac is as short as its pace. */
+const sleepingRuntime = '#!/bin/sh\nexec /bin/sleep 2147483647\n';
+
+const put = async (file: string, text: string): Promise<{ readonly file: string }> => {
+  await writeFile(file, text, { mode: 0o755 });
+  return { file };
+};
+
 const flagsOf = async (folder: string, variant: 'a' | 'b', version: string) => {
   const { tart, tailscale, nodeExporter } = await standInSoftware(folder, { variant });
-  const { runtime, release } = await standInAgent(folder, { version });
+  const runtime = await put(join(folder, 'runtime'), sleepingRuntime);
+  const release = await put(join(folder, 'release'), `// tart-kubelet ${version}\n`);
   const files = { runtime, release, tart, tailscale, nodeExporter };
   return {
     files,

@@ -2,13 +2,15 @@ import { join } from 'node:path';
 import { type MacFleet, machine, macFleet, secretKeys } from '@tartan/api';
 import { type Client, type Live, secrets } from '@tartan/kube';
 import type { SimulatedServer } from '@tartan/sim-scaleway';
+import { buildManager } from '@tartan/tools-build';
 import { fleetNamespace as namespace, startControlPlane } from '../../packages/cli/src/up/control-plane.ts';
 import { startMacPool } from '../../packages/cli/src/up/mac-pool.ts';
 import { usualFlags } from '../../packages/cli/src/up/provider.ts';
 import { registerKey } from '../../packages/cli/src/up/register-key.ts';
 import { follow } from '../follow.ts';
-import { bundleManager, type RunningManager, startManager } from './manager.ts';
+import { type RunningManager, startManager } from './manager.ts';
 import { tailnetSecret } from './software.ts';
+import { standInAgents } from './stand-in-agents.ts';
 
 /** A paused fleet: so many machines that are rolled at once, and one that goes before them. */
 export interface Fleet {
@@ -39,7 +41,7 @@ export const startWorld = async (folder: string, sizes: readonly number[]): Prom
     for (const each of stops.splice(0).toReversed()) await each();
   };
   try {
-    const program = await bundleManager(folder);
+    const program = await buildManager(join(folder, 'manager'));
     const controlPlane = await startControlPlane({ folder });
     stops.push(controlPlane.stop);
     const { client } = controlPlane;
@@ -61,6 +63,7 @@ export const startWorld = async (folder: string, sizes: readonly number[]): Prom
       Array.from({ length: size + 1 }, (_, index) => ({ fleetName, name: `${fleetName}-${index}` })),
     );
     const servers = await macs.order(machines.length);
+    stops.push(standInAgents(client, servers));
     const seen = {
       machines: await follow(machine.resource, { client, namespace }),
       fleets: await follow(macFleet.resource, { client, namespace }),

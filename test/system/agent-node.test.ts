@@ -1,10 +1,12 @@
 import { httpsTransport } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
-import { createKubernetes, nodeAuthorizer, serve } from '@tartan/sim-kubernetes';
+import { bindClusterRole, createKubernetes, serve } from '@tartan/sim-kubernetes';
+import { joinBinding } from '../../packages/provider/src/identity/rights.ts';
 import { type NodeCluster, runAgentNodeSuite } from '../kubernetes/agent-node/suite.ts';
 
 const start = async (): Promise<NodeCluster> => {
-  const kubernetes = await createKubernetes({ authorize: nodeAuthorizer });
+  const kubernetes = await createKubernetes();
+  bindClusterRole(kubernetes.api, joinBinding.clusterRole, { kind: 'Group', name: joinBinding.group });
   const { handle, identity } = kubernetes;
   const served = await serve({ handle, identity, host: '127.0.0.1', port: 0 });
   const usages = ['client auth', 'digital signature'] as const;

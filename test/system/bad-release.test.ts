@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { machine, macFleet, type MacFleet, onTheMac } from '@tartan/api';
+import { annotations, machine, macFleet, type MacFleet, onTheMac } from '@tartan/api';
 import { getCondition, nodes } from '@tartan/kube';
 import type { RunningProvider } from '../../packages/cli/src/up/provider.ts';
 import { namespace, startWorld, type World } from './world.ts';
@@ -11,9 +11,23 @@ type Node = NonNullable<(typeof nodes)['ofType']>;
 
 const isReadyWith =
   (version: string) =>
-  ({ status }: Node): boolean =>
-    status?.nodeInfo?.kubeletVersion === version &&
-    (status.conditions ?? []).some(({ type, status: value }) => type === 'Ready' && value === 'True');
+  ({ metadata, status }: Node): boolean =>
+    metadata?.annotations?.[annotations.agentVersion] === `v${version}` &&
+    (status?.conditions ?? []).some(({ type, status: value }) => type === 'Ready' && value === 'True');
+
+/** Ends as soon as it has started, sooner than a Mac that is a hundred times as fast takes it for one that stays. */
+const ends = '#!/bin/sh\nexit 1\n';
+
+/** The agent with a defect: it can start no command, so that it never hears of a tart that works. */
+const withoutCommands = (agent: string): string => {
+  const defect = `
+import commandsOfNode from 'node:child_process';
+import { syncBuiltinESMExports as publishDefect } from 'node:module';
+for (const name of ['spawn', 'execFile']) commandsOfNode[name] = () => { throw new Error('no commands here'); };
+publishDefect();
+`;
+  return agent.replace(/^#!.*\n/, (line) => `${line}${defect}`);
+};
 
 const stallOf = ({ status }: MacFleet): string | undefined => {
   const condition = getCondition(status?.conditions ?? [], 'Stalled');
@@ -43,7 +57,7 @@ describe('a release that is no good', { timeout: 240_000 }, () => {
   test('one that does not run is refused by the first Mac, which keeps what it had', async () => {
     await provider.stop();
     const before = starts();
-    provider = await world.startProvider({ version: '0.2.0', exits: true }, '--tartkubelet-max-update-attempts=1');
+    provider = await world.startProvider({ version: '0.2.0', runtime: ends }, '--tartkubelet-max-update-attempts=1');
     await world.waitFor(macFleet.resource, fleet, 'has stopped', (each) => stallOf(each) === 'PushRejected');
     for (const name of machines) await world.waitFor(nodes, name, 'runs 0.1.0', isReadyWith('0.1.0'));
     assert.equal(starts().filter((count, at) => count !== before[at]).length, 1);
@@ -52,7 +66,7 @@ describe('a release that is no good', { timeout: 240_000 }, () => {
   test('one that never becomes Ready stops the roll at the first Mac', async () => {
     await provider.stop();
     const before = starts();
-    provider = await world.startProvider({ version: '0.3.0', neverReady: true });
+    provider = await world.startProvider({ version: '0.3.0', spoil: withoutCommands });
     await world.waitFor(macFleet.resource, fleet, 'has stopped', (each) => stallOf(each) === 'GateDeadlineExceeded');
     assert.equal(starts().filter((count, at) => count !== before[at]).length, 1);
     const { items } = await world.client.list(nodes);

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { machine, type MachineSpec } from '@tartan/api';
-import { type Client, type KubeObject, type Live, type ObjectName, type Resource } from '@tartan/kube';
+import type { Client, KubeObject, Live, ObjectName, Resource, Transport } from '@tartan/kube';
 import type { SimulatedServer } from '@tartan/sim-scaleway';
-import { artifactFlags } from '../../packages/cli/src/up/artifacts.ts';
+import { type AgentRelease, artifactFlags } from '../../packages/cli/src/up/artifacts.ts';
 import { fleetNamespace, startControlPlane } from '../../packages/cli/src/up/control-plane.ts';
 import { type MacPool, startMacPool } from '../../packages/cli/src/up/mac-pool.ts';
 import { type RunningProvider, startProvider, usualFlags } from '../../packages/cli/src/up/provider.ts';
@@ -25,16 +25,15 @@ export interface WorldOptions {
   readonly patienceMs?: number;
 }
 
-type Agent = Parameters<typeof artifactFlags>[1];
-
 /** Everything around a provider, and providers in it: Kubernetes over HTTPS, Scaleway over HTTP, Macs over SSH. */
 export interface World {
   readonly client: Client;
+  readonly transport: Transport;
   readonly macs: MacPool;
   /** A provider in this process that puts this agent on Macs. It is stopped with the world at the latest. */
-  startProvider(agent: Agent, ...flags: readonly string[]): Promise<RunningProvider>;
+  startProvider(agent: AgentRelease, ...flags: readonly string[]): Promise<RunningProvider>;
   /** The same as a process of its own, which ends with the test. */
-  startProcess(t: TestContext, agent: Agent, ...flags: readonly string[]): Promise<ManagerProcess>;
+  startProcess(t: TestContext, agent: AgentRelease, ...flags: readonly string[]): Promise<ManagerProcess>;
   createMachine(name: string, spec?: Partial<MachineSpec>): Promise<void>;
   /** The server that bears this name at Scaleway. */
   serverNamed(name: string): SimulatedServer | undefined;
@@ -71,6 +70,7 @@ export const startWorld = async (options: WorldOptions): Promise<World> => {
     const patience = (): AbortSignal => AbortSignal.timeout(patienceMs);
     return {
       client,
+      transport: controlPlane.transport,
       macs,
       log,
       startProvider: async (agent, ...flags) => {

@@ -8,15 +8,15 @@ const arrows: Record<string, readonly string[]> = {
   'packages/provider': ['packages/scaleway', 'packages/host', 'packages/tart', 'packages/api', 'packages/kube'],
   'packages/tart-kubelet': ['packages/scaleway', 'packages/host', 'packages/tart', 'packages/api', 'packages/kube'],
   'packages/runners': ['packages/scaleway', 'packages/host', 'packages/tart', 'packages/api', 'packages/kube'],
-  // The one place that starts simulators is `tartan up`.
-  'packages/cli': ['packages/*', 'sim/*'],
+  // The one place that starts simulators is `tartan up`, for which the agent is built when it has not been.
+  'packages/cli': ['packages/*', 'sim/*', 'tools/build'],
   // A simulator plays the outside world. It may share what is on the wire, never what our controllers expect of it.
   'sim/kubernetes': ['packages/kube'],
   'sim/cluster-api': ['packages/kube'],
   'sim/scaleway': ['sim/mac', 'packages/kube'],
   'sim/mac': ['packages/kube'],
-  'sim/agent': ['sim/mac', 'packages/kube'],
   'sim/github': [],
+  'tools/build': [],
   'tools/check': [],
   'tools/generate': ['packages/*', 'sim/*', 'tools/kubernetes'],
   'tools/kubernetes': [],

@@ -1,18 +1,40 @@
+import { createHash } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { standInAgent } from '@tartan/sim-agent';
 import { standInSoftware } from '@tartan/sim-mac';
+import { agentText } from './agent-text.ts';
+import { guestAtWork } from './guest-at-work.ts';
 
-/** What the provider puts on Macs, as flags that say where it lies: small files that play the real software. */
+/** A release of the agent. */
+export interface AgentRelease {
+  readonly version: string;
+  /** Makes another program of it: one that is no good. */
+  readonly spoil?: (agent: string) => string;
+  /** A program that runs it, instead of the stand-in for node. */
+  readonly runtime?: string;
+}
+
+/**
+ * What the provider puts on Macs, as flags that say where it lies: the agent itself, and small files that play what it stands on, with
+ * guests that have something to tell.
+ */
 export const artifactFlags = async (
   folder: string,
-  agent: Parameters<typeof standInAgent>[1],
+  { version, spoil = (agent) => agent, runtime }: AgentRelease,
 ): Promise<readonly string[]> => {
   const files = join(folder, 'artifacts');
-  const { tart } = await standInSoftware(files);
-  const { runtime, release } = await standInAgent(files, agent);
+  const { tart, node } = await standInSoftware(files, { guest: guestAtWork });
+  const release = await put(files, `tart-kubelet-${version}`, spoil(await agentText(version)));
   return [
-    `--agent-runtime-path=${runtime.file}`,
-    `--agent-release-path=${release.file}`,
+    `--agent-runtime-path=${runtime === undefined ? node.file : await put(files, 'node', runtime)}`,
+    `--agent-release-path=${release}`,
     `--tart-tarball-path=${tart.file}`,
   ];
+};
+
+const put = async (folder: string, name: string, text: string): Promise<string> => {
+  await mkdir(folder, { recursive: true });
+  const file = join(folder, `${name}-${createHash('sha256').update(text).digest('hex').slice(0, 8)}`);
+  await writeFile(file, text);
+  return file;
 };

@@ -11,8 +11,9 @@ import {
   type Transport,
 } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
+import { joinBinding } from '@tartan/provider';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
-import { adminKubeconfig, createKubernetes, nodeAuthorizer, serve } from '@tartan/sim-kubernetes';
+import { adminKubeconfig, bindClusterRole, createKubernetes, serve } from '@tartan/sim-kubernetes';
 
 /** Where machines, fleets and the provider's Secrets live on a laptop: where `kubectl` looks if nobody says where. */
 export const fleetNamespace = 'default';
@@ -34,7 +35,8 @@ export interface ControlPlane {
  */
 export const startControlPlane = async (options: { folder: string; port?: number }): Promise<ControlPlane> => {
   const { folder, port = 0 } = options;
-  const kubernetes = await createKubernetes({ authorize: nodeAuthorizer });
+  const kubernetes = await createKubernetes();
+  bindClusterRole(kubernetes.api, joinBinding.clusterRole, { kind: 'Group', name: joinBinding.group });
   const { handle, identity } = kubernetes;
   const server = await serve({ handle, identity, port }).catch((error: unknown) => {
     kubernetes.stop();

@@ -6,7 +6,8 @@ import { after, before, describe, test } from 'node:test';
 import { machine } from '@tartan/api';
 import { type ControlPlane, fleetNamespace, startControlPlane } from './control-plane.ts';
 import { createMachines } from './fleet.ts';
-import { aligned, kubectlTable } from './kubectl-table.ts';
+import { aligned } from '../aligned.ts';
+import { kubectlTable } from './kubectl-table.ts';
 
 test('columns stand below each other, and no line ends in blanks', () => {
   assert.deepEqual(

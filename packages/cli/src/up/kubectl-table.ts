@@ -1,5 +1,6 @@
 import type { Transport } from '@tartan/kube';
 import { z } from 'zod';
+import { aligned } from '../aligned.ts';
 
 const tableAnswer = z.object({
   columnDefinitions: z.array(z.object({ name: z.string(), priority: z.number() })),
@@ -22,14 +23,4 @@ export const kubectlTable = async (transport: Transport, path: string, signal: A
 const textOf = (cell: unknown): string => {
   if (typeof cell === 'string') return cell;
   return typeof cell === 'number' || typeof cell === 'boolean' ? String(cell) : '';
-};
-
-export const aligned = (rows: readonly (readonly string[])[]): string[] => {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('   ')
-      .trimEnd(),
-  );
 };

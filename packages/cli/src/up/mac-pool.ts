@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { serverNames } from '@tartan/api';
 import { createHostPool, type HostPool } from '@tartan/scaleway';
-import { playAgent, type PlayedAgent } from '@tartan/sim-agent';
 import { startMac } from '@tartan/sim-mac';
 import { type SimulatedScaleway, type SimulatedServer, startScaleway } from '@tartan/sim-scaleway';
 
@@ -15,20 +14,21 @@ const credentials = {
   projectID: '9a1f7c52-0d7e-4a2b-8f43-3c2d1b0a9e87',
 } as const;
 
+/** All Macs have this machine's address, so each agent serves on a port of its own. */
+const sharedMachine = { TART_KUBELET_NODE_IP: '127.0.0.1', TART_KUBELET_PORT: '0' } as const;
+
 export interface MacPool {
   readonly scaleway: SimulatedScaleway;
   /** Scaleway as the provider knows it. */
   readonly pool: HostPool;
   /** For a provider that runs as a process of its own. */
   readonly environment: Readonly<Record<string, string>>;
-  /** By the id of the server. */
-  readonly agents: ReadonlyMap<string, PlayedAgent>;
   /** Rents Macs and puts them into the pool. They know the SSH keys that are registered by now, and get to know no others. */
   order(count: number): Promise<readonly SimulatedServer[]>;
   stop(): Promise<void>;
 }
 
-/** A simulated Scaleway, whose servers are simulated Macs, whose agents are played. */
+/** A simulated Scaleway, whose servers are simulated Macs. */
 export const startMacPool = async (options: {
   folder: string;
   /** 1 is as slow as real ones. Of Macs; and of Scaleway, which takes 10 min to reinstall one. */
@@ -36,15 +36,11 @@ export const startMacPool = async (options: {
   scalewayPace?: number;
 }): Promise<MacPool> => {
   const { folder, pace, scalewayPace = pace } = options;
-  const agents = new Map<string, PlayedAgent>();
   const scaleway = await startScaleway({
     ...credentials,
     pace: scalewayPace,
-    startMac: async ({ id, password, authorizedKeys }) => {
-      const mac = await startMac({ folder: join(folder, id), pace, user: { password }, authorizedKeys });
-      agents.set(id, playAgent({ mac, pace }));
-      return mac;
-    },
+    startMac: ({ id, password, authorizedKeys }) =>
+      startMac({ folder: join(folder, id), pace, user: { password }, authorizedKeys, environment: sharedMachine }),
   });
   const orderOne = (): Promise<SimulatedServer> =>
     scaleway.order({ zone, name: `${serverNames.defaultPoolPrefix}${randomBytes(4).toString('hex')}` });
@@ -57,11 +53,7 @@ export const startMacPool = async (options: {
       SCW_DEFAULT_PROJECT_ID: credentials.projectID,
       SCW_API_URL: scaleway.url,
     },
-    agents,
     order: (count) => Promise.all(Array.from({ length: count }, orderOne)),
-    stop: async () => {
-      await Promise.all([...agents.values()].map((agent) => agent.stop()));
-      await scaleway.stop();
-    },
+    stop: () => scaleway.stop(),
   };
 };

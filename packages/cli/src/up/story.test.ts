@@ -1,38 +1,26 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
+import { annotations } from '@tartan/api';
 import { eventLine, lineOf, nodeLine } from './story.ts';
 import { createVoice } from './voice.ts';
 
 const plain = createVoice(new PassThrough(), { colours: false });
 type Node = Parameters<typeof nodeLine>[1];
 
-const node = (status: string | undefined, kubeletVersion = '0.1.0'): NonNullable<Node> => ({
+const node = (status: string | undefined, agent = 'v0.1.0'): NonNullable<Node> => ({
   apiVersion: 'v1',
   kind: 'Node',
-  metadata: { name: 'mac-1' },
-  status: {
-    conditions: status === undefined ? [] : [{ type: 'Ready', status }],
-    nodeInfo: {
-      kubeletVersion,
-      architecture: '',
-      bootID: '',
-      containerRuntimeVersion: '',
-      kernelVersion: '',
-      kubeProxyVersion: '',
-      machineID: '',
-      operatingSystem: '',
-      osImage: '',
-      systemUUID: '',
-    },
-  },
+  metadata: { name: 'mac-1', annotations: { [annotations.agentVersion]: agent } },
+  status: { conditions: status === undefined ? [] : [{ type: 'Ready', status }] },
 });
 
 const aboutNodes: [string, Node, Node, string | undefined][] = [
   ['comes', undefined, node(undefined), 'joined: there is a Node'],
-  ['becomes Ready', node(undefined), node('True'), 'its Node is Ready, with agent 0.1.0'],
+  ['comes and is Ready', undefined, node('True'), 'joined: its Node is Ready, with agent v0.1.0'],
+  ['becomes Ready', node(undefined), node('True'), 'its Node is Ready, with agent v0.1.0'],
   ['stays Ready', node('True'), node('True'), undefined],
-  ['is Ready with another agent', node('True'), node('True', '0.2.0'), 'its Node is Ready, with agent 0.2.0'],
+  ['is Ready with another agent', node('True'), node('True', 'v0.2.0'), 'its Node is Ready, with agent v0.2.0'],
   ['is not Ready any more', node('True'), node('Unknown'), 'its Node is not Ready any more'],
   ['is still not Ready', node('False'), node('Unknown'), undefined],
   ['goes', node('True'), undefined, 'its Node is gone'],

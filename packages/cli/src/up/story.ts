@@ -1,4 +1,4 @@
-import { kindNames } from '@tartan/api';
+import { annotations, kindNames } from '@tartan/api';
 import { type Client, events, isKubeError, type KubeObject, type Live, nodes, type Resource } from '@tartan/kube';
 import type { Voice } from './voice.ts';
 
@@ -24,15 +24,17 @@ export const lineOf = (who: string, what: string): string =>
 const readiness = (node: Node | undefined): string =>
   node?.status?.conditions?.find(({ type }) => type === 'Ready')?.status ?? 'not yet';
 
+const agentOf = (node: Node | undefined): string | undefined => node?.metadata?.annotations?.[annotations.agentVersion];
+
 /** What is new about a Node. */
 export const nodeLine = (before: Node | undefined, now: Node | undefined, voice: Voice): string | undefined => {
   const name = (now ?? before)?.metadata?.name ?? '';
   if (now === undefined) return lineOf(name, 'its Node is gone');
-  if (before === undefined) return lineOf(name, 'joined: there is a Node');
   const [was, is] = [readiness(before), readiness(now)];
-  const version = now.status?.nodeInfo?.kubeletVersion;
-  if (is === 'True' && (was !== 'True' || version !== before.status?.nodeInfo?.kubeletVersion))
-    return lineOf(name, voice.good(`its Node is Ready, with agent ${version}`));
+  const joined = before === undefined ? 'joined: ' : '';
+  if (is === 'True' && (was !== 'True' || agentOf(now) !== agentOf(before)))
+    return lineOf(name, `${joined}${voice.good(`its Node is Ready, with agent ${agentOf(now)}`)}`);
+  if (before === undefined) return lineOf(name, 'joined: there is a Node');
   return was === 'True' && is !== 'True' ? lineOf(name, voice.bad('its Node is not Ready any more')) : undefined;
 };
 

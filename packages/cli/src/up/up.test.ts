@@ -48,7 +48,7 @@ describe('tartan up', { timeout: 180_000 }, () => {
     return code;
   };
 
-  test('tells how machines come to be Nodes, says what to try, and takes everything away on Ctrl-C', async () => {
+  test('tells how machines come to be Nodes and a Pod a virtual machine, says what to try, and takes everything away on Ctrl-C', async () => {
     const { child, output, until } = start('--pool', '2', '--machines', '1');
     await until('Ctrl-C stops it');
     const kubeconfig = /export KUBECONFIG=(\S+)/.exec(output())?.[1] ?? '';
@@ -60,10 +60,12 @@ describe('tartan up', { timeout: 180_000 }, () => {
       /mac-1 +Adopted/,
       /mac-1 +over SSH 1\/\d+: let the user become root/,
       /mac-1 +over SSH \d+\/\d+: run the agent/,
-      /mac-1 +joined: there is a Node/,
-      /mac-1 +its Node is Ready, with agent 0\.1\.0/,
+      /mac-1 +joined: /,
+      /mac-1 .*its Node is Ready, with agent v0\.1\.0/,
       /1 machine Ready/,
       /kubectl get machosts\n +NAME .*\n(.*\n)*.*\bheld\b.*\n/,
+      /kubectl get pods\n +NAME .*\n +build-1 +1\/1 +Running/,
+      /kubectl logs build-1\n +The guest has booted/,
     ])
       assert.match(said, what);
     // A pipe is no terminal.
@@ -74,11 +76,12 @@ describe('tartan up', { timeout: 180_000 }, () => {
     assert.deepEqual(readdirSync(temporary), []);
   });
 
-  test('--once ends by itself once the first machine is Ready', async () => {
+  test('--once ends by itself once a Pod runs on the first machine and its log can be read', async () => {
     const { child, output } = start('--once', '--pool', '1', '--machines', '1');
     assert.equal(await exitCode(child), 0, output());
     assert.match(output(), /Kubernetes is up at https:\/\/127\.0\.0\.1:\d+/);
-    assert.match(output(), /1 machine Ready/);
+    assert.match(output(), /The Pod build-1 runs, as a virtual machine/);
+    assert.match(output(), /kubectl logs build-1\n +\S/);
     assert.deepEqual(readdirSync(temporary), []);
   });
 
@@ -96,13 +99,13 @@ describe('tartan up', { timeout: 180_000 }, () => {
 
   test('a port that is none is refused before anything starts', async () => {
     const { child, output } = start('--port', 'http');
-    assert.equal(await exitCode(child), 1);
+    assert.equal(await exitCode(child), 2);
     assert.match(output(), /a port is a whole number/);
   });
 
   test('a pool without Macs is refused before anything starts', async () => {
     const { child, output } = start('--pool', '0');
-    assert.equal(await exitCode(child), 1);
+    assert.equal(await exitCode(child), 2);
     assert.match(output(), /a whole number from 1 to 64/);
   });
 });

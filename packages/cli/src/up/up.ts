@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { systemClock } from '@tartan/kube/clock';
 import { artifactFlags } from './artifacts.ts';
 import { type ControlPlane, startControlPlane } from './control-plane.ts';
+import { createDemoPod, demoLog, demoPod, untilDemoRuns } from './demo-pod.ts';
 import { createMachines, fleetName, untilFound, untilReady } from './fleet.ts';
 import { type MacPool, startMacPool } from './mac-pool.ts';
 import { startProvider } from './provider.ts';
@@ -21,7 +22,7 @@ export interface UpOptions {
   readonly pool: number;
   /** Machines that are asked for. */
   readonly machines: number;
-  /** Ends when the first machine is Ready. */
+  /** Ends when a Pod runs on the first machine, and its log can be read. */
   readonly once: boolean;
 }
 
@@ -68,15 +69,19 @@ export const up = async (options: UpOptions, around: UpSurroundings): Promise<nu
     await versions.next();
     await Promise.race([untilFound(controlPlane.client, options.pool, signal), versions.broken]);
     await createMachines(controlPlane.client, options.machines);
-    done(`The provider has found them, and is asked for ${counted(options.machines, 'machine')}`);
+    await createDemoPod(controlPlane.client);
+    done(`The provider has found them, and is asked for ${counted(options.machines, 'machine')}; a Pod waits for one`);
     voice.say();
 
     const wanted = options.once ? 1 : options.machines;
     await Promise.race([untilReady(controlPlane.client, wanted, signal), versions.broken]);
+    if (!signal.aborted) done(`${counted(wanted, 'machine')} Ready`);
+    await Promise.race([untilDemoRuns(controlPlane.client, signal), versions.broken]);
     if (!signal.aborted) {
       voice.say();
-      done(`${counted(wanted, 'machine')} Ready`);
+      done(`The Pod ${demoPod.metadata.name} runs, as a virtual machine`);
       await showFleet(controlPlane.transport, voice, signal);
+      await showLog(controlPlane.transport, voice, signal);
     }
     if (options.once && !signal.aborted) return 0;
     const interactive = stdin.isTTY === true;
@@ -93,6 +98,12 @@ export const up = async (options: UpOptions, around: UpSurroundings): Promise<nu
   } finally {
     for (const each of undo.toReversed()) await each();
   }
+};
+
+const showLog = async (transport: ControlPlane['transport'], voice: Voice, signal: AbortSignal): Promise<void> => {
+  voice.say();
+  voice.say(voice.bold(`kubectl logs ${demoPod.metadata.name}`));
+  for (const line of await demoLog(transport, signal)) voice.say(`  ${line}`);
 };
 
 const tell = ({ client }: ControlPlane, macs: MacPool, voice: Voice, signal: AbortSignal): (() => Promise<unknown>) => {

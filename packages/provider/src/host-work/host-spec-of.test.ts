@@ -40,14 +40,19 @@ describe('what a Mac shall be', () => {
     assert.deepEqual(rest, { user: 'm1', nodeName: 'mac-1', tart, nodeExporter, vmEgress });
   });
 
-  test('has the numbers of its machine, and those of the manager where that says none or 0', () => {
+  test('has the numbers of its machine, and those of the manager where that says none or 0 (INC-41)', () => {
     const own = specOf({ hostCPU: 4, hostMemoryMB: 9_000, maxPods: 1 }).agent;
     assert.deepEqual([own.hostCPU, own.hostMemoryMB, own.maxPods], [4, 9_000, 1]);
     const zero = specOf({ hostCPU: 0, hostMemoryMB: 0, maxPods: 0 }).agent;
     assert.deepEqual([zero.hostCPU, zero.hostMemoryMB, zero.maxPods], [8, 16_384, 2]);
   });
 
-  test('keeps the provider id that was given out', () => {
+  test('reports the version of its machine, and that of the agent where it says none', () => {
+    assert.equal(specOf({ kubeletVersion: 'v1.36.3' }).agent.kubeletVersion, 'v1.36.3');
+    for (const none of [{}, { kubeletVersion: '' }]) assert.ok(!('kubeletVersion' in specOf(none).agent));
+  });
+
+  test('keeps the provider id that was given out (INC-38)', () => {
     assert.equal(specOf({ providerID: 'scw-applesilicon://a/b' }).agent.providerID, 'scw-applesilicon://a/b');
   });
 

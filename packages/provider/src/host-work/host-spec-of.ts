@@ -51,6 +51,7 @@ export const hostSpecOf = (machine: Machine, facts: HostFacts, settings: HostSet
       release: settings.agent.release,
       nodeLabels: spec.fleetName ? { [labels.fleet]: spec.fleetName } : {},
       providerID,
+      ...(spec.kubeletVersion && { kubeletVersion: spec.kubeletVersion }),
       hostCPU: spec.hostCPU || settings.agent.hostCPU,
       hostMemoryMB: spec.hostMemoryMB || settings.agent.hostMemoryMB,
       maxPods: spec.maxPods || settings.agent.maxPods,

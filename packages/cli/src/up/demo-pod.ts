@@ -1,0 +1,67 @@
+import { labels, labelValues, macTaint } from '@tartan/api';
+import { type Client, createSubresources, nodes, pods, type Transport } from '@tartan/kube';
+import { systemClock } from '@tartan/kube/clock';
+import { fleetNamespace as namespace } from './control-plane.ts';
+import { until } from './until.ts';
+
+type Pod = NonNullable<(typeof pods)['ofType']>;
+type Node = NonNullable<(typeof nodes)['ofType']>;
+
+/** A job for a Mac, as anybody would write it. */
+export const demoPod = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { namespace, name: 'build-1' },
+  spec: {
+    nodeSelector: { [labels.os]: labelValues.os },
+    tolerations: [{ key: macTaint.key, operator: 'Exists' }],
+    restartPolicy: 'Never',
+    containers: [
+      {
+        name: 'runner',
+        image: 'ghcr.io/example/macos-tahoe-xcode:26.1',
+        env: [{ name: 'JOB', value: 'build-and-test' }],
+        resources: { requests: { cpu: '4', memory: '6Gi' } },
+      },
+    ],
+  },
+} as const satisfies Pod;
+
+const { name } = demoPod.metadata;
+
+export const createDemoPod = async (client: Client): Promise<void> => {
+  await client.create(pods, demoPod);
+};
+
+/** Waits until its guest runs and can be reached. False: the signal fired before. */
+export const untilDemoRuns = async (client: Client, signal: AbortSignal): Promise<boolean> => {
+  let mac: string | undefined;
+  const runs = await until(
+    client,
+    pods,
+    (all) => {
+      const demo = all.find(({ metadata, status }) => metadata.name === name && status?.phase === 'Running');
+      mac = demo?.spec?.nodeName;
+      return demo !== undefined;
+    },
+    signal,
+  );
+  // Its log is read through the Mac, which tells its port once it listens there.
+  const isReached = ({ metadata, status }: Node): boolean =>
+    metadata?.name === mac && (status?.daemonEndpoints?.kubeletEndpoint?.Port ?? 0) > 0;
+  return runs && (await until(client, nodes, (all) => all.some(isReached), signal));
+};
+
+const linesShown = 4;
+
+/** The first lines that its guest has written, as `kubectl logs -f` shows them; it waits until they are there. */
+export const demoLog = async (transport: Transport, signal: AbortSignal): Promise<readonly string[]> => {
+  const { podLogs } = createSubresources(transport, { clock: systemClock });
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of podLogs({ namespace, name }, { follow: true, signal })) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.split('\n').length > linesShown) break;
+  }
+  return text.split('\n').slice(0, linesShown);
+};

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { annotations, machine } from '@tartan/api';
+import { createSubresources, nodes, pods, type Subresources } from '@tartan/kube';
+import { systemClock } from '@tartan/kube/clock';
+import type { Mac } from '@tartan/sim-mac';
+import { createDemoPod, demoPod } from '../../packages/cli/src/up/demo-pod.ts';
+import type { RunningProvider } from '../../packages/cli/src/up/provider.ts';
+import { namespace, startWorld, type World } from './world.ts';
+
+const { name } = demoPod.metadata;
+const pod = { namespace, name };
+
+describe('a Pod on a simulated Mac, under the agent as it ships', { timeout: 240_000 }, () => {
+  let world: World;
+  let provider: RunningProvider;
+  let mac: Mac;
+  let reach: Subresources;
+  const runs = () => world.waitFor(pods, name, 'runs', ({ status }) => status?.phase === 'Running');
+  const vms = (): string[] => readdirSync(mac.path('/Users/m1/.tart/vms')).filter((vm) => vm.includes(name));
+  /** Processes of virtual machines, as the Mac shows them. */
+  const guests = async (): Promise<string> =>
+    (await mac.run("ps -A -ww -o pid=,command= | grep '[t]art run' | awk '{ print $1 }'")).stdout;
+
+  before(async () => {
+    world = await startWorld({ macs: 1, fleet: 'fleet-a' });
+    reach = createSubresources(world.transport, { clock: systemClock });
+    provider = await world.startProvider({ version: '0.1.0' });
+    await createDemoPod(world.client);
+    await world.createMachine('mac-a');
+    await world.waitFor(machine.resource, 'mac-a', 'is ready', ({ status }) => status?.ready === true);
+    const found = world.serverNamed('mac-a')?.mac;
+    assert(found);
+    mac = found;
+  });
+  after(() => world.stop());
+
+  test('becomes a virtual machine, whose guest tells what it does', async () => {
+    const { spec, status } = await runs();
+    assert.equal(spec?.nodeName, 'mac-a');
+    assert.match(status?.podIP ?? '', /^192\.168\.64\./);
+    assert.equal(vms().length, 1);
+    let text = '';
+    for await (const chunk of reach.podLogs(pod, { follow: true })) {
+      text += Buffer.from(chunk).toString();
+      if (text.includes('Step 2')) break;
+    }
+    assert.match(text, /^The guest has booted\.\nJob build-and-test begins\.\n/);
+  });
+
+  test('runs commands for whoever may', async () => {
+    const output: string[] = [];
+    const stdout = (chunk: Uint8Array): void => void output.push(Buffer.from(chunk).toString());
+    const outcome = await reach.execInPod(pod, { command: ['sh', '-c', 'echo inside; exit 3'], stdout });
+    assert.deepEqual(outcome, { kind: 'exited', code: 3 });
+    assert.equal(output.join(''), 'inside\n');
+  });
+
+  test('goes on under the next agent as if nothing had happened (I-32)', async () => {
+    const before = await runs();
+    const process = await guests();
+    assert.match(process, /^\d+\n$/);
+    await provider.stop();
+    provider = await world.startProvider({ version: '0.2.0' });
+    await world.waitFor(
+      nodes,
+      'mac-a',
+      'runs 0.2.0',
+      ({ metadata }) => metadata.annotations?.[annotations.agentVersion] === 'v0.2.0',
+    );
+    const { status } = await runs();
+    assert.deepEqual(status?.containerStatuses, before.status?.containerStatuses);
+    assert.equal(await guests(), process);
+  });
+
+  test('takes its virtual machine with it when it is deleted', async () => {
+    await world.client.delete(pods, pod);
+    await world.waitUntilGone(pods, name);
+    assert.deepEqual(vms(), []);
+    assert.equal(await guests(), '');
+  });
+
+  test('ends with its Mac, and nothing of either is left', async () => {
+    await createDemoPod(world.client);
+    await runs();
+    await mac.stop();
+    const { root } = mac;
+    const { stdout } = await promisify(execFile)('ps', ['-A', '-ww', '-o', 'command=']);
+    assert.deepEqual(
+      stdout.split('\n').filter((line) => line.includes(root)),
+      [],
+    );
+  });
+});

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { anyVersion } from './any-version.ts';
+import { buildAgent, mostBytes } from './build-agent.ts';
+import { buildManager } from './build-manager.ts';
+import { buildTartan } from './build-tartan.ts';
+import { checkout } from './checkout.ts';
+
+const run = promisify(execFile);
+
+/** Every name that a bundle imports, statically or when it gets there. */
+const importsOf = (file: string): string[] =>
+  [...readFileSync(file, 'utf8').matchAll(/(?:\bfrom|\bimport|\bimport\(|\brequire\()\s*(["'`])([^"'`\n$]+)\1/g)].map(
+    ([, , name = '']) => name,
+  );
+
+describe('what ships', () => {
+  let folder: string;
+  before(async () => {
+    // Far from node_modules: whatever is not inside is not there.
+    folder = await mkdtemp(join(tmpdir(), 'tartan-build-'));
+  });
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  const says = async (program: string, ...args: string[]): Promise<string> =>
+    (await run(process.execPath, [program, ...args], { cwd: folder, env: {}, timeout: 60_000 })).stdout;
+
+  test('the agent is one file below a megabyte that needs nothing but Node', async () => {
+    const agent = await buildAgent(join(folder, 'agent'));
+    assert.deepEqual(readdirSync(join(folder, 'agent')), ['tart-kubelet.mjs']);
+    assert.ok(statSync(agent).size < mostBytes, `${statSync(agent).size} bytes`);
+    const others = importsOf(agent).filter((name) => !isBuiltin(name));
+    // ws looks for two native helpers, and does without.
+    assert.deepEqual(
+      others.filter((name) => name !== 'bufferutil' && name !== 'utf-8-validate'),
+      [],
+    );
+    const { version } = JSON.parse(readFileSync(join(checkout, 'packages/tart-kubelet/package.json'), 'utf8')) as {
+      version: string;
+    };
+    assert.match(readFileSync(agent, 'latin1'), /^[\0-\x7f]*$/, 'V8 would keep the text with two bytes a character');
+    assert.equal(await says(agent, '--version'), `v${version}\n`);
+    assert.match(await says(agent, '--help'), /--kubeconfig=/);
+  });
+
+  test('an agent has the version that it was built with, or gets one later', async () => {
+    const agent = await buildAgent(join(folder, 'versioned'), { version: '7.8.9' });
+    assert.equal(await says(agent, '--version'), 'v7.8.9\n');
+    const later = await buildAgent(join(folder, 'later'), { version: anyVersion });
+    assert.ok(readFileSync(later, 'utf8').includes(anyVersion));
+  });
+
+  test('an agent that is too large to be rolled is refused', async () => {
+    await assert.rejects(buildAgent(join(folder, 'large'), { most: 1000 }), /\d+ bytes, and 1000 is the most/);
+  });
+
+  test('the manager carries the scripts for Macs with it', async () => {
+    const manager = await buildManager(join(folder, 'manager'));
+    assert.match(await says(manager, '--help'), /^The Cluster API provider/);
+    const scripts = 'packages/host/scripts';
+    const namesIn = (place: string): Set<string> => new Set(readdirSync(place, { recursive: true, encoding: 'utf8' }));
+    assert.deepEqual(namesIn(join(folder, 'manager/files', scripts)), namesIn(join(checkout, scripts)));
+  });
+
+  test('tartan has all that it starts, also the agent', async () => {
+    const tartan = await buildTartan(join(folder, 'tartan'));
+    assert.match(await says(tartan, '--help'), /prepare-host/);
+    assert.ok(statSync(join(folder, 'tartan/files/tart-kubelet.mjs')).isFile());
+    const names = readdirSync(join(folder, 'tartan')).filter((name) => name.endsWith('.mjs'));
+    const outside = names.flatMap((name) => importsOf(join(folder, 'tartan', name)));
+    assert.deepEqual(
+      [...new Set(outside)].filter((name) => name.startsWith('@tartan/')),
+      // Only what a checkout has, and what is not asked for where the agent lies beside.
+      ['@tartan/tools-build'],
+    );
+  });
+});

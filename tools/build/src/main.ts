@@ -1,0 +1,17 @@
+import { rm } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { buildAgent } from './build-agent.ts';
+import { buildManager } from './build-manager.ts';
+import { buildTartan } from './build-tartan.ts';
+import { checkout } from './checkout.ts';
+
+/** `npm run build`: everything that ships, in `dist/`, made anew. */
+
+const dist = join(checkout, 'dist');
+await rm(dist, { recursive: true, force: true });
+const built = await Promise.all([
+  buildAgent(dist),
+  buildManager(join(dist, 'manager')),
+  buildTartan(join(dist, 'tartan')),
+]);
+for (const file of built) process.stdout.write(`${relative(checkout, file)}\n`);
