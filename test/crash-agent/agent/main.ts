@@ -1,0 +1,71 @@
+import { join } from 'node:path';
+import { createClient, createLogger, createSubresources, httpsTransport } from '@tartan/kube';
+import { systemClock } from '@tartan/kube/clock';
+import { createProcessTable, createTart, type ProcessTable } from '@tartan/tart';
+import { createMachines } from '../../../packages/tart-kubelet/src/agent/create-machines.ts';
+import { watchFor } from './fault-watch.ts';
+import { createLeapingClock } from './leaping-clock.ts';
+import { mortalSpawn } from './mortal-calls.ts';
+import { makeFilesMortal } from './mortal-files.ts';
+import { mortalTransport } from './mortal-transport.ts';
+import { createAlias } from './names.ts';
+import { type AgentSettings, type Leap, settingsVariable } from './settings.ts';
+
+/**
+ * All of the agent that has to do with virtual machines, in a process of its own that ends itself by SIGKILL at the point that it is told.
+ */
+const settings = JSON.parse(process.env[settingsVariable] ?? '') as AgentSettings;
+const { folder, server, tart } = settings;
+const watch = watchFor(settings.points, settings.fault);
+const alias = createAlias(folder);
+await makeFilesMortal(folder, watch, alias);
+
+const clock = createLeapingClock(settings.leaptMs);
+process.on('message', ({ leapMs }: Leap) => clock.leap(leapMs));
+// The test is gone.
+process.on('disconnect', () => process.exit(0));
+
+const { ca, cert, key, url } = server;
+const transport = mortalTransport(
+  httpsTransport({ server: url, ca, credentials: () => ({ certificate: { cert, key } }), clock: systemClock }),
+  watch,
+  alias,
+);
+const environment = { PATH: process.env['PATH'], HOME: folder, TART_HOME: tart.home };
+const table = createProcessTable(environment);
+// A Mac has its processes to itself; this machine plays several.
+const processes: ProcessTable = {
+  ...table,
+  list: async () => (await table.list()).filter(({ command }) => command.includes(folder)),
+};
+
+await createMachines({
+  nodeName: settings.nodeName,
+  agentVersion: 'v0.0.0-test',
+  vmSlots: 2,
+  maxPods: 4,
+  disableVMGC: !settings.collects,
+  client: createClient(transport, { clock: systemClock }),
+  tokens: createSubresources(transport, { clock: systemClock }),
+  events: { event: () => {} },
+  paths: {
+    guests: join(folder, 'guests'),
+    images: join(folder, 'images'),
+    journal: join(folder, 'journal'),
+    logs: join(folder, 'logs'),
+  },
+  tart: createTart({ path: tart.path, environment, processes, spawn: mortalSpawn(watch, alias) }),
+  tartHome: tart.home,
+  tartPaths: [tart.path],
+  processes,
+  leases: join(tart.home, '.fake', 'leases'),
+  session: { isThere: async () => true, ensure: async () => {} },
+  hostIP: () => '10.0.0.1',
+  disk: async () => ({ freeBytes: 500e9, totalBytes: 1000e9 }),
+  openFiles: {
+    look: async (names) => new Map(names.map((name) => [name, settings.openVms.includes(name) ? 'open' : 'closed'])),
+  },
+  clock,
+  random: Math.random,
+  log: createLogger({ level: 'debug', write: (line) => process.stderr.write(line), clock: systemClock }),
+}).run(new AbortController().signal);

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { bundle } from '@tartan/tools-build';
+import type { Fault, Point } from './agent/settings.ts';
+import { createPool } from './pool.ts';
+import { run } from './run.ts';
+import { faultText, kindOf, select } from './selection.ts';
+import { stories } from './stories/index.ts';
+import type { Story } from './story.ts';
+
+/**
+ * Agents that are killed by SIGKILL, in a process of their own, after every effect that they have on Kubernetes, on tart and on files.
+ * The next one has to bring the story to the same end, and no invariant may be broken on the way (docs/architecture: 5, 6, 12): no virtual
+ * machine is lost, doubled, started twice for one run or deleted while it is on; no finalizer goes before its virtual machine; what is
+ * somebody else's stays.
+ *
+ *   TARTAN_CRASH=all                              tries every point, not only one of each kind. Takes a quarter of an hour.
+ *   TARTAN_CRASH='agent/end/killed during/tart run pod-4 #1'  tries one, and shows all that its agents said.
+ */
+const wanted = process.env['TARTAN_CRASH'] ?? '';
+const one = /^agent\/(?<key>\w+)\/(?<mode>killed \w+)\/(?<name>.+) #(?<nth>\d+)$/.exec(wanted)?.groups;
+/** One that is of the managers. */
+const isForOthers = wanted !== '' && wanted !== 'all' && one === undefined;
+
+/** Less than that would be a sign that effects are not seen any more. */
+const fewest = 30;
+/** They wait for processes most of the time. */
+const atATime = availableParallelism() + 2;
+
+interface Outcome {
+  readonly problem?: string;
+  readonly struck: boolean;
+}
+
+interface Try {
+  readonly fault: Fault;
+  readonly outcome: Promise<Outcome>;
+}
+
+const named = ({ mode, name = '', nth }: NonNullable<typeof one>): Fault => ({
+  mode: mode === 'killed during' ? mode : 'killed after',
+  name,
+  nth: Number(nth),
+});
+
+describe('an agent that is killed in the middle', { skip: isForOthers }, () => {
+  const chosen = stories.filter(({ key }) => one === undefined || one['key'] === key);
+  const points = new Map<Story, readonly Point[]>();
+  const inPool = createPool(atATime);
+  /** All stories side by side: none waits for the last point of another. */
+  const tries = new Map<Story, readonly Try[]>();
+  let folder = '';
+  let program = '';
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'crash-agent-'));
+    program = await bundle({ program: 'test/crash-agent/agent/main.ts', folder, name: 'agent', single: true });
+    const told = await Promise.all(chosen.map((story) => inPool(() => run(story, program))));
+    for (const [index, story] of chosen.entries()) {
+      const { lines = '', points: seen = [], problems = [] } = told[index] ?? {};
+      assert.deepEqual(problems, [], `${story.name}, and nobody is killed\n${lines}`);
+      points.set(story, seen);
+    }
+    const selection = select(points, wanted === 'all');
+    for (const story of chosen) {
+      const faults = one === undefined ? (selection.get(story) ?? []) : [named(one)];
+      const begin = (fault: Fault): Try => ({ fault, outcome: inPool(() => problemsAt(story, fault)) });
+      tries.set(story, faults.map(begin));
+    }
+  });
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  test('has many effects', { skip: one !== undefined }, () => {
+    const kinds = new Set([...points.values()].flat().map(({ name }) => kindOf(name)));
+    assert.ok(kinds.size >= fewest, `${kinds.size} kinds of effects: ${[...kinds].sort().join('\n')}`);
+  });
+
+  /** What went wrong at one point, with what is needed to see it again. */
+  const problemsAt = async (story: Story, fault: Fault): Promise<Outcome> => {
+    const failed = (error: unknown) => ({ lines: '', problems: [String(error)], struck: true });
+    const { lines, problems, struck } = await run(story, program, fault).catch(failed);
+    if (one !== undefined) process.stderr.write(lines);
+    if (problems.length === 0) return { struck };
+    const replay = `TARTAN_CRASH='agent/${story.key}/${fault.mode}/${fault.name} #${fault.nth}' npm test`;
+    const last = lines.trim().split('\n').slice(-15).join('\n      ');
+    return {
+      struck,
+      problem: `${faultText(fault)}\n    ${problems.join('\n    ')}\n    see it again: ${replay}\n      ${last}`,
+    };
+  };
+
+  for (const story of chosen)
+    test(story.name, async (t) => {
+      const tried = tries.get(story) ?? [];
+      const faults = tried.map(({ fault }) => fault);
+      const outcomes = await Promise.all(tried.map(({ outcome }) => outcome));
+      const problems = outcomes.flatMap(({ problem }) => problem ?? []);
+      const missed = faults.filter((_, index) => outcomes[index]?.struck === false);
+      t.diagnostic(`${faults.length - missed.length} of ${points.get(story)?.length} points`);
+      assert.equal(problems.length, 0, `at ${problems.length} of ${faults.length} points:\n${problems.join('\n')}`);
+      // What is told to the server depends on how fast it is told; nearly all else happens every time.
+      assert.ok(missed.length <= faults.length / 4, `nobody came to:\n${missed.map(faultText).join('\n')}`);
+    });
+});

@@ -1,0 +1,42 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { inTheGuest } from '@tartan/api';
+
+/** What guests do: each writes down that it was booted, and works until it is told to end. */
+export interface GuestWork {
+  readonly program: string;
+  /** How often this virtual machine was booted, whoever did it. */
+  boots(vm: string): number;
+  /** Those that were booted from a disk that had been on before. */
+  soiled(): readonly string[];
+  /** Its n-th boot, counted from 1, ends with this result: now, or as soon as it has come to it. */
+  end(vm: string, boot: number, code: number): void;
+}
+
+const linesOf = (file: string): readonly string[] =>
+  existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
+
+export const createGuestWork = (folder: string): GuestWork => {
+  const boots = join(folder, 'boots');
+  const soiled = join(folder, 'soiled');
+  const results = join(folder, 'results');
+  return {
+    program: [
+      'vm=${PWD%/guest} vm=${vm##*/}',
+      `[ ! -e used ] || echo "$vm" >>"${soiled}"`,
+      ': >used',
+      `echo "$vm" >>"${boots}"`,
+      `boot=$(grep -c "^$vm$" "${boots}")`,
+      `until [ -f "${results}/$vm/$boot" ]; do [ -d "${folder}" ] || exit; sleep 0.1; done`,
+      `cp "${results}/$vm/$boot" "Volumes/My Shared Files/${inTheGuest.shares.status}/${inTheGuest.result}"`,
+      'shutdown -h now',
+    ].join('\n'),
+    boots: (vm) => linesOf(boots).filter((line) => line === vm).length,
+    soiled: () => linesOf(soiled),
+    end: (vm, boot, code) => {
+      const file = join(results, vm, String(boot));
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, `${code}\n`);
+    },
+  };
+};

@@ -1,0 +1,54 @@
+import type { Fault, Point } from './agent/settings.ts';
+import type { Story } from './story.ts';
+
+/** Which points are tried, in each story. */
+export type Selection = ReadonlyMap<Story, readonly Fault[]>;
+
+/** One for all Pods and runs. */
+export const kindOf = (name: string): string =>
+  name.replaceAll(/(pod|runner)-\d+/g, '$1').replaceAll(/\d+\.(log|raw|copied)/g, 'n.$1');
+
+/** Whoever dies here leaves nothing that the effect before it has not left already, or only half a file that nobody reads. */
+const isMinor = (name: string): boolean =>
+  /^(make folder|chmod|open|remove folder) (?!.*raw$)/.test(name) ||
+  /^write (?!journal)/.test(name) ||
+  /^rename (guests|logs)/.test(name) ||
+  /^remove logs\/\S+\.(copied|log|log\.1)$/.test(name) ||
+  /^unlink guests\/\S+\/(env|token)/.test(name) ||
+  /\((Pending )?waiting/.test(name);
+
+export const faultText = ({ mode, name, nth }: Fault): string => `${mode}: ${name} #${nth}`;
+
+const faultsAt = ({ modes, name, nth }: Point): readonly Fault[] => modes.map((mode) => ({ mode, name, nth }));
+const keyOf = ({ mode, name }: Fault): string => `${mode} ${kindOf(name)}`;
+
+/** Every point; but what is minor, once for each kind in each story. */
+const all = (points: readonly Point[]): readonly Fault[] => {
+  const tried = new Set<string>();
+  return points.flatMap(faultsAt).filter((fault) => {
+    const isKnown = tried.has(keyOf(fault));
+    tried.add(keyOf(fault));
+    return !isMinor(fault.name) || !isKnown;
+  });
+};
+
+/** One of each kind, and of what is not minor: in the story that has the fewest so far, so that none is left out. */
+const sample = (points: ReadonlyMap<Story, readonly Point[]>): Selection => {
+  const chosen = new Map([...points.keys()].map((story): [Story, Fault[]] => [story, []]));
+  const kinds = new Map<string, [Story, Fault][]>();
+  for (const [story, seen] of points)
+    for (const fault of seen.flatMap(faultsAt))
+      if (!isMinor(fault.name)) kinds.set(keyOf(fault), [...(kinds.get(keyOf(fault)) ?? []), [story, fault]]);
+  // The rare ones first: they have no choice.
+  const choices = [...kinds.values()].toSorted((one, other) => one.length - other.length);
+  const load = (story: Story): number => chosen.get(story)?.length ?? 0;
+  for (const options of choices) {
+    const [story, fault] = options.reduce((best, next) => (load(next[0]) < load(best[0]) ? next : best));
+    chosen.get(story)?.push(fault);
+  }
+  return chosen;
+};
+
+/** All of them take many minutes, and most are the same thing done once more. */
+export const select = (points: ReadonlyMap<Story, readonly Point[]>, everything: boolean): Selection =>
+  everything ? new Map([...points].map(([story, seen]) => [story, all(seen)])) : sample(points);
