@@ -1,0 +1,81 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  certificateSigningRequests,
+  type Client,
+  createClient,
+  createSubresources,
+  httpsTransport,
+} from '@tartan/kube';
+import { systemClock as clock } from '@tartan/kube/clock';
+import { startControlPlane } from '@tartan/tools-kubernetes';
+import { watch } from './watch.ts';
+
+export interface Access {
+  readonly url: string;
+  readonly ca: string;
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** A real API server that writes down what the Node asks of it. */
+export interface Cluster {
+  readonly admin: Client;
+  /** As this Node, with the rights of a Node. */
+  readonly node: Access;
+  /** What the Node has asked for until now, each as `get /api/v1/…`. */
+  requests(): Promise<string[]>;
+  stop(): Promise<void>;
+}
+
+/** One line for each request, at the moment that it comes: the end of a watch is no request. */
+const auditPolicy = (user: string) => ({
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  omitStages: ['ResponseStarted', 'ResponseComplete', 'Panic'],
+  rules: [{ level: 'Metadata', users: [user] }, { level: 'None' }],
+});
+
+const asked = (line: string): string => {
+  const { verb, requestURI } = JSON.parse(line) as { verb: string; requestURI: string };
+  return `${verb} ${requestURI}`;
+};
+
+export const startCluster = async (folder: string, nodeName: string): Promise<Cluster> => {
+  const user = `system:node:${nodeName}`;
+  const [policy, auditLog] = [join(folder, 'audit-policy.json'), join(folder, 'audit.log')];
+  await writeFile(policy, JSON.stringify(auditPolicy(user)));
+  const plane = await startControlPlane({
+    controllerManager: true,
+    apiServerFlags: [`--audit-policy-file=${policy}`, `--audit-log-path=${auditLog}`],
+  });
+  const { url, caCertificate: ca, clientCertificate, clientKey } = plane;
+  const certificate = { cert: clientCertificate, key: clientKey };
+  const transport = httpsTransport({ server: url, ca, clock, credentials: () => ({ certificate }) });
+  const admin = createClient(transport, { clock });
+  const own = await plane.issue({ user, groups: ['system:nodes'] });
+
+  // The provider does this where Macs are machines: the certificate of the kubelet API. Else the agent would go on asking.
+  const { approveCertificate } = createSubresources(transport, { clock });
+  const requests = await watch(certificateSigningRequests, admin);
+  const approving = requests.cache.subscribe((change) => {
+    if (change.type === 'removed') return;
+    const { spec, status } = change.object;
+    if (spec.username !== user || (status?.conditions ?? []).length > 0) return;
+    void approveCertificate(change.object, { type: 'Approved', reason: 'Bench', message: 'it is ours' }).catch(
+      () => {},
+    );
+  });
+
+  return {
+    admin,
+    node: { url, ca, cert: own.certificate, key: own.key },
+    requests: async () => (await readFile(auditLog, 'utf8')).split('\n').filter(Boolean).map(asked),
+    stop: async () => {
+      approving();
+      await requests.stop();
+      transport.close();
+      await plane.stop();
+    },
+  };
+};
