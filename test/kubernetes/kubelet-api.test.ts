@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,9 +6,7 @@ import { request } from 'node:https';
 import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
-import { promisify } from 'node:util';
 import {
   type Client,
   createClient,
@@ -25,8 +22,8 @@ import { type ControlPlane, startControlPlane } from '@tartan/tools-kubernetes';
 import { createReviews } from '../../packages/tart-kubelet/src/api/access/reviews.ts';
 import { createKubeletApi } from '../../packages/tart-kubelet/src/api/server.ts';
 import { createFakeRuntime, type FakeRuntime } from '../../packages/tart-kubelet/src/api/testing/fake-runtime.ts';
+import { createKubectl, type Kubectl, textUntil } from './reach/kubectl.ts';
 
-const run = promisify(execFile);
 const nodeName = 'mac-1';
 const namespace = 'kubelet-api';
 
@@ -34,8 +31,9 @@ interface World {
   controlPlane: ControlPlane;
   runtime: FakeRuntime;
   folder: string;
-  kubectl(args: readonly string[], input?: string): Promise<{ code: number; stdout: string; stderr: string }>;
-  start(args: readonly string[]): ChildProcessWithoutNullStreams;
+  kubectl: Kubectl['run'];
+  start: Kubectl['start'];
+  inTerminal: Kubectl['startInTerminal'];
   close(): Promise<void>;
 }
 
@@ -121,48 +119,27 @@ const open = async (flags: readonly string[], env: Record<string, string>): Prom
     );
     await makePod(client);
 
-    const command = controlPlane.binaries.kubectl;
-    const full = (args: readonly string[]): string[] => [
-      `--kubeconfig=${controlPlane.adminKubeconfigPath}`,
-      `--namespace=${namespace}`,
-      ...args,
-    ];
-    const options = { env: { ...process.env, HOME: folder, ...env } };
+    const kubectl = createKubectl({
+      command: controlPlane.binaries.kubectl,
+      kubeconfig: controlPlane.adminKubeconfigPath,
+      namespace,
+      home: folder,
+      env,
+    });
+    undo.push(kubectl.close);
     return {
       controlPlane,
       runtime,
       folder,
       close,
-      start: (args) => {
-        const child = spawn(command, full(args), { ...options, stdio: 'pipe' });
-        undo.push(() => void child.kill('SIGKILL'));
-        return child;
-      },
-      kubectl: async (args, input) => {
-        const running = run(command, full(args), { ...options, maxBuffer: 64 * 1024 * 1024 });
-        running.child.stdin?.end(input);
-        try {
-          return { code: 0, ...(await running) };
-        } catch (error) {
-          const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
-          return { code, stdout, stderr };
-        }
-      },
+      start: kubectl.start,
+      kubectl: kubectl.run,
+      inTerminal: kubectl.startInTerminal,
     };
   } catch (error) {
     await close();
     throw error;
   }
-};
-
-/** The text of a stream up to where `pattern` is found in it. */
-const until = async (stream: Readable | null, pattern: RegExp): Promise<string> => {
-  let text = '';
-  for await (const chunk of stream?.iterator({ destroyOnReturn: false }) ?? []) {
-    text += String(chunk);
-    if (pattern.test(text)) return text;
-  }
-  throw new Error(`${pattern.source} was not found in ${JSON.stringify(text)}`);
 };
 
 const runSuite = (title: string, flags: readonly string[], env: Record<string, string>): void => {
@@ -200,30 +177,17 @@ const runSuite = (title: string, flags: readonly string[], env: Record<string, s
     });
 
     test('exec -it tells the size of the terminal', async () => {
-      const { kubectl } = world.controlPlane.binaries;
-      const inner = [
-        'stty cols 90 rows 30;',
-        `${kubectl} --kubeconfig=${world.controlPlane.adminKubeconfigPath} --namespace=${namespace}`,
-        'exec -it vm -- sh -c "read line; echo got $line"',
-      ].join(' ');
-      const terminal = spawn('script', ['-qec', inner, '/dev/null'], {
-        env: { ...process.env, HOME: world.folder, SHELL: '/bin/sh', ...env },
-        stdio: 'pipe',
-      });
-      try {
-        await until(terminal.stdout, /size 90x30/);
-        terminal.stdin.write('something\n');
-        await until(terminal.stdout, /got/);
-        const [code] = await once(terminal, 'exit');
-        assert.equal(code, 0);
-      } finally {
-        terminal.kill('SIGKILL');
-      }
+      const command = ['exec', '-it', 'vm', '--', 'sh', '-c', 'read line; echo got $line'];
+      const terminal = world.inTerminal({ rows: 30, columns: 90 }, command);
+      await textUntil(terminal.stdout, /size 90x30/);
+      terminal.stdin.write('something\n');
+      await textUntil(terminal.stdout, /got/);
+      assert.deepEqual(await once(terminal, 'exit'), [0, null]);
     });
 
     test('a killed kubectl ends the command', async () => {
       const child = world.start(['exec', 'vm', '--', 'sh', '-c', 'echo $$; exec sleep 1000']);
-      const pid = Number(await until(child.stdout, /^\d+\n/));
+      const pid = Number(await textUntil(child.stdout, /^\d+\n/));
       assert.ok(world.runtime.running.has(pid));
       child.kill('SIGKILL');
       while (world.runtime.running.has(pid)) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -233,7 +197,7 @@ const runSuite = (title: string, flags: readonly string[], env: Record<string, s
     const skip = flags.some((flag) => flag.startsWith('--emulated-version')) && 'the API server does not notice it';
     test('a killed kubectl ends a command that does not read its input', { skip }, async () => {
       const child = world.start(['exec', '-i', 'vm', '--', 'sh', '-c', 'echo $$; exec sleep 1000']);
-      const pid = Number(await until(child.stdout, /^\d+\n/));
+      const pid = Number(await textUntil(child.stdout, /^\d+\n/));
       child.stdin.on('error', () => {});
       // More than all the buffers on the way hold.
       const flood = (): void => {
@@ -278,9 +242,9 @@ const runSuite = (title: string, flags: readonly string[], env: Record<string, s
 
       const child = world.start(['logs', '-f', 'vm', '--tail=1']);
       const exited = once(child, 'exit');
-      await until(child.stdout, /three\n/);
+      await textUntil(child.stdout, /three\n/);
       await world.runtime.log.write('stdout', Buffer.from('four\n'));
-      await until(child.stdout, /four\n/);
+      await textUntil(child.stdout, /four\n/);
       await world.runtime.endLog();
       assert.deepEqual(await exited, [0, null]);
     });
@@ -295,7 +259,7 @@ const runSuite = (title: string, flags: readonly string[], env: Record<string, s
       const { port } = target.address() as { port: number };
       try {
         const child = world.start(['port-forward', 'pod/vm', `:${port}`, ':1']);
-        const text = await until(child.stdout, /127\.0\.0\.1:\d+ -> 1\n/);
+        const text = await textUntil(child.stdout, /127\.0\.0\.1:\d+ -> 1\n/);
         const [, open = ''] = new RegExp(`127.0.0.1:(\\d+) -> ${port}`).exec(text) ?? [];
         const [, refused = ''] = /127.0.0.1:(\d+) -> 1\n/.exec(text) ?? [];
         const echo = async (words: string): Promise<string> => {
@@ -313,7 +277,7 @@ const runSuite = (title: string, flags: readonly string[], env: Record<string, s
         const lost = connect(Number(refused), '127.0.0.1');
         lost.on('error', () => {});
         lost.write('hello');
-        await until(child.stderr, /connection refused/);
+        await textUntil(child.stderr, /connection refused/);
         lost.destroy();
         child.kill('SIGKILL');
       } finally {
@@ -324,13 +288,13 @@ const runSuite = (title: string, flags: readonly string[], env: Record<string, s
     test('attach shows the main process, and leaving does not end it', async () => {
       const child = world.start(['attach', '-i', 'vm']);
       child.stdin.write('hello\n');
-      await until(child.stdout, /main: hello\n/);
+      await textUntil(child.stdout, /main: hello\n/);
       child.kill('SIGKILL');
       while (world.runtime.detached === 0) await new Promise((resolve) => setTimeout(resolve, 20));
       const again = world.start(['attach', '-i', 'vm']);
       const exited = once(again, 'exit');
       again.stdin.write('still there\n');
-      await until(again.stdout, /main: still there\n/);
+      await textUntil(again.stdout, /main: still there\n/);
       world.runtime.endMain({ kind: 'exited', code: 0 });
       assert.deepEqual(await exited, [0, null]);
     });

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { createProcessTable } from '@tartan/tart';
+import type { ReachCluster } from './clusters.ts';
+import { textUntil } from './kubectl.ts';
+import { openReachWorld, type ReachWorld } from './world.ts';
+
+const tick = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
+
+/** What people do with kubectl to a Pod that is a virtual machine, each thing to its end. In this order: the last ones end it. */
+export const runReachSuite = (
+  title: string,
+  start: () => Promise<ReachCluster>,
+  env: Readonly<Record<string, string>> = {},
+): void => {
+  describe(title, { timeout: 300_000 }, () => {
+    let cluster: ReachCluster | undefined;
+    let world: ReachWorld;
+    before(async () => {
+      cluster = await start();
+      world = await openReachWorld(cluster, env);
+    });
+    after(async () => {
+      await world?.close();
+      await cluster?.close();
+    });
+
+    const write = async (line: string): Promise<void> =>
+      (await world.stage.log()).write('stdout', Buffer.from(`${line}\n`));
+    const kubectl = (...args: string[]) => world.kubectl.run(args);
+
+    test('exec runs a command in the guest and hands output and exit code on', async () => {
+      const done = await kubectl('exec', 'vm', '--', 'sh', '-c', 'echo out; echo err >&2; exit 3');
+      assert.equal(done.code, 3, done.stderr);
+      assert.equal(done.stdout, 'out\n');
+      assert.match(done.stderr, /^err\n[^]*exit code 3/);
+      assert.equal((await kubectl('exec', 'vm', '--', 'true')).code, 0);
+      assert.notEqual((await kubectl('exec', 'vm', '--', '/nothing/here')).code, 0);
+    });
+
+    test('exec -i hands input on to its end, and ends though its input is still open', async () => {
+      const done = await world.kubectl.run(['exec', '-i', 'vm', '--', 'cat'], 'hello');
+      assert.deepEqual(done, { code: 0, stdout: 'hello', stderr: '' });
+      const [code] = await once(world.kubectl.start(['exec', '-i', 'vm', '--', 'true']), 'exit');
+      assert.equal(code, 0);
+    });
+
+    test('exec -it has a terminal of the size of ours', async () => {
+      const command =
+        'until test "$(stty size)" = "30 90"; do sleep 0.05; done; echo sized; read line; echo "got $line"';
+      const size = { rows: 30, columns: 90 };
+      const terminal = world.kubectl.startInTerminal(size, ['exec', '-it', 'vm', '--', 'sh', '-c', command]);
+      await textUntil(terminal.stdout, /sized/);
+      terminal.stdin.write('something\r');
+      await textUntil(terminal.stdout, /got something/);
+      assert.deepEqual(await once(terminal, 'exit'), [0, null]);
+    });
+
+    test('a killed kubectl ends the command', async () => {
+      const child = world.kubectl.start(['exec', 'vm', '--', 'sh', '-c', 'echo $$; exec sleep 1000']);
+      const pid = Number(await textUntil(child.stdout, /^\d+\n/));
+      const processes = createProcessTable(process.env);
+      assert.ok(await processes.find(pid));
+      child.kill('SIGKILL');
+      while ((await processes.find(pid)) !== undefined) await tick();
+    });
+
+    test('cp takes a file there and back', async () => {
+      const bytes = randomBytes(3 * 1024 * 1024);
+      const [from, back] = [join(world.stage.folder, 'from'), join(world.stage.folder, 'back')];
+      writeFileSync(from, bytes);
+      const sent = await kubectl('cp', from, 'vm:there');
+      assert.equal(sent.code, 0, sent.stderr);
+      const fetched = await kubectl('cp', 'vm:there', back);
+      assert.equal(fetched.code, 0, fetched.stderr);
+      assert.ok(readFileSync(back).equals(bytes));
+    });
+
+    test('logs has what was printed, from where and how it is asked for', async () => {
+      for (const line of ['one', 'two', 'three']) await write(line);
+      assert.equal((await kubectl('logs', 'vm')).stdout, 'one\ntwo\nthree\n');
+      assert.equal((await kubectl('logs', 'vm', '--tail=2')).stdout, 'two\nthree\n');
+      assert.equal((await kubectl('logs', 'vm', '--limit-bytes=5')).stdout, 'one\nt');
+      assert.equal((await kubectl('logs', 'vm', '--since=1h')).stdout, 'one\ntwo\nthree\n');
+      assert.match((await kubectl('logs', 'vm', '--timestamps', '--tail=1')).stdout, /^\d{4}-.*\.\d+Z three\n$/);
+    });
+
+    test('attach shows what is printed from now on, takes no input, and leaving it ends nothing', async () => {
+      const child = world.kubectl.start(['attach', 'vm']);
+      const isShown = new AbortController();
+      const shown = textUntil(child.stdout, /new\n/).finally(() => isShown.abort());
+      while (!isShown.signal.aborted) {
+        await write('new');
+        await tick();
+      }
+      assert.match(await shown, /^(new\n)+$/);
+      child.kill('SIGKILL');
+      const refused = await world.kubectl.run(['attach', '-i', 'vm'], 'hello');
+      assert.equal(refused.code, 1);
+      assert.match(refused.stderr, /no console to attach to[^]*kubectl exec -it vm/);
+      assert.equal((await kubectl('exec', 'vm', '--', 'true')).code, 0);
+    });
+
+    test('port-forward reaches into the guest, and says what cannot be reached', async () => {
+      const target = createServer({ allowHalfOpen: true }, (socket) => {
+        socket.on('error', () => {});
+        socket.on('data', (chunk) => socket.write(chunk)).on('end', () => socket.end('bye'));
+      }).listen(0, '127.0.0.1');
+      await once(target, 'listening');
+      try {
+        const { port } = target.address() as { port: number };
+        const child = world.kubectl.start(['port-forward', 'pod/vm', `:${port}`, ':1']);
+        const text = await textUntil(child.stdout, /127\.0\.0\.1:\d+ -> 1\n/);
+        const [, open = ''] = new RegExp(`127.0.0.1:(\\d+) -> ${port}\n`).exec(text) ?? [];
+        const [, closed = ''] = /127.0.0.1:(\d+) -> 1\n/.exec(text) ?? [];
+        const echo = async (words: string): Promise<string> => {
+          const socket = connect(Number(open), '127.0.0.1');
+          socket.end(words);
+          let answer = '';
+          for await (const chunk of socket) answer += String(chunk);
+          return answer;
+        };
+        const words = ['first', 'x'.repeat(1_000_000)];
+        assert.deepEqual(
+          await Promise.all(words.map(echo)),
+          words.map((each) => `${each}bye`),
+        );
+        const lost = connect(Number(closed), '127.0.0.1').on('error', () => {});
+        lost.write('hello');
+        await textUntil(child.stderr, /connection refused/);
+        lost.destroy();
+        child.kill('SIGKILL');
+      } finally {
+        target.close();
+      }
+    });
+
+    test('an image without the guest agent is told by name', async () => {
+      world.stage.fake.controls.guest('_', { agent: 'absent' });
+      const done = await kubectl('exec', 'vm', '--', 'true');
+      world.stage.fake.controls.guest('_', { agent: undefined });
+      assert.equal(done.code, 1);
+      assert.match(done.stderr, /install tart-guest-agent in the image/);
+    });
+
+    test('logs -f ends with the run, and logs --previous has it from then on', async () => {
+      const none = await kubectl('logs', 'vm', '--previous');
+      assert.equal(none.code, 1);
+      assert.match(none.stderr, /previous terminated container "vm" in pod "vm" not found/);
+      const child = world.kubectl.start(['logs', '-f', 'vm', '--tail=1']);
+      const exited = once(child, 'exit');
+      await textUntil(child.stdout, /new\n/);
+      await write('last words');
+      await textUntil(child.stdout, /last words\n/);
+      await world.stage.restart();
+      assert.deepEqual(await exited, [0, null]);
+      await write('again');
+      assert.equal((await kubectl('logs', 'vm')).stdout, 'again\n');
+      assert.equal((await kubectl('logs', 'vm', '--previous', '--tail=1')).stdout, 'last words\n');
+    });
+
+    test('a virtual machine that is off is not reached into, and its log is still there', async () => {
+      if (world.stage.view) world.stage.view = { ...world.stage.view, running: undefined };
+      const done = await kubectl('exec', 'vm', '--', 'true');
+      assert.equal(done.code, 1);
+      assert.match(done.stderr, /the virtual machine of pod "vm" is not running/);
+      assert.equal((await kubectl('logs', 'vm')).stdout, 'again\n');
+    });
+  });
+};
