@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { cataloguePath, dumpCatalogue, testControlPlane } from '@tartan/tools-kubernetes';
+import { cataloguePath, dumpCatalogue, dumpRoles, rolesPath, testControlPlane } from '@tartan/tools-kubernetes';
 
 test('the catalogue of built-in kinds is what the real API server dictates', async (t) => {
   const controlPlane = await testControlPlane();
@@ -11,5 +11,15 @@ test('the catalogue of built-in kinds is what the real API server dictates', asy
   assert.ok(
     dictated === committed,
     `${cataloguePath} is not what Kubernetes says; write it anew with "node tools/kubernetes/src/dump-catalogue.ts" and look at the difference`,
+  );
+});
+
+test('the roles of a fresh server are those that the real API server creates', async (t) => {
+  const controlPlane = await testControlPlane();
+  t.after(() => controlPlane.stop());
+  assert.equal(
+    await dumpRoles(controlPlane),
+    readFileSync(rolesPath, 'utf8'),
+    `${rolesPath} is not what Kubernetes creates; write it anew with "node tools/kubernetes/src/dump-roles.ts" and look at the difference`,
   );
 });

@@ -44,6 +44,11 @@ export interface ClusterUnderTest {
   close(): Promise<void>;
 }
 
+/** One that can be ended without warning, and serves again when this is over. */
+export interface MortalCluster extends ClusterUnderTest {
+  restart(): Promise<void>;
+}
+
 export const encodeBody = (body: unknown): string | Uint8Array => {
   if (body === undefined) return '';
   return typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);

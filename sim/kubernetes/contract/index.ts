@@ -10,6 +10,7 @@ import { crdSubresources } from './behaviours/crd-subresources.ts';
 import { crdValidation } from './behaviours/crd-validation.ts';
 import { create } from './behaviours/create.ts';
 import { deletion } from './behaviours/delete.ts';
+import { deployments } from './behaviours/deployments.ts';
 import { discovery } from './behaviours/discovery.ts';
 import { dryRun } from './behaviours/dry-run.ts';
 import { events } from './behaviours/events.ts';
@@ -32,7 +33,15 @@ import { strategicPatch } from './behaviours/patch-strategic.ts';
 import { podUpdates } from './behaviours/pod-updates.ts';
 import { pods } from './behaviours/pods.ts';
 import { preconditions } from './behaviours/preconditions.ts';
+import { mortal, restart } from './behaviours/restart.ts';
+import { replicaSets } from './behaviours/replica-sets.ts';
 import { resourceVersions } from './behaviours/resource-versions.ts';
+import { accessReviews } from './behaviours/access-reviews.ts';
+import { escalation } from './behaviours/escalation.ts';
+import { impersonation } from './behaviours/impersonation.ts';
+import { nodeRights } from './behaviours/node-rights.ts';
+import { roles } from './behaviours/roles.ts';
+import { rollouts } from './behaviours/rollouts.ts';
 import { scheduler } from './behaviours/scheduler.ts';
 import { selectors } from './behaviours/selectors.ts';
 import { serviceAccounts } from './behaviours/service-accounts.ts';
@@ -41,7 +50,7 @@ import { tables } from './behaviours/tables.ts';
 import { update } from './behaviours/update.ts';
 import { watch } from './behaviours/watch.ts';
 import { watchOptions } from './behaviours/watch-options.ts';
-import type { ClusterUnderTest } from './cluster.ts';
+import type { ClusterUnderTest, MortalCluster } from './cluster.ts';
 import { registerContract } from './run.ts';
 
 /** What a Kubernetes control plane does, as far as this project relies on it. */
@@ -87,7 +96,15 @@ export const behaviours: readonly Behaviour[] = [
   ...serviceAccounts,
   ...authentication,
   ...certificates,
+  ...roles,
+  ...accessReviews,
+  ...escalation,
+  ...impersonation,
+  ...nodeRights,
   ...scheduler,
+  ...replicaSets,
+  ...deployments,
+  ...rollouts,
 ];
 
 export interface ContractOptions {
@@ -102,7 +119,15 @@ export const runContract = (
   { title, patienceMilliseconds }: ContractOptions,
 ): void => registerContract(title, behaviours, makeCluster, patienceMilliseconds);
 
+/** What outlives the sudden end of the server. One at a time, since all of them are hit by it. */
+export const restartBehaviours: readonly Behaviour[] = restart;
+
+export const runRestartContract = (
+  makeCluster: () => Promise<MortalCluster>,
+  { title, patienceMilliseconds }: ContractOptions,
+): void => registerContract(title, restartBehaviours, async () => mortal(await makeCluster()), patienceMilliseconds, 1);
+
 export type { Behaviour } from './behaviour.ts';
-export type { Answer, Call, Caller, ClusterUnderTest, EventStream, WatchEvent } from './cluster.ts';
+export type { Answer, Call, Caller, ClusterUnderTest, EventStream, MortalCluster, WatchEvent } from './cluster.ts';
 export { type Coordinates, httpsCluster } from './https-cluster.ts';
 export { inProcessCluster } from './in-process-cluster.ts';

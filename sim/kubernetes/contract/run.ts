@@ -5,7 +5,7 @@ import { deadline } from './deadline.ts';
 import { startTrial } from './trial.ts';
 
 /** How many behaviours run at a time. */
-const concurrency = 8;
+const together = 8;
 
 /** Registers one test per behaviour. They share the cluster and nothing else. */
 export const registerContract = (
@@ -13,6 +13,7 @@ export const registerContract = (
   behaviours: readonly Behaviour[],
   makeCluster: () => Promise<ClusterUnderTest>,
   patienceMilliseconds: number,
+  concurrency = together,
 ): void => {
   describe(title, { concurrency }, () => {
     let cluster: ClusterUnderTest | undefined;

@@ -7,6 +7,10 @@ import { authenticate } from './auth/authenticate.ts';
 import { allowAll, type Authorizer } from './auth/authorizer.ts';
 import { createIdentity } from './auth/create-identity.ts';
 import type { Identity } from './auth/identity.ts';
+import { impersonation } from './auth/impersonate.ts';
+import { clusterRoleAggregation } from './auth/roles/aggregation.ts';
+import { createBootstrapRoles } from './auth/roles/bootstrap-roles.ts';
+import { rolesAndNodes } from './auth/roles-and-nodes.ts';
 import { tokenRequest } from './auth/token-request.ts';
 import { type Clock, systemClock } from '@tartan/kube/clock';
 import { certificateApprover, certificateSigner } from './controllers/certificates.ts';
@@ -19,15 +23,23 @@ import { builtinResources } from './kinds/index.ts';
 import { reviews } from './kinds/reviews.ts';
 import { connectWith, kubeletOptions } from './kubelet/connect.ts';
 import { kubeletActions } from './kubelet/kubelet-actions.ts';
+import { openKept } from './open-kept.ts';
 import { createHandle } from './requests/handle.ts';
 import { memoryStorage } from './storage/memory.ts';
 import type { Storage } from './storage/storage.ts';
 
 export interface KubernetesOptions {
   clock?: Clock;
+  /**
+   * The folder that keeps everything: objects, resource versions, the certificate authority and the token key. Whoever starts on it
+   * again goes on where the last one ended, however that one ended. Without it everything is in memory.
+   */
+  data?: string;
+  /** In place of what `data` would open. */
   storage?: Storage;
   random?: () => number;
   uuid?: () => string;
+  /** Who may do what. By default roles and their bindings decide, and Nodes keep to what is theirs, as on a real server. */
   authorize?: Authorizer;
   /** Told of defects of the server itself. */
   report?: (error: unknown) => void;
@@ -40,7 +52,7 @@ export interface Kubernetes {
   handle: Handle;
   api: Api;
   identity: Identity;
-  /** Stops the controllers. Watches end with their requests. */
+  /** Stops the controllers and lets go of the data folder. Watches end with their requests. */
   stop(): void;
 }
 
@@ -60,10 +72,11 @@ const followDefinitions = (core: Core, api: Api): (() => void) => {
 export const createKubernetes = async (options: KubernetesOptions = {}): Promise<Kubernetes> => {
   const clock = options.clock ?? systemClock;
   const report = options.report ?? ((error: unknown) => console.error('embedded Kubernetes:', error));
-  const identity = await createIdentity(clock);
+  const data = options.data === undefined ? undefined : await openKept(options.data, clock, report);
+  const identity = await createIdentity(clock, data?.keys);
   const core: Core = {
     clock,
-    storage: options.storage ?? memoryStorage(),
+    storage: options.storage ?? data?.storage ?? memoryStorage(),
     random: options.random ?? Math.random,
     uuid: options.uuid ?? randomUUID,
     registry: createRegistry(
@@ -76,22 +89,40 @@ export const createKubernetes = async (options: KubernetesOptions = {}): Promise
     ),
   };
   const api = createLocalApi(core, options.authorize ?? allowAll);
+  const authorization = options.authorize ? undefined : rolesAndNodes(api);
+  if (authorization) {
+    createBootstrapRoles(core);
+    api.authorize = authorization.authorize;
+    api.roles = authorization.roles;
+  }
   const running: Controller[] =
     options.controllers === false
       ? []
       : [
           ...controllers({ caCertificate: identity.caCertificate, report }),
+          clusterRoleAggregation(report),
           certificateApprover,
           certificateSigner(identity),
         ];
   const always = [customResourceCleanup(report)];
-  const stops = [followDefinitions(core, api), ...[...always, ...running].map((controller) => controller.start(api))];
+  const stops = [
+    authorization?.stop ?? (() => {}),
+    followDefinitions(core, api),
+    ...[...always, ...running].map((controller) => controller.start(api)),
+  ];
   return {
-    handle: createHandle({ core, api, authenticate: (request) => authenticate(request, api, identity), report }),
+    handle: createHandle({
+      core,
+      api,
+      authenticate: (request) => authenticate(request, api, identity),
+      impersonate: impersonation(api.authorize),
+      report,
+    }),
     api,
     identity,
     stop: () => {
       for (const stop of stops) stop();
+      data?.close();
     },
   };
 };

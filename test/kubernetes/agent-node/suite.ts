@@ -166,7 +166,13 @@ export const runAgentNodeSuite = (title: string, start: () => Promise<NodeCluste
       assert.deepEqual(status?.declaredFeatures, ['ExtendWebSocketsToKubelet']);
       assert.equal(status?.images?.length, 1);
       const said = status?.conditions?.map(({ type, status: is }) => `${type}=${is}`).sort();
-      const wanted = ['DiskPressure=False', 'GUISession=True', 'MemoryPressure=False', 'PIDPressure=False'];
+      const wanted = [
+        'DiskPressure=False',
+        'GUISession=True',
+        'GuestAddresses=True',
+        'MemoryPressure=False',
+        'PIDPressure=False',
+      ];
       assert.deepEqual(said, [...wanted, 'Ready=True', 'VMSlots=True']);
       assert.equal((await stat(join(folder, 'node-certificate.pem'))).mode & 0o777, 0o600);
     });

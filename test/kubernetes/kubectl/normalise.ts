@@ -17,6 +17,9 @@ const replacements: readonly [pattern: RegExp, replacement: string][] = [
   // Suffixes of generated names and of events.
   [/\b(generated-|kube-api-access-)[bcdfghjklmnpqrstvwxz2456789]{5}\b/g, '$1<suffix>'],
   [/\.[0-9a-f]{16}\b/g, '.<suffix>'],
+  // What tells ReplicaSets and their Pods apart.
+  [/\b(rolling|typed)-[bcdfghjklmnpqrstvwxz2456789]{6,10}(-[bcdfghjklmnpqrstvwxz2456789]{5})?\b/g, '$1-<suffix>'],
+  [/(pod-template-hash[\\"]*[=:] *[\\"]*)[bcdfghjklmnpqrstvwxz2456789]{6,10}\b/g, '$1<suffix>'],
   // Ages. The script takes minutes, and tells of events of long ago; it gives no CPU in single milliseconds.
   [/(?<![\w.-])(\d+m)?\d+s(?=$|[\s,)])/gm, '<age>'],
   [/(?<![\w.-])[2-9]m(?=$|[\s,)])/gm, '<age>'],

@@ -1,7 +1,9 @@
 import { catalogue } from '@tartan/sim-kubernetes/catalogue';
-import { behaviours } from '@tartan/sim-kubernetes/contract';
+import { behaviours as shared, restartBehaviours } from '@tartan/sim-kubernetes/contract';
 
 /** The page that says what the embedded Kubernetes serves: its kinds, and every behaviour that the real one vouches for. */
+
+const behaviours = [...shared, ...restartBehaviours];
 
 const refused: [what: string, instead: string][] = [
   [
@@ -15,7 +17,6 @@ const refused: [what: string, instead: string][] = [
   ['aggregated API servers (APIService)', '—'],
   ['PodDisruptionBudgets, ResourceQuotas, LimitRanges', '—'],
   ['protobuf answers', 'JSON or YAML answers; protobuf bodies are read for the kinds above'],
-  ['roles: everybody who is known may do everything', 'the seam is there (`sim/kubernetes/src/auth/authorizer.ts`)'],
   ['kinds that are not listed above', '`kubectl` says that the server does not have the resource type'],
 ];
 
@@ -50,8 +51,31 @@ export const embeddedKubernetesPage = (): string =>
     ...kindRows(),
     '| yours | every CustomResourceDefinition you create: pruning, defaulting, validation, CEL, `/status`, `/scale`, printer columns |',
     '',
-    'Controllers: garbage collection, namespaces, service accounts and root CA, scheduler, node lifecycle and eviction by taints, Pod',
-    'garbage collection, certificate approval and signing, event expiry, bootstrap-token clean-up.',
+    'Controllers: garbage collection, namespaces, service accounts and root CA, aggregated ClusterRoles, Deployments and ReplicaSets, scheduler, node lifecycle and',
+    'eviction by taints, Pod garbage collection, certificate approval and signing, event expiry, bootstrap-token clean-up.',
+    '',
+    '## Who may do what',
+    '',
+    'As with `--authorization-mode=Node,RBAC` and the NodeRestriction plugin: roles and bindings decide, the group `system:masters` passes, a Node keeps',
+    'to itself, its Lease and the Pods that are bound to it, and reads only what those refer to. The roles and bindings of a fresh server are there, but for',
+    'those of `system:controller:*`: the controllers here act under no identity. Nobody who joins has a right before it is bound to',
+    '`system:node-bootstrapper`. `createKubernetes({ authorize })` puts a function of your own in place of all this but NodeRestriction.',
+    '',
+    '## What it keeps',
+    '',
+    'By default nothing: everything is in memory. `createKubernetes({ data: DIR })` keeps objects, resource versions, the last 10,000 changes, the',
+    'certificate authority and the token key in `DIR/kubernetes.sqlite`. A process that is killed at any moment has every acknowledged write when it',
+    'is back; kubeconfigs, certificates and tokens stay valid; a watch goes on from any version that is still known, and is told `410 Expired`',
+    'otherwise. A power cut may take the last writes. One process at a time; each of these gets an error that says what to do, and nothing is lost:',
+    '',
+    '| what | `DataError.problem` |',
+    '|---|---|',
+    '| the folder is in use by another process | `inUse` |',
+    '| it was written by a newer release | `newerFormat` |',
+    '| it was written by something else | `foreign` |',
+    '| the file is damaged: its structure and every row are checked at start | `damaged` |',
+    '| the disk is full at start; later, writes are refused with a `Status` and reads go on | `full` |',
+    '| the folder cannot be made or written to | `unusable` |',
     '',
     '## What it refuses',
     '',

@@ -1,5 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { agentPage } from './agent-page.ts';
+import { cliPage } from '@tartan/cli/page';
 import { customResourceFiles } from './custom-resources.ts';
 import { embeddedKubernetesPage } from './embedded-kubernetes-page.ts';
 import { metricsPage } from './metrics-page.ts';
@@ -21,6 +23,8 @@ interface Generated {
 }
 
 const files: Generated[] = [
+  { path: 'docs/cli.md', content: cliPage },
+  { path: 'docs/agent.md', content: agentPage },
   { path: 'docs/embedded-kubernetes.md', content: embeddedKubernetesPage },
   { path: 'docs/metrics.md', content: metricsPage },
   { path: 'docs/provider-flags.md', content: providerFlagsPage },

@@ -1,6 +1,8 @@
-import { metricsTable, type MetricRow } from '@tartan/provider/metrics';
+import type { MetricRow } from '@tartan/kube';
+import { metricsTable } from '@tartan/provider/metrics';
+import { agentMetricsTable } from '@tartan/tart-kubelet/metrics';
 
-/** The page about the manager's metrics, from the registry that it serves them from. */
+/** The page about metrics, from the registries that they are served from. */
 
 const sentence = (help: string): string => `${help.replace(/\.$/, '').replaceAll('|', '\\|')}.`;
 
@@ -35,6 +37,13 @@ export const metricsPage = (): string => {
     'come the figures of the process (`process_*`) and of Node (`nodejs_*`).',
     '',
     ...rows(runtime),
+    '',
+    '# Metrics of the agent',
+    '',
+    'Served by each Mac at `/metrics` of its kubelet API, to whoever may `get nodes/metrics`. With them come those of its controllers, as above,',
+    'and the figures of its process. `pool` is the label `tuist.dev/runner-pool` of the Pod, or `unknown`.',
+    '',
+    ...rows(agentMetricsTable()),
     '',
   ].join('\n');
 };

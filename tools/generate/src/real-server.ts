@@ -1,5 +1,13 @@
 import { writeFileSync } from 'node:fs';
-import { cataloguePath, dumpCatalogue, dumpProtobuf, protobufPath, startControlPlane } from '@tartan/tools-kubernetes';
+import {
+  cataloguePath,
+  dumpCatalogue,
+  dumpProtobuf,
+  dumpRoles,
+  protobufPath,
+  rolesPath,
+  startControlPlane,
+} from '@tartan/tools-kubernetes';
 
 /** Starts a real API server and writes down what it says about the built-in kinds. */
 export const readRealServer = async (say: (line: string) => void): Promise<void> => {
@@ -7,6 +15,8 @@ export const readRealServer = async (say: (line: string) => void): Promise<void>
   try {
     writeFileSync(cataloguePath, await dumpCatalogue(controlPlane));
     say(`wrote ${cataloguePath}`);
+    writeFileSync(rolesPath, await dumpRoles(controlPlane));
+    say(`wrote ${rolesPath}`);
     await dumpProtobuf();
     say(`wrote ${protobufPath}`);
   } finally {

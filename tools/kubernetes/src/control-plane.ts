@@ -21,6 +21,8 @@ export interface ControlPlaneOptions {
   /** Without it nothing collects garbage, empties namespaces, creates service accounts or signs certificates. */
   controllerManager?: boolean;
   scheduler?: boolean;
+  /** The API server believes a kubelet only if the cluster's authority vouches for it; else any. */
+  verifyKubelets?: boolean;
   /** Added to, and winning over, the flags that are set here. */
   apiServerFlags?: readonly string[];
   controllerManagerFlags?: readonly string[];
@@ -41,16 +43,27 @@ export interface ControlPlane extends Required<Omit<Access, 'token'>> {
   stop(): Promise<void>;
 }
 
+/** One that this process has started itself. */
+export interface OwnControlPlane extends ControlPlane {
+  /** Kills the API server without warning and waits until another serves in its place, on the same port. */
+  restartApiServer(): Promise<void>;
+}
+
 const defaultDeadlineMilliseconds = 120_000;
 
 /** Starts etcd, the API server and what else is asked for, and waits until they serve. Nothing is left behind when that fails. */
-export const startControlPlane = async (options: ControlPlaneOptions = {}): Promise<ControlPlane> => {
+export const startControlPlane = async (options: ControlPlaneOptions = {}): Promise<OwnControlPlane> => {
   const binaries = options.binaries ?? (await ensureBinaries(binaryNames));
   const deadlineMilliseconds = options.deadlineMilliseconds ?? defaultDeadlineMilliseconds;
   const dir = mkdtempSync(join(tmpdir(), 'tartan-kubernetes-'));
   const running: Component[] = [];
-  const start = (spec: ComponentSpec): Promise<Component> =>
-    startComponent(spec, { dir, deadlineMilliseconds, onSpawn: (component) => running.push(component) });
+  const start = (spec: ComponentSpec, ports?: readonly number[]): Promise<Component> =>
+    startComponent(spec, {
+      dir,
+      deadlineMilliseconds,
+      onSpawn: (component) => running.push(component),
+      ...(ports ? { choosePorts: async () => [...ports] } : {}),
+    });
   const { stop } = ownComponents(running, dir);
 
   try {
@@ -61,12 +74,15 @@ export const startControlPlane = async (options: ControlPlaneOptions = {}): Prom
       clientKey: admin.key,
     };
     const { ports: etcdPorts } = await start(etcd(binaries.etcd, dir, files, identity));
-    const { ports: apiPorts } = await start(
-      apiServer(binaries['kube-apiserver'], dir, files, identity, {
-        etcdPort: etcdPorts[0] ?? 0,
-        flags: options.apiServerFlags ?? [],
-      }),
-    );
+    const apiServerSpec = apiServer(binaries['kube-apiserver'], dir, files, identity, {
+      etcdPort: etcdPorts[0] ?? 0,
+      flags: [
+        ...(options.verifyKubelets === true ? [`--kubelet-certificate-authority=${files.ca}`] : []),
+        ...(options.apiServerFlags ?? []),
+      ],
+    });
+    let api = await start(apiServerSpec);
+    const { ports: apiPorts } = api;
     const access = { ...identity, url: `https://127.0.0.1:${apiPorts[0]}` };
     const adminKubeconfigPath = join(dir, 'admin.kubeconfig');
     writeFileSync(adminKubeconfigPath, formatKubeconfig(access), { mode: 0o600 });
@@ -90,6 +106,11 @@ export const startControlPlane = async (options: ControlPlaneOptions = {}): Prom
       files,
       binaries,
       issue: (subject) => issueClientCertificate(authority, subject),
+      restartApiServer: async () => {
+        api.kill();
+        await api.stop();
+        api = await start(apiServerSpec, apiPorts);
+      },
       stop,
     };
   } catch (error) {

@@ -1,9 +1,15 @@
 export { type ApiAnswer, type ApiRequestOptions, apiRequest, getJson } from './api-request.ts';
 export type { BinaryName } from './build/recipes.ts';
 export { type BuildOptions, ensureBinaries } from './build.ts';
-export { type ControlPlane, type ControlPlaneOptions, startControlPlane } from './control-plane.ts';
+export {
+  type ControlPlane,
+  type ControlPlaneOptions,
+  type OwnControlPlane,
+  startControlPlane,
+} from './control-plane.ts';
 export type { Identity, Subject } from './control-plane/certificates.ts';
 export { type Access, formatKubeconfig, readKubeconfig } from './control-plane/kubeconfig.ts';
 export { cataloguePath, dumpCatalogue } from './dump-catalogue.ts';
+export { dumpRoles, rolesPath } from './dump-roles.ts';
 export { type TestCluster, testCluster, testControlPlane } from './shared.ts';
 export { dumpProtobuf, protobufPath } from './dump-protobuf.ts';

@@ -1,5 +1,5 @@
 import type { User } from '../auth/user.ts';
-import type { Authorizer } from '../auth/authorizer.ts';
+import type { Authorizer, Roles } from '../auth/authorizer.ts';
 import type { Clock } from '@tartan/kube/clock';
 import type { KubeObject } from '../object.ts';
 import type { Resource } from '../resource.ts';
@@ -28,6 +28,8 @@ export interface Api {
   random(): number;
   uuid(): string;
   authorize: Authorizer;
+  /** Absent when something else than roles decides. */
+  roles?: Roles;
   /** The served resource of that group and plural, in its preferred version, or undefined. */
   find(group: string, plural: string): Resource | undefined;
   /** By kind, in any served version: what owner references and bodies name. */

@@ -3,7 +3,6 @@ import type { ApiRequest } from '../exchange/exchange.ts';
 import { unauthorized } from '../status/api-error.ts';
 import { bootstrapUser } from './bootstrap-token.ts';
 import type { Identity } from './identity.ts';
-import { impersonate } from './impersonate.ts';
 import { serviceAccountUser, type TokenVerdict } from './service-account-token.ts';
 import { anonymous, type User } from './user.ts';
 
@@ -41,7 +40,8 @@ const certificateUser = (certificate: ApiRequest['certificate']): User | undefin
   };
 };
 
-const requester = async (request: ApiRequest, api: Api, identity: Identity): Promise<User> => {
+/** Who sends this request. A certificate goes before a token; no credentials make an anonymous user, bad ones a 401 that says nothing more. */
+export const authenticate = async (request: ApiRequest, api: Api, identity: Identity): Promise<User> => {
   const known = certificateUser(request.certificate);
   if (known) return withAuthenticated(known);
   const token = bearerToken(request.headers['authorization']);
@@ -53,10 +53,3 @@ const requester = async (request: ApiRequest, api: Api, identity: Identity): Pro
   if (request.untrustedCertificate) throw unauthorized();
   return anonymous;
 };
-
-/**
- * Who sends this request. A certificate goes before a token; no credentials make an anonymous user, bad ones a 401 that says
- * nothing more. With impersonation headers, whom the requester may act as (or 403).
- */
-export const authenticate = async (request: ApiRequest, api: Api, identity: Identity): Promise<User> =>
-  impersonate(await requester(request, api, identity), request.headers, api.authorize);

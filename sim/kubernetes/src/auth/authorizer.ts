@@ -1,3 +1,4 @@
+import type { PolicyRule } from './roles/policy-rule.ts';
 import type { User } from './user.ts';
 
 /** What somebody wants to do. */
@@ -17,12 +18,31 @@ export interface Attributes {
   labelSelector: string;
 }
 
-interface Verdict {
+export interface Verdict {
   allowed: boolean;
   reason: string;
 }
 
 /** The seam for roles and node identities. */
 export type Authorizer = (attributes: Attributes) => Verdict;
+
+/** Everything that roles grant to somebody, and the roles that a binding names but that do not exist. */
+interface GrantedRules {
+  rules: readonly PolicyRule[];
+  problems: readonly string[];
+}
+
+/** What roles say beyond single questions; nothing else in the server knows them by list. */
+export interface Roles {
+  /** In one namespace, with what holds everywhere. */
+  rulesFor(user: User, namespace: string): GrantedRules;
+  /** The rules of a role that a binding in `namespace` ('' for everywhere) names; undefined if there is no such role. */
+  rulesOf(ref: RoleReference, namespace: string): readonly PolicyRule[] | undefined;
+}
+
+export interface RoleReference {
+  kind: string;
+  name: string;
+}
 
 export const allowAll: Authorizer = () => ({ allowed: true, reason: '' });

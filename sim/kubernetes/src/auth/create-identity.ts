@@ -1,34 +1,33 @@
-import { createHash, type webcrypto } from 'node:crypto';
 import './reflect-metadata.ts';
 import {
   AuthorityKeyIdentifierExtension,
   BasicConstraintsExtension,
   type Extension,
   type JsonName,
-  KeyUsageFlags,
-  KeyUsagesExtension,
   type Name,
-  PemConverter,
   type PublicKeyType,
   SubjectAlternativeNameExtension,
   SubjectKeyIdentifierExtension,
+  X509Certificate,
   X509CertificateGenerator,
 } from '@peculiar/x509';
 import type { Clock } from '@tartan/kube/clock';
 import { type CertificateSubject, parseCertificateRequest } from './certificate-request.ts';
-import type { CertificateRequest, CreateIdentity, KeyPair } from './identity.ts';
+import type { CertificateRequest, CreateIdentity, IdentityKeys, KeyPair } from './identity.ts';
+import {
+  generateIdentityKeys,
+  generateKeys,
+  privateKeyPem,
+  readSigningKey,
+  signingAlgorithm,
+} from './identity-keys.ts';
 import { createTokens } from './tokens.ts';
 import { usageExtensions } from './usages.ts';
 
-const curve = { name: 'ECDSA', namedCurve: 'P-256' };
-const signingAlgorithm = { name: 'ECDSA', hash: 'SHA-256' };
-const year = 365 * 24 * 3600 * 1000;
 /** A client whose clock is a little behind takes a new certificate all the same. */
 const backdate = 5 * 60 * 1000;
 /** Five minutes are a noticeable part of anything shorter: such a certificate lives as long as was asked for, from now. */
 const short = 8 * 3600 * 1000;
-
-const generateKeys = (): Promise<webcrypto.CryptoKeyPair> => crypto.subtle.generateKey(curve, true, ['sign', 'verify']);
 
 export const validity = (
   now: number,
@@ -45,34 +44,17 @@ interface Authority {
   certify(subject: JsonName | Name, key: PublicKeyType, extensions: Extension[], milliseconds: number): Promise<string>;
 }
 
-const createAuthority = async (clock: Clock): Promise<Authority> => {
-  const keys = await generateKeys();
-  const issuer = 'CN=kubernetes';
-  const notAfter = new Date(clock.now() + 10 * year);
-  // SHA-256 of the key, cut to 20 bytes: which hash it is does not matter as long as certificates repeat it.
-  const spki = await crypto.subtle.exportKey('spki', keys.publicKey);
-  const keyId = createHash('sha256').update(Buffer.from(spki)).digest('hex').slice(0, 40);
-  const certificate = await X509CertificateGenerator.createSelfSigned({
-    name: issuer,
-    keys,
-    signingAlgorithm,
-    notBefore: new Date(clock.now() - year),
-    notAfter,
-    extensions: [
-      new BasicConstraintsExtension(true, undefined, true),
-      new KeyUsagesExtension(
-        KeyUsageFlags.digitalSignature | KeyUsageFlags.keyEncipherment | KeyUsageFlags.keyCertSign,
-        true,
-      ),
-      new SubjectKeyIdentifierExtension(keyId),
-    ],
-  });
+const openAuthority = (clock: Clock, { caCertificate, caKey }: IdentityKeys): Authority => {
+  const certificate = new X509Certificate(caCertificate);
+  const { notAfter, subject: issuer } = certificate;
+  const keyId = certificate.getExtension(SubjectKeyIdentifierExtension)?.keyId ?? '';
+  const signingKey = readSigningKey(caKey);
   const certify: Authority['certify'] = async (subject, publicKey, extensions, milliseconds) => {
     const issued = await X509CertificateGenerator.create({
       subject,
       issuer,
       publicKey,
-      signingKey: keys.privateKey,
+      signingKey,
       signingAlgorithm,
       ...validity(clock.now(), milliseconds, notAfter.getTime()),
       extensions: [
@@ -83,7 +65,7 @@ const createAuthority = async (clock: Clock): Promise<Authority> => {
     });
     return `${issued.toString('pem')}\n`;
   };
-  return { pem: `${certificate.toString('pem')}\n`, certify };
+  return { pem: caCertificate, certify };
 };
 
 type Names = Pick<CertificateSubject, 'dnsNames' | 'addresses'> & Partial<Pick<CertificateSubject, 'emails' | 'uris'>>;
@@ -109,13 +91,14 @@ const issueWith =
     ];
     const extensions = [...usageExtensions(request.usages), ...alternativeNames({ dnsNames, addresses })];
     const certificate = await authority.certify(subject, keys.publicKey, extensions, request.seconds * 1000);
-    const key = await crypto.subtle.exportKey('pkcs8', keys.privateKey);
-    return { certificate, key: `${PemConverter.encode(key, 'PRIVATE KEY')}\n` };
+    return { certificate, key: await privateKeyPem(keys) };
   };
 
-export const createIdentity: CreateIdentity = async (clock) => {
+export const createIdentity: CreateIdentity = async (clock, keys) => {
   const issuer = 'https://kubernetes.default.svc';
-  const [authority, tokens] = await Promise.all([createAuthority(clock), createTokens(clock, issuer)]);
+  const known = keys ?? (await generateIdentityKeys(clock));
+  const authority = openAuthority(clock, known);
+  const tokens = createTokens(clock, issuer, known.tokenKey);
   return {
     caCertificate: authority.pem,
     issuer,

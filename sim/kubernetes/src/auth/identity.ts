@@ -49,4 +49,12 @@ export interface Identity {
   problemOf(token: string, audiences?: readonly string[]): Promise<string | undefined>;
 }
 
-export type CreateIdentity = (clock: Clock) => Promise<Identity>;
+/** What an identity consists of, in PEM: with the same keys, certificates and tokens of an earlier run stay valid. */
+export interface IdentityKeys {
+  caCertificate: string;
+  caKey: string;
+  /** Signs tokens of service accounts. */
+  tokenKey: string;
+}
+
+export type CreateIdentity = (clock: Clock, keys?: IdentityKeys) => Promise<Identity>;

@@ -1,10 +1,21 @@
-import { ApiError, badRequest } from '../status/api-error.ts';
+import { dnsSubdomain } from '../kinds/names.ts';
+import { type ApiError, badRequest } from '../status/api-error.ts';
 import type { Attributes, Authorizer } from './authorizer.ts';
+import { nodesGroup } from './nodes/node-name.ts';
+import { refusal } from './refusal.ts';
 import { serviceAccountGroups } from './service-account-token.ts';
-import type { User } from './user.ts';
+import { masters, type User } from './user.ts';
 
 type Headers = Readonly<Record<string, string>>;
 type Target = Pick<Attributes, 'group' | 'resource' | 'subresource' | 'namespace' | 'name'>;
+
+/** Whom the headers ask for, with nothing added. */
+interface Wanted {
+  name: string;
+  uid: string;
+  groups: readonly string[];
+  extra: Record<string, string[]>;
+}
 
 const extraPrefix = 'impersonate-extra-';
 
@@ -48,76 +59,140 @@ const impersonatedGroups = (name: string, groups: readonly string[]): string[] =
   return groups.includes(authenticated) ? [...groups] : [...groups, authenticated];
 };
 
-const target = (resource: string, name: string, rest: Partial<Target> = {}): Target => ({
-  group: '',
-  resource,
-  subresource: '',
-  namespace: '',
-  name,
-  ...rest,
-});
-
-/** Everything that the requester must be allowed to take on. */
-const targets = (wanted: User, asked: { groups: readonly string[] }): Target[] => {
-  const [, namespace, account] = serviceAccountFormat.exec(wanted.name) ?? [];
-  const authentication = 'authentication.k8s.io';
-  return [
-    namespace !== undefined && account !== undefined
-      ? target('serviceaccounts', account, { namespace })
-      : target('users', wanted.name),
-    ...asked.groups.map((group) => target('groups', group)),
-    ...Object.entries(wanted.extra ?? {}).flatMap(([subresource, list]) =>
-      list.map((value) => target('userextras', value, { group: authentication, subresource })),
-    ),
-    ...(wanted.uid ? [target('uids', wanted.uid, { group: authentication })] : []),
-  ];
-};
-
-const refusal = (user: User, { group, resource, subresource, namespace, name }: Target, reason: string): ApiError => {
-  const qualified = group === '' ? resource : `${resource}.${group}`;
-  const full = subresource === '' ? resource : `${resource}/${subresource}`;
-  const scope = namespace === '' ? 'at the cluster scope' : `in the namespace "${namespace}"`;
-  const why = `User "${user.name}" cannot impersonate resource "${full}" in API group "${group}" ${scope}`;
-  return new ApiError(
-    403,
-    'Forbidden',
-    `${qualified} "${name}" is forbidden: ${why}${reason === '' ? '' : `: ${reason}`}`,
-    {
-      name,
-      ...(group === '' ? {} : { group }),
-      kind: resource,
-    },
-  );
-};
-
-/** The user that the headers ask for, or the requester if they ask for none. */
-export const impersonate = (requester: User, headers: Headers, authorize: Authorizer): User => {
+const wantedUser = (headers: Headers): Wanted | undefined => {
   const name = headers['impersonate-user'] ?? '';
   const groups = values(headers['impersonate-group']);
   const uid = headers['impersonate-uid'] ?? '';
   const extra = extraOf(headers);
-  if (name === '') {
-    if (groups.length === 0 && uid === '' && Object.keys(extra).length === 0) return requester;
-    throw nobody(uid, groups, extra);
+  if (name !== '') return { name, groups, uid, extra };
+  if (groups.length === 0 && uid === '' && Object.keys(extra).length === 0) return undefined;
+  throw nobody(uid, groups, extra);
+};
+
+const nodeIn = ({ name }: Wanted): string | undefined => {
+  const node = name.startsWith('system:node:') ? name.slice('system:node:'.length) : undefined;
+  return node !== undefined && dnsSubdomain(node).length === 0 ? node : undefined;
+};
+
+const onlyName = ({ uid, groups, extra }: Wanted): boolean =>
+  uid === '' && groups.length === 0 && Object.keys(extra).length === 0;
+
+const accountIn = ({ name }: Wanted): { namespace: string; account: string } | undefined => {
+  const [, namespace, account] = serviceAccountFormat.exec(name) ?? [];
+  return namespace !== undefined && account !== undefined ? { namespace, account } : undefined;
+};
+
+/**
+ * A way in which one may act as another. All but the last are narrow: they take the right to impersonate such users, and the right
+ * to do this very thing as one of them.
+ */
+interface Mode {
+  /** '' for the old way, which takes one right and then allows everything. */
+  name: string;
+  fits(wanted: Wanted, requester: User): boolean;
+}
+
+const associatedNode = 'authentication.kubernetes.io/node-name';
+
+const modes: readonly Mode[] = [
+  {
+    name: 'associated-node',
+    fits: (wanted, { name, extra = {} }) =>
+      onlyName(wanted) &&
+      nodeIn(wanted) !== undefined &&
+      serviceAccountFormat.test(name) &&
+      extra[associatedNode]?.length === 1 &&
+      extra[associatedNode][0] === nodeIn(wanted),
+  },
+  { name: 'arbitrary-node', fits: (wanted) => onlyName(wanted) && nodeIn(wanted) !== undefined },
+  { name: 'serviceaccount', fits: (wanted) => onlyName(wanted) && accountIn(wanted) !== undefined },
+  { name: 'user-info', fits: (wanted) => nodeIn(wanted) === undefined && accountIn(wanted) === undefined },
+  { name: '', fits: () => true },
+];
+
+const authentication = 'authentication.k8s.io';
+
+/** Everything that the requester must be allowed to take on. */
+const targets = (wanted: Wanted, mode: Mode): Target[] => {
+  const group = mode.name === '' ? '' : authentication;
+  const plain = { group, subresource: '', namespace: '' };
+  const node = mode.name === '' ? undefined : nodeIn(wanted);
+  const owner = accountIn(wanted);
+  const named = mode.name === 'associated-node' ? '*' : (node ?? wanted.name);
+  return [
+    owner
+      ? { ...plain, resource: 'serviceaccounts', namespace: owner.namespace, name: owner.account }
+      : { ...plain, resource: node === undefined ? 'users' : 'nodes', name: named },
+    ...(wanted.uid ? [{ ...plain, group: authentication, resource: 'uids', name: wanted.uid }] : []),
+    ...wanted.groups.map((name) => ({ ...plain, resource: 'groups', name })),
+    ...Object.entries(wanted.extra).flatMap(([subresource, list]) =>
+      list.map((name) => ({ ...plain, group: authentication, resource: 'userextras', subresource, name })),
+    ),
+  ];
+};
+
+/** The narrow ways lead to no administrator. */
+const assertNarrow = (wanted: Wanted, asked: Attributes): void => {
+  const groups = { ...asked, resource: 'groups', subresource: '' };
+  if (wanted.groups.includes('')) throw refusal(groups, 'impersonating the empty string group is not allowed');
+  if (wanted.groups.includes(masters))
+    throw refusal({ ...groups, name: masters }, 'impersonating the system:masters group is not allowed');
+};
+
+const groupsIn = (wanted: Wanted, mode: Mode): readonly string[] => {
+  if (mode.name !== '' && nodeIn(wanted) !== undefined) return [nodesGroup];
+  const owner = accountIn(wanted);
+  return wanted.groups.length === 0 && owner ? serviceAccountGroups(owner.namespace) : wanted.groups;
+};
+
+const actAs = (wanted: Wanted, mode: Mode, request: Attributes, authorize: Authorizer): User => {
+  const assertAllowed = (attributes: Attributes): void => {
+    const verdict = authorize(attributes);
+    if (!verdict.allowed) throw refusal(attributes, verdict.reason);
+  };
+  const narrow = mode.name !== '';
+  if (narrow) assertAllowed({ ...request, verb: `impersonate-on:${mode.name}:${request.verb}` });
+  const verb = narrow ? `impersonate:${mode.name}` : 'impersonate';
+  for (const target of targets(wanted, mode)) {
+    const asked = { user: request.user, verb, version: 'v1', fieldSelector: '', labelSelector: '', ...target };
+    if (narrow && target.resource === 'groups') assertNarrow(wanted, asked);
+    assertAllowed(asked);
   }
-  const [, namespace] = serviceAccountFormat.exec(name) ?? [];
-  const implied = groups.length === 0 && namespace !== undefined ? serviceAccountGroups(namespace) : groups;
-  const wanted: User = {
+  const { name, uid, extra } = wanted;
+  return {
     name,
-    groups: impersonatedGroups(name, implied),
+    groups: impersonatedGroups(name, groupsIn(wanted, mode)),
     ...(uid === '' ? {} : { uid }),
     ...(Object.keys(extra).length === 0 ? {} : { extra }),
   };
-  for (const each of targets(wanted, { groups })) {
-    const verdict = authorize({
-      user: requester,
-      verb: 'impersonate',
-      version: 'v1',
-      fieldSelector: '',
-      labelSelector: '',
-      ...each,
-    });
-    if (!verdict.allowed) throw refusal(requester, each, verdict.reason);
-  }
-  return wanted;
+};
+
+const rememberedRequesters = 1_000;
+
+export type Impersonate = (request: Attributes, headers: Headers) => User;
+
+/**
+ * The user that the headers of a request ask for, or the requester if they ask for none. What worked for a requester before is
+ * tried first; if nothing works, the first refusal is the answer.
+ */
+export const impersonation = (authorize: Authorizer): Impersonate => {
+  const worked = new Map<string, Mode>();
+  return (request, headers) => {
+    const wanted = wantedUser(headers);
+    if (!wanted) return request.user;
+    const last = worked.get(request.user.name);
+    const order = last ? [last, ...modes.filter((mode) => mode !== last)] : modes;
+    const refusals: unknown[] = [];
+    for (const mode of order.filter(({ fits }) => fits(wanted, request.user))) {
+      try {
+        const user = actAs(wanted, mode, request, authorize);
+        if (worked.size >= rememberedRequesters) worked.clear();
+        worked.set(request.user.name, mode);
+        return user;
+      } catch (error) {
+        refusals.push(error);
+      }
+    }
+    throw refusals[0];
+  };
 };

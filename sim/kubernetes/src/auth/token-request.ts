@@ -6,6 +6,7 @@ import { badRequest, conflict, invalidObject, notFound } from '../status/api-err
 import { type Cause, invalid } from '../status/cause.ts';
 import { timestamp } from '@tartan/kube/clock';
 import type { Identity, ServiceAccountClaims } from './identity.ts';
+import { assertNodeMayAsk } from './node-token-request.ts';
 
 const subject = { group: 'authentication.k8s.io', plural: 'TokenRequest', kind: 'TokenRequest' };
 const defaultSeconds = 3600;
@@ -91,6 +92,7 @@ export const tokenRequest =
     assertNames(metadata, call);
     const account = existing(api, 'serviceaccounts', call.namespace, call.name);
     assertUid(account, text(metadata['uid']));
+    assertNodeMayAsk(call, spec);
     const expirationSeconds =
       typeof spec['expirationSeconds'] === 'number' ? spec['expirationSeconds'] : defaultSeconds;
     const causes = expirationCauses(expirationSeconds);

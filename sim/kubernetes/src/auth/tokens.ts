@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { decodeJwt, errors, generateKeyPair, type JWTPayload, jwtVerify, SignJWT } from 'jose';
+import { createPrivateKey, createPublicKey, randomUUID } from 'node:crypto';
+import { decodeJwt, errors, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import { type Clock, timestamp } from '@tartan/kube/clock';
 import { isObject } from '../object.ts';
 import type { Identity, ServiceAccountClaims } from './identity.ts';
@@ -62,9 +62,9 @@ const problemIn = (error: unknown): string => {
 const listed = (audiences: readonly string[]): string =>
   `[${audiences.map((entry) => JSON.stringify(entry)).join(' ')}]`;
 
-/** Bound service-account tokens, signed with a key that only this closure knows. */
-export const createTokens = async (clock: Clock, issuer: string): Promise<Tokens> => {
-  const { publicKey, privateKey } = await generateKeyPair('ES256');
+/** Bound service-account tokens, signed with that key (PEM, P-256). */
+export const createTokens = (clock: Clock, issuer: string, key: string): Tokens => {
+  const [privateKey, publicKey] = [createPrivateKey(key), createPublicKey(key)];
   const check = async (token: string, audiences: readonly string[] = [issuer]): Promise<Checked> => {
     if (issuerOf(token) !== issuer) return { problem: undefined };
     try {

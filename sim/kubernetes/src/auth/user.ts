@@ -13,3 +13,6 @@ export const controllerManager: User = {
   name: 'system:kube-controller-manager',
   groups: ['system:authenticated'],
 };
+
+/** The group whose members nobody refuses anything. */
+export const masters = 'system:masters';

@@ -12,6 +12,8 @@ import { scheduler } from './scheduler.ts';
 import { serviceAccounts } from './service-accounts.ts';
 import { taintEviction } from './taint-eviction.ts';
 import { tokenCleaner } from './token-cleaner.ts';
+import { deployments } from './workloads/deployments.ts';
+import { replicaSets } from './workloads/replica-sets.ts';
 
 export interface ControllerParts {
   /** PEM. */
@@ -34,6 +36,8 @@ export const controllers = ({ caCertificate, report = () => {} }: ControllerPart
     nodeLifecycle(onError),
     taintEviction(onError),
     podGc(onError),
+    deployments(onError),
+    replicaSets(onError),
     scheduler(onError),
     eventTtl(onError),
     tokenCleaner(onError),

@@ -38,6 +38,7 @@ test('built-in groups come in the order of their priority, custom ones behind th
   const names = groupsOf([{ ...widget('v1'), group: 'a.example' }, ...served]).map(({ name }) => name);
   assert.deepEqual(names, [
     '',
+    'apps',
     'events.k8s.io',
     'authentication.k8s.io',
     'authorization.k8s.io',

@@ -6,7 +6,7 @@ import type { Schema } from '../schema/schema.ts';
  */
 
 const pointers = new Set(
-  `activeDeadlineSeconds allocateLoadBalancerNodePorts allowPrivilegeEscalation appProtocol automountServiceAccountToken
+  `activeDeadlineSeconds collisionCount progressDeadlineSeconds revisionHistoryLimit terminatingReplicas allocateLoadBalancerNodePorts allowPrivilegeEscalation appProtocol automountServiceAccountToken
   blockOwnerDeletion cachingMode controller defaultMode deletionGracePeriodSeconds deprecationWarning enableServiceLinks
   expirationSeconds fsGroup fsGroupChangePolicy gmsaCredentialSpec gmsaCredentialSpecName gracePeriodSeconds holderIdentity
   hostProcess hostUsers hostnameOverride immutable initiatorName internalTrafficPolicy ipFamilyPolicy ipMode labelSelectorPath
@@ -38,6 +38,7 @@ const pointersBeside: Readonly<Record<string, string>> = {
 export const isPointer = (name: string, type: Schema): boolean => {
   const fields = type.properties ?? {};
   if (pointers.has(name)) return true;
+  if (name === 'replicas') return 'selector' in fields && 'template' in fields;
   if (name === 'type') return Object.keys(fields).sort().join() === 'path,type';
   if (name === 'timeoutSeconds') return !('periodSeconds' in fields);
   if (name === 'value') return Object.keys(fields).sort().join() === 'name,value' && !type.required?.includes('value');

@@ -17,9 +17,13 @@ import { bindByObject, bindingView, bindPod } from './pods/binding.ts';
 import { evictPod } from './pods/eviction.ts';
 import { podStrategy } from './pods/strategy.ts';
 import { clusterRoleBindingStrategy, clusterRoleStrategy, roleBindingStrategy, roleStrategy } from './rbac.ts';
+import { scaleColumns } from './scale.ts';
 import { secretStrategy } from './secrets.ts';
 import { serviceAccountStrategy } from './serviceaccounts.ts';
 import { plainStrategy } from './strategy.ts';
+import { deploymentStrategy } from './workloads/deployments.ts';
+import { replicaSetStrategy } from './workloads/replicasets.ts';
+import { workloadScale } from './workloads/scale-of-workload.ts';
 
 /** What the built-in kinds need of the rest of the server. */
 export interface BuiltinParts {
@@ -40,6 +44,8 @@ const strategies: Readonly<Record<string, Strategy>> = {
   pods: podStrategy,
   secrets: secretStrategy,
   serviceaccounts: serviceAccountStrategy,
+  'deployments.apps': deploymentStrategy,
+  'replicasets.apps': replicaSetStrategy,
   'customresourcedefinitions.apiextensions.k8s.io': customResourceDefinitionStrategy,
   'certificatesigningrequests.certificates.k8s.io': certificateSigningRequestStrategy,
   'leases.coordination.k8s.io': leaseStrategy,
@@ -62,6 +68,8 @@ const subresourcesOf = (
   'pods/eviction': { action: evictPod },
   'serviceaccounts/token': { action: parts.token },
   'namespaces/finalize': { view: finalizeView(schema) },
+  'deployments/scale': { view: workloadScale(schemaOf('autoscaling', 'v1', 'Scale')), columns: scaleColumns },
+  'replicasets/scale': { view: workloadScale(schemaOf('autoscaling', 'v1', 'Scale')), columns: scaleColumns },
   'certificatesigningrequests/approval': { view: { ...approvalView, schema } },
 });
 

@@ -1,4 +1,7 @@
-import type { Attributes } from '../auth/authorizer.ts';
+import type { Attributes, Roles } from '../auth/authorizer.ts';
+import { nodeNameOf } from '../auth/nodes/node-name.ts';
+import { joinProblems } from '../auth/roles/role-authorizer.ts';
+import type { User } from '../auth/user.ts';
 import { isObject, type ObjectMeta } from '../object.ts';
 import type { Resource, WriteContext } from '../resource.ts';
 import { badRequest } from '../status/api-error.ts';
@@ -22,27 +25,61 @@ const paths = [
   '/version',
 ];
 
+interface Answer {
+  resourceRules: object[];
+  nonResourceRules: object[];
+  incomplete: boolean;
+  evaluationError?: string;
+}
+
+/** What roles grant, as it stands in them. What the Node authorizer adds for Nodes cannot be listed. */
+const listed = (roles: Roles, user: User, namespace: string): Answer => {
+  const { rules, problems } = roles.rulesFor(user, namespace);
+  const isNode = nodeNameOf(user) !== undefined;
+  const unsaid = [...(isNode ? ['node authorizer does not support user rule resolution'] : []), ...problems];
+  return {
+    resourceRules: rules
+      .filter(({ resources }) => resources.length > 0)
+      .map(({ verbs, apiGroups, resources, resourceNames }) => ({
+        verbs,
+        apiGroups,
+        resources,
+        ...(resourceNames.length === 0 ? {} : { resourceNames }),
+      })),
+    nonResourceRules: rules
+      .filter(({ nonResourceURLs }) => nonResourceURLs.length > 0)
+      .map(({ verbs, nonResourceURLs }) => ({ verbs, nonResourceURLs })),
+    incomplete: isNode,
+    ...(unsaid.length === 0 ? {} : { evaluationError: joinProblems(unsaid) }),
+  };
+};
+
 /**
- * Authorizers answer questions and do not list rules, so every served kind is asked about. That finds all there is but rules for
- * single names, which is why the answer says that it is incomplete; who may do everything gets that as one rule, and complete.
+ * Other authorizers answer questions and do not list rules, so every served kind is asked about. That finds all there is but rules
+ * for single names, which is why the answer says that it is incomplete; who may do everything gets that as one rule, and complete.
  */
+const askedFor = (context: WriteContext, namespace: string): Answer => {
+  const may = asker(context, namespace);
+  const everything = may({ verb: '*', group: '*', resource: '*' });
+  const everyPath = may({ verb: '*', nonResourcePath: '*' });
+  return {
+    resourceRules: everything ? [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }] : resourceRules(context, may),
+    nonResourceRules: everyPath ? [{ verbs: ['*'], nonResourceURLs: ['*'] }] : pathRules(may),
+    incomplete: !everything,
+  };
+};
+
 export const rulesReview: NonNullable<Resource['review']> = (object, context) => {
   const spec = isObject(object['spec']) ? object['spec'] : {};
   const namespace = typeof spec['namespace'] === 'string' ? spec['namespace'] : '';
   if (namespace === '') throw badRequest('no namespace on request');
-  const may = asker(context, namespace);
-  const everything = may({ verb: '*', group: '*', resource: '*' });
-  const everyPath = may({ verb: '*', nonResourcePath: '*' });
+  const { roles } = context.api;
   return {
     kind: 'SelfSubjectRulesReview',
     apiVersion: 'authorization.k8s.io/v1',
     metadata: {} as ObjectMeta,
     spec: {},
-    status: {
-      resourceRules: everything ? [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }] : resourceRules(context, may),
-      nonResourceRules: everyPath ? [{ verbs: ['*'], nonResourceURLs: ['*'] }] : pathRules(may),
-      incomplete: !everything,
-    },
+    status: roles ? listed(roles, context.user, namespace) : askedFor(context, namespace),
   };
 };
 

@@ -94,7 +94,7 @@ const complaints: [input: Uint8Array, complaint: string | RegExp][] = [
   [Buffer.from('hello'), /^provided data does not appear to be a protobuf message, expected prefix \[107 56 115 0\]$/],
   [Buffer.from('k8s\0'), 'empty body'],
   [Buffer.from('k8s\0\x0a\xff', 'latin1'), 'unexpected EOF'],
-  [body('apps/v1', 'Deployment', []), /^415 the body of the request is a Deployment of apps\/v1 in protobuf/],
+  [body('apps/v1', 'DaemonSet', []), /^415 the body of the request is a DaemonSet of apps\/v1 in protobuf/],
   [body('v1', 'ConfigMap', [0x0a, 0x05]), 'unexpected EOF'],
   [body('v1', 'ConfigMap', [0x0b]), 'proto: illegal wireType 3'],
   [body('v1', 'ConfigMap', [0x00]), 'proto: illegal tag 0 (wire type 0)'],

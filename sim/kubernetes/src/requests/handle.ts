@@ -1,13 +1,16 @@
 import type { Api } from '../api/api.ts';
 import type { Core } from '../api/core.ts';
+import { attributesOf, verbOf } from '../auth/attributes.ts';
 import type { Attributes } from '../auth/authorizer.ts';
+import type { Impersonate } from '../auth/impersonate.ts';
+import { refusal } from '../auth/refusal.ts';
 import type { User } from '../auth/user.ts';
 import { discover } from '../discovery/discovery.ts';
 import { nonResource } from '../discovery/non-resource.ts';
 import type { ApiRequest, ApiResponse, Handle } from '../exchange/exchange.ts';
 import { pageNotFound } from '../exchange/format.ts';
 import type { Resource, Subresource } from '../resource.ts';
-import { ApiError, methodRefused, noSuchPath, tooLarge } from '../status/api-error.ts';
+import { methodRefused, noSuchPath, tooLarge } from '../status/api-error.ts';
 import * as operations from './operations.ts';
 import { respondError } from './respond.ts';
 import { parseRoute, type Route } from './route.ts';
@@ -16,6 +19,7 @@ export interface HandleParts {
   core: Core;
   api: Api;
   authenticate(request: ApiRequest): Promise<User>;
+  impersonate: Impersonate;
   /** Told of every defect: an error that is not an answer. */
   report(error: unknown): void;
 }
@@ -23,70 +27,9 @@ export interface HandleParts {
 /** What the real server reads of a body: 3 MiB. */
 const largestBody = 3 * 1024 * 1024;
 
-const yes = (value: string | null): boolean => value !== null && !['', 'false', '0'].includes(value);
-
-/** What a request wants to do, in the words of authorization. */
-const verbOf = (request: ApiRequest, route: Route): string => {
-  const named = route.name !== '';
-  switch (request.method) {
-    case 'GET':
-    case 'HEAD':
-      if (yes(request.query.get('watch')) && route.subresource === '') return 'watch';
-      return named ? 'get' : 'list';
-    case 'POST':
-      return 'create';
-    case 'PUT':
-      return 'update';
-    case 'PATCH':
-      return 'patch';
-    case 'DELETE':
-      return named ? 'delete' : 'deletecollection';
-    default:
-      return request.method.toLowerCase();
-  }
-};
-
-/** exec, attach and port-forward do something even when the client asks by GET, so the right to get a Pod is not enough. */
-const connects = ['exec', 'attach', 'portforward', 'proxy'];
-
-const attributesOf = (request: ApiRequest, route: Route | undefined, user: User): Attributes => {
-  const verb = route ? verbOf(request, route) : request.method.toLowerCase();
-  return {
-    user,
-    verb: route && connects.includes(route.subresource) ? 'create' : verb,
-    ...(route ? {} : { nonResourcePath: request.path }),
-    group: route?.group ?? '',
-    version: route?.version ?? '',
-    resource: route?.plural ?? '',
-    subresource: route?.subresource ?? '',
-    namespace: route?.namespace ?? '',
-    name: route?.name ?? '',
-    fieldSelector: request.query.get('fieldSelector') ?? '',
-    labelSelector: request.query.get('labelSelector') ?? '',
-  };
-};
-
-const subjectText = (attributes: Attributes): string => {
-  if (attributes.nonResourcePath !== undefined) return `cannot ${attributes.verb} path "${attributes.nonResourcePath}"`;
-  const resource = attributes.subresource ? `${attributes.resource}/${attributes.subresource}` : attributes.resource;
-  const scope = attributes.namespace ? `in the namespace "${attributes.namespace}"` : 'at the cluster scope';
-  return `cannot ${attributes.verb} resource "${resource}" in API group "${attributes.group}" ${scope}`;
-};
-
 const assertAllowed = (api: Api, attributes: Attributes): void => {
   const verdict = api.authorize(attributes);
-  if (verdict.allowed) return;
-  const { group, resource, name, user, nonResourcePath } = attributes;
-  const what =
-    nonResourcePath === undefined
-      ? `${group === '' ? resource : `${resource}.${group}`}${name ? ` "${name}"` : ''} is forbidden`
-      : 'forbidden';
-  const because = verdict.reason === '' ? '' : `: ${verdict.reason}`;
-  throw new ApiError(403, 'Forbidden', `${what}: User "${user.name}" ${subjectText(attributes)}${because}`, {
-    ...(name ? { name } : {}),
-    ...(group ? { group } : {}),
-    ...(resource ? { kind: resource } : {}),
-  });
+  if (!verdict.allowed) throw refusal(attributes, verdict.reason);
 };
 
 /** Whether the path fits the resource's scope: `/api/v1/pods/x` and `/api/v1/namespaces/x/nodes/y` name nothing. */
@@ -135,9 +78,11 @@ const dispatch = (
 const answer = async (parts: HandleParts, request: ApiRequest): Promise<ApiResponse> => {
   const { core, api } = parts;
   if (request.body.length > largestBody) throw tooLarge(`Request entity too large: limit is ${largestBody}`);
-  const user = await parts.authenticate(request);
+  const requester = await parts.authenticate(request);
   const route = parseRoute(request.path);
-  assertAllowed(api, attributesOf(request, route, user));
+  const asked = attributesOf(request, route, requester);
+  const user = parts.impersonate(asked, request.headers);
+  assertAllowed(api, { ...asked, user });
   if (!route) {
     const found = discover(request, core.registry.all()) ?? nonResource(request, core.registry.all());
     if (!found) throw noSuchPath();

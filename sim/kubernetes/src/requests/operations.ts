@@ -6,6 +6,7 @@ import { listObjects } from '../api/list.ts';
 import { parseListOptions } from '../api/list-options.ts';
 import { assertSameUid, updateObject, updateView, viewOf } from '../api/update.ts';
 import { watchObjects } from '../api/watch.ts';
+import { admit, type Write } from '../auth/admission.ts';
 import type { User } from '../auth/user.ts';
 import { decodeDeleteOptions, decodeObject } from '../exchange/body.ts';
 import { type ApiRequest, type ApiResponse, jsonAnswer } from '../exchange/exchange.ts';
@@ -72,6 +73,16 @@ const respond = (
     warningHeader(warnings),
   );
 
+/** Whether what is written may be written by this user. */
+const assertAdmitted = (
+  { resource, route, user, api }: Operation,
+  write: Pick<Write, 'operation' | 'object' | 'old'>,
+): void => {
+  const { namespace, name: pathName, subresource } = route;
+  const name = pathName || (write.object?.metadata.name ?? '');
+  admit({ resource, subresource, namespace, name, pathName, ...write }, user, api);
+};
+
 export const get = (operation: Operation): ApiResponse => {
   const { core, resource, route } = operation;
   const object = read(core, resource, route.namespace, route.name);
@@ -103,6 +114,7 @@ export const create = async (operation: Operation): Promise<ApiResponse> => {
     if (resource.namespaced) object.metadata.namespace = route.namespace;
     return jsonAnswer(201, await resource.review(object, context), warningHeader(warnings));
   }
+  assertAdmitted(operation, { operation: 'CREATE', object });
   return respond(operation, 201, createObject(core, resource, route.namespace, object, context), warnings);
 };
 
@@ -111,7 +123,9 @@ export const update = (operation: Operation): ApiResponse => {
   const context = contextOf(operation, 'UpdateOptions');
   const { object, warnings } = bodyOf(operation, resource, 'UpdateOptions');
   assertName(object, route.name);
-  assertSameUid(resource, object, read(core, resource, route.namespace, route.name));
+  const old = read(core, resource, route.namespace, route.name);
+  assertSameUid(resource, object, old);
+  assertAdmitted(operation, { operation: old ? 'UPDATE' : 'CREATE', object, old });
   const written = updateObject(core, resource, route.namespace, object, context);
   return respond(operation, written.created ? 201 : 200, written.object, warnings);
 };
@@ -143,6 +157,7 @@ export const patch = (operation: Operation): ApiResponse => {
   if (!current) throw notFound(resource, route.name);
   const { object, warnings } = patched(operation, current, resource);
   assertName(object, route.name);
+  assertAdmitted(operation, { operation: 'UPDATE', object, old: current });
   return respond(operation, 200, updateObject(core, resource, route.namespace, object, context).object, warnings);
 };
 
@@ -169,6 +184,7 @@ export const remove = (operation: Operation): ApiResponse => {
   const { core, resource, route, request } = operation;
   const options = deleteOptionsOf(operation);
   const context = { ...contextOf(operation, 'DeleteOptions'), dryRun: options.dryRun ?? false };
+  assertAdmitted(operation, { operation: 'DELETE' });
   const deleted = deleteObject(core, resource, route.namespace, route.name, options, context);
   if (!deleted.gone || resource.strategy.returnsDeletedObject) return respond(operation, 200, deleted.object);
   return respondStatus(request, resource, 200, deleteStatus(resource, deleted.object));
@@ -229,6 +245,8 @@ const onView = (operation: Operation, subresource: Subresource, view: View): Api
         ? bodyOf(operation, expected, 'UpdateOptions')
         : patched(operation, readView(operation, view), expected);
       assertName(object, route.name);
+      const old = read(core, resource, route.namespace, route.name);
+      assertAdmitted(operation, { operation: 'UPDATE', object, old });
       return respondView(
         operation,
         subresource,
@@ -254,6 +272,7 @@ export const onSubresource = async (operation: Operation, subresource: Subresour
     const body = hasBody
       ? bodyOf(operation, { ...subresource, custom: false, schema }, 'CreateOptions').object
       : undefined;
+    if (verb === 'create') assertAdmitted(operation, { operation: 'CREATE', object: body });
     return action({
       verb,
       name: route.name,

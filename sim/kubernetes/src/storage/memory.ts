@@ -1,18 +1,24 @@
 import { deepFreeze, type KubeObject } from '../object.ts';
-import type { Change, Storage } from './storage.ts';
+import type { Change, Journal, Storage } from './storage.ts';
 
 /** How many changes are kept for watches that resume and for lists that go on with their next page. */
 const defaultHistory = 10_000;
 
-/** Objects in memory. Keys are kept sorted, so that a list is a slice. */
-export const memoryStorage = (historyLimit = defaultHistory): Storage => {
+/** Objects in memory. Keys are kept sorted, so that a list is a slice. With a journal it goes on where that one ended. */
+export const memoryStorage = (historyLimit = defaultHistory, journal?: Journal): Storage => {
   const objects = new Map<string, KubeObject>();
-  const keys: string[] = [];
   const history: Change[] = [];
   const listeners = new Set<(change: Change) => void>();
   // etcd counts from 1, and a fresh control plane has made some writes before anybody looks: resource versions are never "0".
-  let revision = 1;
+  let revision = Math.max(1, journal?.past.compacted ?? 1);
   let compacted = revision;
+  for (const { revision: at, key, object } of journal?.past.versions ?? []) {
+    if (at > compacted) history.push({ revision: at, key, object, previous: objects.get(key) });
+    if (object) objects.set(key, deepFreeze(object));
+    else objects.delete(key);
+    revision = Math.max(revision, at);
+  }
+  const keys: string[] = [...objects.keys()].sort();
 
   /** Index of the first key that is not below `key`. */
   const position = (key: string): number => {
@@ -26,14 +32,16 @@ export const memoryStorage = (historyLimit = defaultHistory): Storage => {
     return low;
   };
 
-  const stamped = (object: KubeObject): KubeObject =>
-    deepFreeze({ ...object, metadata: { ...object.metadata, resourceVersion: String(revision) } });
+  const stamped = (object: KubeObject, at: number): KubeObject =>
+    deepFreeze({ ...object, metadata: { ...object.metadata, resourceVersion: String(at) } });
 
   const record = (change: Change): void => {
+    revision = change.revision;
     history.push(change);
     if (history.length > historyLimit * 1.25) {
       const dropped = history.splice(0, history.length - historyLimit);
       compacted = dropped.at(-1)?.revision ?? compacted;
+      journal?.forget(dropped);
     }
     for (const listener of listeners) listener(change);
   };
@@ -79,22 +87,24 @@ export const memoryStorage = (historyLimit = defaultHistory): Storage => {
       return [...found.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
     },
     put: (key, object) => {
-      revision++;
       const previous = objects.get(key);
+      const written = stamped(object, revision + 1);
+      const change = { revision: revision + 1, key, object: written, previous };
+      journal?.write(change);
       if (!previous) keys.splice(position(key), 0, key);
-      const written = stamped(object);
       objects.set(key, written);
-      record({ revision, key, object: written, previous });
+      record(change);
       return written;
     },
     remove: (key) => {
       const previous = objects.get(key);
       if (!previous) return undefined;
-      revision++;
+      const change = { revision: revision + 1, key, object: undefined, previous };
+      journal?.write(change);
       objects.delete(key);
       keys.splice(position(key), 1);
-      record({ revision, key, object: undefined, previous });
-      return stamped(previous);
+      record(change);
+      return stamped(previous, change.revision);
     },
     changes,
     subscribe: (listener) => {

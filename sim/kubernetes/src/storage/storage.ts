@@ -31,3 +31,16 @@ export interface Storage {
   /** Calls `listener` for each change from now on, in order, within the write. The returned function ends that. */
   subscribe(listener: (change: Change) => void): () => void;
 }
+
+/** A state that stood under a key from `revision` on; without an object, its absence. */
+export type Version = Pick<Change, 'revision' | 'key' | 'object'>;
+
+/** What makes a storage outlive its process. */
+export interface Journal {
+  /** What was kept, oldest first: at least the last version of every key, and all after `compacted`. */
+  readonly past: { compacted: number; versions: Iterable<Version> };
+  /** Called before anybody sees the change. When it throws, the change has not happened. */
+  write(change: Change): void;
+  /** These changes, oldest first, are no longer replayed. Never throws: what stays too long does no harm. */
+  forget(changes: readonly Change[]): void;
+}

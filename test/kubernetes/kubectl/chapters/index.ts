@@ -3,6 +3,7 @@ import { certificates } from './certificates.ts';
 import { changing } from './changing.ts';
 import { customResources } from './custom-resources.ts';
 import { deleting } from './deleting.ts';
+import { deployments } from './deployments.ts';
 import { discovery } from './discovery.ts';
 import { errors } from './errors.ts';
 import { events } from './events.ts';
@@ -23,6 +24,7 @@ export const chapters: readonly Chapter[] = [
   watching,
   events,
   nodesAndPods,
+  deployments,
   certificates,
   rights,
   errors,

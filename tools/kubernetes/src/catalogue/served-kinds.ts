@@ -11,6 +11,7 @@ export const servedResources: Readonly<Record<string, Readonly<Record<string, re
     serviceaccounts: ['token'],
   },
   'apiextensions.k8s.io/v1': { customresourcedefinitions: ['status'] },
+  'apps/v1': { deployments: ['scale', 'status'], replicasets: ['scale', 'status'] },
   'authentication.k8s.io/v1': { selfsubjectreviews: [], tokenreviews: [] },
   'authorization.k8s.io/v1': {
     localsubjectaccessreviews: [],

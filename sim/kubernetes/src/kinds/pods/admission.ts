@@ -1,4 +1,5 @@
 import { generateName } from '../../api/names.ts';
+import { podReferences } from '../../auth/nodes/pod-references.ts';
 import { copy, isObject, type KubeObject } from '../../object.ts';
 import type { WriteContext } from '../../resource.ts';
 import { type ApiError, forbiddenTo } from '../../status/api-error.ts';
@@ -9,21 +10,25 @@ import { mountToken } from './token-volume.ts';
 
 export const pods = { group: '', plural: 'pods', kind: 'Pod' };
 
-const refused = (pod: KubeObject, why: string): ApiError => forbiddenTo(pods, pod.metadata.name, why);
+/** A Pod whose name is still to be made is known by what it will begin with. */
+const calledBy = ({ metadata: { name, generateName } }: KubeObject): string =>
+  generateName && name.startsWith(generateName) ? generateName : name;
+
+const refused = (pod: KubeObject, why: string): ApiError => forbiddenTo(pods, calledBy(pod), why);
 
 const isMirror = (pod: KubeObject): boolean => 'kubernetes.io/config.mirror' in (pod.metadata.annotations ?? {});
 
-const namesSecrets = (spec: Fields): boolean =>
-  objectsOf(spec['volumes']).some((volume) => isObject(volume['secret'])) ||
-  [...objectsOf(spec['initContainers']), ...objectsOf(spec['containers'])].some((container) =>
-    objectsOf(container['env']).some((variable) => isObject(fieldsOf(variable['valueFrom'])['secretKeyRef'])),
+const projectsToken = (spec: Fields): boolean =>
+  objectsOf(spec['volumes']).some(({ projected }) =>
+    objectsOf(fieldsOf(projected)['sources']).some((source) => isObject(source['serviceAccountToken'])),
   );
 
 /** A kubelet's own Pod, shown to the cluster: it came to life without any ServiceAccount. */
 const checkMirror = (pod: KubeObject): void => {
   const spec = fieldsOf(pod['spec']);
   if (textOf(spec['serviceAccountName']) !== '') throw refused(pod, 'a mirror pod may not reference service accounts');
-  if (namesSecrets(spec)) throw refused(pod, 'a mirror pod may not reference secrets');
+  if (podReferences(pod).secrets.length > 0) throw refused(pod, 'a mirror pod may not reference secrets');
+  if (projectsToken(spec)) throw refused(pod, 'a mirror pod may not use ServiceAccountToken volume projections');
 };
 
 const assignServiceAccount = (pod: KubeObject, { api }: WriteContext): void => {

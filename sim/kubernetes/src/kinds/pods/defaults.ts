@@ -32,7 +32,7 @@ const defaultRequests = (container: Fields): void => {
   if (Object.keys(limits).length > 0) resources['requests'] = { ...limits, ...textsOf(resources['requests']) };
 };
 
-const defaultContainer = (container: Fields, hostNetwork: boolean): void => {
+const defaultContainer = (container: Fields): void => {
   fill(container, 'imagePullPolicy', pullPolicy(container['image']));
   fill(container, 'terminationMessagePath', '/dev/termination-log');
   fill(container, 'terminationMessagePolicy', 'File');
@@ -41,7 +41,10 @@ const defaultContainer = (container: Fields, hostNetwork: boolean): void => {
   defaultHttpGet(lifecycle['postStart']);
   defaultHttpGet(lifecycle['preStop']);
   for (const variable of objectsOf(container['env'])) defaultFieldRef(fieldsOf(variable['valueFrom']));
-  for (const port of objectsOf(container['ports'])) if (hostNetwork) fill(port, 'hostPort', port['containerPort']);
+};
+
+const defaultHostPorts = (container: Fields): void => {
+  for (const port of objectsOf(container['ports'])) fill(port, 'hostPort', port['containerPort']);
 };
 
 const fileMode = 0o644;
@@ -95,24 +98,33 @@ const alignAddresses = (status: Fields, one: string, many: string): void => {
   else if (single !== '' && single !== first) status[many] = [{ ip: single }];
 };
 
-export const applyPodDefaults = (pod: KubeObject): void => {
-  const spec = childOf(pod, 'spec');
-  const hostNetwork = spec['hostNetwork'] === true;
+const containersOf = (spec: Fields, lists: readonly string[]): Fields[] =>
+  lists.flatMap((list) => objectsOf(spec[list]));
+
+/** Of a Pod, and of a template that Pods are made from. */
+export const applySpecDefaults = (spec: Fields): void => {
   fill(spec, 'restartPolicy', 'Always');
   fill(spec, 'dnsPolicy', 'ClusterFirst');
   fill(spec, 'schedulerName', 'default-scheduler');
   spec['terminationGracePeriodSeconds'] ??= 30;
   spec['securityContext'] ??= {};
-  spec['enableServiceLinks'] ??= true;
   fill(spec, 'serviceAccountName', textOf(spec['serviceAccount']));
   if (spec['serviceAccountName'] === '') delete spec['serviceAccountName'];
   else spec['serviceAccount'] = spec['serviceAccountName'];
   for (const volume of objectsOf(spec['volumes'])) defaultVolume(volume);
-  for (const list of ['containers', 'initContainers', 'ephemeralContainers']) {
-    for (const container of objectsOf(spec[list])) {
-      defaultContainer(container, hostNetwork && list !== 'ephemeralContainers');
-      if (list !== 'ephemeralContainers') defaultRequests(container);
-    }
+  for (const container of containersOf(spec, ['containers', 'initContainers', 'ephemeralContainers'])) {
+    defaultContainer(container);
+    childOf(container, 'resources');
+  }
+};
+
+export const applyPodDefaults = (pod: KubeObject): void => {
+  const spec = childOf(pod, 'spec');
+  applySpecDefaults(spec);
+  spec['enableServiceLinks'] ??= true;
+  for (const container of containersOf(spec, ['containers', 'initContainers'])) {
+    if (spec['hostNetwork'] === true) defaultHostPorts(container);
+    defaultRequests(container);
   }
   defaultPodRequests(spec);
   alignAddresses(childOf(pod, 'status'), 'podIP', 'podIPs');

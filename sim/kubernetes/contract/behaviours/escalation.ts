@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { behaviour, topic } from '../behaviour.ts';
+import { refused } from '../expect.ts';
+import {
+  acting,
+  binding,
+  clusterRoleBindings,
+  clusterRoles,
+  grantEverywhere,
+  named,
+  type Rule,
+  user,
+} from '../roles.ts';
+import type { Trial } from '../trial.ts';
+
+const group = 'rbac.authorization.k8s.io';
+const kinds = ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'];
+const writing: Rule = { verbs: ['get', 'list', 'create', 'update', 'patch'], apiGroups: [group], resources: kinds };
+
+/** Somebody who may write roles and bindings, and what else `rules` say. */
+const writer = async (trial: Trial, ...rules: Rule[]): Promise<string> => {
+  const name = trial.unique('writer');
+  await grantEverywhere(trial, [writing, ...rules], user(name));
+  await trial.eventually('the right to write roles', async () => {
+    const answer = await trial.get(clusterRoles, acting(name));
+    return answer.code === 200 ? answer : undefined;
+  });
+  return name;
+};
+
+const notHeld = (name: string, lines: readonly string[]): string =>
+  `user "${name}" (groups=["system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n${lines.join('\n')}`;
+
+const secrets: Rule = { verbs: ['get', 'list'], apiGroups: [''], resources: ['secrets'] };
+
+export const escalation = topic('giving rights away', [
+  behaviour('nobody writes a role with rights that they do not have', async (trial) => {
+    const name = await writer(trial, { ...secrets, verbs: ['get'] });
+    const role = trial.unique('role');
+    const rules = [
+      { ...secrets, resources: ['secrets', 'pods'] },
+      { verbs: ['get'], apiGroups: ['apps'], resources: ['deployments'], resourceNames: ['a', 'b'] },
+      { verbs: ['get', 'post'], nonResourceURLs: ['/metrics'] },
+      { verbs: ['get'], nonResourceURLs: ['/api/*'] },
+    ];
+    refused(await trial.post(clusterRoles, named('ClusterRole', role, { rules }), acting(name)), {
+      code: 403,
+      reason: 'Forbidden',
+      message: `clusterroles.${group} "${role}" is forbidden: ${notHeld(name, [
+        '{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}',
+        '{APIGroups:[""], Resources:["secrets"], Verbs:["list"]}',
+        '{APIGroups:["apps"], Resources:["deployments"], ResourceNames:["a"], Verbs:["get"]}',
+        '{APIGroups:["apps"], Resources:["deployments"], ResourceNames:["b"], Verbs:["get"]}',
+        '{NonResourceURLs:["/metrics"], Verbs:["get"]}',
+        '{NonResourceURLs:["/metrics"], Verbs:["post"]}',
+      ])}`,
+      details: { name: role, group, kind: 'clusterroles' },
+    });
+    const held = [{ ...secrets, verbs: ['get'], resourceNames: ['a'] }];
+    trial.leave(`${clusterRoles}/${role}`);
+    const made = await trial.post(clusterRoles, named('ClusterRole', role, { rules: held }), acting(name));
+    assert.equal(made.code, 201, made.text);
+    const wider = [{ ...secrets, verbs: ['get', 'delete'] }];
+    refused(await trial.patch(`${clusterRoles}/${role}`, 'merge', { rules: wider }, acting(name)), {
+      code: 403,
+      message: `clusterroles.${group} "${role}" is forbidden: ${notHeld(name, [
+        '{APIGroups:[""], Resources:["secrets"], Verbs:["delete"]}',
+      ])}`,
+    });
+  }),
+
+  behaviour('nor a Role, in whose namespace rights count that hold there', async (trial) => {
+    const name = await writer(trial);
+    const roles = await trial.collection('roles', `${group}/v1`);
+    refused(await trial.post(roles, named('Role', 'r', { rules: [secrets] }), acting(name)), {
+      code: 403,
+      message: `roles.${group} "r" is forbidden: ${notHeld(name, [
+        '{APIGroups:[""], Resources:["secrets"], Verbs:["get" "list"]}',
+      ])}`,
+    });
+  }),
+
+  behaviour('nobody binds a role with rights that they do not have', async (trial) => {
+    const name = await writer(trial);
+    const mine = trial.unique('binding');
+    const body = binding(mine, { kind: 'ClusterRole', name: 'system:node-bootstrapper' }, user('joe'));
+    refused(await trial.post(clusterRoleBindings, body, acting(name)), {
+      code: 403,
+      message: `clusterrolebindings.${group} "${mine}" is forbidden: ${notHeld(name, [
+        '{APIGroups:["certificates.k8s.io"], Resources:["certificatesigningrequests"], Verbs:["create" "get" "list" "watch"]}',
+      ])}`,
+    });
+    const missing = binding(mine, { kind: 'ClusterRole', name: 'no-such-role' }, user('joe'));
+    refused(await trial.post(clusterRoleBindings, missing, acting(name)), {
+      code: 404,
+      message: `clusterrolebindings.${group} "no-such-role" not found`,
+    });
+    const here = await trial.collection('rolebindings', `${group}/v1`);
+    refused(await trial.post(here, binding('b', { kind: 'Role', name: 'no-such-role' }, user('joe')), acting(name)), {
+      code: 404,
+      message: `rolebindings.${group} "no-such-role" not found`,
+    });
+  }),
+
+  behaviour('the verbs escalate and bind are for those who may all the same', async (trial) => {
+    const role = trial.unique('role');
+    const escalating = await writer(trial, { verbs: ['escalate'], apiGroups: [group], resources: ['clusterroles'] });
+    trial.leave(`${clusterRoles}/${role}`);
+    const made = await trial.post(clusterRoles, named('ClusterRole', role, { rules: [secrets] }), acting(escalating));
+    assert.equal(made.code, 201, made.text);
+    const only = { verbs: ['bind'], apiGroups: [group], resources: ['clusterroles'], resourceNames: [role] };
+    const name = await writer(trial, only);
+    trial.leave(`${clusterRoleBindings}/${role}`);
+    const bound = binding(role, { kind: 'ClusterRole', name: role }, user('joe'));
+    const answer = await trial.post(clusterRoleBindings, bound, acting(name));
+    assert.equal(answer.code, 201, answer.text);
+    const other = binding(trial.unique('b'), { kind: 'ClusterRole', name: 'view' }, user('joe'));
+    assert.equal((await trial.post(clusterRoleBindings, other, acting(name))).code, 403);
+  }),
+
+  behaviour('only who may do everything lets a role gather others', async (trial) => {
+    const name = await writer(trial);
+    const role = trial.unique('role');
+    const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { 'example.com/x': 'y' } }] };
+    refused(await trial.post(clusterRoles, named('ClusterRole', role, { rules: [], aggregationRule }), acting(name)), {
+      code: 403,
+      message: `clusterroles.${group} "${role}" is forbidden: must have cluster-admin privileges to use the aggregationRule`,
+    });
+  }),
+]);

@@ -1,0 +1,398 @@
+import assert from 'node:assert/strict';
+import { behaviour, topic } from '../behaviour.ts';
+import { certificateWish } from '../certificate-request.ts';
+import type { Answer } from '../cluster.ts';
+import { refused } from '../expect.ts';
+import { configMap, pod, secret } from '../objects.ts';
+import { readyForPods } from '../pods.ts';
+import { acting } from '../roles.ts';
+import { read, readText } from '../read.ts';
+import type { Trial } from '../trial.ts';
+
+const nodes = '/api/v1/nodes';
+const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
+
+interface Place {
+  name: string;
+  path: string;
+  as: { headers: Record<string, string> };
+}
+
+const place = (trial: Trial): Place => {
+  const name = trial.unique('mac');
+  trial.leave(`${nodes}/${name}`);
+  return { name, path: `${nodes}/${name}`, as: acting(`system:node:${name}`, 'system:nodes') };
+};
+
+const node = (name: string, metadata: object = {}, spec: object = {}): Record<string, unknown> => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name, ...metadata },
+  spec,
+});
+
+const forbidden = (answer: Answer, message: string): void =>
+  refused(answer, { code: 403, reason: 'Forbidden', message });
+
+const succeeded = (answer: Answer): Answer => {
+  assert.ok(answer.code < 300, `${answer.code} ${answer.text}`);
+  return answer;
+};
+
+/** A Pod on that Node. The real server's authorizer hears of it a moment later. */
+const podOn = async (trial: Trial, { name, as }: Place, podName: string, spec: object = {}): Promise<string> => {
+  const path = `${await readyForPods(trial)}/${podName}`;
+  await trial.create(await trial.collection('pods'), pod(podName, { nodeName: name, ...spec }));
+  await trial.eventually('the Pod to be known as its Node’s', async () => {
+    const answer = await trial.get(path, as);
+    return answer.code === 200 ? answer : undefined;
+  });
+  return path;
+};
+
+export const nodeRights = topic('rights of a Node', [
+  behaviour('it creates itself with labels, taint and providerID, and no other Node', async (trial) => {
+    const { name, as } = place(trial);
+    const made = node(
+      name,
+      { labels: { 'example.com/fleet': 'a', 'kubernetes.io/os': 'darwin', 'node.kubernetes.io/x': 'y' } },
+      { providerID: 'example:///1', taints: [{ key: 'example.com/macos', value: 'true', effect: 'NoSchedule' }] },
+    );
+    assert.equal(succeeded(await trial.post(nodes, made, as)).code, 201);
+    forbidden(
+      await trial.post(nodes, node('another'), as),
+      `nodes "another" is forbidden: node "${name}" is not allowed to modify node "another"`,
+    );
+  }),
+
+  behaviour('it does not register with labels that steer Pods', async (trial) => {
+    const { name, as } = place(trial);
+    const labels = {
+      'node-restriction.kubernetes.io/tier': 'a',
+      'sub.node-restriction.kubernetes.io/tier': 'a',
+      'kubernetes.io/role': 'b',
+      'x.k8s.io/y': 'c',
+      'example.com/fine': 'd',
+    };
+    forbidden(
+      await trial.post(nodes, node(name, { labels }), as),
+      `nodes "${name}" is forbidden: node "${name}" is not allowed to set the following labels: kubernetes.io/role, node-restriction.kubernetes.io/tier, sub.node-restriction.kubernetes.io/tier, x.k8s.io/y`,
+    );
+  }),
+
+  behaviour('it changes its own labels and status, but not taints, owners and foreign labels', async (trial) => {
+    const { name, path, as } = place(trial);
+    await trial.post(nodes, node(name), as);
+    const change = (body: object, at = path): Promise<Answer> => trial.patch(at, 'merge', body, as);
+    succeeded(await change({ metadata: { labels: { 'example.com/golden': 'x' } } }));
+    succeeded(await change({ metadata: { labels: { 'example.com/golden': null } } }));
+    succeeded(await change({ metadata: { annotations: { 'example.com/a': 'b' } } }));
+    succeeded(await change({ status: { phase: 'Running' } }, `${path}/status`));
+    const why = (what: string): string => `nodes "${name}" is forbidden: ${what}`;
+    const taints = [{ key: 'example.com/t', effect: 'NoSchedule' }];
+    forbidden(await change({ spec: { taints } }), why(`node "${name}" is not allowed to modify taints`));
+    forbidden(
+      await change({ metadata: { labels: { 'node-restriction.kubernetes.io/a': 'b' } } }),
+      why('is not allowed to modify labels: node-restriction.kubernetes.io/a'),
+    );
+    const owner = { apiVersion: 'v1', kind: 'Node', name: 'x', uid: 'y' };
+    forbidden(
+      await change({ metadata: { ownerReferences: [owner] } }),
+      why(`node "${name}" is not allowed to modify ownerReferences`),
+    );
+    const bare = await trial.put(`${path}/status`, node(name), as);
+    assert.ok(bare.code === 200 || readText(bare.json, 'message').includes('taints'), bare.text);
+  }),
+
+  behaviour('it touches no other Node, and does not delete itself', async (trial) => {
+    const { name, path, as } = place(trial);
+    const other = place(trial);
+    await trial.create(nodes, node(other.name));
+    await trial.create(nodes, node(name));
+    const body = { metadata: { labels: { 'example.com/a': 'b' } } };
+    forbidden(
+      await trial.patch(other.path, 'merge', body, as),
+      `nodes "${other.name}" is forbidden: node "${name}" is not allowed to modify node "${other.name}"`,
+    );
+    const user = `User "system:node:${name}"`;
+    forbidden(
+      await trial.get(other.path, as),
+      `nodes "${other.name}" is forbidden: ${user} cannot get resource "nodes" in API group "" at the cluster scope: node '${name}' cannot read '${other.name}', only its own Node object`,
+    );
+    forbidden(
+      await trial.get(nodes, as),
+      `nodes is forbidden: ${user} cannot list resource "nodes" in API group "" at the cluster scope: node '${name}' cannot read all nodes, only its own Node object`,
+    );
+    succeeded(await trial.get(path, as));
+    succeeded(await trial.get(`${nodes}?fieldSelector=metadata.name%3D${name}`, as));
+    forbidden(
+      await trial.delete(path, undefined, as),
+      `nodes "${name}" is forbidden: ${user} cannot delete resource "nodes" in API group "" at the cluster scope`,
+    );
+  }),
+
+  behaviour('it has the one Lease that bears its name', async (trial) => {
+    const { name, as } = place(trial);
+    const lease = (of: string): object => ({
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { name: of },
+    });
+    trial.leave(`${leases}/${name}`);
+    succeeded(await trial.post(leases, lease(name), as));
+    succeeded(await trial.patch(`${leases}/${name}`, 'merge', { spec: { holderIdentity: name } }, as));
+    const only = 'can only access node lease with the same name as the requesting node';
+    forbidden(
+      await trial.post(leases, lease('another'), as),
+      `leases.coordination.k8s.io "another" is forbidden: ${only}`,
+    );
+    const user = `User "system:node:${name}"`;
+    forbidden(
+      await trial.get(`${leases}/another`, as),
+      `leases.coordination.k8s.io "another" is forbidden: ${user} cannot get resource "leases" in API group "coordination.k8s.io" in the namespace "kube-node-lease": ${only}`,
+    );
+    refused(await trial.get(leases, as), {
+      code: 403,
+      message: /can only get, create, update, patch, or delete a node lease$/,
+    });
+    const here = await trial.collection('leases', 'coordination.k8s.io/v1');
+    refused(await trial.post(here, lease(name), as), {
+      code: 403,
+      message: /can only access leases in the "kube-node-lease" system namespace$/,
+    });
+  }),
+
+  behaviour('it lists its own Pods, and reads those that are bound to it', async (trial) => {
+    const mac = place(trial);
+    const { name, as } = mac;
+    const path = await podOn(trial, mac, 'a');
+    const unbound = `${await trial.collection('pods')}/b`;
+    await trial.create(await trial.collection('pods'), pod('b'));
+    succeeded(await trial.get(`/api/v1/pods?fieldSelector=spec.nodeName%3D${name}`, as));
+    succeeded(await trial.get(`${path.replace(/\/a$/, '')}?fieldSelector=spec.nodeName%3D${name}`, as));
+    const user = `User "system:node:${name}"`;
+    for (const query of ['', '?fieldSelector=spec.nodeName%3Danother', `?fieldSelector=spec.nodeName!%3D${name}`])
+      forbidden(
+        await trial.get(`/api/v1/pods${query}`, as),
+        `pods is forbidden: ${user} cannot list resource "pods" in API group "" at the cluster scope: can only list/watch pods with spec.nodeName field selector`,
+      );
+    refused(await trial.get(unbound, as), {
+      code: 403,
+      message: new RegExp(`no relationship found between node '${name}' and this object$`),
+    });
+  }),
+
+  behaviour(
+    'it writes finalizers, annotations and status through pods/status, and nothing else of a Pod',
+    async (trial) => {
+      const mac = place(trial);
+      const path = await podOn(trial, mac, 'a');
+      const { name, as } = mac;
+      const metadata = { finalizers: ['example.com/vm'], annotations: { 'example.com/a': 'b' } };
+      const status = { phase: 'Running', message: 'here' };
+      succeeded(await trial.patch(`${path}/status`, 'merge', { metadata, status }, as));
+      const stored = await trial.fetch(path);
+      assert.deepEqual(read(stored, 'metadata.finalizers'), ['example.com/vm']);
+      assert.deepEqual(read(stored, 'metadata.annotations'), { 'example.com/a': 'b' });
+      assert.equal(read(stored, 'status.message'), 'here');
+      forbidden(
+        await trial.patch(`${path}/status`, 'merge', { metadata: { labels: { a: 'b' } } }, as),
+        `pods "a" is forbidden: node "${name}" cannot update labels through pod status`,
+      );
+      assert.equal((await trial.patch(path, 'merge', { metadata: { labels: { a: 'b' } } }, as)).code, 403);
+      assert.equal((await trial.get(`${path}/status`, as)).code, 403);
+      await trial.create(await trial.collection('pods'), pod('b'));
+      forbidden(
+        await trial.patch(`${path.replace(/a$/, 'b')}/status`, 'merge', { status: { message: 'x' } }, as),
+        `pods "b" is forbidden: node "${name}" can only update pod status for pods with spec.nodeName set to itself`,
+      );
+      const gone = await trial.delete(path, { gracePeriodSeconds: 0 }, as);
+      assert.equal(succeeded(gone).code, 200);
+      assert.equal(readText(await trial.fetch(path), 'metadata.name'), 'a');
+      succeeded(await trial.patch(`${path}/status`, 'merge', { metadata: { finalizers: null } }, as));
+      await trial.waitFor(path, (object) => object === undefined);
+    },
+  ),
+
+  behaviour('it deletes and evicts its own Pods only', async (trial) => {
+    const mac = place(trial);
+    const { name, as } = mac;
+    const path = await podOn(trial, mac, 'a');
+    await trial.create(await trial.collection('pods'), pod('b'));
+    const other = path.replace(/a$/, 'b');
+    forbidden(
+      await trial.delete(other, undefined, as),
+      `pods "b" is forbidden: node "${name}" can only delete pods with spec.nodeName set to itself`,
+    );
+    const eviction = (of: string): object => ({ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: of } });
+    forbidden(
+      await trial.post(`${other}/eviction`, eviction('b'), as),
+      `pods "b" is forbidden: node ${name} can only evict pods with spec.nodeName set to itself`,
+    );
+    refused(await trial.delete(path.replace(/a$/, 'none'), undefined, as), { code: 404 });
+    succeeded(await trial.delete(path, { gracePeriodSeconds: 0 }, as));
+  }),
+
+  behaviour('it creates mirror Pods of its own and no others', async (trial) => {
+    const { name, as } = place(trial);
+    const uid = readText(await trial.create(nodes, node(name)), 'metadata.uid');
+    const pods = await readyForPods(trial);
+    const owner = { apiVersion: 'v1', kind: 'Node', name, uid, controller: true };
+    const mirror = (metadata: object = {}, spec: object = {}): Record<string, unknown> => {
+      const bare = { serviceAccountName: undefined, automountServiceAccountToken: false };
+      const annotations = { 'kubernetes.io/config.mirror': 'hash' };
+      const full = { name: 'm', annotations, ownerReferences: [owner], ...metadata };
+      return { ...pod('m', { nodeName: name, ...bare, ...spec }), metadata: full };
+    };
+    const why = (what: string): string => `pods "m" is forbidden: ${what}`;
+    const only = (what: string): string => why(`node "${name}" can only create pods with ${what} set to itself`);
+    const refusals: [object, string][] = [
+      [
+        mirror({ annotations: {} }),
+        why(`pod does not have "kubernetes.io/config.mirror" annotation, node "${name}" can only create mirror pods`),
+      ],
+      [mirror({}, { nodeName: 'another' }), only('spec.nodeName')],
+      [mirror({ ownerReferences: [] }), only('an owner reference')],
+      [mirror({ ownerReferences: [{ ...owner, name: 'another' }] }), only('an owner reference')],
+      [mirror({ ownerReferences: [owner, { ...owner, uid: 'x' }] }), only('a single owner reference')],
+      [mirror({ ownerReferences: [{ ...owner, controller: false }] }), only('a controller owner reference')],
+      [
+        mirror({ ownerReferences: [{ ...owner, blockOwnerDeletion: true }] }),
+        why(`node "${name}" must not set blockOwnerDeletion on an owner reference`),
+      ],
+      [
+        mirror({}, { volumes: [{ name: 'v', secret: { secretName: 's' } }] }),
+        why('a mirror pod may not reference secrets'),
+      ],
+      [
+        mirror({}, { volumes: [{ name: 'v', configMap: { name: 's' } }] }),
+        why(`node "${name}" can not create pods that reference configmaps`),
+      ],
+      [
+        mirror({}, { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 's' } }] }),
+        why(`node "${name}" can not create pods that reference persistentvolumeclaims`),
+      ],
+    ];
+    for (const [body, message] of refusals) forbidden(await trial.post(pods, body, as), message);
+    await trial.eventually('the Node to be known', async () => {
+      const answer = await trial.post(pods, mirror(), as);
+      return answer.code === 201 ? answer : undefined;
+    });
+  }),
+
+  behaviour('it reads the Secrets and ConfigMaps that its Pods refer to, while they do', async (trial) => {
+    const mac = place(trial);
+    const { name, as } = mac;
+    const [secrets, maps] = [await trial.collection('secrets'), await trial.collection('configmaps')];
+    for (const each of ['pulled', 'env', 'volume', 'stray']) await trial.create(secrets, secret(each));
+    for (const each of ['env', 'volume', 'stray']) await trial.create(maps, configMap(each));
+    const [container] = [{ name: 'main', image: 'registry.example/mac:1' }];
+    const path = await podOn(trial, mac, 'a', {
+      imagePullSecrets: [{ name: 'pulled' }],
+      containers: [
+        {
+          ...container,
+          envFrom: [{ secretRef: { name: 'env' } }],
+          env: [{ name: 'A', valueFrom: { configMapKeyRef: { name: 'env', key: 'k', optional: true } } }],
+        },
+      ],
+      volumes: [
+        { name: 's', projected: { sources: [{ secret: { name: 'volume' } }] } },
+        { name: 'c', configMap: { name: 'volume' } },
+      ],
+    });
+    for (const each of ['pulled', 'env', 'volume']) succeeded(await trial.get(`${secrets}/${each}`, as));
+    for (const each of ['env', 'volume']) succeeded(await trial.get(`${maps}/${each}`, as));
+    succeeded(await trial.get(`${secrets}?fieldSelector=metadata.name%3Denv`, as));
+    const namespace = await trial.namespace();
+    const user = `User "system:node:${name}"`;
+    const unrelated = `no relationship found between node '${name}' and this object`;
+    forbidden(
+      await trial.get(`${secrets}/stray`, as),
+      `secrets "stray" is forbidden: ${user} cannot get resource "secrets" in API group "" in the namespace "${namespace}": ${unrelated}`,
+    );
+    forbidden(
+      await trial.get(`${maps}/stray`, as),
+      `configmaps "stray" is forbidden: ${user} cannot get resource "configmaps" in API group "" in the namespace "${namespace}": ${unrelated}`,
+    );
+    refused(await trial.get(secrets, as), { code: 403, message: /No Object name found$/ });
+    refused(await trial.get('/api/v1/secrets', as), {
+      code: 403,
+      message: /can only read namespaced object of this type$/,
+    });
+    refused(await trial.delete(`${secrets}/env`, undefined, as), {
+      code: 403,
+      message: /can only read resources of this type$/,
+    });
+    const elsewhere = place(trial);
+    assert.equal((await trial.get(`${secrets}/env`, elsewhere.as)).code, 403);
+    await trial.remove(path, { gracePeriodSeconds: 0 });
+    await trial.eventually('the Pod to be forgotten', async () => {
+      const answer = await trial.get(`${secrets}/env`, as);
+      return answer.code === 403 ? answer : undefined;
+    });
+  }),
+
+  behaviour('it gets tokens for the service accounts of its Pods', async (trial) => {
+    const mac = place(trial);
+    const path = await podOn(trial, mac, 'a');
+    const accounts = await trial.collection('serviceaccounts');
+    await trial.create(accounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'stray' } });
+    const uid = readText(await trial.fetch(path), 'metadata.uid');
+    const request = {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      spec: { boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: 'a', uid } },
+    };
+    assert.equal(succeeded(await trial.post(`${accounts}/default/token`, request, mac.as)).code, 201);
+    succeeded(await trial.get(`${accounts}/default`, mac.as));
+    for (const answer of [
+      await trial.post(`${accounts}/stray/token`, request, mac.as),
+      await trial.get(`${accounts}/stray`, mac.as),
+    ])
+      refused(answer, { code: 403, message: /no relationship found between node/ });
+  }),
+
+  behaviour('it asks for certificates of its own name only', async (trial) => {
+    const { name, as } = place(trial);
+    const ask = async (commonName: string): Promise<Answer> => {
+      const { request } = await certificateWish(commonName, ['system:nodes']);
+      const metadata = { name: trial.unique('csr') };
+      trial.leave(`/apis/certificates.k8s.io/v1/certificatesigningrequests/${metadata.name}`);
+      return trial.post(
+        '/apis/certificates.k8s.io/v1/certificatesigningrequests',
+        {
+          apiVersion: 'certificates.k8s.io/v1',
+          kind: 'CertificateSigningRequest',
+          metadata,
+          spec: { request, signerName: 'kubernetes.io/kube-apiserver-client-kubelet', usages: ['client auth'] },
+        },
+        as,
+      );
+    };
+    succeeded(await ask(`system:node:${name}`));
+    refused(await ask('system:node:another'), {
+      code: 403,
+      message: new RegExp(`can only create a node CSR with CN=system:node:${name}$`),
+    });
+  }),
+
+  behaviour('what is not its own is not in its role either', async (trial) => {
+    const { name, as } = place(trial);
+    for (const path of ['/api/v1/namespaces', '/api/v1/configmaps', '/apis/rbac.authorization.k8s.io/v1/roles'])
+      assert.equal((await trial.get(path, as)).code, 403, path);
+    succeeded(await trial.get('/api', as));
+    const event = {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name: trial.unique('event'), namespace: 'default' },
+      involvedObject: { kind: 'Node', name, namespace: 'default' },
+      reason: 'Test',
+    };
+    succeeded(await trial.post('/api/v1/namespaces/default/events', event, as));
+    forbidden(
+      await trial.get('/api/v1/pods', acting('system:node:', 'system:nodes')),
+      'pods is forbidden: User "system:node:" cannot list resource "pods" in API group "" at the cluster scope: unknown node for user "system:node:"',
+    );
+  }),
+]);

@@ -1,0 +1,301 @@
+import assert from 'node:assert/strict';
+import { behaviour, topic } from '../behaviour.ts';
+import { includes, refused } from '../expect.ts';
+import { pod } from '../objects.ts';
+import { read, readKey, readList } from '../read.ts';
+import {
+  conditionOf,
+  isReady,
+  listed,
+  makeReady,
+  podsWhen,
+  replicaSet,
+  template,
+  workloadPaths,
+} from '../workloads.ts';
+
+const counts = (object: unknown): unknown[] =>
+  ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'].map((field) =>
+    read(object, `status.${field}`),
+  );
+
+export const replicaSets = topic('replica sets', [
+  behaviour('what is left out is filled in, in the template too', async (trial) => {
+    const { sets } = await workloadPaths(trial);
+    const { apiVersion, kind, spec, status, metadata } = await trial.create(`${sets}?dryRun=All`, replicaSet('a'));
+    assert.equal(metadata.generation, 1);
+    assert.deepEqual(
+      { apiVersion, kind, spec, status },
+      {
+        apiVersion: 'apps/v1',
+        kind: 'ReplicaSet',
+        spec: {
+          replicas: 1,
+          selector: { matchLabels: { app: 'demo' } },
+          template: {
+            metadata: { labels: { app: 'demo' } },
+            spec: {
+              containers: [
+                {
+                  name: 'main',
+                  image: 'mac:1',
+                  resources: {},
+                  terminationMessagePath: '/dev/termination-log',
+                  terminationMessagePolicy: 'File',
+                  imagePullPolicy: 'IfNotPresent',
+                },
+              ],
+              restartPolicy: 'Always',
+              terminationGracePeriodSeconds: 30,
+              dnsPolicy: 'ClusterFirst',
+              securityContext: {},
+              schedulerName: 'nobody',
+            },
+          },
+        },
+        status: { replicas: 0 },
+      },
+    );
+  }),
+
+  behaviour('it makes Pods from its template, which it owns', async (trial) => {
+    const { sets, pods } = await workloadPaths(trial);
+    const set = await trial.create(
+      sets,
+      replicaSet('a', {
+        replicas: 2,
+        template: { ...template(), metadata: { labels: { app: 'demo' }, annotations: { 'example.com/x': 'y' } } },
+      }),
+    );
+    const made = await podsWhen(trial, pods, ({ length }) => length === 2);
+    for (const { metadata } of made) {
+      assert.match(metadata.name, /^a-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
+      includes(metadata, {
+        generateName: 'a-',
+        labels: { app: 'demo' },
+        annotations: { 'example.com/x': 'y' },
+        ownerReferences: [
+          {
+            apiVersion: 'apps/v1',
+            kind: 'ReplicaSet',
+            name: 'a',
+            uid: set.metadata.uid,
+            controller: true,
+            blockOwnerDeletion: true,
+          },
+        ],
+      });
+    }
+  }),
+
+  behaviour('Events tell of each Pod it makes and deletes', async (trial) => {
+    const { sets } = await workloadPaths(trial);
+    const events = await trial.watch(await trial.collection('events'));
+    await trial.create(sets, replicaSet('a'));
+    const created = await events.until(({ object }) => read(object, 'reason') === 'SuccessfulCreate');
+    includes(created.at(-1)?.object, {
+      type: 'Normal',
+      involvedObject: { kind: 'ReplicaSet', name: 'a' },
+      source: { component: 'replicaset-controller' },
+    });
+    assert.match(String(read(created.at(-1), 'object.message')), /^Created pod: a-/);
+    await trial.edit(`${sets}/a`, { spec: { replicas: 0 } });
+    const deleted = await events.until(({ object }) => read(object, 'reason') === 'SuccessfulDelete');
+    assert.match(String(read(deleted.at(-1), 'object.message')), /^Deleted pod: a-/);
+  }),
+
+  behaviour('its status counts Pods, those that are ready and those that stay so', async (trial) => {
+    const { sets, pods } = await workloadPaths(trial);
+    await trial.create(sets, replicaSet('a', { replicas: 2, minReadySeconds: 3600 }));
+    const [first] = await podsWhen(trial, pods, ({ length }) => length === 2);
+    await makeReady(trial, pods, first?.metadata.name ?? '');
+    const set = await trial.waitFor(`${sets}/a`, (object) => read(object, 'status.readyReplicas') === 1);
+    assert.deepEqual(counts(set), [2, 2, 1, undefined]);
+    assert.equal(read(set, 'status.observedGeneration'), 1);
+    await trial.edit(`${sets}/a`, { spec: { minReadySeconds: 0 } });
+    await trial.waitFor(`${sets}/a`, (object) => read(object, 'status.availableReplicas') === 1);
+  }),
+
+  behaviour('a Pod that vanishes is replaced', async (trial) => {
+    const { sets, pods } = await workloadPaths(trial);
+    await trial.create(sets, replicaSet('a'));
+    const [first] = await podsWhen(trial, pods, ({ length }) => length === 1);
+    await trial.remove(`${pods}/${first?.metadata.name}`);
+    await podsWhen(trial, pods, ([now, ...more]) => more.length === 0 && now?.metadata.uid !== first?.metadata.uid);
+  }),
+
+  behaviour('a Pod that fails is replaced, and stays for whoever wants to know why', async (trial) => {
+    const { sets, pods } = await workloadPaths(trial);
+    await trial.create(sets, replicaSet('a'));
+    const [first] = await podsWhen(trial, pods, ({ length }) => length === 1);
+    await trial.edit(`${pods}/${first?.metadata.name}/status`, { status: { phase: 'Failed' } });
+    const both = await podsWhen(trial, pods, ({ length }) => length === 2);
+    assert.ok(both.some(({ metadata }) => metadata.uid === first?.metadata.uid));
+    await trial.waitFor(`${sets}/a`, (object) => read(object, 'status.replicas') === 1);
+  }),
+
+  behaviour('a Pod that fits and is nobody’s is adopted', async (trial) => {
+    const { sets, pods } = await workloadPaths(trial);
+    await trial.create(pods, { ...pod('orphan'), metadata: { name: 'orphan', labels: { app: 'demo' } } });
+    const set = await trial.create(sets, replicaSet('a'));
+    const adopted = await trial.waitFor(`${pods}/orphan`, (object) => object?.metadata.ownerReferences !== undefined);
+    assert.equal(adopted?.metadata.ownerReferences?.[0]?.uid, set.metadata.uid);
+    await trial.waitFor(`${sets}/a`, (object) => read(object, 'status.replicas') === 1);
+    assert.equal((await listed(trial, pods)).length, 1);
+  }),
+
+  behaviour('a Pod that no longer fits is let go, and replaced', async (trial) => {
+    const { sets, pods } = await workloadPaths(trial);
+    await trial.create(sets, replicaSet('a'));
+    const [first] = await podsWhen(trial, pods, ({ length }) => length === 1);
+    await trial.edit(`${pods}/${first?.metadata.name}`, { metadata: { labels: { app: 'other' } } });
+    const both = await podsWhen(
+      trial,
+      pods,
+      (living) => living.length === 2 && living.some(({ metadata }) => metadata.ownerReferences === undefined),
+    );
+    const released = both.find(({ metadata }) => metadata.ownerReferences === undefined);
+    assert.equal(released?.metadata.uid, first?.metadata.uid);
+  }),
+
+  behaviour('when there are too many, those that are not ready go first', async (trial) => {
+    const { sets, pods } = await workloadPaths(trial);
+    await trial.create(sets, replicaSet('a', { replicas: 3 }));
+    const [, second] = await podsWhen(trial, pods, ({ length }) => length === 3);
+    await makeReady(trial, pods, second?.metadata.name ?? '');
+    await trial.waitFor(`${sets}/a`, (object) => read(object, 'status.readyReplicas') === 1);
+    await trial.edit(`${sets}/a`, { spec: { replicas: 1 } });
+    const [left] = await podsWhen(trial, pods, ({ length }) => length === 1);
+    assert.equal(left?.metadata.uid, second?.metadata.uid);
+    assert.ok(isReady(left));
+  }),
+
+  behaviour('a deletion cost decides among those that are alike', async (trial) => {
+    const { sets, pods } = await workloadPaths(trial);
+    await trial.create(sets, replicaSet('a', { replicas: 3 }));
+    const [first] = await podsWhen(trial, pods, ({ length }) => length === 3);
+    const annotations = { 'controller.kubernetes.io/pod-deletion-cost': '10' };
+    await trial.edit(`${pods}/${first?.metadata.name}`, { metadata: { annotations } });
+    await trial.edit(`${sets}/a`, { spec: { replicas: 1 } });
+    const [left] = await podsWhen(trial, pods, ({ length }) => length === 1);
+    assert.equal(left?.metadata.uid, first?.metadata.uid);
+  }),
+
+  behaviour('Pods that cannot be made are a condition and an Event that say why', async (trial) => {
+    const { sets } = await workloadPaths(trial);
+    const events = await trial.watch(`${await trial.collection('events')}?fieldSelector=reason%3DFailedCreate`);
+    await trial.create(sets, replicaSet('a', { template: template({ serviceAccountName: 'nobody' }) }));
+    const failed = await trial.waitFor(`${sets}/a`, (object) => conditionOf(object, 'ReplicaFailure') !== undefined);
+    includes(conditionOf(failed, 'ReplicaFailure'), { status: 'True', reason: 'FailedCreate' });
+    const why = /^pods "a-" is forbidden: error looking up service account .*: serviceaccount "nobody" not found$/;
+    assert.match(String(read(conditionOf(failed, 'ReplicaFailure'), 'message')), why);
+    assert.match(String(read((await events.next()).object, 'message')), /^Error creating: pods "a-" is forbidden/);
+  }),
+
+  behaviour('/scale shows how many there are and should be, and changes that alone', async (trial) => {
+    const { sets, pods } = await workloadPaths(trial);
+    await trial.create(sets, replicaSet('a', { replicas: 2 }));
+    await trial.waitFor(`${sets}/a`, (object) => read(object, 'status.replicas') === 2);
+    const scale = await trial.fetch(`${sets}/a/scale`);
+    includes(scale, {
+      kind: 'Scale',
+      apiVersion: 'autoscaling/v1',
+      metadata: { name: 'a', namespace: await trial.namespace() },
+      spec: { replicas: 2 },
+      status: { replicas: 2, selector: 'app=demo' },
+    });
+    includes(await trial.replace(`${sets}/a/scale`, { ...scale, spec: { replicas: 1 } }), { spec: { replicas: 1 } });
+    await podsWhen(trial, pods, ({ length }) => length === 1);
+    includes(await trial.edit(`${sets}/a/scale`, { spec: { replicas: 0 } }), { spec: {} });
+    assert.equal((await trial.fetch(`${sets}/a`)).metadata.generation, 3);
+    const answer = await trial.patch(`${sets}/a/scale`, 'merge', { spec: { replicas: -1 } });
+    refused(answer, {
+      code: 422,
+      reason: 'Invalid',
+      causes: [
+        {
+          reason: 'FieldValueInvalid',
+          message: 'Invalid value: -1: must be greater than or equal to 0',
+          field: 'spec.replicas',
+        },
+      ],
+    });
+  }),
+
+  behaviour('a selector that does not find what the template makes is refused', async (trial) => {
+    const { sets } = await workloadPaths(trial);
+    refused(await trial.post(sets, replicaSet('a', { selector: { matchLabels: { app: 'other' } } })), {
+      code: 422,
+      reason: 'Invalid',
+      message:
+        'ReplicaSet.apps "a" is invalid: spec.template.metadata.labels: Invalid value: {"app":"demo"}: `selector` does not match template `labels`',
+    });
+    refused(await trial.post(sets, replicaSet('a', { selector: undefined })), {
+      code: 422,
+      message: /spec\.selector: Required value/,
+    });
+  }),
+
+  behaviour('its Pods run for ever, or it is refused', async (trial) => {
+    const { sets } = await workloadPaths(trial);
+    refused(await trial.post(sets, replicaSet('a', { template: template({ restartPolicy: 'Never' }) })), {
+      code: 422,
+      message:
+        'ReplicaSet.apps "a" is invalid: spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"',
+    });
+    refused(await trial.post(sets, replicaSet('a', { template: template({ activeDeadlineSeconds: 5 }) })), {
+      code: 422,
+      message:
+        'ReplicaSet.apps "a" is invalid: spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in ReplicaSet is not Supported',
+    });
+    refused(await trial.post(sets, replicaSet('a', { template: template({ containers: [{ name: 'x' }] }) })), {
+      code: 422,
+      message: 'ReplicaSet.apps "a" is invalid: spec.template.spec.containers[0].image: Required value',
+    });
+  }),
+
+  behaviour('its selector cannot change', async (trial) => {
+    const { sets } = await workloadPaths(trial);
+    const set = await trial.create(sets, replicaSet('a', { replicas: 0 }));
+    const labels = { app: 'demo', more: 'x' };
+    refused(
+      await trial.patch(`${sets}/a`, 'merge', {
+        spec: { selector: { matchLabels: labels }, template: { metadata: { labels } } },
+      }),
+      {
+        code: 422,
+        message: `ReplicaSet.apps "a" is invalid: spec.selector: Invalid value: {"matchLabels":{"app":"demo","more":"x"}}: field is immutable`,
+      },
+    );
+    assert.equal(set.metadata.generation, 1);
+  }),
+
+  behaviour('its Pods go with it, or stay without an owner', async (trial) => {
+    const { sets, pods } = await workloadPaths(trial);
+    await trial.create(sets, replicaSet('a'));
+    await podsWhen(trial, pods, ({ length }) => length === 1);
+    const options = { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Orphan' };
+    await trial.remove(`${sets}/a`, options);
+    await trial.waitFor(`${sets}/a`, (object) => object === undefined);
+    const [left] = await podsWhen(trial, pods, ([one]) => one?.metadata.ownerReferences === undefined);
+    const set = await trial.create(sets, replicaSet('b'));
+    await podsWhen(trial, pods, ([one]) => one?.metadata.ownerReferences?.[0]?.uid === set.metadata.uid);
+    assert.ok(left);
+    await trial.remove(`${sets}/b`);
+    await podsWhen(trial, pods, ({ length }) => length === 0);
+  }),
+
+  behaviour('kubectl shows desired, current and ready', async (trial) => {
+    const { sets } = await workloadPaths(trial);
+    await trial.create(sets, replicaSet('a', { replicas: 0 }));
+    const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+    const { json } = await trial.get(sets, { headers: { accept } });
+    assert.deepEqual(
+      readList(json, 'columnDefinitions').map((each) => read(each, 'name')),
+      ['Name', 'Desired', 'Current', 'Ready', 'Age', 'Containers', 'Images', 'Selector'],
+    );
+    const cells = readList(json, 'rows.0.cells');
+    assert.deepEqual([...cells.slice(0, 4), ...cells.slice(5)], ['a', 0, 0, 0, 'main', 'mac:1', 'app=demo']);
+    assert.ok(readKey(json, 'rows'));
+  }),
+]);

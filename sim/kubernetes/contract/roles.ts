@@ -1,0 +1,62 @@
+import type { Trial } from './trial.ts';
+
+const group = 'rbac.authorization.k8s.io';
+export const clusterRoles = `/apis/${group}/v1/clusterroles`;
+export const clusterRoleBindings = `/apis/${group}/v1/clusterrolebindings`;
+
+export type Rule = Record<string, readonly string[]>;
+export type Subject = { kind: 'User' | 'Group' | 'ServiceAccount'; name: string; namespace?: string };
+
+export const named = (kind: string, name: string, more: object = {}): Record<string, unknown> => ({
+  apiVersion: `${group}/v1`,
+  kind,
+  metadata: { name },
+  ...more,
+});
+
+export const roleRef = (kind: string, name: string): object => ({ apiGroup: group, kind, name });
+
+export const binding = (name: string, to: { kind: string; name: string }, subject: Subject): Record<string, unknown> =>
+  named(to.kind === 'Role' ? 'RoleBinding' : 'ClusterRoleBinding', name, {
+    roleRef: roleRef(to.kind, to.name),
+    subjects: [subject],
+  });
+
+export const user = (name: string): Subject => ({ kind: 'User', name });
+
+/** Asks as somebody else, which the administrator may. */
+export const acting = (name: string, inGroup?: string): { headers: Record<string, string> } => ({
+  headers: { 'impersonate-user': name, ...(inGroup === undefined ? {} : { 'impersonate-group': inGroup }) },
+});
+
+/** A ClusterRole with these rules, for this subject alone. Goes with the trial. */
+export const grantEverywhere = async (trial: Trial, rules: readonly Rule[], subject: Subject): Promise<string> => {
+  const name = trial.unique('contract');
+  await trial.create(clusterRoles, named('ClusterRole', name, { rules }));
+  trial.leave(`${clusterRoles}/${name}`);
+  await trial.create(clusterRoleBindings, binding(name, { kind: 'ClusterRole', name }, subject));
+  trial.leave(`${clusterRoleBindings}/${name}`);
+  return name;
+};
+
+/** A Role in the trial's own namespace. */
+export const grantHere = async (trial: Trial, rules: readonly Rule[], subject: Subject): Promise<string> => {
+  const name = trial.unique('contract');
+  await trial.create(await trial.collection('roles', `${group}/v1`), named('Role', name, { rules }));
+  const bindings = await trial.collection('rolebindings', `${group}/v1`);
+  await trial.create(bindings, binding(name, { kind: 'Role', name }, subject));
+  return name;
+};
+
+/** The real server hears of roles through a cache, a moment later. */
+export const untilAllowed = (trial: Trial, path: string, as: { headers: Record<string, string> }): Promise<unknown> =>
+  trial.eventually(`the right to GET ${path}`, async () => {
+    const answer = await trial.get(path, as);
+    return answer.code === 403 ? undefined : answer;
+  });
+
+export const untilRefused = (trial: Trial, path: string, as: { headers: Record<string, string> }): Promise<unknown> =>
+  trial.eventually(`GET ${path} to be refused`, async () => {
+    const answer = await trial.get(path, as);
+    return answer.code === 403 ? answer : undefined;
+  });

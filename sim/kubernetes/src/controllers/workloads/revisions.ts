@@ -1,0 +1,71 @@
+import type { Allowance } from './amounts.ts';
+import type { Deployment, ReplicaSet } from './shapes.ts';
+
+/** The annotations by which ReplicaSets remember which revision of the Deployment they were. */
+
+const prefix = 'deployment.kubernetes.io/';
+export const revisionAnnotation = `${prefix}revision`;
+const historyAnnotation = `${prefix}revision-history`;
+const desiredAnnotation = `${prefix}desired-replicas`;
+const maxAnnotation = `${prefix}max-replicas`;
+
+const own = [revisionAnnotation, historyAnnotation, desiredAnnotation, maxAnnotation];
+const notCopied = [...own, 'kubectl.kubernetes.io/last-applied-configuration', 'deprecated.deployment.rollback.to'];
+
+type Annotations = Record<string, string>;
+
+const revisionOf = ({ metadata }: Pick<ReplicaSet, 'metadata'>): number =>
+  Number(metadata.annotations?.[revisionAnnotation] ?? 0) || 0;
+
+const numberIn = (annotations: Annotations | undefined, name: string): number | undefined =>
+  annotations?.[name] === undefined ? undefined : Number(annotations[name]);
+
+export const countsOf = ({ metadata }: ReplicaSet): { desired: number | undefined; max: number | undefined } => ({
+  desired: numberIn(metadata.annotations, desiredAnnotation),
+  max: numberIn(metadata.annotations, maxAnnotation),
+});
+
+export const withCounts = (
+  annotations: Annotations | undefined,
+  replicas: number,
+  { maxSurge }: Allowance,
+): Annotations => ({
+  ...annotations,
+  [desiredAnnotation]: String(replicas),
+  [maxAnnotation]: String(replicas + maxSurge),
+});
+
+/** Newer than all the others. */
+export const nextRevision = (others: readonly ReplicaSet[]): number => Math.max(0, ...others.map(revisionOf)) + 1;
+
+/**
+ * What the set of the current template carries: the Deployment's annotations, and its revision. A set that comes back into use, as
+ * after an undo, becomes the newest revision and remembers what it was.
+ */
+export const currentAnnotations = (
+  deployment: Deployment,
+  current: ReplicaSet | undefined,
+  revision: number,
+): Annotations => {
+  const annotations: Annotations = { ...current?.metadata.annotations };
+  for (const [name, value] of Object.entries(deployment.metadata.annotations ?? {}))
+    if (!notCopied.includes(name)) annotations[name] = value;
+  const before = current ? revisionOf(current) : 0;
+  if (before >= revision) return annotations;
+  annotations[revisionAnnotation] = String(revision);
+  if (before > 0)
+    annotations[historyAnnotation] = [...(annotations[historyAnnotation]?.split(',') ?? []), before].join(',');
+  return annotations;
+};
+
+/** Old sets beyond the limit, oldest revision first: those that are empty and have settled. */
+export const forgettable = (old: readonly ReplicaSet[], limit: number): ReplicaSet[] => {
+  const kept = old.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  return kept
+    .toSorted((a, b) => revisionOf(a) - revisionOf(b))
+    .slice(0, Math.max(0, kept.length - limit))
+    .filter(
+      ({ spec, status, metadata }) =>
+        spec.replicas === 0 && status.replicas === 0 && (status.observedGeneration ?? 0) >= (metadata.generation ?? 0),
+    );
+};

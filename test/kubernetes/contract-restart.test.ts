@@ -1,0 +1,24 @@
+import { startControlPlane } from '@tartan/tools-kubernetes';
+import { httpsCluster, runRestartContract } from '../../sim/kubernetes/contract/index.ts';
+
+runRestartContract(
+  async () => {
+    // One of its own: nobody else's tests should see their server die.
+    const real = await startControlPlane({ controllerManager: true });
+    const cluster = httpsCluster({
+      url: real.url,
+      ca: real.caCertificate,
+      cert: real.clientCertificate,
+      key: real.clientKey,
+    });
+    return {
+      ...cluster,
+      restart: () => real.restartApiServer(),
+      close: async () => {
+        await cluster.close();
+        await real.stop();
+      },
+    };
+  },
+  { title: 'a real control plane outlives the end of its API server', patienceMilliseconds: 60_000 },
+);
