@@ -1,13 +1,47 @@
 import type { customResourceDefinitions } from '@tartan/kube';
 
 type Definition = NonNullable<(typeof customResourceDefinitions)['ofType']>;
+type Column = { name: string; type: string; jsonPath: string };
 
-/** The kinds of Cluster API core that others watch, as `kubectl` names them. */
+const text = (name: string, jsonPath: string): Column => ({ name, type: 'string', jsonPath });
+const figure = (name: string, jsonPath: string): Column => ({ name, type: 'integer', jsonPath });
+const available = text('Available', '.status.conditions[?(@.type=="Available")].status');
+const cluster = text('Cluster', '.spec.clusterName');
+const phase = text('Phase', '.status.phase');
+const age: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
+const counts = [
+  figure('Desired', '.spec.replicas'),
+  figure('Current', '.status.replicas'),
+  figure('Ready', '.status.readyReplicas'),
+  figure('Available', '.status.availableReplicas'),
+  figure('Up-to-date', '.status.upToDateReplicas'),
+];
+
+/** The kinds of Cluster API core that others write or watch, as `kubectl` names and shows them. */
 const kinds = [
-  { kind: 'Cluster', plural: 'clusters', shortName: 'cl', scales: false },
-  { kind: 'Machine', plural: 'machines', shortName: 'ma', scales: false },
-  { kind: 'MachineSet', plural: 'machinesets', shortName: 'ms', scales: true },
-  { kind: 'MachineDeployment', plural: 'machinedeployments', shortName: 'md', scales: true },
+  { kind: 'Cluster', plural: 'clusters', shortName: 'cl', scales: false, columns: [available, phase, age] },
+  {
+    kind: 'Machine',
+    plural: 'machines',
+    shortName: 'ma',
+    scales: false,
+    columns: [cluster, text('Node Name', '.status.nodeRef.name'), available, phase, age],
+  },
+  { kind: 'MachineSet', plural: 'machinesets', shortName: 'ms', scales: true, columns: [cluster, ...counts, age] },
+  {
+    kind: 'MachineDeployment',
+    plural: 'machinedeployments',
+    shortName: 'md',
+    scales: true,
+    columns: [cluster, ...counts, phase, age],
+  },
+  {
+    kind: 'MachineDrainRule',
+    plural: 'machinedrainrules',
+    shortName: undefined,
+    scales: false,
+    columns: [text('Behavior', '.spec.drain.behavior'), text('Order', '.spec.drain.order'), age],
+  },
 ] as const;
 
 type Version = 'v1beta1' | 'v1beta2';
@@ -22,7 +56,7 @@ const scale = {
 } as const;
 
 const definitionOf = (
-  { kind, plural, shortName, scales }: (typeof kinds)[number],
+  { kind, plural, shortName, scales, columns }: (typeof kinds)[number],
   versions: readonly Version[],
 ): Definition => ({
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -36,7 +70,7 @@ const definitionOf = (
       listKind: `${kind}List`,
       plural,
       singular: kind.toLowerCase(),
-      shortNames: [shortName],
+      ...(shortName && { shortNames: [shortName] }),
       categories: ['cluster-api'],
     },
     versions: versions.map((name, index) => ({
@@ -44,6 +78,7 @@ const definitionOf = (
       storage: index === 0,
       served: true,
       subresources: { status: {}, ...(scales ? { scale: { ...scale } } : {}) },
+      additionalPrinterColumns: [...columns],
       schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
     })),
   },

@@ -1,2 +1,3 @@
-/** A stand-in for Cluster API core, for laptops and tests. So far its kinds, without anybody who works on them. */
+/** A stand-in for Cluster API core 1.14, for laptops and tests: its kinds, and whoever works on them. */
 export { coreDefinitions } from './core-definitions.ts';
+export { type ClusterApi, type ClusterApiOptions, createClusterApi } from './create-cluster-api.ts';

@@ -1,0 +1,203 @@
+import { type ConditionUpdate, isTrue } from '@tartan/kube';
+import { mergeConditions, partOf } from '../conditions/merge.ts';
+import { mirrorCondition } from '../conditions/mirror.ts';
+import { countMachines, machinesReady, machinesUpToDate, notRemediating } from '../conditions/of-machines.ts';
+import { pausedCondition } from '../conditions/paused.ts';
+import { setConditions } from '../conditions/set-conditions.ts';
+import { isControlPlaneInitialized, isProvisioned } from '../contract/external-object.ts';
+import type { ClusterStatus } from '../kinds.ts';
+import type { Deletion, Snapshot } from './decide.ts';
+
+const isDeleting = ({ cluster }: Snapshot): boolean => cluster.metadata.deletionTimestamp !== undefined;
+
+/** Both are so for ever once they were. A Cluster without infrastructure has nothing to wait for. */
+const initializationOf = (snapshot: Snapshot): NonNullable<ClusterStatus['initialization']> => {
+  const { cluster, infrastructure, controlPlane } = snapshot;
+  const before = cluster.status?.initialization;
+  const infra = infrastructure?.object;
+  const plane = controlPlane?.object;
+  const infrastructureProvisioned =
+    before?.infrastructureProvisioned === true ||
+    (infrastructure ? infra !== undefined && isProvisioned(infra, infrastructure.contract) : !isDeleting(snapshot));
+  const controlPlaneInitialized =
+    before?.controlPlaneInitialized === true ||
+    (plane !== undefined && isControlPlaneInitialized(plane, controlPlane?.contract ?? 'v1beta2'));
+  return {
+    ...(infrastructureProvisioned && { infrastructureProvisioned }),
+    ...(controlPlaneInitialized && { controlPlaneInitialized }),
+  };
+};
+
+const phaseOf = (snapshot: Snapshot, provisioned: boolean): string => {
+  const { infrastructureRef, controlPlaneRef, controlPlaneEndpoint } = snapshot.cluster.spec ?? {};
+  if (isDeleting(snapshot)) return 'Deleting';
+  if (provisioned && controlPlaneEndpoint?.host && controlPlaneEndpoint.port) return 'Provisioned';
+  return infrastructureRef || controlPlaneRef ? 'Provisioning' : 'Pending';
+};
+
+const mirrors = (snapshot: Snapshot, done: NonNullable<ClusterStatus['initialization']>): ConditionUpdate[] => {
+  const { infrastructure, controlPlane } = snapshot;
+  const common = { deleting: isDeleting(snapshot), owner: 'Cluster' };
+  return [
+    infrastructure
+      ? mirrorCondition({
+          ...common,
+          type: 'InfrastructureReady',
+          from: 'Ready',
+          external: infrastructure,
+          done: done.infrastructureProvisioned === true,
+          field: 'status.initialization.provisioned',
+        })
+      : { type: 'InfrastructureReady', status: 'True', reason: 'Ready' },
+    controlPlane
+      ? mirrorCondition({
+          ...common,
+          type: 'ControlPlaneAvailable',
+          from: 'Available',
+          external: controlPlane,
+          done: done.controlPlaneInitialized === true,
+          field: 'status.initialization.controlPlaneInitialized',
+        })
+      : {
+          type: 'ControlPlaneAvailable',
+          status: 'False',
+          reason: 'ObjectDoesNotExist',
+          message: 'spec.controlPlaneRef names nothing',
+        },
+  ];
+};
+
+/** Without a control plane object, somebody's first control plane Machine would have to have a Node. */
+const initializedCondition = ({ cluster, controlPlane }: Snapshot, initialized: boolean): ConditionUpdate => {
+  const type = 'ControlPlaneInitialized';
+  if (initialized || isTrue(cluster.status?.conditions, type)) return { type, status: 'True', reason: 'Initialized' };
+  if (controlPlane && !controlPlane.object)
+    return {
+      type,
+      status: 'Unknown',
+      reason: 'ObjectDoesNotExist',
+      message: `${controlPlane.ref.kind} does not exist`,
+    };
+  return {
+    type,
+    status: 'False',
+    reason: 'NotInitialized',
+    message: controlPlane
+      ? 'Control plane not yet initialized'
+      : 'Waiting for the first control plane machine to have status.nodeRef set',
+  };
+};
+
+const connectionCondition = (provisioned: boolean, kubeconfig: boolean): ConditionUpdate =>
+  provisioned && kubeconfig
+    ? { type: 'RemoteConnectionProbe', status: 'True', reason: 'ProbeSucceeded' }
+    : {
+        type: 'RemoteConnectionProbe',
+        status: 'False',
+        reason: 'ProbeFailed',
+        message: 'Remote connection not established yet',
+      };
+
+const workersCondition = ({ machineDeployments }: Snapshot): ConditionUpdate =>
+  machineDeployments.length === 0
+    ? { type: 'WorkersAvailable', status: 'True', reason: 'NoWorkers' }
+    : mergeConditions(
+        machineDeployments.map(({ metadata, status }) => ({
+          ...partOf(status?.conditions, 'Available'),
+          owner: `MachineDeployment ${metadata.name}`,
+        })),
+        {
+          type: 'WorkersAvailable',
+          reasons: { issue: 'NotAvailable', unknown: 'AvailableUnknown', fine: 'Available' },
+        },
+      );
+
+/** `RollingOut`, `ScalingUp`, `ScalingDown`: whether any MachineDeployment does. */
+const movements = ({ machineDeployments }: Snapshot): ConditionUpdate[] =>
+  (['RollingOut', 'ScalingUp', 'ScalingDown'] as const).map((type) =>
+    mergeConditions(
+      machineDeployments.map(({ metadata, status }) => ({
+        ...partOf(status?.conditions, type),
+        owner: `MachineDeployment ${metadata.name}`,
+      })),
+      {
+        type,
+        reasons: { issue: type, unknown: `${type}Unknown`, fine: `Not${type}` },
+        negative: [type],
+        targetIsNegative: true,
+      },
+    ),
+  );
+
+const deletingCondition = (deletion: Deletion | undefined): ConditionUpdate => {
+  const stage = (reason: string, message: string): ConditionUpdate => ({
+    type: 'Deleting',
+    status: 'True',
+    reason,
+    message,
+  });
+  switch (deletion?.kind) {
+    case undefined:
+      return { type: 'Deleting', status: 'False', reason: 'NotDeleting' };
+    case 'waitForWorkers':
+      return stage('WaitingForWorkersDeletion', deletion.left.map((text) => `* ${text}`).join('\n'));
+    case 'controlPlane':
+      return stage('WaitingForControlPlaneDeletion', `Waiting for ${deletion.object.ref.kind} to be deleted`);
+    case 'infrastructure':
+      return stage('WaitingForInfrastructureDeletion', `Waiting for ${deletion.object.ref.kind} to be deleted`);
+    case 'finish':
+      return stage('DeletionCompleted', 'Deletion completed');
+  }
+};
+
+export const statusOf = (snapshot: Snapshot, deletion: Deletion | undefined): ClusterStatus => {
+  const { cluster, machines, machineDeployments, kubeconfig, now } = snapshot;
+  const initialization = initializationOf(snapshot);
+  const { infrastructureProvisioned = false, controlPlaneInitialized = false } = initialization;
+  const { generation } = cluster.metadata;
+  const conditions = setConditions(
+    cluster.status?.conditions,
+    [
+      pausedCondition(cluster, 'Cluster', cluster),
+      ...mirrors(snapshot, initialization),
+      initializedCondition(snapshot, controlPlaneInitialized),
+      connectionCondition(infrastructureProvisioned, kubeconfig),
+      workersCondition(snapshot),
+      ...movements(snapshot),
+      machinesReady(machines, 'WorkerMachinesReady'),
+      machinesUpToDate(machines, 'WorkerMachinesUpToDate'),
+      notRemediating,
+      deletingCondition(deletion),
+    ],
+    now,
+  );
+  const available = mergeConditions(
+    ['Deleting', 'RemoteConnectionProbe', 'InfrastructureReady', 'ControlPlaneAvailable', 'WorkersAvailable'].map(
+      (type) => partOf(conditions, type),
+    ),
+    {
+      type: 'Available',
+      reasons: { issue: 'NotAvailable', unknown: 'AvailableUnknown', fine: 'Available' },
+      negative: ['Deleting'],
+    },
+  );
+  return {
+    ...cluster.status,
+    conditions: setConditions(conditions, [available], now),
+    initialization,
+    workers: {
+      desiredReplicas: machineDeployments.reduce((total, { spec }) => total + (spec?.replicas ?? 1), 0),
+      ...countMachines(machines),
+    },
+    phase: phaseOf(snapshot, infrastructureProvisioned),
+    ...(generation !== undefined && { observedGeneration: generation }),
+    infrastructureReady: infrastructureProvisioned,
+    controlPlaneReady: controlPlaneInitialized,
+  };
+};
+
+/** While nothing may be touched, only that is said. */
+export const pausedStatus = ({ cluster, now }: Snapshot): ClusterStatus => ({
+  ...cluster.status,
+  conditions: setConditions(cluster.status?.conditions, [pausedCondition(cluster, 'Cluster', cluster)], now),
+});

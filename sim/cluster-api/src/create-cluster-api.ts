@@ -1,0 +1,99 @@
+import {
+  type Client,
+  createManager,
+  createWatchCache,
+  type KubeObject,
+  type Live,
+  type Logger,
+  type ManagerResult,
+  nodes,
+  type Resource,
+  secrets,
+  type Subresources,
+  withoutManagedFields,
+} from '@tartan/kube';
+import type { Clock, Random } from '@tartan/kube/clock';
+import { createClusterController } from './cluster/controller.ts';
+import type { Intervals } from './context.ts';
+import { createExternals } from './contract/externals.ts';
+import { clusters, machineDeployments, machines, machineSets } from './kinds.ts';
+import { createMachineController } from './machine/controller.ts';
+import { createMachineDeploymentController } from './machine-deployment/controller.ts';
+import { createMachineSetController } from './machine-set/controller.ts';
+import { labels } from './names.ts';
+
+export interface ClusterApiOptions {
+  readonly client: Client;
+  readonly evictPod: Subresources['evictPod'];
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  /** Core's own unless told: 20 s between two looks at a drain, 30 s for what is missing, 5 s for a Cluster that goes. */
+  readonly intervals?: Partial<Intervals>;
+}
+
+export interface ClusterApi {
+  /** Once. Resolves when everything has stopped. */
+  run(signal: AbortSignal): Promise<ManagerResult>;
+}
+
+const usualIntervals: Intervals = { drainRetryMs: 20_000, externalRetryMs: 30_000, deletionRetryMs: 5_000 };
+
+const withoutData = (secret: Live<KubeObject & { data?: unknown }>): Live<KubeObject> => {
+  Reflect.deleteProperty(secret, 'data');
+  return withoutManagedFields(secret);
+};
+
+/**
+ * What Cluster API core 1.14 does, as far as an infrastructure provider and its users meet it: Cluster, MachineDeployment, MachineSet and
+ * Machine, on any API server. The cluster that Machines join is the one that it runs in.
+ *
+ * Left out: MachineHealthCheck and remediation, MachinePool, ClusterClass, bootstrap providers (`configRef`), in-place updates, taints of
+ * Machines, waiting for volumes, the version checks before a MachineSet grows, webhooks but for their defaults. Whether core could connect
+ * is judged by the kubeconfig being there; who it names, and what that one may do, is not tried.
+ */
+export const createClusterApi = (options: ClusterApiOptions): ClusterApi => {
+  const { client, evictPod, clock, random, log } = options;
+  const cacheOf = <T extends KubeObject>(resource: Resource<T>) =>
+    createWatchCache({ client, resource, clock, random, log, transform: withoutManagedFields });
+  const caches = {
+    clusters: cacheOf(clusters),
+    machines: cacheOf(machines),
+    machineSets: cacheOf(machineSets),
+    machineDeployments: cacheOf(machineDeployments),
+    nodes: createWatchCache({
+      client,
+      resource: nodes,
+      clock,
+      random,
+      log,
+      indexes: { providerID: ({ spec }) => (spec?.providerID ? [spec.providerID] : []) },
+      transform: withoutManagedFields,
+    }),
+  };
+  const kubeconfigs = createWatchCache<KubeObject>({
+    client,
+    resource: secrets,
+    labelSelector: labels.clusterName,
+    clock,
+    random,
+    log,
+    transform: withoutData,
+  });
+  const externals = createExternals({ client, clock, random, log });
+  const intervals = { ...usualIntervals, ...options.intervals };
+  const context = { client, evictPod, externals, caches, clock, random, log, intervals };
+  const manager = createManager({
+    caches: { ...caches, kubeconfigs },
+    controllers: [
+      { name: 'objects of providers', run: (signal) => externals.run(signal) },
+      createClusterController(context, kubeconfigs),
+      createMachineDeploymentController(context),
+      createMachineSetController(context),
+      createMachineController(context),
+    ],
+    clock,
+    log,
+  });
+  return { run: (signal) => manager.run(signal) };
+};

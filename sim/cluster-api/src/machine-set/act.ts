@@ -1,0 +1,160 @@
+import { getController, isKubeError, type Live } from '@tartan/kube';
+import type { Context, PassOptions } from '../context.ts';
+import { type Machine, type MachineSet, machines, machineSets, type Reference } from '../kinds.ts';
+import { annotations, finalizers, labels } from '../names.ts';
+import { ifThere } from '../writing/found.ts';
+import { controllingOwner, hasOwnerOfKind, plainOwner, withOwner } from '../writing/owners.ts';
+import { patchIfChanged, withFinalizer, withoutFinalizer } from '../writing/patch-if-changed.ts';
+import { nameWithSuffix, randomSuffix } from '../writing/random-name.ts';
+import type { Decision, Snapshot } from './decide.ts';
+import { cloneTemplate, machineMarks, makeMachine } from './make-machine.ts';
+
+/** Its finalizer, its labels and selector, and the Cluster as owner if no MachineDeployment made it. */
+export const settleMachineSet = async (
+  { client }: Context,
+  { machineSet, cluster }: Snapshot,
+  options: PassOptions,
+): Promise<Live<MachineSet>> => {
+  if (machineSet.metadata.deletionTimestamp !== undefined) return machineSet;
+  const mark = { [labels.clusterName]: machineSet.spec?.clusterName ?? '' };
+  const isAlone = !hasOwnerOfKind(machineSet, 'MachineDeployment', 'Cluster');
+  const metadata = {
+    finalizers: withFinalizer(machineSet, finalizers.machineSet),
+    labels: mark,
+    ...(isAlone && { ownerReferences: withOwner(machineSet, plainOwner('Cluster', cluster)) }),
+  };
+  const spec = { selector: { matchLabels: mark }, template: { metadata: { labels: mark } } };
+  return patchIfChanged(client, machineSets, machineSet, { metadata, spec }, options);
+};
+
+/** The Cluster owns the template that its machines are cloned from. */
+export const ownTemplate = async (
+  { client }: Context,
+  { template, cluster }: Pick<Snapshot, 'template' | 'cluster'>,
+  options: PassOptions,
+): Promise<void> => {
+  const { kind, object } = template ?? {};
+  if (!kind || !object || object.metadata.deletionTimestamp !== undefined) return;
+  const ownerReferences = withOwner(object, plainOwner('Cluster', cluster));
+  await patchIfChanged(client, kind.resource, object, { metadata: { ownerReferences } }, options);
+};
+
+/** What may change on Machines that are there, without new ones. One that goes is told only how long its going may take. */
+export const followTemplate = async (
+  { client, externals }: Context,
+  { machineSet, machines: all }: Snapshot,
+  options: PassOptions,
+): Promise<void> => {
+  const { deletion, minReadySeconds, readinessGates } = machineSet.spec?.template?.spec ?? {};
+  const marks = machineMarks(machineSet);
+  const times = {
+    nodeDrainTimeoutSeconds: deletion?.nodeDrainTimeoutSeconds ?? null,
+    nodeVolumeDetachTimeoutSeconds: deletion?.nodeVolumeDetachTimeoutSeconds ?? null,
+    nodeDeletionTimeoutSeconds: deletion?.nodeDeletionTimeoutSeconds ?? null,
+  };
+  for (const machine of all) {
+    const leaves = machine.metadata.deletionTimestamp !== undefined;
+    const owner = controllingOwner('MachineSet', machineSet);
+    await patchIfChanged(
+      client,
+      machines,
+      machine,
+      leaves
+        ? { spec: { deletion: times } }
+        : {
+            metadata: { ...marks, ...(!getController(machine) && { ownerReferences: withOwner(machine, owner) }) },
+            spec: {
+              deletion: times,
+              ...(minReadySeconds !== undefined && { minReadySeconds }),
+              ...(readinessGates && { readinessGates }),
+            },
+          },
+      options,
+    );
+    const ref = machine.spec?.infrastructureRef;
+    const kind = leaves || !ref ? undefined : await externals.findKind(ref, options);
+    if (!kind || !ref) continue;
+    const object = (await externals.heard(kind, options)).get(`${machine.metadata.namespace}/${ref.name}`);
+    if (object && object.metadata.deletionTimestamp === undefined)
+      await patchIfChanged(client, kind.resource, object, { metadata: marks }, options);
+  }
+};
+
+/** Cloned for a Machine that never came to be: whoever cloned it died in between. */
+export const deleteOrphans = async (
+  { client, externals }: Context,
+  { machineSet, machines: all, template }: Snapshot,
+  options: PassOptions,
+): Promise<void> => {
+  if (!template?.kind) return;
+  const { apiGroup, kind } = template.ref;
+  const cloned = await externals.findKind({ apiGroup, kind: kind.replace(/Template$/, '') }, options);
+  if (!cloned) return;
+  const { namespace = '', name, uid } = machineSet.metadata;
+  const known = new Set(all.map(({ metadata }) => metadata.name));
+  for (const { metadata } of (await externals.heard(cloned, options)).list()) {
+    if (metadata.namespace !== namespace || metadata.labels?.[labels.setName] !== name) continue;
+    const isCloned = annotations.clonedFromName in (metadata.annotations ?? {});
+    const owners = metadata.ownerReferences ?? [];
+    if (!isCloned || known.has(metadata.name) || owners.some((owner) => owner.uid !== uid) || owners.length === 0)
+      continue;
+    if (metadata.deletionTimestamp !== undefined) continue;
+    const preconditions = { uid: metadata.uid };
+    await ifThere(client.delete(cloned.resource, { namespace, name: metadata.name }, { ...options, preconditions }));
+  }
+};
+
+const createMachine = async (context: Context, snapshot: Snapshot, options: PassOptions): Promise<void> => {
+  const { client, externals, random, log } = context;
+  const { machineSet, template } = snapshot;
+  const { namespace = '' } = machineSet.metadata;
+  if (!template?.object) return;
+  const name = nameWithSuffix(machineSet.metadata.name, randomSuffix(random));
+  const infrastructure = cloneTemplate(template.object, template.ref, machineSet, name);
+  const ref: Reference = { apiGroup: template.ref.apiGroup, kind: infrastructure.kind ?? '', name };
+  const kind = await externals.findKind(ref, options);
+  if (!kind) throw new Error(`${ref.kind}.${ref.apiGroup} is not installed, or keeps no contract of Cluster API`);
+  await client.create(kind.resource, infrastructure, options);
+  try {
+    await client.create(machines, makeMachine(machineSet, name, ref), options);
+  } catch (error) {
+    await ifThere(client.delete(kind.resource, { namespace, name }, options));
+    throw error;
+  }
+  log.info('A Machine is made', { machine: name, machineSet: machineSet.metadata.name });
+};
+
+const deleteMachine = async ({ client }: Context, machine: Live<Machine>, options: PassOptions): Promise<void> => {
+  const { namespace = '', name, uid } = machine.metadata;
+  try {
+    await ifThere(client.delete(machines, { namespace, name }, { ...options, preconditions: { uid } }));
+  } catch (error) {
+    // Another one of that name: not the one that was meant.
+    if (!isKubeError(error, 'conflict')) throw error;
+  }
+};
+
+export const act = async (
+  context: Context,
+  snapshot: Snapshot,
+  decision: Decision,
+  options: PassOptions,
+): Promise<void> => {
+  const { client } = context;
+  const { machineSet } = snapshot;
+  switch (decision.kind) {
+    case 'rest':
+      return;
+    case 'create':
+      for (let made = 0; made < decision.count; made += 1) await createMachine(context, snapshot, options);
+      return;
+    case 'delete':
+      for (const machine of snapshot.machines)
+        if (decision.machines.includes(machine.metadata.name)) await deleteMachine(context, machine, options);
+      return;
+    case 'finish': {
+      const metadata = { finalizers: withoutFinalizer(machineSet, finalizers.machineSet) };
+      await ifThere(patchIfChanged(client, machineSets, machineSet, { metadata }, options));
+    }
+  }
+};

@@ -1,0 +1,154 @@
+import { isKubeError, type Live, nameOf, nodes, patchStatus } from '@tartan/kube';
+import { timestamp } from '@tartan/kube/clock';
+import type { Context, PassOptions } from '../context.ts';
+import { isProvisioned, providerIDOf } from '../contract/external-object.ts';
+import type { DrainPlan } from '../drain/plan-drain.ts';
+import { type Machine, type MachineStatus, machines } from '../kinds.ts';
+import { finalizers, labels } from '../names.ts';
+import { ifThere } from '../writing/found.ts';
+import { controllingOwner, hasOwnerOfKind, plainOwner, withOwner, withoutOwnersOfKind } from '../writing/owners.ts';
+import { patchIfChanged, withoutFinalizer } from '../writing/patch-if-changed.ts';
+import type { Deletion } from './decide-deletion.ts';
+import { nodePatch } from './node-patch.ts';
+import { isDeleting, type Snapshot } from './snapshot.ts';
+
+/** The provider's object belongs to the Machine: until now, the MachineSet that cloned it stood there. */
+export const takeInfrastructure = async (
+  { client }: Context,
+  { machine, infrastructure }: Snapshot,
+  options: PassOptions,
+): Promise<void> => {
+  const { kind, object } = infrastructure ?? {};
+  if (!kind || !object || isDeleting(object)) return;
+  const ownerReferences = withoutOwnersOfKind(withOwner(object, controllingOwner('Machine', machine)), 'MachineSet');
+  const metadata = { ownerReferences, labels: { [labels.clusterName]: machine.spec?.clusterName ?? '' } };
+  await patchIfChanged(client, kind.resource, object, { metadata }, options);
+};
+
+/** Labels, an owner if nobody made it, and the provider ID as soon as the provider says that it is done. */
+export const settleMachine = async (
+  { client }: Context,
+  { machine, cluster, infrastructure }: Snapshot,
+  options: PassOptions,
+): Promise<Live<Machine>> => {
+  const { object, contract = 'v1beta2' } = infrastructure ?? {};
+  const provisioned =
+    machine.status?.initialization?.infrastructureProvisioned === true ||
+    (object !== undefined && isProvisioned(object, contract));
+  const providerID = object && !isDeleting(object) && provisioned ? providerIDOf(object) : undefined;
+  const isAlone = !hasOwnerOfKind(machine, 'Cluster', 'MachineSet') && !(labels.setName in labelsOf(machine));
+  return patchIfChanged(
+    client,
+    machines,
+    machine,
+    {
+      metadata: {
+        labels: { [labels.clusterName]: machine.spec?.clusterName ?? '' },
+        ...(isAlone && { ownerReferences: withOwner(machine, plainOwner('Cluster', cluster)) }),
+      },
+      ...(providerID !== undefined && { spec: { providerID } }),
+    },
+    options,
+  );
+};
+
+const labelsOf = ({ metadata }: Live<Machine>): Record<string, string> => metadata.labels ?? {};
+
+export const markNode = async ({ client }: Context, snapshot: Snapshot, options: PassOptions): Promise<void> => {
+  const [node, ...more] = snapshot.nodes;
+  if (!node || more.length > 0) return;
+  const body = nodePatch(node, snapshot);
+  if (body) await ifThere(client.patch(nodes, { name: node.metadata.name }, { type: 'merge', body }, options));
+};
+
+/** Times that are remembered: when a wait or a drain has begun. They are written before what they count from is done. */
+export const rememberStart = async (
+  { client }: Context,
+  { machine, now }: Snapshot,
+  deletion: Deletion,
+  options: PassOptions,
+): Promise<Live<Machine>> => {
+  const field = startFieldOf(deletion);
+  const before = machine.status?.deletion;
+  if (field === undefined || before?.[field] !== undefined) return machine;
+  const status: MachineStatus = { ...machine.status, deletion: { ...before, [field]: timestamp(now) } };
+  return patchStatus(client, machines, machine, status, options);
+};
+
+const startFieldOf = (deletion: Deletion): keyof NonNullable<MachineStatus['deletion']> | undefined => {
+  switch (deletion.kind) {
+    case 'wait':
+      return deletion.for === 'preDrainHooks' ? 'waitForPreDrainHookStartTime' : 'waitForPreTerminateHookStartTime';
+    case 'cordon':
+    case 'drain':
+    case 'cannotDrain':
+      return 'nodeDrainStartTime';
+    case 'deleteInfrastructure':
+    case 'waitForInfrastructure':
+    case 'finish':
+      return undefined;
+  }
+};
+
+export const cordonNode = async ({ client }: Context, name: string, options: PassOptions): Promise<void> => {
+  await ifThere(client.patch(nodes, { name }, { type: 'merge', body: { spec: { unschedulable: true } } }, options));
+};
+
+/** Answers who was not evicted, and why. */
+export const evictPods = async (
+  { evictPod }: Context,
+  { plan, unreachable }: { plan: DrainPlan; unreachable: boolean },
+  options: PassOptions,
+): Promise<ReadonlyMap<string, string>> => {
+  const failures = new Map<string, string>();
+  for (const key of plan.evict) {
+    try {
+      // A kubelet that is not heard of ends no Pod, however long it is given.
+      await evictPod(nameOf(key), { ...options, ...(unreachable && { gracePeriodSeconds: 1 }) });
+    } catch (error) {
+      if (isKubeError(error, 'notFound')) continue;
+      if (isKubeError(error, 'aborted') || !(error instanceof Error)) throw error;
+      failures.set(key, error.message);
+    }
+  }
+  return failures;
+};
+
+export const deleteInfrastructure = async (
+  { client }: Context,
+  { infrastructure }: Snapshot,
+  options: PassOptions,
+): Promise<void> => {
+  const { kind, object } = infrastructure ?? {};
+  if (!kind || !object) return;
+  const { name, uid } = object.metadata;
+  const { namespace = '' } = object.metadata;
+  await ifThere(client.delete(kind.resource, { namespace, name }, { ...options, preconditions: { uid } }));
+};
+
+/** The Node goes, then the Machine. A Node that will not go holds it up no longer than it was told to. */
+export const finish = async (
+  { client, log }: Context,
+  { machine, now }: Snapshot,
+  node: string | undefined,
+  options: PassOptions,
+): Promise<void> => {
+  if (node !== undefined)
+    try {
+      await ifThere(client.delete(nodes, { name: node }, options));
+    } catch (error) {
+      const seconds = machine.spec?.deletion?.nodeDeletionTimeoutSeconds ?? 10;
+      const { deletionTimestamp = '' } = machine.metadata;
+      if (seconds === 0 || now < Date.parse(deletionTimestamp) + seconds * 1000) throw error;
+      log.warn('A Node could not be deleted in time; its Machine goes without it', { node, error });
+    }
+  await ifThere(
+    patchIfChanged(
+      client,
+      machines,
+      machine,
+      { metadata: { finalizers: withoutFinalizer(machine, finalizers.machine) } },
+      options,
+    ),
+  );
+};

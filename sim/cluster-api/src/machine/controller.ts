@@ -1,0 +1,157 @@
+import {
+  again,
+  type Controller,
+  createController,
+  fromCache,
+  itsOwnKey,
+  keyOf,
+  type Live,
+  nameOf,
+  type Outcome,
+  patchStatus,
+  settled,
+} from '@tartan/kube';
+import { pausedCondition } from '../conditions/paused.ts';
+import type { Context, PassOptions } from '../context.ts';
+import { ownersOfKind, refersTo } from '../contract/externals.ts';
+import { type Machine, machines } from '../kinds.ts';
+import { finalizers, labels } from '../names.ts';
+import { patchIfChanged, withFinalizer } from '../writing/patch-if-changed.ts';
+import { lookingAgain } from '../writing/reconcile.ts';
+import {
+  cordonNode,
+  deleteInfrastructure,
+  evictPods,
+  finish,
+  markNode,
+  rememberStart,
+  settleMachine,
+  takeInfrastructure,
+} from './act.ts';
+import { decideDeletion } from './decide-deletion.ts';
+import { nodesOf, observe, observeLeaving } from './observe.ts';
+import { isDeleting, type Snapshot } from './snapshot.ts';
+import { saysMore } from './says-more.ts';
+import { availableInMs, pausedStatus, statusOf } from './status.ts';
+
+/** Binds a Machine to its infrastructure and its Node, says how both are, and takes all of it down in order. */
+export const createMachineController = (context: Context): Controller => {
+  const { client, caches, externals, clock, log } = context;
+
+  const reconcile = async (key: string, options: PassOptions): Promise<Outcome> => {
+    const { name, namespace = '' } = nameOf(key);
+    const first = await observe(context, { name, namespace }, options);
+    if (!first) return settled;
+    const seen = { ...first, machine: await hold(first.machine, options) };
+    if (pausedCondition(seen.cluster, 'Machine', seen.machine).status === 'True') {
+      await patchStatus(client, machines, seen.machine, pausedStatus(seen), options);
+      return settled;
+    }
+    await takeInfrastructure(context, seen, options);
+    const machine = await settleMachine(context, seen, options);
+    const snapshot: Snapshot = { ...seen, machine, nodes: seen.connected ? nodesOf(caches, machine) : [] };
+    await markNode(context, snapshot, options);
+    return isDeleting(machine) ? leave(snapshot, options) : live(snapshot, options);
+  };
+
+  /** Nothing is done for a Machine that could vanish meanwhile. */
+  const hold = async (machine: Live<Machine>, options: PassOptions): Promise<Live<Machine>> =>
+    isDeleting(machine)
+      ? machine
+      : patchIfChanged(
+          client,
+          machines,
+          machine,
+          { metadata: { finalizers: withFinalizer(machine, finalizers.machine) } },
+          options,
+        );
+
+  const live = async (snapshot: Snapshot, options: PassOptions): Promise<Outcome> => {
+    const status = statusOf(snapshot, undefined);
+    await patchStatus(client, machines, snapshot.machine, status, options);
+    if (snapshot.infrastructure?.object === undefined) return again(context.intervals.externalRetryMs);
+    const waitMs = availableInMs(snapshot, status.conditions);
+    return waitMs > 0 ? again(waitMs) : settled;
+  };
+
+  const leave = async (snapshot: Snapshot, options: PassOptions): Promise<Outcome> => {
+    const leaving = await observeLeaving(context, snapshot, options);
+    const deletion = decideDeletion(snapshot, leaving);
+    log.debug('A Machine leaves', { machine: snapshot.machine.metadata.name, deletion });
+    const machine = await rememberStart(context, snapshot, deletion, options);
+    const current = { ...snapshot, machine };
+    const say = (failures: ReadonlyMap<string, string> = new Map()): Promise<Live<Machine>> =>
+      patchStatus(client, machines, machine, statusOf(current, { deletion, failures }), options);
+    switch (deletion.kind) {
+      case 'wait':
+      case 'waitForInfrastructure':
+        await say();
+        return settled;
+      case 'cannotDrain':
+        await say();
+        return again(context.intervals.externalRetryMs);
+      case 'cordon':
+        await say();
+        await cordonNode(context, deletion.node, options);
+        // Its change wakes us up.
+        return settled;
+      case 'drain':
+        await say(await evictPods(context, deletion, options));
+        return again(context.intervals.drainRetryMs);
+      case 'deleteInfrastructure':
+        await deleteInfrastructure(context, current, options);
+        await say();
+        return settled;
+      case 'finish':
+        await finish(context, { ...current, machine: await say() }, deletion.node, options);
+        return settled;
+    }
+  };
+
+  const inNamespace = (namespace: string | undefined, holds: (machine: Live<Machine>) => boolean): string[] =>
+    caches.machines
+      .list()
+      .filter((machine) => machine.metadata.namespace === namespace && holds(machine))
+      .map(({ metadata }) => keyOf(metadata));
+
+  return createController({
+    name: 'machine',
+    reconcile: lookingAgain((key, signal) => reconcile(key, { signal })),
+    sources: [
+      fromCache(caches.machines, itsOwnKey),
+      fromCache(caches.clusters, ({ metadata }) =>
+        inNamespace(metadata.namespace, ({ spec }) => spec?.clusterName === metadata.name),
+      ),
+      // Whether a Machine is up to date, and which taint its Node has, depends on both.
+      fromCache(caches.machineSets, ({ metadata }) =>
+        inNamespace(metadata.namespace, (machine) => machine.metadata.labels?.[labels.setName] === metadata.name),
+      ),
+      fromCache(caches.machineDeployments, ({ metadata }) =>
+        inNamespace(
+          metadata.namespace,
+          (machine) => machine.metadata.labels?.[labels.deploymentName] === metadata.name,
+        ),
+      ),
+      fromCache(
+        caches.nodes,
+        ({ metadata, spec }) =>
+          caches.machines
+            .list()
+            .filter(
+              (machine) =>
+                machine.status?.nodeRef?.name === metadata.name ||
+                (spec?.providerID !== undefined && machine.spec?.providerID === spec.providerID),
+            )
+            .map((machine) => keyOf(machine.metadata)),
+        saysMore,
+      ),
+      externals.source((object) => [
+        ...ownersOfKind('Machine')(object),
+        ...inNamespace(object.metadata.namespace, ({ spec }) => refersTo(spec?.infrastructureRef, object)),
+      ]),
+    ],
+    clock,
+    log,
+    workers: 4,
+  });
+};

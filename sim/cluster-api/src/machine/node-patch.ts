@@ -1,0 +1,85 @@
+import { isDeepStrictEqual } from 'node:util';
+import { getController, type Live } from '@tartan/kube';
+import { isInterruptible } from '../contract/external-object.ts';
+import { annotations, labels, nodeAnnotations, nodeLabelDomains, nodeTaints } from '../names.ts';
+import type { Node, Snapshot } from './snapshot.ts';
+
+type Entries = Readonly<Record<string, string>>;
+type Taint = { key: string; effect: string; value?: string };
+
+const isBelow = (key: string, domain: string): boolean => {
+  const [prefix = ''] = key.split('/');
+  return prefix === domain || prefix.endsWith(`.${domain}`);
+};
+
+const only = (entries: Entries = {}, domains: readonly string[]): Record<string, string> =>
+  Object.fromEntries(Object.entries(entries).filter(([key]) => domains.some((domain) => isBelow(key, domain))));
+
+/** Those that came from the Machine before, and that it has no more, go. */
+const changed = (before: Entries, wanted: Entries, cameBefore: string | undefined): Record<string, string | null> => ({
+  ...Object.fromEntries(
+    (cameBefore ?? '')
+      .split(',')
+      .filter((key) => key !== '' && !(key in wanted) && key in before)
+      .map((key) => [key, null]),
+  ),
+  ...Object.fromEntries(Object.entries(wanted).filter(([key, value]) => before[key] !== value)),
+});
+
+const names = (entries: Entries): string => Object.keys(entries).sort().join(',');
+
+const isSame = (a: Taint, b: { key: string; effect: string }): boolean => a.key === b.key && a.effect === b.effect;
+
+/** A Node of a Machine that will be replaced takes new Pods only when nobody else does. */
+const isOutdated = ({ machineSet, machineDeployment }: Snapshot): boolean => {
+  const revision = ({ metadata }: { metadata: { annotations?: Record<string, string> } }): number =>
+    Number(metadata.annotations?.[annotations.revision] ?? 0);
+  return (
+    machineSet !== undefined && machineDeployment !== undefined && revision(machineSet) < revision(machineDeployment)
+  );
+};
+
+/** What core writes on the Node of a Machine: whose it is, some of the Machine's labels, and its own taints. Undefined: all is there. */
+export const nodePatch = (node: Live<Node>, snapshot: Snapshot): object | undefined => {
+  const { machine, infrastructure } = snapshot;
+  const meta: { annotations?: Record<string, string>; labels?: Record<string, string>; namespace?: string } =
+    machine.metadata;
+  const owner = getController(machine);
+  const marks: Record<string, string> = {
+    ...only(meta.labels, nodeLabelDomains),
+    ...(infrastructure?.object && isInterruptible(infrastructure.object) && { [labels.interruptible]: '' }),
+  };
+  const notes = only(meta.annotations, ['node.cluster.x-k8s.io']);
+  const wanted: Record<string, string> = {
+    ...notes,
+    [nodeAnnotations.clusterName]: machine.spec?.clusterName ?? '',
+    [nodeAnnotations.clusterNamespace]: meta.namespace ?? '',
+    [nodeAnnotations.machine]: machine.metadata.name,
+    ...(owner && { [nodeAnnotations.ownerKind]: owner.kind, [nodeAnnotations.ownerName]: owner.name }),
+    [nodeAnnotations.labelsFromMachine]: names(marks),
+    [nodeAnnotations.annotationsFromMachine]: names(notes),
+  };
+  const before: { annotations?: Record<string, string>; labels?: Record<string, string> } = node.metadata;
+  const oldNotes = before.annotations ?? {};
+  const newNotes = changed(oldNotes, wanted, oldNotes[nodeAnnotations.annotationsFromMachine]);
+  const newMarks = changed(before.labels ?? {}, marks, oldNotes[nodeAnnotations.labelsFromMachine]);
+  const oldTaints: readonly Taint[] = node.spec?.taints ?? [];
+  const taints = [
+    ...oldTaints.filter(
+      (taint) => !isSame(taint, nodeTaints.uninitialized) && !isSame(taint, nodeTaints.outdatedRevision),
+    ),
+    ...(isOutdated(snapshot)
+      ? [oldTaints.find((taint) => isSame(taint, nodeTaints.outdatedRevision)) ?? nodeTaints.outdatedRevision]
+      : []),
+  ];
+  const sameTaints = isDeepStrictEqual(taints, oldTaints);
+  if (Object.keys({ ...newNotes, ...newMarks }).length === 0 && sameTaints) return undefined;
+  return {
+    metadata: {
+      resourceVersion: node.metadata.resourceVersion,
+      ...(Object.keys(newNotes).length > 0 && { annotations: newNotes }),
+      ...(Object.keys(newMarks).length > 0 && { labels: newMarks }),
+    },
+    ...(!sameTaints && { spec: { taints: taints.length > 0 ? taints : null } }),
+  };
+};

@@ -1,0 +1,177 @@
+import { type Condition, type ConditionUpdate, getCondition } from '@tartan/kube';
+import { timestamp } from '@tartan/kube/clock';
+import { mergeConditions, type Part, partOf } from '../conditions/merge.ts';
+import { mirrorCondition } from '../conditions/mirror.ts';
+import { pausedCondition } from '../conditions/paused.ts';
+import { setConditions } from '../conditions/set-conditions.ts';
+import { addressesOf, failureDomainOf } from '../contract/external-object.ts';
+import type { MachineStatus } from '../kinds.ts';
+import { differences } from '../machine-deployment/differences.ts';
+import { type DeletionOutcome, deletingCondition } from './deleting-condition.ts';
+import { nodeConditions } from './node-conditions.ts';
+import { isDeleting, type Snapshot } from './snapshot.ts';
+
+/** What users see of a Machine. All of it follows from what was seen, and from the step that was taken. */
+export const statusOf = (snapshot: Snapshot, outcome: DeletionOutcome | undefined): MachineStatus => {
+  const { machine, infrastructure, nodes, now } = snapshot;
+  const before = machine.status ?? {};
+  const provisioned = isProvisionedNow(snapshot);
+  const node = nodes.length === 1 ? nodes[0] : undefined;
+  const nodeRef = before.nodeRef ?? (node && { name: node.metadata.name });
+  const nodeInfo = (node?.status?.nodeInfo as Record<string, unknown> | undefined) ?? before.nodeInfo;
+  const settled = provisioned ? infrastructure?.object : undefined;
+  const addresses = (settled && addressesOf(settled)) ?? before.addresses;
+  const failureDomain = (settled && failureDomainOf(settled)) ?? before.failureDomain;
+  const conditions = conditionsOf(snapshot, outcome, { provisioned, nodeInfo });
+  const phase = phaseOf(snapshot, provisioned, nodeRef !== undefined);
+  const { generation } = machine.metadata;
+  return {
+    ...before,
+    conditions,
+    initialization: { ...before.initialization, ...(provisioned && { infrastructureProvisioned: true }) },
+    ...(nodeRef && { nodeRef }),
+    ...(nodeInfo && { nodeInfo }),
+    ...(addresses && { addresses }),
+    ...(failureDomain && { failureDomain }),
+    phase,
+    ...(phase !== before.phase && { lastUpdated: timestamp(now) }),
+    ...(generation !== undefined && { observedGeneration: generation }),
+    ...(provisioned && { infrastructureReady: true }),
+  };
+};
+
+/** While nothing may be touched, only that is said. */
+export const pausedStatus = ({ machine, cluster, now }: Snapshot): MachineStatus => ({
+  ...machine.status,
+  conditions: setConditions(machine.status?.conditions, [pausedCondition(cluster, 'Machine', machine)], now),
+});
+
+/** Once it is, it stays: the provider ID was copied then. */
+const isProvisionedNow = ({ machine }: Pick<Snapshot, 'machine'>): boolean =>
+  machine.status?.initialization?.infrastructureProvisioned === true || machine.spec?.providerID !== undefined;
+
+const phaseOf = ({ machine }: Snapshot, provisioned: boolean, hasNode: boolean): string => {
+  if (isDeleting(machine)) return 'Deleting';
+  if (hasNode && provisioned) return 'Running';
+  return machine.spec?.providerID ? 'Provisioned' : 'Pending';
+};
+
+const bootstrapCondition = ({ machine }: Snapshot): ConditionUpdate => {
+  const type = 'BootstrapConfigReady';
+  const kind = machine.spec?.bootstrap?.configRef?.kind;
+  return kind === undefined
+    ? { type, status: 'True', reason: 'DataSecretProvided' }
+    : {
+        type,
+        status: 'False',
+        reason: 'NotReady',
+        message: `This stand-in for Cluster API makes no ${kind}: give bootstrap.dataSecretName instead`,
+      };
+};
+
+const infrastructureCondition = ({ machine, infrastructure }: Snapshot, done: boolean): ConditionUpdate =>
+  infrastructure
+    ? mirrorCondition({
+        type: 'InfrastructureReady',
+        from: 'Ready',
+        external: infrastructure,
+        done,
+        deleting: isDeleting(machine),
+        owner: 'Machine',
+        field: 'status.initialization.provisioned',
+      })
+    : {
+        type: 'InfrastructureReady',
+        status: 'False',
+        reason: 'ObjectDoesNotExist',
+        message: 'spec.infrastructureRef names nothing',
+      };
+
+/** Nothing is said of a Machine that no MachineDeployment made. */
+const upToDateConditions = (
+  { machine, machineSet, machineDeployment }: Snapshot,
+  nodeInfo: Record<string, unknown> | undefined,
+): ConditionUpdate[] => {
+  if (!machineSet || !machineDeployment) return [];
+  const type = 'UpToDate';
+  const found = differences(machineSet.spec?.template, machineDeployment.spec?.template);
+  if (found.length > 0) {
+    const message = found.map((text) => `* ${text}`).join('\n');
+    return [{ type, status: 'False', reason: 'NotUpToDate', message }];
+  }
+  const version = nodeInfo?.['kubeletVersion'];
+  const wanted = machine.spec?.version ?? '';
+  if (typeof version === 'string' && version !== '' && version !== wanted) {
+    const message = `* Node.status.nodeInfo.kubeletVersion ${version}, ${wanted} required`;
+    return [{ type, status: 'False', reason: 'Updating', message }];
+  }
+  return [{ type, status: 'True', reason: 'UpToDate' }];
+};
+
+/** What has gone before a Machine that goes is no bad news any more. */
+const goneReasons = ['ObjectDeleted', 'ObjectDoesNotExist', 'NodeDeleted', 'NodeDoesNotExist'];
+
+const readyCondition = ({ machine }: Snapshot, conditions: readonly Condition[]): ConditionUpdate => {
+  const gates = machine.spec?.readinessGates ?? [];
+  const part = (type: string): Part => {
+    const found = partOf(conditions, type);
+    if (isDeleting(machine) && goneReasons.includes(found.reason)) return { ...found, weight: 'fine', message: '' };
+    return type === 'Deleting' && found.status === 'True'
+      ? { ...found, message: `Machine deletion in progress, stage: ${found.reason}` }
+      : found;
+  };
+  return mergeConditions(
+    [
+      ...['Deleting', 'Updating', 'BootstrapConfigReady', 'InfrastructureReady', 'NodeHealthy'].map(part),
+      ...(getCondition(conditions, 'HealthCheckSucceeded') ? [part('HealthCheckSucceeded')] : []),
+      ...gates.map(({ conditionType }) => part(conditionType)),
+    ],
+    {
+      type: 'Ready',
+      reasons: { issue: 'NotReady', unknown: 'ReadyUnknown', fine: 'Ready' },
+      negative: [
+        'Deleting',
+        'Updating',
+        ...gates.filter(({ polarity }) => polarity === 'Negative').map(({ conditionType }) => conditionType),
+      ],
+    },
+  );
+};
+
+/** How long a Machine must be Ready yet before it is Available. */
+export const availableInMs = ({ machine, now }: Snapshot, conditions: readonly Condition[] | undefined): number => {
+  const ready = getCondition(conditions, 'Ready');
+  if (ready?.status !== 'True') return 0;
+  return Math.max(0, Date.parse(ready.lastTransitionTime) + (machine.spec?.minReadySeconds ?? 0) * 1000 - now);
+};
+
+const availableCondition = (snapshot: Snapshot, conditions: readonly Condition[]): ConditionUpdate => {
+  const type = 'Available';
+  if (getCondition(conditions, 'Ready')?.status !== 'True') return { type, status: 'False', reason: 'NotReady' };
+  return availableInMs(snapshot, conditions) > 0
+    ? { type, status: 'False', reason: 'WaitingForMinReadySeconds' }
+    : { type, status: 'True', reason: 'Available' };
+};
+
+const conditionsOf = (
+  snapshot: Snapshot,
+  outcome: DeletionOutcome | undefined,
+  { provisioned, nodeInfo }: { provisioned: boolean; nodeInfo: Record<string, unknown> | undefined },
+): readonly Condition[] => {
+  const { machine, cluster, now } = snapshot;
+  const parts = setConditions(
+    machine.status?.conditions,
+    [
+      pausedCondition(cluster, 'Machine', machine),
+      bootstrapCondition(snapshot),
+      infrastructureCondition(snapshot, provisioned),
+      ...nodeConditions(snapshot),
+      deletingCondition(snapshot, outcome),
+      { type: 'Updating', status: 'False', reason: 'NotUpdating' },
+      ...upToDateConditions(snapshot, nodeInfo),
+    ],
+    now,
+  );
+  const ready = setConditions(parts, [readyCondition(snapshot, parts)], now);
+  return setConditions(ready, [availableCondition(snapshot, ready)], now);
+};

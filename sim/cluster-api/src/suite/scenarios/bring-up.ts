@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict';
+import { type Condition, nodes, secrets } from '@tartan/kube';
+import { machines } from '../../kinds.ts';
+import { annotations, finalizers, labels, nodeAnnotations, nodeTaints } from '../../names.ts';
+import { playedClusters, playedMachines, playedTemplates, refTo } from '../played-kinds.ts';
+import type { Scenario } from '../scenario.ts';
+import { conditionOf, deploymentName, type Stage } from '../stage.ts';
+
+const owners = ({
+  metadata,
+}: {
+  metadata: { ownerReferences?: { kind: string; name: string; controller?: boolean }[] };
+}) => (metadata.ownerReferences ?? []).map(({ kind, name, controller = false }) => ({ kind, name, controller }));
+
+const messageOf = (conditions: readonly Condition[] | undefined, type: string): string =>
+  conditions?.find((condition) => condition.type === type)?.message ?? '';
+
+const first = async (stage: Stage) => {
+  const [machine] = await stage.machines();
+  assert(machine);
+  return machine;
+};
+
+export const bringUp: readonly Scenario[] = [
+  {
+    name: 'a MachineDeployment makes a MachineSet, that makes Machines, each with infrastructure cloned from the template',
+    play: async (stage) => {
+      await stage.running({ replicas: 2 });
+      const [set] = await stage.sets();
+      assert(set);
+      assert.deepEqual(owners(set), [{ kind: 'MachineDeployment', name: deploymentName, controller: true }]);
+      assert.match(set.metadata.name, new RegExp(`^${deploymentName}-[a-z0-9]{5}$`));
+      assert.match(set.metadata.labels?.[labels.templateHash] ?? '', /^\d+-[a-z0-9]{5}$/);
+      assert.equal(set.metadata.annotations?.[annotations.revision], '1');
+      assert.equal(set.metadata.annotations?.[annotations.desiredReplicas], '2');
+      for (const machine of await stage.machines()) {
+        const { name } = machine.metadata;
+        assert.match(name, new RegExp(`^${set.metadata.name}-[a-z0-9]{5}$`));
+        assert.deepEqual(owners(machine), [{ kind: 'MachineSet', name: set.metadata.name, controller: true }]);
+        assert.deepEqual(machine.metadata.finalizers, [finalizers.machine]);
+        assert.equal(machine.metadata.labels?.[labels.setName], set.metadata.name);
+        assert.equal(machine.metadata.labels?.[labels.deploymentName], deploymentName);
+        assert.equal(machine.metadata.labels?.[labels.clusterName], 'played');
+        const host = (await stage.hosts()).find(({ metadata }) => metadata.name === name);
+        assert(host);
+        assert.deepEqual(owners(host), [{ kind: 'Machine', name, controller: true }]);
+        assert.equal(host.spec?.['size'], 'first');
+        assert.equal(host.metadata.annotations?.[annotations.clonedFromName], 'first');
+        assert.equal(
+          host.metadata.annotations?.[annotations.clonedFromGroupKind],
+          'PlayedMachineTemplate.infrastructure.cluster.x-k8s.io',
+        );
+        assert.equal(host.metadata.labels?.['from'], 'template');
+        assert.equal(host.metadata.labels?.[labels.deploymentName], deploymentName);
+      }
+    },
+  },
+  {
+    name: 'a Machine is bound to the Node of its provider ID, and says that it runs',
+    play: async (stage) => {
+      await stage.running({ replicas: 1 });
+      const { metadata, spec, status } = await first(stage);
+      assert.equal(spec?.providerID, `played://${stage.namespace}/${metadata.name}`);
+      assert.equal(status?.nodeRef?.name, metadata.name);
+      assert.equal(status?.phase, 'Running');
+      assert.equal(status?.initialization?.infrastructureProvisioned, true);
+      assert.deepEqual(status?.addresses, [{ type: 'InternalIP', address: '192.0.2.1' }]);
+      const said = Object.fromEntries(
+        [
+          'Ready',
+          'Available',
+          'InfrastructureReady',
+          'BootstrapConfigReady',
+          'NodeHealthy',
+          'NodeReady',
+          'UpToDate',
+        ].map((type) => [type, conditionOf({ status }, type)]),
+      );
+      assert.deepEqual(said, {
+        Ready: 'True Ready',
+        Available: 'True Available',
+        InfrastructureReady: 'True Ready',
+        BootstrapConfigReady: 'True DataSecretProvided',
+        NodeHealthy: 'True NodeHealthy',
+        NodeReady: 'True NodeReady',
+        UpToDate: 'True UpToDate',
+      });
+      assert.equal(conditionOf({ status }, 'Deleting'), 'False NotDeleting');
+      assert.equal(conditionOf({ status }, 'Paused'), 'False NotPaused');
+      const node = await stage.node(metadata.name);
+      const notes = node?.metadata.annotations ?? {};
+      assert.equal(notes[nodeAnnotations.machine], metadata.name);
+      assert.equal(notes[nodeAnnotations.clusterNamespace], stage.namespace);
+      assert.equal(notes[nodeAnnotations.ownerKind], 'MachineSet');
+      assert.equal(node?.metadata.labels?.['node.cluster.x-k8s.io/pool'], 'played');
+      assert.equal(notes[nodeAnnotations.labelsFromMachine], 'node.cluster.x-k8s.io/pool');
+      assert.ok(!(node?.spec?.taints ?? []).some(({ key }) => key === nodeTaints.uninitialized.key));
+    },
+  },
+  {
+    name: 'the MachineDeployment and the Cluster say that all is well',
+    play: async (stage) => {
+      await stage.running({ replicas: 1 });
+      const deployment = await stage.deployment();
+      assert.equal(deployment.status?.phase, 'Running');
+      assert.equal(conditionOf(deployment, 'Available'), 'True Available');
+      assert.equal(conditionOf(deployment, 'RollingOut'), 'False NotRollingOut');
+      assert.equal(conditionOf(deployment, 'MachinesReady'), 'True Ready');
+      assert.deepEqual(owners(deployment), [{ kind: 'Cluster', name: 'played', controller: false }]);
+      assert.deepEqual(deployment.metadata.finalizers, [finalizers.machineDeployment]);
+      const cluster = await stage.until('the Cluster is available', async () => {
+        const seen = await stage.cluster();
+        return conditionOf(seen, 'Available') === 'True Available' && seen;
+      });
+      assert.equal(cluster.status?.phase, 'Provisioned');
+      assert.deepEqual(cluster.metadata.finalizers, [finalizers.cluster]);
+      assert.deepEqual(cluster.status?.initialization, {
+        infrastructureProvisioned: true,
+        controlPlaneInitialized: true,
+      });
+      assert.equal(conditionOf(cluster, 'ControlPlaneInitialized'), 'True Initialized');
+      assert.equal(conditionOf(cluster, 'RemoteConnectionProbe'), 'True ProbeSucceeded');
+      for (const [resource, name] of [
+        [playedClusters, 'played'],
+        [playedTemplates, 'first'],
+      ] as const) {
+        const part = await stage.host.client.get(resource, { namespace: stage.namespace, name });
+        assert.deepEqual(owners(part), [{ kind: 'Cluster', name: 'played', controller: false }]);
+      }
+    },
+  },
+  {
+    name: 'without a kubeconfig that bears its label, Machines are not bound',
+    play: async (stage) => {
+      await stage.addCluster();
+      await stage.addKubeconfig(false);
+      await stage.addTemplate('first');
+      await stage.addDeployment({ replicas: 1 });
+      const waiting = await stage.until('the Machine is provisioned', async () => {
+        const [machine] = await stage.machines();
+        return machine?.status?.phase === 'Provisioned' && machine;
+      });
+      await stage.moments(3);
+      assert.equal(conditionOf(waiting, 'NodeHealthy').split(' ')[0], 'Unknown');
+      assert.equal((await first(stage)).status?.nodeRef, undefined);
+      await stage.patch(secrets, 'played-kubeconfig', { metadata: { labels: { [labels.clusterName]: 'played' } } });
+      await stage.untilAvailable(1);
+    },
+  },
+  {
+    name: 'a host that is provisioned before it says which one it is stays pending, and is bound when it does',
+    play: async (stage) => {
+      stage.provider.tellsProviderID = false;
+      await stage.addCluster();
+      await stage.addKubeconfig();
+      await stage.addTemplate('first');
+      await stage.addDeployment({ replicas: 1 });
+      await stage.until('the Node is there', async () => {
+        const [machine] = await stage.machines();
+        return machine && (await stage.node(machine.metadata.name));
+      });
+      await stage.moments(3);
+      const early = await first(stage);
+      assert.equal(early.status?.phase, 'Pending');
+      assert.equal(early.spec?.providerID, undefined);
+      assert.equal(early.status?.initialization?.infrastructureProvisioned, undefined);
+      assert.equal(
+        messageOf(early.status?.conditions, 'NodeHealthy'),
+        'Waiting for PlayedMachine to report spec.providerID',
+      );
+      stage.provider.tellsProviderID = true;
+      await stage.untilAvailable(1);
+    },
+  },
+  {
+    name: 'a Node that somebody deletes makes its Machine unhealthy, and one that comes back makes it well',
+    play: async (stage) => {
+      await stage.running({ replicas: 1 });
+      const { name } = (await first(stage)).metadata;
+      stage.provider.joins = false;
+      await stage.host.client.delete(nodes, { name });
+      const unwell = await stage.until('the Machine is not ready', async () => {
+        const machine = await stage.machine(name);
+        return conditionOf(machine, 'Ready') === 'False NotReady' && machine;
+      });
+      assert.equal(conditionOf(unwell, 'NodeHealthy'), 'False NodeDeleted');
+      assert.equal(unwell.status?.nodeRef?.name, name);
+      await stage.until('the MachineDeployment says so', async () => {
+        return conditionOf(await stage.deployment(), 'Available') === 'False NotAvailable';
+      });
+      stage.provider.joins = true;
+      await stage.untilAvailable(1);
+    },
+  },
+  {
+    name: 'a Node that has one condition too few keeps its Machine from being ready',
+    play: async (stage) => {
+      await stage.running({ replicas: 1 });
+      const { name } = (await first(stage)).metadata;
+      stage.provider.joins = false;
+      const node = await stage.node(name);
+      const conditions = (node?.status?.conditions ?? []).filter(({ type }) => type !== 'PIDPressure');
+      const { client } = stage.host;
+      await client.patch(
+        nodes,
+        { name },
+        { type: 'merge', body: { status: { conditions } } },
+        { subresource: 'status' },
+      );
+      await stage.until('nobody knows whether the Machine is well', async () => {
+        const machine = await stage.machine(name);
+        return conditionOf(machine, 'NodeHealthy') === 'Unknown NodeHealthyUnknown';
+      });
+      assert.equal(conditionOf(await stage.machine(name), 'Available'), 'False NotReady');
+    },
+  },
+  {
+    name: 'a Machine that nobody made belongs to its Cluster',
+    play: async (stage) => {
+      await stage.running({ replicas: 0 });
+      const { client } = stage.host;
+      const metadata = { namespace: stage.namespace, name: 'alone', labels: { [labels.clusterName]: 'played' } };
+      await client.create(playedMachines, {
+        apiVersion: 'infrastructure.cluster.x-k8s.io/v1',
+        kind: 'PlayedMachine',
+        metadata,
+      });
+      await client.create(machines, {
+        apiVersion: 'cluster.x-k8s.io/v1beta2',
+        kind: 'Machine',
+        metadata,
+        spec: {
+          clusterName: 'played',
+          bootstrap: { dataSecretName: 'nothing' },
+          infrastructureRef: refTo('PlayedMachine', 'alone'),
+        },
+      });
+      const machine = await stage.until('it runs', async () => {
+        const seen = await stage.machine('alone');
+        return seen?.status?.phase === 'Running' && seen;
+      });
+      assert.deepEqual(owners(machine), [{ kind: 'Cluster', name: 'played', controller: false }]);
+      assert.equal(conditionOf(machine, 'UpToDate'), 'none');
+    },
+  },
+];

@@ -1,0 +1,30 @@
+import { createLogger, customResourceDefinitions, isTrue } from '@tartan/kube';
+import { systemClock as clock } from '@tartan/kube/clock';
+import { coreDefinitions, createClusterApi } from '@tartan/sim-cluster-api';
+import { runClusterApiSuite } from '@tartan/sim-cluster-api/suite';
+import { realHost } from './cluster-api/real-host.ts';
+
+/** Quicker than core: what is waited for here is the API server, not a minute. */
+const intervals = { drainRetryMs: 1_000, externalRetryMs: 1_000, deletionRetryMs: 1_000 };
+
+runClusterApiSuite('the stand-in for Cluster API on a real Kubernetes', () =>
+  realHost(async ({ client, subresources }) => {
+    for (const definition of coreDefinitions()) {
+      await client.create(customResourceDefinitions, definition);
+      const name = definition.metadata?.name ?? '';
+      for (;;) {
+        const { status } = await client.get(customResourceDefinitions, { name });
+        if (isTrue(status?.conditions as Parameters<typeof isTrue>[0], 'Established')) break;
+      }
+    }
+    const { evictPod } = subresources;
+    const log = createLogger({ write: () => {}, clock, level: 'error' });
+    const clusterApi = createClusterApi({ client, evictPod, clock, random: Math.random, log, intervals });
+    const stopping = new AbortController();
+    const running = clusterApi.run(stopping.signal);
+    return () => {
+      stopping.abort();
+      return running;
+    };
+  }),
+);

@@ -1,0 +1,44 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
+import { type Client, createClient, createSubresources, httpsTransport, type Subresources } from '@tartan/kube';
+import { systemClock as clock } from '@tartan/kube/clock';
+import type { Host } from '@tartan/sim-cluster-api/suite';
+import { type OwnControlPlane, startControlPlane } from '@tartan/tools-kubernetes';
+
+export interface Place {
+  readonly controlPlane: OwnControlPlane;
+  readonly client: Client;
+  readonly subresources: Subresources;
+}
+
+/** A real control plane of its own, since core's kinds are there once for all, with somebody at work who plays core. Answers how to end that. */
+export const realHost = async (startCore: (place: Place) => Promise<() => Promise<unknown>>): Promise<Host> => {
+  const controlPlane = await startControlPlane({ controllerManager: true });
+  const { url: server, caCertificate: ca, clientCertificate: cert, clientKey: key } = controlPlane;
+  const transport = httpsTransport({ server, ca, clock, credentials: () => ({ certificate: { cert, key } }) });
+  const client = createClient(transport, { clock });
+  const subresources = createSubresources(transport, { clock });
+  const close = async (): Promise<void> => {
+    transport.close();
+    await controlPlane.stop();
+  };
+  try {
+    const stopCore = await startCore({ controlPlane, client, subresources });
+    return {
+      client,
+      subresources,
+      kubeconfig: await readFile(controlPlane.adminKubeconfigPath, 'utf8'),
+      now: () => clock.now(),
+      // Others work at their own pace; to look more often would only slow them down.
+      moment: () => setTimeout(300),
+      patienceMs: 120_000,
+      stop: async () => {
+        await stopCore();
+        await close();
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+};
