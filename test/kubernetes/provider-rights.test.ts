@@ -73,7 +73,7 @@ describe('the manager on a real API server', { timeout: 180_000 }, () => {
   let controlPlane: ControlPlane | undefined;
   after(() => controlPlane?.stop());
 
-  test('works with the rights of its table, and is refused nothing', async (t) => {
+  test('works with the rights of its table, and is refused nothing (INC-16)', async (t) => {
     controlPlane = await startControlPlane();
     const { url, caCertificate: ca, clientCertificate: cert, clientKey: key } = controlPlane;
     const admin = httpsTransport({ server: url, ca, clock, credentials: () => ({ certificate: { cert, key } }) });

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { calledAs } from './called-as.ts';
 import { tartan } from './program.ts';
 
 /** The first signal asks for an end that cleans up; a second one ends us the hard way. */
@@ -6,4 +7,5 @@ const asked = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => asked.abort());
 
 const { stdin, stdout, stderr, env } = process;
-process.exitCode = await tartan(process.argv.slice(2), { stdin, stdout, stderr, env, signal: asked.signal });
+const around = { stdin, stdout, stderr, env, signal: asked.signal };
+process.exitCode = await tartan(process.argv.slice(2), around, calledAs(process.argv[1] ?? ''));

@@ -1,30 +1,33 @@
-import type { Writable } from 'node:stream';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { NotAnsweredError, type Terminal } from './host/ask-secret.ts';
+import packageFile from '../package.json' with { type: 'json' };
+import { addExplainCommand } from './explain/command.ts';
+import { addFleetCommand } from './fleet/command.ts';
+import { NotAnsweredError } from './host/ask-secret.ts';
 import type { DoctorOptions } from './host/doctor.ts';
-import { lookOf } from './host/show.ts';
+import { addOrphansCommand } from './orphans/command.ts';
+import { addPodsCommand } from './pods/command.ts';
+import { addPoolCommand } from './pool/command.ts';
+import { addRollCommand } from './roll/command.ts';
+import { inTheWordsOf, type Shell, type Surroundings } from './shell.ts';
+import { lookOf } from './show/look.ts';
+import { addVersionCommand } from './version/command.ts';
 
-/** What a command has to do with the outside. */
-export interface Surroundings {
-  readonly stdin: Terminal['input'];
-  readonly stdout: Writable & { isTTY?: boolean };
-  readonly stderr: Writable;
-  readonly env: NodeJS.ProcessEnv;
-  /** Fires when somebody wants it to end. */
-  readonly signal: AbortSignal;
-}
+export type { Surroundings } from './shell.ts';
+
+/** Not 1: that means something else to whoever asks in a script whether a Mac differs, or Pods are stuck. */
+const wrongArguments = 2;
 
 /** Runs `tartan` with these arguments. Answers the exit code; what went wrong has been said. */
-export const tartan = async (args: readonly string[], around: Surroundings): Promise<number> => {
+export const tartan = async (args: readonly string[], around: Surroundings, calledAs = 'tartan'): Promise<number> => {
   let code = 0;
-  const program = commands(around, (ended) => {
+  const program = commands(around, calledAs, (ended) => {
     code = ended;
   });
   try {
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
-    // commander has said what is wrong with the arguments, or shown the help that was asked for.
-    if (error instanceof Error && 'exitCode' in error) return Number(error.exitCode);
+    // commander has said what is wrong with the arguments, or shown what was asked for.
+    if (error instanceof Error && 'exitCode' in error) return error.exitCode === 0 ? 0 : wrongArguments;
     throw error;
   }
   return code;
@@ -61,13 +64,27 @@ const withHostOptions = (command: Command): Command =>
     .option('--identity <file>', 'private SSH key that the Mac knows (default: the first of ~/.ssh/id_*)')
     .option('--host-key <fingerprint>', 'SHA256:… that the Mac must show; without it, the one it shows is trusted');
 
+/** Where nobody says how wide a line may be. */
+const usualWidth = 100;
+
 /** Each command is loaded when it is called: a doctor needs no simulator. */
-const commands = ({ stdin, stdout, stderr, env, signal }: Surroundings, end: (code: number) => void): Command => {
-  const program = new Command('tartan')
+export const commands = (around: Surroundings, calledAs: string, end: (code: number) => void): Command => {
+  const { stdin, stdout, stderr, env, signal } = around;
+  const program = new Command(calledAs)
     .description('Mac minis as Kubernetes nodes whose Pods are macOS virtual machines.')
-    .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })
+    .configureOutput({
+      writeOut: (text) => stdout.write(inTheWordsOf(calledAs, text)),
+      writeErr: (text) => stderr.write(inTheWordsOf(calledAs, text)),
+      getOutHelpWidth: () => (stdout.isTTY === true ? (stdout.columns ?? usualWidth) : usualWidth),
+    })
     .exitOverride()
-    .showHelpAfterError('(see tartan --help)');
+    .version(packageFile.version, '--version', 'print the version')
+    .helpOption('-h, --help', 'print this')
+    .addHelpText(
+      'after',
+      `
+Begin with: tartan up. Each command has its own --help, with examples and exit codes. In a checkout: npm run tartan -- COMMAND.`,
+    );
 
   /** What a command of ours rejects with is made for people. */
   const run = async (name: string, command: () => Promise<number>, failed = 2): Promise<void> => {
@@ -75,24 +92,26 @@ const commands = ({ stdin, stdout, stderr, env, signal }: Surroundings, end: (co
       end(await command());
     } catch (error) {
       const text = signal.aborted ? 'stopped.' : error instanceof Error ? error.message : String(error);
-      stderr.write(`tartan ${name}: ${text}\n`);
+      stderr.write(`${calledAs} ${name}: ${inTheWordsOf(calledAs, text)}\n`);
       end(signal.aborted || error instanceof NotAnsweredError ? 130 : failed);
     }
   };
 
+  program.commandsGroup('Try it on this machine:');
   program
     .command('up')
     .description('Start a fleet of simulated Macs on this machine and keep it running until Ctrl-C.')
     .option('--port <port>', 'port of the Kubernetes API on 127.0.0.1; 0 takes a free one', port, 0)
     .option('--pool <count>', 'Macs in the pool', countOf(1, 64), 4)
     .option('--machines <count>', 'machines that are asked for', countOf(1, 64), 2)
-    .option('--once', 'stop again as soon as the first machine is Ready: exit code 0 says that it works here')
+    .option('--once', 'stop again as soon as a Pod runs on a Mac: exit code 0 says that it works here')
     .addHelpText(
       'after',
       `
 What starts is an embedded Kubernetes, a simulated Scaleway with a pool of simulated Macs, and the provider, which claims
-Macs for machines and prepares them over SSH. The agent on the Macs is played: they become Nodes and run no Pods yet. No
-container, no download, nothing outside one temporary folder, which is removed when it stops. Real kubectl works against it.
+Macs for machines and prepares them over SSH. The agent runs on each, as on a real one, and a Pod becomes a virtual machine
+of a stand-in for tart. No container, no download, nothing outside one temporary folder, which is removed when it stops.
+Real kubectl works against it.
 
 Examples:
   $ tartan up                             start, say what happens and what to try, run until Ctrl-C
@@ -112,6 +131,7 @@ Examples:
       ),
     );
 
+  program.commandsGroup('Look after one Mac:');
   withHostOptions(program.command('prepare-host'))
     .description('Prepare one Mac by hand: root without a password, power settings, a console session that is proven.')
     .option('--busy', 'virtual machines run on it: leave out what would kill them')
@@ -157,5 +177,24 @@ Exit codes: 0 as wanted; 1 something differs; 2 could not look.`,
       }),
     );
 
+  program.commandsGroup('Look after a cluster:');
+  const shell: Shell = { ...around, calledAs, run };
+  addFleetCommand(program, shell);
+  addExplainCommand(program, shell);
+  addPoolCommand(program, shell);
+  addOrphansCommand(program, shell);
+  addRollCommand(program, shell);
+  addPodsCommand(program, shell);
+
+  program.commandsGroup('Help:');
+  addVersionCommand(program, shell);
+  program.helpCommand('help [command]', 'print the help of a command');
+  pointToHelp(program, calledAs);
   return program;
+};
+
+/** Whoever gets a command wrong is told of the help of that very command. */
+const pointToHelp = (command: Command, name: string): void => {
+  command.showHelpAfterError(`(see ${name} --help)`);
+  for (const each of command.commands) pointToHelp(each, `${name} ${each.name()}`);
 };

@@ -20,7 +20,7 @@ const credentials = { SCW_ACCESS_KEY: accessKey, SCW_SECRET_KEY: secretKey, SCW_
 const limit = { timeout: 60_000 };
 
 describe('the manager as a program, told what it cannot do', limit, () => {
-  test('--help is for people, and comes before everything else', async (t) => {
+  test('--help is for people, and comes before everything else (INC-01)', async (t) => {
     const { code, stdout, stderr } = await startManager(t, ['--nonsense', '--help']).ended;
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(stdout, /--orphan-reclaim-zones/);

@@ -88,7 +88,7 @@ describe('preparing a Mac by hand', () => {
     assert.equal(third.code, 0, third.out);
   });
 
-  test('finds a wrong password out at the console, where root was given before (the review of the incident)', async () => {
+  test('finds a wrong password out at the console, where root was given before (the review of INC-07)', async () => {
     const mac = await freshMac();
     const rule = mac.path('/etc/sudoers.d/m1-nopasswd');
     writeFileSync(rule, 'm1 ALL=(ALL) NOPASSWD: ALL\n');
@@ -112,7 +112,7 @@ describe('preparing a Mac by hand', () => {
     });
   }
 
-  test('works where loginwindow is dead or must not be restarted by launchd', async () => {
+  test('works where loginwindow is dead or must not be restarted by launchd (INC-08)', async () => {
     for (const loginwindow of ['dead', 'forbidden'] as const) {
       const mac = await freshMac();
       mac.faults.loginwindow = loginwindow;

@@ -1,7 +1,8 @@
 import type { Writable } from 'node:stream';
 import { type CheckOutcome, checkHost, preparationSteps, type StepReport } from '@tartan/host';
 import { reach, type Target } from './reach.ts';
-import { type Look, outcomeText, reportLines, reportRows } from './show.ts';
+import type { Look } from '../show/look.ts';
+import { outcomeText, reportLines, reportRows } from './show.ts';
 import { readSpecFile } from './spec-file.ts';
 
 export interface DoctorOptions extends Target {

@@ -2,7 +2,8 @@ import { hostname } from 'node:os';
 import { convergeHost, type HostOutcome, preparationSteps } from '@tartan/host';
 import { askSecret, type Terminal } from './ask-secret.ts';
 import { reach, type Target } from './reach.ts';
-import { eventLine, type Look, outcomeText } from './show.ts';
+import type { Look } from '../show/look.ts';
+import { eventLine, outcomeText } from './show.ts';
 
 export interface PrepareOptions extends Target {
   /** Virtual machines run on the Mac: what would kill them is left out. */

@@ -1,21 +1,5 @@
 import type { HostEvent, HostOutcome, StepReport } from '@tartan/host';
-
-/** How lines look: colours only on a terminal that wants them. */
-export interface Look {
-  readonly colours: boolean;
-}
-
-export const lookOf = (stream: { isTTY?: boolean }, env: NodeJS.ProcessEnv): Look => ({
-  colours: stream.isTTY === true && !env['NO_COLOR'],
-});
-
-const paint = ({ colours }: Look, code: number, text: string): string =>
-  colours ? `\u001B[${code}m${text}\u001B[0m` : text;
-
-const green = 32;
-const yellow = 33;
-const red = 31;
-const dim = 2;
+import { type Look, paint, type Tone } from '../show/look.ts';
 
 /** One line for what happens while a host is prepared; none for what is not worth one. */
 export const eventLine = (event: HostEvent, look: Look): string | undefined => {
@@ -23,28 +7,28 @@ export const eventLine = (event: HostEvent, look: Look): string | undefined => {
     case 'step started':
       return undefined;
     case 'artifact started':
-      return `  ${paint(look, dim, `sending ${event.artifact} (${megabytes(event.size)})`)}`;
+      return `  ${paint(look, 'dim', `sending ${event.artifact} (${megabytes(event.size)})`)}`;
     case 'artifact finished':
       return undefined;
     case 'step finished': {
       const [mark, colour] = marks[event.result];
-      const seconds = paint(look, dim, `${(event.took / 1000).toFixed(1)} s`);
-      const found = event.differences.map((what) => `\n    ${paint(look, dim, `was: ${what}`)}`).join('');
-      return `${paint(look, colour, mark)} ${event.title}  ${paint(look, dim, words[event.result])} ${seconds}${found}`;
+      const seconds = paint(look, 'dim', `${(event.took / 1000).toFixed(1)} s`);
+      const found = event.differences.map((what) => `\n    ${paint(look, 'dim', `was: ${what}`)}`).join('');
+      return `${paint(look, colour, mark)} ${event.title}  ${paint(look, 'dim', words[event.result])} ${seconds}${found}`;
     }
   }
 };
 
 type Result = Extract<HostEvent, { kind: 'step finished' }>['result'];
 
-const marks: Readonly<Record<Result, readonly [string, number]>> = {
-  unchanged: ['✓', green],
-  applied: ['✓', green],
-  removed: ['✓', green],
-  deferred: ['…', yellow],
-  different: ['≠', yellow],
-  failed: ['✗', red],
-  'cut short': ['✗', red],
+const marks: Readonly<Record<Result, readonly [string, Tone]>> = {
+  unchanged: ['✓', 'good'],
+  applied: ['✓', 'good'],
+  removed: ['✓', 'good'],
+  deferred: ['…', 'warn'],
+  different: ['≠', 'warn'],
+  failed: ['✗', 'bad'],
+  'cut short': ['✗', 'bad'],
 };
 
 const words: Readonly<Record<Result, string>> = {
@@ -83,10 +67,10 @@ export const outcomeText = (outcome: Exclude<HostOutcome, { kind: 'converged' }>
 
 /** One step of `tartan doctor`, for people. */
 export const reportLines = (report: StepReport, look: Look): string => {
-  const [mark, colour] =
-    report.state === 'as wanted' ? ['✓', green] : report.state === 'different' ? ['≠', yellow] : ['✗', red];
+  const [mark, colour]: readonly [string, Tone] =
+    report.state === 'as wanted' ? ['✓', 'good'] : report.state === 'different' ? ['≠', 'warn'] : ['✗', 'bad'];
   const lines = [
-    `${paint(look, colour, mark)} ${report.title}  ${paint(look, dim, report.state)}`,
+    `${paint(look, colour, mark)} ${report.title}  ${paint(look, 'dim', report.state)}`,
     ...report.differences.map((what) => `    ${what}`),
     ...(report.error === undefined ? [] : [`    ${report.error.message}`]),
   ];

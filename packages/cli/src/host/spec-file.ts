@@ -35,6 +35,7 @@ const schema = z.strictObject({
     release: file,
     nodeLabels: z.record(z.string(), z.string()).default({}),
     providerID: z.string().optional(),
+    kubeletVersion: z.string().optional(),
     hostCPU: z.int().positive().default(8),
     hostMemoryMB: z.int().positive().default(16_384),
     maxPods: z.int().positive().default(3),
@@ -64,7 +65,7 @@ export const readSpecFile = async (path: string): Promise<HostSpec> => {
     }
   };
   const { tailscale, nodeExporter, ghActionsRunner, agent } = written;
-  const { providerID, ...restOfAgent } = agent;
+  const { providerID, kubeletVersion, ...restOfAgent } = agent;
   return {
     user: written.user,
     nodeName: written.nodeName,
@@ -77,6 +78,7 @@ export const readSpecFile = async (path: string): Promise<HostSpec> => {
     agent: {
       ...restOfAgent,
       ...(providerID !== undefined && { providerID }),
+      ...(kubeletVersion !== undefined && { kubeletVersion }),
       runtime: await artifact('agent.runtime', agent.runtime),
       release: await artifact('agent.release', agent.release),
     },

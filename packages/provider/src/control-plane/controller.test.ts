@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { annotations, externalControlPlane } from '@tartan/api';
 import { createClient, httpsTransport, KubeError, loadConfig, namespaces, secrets } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
-import { serve } from '@tartan/sim-kubernetes';
+import { bindClusterRole, serve } from '@tartan/sim-kubernetes';
 import { namespace } from '../cluster/testing/stage.ts';
 import { setStage } from './testing/stage.ts';
 
@@ -68,6 +68,8 @@ test('core connects with it, over HTTPS, as that ServiceAccount', async (t) => {
   });
   const transport = httpsTransport({ ...config, clock: systemClock });
   t.after(() => transport.close());
+  const account = { kind: 'ServiceAccount', namespace, name: 'capi-remote' } as const;
+  bindClusterRole(stage.kubernetes.api, 'cluster-admin', account);
   const { items } = await createClient(transport, { clock: systemClock }).list(namespaces);
   assert.ok(items.some(({ metadata }) => metadata.name === namespace));
 });

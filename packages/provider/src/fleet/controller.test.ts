@@ -38,7 +38,7 @@ test('machines without a MacFleet get one, of which kstatus can tell that it is 
   assert.deepEqual(stage.told, []);
 });
 
-test('a canary alone, then as many as may be, until all are done; said once each', async (t) => {
+test('a canary alone, then as many as may be, until all are done; said once each (INC-11, INC-12)', async (t) => {
   const stage = await begin(t);
   await stage.release('r2', ...four);
   const rolling = await stage.fleet();
@@ -161,7 +161,7 @@ test('a paused fleet gives no more turns; who has one finishes', async (t) => {
   assert.deepEqual(stage.told, ['RollStarted']);
 });
 
-test('a Mac that is down gets no turn and keeps nobody waiting', async (t) => {
+test('a Mac that is down gets no turn and keeps nobody waiting (INC-12)', async (t) => {
   const stage = await begin(t);
   await stage.setReady('mac-a', false);
   await stage.release('r2', ...four);

@@ -71,7 +71,7 @@ export const observe = async (
   };
 };
 
-const fleetFacts = ({ metadata, spec, status }: Live<MacFleet>): FleetFacts => ({
+export const fleetFacts = ({ metadata, spec, status }: Live<MacFleet>): FleetFacts => ({
   ours: metadata.labels?.[labels.managedBy] === labelValues.managedBy,
   deleting: metadata.deletionTimestamp !== undefined,
   paused: spec.paused,

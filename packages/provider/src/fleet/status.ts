@@ -8,7 +8,7 @@ import { sentence } from './words.ts';
 
 type Roll = Extract<Decision, { kind: 'roll' }>;
 
-const countsOf = ({ machines, desired }: Snapshot): Counts => {
+export const countsOf = ({ machines, desired }: Snapshot): Counts => {
   const there = machines.filter(({ deleting }) => !deleting);
   return {
     desired,

@@ -22,8 +22,14 @@ export interface Observer {
   readonly limits: Limits;
 }
 
+/** What can be had for nothing. */
+type Shown = Pick<Observer, 'machines' | 'macHosts' | 'defaultPoolPrefix' | 'random' | 'limits'> & {
+  readonly sightings: Pick<Sightings, 'of'>;
+  readonly clock: Pick<Clock, 'now'>;
+};
+
 /** From caches and sightings: costs nothing. What matters and may be old is asked for by the two functions below. */
-export const observe = (observer: Observer, { metadata, spec, status = {} }: Live<MacHost>): Snapshot => {
+export const observe = (observer: Shown, { metadata, spec, status = {} }: Live<MacHost>): Snapshot => {
   const { sightings, machines, clock, limits } = observer;
   const server = viewOf(sightings.of(spec.zone, metadata.name));
   return {
@@ -65,13 +71,19 @@ export const findHolder = async (
 ): Promise<Holder> => {
   if (!consumerRef) return { kind: 'none' };
   if (!isMachine(consumerRef)) return { kind: 'unknown' };
-  const { namespace, name, uid } = consumerRef;
+  const { namespace, name } = consumerRef;
   const found = await client.get(machine.resource, { namespace, name }, options).catch((error: unknown) => {
     if (isKubeError(error, 'notFound')) return undefined;
     throw error;
   });
-  // Another machine under the same name is somebody else.
-  return found?.metadata.uid === uid ? holderOf(found, id) : { kind: 'gone' };
+  return judgeHolder(consumerRef, id, found);
+};
+
+/** Who holds it, by the machine of that name as the API server has it now. Another one under the same name is somebody else. */
+export const judgeHolder = (ref: MacHostSpec['consumerRef'], id: string, found: Machine | undefined): Holder => {
+  if (!ref) return { kind: 'none' };
+  if (!isMachine(ref)) return { kind: 'unknown' };
+  return found?.metadata.uid === ref.uid ? holderOf(found, id) : { kind: 'gone' };
 };
 
 const viewOf = (sighting: Sighting): ServerView => {

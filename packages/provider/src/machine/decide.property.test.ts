@@ -80,7 +80,7 @@ describe('whatever a machine looks like', () => {
     );
   });
 
-  it('a providerID is set only where there is none', () => {
+  it('a providerID is set only where there is none (INC-38)', () => {
     fc.assert(
       fc.property(anySnapshot, (snapshot) => {
         if (decide(snapshot).kind === 'set provider id') assert.equal(snapshot.machine?.providerID, undefined);

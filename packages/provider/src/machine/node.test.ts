@@ -66,7 +66,7 @@ describe('ready, phase and addresses of a machine', () => {
 });
 
 describe('a Node that somebody deleted', () => {
-  it('is registered again after two minutes, by the light way', async (t) => {
+  it('is registered again after two minutes, by the light way (INC-35)', async (t) => {
     const stage = await setStage(t);
     await stage.start();
     await stage.living();
@@ -111,7 +111,7 @@ describe('a Node that somebody deleted', () => {
     assert.equal(stage.work.jobs.length, 1);
   });
 
-  it('is tried again while its Mac does not answer, and never more than that', async (t) => {
+  it('is tried again while its Mac does not answer, and never more than that (INC-13)', async (t) => {
     const stage = await setStage(t);
     await stage.start();
     await stage.living();

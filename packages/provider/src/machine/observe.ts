@@ -1,14 +1,15 @@
-import { finalizers, type MacHost, parseProviderID } from '@tartan/api';
+import { finalizers, type MacHost } from '@tartan/api';
 import { hasFinalizer, isKubeError, keyOf, leases, type Live, pods } from '@tartan/kube';
 import { isVersionedPin } from '@tartan/scaleway';
-import { chooseHost, readHost, type Wanted } from '../claim/index.ts';
+import { readHost, type Wanted } from '../claim/index.ts';
 import { findTurn } from '../fleet/turn.ts';
 import { fleetNameOf } from '../fleet/fleet-name.ts';
 import { type MachineSecret, readMachineSecret } from '../host-work/machine-secret.ts';
 import { identityIssuedFor } from '../identity/issued-identity.ts';
 import type { Absences } from '../pods/absences.ts';
+import { choose, wantedOf } from './choose.ts';
 import { clusterFacts } from './cluster-facts.ts';
-import { hostFacts, isGone, lookForServer } from './host-facts.ts';
+import { hostFacts, lookForServer } from './host-facts.ts';
 import { type HostPlan, planHost } from './host-plan.ts';
 import { keyNameOf } from './key-name.ts';
 import { nodeFacts } from './node-facts.ts';
@@ -101,33 +102,7 @@ export const observe = async (world: World, machine: Machine, signal: AbortSigna
   };
 };
 
-const wantedOf = ({ metadata, spec }: Machine, defaultPrefix: string | undefined): Wanted => ({
-  name: metadata.name,
-  uid: metadata.uid,
-  zone: spec.zone,
-  type: spec.type,
-  os: spec.os,
-  poolPrefix: spec.adoptPoolPrefix || defaultPrefix || '',
-});
-
 const notAsked: [ChoiceFacts, undefined] = [{ kind: 'not asked' }, undefined];
-
-const choose = (
-  { macHosts, machines, clock }: World,
-  { metadata, spec }: Machine,
-  wanted: Wanted,
-): [ChoiceFacts, Live<MacHost> | undefined] => {
-  // Whoever has told Cluster API its server has no choice any more.
-  const told = spec.providerID ? parseProviderID(spec.providerID) : undefined;
-  const hosts = macHosts
-    .list()
-    .filter((host) => !isGone(host) && (!spec.providerID || host.metadata.name === told?.serverID));
-  const others = machines.list().filter((other) => other.metadata.uid !== metadata.uid);
-  const reservedByOthers = new Set(others.flatMap(({ status }) => status?.serverID ?? []));
-  const choice = chooseHost(wanted, { hosts, reservedByOthers, now: clock.now() });
-  if (choice.kind === 'chosen') return [{ kind: 'chosen', serverID: choice.host.metadata.name }, choice.host];
-  return [{ kind: 'none', message: choice.message }, undefined];
-};
 
 const keyFacts = ({ fleetKeys }: World, machine: Machine): Snapshot['fleetKey'] => {
   const key = fleetKeys.of(keyNameOf(machine));

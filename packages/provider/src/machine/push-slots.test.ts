@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { createPushSlots } from './push-slots.ts';
 
 describe('slots for pushes', () => {
-  it('are as many as there are, and can be given back once', () => {
+  it('are as many as there are, and can be given back once (INC-11)', () => {
     const slots = createPushSlots(2);
     const first = slots.take() ?? assert.fail();
     slots.take();

@@ -129,7 +129,7 @@ describe('steps that need an idle Mac', () => {
     return wanted;
   };
 
-  it('wait behind a cordon until its Pods are gone', async (t) => {
+  it('wait behind a cordon until its Pods are gone (INC-04)', async (t) => {
     const stage = await setStage(t);
     await deferring(stage);
     const first = stage.work.jobs[1];
@@ -235,7 +235,7 @@ describe('a roll that fails', () => {
     { kind: 'host key changed', message: 'another key' },
     { kind: 'not wiped', message: 'm', hostKey: 'k' },
   ] satisfies WorkOutcome[])
-    it(`because of "${outcome.kind}" says nothing against what was sent`, async (t) => {
+    it(`because of "${outcome.kind}" says nothing against what was sent (INC-13)`, async (t) => {
       const stage = await setStage(t);
       await drifting(stage);
       stage.work.next(outcome);

@@ -1,18 +1,16 @@
-import { finalizers } from '@tartan/api';
 import {
   again,
   type Client,
   type EventRecorder,
-  isKubeError,
   type Live,
   type Logger,
   type ObjectName,
   type Outcome,
-  pods,
   settled,
 } from '@tartan/kube';
 import { decide } from './decide.ts';
 import { freshWorld, type Observer, observe, type Pod } from './observe.ts';
+import { removeVMCleanup } from './remove-finalizer.ts';
 import { happeningOf, type ReleaseCause } from './status.ts';
 
 export interface Releaser {
@@ -31,8 +29,7 @@ const conflictPauseMs = 1000;
  * Removes the agent's finalizer from a Pod that the caches say should lose it.
  *
  * Flow: Pod and Node read anew from the server, decided anew on what they are, one merge patch of `metadata.finalizers`.
- * Guarantees: the patch holds UID and resource version of the Pod that was judged, so it meets no other Pod and no other state of
- * it; finalizers of others stay. To repeat it after a crash does nothing more.
+ * Guarantees: those of `removeVMCleanup`. To repeat it after a crash does nothing more.
  * Caveats: a Node that registers between the second read and the patch is not noticed, a few milliseconds. Its agent then finds a VM
  * without a Pod, which it collects. The Pod itself goes once nobody else holds it and its deletion has no grace period left: the
  * Pod garbage collector of Kubernetes sees to that for Pods without a Node.
@@ -59,16 +56,10 @@ const letGo = async (
   because: ReleaseCause,
   signal: AbortSignal,
 ): Promise<Outcome> => {
-  const { name, namespace = '', uid, resourceVersion } = pod.metadata;
-  const others = (pod.metadata.finalizers ?? []).filter((finalizer) => finalizer !== finalizers.vmCleanup);
-  const body = { metadata: { uid, resourceVersion, finalizers: others } };
-  try {
-    await client.patch(pods, { name, namespace }, { type: 'merge', body }, { signal });
-  } catch (error) {
-    if (isKubeError(error, 'notFound')) return settled;
-    if (isKubeError(error, 'conflict')) return again(conflictPauseMs);
-    throw error;
-  }
+  const removal = await removeVMCleanup(client, pod, { signal });
+  if (removal.kind === 'gone') return settled;
+  if (removal.kind === 'changed') return again(conflictPauseMs);
+  const { name, namespace, uid } = pod.metadata;
   const node = pod.spec?.nodeName;
   log.info('Released a Pod that no agent is left to clean up', { namespace, name, uid, node, because });
   count(because);

@@ -6,7 +6,7 @@ import { setStage } from './testing/stage.ts';
 
 const ours = finalizers.vmCleanup;
 
-test('a deleted Pod of a Mac that is gone goes after the grace, not before, and an event says why', async (t) => {
+test('a deleted Pod of a Mac that is gone goes after the grace, not before, and an event says why (INC-71)', async (t) => {
   const stage = await setStage(t);
   await stage.addNode('mac-1');
   await stage.addPod('vm', 'mac-1');
@@ -118,7 +118,7 @@ test('a Node that registers just before the write is seen, and keeps its Pods', 
   await stop();
 });
 
-test('a Pod that somebody writes between the look and the patch is looked at again', async (t) => {
+test('a Pod that somebody writes between the look and the patch is looked at again, and counted once (INC-71)', async (t) => {
   const stage = await setStage(t);
   await stage.addPod('vm', 'mac-1');
   await stage.deletePod('vm');

@@ -15,7 +15,7 @@ import {
 import type { Clock } from '@tartan/kube/clock';
 import { type Absences, createAbsences } from './absences.ts';
 import { type Releaser, release } from './act.ts';
-import { decide } from './decide.ts';
+import { decide, usualGraceMs } from './decide.ts';
 import { cachedWorld, type Node, observe, type Pod } from './observe.ts';
 
 export interface PodReleaseOptions extends Omit<Releaser, 'observer'> {
@@ -28,8 +28,6 @@ export interface PodReleaseOptions extends Omit<Releaser, 'observer'> {
   /** 5 min unless told: a Mac that reboots is back by then. */
   graceMs?: number;
 }
-
-const usualGraceMs = 5 * 60_000;
 
 /**
  * Lets go of Pods that are being deleted and whose Mac is gone, so that a dead Mac does not hold them forever (invariant 6).

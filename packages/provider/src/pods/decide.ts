@@ -30,6 +30,9 @@ export type Decision =
   | { kind: 'wait'; forMs: number }
   | { kind: 'release'; because: 'nodeGone' | 'neverBound' };
 
+/** A Mac that reboots is back by then. */
+export const usualGraceMs = 5 * 60_000;
+
 /** A Pod may have hours to end, and somebody may set the clock: nothing is lost by a look in between. */
 const longestWaitMs = 10 * 60_000;
 

@@ -82,7 +82,8 @@ const locate = async (
   return { kind: 'present' };
 };
 
-const factsOf = (pod: Live<Pod>): PodFacts => {
+/** What of a Pod the decision hangs on. */
+export const factsOf = (pod: Live<Pod>): PodFacts => {
   const { deletionTimestamp } = pod.metadata;
   return {
     held: hasFinalizer(pod, finalizers.vmCleanup),

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { macFleet, macHost, machine } from '@tartan/api';
+import { nodes } from '@tartan/kube';
+import { schemas } from './docs/schemas.ts';
+import { runTartan, serveCluster, startCluster, type TestCluster } from './testing/cluster.ts';
+import { aFleet, aHost, aMachine, aNode, said } from './testing/objects.ts';
+
+/** The real commands over HTTPS, with a kubeconfig as kubectl has it. */
+describe('commands for operators', () => {
+  let cluster: TestCluster;
+  let served: Awaited<ReturnType<typeof serveCluster>>;
+  before(async () => {
+    cluster = await startCluster();
+    served = await serveCluster(cluster);
+    await cluster.add(
+      machine.resource,
+      aMachine('mac-1', {
+        phase: 'Pending',
+        conditions: [said('Provisioned', 'False', 'NoAvailableHost', 'None is free.')],
+      }),
+    );
+    await cluster.add(macHost.resource, aHost('h-1', { state: 'stranded', name: 'nobody-s' }));
+    await cluster.add(macFleet.resource, aFleet('macos'));
+    await cluster.add(nodes, aNode('mac-9'));
+  });
+  after(async () => {
+    await served.stop();
+    cluster.stop();
+  });
+
+  const cases: readonly [args: string[], code: number, out: RegExp][] = [
+    [['fleet'], 0, /mac-1 +macos +Pending[^]*h-1 +stranded[^]*mac-9 Ready/],
+    [['fleet', '-n', 'nowhere'], 0, /h-1 +stranded/],
+    [['explain', 'mac-1'], 0, /^The machine mac-1 is Pending[^]*Decision\n {2}It has no Mac\./],
+    [['explain', 'h-1'], 0, /stranded/],
+    [['pool'], 0, /stranded +M2-L/],
+    [['orphans'], 1, /h-1 +nobody-s .* leave +ReportOnly/],
+    [['roll', 'status'], 0, /^FLEET +STATE/],
+    [['roll', 'status', 'none'], 1, /There is no MacFleet none/],
+    [['version'], 0, /Kubernetes +v1\.[^]*agent +v1\.2\.3 +mac-9/],
+    [['pods', 'unstick'], 0, /No Pod is stuck/],
+  ];
+  for (const [args, code, out] of cases)
+    test(`tartan ${args.join(' ')}`, async () => {
+      const answer = await served.run(args);
+      assert.match(answer.out, out);
+      assert.deepEqual([answer.code, answer.err], [code, '']);
+      assert.ok(!answer.out.includes('\u001B'));
+    });
+
+  const documents: readonly [args: string[], schema: string][] = [
+    [['fleet'], 'fleet'],
+    [['explain', 'mac-1'], 'explain'],
+    [['explain', 'mac-9'], 'explain'],
+    [['explain', 'fleet/macos'], 'explain'],
+    [['pool'], 'pool'],
+    [['orphans'], 'orphans'],
+    [['roll', 'status'], 'roll status'],
+    [['version'], 'version'],
+    [['version', '--client'], 'version'],
+  ];
+  for (const [args, schema] of documents)
+    test(`tartan ${args.join(' ')} -o json is as documented`, async () => {
+      const { out } = await served.run([...args, '-o', 'json']);
+      schemas[schema]?.parse(JSON.parse(out));
+    });
+
+  test('a fleet is paused and resumed, once each', async () => {
+    const paused = await served.run(['roll', 'pause', 'macos']);
+    assert.deepEqual([paused.code, paused.out.split(':')[0]], [0, 'macos is paused']);
+    assert.match((await served.run(['roll', 'pause'])).out, /^macos was paused already\.$/m);
+    const { out } = await served.run(['roll', 'resume', '-o', 'json']);
+    const { paused: isPaused, changed } = JSON.parse(out);
+    schemas['roll resume']?.parse(JSON.parse(out));
+    assert.deepEqual([isPaused, changed], [false, true]);
+    const none = await served.run(['roll', 'pause', 'nope']);
+    assert.deepEqual(
+      [none.code, none.err],
+      [1, 'tartan roll pause: There is no MacFleet nope. There are: default/macos.\n'],
+    );
+  });
+
+  test('as a plugin of kubectl, every text says so', async () => {
+    const help = await served.run(['roll', 'pause', '--help'], 'kubectl tartan');
+    assert.match(
+      help.out,
+      /^Usage: kubectl tartan roll pause \[options\] \[fleet\]\n[^]*\$ kubectl tartan roll pause macos/,
+    );
+    const unknown = await served.run(['explain', 'nothing-there'], 'kubectl tartan');
+    assert.match(unknown.err, /^kubectl tartan explain: .* kubectl tartan fleet shows what there is\.\n$/);
+    const typo = await served.run(['flet'], 'kubectl tartan');
+    assert.match(typo.err, /Did you mean fleet\?\)\n\(see kubectl tartan --help\)/);
+    assert.match((await served.run(['fleet'], 'kubectl tartan')).out, /: kubectl\s+tartan\s+explain\s+NAME/);
+  });
+
+  test('-n and -A together make no sense', async () => {
+    const { code, err } = await served.run(['fleet', '-A', '-n', 'x']);
+    assert.equal(code, 2);
+    assert.match(err, /cannot be used with/);
+  });
+});
+
+describe('without what they need', () => {
+  test('no cluster: what to set', async () => {
+    const { code, err } = await runTartan(['fleet'], { HOME: '/nonexistent' });
+    assert.equal(code, 2);
+    assert.match(err, /^tartan fleet: No cluster is configured: .* Set KUBECONFIG to a kubeconfig file\.\n$/);
+  });
+
+  test('no answer: version tells its own, and that the cluster is silent', async () => {
+    const { code, out, err } = await runTartan(['version'], { HOME: '/nonexistent' });
+    assert.equal(code, 2);
+    assert.match(out, /^WHAT +VERSION +WHERE\ntartan +\d/);
+    assert.match(err, /No cluster is configured/);
+  });
+
+  test('no custom resources: how to install them', async () => {
+    const cluster = await startCluster({ kinds: false });
+    const served = await serveCluster(cluster);
+    try {
+      const { code, err } = await served.run(['fleet']);
+      assert.equal(code, 2);
+      assert.match(
+        err,
+        /knows no ScalewayAppleSiliconMachine .* not installed, .* kubectl apply -f packages\/api\/crds\.\n$/,
+      );
+    } finally {
+      await served.stop();
+      cluster.stop();
+    }
+  });
+});

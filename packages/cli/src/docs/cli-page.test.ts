@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { runTartan } from '../testing/cluster.ts';
+import { cliPage } from './cli-page.ts';
+import { fieldsOf, schemas } from './schemas.ts';
+
+test('docs/cli.md says what --help says (npm run generate)', () => {
+  assert.equal(readFileSync(join(import.meta.dirname, '../../../../docs/cli.md'), 'utf8'), cliPage());
+});
+
+test('every command that prints JSON has a schema, and every command has exit codes in its help', async () => {
+  const names = [
+    'fleet',
+    'explain',
+    'pool',
+    'orphans',
+    'roll status',
+    'roll pause',
+    'roll resume',
+    'version',
+    'pods unstick',
+    'doctor',
+    'prepare-host',
+  ];
+  for (const name of names) {
+    const { out } = await runTartan([...name.split(' '), '--help'], {});
+    assert.match(out, /\nExamples:\n[^]*\nExit codes: 0 /, name);
+    assert.ok(cliPage().includes(`## tartan ${name}\n`), name);
+  }
+});
+
+test('a schema is told field by field', () => {
+  const { fleet } = schemas;
+  const fields = fleet ? fieldsOf(fleet) : [];
+  assert.deepEqual(
+    fields.find(({ path }) => path === 'macs[].vms[].waiting'),
+    {
+      path: 'macs[].vms[].waiting',
+      type: 'string, or null',
+      description: 'What it waits for, in the word of its agent.',
+    },
+  );
+});

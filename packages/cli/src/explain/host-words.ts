@@ -1,0 +1,45 @@
+import type { HostDecision } from '@tartan/provider/decisions';
+import type { Words } from './document.ts';
+
+const words = (text: string, next: readonly string[] = [], remedies: readonly string[] = []): Words => ({
+  text,
+  next,
+  remedies,
+});
+
+/** What the manager does about a Mac next, for people; undefined: nothing but to say what is. */
+export const hostWords = (decision: HostDecision): Words | undefined => {
+  switch (decision.kind) {
+    case 'report':
+      return undefined;
+    case 'look':
+      return words('Scaleway is asked for this server.', ['Then it is decided anew.']);
+    case 'find holder':
+      return words('The machine that holds it is looked for.', ['Then it is decided anew.']);
+    case 'forget':
+      return words('Scaleway does not know the server any more, and nobody counts on it: its MacHost is deleted.');
+    case 'rename':
+      return words(`It is renamed to ${decision.to} at Scaleway.`, [
+        decision.why === 'held'
+          ? 'Then its machine makes it ready.'
+          : decision.why === 'wiped'
+            ? 'Then it is free to claim.'
+            : 'Then it is wiped.',
+      ]);
+    case 'request wipe':
+      return words(
+        `Scaleway is asked to reinstall it (attempt ${decision.wipe.attempts ?? 1})${decision.quarantine ? ', and nobody may claim it for a while afterwards' : ''}.`,
+        ['When Scaleway is seen reinstalling and ready again, it gets a name of the pool.'],
+      );
+    case 'wipe begun':
+      return words('Scaleway is reinstalling it.', ['When that is done, it gets a name of the pool.']);
+    case 'wipe done':
+      return words('It is wiped: the old host key counts no more.', ['It gets a name of the pool.']);
+    case 'quarantine':
+      return words('It could not be wiped time and again. It is tried all the same.', [], [decision.quarantine.reason]);
+    case 'return to pool':
+      return words('It is wiped and bears the name of the pool: it is free to claim.');
+    case 'reboot':
+      return words('Scaleway is asked to restart it, once.', ['Its machine goes on when it is back.']);
+  }
+};

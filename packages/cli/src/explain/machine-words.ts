@@ -1,0 +1,216 @@
+import { conditionsByKind, type MachineStatus } from '@tartan/api';
+import type { Drift, MachineDecision } from '@tartan/provider/decisions';
+import { age } from '../show/age.ts';
+import type { Words } from './document.ts';
+
+const { Provisioned, HostUpToDate } = conditionsByKind.ScalewayAppleSiliconMachine;
+
+/** What the words need to know beside the decision. */
+export interface MachineContext {
+  readonly name: string;
+  readonly namespace: string;
+  readonly memory: MachineStatus;
+  readonly fleet: string;
+  readonly pods: readonly string[];
+}
+
+const words = (text: string, next: readonly string[] = [], remedies: readonly string[] = []): Words => ({
+  text,
+  next,
+  remedies,
+});
+
+const byItself = 'It goes on by itself.';
+const poolView = 'See what the pool has: tartan pool.';
+
+/** What the manager does about a machine next, for people. Total: a decision without words does not compile. */
+export const machineWords = (decision: MachineDecision, context: MachineContext): Words => {
+  const { memory, name, namespace } = context;
+  const replace = `Delete its Machine to get another Mac: kubectl delete machine -n ${namespace} NAME (the owner of ${name}).`;
+  switch (decision.kind) {
+    case 'forget':
+      return words('There is no such machine any more.');
+    case 'leave':
+      return words('It is being deleted, and nothing of Tartan holds it.', [
+        'It goes once others have removed their finalizers.',
+      ]);
+    case 'release':
+      return words(`Its Mac is given back: wiped, then put into the pool ${decision.poolPrefix}.`, [
+        'The Mac is renamed and reinstalled; when the disk is being erased, what belongs to the machine is deleted.',
+      ]);
+    case 'await wipe':
+      return words(
+        `It waits until its Mac is seen being erased. ${decision.message}`,
+        [byItself],
+        ['If Scaleway does not reinstall it, look at the server there; explain its MacHost.'],
+      );
+    case 'clean up':
+      return words(farewells[decision.because], [
+        'Its Secret, its identity and its Node are deleted, then the machine is gone.',
+      ]);
+    case 'add finalizer':
+      return words(
+        'No manager has looked at it yet.',
+        ['A manager marks it as its own, then claims a Mac.'],
+        ['If this does not change within a minute: does the manager run (tartan version), and what does it log?'],
+      );
+    case 'pause':
+      return words(
+        `Nothing is done: ${decision.why}.`,
+        ['Nothing, until that is taken away.'],
+        ['Take the pause away when whoever set it agrees.'],
+      );
+    case 'await cluster':
+      return words(
+        `It waits for Cluster API. ${decision.message}`,
+        ['It claims a Mac as soon as that is so.'],
+        [`Look at the cluster: kubectl get clusters,machines -n ${namespace}.`],
+      );
+    case 'cannot claim':
+      return words(
+        `It has no Mac. ${decision.message ?? Provisioned.reasons[decision.reason][1]}`,
+        decision.reason === 'NoAvailableHost' ? ['It is tried again whenever the pool changes.'] : [],
+        decision.reason === 'NoAvailableHost'
+          ? [
+              poolView,
+              'Order a Mac at Scaleway and give it a name of the pool, or delete a machine that is not needed.',
+            ]
+          : [Provisioned.reasons[decision.reason][1]],
+      );
+    case 'await key':
+      return words(
+        `It waits for the SSH key of its fleet. ${decision.message}`,
+        [byItself],
+        ['Look whether the key of Scaleway may register SSH keys: the message says what it refused.'],
+      );
+    case 'reserve':
+      return words(`A Mac is free for it: ${decision.serverID} is reserved next.`, [
+        'Then it is taken, renamed, and made ready over SSH.',
+      ]);
+    case 'take':
+      return words('It takes the Mac that it has reserved.', ['The Mac is renamed and made ready over SSH.']);
+    case 'await host':
+      return words(`It waits for its Mac. ${decision.message}`, [byItself], ['Explain its MacHost, if this lasts.']);
+    case 'let go':
+      return words(`Its Mac is not its own any more. ${decision.message}`, ['Another one is claimed.']);
+    case 'lost host':
+      return words(
+        `Its Mac is lost. ${decision.message}`,
+        ['Nothing: a machine that was made ready keeps its server for ever.'],
+        [replace],
+      );
+    case 'fetch credentials':
+      return words(
+        'Scaleway is asked for the login of its Mac.',
+        ['Then the Mac is made ready over SSH.'],
+        ['If nobody knows a password any more, put it into the Secret of the machine.'],
+      );
+    case 'set provider id':
+      return words('Its Mac is written down as its own for ever: spec.providerID.', [
+        'Then it is made ready over SSH.',
+      ]);
+    case 'bootstrap':
+      return words(`Its Mac is made ready over SSH${attemptsText(memory)}.`, [
+        'Its agent joins, and the Node becomes Ready.',
+      ]);
+    case 'back off':
+      return words(
+        decision.because === 'reboot'
+          ? `Its Mac restarts; it is tried again in at most ${age(decision.forMs)}.`
+          : `Making it ready did not work${attemptsText(memory)}; it is tried again in ${age(decision.forMs)}.`,
+        ['After some failures the Mac is restarted once, and later given back for another one.'],
+        ['The condition Bootstrapped says what failed.'],
+      );
+    case 'reboot':
+      return words(`Making it ready failed${attemptsText(memory)}, so the Mac is restarted, once.`, [
+        'Then it is tried again.',
+      ]);
+    case 'give back':
+      return words(
+        `Making it ready failed too often${attemptsText(memory)}: the Mac goes back to be wiped.`,
+        ['Another one is claimed.'],
+        ['The condition Bootstrapped says what failed; a Mac that fails everywhere is for Scaleway to look at.'],
+      );
+    case 'retire token':
+      return words('The token with which the Mac joined is deleted: it has done its work.', [byItself]);
+    case 're-register':
+      return words(
+        `Its agent is told to register its Node again. ${decision.because}`,
+        ['The Node comes back within minutes.'],
+        [`If it does not: tartan doctor on its address shows what is wrong with the Mac.`],
+      );
+    case 'roll back':
+      return words(
+        'What was rolled onto it did not become Ready: what it had before is put back.',
+        ['The roll of its fleet has stopped.'],
+        [`tartan roll status ${context.fleet} says why.`],
+      );
+    case 'forgive':
+      return words('It refused something once, which does not count any more.', ['It gets a turn of its fleet again.']);
+    case 'uncordon':
+      return words('It is opened for Pods again: its cordon serves no roll any more.', [byItself]);
+    case 'roll':
+      return words(
+        `It has a turn: what it shall have is sent to its Mac${decision.idle ? ', which is idle' : ', as far as that goes beside virtual machines'}.`,
+        ['It must become Ready again in time, or the roll of its fleet stops.'],
+      );
+    case 'rest':
+      return rest(decision.drift, decision.forMs, context);
+  }
+};
+
+const attemptsText = ({ bootstrapAttempts = 0 }: MachineStatus): string =>
+  bootstrapAttempts === 0
+    ? ''
+    : ` (${bootstrapAttempts === 1 ? 'one failure' : `${bootstrapAttempts} failures`} so far)`;
+
+const farewells = {
+  'no host': 'It is being deleted, and has no Mac.',
+  released: 'It is being deleted; its Mac is on its way back to the pool.',
+  skipped: 'It is being deleted. Nobody said which pool its Mac goes back to, so the Mac stays as it is.',
+  'host gone': 'It is being deleted; Scaleway does not know its Mac any more.',
+} as const;
+
+const rest = (drift: Drift, forMs: number, { fleet, pods }: MachineContext): Words => {
+  const said = HostUpToDate.reasons;
+  switch (drift) {
+    case 'up to date':
+      return words('Nothing is to be done: its Mac has what it shall have.', [
+        'It stays so until something new is wanted.',
+      ]);
+    case 'not reported':
+      return words(
+        said.NotReported[1],
+        ['It is looked at again.'],
+        ['Is the agent up? The Node says when it was heard of last.'],
+      );
+    case 'no turn':
+      return words(
+        said.WaitingForTurn[1],
+        ['It is rolled when it has one.'],
+        [`How far the roll is, and whether it has stopped or is paused: tartan roll status ${fleet}.`],
+      );
+    case 'waiting for idle':
+      return words(
+        said.WaitingForIdle[1],
+        [pods.length > 0 ? `It goes on when these have ended: ${pods.join(', ')}.` : 'It goes on at the next look.'],
+        pods.length > 0 ? ['To hurry: delete these Pods, if what they do may be lost.'] : [],
+      );
+    case 'refused':
+      return words(
+        said.RollRejected[1],
+        [`It is tried again in ${age(forMs)} at the latest, or with another revision.`],
+        ['The condition HostUpToDate says what it refused.'],
+      );
+    case 'pausing':
+      return words(`Something was tried a moment ago; it is tried again in ${age(forMs)}.`, [byItself]);
+    case 'no plan':
+      return words(
+        'It is not known what its Mac shall have: the manager has not written it down.',
+        [byItself],
+        ['The condition HostUpToDate says what is missing.'],
+      );
+    case 'no key':
+      return words('It waits for the SSH key of its fleet.', [byItself]);
+  }
+};

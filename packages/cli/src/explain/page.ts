@@ -1,0 +1,100 @@
+import { ageSince } from '../show/age.ts';
+import { hangingLines } from '../show/hanging.ts';
+import { type Look, paint, type Tone } from '../show/look.ts';
+import { wrapped } from '../show/table.ts';
+import type { ExplainDocument } from './document.ts';
+
+/** Wider paragraphs are hard to read. */
+const widest = 120;
+const indent = '  ';
+
+/** The story for people: what it is, what is decided, why, what comes, what helps. */
+export const explainLines = (document: ExplainDocument, look: Look, columns: number | undefined): string[] => {
+  const paper = { look, width: Math.min(columns ?? widest, widest), indent };
+  const { decision, facts, next, remedies, unseen, conditions, notes, at } = document;
+  const now = Date.parse(at);
+  const section = (heading: string, lines: readonly string[]): string[] =>
+    lines.length === 0 ? [] : ['', paint(look, 'bold', heading), ...lines];
+  const list = (heading: string, lines: readonly string[]): string[] =>
+    section(
+      heading,
+      lines.flatMap((line) => wrapped(line, paper.width, indent)),
+    );
+  const telling = conditions.filter(isTelling);
+  return [
+    ...wrapped(document.where, paper.width).map((line) => paint(look, 'bold', line)),
+    ...list('Decision', [decision.text]),
+    ...section(
+      'It rests on',
+      hangingLines(
+        facts.map(({ what, is }) => ({ columns: [{ text: what, tone: 'dim' }], text: is })),
+        paper,
+      ),
+    ),
+    ...list('Next', next),
+    ...list('What you could do', remedies),
+    ...list('Not seen from here', unseen),
+    ...section(
+      'Conditions',
+      hangingLines(
+        telling.map((condition, index) => conditionRow(condition, now, telling.slice(0, index))),
+        paper,
+      ),
+    ),
+    ...section('Events', hangingLines(eventRows(document, now), paper)),
+    ...notes.flatMap((note) => ['', ...wrapped(note, paper.width)]),
+  ];
+};
+
+type Condition = ExplainDocument['conditions'][number];
+
+/** These say that something is the matter when they are True. */
+const complaints: ReadonlySet<string> = new Set([
+  'Paused',
+  'Deleting',
+  'Stalled',
+  'Stranded',
+  'Quarantined',
+  'MemoryPressure',
+  'DiskPressure',
+  'PIDPressure',
+  'NetworkUnavailable',
+]);
+
+/** Nobody needs to read that it is not being deleted. */
+const isTelling = ({ type, status }: Condition): boolean => !complaints.has(type) || status !== 'False';
+
+const toneOf = ({ type, status }: Condition): Tone | undefined => {
+  if (status === 'Unknown') return 'warn';
+  return (status === 'True') === complaints.has(type) ? 'bad' : 'good';
+};
+
+const textOf = ({ message, means }: Condition): string => (message === '' ? (means ?? '') : message);
+
+const conditionRow = (condition: Condition, now: number, before: readonly Condition[]) => {
+  const { type, status, reason, since } = condition;
+  const text = textOf(condition);
+  return {
+    columns: [type, { text: status, tone: toneOf(condition) }, reason === type ? '' : reason, ageSince(since, now)],
+    text: text !== '' && before.some((other) => textOf(other) === text) ? 'As above.' : text,
+  };
+};
+
+const shortKinds: Readonly<Record<string, string>> = {
+  ScalewayAppleSiliconMachine: 'machine',
+  MacHost: 'host',
+  MacFleet: 'fleet',
+  Pod: 'pod',
+  Node: 'node',
+};
+
+const eventRows = ({ events, subject }: ExplainDocument, now: number) =>
+  events.map(({ at, object, type, reason, message, count }) => {
+    const [kind = '', name = ''] = object.split('/');
+    const who = shortKinds[kind] ?? kind;
+    const tone: Tone | undefined = type === 'Warning' ? 'warn' : undefined;
+    return {
+      columns: [ageSince(at, now), who === subject.kind && name === subject.name ? '' : who, { text: reason, tone }],
+      text: count > 1 ? `${message} (${count} times)` : message,
+    };
+  });

@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { KubeError, pods } from '@tartan/kube';
+import { setStage, vmCleanup } from './testing/stage.ts';
+
+const hour = 3_600_000;
+const incident = 504;
+
+describe('tartan pods unstick', () => {
+  test('says what it would do and why others are left, and changes nothing', async (t) => {
+    const stage = await setStage(t);
+    await stage.addNode('mac-alive');
+    await stage.addNode('mac-silent', false);
+    await stage.addPod('of-a-lost-mac', 'mac-lost');
+    await stage.addPod('of-no-mac', undefined);
+    await stage.addPod('of-a-live-mac', 'mac-alive');
+    await stage.addPod('of-a-silent-mac', 'mac-silent');
+    await stage.addPod('at-work', 'mac-lost', { deleted: false });
+    await stage.addPod('held-by-others', 'mac-lost', { finalizers: ['example.com/theirs'] });
+    stage.clock.advance(3 * hour);
+    await stage.addPod('just-deleted', 'mac-lost');
+    const { code, out } = await stage.run();
+    assert.equal(code, 1);
+    const lines = out.split('\n');
+    assert.match(lines[0] ?? '', /^NAMESPACE +NAME +NODE +TERMINATING +WHAT +WHY$/);
+    const rows: [string, RegExp][] = [
+      ['of-a-lost-mac', /^runners +of-a-lost-mac +mac-lost +3h +would let go +its Node is gone$/],
+      ['of-no-mac', /<none> +3h +would let go +it never had a Node$/],
+      ['of-a-live-mac', /left +its Node is there: its agent removes the VM and lets it go$/],
+      ['of-a-silent-mac', /left +its Node is there but not Ready: .* delete its Machine$/],
+      ['just-deleted', /0s +left +it should have ended less than 5 minutes ago; wait 300 s$/],
+    ];
+    for (const [name, row] of rows) assert.match(lines.find((line) => line.includes(` ${name} `)) ?? '', row);
+    assert.ok(!/at-work|held-by-others/.test(out), 'not stuck, or not ours');
+    assert.match(out, /\n2 Pods would be let go, 3 Pods left alone\. Nothing was changed; --apply does it\.\n$/);
+    assert.ok(stage.calls.every((call) => call.startsWith('GET ')));
+    for (const name of ['of-a-lost-mac', 'of-no-mac']) assert.deepEqual(await stage.finalizersOf(name), [vmCleanup]);
+  });
+
+  test('INC-17, INC-71: lets 504 Pods of lost Macs go in one run, and tells how far it is', async (t) => {
+    const stage = await setStage(t);
+    for (let index = 0; index < incident; index += 1) await stage.addPod(`runner-${index}`, `mac-${index % 4}`);
+    await stage.addNode('mac-alive');
+    await stage.addPod('of-a-live-mac', 'mac-alive');
+    stage.clock.advance(hour);
+    const { code, out, err } = await stage.run({ apply: true });
+    assert.equal(code, 0);
+    assert.match(out, /\n504 Pods let go, 1 Pod left alone\.\n$/);
+    assert.equal(err.split('\n').length - 1, 9, 'a line for every 51');
+    assert.match(err, /^51 of 504 Pods\n/);
+    const { items } = await stage.admin.list(pods);
+    assert.deepEqual(
+      items.map(({ metadata }) => metadata.name),
+      ['of-a-live-mac'],
+    );
+    assert.equal(stage.calls.filter((call) => call.startsWith('PATCH ')).length, incident);
+    const looks = stage.calls.filter((call) => /^GET .*\/nodes\/mac-[0-3]$/.test(call));
+    assert.equal(looks.length, 4 + incident, 'once for the list, and once right before each write');
+    assert.equal((await stage.run()).code, 0, 'nothing is left to do');
+  });
+
+  test('a Node that comes back between the list and the write keeps its Pods', async (t) => {
+    const stage = await setStage(t);
+    await stage.addPod('vm', 'mac-1');
+    stage.clock.advance(hour);
+    let looks = 0;
+    stage.interpose((send) => async (request) => {
+      if (request.path.includes('/nodes/mac-1')) {
+        looks += 1;
+        if (looks === 2) await stage.addNode('mac-1');
+      }
+      return send(request);
+    });
+    const { code, out } = await stage.run({ apply: true });
+    assert.equal(code, 0);
+    assert.match(out, /left +its Node is there/);
+    assert.deepEqual(await stage.finalizersOf('vm'), [vmCleanup]);
+    assert.ok(!stage.calls.some((call) => call.startsWith('PATCH ')));
+  });
+
+  test('a Pod that somebody writes meanwhile is looked at again; what others hold stays theirs', async (t) => {
+    const stage = await setStage(t);
+    await stage.addPod('vm', 'mac-1', { finalizers: ['example.com/theirs', vmCleanup] });
+    stage.clock.advance(hour);
+    let writes = 0;
+    stage.interpose((send) => async (request) => {
+      if (request.method === 'PATCH' && ++writes === 1) {
+        const body = { metadata: { annotations: { written: 'meanwhile' } } };
+        await stage.admin.patch(pods, { namespace: 'runners', name: 'vm' }, { type: 'merge', body });
+      }
+      return send(request);
+    });
+    const { code, out } = await stage.run({ apply: true });
+    assert.equal(code, 0);
+    assert.match(out, /let go +its Node is gone; it still waits for others: example\.com\/theirs\n/);
+    assert.equal(writes, 2);
+    assert.deepEqual(await stage.finalizersOf('vm'), ['example.com/theirs']);
+  });
+
+  test('a Pod that is written all the time is left, and the exit code tells', async (t) => {
+    const stage = await setStage(t);
+    await stage.addPod('vm', 'mac-1');
+    stage.clock.advance(hour);
+    let writes = 0;
+    stage.interpose((send) => async (request) => {
+      if (request.method === 'PATCH') {
+        const body = { metadata: { annotations: { written: String(++writes) } } };
+        await stage.admin.patch(pods, { namespace: 'runners', name: 'vm' }, { type: 'merge', body });
+      }
+      return send(request);
+    });
+    const { code, out } = await stage.run({ apply: true });
+    assert.equal(code, 1);
+    assert.match(out, /failed +somebody else wrote it 3 times meanwhile; run it again/);
+    assert.equal(writes, 3);
+    assert.deepEqual(await stage.finalizersOf('vm'), [vmCleanup]);
+  });
+
+  test('another Pod under the same name is not touched', async (t) => {
+    const stage = await setStage(t);
+    await stage.addPod('vm', 'mac-1');
+    stage.clock.advance(hour);
+    let replaced = false;
+    stage.interpose((send) => async (request) => {
+      if (request.method === 'PATCH' && !replaced) {
+        replaced = true;
+        const body = { metadata: { finalizers: [] } };
+        await stage.admin.patch(pods, { namespace: 'runners', name: 'vm' }, { type: 'merge', body });
+        await stage.addPod('vm', 'mac-1', { deleted: false });
+      }
+      return send(request);
+    });
+    const { code, out } = await stage.run({ apply: true });
+    assert.equal(code, 0);
+    assert.match(out, /went by itself/);
+    assert.deepEqual(await stage.finalizersOf('vm'), [vmCleanup]);
+  });
+
+  test('looks at one namespace, and at some labels, when told to', async (t) => {
+    const stage = await setStage(t);
+    await stage.addNamespace('other');
+    await stage.addPod('a', 'mac-1', { labels: { app: 'runner' } });
+    await stage.addPod('b', 'mac-1');
+    await stage.addPod('c', 'mac-1', { namespace: 'other', labels: { app: 'runner' } });
+    stage.clock.advance(hour);
+    const { code } = await stage.run({ apply: true, namespace: 'runners', selector: 'app=runner' });
+    assert.equal(code, 0);
+    assert.equal(await stage.finalizersOf('a'), undefined);
+    assert.deepEqual(await stage.finalizersOf('b'), [vmCleanup]);
+    assert.deepEqual(await stage.finalizersOf('c', 'other'), [vmCleanup]);
+  });
+
+  test('says so when nothing is stuck', async (t) => {
+    const stage = await setStage(t);
+    assert.deepEqual(await stage.run(), {
+      code: 0,
+      out: 'No Pod is stuck: none is Terminating and held by an agent.\n',
+      err: '',
+    });
+  });
+
+  test('prints JSON for scripts', async (t) => {
+    const stage = await setStage(t);
+    await stage.addPod('vm', 'mac-1');
+    stage.clock.advance(hour);
+    const { out, code } = await stage.run({ output: 'json' });
+    const { applied, counts, pods: reports } = JSON.parse(out);
+    assert.equal(code, 1);
+    assert.equal(applied, false);
+    assert.deepEqual(counts, { 'would let go': 1, 'let go': 0, 'went by itself': 0, left: 0, failed: 0 });
+    const { uid, deletionTimestamp, ...rest } = reports[0];
+    assert.ok(uid && deletionTimestamp);
+    const why = 'its Node is gone';
+    assert.deepEqual(rest, { namespace: 'runners', name: 'vm', node: 'mac-1', fate: 'would let go', why });
+  });
+});
+
+describe('tartan pods unstick without the rights it needs', () => {
+  test('says that Pods may not be listed, and how to ask for less', async (t) => {
+    const stage = await setStage(t, ({ namespace, resource }) => resource !== 'pods' || namespace === 'runners');
+    await assert.rejects(
+      stage.run(),
+      /^ClusterRefusal: You may not list Pods in all namespaces\. Name one with --namespace, or ask for the right\. This command lists Pods and gets Nodes;/,
+    );
+    assert.equal((await stage.run({ namespace: 'runners' })).code, 0);
+    await assert.rejects(
+      stage.run({ namespace: 'other' }),
+      /You may not list Pods in the namespace other\. This command/,
+    );
+  });
+
+  test('takes no Node for gone that it may not see', async (t) => {
+    const stage = await setStage(t, ({ resource }) => resource !== 'nodes');
+    await stage.addPod('vm', 'mac-1');
+    stage.clock.advance(hour);
+    await assert.rejects(
+      stage.run({ apply: true }),
+      /You may not get the Node mac-1\. Whether its Node is gone decides/,
+    );
+    assert.deepEqual(await stage.finalizersOf('vm'), [vmCleanup]);
+  });
+
+  test('asks once in a namespace where it may not write, and goes on in the others', async (t) => {
+    const stage = await setStage(t, ({ namespace, verb }) => !(namespace === 'sealed' && verb === 'patch'));
+    await stage.addNamespace('sealed');
+    for (let index = 0; index < 20; index += 1) await stage.addPod(`s-${index}`, 'mac-1', { namespace: 'sealed' });
+    await stage.addPod('vm', 'mac-1');
+    stage.clock.advance(hour);
+    const { code, out } = await stage.run({ apply: true });
+    assert.equal(code, 1);
+    assert.match(out, /s-7 .* failed +you may not get and patch Pods in the namespace sealed\n/);
+    assert.match(out, /\n1 Pod let go, 20 Pods failed\. Run it again when the reason is gone/);
+    assert.equal(await stage.finalizersOf('vm'), undefined);
+    assert.ok(stage.calls.filter((call) => call.startsWith('PATCH ')).length < 12);
+  });
+});
+
+describe('tartan pods unstick when it is cut short', () => {
+  const setUp = async (t: Parameters<typeof setStage>[0], after: () => void, failing: KubeError) => {
+    const stage = await setStage(t);
+    for (let index = 0; index < 40; index += 1) await stage.addPod(`vm-${index}`, 'mac-1');
+    stage.clock.advance(hour);
+    let writes = 0;
+    stage.interpose((send) => (request) => {
+      if (request.method !== 'PATCH' || ++writes <= 10) return send(request);
+      after();
+      return Promise.reject(failing);
+    });
+    return stage;
+  };
+
+  test('by a server that is gone, it says what is done and what is left', async (t) => {
+    const stage = await setUp(t, () => {}, new KubeError('unreachable', 'the connection was lost'));
+    const { code, out } = await stage.run({ apply: true });
+    assert.equal(code, 1);
+    assert.match(out, /\n10 Pods let go, 30 Pods failed\./);
+    assert.match(out, /failed +the connection was lost\n/);
+    assert.ok(stage.calls.filter((call) => call.startsWith('PATCH ')).length < 20, 'it is not asked for each of them');
+    stage.interpose((send) => send);
+    assert.match((await stage.run({ apply: true })).out, /\n30 Pods let go\.\n$/);
+  });
+
+  test('by Ctrl-C, it begins nothing more', async (t) => {
+    const stopping = new AbortController();
+    const stage = await setUp(t, () => stopping.abort(), new KubeError('aborted', 'stopped'));
+    const { out } = await stage.run({ apply: true }, stopping.signal);
+    assert.match(out, /failed +stopped before its turn\n/);
+    assert.ok(stage.calls.filter((call) => call.startsWith('PATCH ')).length < 20, 'only what was under way');
+  });
+
+  test('on a terminal there is one line, which goes away in the end', async (t) => {
+    const stage = await setUp(t, () => {}, new KubeError('unreachable', 'lost'));
+    const { err } = await stage.run({ apply: true }, undefined, true);
+    assert.ok(err.startsWith('\r1 of 40 Pods\r2 of 40 Pods') && err.endsWith('\r40 of 40 Pods\r\u001B[K'));
+  });
+});

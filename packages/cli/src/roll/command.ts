@@ -1,0 +1,99 @@
+import type { Command } from 'commander';
+import { type ClusterOptions, choiceOf, selectionOf, withClusterOptions } from '../cluster/options.ts';
+import { inTheWordsOf, type Shell } from '../shell.ts';
+import { runView } from '../show/view-command.ts';
+import type { PausedDocument } from './paused-document.ts';
+
+export const addRollCommand = (program: Command, shell: Shell): void => {
+  const roll = program
+    .command('roll')
+    .description('How a fleet gets something new: see roll status, pause and resume.')
+    .helpCommand(false);
+  addStatus(roll, shell);
+  addSwitch(roll, shell, 'pause');
+  addSwitch(roll, shell, 'resume');
+};
+
+const addStatus = (roll: Command, shell: Shell): void => {
+  withClusterOptions(roll.command('status'), { watch: true })
+    .argument('[fleet]', 'a MacFleet (default: all of them)')
+    .description('Show how far each roll is, who has a turn, and why one has stopped.')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  $ tartan roll status
+  $ tartan roll status macos --watch
+  $ tartan roll status -o json | jq -e 'all(.fleets[]; .stopped == null)'
+
+Exit codes: 0 no roll has stopped; 1 one has, or there is no such fleet; 2 the cluster could not be looked at; 130 stopped.`,
+    )
+    .action((fleet: string | undefined, options: ClusterOptions) =>
+      runView(shell, 'roll status', options, async () => (await import('./view.ts')).rollView(fleet)),
+    );
+};
+
+const switches = {
+  pause: {
+    paused: true,
+    description: 'Give no more turns to a fleet. Machines that have one finish.',
+    done: 'is paused: no more turns are given, and those who have one finish. tartan roll resume',
+    already: 'was paused already.',
+  },
+  resume: {
+    paused: false,
+    description: 'Let a fleet that was paused roll on.',
+    done: 'rolls on. How far it is: tartan roll status',
+    already: 'was not paused.',
+  },
+} as const;
+
+const addSwitch = (roll: Command, shell: Shell, name: keyof typeof switches): void => {
+  const { paused, description, done, already } = switches[name];
+  withClusterOptions(roll.command(name))
+    .argument('[fleet]', 'a MacFleet; may be left out when there is only one')
+    .description(description)
+    .addHelpText(
+      'after',
+      `
+Sets spec.paused of the MacFleet to ${paused}, by a write that meets the very fleet that was read, as it was read. A chart or GitOps
+that says otherwise sets it back at its next turn: change it there too. Needs the right to list, get and patch macfleets.
+
+Examples:
+  $ tartan roll ${name}                                         the only fleet there is
+  $ tartan roll ${name} macos -n tuist
+
+Exit codes: 0 it is so; 1 there is no such fleet, or more than one; 2 the cluster could not be asked; 130 stopped.`,
+    )
+    .action((fleet: string | undefined, options: ClusterOptions) =>
+      shell.run(`roll ${name}`, async () => {
+        const [{ withCluster }, { setPaused }] = await Promise.all([
+          import('../cluster/cluster.ts'),
+          import('./pause.ts'),
+        ]);
+        const outcome = await withCluster(choiceOf(options), shell.env, (cluster) =>
+          setPaused(cluster, { ...selectionOf(options), name: fleet, paused }, { signal: shell.signal }),
+        );
+        if (outcome.kind === 'refused') {
+          shell.stderr.write(`${shell.calledAs} roll ${name}: ${outcome.why}\n`);
+          return 1;
+        }
+        const { metadata, spec } = outcome.fleet;
+        const changed = outcome.kind === 'written';
+        const document: PausedDocument = {
+          schema: 'tartan.roll-pause/v1',
+          namespace: metadata.namespace ?? '',
+          fleet: metadata.name,
+          paused: spec.paused,
+          changed,
+        };
+        const text = `${metadata.name} ${changed ? `${done} ${metadata.name}` : already}`;
+        shell.stdout.write(
+          options.output === 'json'
+            ? `${JSON.stringify(document, null, 2)}\n`
+            : `${inTheWordsOf(shell.calledAs, text)}\n`,
+        );
+        return 0;
+      }),
+    );
+};

@@ -1,0 +1,111 @@
+import { getCondition, keyOf } from '@tartan/kube';
+import { timestamp } from '@tartan/kube/clock';
+import type { Cell, Table } from '../show/table.ts';
+import type { Page, View } from '../show/view.ts';
+import type { Fleet, World } from '../world/observe.ts';
+import type { RollDocument } from './document.ts';
+
+type Roll = RollDocument['fleets'][number];
+
+/** How far the rolls are; of one fleet when it is named. */
+export const rollView = (name: string | undefined): View<RollDocument> => ({
+  documentOf: ({ now, fleets, notes }: World) => ({
+    schema: 'tartan.roll/v1',
+    at: timestamp(now),
+    fleets: fleets
+      .filter(({ metadata }) => name === undefined || metadata.name === name)
+      .sort((a, b) => (keyOf(a.metadata) < keyOf(b.metadata) ? -1 : 1))
+      .map(rollOf),
+    notes: [...notes],
+  }),
+  pageOf: (document) => pageOf(document, name),
+  // A script that asks for a fleet that is not there must not take that for a roll that is done.
+  exitCode: ({ fleets }) =>
+    fleets.some(({ stopped }) => stopped !== null) || (name !== undefined && fleets.length === 0) ? 1 : 0,
+});
+
+const rollOf = ({ metadata, spec, status }: Fleet): Roll => {
+  const rolling = getCondition(status?.conditions, 'Rolling');
+  const { desired, existing, ready, updated, revision, stop } = status ?? {};
+  return {
+    namespace: metadata.namespace ?? '',
+    fleet: metadata.name,
+    paused: spec.paused,
+    state: rolling?.reason ?? null,
+    message: rolling?.message ?? null,
+    revision: revision ?? null,
+    desired: desired ?? null,
+    existing: existing ?? null,
+    ready: ready ?? null,
+    updated: updated ?? null,
+    maxUnavailable: spec.maxUnavailable,
+    turns: (status?.turns ?? []).map(({ machine, canary, rollBack = false, grantedAt }) => ({
+      machine,
+      canary,
+      rollBack,
+      since: grantedAt,
+    })),
+    stopped: stop ? { reason: stop.reason, machine: stop.machine, message: stop.message, at: stop.at } : null,
+    seen: (status?.observedGeneration ?? -1) >= (metadata.generation ?? 0),
+  };
+};
+
+const stateCell = ({ state, paused, stopped }: Roll): Cell => {
+  if (stopped !== null) return { text: 'stopped', tone: 'bad' };
+  const text = paused && state !== 'Paused' ? `${state ?? 'unseen'}, paused` : (state ?? 'unseen');
+  return { text, tone: paused ? 'warn' : state === 'UpToDate' ? 'good' : undefined };
+};
+
+const of = (part: number | null, whole: number | null): string => `${part ?? '?'}/${whole ?? '?'}`;
+
+const head = ['FLEET', 'STATE', 'UPDATED', 'READY', 'DESIRED', 'AT ONCE', 'TURN', 'REVISION'];
+
+const tableOf = ({ fleets }: RollDocument): Table => {
+  const severalNamespaces = new Set(fleets.map(({ namespace }) => namespace)).size > 1;
+  return {
+    head: severalNamespaces ? ['NAMESPACE', ...head] : head,
+    rows: fleets.map((roll) => ({
+      key: `${roll.namespace}/${roll.fleet}`,
+      cells: [
+        ...(severalNamespaces ? [roll.namespace] : []),
+        roll.fleet,
+        stateCell(roll),
+        of(roll.updated, roll.existing),
+        of(roll.ready, roll.existing),
+        roll.desired === null || roll.desired === 0 ? '' : String(roll.desired),
+        String(roll.maxUnavailable),
+        roll.turns.map(turnText).join(', '),
+        (roll.revision ?? '').slice(0, 12),
+      ],
+    })),
+  };
+};
+
+const turnText = ({ machine, canary, rollBack }: Roll['turns'][number]): string =>
+  `${machine}${rollBack ? ' (rolls back)' : canary ? ' (canary)' : ''}`;
+
+const pageOf = (document: RollDocument, name: string | undefined): Page => {
+  const { fleets, notes } = document;
+  if (fleets.length === 0) {
+    const none =
+      name === undefined
+        ? 'There is no MacFleet: the provider makes one for the first machine of a fleet.'
+        : `There is no MacFleet ${name}. tartan roll status lists those there are.`;
+    return { tables: [], lines: [none, ...notes] };
+  }
+  return { tables: [tableOf(document)], lines: [...fleets.flatMap(explained), ...notes] };
+};
+
+/** What the table has no room for. */
+const explained = (roll: Roll): string[] => {
+  const { fleet, stopped, message, state, paused, seen } = roll;
+  const lines: string[] = [];
+  if (stopped !== null)
+    lines.push(
+      `${fleet} stopped at ${stopped.at}: ${stopped.reason} on ${stopped.machine}: ${stopped.message} What helps: mend what it says and roll out another revision, or look at it: tartan explain ${stopped.machine}.`,
+    );
+  else if (state !== null && state !== 'UpToDate') lines.push(`${fleet}: ${message ?? ''}`);
+  if (paused) lines.push(`${fleet} is paused: no more turns are given. tartan roll resume ${fleet} lets it go on.`);
+  if (!seen) lines.push(`${fleet}: the manager has not seen the last change of it yet.`);
+  return lines;
+};

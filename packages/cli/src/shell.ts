@@ -1,0 +1,24 @@
+import type { Writable } from 'node:stream';
+import type { Terminal } from './host/ask-secret.ts';
+
+/** What a command has to do with the outside. */
+export interface Surroundings {
+  readonly stdin: Terminal['input'];
+  readonly stdout: Writable & { isTTY?: boolean; columns?: number };
+  readonly stderr: Writable & { isTTY?: boolean };
+  readonly env: NodeJS.ProcessEnv;
+  /** Fires when somebody wants it to end. */
+  readonly signal: AbortSignal;
+}
+
+/** What a command is given to live in. */
+export interface Shell extends Surroundings {
+  /** What people typed to get here: `tartan`, or `kubectl tartan`. */
+  readonly calledAs: string;
+  /** Runs a command of ours: answers the exit code, or rejects with a sentence for people. */
+  readonly run: (name: string, command: () => Promise<number>) => Promise<void>;
+}
+
+/** Texts say `tartan fleet`; whoever typed `kubectl tartan` reads that instead. */
+export const inTheWordsOf = (calledAs: string, text: string): string =>
+  calledAs === 'tartan' ? text : text.replaceAll(/(?<![\w./-]|kubectl )tartan (?=[a-z]+\b)/g, `${calledAs} `);

@@ -1,0 +1,91 @@
+import { lettersOf, type Look, paint, printable, type Tone } from './look.ts';
+
+/** What stands in one place of a table. */
+export type Cell =
+  | string
+  | {
+      readonly text: string;
+      readonly tone?: Tone | undefined;
+      /** It changes with the clock, which is no news. */
+      readonly passing?: boolean;
+    };
+
+export interface Row {
+  /** Tells it from the others over time. */
+  readonly key: string;
+  readonly cells: readonly Cell[];
+}
+
+export interface Table {
+  readonly head: readonly string[];
+  readonly rows: readonly Row[];
+}
+
+export interface Paper {
+  /** Columns of the terminal; undefined where lines may be as long as they are. */
+  readonly width?: number | undefined;
+  readonly look: Look;
+}
+
+const gap = 3;
+/** Of a name that is cut so many letters are enough to go on with: `explain` takes the beginning of one. */
+const least = 9;
+
+const textOf = (cell: Cell): string => printable(typeof cell === 'string' ? cell : cell.text);
+const lengthOf = (text: string): number => lettersOf(text).length;
+
+/**
+ * The lines of a table, its head first. On a terminal that is too narrow the widest columns are cut, the widest first, so that what is
+ * short stays readable and no line breaks. Columns in which nobody has anything are left out.
+ */
+export const tableLines = ({ head, rows }: Table, paper: Paper): string[] => {
+  const used = head.map((_, at) => at).filter((at) => rows.some(({ cells }) => textOf(cells[at] ?? '') !== ''));
+  const widths = widthsOf({ head, rows }, used, paper.width);
+  const line = (cells: readonly Cell[], tone?: Tone): string =>
+    used
+      .map((at, index) => {
+        const cell = cells[at] ?? '';
+        const text = cut(textOf(cell), widths[index] ?? 0);
+        // Nothing after the last one: blanks at the end of a line break it on a terminal.
+        const blanks = index === used.length - 1 ? '' : ' '.repeat((widths[index] ?? 0) - lengthOf(text) + gap);
+        return `${paint(paper.look, tone ?? (typeof cell === 'string' ? undefined : cell.tone), text)}${blanks}`;
+      })
+      .join('')
+      .trimEnd();
+  return rows.length === 0 ? [] : [line(head, 'bold'), ...rows.map(({ cells }) => line(cells))];
+};
+
+const widthsOf = ({ head, rows }: Table, used: readonly number[], limit: number | undefined): number[] => {
+  const widths = used.map((at) =>
+    rows.reduce((most, { cells }) => Math.max(most, lengthOf(textOf(cells[at] ?? ''))), lengthOf(head[at] ?? '')),
+  );
+  if (limit === undefined) return widths;
+  let excess = widths.reduce((sum, width) => sum + width + gap, -gap) - limit;
+  while (excess > 0) {
+    const [widest = 0, second = 0] = [...widths].sort((a, b) => b - a);
+    if (widest <= least) break;
+    const at = widths.indexOf(widest);
+    const less = Math.min(excess, Math.max(1, widest - Math.max(second, least)));
+    widths[at] = widest - less;
+    excess -= less;
+  }
+  return widths;
+};
+
+const cut = (text: string, width: number): string =>
+  lengthOf(text) <= width
+    ? text
+    : `${lettersOf(text)
+        .slice(0, Math.max(0, width - 1))
+        .join('')}…`;
+
+/** A paragraph in lines of at most that many letters; words are kept whole. */
+export const wrapped = (text: string, width = 100, indent = ''): string[] => {
+  const lines: string[] = [];
+  for (const word of printable(text).split(' ')) {
+    const last = lines.at(-1);
+    if (last === undefined || lengthOf(last) + 1 + lengthOf(word) > width) lines.push(`${indent}${word}`);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
+};

@@ -1,0 +1,160 @@
+import {
+  annotations,
+  finalizers,
+  labels,
+  labelValues,
+  machine,
+  macFleet,
+  type MacFleet,
+  macHost,
+  type MacHost,
+} from '@tartan/api';
+import type { MachineSpec, MachineStatus, MacHostStatus } from '@tartan/api';
+import type { Condition } from '@tartan/kube';
+import type { ExplainWorld } from '../explain/explain-world.ts';
+import type { Fleet, Host, Machine, Node, Pod, World } from '../world/observe.ts';
+
+/** Objects as a server answers them, for tables of pure functions. */
+
+const now = Date.parse('2026-05-01T12:00:00Z');
+export const minutesAgo = (minutes: number): string =>
+  `${new Date(now - minutes * 60_000).toISOString().slice(0, 19)}Z`;
+
+const metadata = (name: string, namespace?: string) => ({
+  name,
+  uid: `uid-of-${name}`,
+  resourceVersion: '1',
+  creationTimestamp: minutesAgo(60),
+  generation: 1,
+  ...(namespace !== undefined && { namespace }),
+});
+
+export const said = (type: string, status: Condition['status'], reason: string, message = ''): Condition => ({
+  type,
+  status,
+  reason,
+  message,
+  lastTransitionTime: minutesAgo(5),
+});
+
+export const aMachine = (
+  name: string,
+  status: MachineStatus | null = {},
+  {
+    spec = {},
+    more = {},
+    namespace = 'default',
+  }: { spec?: Partial<MachineSpec>; more?: object; namespace?: string } = {},
+): Machine => ({
+  ...machine.make({ metadata: {}, spec: { fleetName: 'macos', ...spec } }),
+  metadata: { ...metadata(name, namespace), finalizers: [finalizers.machine], ...more },
+  ...(status && { status }),
+});
+
+/** A machine that works, on that Mac. */
+export const aReadyMachine = (name: string, host: string, status: MachineStatus = {}): Machine =>
+  aMachine(
+    name,
+    {
+      phase: 'Ready',
+      ready: true,
+      serverID: host,
+      initialization: { provisioned: true },
+      hostConfigHash: 'h1',
+      desiredHostConfigHash: 'h1',
+      conditions: [said('HostUpToDate', 'True', 'UpToDate'), said('Ready', 'True', 'Ready')],
+      ...status,
+    },
+    { spec: { providerID: `scw-applesilicon://fr-par-1/${host}` } },
+  );
+
+export const aHost = (name: string, status: MacHostStatus | null = {}, spec: Partial<MacHost['spec']> = {}): Host => ({
+  ...macHost.make({ metadata: {}, spec: { zone: 'fr-par-1', ...spec } }),
+  metadata: metadata(name),
+  ...(status && {
+    status: {
+      state: 'pool',
+      since: minutesAgo(30),
+      name: `tuist-pool-${name}`,
+      type: 'M2-L',
+      osFamily: 'Tahoe',
+      osImage: 'macos-tahoe-26.0',
+      serverStatus: 'ready',
+      ...status,
+    },
+  }),
+});
+
+export const heldBy = (name: string): Pick<MacHost['spec'], 'consumerRef'> => ({
+  consumerRef: {
+    apiVersion: 'infrastructure.cluster.x-k8s.io/v1alpha1',
+    kind: 'ScalewayAppleSiliconMachine',
+    namespace: 'default',
+    name,
+    uid: `uid-of-${name}`,
+  },
+});
+
+export const aNode = (
+  name: string,
+  {
+    ready = true,
+    host,
+    cordoned = false,
+    summary = 'h1',
+  }: { ready?: boolean; host?: string; cordoned?: boolean; summary?: string } = {},
+): Node => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: {
+    ...metadata(name),
+    labels: { [labels.runtime]: labelValues.runtime },
+    annotations: { [annotations.agentVersion]: 'v1.2.3', [annotations.hostConfigHash]: summary },
+  },
+  spec: {
+    ...(host !== undefined && { providerID: `scw-applesilicon://fr-par-1/${host}` }),
+    ...(cordoned && { unschedulable: true }),
+  },
+  status: { allocatable: { pods: '2' }, conditions: [{ type: 'Ready', status: ready ? 'True' : 'Unknown' }] },
+});
+
+export const aPod = (
+  name: string,
+  nodeName: string | undefined,
+  more: { metadata?: object; status?: Pod['status']; spec?: object } = {},
+): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { ...metadata(name, 'default'), ...more.metadata },
+  spec: { containers: [{ name: 'vm', image: 'macos' }], ...(nodeName !== undefined && { nodeName }), ...more.spec },
+  status: { phase: 'Running', ...more.status },
+});
+
+export const aFleet = (
+  name: string,
+  status: Partial<MacFleet['status']> = {},
+  spec: Partial<MacFleet['spec']> = {},
+): Fleet => ({
+  ...macFleet.make({ metadata: {}, spec }),
+  metadata: metadata(name, 'default'),
+  status: { observedGeneration: 1, ...status },
+});
+
+export const aWorld = (parts: Partial<World> = {}): World => ({
+  now,
+  machines: [],
+  hosts: [],
+  fleets: [],
+  nodes: [],
+  pods: [],
+  unread: new Set(),
+  notes: [],
+  ...parts,
+});
+
+export const toExplain = (parts: Partial<ExplainWorld> = {}): ExplainWorld => ({
+  ...aWorld(),
+  clusters: new Map(),
+  told: { defaultPoolPrefix: undefined, claimNamePrefix: undefined },
+  ...parts,
+});

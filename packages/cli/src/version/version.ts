@@ -1,0 +1,102 @@
+import { leaderElectionID } from '@tartan/api';
+import { leases, nodes, type Transport } from '@tartan/kube';
+import { timestamp } from '@tartan/kube/clock';
+import { z } from 'zod';
+import packageFile from '../../package.json' with { type: 'json' };
+import { type Connection, ClusterRefusal } from '../cluster/cluster.ts';
+import { itemsOf, noteOf, readIfAllowed } from '../cluster/read-all.ts';
+import { ageSince } from '../show/age.ts';
+import type { Table } from '../show/table.ts';
+import type { Page } from '../show/view.ts';
+import { isMacNode } from '../world/join.ts';
+import { agentOf, readinessOf } from '../world/node-facts.ts';
+import type { Node } from '../world/observe.ts';
+import type { VersionDocument } from './document.ts';
+
+const client = { version: packageFile.version, node: process.version };
+
+export const clientOnly = (now: number, notes: readonly string[] = []): VersionDocument => ({
+  schema: 'tartan.version/v1',
+  at: timestamp(now),
+  client,
+  server: null,
+  manager: null,
+  agents: [],
+  notes: [...notes],
+});
+
+/** Rejects with a sentence when the cluster does not answer. */
+export const versionsOf = async (cluster: Connection, signal: AbortSignal): Promise<VersionDocument> => {
+  const server = await serverVersion(cluster.transport, signal);
+  const [macs, leaders] = await Promise.all([
+    readIfAllowed(cluster, nodes, { signal }),
+    readIfAllowed(cluster, leases, { signal, fieldSelector: `metadata.name=${leaderElectionID}` }),
+  ]);
+  const [leader] = itemsOf(leaders);
+  const holder = leader?.spec?.holderIdentity;
+  return {
+    ...clientOnly(cluster.clock.now(), [macs, leaders].flatMap(noteOf)),
+    server: { version: server },
+    manager: holder
+      ? { holder, namespace: leader.metadata.namespace ?? '', renewed: leader.spec?.renewTime ?? null }
+      : null,
+    agents: itemsOf(macs)
+      .filter(isMacNode)
+      .map((node: Node) => ({
+        node: node.metadata.name,
+        version: agentOf(node) ?? null,
+        ready: readinessOf(node),
+      })),
+  };
+};
+
+const answer = z.object({ gitVersion: z.string() });
+
+/** Everybody may ask this, logged in or not. */
+const serverVersion = async (transport: Pick<Transport, 'send'>, signal: AbortSignal): Promise<string> => {
+  try {
+    const { body } = await transport.send({ method: 'GET', path: '/version', headers: {}, signal });
+    const parts: Uint8Array[] = [];
+    for await (const part of body) parts.push(part);
+    return answer.parse(JSON.parse(Buffer.concat(parts).toString())).gitVersion;
+  } catch (error) {
+    const why =
+      error instanceof z.ZodError || error instanceof SyntaxError
+        ? 'it answers, but not as Kubernetes does'
+        : error instanceof Error
+          ? error.message
+          : String(error);
+    throw new ClusterRefusal(
+      `The cluster does not say its version: ${why}. Is it the right one (kubectl config current-context), and are you on its network?`,
+      { cause: error },
+    );
+  }
+};
+
+export const versionPage = (document: VersionDocument): Page => {
+  const { server, manager, agents, notes, at } = document;
+  const table: Table = {
+    head: ['WHAT', 'VERSION', 'WHERE'],
+    rows: [
+      { key: 'client', cells: ['tartan', document.client.version, `Node ${document.client.node}`] },
+      ...(server === null ? [] : [{ key: 'server', cells: ['Kubernetes', server.version, ''] }]),
+      ...(manager === null
+        ? []
+        : [
+            {
+              key: 'manager',
+              cells: [
+                'manager',
+                '',
+                `${manager.holder} leads, seen ${ageSince(manager.renewed, Date.parse(at)) || '?'} ago`,
+              ],
+            },
+          ]),
+      ...agents.map(({ node, version, ready }) => ({
+        key: `agent ${node}`,
+        cells: ['agent', version ?? '?', ready === 'True' ? node : `${node} (not Ready)`],
+      })),
+    ],
+  };
+  return { tables: [table], lines: notes };
+};
