@@ -43,6 +43,9 @@ export const candidateClock = (world: ManualClock, speed = 1): CandidateClock =>
       for (const run of due) {
         run();
         await new Promise((resolve) => setImmediate(resolve));
+        // A timer of no time that was set by what has just run comes before the next that is due.
+        world.advance(0);
+        await new Promise((resolve) => setImmediate(resolve));
       }
     },
     get frozen() {
