@@ -14,7 +14,11 @@ export const project = {
 };
 
 /** Long ones: each renewal is work, and a minute passes at once. */
-const election = { leaseMs: 60_000, renewDeadlineMs: 40_000, retryPeriodMs: 20_000 };
+const election = [
+  '--leader-elect-lease-duration=60s',
+  '--leader-elect-renew-deadline=40s',
+  '--leader-elect-retry-period=20s',
+];
 
 export interface ProviderWish {
   /** Which agent it puts on Macs: that and tart differ from one to the other. */
@@ -45,7 +49,7 @@ export const providerOf = ({
   const redactor = createRedactor();
   const settings = settingsWith(version);
   return createProvider({
-    options: optionsWith('--metrics-bind-address=0', '--health-probe-bind-address=0', ...flags),
+    options: optionsWith('--metrics-bind-address=0', '--health-probe-bind-address=0', ...election, ...flags),
     transport,
     apiHost: 'in-process',
     ca: 'PEM',
@@ -57,6 +61,5 @@ export const providerOf = ({
     log: createLogger({ write, clock, level: talkative ? 'debug' : 'info', redact: redactor }),
     redactor,
     identity,
-    intervals: { election },
   });
 };

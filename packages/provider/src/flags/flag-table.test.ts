@@ -13,6 +13,9 @@ const everything: Record<keyof typeof flags, string> = {
   healthProbeBindAddress: '0',
   leaderElect: 'true',
   leaderElectionNamespace: 'leases',
+  leaderElectLeaseDuration: '30s',
+  leaderElectRenewDeadline: '20s',
+  leaderElectRetryPeriod: '500ms',
   machineMaxConcurrentReconciles: '16',
   logLevel: 'debug',
   logFormat: 'text',
@@ -22,6 +25,8 @@ const everything: Record<keyof typeof flags, string> = {
   fleetSpreadDeployment: 'xcresult-processor',
   fleetSpreadNamespace: 'apps',
   defaultAdoptPoolPrefix: 'tuist-pool-',
+  inventoryInterval: '90s',
+  hostPollInterval: '5s',
   orphanReclaimZones: 'fr-par-1,fr-par-3',
   orphanReclaimInterval: '5m0s',
   orphanReclaimClaimNamePrefix: 'tuist-tuist-',
@@ -51,7 +56,10 @@ const everything: Record<keyof typeof flags, string> = {
 const asOptions: ProviderOptions = {
   metricsAddress: { host: '127.0.0.1', port: 9080 },
   healthAddress: undefined,
-  leaderElection: { namespace: 'leases' },
+  leaderElection: {
+    namespace: 'leases',
+    durations: { leaseMs: 30_000, renewDeadlineMs: 20_000, retryPeriodMs: 500 },
+  },
   machineWorkers: 16,
   log: { level: 'debug', pretty: true },
   kubeconfigPath: './kubeconfig',
@@ -59,6 +67,7 @@ const asOptions: ProviderOptions = {
   apiServerURL: 'https://k8s.example.com:6443',
   fleetSpread: { namespace: 'apps', name: 'xcresult-processor' },
   defaultPoolPrefix: 'tuist-pool-',
+  asking: { inventoryMs: 90_000, hostMs: 5_000 },
   sweep: {
     zones: ['fr-par-1', 'fr-par-3'],
     intervalMs: 300_000,
@@ -185,7 +194,10 @@ describe('the table of flags', () => {
 const defaults: ProviderOptions = {
   metricsAddress: { host: '', port: 8080 },
   healthAddress: { host: '', port: 8081 },
-  leaderElection: { namespace: 'default' },
+  leaderElection: {
+    namespace: 'default',
+    durations: { leaseMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 },
+  },
   machineWorkers: 4,
   log: { level: 'info', pretty: false },
   kubeconfigPath: undefined,
@@ -193,6 +205,7 @@ const defaults: ProviderOptions = {
   apiServerURL: undefined,
   fleetSpread: undefined,
   defaultPoolPrefix: undefined,
+  asking: { inventoryMs: 60_000, hostMs: 10_000 },
   sweep: { zones: ['fr-par-1'], intervalMs: 900_000, reclaim: undefined },
   bootstrap: { rebootAfter: 3, giveUpAfter: 8 },
   update: { giveUpAfter: 5, retryAfterMs: 1_800_000 },

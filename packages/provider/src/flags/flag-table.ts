@@ -1,3 +1,4 @@
+import { usualDurations } from '@tartan/kube';
 import { type Flag, flag } from './flag.ts';
 import { duration } from './types/duration.ts';
 import { listOf, optional } from './types/flag-type.ts';
@@ -45,6 +46,21 @@ const processFlags = {
     default: undefined,
     env: 'POD_NAMESPACE',
     help: 'Where the lease is. That of --secrets-namespace unless told.',
+  }),
+  leaderElectLeaseDuration: flag('leader-elect-lease-duration', {
+    type: duration({ fromMs: 1_000, toMs: 24 * hour }),
+    default: usualDurations.leaseMs,
+    help: 'How long others leave the lease alone when its holder has fallen silent. Whole seconds.',
+  }),
+  leaderElectRenewDeadline: flag('leader-elect-renew-deadline', {
+    type: duration({ fromMs: 100, toMs: 24 * hour }),
+    default: usualDurations.renewDeadlineMs,
+    help: 'How long after its last renewal a leader goes on.',
+  }),
+  leaderElectRetryPeriod: flag('leader-elect-retry-period', {
+    type: duration({ fromMs: 100, toMs: 24 * hour }),
+    default: usualDurations.retryPeriodMs,
+    help: 'Between two tries to get the lease or to renew it.',
   }),
   machineMaxConcurrentReconciles: flag('machine-max-concurrent-reconciles', {
     type: count({ from: 1, to: 64 }),
@@ -100,6 +116,16 @@ const poolFlags = {
     default: undefined,
     env: 'CAPI_DEFAULT_ADOPT_POOL_PREFIX',
     help: 'How hosts in the pool are named, for machines that do not say so in spec.adoptPoolPrefix. Without both, a machine that is deleted leaves its host behind, with the event ReleaseSkipped.',
+  }),
+  inventoryInterval: flag('inventory-interval', {
+    type: duration({ fromMs: 1_000, toMs: 24 * hour }),
+    default: minute,
+    help: 'How often the hosts of a zone are listed at Scaleway.',
+  }),
+  hostPollInterval: flag('host-poll-interval', {
+    type: duration({ fromMs: 100, toMs: 24 * hour }),
+    default: 10_000,
+    help: 'How often a host is looked at that is expected to change at Scaleway, such as one that is being wiped.',
   }),
   orphanReclaimZones: flag('orphan-reclaim-zones', {
     type: listOf(zone),

@@ -1,5 +1,5 @@
 import type { VmEgress } from '@tartan/host';
-import type { LoggerOptions } from '@tartan/kube';
+import type { Durations, LoggerOptions } from '@tartan/kube';
 import { flags } from './flag-table.ts';
 import type { Read } from './rules.ts';
 import type { BindAddress } from './types/network-types.ts';
@@ -8,7 +8,7 @@ import type { BindAddress } from './types/network-types.ts';
 export interface ProviderOptions {
   readonly metricsAddress: BindAddress | undefined;
   readonly healthAddress: BindAddress | undefined;
-  readonly leaderElection: { readonly namespace: string } | undefined;
+  readonly leaderElection: { readonly namespace: string; readonly durations: Readonly<Durations> } | undefined;
   readonly machineWorkers: number;
   readonly log: Required<Pick<LoggerOptions, 'level' | 'pretty'>>;
   readonly kubeconfigPath: string | undefined;
@@ -18,6 +18,8 @@ export interface ProviderOptions {
   /** The Deployment. */
   readonly fleetSpread: { readonly namespace: string; readonly name: string } | undefined;
   readonly defaultPoolPrefix: string | undefined;
+  /** How often Scaleway is asked: for all hosts of a zone, and for one that is expected to change. */
+  readonly asking: { readonly inventoryMs: number; readonly hostMs: number };
   readonly sweep: SweepOptions;
   /** Failed bootstraps; `undefined` is never. */
   readonly bootstrap: { readonly rebootAfter: number | undefined; readonly giveUpAfter: number | undefined };
@@ -96,6 +98,12 @@ const reclaimOf = (read: Read): SweepOptions['reclaim'] => {
   return claimNamePrefix && poolPrefix ? { claimNamePrefix, poolPrefix } : undefined;
 };
 
+const durationsOf = (read: Read): Durations => ({
+  leaseMs: read(flags.leaderElectLeaseDuration),
+  renewDeadlineMs: read(flags.leaderElectRenewDeadline),
+  retryPeriodMs: read(flags.leaderElectRetryPeriod),
+});
+
 /** Assumes that no rule objects: what is there by half would be left out without a word. */
 export const providerOptions = (read: Read): ProviderOptions => {
   const secretsNamespace = read(flags.secretsNamespace);
@@ -104,7 +112,7 @@ export const providerOptions = (read: Read): ProviderOptions => {
     metricsAddress: read(flags.metricsBindAddress),
     healthAddress: read(flags.healthProbeBindAddress),
     leaderElection: read(flags.leaderElect)
-      ? { namespace: read(flags.leaderElectionNamespace) ?? secretsNamespace }
+      ? { namespace: read(flags.leaderElectionNamespace) ?? secretsNamespace, durations: durationsOf(read) }
       : undefined,
     machineWorkers: read(flags.machineMaxConcurrentReconciles),
     log: { level: read(flags.logLevel), pretty: read(flags.logFormat) === 'text' },
@@ -113,6 +121,7 @@ export const providerOptions = (read: Read): ProviderOptions => {
     apiServerURL: read(flags.apiServerURL),
     fleetSpread: spread ? { namespace: read(flags.fleetSpreadNamespace) ?? secretsNamespace, name: spread } : undefined,
     defaultPoolPrefix: read(flags.defaultAdoptPoolPrefix),
+    asking: { inventoryMs: read(flags.inventoryInterval), hostMs: read(flags.hostPollInterval) },
     sweep: {
       zones: read(flags.orphanReclaimZones),
       intervalMs: read(flags.orphanReclaimInterval),

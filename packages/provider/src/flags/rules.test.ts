@@ -30,6 +30,10 @@ const fits: [what: string, argv: string[]][] = [
   ['no reboot', ['--bootstrap-reboot-after=0', '--bootstrap-max-attempts=1']],
   ['never given up', ['--bootstrap-reboot-after=9', '--bootstrap-max-attempts=0']],
   ['a reboot right before the end', ['--bootstrap-reboot-after=7', '--bootstrap-max-attempts=8']],
+  [
+    'a short lease',
+    ['--leader-elect-lease-duration=2s', '--leader-elect-renew-deadline=1s', '--leader-elect-retry-period=200ms'],
+  ],
   ['any two free ports', ['--metrics-bind-address=:0', '--health-probe-bind-address=:0']],
   ['neither metrics nor probes', ['--metrics-bind-address=0', '--health-probe-bind-address=0']],
 ];
@@ -76,6 +80,9 @@ const objects: [what: string, argv: string[], error: RegExp][] = [
     /^--orphan-reclaim-claim-name-prefix "tuist-" overlaps/,
   ],
   ['a reboot too late', ['--bootstrap-reboot-after=8'], /8 is not below --bootstrap-max-attempts 8/],
+  ['a leader that outlives its lease', ['--leader-elect-lease-duration=10s'], /must each be longer than the next/],
+  ['a leader that cannot miss a renewal', ['--leader-elect-retry-period=9s'], /must each be longer than the next/],
+  ['a lease of half a second', ['--leader-elect-lease-duration=15500ms'], /is no whole number of seconds/],
   ['one port for both', ['--metrics-bind-address=:8081'], /both take port 8081/],
 ];
 

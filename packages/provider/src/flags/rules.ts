@@ -1,6 +1,7 @@
 import { serverNames } from '@tartan/api';
 import type { Flag } from './flag.ts';
 import { flags } from './flag-table.ts';
+import { formatDuration } from './types/duration.ts';
 
 /** The value of a flag, its default if it was not given. */
 export type Read = <T>(flag: Flag<T>) => T;
@@ -107,6 +108,25 @@ export const rules: readonly Rule[] = [
         ? `--bootstrap-reboot-after ${reboot} is not below --bootstrap-max-attempts ${most}: the host would be given up before its reboot. ` +
             'Lower the first, or set it to 0 for no reboot.'
         : undefined;
+    },
+  },
+  {
+    says: 'A leader stops before another may start, and can miss one renewal: the lease lasts longer than the renew deadline, and that longer than 1.2 retry periods.',
+    reads: [flags.leaderElectLeaseDuration, flags.leaderElectRenewDeadline, flags.leaderElectRetryPeriod],
+    problem: (read) => {
+      const [lease, deadline, retry] = [
+        read(flags.leaderElectLeaseDuration),
+        read(flags.leaderElectRenewDeadline),
+        read(flags.leaderElectRetryPeriod),
+      ];
+      if (lease % 1000 !== 0)
+        return `--leader-elect-lease-duration ${formatDuration(lease)} is no whole number of seconds, and a Lease can hold nothing else. Round it.`;
+      if (lease > deadline && deadline > 1.2 * retry) return undefined;
+      return (
+        `--leader-elect-lease-duration ${formatDuration(lease)}, --leader-elect-renew-deadline ${formatDuration(deadline)} and ` +
+        `--leader-elect-retry-period ${formatDuration(retry)} must each be longer than the next, the second by a fifth at least. ` +
+        'Kubernetes uses 15s, 10s and 2s.'
+      );
     },
   },
   {

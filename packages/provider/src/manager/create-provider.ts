@@ -14,7 +14,7 @@ import { createControllers } from './controllers.ts';
 import { type CoreVersion, findCoreVersion } from './core-version.ts';
 import { createHealth, type Health, untilFired } from './health.ts';
 import { openGate } from './open-gate.ts';
-import { type ProviderParts, usualIntervals } from './parts.ts';
+import { intervalsOf, type ProviderParts } from './parts.ts';
 import { createProviderMetrics, type ProviderMetrics } from './provider-metrics.ts';
 import { createScalewayRights } from './scaleway-rights.ts';
 
@@ -40,7 +40,7 @@ const flushMs = 2_000;
  */
 export const createProvider = (parts: ProviderParts): Provider => {
   const { options, clock, random, identity } = parts;
-  const intervals = { ...usualIntervals, ...parts.intervals };
+  const intervals = intervalsOf(parts);
   const metrics = parts.metrics ?? createProviderMetrics({ clock });
   const log = parts.log;
   const transport = countingTransport(parts.transport, { host: parts.apiHost, count: metrics.request });
@@ -55,7 +55,7 @@ export const createProvider = (parts: ProviderParts): Provider => {
       random,
       lease: { namespace: options.leaderElection.namespace, name: leaderElectionID },
       identity,
-      durations: intervals.election,
+      durations: options.leaderElection.durations,
       log,
       metrics: metrics.leading,
     });

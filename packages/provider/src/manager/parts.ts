@@ -1,4 +1,4 @@
-import { type Durations, type Logger, type Redactor, type Transport, usualDurations } from '@tartan/kube';
+import type { Logger, Redactor, Transport } from '@tartan/kube';
 import type { Clock, Random } from '@tartan/kube/clock';
 import type { HostPool } from '@tartan/scaleway';
 import type { ProviderOptions } from '../flags/provider-options.ts';
@@ -31,9 +31,8 @@ export interface ProviderParts {
   readonly intervals?: Partial<Intervals>;
 }
 
-/** How patient the manager is. Each has a value that fits production. */
+/** How patient the manager is. Each has a value that fits production; what people may want to change is a flag. */
 export interface Intervals {
-  readonly election: Durations;
   /** For core to be found, and again for the first lists of all caches. */
   readonly syncDeadlineMs: number;
   readonly coreRetryMs: number;
@@ -47,13 +46,17 @@ export interface Intervals {
   readonly hosts: Partial<Limits>;
 }
 
-export const usualIntervals: Intervals = {
-  election: usualDurations,
+const usualIntervals: Omit<Intervals, 'inventoryMs' | 'hosts'> = {
   syncDeadlineMs: 120_000,
   coreRetryMs: 5_000,
   rightsRetryMs: 60_000,
   rightsAgainMs: 10 * 60_000,
   stopDeadlineMs: 25_000,
-  inventoryMs: 60_000,
-  hosts: {},
 };
+
+export const intervalsOf = ({ options: { asking }, intervals }: ProviderParts): Intervals => ({
+  ...usualIntervals,
+  inventoryMs: asking.inventoryMs,
+  ...intervals,
+  hosts: { pollMs: asking.hostMs, ...intervals?.hosts },
+});
