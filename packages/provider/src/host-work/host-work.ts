@@ -26,7 +26,7 @@ export interface HostJob {
       }
     /** Puts back the agent that was proven before the last roll. */
     | { readonly kind: 'roll back' };
-  /** Of the lock on the host: a name that no other living process has. */
+  /** Of the lock on the host: a name that nobody else has who pushes to it. */
   readonly owner: string;
   readonly report?: (event: HostEvent) => void;
 }

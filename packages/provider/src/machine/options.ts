@@ -49,8 +49,6 @@ export interface MachineControllerOptions {
   readonly runnerToken?: (machine: Machine, call: CallOptions) => Promise<RunnerToken>;
   readonly randomBytes: RandomBytes;
   readonly redactor: Pick<Redactor, 'add'>;
-  /** No other living process has it: it is the owner of locks on Macs. */
-  readonly identity: string;
   readonly events: Pick<EventRecorder, 'event'>;
   readonly clock: Clock;
   readonly log: Logger;

@@ -16,7 +16,7 @@ import { fleetRevisionOf } from './fleet-revision-of.ts';
 /** What is looked after at Scaleway and on Macs: the pool, machines, and their fleets. */
 export const hostControllers = (wiring: Wiring): readonly Controller[] => {
   const { parts, intervals, caches, client, events, metrics, gate } = wiring;
-  const { options, settings, pool, clock, random, log, redactor, identity, ca } = parts;
+  const { options, settings, pool, clock, random, log, redactor, ca } = parts;
   const { defaultPoolPrefix, secretsNamespace, sweep, update, apiServerURL } = options;
   const common = { client, pool, clock, log, events, metrics, ...caches };
   const sightings = createSightings({ clock });
@@ -53,7 +53,6 @@ export const hostControllers = (wiring: Wiring): readonly Controller[] => {
       address: (call) => clusterAddress(client, { ...call, apiServerURL, ca }),
       randomBytes,
       redactor,
-      identity,
     }),
     createFleetController({
       ...common,

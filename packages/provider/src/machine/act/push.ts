@@ -27,13 +27,21 @@ export const push = async (act: Act, task: HostJob['task']): Promise<WorkOutcome
     retiredHostKeys: observation.host?.status?.retiredHostKeys ?? [],
     pin: (hostKey) => pin(act, hostKey),
     task,
-    owner: world.identity,
+    owner: lockOwnerOf(machine),
     report: (event) => world.log.debug('Working on a Mac', { machine: machine.metadata.name, event }),
   };
   // Credentials were made since the slot was taken, which takes its time.
   world.gate.pass();
   return world.pushes.run(machine.metadata.uid, signal, (ending) => world.hostWork.perform(job, ending));
 };
+
+/**
+ * The machine, and not this process: who leads next takes the lock over at once from one that was killed in the middle of a push, instead
+ * of half an hour later. Each push has a word of its own besides, so one that was only frozen is refused by the Mac when it thaws; and
+ * nobody gets the lock while a script is still at work.
+ */
+const lockOwnerOf = ({ metadata: { namespace = '', name, uid } }: Act['record']['machine']): string =>
+  `machine ${namespace}/${name} (${uid})`;
 
 /**
  * The key first, then for which install it counts: who crashes in between has no pin, and meets the Mac for the first time again, which

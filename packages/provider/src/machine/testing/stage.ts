@@ -162,7 +162,6 @@ export const setStage = async (t: TestContext, changes: Partial<MachineControlle
       address: async () => ({ server: 'https://10.0.0.1:6443' }),
       randomBytes: (count) => Uint8Array.from({ length: count }, () => Math.floor(Math.random() * 252)),
       redactor: createRedactor(),
-      identity: 'manager-1',
       events: createEventRecorder({ client: theirs, clock, log, component: 'machine', instance: 'test' }),
       clock,
       log,
