@@ -5,6 +5,7 @@ import { ScalewayError } from '@tartan/scaleway';
 import { requestWipe } from './act-wipe.ts';
 import { reboot } from './act-reboot.ts';
 import type { Decision } from './decision.ts';
+import { forgetNodes } from './forget-nodes.ts';
 import { guarded } from './guard.ts';
 import { quarantinedNow, renamedForHolder, returnedToPool } from './happenings.ts';
 import { look } from './observe.ts';
@@ -40,6 +41,7 @@ export const act = async (actor: Actor, pass: Pass, decision: Act): Promise<Outc
       return again(snapshot.limits.pollMs);
     case 'wipe done': {
       const wipe = spec.release && wipeOf(spec.release, status);
+      await forgetNodes(actor, pass);
       if (spec.release && wipe) await remember(actor, pass, afterWipe(spec.release, status, wipe, now));
       return again(snapshot.limits.pollMs);
     }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { macHost } from '@tartan/api';
-import { getCondition } from '@tartan/kube';
+import { getCondition, nodes } from '@tartan/kube';
 import { setStage } from './testing/stage.ts';
 
 const minute = 60_000;
@@ -62,6 +62,26 @@ describe('the way back to the pool', () => {
     assert.equal(await reason(id, 'Named'), 'NameMatches');
     assert.deepEqual(happenings, ['WipeRequested', 'ReturnedToPool']);
     assert.equal(scaleway.requests.filter((request) => request.startsWith('POST')).length, 1);
+  });
+
+  it('takes the Node with it that an agent has made until the wipe, and no other', async (t) => {
+    const { id, release, client, pass, settle, state } = await setUp(t);
+    const node = (name: string, server: string) =>
+      client.create(nodes, {
+        apiVersion: 'v1',
+        kind: 'Node',
+        metadata: { name },
+        spec: { providerID: `scw-applesilicon://fr-par-1/${server}` },
+      });
+    await node('mac-1', id);
+    await node('mac-2', 'another');
+    await release(id);
+    await settle();
+    const names = async () => (await client.list(nodes)).items.map(({ metadata }) => metadata.name);
+    assert.deepEqual(await names(), ['mac-1', 'mac-2'], 'until then its agent would make it anew');
+    await pass(11 * minute);
+    assert.equal(await state(), 'pool');
+    assert.deepEqual(await names(), ['mac-2']);
   });
 
   it('can be claimed only when it is over', async (t) => {
