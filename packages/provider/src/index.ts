@@ -20,6 +20,7 @@ export { createFleetSpread, type FleetSpreadOptions } from './spread/controller.
 export { type ClusterControllerOptions, createClusterController } from './cluster/controller.ts';
 export { type CoreCluster, coreClusters } from './cluster/core-cluster.ts';
 export { type ControlPlaneOptions, createControlPlaneController } from './control-plane/controller.ts';
+export { remoteRights, type RemoteRight } from './control-plane/remote-rights.ts';
 export { serviceAddress } from './control-plane/service-address.ts';
 
 // All of it as one manager.

@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { annotations, externalControlPlane } from '@tartan/api';
-import { createClient, httpsTransport, KubeError, loadConfig, namespaces, secrets } from '@tartan/kube';
+import {
+  type Client,
+  clusterRoleBindings,
+  clusterRoles,
+  httpsTransport,
+  KubeError,
+  loadConfig,
+  secrets,
+  type TransportRequest,
+} from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
-import { bindClusterRole, serve } from '@tartan/sim-kubernetes';
+import { serve } from '@tartan/sim-kubernetes';
 import { namespace } from '../cluster/testing/stage.ts';
+import { remoteRights } from './remote-rights.ts';
 import { setStage } from './testing/stage.ts';
 
 const minted = [
@@ -52,7 +62,7 @@ test('nothing is written while nothing is due, and the token is replaced when tw
   assert.equal(stage.mints().length, 6, 'and again');
 });
 
-test('core connects with it, over HTTPS, as that ServiceAccount', async (t) => {
+test('core connects with it, over HTTPS, as that ServiceAccount, and may do what a drain takes and no more', async (t) => {
   const stage = await setStage(t, { startTime: Date.now() });
   const { handle, identity } = stage.kubernetes;
   const served = await serve({ handle, identity, host: '127.0.0.1', port: 0 });
@@ -68,11 +78,54 @@ test('core connects with it, over HTTPS, as that ServiceAccount', async (t) => {
   });
   const transport = httpsTransport({ ...config, clock: systemClock });
   t.after(() => transport.close());
-  const account = { kind: 'ServiceAccount', namespace, name: 'capi-remote' } as const;
-  bindClusterRole(stage.kubernetes.api, 'cluster-admin', account);
-  const { items } = await createClient(transport, { clock: systemClock }).list(namespaces);
-  assert.ok(items.some(({ metadata }) => metadata.name === namespace));
+  const asked = async (method: TransportRequest['method'], path: string): Promise<number> => {
+    const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+    const sent = method === 'GET' ? {} : { body: '{}', headers: { 'content-type': type } };
+    const { code, body } = await transport.send({ method, path, headers: {}, ...sent, signal: t.signal });
+    for await (const _ of body);
+    return code;
+  };
+  assert.equal(await asked('GET', '/api/v1/nodes'), 403, 'the account alone may do nothing');
+
+  await grantRemoteRights(stage.client);
+  const eviction = '/api/v1/namespaces/x/pods/y/eviction';
+  const allowed: [method: TransportRequest['method'], path: string][] = [
+    ['GET', '/'],
+    ['GET', '/api/v1/nodes'],
+    ['GET', '/api/v1/nodes/x'],
+    ['PATCH', '/api/v1/nodes/x'],
+    ['DELETE', '/api/v1/nodes/x'],
+    ['GET', '/api/v1/pods'],
+    ['POST', eviction],
+    ['GET', '/api/v1/namespaces'],
+    ['GET', '/apis/apps/v1/namespaces/x/daemonsets/y'],
+    ['GET', '/apis/storage.k8s.io/v1/volumeattachments'],
+    ['GET', '/api/v1/persistentvolumes'],
+  ];
+  for (const [method, path] of allowed) assert.notEqual(await asked(method, path), 403, `${method} ${path}`);
+  const refused: [method: TransportRequest['method'], path: string][] = [
+    ['GET', '/api/v1/secrets'],
+    ['POST', '/api/v1/nodes'],
+    ['DELETE', '/api/v1/namespaces/x/pods/y'],
+    ['GET', `/apis/${externalControlPlane.names.group}/v1alpha1/externalcontrolplanes`],
+  ];
+  for (const [method, path] of refused) assert.equal(await asked(method, path), 403, `${method} ${path}`);
 });
+
+/** As whoever installs the provider does. */
+const grantRemoteRights = async (client: Client): Promise<void> => {
+  const [apiGroup, name] = ['rbac.authorization.k8s.io', 'capi-remote'] as const;
+  const apiVersion = `${apiGroup}/v1` as const;
+  const rules = structuredClone(remoteRights) as never;
+  await client.create(clusterRoles, { apiVersion, kind: 'ClusterRole', metadata: { name }, rules });
+  await client.create(clusterRoleBindings, {
+    apiVersion,
+    kind: 'ClusterRoleBinding',
+    metadata: { name },
+    roleRef: { apiGroup, kind: 'ClusterRole', name },
+    subjects: [{ kind: 'ServiceAccount', namespace, name }],
+  });
+};
 
 test('a Secret that is gone or was damaged is written anew, once', async (t) => {
   const stage = await setStage(t);
