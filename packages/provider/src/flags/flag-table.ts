@@ -125,7 +125,7 @@ const poolFlags = {
   hostPollInterval: flag('host-poll-interval', {
     type: duration({ fromMs: 100, toMs: 24 * hour }),
     default: 10_000,
-    help: 'How often a host is looked at that is expected to change at Scaleway, such as one that is being wiped.',
+    help: 'How often a host is looked at that is expected to change at Scaleway, such as one that is being wiped. After twelve looks that show nothing it is asked for once more.',
   }),
   orphanReclaimZones: flag('orphan-reclaim-zones', {
     type: listOf(zone),

@@ -54,9 +54,12 @@ const usualIntervals: Omit<Intervals, 'inventoryMs' | 'hosts'> = {
   stopDeadlineMs: 25_000,
 };
 
+/** So many looks at a server that should be reinstalling, and it is asked for once more. */
+const looksUntilAccepted = 12;
+
 export const intervalsOf = ({ options: { asking }, intervals }: ProviderParts): Intervals => ({
   ...usualIntervals,
   inventoryMs: asking.inventoryMs,
   ...intervals,
-  hosts: { pollMs: asking.hostMs, ...intervals?.hosts },
+  hosts: { pollMs: asking.hostMs, acceptMs: looksUntilAccepted * asking.hostMs, ...intervals?.hosts },
 });
