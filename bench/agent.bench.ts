@@ -33,6 +33,9 @@ export const run = async (say: (line: string) => void): Promise<Figure[]> => {
     await measureStarts(maker, mac, 'warm-up', warmUp);
     say(`load of this machine: ${loadavg()[0]?.toFixed(1)}; a guest has its address ${mac.bootMs} ms after tart run`);
 
+    say(
+      `a call of tart begins where it is spawned: ${mac.stampDelayMs.toFixed(1)} ms before bash has started to stamp it`,
+    );
     const ones = await measureStarts(maker, mac, 'one', starts);
     sayStarts(say, ones);
     const twos = await measurePairs(maker, 'two', pairs);

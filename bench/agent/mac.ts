@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { installFakeTart } from '@tartan/sim-mac';
 import { buildAgent } from '@tartan/tools-build';
 import type { Access } from './cluster.ts';
-import { installStampingTart, readTartCalls, type TartCall } from './tart-calls.ts';
+import { installStampingTart, measureStampDelay, readTartCalls, type TartCall } from './tart-calls.ts';
 
 /** A Mac with nothing but a fake tart, some commands of macOS that answer at once, and the agent as it ships. */
 export interface BenchMac {
@@ -14,6 +14,8 @@ export interface BenchMac {
   /** How long a guest takes from `tart run` to its address. */
   readonly bootMs: number;
   calls(): Promise<TartCall[]>;
+  /** Taken off the beginning of each call. */
+  readonly stampDelayMs: number;
   /** When the last guest got an address, in milliseconds since the epoch. */
   lastLease(): number;
   /** What is resident of the agent now, in MB. */
@@ -64,7 +66,9 @@ export const startMac = async (root: string, nodeName: string, access: Access): 
   tart.controls.guest('_', { bootMs });
   tart.controls.image(image, { digest: `sha256:${'a'.repeat(64)}`, stepMs: 1 });
   const stamps = join(root, 'tart-calls');
-  await installStampingTart(join(root, 'usr/local/bin/tart'), tart.path, stamps);
+  const stampingTart = join(root, 'usr/local/bin/tart');
+  await installStampingTart(stampingTart, tart.path, stamps);
+  const stampDelayMs = await measureStampDelay(stampingTart);
   const program = await buildAgent(join(root, 'agent'));
   const log = join(root, 'agent.log');
   const file = await open(log, 'w');
@@ -90,7 +94,8 @@ export const startMac = async (root: string, nodeName: string, access: Access): 
     image,
     bootMs,
     broken,
-    calls: () => readTartCalls(stamps),
+    calls: () => readTartCalls(stamps, stampDelayMs),
+    stampDelayMs,
     lastLease: () => statSync(join(root, 'var/db/dhcpd_leases')).mtimeMs,
     resident: () => {
       const kilobytes = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1];

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { median } from '../figure.ts';
 import type { BenchMac } from './mac.ts';
 import type { PodMaker } from './pods.ts';
@@ -43,7 +44,10 @@ const startOf = (
   };
 };
 
-/** One Pod after the other. */
+/** What the agent does after a Pod is gone is no part of the next start. */
+const restMs = 500;
+
+/** One Pod after the other, each on an agent at rest. */
 export const measureStarts = async (maker: PodMaker, mac: BenchMac, name: string, count: number): Promise<Start[]> => {
   const starts: Start[] = [];
   for (let number = 1; number <= count; number++) {
@@ -51,6 +55,7 @@ export const measureStarts = async (maker: PodMaker, mac: BenchMac, name: string
     const started = await maker.start(pod);
     starts.push(startOf(started, mac.lastLease(), await mac.calls()));
     await maker.remove(pod);
+    await sleep(restMs);
   }
   return starts;
 };

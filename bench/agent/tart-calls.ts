@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process';
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
 
 /** One call of `tart`. Times are milliseconds since the epoch. */
 export interface TartCall {
@@ -9,9 +11,12 @@ export interface TartCall {
   readonly ended: number | undefined;
 }
 
+/** Asked for this, the script only says when it began. */
+const stampOnly = '--stamp';
+
 /**
  * In the place of `tart`: says when it was called and when it came back. It becomes `tart run` itself, so that the process of a virtual
- * machine is the one that the agent started. What it takes to start this script counts as ours.
+ * machine is the one that the agent started.
  */
 export const installStampingTart = async (path: string, tart: string, file: string): Promise<void> => {
   await appendFile(file, '');
@@ -21,6 +26,10 @@ if [ "$1" = run ]; then
   echo "$began - $*" >>'${file}'
   exec '${tart}' "$@"
 fi
+if [ "$1" = ${stampOnly} ]; then
+  echo "$began"
+  exit
+fi
 '${tart}' "$@"
 code=$?
 echo "$began $EPOCHREALTIME $*" >>'${file}'
@@ -29,11 +38,38 @@ exit $code
   await writeFile(path, script, { mode: 0o755 });
 };
 
-export const readTartCalls = async (file: string): Promise<TartCall[]> =>
+/** Spawns the script as the agent does, one after the other, and prints the shortest time from the call of `spawn` to the stamp. */
+const prober = `
+const { spawn } = require('node:child_process');
+const { once } = require('node:events');
+const now = () => performance.timeOrigin + performance.now();
+(async () => {
+  const delays = [];
+  for (let n = 0; n < 41; n++) {
+    const at = now();
+    const child = spawn(process.argv[1], ['${stampOnly}'], { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    let text = '';
+    child.stdout.setEncoding('utf8').on('data', (more) => (text += more));
+    await once(child, 'close');
+    delays.push(Number(text) * 1000 - at);
+  }
+  console.log(Math.min(...delays));
+})();`;
+
+/**
+ * How long after `spawn` the script stamps, in milliseconds: bash takes some to start, and a call begins where the agent spawns it. The
+ * shortest of many, from a small process: rather too little is taken off than too much.
+ */
+export const measureStampDelay = async (path: string): Promise<number> =>
+  Number((await promisify(execFile)(process.execPath, ['-e', prober, path])).stdout);
+
+/** As they were spawned, if stamps come so long after that. */
+export const readTartCalls = async (file: string, stampDelay: number): Promise<TartCall[]> =>
   (await readFile(file, 'utf8'))
     .split('\n')
     .filter(Boolean)
     .map((line) => {
-      const [began, ended, command = '', ...words] = line.split(' ');
-      return { command, words, began: Number(began) * 1000, ended: ended === '-' ? undefined : Number(ended) * 1000 };
+      const [stamp, ended, command = '', ...words] = line.split(' ');
+      const began = Number(stamp) * 1000 - stampDelay;
+      return { command, words, began, ended: ended === '-' ? undefined : Number(ended) * 1000 };
     });

@@ -88,4 +88,5 @@ export { createRedactor, type Redactor } from './logs/redactor.ts';
 export { countingTransport } from './metrics/counting-transport.ts';
 export { createMetrics, type Metrics } from './metrics/create-metrics.ts';
 export { type MetricRow, metricRows } from './metrics/metric-rows.ts';
+export { listen } from './metrics/listen.ts';
 export { createHealthServer, type HealthServer, type HealthServerOptions } from './metrics/serve.ts';

@@ -4,7 +4,7 @@ import { type Clock, sleep } from '@tartan/kube/clock';
 
 const everyMs = 30_000;
 /** What it has taken since the last time; less is not worth a stop. */
-const worthBytes = 4_000_000;
+const worthBytes = 2_000_000;
 
 /** `gc`, which V8 gives only to contexts that are made while it is told to. `undefined` where it does not. */
 const collectorOfV8 = (): ((options: object) => unknown) | undefined => {

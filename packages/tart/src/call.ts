@@ -21,6 +21,8 @@ export interface CallOptions {
   readonly patience: Patience;
   readonly signal?: AbortSignal | undefined;
   readonly environment?: Readonly<Record<string, string>>;
+  /** The process is there. */
+  readonly onStart?: (() => void) | undefined;
   readonly onOutput?: (text: string) => void;
   readonly redact: Redact;
 }
@@ -61,6 +63,7 @@ export const callTart = (caller: Caller, args: readonly string[], options: CallO
       env: { ...caller.environment, ...options.environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    options.onStart?.();
     const cut = (error: TartError): void => {
       if (cutShort !== undefined) return;
       cutShort = error;

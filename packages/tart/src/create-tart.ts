@@ -103,6 +103,7 @@ export const createTart = (options: TartOptions): Tart => {
         signal: pull.signal,
         // CI: progress in lines that end, without rewriting (§7.1).
         environment: { ...credentialsEnvironment(pull.credentials), CI: '1' },
+        onStart: pull.onStart,
         onOutput: createPullParser(pull.onProgress ?? (() => {})),
         redact: hide,
       },

@@ -15,11 +15,25 @@ import { checkout } from './checkout.ts';
 
 const run = promisify(execFile);
 
+/** Parsing one part takes some 20 bytes for each byte, and the goal for the memory of the agent has no more than 5 MB for that. */
+const mostOfOnePart = 250_000;
+
 /** Every name that a bundle imports, statically or when it gets there. */
-const importsOf = (file: string): string[] =>
-  [...readFileSync(file, 'utf8').matchAll(/(?:\bfrom|\bimport|\bimport\(|\brequire\()\s*(["'`])([^"'`\n$]+)\1/g)].map(
+const importsOf = (text: string): string[] =>
+  [...text.matchAll(/(?:\bfrom|\bimport|\bimport\(|\brequire\()\s*(["'`])([^"'`\n$]+)\1/g)].map(
     ([, , name = '']) => name,
   );
+
+/** The parts of a program that is one file, by the names that they import each other by. */
+const partsIn = (file: string): Map<string, string> =>
+  new Map(
+    behindLoader(file).map((part) => {
+      const [name = '', ...lines] = part.split('\n//');
+      return [name.replace('*/', ''), lines.join('\n')];
+    }),
+  );
+
+const behindLoader = (file: string): string[] => readFileSync(file, 'utf8').split('\n/*').slice(1);
 
 describe('what ships', () => {
   let folder: string;
@@ -36,7 +50,8 @@ describe('what ships', () => {
     const agent = await buildAgent(join(folder, 'agent'));
     assert.deepEqual(readdirSync(join(folder, 'agent')), ['tart-kubelet.mjs']);
     assert.ok(statSync(agent).size < mostBytes, `${statSync(agent).size} bytes`);
-    const others = importsOf(agent).filter((name) => !isBuiltin(name));
+    const parts = partsIn(agent);
+    const others = importsOf(readFileSync(agent, 'utf8')).filter((name) => !isBuiltin(name) && !parts.has(name));
     // ws looks for two native helpers, and does without.
     assert.deepEqual(
       others.filter((name) => name !== 'bufferutil' && name !== 'utf-8-validate'),
@@ -48,6 +63,20 @@ describe('what ships', () => {
     assert.match(readFileSync(agent, 'latin1'), /^[\0-\x7f]*$/, 'V8 would keep the text with two bytes a character');
     assert.equal(await says(agent, '--version'), `v${version}\n`);
     assert.match(await says(agent, '--help'), /--kubeconfig=/);
+  });
+
+  test('the agent is parsed in parts, so that none takes much memory', async () => {
+    const agent = await buildAgent(join(folder, 'parts'));
+    const sizes = [...partsIn(agent)].map(([name, { length }]) => [name.replace(/-.{8}\.mjs$/, ''), length] as const);
+    assert.deepEqual(
+      sizes.filter(([, size]) => size > mostOfOnePart),
+      [],
+    );
+    const names = sizes.map(([name]) => name);
+    for (const name of ['./main.mjs', './packages-tart-kubelet', './packages-kube', './yaml', './zod'])
+      assert.ok(names.includes(name), `${name} is not among ${names.join(', ')}`);
+    const all = behindLoader(agent).reduce((sum, { length }) => sum + length, 0);
+    assert.ok(statSync(agent).size - all < 2000, 'what is no comment is parsed at once');
   });
 
   test('an agent has the version that it was built with, or gets one later', async () => {
@@ -74,11 +103,11 @@ describe('what ships', () => {
     assert.match(await says(tartan, '--help'), /prepare-host/);
     assert.ok(statSync(join(folder, 'tartan/files/tart-kubelet.mjs')).isFile());
     const names = readdirSync(join(folder, 'tartan')).filter((name) => name.endsWith('.mjs'));
-    const outside = names.flatMap((name) => importsOf(join(folder, 'tartan', name)));
+    const outside = names.flatMap((name) => importsOf(readFileSync(join(folder, 'tartan', name), 'utf8')));
     assert.deepEqual(
-      [...new Set(outside)].filter((name) => name.startsWith('@tartan/')),
-      // Only what a checkout has, and what is not asked for where the agent lies beside.
-      ['@tartan/tools-build'],
+      [...new Set(outside)].filter((name) => name.startsWith('@tartan/')).sort(),
+      // Only what a checkout has: what is not asked for where the agent lies beside, and what says so when it is missing.
+      ['@tartan/tools-build', '@tartan/tools-kubernetes'],
     );
   });
 });

@@ -2,6 +2,7 @@ import { build } from 'rolldown';
 import { ascii } from './ascii.ts';
 import { checkout } from './checkout.ts';
 import { filesBeside } from './files-beside.ts';
+import { partsInOneFile, partsOf } from './parts-in-one-file.ts';
 import { withVersion } from './with-version.ts';
 
 export interface BundleOptions {
@@ -32,7 +33,14 @@ export const bundle = async (options: BundleOptions): Promise<string> => {
     external: [/\.node$/, ...without],
     // ssh2 names a program for Windows beside itself.
     transform: { define: { __dirname: 'import.meta.dirname' } },
-    plugins: [ascii(), filesBeside(carries), ...(version === undefined ? [] : [withVersion(program, version)])],
+    plugins: [
+      ascii(),
+      filesBeside(carries),
+      ...(version === undefined ? [] : [withVersion(program, version)]),
+      ...(single ? [partsInOneFile()] : []),
+    ],
+    // Nobody imports a program of one file, so its parts need not be as it would be imported.
+    ...(single && { preserveEntrySignatures: false }),
     logLevel: 'warn',
     output: {
       dir: folder,
@@ -40,7 +48,7 @@ export const bundle = async (options: BundleOptions): Promise<string> => {
       minify: true,
       entryFileNames: '[name].mjs',
       chunkFileNames: '[name]-[hash].mjs',
-      codeSplitting: !single,
+      codeSplitting: single ? partsOf(program) : true,
     },
   });
   return `${folder}/${name}.mjs`;

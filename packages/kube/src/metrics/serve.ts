@@ -3,6 +3,7 @@ import type { Clock } from '../clock/clock.ts';
 import type { Logger } from '../logs/logger.ts';
 import { answerProbe } from './answer-probe.ts';
 import type { Checks } from './check.ts';
+import { listen } from './listen.ts';
 
 export interface HealthServerOptions {
   /** Loopback unless told: whoever wants kubelet and Prometheus to reach it says so. */
@@ -57,22 +58,6 @@ const createHttpServer = (listener: RequestListener, silenceMs: number, log: Log
   return server;
 };
 
-const listen = (server: Server, host: string, port: number): Promise<{ host: string; port: number }> =>
-  new Promise((resolve, reject) => {
-    server.once('error', (error) =>
-      reject(
-        new Error(
-          `the health server cannot listen on ${host}:${port}: ${error.message}. Choose another address, or stop what uses this one`,
-          { cause: error },
-        ),
-      ),
-    );
-    server.listen(port, host, () => {
-      const address = server.address();
-      resolve({ host, port: typeof address === 'object' && address ? address.port : port });
-    });
-  });
-
 const close = (server: Server, clock: Clock): Promise<void> =>
   new Promise((resolve) => {
     const takeBack = clock.after(limits.closingMs, () => server.closeAllConnections());
@@ -118,7 +103,7 @@ export const createHealthServer = (options: HealthServerOptions): HealthServer =
     run: async (signal) => {
       if (signal.aborted) return;
       const server = createHttpServer(listenerOf(signal), silenceMs, log);
-      const bound = await listen(server, host, port);
+      const bound = await listen(server, 'the health server', host, port);
       log.info('The health server listens', bound);
       address.resolve(bound);
       const broken = Promise.withResolvers<never>();

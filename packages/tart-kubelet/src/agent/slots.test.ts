@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { noSpaceTexts } from '@tartan/sim-mac';
 import { eventually } from '../runs/testing/eventually.ts';
 import { inGuest, toldOf, vmOf, waitsFor } from './testing/looks.ts';
 import { hasEnded, isGone, isRunning, onMac, type Stage } from './testing/stage.ts';
@@ -44,6 +45,46 @@ describe('two virtual machines on a Mac', { timeout: 120_000 }, () => {
       { speed: 10 },
     ));
 
+  it('are counted once more right before a start: one of somebody else that came during the clone goes first (INC-41)', () =>
+    onMac(
+      async (stage) => {
+        stage.tart.addVm('bake');
+        const isOn = Promise.withResolvers<void>();
+        stage.start((options) => ({
+          ...options,
+          // What was seen before the clone is no use after it.
+          recentProcesses: () => options.processes.list(),
+          processes: {
+            ...options.processes,
+            list: async () => {
+              await isOn.promise;
+              return options.processes.list();
+            },
+          },
+          tart: {
+            ...options.tart,
+            clone: async (source, name, more) => {
+              if (name.startsWith('runners-')) {
+                await stage.driver.run('bake', { logFile: join(stage.folder, 'bake.log') });
+                await eventually('it is on', async () => (await stage.live()).includes('bake'));
+                isOn.resolve();
+              }
+              await options.tart.clone(source, name, more);
+            },
+          },
+        }));
+        const pod = await stage.pod();
+        await stage.until(pod, 'waits', (seen) => waitsFor(seen) === 'WaitingForSlot');
+        assert.equal((await clones(stage)).length, 1);
+        assert.deepEqual(await stage.live(), ['bake']);
+        await stage.driver.stop('bake', { timeoutSeconds: 1 });
+        await stage.until(pod, 'is Running', isRunning);
+        assert.equal(stage.tart.journal.calls('clone').length, 2, 'the base and this one');
+        assert.equal(stage.tart.journal.calls('set').length, 1, 'it was ready all the time');
+      },
+      { speed: 10, vmSlots: 1 },
+    ));
+
   it('refused by macOS itself leave one clone that is tried again, not a disk full of them (INC-24)', () =>
     onMac(
       async (stage) => {
@@ -60,6 +101,24 @@ describe('two virtual machines on a Mac', { timeout: 120_000 }, () => {
         assert.equal(seen.status?.containerStatuses?.[0]?.restartCount, 0);
       },
       { speed: 20 },
+    ));
+});
+
+describe('a Mac whose disk is full', { timeout: 120_000 }, () => {
+  it('collects when a clone finds no room, and clones once more, as if nothing had been (B2)', () =>
+    onMac(
+      async (stage) => {
+        stage.start();
+        await running(stage);
+        const [noRoom] = noSpaceTexts;
+        stage.tart.controls.command('clone', { answer: { code: 1, stderr: noRoom, times: 1 } });
+        const before = stage.tart.journal.calls('clone').length;
+        const pod = await stage.pod();
+        await stage.until(pod, 'is Running', isRunning);
+        assert.equal(stage.tart.journal.calls('clone').length - before, 2);
+        assert.ok(!toldOf(stage, pod).includes('Failed'), 'nobody had to hear of it');
+      },
+      { disableVMGC: false },
     ));
 });
 

@@ -1,6 +1,6 @@
 import { constants } from 'node:crypto';
-import { createServer, type Server } from 'node:https';
-import type { Logger } from '@tartan/kube';
+import { createServer } from 'node:https';
+import { listen, type Logger } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import { type AccessOptions, createAccess } from './access/access.ts';
 import { answerProblem } from './answer.ts';
@@ -45,22 +45,6 @@ const tlsOptions = (clientCA: string, { certificate, key }: ServingIdentity) => 
   // A resumed session would bring a client certificate that was checked some other time.
   secureOptions: constants.SSL_OP_NO_TICKET,
 });
-
-const listen = (server: Server, host: string, port: number): Promise<{ host: string; port: number }> =>
-  new Promise((resolve, reject) => {
-    server.once('error', (error) =>
-      reject(
-        new Error(
-          `the kubelet API cannot listen on ${host}:${port}: ${error.message}. Choose another address, or stop what uses this one`,
-          { cause: error },
-        ),
-      ),
-    );
-    server.listen(port, host, () => {
-      const address = server.address();
-      resolve({ host, port: typeof address === 'object' && address ? address.port : port });
-    });
-  });
 
 export const createKubeletApi = (options: KubeletApiOptions): KubeletApi => {
   const { runtime, reviews, nodeName, host, port, clientCA, clock, log, metrics, unhealthy } = options;
@@ -125,7 +109,7 @@ export const createKubeletApi = (options: KubeletApiOptions): KubeletApi => {
     useIdentity: (identity) => server.setSecureContext(tlsOptions(clientCA, identity)),
     run: async (signal) => {
       if (signal.aborted) return;
-      const bound = await listen(server, host, port);
+      const bound = await listen(server, 'the kubelet API', host, port);
       log.info('The kubelet API listens', bound);
       address.resolve(bound);
       const broken = Promise.withResolvers<never>();

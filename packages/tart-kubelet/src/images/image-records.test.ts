@@ -57,6 +57,18 @@ describe('what is written down of images', () => {
     assert.deepEqual([await records().beingFetched(tag), await records().isMade(pinned)], [undefined, true]);
   });
 
+  test('what a crash left half written goes with the next word of it, or with the last', async () => {
+    await records().making('base', image);
+    const [file = ''] = readdirSync(join(folder, 'records'));
+    const leaveHalf = (): void => writeFileSync(join(folder, 'records', `${file}.tmp-1`), '{');
+    leaveHalf();
+    await records().made('base');
+    assert.deepEqual(readdirSync(join(folder, 'records')), [file]);
+    leaveHalf();
+    await records().forget('base');
+    assert.deepEqual(readdirSync(join(folder, 'records')), []);
+  });
+
   test('a file that cannot be understood is an error, not an absence', async () => {
     await records().making('base', image);
     const [file = ''] = readdirSync(join(folder, 'records'));

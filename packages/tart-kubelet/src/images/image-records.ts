@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { writeDurably } from '../journal/write-durably.ts';
+import { temporaryMark, writeDurably } from '../journal/write-durably.ts';
 import type { MadeRecords } from './golden.ts';
 import type { PullRecords } from './recorded-pull.ts';
 import { pinnedText } from './reference.ts';
@@ -37,8 +37,19 @@ export const createImageRecords = ({ folder, mark }: ImageRecordsOptions): Image
   // A name may have slashes and colons.
   const pathOf = (name: string): string =>
     join(folder, `${createHash('sha256').update(name).digest('hex').slice(0, 32)}.json`);
+  const filesIn = (): Promise<string[]> =>
+    readdir(folder).catch((error: unknown) => {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+      throw error;
+    });
+  /** What a crash left half written of this record. Of each one is written at a time. */
+  const sweep = async (name: string): Promise<void> => {
+    const half = `${basename(pathOf(name))}${temporaryMark}`;
+    for (const file of await filesIn()) if (file.startsWith(half)) await rm(join(folder, file), { force: true });
+  };
   const write = async (record: Record): Promise<void> => {
     await mkdir(folder, { recursive: true, mode: 0o700 });
+    await sweep(record.name);
     await writeDurably(pathOf(record.name), `${JSON.stringify(record)}\n`);
   };
   const read = async (name: string): Promise<Record | undefined> => {
@@ -60,7 +71,10 @@ export const createImageRecords = ({ folder, mark }: ImageRecordsOptions): Image
       return undefined;
     }
   };
-  const forget = (name: string): Promise<void> => rm(pathOf(name), { force: true });
+  const forget = async (name: string): Promise<void> => {
+    await sweep(name);
+    await rm(pathOf(name), { force: true });
+  };
   return {
     making: (name, image) => write({ kind: 'making', name, image: pinnedText(image) }),
     isBeingMade: async (name) => (await read(name))?.kind === 'making',
@@ -82,10 +96,7 @@ export const createImageRecords = ({ folder, mark }: ImageRecordsOptions): Image
       await forget(intent(image));
     },
     names: async () => {
-      const files = await readdir(folder).catch((error: unknown) => {
-        if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
-        throw error;
-      });
+      const files = await filesIn();
       const records = await Promise.all(files.filter((file) => file.endsWith('.json')).map((file) => parsed(file)));
       return records.flatMap((record) => (record?.kind === 'made' ? [record.name] : []));
     },

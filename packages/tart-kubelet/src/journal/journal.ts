@@ -44,6 +44,11 @@ const readText = async (path: string): Promise<string | undefined> => {
 };
 
 export const createJournal = (folder: string): Journal => {
+  let isFolderMade = false;
+  const makeFolder = async (): Promise<true> => {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    return true;
+  };
   const pathOf = (uid: string): string => {
     if (!uidPattern.test(uid)) throw new Error(`${JSON.stringify(uid.slice(0, 64))} is no UID of a Pod`);
     return join(folder, `${uid}${suffix}`);
@@ -82,7 +87,7 @@ export const createJournal = (folder: string): Journal => {
     },
     write: async (record) => {
       const path = pathOf(record.pod.uid);
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      isFolderMade ||= await makeFolder();
       await writeDurably(path, formatRecord(record));
     },
     remove: async (uid) => {

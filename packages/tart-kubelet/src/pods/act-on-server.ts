@@ -2,6 +2,7 @@ import { finalizers } from '@tartan/api';
 import { hasFinalizer, isKubeError, type Live, pods } from '@tartan/kube';
 import { type Acted, changed, lookAgain, rest, type Scene } from './acted.ts';
 import type { Decision } from './decision.ts';
+import { findPod, identityOf } from './find-pod.ts';
 import { statusFor } from './status-for.ts';
 import type { Pod, PodStatus } from './snapshot.ts';
 
@@ -40,9 +41,9 @@ const setFinalizers = async (
 
 /** Somebody else wrote to it. The watch will tell, but may be behind. */
 const refresh = async ({ memory, signal, uid, world }: Scene, pod: Live<Pod>): Promise<Acted> => {
-  const found = await world.client.get(pods, nameOf(pod), { signal });
-  if (found.metadata.uid === uid) memory.known.read(found);
-  else memory.known.gone(uid);
+  const found = await findPod(world.client, world.nodeName, identityOf(pod), signal);
+  if (found === undefined) memory.known.gone(uid);
+  else memory.known.read(found);
   return lookAgain;
 };
 
@@ -51,14 +52,24 @@ const gone = ({ memory, uid }: Scene): Acted => {
   return lookAgain;
 };
 
-/** With the status in the same write: of two at once one would be refused, and cost two more. */
-export const addFinalizer = (scene: Scene, pod: Live<Pod>): Promise<Acted> =>
-  setFinalizers(
-    scene,
-    pod,
-    [...(pod.metadata.finalizers ?? []), vmCleanup],
-    statusFor(scene, { kind: 'add finalizer' })(pod),
-  );
+/** With the status in the same write, and before any other: of two at once one would be refused, and cost two more. */
+export const askForFinalizer = (scene: Scene, pod: Live<Pod>): Acted => {
+  const { memory, uid } = scene;
+  const wanted = [...(pod.metadata.finalizers ?? []), vmCleanup];
+  const answer = setFinalizers(scene, pod, wanted, statusFor(scene, { kind: 'add finalizer' })(pod));
+  // Whoever awaits it hears of it.
+  answer.catch(() => {});
+  memory.finalizerAnswers.set(uid, answer);
+  memory.publisher.holdBack(uid, answer);
+  return changed({ finalizerAsked: true });
+};
+
+export const awaitFinalizer = async ({ memory, uid }: Scene): Promise<Acted> => {
+  const answer = memory.finalizerAnswers.get(uid);
+  memory.finalizerAnswers.delete(uid);
+  const acted = (await answer) ?? lookAgain;
+  return acted.kind === 'changed' ? changed({ ...acted.facts, finalizerAsked: false }) : acted;
+};
 
 export const removeFinalizer = (scene: Scene, pod: Live<Pod>): Promise<Acted> =>
   hasFinalizer(pod, vmCleanup)

@@ -1,5 +1,4 @@
 import type { Live } from '@tartan/kube';
-import { sleep } from '@tartan/kube/clock';
 import { isTartError } from '@tartan/tart';
 import { join } from 'node:path';
 import { writeMarker } from '../journal/marker.ts';
@@ -44,9 +43,6 @@ const prepare = async (scene: Scene, pod: Live<Pod>, record: Snapshot['record'])
   return problem ?? (handover.kind === 'problem' ? { ...handover, kind: 'failed' } : { ...handover, slots });
 };
 
-/** The clone is what takes long: its process comes first, before those by which the Mac is looked at. */
-const headStartMs = 5;
-
 /** A fresh clone under a name that is free: the driver refuses any other (G29). A failed clone deletes nothing (G12). */
 export const clone = async (scene: Scene, pod: Live<Pod>): Promise<Acted> => {
   const { memory, uid, vm, world } = scene;
@@ -56,13 +52,13 @@ export const clone = async (scene: Scene, pod: Live<Pod>): Promise<Acted> => {
   const image = { reference: pod.spec?.containers[0]?.image ?? '', digest: golden.image.digest };
   await hold(scene);
   const record = await writeRecord(scene, { image, state: { kind: 'cloning' } });
-  memory.preparations.begin(uid, async () => {
-    await sleep(world.clock, headStartMs, scene.signal);
-    return prepare(scene, pod, record);
-  });
+  // The clone is what takes long: its process comes first, before those by which the Mac is looked at.
+  const begun = Promise.withResolvers<void>();
+  memory.preparations.begin(uid, () => begun.promise.then(() => prepare(scene, pod, record)));
   try {
-    await freeingSpace(scene, () => world.tart.clone(golden.name, vm));
+    await freeingSpace(scene, () => world.tart.clone(golden.name, vm, { onStart: begun.resolve }));
   } catch (error) {
+    begun.reject(error);
     await memory.preparations.drop(uid);
     // An earlier life of the agent made it: what is there is looked at before anything else.
     return isTartError(error, 'already exists') ? lookAgain : failed(error);

@@ -1,5 +1,5 @@
 import { boot, clone, configure, adopt } from './act-start.ts';
-import { addFinalizer, deletePod, publishNow, removeFinalizer } from './act-on-server.ts';
+import { askForFinalizer, awaitFinalizer, deletePod, publishNow, removeFinalizer } from './act-on-server.ts';
 import { deleteVm, forget, stopGracefully, stopHard } from './act-stop.ts';
 import { type Acted, changed, lookAgain, recordOf, rest, type Scene, writeRecord } from './acted.ts';
 import type { Decision } from './decision.ts';
@@ -72,7 +72,9 @@ export const act = async (scene: Scene, decision: Decision): Promise<Acted> => {
       tell(world.events, pod, 'UnsupportedPod', decision.message);
       return publishNow(scene, decision);
     case 'add finalizer':
-      return addFinalizer(scene, pod);
+      return askForFinalizer(scene, pod);
+    case 'await finalizer':
+      return awaitFinalizer(scene);
     case 'pull':
       return fetchImage(scene, pod);
     case 'clone':

@@ -61,6 +61,7 @@ const waitingBy = (decision: Decision): ContainerState | undefined => {
     case 'wait for address':
     case 'running':
       return waiting('WaitingForIP', 'The virtual machine is on and has no address yet.');
+    case 'await finalizer':
     case 'rest':
     case 'stop gracefully':
     case 'wait for shutdown':

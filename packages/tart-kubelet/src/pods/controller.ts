@@ -12,6 +12,7 @@ import {
 } from '@tartan/kube';
 import type { Random } from '@tartan/kube/clock';
 import { act } from './act.ts';
+import { awaitFinalizer } from './act-on-server.ts';
 import type { Scene } from './acted.ts';
 import { createAddressWatch } from './address-watch.ts';
 import { decide } from './decide.ts';
@@ -27,7 +28,6 @@ import { isTerminal, isThere, type Pod, type Snapshot } from './snapshot.ts';
 import { statusFor } from './status-for.ts';
 import { tell } from './tell.ts';
 import { createTroubles } from './troubles.ts';
-import { welcome } from './welcome.ts';
 import type { PodWorld } from './world.ts';
 
 export interface PodsOptions extends PodWorld {
@@ -68,7 +68,7 @@ export const createPods = (options: PodsOptions): Pods => {
       addresses: createAddressWatch({ tart: options.tart, leases: options.leases, changed, clock }),
       preparations: createPreparations(clock),
       troubles: createTroubles(clock),
-      publisher: createPublisher({ client, known, clock, log }),
+      publisher: createPublisher({ client, nodeName, known, clock, log }),
     },
     clock,
   );
@@ -111,10 +111,7 @@ export const createPods = (options: PodsOptions): Pods => {
   };
 
   const reconcile = async (uid: string, signal: AbortSignal): Promise<Outcome> => {
-    let [sight] = await Promise.all([look(uid, signal), welcome({ uid, world: options, memory, signal })]);
-    // It may have got its finalizer meanwhile.
-    const pod = known.get(uid);
-    if (sight !== undefined && pod !== undefined) sight = { ...sight, snapshot: { ...sight.snapshot, pod } };
+    let sight = await look(uid, signal);
     for (let acts = 0; sight !== undefined && acts < mostActs; acts += 1) {
       signal.throwIfAborted();
       const scene: Scene = { ...sight, world: options, memory, signal };
@@ -122,8 +119,9 @@ export const createPods = (options: PodsOptions): Pods => {
       log.debug('A Pod', { uid, vm: sight.vm, decision: decision.kind });
       if (decision.kind === 'wait' && decision.for.reason === 'WaitingForSlot') inLine.add(uid);
       if (isOver(sight.snapshot)) memory.images.drop(uid);
-      // That one is written together with the finalizer.
-      if (decision.kind !== 'add finalizer') memory.publisher.want(uid, statusFor(scene, decision));
+      // The first one is written together with the finalizer.
+      if (decision.kind !== 'add finalizer' && decision.kind !== 'await finalizer')
+        memory.publisher.want(uid, statusFor(scene, decision));
       const acted = await act(scene, decision);
       // A slot may be free now.
       if (decision.kind === 'end' || decision.kind === 'delete VM') wakeLine();
@@ -142,6 +140,8 @@ export const createPods = (options: PodsOptions): Pods => {
           const trouble = memory.troubles.failed(uid, acted.reason, acted.message);
           log.warn('An act for a Pod failed', { vm: sight.vm, doing: decision.kind, why: acted.message });
           if (isThere(sight.snapshot.pod)) tell(options.events, sight.snapshot.pod, 'Failed', acted.message);
+          // Else the next decision would be to wait for it, and the failure would not be told.
+          if (memory.finalizerAnswers.has(uid)) await awaitFinalizer(scene);
           sight = await look(uid, signal);
           if (sight === undefined) break;
           memory.publisher.want(uid, statusFor({ ...sight, world: options }, decide(sight.snapshot)));

@@ -11,9 +11,16 @@ type KnownVm = Exclude<Vm, { kind: 'unknown' }>;
 
 const recordOf = ({ record }: Snapshot) => (record === 'unreadable' ? undefined : record);
 
+/** Deleted before its finalizer was there: no job is lost with it, it could start again, and its slot is not to be held for minutes. */
+const wasNeverOn = (snapshot: Snapshot): boolean => {
+  const record = recordOf(snapshot);
+  return record?.run === 0 && (record.state.kind === 'cloning' || record.state.kind === 'configured');
+};
+
 /** Somebody took the finalizer away, or the whole cluster forgot: nobody else would ever free the slot (G5). */
-const ofGonePod = ({ now, record }: Snapshot, vm: KnownVm, goneForMs: number): Decision => {
-  const isSure = goneForMs >= mustBeGoneMs;
+const ofGonePod = (snapshot: Snapshot, vm: KnownVm, goneForMs: number): Decision => {
+  const { now, record } = snapshot;
+  const isSure = goneForMs >= mustBeGoneMs || (vm.kind !== 'running' && wasNeverOn(snapshot));
   const wait: Decision = {
     kind: 'wait',
     for: { reason: 'PodGone', message: 'The server does not know the Pod.' },

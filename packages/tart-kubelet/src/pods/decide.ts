@@ -143,11 +143,17 @@ const byRecord = (snapshot: Present): Decision => {
 const heldBack: ReadonlySet<Decision['kind']> = new Set(['pull', 'clone', 'configure', 'boot', 'delete VM']);
 
 /**
+ * What may be done while the server has not confirmed the finalizer yet. Whatever that leaves is in the journal, and of a Pod that is gone
+ * it is collected; nothing of this is on.
+ */
+const aheadOfFinalizer: ReadonlySet<Decision['kind']> = new Set(['pull', 'clone', 'configure']);
+
+/**
  * What to do next for a Pod. Pure and total.
  *
  * The order is a contract: whether the Pod is there, **then whether it is being deleted, then whether it has ended** (D4, INC-17), and
- * only then what it wants. Nothing is done for a Pod before its finalizer is there (INC-15), and nothing when nobody can tell how its
- * virtual machine is.
+ * only then what it wants. Nothing is done for a Pod before its finalizer is asked for, nothing of it is started before that is there
+ * (INC-15), and nothing is done when nobody can tell how its virtual machine is.
  */
 export const decide = (snapshot: Snapshot): Decision => {
   const { now, pod, record, trouble, vm } = snapshot;
@@ -159,8 +165,11 @@ export const decide = (snapshot: Snapshot): Decision => {
     if (suitability.kind === 'not for Macs') return { kind: 'leave', message: suitability.message };
     if (suitability.kind === 'unsupported') return { kind: 'reject', message: suitability.message };
   }
-  if (!hasFinalizer(pod, finalizers.vmCleanup)) return { kind: 'add finalizer' };
+  const isConfirmed = hasFinalizer(pod, finalizers.vmCleanup);
+  if (!isConfirmed && snapshot.finalizerAsked !== true) return { kind: 'add finalizer' };
   const decision = byRecord({ ...snapshot, pod });
+  if (!isConfirmed && (trouble !== undefined || !aheadOfFinalizer.has(decision.kind)))
+    return { kind: 'await finalizer' };
   if (trouble !== undefined && now < trouble.retryAt && heldBack.has(decision.kind)) {
     const { message, reason, retryAt } = trouble;
     return { kind: 'wait', for: { reason, message }, until: retryAt };

@@ -14,7 +14,10 @@ export type Decision =
   | { readonly kind: 'leave'; readonly message: string }
   /** Fails it for good. */
   | { readonly kind: 'reject'; readonly message: string }
+  /** Asks for it, and waits for no answer. */
   | { readonly kind: 'add finalizer' }
+  /** The answer: nothing starts before it. */
+  | { readonly kind: 'await finalizer' }
   | { readonly kind: 'pull' }
   /** Journal `cloning`, then the clone under a name that is free. */
   | { readonly kind: 'clone'; readonly digest: string | undefined }

@@ -1,4 +1,5 @@
 import type { Clock } from '@tartan/kube/clock';
+import type { Acted } from './acted.ts';
 import type { AddressWatch } from './address-watch.ts';
 import type { ImageJobs } from './image-jobs.ts';
 import type { KnownPods } from './known-pods.ts';
@@ -18,6 +19,8 @@ export interface Memory {
   readonly refused: Set<string>;
   /** UIDs whose guests this agent has asked to shut down. */
   readonly asked: Set<string>;
+  /** By UID, from when the server is asked for the finalizer until somebody takes the answer. */
+  readonly finalizerAnswers: Map<string, Promise<Acted>>;
   /** Keeps the collector away from the virtual machine of each UID. */
   readonly holds: Map<string, () => void>;
   /** For how long uncached GETs have known no such UID. The first call starts the count. */
@@ -33,11 +36,13 @@ export const createMemory = (parts: Parts, clock: Pick<Clock, 'monotonic'>): Mem
   const goneSince = new Map<string, number>();
   const refused = new Set<string>();
   const asked = new Set<string>();
+  const finalizerAnswers = new Map<string, Promise<Acted>>();
   const holds = new Map<string, () => void>();
   return {
     ...parts,
     refused,
     asked,
+    finalizerAnswers,
     holds,
     missingForMs: (uid) => {
       const now = clock.monotonic();
@@ -55,6 +60,7 @@ export const createMemory = (parts: Parts, clock: Pick<Clock, 'monotonic'>): Mem
       parts.publisher.forget(uid);
       refused.delete(uid);
       asked.delete(uid);
+      finalizerAnswers.delete(uid);
       goneSince.delete(uid);
       holds.get(uid)?.();
       holds.delete(uid);

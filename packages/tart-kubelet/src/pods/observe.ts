@@ -1,10 +1,11 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isKubeError, type Live, pods } from '@tartan/kube';
+import type { Live } from '@tartan/kube';
 import { isSameProcess, type VmProcess, vmProcesses } from '@tartan/tart';
 import type { Journal } from '../journal/journal.ts';
 import { vmNameOf } from '../journal/vm-name.ts';
 import type { Run } from '../runs/runs.ts';
+import { findByUid, findPod } from './find-pod.ts';
 import type { Memory } from './memory.ts';
 import { slotsOfOthers } from './slots.ts';
 import type { Pod, Remains, Snapshot, Vm } from './snapshot.ts';
@@ -32,26 +33,18 @@ const readRecord = async (journal: Journal, uid: string): Promise<Snapshot['reco
   return entry?.kind === 'record' ? entry.record : entry?.kind;
 };
 
-/** As the server says now. Rejects when it does not answer: nobody is gone because of that. */
+/** Of a Pod that only a record speaks of. */
 const isGone = async (
-  world: PodWorld,
+  { client, nodeName }: PodWorld,
   uid: string,
   record: Snapshot['record'],
   signal: AbortSignal,
 ): Promise<boolean> => {
-  const { client, nodeName } = world;
-  if (typeof record === 'object') {
-    const { name, namespace } = record.pod;
-    try {
-      return (await client.get(pods, { name, namespace }, { signal })).metadata.uid !== uid;
-    } catch (error) {
-      if (isKubeError(error, 'notFound')) return true;
-      // What a server with selectors in its Node authorizer says of a Pod that is gone: no such Pod is bound to this Node.
-      if (!isKubeError(error, 'forbidden')) throw error;
-    }
-  }
-  const { items } = await client.list(pods, { fieldSelector: `spec.nodeName=${nodeName}`, signal });
-  return !items.some(({ metadata }) => metadata.uid === uid);
+  const found =
+    typeof record === 'object'
+      ? await findPod(client, nodeName, record.pod, signal)
+      : await findByUid(client, nodeName, uid, signal);
+  return found === undefined;
 };
 
 const isFolderThere = async (path: string): Promise<boolean> => {
@@ -196,6 +189,7 @@ export const observe = async (
       image: memory.images.sight(uid),
       remains,
       trouble: memory.troubles.of(uid),
+      finalizerAsked: memory.finalizerAnswers.has(uid),
       askedEarlier: typeof record === 'object' && record.stopRequestedAt !== undefined && !memory.asked.has(uid),
       statusRefused: memory.refused.has(uid),
     },

@@ -23,9 +23,14 @@ const stage = () => {
   let live = examplePod();
   known.told(live);
   const writes: string[] = [];
+  let isLost = false;
   let answer = async (): Promise<void> => {};
   const client = {
-    get: async () => structuredClone(live),
+    get: async () => {
+      if (isLost) throw new KubeError('forbidden', 'no relationship found between node and this object');
+      return structuredClone(live);
+    },
+    list: async () => ({ items: isLost ? [] : [structuredClone(live)], resourceVersion: String(version) }),
     patch: async (...[, , { body }]: Parameters<Client['patch']>) => {
       await answer();
       const { metadata, status } = body as { metadata: { resourceVersion: string }; status: PodStatus };
@@ -39,7 +44,7 @@ const stage = () => {
     },
   } as unknown as Client;
   const log = createLogger({ write: () => {}, clock, level: 'error' });
-  const publisher = createPublisher({ client, known, clock, log });
+  const publisher = createPublisher({ client, nodeName: 'mac-1', known, clock, log });
   const turns = async (): Promise<void> => {
     for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
   };
@@ -56,6 +61,10 @@ const stage = () => {
       change(live);
       version += 1;
       live.metadata.resourceVersion = String(version);
+    },
+    /** It is gone, and the server says of it what it says to a Node. */
+    losing: (): void => {
+      isLost = true;
     },
     answering: (next: () => Promise<void>): void => {
       answer = next;
@@ -160,7 +169,7 @@ describe('telling the server what a Pod is like', () => {
     for (const [reason, outcome] of [
       ['notFound', 'gone'],
       ['invalid', 'refused'],
-      ['forbidden', 'refused'],
+      ['badRequest', 'refused'],
     ] as const) {
       const { answering, publisher } = stage();
       answering(async () => {
@@ -176,6 +185,30 @@ describe('telling the server what a Pod is like', () => {
       publisher.write('uid-1', () => running, signal),
       /no answer/,
     );
+  });
+
+  it('a right that is missing may come back: it is told then, and nobody takes it for refused', async () => {
+    const { answering, clock, publisher, turns, writes } = stage();
+    answering(async () => {
+      throw new KubeError('forbidden', 'this Node may not');
+    });
+    await assert.rejects(
+      publisher.write('uid-1', () => running, signal),
+      /may not/,
+    );
+    publisher.want('uid-1', () => waiting('A'));
+    await turns();
+    answering(async () => {});
+    clock.advance(2000);
+    await turns();
+    assert.deepEqual(writes, ['A']);
+  });
+
+  it('says that it is gone when a Pod that somebody wrote to is gone, although the server will not speak of it', async () => {
+    const { foreignWrite, losing, publisher } = stage();
+    foreignWrite(() => {});
+    losing();
+    assert.equal(await publisher.write('uid-1', () => running, signal), 'gone');
   });
 
   it('a status that must be known now does not wait for the pause of another', async () => {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Client, isKubeError, type Live, type Logger, patchStatus, pods } from '@tartan/kube';
 import { type Clock, sleep } from '@tartan/kube/clock';
+import { findPod, identityOf } from './find-pod.ts';
 import type { KnownPods } from './known-pods.ts';
 import type { Pod, PodStatus } from './snapshot.ts';
 
@@ -11,11 +12,12 @@ type Published =
   | 'written'
   /** The server knows no such Pod any more. */
   | 'gone'
-  /** The server will never take it: whoever waits for it need not wait any longer. */
+  /** The server will never take it: whoever waits for it need not wait any longer. A right that is missing may come back. */
   | 'refused';
 
 export interface PublisherOptions {
   readonly client: Client;
+  readonly nodeName: string;
   readonly known: KnownPods;
   readonly clock: Clock;
   readonly log: Logger;
@@ -30,6 +32,8 @@ export interface Publisher {
   want(uid: string, status: StatusFor): void;
   /** Now, and after all that came before it. Rejects when the server does not answer. */
   write(uid: string, status: StatusFor, signal: AbortSignal): Promise<Published>;
+  /** Nothing of it is written before this has come to an end, whichever: another write of ours to the same Pod. */
+  holdBack(uid: string, write: Promise<unknown>): void;
   /** As it was last wanted, whether or not the server has it. */
   wanted(pod: Live<Pod>): PodStatus | undefined;
   forget(uid: string): void;
@@ -55,7 +59,7 @@ const mayWaitMs = (before: PodStatus | undefined, after: PodStatus): number => {
   return steps.has(from) && steps.has(to) ? stepMs : 0;
 };
 
-export const createPublisher = ({ client, known, clock, log }: PublisherOptions): Publisher => {
+export const createPublisher = ({ client, nodeName, known, clock, log }: PublisherOptions): Publisher => {
   interface Line {
     next: StatusFor | undefined;
     /** What is wanted, for those who ask. */
@@ -84,11 +88,9 @@ export const createPublisher = ({ client, known, clock, log }: PublisherOptions)
     return line;
   };
 
-  const fresh = async (uid: string, pod: Live<Pod>, signal: AbortSignal): Promise<Live<Pod> | undefined> => {
-    const { name, namespace = '' } = pod.metadata;
-    const found = await client.get(pods, { name, namespace }, { signal });
-    if (found.metadata.uid !== uid) return undefined;
-    known.read(found);
+  const fresh = async (pod: Live<Pod>, signal: AbortSignal): Promise<Live<Pod> | undefined> => {
+    const found = await findPod(client, nodeName, identityOf(pod), signal);
+    if (found !== undefined) known.read(found);
     return found;
   };
 
@@ -102,18 +104,13 @@ export const createPublisher = ({ client, known, clock, log }: PublisherOptions)
         return 'written';
       } catch (error) {
         if (isKubeError(error, 'notFound')) return 'gone';
-        if (isKubeError(error, 'invalid', 'badRequest', 'forbidden')) {
+        if (isKubeError(error, 'invalid', 'badRequest')) {
           log.warn('The server refuses the status of a Pod', { pod: pod.metadata.name, error });
           return 'refused';
         }
         // Somebody else wrote to the Pod: what we say is about what it is now (G6).
         if (!isKubeError(error, 'conflict') || tries === mostTries) throw error;
-        try {
-          pod = await fresh(uid, pod, signal);
-        } catch (problem) {
-          if (isKubeError(problem, 'notFound')) return 'gone';
-          throw problem;
-        }
+        pod = await fresh(pod, signal);
       }
     }
     return 'gone';
@@ -177,6 +174,10 @@ export const createPublisher = ({ client, known, clock, log }: PublisherOptions)
       line.wake.abort();
       await line.busy;
       return send(uid, status, signal);
+    },
+    holdBack: (uid, write) => {
+      const line = lineOf(uid);
+      line.busy = Promise.allSettled([line.busy, write]);
     },
     wanted: (pod) => lines.get(pod.metadata.uid)?.last?.(pod),
     forget: (uid) => {

@@ -56,6 +56,8 @@ export interface Snapshot {
   readonly remains: Remains;
   readonly slots: { readonly total: number; readonly ofOthers: number };
   readonly trouble?: Trouble | undefined;
+  /** The finalizer is asked for, and the server has not answered yet. Memory only. */
+  readonly finalizerAsked?: boolean | undefined;
   /** An earlier life of the agent wrote down that it asks the guest to shut down, and nobody knows whether it came to that. */
   readonly askedEarlier?: boolean | undefined;
   /** The server will not take the last status, whatever we do: nothing waits for it any more. */

@@ -69,6 +69,7 @@ export const arbitrarySnapshot: fc.Arbitrary<Snapshot> = fc
     ),
     ofOthers: fc.nat({ max: 3 }),
     trouble: fc.constantFrom(undefined, { reason: 'TartCreateFailed', message: '', retryAt: now + 1 }),
+    finalizerAsked: fc.boolean(),
     statusRefused: fc.boolean(),
   })
   .map(({ state: kind, run, stopRequestedAt, ofOthers, ...rest }) => ({

@@ -18,6 +18,7 @@ export const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => 
   let vm: Snapshot['vm'] = { kind: 'missing' };
   let remains: Remains = neverStarted;
   let slotsOfOthers = 0;
+  let finalizerAsked = false;
   let pid = 1;
   /** The disk has been on, and so is dirty. */
   let dirty = false;
@@ -33,6 +34,7 @@ export const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => 
     image: { kind: 'here', digest: 'sha256:1' },
     remains,
     slots: { total: 2, ofOthers: slotsOfOthers },
+    finalizerAsked,
   });
   const journal = (state: VmRecord['state'], more: Partial<VmRecord> = {}): void => {
     record = exampleRecord(state, { ...record, ...more, state });
@@ -56,7 +58,14 @@ export const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => 
       case 'reject':
         return [() => void (there().status = { phase: 'Failed' })];
       case 'add finalizer':
-        return [() => void (there().metadata.finalizers = [finalizers.vmCleanup])];
+        return [() => void (finalizerAsked = true)];
+      case 'await finalizer':
+        return [
+          () => {
+            there().metadata.finalizers = [finalizers.vmCleanup];
+            finalizerAsked = false;
+          },
+        ];
       case 'clone':
         return [
           () => journal({ kind: 'cloning' }),
@@ -75,6 +84,11 @@ export const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => 
           () => {
             assert.equal(vm.kind, 'stopped');
             assert.ok(!dirty, 'booted from a dirty disk (G7)');
+            assert.deepEqual(
+              there().metadata.finalizers,
+              [finalizers.vmCleanup],
+              'booted without a finalizer (INC-15)',
+            );
             assert.ok(slotsOfOthers < 2, 'booted without a slot');
             const run = record?.run ?? 0;
             boots.set(run, (boots.get(run) ?? 0) + 1);
@@ -143,6 +157,8 @@ export const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => 
     pass: (survives = Number.POSITIVE_INFINITY): Decision => {
       const decision = decide(snapshot());
       for (const effect of effectsOf(decision).slice(0, survives)) effect();
+      // What it had asked for dies with it.
+      if (survives !== Number.POSITIVE_INFINITY) finalizerAsked = false;
       return decision;
     },
     halt: () => cutPower({ kind: 'halted' }),
