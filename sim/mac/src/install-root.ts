@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { MacUser } from './machine.ts';
 
@@ -94,4 +94,10 @@ export const installRoot = (root: string, user: MacUser, authorizedKeys: readonl
   // Scaleway's file of injected keys; sshd reads it beside authorized_keys (bootstrap.md §3).
   const keys = authorizedKeys.map((key) => `${key.trim()}\n`).join('');
   writeFileSync(join(home, '.ssh/scw_authorized_keys'), keys, { mode: 0o600 });
+};
+
+/** Sockets and process ids of the last boot: launchd empties the folder at each (`empty_dir(_PATH_VARRUN)`, launchctl.c of launchd-842). */
+export const emptyRunFolder = (root: string): void => {
+  rmSync(join(root, 'private/var/run'), { recursive: true, force: true });
+  mkdirSync(join(root, 'private/var/run'), { recursive: true });
 };

@@ -9,8 +9,9 @@ export interface MacOptions {
   readonly clock?: Clock;
   /** 1 is as slow as a real Mac; 0.01 lets ten seconds pass in a tenth of one. Also what `sleep` on the Mac obeys. */
   readonly pace?: number;
+  /** The password is that of a fresh one; an installed Mac keeps the one it has. */
   readonly user?: Partial<MacUser>;
-  /** Public keys in OpenSSH's form that may log in: as injected at first boot, and at each reinstall. */
+  /** Public keys in OpenSSH's form that may log in: as injected at first boot, and at each reinstall. Default: as at the last install. */
   readonly authorizedKeys?: readonly string[];
   /** Port of sshd on 127.0.0.1; 0 takes a free one. It stays the same for the life of this object. */
   readonly port?: number;
@@ -36,8 +37,14 @@ export interface Mac {
     command: string,
     options?: { stdin?: string | Buffer; asRoot?: boolean },
   ): Promise<{ code: number | null; signal: string | null; stdout: string; stderr: string }>;
+  /** Rejects while it is off. */
   reboot(): Promise<void>;
-  /** A new system: empty disk, new host key, keys injected anew. */
+  isOn(): boolean;
+  /** It dies: every process is gone, nobody listens. Also in the middle of a reboot, which rejects then. */
+  powerOff(): Promise<void>;
+  /** Boots from its disk as it is. Nothing happens to one that is on. */
+  powerOn(): Promise<void>;
+  /** A new system: empty disk, new host key, keys injected anew. Switches on a Mac that is off. */
   reinstall(options?: { authorizedKeys?: readonly string[]; password?: string }): Promise<void>;
   /** sshd shows another key from now on, as when somebody stands in between. Connections are cut. */
   changeHostKey(): Promise<void>;

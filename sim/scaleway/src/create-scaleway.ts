@@ -4,19 +4,21 @@ import { answerFetch } from './http/answer-fetch.ts';
 import type { Reply } from './http/serve.ts';
 import { takeFault } from './http/take-fault.ts';
 import type { Key } from './keys/key.ts';
-import { answerRequest, zones } from './requests/answer-request.ts';
+import { answerRequest } from './requests/answer-request.ts';
 import { createRateLimit } from './requests/rate-limit.ts';
-import { tooManyRequests } from './requests/refusals.ts';
+import { notKept, tooManyRequests, unavailable } from './requests/refusals.ts';
 import type { ApiRequest, Change } from './requests/request.ts';
 import type { World } from './requests/world.ts';
-import type { EmbeddedScaleway, ScalewayFaults, ScalewayOptions } from './scaleway.ts';
-import { defaultImage, standardImages } from './servers/images.ts';
+import type { EmbeddedScaleway, ScalewayCopy, ScalewayFaults, ScalewayOptions } from './scaleway.ts';
+import { standardImages } from './servers/images.ts';
 import { createLife } from './servers/life.ts';
-import { newPassword } from './servers/new-password.ts';
+import { createOrder, deliver } from './servers/order.ts';
 import type { ServerRecord } from './servers/server-record.ts';
+import { startMacsAgain } from './servers/start-macs-again.ts';
 
 const noFaults = (): ScalewayFaults => ({
   calls: [],
+  failsEvery: undefined,
   renameWhileReinstalling: 'accepted',
   reinstallFails: new Set(),
   reinstallDoesNotWipe: new Set(),
@@ -31,11 +33,11 @@ const usual = {
 };
 const organizationID = '0c4b3a29-1817-4605-9f3e-2d1c0b9a8f7e';
 
-/** Addresses of RFC 2544, where nobody is: a server without a Mac cannot be reached. */
-const nowhere = (number: number): string => `198.18.${(number >> 8) & 255}.${number & 255}`;
-
-/** Scaleway without sockets: requests are answered by a function, in this very process. */
-export const createScaleway = (options: Omit<ScalewayOptions, 'port'> = {}): EmbeddedScaleway => {
+/** Scaleway without sockets: requests are answered by a function, in this very process. `keep` gets a copy after each change. */
+export const createScaleway = (
+  options: Omit<ScalewayOptions, 'port' | 'data'> = {},
+  keep?: (copy: ScalewayCopy) => void,
+): EmbeddedScaleway => {
   const { clock = systemClock, pace = 0.01, scope = 'project', rateLimit, saved, newID = randomUUID } = options;
   const { projectID = usual.projectID, secretKey = usual.secretKey, permissions = usual.permissions } = options;
   const faults = noFaults();
@@ -45,12 +47,28 @@ export const createScaleway = (options: Omit<ScalewayOptions, 'port'> = {}): Emb
   const requests: string[] = [];
   const limit = createRateLimit(clock, rateLimit);
   const orders = new Set<Promise<unknown>>();
-  let ordered = servers.size;
   let isStopped = false;
 
   const authorizedKeys = (project: string): string[] =>
     [...keys.values()].filter((key) => key.projectID === project).map((key) => key.publicKey);
-  const life = createLife({ clock, pace, faults, authorizedKeys });
+  const save = (): ScalewayCopy => ({
+    servers: [...servers.values()].map((server) => structuredClone({ ...server, mac: undefined })),
+    keys: [...keys.values()],
+  });
+  const changed = (): void => keep?.(save());
+  const life = createLife({
+    clock,
+    pace,
+    faults,
+    authorizedKeys,
+    changed: () => {
+      try {
+        changed();
+      } catch {
+        // Nobody asked who could be told. The next change keeps all, or the end says why not.
+      }
+    },
+  });
 
   const world = (): World => ({
     now: clock.now(),
@@ -97,53 +115,33 @@ export const createScaleway = (options: Omit<ScalewayOptions, 'port'> = {}): Emb
     const fault = takeFault(faults.calls, `${request.method} ${request.path}`);
     if (fault === 'hang') return 'never answer';
     if (fault !== undefined && fault !== 'lost') return { send: fault };
+    if (faults.failsEvery !== undefined && requests.length % faults.failsEvery === 0) return { send: unavailable() };
     const wait = limit.count();
     if (wait !== undefined && rateLimit !== undefined) {
       return { send: tooManyRequests(rateLimit, clock.now() + wait, clock.now()) };
     }
     const { answer, change } = answerRequest(world(), request);
-    if (change) apply(change);
+    if (change) {
+      apply(change);
+      try {
+        changed();
+      } catch {
+        return { send: notKept() };
+      }
+    }
     return fault === 'lost' ? 'cut the connection' : { send: answer };
   };
 
-  const order: EmbeddedScaleway['order'] = async ({ zone, name, type = 'M2-L', family, projectID: project }) => {
-    if (isStopped) throw new Error('this Scaleway is stopped: nothing can be ordered');
-    if (!zones.includes(zone)) throw new Error(`Scaleway has no Macs in ${zone}, only in ${zones.join(' and ')}`);
-    const ofFamily = images.filter((image) => family === undefined || image.family === family);
-    const image = defaultImage(ofFamily, type) ?? ofFamily.find((each) => each.serverTypes.includes(type));
-    if (image === undefined) throw new Error(`no image of ${family ?? 'any family'} can be installed on ${type}`);
-    const [id, now, password] = [newID(), clock.now(), newPassword()];
-    const owner = project ?? projectID;
-    const number = ordered++;
-    // Seen by the API from now on, as `starting`: that it shows only once it is there would hide it from those who look too early.
-    const server: ServerRecord = {
-      id,
-      zone,
-      name,
-      type,
-      status: 'starting',
-      os: { ...image },
-      installs: 0,
-      mac: undefined,
-      ip: nowhere(number),
-      projectID: owner,
-      createdAt: now,
-      updatedAt: now,
-      delivered: false,
-      password,
-    };
-    servers.set(id, server);
-    try {
-      server.mac = await options.startMac?.({ id, password, authorizedKeys: authorizedKeys(owner) });
-      if (server.mac) server.ip = `${server.mac.address.host}:${server.mac.address.port}`;
-    } catch (error) {
-      servers.delete(id);
-      throw error;
-    }
-    server.status = 'ready';
-    server.delivered = true;
-    return server;
-  };
+  const order = createOrder({
+    servers,
+    images,
+    projectID,
+    startMac: options.startMac,
+    authorizedKeys,
+    newID,
+    now: () => clock.now(),
+    changed,
+  });
 
   return {
     reply,
@@ -152,6 +150,7 @@ export const createScaleway = (options: Omit<ScalewayOptions, 'port'> = {}): Emb
     images,
     requests,
     order: (wanted) => {
+      if (isStopped) return Promise.reject(new Error('this Scaleway is stopped: nothing can be ordered'));
       const placed = order(wanted);
       orders.add(placed);
       const forget = (): unknown => orders.delete(placed);
@@ -160,15 +159,27 @@ export const createScaleway = (options: Omit<ScalewayOptions, 'port'> = {}): Emb
     },
     servers: () => [...servers.values()],
     keys: () => [...keys.values()],
-    save: () => ({
-      servers: [...servers.values()].map((server) => structuredClone({ ...server, mac: undefined })),
-      keys: [...keys.values()],
-    }),
+    save,
+    resume: async () => {
+      const found = [...servers.values()];
+      if (options.startMac) await startMacsAgain(found, options.startMac, authorizedKeys);
+      for (const server of found) {
+        // Ordered, and not delivered yet.
+        if (server.status === 'starting') deliver(server);
+        life.resume(server);
+      }
+    },
     stop: async () => {
+      const isFirst = !isStopped;
       isStopped = true;
       // A Mac that is still being started is stopped once it is there.
       await Promise.allSettled(orders);
-      await life.end(servers.values());
+      try {
+        // What a person in the console did since the last change. Only once: another one may have the folder afterwards.
+        if (isFirst) changed();
+      } finally {
+        await life.end(servers.values());
+      }
     },
   };
 };

@@ -13,6 +13,8 @@ export interface ScalewayFaults {
     times: number;
     with: { status: number; body?: unknown; headers?: Record<string, string> } | 'lost' | 'hang';
   }[];
+  /** Every so many calls one is answered with 503, whatever it asks for. */
+  failsEvery: number | undefined;
   /** A rename while reinstalling is refused with a transient state, or taken. */
   renameWhileReinstalling: 'refused' | 'accepted';
   /** Servers whose reinstall ends in `error`. */
@@ -46,8 +48,21 @@ export interface ScalewayOptions {
   readonly newID?: () => string;
   /** What it begins with. Nothing unless told. */
   readonly saved?: ScalewayCopy;
-  /** Makes the Mac behind a server. Without it servers are names only. */
-  readonly startMac?: (server: { id: string; password: string; authorizedKeys: readonly string[] }) => Promise<Mac>;
+  /**
+   * A folder in which it keeps servers and keys, made when missing. Started again on it, also after it was killed, it goes on where it
+   * was: what the folder holds comes before `saved`.
+   */
+  readonly data?: string;
+  /**
+   * Makes the Mac behind a server, or starts it again on the disk that it has. Without it servers are names only. `port` is where it was
+   * reached before, and free just now; without it any will do.
+   */
+  readonly startMac?: (server: {
+    id: string;
+    password: string;
+    authorizedKeys: readonly string[];
+    port?: number;
+  }) => Promise<Mac>;
 }
 
 /** One rented Mac, as somebody who owns the simulator sees it. */
@@ -64,7 +79,7 @@ export interface SimulatedServer {
   readonly mac: Mac | undefined;
 }
 
-/** Servers and keys as they were at some moment, without what was under way and without the Macs behind them. */
+/** Servers and keys as they were at some moment, without the Macs behind them. */
 export interface ScalewayCopy {
   readonly servers: readonly ServerRecord[];
   readonly keys: readonly Key[];
@@ -83,6 +98,8 @@ export interface EmbeddedScaleway extends Scaleway {
   /** The same in the form in which clients ask, whatever host they name. */
   readonly fetch: typeof fetch;
   save(): ScalewayCopy;
+  /** Starts the Macs of the servers that it began with, and goes on with what was under way. Once, before anything else. */
+  resume(): Promise<void>;
 }
 
 interface Scaleway {

@@ -119,6 +119,25 @@ describe('the Mac behind a server', () => {
     assert.equal(mac.faults.ssh, 'normal');
   });
 
+  test('is switched on by a reboot if it had died', async () => {
+    await mac.powerOff();
+    await begin('reboot');
+    assert.equal(await finish(), 'ready');
+    assert.equal((await mac.run('echo up')).stdout, 'up\n');
+  });
+
+  test('whose power is cut while it reboots is brought back by the next reboot', async () => {
+    await begin('reboot');
+    await mac.powerOff();
+    // Whether the plug came before or after the Mac was up again, the next reboot finds it off.
+    await finish();
+    assert.equal(mac.isOn(), false);
+    await begin('reboot');
+    await finish();
+    assert.equal(mac.isOn(), true);
+    server.status = 'ready';
+  });
+
   test('gets the keys of its own project only', async () => {
     const given: (readonly string[])[] = [];
     const other = await startScaleway({
@@ -148,6 +167,27 @@ describe('the Mac behind a server', () => {
       assert.deepEqual(broken.servers(), []);
     } finally {
       await broken.stop();
+    }
+  });
+
+  test('that is stopped in the middle of a reboot has not come back: the next Scaleway goes on with it', async () => {
+    const rebooting = Promise.withResolvers<void>();
+    const options = { clock, pace: 1, secretKey, projectID, data: join(folder, 'data') };
+    const other = await startScaleway({
+      ...options,
+      startMac: async () => ({ ...mac, reboot: () => rebooting.promise, stop: async () => rebooting.resolve() }),
+    });
+    const { id } = await other.order({ zone: 'fr-par-1', name: 'x' });
+    await ask(other, `POST ${macs}/servers/${id}/reboot`, {});
+    clock.advance(90_000);
+    await other.stop();
+    const next = await startScaleway(options);
+    try {
+      assert.equal(next.servers()[0]?.status, 'rebooting');
+      clock.advance(0);
+      assert.equal(next.servers()[0]?.status, 'ready');
+    } finally {
+      await next.stop();
     }
   });
 

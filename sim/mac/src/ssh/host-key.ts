@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import ssh2 from 'ssh2';
+import { replaceAtOnce } from '../replace-file.ts';
 
 export interface HostKey {
   /** In OpenSSH's form. */
@@ -22,7 +23,7 @@ const newKey = (): string => {
 
 /** The key that sshd shows, kept in `file`; made when there is none. */
 export const hostKeyIn = (file: string): HostKey => {
-  if (!existsSync(file)) writeFileSync(file, newKey(), { mode: 0o600 });
+  if (!existsSync(file)) replaceAtOnce(file, newKey(), 0o600);
   const privateKey = readFileSync(file, 'utf8');
   const parsed = ssh2.utils.parseKey(privateKey);
   if (parsed instanceof Error) throw new Error(`${file} holds no host key`, { cause: parsed });

@@ -29,17 +29,26 @@ const childrenOf = (vm: string): readonly number[] => {
   }
 };
 
-/** Ends every virtual machine of a fake tart with this TART_HOME, as pulling the plug of its Mac does. Lost slots are there again. */
-export const unplugVms = (home: string): void => {
+/**
+ * What a TART_HOME looks like when its Mac boots: no virtual machine is on, no lock is held, lost slots are there again. Ends nobody:
+ * the numbers that are found may belong to others by now.
+ */
+export const forgetVms = (home: string): void => {
   const fake = join(home, '.fake');
-  for (const pid of entries(join(fake, 'running'))) {
-    kill(Number(pid));
-    rmSync(join(fake, 'running', pid), { force: true });
+  for (const folder of ['running', 'leaked', 'locks']) {
+    for (const entry of entries(join(fake, folder))) rmSync(join(fake, folder, entry), { force: true });
   }
-  for (const slot of entries(join(fake, 'leaked'))) rmSync(join(fake, 'leaked', slot), { force: true });
+  for (const part of entries(join(home, 'tmp'))) rmSync(join(home, 'tmp', part, '.lock'), { force: true });
   for (const name of entries(join(home, 'vms'))) {
-    const vm = join(home, 'vms', name);
-    childrenOf(vm).forEach(kill);
-    for (const trace of ['.pid', '.agent', '.children', 'control.sock']) rmSync(join(vm, trace), { force: true });
+    for (const trace of ['.pid', '.agent', '.children', 'control.sock']) {
+      rmSync(join(home, 'vms', name, trace), { force: true });
+    }
   }
+};
+
+/** Ends every virtual machine of a fake tart with this TART_HOME, as pulling the plug of its Mac does. */
+export const unplugVms = (home: string): void => {
+  for (const pid of entries(join(home, '.fake/running'))) kill(Number(pid));
+  for (const name of entries(join(home, 'vms'))) childrenOf(join(home, 'vms', name)).forEach(kill);
+  forgetVms(home);
 };

@@ -29,7 +29,7 @@ export const newKey = (): KeyPair => {
 
 /** Logs in as the user of a Mac, or rejects with what went wrong. `before` are keys that are offered first, as an agent does. */
 export const logIn = (
-  mac: Mac,
+  mac: Pick<Mac, 'address' | 'user'>,
   key: KeyPair,
   username = mac.user.name,
   before: readonly KeyPair[] = [],

@@ -1,6 +1,15 @@
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { limitedWriter, writers } from './full-disk.ts';
 import { realTool, sharedTools } from './real-tools.ts';
 import { shellTools, toolsUnderneath } from './shell-tools.ts';
@@ -29,8 +38,10 @@ const writeExecutable = (path: string, text: string): void => {
   chmodSync(path, 0o755);
 };
 
+const folderPrefix = (): string => join(realpathSync(tmpdir()), 'tartan-mac-userland-');
+
 const createUserlandFolder = (): string => {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'tartan-mac-userland-')));
+  const folder = mkdtempSync(folderPrefix());
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   return folder;
 };
@@ -90,4 +101,14 @@ export const sharedUserland = (tools: readonly string[]): SharedUserland => {
   const userland = made.get(key) ?? makeUserland(tools);
   made.set(key, userland);
   return userland;
+};
+
+/** Removes the tools of a process that was killed, which a Mac of its links to by `link`. */
+export const removeUserlandBehind = (link: string): void => {
+  try {
+    const folder = dirname(readlinkSync(link));
+    if (folder.startsWith(folderPrefix())) rmSync(folder, { recursive: true, force: true });
+  } catch {
+    // It came to none.
+  }
 };

@@ -49,3 +49,8 @@ export const tooManyRequests = (quota: number, resetAt: number, now: number): An
     reset_seconds: Math.ceil((resetAt - now) / 1000),
     reset_at: new Date(resetAt).toISOString(),
   });
+
+/** A copy could not be written: what was asked for may be lost with this process. */
+export const notKept = (): Answer => refusal(500, 'internal_error', 'internal error');
+
+export const unavailable = (): Answer => refusal(503, 'service_unavailable', 'service unavailable');

@@ -4,10 +4,7 @@ import type { ScalewayFaults } from '../scaleway.ts';
 import type { Image } from './images.ts';
 import { newPassword } from './new-password.ts';
 import type { ServerRecord } from './server-record.ts';
-
-/** `provider.md` §0.3: one to two minutes, five to fifteen. */
-const rebootTakes = 90_000;
-const reinstallTakes = 10 * 60_000;
+import { stateDuring, timeLeft, type UnderWay } from './under-way.ts';
 
 export interface LifeOptions {
   readonly clock: Clock;
@@ -15,25 +12,33 @@ export interface LifeOptions {
   readonly faults: Pick<ScalewayFaults, 'reinstallFails' | 'reinstallDoesNotWipe'>;
   /** Registered for the project now. A key that comes later reaches no Mac before its next reinstall (I-30). */
   readonly authorizedKeys: (projectID: string) => readonly string[];
+  /** Something that was under way is over. */
+  readonly changed: () => void;
 }
 
 /** What happens to servers in time, and to the Macs behind them. */
 export interface Life {
   reboot(server: ServerRecord): void;
   reinstall(server: ServerRecord, image: Image): void;
+  /** Goes on with what was under way when everything stopped. Its Mac has just booted. */
+  resume(server: ServerRecord): void;
   /** The end of one server. */
   remove(server: ServerRecord): void;
   /** Nothing happens any more; every Mac of them is stopped. */
   end(servers: Iterable<ServerRecord>): Promise<void>;
 }
 
+/** Whoever restarts a Mac from outside has a hand on its power, and switches on one that is off. */
+const restart = (mac: Mac): Promise<void> => (mac.isOn() ? mac.reboot() : mac.powerOn());
+
 /**
  * A state lasts its time, and longer if the Mac behind takes longer. The Mac of a reinstall is wiped when the reinstall is taken, not
  * when it ends: from then on nothing of the old system can be met.
  */
-export const createLife = ({ clock, pace, faults, authorizedKeys }: LifeOptions): Life => {
+export const createLife = ({ clock, pace, faults, authorizedKeys, changed }: LifeOptions): Life => {
   const timers = new Set<() => void>();
   const works = new Set<Promise<void>>();
+  let isOver = false;
 
   const track = (work: Promise<void>): void => {
     works.add(work);
@@ -41,29 +46,38 @@ export const createLife = ({ clock, pace, faults, authorizedKeys }: LifeOptions)
     work.then(forget, forget);
   };
 
-  /** Puts the server into `state` until time and Mac are done, unless somebody has changed its state meanwhile. */
-  const pass = (
-    server: ServerRecord,
-    state: string,
-    lasts: number,
-    mac: Promise<void> | undefined,
-    then: () => string,
-  ): void => {
-    const change = (status: string): void => {
-      server.status = status;
-      server.updatedAt = clock.now();
-    };
-    change(state);
-    // A Mac that does not come back is a server that failed.
+  const become = (server: ServerRecord, status: string): void => {
+    server.status = status;
+    server.updatedAt = clock.now();
+  };
+
+  /** Its state afterwards. A Mac that does not come back is a server that failed. */
+  const finish = (server: ServerRecord, work: UnderWay, isUp: boolean): string => {
+    if (!isUp) return 'error';
+    if (work.kind === 'reboot') return work.before;
+    if (work.outcome === 'failed') return 'error';
+    if (work.outcome === 'wiped') {
+      server.os = { ...work.image };
+      server.installs += 1;
+    }
+    return 'ready';
+  };
+
+  /** Waits until time and Mac are done with it, unless somebody has changed the server's state meanwhile. */
+  const see = (server: ServerRecord, work: UnderWay, mac: Promise<void> | undefined): void => {
     const isUp = mac?.then(
       () => true,
       () => false,
     );
     if (isUp) track(isUp.then(() => undefined));
     const end = (up: boolean): void => {
-      if (server.status === state) change(up ? then() : 'error');
+      // A Mac that is stopped with all others has not come to its end: whoever starts again goes on.
+      if (isOver || server.underWay !== work) return;
+      server.underWay = undefined;
+      if (server.status === stateDuring(work)) become(server, finish(server, work, up));
+      changed();
     };
-    const takeBack = clock.after(lasts * pace, () => {
+    const takeBack = clock.after(timeLeft(work, clock.now(), pace), () => {
       timers.delete(takeBack);
       if (isUp) track(isUp.then(end));
       else end(true);
@@ -71,45 +85,52 @@ export const createLife = ({ clock, pace, faults, authorizedKeys }: LifeOptions)
     timers.add(takeBack);
   };
 
-  /** Wiped halfway and not heard of again, until a reinstall that works. A fault that somebody else put there is left alone. */
-  const unheard = new WeakSet<Mac>();
+  const begin = (server: ServerRecord, work: UnderWay, mac: Promise<void> | undefined): void => {
+    server.underWay = work;
+    become(server, stateDuring(work));
+    see(server, work, mac);
+  };
+
+  /** A fault that somebody else put there is left alone. */
   const wipe = async (mac: Mac, server: ServerRecord, fails: boolean): Promise<void> => {
-    if (fails) {
-      mac.faults.ssh = 'refuse';
-      unheard.add(mac);
-    } else if (unheard.delete(mac)) {
-      mac.faults.ssh = 'normal';
-    }
+    if (fails) mac.faults.ssh = 'refuse';
+    else if (server.unheard === true) mac.faults.ssh = 'normal';
+    server.unheard = fails;
     await mac.reinstall({ authorizedKeys: authorizedKeys(server.projectID), password: server.password });
   };
 
   return {
     reboot: (server) => {
-      const before = server.status;
-      pass(server, 'rebooting', rebootTakes, server.mac?.reboot(), () => before);
+      const work: UnderWay = { kind: 'reboot', since: clock.now(), before: server.status };
+      begin(server, work, server.mac && restart(server.mac));
     },
     reinstall: (server, image) => {
       const { mac } = server;
-      const isKept = faults.reinstallDoesNotWipe.has(server.id) || mac?.faults.reinstallDoesNotWipe === true;
-      if (isKept) {
-        pass(server, 'reinstalling', reinstallTakes, mac?.reboot(), () => 'ready');
+      const since = clock.now();
+      if (faults.reinstallDoesNotWipe.has(server.id) || mac?.faults.reinstallDoesNotWipe === true) {
+        begin(server, { kind: 'reinstall', since, image, outcome: 'not wiped' }, mac && restart(mac));
         return;
       }
       const fails = faults.reinstallFails.has(server.id);
       server.password = newPassword();
-      pass(server, 'reinstalling', reinstallTakes, mac && wipe(mac, server, fails), () => {
-        if (fails) return 'error';
-        server.os = { ...image };
-        server.installs += 1;
-        return 'ready';
-      });
+      const work: UnderWay = { kind: 'reinstall', since, image, outcome: fails ? 'failed' : 'wiped' };
+      begin(server, work, mac && wipe(mac, server, fails));
+    },
+    resume: (server) => {
+      const { mac, underWay: work } = server;
+      if (mac && server.unheard === true) mac.faults.ssh = 'refuse';
+      if (work === undefined) return;
+      const isWiped = work.kind === 'reinstall' && work.outcome !== 'not wiped';
+      see(server, work, isWiped && mac ? wipe(mac, server, work.outcome === 'failed') : undefined);
     },
     remove: (server) => {
       // So that nothing that is still under way brings it back.
+      server.underWay = undefined;
       server.status = 'unknown_status';
       if (server.mac) track(server.mac.stop());
     },
     end: async (servers) => {
+      isOver = true;
       for (const takeBack of timers) takeBack();
       timers.clear();
       for (const { mac } of servers) if (mac) track(mac.stop());

@@ -1,6 +1,7 @@
 import type { Mac } from '@tartan/sim-mac';
 import type { SimulatedServer } from '../scaleway.ts';
 import type { Image } from './images.ts';
+import type { UnderWay } from './under-way.ts';
 
 /** One rented Mac, with what Scaleway keeps to itself. */
 export interface ServerRecord extends SimulatedServer {
@@ -14,6 +15,9 @@ export interface ServerRecord extends SimulatedServer {
   /** Stays true across reinstalls (SDK, `Server.delivered`). */
   delivered: boolean;
   password: string;
+  underWay?: UnderWay | undefined;
+  /** Wiped halfway and not heard of again, until a reinstall that works. */
+  unheard?: boolean;
 }
 
 /** States in which nothing else can be begun (`SERVER_TRANSIENT_STATUSES` of the SDK). */
