@@ -4,9 +4,12 @@ import { systemClock } from '@tartan/kube/clock';
 import { createProvider, parseFlags, type ProviderParts } from '@tartan/provider';
 import { createHostPool } from '@tartan/scaleway';
 import { startScaleway } from '@tartan/sim-scaleway';
-import { fleetNamespace as namespace, startControlPlane } from '../../packages/cli/src/up/control-plane.ts';
-import { untilFound } from '../../packages/cli/src/up/fleet.ts';
-import { usualFlags } from '../../packages/cli/src/up/provider.ts';
+import { fleetNamespace as namespace } from '../../packages/cli/src/simulation/control-plane.ts';
+import { startEmbedded } from '../../packages/cli/src/simulation/embedded-control-plane.ts';
+import { furnish } from '../../packages/cli/src/simulation/furnish.ts';
+import { createFurniture } from '../../packages/cli/src/simulation/furniture.ts';
+import { untilFound } from '../../packages/cli/src/simulation/milestones.ts';
+import { usualFlags } from '../../packages/cli/src/simulation/provider-flags.ts';
 import { settings } from '../../packages/provider/src/manager/testing/stage.ts';
 import { follow } from '../follow.ts';
 
@@ -50,8 +53,9 @@ export const startClaiming = async (folder: string, hosts: number): Promise<Clai
       scaleway.order({ zone, name: `${serverNames.defaultPoolPrefix}${index.toString(16).padStart(8, '0')}` });
     // One more for the machine that stays.
     await Promise.all(Array.from({ length: hosts + 1 }, order));
-    const controlPlane = await startControlPlane({ folder });
+    const controlPlane = await startEmbedded({ folder });
     stops.push(controlPlane.stop);
+    await furnish(controlPlane, createFurniture(controlPlane.client), usualFlags);
     const { client, transport } = controlPlane;
 
     const meets = new Map<string, () => void>();

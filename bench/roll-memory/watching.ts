@@ -4,7 +4,7 @@ import { leaderElectionID } from '@tartan/api';
 import { type Client, createLogger, createWatchCache, leases } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
 import type { SimulatedServer } from '@tartan/sim-scaleway';
-import { fleetNamespace as namespace } from '../../packages/cli/src/up/control-plane.ts';
+import { fleetNamespace as namespace } from '../../packages/cli/src/simulation/control-plane.ts';
 
 export interface Watching {
   /** Milliseconds between two renewals of the lease that followed each other, at most. */

@@ -3,10 +3,13 @@ import { type MacFleet, machine, macFleet, secretKeys } from '@tartan/api';
 import { type Client, type Live, secrets } from '@tartan/kube';
 import type { SimulatedServer } from '@tartan/sim-scaleway';
 import { buildManager } from '@tartan/tools-build';
-import { fleetNamespace as namespace, startControlPlane } from '../../packages/cli/src/up/control-plane.ts';
-import { startMacPool } from '../../packages/cli/src/up/mac-pool.ts';
-import { usualFlags } from '../../packages/cli/src/up/provider.ts';
-import { registerKey } from '../../packages/cli/src/up/register-key.ts';
+import { fleetNamespace as namespace } from '../../packages/cli/src/simulation/control-plane.ts';
+import { startEmbedded } from '../../packages/cli/src/simulation/embedded-control-plane.ts';
+import { furnish } from '../../packages/cli/src/simulation/furnish.ts';
+import { createFurniture } from '../../packages/cli/src/simulation/furniture.ts';
+import { startMacPool } from '../../packages/cli/src/simulation/mac-pool.ts';
+import { usualFlags } from '../../packages/cli/src/simulation/provider-flags.ts';
+import { registerKey } from '../../packages/cli/src/simulation/register-key.ts';
 import { follow } from '../follow.ts';
 import { type RunningManager, startManager } from './manager.ts';
 import { tailnetSecret } from './software.ts';
@@ -42,8 +45,9 @@ export const startWorld = async (folder: string, sizes: readonly number[]): Prom
   };
   try {
     const program = await buildManager(join(folder, 'manager'));
-    const controlPlane = await startControlPlane({ folder });
+    const controlPlane = await startEmbedded({ folder });
     stops.push(controlPlane.stop);
+    await furnish(controlPlane, createFurniture(controlPlane.client), usualFlags);
     const { client } = controlPlane;
     const macs = await startMacPool({ folder: join(folder, 'macs'), pace });
     stops.push(macs.stop);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { annotations, machine, macFleet, type MacFleet, onTheMac } from '@tartan/api';
 import { getCondition, nodes } from '@tartan/kube';
-import type { RunningProvider } from '../../packages/cli/src/up/provider.ts';
+import type { RunningProvider } from './provider.ts';
 import { namespace, startWorld, type World } from './world.ts';
 
 const fleet = 'fleet-a';

@@ -16,7 +16,7 @@ import {
 import { certificateSigningRequests, type Live, nodes, secrets } from '@tartan/kube';
 import type { Mac } from '@tartan/sim-mac';
 import type { SimulatedServer } from '@tartan/sim-scaleway';
-import type { RunningProvider } from '../../packages/cli/src/up/provider.ts';
+import type { RunningProvider } from './provider.ts';
 import { namespace, startWorld, type World } from './world.ts';
 
 type Machine = Live<ScalewayAppleSiliconMachine>;

@@ -7,11 +7,11 @@ import { annotations, machine } from '@tartan/api';
 import { createSubresources, nodes, pods, type Subresources } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
 import type { Mac } from '@tartan/sim-mac';
-import { createDemoPod, demoPod } from '../../packages/cli/src/up/demo-pod.ts';
-import type { RunningProvider } from '../../packages/cli/src/up/provider.ts';
+import { createDemoPod } from '../../packages/cli/src/up/demo-pod.ts';
+import type { RunningProvider } from './provider.ts';
 import { namespace, startWorld, type World } from './world.ts';
 
-const { name } = demoPod.metadata;
+const name = 'build-1';
 const pod = { namespace, name };
 
 describe('a Pod on a simulated Mac, under the agent as it ships', { timeout: 240_000 }, () => {

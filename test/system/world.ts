@@ -5,12 +5,16 @@ import type { TestContext } from 'node:test';
 import { machine, type MachineSpec } from '@tartan/api';
 import type { Client, KubeObject, Live, ObjectName, Resource, Transport } from '@tartan/kube';
 import type { SimulatedServer } from '@tartan/sim-scaleway';
-import { type AgentRelease, artifactFlags } from '../../packages/cli/src/up/artifacts.ts';
-import { fleetNamespace, startControlPlane } from '../../packages/cli/src/up/control-plane.ts';
-import { type MacPool, startMacPool } from '../../packages/cli/src/up/mac-pool.ts';
-import { type RunningProvider, startProvider, usualFlags } from '../../packages/cli/src/up/provider.ts';
-import { registerKey } from '../../packages/cli/src/up/register-key.ts';
+import { type AgentRelease, artifactFlags } from '../../packages/cli/src/simulation/artifacts.ts';
+import { fleetNamespace } from '../../packages/cli/src/simulation/control-plane.ts';
+import { startEmbedded } from '../../packages/cli/src/simulation/embedded-control-plane.ts';
+import { furnish } from '../../packages/cli/src/simulation/furnish.ts';
+import { createFurniture } from '../../packages/cli/src/simulation/furniture.ts';
+import { type MacPool, startMacPool } from '../../packages/cli/src/simulation/mac-pool.ts';
+import { usualFlags } from '../../packages/cli/src/simulation/provider-flags.ts';
+import { registerKey } from '../../packages/cli/src/simulation/register-key.ts';
 import { type ManagerProcess, startManager } from '../../packages/provider/src/manager/testing/manager-process.ts';
+import { type RunningProvider, startProvider } from './provider.ts';
 import { untilSeen } from './until-seen.ts';
 
 export const namespace = fleetNamespace;
@@ -57,8 +61,9 @@ export const startWorld = async (options: WorldOptions): Promise<World> => {
     for (const each of stops.splice(0).toReversed()) await each();
   };
   try {
-    const controlPlane = await startControlPlane({ folder });
+    const controlPlane = await startEmbedded({ folder });
     stops.push(controlPlane.stop);
+    await furnish(controlPlane, createFurniture(controlPlane.client), usualFlags);
     const { client } = controlPlane;
     const macs = await startMacPool({ folder, pace, scalewayPace: pace / 10 });
     stops.push(macs.stop);

@@ -7,5 +7,11 @@ const asked = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => asked.abort());
 
 const { stdin, stdout, stderr, env } = process;
+// Whoever reads us may have had enough, as head has: then there is nobody to talk to, and nothing to complain of.
+for (const stream of [stdout, stderr])
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    asked.abort();
+  });
 const around = { stdin, stdout, stderr, env, signal: asked.signal };
 process.exitCode = await tartan(process.argv.slice(2), around, calledAs(process.argv[1] ?? ''));

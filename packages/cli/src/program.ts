@@ -1,6 +1,8 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import packageFile from '../package.json' with { type: 'json' };
+import { port } from './arguments.ts';
 import { addExplainCommand } from './explain/command.ts';
+import { addFaultCommand } from './fault/command.ts';
 import { addFleetCommand } from './fleet/command.ts';
 import { NotAnsweredError } from './host/ask-secret.ts';
 import type { DoctorOptions } from './host/doctor.ts';
@@ -10,6 +12,7 @@ import { addPoolCommand } from './pool/command.ts';
 import { addRollCommand } from './roll/command.ts';
 import { inTheWordsOf, type Shell, type Surroundings } from './shell.ts';
 import { lookOf } from './show/look.ts';
+import { addUpCommand } from './up/command.ts';
 import { addVersionCommand } from './version/command.ts';
 
 export type { Surroundings } from './shell.ts';
@@ -32,22 +35,6 @@ export const tartan = async (args: readonly string[], around: Surroundings, call
   }
   return code;
 };
-
-const port = (text: string): number => {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 0 || value > 65_535) {
-    throw new InvalidArgumentError('a port is a whole number from 0 (any free one) to 65535.');
-  }
-  return value;
-};
-
-const countOf =
-  (least: number, most: number) =>
-  (text: string): number => {
-    const value = Number(text);
-    if (Number.isInteger(value) && value >= least && value <= most) return value;
-    throw new InvalidArgumentError(`it is a whole number from ${least} to ${most}.`);
-  };
 
 interface HostOptions {
   user: string;
@@ -97,39 +84,10 @@ Begin with: tartan up. Each command has its own --help, with examples and exit c
     }
   };
 
+  const shell: Shell = { ...around, calledAs, run };
   program.commandsGroup('Try it on this machine:');
-  program
-    .command('up')
-    .description('Start a fleet of simulated Macs on this machine and keep it running until Ctrl-C.')
-    .option('--port <port>', 'port of the Kubernetes API on 127.0.0.1; 0 takes a free one', port, 0)
-    .option('--pool <count>', 'Macs in the pool', countOf(1, 64), 4)
-    .option('--machines <count>', 'machines that are asked for', countOf(1, 64), 2)
-    .option('--once', 'stop again as soon as a Pod runs on a Mac: exit code 0 says that it works here')
-    .addHelpText(
-      'after',
-      `
-What starts is an embedded Kubernetes, a simulated Scaleway with a pool of simulated Macs, and the provider, which claims
-Macs for machines and prepares them over SSH. The agent runs on each, as on a real one, and a Pod becomes a virtual machine
-of a stand-in for tart. No container, no download, nothing outside one temporary folder, which is removed when it stops.
-Real kubectl works against it.
-
-Examples:
-  $ tartan up                             start, say what happens and what to try, run until Ctrl-C
-  $ tartan up --pool 8 --machines 6       a larger fleet
-  $ tartan up --port 6443                 always under the same address
-  $ tartan up --once                      check that this machine can run it`,
-    )
-    .action((options: { port: number; pool: number; machines: number; once?: boolean }) =>
-      run(
-        'up',
-        async () => {
-          const [{ up }, { createVoice }] = await Promise.all([import('./up/up.ts'), import('./up/voice.ts')]);
-          const voice = createVoice(stdout, lookOf(stdout, env));
-          return up({ ...options, once: options.once ?? false }, { voice, stdin, signal });
-        },
-        1,
-      ),
-    );
+  addUpCommand(program, shell);
+  addFaultCommand(program, shell);
 
   program.commandsGroup('Look after one Mac:');
   withHostOptions(program.command('prepare-host'))
@@ -178,7 +136,6 @@ Exit codes: 0 as wanted; 1 something differs; 2 could not look.`,
     );
 
   program.commandsGroup('Look after a cluster:');
-  const shell: Shell = { ...around, calledAs, run };
   addFleetCommand(program, shell);
   addExplainCommand(program, shell);
   addPoolCommand(program, shell);

@@ -15,8 +15,8 @@ export interface Surroundings {
 export interface Shell extends Surroundings {
   /** What people typed to get here: `tartan`, or `kubectl tartan`. */
   readonly calledAs: string;
-  /** Runs a command of ours: answers the exit code, or rejects with a sentence for people. */
-  readonly run: (name: string, command: () => Promise<number>) => Promise<void>;
+  /** Runs a command of ours: answers the exit code, or rejects with a sentence for people, which ends with `failed`, or 2. */
+  readonly run: (name: string, command: () => Promise<number>, failed?: number) => Promise<void>;
 }
 
 /** Texts say `tartan fleet`; whoever typed `kubectl tartan` reads that instead. */

@@ -2,12 +2,13 @@ import { chmod, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { anyVersion } from './any-version.ts';
 import { buildAgent } from './build-agent.ts';
+import { buildManager } from './build-manager.ts';
 import { bundle } from './bundle.ts';
 import { filesFolder } from './files-beside.ts';
 
 /**
- * The command line, `tartan.mjs`, with all that `tartan up` starts: the agent for its simulated Macs comes along, since there is nothing
- * to build it from where this runs.
+ * The command line, `tartan.mjs`, with all that `tartan up` starts: the manager and the agent for its simulated Macs come along, since there
+ * is nothing to build them from where this runs.
  */
 export const buildTartan = async (folder: string): Promise<string> => {
   const program = await bundle({
@@ -15,11 +16,12 @@ export const buildTartan = async (folder: string): Promise<string> => {
     folder,
     name: 'tartan',
     carries: ['packages/host/scripts', 'sim/mac/src/tart/script'],
-    without: ['@tartan/tools-build'],
+    without: ['@tartan/tools-build', '@tartan/tools-kubernetes'],
   });
   await chmod(program, 0o755);
   // An executable of this name on the PATH is `kubectl tartan`.
   await symlink('tartan.mjs', join(folder, 'kubectl-tartan'));
+  await buildManager(join(folder, filesFolder, 'manager'));
   await buildAgent(join(folder, filesFolder), { version: anyVersion });
   return program;
 };

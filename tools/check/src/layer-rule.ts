@@ -8,8 +8,9 @@ const arrows: Record<string, readonly string[]> = {
   'packages/provider': ['packages/scaleway', 'packages/host', 'packages/tart', 'packages/api', 'packages/kube'],
   'packages/tart-kubelet': ['packages/scaleway', 'packages/host', 'packages/tart', 'packages/api', 'packages/kube'],
   'packages/runners': ['packages/scaleway', 'packages/host', 'packages/tart', 'packages/api', 'packages/kube'],
-  // The one place that starts simulators is `tartan up`, for which the agent is built when it has not been.
-  'packages/cli': ['packages/*', 'sim/*', 'tools/build'],
+  // The one place that starts simulators is `tartan up`, for which agent and manager are built when they have not been; in a checkout it
+  // can also start a real Kubernetes.
+  'packages/cli': ['packages/*', 'sim/*', 'tools/build', 'tools/kubernetes'],
   // A simulator plays the outside world. It may share what is on the wire, never what our controllers expect of it.
   'sim/kubernetes': ['packages/kube'],
   'sim/cluster-api': ['packages/kube'],

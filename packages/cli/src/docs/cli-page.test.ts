@@ -12,6 +12,8 @@ test('docs/cli.md says what --help says (npm run generate)', () => {
 
 test('every command that prints JSON has a schema, and every command has exit codes in its help', async () => {
   const names = [
+    'fault list',
+    'fault play',
     'fleet',
     'explain',
     'pool',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { explainDocument } from '../explain/document.ts';
+import { faultsDocument } from '../fault/document.ts';
 import { fleetDocument } from '../fleet/document.ts';
 import { orphansDocument } from '../orphans/document.ts';
 import { poolDocument } from '../pool/document.ts';
@@ -9,6 +10,7 @@ import { versionDocument } from '../version/document.ts';
 
 /** What `-o json` prints, by command. One home: types, tests and docs are made of it. */
 export const schemas: Readonly<Record<string, z.ZodType>> = {
+  'fault list': faultsDocument,
   fleet: fleetDocument,
   explain: explainDocument,
   pool: poolDocument,

@@ -1,40 +1,45 @@
 import { labels, labelValues, macTaint } from '@tartan/api';
 import { type Client, createSubresources, nodes, pods, type Transport } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
-import { fleetNamespace as namespace } from './control-plane.ts';
-import { until } from './until.ts';
+import { fleetNamespace as namespace } from '../simulation/control-plane.ts';
+import { until } from '../simulation/until.ts';
 
 type Pod = NonNullable<(typeof pods)['ofType']>;
 type Node = NonNullable<(typeof nodes)['ofType']>;
 
 /** A job for a Mac, as anybody would write it. */
-export const demoPod = {
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: { namespace, name: 'build-1' },
-  spec: {
-    nodeSelector: { [labels.os]: labelValues.os },
-    tolerations: [{ key: macTaint.key, operator: 'Exists' }],
-    restartPolicy: 'Never',
-    containers: [
-      {
-        name: 'runner',
-        image: 'ghcr.io/example/macos-tahoe-xcode:26.1',
-        env: [{ name: 'JOB', value: 'build-and-test' }],
-        resources: { requests: { cpu: '4', memory: '6Gi' } },
-      },
-    ],
-  },
-} as const satisfies Pod;
+export const demoPod = (name: string) =>
+  ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { namespace, name },
+    spec: {
+      nodeSelector: { [labels.os]: labelValues.os },
+      tolerations: [{ key: macTaint.key, operator: 'Exists' }],
+      restartPolicy: 'Never',
+      containers: [
+        {
+          name: 'runner',
+          image: 'ghcr.io/example/macos-tahoe-xcode:26.1',
+          env: [{ name: 'JOB', value: 'build-and-test' }],
+          resources: { requests: { cpu: '4', memory: '6Gi' } },
+        },
+      ],
+    },
+  }) as const satisfies Pod;
 
-const { name } = demoPod.metadata;
+const numberOf = (name: string): number => Number(/^build-(\d+)$/.exec(name)?.[1] ?? 0);
 
-export const createDemoPod = async (client: Client): Promise<void> => {
-  await client.create(pods, demoPod);
+/** `build-1`, or the next one after those of earlier starts. Answers its name. */
+export const createDemoPod = async (client: Client): Promise<string> => {
+  const { items } = await client.list(pods, { namespace });
+  const name = `build-${Math.max(0, ...items.map(({ metadata }) => numberOf(metadata.name))) + 1}`;
+  await client.create(pods, demoPod(name));
+  return name;
 };
 
 /** Waits until its guest runs and can be reached. False: the signal fired before. */
-export const untilDemoRuns = async (client: Client, signal: AbortSignal): Promise<boolean> => {
+export const untilDemoRuns = async (client: Client, name: string, signal: AbortSignal): Promise<boolean> => {
   let mac: string | undefined;
   const runs = await until(
     client,
@@ -55,7 +60,7 @@ export const untilDemoRuns = async (client: Client, signal: AbortSignal): Promis
 const linesShown = 4;
 
 /** The first lines that its guest has written, as `kubectl logs -f` shows them; it waits until they are there. */
-export const demoLog = async (transport: Transport, signal: AbortSignal): Promise<readonly string[]> => {
+export const demoLog = async (transport: Transport, name: string, signal: AbortSignal): Promise<readonly string[]> => {
   const { podLogs } = createSubresources(transport, { clock: systemClock });
   const decoder = new TextDecoder();
   let text = '';

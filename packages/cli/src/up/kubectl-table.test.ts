@@ -4,9 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { machine } from '@tartan/api';
-import { type ControlPlane, fleetNamespace, startControlPlane } from './control-plane.ts';
-import { createMachines } from './fleet.ts';
 import { aligned } from '../aligned.ts';
+import { type ControlPlane, fleetNamespace as namespace } from '../simulation/control-plane.ts';
+import { startEmbedded } from '../simulation/embedded-control-plane.ts';
+import { furnish } from '../simulation/furnish.ts';
+import { createFurniture } from '../simulation/furniture.ts';
+import { usualFlags } from '../simulation/provider-flags.ts';
 import { kubectlTable } from './kubectl-table.ts';
 
 test('columns stand below each other, and no line ends in blanks', () => {
@@ -23,7 +26,8 @@ describe('the table of a kind', () => {
   const folder = mkdtempSync(join(tmpdir(), 'tartan-table-'));
   let controlPlane: ControlPlane;
   before(async () => {
-    controlPlane = await startControlPlane({ folder });
+    controlPlane = await startEmbedded({ folder });
+    await furnish(controlPlane, createFurniture(controlPlane.client), usualFlags);
   });
   after(async () => {
     await controlPlane.stop();
@@ -31,9 +35,13 @@ describe('the table of a kind', () => {
   });
 
   test('is the one that kubectl prints, without what -o wide adds', async ({ signal }) => {
-    await createMachines(controlPlane.client, 2);
+    for (const name of ['mac-1', 'mac-2'])
+      await controlPlane.client.create(
+        machine.resource,
+        machine.make({ metadata: { namespace, name }, spec: { fleetName: 'laptop' } }),
+      );
     const { group, version, plural } = machine.names;
-    const path = `/apis/${group}/${version}/namespaces/${fleetNamespace}/${plural}`;
+    const path = `/apis/${group}/${version}/namespaces/${namespace}/${plural}`;
     const [head = '', ...rows] = await kubectlTable(controlPlane.transport, path, signal);
     assert.match(head, /^NAME +PHASE +READY +FLEET +SERVER +REASON +AGE$/);
     assert.deepEqual(

@@ -1,5 +1,6 @@
 import { annotations, kindNames } from '@tartan/api';
 import { type Client, events, isKubeError, type KubeObject, type Live, nodes, type Resource } from '@tartan/kube';
+import { untilNextTry } from '../simulation/passing.ts';
 import type { Voice } from './voice.ts';
 
 type Event = NonNullable<(typeof events)['ofType']>;
@@ -18,8 +19,10 @@ export const eventLine = (
   return lineOf(who, `${what}${message ? voice.dim(`  ${message}`) : ''}`);
 };
 
+const isServerID = (name: string): boolean => /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/.test(name);
+
 export const lineOf = (who: string, what: string): string =>
-  `  ${who.length > 12 ? `${who.slice(0, 8)}…` : who.padEnd(9)}  ${what}`;
+  `  ${(isServerID(who) ? `${who.slice(0, 8)}…` : who).padEnd(26)}  ${what}`;
 
 const readiness = (node: Node | undefined): string =>
   node?.status?.conditions?.find(({ type }) => type === 'Ready')?.status ?? 'not yet';
@@ -60,9 +63,10 @@ const follow = async <T extends KubeObject>(
   signal: AbortSignal,
   hear: (name: string, object: Live<T> | undefined) => void,
 ): Promise<void> => {
-  let { resourceVersion } = await client.list(resource, { signal });
+  let resourceVersion: string | undefined;
   while (!signal.aborted) {
     try {
+      resourceVersion ??= (await client.list(resource, { signal })).resourceVersion;
       for await (const event of client.watch(resource, { resourceVersion, signal })) {
         if (event.type === 'BOOKMARK') {
           resourceVersion = event.resourceVersion;
@@ -72,9 +76,8 @@ const follow = async <T extends KubeObject>(
         hear(event.object.metadata.name, event.type === 'DELETED' ? undefined : event.object);
       }
     } catch (error) {
-      if (signal.aborted) return;
-      if (!isKubeError(error, 'expired')) throw error;
-      ({ resourceVersion } = await client.list(resource, { signal }));
+      if (isKubeError(error, 'expired')) resourceVersion = undefined;
+      await untilNextTry(error, signal);
     }
   }
 };

@@ -1,19 +1,20 @@
-import { createWriteStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { systemClock } from '@tartan/kube/clock';
-import { artifactFlags } from './artifacts.ts';
-import { type ControlPlane, startControlPlane } from './control-plane.ts';
-import { createDemoPod, demoLog, demoPod, untilDemoRuns } from './demo-pod.ts';
-import { createMachines, fleetName, untilFound, untilReady } from './fleet.ts';
-import { type MacPool, startMacPool } from './mac-pool.ts';
-import { startProvider } from './provider.ts';
-import { registerKey } from './register-key.ts';
-import { tellSteps } from './steps-on-macs.ts';
+import { fleetSizes } from '../simulation/fleets.ts';
+import { freePort } from '../simulation/free-port.ts';
+import { untilFound, untilReady, wantedMachines } from '../simulation/milestones.ts';
+import { type Progress, type Simulation, startSimulation } from '../simulation/simulation.ts';
+import { serveFaults } from '../fault/serve-faults.ts';
+import type { Terminal } from '../host/ask-secret.ts';
+import { createDemoPod, demoLog, untilDemoRuns } from './demo-pod.ts';
+import { portFor, readKeptState, writeKeptState } from './kept-state.ts';
+import { followFleet } from './live/follow-fleet.ts';
+import { listenForKeys } from './live/keys.ts';
+import type { UpView } from './live/up-view.ts';
+import { problemOf } from './problem.ts';
 import { tellStory } from './story.ts';
-import { createVersions, type Versions } from './versions.ts';
-import type { Voice } from './voice.ts';
 import { showFleet, showWhatToTry } from './what-to-try.ts';
 
 export interface UpOptions {
@@ -24,94 +25,165 @@ export interface UpOptions {
   readonly machines: number;
   /** Ends when a Pod runs on the first machine, and its log can be read. */
   readonly once: boolean;
+  /** Everything is kept there; a temporary folder unless told. */
+  readonly data?: string;
+  /** How many times faster than real Macs these are. */
+  readonly speed: number;
+  /** `embedded`, `real`, or the kubeconfig of a cluster that is there. */
+  readonly kubernetes: string;
 }
 
 export interface UpSurroundings {
-  readonly voice: Voice;
-  /** Where a person may press Enter. */
-  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  readonly view: UpView;
+  /** Where a person may press keys. */
+  readonly stdin: Terminal['input'];
   /** Fires when somebody asks us to stop. */
   readonly signal: AbortSignal;
 }
 
-/** How much faster than real Macs these are: ten seconds of theirs last a tenth of one. */
-const pace = 0.01;
-/** Nothing here takes longer than some seconds, so nobody is as patient as in production. */
-const intervals = { inventoryMs: 10_000, hosts: { pollMs: 500 } };
-
-/** Starts everything, says what happens, and takes it all away again when asked to. Answers the exit code. */
+/** Starts everything, shows what happens, and takes it all away again when asked to. Answers the exit code. */
 export const up = async (options: UpOptions, around: UpSurroundings): Promise<number> => {
-  const { voice, stdin, signal } = around;
-  const began = performance.now();
-  const done = (what: string): void => {
-    const seconds = ((performance.now() - began) / 1000).toFixed(1);
-    voice.say(`${voice.good('✓')} ${what} ${voice.dim(`(${seconds} s)`)}`);
-  };
+  const { view, stdin } = around;
+  const isInteractive = stdin.isTTY === true;
+  const asked = new AbortController();
+  const signal = AbortSignal.any([around.signal, asked.signal]);
+  signal.addEventListener('abort', () => view.stop(), { once: true });
   /** What undoes each thing that was begun, the latest last. */
-  const undo: (() => unknown)[] = [];
+  const undo: (() => unknown)[] = [view.stop];
+  let folder = resolve(options.data ?? tmpdir());
+  let enter = (): void => {};
   try {
-    const folder = await mkdtemp(join(tmpdir(), 'tartan-'));
-    undo.push(() => rm(folder, { recursive: true, force: true }));
-    const controlPlane = await startControlPlane({ folder, port: options.port });
-    undo.push(controlPlane.stop);
-    done(`Kubernetes is up at ${voice.bold(controlPlane.url)}`);
+    if (isInteractive) undo.push(listenForKeys(stdin, { enter: () => enter(), stop: () => asked.abort() }));
+    if (options.data === undefined) {
+      folder = await mkdtemp(join(tmpdir(), 'tartan-'));
+      undo.push(() => rm(folder, { recursive: true, force: true }));
+    }
+    const metricsPort = await freePort();
+    const { simulation, releases } = await startFleet(options, folder, metricsPort, view);
+    undo.push(simulation.stop);
+    const faults = await serveFaults(simulation);
+    undo.push(faults.stop);
+    const { client, transport } = simulation.controlPlane;
+    undo.push(tell(simulation, view, signal));
+    const orBroken = <T>(waiting: Promise<T>): Promise<T> => Promise.race([waiting, simulation.broken]);
 
-    const macs = await startMacPool({ folder, pace });
-    undo.push(macs.stop);
-    await registerKey(controlPlane.client, macs.pool, fleetName);
-    await macs.order(options.pool);
-    done(`${counted(options.pool, 'simulated Mac')} in the pool of a simulated Scaleway`);
-
-    undo.push(tell(controlPlane, macs, voice, signal));
-    const log = join(folder, 'provider.log');
-    const versions = providers(controlPlane, macs, folder, log);
-    undo.push(versions.stop);
-    await versions.next();
-    await Promise.race([untilFound(controlPlane.client, options.pool, signal), versions.broken]);
-    await createMachines(controlPlane.client, options.machines);
-    await createDemoPod(controlPlane.client);
-    done(`The provider has found them, and is asked for ${counted(options.machines, 'machine')}; a Pod waits for one`);
-    voice.say();
-
-    const wanted = options.once ? 1 : options.machines;
-    await Promise.race([untilReady(controlPlane.client, wanted, signal), versions.broken]);
-    if (!signal.aborted) done(`${counted(wanted, 'machine')} Ready`);
-    await Promise.race([untilDemoRuns(controlPlane.client, signal), versions.broken]);
+    const { macs, wanted } = await wantedMachines(client, simulation.macs.scaleway.servers().length);
+    const found = view.step('The provider looks for Macs');
+    await orBroken(untilFound(client, macs, signal));
+    const pod = await createDemoPod(client);
+    found.done(
+      `The provider has found them, and is asked for ${counted(wanted, 'machine')}; the Pod ${pod} waits for one`,
+    );
+    view.say();
+    const first = options.once ? Math.min(1, wanted) : Math.min(wanted, macs);
+    const ready = view.step(`${counted(first, 'machine')} to be made ready`);
+    await orBroken(untilReady(client, first, signal));
+    if (!signal.aborted) ready.done(`${counted(first, 'machine')} Ready`);
+    const runs = view.step(`The Pod ${pod} to run`);
+    await orBroken(untilDemoRuns(client, pod, signal));
     if (!signal.aborted) {
-      voice.say();
-      done(`The Pod ${demoPod.metadata.name} runs, as a virtual machine`);
-      await showFleet(controlPlane.transport, voice, signal);
-      await showLog(controlPlane.transport, voice, signal);
+      runs.done(`The Pod ${pod} runs, as a virtual machine`);
+      if (!isInteractive) await showFleet(transport, view, signal);
+      await showLog(simulation, pod, view, signal);
     }
     if (options.once && !signal.aborted) return 0;
-    const interactive = stdin.isTTY === true;
-    if (interactive) undo.push(onEnter(stdin, () => void roll(versions, voice)));
-    if (!signal.aborted) showWhatToTry(voice, { kubeconfig: controlPlane.kubeconfig, log, interactive });
-    await Promise.race([fired(signal), versions.broken]);
-    voice.say('\nStopping.');
-    undo.unshift(() => voice.say('Stopped. Nothing was left behind.'));
+    enter = () => void roll(simulation, releases, view);
+    if (!signal.aborted) await showWhatToTry(view, { simulation, metricsPort, pod, data: options.data });
+    await orBroken(fired(signal));
+    view.say('\nStopping.');
+    const end = options.data === undefined ? 'Nothing was left behind.' : `The fleet is kept in ${folder}.`;
+    undo.unshift(() => view.say(`Stopped. ${end}`));
     return 0;
   } catch (error) {
     // Whatever broke off because somebody asked for the end has ended well.
-    if (!signal.aborted) throw error;
+    if (!signal.aborted) throw problemOf(error, folder);
     return 0;
   } finally {
     for (const each of undo.toReversed()) await each();
   }
 };
 
-const showLog = async (transport: ControlPlane['transport'], voice: Voice, signal: AbortSignal): Promise<void> => {
-  voice.say();
-  voice.say(voice.bold(`kubectl logs ${demoPod.metadata.name}`));
-  for (const line of await demoLog(transport, signal)) voice.say(`  ${line}`);
+/** The agents that are rolled out, one after the other. */
+interface Releases {
+  next(): Promise<string>;
+}
+
+const versionOf = (release: number): string => `0.${release}.0`;
+
+const startFleet = async (
+  options: UpOptions,
+  folder: string,
+  metricsPort: number,
+  view: UpView,
+): Promise<{ simulation: Simulation; releases: Releases }> => {
+  const { kubernetes, machines, pool, speed, data } = options;
+  const kept = data === undefined ? undefined : await readKeptState(folder);
+  if (kept !== undefined) view.step('').done(`The fleet in ${view.bold(folder)} goes on where it was`);
+  let release = kept?.release ?? 1;
+  const simulation = await startSimulation({
+    folder,
+    keeps: data !== undefined,
+    kubernetes: kubernetes === 'embedded' || kubernetes === 'real' ? kubernetes : { kubeconfig: resolve(kubernetes) },
+    port: portFor(kept, options.port, folder),
+    pool,
+    fleets: fleetSizes(machines),
+    pace: 1 / speed,
+    version: versionOf(release),
+    flags: [`--metrics-bind-address=127.0.0.1:${metricsPort}`],
+    progress: tellProgress(view),
+    onCrash: (code) => view.say(view.bad(`The provider has ended with code ${code}, and is started again.`)),
+  });
+  const keep = async (): Promise<void> => {
+    if (data !== undefined)
+      await writeKeptState(folder, { port: Number(new URL(simulation.controlPlane.url).port), release });
+  };
+  await keep();
+  return {
+    simulation,
+    releases: {
+      next: async () => {
+        release += 1;
+        await keep();
+        return versionOf(release);
+      },
+    },
+  };
 };
 
-const tell = ({ client }: ControlPlane, macs: MacPool, voice: Voice, signal: AbortSignal): (() => Promise<unknown>) => {
+/** What each part is called while it starts, and when it is there. */
+const tellProgress = (view: UpView): ((progress: Progress) => void) => {
+  let current = view.step('Kubernetes starts');
+  return (progress) => {
+    switch (progress.what) {
+      case 'kubernetes':
+        current.done(`Kubernetes is up at ${view.bold(progress.url)}`);
+        current = view.step('Macs are rented and installed');
+        return;
+      case 'pool':
+        current.done(`${counted(progress.macs, 'simulated Mac')} at a simulated Scaleway`);
+        current = view.step('The provider starts');
+        return;
+      case 'provider':
+        current.done('The provider and a stand-in for Cluster API core have started');
+        return;
+      case 'fleets':
+    }
+  };
+};
+
+const showLog = async ({ controlPlane }: Simulation, pod: string, view: UpView, signal: AbortSignal): Promise<void> => {
+  view.say();
+  view.say(view.bold(`kubectl logs ${pod}`));
+  for (const line of await demoLog(controlPlane.transport, pod, signal)) view.say(`  ${line}`);
+};
+
+const tell = ({ controlPlane, macs }: Simulation, view: UpView, signal: AbortSignal): (() => Promise<unknown>) => {
+  const { client } = controlPlane;
   const ending = new AbortController();
   const until = AbortSignal.any([signal, ending.signal]);
   const stories = [
-    tellStory(client, voice, until),
-    tellSteps(() => macs.scaleway.servers(), voice, systemClock, until),
+    tellStory(client, view, until),
+    followFleet({ connection: { client, clock: systemClock }, servers: () => macs.scaleway.servers(), view }, until),
   ];
   return () => {
     ending.abort();
@@ -119,47 +191,20 @@ const tell = ({ client }: ControlPlane, macs: MacPool, voice: Voice, signal: Abo
   };
 };
 
-const providers = (controlPlane: ControlPlane, macs: MacPool, folder: string, log: string): Versions => {
-  const lines = createWriteStream(log);
-  const versions = createVersions(async (version) =>
-    startProvider({
-      controlPlane,
-      macs,
-      flags: await artifactFlags(folder, { version }),
-      intervals,
-      write: (line) => void lines.write(line),
-    }),
-  );
-  return {
-    ...versions,
-    stop: async () => {
-      await versions.stop();
-      await new Promise<void>((resolve) => lines.end(resolve));
-    },
-  };
-};
-
-const roll = async (versions: Versions, voice: Voice): Promise<void> => {
+const roll = async (simulation: Simulation, releases: Releases, view: UpView): Promise<void> => {
   try {
-    voice.say(`The provider was replaced by one that brings agent ${await versions.next()}.`);
+    const version = await releases.next();
+    await simulation.upgrade({ version });
+    view.say(`The provider was replaced by one that brings agent ${version}.`);
   } catch (error) {
-    voice.say(voice.bad(`It cannot be rolled: ${error instanceof Error ? error.message : String(error)}`));
+    view.say(view.bad(`It cannot be rolled: ${error instanceof Error ? error.message : String(error)}`));
   }
 };
 
-const onEnter = (stdin: NodeJS.ReadableStream, run: () => void): (() => void) => {
-  stdin.on('data', run);
-  stdin.resume();
-  return () => {
-    stdin.off('data', run);
-    stdin.pause();
-  };
-};
-
 const fired = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
+  new Promise((resolved) => {
+    if (signal.aborted) resolved();
+    signal.addEventListener('abort', () => resolved(), { once: true });
   });
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;

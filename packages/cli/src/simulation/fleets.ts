@@ -1,0 +1,137 @@
+import { cluster, externalControlPlane, labels, machineTemplate, remoteServiceAccount } from '@tartan/api';
+import {
+  type Condition,
+  clusterRoleBindings,
+  clusterRoles,
+  defineResource,
+  type KubeObject,
+  serviceAccounts,
+} from '@tartan/kube';
+import { remoteRights } from '@tartan/provider';
+import { fleetNamespace as namespace } from './control-plane.ts';
+import type { Furniture } from './furniture.ts';
+
+/** The fleets of the simulation: Macs for whoever asks, and Macs for jobs of continuous integration. */
+export const fleetNames = ['macos', 'runners'] as const;
+export type FleetName = (typeof fleetNames)[number];
+
+/** Machines, divided among the fleets: the first gets what is left over. */
+export const fleetSizes = (machines: number): Readonly<Record<FleetName, number>> => ({
+  macos: Math.ceil(machines / 2),
+  runners: Math.floor(machines / 2),
+});
+
+/** Everything that is claimed bears a name that begins so. */
+export const claimPrefix = 'tartan-';
+export const clusterName = `${claimPrefix}capi`;
+export const deploymentOf = (fleet: FleetName): string => `${claimPrefix}${fleet}`;
+
+interface Core extends KubeObject {
+  spec?: Record<string, unknown>;
+  status?: {
+    replicas?: number;
+    availableReplicas?: number;
+    conditions?: Condition[];
+    nodeRef?: { name: string };
+    phase?: string;
+  };
+}
+
+const core = (kind: string, plural: string) =>
+  defineResource<Core>({ group: 'cluster.x-k8s.io', version: 'v1beta2', kind, plural, namespaced: true });
+
+/** What of Cluster API core a fleet is made of. */
+export const coreKinds = {
+  clusters: core('Cluster', 'clusters'),
+  machineDeployments: core('MachineDeployment', 'machinedeployments'),
+  machineSets: core('MachineSet', 'machinesets'),
+  machines: core('Machine', 'machines'),
+} as const;
+
+const apiVersion = 'cluster.x-k8s.io/v1beta2';
+const here = (name: string) => ({ namespace, name });
+const infrastructure = (kind: string, name: string) => ({
+  apiGroup: 'infrastructure.cluster.x-k8s.io',
+  kind,
+  name,
+});
+
+/** The cluster that Machines belong to, which is the one that they join. */
+const ensureCluster = async ({ ensure }: Furniture, server: string): Promise<void> => {
+  await ensure(serviceAccounts, {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: here(remoteServiceAccount),
+  });
+  const [apiGroup, name] = ['rbac.authorization.k8s.io', remoteServiceAccount] as const;
+  const ofRoles = `${apiGroup}/v1` as const;
+  const rules = remoteRights.map((right) =>
+    'resources' in right
+      ? { apiGroups: [...right.apiGroups], resources: [...right.resources], verbs: [...right.verbs] }
+      : { nonResourceURLs: [...right.nonResourceURLs], verbs: [...right.verbs] },
+  );
+  await ensure(clusterRoles, { apiVersion: ofRoles, kind: 'ClusterRole', metadata: { name }, rules });
+  await ensure(clusterRoleBindings, {
+    apiVersion: ofRoles,
+    kind: 'ClusterRoleBinding',
+    metadata: { name },
+    roleRef: { apiGroup, kind: 'ClusterRole', name },
+    subjects: [{ kind: 'ServiceAccount', ...here(name) }],
+  });
+  await ensure(cluster.resource, cluster.make({ metadata: here(clusterName) }));
+  await ensure(
+    externalControlPlane.resource,
+    externalControlPlane.make({
+      metadata: here(clusterName),
+      spec: { serviceAccountName: remoteServiceAccount, server },
+    }),
+  );
+  await ensure(coreKinds.clusters, {
+    apiVersion,
+    kind: 'Cluster',
+    metadata: here(clusterName),
+    spec: {
+      infrastructureRef: infrastructure('ScalewayAppleSiliconCluster', clusterName),
+      controlPlaneRef: {
+        apiGroup: 'controlplane.cluster.x-k8s.io',
+        kind: 'ExternalControlPlane',
+        name: clusterName,
+      },
+    },
+  });
+};
+
+const ensureFleet = async ({ ensure }: Furniture, fleet: FleetName, replicas: number): Promise<void> => {
+  const name = deploymentOf(fleet);
+  await ensure(
+    machineTemplate.resource,
+    machineTemplate.make({ metadata: here(name), spec: { template: { spec: { fleetName: fleet } } } }),
+  );
+  await ensure(coreKinds.machineDeployments, {
+    apiVersion,
+    kind: 'MachineDeployment',
+    metadata: { ...here(name), labels: { [labels.fleet]: fleet } },
+    spec: {
+      clusterName,
+      replicas,
+      template: {
+        metadata: { labels: { [labels.fleet]: fleet } },
+        spec: {
+          // Nothing to hand over: Macs are made ready over SSH.
+          bootstrap: { dataSecretName: 'none' },
+          infrastructureRef: infrastructure('ScalewayAppleSiliconMachineTemplate', name),
+        },
+      },
+    },
+  });
+};
+
+/** Each as a MachineDeployment of so many machines. One that is there keeps its size: somebody may have scaled it. */
+export const ensureFleets = async (
+  furniture: Furniture,
+  server: string,
+  sizes: Readonly<Record<FleetName, number>>,
+): Promise<void> => {
+  await ensureCluster(furniture, server);
+  for (const fleet of fleetNames) await ensureFleet(furniture, fleet, sizes[fleet]);
+};

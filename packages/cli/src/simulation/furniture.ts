@@ -1,0 +1,50 @@
+import { type Client, isKubeError, type KubeObject, type Resource } from '@tartan/kube';
+import { type Clock, sleep, systemClock } from '@tartan/kube/clock';
+
+/** What is put into a cluster, and what takes it out again. */
+export interface Furniture {
+  /** Creates it unless it is there: an earlier start, or somebody else, has made it. */
+  ensure<T extends KubeObject>(resource: Resource<T>, object: T): Promise<void>;
+  /** Deletes what was made here, the latest first, and waits for each to be gone. What others made stays. */
+  remove(): Promise<void>;
+}
+
+const lookEveryMs = 200;
+const patienceMs = 60_000;
+
+export const createFurniture = (client: Client, clock: Clock = systemClock): Furniture => {
+  const removals: (() => Promise<void>)[] = [];
+
+  const removal = <T extends KubeObject>(resource: Resource<T>, { metadata }: T) => {
+    const { name = '', namespace } = metadata ?? {};
+    const which = { name, ...(resource.namespaced && namespace !== undefined && { namespace }) };
+    return async (): Promise<void> => {
+      const until = clock.monotonic() + patienceMs;
+      try {
+        await client.delete(resource, which);
+        for (;;) {
+          await client.get(resource, which);
+          if (clock.monotonic() > until)
+            throw new Error(`${resource.kind} ${name} was deleted and does not go: see what its finalizers wait for.`);
+          await sleep(clock, lookEveryMs, AbortSignal.timeout(patienceMs));
+        }
+      } catch (error) {
+        if (!isKubeError(error, 'notFound')) throw error;
+      }
+    };
+  };
+
+  return {
+    ensure: async (resource, object) => {
+      try {
+        await client.create(resource, object);
+        removals.push(removal(resource, object));
+      } catch (error) {
+        if (!isKubeError(error, 'alreadyExists')) throw error;
+      }
+    },
+    remove: async () => {
+      for (const each of removals.splice(0).toReversed()) await each();
+    },
+  };
+};

@@ -1,0 +1,149 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type AgentRelease, artifactFlags } from './artifacts.ts';
+import type { ControlPlane } from './control-plane.ts';
+import { startCore } from './core.ts';
+import { startEmbedded } from './embedded-control-plane.ts';
+import { useExisting } from './existing-control-plane.ts';
+import { ensureFleets, type FleetName, fleetNames } from './fleets.ts';
+import { forgetTraces } from './forget-traces.ts';
+import { furnish } from './furnish.ts';
+import { createFurniture } from './furniture.ts';
+import { type MacPool, startMacPool } from './mac-pool.ts';
+import { managerProgram } from './manager-program.ts';
+import { patienceFlags, usualFlags } from './provider-flags.ts';
+import { writeProviderKubeconfig } from './provider-kubeconfig.ts';
+import { createProviders, type Providers } from './providers.ts';
+import { startReal } from './real-control-plane.ts';
+import { ensureKey } from './register-key.ts';
+
+export interface SimulationOptions {
+  /** All of its files. What an earlier one has left there goes on. */
+  readonly folder: string;
+  /** Keep objects on the disk, so that another start can go on. */
+  readonly keeps?: boolean;
+  readonly kubernetes?: 'embedded' | 'real' | { readonly kubeconfig: string };
+  /** Of the embedded Kubernetes; 0 takes any that is free. */
+  readonly port?: number;
+  /** Macs in the pool, at least. */
+  readonly pool: number;
+  /** Machines that are asked for, by fleet. */
+  readonly fleets: Readonly<Record<FleetName, number>>;
+  /** 1 is as slow as real Macs. */
+  readonly pace: number;
+  /** Of Scaleway, where a reinstall takes 10 min. The same unless told. */
+  readonly scalewayPace?: number;
+  /** Of the agent that Macs get at first. */
+  readonly version?: string;
+  /** More flags for the provider; they win over those that it has anyway. */
+  readonly flags?: readonly string[];
+  readonly managers?: number;
+  /** Hears what is there, in turn. */
+  readonly progress?: (done: Progress) => void;
+  /** A manager has ended by itself, and is started again. */
+  readonly onCrash?: (code: number | null) => void;
+}
+
+export type Progress =
+  | { readonly what: 'kubernetes'; readonly url: string }
+  | { readonly what: 'pool'; readonly macs: number }
+  | { readonly what: 'provider' }
+  | { readonly what: 'fleets' };
+
+/**
+ * A fleet on this machine, all of it as it ships but for the outside world: an embedded Kubernetes (or a real one), a simulated Scaleway
+ * whose servers are simulated Macs, Cluster API core or its stand-in, and the provider, which is a process of its own with the rights of
+ * its account. Agents are processes on their Macs.
+ */
+export interface Simulation {
+  readonly folder: string;
+  readonly controlPlane: ControlPlane;
+  readonly macs: MacPool;
+  readonly providers: Providers;
+  /** Where managers log. */
+  readonly log: string;
+  /** Replaces the managers by ones that bring this agent, as an upgrade of the chart does. */
+  upgrade(
+    release: AgentRelease,
+    how?: { readonly flags?: readonly string[]; readonly managers?: number },
+  ): Promise<void>;
+  /** Rejects when a part has ended that cannot be started again. */
+  readonly broken: Promise<never>;
+  stop(): Promise<void>;
+}
+
+const controlPlaneOf = (options: SimulationOptions): Promise<ControlPlane> => {
+  const { folder, kubernetes = 'embedded', port = 0, keeps = false } = options;
+  if (kubernetes === 'embedded')
+    return startEmbedded({ folder, port, ...(keeps && { data: join(folder, 'kubernetes') }) });
+  return kubernetes === 'real' ? startReal() : useExisting(kubernetes.kubeconfig);
+};
+
+/** Starts all of it. Nothing is left running when that fails. */
+export const startSimulation = async (options: SimulationOptions): Promise<Simulation> => {
+  const { folder, keeps = false, pool, fleets, pace, version = '0.1.0', progress = () => {} } = options;
+  const stops: (() => unknown)[] = [];
+  const stop = async (): Promise<void> => {
+    for (const each of stops.splice(0).toReversed()) await each();
+  };
+  try {
+    await mkdir(folder, { recursive: true });
+    const program = managerProgram(folder);
+    // Whoever removes the folder must not find it there again.
+    stops.push(() => program.catch(() => {}));
+    const controlPlane = await controlPlaneOf(options);
+    stops.push(controlPlane.stop);
+    const { client, url } = controlPlane;
+    const given = [...usualFlags, ...patienceFlags, ...(options.flags ?? [])];
+    // A cluster of ours goes as a whole; out of one that was there before, all goes that was put into it.
+    const borrowed = typeof options.kubernetes === 'object';
+    const base = createFurniture(client);
+    if (borrowed) stops.push(base.remove, () => forgetTraces(client));
+    await furnish(controlPlane, base, given);
+    progress({ what: 'kubernetes', url });
+
+    const macs = await startMacPool({
+      folder: join(folder, 'macs'),
+      pace,
+      keeps,
+      ...(options.scalewayPace !== undefined && { scalewayPace: options.scalewayPace }),
+    });
+    stops.push(macs.stop);
+    for (const fleet of fleetNames) await ensureKey(client, macs.pool, fleet);
+    await macs.order(Math.max(0, pool - macs.scaleway.servers().length));
+    progress({ what: 'pool', macs: macs.scaleway.servers().length });
+
+    const coreLog = createWriteStream(join(folder, 'cluster-api.log'), { flags: 'a' });
+    const core = controlPlane.needsCore ? startCore(controlPlane, (line) => void coreLog.write(line)) : undefined;
+    stops.push(async () => {
+      await core?.stop();
+      await new Promise<void>((resolve) => coreLog.end(resolve));
+    });
+    const log = join(folder, 'provider.log');
+    const providers = createProviders({
+      program: await program,
+      environment: macs.environment,
+      log,
+      ...(options.onCrash && { onCrash: options.onCrash }),
+    });
+    stops.push(providers.stop);
+    const upgrade: Simulation['upgrade'] = async (release, { flags = [], managers = options.managers } = {}) => {
+      const kubeconfig = await writeProviderKubeconfig(controlPlane, folder);
+      const artifacts = await artifactFlags(folder, release);
+      await providers.replace([...given, `--kubeconfig=${kubeconfig}`, ...artifacts, ...flags], managers);
+    };
+    await upgrade({ version });
+    progress({ what: 'provider' });
+    const onTop = createFurniture(client);
+    if (borrowed) stops.push(onTop.remove);
+    await ensureFleets(onTop, url, fleets);
+    progress({ what: 'fleets' });
+    const broken = Promise.race([providers.broken, ...(core ? [core.broken] : [])]);
+    broken.catch(() => {});
+    return { folder, controlPlane, macs, providers, log, upgrade, broken, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+};

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { describe, test, type TestContext } from 'node:test';
+import { manualClock } from '@tartan/kube/clock';
+import { createLiveView } from './live-view.ts';
+import type { UpView } from './up-view.ts';
+import { comingMac, fleetPage, upMac } from './testing/macs.ts';
+import { testScreen } from './testing/screen.ts';
+
+const started = (t: TestContext, columns = 60, rows = 12) => {
+  const clock = manualClock();
+  const screen = testScreen(columns, rows);
+  screen.stdout.write('$ tartan up\n');
+  const view = createLiveView({ stdout: screen.stdout, look: { colours: false }, clock });
+  t.after(view.stop);
+  return { clock, screen, view, prompt: '$ tartan up' };
+};
+
+/** All that happens in a short life, frame by frame. */
+const live = (view: UpView, frame: () => void): void => {
+  const step = view.step('Kubernetes starts');
+  view.keys('q: stop');
+  frame();
+  step.done('Kubernetes is up');
+  view.progress([comingMac('mac-1', 3, 'install Tart'), comingMac('mac-2', 0, 'waits for a Mac')]);
+  frame();
+  view.progress([upMac('mac-1'), comingMac('mac-2', 12, 'joining')]);
+  view.fleet(fleetPage(2));
+  view.say('  mac-1      joined');
+  frame();
+  view.progress([upMac('mac-1'), upMac('mac-2')]);
+  view.say('  mac-2      joined');
+  frame();
+};
+
+const table = [
+  'MACHINE   FLEET   PHASE   HOST        NODE    AGENT    VMS',
+  'mac-1     macos   Ready   48d7f3f6…   Ready   v1.2.3   1/2 build-1',
+  'mac-2     macos   Ready   48d7f3f6…   Ready   v1.2.3   1/2 build-2',
+];
+const isUp = '✓ Kubernetes is up (0.2 s)';
+
+describe('on a terminal', () => {
+  test('each frame takes the place of the one before, and what was there before stays', (t) => {
+    const { clock, screen, view, prompt } = started(t, 66);
+    const frames: string[][] = [];
+    live(view, () => {
+      clock.advance(200);
+      frames.push(screen.lines());
+    });
+    assert.deepEqual(frames[0], [prompt, '⠙ Kubernetes starts (0.1 s)', 'q: stop']);
+    assert.deepEqual(frames[1], [
+      prompt,
+      isUp,
+      'mac-1    3/12   install Tart',
+      'mac-2    0/12   waits for a Mac',
+      'q: stop',
+    ]);
+    assert.deepEqual(frames.at(-1)?.slice(0, 5), [prompt, isUp, ...table]);
+    assert.equal(screen.cursorIsShown, false);
+  });
+
+  test('when it is stopped the last frame stays without keys, the cursor is back, and lines are lines again', (t) => {
+    const { clock, screen, view, prompt } = started(t, 66);
+    live(view, () => clock.advance(200));
+    const late = view.step('something else');
+    view.stop();
+    view.stop();
+    assert.equal(screen.cursorIsShown, true);
+    view.say('Stopped.');
+    view.step('one more').done();
+    late.done('something else is there');
+    const now = screen.lines();
+    assert.deepEqual([now[0], now[1], now[2]], [prompt, isUp, '· something else (0.8 s)']);
+    assert.deepEqual(now.slice(-3), ['Stopped.', '✓ one more (0.8 s)', '✓ something else is there (0.8 s)']);
+    assert.ok(!now.includes('q: stop'));
+    const before = screen.written.length;
+    clock.advance(10_000);
+    screen.resize(40, 10);
+    assert.equal(screen.written.length, before);
+  });
+
+  test('a view that is taller than what is left of the screen scrolls, once', (t) => {
+    const { clock, screen, view, prompt } = started(t, 66, 7);
+    for (let line = 1; line <= 20; line += 1) {
+      view.say(`line ${line}`);
+      clock.advance(200);
+    }
+    assert.deepEqual(screen.lines(), [prompt, ...[15, 16, 17, 18, 19, 20].map((line) => `line ${line}`)]);
+  });
+
+  for (const [what, columns, rows] of [
+    ['narrower', 40, 20],
+    ['wider', 120, 20],
+    ['lower', 66, 12],
+    ['higher', 66, 40],
+  ] as const)
+    test(`it fits a terminal that has become ${what}, as if that had always been so`, (t) => {
+      const resized = started(t, 66, 20);
+      live(resized.view, () => resized.clock.advance(200));
+      resized.screen.resize(columns, rows);
+      resized.clock.advance(200);
+      const fresh = started(t, columns, rows);
+      live(fresh.view, () => fresh.clock.advance(200));
+      const view = ({ screen, prompt }: typeof fresh) => screen.visible().filter((line) => line !== prompt);
+      assert.deepEqual(view(resized), view(fresh));
+    });
+
+  test('of one that has become so narrow that lines scrolled away, what is left in sight is right', (t) => {
+    const { clock, screen, view } = started(t, 66, 12);
+    live(view, () => clock.advance(200));
+    screen.resize(30, 12);
+    clock.advance(200);
+    const fresh = started(t, 30, 12);
+    live(fresh.view, () => fresh.clock.advance(200));
+    assert.deepEqual(screen.visible(), fresh.screen.visible());
+  });
+
+  test('what is printed stays above, whole and in order, however often it redraws', (t) => {
+    const { clock, screen, view, prompt } = started(t, 20, 12);
+    view.keys('q: stop everything');
+    clock.advance(200);
+    view.print('Try:');
+    view.print();
+    view.print('export KUBECONFIG=/a/very/long/path');
+    clock.advance(200);
+    view.keys('q: stop');
+    clock.advance(200);
+    assert.deepEqual(screen.lines(), [prompt, 'Try:', '', 'export KUBECONFIG=/a', '/very/long/path', 'q: stop']);
+  });
+
+  test('a line that fills its row is whole', (t) => {
+    const { clock, screen, view, prompt } = started(t, 11, 12);
+    for (const line of ['12345678901', 'next']) {
+      view.say(line);
+      clock.advance(200);
+    }
+    assert.deepEqual(screen.lines(), [prompt, '12345678901', 'next']);
+  });
+
+  test('letters that are wider than they count are cut, and move no line', (t) => {
+    const { clock, screen, view, prompt } = started(t, 11, 12);
+    view.say('🍎🍎🍎🍎🍎🍎🍎🍎');
+    for (const line of ['next', 'last']) {
+      view.say(line);
+      clock.advance(200);
+    }
+    assert.deepEqual(screen.lines().toSpliced(1, 1), [prompt, 'next', 'last']);
+  });
+});
+
+describe('it is drawn', () => {
+  test('when something has changed, not when the same is told again', (t) => {
+    const { clock, screen, view } = started(t);
+    const page = fleetPage(2);
+    view.fleet(page);
+    clock.advance(1000);
+    const before = screen.written.length;
+    view.fleet(fleetPage(2));
+    view.say();
+    clock.advance(1000);
+    assert.equal(screen.written.length, before);
+  });
+
+  test('at most eight times a second, however much happens, and then as it is at last', (t) => {
+    const { clock, screen, view } = started(t);
+    for (let ms = 0; ms < 1000; ms += 5) {
+      view.say(`at ${ms}`);
+      clock.advance(5);
+    }
+    assert.ok(screen.written.length <= 1 + 9, `${screen.written.length} frames`);
+    clock.advance(200);
+    assert.equal(screen.lines().at(-1), 'at 995');
+  });
+
+  test('for the spinner as long as a step is under way', (t) => {
+    const { clock, screen, view } = started(t);
+    const step = view.step('it starts');
+    clock.advance(1000);
+    const turning = screen.written.length;
+    assert.ok(turning >= 7, `${turning} frames`);
+    step.done();
+    step.done('never said');
+    clock.advance(200);
+    const done = screen.written.length;
+    clock.advance(1000);
+    assert.equal(screen.written.length, done);
+    assert.equal(screen.lines().at(-1), '✓ it starts (1.0 s)');
+  });
+});
+
+test('the cursor comes back when the process ends without stopping it, and nobody is left to do so afterwards', (t) => {
+  const before = new Set(process.listeners('exit'));
+  const { clock, screen, view } = started(t);
+  view.say('x');
+  clock.advance(200);
+  assert.equal(screen.cursorIsShown, false);
+  const added = process.listeners('exit').filter((listener) => !before.has(listener));
+  for (const listener of added) listener(1);
+  assert.equal(screen.cursorIsShown, true);
+  view.stop();
+  assert.equal(process.listeners('exit').length, before.size);
+  assert.equal(screen.stdout.listenerCount('resize'), 0);
+});

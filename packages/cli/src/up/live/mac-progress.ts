@@ -1,0 +1,49 @@
+import { joinMacs, type Mac } from '../../world/join.ts';
+import type { World } from '../../world/observe.ts';
+
+/** How far a machine is on its way to a Node. */
+export interface MacProgress {
+  readonly machine: string;
+  /** What is done to its Mac over SSH, in order. */
+  readonly steps: readonly StepOnMac[];
+  /** What goes on now. */
+  readonly what: string;
+  /** It has come as far as machines come; how it fares is for the table to say. */
+  readonly isUp: boolean;
+}
+
+export interface StepOnMac {
+  readonly title: string;
+  readonly done: boolean;
+}
+
+/** One for each machine. `stepsOn` knows the Mac of that name; without one, nothing is done. Pure. */
+export const progressOf = (world: World, stepsOn: (host: string | undefined) => readonly StepOnMac[]): MacProgress[] =>
+  joinMacs(world).flatMap((mac) => {
+    if (mac.machine === undefined) return [];
+    const steps = stepsOn(mac.host?.metadata.name);
+    const what = whatGoesOn(mac, steps);
+    return [{ machine: mac.machine.metadata.name, steps, what: what ?? 'Ready', isUp: what === undefined }];
+  });
+
+/** Undefined: it is up, or was once. */
+const whatGoesOn = ({ machine, node }: Mac, steps: readonly StepOnMac[]): string | undefined => {
+  switch (machine?.status?.phase) {
+    case undefined:
+    case 'Pending':
+      return 'waits for a Mac';
+    case 'Adopting':
+      return 'claims its Mac';
+    case 'Bootstrapping':
+      return steps.find(({ done }) => !done)?.title ?? joining;
+    case 'NotReady':
+      return node === undefined ? joining : undefined;
+    case 'Ready':
+    case 'Updating':
+    case 'Failed':
+    case 'Deleting':
+      return undefined;
+  }
+};
+
+const joining = 'joining';

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { manualClock } from '@tartan/kube/clock';
+import { lineOf } from '../story.ts';
+import { createPlainView } from './plain-view.ts';
+import { comingMac, fleetPage, upMac } from './testing/macs.ts';
+import { testScreen } from './testing/screen.ts';
+
+const told = (machine: string, what: string): string => `${lineOf(machine, what)}\n`;
+
+const started = () => {
+  const clock = manualClock();
+  const { stdout, written } = testScreen(200, 50);
+  return { clock, written, view: createPlainView({ stdout, look: { colours: false }, clock }) };
+};
+
+test('without a terminal what is done is a line with the seconds from the start, and what is under way is none', () => {
+  const { clock, written, view } = started();
+  const step = view.step('Kubernetes starts');
+  view.keys('q: stop');
+  view.fleet(fleetPage(2));
+  clock.advance(300);
+  assert.deepEqual(written, []);
+  step.done('Kubernetes is up');
+  step.done('twice');
+  view.print('export KUBECONFIG=x');
+  view.stop();
+  view.say();
+  assert.deepEqual(written, ['✓ Kubernetes is up (0.3 s)\n', 'export KUBECONFIG=x\n', '\n']);
+});
+
+test('without a terminal each step on a Mac is told once, and again after the Mac was wiped', () => {
+  const { written, view } = started();
+  const news = (): string[] => written.splice(0);
+  view.progress([comingMac('mac-1', 2, ''), comingMac('mac-2', 0, '')]);
+  assert.deepEqual(news(), [told('mac-1', 'over SSH 1/12: step 1'), told('mac-1', 'over SSH 2/12: step 2')]);
+  view.progress([comingMac('mac-1', 2, ''), comingMac('mac-2', 1, '')]);
+  assert.deepEqual(news(), [told('mac-2', 'over SSH 1/12: step 1')]);
+  view.progress([comingMac('mac-1', 0, ''), comingMac('mac-2', 1, '')]);
+  view.progress([comingMac('mac-1', 1, ''), comingMac('mac-2', 1, '')]);
+  assert.deepEqual(news(), [told('mac-1', 'over SSH 1/12: step 1')]);
+});
+
+test('the last steps of a machine that is up are told, those of one that was up from the first are not', () => {
+  const { written, view } = started();
+  view.progress([comingMac('mac-1', 1, ''), upMac('mac-2')]);
+  assert.deepEqual(written.splice(0), [told('mac-1', 'over SSH 1/12: step 1')]);
+  view.progress([comingMac('mac-1', 11, ''), upMac('mac-2')]);
+  written.length = 0;
+  view.progress([upMac('mac-1'), upMac('mac-2')]);
+  assert.deepEqual(written, [told('mac-1', 'over SSH 12/12: step 12')]);
+});

@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { lengthOf } from './fit-line.ts';
+import { type Canvas, emptyState, type LiveState, render } from './render.ts';
+import { comingMac, fleetPage, upMac } from './testing/macs.ts';
+
+const canvas: Canvas = { columns: 80, rows: 24, look: { colours: false }, now: 4100 };
+const keys = 'Enter: roll a new agent   q: stop';
+const started = [
+  { text: 'Kubernetes is up at https://127.0.0.1:6443', doneAt: 900 },
+  { text: '3 simulated Macs at a simulated Scaleway', doneAt: 1400 },
+];
+const macs = [
+  comingMac('mac-1', 8, 'name the Mac after its Node'),
+  comingMac('mac-2', 12, 'joining'),
+  comingMac('mac-3', 0, 'waits for a Mac'),
+];
+const log = ['  mac-1      Adopted', '  mac-2      Adopted', '  mac-1      joined'];
+const up: LiveState = { ...emptyState, steps: started, macs: [upMac('mac-1')], fleet: fleetPage(3), log, keys };
+
+const cases: readonly [what: string, state: LiveState, on: Partial<Canvas>, lines: readonly string[]][] = [
+  ['nothing yet', emptyState, {}, []],
+  [
+    'what starts: what is there has a tick, what is under way turns',
+    { ...emptyState, steps: [...started, { text: 'The provider starts', doneAt: undefined }] },
+    {},
+    [
+      '✓ Kubernetes is up at https://127.0.0.1:6443 (0.9 s)',
+      '✓ 3 simulated Macs at a simulated Scaleway (1.4 s)',
+      '⠹ The provider starts (4.1 s)',
+    ],
+  ],
+  [
+    'what was under way when all was stopped does not turn, and no key is named',
+    { ...emptyState, steps: [{ text: 'The provider starts', doneAt: undefined }], keys, isLast: true },
+    {},
+    ['· The provider starts (4.1 s)'],
+  ],
+  [
+    'machines that come up have bars, and no table yet',
+    { ...emptyState, macs, fleet: fleetPage(3), keys },
+    {},
+    [
+      'mac-1   ████████░░░░    8/12   name the Mac after its Node',
+      'mac-2   ████████████   12/12   joining',
+      'mac-3   ░░░░░░░░░░░░    0/12   waits for a Mac',
+      '',
+      keys,
+    ],
+  ],
+  [
+    'on a narrow terminal there is no bar, and words are cut',
+    { ...emptyState, macs: [comingMac('tartan-runners-abcde-fghij', 8, 'keep virtual machines out of it')] },
+    { columns: 40 },
+    ['tartan-runner…    8/12   keep virtual m…'],
+  ],
+  [
+    'the first that is up brings the table, and leaves the bars to the others',
+    { ...up, macs: [comingMac('mac-2', 3, 'install Tart'), upMac('mac-1')], steps: [], log: [] },
+    {},
+    [
+      'mac-2   ███░░░░░░░░░    3/12   install Tart',
+      '',
+      'MACHINE   FLEET   PHASE   HOST        STATE   FOR   NODE    AGENT    VMS',
+      'mac-1     macos   Ready   48d7f3f6…   held    30m   Ready   v1.2.3   1/2 build-1',
+      'mac-2     macos   Ready   48d7f3f6…   held    30m   Ready   v1.2.3   1/2 build-2',
+      'mac-3     macos   Ready   48d7f3f6…   held    30m   Ready   v1.2.3   1/2 build-3',
+      '3 of 3 machines Ready, 3 virtual machines, 0 free in the pool. Why something is',
+      'as it is: tartan explain NAME.',
+      '',
+      keys,
+    ],
+  ],
+  [
+    'few rows: no blank lines, the last step, the fleet, the latest of the log, and the keys',
+    up,
+    { rows: 10 },
+    [
+      '✓ 3 simulated Macs at a simulated Scaleway (1.4 s)',
+      'MACHINE   FLEET   PHASE   HOST        STATE   FOR   NODE    AGENT    VMS',
+      'mac-1     macos   Ready   48d7f3f6…   held    30m   Ready   v1.2.3   1/2 build-1',
+      'mac-2     macos   Ready   48d7f3f6…   held    30m   Ready   v1.2.3   1/2 build-2',
+      'mac-3     macos   Ready   48d7f3f6…   held    30m   Ready   v1.2.3   1/2 build-3',
+      '3 of 3 machines Ready, 3 virtual machines, 0 free in the pool. Why something is',
+      '  mac-2      Adopted',
+      '  mac-1      joined',
+      keys,
+    ],
+  ],
+  [
+    'more machines than fit are counted',
+    { ...emptyState, fleet: fleetPage(9), keys },
+    { rows: 8, columns: 200 },
+    [
+      'MACHINE   FLEET   PHASE   HOST                                   STATE   FOR   NODE    AGENT    VMS',
+      ...[1, 2, 3].map(
+        (n) =>
+          `mac-${n}     macos   Ready   48d7f3f6-1c2b-4d5e-8f90-00000000000${n}   held    30m   Ready   v1.2.3   1/2 build-${n}`,
+      ),
+      '… and 6 more',
+      '9 of 9 machines Ready, 9 virtual machines, 0 free in the pool. Why something is as it is: tartan explain NAME.',
+      keys,
+    ],
+  ],
+  [
+    'more machines on their way than fit are counted too',
+    { ...emptyState, macs: [...macs, ...macs], keys },
+    { rows: 5, columns: 60 },
+    ['mac-1    8/12   name the Mac after its Node', 'mac-2   12/12   joining', '… and 4 more', keys],
+  ],
+  [
+    'a narrow terminal leaves columns out, rather than cut the names of machines',
+    { ...emptyState, fleet: fleetPage(1, 'tartan-macos-x7k2p-', 1) },
+    { columns: 40 },
+    [
+      'MACHINE                PHASE   NODE',
+      'tartan-macos-x7k2p-1   Ready   Ready',
+      '1 of 1 machine Ready, 1 virtual machine,',
+      '1 free in the pool. Why something is as',
+      'it is: tartan explain NAME.',
+    ],
+  ],
+  [
+    'with short names a narrow terminal has room for guests',
+    { ...emptyState, fleet: fleetPage(1) },
+    { columns: 40, rows: 4 },
+    [
+      'MACHINE   PHASE   NODE    VMS',
+      'mac-1     Ready   Ready   1/2 build-1',
+      '1 of 1 machine Ready, 1 virtual machine,',
+    ],
+  ],
+  [
+    'names are cut when nothing else is left to leave out',
+    { ...emptyState, fleet: fleetPage(1, 'a-machine-of-which-the-name-never-ends-') },
+    { columns: 30, rows: 5 },
+    [
+      'MACHINE                  PHASE',
+      'a-machine-of-which-th…   Ready',
+      '1 of 1 machine Ready, 1',
+      'virtual machine, 0 free in the',
+    ],
+  ],
+  [
+    'an empty fleet says so',
+    { ...emptyState, fleet: fleetPage(0) },
+    {},
+    ['There is no machine and no Mac here: nothing has asked for one, and the pool is', 'empty.'],
+  ],
+  [
+    'of several lines about keys the last one is kept',
+    { ...up, keys: `export KUBECONFIG=/x\n${keys}` },
+    { rows: 2 },
+    [keys],
+  ],
+  ['text of others cannot move the cursor', { ...emptyState, log: ['a\u001B[2Jb\tc'] }, {}, ['a�[2Jb c']],
+  ['colours of others are none without colours', { ...emptyState, log: ['\u001B[31mred\u001B[0m'] }, {}, ['red']],
+  [
+    'a coloured line that is cut does not colour the next',
+    { ...emptyState, log: ['\u001B[31mabcdef'] },
+    { columns: 4, look: { colours: true } },
+    ['\u001B[31mabc…\u001B[0m'],
+  ],
+];
+
+describe('the live view shows', () => {
+  for (const [what, state, on, lines] of cases)
+    test(what, () => assert.deepEqual(render(state, { ...canvas, ...on }), lines));
+
+  test('keys in a quiet colour, ticks in a good one', () => {
+    const lines = render({ ...emptyState, steps: started, keys }, { ...canvas, look: { colours: true } });
+    assert.ok(lines[0]?.startsWith('\u001B[32m✓\u001B[0m Kubernetes'));
+    assert.equal(lines.at(-1), `\u001B[2m${keys}\u001B[0m`);
+  });
+});
+
+const escape = '\u001B';
+const colour = new RegExp(`${escape}\\[[\\d;]*m`, 'g');
+const text = fc.string({ unit: 'binary', maxLength: 60 });
+const anyState: fc.Arbitrary<LiveState> = fc.record({
+  steps: fc.array(fc.record({ text, doneAt: fc.option(fc.nat(), { nil: undefined }) }), { maxLength: 6 }),
+  macs: fc.array(
+    fc.record({
+      machine: text,
+      steps: fc.array(fc.record({ title: text, done: fc.boolean() }), { maxLength: 14 }),
+      what: text,
+      isUp: fc.boolean(),
+    }),
+    { maxLength: 8 },
+  ),
+  fleet: fc.option(
+    fc.tuple(fc.nat({ max: 9 }), text).map(([count, name]) => fleetPage(count, name)),
+    { nil: undefined },
+  ),
+  log: fc.array(text, { maxLength: 30 }),
+  keys: text,
+  isLast: fc.boolean(),
+});
+
+test('whatever happens fits: no line is too wide, none too many, none moves the cursor, and the same looks the same', () => {
+  const size = fc.record({ columns: fc.integer({ min: 1, max: 200 }), rows: fc.integer({ min: 1, max: 60 }) });
+  fc.assert(
+    fc.property(anyState, size, fc.boolean(), fc.nat(), (state, on, colours, now) => {
+      const lines = render(state, { ...on, look: { colours }, now });
+      assert.ok(lines.length <= Math.max(1, on.rows - 1));
+      for (const line of lines) {
+        assert.ok(lengthOf(line) <= on.columns, line);
+        const bare = colours ? line.replaceAll(colour, '') : line;
+        assert.doesNotMatch(bare, /\p{Cc}/u);
+      }
+      assert.deepEqual(render(state, { ...on, look: { colours }, now }), lines);
+    }),
+  );
+});

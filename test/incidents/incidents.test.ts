@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import { machine, macFleet } from '@tartan/api';
+import { getCondition, leases, nodes, pods, secrets } from '@tartan/kube';
+import { fleetNamespace as namespace } from '../../packages/cli/src/simulation/control-plane.ts';
+import { catalogue } from '../../packages/cli/src/fault/catalogue.ts';
+import { type Stage, startStage } from './stage.ts';
+
+const wiped = ({ simulation }: Stage): Map<string, number> =>
+  new Map(simulation.macs.scaleway.servers().map(({ id, installs }) => [id, installs]));
+
+/** On two fleets beside each other, as one of the faults takes a minute in which nothing happens. */
+describe('each fault is played, and the fleet is well afterwards', { timeout: 900_000, concurrency: 2 }, () => {
+  const played = new Set<string>();
+  after(() => {
+    const leftOut = catalogue.map(({ name }) => name).filter((name) => !played.has(name));
+    assert.deepEqual(leftOut, []);
+  });
+
+  describe('of rolls, and of everything around Macs', { concurrency: 1 }, () => {
+    let stage: Stage;
+    before(async () => {
+      stage = await startStage(4);
+    });
+    after(() => stage.stop());
+    const playing = (name: string): Promise<string> => stage.play(played.add(name) && name);
+    const allRun = async (version: string): Promise<void> =>
+      assert.deepEqual(await stage.agents(), [`v${version}`, `v${version}`]);
+
+    test('fleet-wide-roll: every machine has the new agent, one of a fleet at a time', async () => {
+      assert.match(await playing('fleet-wide-roll'), /RollFinished/);
+      await allRun('0.1.1');
+      assert.deepEqual(
+        stage.simulation.providers.running().map(({ restarts }) => restarts),
+        [0],
+      );
+    });
+
+    test('no-op-kickstart: the roll stops, and the next release is rolled', async () => {
+      assert.match(
+        await playing('no-op-kickstart'),
+        /The roll of macos has stopped: .*its old process \d+ is still there/,
+      );
+      await allRun('0.1.3');
+      for (const { status } of (await stage.client.list(macFleet.resource, { namespace })).items)
+        assert.notEqual(getCondition(status?.conditions, 'Stalled')?.status, 'True');
+    });
+
+    test('codesign-kill: a program that is its own file runs where an overwritten one is killed', async () => {
+      assert.match(await playing('codesign-kill'), /OS_REASON_CODESIGNING/);
+      await allRun('0.1.4');
+    });
+
+    test('leader-frozen: another one leads, and in the end one manager runs', async () => {
+      await playing('leader-frozen');
+      assert.equal(stage.simulation.providers.running().length, 1);
+      await allRun('0.1.4');
+    });
+
+    test('scaleway-outage: no Node minds, and the machine that was asked for gets its Mac', async () => {
+      assert.match(await playing('scaleway-outage'), /waits: (?!NoAvailableHost)[^]*Bootstrapped/);
+      assert.deepEqual(stage.simulation.macs.scaleway.faults.calls, []);
+      await allRun('0.1.4');
+    });
+
+    test('api-server-outage: virtual machines and agents run on as the same processes', async () => {
+      await playing('api-server-outage');
+      assert.deepEqual((await stage.client.list(pods, { namespace })).items, []);
+      await allRun('0.1.4');
+    });
+
+    let lost: string | undefined;
+    test('stranded-hosts: the Mac is wiped and back in the pool, and another machine is Ready', async () => {
+      const before = (await stage.client.list(machine.resource, { namespace })).items.map((each) => each.metadata.name);
+      const [installs, hosts] = [wiped(stage), await stage.hosts()];
+      await playing('stranded-hosts');
+      const left = (await stage.client.list(machine.resource, { namespace })).items.map((each) => each.metadata.name);
+      lost = before.find((name) => !left.includes(name));
+      const mac = hosts.find(({ spec }) => spec.consumerRef?.name === lost)?.metadata.name ?? '';
+      assert.ok((wiped(stage).get(mac) ?? 0) > (installs.get(mac) ?? 0));
+      assert.ok((await stage.hosts()).every(({ status }) => status?.state !== 'stranded'));
+    });
+
+    // While its Mac is not wiped yet, the agent there registers its Node again.
+    test('and no Node is left of the machine that is gone', async () => {
+      assert.ok((await stage.client.list(nodes)).items.every(({ metadata }) => metadata.name !== lost));
+    });
+
+    test('host-wiped: the machine says so, and another one takes its place', async () => {
+      // Who notices first: whoever asks Scaleway, or whoever misses the Node.
+      assert.match(await playing('host-wiped'), /is not Ready: (HostNotRunning|NodeNotReady)/);
+      await allRun('0.1.4');
+    });
+  });
+
+  describe('of single Macs', { concurrency: 1 }, () => {
+    let stage: Stage;
+    let poweredOff: Promise<string>;
+    before(async () => {
+      stage = await startStage(4);
+      // The other machine is left for the others.
+      poweredOff = stage.play('mac-powered-off');
+      poweredOff.catch(() => {});
+    });
+    after(() => stage.stop());
+    const playing = (name: string): Promise<string> => stage.play(played.add(name) && name);
+    const noPods = async (): Promise<void> =>
+      assert.deepEqual((await stage.client.list(pods, { namespace })).items, []);
+
+    test('stuck-pods: a Pod that has finished goes when it is deleted', async () => {
+      assert.match(await playing('stuck-pods'), /has Succeeded, and bears the finalizer/);
+      await noPods();
+    });
+
+    test('dead-loginwindow: the console is back before the virtual machine starts', async () => {
+      await playing('dead-loginwindow');
+      for (const { mac } of stage.simulation.macs.scaleway.servers())
+        if (mac && existsSync(mac.path('/var/db/tartan')) && mac.isOn()) assert.equal(mac.guiSession(), 'Aqua');
+      await noPods();
+    });
+
+    test('bake-beside-agent: the push arrives whole', async () => {
+      await playing('bake-beside-agent');
+    });
+
+    test('capi-without-kubeconfig: the Secret is there again', async () => {
+      await playing('capi-without-kubeconfig');
+      const found = await stage.client.get(secrets, { namespace, name: 'tartan-capi-kubeconfig' });
+      assert.ok(found.data?.['value']);
+    });
+
+    test('sealed-password: the Mac is never taken for ready', async () => {
+      assert.match(await playing('sealed-password'), /not taken for ready: .*sealed/);
+      assert.equal((await stage.client.list(machine.resource, { namespace })).items.length, 2);
+    });
+
+    test('reinstall-without-wipe: the Mac is found out at first contact, and free again in the end', async () => {
+      assert.match(await playing('reinstall-without-wipe'), /in quarantine: .*not wiped/);
+      assert.ok((await stage.hosts()).every(({ status }) => status?.state !== 'quarantined'));
+    });
+
+    test('adoption-during-sweep: no Mac is wiped that a machine holds', async () => {
+      assert.match(await playing('adoption-during-sweep'), /is Ready on .*, which nobody has wiped since/);
+      assert.equal((await stage.client.list(machine.resource, { namespace })).items.length, 2);
+    });
+
+    test('mac-powered-off: it comes back as it was', async () => {
+      played.add('mac-powered-off');
+      assert.match(await poweredOff, /has power again/);
+      const all = (await stage.client.list(leases, { namespace: 'kube-node-lease' })).items;
+      assert.ok(all.length >= 2);
+      assert.ok((await stage.agents()).every((version) => version === 'v0.1.0'));
+    });
+  });
+});
