@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { machine } from '@tartan/api';
+import { nodes, pods } from '@tartan/kube';
+import { coreKinds, deploymentOf, type FleetName } from '../../packages/cli/src/simulation/fleets.ts';
+import { type Simulation, startSimulation } from '../../packages/cli/src/simulation/simulation.ts';
+import { until } from '../../packages/cli/src/simulation/until.ts';
+import { demoPod } from '../../packages/cli/src/up/demo-pod.ts';
+import { freezeLeader } from './freeze-leader.ts';
+import { untilAtRest } from './until-at-rest.ts';
+
+const namespace = 'default';
+const agentLabel = 'dev.tuist.tart-kubelet';
+/** So that another takes over soon. */
+const shortLease = [
+  '--leader-elect-lease-duration=3s',
+  '--leader-elect-renew-deadline=2s',
+  '--leader-elect-retry-period=300ms',
+];
+/** Nobody waits for the lease of one that was killed. */
+const alone = ['--leader-elect=false'];
+
+/** Each drill breaks the whole system in one way, and ends in the same fleet at rest. They share one, and come in this order. */
+describe('drills', { timeout: 600_000 }, () => {
+  let folder: string;
+  let simulation: Simulation;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tartan-drills-'));
+    simulation = await startSimulation({
+      folder,
+      pool: 3,
+      fleets: { macos: 1, runners: 1 },
+      pace: 0.005,
+      // A reinstall lasts for some looks at it, as it does in reality: one that nobody sees is none.
+      scalewayPace: 0.006,
+      flags: shortLease,
+    });
+  });
+  after(async () => {
+    await simulation.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const scale = (fleet: FleetName, replicas: number): Promise<unknown> =>
+    simulation.controlPlane.client.patch(
+      coreKinds.machineDeployments,
+      { namespace, name: deploymentOf(fleet) },
+      { type: 'merge', body: { spec: { replicas } } },
+    );
+  const patience = (): AbortSignal => AbortSignal.timeout(120_000);
+
+  test('the manager is killed 30 times while the fleet comes up, grows and shrinks', async () => {
+    await simulation.upgrade({ version: '0.1.0' }, { flags: alone });
+    for (let kill = 0; kill < 30; kill += 1) {
+      // From before it has read its flags to the middle of its work.
+      await pause(Math.random() * 1000);
+      const [manager] = simulation.providers.running();
+      manager?.kill('SIGKILL');
+      if (kill % 6 === 3) await scale('runners', kill % 12 === 3 ? 2 : 1);
+      while (simulation.providers.running()[0]?.restarts === manager?.restarts) await pause(50);
+    }
+    await scale('runners', 1);
+    await untilAtRest(simulation, '30 kills of the manager');
+  });
+
+  test('all agents are killed at once, and their virtual machines live on', async () => {
+    const { client } = simulation.controlPlane;
+    for (const name of ['drill-a', 'drill-b']) await client.create(pods, demoPod(name));
+    await untilAtRest(simulation, 'two Pods');
+    const before = await client.list(pods, { namespace });
+    const agents = simulation.macs.scaleway.servers().flatMap(({ mac }) => mac?.job(agentLabel)?.pid ?? []);
+    assert.equal(agents.length, 2);
+    for (const pid of agents) process.kill(pid, 'SIGKILL');
+    await until(client, nodes, () => isNewEverywhere(agents), patience());
+    await untilAtRest(simulation, 'the end of all agents');
+    const now = await client.list(pods, { namespace });
+    assert.deepEqual(runsOf(now.items), runsOf(before.items));
+  });
+
+  const isNewEverywhere = (agents: readonly number[]): boolean => {
+    const pids = simulation.macs.scaleway.servers().flatMap(({ mac }) => mac?.job(agentLabel)?.pid ?? []);
+    return pids.length === agents.length && pids.every((pid) => !agents.includes(pid));
+  };
+  type Pod = NonNullable<(typeof pods)['ofType']>;
+  /** When each container began, and how often: the same for one that nobody has touched. */
+  const runsOf = (all: readonly Pod[]) =>
+    all.map(({ metadata, status }) => [
+      metadata?.name,
+      status?.containerStatuses?.map(({ restartCount, state }) => [restartCount, state?.running?.startedAt]),
+    ]);
+
+  test('the API server goes away and comes back, and nobody is lost', async () => {
+    const before = await simulation.controlPlane.client.list(pods, { namespace });
+    const resume = await simulation.controlPlane.pause?.();
+    await pause(3_000);
+    await resume?.();
+    await untilAtRest(simulation, 'an outage of the API server');
+    assert.deepEqual(
+      runsOf((await simulation.controlPlane.client.list(pods, { namespace })).items),
+      runsOf(before.items),
+    );
+  });
+
+  test('Scaleway fails every third call while a fleet grows and shrinks', async () => {
+    const { faults } = simulation.macs.scaleway;
+    faults.failsEvery = 3;
+    await scale('macos', 2);
+    await untilAtRest(simulation, 'growth with a Scaleway that fails');
+    await scale('macos', 1);
+    await untilAtRest(simulation, 'shrinking with a Scaleway that fails');
+    faults.failsEvery = undefined;
+  });
+
+  test('of two managers at once one works, and the other takes over when it is frozen or killed', async () => {
+    await simulation.upgrade({ version: '0.1.0' }, { managers: 2 });
+    await scale('runners', 2);
+    const frozen = await freezeLeader(simulation, patience());
+    await untilAtRest(simulation, 'a frozen leader, without it');
+    frozen.kill('SIGCONT');
+    await scale('runners', 1);
+    const killed = await freezeLeader(simulation, patience());
+    killed.kill('SIGKILL');
+    await untilAtRest(simulation, 'a killed leader');
+  });
+
+  test('a Mac dies with a running virtual machine: the fleet heals when it is back', async () => {
+    const { client } = simulation.controlPlane;
+    // Those of earlier drills may have been drained from Macs that were given back.
+    const ofDrill = 'drill-c';
+    await client.create(pods, demoPod(ofDrill));
+    await untilAtRest(simulation, 'one more Pod');
+    const { spec } = await client.get(pods, { namespace, name: ofDrill });
+    const name = spec?.nodeName ?? '';
+    const server = simulation.macs.scaleway.servers().find((each) => each.name === name);
+    assert.ok(server?.mac, name);
+    await server.mac.powerOff();
+    const isSeen = await until(
+      client,
+      machine.resource,
+      (all) => all.some(({ metadata, status }) => metadata.name === name && status?.ready === false),
+      patience(),
+    );
+    assert.ok(isSeen, 'its machine is not Ready any more');
+    await server.mac.powerOn();
+    const isOver = await until(
+      client,
+      pods,
+      (all) => all.some(({ metadata, status }) => metadata.name === ofDrill && status?.phase === 'Failed'),
+      patience(),
+    );
+    assert.ok(isOver, 'what ran on it has failed, and says so');
+    for (const { metadata, status } of (await client.list(pods, { namespace })).items)
+      if (status?.phase === 'Failed') await client.delete(pods, { namespace, name: metadata.name });
+    await untilAtRest(simulation, 'the death of a Mac');
+  });
+});
