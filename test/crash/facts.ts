@@ -4,7 +4,7 @@ import type { Kubernetes } from '@tartan/sim-kubernetes';
 import type { Storage } from '../../sim/kubernetes/src/storage/storage.ts';
 
 export type Machine = Live<ScalewayAppleSiliconMachine>;
-export type Host = Live<MacHost>;
+type Host = Live<MacHost>;
 type Of<R extends { ofType?: unknown }> = Live<NonNullable<R['ofType']> & KubeObject>;
 
 /** What Kubernetes holds right now, without a request: whoever asks is no part of the world. */

@@ -5,7 +5,7 @@ import type { Agents } from './agents.ts';
 import { hostKeyOf, type Mac, newMac, parts, type Part, planFor, summaryOn, wipe } from './mac.ts';
 import { Cut, type Mortal } from './mortal.ts';
 
-export interface PushWitness {
+interface PushWitness {
   /** Answers what to call when it is over. */
   pushing(mac: Mac, job: HostJob, by: Mortal): () => void;
   agentStarts(mac: Mac, spec: HostSpec): void;

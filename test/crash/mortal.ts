@@ -6,7 +6,7 @@ import { refuse } from './refuse.ts';
 import type { Traffic } from './virtual-time.ts';
 
 /** Whoever sees everything that managers do, at the moment when it reaches the other side. */
-export interface Witness {
+interface Witness {
   /** Right before a changing call reaches Scaleway. */
   scalewayCalled(identity: string, method: string, url: string, body: string): void;
   kubernetesAsked(request: TransportRequest): void;

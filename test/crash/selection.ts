@@ -2,8 +2,9 @@ import type { Mode, Point } from './faults.ts';
 import type { Scenario } from './scenario.ts';
 
 /**
- * Which points are tried. All of them take minutes, and many are the same thing done to another Mac, or once more. Killed after an effect,
- * a manager is for each kind of effect in each story; everything else happens once for each kind, in the first story that has it.
+ * Which points are tried. All of them take minutes, and many are the same thing done to another Mac, or once more. Everything happens once
+ * for each kind of effect, in the first story that has it; and killed after an effect, a manager is also for every third kind that a story
+ * shares with those before it.
  */
 export interface Selection {
   /** Indices of points. */
@@ -29,6 +30,7 @@ const suits = (mode: Mode, point: Point, everything: boolean): boolean => {
 
 export const createSelection = (everything: boolean): Selection => {
   const tried = new Set<string>();
+  let shared = 0;
   const triedBy = (text: string): boolean => {
     const isNew = !tried.has(text);
     tried.add(text);
@@ -42,7 +44,10 @@ export const createSelection = (everything: boolean): Selection => {
           const kind = kindOf(point);
           const isKnown = triedBy(`${mode}: ${kind}`);
           const isKnownHere = triedBy(`${mode} in ${key}: ${kind}`);
-          return everything || !(mode === 'killed after' && !mostlyKnown ? isKnownHere : isKnown);
+          if (everything || !isKnown) return true;
+          if (mode !== 'killed after' || mostlyKnown || isKnownHere) return false;
+          shared += 1;
+          return shared % 3 === 1;
         })
         .map(([index]) => index),
   };

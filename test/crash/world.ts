@@ -29,7 +29,7 @@ import { numbersFrom, orderedIDs, type VirtualTime, virtualTime } from './virtua
 
 export { namespace };
 
-export const zone = 'fr-par-1';
+const zone = 'fr-par-1';
 export const poolPrefix = 'tuist-pool-';
 
 /** A reinstall takes two minutes, a reboot 18 s: managers poll every 10 s, and what happens in between is the same in ten. */

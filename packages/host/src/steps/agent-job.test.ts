@@ -332,7 +332,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
           const spec = known[wanted(nth)];
           if (isSkewed(spec)) skewed += 1;
           // Sometimes the power goes as well: launchd then starts what it finds.
-          if (isSkewed(spec) && skewed % 2 === 0) {
+          if (isSkewed(spec) && skewed % 2 === 1) {
             const before = agentEvents(mac).length;
             await mac.reboot();
             await agentsHaveSaid(mac, before + 1);

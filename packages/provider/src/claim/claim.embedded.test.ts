@@ -7,5 +7,5 @@ runClaimSuite(
     const { transport, close } = await startEmbedded();
     return { transport, namespace, close };
   },
-  { schedules: 500 },
+  { schedules: 60 },
 );

@@ -9,6 +9,7 @@ import { after, before, describe, test } from 'node:test';
 import { type Mac, startMac } from '@tartan/sim-mac';
 import type { HostSpec } from '../spec/host-spec.ts';
 import { hostSteps } from '../steps/index.ts';
+import { stride } from '../testing/cut.ts';
 import { fleetKey, reachMac } from '../testing/reach-mac.ts';
 import { agentEvents } from '../testing/stand-in-agent.ts';
 import { plantedSecrets, workingSpec } from '../testing/working-spec.ts';
@@ -68,11 +69,12 @@ describe('a host that is prepared over SSH', () => {
     assert.equal(outcome.summary, summaryHash(spec));
   };
 
-  for (const kind of ['step started', 'step finished'] as const) {
+  for (const [offset, kind] of (['step started', 'step finished'] as const).entries()) {
     test(`goes on where it was when the connection is lost as soon as each ${kind.replace('step ', 'step has ')}`, async () => {
       const mac = await freshMac();
       const cut: string[] = [];
-      for (const { name } of hostSteps) {
+      const tried = hostSteps.filter((_, index) => index % stride === offset % stride);
+      for (const { name } of tried) {
         // A step that the host finished by itself, after the cut, does not come up again.
         let met = false;
         for (;;) {
@@ -88,7 +90,7 @@ describe('a host that is prepared over SSH', () => {
         if (met) cut.push(name);
       }
       isAsWanted(await runToTheEnd(mac));
-      assert.ok(cut.length > hostSteps.length / 2, `cut at ${cut.join(', ')}`);
+      assert.ok(cut.length > tried.length / 2, `cut at ${cut.join(', ')}`);
       assert.ok(agentEvents(mac).every(({ event }) => event !== 'refused'));
     });
   }

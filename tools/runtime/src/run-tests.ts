@@ -1,0 +1,78 @@
+import { globSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { run } from 'node:test';
+import { spec } from 'node:test/reporters';
+import { pathToFileURL } from 'node:url';
+import { wishOf } from './run-tests/arguments.ts';
+import { type Batch, batchesOf } from './run-tests/batches.ts';
+import { crashText, createProgress, type Happening } from './run-tests/progress.ts';
+import { slowFiles } from './run-tests/slow-files.ts';
+
+/**
+ * `npm test`: many test files share a process, and a few processes run side by side. Node's own test runner starts them, one for each
+ * batch, and tells of all of them as if they were one.
+ */
+const root = process.cwd();
+const wish = wishOf(process.argv.slice(2));
+/** Many tests wait more than they compute; whole fleets do so less. */
+const workers = availableParallelism() + (wish.isEverything ? 2 : 1);
+
+const filesOf = (pattern: string): readonly string[] =>
+  globSync(pattern, { cwd: root, exclude: (path) => path.split('/').at(-1) === 'node_modules' });
+
+/** A module for each batch, since node's test runner takes nothing else. */
+const modulesFor = async (batches: readonly Batch[], folder: string): Promise<ReadonlyMap<string, Batch>> => {
+  const program = pathToFileURL(join(import.meta.dirname, 'run-tests/run-batch.ts')).href;
+  const modules = new Map<string, Batch>();
+  for (const [index, batch] of batches.entries()) {
+    const path = join(folder, `batch-${index + 1}.mjs`);
+    const work = { files: batch.files.map((file) => resolve(root, file)), options: wish.options };
+    const text = `import { runBatch } from ${JSON.stringify(program)};
+await runBatch(import.meta.filename, ${JSON.stringify(work)});
+`;
+    await writeFile(path, text);
+    modules.set(path, batch);
+  }
+  return modules;
+};
+
+const runAll = async (files: readonly string[], folder: string): Promise<boolean> => {
+  const modules = await modulesFor(batchesOf(files, slowFiles, workers), folder);
+  const progress = createProgress(modules, root);
+  const interrupted = new AbortController();
+  const interrupt = (): void => interrupted.abort();
+  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  let failures = 0;
+  const events = run({ files: [...modules.keys()], concurrency: workers, cwd: root, signal: interrupted.signal });
+  events.on('test:fail', () => (failures += 1));
+  const watched = events.compose(async function* (happenings: AsyncIterable<Happening>) {
+    for await (const happening of happenings) {
+      const line = progress.saw(happening);
+      if (line !== undefined) process.stderr.write(`${line}\n`);
+      yield happening;
+    }
+  });
+  for await (const text of watched.compose(new spec())) process.stdout.write(String(text));
+  if (interrupted.signal.aborted) return false;
+  const crashed = progress.crashed();
+  for (const batch of crashed) process.stdout.write(`\n${crashText(batch)}`);
+  if (wish.slowest)
+    for (const [file, seconds] of progress.slowest(40)) process.stdout.write(`${seconds.toFixed(1)} s  ${file}\n`);
+  return failures + crashed.length === 0;
+};
+
+const missing = wish.isEverything ? [] : wish.patterns.filter((pattern) => filesOf(pattern).length === 0);
+const files = [...new Set(wish.patterns.flatMap(filesOf))];
+if (missing.length > 0 || files.length === 0) {
+  process.stderr.write(`No test file matches ${(missing.length > 0 ? missing : wish.patterns).join(', ')}.\n`);
+  process.exitCode = 1;
+} else {
+  const folder = await mkdtemp(join(tmpdir(), 'tartan-tests-'));
+  try {
+    process.exitCode = (await runAll(files, folder)) ? 0 : 1;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { batchesOf } from './batches.ts';
+
+const many = (folder: string, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `${folder}/src/${String(index).padStart(3, '0')}.test.ts`);
+
+const none = new Map<string, number>();
+
+test('a few files share one process', () => {
+  assert.deepEqual(
+    batchesOf(['packages/kube/src/b.test.ts', 'packages/api/src/a.test.ts'], none, 3).map(({ name, files }) => [
+      name,
+      files,
+    ]),
+    [['packages/api, packages/kube (2 files)', ['packages/api/src/a.test.ts', 'packages/kube/src/b.test.ts']]],
+  );
+});
+
+test('a slow file has a process to itself, and begins first', () => {
+  const slow = new Map([['test/crash/crash.test.ts', 60]]);
+  const [first, ...others] = batchesOf([...many('packages/kube', 100), 'test/crash/crash.test.ts'], slow, 2);
+  assert.deepEqual(first?.files, ['test/crash/crash.test.ts']);
+  assert.equal(first.name, 'test/crash/crash.test.ts');
+  assert.ok(others.length > 1);
+});
+
+test('neighbours stay together, whatever slow file lies between them', () => {
+  const slow = new Map([['b/src/x.test.ts', 60]]);
+  assert.deepEqual(
+    batchesOf([...many('a', 3), 'b/src/x.test.ts', ...many('c', 3)], slow, 2).map(({ name }) => name),
+    ['b/src/x.test.ts', 'a/src, c/src (6 files)'],
+  );
+});
+
+test('nothing is nothing', () => {
+  assert.deepEqual(batchesOf([], none, 3), []);
+});
+
+test('every file is in one batch, long ones come first, and none is much longer than its share', () => {
+  const table = fc.uniqueArray(
+    fc.record({ file: fc.stringMatching(/^[a-c]\/[a-c]\/[a-z]{1,4}\.test\.ts$/), seconds: fc.nat(90) }),
+    { selector: ({ file }) => file, maxLength: 200 },
+  );
+  fc.assert(
+    fc.property(table, fc.integer({ min: 1, max: 16 }), (rows, workers) => {
+      const slow = new Map(rows.map(({ file, seconds }) => [file, seconds]));
+      const batches = batchesOf([...slow.keys()], slow, workers);
+      assert.deepEqual(batches.flatMap(({ files }) => files).toSorted(), [...slow.keys()].toSorted());
+      const seconds = batches.map((batch) => batch.seconds);
+      assert.deepEqual(
+        seconds,
+        seconds.toSorted((one, other) => other - one),
+      );
+      const total = seconds.reduce((sum, each) => sum + each, 0);
+      for (const batch of batches)
+        assert.ok(batch.files.length === 1 || batch.seconds <= Math.max(4, total / (workers * 6)) + 1e-6);
+    }),
+  );
+});

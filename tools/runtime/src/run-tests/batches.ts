@@ -1,0 +1,62 @@
+import { dirname } from 'node:path';
+
+/** Test files that share a process, because to start one and to load what they have in common costs a second or two. */
+export interface Batch {
+  readonly name: string;
+  readonly files: readonly string[];
+  readonly seconds: number;
+}
+
+/** Of files that the table of slow ones does not have. */
+const usualSeconds = 0.4;
+
+/** So many a worker: with fewer, some wait for the last one at the end; with more, the same modules are loaded again and again. */
+const batchesPerWorker = 6;
+
+/** Fewer files than make this are not worth a second process. */
+const leastSeconds = 4;
+
+const folderOf = (file: string): string => dirname(file).split('/').slice(0, 2).join('/');
+
+const nameOf = (files: readonly string[]): string => {
+  const [first = ''] = files;
+  if (files.length === 1) return first;
+  return `${[...new Set(files.map(folderOf))].join(', ')} (${files.length} files)`;
+};
+
+/**
+ * Cuts all files, in the order of their paths, into pieces that take about equally long: neighbours load the same modules. The longest
+ * pieces come first, so that none is left alone at the end.
+ */
+export const batchesOf = (
+  files: readonly string[],
+  slow: ReadonlyMap<string, number>,
+  workers: number,
+): readonly Batch[] => {
+  const secondsOf = (file: string): number => slow.get(file) ?? usualSeconds;
+  const total = files.reduce((sum, file) => sum + secondsOf(file), 0);
+  const aim = Math.max(leastSeconds, total / (workers * batchesPerWorker));
+  const batches: Batch[] = [];
+  const add = (members: readonly string[]): void => {
+    const seconds = members.reduce((sum, file) => sum + secondsOf(file), 0);
+    if (members.length > 0) batches.push({ name: nameOf(members), files: members, seconds });
+  };
+  let open: string[] = [];
+  let taken = 0;
+  for (const file of files.toSorted()) {
+    const seconds = secondsOf(file);
+    if (seconds >= aim) {
+      add([file]);
+      continue;
+    }
+    if (taken + seconds > aim) {
+      add(open);
+      open = [];
+      taken = 0;
+    }
+    open.push(file);
+    taken += seconds;
+  }
+  add(open);
+  return batches.toSorted((one, other) => other.seconds - one.seconds);
+};

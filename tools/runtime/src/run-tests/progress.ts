@@ -1,0 +1,58 @@
+import type { Batch } from './batches.ts';
+
+/** What happens while batches run, as node's test runner tells it; the fields that matter here. */
+export interface Happening {
+  readonly type: string;
+  readonly data?: {
+    readonly name?: string;
+    readonly nesting?: number;
+    readonly file?: string;
+    readonly details?: { readonly duration_ms?: number; readonly passed?: boolean };
+  };
+}
+
+export interface Progress {
+  /** A line for the person who waits, when there is news. */
+  saw(happening: Happening): string | undefined;
+  /** Batches whose process ended before it had told how it went: process.exit in a test, a signal, no memory. */
+  crashed(): readonly Batch[];
+  /** The longest first. */
+  slowest(count: number): readonly (readonly [file: string, seconds: number])[];
+}
+
+const seconds = (milliseconds: number): string => `${(milliseconds / 1000).toFixed(1)} s`;
+
+/** `batches` by the path of the module that is run for them. */
+export const createProgress = (batches: ReadonlyMap<string, Batch>, root: string): Progress => {
+  const told = new Set<string>();
+  const over = new Set<string>();
+  const tookMs = new Map<string, number>();
+
+  return {
+    saw: ({ type, data }) => {
+      if (data?.file === undefined) return undefined;
+      const { details, file, name, nesting } = data;
+      if (type === 'test:summary') told.add(file);
+      if (type !== 'test:complete' || nesting !== 0) return undefined;
+      const batch = name === file ? batches.get(file) : undefined;
+      if (batch === undefined) {
+        const path = file.startsWith(`${root}/`) ? file.slice(root.length + 1) : file;
+        tookMs.set(path, (tookMs.get(path) ?? 0) + (details?.duration_ms ?? 0));
+        return undefined;
+      }
+      over.add(file);
+      const mark = details?.passed === false ? '✖' : '✔';
+      return `${mark} ${over.size} of ${batches.size}: ${batch.name}, ${seconds(details?.duration_ms ?? 0)}`;
+    },
+    crashed: () => [...over].filter((file) => !told.has(file)).flatMap((file) => batches.get(file) ?? []),
+    slowest: (count) =>
+      [...tookMs]
+        .toSorted(([, one], [, other]) => other - one)
+        .slice(0, count)
+        .map(([file, took]) => [file, took / 1000] as const),
+  };
+};
+
+/** For the end of the output, where people look first. */
+export const crashText = ({ files }: Batch): string =>
+  `✖ A process ended before all of its tests had. One of these files ended it; run each alone (npm test -- FILE):\n${files.map((file) => `    ${file}\n`).join('')}`;
