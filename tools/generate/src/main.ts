@@ -7,6 +7,9 @@ import { embeddedKubernetesPage } from './embedded-kubernetes-page.ts';
 import { metricsPage } from './metrics-page.ts';
 import { pinnedVersions } from './pinned-versions.ts';
 import { providerFlagsPage } from './provider-flags-page.ts';
+import { complaintsAbout } from './requirements/check.ts';
+import { requirementsPage } from './requirements/page.ts';
+import { requirements } from './requirements/requirements.ts';
 import { resourcesPage } from './resources-page.ts';
 
 /**
@@ -28,6 +31,7 @@ const files: Generated[] = [
   { path: 'docs/embedded-kubernetes.md', content: embeddedKubernetesPage },
   { path: 'docs/metrics.md', content: metricsPage },
   { path: 'docs/provider-flags.md', content: providerFlagsPage },
+  { path: 'docs/requirements.md', content: () => requirementsPage(requirements, readable) },
   { path: 'docs/resources.md', content: resourcesPage },
   ...customResourceFiles,
 ];
@@ -44,6 +48,7 @@ const check = (): string[] => [
   ...files
     .filter(({ path, content }) => readable(path) !== content())
     .map(({ path }) => `${path} is not current: run "npm run generate"`),
+  ...complaintsAbout(requirements, readable),
   ...pinnedVersions(root),
 ];
 

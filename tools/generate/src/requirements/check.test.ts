@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { complaintsAbout } from './check.ts';
+import type { ReadFile, Requirements, Row, ShownBy } from './requirement.ts';
+import { requirements } from './requirements.ts';
+import { repositoryFile } from './testing/repository-file.ts';
+
+const files: Record<string, string> = {
+  'a.test.ts': `describe('a', () => {\n  test('goes', f);\n  test('stays', f);\n});\n`,
+  'b.test.ts': `test('twice', f);\ntest('twice', f);\ntest(\`made of \${parts}\`, f);\ntest.skip('sleeps', f);\n`,
+};
+const read: ReadFile = (path) => files[path];
+
+const goes: ShownBy = { file: 'a.test.ts', title: 'goes' };
+const row = (id: string, more: Partial<Row> = {}): Row => ({
+  id,
+  title: 'It goes.',
+  seeds: ['000'],
+  tests: [goes],
+  ...more,
+});
+const [a1, a2] = [row('A1'), row('A2', { tests: [{ file: 'a.test.ts', title: 'a' }] })];
+const b1 = row('B1', { tests: [], open: 'not begun' });
+const b2 = row('B2', { open: 'the rest' });
+
+interface Given {
+  readonly a?: readonly Row[];
+  readonly b?: readonly Row[];
+  readonly mayBeOpen?: readonly string[];
+}
+const given = ({ a = [a1, a2], b = [b1, b2], mayBeOpen = ['B1', 'B2'] }: Given): Requirements => ({
+  chapters: [
+    { letter: 'A', title: 'first', rows: a },
+    { letter: 'B', title: 'second', rows: b },
+  ],
+  sizes: { A: 2, B: 2 },
+  mayBeOpen,
+});
+const shownBy = (test: Partial<ShownBy>): Given => ({ a: [row('A1', { tests: [{ ...goes, ...test }] }), a2] });
+
+const table: [what: string, broken: Given, complaints: string[]][] = [
+  [
+    'a row without a test',
+    { a: [row('A1', { tests: [] }), a2] },
+    ['A1 has no test: list one that goes red without it, or say in "open" what is missing.'],
+  ],
+  [
+    'a row that is open and may not be',
+    { a: [row('A1', { tests: [], open: 'no time' }), a2] },
+    ['A1 may not be open: list tests that show all of it, and take "open" out.'],
+  ],
+  [
+    'a row that is open in part and may not be',
+    { a: [row('A1', { open: 'the rest' }), a2] },
+    ['A1 may not be open: list tests that show all of it, and take "open" out.'],
+  ],
+  [
+    'a row that is open without a reason',
+    { b: [{ ...b1, open: ' ' }, b2] },
+    ['B1 is open and does not say why: write down what is missing.'],
+  ],
+  [
+    'a row that may be open and is not',
+    { b: [row('B1'), b2] },
+    ['B1 is not open any more: take it out of "mayBeOpen", so that it stays shown.'],
+  ],
+  [
+    'leave for a row that there is not',
+    { mayBeOpen: ['B1', 'B2', 'B3'] },
+    ['B3 is not open any more: take it out of "mayBeOpen", so that it stays shown.'],
+  ],
+  [
+    'a file that is gone',
+    shownBy({ file: 'gone.test.ts' }),
+    ['A1: there is no gone.test.ts: name the file in which the test stands now.'],
+  ],
+  [
+    'a title that is not there',
+    shownBy({ title: 'goes on' }),
+    ['A1: no test of a.test.ts has the title "goes on": copy it from there, or name the describe around it.'],
+  ],
+  [
+    'a title that a table makes',
+    shownBy({ file: 'b.test.ts', title: 'made of parts' }),
+    ['A1: no test of b.test.ts has the title "made of parts": copy it from there, or name the describe around it.'],
+  ],
+  [
+    'a test that is skipped',
+    shownBy({ file: 'b.test.ts', title: 'sleeps' }),
+    ['A1: no test of b.test.ts has the title "sleeps": copy it from there, or name the describe around it.'],
+  ],
+  [
+    'a title that means two tests',
+    shownBy({ file: 'b.test.ts', title: 'twice' }),
+    ['A1: "twice" stands in b.test.ts 2 times: give the one that is meant a title of its own.'],
+  ],
+  [
+    'a test that is named twice',
+    { a: [row('A1', { tests: [goes, goes] }), a2] },
+    ['A1 names "goes" in a.test.ts twice: once is enough.'],
+  ],
+  ['an id twice', { a: [a1, a2, a1] }, ['A1 is there twice: give one of them its own number, or take it out.']],
+  ['the first id left out', { a: [a2] }, ['A1 is missing: put it back.']],
+  ['the last id left out', { a: [a1] }, ['A2 is missing: put it back.']],
+  [
+    'an id too many',
+    { a: [a1, a2, row('A3')] },
+    ['A3 is no number of the sequence: give it the next one of its chapter, and count it in "sizes".'],
+  ],
+  [
+    'a row in another chapter',
+    { a: [a1], b: [b1, b2, a2] },
+    ['A2 stands in the chapter of other letters: move it to its own.'],
+  ],
+];
+
+describe('the table of requirements', () => {
+  test('is good when every row is shown, or says what is missing and may', () =>
+    assert.deepEqual(complaintsAbout(given({}), read), []));
+
+  for (const [what, broken, complaints] of table) {
+    test(`is told: ${what}`, () => assert.deepEqual(complaintsAbout(given(broken), read), complaints));
+  }
+
+  test('of this repository is good', () => assert.deepEqual(complaintsAbout(requirements, repositoryFile), []));
+});

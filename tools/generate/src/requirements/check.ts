@@ -1,0 +1,68 @@
+import type { ReadFile, Requirements, Row, ShownBy } from './requirement.ts';
+import { titlesIn } from './titles.ts';
+
+/** What keeps the table from being true, each in a sentence that says what to do. */
+export const complaintsAbout = (requirements: Requirements, read: ReadFile): string[] => [
+  ...sequence(requirements),
+  ...openness(requirements),
+  ...requirements.chapters.flatMap(({ rows }) => rows.flatMap((row) => evidence(row, read))),
+];
+
+const repeated = (texts: readonly string[]): string[] => [
+  ...new Set(texts.filter((text, at) => texts.indexOf(text) !== at)),
+];
+
+/** Every id once, and none left out. */
+const sequence = ({ chapters, sizes }: Requirements): string[] => {
+  const wanted = new Set(
+    Object.entries(sizes).flatMap(([letter, size]) => Array.from({ length: size }, (_, at) => `${letter}${at + 1}`)),
+  );
+  const ids = chapters.flatMap(({ rows }) => rows.map(({ id }) => id));
+  const astray = chapters.flatMap(({ letter, rows }) => rows.filter(({ id }) => !id.startsWith(letter)));
+  return [
+    ...repeated(ids).map((id) => `${id} is there twice: give one of them its own number, or take it out.`),
+    ...[...wanted].filter((id) => !ids.includes(id)).map((id) => `${id} is missing: put it back.`),
+    ...ids
+      .filter((id) => !wanted.has(id))
+      .map((id) => `${id} is no number of the sequence: give it the next one of its chapter, and count it in "sizes".`),
+    ...astray.map(({ id }) => `${id} stands in the chapter of other letters: move it to its own.`),
+  ];
+};
+
+/** A row is shown, or says what is missing and may. */
+const openness = ({ chapters, mayBeOpen }: Requirements): string[] => {
+  const rows = chapters.flatMap((chapter) => chapter.rows);
+  const isOpen = (row: Row | undefined): boolean => row?.open !== undefined;
+  return [
+    ...rows
+      .filter((row) => row.tests.length === 0 && !isOpen(row))
+      .map(({ id }) => `${id} has no test: list one that goes red without it, or say in "open" what is missing.`),
+    ...rows
+      .filter((row) => isOpen(row) && !mayBeOpen.includes(row.id))
+      .map(({ id }) => `${id} may not be open: list tests that show all of it, and take "open" out.`),
+    ...rows
+      .filter(({ open }) => open?.trim() === '')
+      .map(({ id }) => `${id} is open and does not say why: write down what is missing.`),
+    ...mayBeOpen
+      .filter((id) => !isOpen(rows.find((row) => row.id === id)))
+      .map((id) => `${id} is not open any more: take it out of "mayBeOpen", so that it stays shown.`),
+  ];
+};
+
+/** The tests of a row are there. */
+const evidence = ({ id, tests }: Row, read: ReadFile): string[] => [
+  ...repeated(tests.map(({ file, title }) => `"${title}" in ${file}`)).map(
+    (test) => `${id} names ${test} twice: once is enough.`,
+  ),
+  ...tests.flatMap((test) => missing(test, read).map((why) => `${id}: ${why}`)),
+];
+
+const missing = ({ file, title }: ShownBy, read: ReadFile): string[] => {
+  const source = read(file);
+  if (source === undefined) return [`there is no ${file}: name the file in which the test stands now.`];
+  const count = titlesIn(source).filter((path) => path.at(-1) === title).length;
+  if (count === 1) return [];
+  return count === 0
+    ? [`no test of ${file} has the title "${title}": copy it from there, or name the describe around it.`]
+    : [`"${title}" stands in ${file} ${count} times: give the one that is meant a title of its own.`];
+};

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { requirementsPage } from './page.ts';
+import { requirements } from './requirements.ts';
+import { repositoryFile } from './testing/repository-file.ts';
+
+describe('the page about requirements', () => {
+  const files: Record<string, string> = { 'x/a.test.ts': `describe('a Mac', () => {\n  it('has a|b [c]', f);\n});\n` };
+  const shown = { file: 'x/a.test.ts', title: 'has a|b [c]' };
+  const base = { title: 'It goes.', seeds: ['000'] as const };
+  const page = requirementsPage(
+    {
+      chapters: [
+        {
+          letter: 'A',
+          title: 'first',
+          rows: [
+            { ...base, id: 'A1', tests: [shown] },
+            { ...base, id: 'A2', tests: [shown], open: 'the rest.' },
+            { ...base, id: 'A3', tests: [], open: 'all of it.' },
+          ],
+        },
+      ],
+      sizes: { A: 3 },
+      mayBeOpen: ['A2', 'A3'],
+    },
+    (path) => files[path],
+  );
+
+  test('links each row to its tests, by the blocks around them, and says what is open', () => {
+    const link = '[a Mac › has a\\|b \\[c\\]](../x/a.test.ts)';
+    for (const line of [
+      `| A1 | It goes. | 000 | ${link} |`,
+      `| A2 | It goes. | 000 | ${link}<br>**partly open**: the rest. |`,
+      '| A3 | It goes. | 000 | **open**: all of it. |',
+      'Of 3 rows 1 are shown, 1 in part, and 1 are open.',
+    ])
+      assert.ok(page.split('\n').includes(line), `${line}\n\n${page}`);
+  });
+
+  test('docs/requirements.md is what the rows say (npm run generate)', () =>
+    assert.equal(repositoryFile('docs/requirements.md'), requirementsPage(requirements, repositoryFile)));
+});

@@ -1,0 +1,131 @@
+import type { Chapter } from '../requirement.ts';
+
+const manager = 'packages/provider/src/manager/create-provider.test.ts';
+const openArtifact = 'packages/host/src/artifacts/open-artifact.test.ts';
+const runCommand = 'packages/host/src/connection/run-command.test.ts';
+const secrets = 'packages/host/src/engine/secrets.test.ts';
+
+export const bootstrapTransport: Chapter = {
+  letter: 'A',
+  title: 'Bootstrap transport',
+  rows: [
+    {
+      id: 'A1',
+      title: 'A command on a host takes its input as a stream, at the pace of the host, never whole in memory.',
+      seeds: ['000'],
+      tests: [
+        { file: runCommand, title: 'gets its input whole, and then its end' },
+        { file: runCommand, title: 'holds back an input that the host does not take' },
+      ],
+    },
+    {
+      id: 'A2',
+      title: 'All pushes of an artifact read one file on the disk of the manager, each through a few small buffers.',
+      seeds: ['000'],
+      tests: [
+        {
+          file: 'test/stories/000-a-roll-inside-its-memory.test.ts',
+          title:
+            'no manager came near its limit, which was not raised: those that pushed had no copy of the file more than one that stood by',
+        },
+        {
+          file: openArtifact,
+          title: 'costs each push some small buffers, however large it is and however slowly its Mac reads (INC-11)',
+        },
+        { file: openArtifact, title: 'is read whole by each that opens it' },
+        {
+          file: 'packages/host/src/artifacts/push-artifact.test.ts',
+          title: 'two that push the same at once do not disturb each other',
+        },
+      ],
+    },
+    {
+      id: 'A3',
+      title: 'Small payloads, secrets above all, go the same way: as the input of a command, never as its argument.',
+      seeds: ['000'],
+      tests: [
+        { file: secrets, title: 'was taken by every step that got one' },
+        { file: secrets, title: 'was in no argument of any process on the host' },
+        {
+          file: 'packages/host/src/engine/converge-host.test.ts',
+          title: 'without half a payload, when the connection is cut while it is sent',
+        },
+      ],
+    },
+    {
+      id: 'A4',
+      title:
+        'A roll of the whole fleet fits the memory of the manager: `--machine-max-concurrent-reconciles` pushes at a time, usually 4.',
+      seeds: ['000'],
+      tests: [
+        {
+          file: 'test/stories/000-a-roll-inside-its-memory.test.ts',
+          title:
+            'no manager came near its limit, which was not raised: those that pushed had no copy of the file more than one that stood by',
+        },
+        {
+          file: 'packages/provider/src/machine/bootstrap.test.ts',
+          title: 'are bounded: who finds no slot comes again',
+        },
+        {
+          file: 'packages/provider/src/machine/push-slots.test.ts',
+          title: 'are as many as there are, and can be given back once (INC-11)',
+        },
+        { file: 'packages/provider/src/flags/flag-table.test.ts', title: 'what is not given has its default' },
+      ],
+    },
+    {
+      id: 'A5',
+      title: 'An agent with other content is rolled onto every Ready machine, and nothing else is done to it.',
+      seeds: ['000'],
+      tests: [
+        {
+          file: 'test/stories/000-a-roll-inside-its-memory.test.ts',
+          title:
+            'a new agent drifts every Ready machine at once, and after the first all others are sent it at the same time',
+        },
+        {
+          file: 'test/system/life-of-a-machine.test.ts',
+          title: 'a new agent is rolled onto them: one goes first, alone, then the other',
+        },
+        {
+          file: 'packages/provider/src/fleet/controller.test.ts',
+          title: 'a canary alone, then as many as may be, until all are done; said once each (INC-11, INC-12)',
+        },
+        {
+          file: 'packages/provider/src/host-work/host-spec-of.test.ts',
+          title: 'changes whenever that of each Mac does, for all that is not its own',
+        },
+        {
+          file: 'packages/host/src/engine/whole-host.slow.test.ts',
+          title: 'gets a new agent, and nothing else with it',
+        },
+      ],
+    },
+    {
+      id: 'A6',
+      title: 'Of two managers one leads; when it is gone or cut off the other takes over, and never do both act.',
+      seeds: ['000'],
+      tests: [
+        {
+          file: 'test/stories/000-a-roll-inside-its-memory.test.ts',
+          title: 'the leader is killed right then, and the other manager finishes what it had begun',
+        },
+        {
+          file: 'test/stories/000-a-roll-inside-its-memory.test.ts',
+          title: 'no Node was anything but Ready all the while, and none was made ready from the beginning',
+        },
+        { file: manager, title: 'one leads; when it stops the other goes on at once' },
+        {
+          file: manager,
+          title: 'a leader that is frozen is followed within its lease, and may do nothing when it thaws',
+        },
+        { file: manager, title: 'of one that loses the API server, the gate closes before the other leads' },
+        {
+          file: 'packages/kube/src/leader/two-processes.slow.test.ts',
+          title: 'when the leader is killed, the other process leads',
+        },
+      ],
+    },
+  ],
+};

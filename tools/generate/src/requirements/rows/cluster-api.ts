@@ -1,0 +1,213 @@
+import type { Chapter } from '../requirement.ts';
+
+const agentJob = 'packages/host/src/steps/agent-job.test.ts';
+const controlPlane = 'packages/provider/src/control-plane/controller.test.ts';
+const node = 'packages/tart-kubelet/src/node/controller.test.ts';
+const nodeDecisions = 'packages/tart-kubelet/src/node/decide.test.ts';
+const roll = 'packages/provider/src/machine/roll.test.ts';
+const underClusterApi = 'test/system/cluster-api.test.ts';
+
+export const clusterApi: Chapter = {
+  letter: 'C',
+  title: 'Cluster API',
+  rows: [
+    {
+      id: 'C1',
+      title:
+        'Fleets are MachineDeployments whose Machines are bound to Nodes, become available, and let `helm --wait` pass.',
+      seeds: ['002'],
+      tests: [
+        {
+          file: 'test/stories/002-fleets-that-are-available.test.ts',
+          title:
+            'now every MachineDeployment is Available, as its Machine is bound to the Node that bears its providerID',
+        },
+        {
+          file: underClusterApi,
+          title: 'a machine cloned from a template claims a Mac, joins, and its Machine is bound to the Node',
+        },
+        {
+          file: underClusterApi,
+          title: 'a MachineDeployment scaled to nothing gives the Mac back, wiped, and its Node goes',
+        },
+        {
+          file: 'packages/provider/src/fleet/controller.test.ts',
+          title: 'machines without a MacFleet get one, of which kstatus can tell that it is fine',
+        },
+      ],
+      open: 'there is no chart yet to wait for, and no test sees a MachineDeployment become available, nor Cluster API core itself.',
+    },
+    {
+      id: 'C2',
+      title:
+        'Core connects to its own cluster as the ServiceAccount `capi-remote`, with the rights that it needs and no more.',
+      seeds: ['002'],
+      tests: [
+        {
+          file: controlPlane,
+          title: 'core connects with it, over HTTPS, as that ServiceAccount, and may do what a drain takes and no more',
+        },
+        {
+          file: underClusterApi,
+          title: 'the control plane object hands over the kubeconfig by which Machines are bound',
+        },
+      ],
+    },
+    {
+      id: 'C3',
+      title: 'The kubeconfig that core reads is minted and rotated by the provider, or synced by an ExternalSecret.',
+      seeds: ['002'],
+      tests: [
+        {
+          file: 'test/stories/002-fleets-that-are-available.test.ts',
+          title:
+            'the kubeconfig that Cluster API had to be given by hand is made by the provider, and made anew when somebody deletes it',
+        },
+        {
+          file: controlPlane,
+          title: 'the control plane is up, managed elsewhere, and has a kubeconfig as core wants it',
+        },
+        {
+          file: controlPlane,
+          title:
+            'nothing is written while nothing is due, and the token is replaced when two thirds of its life are over',
+        },
+        {
+          file: controlPlane,
+          title: 'a Secret of somebody else is left alone and told of; when it goes, ours takes its place',
+        },
+      ],
+      open: 'the ExternalSecret (hook, `creationPolicy: Orphan`, `deletionPolicy: Retain`, off by default) comes with the chart.',
+    },
+    {
+      id: 'C4',
+      title:
+        'What a Mac joins with is minted by the provider in its own cluster, short-lived, stored and rotated by nobody.',
+      seeds: ['002'],
+      tests: [
+        {
+          file: 'packages/provider/src/host-work/join.test.ts',
+          title: 'are a kubeconfig with a token of its own, recorded before it exists',
+        },
+        {
+          file: 'packages/provider/src/identity/mint-join-token.test.ts',
+          title: 'is a Secret as Kubernetes knows it, and says whose it is',
+        },
+        {
+          file: 'packages/provider/src/identity/cluster-address.test.ts',
+          title: 'is that of cluster-info otherwise, with our own authority',
+        },
+        {
+          file: 'packages/provider/src/identity/testing/join-suite.ts',
+          title: 'the Mac turns the token into a certificate of its Node, and acts as that',
+        },
+      ],
+    },
+    {
+      id: 'C5',
+      title:
+        'A job whose plist is the same to the byte is restarted in place, and registered anew only when it differs.',
+      seeds: ['002'],
+      tests: [
+        {
+          file: agentJob,
+          title:
+            'gets new code by one restart, with no new registration and the same plist on the same inode (I-21, INC-09)',
+        },
+        {
+          file: agentJob,
+          title:
+            'gets new arguments by one registration, through the time in which launchd lets go of the old job (I-20)',
+        },
+      ],
+    },
+    {
+      id: 'C6',
+      title:
+        'A reload counts once a new process has stayed; a restart without effect and a crash loop fail and are retried.',
+      seeds: ['002'],
+      tests: [
+        {
+          file: 'test/stories/002-fleets-that-are-available.test.ts',
+          title:
+            'a restart that left the old process, and one whose process died again and again, were taken for done: now the roll stops and says so',
+        },
+        { file: agentJob, title: 'is not taken for rolled when the restart left the old process (I-22, INC-09)' },
+        {
+          file: agentJob,
+          title: 'counts as running only once it was seen to stay, whatever launchd says at this moment',
+        },
+        { file: agentJob, title: 'is started by hand when launchd registers it without starting it' },
+        { file: roll, title: 'because the Mac refuses is tried again, then held for a while, then tried again' },
+      ],
+    },
+    {
+      id: 'C7',
+      title: 'No executable is killed for a stale signature: what we upload is signed again or comes as another file.',
+      seeds: ['002'],
+      tests: [
+        {
+          file: 'test/stories/002-fleets-that-are-available.test.ts',
+          title: 'ours is never written over: a roll of the binary itself has none killed, and every Node Ready',
+        },
+        { file: 'packages/host/src/steps/builder-tools.test.ts', title: 'signs every tool' },
+        {
+          file: 'packages/host/src/steps/tailscale.test.ts',
+          title: 'signs both binaries, and keeps the state for root alone',
+        },
+        {
+          file: 'packages/host/src/steps/node-exporter.test.ts',
+          title: 'heals an executable that the original system overwrote in place',
+        },
+        {
+          file: agentJob,
+          title: 'gets a new runtime with the old one still running: other inode, so the kernel lets it (I-23, INC-10)',
+        },
+      ],
+    },
+    {
+      id: 'C8',
+      title:
+        'Machine and Node bear `scw-applesilicon://<zone>/<id>`, which first boot and roll pass as `--provider-id`.',
+      seeds: ['002'],
+      tests: [
+        {
+          file: 'test/system/life-of-a-machine.test.ts',
+          title: 'two are claimed from a pool of three, made ready over SSH, and their Nodes are Ready',
+        },
+        { file: 'packages/api/src/provider-id.test.ts', title: 'is zone and server' },
+        {
+          file: 'packages/host/src/agent/incidents.test.ts',
+          title: 'INC-38: Nodes were patched by hand: first boot and roll pass the provider id alike',
+        },
+        { file: roll, title: 'waits for its turn, is rolled, and says so' },
+      ],
+    },
+    {
+      id: 'C9',
+      title:
+        'The agent registers its Node with the provider id, fills in a missing one, and writes nothing else of the spec.',
+      seeds: ['002'],
+      tests: [
+        {
+          file: 'test/stories/002-fleets-that-are-available.test.ts',
+          title: 'a Node that is there without a providerID had to be patched by hand; its agent does that now',
+        },
+        {
+          file: 'test/stories/002-fleets-that-are-available.test.ts',
+          title: 'a Node with the providerID of another server keeps it, whatever its agent was told',
+        },
+        {
+          file: nodeDecisions,
+          title: 'it is registered with labels, taint, provider id, status and summary in one write',
+        },
+        { file: node, title: 'a provider id is filled in where there is none, and never overwritten (C9, INC-38)' },
+        {
+          file: nodeDecisions,
+          title: 'a few writes bring the Node there, each needed, and of its spec none but a missing provider id',
+        },
+        { file: node, title: 'an idle Mac asks for nothing but its Lease, and its status every five minutes' },
+      ],
+    },
+  ],
+};

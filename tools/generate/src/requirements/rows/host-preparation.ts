@@ -1,0 +1,116 @@
+import type { Chapter } from '../requirement.ts';
+
+const autoLogin = 'packages/host/src/steps/auto-login.test.ts';
+const hostCommands = 'packages/cli/src/host/commands.slow.test.ts';
+const podDeletion = 'packages/tart-kubelet/src/agent/deletion.test.ts';
+const vmEgress = 'packages/host/src/steps/vm-egress.test.ts';
+
+export const hostPreparation: Chapter = {
+  letter: 'D',
+  title: 'Host preparation, and Pods that end',
+  rows: [
+    {
+      id: 'D1',
+      title:
+        '`/etc/pf.conf` ends with our marked block once, whatever stood there: older stanzas, duplicates, half blocks.',
+      seeds: ['003'],
+      tests: [
+        {
+          file: 'test/stories/003-hosts-that-come-back.test.ts',
+          title:
+            'such a Mac is made ready all the same: one block is left in its pf.conf, which loads, and the user is logged in',
+        },
+        { file: vmEgress, title: 'pf.conf' },
+        { file: vmEgress, title: 'a block that is right stays where it is' },
+        { file: vmEgress, title: 'a second run changes nothing, loads nothing and registers nothing' },
+        { file: vmEgress, title: 'cut anywhere, no boot meets a broken file, and a second run finishes the job' },
+      ],
+    },
+    {
+      id: 'D2',
+      title: 'An `/etc/kcpassword` that macOS has sealed fails the bootstrap, and the preparation by hand as well.',
+      seeds: ['003'],
+      tests: [
+        {
+          file: 'test/stories/003-hosts-that-come-back.test.ts',
+          title: 'a wrong one fails the bootstrap, as macOS seals kcpassword, and the machine tells the reason',
+        },
+        { file: autoLogin, title: 'a wrong password is sealed by macOS, and that is fatal (INC-07)' },
+        { file: autoLogin, title: 'a wrong password is found out also where somebody is logged in already' },
+        {
+          file: hostCommands,
+          title: 'finds a wrong password out at the console, where root was given before (the review of INC-07)',
+        },
+      ],
+    },
+    {
+      id: 'D3',
+      title: 'loginwindow is restarted by `launchctl kickstart -k`, whether it is alive or dead.',
+      seeds: ['003'],
+      tests: [
+        {
+          file: 'test/stories/003-hosts-that-come-back.test.ts',
+          title:
+            'a session that ends later is brought back before the next virtual machine starts, from a loginwindow that is dead',
+        },
+        { file: autoLogin, title: 'the right password brings a console session up on a fresh Mac' },
+        { file: autoLogin, title: 'a loginwindow that is dead is started (INC-08)' },
+        { file: hostCommands, title: 'works where loginwindow is dead or must not be restarted by launchd (INC-08)' },
+        {
+          file: 'packages/tart-kubelet/src/session/create-console-session.test.ts',
+          title: 'restarts again after a minute, not before',
+        },
+      ],
+    },
+    {
+      id: 'D4',
+      title:
+        'A Pod that has ended and is deleted loses the finalizer `tart-kubelet.tuist.dev/vm-cleanup`: deletion comes first.',
+      seeds: ['003'],
+      tests: [
+        {
+          file: 'test/stories/003-hosts-that-come-back.test.ts',
+          title:
+            '504 Pods that had ended stayed in Terminating, as their agent looked at the phase first: the one of today lets those of its Mac go by itself',
+        },
+        { file: podDeletion, title: 'after it has ended is not stuck Terminating (INC-17)' },
+        {
+          file: 'packages/tart-kubelet/src/pods/decide.model.test.ts',
+          title: 'deletion always leads to the end of the VM, the finalizer, the Pod and the record',
+        },
+        { file: 'packages/api/src/names.test.ts', title: 'names on the wire stay as they are' },
+      ],
+    },
+    {
+      id: 'D5',
+      title: 'Pods that are stuck Terminating drain by themselves; of lost Macs, also by one documented command.',
+      seeds: ['003'],
+      tests: [
+        {
+          file: 'test/stories/003-hosts-that-come-back.test.ts',
+          title: 'those of a Mac that is gone take one command',
+        },
+        { file: podDeletion, title: 'whose VM somebody deleted by hand is not stuck Terminating (G2)' },
+        {
+          file: 'packages/provider/src/pods/controller.test.ts',
+          title: 'a deleted Pod of a Mac that is gone goes after the grace, not before, and an event says why (INC-71)',
+        },
+        {
+          file: 'packages/cli/src/pods/unstick.test.ts',
+          title: 'INC-17, INC-71: lets 504 Pods of lost Macs go in one run, and tells how far it is',
+        },
+        {
+          file: 'test/kubernetes/pods-unstick.test.ts',
+          title: 'lets go of Pods whose Node is gone, with a grace left or without',
+        },
+      ],
+    },
+    {
+      id: 'D6',
+      title: 'Finished runner Pods are deleted and counted; those that do not go show in a metric and a condition.',
+      seeds: ['003'],
+      tests: [],
+      open: 'the controller of RunnerPools is not written yet.',
+    },
+  ],
+};

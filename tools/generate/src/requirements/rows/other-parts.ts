@@ -1,0 +1,98 @@
+import type { Chapter } from '../requirement.ts';
+
+const bootstrap = 'packages/provider/src/machine/bootstrap.test.ts';
+const hostCommands = 'packages/cli/src/host/commands.slow.test.ts';
+const machineAndNode = 'packages/provider/src/machine/node.test.ts';
+const spread = 'packages/provider/src/spread/controller.test.ts';
+
+export const otherParts: Chapter = {
+  letter: 'F',
+  title: 'Other parts of the same system',
+  rows: [
+    {
+      id: 'F1',
+      title: 'A Deployment is rolled when the set of Ready Macs has changed, so that its Pods spread over them.',
+      seeds: ['000'],
+      tests: [
+        { file: spread, title: 'a Mac that joins rolls the Deployment once it has been Ready for a minute' },
+        { file: spread, title: 'a Mac that flaps rolls nothing until it stays' },
+        {
+          file: 'test/kubernetes/provider-spread.test.ts',
+          title: 'is rolled by get and patch of that one Deployment, and its Pods spread over the Mac that joined',
+        },
+      ],
+    },
+    {
+      id: 'F2',
+      title: 'Ready, addresses and phase of a machine follow its Node and its Mac, not the last bootstrap.',
+      seeds: ['000'],
+      tests: [
+        { file: machineAndNode, title: 'follow its Node' },
+        { file: machineAndNode, title: 'follow its Mac' },
+        {
+          file: 'packages/provider/src/machine/status.test.ts',
+          title: 'is ready only with a Ready Node on a Mac that runs and is its own',
+        },
+      ],
+    },
+    {
+      id: 'F3',
+      title:
+        'A bootstrap is retried, helped by one reboot, then given up with a quarantine; a missing Node is registered again.',
+      seeds: ['000', '003'],
+      tests: [
+        { file: bootstrap, title: 'is tried again, and counts' },
+        { file: bootstrap, title: 'is restarted once, and then given back, with all that was its own' },
+        {
+          file: 'packages/provider/src/mac-host/release.test.ts',
+          title: 'ends in quarantine for a Mac that could not be made ready, longer each time',
+        },
+        { file: machineAndNode, title: 'is registered again after two minutes, by the light way (INC-35)' },
+      ],
+    },
+    {
+      id: 'F4',
+      title: 'A `RunnerPool` keeps runner Pods warm and replaces those that have finished.',
+      seeds: ['003'],
+      tests: [],
+      open: 'the controller of RunnerPools is not written yet.',
+    },
+    {
+      id: 'F5',
+      title: 'Operators prepare a Mac with one command, which proves the same things as the bootstrap.',
+      seeds: ['003'],
+      tests: [
+        { file: hostCommands, title: 'proves root, power and the console session, and says what is left to do' },
+        {
+          file: hostCommands,
+          title: 'finds a wrong password out at the console, where root was given before (the review of INC-07)',
+        },
+        { file: hostCommands, title: 'says so when no session comes up' },
+      ],
+    },
+    {
+      id: 'F6',
+      title:
+        'Before it starts a virtual machine the agent makes sure of the console session, and restarts loginwindow for it.',
+      seeds: ['003'],
+      tests: [
+        {
+          file: 'packages/tart-kubelet/src/agent/boot.test.ts',
+          title: 'without anybody at the console waits with the sentence of the session, and heals by itself (INC-06)',
+        },
+        {
+          file: 'packages/tart-kubelet/src/session/create-console-session.test.ts',
+          title: 'is brought up after a boot that logged nobody in, and not touched once it is there (INC-06)',
+        },
+      ],
+    },
+    {
+      id: 'F7',
+      title:
+        'A Helm chart has `macosFleet`, `runnersFleet` and `buildersFleet`; onboarding and image building are documented.',
+      seeds: ['001', '002', '004'],
+      tests: [],
+      open: 'neither the chart nor these pages are written yet.',
+    },
+  ],
+};

@@ -1,0 +1,157 @@
+import type { Chapter } from '../requirement.ts';
+
+const chooseHost = 'packages/provider/src/claim/choose-host.test.ts';
+const inventory = 'packages/provider/src/inventory/controller.test.ts';
+const lifeOfAMachine = 'test/system/life-of-a-machine.test.ts';
+const machineDeletion = 'packages/provider/src/machine/deletion.test.ts';
+const release = 'packages/provider/src/mac-host/release.test.ts';
+const sweep = 'packages/provider/src/sweep/controller.test.ts';
+
+export const poolAndReclaim: Chapter = {
+  letter: 'E',
+  title: 'The pool, and Macs that got lost',
+  rows: [
+    {
+      id: 'E1',
+      title: 'A machine claims a Mac of the pool by prefix and renames it; released, it is wiped and named back.',
+      seeds: ['004'],
+      tests: [
+        {
+          file: lifeOfAMachine,
+          title: 'two are claimed from a pool of three, made ready over SSH, and their Nodes are Ready',
+        },
+        { file: lifeOfAMachine, title: 'one that is deleted gives its Mac back, wiped' },
+        { file: chooseHost, title: 'which Mac a machine should have' },
+        { file: release, title: 'goes from the releasing name over a wipe that is seen to the pool name' },
+      ],
+    },
+    {
+      id: 'E2',
+      title:
+        'The leader finds Macs in `--orphan-reclaim-zones` and zones of machines that no pool, claim or machine accounts for.',
+      seeds: ['004'],
+      tests: [
+        {
+          file: 'test/stories/004-macs-that-got-lost.test.ts',
+          title:
+            'one whose machine is known by its server only, as somebody has renamed the Mac, is never taken for lost',
+        },
+        {
+          file: 'packages/provider/src/mac-host/controller.test.ts',
+          title: 'is in the pool, about to be taken, or stranded, by its name',
+        },
+        { file: inventory, title: 'lists the zones of machines too, for as long as they are there' },
+        {
+          file: 'packages/provider/src/mac-host/held.test.ts',
+          title: 'that vanished leaves it stranded, and it is never wiped',
+        },
+        { file: sweep, title: 'stops when it does not lead any more' },
+      ],
+    },
+    {
+      id: 'E3',
+      title: 'The gauge `scaleway_orphan_servers` counts stranded Macs.',
+      seeds: ['004'],
+      tests: [
+        {
+          file: 'test/stories/004-macs-that-got-lost.test.ts',
+          title:
+            'it and one that leaked long ago are stranded: counted, told of on the MacHost, by an event and by `tartan orphans`, and left alone',
+        },
+        {
+          file: sweep,
+          title:
+            'tells how many are stranded, also between two rounds, and nothing before it has looked or after it has stopped',
+        },
+        { file: 'packages/api/src/names.test.ts', title: 'names on the wire stay as they are' },
+      ],
+    },
+    {
+      id: 'E4',
+      title:
+        'The sweep only reports; `--orphan-reclaim-claim-name-prefix` lets it reclaim Macs with names of this cluster, no others.',
+      seeds: ['004'],
+      tests: [
+        {
+          file: 'test/stories/004-macs-that-got-lost.test.ts',
+          title:
+            'with active reclaim, those of this cluster are wiped and back in the pool, and one that a person has just ordered is not',
+        },
+        { file: sweep, title: 'only reports unless it was told which names are its own' },
+        { file: sweep, title: 'sends back what is its own, in one write, and nothing else' },
+        {
+          file: 'packages/provider/src/sweep/verdict.test.ts',
+          title: 'it is always one of the verdicts, and nothing of others is ever reclaimed',
+        },
+        {
+          file: 'packages/provider/src/flags/parse-flags.test.ts',
+          title: 'as production renders them, stranded hosts are only reported',
+        },
+      ],
+    },
+    {
+      id: 'E5',
+      title:
+        'Right before a reclaim ownership is read anew: an adopted Mac is skipped, and a failed read stops the round.',
+      seeds: ['004'],
+      tests: [
+        {
+          file: 'test/stories/004-macs-that-got-lost.test.ts',
+          title:
+            'one that a machine takes between the look and the wipe is left to it; while nobody can look, nothing is wiped',
+        },
+        { file: sweep, title: 'skips one that was adopted after it was listed and before it was looked at' },
+        { file: sweep, title: 'skips one that is not stranded any more, although its own copy says so' },
+        { file: sweep, title: 'stops for all Macs when it cannot look, says so, and goes on when it can' },
+      ],
+    },
+    {
+      id: 'E6',
+      title:
+        'Release and adoption exclude each other: nobody claims a Mac between its release and the end of its wipe.',
+      seeds: ['004'],
+      tests: [
+        { file: release, title: 'can be claimed only when it is over' },
+        {
+          file: 'packages/provider/src/mac-host/decide.test.ts',
+          title: 'only one that was wiped for this release gets a pool name (invariant 4)',
+        },
+        { file: chooseHost, title: 'which Mac a machine should have' },
+        { file: sweep, title: 'skips one that is taken between its last look and its write' },
+      ],
+    },
+    {
+      id: 'E7',
+      title:
+        'A machine without `spec.adoptPoolPrefix` is released by `--default-adopt-pool-prefix`; without either, `ReleaseSkipped` says so.',
+      seeds: ['004'],
+      tests: [
+        {
+          file: 'test/stories/004-macs-that-got-lost.test.ts',
+          title:
+            'a machine that never said which pool it came from goes back to that of the manager, so that no more are lost',
+        },
+        {
+          file: machineDeletion,
+          title: 'gives its Mac back, waits until it is being wiped, and leaves nothing behind',
+        },
+        { file: machineDeletion, title: 'says so when nobody knows a pool, and goes without its Mac' },
+        { file: inventory, title: 'is made from names alone, and again after all of it was deleted' },
+      ],
+    },
+    {
+      id: 'E8',
+      title: 'The chart derives pool prefix, zones and claimed names from values that it has; only the toggle is new.',
+      seeds: ['004'],
+      tests: [],
+      open: 'there is no chart yet.',
+    },
+    {
+      id: 'E9',
+      title: 'Alerts for stranded Macs and for machines that find no Mac for long ship as code.',
+      seeds: ['004'],
+      tests: [],
+      open: 'no alert is written yet; the metrics that they need are there.',
+    },
+  ],
+};
