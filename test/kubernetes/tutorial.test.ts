@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { ensureBinaries } from '@tartan/tools-kubernetes';
+import { commandsOf } from './tutorial/commands.ts';
+
+const root = join(import.meta.dirname, '../..');
+const page = readFileSync(join(root, 'docs/tutorial.md'), 'utf8');
+
+/** What each command must lead to, by how it begins. Those that are not here must only succeed. */
+const expectations: readonly (readonly [begins: string, prints: RegExp])[] = [
+  ['kubectl get machinedeployments', /tartan-macos[\s\S]*tartan-runners[\s\S]*Running/],
+  ['kubectl get nodes -L', /Ready[\s\S]*macos/],
+  ['npm run -s tartan -- fleet', /tartan-macos-/],
+  ['npm run -s tartan -- explain', /Ready/],
+  ['kubectl logs my-build', /The guest has booted/],
+  ['kubectl exec my-build', /^hello from the guest$/m],
+  ['npm run -s tartan -- fault list', /no-op-kickstart/],
+  ['npm run -s tartan -- fault no-op-kickstart', /The roll of \S+ has stopped: [\s\S]*is on every Mac/],
+  ['npm run -s tartan -- fault fleet-wide-roll', /All \d machines run agent/],
+];
+
+/** The first line is what CI has done before it came here. */
+const isDone = (command: string): boolean => command === 'npm ci';
+
+describe('docs/tutorial.md', { timeout: 900_000 }, () => {
+  // A checkout as a newcomer has it, whose folders are ours: what the tutorial makes is not in our way.
+  const checkout = mkdtempSync(join(tmpdir(), 'tartan-tutorial-'));
+  let fleet: ChildProcess | undefined;
+  let said = '';
+  let path: string;
+
+  before(async () => {
+    for (const name of readdirSync(root))
+      if (name !== 'fleet' && name !== '.git') symlinkSync(join(root, name), join(checkout, name));
+    // npm looks for what is beside it.
+    rmSync(join(checkout, 'package.json'));
+    cpSync(join(root, 'package.json'), join(checkout, 'package.json'));
+    const { kubectl } = await ensureBinaries(['kubectl']);
+    path = `${dirname(kubectl)}:${process.env['PATH']}`;
+  });
+  after(async () => {
+    if (fleet !== undefined && fleet.exitCode === null) {
+      process.kill(-(fleet.pid ?? 0), 'SIGTERM');
+      await once(fleet, 'close');
+    }
+    rmSync(checkout, { recursive: true, force: true });
+  });
+
+  const shell = (command: string): ChildProcess =>
+    spawn('sh', ['-c', command], {
+      cwd: checkout,
+      env: { ...process.env, PATH: path, HOME: checkout },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
+  const hear = (child: ChildProcess, tell: (text: string) => void): void => {
+    for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', tell);
+  };
+
+  /** Keeps its terminal; answers when it says what to try. */
+  const startFleet = (command: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      fleet = shell(command);
+      hear(fleet, (text) => {
+        said += text;
+        if (said.includes('Ctrl-C stops it')) resolve();
+      });
+      fleet.once('close', () => reject(new Error(`it ended:\n${said}`)));
+    });
+
+  /** One after the other in what is one shell to a reader: what is exported or set stays. */
+  const commands = commandsOf(page);
+  const kept: string[] = [];
+
+  test('has commands, and each of those that are expected to show something is among them', () => {
+    assert.ok(commands.length > 15);
+    for (const [begins] of expectations)
+      assert.ok(
+        commands.some((command) => command.startsWith(begins)),
+        begins,
+      );
+  });
+
+  for (const command of commands.filter((each) => !isDone(each)))
+    test(command, async () => {
+      if (command.startsWith('npm start')) return startFleet(command);
+      if (/^(export )?[A-Z]+=/.test(command)) kept.push(command);
+      const [, prints] = expectations.find(([begins]) => command.startsWith(begins)) ?? [];
+      for (;;) {
+        const child = shell([...kept, command].join('\n'));
+        let output = '';
+        hear(child, (text) => {
+          output += text;
+        });
+        const [code] = (await once(child, 'close')) as [number | null];
+        assert.equal(code, 0, `${output}\n--- the fleet:\n${said.slice(-3000)}`);
+        // A guest writes when it comes to it: a reader looks once more.
+        if (command.startsWith('kubectl logs') && output === '') continue;
+        if (prints !== undefined) assert.match(output, prints);
+        break;
+      }
+      return undefined;
+    });
+});

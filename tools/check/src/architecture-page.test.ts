@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, test } from 'node:test';
+import { mayImport } from './layer-rule.ts';
+
+const root = join(import.meta.dirname, '../../..');
+
+/** Rows of the table of folders: `packages/kube`, or a link of that name; what is in it; what it may import. */
+const rows = readFileSync(join(root, 'docs/architecture.md'), 'utf8')
+  .split('\n')
+  .flatMap((line) => {
+    const [, folder, what = '', imports = ''] =
+      /^\| \[?`((?:packages|sim|tools|test|bench)[^`]*)`.*? \| (.*?) \| (.*) \|$/.exec(line) ?? [];
+    return folder === undefined ? [] : [{ folder, what, imports }];
+  });
+const folders = rows.map(({ folder }) => folder);
+
+/** Of the root's own workspace. */
+const isTier = (folder: string): boolean => folder === 'test' || folder === 'bench';
+
+const isListed = (imports: string, folder: string): boolean =>
+  imports.includes(`\`${folder}\``) || imports.includes(`\`${dirname(folder)}/*\``);
+
+describe('the page on how Tartan is built', () => {
+  test('has every workspace, once', () => {
+    const workspaces = globSync('{packages,sim,tools}/*/package.json', { cwd: root }).map((file) => dirname(file));
+    assert.ok(workspaces.length > 10);
+    assert.deepEqual(
+      [...workspaces, 'test', 'bench'].filter((folder) => !folders.includes(folder)),
+      [],
+    );
+    assert.equal(new Set(folders).size, folders.length);
+  });
+
+  test('says which folders are not there yet, and of no other that it is not', () => {
+    for (const { folder, what } of rows)
+      assert.equal(
+        what.includes('not built yet'),
+        !existsSync(join(root, folder, 'package.json')) && !isTier(folder),
+        folder,
+      );
+  });
+
+  test('says of each folder what it may import, as the rule has it', () => {
+    for (const { folder, imports } of rows)
+      for (const other of folders.filter((each) => each !== folder))
+        assert.equal(isListed(imports, other), mayImport(folder, other), `whether ${folder} may import ${other}`);
+  });
+});
