@@ -1,10 +1,9 @@
-import { machine, macHost, serverNames } from '@tartan/api';
+import { machine, macHost, onTheMac, serverNames } from '@tartan/api';
 import { isTrue, nodes, pods } from '@tartan/kube';
 import { coreKinds } from '../../packages/cli/src/simulation/fleets.ts';
 import type { Simulation } from '../../packages/cli/src/simulation/simulation.ts';
 
 const namespace = 'default';
-const agentLabel = 'dev.tuist.tart-kubelet';
 
 /** What keeps this from being a fleet at rest, in sentences. Empty: it is one, however it came about. */
 export const unrest = async ({ controlPlane, macs }: Simulation): Promise<string[]> => {
@@ -50,7 +49,7 @@ export const unrest = async ({ controlPlane, macs }: Simulation): Promise<string
     say(node?.spec?.providerID !== spec.providerID, `Node ${name} has providerID ${node?.spec?.providerID}`);
     const core = coreMachines.items.find((each) => each.metadata.name === name);
     say(core?.status?.nodeRef?.name !== name, `Machine ${name} is not bound to its Node`);
-    say(mine[0]?.mac?.job(agentLabel)?.pid === undefined, `no agent runs on the Mac of ${name}`);
+    say(mine[0]?.mac?.job(onTheMac.agentJob)?.pid === undefined, `no agent runs on the Mac of ${name}`);
   }
   const held = hosts.items.filter(({ status }) => status?.state === 'held');
   say(held.length !== wanted, `${held.length} Macs are held, and ${wanted} are wanted`);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { machine } from '@tartan/api';
+import { machine, onTheMac } from '@tartan/api';
 import { nodes, pods } from '@tartan/kube';
 import { coreKinds, deploymentOf, type FleetName } from '../../packages/cli/src/simulation/fleets.ts';
 import { type Simulation, startSimulation } from '../../packages/cli/src/simulation/simulation.ts';
@@ -14,7 +14,6 @@ import { freezeLeader } from './freeze-leader.ts';
 import { untilAtRest } from './until-at-rest.ts';
 
 const namespace = 'default';
-const agentLabel = 'dev.tuist.tart-kubelet';
 /** So that another takes over soon. */
 const shortLease = [
   '--leader-elect-lease-duration=3s',
@@ -72,7 +71,7 @@ describe('drills', { timeout: 600_000 }, () => {
     for (const name of ['drill-a', 'drill-b']) await client.create(pods, demoPod(name));
     await untilAtRest(simulation, 'two Pods');
     const before = await client.list(pods, { namespace });
-    const agents = simulation.macs.scaleway.servers().flatMap(({ mac }) => mac?.job(agentLabel)?.pid ?? []);
+    const agents = simulation.macs.scaleway.servers().flatMap(({ mac }) => mac?.job(onTheMac.agentJob)?.pid ?? []);
     assert.equal(agents.length, 2);
     for (const pid of agents) process.kill(pid, 'SIGKILL');
     await until(client, nodes, () => isNewEverywhere(agents), patience());
@@ -82,7 +81,7 @@ describe('drills', { timeout: 600_000 }, () => {
   });
 
   const isNewEverywhere = (agents: readonly number[]): boolean => {
-    const pids = simulation.macs.scaleway.servers().flatMap(({ mac }) => mac?.job(agentLabel)?.pid ?? []);
+    const pids = simulation.macs.scaleway.servers().flatMap(({ mac }) => mac?.job(onTheMac.agentJob)?.pid ?? []);
     return pids.length === agents.length && pids.every((pid) => !agents.includes(pid));
   };
   type Pod = NonNullable<(typeof pods)['ofType']>;

@@ -32,6 +32,13 @@ describe('a Pod on a simulated Mac, under the agent as it ships', { timeout: 240
     await createDemoPod(world.client);
     await world.createMachine('mac-a');
     await world.waitFor(machine.resource, 'mac-a', 'is ready', ({ status }) => status?.ready === true);
+    // Its kubelet API has a certificate a moment later, and only then a port that others are told.
+    await world.waitFor(
+      nodes,
+      'mac-a',
+      'can be reached',
+      ({ status }) => (status?.daemonEndpoints?.kubeletEndpoint?.Port ?? 0) > 0,
+    );
     const found = world.serverNamed('mac-a')?.mac;
     assert(found);
     mac = found;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { machine, type MachineSpec } from '@tartan/api';
-import type { Client, KubeObject, Live, ObjectName, Resource, Transport } from '@tartan/kube';
+import type { Client, Transport } from '@tartan/kube';
 import type { SimulatedServer } from '@tartan/sim-scaleway';
 import { type AgentRelease, artifactFlags } from '../../packages/cli/src/simulation/artifacts.ts';
 import { fleetNamespace } from '../../packages/cli/src/simulation/control-plane.ts';
@@ -15,7 +15,7 @@ import { usualFlags } from '../../packages/cli/src/simulation/provider-flags.ts'
 import { registerKey } from '../../packages/cli/src/simulation/register-key.ts';
 import { type ManagerProcess, startManager } from '../../packages/provider/src/manager/testing/manager-process.ts';
 import { type RunningProvider, startProvider } from './provider.ts';
-import { untilSeen } from './until-seen.ts';
+import { createWaits, type Waits } from './waits.ts';
 
 export const namespace = fleetNamespace;
 
@@ -30,7 +30,7 @@ export interface WorldOptions {
 }
 
 /** Everything around a provider, and providers in it: Kubernetes over HTTPS, Scaleway over HTTP, Macs over SSH. */
-export interface World {
+export interface World extends Waits {
   readonly client: Client;
   readonly transport: Transport;
   readonly macs: MacPool;
@@ -41,13 +41,6 @@ export interface World {
   createMachine(name: string, spec?: Partial<MachineSpec>): Promise<void>;
   /** The server that bears this name at Scaleway. */
   serverNamed(name: string): SimulatedServer | undefined;
-  waitFor<T extends KubeObject>(
-    resource: Resource<T>,
-    name: ObjectName | string,
-    what: string,
-    holds: (object: Live<T>) => boolean,
-  ): Promise<Live<T>>;
-  waitUntilGone<T extends KubeObject>(resource: Resource<T>, name: ObjectName | string): Promise<void>;
   /** Every line that providers of this process have logged. */
   readonly log: readonly string[];
   stop(): Promise<void>;
@@ -70,9 +63,6 @@ export const startWorld = async (options: WorldOptions): Promise<World> => {
     await registerKey(client, macs.pool, fleet);
     await macs.order(count);
     const log: string[] = [];
-    const inNamespace = ({ namespaced }: { namespaced: boolean }, name: ObjectName | string): ObjectName =>
-      typeof name === 'string' ? { name, ...(namespaced && { namespace }) } : name;
-    const patience = (): AbortSignal => AbortSignal.timeout(patienceMs);
     return {
       client,
       transport: controlPlane.transport,
@@ -100,23 +90,7 @@ export const startWorld = async (options: WorldOptions): Promise<World> => {
         await client.create(machine.resource, object);
       },
       serverNamed: (name) => macs.scaleway.servers().find((server) => server.name === name),
-      waitFor: async (resource, name, what, holds) => {
-        const seen = await untilSeen({
-          client,
-          resource,
-          name: inNamespace(resource, name),
-          what,
-          holds: (object) => object !== undefined && holds(object),
-          signal: patience(),
-        });
-        if (seen === undefined) throw new Error('unreachable: an object was asked for');
-        return seen;
-      },
-      waitUntilGone: async (resource, name) => {
-        const holds = (object: object | undefined): boolean => object === undefined;
-        const where = { client, resource, name: inNamespace(resource, name), what: 'is gone' };
-        await untilSeen({ ...where, holds, signal: patience() });
-      },
+      ...createWaits(client, patienceMs),
       stop,
     };
   } catch (error) {

@@ -1,0 +1,42 @@
+import type { Client, KubeObject, Live, ObjectName, Resource } from '@tartan/kube';
+import { fleetNamespace as namespace } from '../../packages/cli/src/simulation/control-plane.ts';
+import { untilSeen } from './until-seen.ts';
+
+/** What a test waits for. A name alone is one in the namespace of the fleets, or of no namespace. */
+export interface Waits {
+  waitFor<T extends KubeObject>(
+    resource: Resource<T>,
+    name: ObjectName | string,
+    what: string,
+    holds: (object: Live<T>) => boolean,
+  ): Promise<Live<T>>;
+  waitUntilGone<T extends KubeObject>(resource: Resource<T>, name: ObjectName | string): Promise<void>;
+}
+
+/** `broken`: rejects when there is nothing to wait for any more. */
+export const createWaits = (client: Client, patienceMs: number, broken?: Promise<never>): Waits => {
+  const orBroken = <T>(waiting: Promise<T>): Promise<T> => Promise.race([waiting, ...(broken ? [broken] : [])]);
+  const inNamespace = ({ namespaced }: { namespaced: boolean }, name: ObjectName | string): ObjectName =>
+    typeof name === 'string' ? { name, ...(namespaced && { namespace }) } : name;
+  return {
+    waitFor: async (resource, name, what, holds) => {
+      const seen = await orBroken(
+        untilSeen({
+          client,
+          resource,
+          name: inNamespace(resource, name),
+          what,
+          holds: (object) => object !== undefined && holds(object),
+          signal: AbortSignal.timeout(patienceMs),
+        }),
+      );
+      if (seen === undefined) throw new Error('unreachable: an object was asked for');
+      return seen;
+    },
+    waitUntilGone: async (resource, name) => {
+      const holds = (object: object | undefined): boolean => object === undefined;
+      const where = { client, resource, name: inNamespace(resource, name), what: 'is gone' };
+      await orBroken(untilSeen({ ...where, holds, signal: AbortSignal.timeout(patienceMs) }));
+    },
+  };
+};
