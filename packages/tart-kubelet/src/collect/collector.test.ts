@@ -71,8 +71,14 @@ describe('the collector', () => {
     stage.fake.controls.host({ state: 'stale' });
     await stage.collector().collect();
     assert.equal(stage.fake.journal.calls('delete').length, 0);
-    stage.fake.unplug();
-    await vm.exited;
+    let isOff = false;
+    const ends = vm.exited.then(() => (isOff = true));
+    // One that has not come up yet has no plug to pull.
+    await eventually('it is off', async () => {
+      stage.fake.unplug();
+      return isOff;
+    });
+    await ends;
     await stage.collector().collect();
     assert.deepEqual(await stage.names(), []);
   });

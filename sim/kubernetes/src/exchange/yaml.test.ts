@@ -107,6 +107,8 @@ test('YAML is printed as the real server prints it', () => {
 });
 
 test('what is printed is read back', () => {
+  const key = { a: { '<<': '' }, '<<': { b: '<<' } };
+  assert.deepEqual(parseYaml(printYaml(key)).value, key);
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
       const { value: expected } = parseJson(JSON.stringify(value));

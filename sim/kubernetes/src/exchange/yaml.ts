@@ -1,4 +1,4 @@
-import { isAlias, isMap, isScalar, isSeq, stringify, type Pair } from 'yaml';
+import { Document, isAlias, isMap, isScalar, isSeq, type Pair, visit } from 'yaml';
 import { isObject, set, type Json } from '../object.ts';
 import { MalformedError, maxDepth, parseJson, type Parsed } from './json.ts';
 import { firstDocument } from './yaml-document.ts';
@@ -128,11 +128,19 @@ const attempt = (text: string): Parsed | undefined => {
 };
 
 /** As the real server prints it: keys sorted, lists not indented, strings quoted that YAML 1.1 would take for something else. */
-export const printYaml = (value: unknown): string =>
-  stringify(value, {
+export const printYaml = (value: unknown): string => {
+  const document = new Document(value, {
     version: '1.1',
+    // The library has a tag for the key that merges maps, and prints every key of that name by it.
+    customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || tag.tag !== 'tag:yaml.org,2002:merge'),
     sortMapEntries: true,
-    indentSeq: false,
-    lineWidth: 80,
     aliasDuplicateObjects: false,
   });
+  // Ours is a name like any other, which takes quotes.
+  visit(document, {
+    Pair: (_, { key }) => {
+      if (isScalar(key) && key.value === '<<') key.type = 'QUOTE_DOUBLE';
+    },
+  });
+  return document.toString({ indentSeq: false, lineWidth: 80 });
+};

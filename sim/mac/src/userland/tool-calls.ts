@@ -90,8 +90,13 @@ export const createToolCalls = (folder: string, tools: () => Readonly<Record<str
     const fd = openAnswer(slot);
     if (fd === undefined) return;
     if (!isSilent(answer)) replaceFile(join(folder, `${slot}.answer`), answerText(answer));
-    writeSync(fd, isSilent(answer) ? `${answer.code}\n` : '.\n');
-    closeSync(fd);
+    try {
+      writeSync(fd, isSilent(answer) ? `${answer.code}\n` : '.\n');
+    } catch {
+      // The caller was there a moment ago, and died.
+    } finally {
+      closeSync(fd);
+    }
   };
 
   return {
