@@ -1,5 +1,5 @@
 import { spawn as nodeSpawn } from 'node:child_process';
-import { lstat } from 'node:fs/promises';
+import { lstatSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -111,15 +111,14 @@ export const createTart = (options: TartOptions): Tart => {
   const pullPatience = (): Patience => whileMoving(stallMs, () => downloadActivity(home));
 
   /** Tart would replace whatever has the name, on or off (G29). A folder that is broken has the name as well. */
-  const isTaken = (name: string): Promise<boolean> =>
-    lstat(join(home, 'vms', name)).then(
-      () => true,
-      (error: NodeJS.ErrnoException) => {
-        if (error.code === 'ENOENT') return false;
-        const message = `It is not known whether ${name} exists: ${error.message}`;
-        throw new TartError('other', message, { command: 'clone', cause: error });
-      },
-    );
+  const isTaken = (name: string): boolean => {
+    try {
+      return lstatSync(join(home, 'vms', name), { throwIfNoEntry: false }) !== undefined;
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new TartError('other', `It is not known whether ${name} exists: ${why}`, { command: 'clone', cause });
+    }
+  };
   const alreadyExists = (name: string): TartError =>
     new TartError('already exists', `There is a virtual machine named ${name} already; delete it first`, {
       command: 'clone',
@@ -163,7 +162,7 @@ export const createTart = (options: TartOptions): Tart => {
       if (beingMade.has(name)) throw alreadyExists(name);
       beingMade.add(name);
       try {
-        if (await isTaken(name)) throw alreadyExists(name);
+        if (isTaken(name)) throw alreadyExists(name);
         // An image that is not here is fetched first, for as long as that takes.
         const patience = isReference(source) ? pullPatience() : within(deadlines.clone);
         await fetching(['clone', source, name], patience, pull, createRedact(secretsOf(pull.credentials)));

@@ -24,9 +24,13 @@ export interface RunningVm extends ProcessIdentity {
 
 /** Only for us: what tart writes may hold the password of a screen. */
 const openLog = async (file: string) => {
-  await mkdir(dirname(file), { recursive: true });
   const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
-  return open(file, O_APPEND | O_CREAT | O_NOFOLLOW | O_WRONLY, 0o600);
+  const openIt = () => open(file, O_APPEND | O_CREAT | O_NOFOLLOW | O_WRONLY, 0o600);
+  // Its folder is nearly always there.
+  return openIt().catch(async () => {
+    await mkdir(dirname(file), { recursive: true });
+    return openIt();
+  });
 };
 
 /**

@@ -47,6 +47,7 @@ export const createAgent = ({ options, root, env, uid, log }: AgentParts): Agent
     process: true,
     oldestWaitingSince: () => machines.pods.oldestWaitingSince(),
     pullsUnderWay: () => machines.images.pulls.count(),
+    certificates: () => ({ client: identity.lifetime, serving: api.lifetime() }),
   });
   const transport = countingTransport(identity.transport, {
     host: 'kubernetes',
@@ -121,7 +122,8 @@ export const createAgent = ({ options, root, env, uid, log }: AgentParts): Agent
     client,
     wanted: {
       ...options,
-      kubeletVersion: options.kubeletVersion ?? agentVersion,
+      // None unless told: core takes any other version than that of the Machine, which has none then, for a roll that never ends.
+      kubeletVersion: options.kubeletVersion ?? '',
       agentVersion,
       /** Any free one was asked for with 0. */
       get port() {

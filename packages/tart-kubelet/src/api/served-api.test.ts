@@ -120,12 +120,15 @@ describe('the kubelet API of a Mac', { timeout: 30_000 }, () => {
     const port = await listening(1);
     assert.equal(api.port(), port);
     assert.deepEqual(await ask(port), { code: 401, issuer: 'O=system:nodes\nCN=system:node:mac-1' });
+    assert.equal(api.lifetime(), undefined, 'nobody trusts one of its own making');
     await approve(0);
     while ((await ask(port)).issuer?.includes('system:node')) await tick();
+    assert.ok((api.lifetime()?.notAfter ?? 0) > Date.now());
     assert.ok(await identityFile(join(folder, 'serving-certificate.pem')).load());
     stop.abort();
     await done;
     assert.equal(api.port(), undefined);
+    assert.equal(api.lifetime(), undefined);
   });
 
   test('takes the certificate that it was given before it was restarted', async () => {

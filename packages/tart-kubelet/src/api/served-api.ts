@@ -1,11 +1,12 @@
 import type { Client, Transport } from '@tartan/kube';
 import { type Random, sleep } from '@tartan/kube/clock';
+import type { Lifetime } from '../certificates/lifetime.ts';
 import { makeSelfSigned } from '../certificates/self-signed.ts';
 import { createBackOff } from '../identity/back-off.ts';
 import { createReviews } from './access/reviews.ts';
 import { createKubeletApi, type KubeletApiOptions } from './server.ts';
 import { createServingCertificate } from './serving-certificate.ts';
-import { identityFile } from './serving-identity.ts';
+import { certificateOf, identityFile, lifetimeOf } from './serving-identity.ts';
 
 export interface ServedApiOptions extends Omit<KubeletApiOptions, 'reviews' | 'host' | 'clientCA' | 'identity'> {
   /** As the Node: both reviews and the certificate are asked for with its own rights. */
@@ -28,6 +29,8 @@ export interface ServedApi {
   run(signal: AbortSignal): Promise<void>;
   /** On which it listens now. */
   port(): number | undefined;
+  /** Of the certificate that the API server knows us by. Undefined while it is one of our own making, which nobody trusts. */
+  lifetime(): Lifetime | undefined;
 }
 
 /** The address of a Node changes when its tailnet does, a few times a year. */
@@ -47,6 +50,7 @@ export const createServedApi = (options: ServedApiOptions): ServedApi => {
   const store = identityFile(file);
   const backOff = createBackOff(clock, random, longestRetryMs);
   let bound: number | undefined;
+  let lifetime: Lifetime | undefined;
 
   interface Place {
     readonly host: string;
@@ -76,7 +80,11 @@ export const createServedApi = (options: ServedApiOptions): ServedApi => {
       client,
       subject: () => subject,
       store,
-      onIdentity: api.useIdentity,
+      onIdentity: (approved) => {
+        api.useIdentity(approved);
+        const known = certificateOf(approved);
+        lifetime = known && lifetimeOf(known);
+      },
       clock,
       random,
       log,
@@ -87,6 +95,7 @@ export const createServedApi = (options: ServedApiOptions): ServedApi => {
       await serving;
     } finally {
       bound = undefined;
+      lifetime = undefined;
     }
   };
 
@@ -103,6 +112,7 @@ export const createServedApi = (options: ServedApiOptions): ServedApi => {
 
   return {
     port: () => bound,
+    lifetime: () => lifetime,
     run: async (signal) => {
       while (!signal.aborted) {
         const place = placeNow();

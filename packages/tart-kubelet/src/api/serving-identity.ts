@@ -1,5 +1,6 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readCertificate, writeCertificate } from '../identity/certificate-file.ts';
+import type { Lifetime } from '../certificates/lifetime.ts';
 import type { CertificateSubject } from '../certificates/subject.ts';
 
 /** By which the API is known to its clients, as PEM. */
@@ -33,6 +34,11 @@ export const certificateOf = ({ certificate, key }: ServingIdentity): X509Certif
     return undefined;
   }
 };
+
+export const lifetimeOf = (certificate: X509Certificate): Lifetime => ({
+  notBefore: certificate.validFromDate.getTime(),
+  notAfter: certificate.validToDate.getTime(),
+});
 
 /** Whether it speaks for everything by which we are reached. */
 export const speaksFor = (

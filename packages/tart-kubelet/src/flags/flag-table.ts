@@ -83,7 +83,7 @@ export const flags = {
       ),
     ),
     initial: undefined,
-    help: 'Version that the Node reports, to the letter. Must be that of the Machine. The version of the agent unless told.',
+    help: 'Version that the Node reports, to the letter. Must be that of the Machine. None unless told.',
   }),
   port: flag('port', {
     type: wholeNumber(0, 65_535, 10_250),

@@ -98,9 +98,10 @@ const joined = async (stage: Stage): Promise<NodeIdentity> => {
 describe('the identity of the Node', () => {
   test('a join token becomes a certificate, which is kept, and the token is needed no more', () =>
     onStage(async (stage) => {
-      await joined(stage);
+      const identity = await joined(stage);
       assert.equal(await stage.answer(), 'notFound');
       const kept = await readCertificate(stage.pem);
+      assert.deepEqual(identity.lifetime, { notBefore: kept?.notBefore, notAfter: kept?.notAfter });
       assert.equal(kept?.user, 'system:node:mac-1');
       const [request] = (await stage.cluster.admin.list(certificateSigningRequests)).items;
       assert.deepEqual(request?.spec.usages, ['client auth', 'digital signature']);

@@ -1,5 +1,6 @@
 import { type ClusterConfig, createClient, KubeError, type Logger, type Transport } from '@tartan/kube';
 import { type Clock, type Random, sleep } from '@tartan/kube/clock';
+import type { Lifetime } from '../certificates/lifetime.ts';
 import { askForCertificate } from './ask-for-certificate.ts';
 import { createBackOff } from './back-off.ts';
 import { certificateFileOf, readCertificate, writeCertificate } from './certificate-file.ts';
@@ -27,6 +28,8 @@ export interface NodeIdentity {
   readonly ready: Promise<void>;
   /** Where the cluster is, once known: whoever needs its certificate authority. */
   readonly cluster: ClusterConfig | undefined;
+  /** Of its latest certificate, also when that is refused or over. */
+  readonly lifetime: Lifetime | undefined;
   /** Joins, renews and joins again until `signal` fires. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -169,6 +172,10 @@ export const createNodeIdentity = (options: IdentityOptions): NodeIdentity => {
     ready: ready.promise,
     get cluster() {
       return joining.config;
+    },
+    get lifetime() {
+      const { notBefore, notAfter } = held?.certificate ?? {};
+      return notBefore === undefined || notAfter === undefined ? undefined : { notBefore, notAfter };
     },
     run: async (signal) => {
       while (!signal.aborted) await pass(signal);

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
@@ -52,10 +53,11 @@ export const createImageRecords = ({ folder, mark }: ImageRecordsOptions): Image
     await sweep(record.name);
     await writeDurably(pathOf(record.name), `${JSON.stringify(record)}\n`);
   };
-  const read = async (name: string): Promise<Record | undefined> => {
+  /** Without waiting: it has some hundred bytes, and every start of a Pod asks twice. */
+  const read = (name: string): Record | undefined => {
     let text: string;
     try {
-      text = await readFile(pathOf(name), 'utf8');
+      text = readFileSync(pathOf(name), 'utf8');
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
       throw error;
@@ -77,9 +79,9 @@ export const createImageRecords = ({ folder, mark }: ImageRecordsOptions): Image
   };
   return {
     making: (name, image) => write({ kind: 'making', name, image: pinnedText(image) }),
-    isBeingMade: async (name) => (await read(name))?.kind === 'making',
+    isBeingMade: async (name) => read(name)?.kind === 'making',
     made: async (name) => {
-      const record = await read(name);
+      const record = read(name);
       if (record === undefined || record.kind === 'fetching')
         throw new Error(`Nothing is written down of the making of ${name}`);
       await mark(name, record.image);
@@ -88,7 +90,7 @@ export const createImageRecords = ({ folder, mark }: ImageRecordsOptions): Image
     fetching: (image, before) =>
       write({ kind: 'fetching', name: intent(image), ...(before === undefined ? {} : { before }) }),
     beingFetched: async (image) => {
-      const record = await read(intent(image));
+      const record = read(intent(image));
       return record?.kind === 'fetching' ? { before: record.before } : undefined;
     },
     fetched: async (image, made) => {
@@ -100,7 +102,7 @@ export const createImageRecords = ({ folder, mark }: ImageRecordsOptions): Image
       const records = await Promise.all(files.filter((file) => file.endsWith('.json')).map((file) => parsed(file)));
       return records.flatMap((record) => (record?.kind === 'made' ? [record.name] : []));
     },
-    isMade: async (name) => (await read(name))?.kind === 'made',
+    isMade: async (name) => read(name)?.kind === 'made',
     forget,
   };
 };

@@ -1,4 +1,4 @@
-import { readlink, stat } from 'node:fs/promises';
+import { readlinkSync, statSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { type ImageReference, type PinnedImage, tagText } from './reference.ts';
 
@@ -17,12 +17,18 @@ export interface LocalImages {
 /** Together they make a virtual machine (§7.2). */
 const vmFiles = ['config.json', 'disk.img', 'nvram.bin'];
 
-const absent = (error: unknown): undefined => {
-  // ENOTDIR: there is something else in its way, so it is not there either.
-  if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
-    return undefined;
-  throw error;
+/** Without waiting: the answer takes microseconds, and every start of a Pod asks several times. */
+const ifThere = <T>(look: () => T): T | undefined => {
+  try {
+    return look();
+  } catch (error) {
+    // ENOTDIR: there is something else in its way, so it is not there either.
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
+      return undefined;
+    throw error;
+  }
 };
+const at = (path: string): Stats | undefined => ifThere(() => statSync(path));
 
 /** As tart lays them out: a folder for each digest, a link for each tag, and the colon of a port written as %3A (§7.2). */
 export const createLocalImages = (tartHome: string): LocalImages => {
@@ -32,18 +38,14 @@ export const createLocalImages = (tartHome: string): LocalImages => {
     digestOf: async ({ repository, tag, digest }) => {
       if (digest !== undefined) return digest;
       const path = join(folder(repository), tag ?? 'latest');
-      const target = await readlink(path).catch(absent);
+      const target = ifThere(() => readlinkSync(path));
       if (target === undefined) return undefined;
       // Written relative by some versions of tart, and as a whole path by others.
       const found = /(?:^|\/)(sha256:[0-9a-f]{64})$/.exec(target)?.[1];
       if (found === undefined) throw new Error(`The link of ${tagText({ repository, tag })} names no digest`);
       return found;
     },
-    has: async ({ repository, digest }) =>
-      (await stat(join(folder(repository), digest)).catch(absent))?.isDirectory() === true,
-    hasVm: async (name) => {
-      const files = vmFiles.map((file) => stat(join(tartHome, 'vms', name, file)).catch(absent));
-      return (await Promise.all(files)).every((file) => file?.isFile() === true);
-    },
+    has: async ({ repository, digest }) => at(join(folder(repository), digest))?.isDirectory() === true,
+    hasVm: async (name) => vmFiles.every((file) => at(join(tartHome, 'vms', name, file))?.isFile() === true),
   };
 };

@@ -84,6 +84,48 @@ describe('the journal', () => {
     assert.deepEqual(await readdir(folder), ['notes.txt']);
   });
 
+  it('sees at once what somebody else has made of a file that it knows', async () => {
+    const journal = createJournal(folder);
+    await journal.write(example);
+    assert.equal((await journal.read('u1'))?.kind, 'record');
+    await createJournal(folder).write({ ...example, run: 1 });
+    assert.deepEqual(await journal.read('u1'), { kind: 'record', record: { ...example, run: 1 } });
+    await writeFile(join(folder, 'u1.json'), '{');
+    assert.equal((await journal.read('u1'))?.kind, 'unreadable');
+    await rm(join(folder, 'u1.json'));
+    assert.equal(await journal.read('u1'), undefined);
+    await journal.write({ ...example, run: 2 });
+    assert.deepEqual(await journal.list(), [{ kind: 'record', record: { ...example, run: 2 } }]);
+  });
+
+  it('reads a file once, as long as it is the same', async () => {
+    const journal = createJournal(folder);
+    await journal.write(example);
+    const first = await journal.read('u1');
+    assert.equal(await journal.read('u1'), first);
+    assert.equal((await journal.list())[0], first);
+    // As large as before, and perhaps within the same tick of the disk's clock: what we wrote ourselves is never taken for known.
+    for (let run = 1; run < 10; run += 1) {
+      await journal.write({ ...example, run });
+      assert.deepEqual(await journal.read('u1'), { kind: 'record', record: { ...example, run } });
+    }
+  });
+
+  it('takes a draft for nothing until it is committed, and clears it away when it is not', async () => {
+    const journal = createJournal(folder);
+    await journal.write(example);
+    const next = await journal.draft({ ...example, run: 1 });
+    const other = await journal.draft({ ...example, run: 2 });
+    assert.deepEqual(await journal.list(), [{ kind: 'record', record: example }]);
+    await next.commit();
+    await other.discard();
+    assert.deepEqual(await journal.list(), [{ kind: 'record', record: { ...example, run: 1 } }]);
+    assert.deepEqual(await readdir(folder), ['u1.json']);
+    await journal.draft({ ...example, run: 3 });
+    await journal.remove('u1');
+    assert.deepEqual(await readdir(folder), []);
+  });
+
   it('leaves nothing behind when a write fails, and keeps what was there', async () => {
     const journal = createJournal(folder);
     execFileSync('mkdir', ['-p', join(folder, 'u1.json', 'x')]);

@@ -22,10 +22,23 @@ export const syncFolder = async (folder: string): Promise<void> => {
   }
 };
 
-/** The old content or the new one, whatever happens meanwhile; the new one for good once this resolves. */
-export const writeDurably = async (path: string, text: string): Promise<void> => {
+/** A new content that is on the disk beside the old one, which is still the one that counts. */
+export interface Aside {
+  /** The old content or the new one, whatever happens meanwhile; the new one for good once this resolves. */
+  putInPlace(): Promise<void>;
+  /** Nobody wants it any more. */
+  discard(): Promise<void>;
+}
+
+/** All of a write that may be done before its time comes. */
+export const writeAside = async (path: string, text: string): Promise<Aside> => {
   const fresh = `${path}${temporaryMark}${randomUUID()}`;
-  try {
+  const discard = (): Promise<void> => rm(fresh, { force: true });
+  const discarding = async (error: unknown): Promise<never> => {
+    await discard();
+    throw error;
+  };
+  const write = async (): Promise<void> => {
     const file = await open(fresh, 'wx', 0o600);
     try {
       await file.writeFile(text);
@@ -34,10 +47,19 @@ export const writeDurably = async (path: string, text: string): Promise<void> =>
       // All of it is on the disk, or of no use: nobody waits for this.
       file.close().catch(() => {});
     }
-    await rename(fresh, path);
-  } catch (error) {
-    await rm(fresh, { force: true });
-    throw error;
-  }
-  await syncFolder(dirname(path));
+  };
+  await write().catch(discarding);
+  return {
+    putInPlace: async () => {
+      await rename(fresh, path).catch(discarding);
+      await syncFolder(dirname(path));
+    },
+    discard,
+  };
+};
+
+/** The old content or the new one, whatever happens meanwhile; the new one for good once this resolves. */
+export const writeDurably = async (path: string, text: string): Promise<void> => {
+  const aside = await writeAside(path, text);
+  await aside.putInPlace();
 };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { manualClock } from '@tartan/kube/clock';
+import type { Lifetime } from '../certificates/lifetime.ts';
 import { createAgentMetrics } from './agent-metrics.ts';
 
 const pod = (pool?: string) => ({
@@ -11,11 +12,16 @@ const pod = (pool?: string) => ({
 
 const createStage = () => {
   const clock = manualClock();
-  const state: { waitingSince: number | undefined; pulls: number } = { waitingSince: undefined, pulls: 0 };
+  const state: { waitingSince: number | undefined; pulls: number; client: Lifetime | undefined } = {
+    waitingSince: undefined,
+    pulls: 0,
+    client: undefined,
+  };
   const metrics = createAgentMetrics({
     clock,
     oldestWaitingSince: () => state.waitingSince,
     pullsUnderWay: () => state.pulls,
+    certificates: () => ({ client: state.client, serving: undefined }),
   });
   const lines = async (): Promise<string[]> => (await metrics.text()).body.split('\n');
   const has = async (...wanted: string[]): Promise<void> => {
@@ -72,6 +78,19 @@ describe('the metrics of the agent', () => {
       'tart_kubelet_image_pulls_under_way 2',
       'tart_kubelet_collected_total{reason="pressure"} 1',
       'tart_kubelet_collected_total{reason="orphan_clone"} 0',
+    );
+  });
+
+  test('how long its certificates are good; zero for one that it does not have', async () => {
+    const { state, has } = createStage();
+    const [from, until] = ['before', 'after'].map((when) => `tart_kubelet_certificate_not_${when}_timestamp_seconds`);
+    await has(`${from}{certificate="client"} 0`, `${until}{certificate="client"} 0`);
+    state.client = { notBefore: 5_000, notAfter: 604_805_000 };
+    await has(
+      `${from}{certificate="client"} 5`,
+      `${until}{certificate="client"} 604805`,
+      `${from}{certificate="serving"} 0`,
+      `${until}{certificate="serving"} 0`,
     );
   });
 

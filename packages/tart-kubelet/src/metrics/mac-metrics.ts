@@ -1,6 +1,7 @@
 import { agentMetricNames as names } from '@tartan/api';
 import type { Clock } from '@tartan/kube/clock';
 import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Lifetime } from '../certificates/lifetime.ts';
 import type { Worthless } from '../collect/decision.ts';
 import type { GuestDisk, Slots } from '../node/host-facts.ts';
 
@@ -9,6 +10,8 @@ export interface MacMetricsOptions {
   /** Asked whenever somebody reads the metrics. When the oldest Pod was made whose virtual machine has not started, if there is one. */
   readonly oldestWaitingSince: () => number | undefined;
   readonly pullsUnderWay: () => number;
+  /** By which the Mac is known: to the API server as its client, and to those who ask the kubelet API. Undefined: it has none. */
+  readonly certificates: () => Readonly<Record<'client' | 'serving', Lifetime | undefined>>;
 }
 
 export interface MacMetrics {
@@ -25,7 +28,7 @@ const reasons: Readonly<Record<Worthless, string>> = {
 };
 
 export const createMacMetrics = (registry: Registry, options: MacMetricsOptions): MacMetrics => {
-  const { clock, oldestWaitingSince, pullsUnderWay } = options;
+  const { clock, oldestWaitingSince, pullsUnderWay, certificates } = options;
   const registers = [registry];
   const guestDisk = new Gauge({
     name: names.guestDiskUsagePercent,
@@ -57,7 +60,20 @@ export const createMacMetrics = (registry: Registry, options: MacMetricsOptions)
       this.set(pullsUnderWay());
     },
   });
-  for (const gauge of [age, pulls]) registry.registerMetric(gauge);
+  const certificateTime = (name: string, what: string, bound: keyof Lifetime) =>
+    new Gauge({
+      name,
+      help: `${what} the certificate of this Mac is good: certificate is client or serving. Zero while it has none`,
+      labelNames: ['certificate'],
+      registers: [],
+      collect() {
+        for (const [certificate, lifetime] of Object.entries(certificates()))
+          this.set({ certificate }, (lifetime?.[bound] ?? 0) / 1000);
+      },
+    });
+  const notBefore = certificateTime(names.certificateStart, 'Since when', 'notBefore');
+  const notAfter = certificateTime(names.certificateEnd, 'Until when', 'notAfter');
+  for (const gauge of [age, pulls, notBefore, notAfter]) registry.registerMetric(gauge);
   const collected = new Counter({
     name: names.collected,
     help: 'Virtual machines and images that were deleted since nobody needed them: reason is orphan_clone, stale_image, stale_golden_base or pressure',

@@ -6,6 +6,11 @@ import { createAgentMetrics } from './agent-metrics.ts';
 export const agentMetricsTable = (): readonly MetricRow[] => {
   const clock = manualClock();
   const common = new Set(metricRows(createMetrics({ clock }).registry).map(({ name }) => name));
-  const { registry } = createAgentMetrics({ clock, oldestWaitingSince: () => undefined, pullsUnderWay: () => 0 });
+  const { registry } = createAgentMetrics({
+    clock,
+    oldestWaitingSince: () => undefined,
+    pullsUnderWay: () => 0,
+    certificates: () => ({ client: undefined, serving: undefined }),
+  });
   return metricRows(registry).filter(({ name }) => !common.has(name));
 };

@@ -1,8 +1,10 @@
 import type { Live } from '@tartan/kube';
 import { isTartError } from '@tartan/tart';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import type { Draft } from '../journal/journal.ts';
 import { writeMarker } from '../journal/marker.ts';
-import type { RunState } from '../journal/record.ts';
+import type { RunState, VmRecord } from '../journal/record.ts';
 import { type Acted, changed, failed, lookAgain, recordOf, type Scene, writeRecord } from './acted.ts';
 import type { Decision } from './decision.ts';
 import { runOf, slotsNow } from './observe.ts';
@@ -29,18 +31,34 @@ const hold = async ({ memory, uid, vm, world }: Scene): Promise<void> => {
   if (!memory.holds.has(uid)) memory.holds.set(uid, await world.holds.hold(vm));
 };
 
-/** The console session, what the guest is given, and a slot. */
+/** The console session, what the guest is given, room for its log, and a slot; with one also what the journal will say of the start. */
 const prepare = async (scene: Scene, pod: Live<Pod>, record: Snapshot['record']): Promise<Prepared> => {
   const { signal, uid, vm, world } = scene;
   const [problem, handover, slots] = await Promise.all([
-    world.session.ensure(signal).then(
+    Promise.all([world.session.ensure(signal), world.runs.prepare(runOf(scene, record, pod))]).then(
       () => undefined,
       (error: unknown) => failed(error),
     ),
     world.guests.prepare(pod, vm, { hostIP: world.hostIP() }, signal),
     slotsNow(world, { uid, vm, record }),
   ]);
-  return problem ?? (handover.kind === 'problem' ? { ...handover, kind: 'failed' } : { ...handover, slots });
+  if (problem !== undefined) return problem;
+  if (handover.kind === 'problem') return { ...handover, kind: 'failed' };
+  if (slots.ofOthers >= slots.total) return { ...handover, slots };
+  const state = { kind: 'starting', at: world.clock.now() } as const;
+  const before = recordOf({ ...scene, snapshot: { ...scene.snapshot, record } });
+  return { ...handover, slots, starting: await world.journal.draft({ ...before, state }) };
+};
+
+/** The draft, if it is the record as it is now in all but its state: then most of the write is done. */
+const writeStarting = async (scene: Scene, at: number, draft: Draft | undefined): Promise<VmRecord> => {
+  const before = recordOf(scene);
+  if (draft !== undefined && isDeepStrictEqual({ ...draft.record, state: before.state }, before)) {
+    await draft.commit();
+    return draft.record;
+  }
+  await draft?.discard();
+  return writeRecord(scene, { state: { kind: 'starting', at } });
 };
 
 /** A fresh clone under a name that is free: the driver refuses any other (G29). A failed clone deletes nothing (G12). */
@@ -114,7 +132,7 @@ export const boot = async (scene: Scene, pod: Live<Pod>): Promise<Acted> => {
   if (!Number.isNaN(created)) world.observer?.starting(pod, clock.now() - created);
   memory.addresses.forget(uid);
   const at = clock.now();
-  const starting = await writeRecord(scene, { state: { kind: 'starting', at } });
+  const starting = await writeStarting(scene, at, handover.starting);
   const next: Scene = { ...scene, snapshot: { ...scene.snapshot, record: starting } };
   try {
     const process = await runs.start(run, handover.shares);

@@ -1,4 +1,5 @@
-import { lstat, readdir } from 'node:fs/promises';
+import { lstatSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Live } from '@tartan/kube';
 import { isSameProcess, type VmProcess, vmProcesses } from '@tartan/tart';
@@ -47,29 +48,22 @@ const isGone = async (
   return found === undefined;
 };
 
-const isFolderThere = async (path: string): Promise<boolean> => {
-  try {
-    await lstat(path);
-    return true;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
-    throw error;
-  }
-};
+/** Without waiting: the answer takes microseconds, and a turn of the event loop takes longer than that. */
+const isFolderThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
-const vmOf = async (
+const vmOf = (
   { vmsFolder }: PodWorld,
   vm: string,
   running: readonly VmProcess[],
   record: Snapshot['record'],
   address: string | undefined,
-): Promise<Vm> => {
+): Vm => {
   const mine = running.filter(({ name }) => name === vm);
   const known = typeof record === 'object' && record.state.kind === 'running' ? record.state.process : undefined;
   const process = mine.find((one) => known !== undefined && isSameProcess(one, known)) ?? mine[0];
   if (process !== undefined)
     return { kind: 'running', process: { pid: process.pid, startedAt: process.startedAt }, address };
-  return { kind: (await isFolderThere(join(vmsFolder, vm))) ? 'stopped' : 'missing' };
+  return { kind: isFolderThere(join(vmsFolder, vm)) ? 'stopped' : 'missing' };
 };
 
 type Mine = { readonly uid: string; readonly vm: string; readonly record: Snapshot['record'] };
@@ -102,7 +96,7 @@ export const slotsNow = async (world: PodWorld, mine: Mine): Promise<Snapshot['s
  * is made.
  */
 const listFor = async ({ processes, recentProcesses, vmsFolder }: PodWorld, { vm, record }: Mine) =>
-  record === undefined && !(await isFolderThere(join(vmsFolder, vm))) ? recentProcesses() : processes.list();
+  record === undefined && !isFolderThere(join(vmsFolder, vm)) ? recentProcesses() : processes.list();
 
 /** What nobody can tell is said to be unknown, and never left out as if it were not there (G13, G29). */
 const look = async (
@@ -115,7 +109,7 @@ const look = async (
     const [list, entries] = await Promise.all([listFor(world, mine), journal.list()]);
     const running = vmProcesses(list, tartPaths);
     return {
-      vm: await vmOf(world, mine.vm, running, mine.record, address),
+      vm: vmOf(world, mine.vm, running, mine.record, address),
       slots: slotsBeside(world, mine, running, entries),
     };
   } catch (error) {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { manualClock } from '@tartan/kube/clock';
+import type { VmRecord } from '../journal/record.ts';
 import { createPreparations, type Prepared } from './preparations.ts';
 
-const ready = (...skipped: string[]): Prepared => ({
+const ready = (...skipped: string[]): Extract<Prepared, { kind: 'ready' }> => ({
   kind: 'ready',
   shares: [],
   skipped,
@@ -41,5 +42,33 @@ describe('what a start needs, prepared while its disk is cloned', () => {
     assert.deepEqual(steps, ['first', 'second']);
     preparations.begin('b', async () => Promise.reject(new Error('nor this')));
     await preparations.drop('b');
+  });
+
+  it('leaves no draft behind that nobody takes; whoever takes it has it', async () => {
+    const clock = manualClock();
+    const preparations = createPreparations(clock);
+    const discarded: string[] = [];
+    const record: VmRecord = {
+      version: 1,
+      vm: 'vm',
+      pod: { uid: 'a', namespace: 'ns', name: 'a' },
+      image: { reference: '' },
+      createdAt: 0,
+      run: 0,
+      state: { kind: 'starting', at: 0 },
+    };
+    const drafted = (name: string) => async (): Promise<Prepared> => ({
+      ...ready(),
+      starting: { record, commit: async () => {}, discard: async () => void discarded.push(name) },
+    });
+    preparations.begin('a', drafted('taken'));
+    await preparations.take('a', never);
+    preparations.begin('a', drafted('dropped'));
+    await preparations.drop('a');
+    preparations.begin('a', drafted('replaced'));
+    preparations.begin('a', drafted('too old'));
+    clock.advance(15_001);
+    await preparations.take('a', async () => ready('late'));
+    assert.deepEqual(discarded, ['dropped', 'replaced', 'too old']);
   });
 });

@@ -1,11 +1,16 @@
 import type { Clock } from '@tartan/kube/clock';
 import type { Handover } from '../guest/guests.ts';
+import type { Draft } from '../journal/journal.ts';
 import type { Acted } from './acted.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** What a start needs besides its disk, or why it cannot be had. */
 export type Prepared =
-  | (Extract<Handover, { kind: 'ready' }> & { readonly slots: Snapshot['slots'] })
+  | (Extract<Handover, { kind: 'ready' }> & {
+      readonly slots: Snapshot['slots'];
+      /** What the journal will say of it. Not without a slot. */
+      readonly starting?: Draft | undefined;
+    })
   | Extract<Acted, { kind: 'failed' }>;
 
 /** Starts that are made ready while their disks are cloned: neither needs the other. Memory only, and good for a moment. */
@@ -26,7 +31,8 @@ export const createPreparations = (clock: Pick<Clock, 'monotonic'>): Preparation
   const drop = async (uid: string): Promise<void> => {
     const before = begun.get(uid);
     begun.delete(uid);
-    await before?.done.catch(() => {});
+    const prepared = await before?.done.catch(() => undefined);
+    if (prepared?.kind === 'ready') await prepared.starting?.discard().catch(() => {});
   };
   return {
     drop,

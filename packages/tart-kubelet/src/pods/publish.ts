@@ -154,11 +154,10 @@ export const createPublisher = ({ client, nodeName, known, clock, log }: Publish
     want: (uid, status) => {
       const line = lineOf(uid);
       line.last = status;
-      const patience = patienceFor(uid, status);
-      // While a write is under way nobody knows yet what the server has.
-      if (patience === undefined && !line.running) return;
+      // While a write is under way nobody knows yet what the server has. To compare is work, so it is done only where it decides.
+      if (!line.running && patienceFor(uid, status) === undefined) return;
       line.next = status;
-      if ((patience ?? 0) < line.pausing) line.wake.abort();
+      if (line.pausing > 0 && (patienceFor(uid, status) ?? 0) < line.pausing) line.wake.abort();
       if (line.running) return;
       line.running = true;
       line.busy = line.busy

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { appendFileSync, lstatSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { type Clock, manualClock } from '@tartan/kube/clock';
@@ -53,6 +53,19 @@ describe('the runs of virtual machines', () => {
     assert.equal(runs.isFinished(bench.run), true);
     assert.equal(bench.text('stdout'), 'hello\n');
     assert.equal(bench.text('stderr'), 'guest has stopped the virtual machine\n');
+  });
+
+  test('are made room for beforehand: that is no start, and the start makes it where nobody did', async () => {
+    await runs.prepare(bench.run);
+    await runs.prepare(bench.run);
+    assert.equal(statSync(dirname(raw())).mode & 0o777, 0o700);
+    assert.equal((await runs.remains(bench.run, false)).started, false);
+    // Gone with the Pod, and made anew by the start.
+    await runs.remove(bench.run.podUID);
+    await start();
+    assert.equal(statSync(dirname(raw())).mode & 0o777, 0o700);
+    writeFileSync(join(bench.folder, 'logs', 'uid-2'), 'in the way');
+    await assert.rejects(runs.prepare({ ...bench.run, podUID: 'uid-2' }), (error) => isTartError(error, 'other'));
   });
 
   test('show what the guest and tart say while they are on', async () => {

@@ -1,11 +1,13 @@
-import { lstat, rm } from 'node:fs/promises';
+import { lstatSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import type { Logger } from '@tartan/kube';
 import { type Clock, sleep } from '@tartan/kube/clock';
-import { adoptVm, type ProcessTable, readLogTail, runEnding, type Tart, TartError, type VmExit } from '@tartan/tart';
+import { adoptVm, type ProcessTable, readLogTail, runEnding, type Tart, type VmExit } from '@tartan/tart';
 import type { LogChanges } from '../logs/log-changes.ts';
 import { copiedMark, type LogFiles, olderGeneration, rawOutput } from '../logs/log-files.ts';
-import { readCopied, readCopiedNow } from './copied.ts';
+import { readCopiedNow } from './copied.ts';
 import { type Copier, createCopier } from './copier.ts';
+import { createLogRoom } from './log-room.ts';
 import type { Run, Runs } from './runs.ts';
 import { type ProcessExists, processExists, seldomAsking } from './seldom-asking.ts';
 
@@ -48,12 +50,14 @@ const exitPatienceMs = 2_000;
 
 const keyOf = ({ podUID, container, run }: Omit<Run, 'vm'>): string => `${podUID}/${container}/${run}`;
 
-const isThere = (file: string): Promise<boolean> =>
-  lstat(file).then(
-    () => true,
+const isThere = (file: string): boolean => {
+  try {
+    return lstatSync(file, { throwIfNoEntry: false }) !== undefined;
+  } catch {
     // In doubt it was started: what ran must not run again.
-    (error: unknown) => !(error instanceof Error && 'code' in error && error.code === 'ENOENT'),
-  );
+    return true;
+  }
+};
 
 export const createRuns = (options: RunsOptions): RunningRuns => {
   const { tart, processes, clock, log, files, changes, statusFolder, onExit } = options;
@@ -61,6 +65,7 @@ export const createRuns = (options: RunsOptions): RunningRuns => {
   const exists = options.processExists ?? processExists;
   const watched = new Map<string, Watched>();
   const finished = new Set<string>();
+  const room = createLogRoom(files);
   let isStopped = false;
 
   const isFinished = (run: Omit<Run, 'vm'>): boolean => {
@@ -110,13 +115,10 @@ export const createRuns = (options: RunsOptions): RunningRuns => {
   };
 
   return {
+    prepare: (run) => room.make(run),
+
     start: async (run, shares) => {
-      const path = await files.prepare(run).catch((cause: unknown) => {
-        throw new TartError('other', `The log of ${run.vm} cannot be written: ${String(cause)}`, {
-          command: 'run',
-          cause,
-        });
-      });
+      const path = await room.take(run);
       // Its disk is thrown away with it: nearly twice as fast (INC-57).
       const about = { logFile: rawOutput(path), shares, rootDiskCaching: 'cached' } as const;
       const { pid, startedAt, exited } = await tart.run(run.vm, about);
@@ -144,10 +146,11 @@ export const createRuns = (options: RunsOptions): RunningRuns => {
         const one = watched.get(keyOf(run));
         if (!isOn && one?.exiting !== undefined) await orPatience(one.exiting);
         const { exit } = one ?? {};
-        const { cutOff = '' } = await readCopied(copiedMark(path));
-        const text = cutOff + (await readLogTail(rawOutput(path)));
+        const { cutOff = '' } = readCopiedNow(copiedMark(path));
+        const started = isThere(rawOutput(path));
+        const text = started ? cutOff + (await readLogTail(rawOutput(path))) : cutOff;
         return {
-          started: await isThere(rawOutput(path)),
+          started,
           exitedAt: exit?.at,
           exitCode: exit?.code,
           ending: runEnding({ code: exit?.code, signal: exit?.signal }, text),
@@ -171,7 +174,7 @@ export const createRuns = (options: RunsOptions): RunningRuns => {
       const key = keyOf(run);
       if (finished.has(key)) return;
       const { path, copier } = watchedOf(run);
-      if (await isThere(rawOutput(path))) await copier.finish();
+      if (isThere(rawOutput(path))) await copier.finish();
       finished.add(key);
       changes.changed(path);
     },
@@ -182,6 +185,7 @@ export const createRuns = (options: RunsOptions): RunningRuns => {
       const keys = [...watched.keys(), ...finished].filter((key) => key.startsWith(`${podUID}/`));
       const paths = keys.flatMap((key) => watched.get(key)?.path ?? []);
       await Promise.all(keys.map(forget));
+      room.forget(podUID);
       await files.remove(podUID);
       for (const path of paths) changes.forget(path);
     },

@@ -17,6 +17,8 @@ export interface Run {
  * own log from its status share. An agent that comes back goes on where the last one was.
  */
 export interface Runs {
+  /** Makes room for what it will write, so that `start` need not: any time before, and safe to repeat. Rejects with a TartError. */
+  prepare(run: Run): Promise<void>;
   /** `tart run`. Rejects with a TartError; then nothing runs, and the caller takes the start back. */
   start(run: Run, shares: readonly Share[]): Promise<ProcessIdentity>;
   /** A process that is there already: watches its end and copies its log from now on. Does nothing for one that is watched. */
