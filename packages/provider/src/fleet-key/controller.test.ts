@@ -39,6 +39,26 @@ describe('the key of a fleet', () => {
     await stop();
   });
 
+  test('is there before the fleet has a machine, so that Macs that are installed now know it (I-30)', async (t) => {
+    const stage = await setStage(t);
+    await stage.addFleet('runners');
+    const { is, stop } = await stage.start();
+    await is('runners', 'ready');
+    assert.equal(stage.keysAtScaleway()[0]?.name, 'runners');
+    await stop();
+  });
+
+  test('is not made for a fleet that is there only because of its machine', async (t) => {
+    const stage = await setStage(t);
+    await stage.addFleet('m1', { 'tuist.dev/managed-by': 'capi-scaleway-applesilicon' });
+    await stage.addFleet('runners');
+    const { is, keys, stop } = await stage.start();
+    await is('runners', 'ready');
+    assert.deepEqual(keys.of('m1'), { kind: 'pending' });
+    assert.equal(stage.keysAtScaleway().length, 1);
+    await stop();
+  });
+
   test('is one of its own for a machine that is of no fleet', async (t) => {
     const stage = await setStage(t);
     await stage.addMachine('m1');

@@ -1,4 +1,4 @@
-import type { ScalewayAppleSiliconMachine } from '@tartan/api';
+import { labels, type MacFleet, type ScalewayAppleSiliconMachine } from '@tartan/api';
 import { newKeyPair } from '@tartan/host';
 import {
   again,
@@ -7,6 +7,7 @@ import {
   type ControllerOptions,
   createController,
   fromCache,
+  type Live,
   type Reconcile,
   settled,
   type WatchCache,
@@ -19,6 +20,7 @@ import { createKeyBoard } from './key-board.ts';
 
 export interface FleetKeysOptions extends Omit<Keeper, 'board' | 'newKeyPair' | 'verifyEveryMs' | 'verified'> {
   readonly machines: WatchCache<ScalewayAppleSiliconMachine>;
+  readonly macFleets: WatchCache<MacFleet>;
   readonly clock: Clock;
   readonly metrics?: ControllerOptions['metrics'];
   readonly newKeyPair?: Keeper['newKeyPair'];
@@ -29,18 +31,20 @@ export interface FleetKeysOptions extends Omit<Keeper, 'board' | 'newKeyPair' | 
 const usualVerifyMs = 10 * 60_000;
 
 /**
- * An SSH key for each fleet that has machines: made, stored, registered at Scaleway, and looked at again now and then. Keys outlive their
- * machines, since Macs have them.
+ * An SSH key for each fleet, also before it has machines, as Macs know those keys only that are there when they are installed: made, stored,
+ * registered at Scaleway, and looked at again now and then. Keys outlive their machines, since Macs have them.
  * Needs: get, create, patch of secrets in the namespace of secrets; the permission set SSHKeysFullAccess at Scaleway.
  */
 export const createFleetKeys = (options: FleetKeysOptions): FleetKeys & { readonly controller: Controller } => {
-  const { machines, clock, log, metrics, verifyEveryMs = usualVerifyMs } = options;
+  const { machines, macFleets, clock, log, metrics, verifyEveryMs = usualVerifyMs } = options;
   const board = createKeyBoard();
   /** When Scaleway last said so, by the monotonic clock. */
   const verifiedAt = new Map<string, number>();
   const verified = (fleet: string): unknown => verifiedAt.set(fleet, clock.monotonic());
   const keeper: Keeper = { newKeyPair, ...options, verifyEveryMs, board, verified };
-  const isWanted = (fleet: string): boolean => machines.list().some((machine) => keyNameOf(machine) === fleet);
+  const isWanted = (fleet: string): boolean =>
+    macFleets.list().some((each) => keyNamesOf(each).includes(fleet)) ||
+    machines.list().some((machine) => keyNameOf(machine) === fleet);
 
   const reconcile: Reconcile = async (fleet, signal) => {
     if (!isWanted(fleet)) {
@@ -64,7 +68,10 @@ export const createFleetKeys = (options: FleetKeysOptions): FleetKeys & { readon
   const controller = createController({
     name: 'fleet-key',
     reconcile,
-    sources: [fromCache(machines, (machine) => [keyNameOf(machine)], changesFleets)],
+    sources: [
+      fromCache(machines, (machine) => [keyNameOf(machine)], changesFleets),
+      fromCache(macFleets, keyNamesOf, comesOrGoes),
+    ],
     clock,
     log,
     ...(metrics && { metrics }),
@@ -75,6 +82,12 @@ export const createFleetKeys = (options: FleetKeysOptions): FleetKeys & { readon
 /** Machines write their status all the time. */
 const changesFleets = (change: CacheChange<ScalewayAppleSiliconMachine>): boolean =>
   change.type !== 'changed' || keyNameOf(change.object) !== keyNameOf(change.previous);
+
+/** Of a fleet that people made. One that was made for machines is there because of them, and they ask for the key themselves. */
+const keyNamesOf = ({ metadata: { name, labels: given } }: Live<MacFleet>): string[] =>
+  given?.[labels.managedBy] === undefined ? [name] : [];
+
+const comesOrGoes = ({ type }: CacheChange<MacFleet>): boolean => type !== 'changed';
 
 const troubleWith = (fleet: string, error: unknown): string =>
   `The SSH key of the fleet ${fleet} could not be made or registered: ${error instanceof Error ? error.message : String(error)} It is tried again.`;

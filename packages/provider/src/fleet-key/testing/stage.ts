@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { machine } from '@tartan/api';
+import { machine, macFleet } from '@tartan/api';
 import { createClient, createWatchCache, isKubeError, secrets, type Transport } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
 import { createHostPool } from '@tartan/scaleway';
@@ -57,6 +57,8 @@ export const setStage = async (t: TestContext, permissions?: readonly string[]) 
         machine.resource,
         machine.make({ metadata: { name, namespace }, spec: fleetName ? { fleetName } : {} }),
       ),
+    addFleet: (name: string, labels?: Record<string, string>) =>
+      client.create(macFleet.resource, macFleet.make({ metadata: { name, namespace, ...(labels && { labels }) } })),
     removeMachine: (name: string) => client.delete(machine.resource, { namespace, name }),
     addSecret: (fleet: string, stringData: Record<string, string>) =>
       client.create(secrets, { apiVersion: 'v1', kind: 'Secret', metadata: secretName(fleet), stringData }),
@@ -79,15 +81,26 @@ const startProcess = async ({ transport, clock, url, more }: ProcessParts) => {
   const client = createClient(transport, { clock });
   const { log, lines } = recordingLog();
   const machines = createWatchCache({ client, resource: machine.resource, clock, log, random: () => 0.5 });
+  const macFleets = createWatchCache({ client, resource: macFleet.resource, clock, log, random: () => 0.5 });
   const pool = createHostPool({ ...account, apiURL: url, tries: 1, rate: 1000 });
   const redacted: string[] = [];
   const redactor = { add: (value: string) => void redacted.push(value) };
-  const keys = createFleetKeys({ client, pool, machines, secretsNamespace: namespace, clock, log, redactor, ...more });
+  const keys = createFleetKeys({
+    client,
+    pool,
+    machines,
+    macFleets,
+    secretsNamespace: namespace,
+    clock,
+    log,
+    redactor,
+    ...more,
+  });
   const heard: string[] = [];
   keys.subscribe((fleet) => heard.push(fleet));
   const stopping = new AbortController();
-  const running = [machines.run(stopping.signal)];
-  await machines.synced;
+  const running = [machines.run(stopping.signal), macFleets.run(stopping.signal)];
+  await Promise.all([machines.synced, macFleets.synced]);
   running.push(keys.controller.run(stopping.signal));
   return {
     keys,
