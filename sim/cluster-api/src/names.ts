@@ -64,3 +64,6 @@ export const nodeLabelDomains = [
   'node-restriction.kubernetes.io',
   'node.cluster.x-k8s.io',
 ] as const;
+
+/** A Node that cannot be deleted for so long is left behind, unless a Machine says otherwise. */
+export const usualNodeDeletionSeconds = 10;

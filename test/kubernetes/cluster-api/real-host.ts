@@ -12,7 +12,10 @@ export interface Place {
 }
 
 /** A real control plane of its own, since core's kinds are there once for all, with somebody at work who plays core. Answers how to end that. */
-export const realHost = async (startCore: (place: Place) => Promise<() => Promise<unknown>>): Promise<Host> => {
+export const realHost = async (
+  startCore: (place: Place) => Promise<() => Promise<unknown>>,
+  { momentMs = 300 }: { readonly momentMs?: number } = {},
+): Promise<Host> => {
   const controlPlane = await startControlPlane({ controllerManager: true });
   const { url: server, caCertificate: ca, clientCertificate: cert, clientKey: key } = controlPlane;
   const transport = httpsTransport({ server, ca, clock, credentials: () => ({ certificate: { cert, key } }) });
@@ -30,11 +33,14 @@ export const realHost = async (startCore: (place: Place) => Promise<() => Promis
       kubeconfig: await readFile(controlPlane.adminKubeconfigPath, 'utf8'),
       now: () => clock.now(),
       // Others work at their own pace; to look more often would only slow them down.
-      moment: () => setTimeout(300),
+      moment: () => setTimeout(momentMs),
       patienceMs: 120_000,
       stop: async () => {
-        await stopCore();
-        await close();
+        try {
+          await stopCore();
+        } finally {
+          await close();
+        }
       },
     };
   } catch (error) {

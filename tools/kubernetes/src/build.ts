@@ -1,7 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cacheFolder, cacheKey, exists, fillOnce } from './build/cache.ts';
 import { BuildError, go, requireGo } from './build/go-command.ts';
+import { copyCarried, editedSources } from './build/sources.ts';
 import { type BinaryName, moduleFolder, type Recipe, readGoMod, recipeOf, recipes } from './build/recipes.ts';
 
 export interface BuildOptions {
@@ -49,7 +51,9 @@ export const builtFolder = (recipe: Recipe, env: NodeJS.ProcessEnv): string => {
   const commands = recipe.binaries.map((binary) =>
     [binary.name, ...buildArguments(recipe, binary.package, version, '')].join(' '),
   );
-  const key = cacheKey([process.platform, process.arch, text, sums, ...commands]);
+  const { edits = [], carries = {} } = recipe;
+  const changes = edits.length + Object.keys(carries).length > 0 ? [JSON.stringify({ edits, carries })] : [];
+  const key = cacheKey([process.platform, process.arch, text, sums, ...commands, ...changes]);
   return join(cacheFolder(env), 'kubernetes', `${recipe.module}-${version}-${key}`);
 };
 
@@ -77,13 +81,21 @@ const build = async (
   const { version, goVersion } = readGoMod(recipe);
   const run = { cwd: moduleFolder(recipe), env: { ...env, CGO_ENABLED: '0', GOWORK: 'off' } };
   await requireGo(goVersion, run);
-  for (const binary of recipe.binaries) {
-    log(
-      `building ${binary.name} ${version} with Go (only the first time; minutes if Go has to fetch and compile its sources) …`,
-    );
-    const started = performance.now();
-    await go(buildArguments(recipe, binary.package, version, join(output, binary.name)), run);
-    log(`built ${binary.name} ${version} in ${Math.round((performance.now() - started) / 1000)} s`);
+  await copyCarried(recipe, output, run);
+  const workshop = mkdtempSync(join(tmpdir(), 'tartan-build-'));
+  try {
+    const edits = await editedSources(recipe, workshop, run);
+    for (const binary of recipe.binaries) {
+      log(
+        `building ${binary.name} ${version} with Go (only the first time; minutes if Go has to fetch and compile its sources) …`,
+      );
+      const started = performance.now();
+      const [verb = 'build', ...rest] = buildArguments(recipe, binary.package, version, join(output, binary.name));
+      await go([verb, ...edits, ...rest], run);
+      log(`built ${binary.name} ${version} in ${Math.round((performance.now() - started) / 1000)} s`);
+    }
+  } finally {
+    rmSync(workshop, { recursive: true, force: true });
   }
 };
 

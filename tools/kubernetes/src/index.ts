@@ -1,6 +1,7 @@
 export { type ApiAnswer, type ApiRequestOptions, apiRequest, getJson } from './api-request.ts';
 export type { BinaryName } from './build/recipes.ts';
 export { type BuildOptions, ensureBinaries } from './build.ts';
+export { type ClusterApi, type ClusterApiOptions, type ClusterApiVersion, startClusterApi } from './cluster-api.ts';
 export {
   type ControlPlane,
   type ControlPlaneOptions,

@@ -30,9 +30,9 @@ const isLeaving = ({ metadata }: KubeObject): boolean => metadata?.deletionTimes
 export const decideDeletion = (snapshot: Snapshot): Deletion => {
   const { cluster, infrastructure, controlPlane } = snapshot;
   const workers = [
-    ['MachineDeployment', snapshot.machineDeployments],
-    ['MachineSet', snapshot.machineSets],
-    ['Machine', snapshot.machines],
+    ['MachineDeployment', snapshot.machineDeployments, 'MachineDeployments'],
+    ['MachineSet', snapshot.machineSets, 'MachineSets'],
+    ['Machine', snapshot.machines, 'Worker Machines'],
   ] as const;
   if (workers.some(([, objects]) => objects.length > 0))
     return {
@@ -45,7 +45,7 @@ export const decideDeletion = (snapshot: Snapshot): Deletion => {
       ),
       left: workers
         .filter(([, objects]) => objects.length > 0)
-        .map(([kind, objects]) => `${kind}s: ${objects.map(({ metadata }) => metadata.name).join(', ')}`),
+        .map(([, objects, heading]) => `${heading}: ${objects.map(({ metadata }) => metadata.name).join(', ')}`),
     };
   for (const [kind, object] of [
     ['controlPlane', controlPlane],

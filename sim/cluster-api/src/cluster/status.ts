@@ -1,4 +1,5 @@
 import { type ConditionUpdate, isTrue } from '@tartan/kube';
+import { aggregateConditions } from '../conditions/aggregate.ts';
 import { mergeConditions, partOf } from '../conditions/merge.ts';
 import { mirrorCondition } from '../conditions/mirror.ts';
 import { countMachines, machinesReady, machinesUpToDate, notRemediating } from '../conditions/of-machines.ts';
@@ -101,10 +102,11 @@ const connectionCondition = (provisioned: boolean, kubeconfig: boolean): Conditi
 const workersCondition = ({ machineDeployments }: Snapshot): ConditionUpdate =>
   machineDeployments.length === 0
     ? { type: 'WorkersAvailable', status: 'True', reason: 'NoWorkers' }
-    : mergeConditions(
-        machineDeployments.map(({ metadata, status }) => ({
+    : aggregateConditions(
+        'MachineDeployment',
+        machineDeployments.map(({ metadata: { name }, status }) => ({
           ...partOf(status?.conditions, 'Available'),
-          owner: `MachineDeployment ${metadata.name}`,
+          name,
         })),
         {
           type: 'WorkersAvailable',
@@ -115,11 +117,9 @@ const workersCondition = ({ machineDeployments }: Snapshot): ConditionUpdate =>
 /** `RollingOut`, `ScalingUp`, `ScalingDown`: whether any MachineDeployment does. */
 const movements = ({ machineDeployments }: Snapshot): ConditionUpdate[] =>
   (['RollingOut', 'ScalingUp', 'ScalingDown'] as const).map((type) =>
-    mergeConditions(
-      machineDeployments.map(({ metadata, status }) => ({
-        ...partOf(status?.conditions, type),
-        owner: `MachineDeployment ${metadata.name}`,
-      })),
+    aggregateConditions(
+      'MachineDeployment',
+      machineDeployments.map(({ metadata: { name }, status }) => ({ ...partOf(status?.conditions, type), name })),
       {
         type,
         reasons: { issue: type, unknown: `${type}Unknown`, fine: `Not${type}` },
@@ -166,10 +166,13 @@ export const statusOf = (snapshot: Snapshot, deletion: Deletion | undefined): Cl
       ...movements(snapshot),
       machinesReady(machines, 'WorkerMachinesReady'),
       machinesUpToDate(machines, 'WorkerMachinesUpToDate'),
+      // Nobody here makes Machines for a control plane.
+      machinesReady([], 'ControlPlaneMachinesReady'),
+      machinesUpToDate([], 'ControlPlaneMachinesUpToDate'),
       notRemediating,
       deletingCondition(deletion),
     ],
-    now,
+    { now, generation },
   );
   const available = mergeConditions(
     ['Deleting', 'RemoteConnectionProbe', 'InfrastructureReady', 'ControlPlaneAvailable', 'WorkersAvailable'].map(
@@ -183,7 +186,7 @@ export const statusOf = (snapshot: Snapshot, deletion: Deletion | undefined): Cl
   );
   return {
     ...cluster.status,
-    conditions: setConditions(conditions, [available], now),
+    conditions: setConditions(conditions, [available], { now, generation }),
     initialization,
     workers: {
       desiredReplicas: machineDeployments.reduce((total, { spec }) => total + (spec?.replicas ?? 1), 0),
@@ -199,5 +202,8 @@ export const statusOf = (snapshot: Snapshot, deletion: Deletion | undefined): Cl
 /** While nothing may be touched, only that is said. */
 export const pausedStatus = ({ cluster, now }: Snapshot): ClusterStatus => ({
   ...cluster.status,
-  conditions: setConditions(cluster.status?.conditions, [pausedCondition(cluster, 'Cluster', cluster)], now),
+  conditions: setConditions(cluster.status?.conditions, [pausedCondition(cluster, 'Cluster', cluster)], {
+    now,
+    generation: cluster.metadata.generation,
+  }),
 });

@@ -23,7 +23,8 @@ describe('several conditions as one', () => {
     ['False is good news', [part('A', 'False')], { negative: ['A'] }, 'True Good '],
     ['the whole is bad news', [part('A', 'True', 'x')], { negative: ['A'], targetIsNegative: true }, 'True Bad * A: x'],
     ['none', [], { targetIsNegative: true }, 'False Good '],
-    ['owners are named', [part('A', 'False', 'a\nb', { owner: 'Machine m' })], {}, 'False Bad * Machine m:\n  a\n  b'],
+    ['another name', [part('A', 'False', 'a', { label: 'Node.A' })], {}, 'False Bad * Node.A: a'],
+    ['a list stands below', [part('A', 'False', '* a: b')], {}, 'False Bad * A:\n  * a: b'],
     ['a weight wins', [part('A', 'False', '', { weight: 'fine' })], {}, 'True Good '],
   ];
   for (const [name, parts, options, told] of table)

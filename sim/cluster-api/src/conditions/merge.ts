@@ -1,12 +1,13 @@
 import type { Condition, ConditionStatus, ConditionUpdate } from '@tartan/kube';
+import { below } from './below.ts';
 
 /** What a condition means for the whole that it is part of. */
-type Weight = 'issue' | 'unknown' | 'fine';
+export type Weight = 'issue' | 'unknown' | 'fine';
 
-/** A condition as it counts: its owner is named when there are several. */
+/** A condition as it counts. */
 export interface Part extends Pick<Condition, 'type' | 'status' | 'reason' | 'message'> {
-  /** `Machine a`. */
-  owner?: string;
+  /** What it is called, if not by its type. */
+  label?: string;
   /** Overrides what its status says. */
   weight?: Weight;
 }
@@ -21,6 +22,8 @@ export interface Merge {
   targetIsNegative?: boolean;
 }
 
+export type Weighed<P extends Part> = P & { readonly weight: Weight };
+
 const weigh = ({ type, status, weight }: Part, negative: readonly string[]): Weight => {
   if (weight !== undefined) return weight;
   if (status === 'Unknown') return 'unknown';
@@ -32,25 +35,23 @@ const statusOf = (worst: Weight, targetIsNegative: boolean): ConditionStatus => 
   return (worst === 'fine') === targetIsNegative ? 'False' : 'True';
 };
 
-/** Several lines stand below their heading, further to the right. */
-const below = (text: string): string => (text.includes('\n') ? `\n${text.replaceAll(/^/gm, '  ')}` : ` ${text}`);
-
-const line = ({ owner, type, message, reason }: Part): string => `* ${owner ?? type}:${below(message || reason)}`;
-
-/** Several conditions as one: the worst decides, and all that are not fine say why. */
-export const mergeConditions = (parts: readonly Part[], merge: Merge): ConditionUpdate => {
-  const { type, reasons, negative = [], targetIsNegative = false } = merge;
-  const weighed = parts.map((part) => ({ part, weight: weigh(part, negative) }));
-  const worst =
-    (['issue', 'unknown'] as const).find((weight) => weighed.some((each) => each.weight === weight)) ?? 'fine';
-  const told = weighed.filter(({ weight, part }) => weight !== 'fine' || (worst === 'fine' && part.message !== ''));
-  return {
-    type,
-    status: statusOf(worst, targetIsNegative),
-    reason: reasons[worst],
-    message: told.map(({ part }) => line(part)).join('\n'),
-  };
+/** The worst decides, and all that are not fine say why. How is for `tell`. */
+export const mergeWith = <P extends Part>(
+  parts: readonly P[],
+  { type, reasons, negative = [], targetIsNegative = false }: Merge,
+  tell: (told: readonly Weighed<P>[]) => string,
+): ConditionUpdate => {
+  const weighed = parts.map((part) => ({ ...part, weight: weigh(part, negative) }));
+  const worst = (['issue', 'unknown'] as const).find((each) => weighed.some(({ weight }) => weight === each)) ?? 'fine';
+  const told = weighed.filter(({ weight, message }) => weight !== 'fine' || (worst === 'fine' && message !== ''));
+  return { type, status: statusOf(worst, targetIsNegative), reason: reasons[worst], message: tell(told) };
 };
+
+const line = ({ label, type, message, reason }: Part): string => `* ${label ?? type}:${below(message || reason)}`;
+
+/** Several conditions of one object as one. */
+export const mergeConditions = (parts: readonly Part[], merge: Merge): ConditionUpdate =>
+  mergeWith(parts, merge, (told) => told.map(line).join('\n'));
 
 /** That condition of these, or one that says that nobody has said anything yet. */
 export const partOf = (conditions: readonly Condition[] | undefined, type: string): Part =>

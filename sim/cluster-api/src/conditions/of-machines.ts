@@ -1,6 +1,7 @@
 import { type ConditionUpdate, getCondition, isTrue } from '@tartan/kube';
 import type { Counts, Machine } from '../kinds.ts';
-import { mergeConditions, partOf } from './merge.ts';
+import { aggregateConditions } from './aggregate.ts';
+import { partOf } from './merge.ts';
 
 /** What can be said of some Machines together, whoever they belong to. */
 
@@ -34,11 +35,9 @@ const together = (
 ): ConditionUpdate =>
   machines.length === 0
     ? { type, status: 'True', reason: 'NoReplicas' }
-    : mergeConditions(
-        machines.map(({ metadata, status }) => ({
-          ...partOf(status?.conditions, of),
-          owner: `Machine ${metadata?.name ?? ''}`,
-        })),
+    : aggregateConditions(
+        'Machine',
+        machines.map(({ metadata, status }) => ({ ...partOf(status?.conditions, of), name: metadata?.name ?? '' })),
         { type, reasons },
       );
 

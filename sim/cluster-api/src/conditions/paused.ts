@@ -10,12 +10,10 @@ const pausesOf = (cluster: Cluster, kind: string, { metadata }: KubeObject): str
 
 export const pausedCondition = (cluster: Cluster, kind: string, object: KubeObject): ConditionUpdate => {
   const pauses = pausesOf(cluster, kind, object);
-  const { generation } = object.metadata ?? {};
   return {
     type: 'Paused',
     ...(pauses.length > 0
       ? { status: 'True', reason: 'Paused', message: pauses.join(', ') }
       : { status: 'False', reason: 'NotPaused' }),
-    ...(generation !== undefined && { observedGeneration: generation }),
   };
 };

@@ -22,7 +22,8 @@ const availableCondition = ({ deployment }: Snapshot, available: number): Condit
   const needed = replicas - limitsOf(deployment).maxUnavailable;
   if (available >= needed) return { type, status: 'True', reason: 'Available' };
   const limit = rollout?.strategy?.rollingUpdate?.maxUnavailable;
-  const why = limit === undefined ? '' : ` (maxUnavailable is ${limit}, spec.replicas is ${replicas})`;
+  const why =
+    limit === undefined ? '' : ` (spec.strategy.rollout.maxUnavailable is ${limit}, spec.replicas is ${replicas})`;
   return {
     type,
     status: 'False',
@@ -80,7 +81,7 @@ export const statusOf = (snapshot: Snapshot): Status => {
         notRemediating,
         deletingCondition(deleting, machines.length),
       ],
-      now,
+      { now, generation },
     ),
     ...(generation !== undefined && { observedGeneration: generation }),
   };
@@ -92,6 +93,6 @@ export const pausedStatus = ({ deployment, cluster, now }: Snapshot): Status => 
   conditions: setConditions(
     deployment.status?.conditions,
     [pausedCondition(cluster, 'MachineDeployment', deployment)],
-    now,
+    { now, generation: deployment.metadata.generation },
   ),
 });

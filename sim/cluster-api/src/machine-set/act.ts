@@ -1,7 +1,7 @@
 import { getController, isKubeError, type Live } from '@tartan/kube';
 import type { Context, PassOptions } from '../context.ts';
 import { type Machine, type MachineSet, machines, machineSets, type Reference } from '../kinds.ts';
-import { annotations, finalizers, labels } from '../names.ts';
+import { annotations, finalizers, labels, usualNodeDeletionSeconds } from '../names.ts';
 import { ifThere } from '../writing/found.ts';
 import { controllingOwner, hasOwnerOfKind, plainOwner, withOwner } from '../writing/owners.ts';
 import { patchIfChanged, withFinalizer, withoutFinalizer } from '../writing/patch-if-changed.ts';
@@ -50,7 +50,7 @@ export const followTemplate = async (
   const times = {
     nodeDrainTimeoutSeconds: deletion?.nodeDrainTimeoutSeconds ?? null,
     nodeVolumeDetachTimeoutSeconds: deletion?.nodeVolumeDetachTimeoutSeconds ?? null,
-    nodeDeletionTimeoutSeconds: deletion?.nodeDeletionTimeoutSeconds ?? null,
+    nodeDeletionTimeoutSeconds: deletion?.nodeDeletionTimeoutSeconds ?? usualNodeDeletionSeconds,
   };
   for (const machine of all) {
     const leaves = machine.metadata.deletionTimestamp !== undefined;

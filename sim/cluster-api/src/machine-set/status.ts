@@ -34,7 +34,7 @@ export const statusOf = (snapshot: Snapshot): MachineSetStatus => {
         notRemediating,
         deletingCondition(deleting, machines.length),
       ],
-      now,
+      { now, generation },
     ),
     ...(generation !== undefined && { observedGeneration: generation }),
   };
@@ -43,5 +43,8 @@ export const statusOf = (snapshot: Snapshot): MachineSetStatus => {
 /** While nothing may be touched, only that is said. */
 export const pausedStatus = ({ machineSet, cluster, now }: Snapshot): MachineSetStatus => ({
   ...machineSet.status,
-  conditions: setConditions(machineSet.status?.conditions, [pausedCondition(cluster, 'MachineSet', machineSet)], now),
+  conditions: setConditions(machineSet.status?.conditions, [pausedCondition(cluster, 'MachineSet', machineSet)], {
+    now,
+    generation: machineSet.metadata.generation,
+  }),
 });

@@ -4,7 +4,7 @@ import type { Context, PassOptions } from '../context.ts';
 import { isProvisioned, providerIDOf } from '../contract/external-object.ts';
 import type { DrainPlan } from '../drain/plan-drain.ts';
 import { type Machine, type MachineStatus, machines } from '../kinds.ts';
-import { finalizers, labels } from '../names.ts';
+import { finalizers, labels, usualNodeDeletionSeconds } from '../names.ts';
 import { ifThere } from '../writing/found.ts';
 import { controllingOwner, hasOwnerOfKind, plainOwner, withOwner, withoutOwnersOfKind } from '../writing/owners.ts';
 import { patchIfChanged, withoutFinalizer } from '../writing/patch-if-changed.ts';
@@ -46,7 +46,13 @@ export const settleMachine = async (
         labels: { [labels.clusterName]: machine.spec?.clusterName ?? '' },
         ...(isAlone && { ownerReferences: withOwner(machine, plainOwner('Cluster', cluster)) }),
       },
-      ...(providerID !== undefined && { spec: { providerID } }),
+      spec: {
+        // As with MachineDeployments, core's webhook would fill this in.
+        deletion: {
+          nodeDeletionTimeoutSeconds: machine.spec?.deletion?.nodeDeletionTimeoutSeconds ?? usualNodeDeletionSeconds,
+        },
+        ...(providerID !== undefined && { providerID }),
+      },
     },
     options,
   );
@@ -137,7 +143,7 @@ export const finish = async (
     try {
       await ifThere(client.delete(nodes, { name: node }, options));
     } catch (error) {
-      const seconds = machine.spec?.deletion?.nodeDeletionTimeoutSeconds ?? 10;
+      const seconds = machine.spec?.deletion?.nodeDeletionTimeoutSeconds ?? usualNodeDeletionSeconds;
       const { deletionTimestamp = '' } = machine.metadata;
       if (seconds === 0 || now < Date.parse(deletionTimestamp) + seconds * 1000) throw error;
       log.warn('A Node could not be deleted in time; its Machine goes without it', { node, error });

@@ -14,7 +14,7 @@ const conditionsOf = ({ status }: Node): ConditionUpdate[] => {
     const found = status?.conditions?.find((condition) => condition.type === type);
     const value = found?.status === 'True' || found?.status === 'False' ? found.status : 'Unknown';
     const message = found ? (found.message ?? '') || `Condition is ${found.status}` : 'Condition not yet reported';
-    return { type, status: value, reason: found?.reason ?? '', message, owner: `Node.${type}` } as const;
+    return { type, status: value, reason: found?.reason ?? '', message, label: `Node.${type}` } as const;
   });
   const [ready] = parts;
   const healthy = mergeConditions(parts, {

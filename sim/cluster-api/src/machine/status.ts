@@ -28,7 +28,7 @@ export const statusOf = (snapshot: Snapshot, outcome: DeletionOutcome | undefine
   return {
     ...before,
     conditions,
-    initialization: { ...before.initialization, ...(provisioned && { infrastructureProvisioned: true }) },
+    ...(provisioned && { initialization: { ...before.initialization, infrastructureProvisioned: true } }),
     ...(nodeRef && { nodeRef }),
     ...(nodeInfo && { nodeInfo }),
     ...(addresses && { addresses }),
@@ -43,7 +43,10 @@ export const statusOf = (snapshot: Snapshot, outcome: DeletionOutcome | undefine
 /** While nothing may be touched, only that is said. */
 export const pausedStatus = ({ machine, cluster, now }: Snapshot): MachineStatus => ({
   ...machine.status,
-  conditions: setConditions(machine.status?.conditions, [pausedCondition(cluster, 'Machine', machine)], now),
+  conditions: setConditions(machine.status?.conditions, [pausedCondition(cluster, 'Machine', machine)], {
+    now,
+    generation: machine.metadata.generation,
+  }),
 });
 
 /** Once it is, it stays: the provider ID was copied then. */
@@ -159,6 +162,7 @@ const conditionsOf = (
   { provisioned, nodeInfo }: { provisioned: boolean; nodeInfo: Record<string, unknown> | undefined },
 ): readonly Condition[] => {
   const { machine, cluster, now } = snapshot;
+  const seen = { now, generation: machine.metadata.generation };
   const parts = setConditions(
     machine.status?.conditions,
     [
@@ -170,8 +174,8 @@ const conditionsOf = (
       { type: 'Updating', status: 'False', reason: 'NotUpdating' },
       ...upToDateConditions(snapshot, nodeInfo),
     ],
-    now,
+    seen,
   );
-  const ready = setConditions(parts, [readyCondition(snapshot, parts)], now);
-  return setConditions(ready, [availableCondition(snapshot, ready)], now);
+  const ready = setConditions(parts, [readyCondition(snapshot, parts)], seen);
+  return setConditions(ready, [availableCondition(snapshot, ready)], seen);
 };

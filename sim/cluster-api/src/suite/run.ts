@@ -38,9 +38,14 @@ const install = async ({ client, moment }: Host): Promise<void> => {
 
 /**
  * Plays every scenario on a host, each in a namespace of its own. What holds for core must hold for whoever stands in for it, so nothing
- * here knows who is at work.
+ * here knows who is at work. Those of a chapter go on at the same time if `sideBySide`: core looks again after 20 s or 30 s, and nobody
+ * wants to wait for one scenario after the other.
  */
-export const runClusterApiSuite = (title: string, start: () => Promise<Host>): void => {
+export const runClusterApiSuite = (
+  title: string,
+  start: () => Promise<Host>,
+  { sideBySide = false }: { readonly sideBySide?: boolean } = {},
+): void => {
   describe(title, () => {
     let host: Host;
     let played = 0;
@@ -51,7 +56,7 @@ export const runClusterApiSuite = (title: string, start: () => Promise<Host>): v
     after(() => host.stop());
 
     for (const [chapter, list] of Object.entries(scenarios))
-      describe(chapter, () => {
+      describe(chapter, { concurrency: sideBySide }, () => {
         for (const { name, play } of list)
           it(name, async () => {
             played += 1;

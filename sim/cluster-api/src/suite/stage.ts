@@ -74,6 +74,9 @@ export const conditionOf = (
   return found ? `${found.status} ${found.reason}` : 'none';
 };
 
+export const messageOf = (...[object, type]: Parameters<typeof conditionOf>): string =>
+  getCondition(object?.status?.conditions, type)?.message ?? '';
+
 export const createStage = async (host: Host, namespace: string): Promise<Stage> => {
   const { client } = host;
   const provider = createPlayedProvider(host, namespace);

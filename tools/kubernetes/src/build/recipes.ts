@@ -9,14 +9,27 @@ export type BinaryName =
   | 'kubectl'
   | 'cluster-api-core'
   | 'clusterctl'
-  | 'helm';
+  | 'cluster-api-core-1.10'
+  | 'helm'
+  | 'promtool';
+
+/** One text of a file of the module `versionOf`, which must be in it exactly once, and what stands there instead. */
+export interface SourceEdit {
+  file: string;
+  from: string;
+  to: string;
+}
 
 /** How the binaries of one Go module are built. The module's go.mod and go.sum, in `modules/<name>`, pin every version. */
 export interface Recipe {
-  module: 'etcd' | 'kubernetes' | 'cluster-api' | 'helm';
+  module: 'etcd' | 'kubernetes' | 'cluster-api' | 'cluster-api-1.10' | 'helm' | 'prometheus';
   /** The requirement in go.mod whose version the binaries report as their own. */
   versionOf: string;
   binaries: readonly { name: BinaryName; package: string }[];
+  /** Changes to single lines of its sources, made for the build alone. */
+  edits?: readonly SourceEdit[];
+  /** Folders of its sources that tests need too, and what they are called beside the binaries. */
+  carries?: Readonly<Record<string, string>>;
   /** Go variables to set at link time. The components ask each other for versions and refuse an unset one. */
   variables(version: string): Record<string, string>;
 }
@@ -32,6 +45,24 @@ const kubernetesVersion = (version: string): Record<string, string> => {
   }
   return variables;
 };
+
+const clusterApiVersion = (version: string): Record<string, string> => {
+  const [major = '', minor = ''] = version.replace(/^v/, '').split('.');
+  const prefix = 'sigs.k8s.io/cluster-api/version';
+  return {
+    [`${prefix}.gitVersion`]: version,
+    [`${prefix}.gitMajor`]: major,
+    [`${prefix}.gitMinor`]: minor,
+    [`${prefix}.gitTreeState`]: 'clean',
+  };
+};
+
+/** Core has no flag for the address of its webhooks and listens on all of them. Tests keep to loopback. */
+const webhooksOnLoopback = (file: string): SourceEdit => ({
+  file,
+  from: 'Port:     webhookPort,',
+  to: 'Host: "127.0.0.1", Port: webhookPort,',
+});
 
 export const recipes: readonly Recipe[] = [
   {
@@ -58,22 +89,30 @@ export const recipes: readonly Recipe[] = [
       { name: 'cluster-api-core', package: 'sigs.k8s.io/cluster-api/core' },
       { name: 'clusterctl', package: 'sigs.k8s.io/cluster-api/cmd/clusterctl' },
     ],
-    variables: (version) => {
-      const [major = '', minor = ''] = version.replace(/^v/, '').split('.');
-      const prefix = 'sigs.k8s.io/cluster-api/version';
-      return {
-        [`${prefix}.gitVersion`]: version,
-        [`${prefix}.gitMajor`]: major,
-        [`${prefix}.gitMinor`]: minor,
-        [`${prefix}.gitTreeState`]: 'clean',
-      };
-    },
+    edits: [webhooksOnLoopback('core/main.go')],
+    carries: { 'core/config': 'config' },
+    variables: clusterApiVersion,
+  },
+  {
+    // The version that the original ran: contract v1beta1.
+    module: 'cluster-api-1.10',
+    versionOf: 'sigs.k8s.io/cluster-api',
+    binaries: [{ name: 'cluster-api-core-1.10', package: 'sigs.k8s.io/cluster-api' }],
+    edits: [webhooksOnLoopback('main.go')],
+    carries: { config: 'config' },
+    variables: clusterApiVersion,
   },
   {
     module: 'helm',
     versionOf: 'helm.sh/helm/v4',
     binaries: [{ name: 'helm', package: 'helm.sh/helm/v4/cmd/helm' }],
     variables: (version) => ({ 'helm.sh/helm/v4/internal/version.version': version }),
+  },
+  {
+    module: 'prometheus',
+    versionOf: 'github.com/prometheus/prometheus',
+    binaries: [{ name: 'promtool', package: 'github.com/prometheus/prometheus/cmd/promtool' }],
+    variables: (version) => ({ 'github.com/prometheus/common/version.Version': version }),
   },
 ];
 

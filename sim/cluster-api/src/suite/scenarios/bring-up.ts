@@ -1,19 +1,16 @@
 import assert from 'node:assert/strict';
-import { type Condition, nodes, secrets } from '@tartan/kube';
+import { nodes, secrets } from '@tartan/kube';
 import { machines } from '../../kinds.ts';
 import { annotations, finalizers, labels, nodeAnnotations, nodeTaints } from '../../names.ts';
 import { playedClusters, playedMachines, playedTemplates, refTo } from '../played-kinds.ts';
 import type { Scenario } from '../scenario.ts';
-import { conditionOf, deploymentName, type Stage } from '../stage.ts';
+import { conditionOf, deploymentName, messageOf, type Stage } from '../stage.ts';
 
 const owners = ({
   metadata,
 }: {
   metadata: { ownerReferences?: { kind: string; name: string; controller?: boolean }[] };
 }) => (metadata.ownerReferences ?? []).map(({ kind, name, controller = false }) => ({ kind, name, controller }));
-
-const messageOf = (conditions: readonly Condition[] | undefined, type: string): string =>
-  conditions?.find((condition) => condition.type === type)?.message ?? '';
 
 const first = async (stage: Stage) => {
   const [machine] = await stage.machines();
@@ -61,6 +58,8 @@ export const bringUp: readonly Scenario[] = [
       await stage.running({ replicas: 1 });
       const { metadata, spec, status } = await first(stage);
       assert.equal(spec?.providerID, `played://${stage.namespace}/${metadata.name}`);
+      assert.deepEqual(spec?.deletion, { nodeDeletionTimeoutSeconds: 10 });
+      assert.ok(status?.conditions?.every(({ observedGeneration }) => observedGeneration !== undefined));
       assert.equal(status?.nodeRef?.name, metadata.name);
       assert.equal(status?.phase, 'Running');
       assert.equal(status?.initialization?.infrastructureProvisioned, true);
@@ -120,6 +119,11 @@ export const bringUp: readonly Scenario[] = [
       });
       assert.equal(conditionOf(cluster, 'ControlPlaneInitialized'), 'True Initialized');
       assert.equal(conditionOf(cluster, 'RemoteConnectionProbe'), 'True ProbeSucceeded');
+      // No Machine is part of a control plane that is managed elsewhere.
+      assert.equal(conditionOf(cluster, 'ControlPlaneMachinesReady'), 'True NoReplicas');
+      assert.equal(conditionOf(cluster, 'ControlPlaneMachinesUpToDate'), 'True NoReplicas');
+      for (const { status } of [deployment, cluster])
+        assert.ok(status?.conditions?.every(({ observedGeneration }) => observedGeneration !== undefined));
       for (const [resource, name] of [
         [playedClusters, 'played'],
         [playedTemplates, 'first'],
@@ -164,10 +168,7 @@ export const bringUp: readonly Scenario[] = [
       assert.equal(early.status?.phase, 'Pending');
       assert.equal(early.spec?.providerID, undefined);
       assert.equal(early.status?.initialization?.infrastructureProvisioned, undefined);
-      assert.equal(
-        messageOf(early.status?.conditions, 'NodeHealthy'),
-        'Waiting for PlayedMachine to report spec.providerID',
-      );
+      assert.equal(messageOf(early, 'NodeHealthy'), 'Waiting for PlayedMachine to report spec.providerID');
       stage.provider.tellsProviderID = true;
       await stage.untilAvailable(1);
     },
@@ -185,8 +186,17 @@ export const bringUp: readonly Scenario[] = [
       });
       assert.equal(conditionOf(unwell, 'NodeHealthy'), 'False NodeDeleted');
       assert.equal(unwell.status?.nodeRef?.name, name);
-      await stage.until('the MachineDeployment says so', async () => {
-        return conditionOf(await stage.deployment(), 'Available') === 'False NotAvailable';
+      const worse = await stage.until('the MachineDeployment says so', async () => {
+        const seen = await stage.deployment();
+        return conditionOf(seen, 'Available') === 'False NotAvailable' && seen;
+      });
+      assert.equal(
+        messageOf(worse, 'Available'),
+        '0 available replicas, at least 1 required (spec.strategy.rollout.maxUnavailable is 0, spec.replicas is 1)',
+      );
+      const why = `* NodeHealthy: Node ${name} has been deleted while the Machine still exists`;
+      await stage.until('it says which Machine that is', async () => {
+        return messageOf(await stage.deployment(), 'MachinesReady') === `* Machine ${name}:\n  ${why}`;
       });
       stage.provider.joins = true;
       await stage.untilAvailable(1);

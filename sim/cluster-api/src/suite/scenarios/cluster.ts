@@ -5,7 +5,7 @@ import { annotations, labels } from '../../names.ts';
 import { ifThere } from '../../writing/found.ts';
 import { playedClusters, playedControlPlanes } from '../played-kinds.ts';
 import type { Scenario } from '../scenario.ts';
-import { conditionOf, deploymentName } from '../stage.ts';
+import { conditionOf, deploymentName, messageOf } from '../stage.ts';
 
 export const wholeCluster: readonly Scenario[] = [
   {
@@ -33,6 +33,11 @@ export const wholeCluster: readonly Scenario[] = [
         return conditionOf(seen, 'Deleting') === 'True WaitingForWorkersDeletion' && seen;
       });
       assert.equal(cluster.status?.phase, 'Deleting');
+      const [set] = await stage.sets();
+      assert.equal(
+        messageOf(cluster, 'Deleting'),
+        `* MachineDeployments: ${deploymentName}\n* MachineSets: ${set?.metadata.name}\n* Worker Machines: ${name}`,
+      );
       for (const resource of [playedClusters, playedControlPlanes]) {
         const part = await client.get(resource, { namespace, name: 'played' });
         assert.equal(part.metadata.deletionTimestamp, undefined);

@@ -4,7 +4,7 @@ import { machineDeployments, machines } from '../../kinds.ts';
 import { annotations, nodeTaints } from '../../names.ts';
 import { refTo } from '../played-kinds.ts';
 import type { Scenario } from '../scenario.ts';
-import { conditionOf, deploymentName, type Stage } from '../stage.ts';
+import { conditionOf, deploymentName, messageOf, type Stage } from '../stage.ts';
 
 const rollTo = async (stage: Stage, template: string): Promise<void> => {
   await stage.addTemplate(template);
@@ -106,6 +106,16 @@ export const rolling: readonly Scenario[] = [
       await stage.until('there is a new MachineSet', async () => (await stage.sets()).length === 2);
       await stage.moments(3);
       assert.deepEqual(await sizes(stage), ['first', 'first']);
+      const names = (await stage.machines()).map(({ metadata }) => metadata.name).join(', ');
+      const why = 'PlayedMachine is not up-to-date';
+      const told = `* Machines ${names}:\n  * ${why}`;
+      await stage.until('the MachineDeployment says who is not up to date', async () => {
+        return messageOf(await stage.deployment(), 'MachinesUpToDate') === told;
+      });
+      const rolls = `* MachineDeployment ${deploymentName}:\n  * Rolling out 2 not up-to-date replicas\n    * ${why}`;
+      await stage.until('the Cluster says that it rolls', async () => {
+        return messageOf(await stage.cluster(), 'RollingOut') === rolls;
+      });
       const [old] = await stage.machines();
       await stage.remove(machines, old?.metadata.name ?? '');
       await stage.until(

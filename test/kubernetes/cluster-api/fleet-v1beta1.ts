@@ -1,0 +1,94 @@
+import { cluster, externalControlPlane, machineTemplate, remoteServiceAccount } from '@tartan/api';
+import {
+  type Client,
+  clusterRoleBindings,
+  clusterRoles,
+  defineResource,
+  type KubeObject,
+  serviceAccounts,
+} from '@tartan/kube';
+import { remoteRights } from '@tartan/provider';
+import { fleetNamespace as namespace } from '../../../packages/cli/src/simulation/control-plane.ts';
+
+/** As much of core's kinds as a test reads here. */
+interface Core extends KubeObject {
+  spec?: Record<string, unknown>;
+  status?: {
+    phase?: string;
+    availableReplicas?: number;
+    nodeRef?: { name: string };
+    conditions?: { type: string; status: string; lastTransitionTime: string }[];
+  };
+}
+
+const apiVersion = 'cluster.x-k8s.io/v1beta1';
+const core = (kind: string, plural: string) =>
+  defineResource<Core>({ group: 'cluster.x-k8s.io', version: 'v1beta1', kind, plural, namespaced: true });
+
+const clusters = core('Cluster', 'clusters');
+export const machines = core('Machine', 'machines');
+export const machineDeployments = core('MachineDeployment', 'machinedeployments');
+
+const here = (name: string) => ({ namespace, name });
+/** References of that time say a version, and a namespace. */
+const refTo = ({ apiVersion: version, kind }: { apiVersion?: string; kind?: string }, name: string) => ({
+  apiVersion: version,
+  kind,
+  ...here(name),
+});
+
+const letCoreIn = async (client: Client): Promise<void> => {
+  const [apiGroup, name] = ['rbac.authorization.k8s.io', remoteServiceAccount] as const;
+  const ofRoles = `${apiGroup}/v1` as const;
+  const rules = remoteRights.map((right) =>
+    'resources' in right
+      ? { apiGroups: [...right.apiGroups], resources: [...right.resources], verbs: [...right.verbs] }
+      : { nonResourceURLs: [...right.nonResourceURLs], verbs: [...right.verbs] },
+  );
+  await client.create(serviceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: here(name) });
+  await client.create(clusterRoles, { apiVersion: ofRoles, kind: 'ClusterRole', metadata: { name }, rules });
+  await client.create(clusterRoleBindings, {
+    apiVersion: ofRoles,
+    kind: 'ClusterRoleBinding',
+    metadata: { name },
+    roleRef: { apiGroup, kind: 'ClusterRole', name },
+    subjects: [{ kind: 'ServiceAccount', ...here(name) }],
+  });
+};
+
+/** A Cluster and a fleet of one Mac, as the charts of that time wrote them. */
+export const createFleet = async (client: Client, server: string, fleet: string): Promise<void> => {
+  await letCoreIn(client);
+  const infrastructure = cluster.make({ metadata: here(fleet) });
+  const controlPlane = externalControlPlane.make({
+    metadata: here(fleet),
+    spec: { serviceAccountName: remoteServiceAccount, server },
+  });
+  const template = machineTemplate.make({ metadata: here(fleet), spec: { template: { spec: { fleetName: fleet } } } });
+  await client.create(cluster.resource, infrastructure);
+  await client.create(externalControlPlane.resource, controlPlane);
+  await client.create(machineTemplate.resource, template);
+  await client.create(clusters, {
+    apiVersion,
+    kind: 'Cluster',
+    metadata: here(fleet),
+    spec: { infrastructureRef: refTo(infrastructure, fleet), controlPlaneRef: refTo(controlPlane, fleet) },
+  });
+  await client.create(machineDeployments, {
+    apiVersion,
+    kind: 'MachineDeployment',
+    metadata: here(fleet),
+    spec: {
+      clusterName: fleet,
+      replicas: 1,
+      selector: {},
+      template: {
+        spec: {
+          clusterName: fleet,
+          bootstrap: { dataSecretName: 'none' },
+          infrastructureRef: refTo(template, fleet),
+        },
+      },
+    },
+  });
+};
