@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import { type CustomResourceDefinition, definitions } from '@tartan/api/crds';
+import {
+  type Client,
+  clusterRoleBindings,
+  clusterRoles,
+  createClient,
+  customResourceDefinitions,
+  inProcessTransport,
+  isKubeError,
+  KubeError,
+  type Transport,
+} from '@tartan/kube';
+import { systemClock as clock } from '@tartan/kube/clock';
+import { adminKubeconfig, createKubernetes, serve } from '@tartan/sim-kubernetes';
+import { heardFrom } from '../hooks/testing/heard-from.ts';
+import { installDefinitions } from './install.ts';
+import { runInstall } from './program.ts';
+import { installRights } from './rights.ts';
+import { anotherField } from './testing/definitions.ts';
+
+const apiGroup = 'rbac.authorization.k8s.io';
+const name = 'installer';
+
+/** The installer's rights are those of the table. */
+const grant = async (admin: Client): Promise<void> => {
+  const meta = { apiVersion: `${apiGroup}/v1`, metadata: { name } } as const;
+  const rules = installRights.map(({ apiGroups, resources, resourceNames, verbs }) => ({
+    apiGroups: [...apiGroups],
+    resources: [...resources],
+    ...(resourceNames && { resourceNames: [...resourceNames] }),
+    verbs: [...verbs],
+  }));
+  await admin.create(clusterRoles, { ...meta, kind: 'ClusterRole', rules });
+  const roleRef = { apiGroup, kind: 'ClusterRole', name };
+  const subjects = [{ apiGroup, kind: 'User', name }];
+  await admin.create(clusterRoleBindings, { ...meta, kind: 'ClusterRoleBinding', roleRef, subjects });
+};
+
+const setStage = async (t: TestContext) => {
+  const kubernetes = await createKubernetes({ clock, controllers: false });
+  t.after(() => kubernetes.stop());
+  const as = (commonName: string, ...organizations: string[]) =>
+    inProcessTransport(kubernetes.handle, { user: { commonName, organizations } });
+  const admin = createClient(as('admin', 'system:masters'), { clock });
+  await grant(admin);
+  const said: string[] = [];
+  const install = (
+    wanted?: readonly CustomResourceDefinition[],
+    change: (transport: Transport) => Transport = (each) => each,
+  ) =>
+    installDefinitions({
+      client: createClient(change(as(name)), { clock }),
+      clock,
+      say: (line) => said.push(line),
+      dropFields: false,
+      signal: AbortSignal.timeout(10_000),
+      ...(wanted && { wanted }),
+    });
+  const find = (name: string) => admin.get(customResourceDefinitions, { name });
+  return { kubernetes, admin, said, install, find };
+};
+
+const [first, ...others] = definitions as [CustomResourceDefinition, ...CustomResourceDefinition[]];
+const nameOf = ({ metadata }: CustomResourceDefinition): string => metadata?.name ?? '';
+
+describe('definitions in a cluster', () => {
+  test('those that are missing are created, and a second run changes nothing', async (t) => {
+    const { said, install, find } = await setStage(t);
+    await install();
+    assert.deepEqual(
+      said,
+      definitions.map((each) => `${nameOf(each)} created`),
+    );
+    const { metadata } = await find(nameOf(first));
+    said.length = 0;
+    await install();
+    assert.deepEqual(
+      said,
+      definitions.map((each) => `${nameOf(each)} is up to date`),
+    );
+    assert.equal((await find(nameOf(first))).metadata.resourceVersion, metadata.resourceVersion);
+  });
+
+  test('one that differs is replaced, with what others keep on it', async (t) => {
+    const { admin, said, install, find } = await setStage(t);
+    await admin.create(customResourceDefinitions, {
+      ...first,
+      metadata: { name: nameOf(first), labels: { theirs: 'x' }, annotations: { 'meta.helm.sh/release-name': 'y' } },
+    });
+    await install([anotherField(first, 'later')]);
+    assert.deepEqual(said, [`${nameOf(first)} replaced`]);
+    const { metadata, spec } = await find(nameOf(first));
+    assert.deepEqual(metadata.labels, { theirs: 'x', ...first.metadata?.labels });
+    assert.deepEqual(metadata.annotations, { 'meta.helm.sh/release-name': 'y' });
+    assert.match(JSON.stringify(spec), /"later"/);
+  });
+
+  test('one that is newer stays, and says so', async (t) => {
+    const { admin, said, install, find } = await setStage(t);
+    const before = await admin.create(customResourceDefinitions, anotherField(first, 'later'));
+    await install([first, ...others]);
+    assert.match(said[0] ?? '', /left as it is: it is newer than this program, and has v1alpha1\.spec\.later besides$/);
+    assert.equal(said.length, definitions.length);
+    assert.deepEqual((await find(nameOf(first))).spec, before.spec);
+  });
+
+  test('where each has what the other lacks, a person decides', async (t) => {
+    const { admin, install } = await setStage(t);
+    await admin.create(customResourceDefinitions, anotherField(first, 'theirs'));
+    await assert.rejects(
+      install([anotherField(first, 'ours')]),
+      /has v1alpha1\.spec\.theirs, which .* lacks v1alpha1\.spec\.ours\. .* --drop-fields, or the chart with crds\.dropFields\.$/,
+    );
+  });
+
+  test('a write that somebody else came before is thought over again', async (t) => {
+    const { admin, said, install, find } = await setStage(t);
+    await admin.create(customResourceDefinitions, first);
+    let others = 0;
+    await install([anotherField(first, 'later')], (transport) => ({
+      ...transport,
+      send: async (request) => {
+        if (request.method === 'PUT' && others++ === 0)
+          await admin.patch(
+            customResourceDefinitions,
+            { name: nameOf(first) },
+            { type: 'merge', body: { metadata: { labels: { quick: 'yes' } } } },
+          );
+        return transport.send(request);
+      },
+    }));
+    assert.equal(others, 2);
+    assert.deepEqual(said, [`${nameOf(first)} replaced`]);
+    assert.equal((await find(nameOf(first))).metadata.labels?.['quick'], 'yes');
+  });
+
+  test('an answer that did not come is asked for again, and what was carried out is not done twice', async (t) => {
+    const { said, install } = await setStage(t);
+    let creates = 0;
+    await install([first], (transport) => ({
+      ...transport,
+      send: async (request) => {
+        const answer = await transport.send(request);
+        if (request.method === 'POST' && creates++ === 0) throw new KubeError('unreachable', 'The connection broke');
+        return answer;
+      },
+    }));
+    assert.equal(creates, 1);
+    assert.deepEqual(said, [`${nameOf(first)} is up to date`]);
+  });
+
+  test('one that the server does not serve is waited for, and then complained of', async (t) => {
+    const { admin } = await setStage(t);
+    const { names } = first.spec;
+    // Another kind has the name already.
+    await admin.create(customResourceDefinitions, {
+      ...first,
+      metadata: { name: `others.${first.spec.group}` },
+      spec: { ...first.spec, names: { ...names, plural: 'others', singular: 'other', shortNames: [] } },
+    });
+    const installed = installDefinitions({
+      client: admin,
+      clock,
+      say: () => {},
+      dropFields: false,
+      signal: AbortSignal.timeout(600),
+      wanted: [first],
+    });
+    await assert.rejects(installed, /is not served: .*NamesAccepted.*kubectl describe crd/);
+  });
+
+  test('it may do what its rights say, and nothing to other definitions', async (t) => {
+    const { install } = await setStage(t);
+    const other = { ...first, metadata: { name: `others.${first.spec.group}` } };
+    await assert.rejects(install([other]), (error) => isKubeError(error, 'forbidden'));
+  });
+});
+
+describe('the installer as a program', () => {
+  const run = (argv: readonly string[], env?: NodeJS.ProcessEnv) => heardFrom(runInstall, argv, env);
+
+  test('over HTTPS, with a kubeconfig', async (t) => {
+    const { kubernetes } = await setStage(t);
+    const { handle, identity } = kubernetes;
+    const server = await serve({ handle, identity, port: 0 });
+    t.after(() => server.close());
+    const folder = await mkdtemp(join(tmpdir(), 'tartan-crds-'));
+    t.after(() => rm(folder, { recursive: true }));
+    const kubeconfig = join(folder, 'kubeconfig');
+    await writeFile(kubeconfig, await adminKubeconfig(identity, server.url));
+    const { code, out, err } = await run([`--kubeconfig=${kubeconfig}`]);
+    assert.deepEqual([code, err], [0, '']);
+    assert.equal(out.trim().split('\n').length, definitions.length);
+  });
+
+  test('what it is told wrongly, and what it cannot reach', async () => {
+    const wrong = await run(['--nonsense']);
+    assert.deepEqual([wrong.code, wrong.out], [2, '']);
+    assert.match(wrong.err, /nonsense.*\n--help shows what there is\.\n$/);
+    const lost = await run([], { HOME: '/nonexistent' });
+    assert.equal(lost.code, 1);
+    assert.match(lost.err, /No cluster is configured/);
+    assert.match((await run(['--help'])).out, /Exit codes: 0 /);
+    assert.match((await run(['--version'])).out, /^\d+\.\d+\.\d+\n$/);
+  });
+});

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { macHost, type MacHostSpec, type MacHostStatus, machine } from '@tartan/api';
+import { type Decision, decide, type Found } from './decide.ts';
+import { explain } from './explain.ts';
+
+const live = { uid: 'u', resourceVersion: '7', creationTimestamp: '2026-01-01T00:00:00Z' };
+const noon = '2026-01-02T12:00:00Z';
+
+const machineCalled = (name: string, more: object = {}): Found['machines'][number] => {
+  const metadata = { name, namespace: 'macs', ...live, ...more };
+  return { ...machine.make({ metadata }), metadata };
+};
+
+const release: NonNullable<MacHostSpec['release']> = {
+  poolPrefix: 'tuist-pool-',
+  reason: 'MachineDeleted',
+  requestedAt: noon,
+};
+const held = { apiVersion: 'a/v1', kind: 'K', namespace: 'macs', name: 'm', uid: 'u' };
+
+const host = (spec: Partial<MacHostSpec>, state?: NonNullable<MacHostStatus['state']>): Found['hosts'][number] => {
+  const metadata = { name: 'mac', ...live };
+  return {
+    ...macHost.make({ metadata, spec: { zone: 'fr-par-1', ...spec } }),
+    metadata,
+    ...(state && { status: { state } }),
+  };
+};
+
+describe('whether a release can go', () => {
+  const nothing = { machines: [], hosts: [] };
+  const cases: readonly [there: string, found: Found, kind: Decision['kind']][] = [
+    ['nothing', nothing, 'go'],
+    ['a machine', { ...nothing, machines: [machineCalled('a')] }, 'refuse'],
+    [
+      'a machine that is being deleted',
+      { ...nothing, machines: [machineCalled('a', { deletionTimestamp: noon })] },
+      'refuse',
+    ],
+    ['a Mac in the pool', { ...nothing, hosts: [host({}, 'pool')] }, 'go'],
+    ['a Mac that nobody has seen yet', { ...nothing, hosts: [host({})] }, 'go'],
+    ['a Mac on its way back', { ...nothing, hosts: [host({ release }, 'releasing')] }, 'refuse'],
+    ['one of which nobody has said so yet', { ...nothing, hosts: [host({ release }, 'held')] }, 'refuse'],
+    ['one that cannot be wiped', { ...nothing, hosts: [host({ release }, 'quarantined')] }, 'go'],
+    ['a Mac in quarantine', { ...nothing, hosts: [host({}, 'quarantined')] }, 'go'],
+    ['a Mac whose machine is gone', { ...nothing, hosts: [host({ consumerRef: held }, 'stranded')] }, 'go'],
+  ];
+  for (const [there, found, kind] of cases) test(`${there}: ${kind}`, () => assert.equal(decide(found).kind, kind));
+
+  test('all that is in the way is named', () => {
+    const found = { machines: [machineCalled('a'), machineCalled('b')], hosts: [host({ release }), host({}, 'pool')] };
+    assert.deepEqual(decide(found), { kind: 'refuse', machines: ['a', 'b'], hosts: ['mac'] });
+  });
+});
+
+describe('what people are told', () => {
+  const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `m${index}`);
+  const told = (machines: readonly string[], hosts: readonly string[]): string =>
+    explain({ kind: 'refuse', machines, hosts }, { namespace: 'macs', name: 'tartan' });
+
+  test('what there is, why it matters, and what to do', () => {
+    const text = told(['a', 'b'], ['mac']);
+    assert.match(text, /^tartan is not uninstalled/);
+    assert.match(text, /\n {2}2 machines in the namespace macs: a, b\n {2}1 Mac on its way back to the pool: mac\n/);
+    assert.match(text, /claimed and unwiped.*billed/);
+    assert.match(text, /\n {2}kubectl -n macs scale machinedeployment --all --replicas 0\n/);
+    assert.match(text, /\n {2}helm uninstall tartan --namespace macs --no-hooks\n/);
+    assert.match(text, /\n {2}helm rollback tartan REVISION --namespace macs\n$/);
+  });
+
+  test('the first ten, and how many more', () => {
+    assert.match(told(names(10), []), /10 machines in the namespace macs: m0, .*, m9\n/);
+    assert.match(told(names(12), []), /12 machines in the namespace macs: m0, .*, m9 and 2 more\n/);
+  });
+
+  test('nothing is to be scaled where only Macs are waited for', () => {
+    assert.doesNotMatch(told([], ['mac']), /scale|machines? in the namespace/);
+  });
+});
