@@ -85,6 +85,8 @@ export const annotations = {
   agentVersion: 'tuist.dev/agent-version',
   /** On the Secret of a kubeconfig that we wrote: whose token is in it, and for how long. */
   kubeconfigToken: 'tuist.dev/kubeconfig-token',
+  /** On MachineDeployments, by whoever writes a MacFleet beside them: as what they were written. */
+  machinesRevision: 'tuist.dev/machines-revision',
   /** Cluster API. Any value counts. */
   paused: 'cluster.x-k8s.io/paused',
   /** Cluster API: somebody else looks after this object. */
@@ -168,8 +170,13 @@ export const metricNames = {
   fleetTurns: 'capt_scaleway_applesilicon_fleet_turns',
   fleetStalled: 'capt_scaleway_applesilicon_fleet_stalled',
   macHosts: 'scaleway_mac_hosts',
+  podsReaped: 'tart_pods_reaped_total',
   scalewayRequests: 'scaleway_api_requests_total',
   scalewayRequestSeconds: 'scaleway_api_request_duration_seconds',
+  podsTerminating: 'tart_pods_terminating',
+  podsTerminatingSeconds: 'tart_pods_oldest_terminating_seconds',
+  controlPlaneCondition: 'capt_external_control_plane_condition',
+  kubeconfigExpiry: 'capt_external_control_plane_kubeconfig_expiry_timestamp_seconds',
 } as const;
 
 /** And the hash of an image: a Mac with this label has a golden base of it. */
@@ -188,6 +195,8 @@ export const agentMetricNames = {
   vmSlotsTaken: 'tart_kubelet_vm_slots_taken',
   imagePullsUnderWay: 'tart_kubelet_image_pulls_under_way',
   collected: 'tart_kubelet_collected_total',
+  certificateStart: 'tart_kubelet_certificate_not_before_timestamp_seconds',
+  certificateEnd: 'tart_kubelet_certificate_not_after_timestamp_seconds',
 } as const;
 
 export const managerFlags = {
@@ -196,6 +205,7 @@ export const managerFlags = {
   orphanReclaimClaimNamePrefix: '--orphan-reclaim-claim-name-prefix',
   defaultAdoptPoolPrefix: '--default-adopt-pool-prefix',
   apiServerURL: '--api-server-url',
+  releaseID: '--release-id',
 } as const;
 
 export const agentFlags = {

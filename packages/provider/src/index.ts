@@ -20,12 +20,19 @@ export { createFleetSpread, type FleetSpreadOptions } from './spread/controller.
 export { type ClusterControllerOptions, createClusterController } from './cluster/controller.ts';
 export { type CoreCluster, coreClusters } from './cluster/core-cluster.ts';
 export { type ControlPlaneOptions, createControlPlaneController } from './control-plane/controller.ts';
-export { remoteRights, type RemoteRight } from './control-plane/remote-rights.ts';
+export { explainedRemoteRights, remoteRights, type RemoteRight } from './control-plane/remote-rights.ts';
 export { serviceAddress } from './control-plane/service-address.ts';
 
 // All of it as one manager.
 export { createProvider, type Provider } from './manager/create-provider.ts';
 export type { Intervals, ProviderParts } from './manager/parts.ts';
 export { createProviderMetrics, type ProviderMetrics } from './manager/provider-metrics.ts';
-export { providerRights, type Right, type Rights } from './manager/rights.ts';
+export { bindClusterRole, grantRights } from './manager/grant-rights.ts';
+export { explainedRights, providerRights, type Right, type Rights } from './manager/rights.ts';
 export { loadHostSettings } from './host-work/load-host-settings.ts';
+
+// What the chart's hook may do, which brings definitions up to date.
+export { installRights } from './crds/rights.ts';
+
+// What the chart's other hook may do, which looks for Macs before a release goes.
+export { uninstallRights } from './uninstall/rights.ts';

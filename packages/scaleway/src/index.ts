@@ -6,6 +6,6 @@ export type { CallOptions, HostPool, Image, RegisteredKey, Secret, Server } from
 export type { CallReport } from './http/transport.ts';
 export { newestImage } from './images/newest-image.ts';
 export { isVersionedPin, matchesFamily, osFamilyKey } from './images/os-family.ts';
-export type { OperationName } from './operations.ts';
+export { type OperationName, operations } from './operations.ts';
 export { ScalewayError, type ScalewayErrorDetails, type ScalewayErrorKind } from './scaleway-error.ts';
 export { createSecret } from './secret.ts';

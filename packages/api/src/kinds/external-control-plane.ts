@@ -9,6 +9,12 @@ const spec = z.object({
     'The ServiceAccount of this namespace as which Cluster API core connects; the kubeconfig holds a token of it.',
   ).default(remoteServiceAccount),
   server: optional(name('The address in the kubeconfig. Left out: that of the Service `kubernetes`.', 512)),
+  kubeconfig: z
+    .enum(['Minted', 'Provided'])
+    .describe(
+      'Who writes the kubeconfig. Minted: the provider. Provided: somebody else, such as an ExternalSecret; until they have, the provider.',
+    )
+    .default('Minted'),
 });
 
 const status = z.object({

@@ -9,6 +9,21 @@ const spec = z.object({
   gateDeadlineSeconds: count('A Mac that was rolled must be Ready within this time, or the roll stops.', 1).default(
     900,
   ),
+  waitForMacs: flag(
+    'Whether Ready waits for every Mac. With false, Macs that are missing or not Ready do not keep it from being True; a roll that is under way, paused or stopped still does.',
+  ).default(true),
+  releaseID: optional(
+    name(
+      'Which manager shall speak for the fleet: the --release-id of one. Until that one has looked at every machine, Ready is False. Left out: any may.',
+      63,
+    ),
+  ),
+  machinesRevision: optional(
+    name(
+      'As what its MachineDeployment was written: the annotation `tuist.dev/machines-revision` of it. Until one with that is seen, Ready is False. Left out: any is taken.',
+      63,
+    ),
+  ),
 });
 
 /** The name of a machine is enough while it lives; its uid tells a machine from its successor. */

@@ -57,6 +57,7 @@ export const machineStatus = z
 
     hostConfigHash: optional(text('Summary of the steps that the Mac has, as its agent reports it.')),
     desiredHostConfigHash: optional(text('Summary of the steps that it shall have.')),
+    plannedBy: optional(text('The --release-id of the manager that said so.', 63)),
     leftOut: optional(
       z
         .object({

@@ -28,12 +28,16 @@ export const controlPlaneConditions = {
     means: 'The kubeconfig holds a token that is good for a while.',
     reasons: {
       Minted: ['True', 'It is replaced before it expires.'],
+      Provided: ['True', 'Somebody else wrote it, as spec.kubeconfig wants it, and keeps it fresh.'],
       ServiceAccountMissing: [
         'False',
         'The ServiceAccount of spec.serviceAccountName does not exist. The chart makes it.',
       ],
       MintFailed: ['False', 'The API server gave no token. The message says why.'],
-      NotOurs: ['False', 'There is a Secret of that name which somebody else made. It is left alone.'],
+      NotOurs: [
+        'False',
+        'There is a Secret of that name which is left alone: another controller owns it, or core does not find what somebody else wrote there, for want of the label cluster.x-k8s.io/cluster-name.',
+      ],
     },
   },
   Paused: paused,

@@ -51,6 +51,7 @@ export const events = {
   // An ExternalControlPlane.
   KubeconfigMinted: ['Normal', 'The kubeconfig has a new token.'],
   KubeconfigFailed: ['Warning', 'The kubeconfig could not be written.'],
+  KubeconfigLetGo: ['Normal', 'Somebody else has written the kubeconfig, as they should. It is theirs from now on.'],
 
   // A Pod on a Mac, by its agent. Where a kubelet has a word for it, it is the same.
   Pulling: ['Normal', 'The image is being fetched.'],
@@ -67,6 +68,7 @@ export const events = {
   // Others.
   FleetSpread: ['Normal', 'The set of Ready Macs has changed, so the Deployment is rolled.'],
   FinalizerRemoved: ['Warning', 'The Node of the Pod is gone for good, so nobody else would remove its finalizer.'],
+  PodReaped: ['Normal', 'The Pod had ended, and its object would have kept its Mac from being given back.'],
   RunnerPodRetiredForNodeDrain: ['Normal', 'The Node is cordoned and the runner had no job.'],
 } as const satisfies Record<string, EventWords>;
 

@@ -6,6 +6,22 @@ export const macFleetConditions = {
     means: 'There are as many machines as wanted, all Ready and up to date.',
     reasons: {
       UpToDate: ['True', 'All is as wanted.'],
+      ReadyButShort: [
+        'True',
+        'Machines are missing or not Ready, and spec.waitForMacs is false. The others are up to date. The message names them.',
+      ],
+      WaitingForManager: [
+        'False',
+        'The manager that spec.releaseID names has not looked at the fleet, or not at all of its machines. The message says which.',
+      ],
+      WaitingForMachineDeployment: [
+        'False',
+        'The MachineDeployment that spec.machinesRevision names was not seen yet as it was written last.',
+      ],
+      Replacing: [
+        'False',
+        'Cluster API replaces machines that were made from another template than is wanted now. The message names them.',
+      ],
       MachinesMissing: [
         'False',
         'There are fewer machines than wanted. Look at the MachineDeployment and its template.',
@@ -36,6 +52,10 @@ export const macFleetConditions = {
       PushRejected: ['True', 'A Mac refused. The message says which, and why. Another revision starts the roll again.'],
       GateDeadlineExceeded: ['True', 'A Mac was rolled and did not become Ready in time. It is rolled back.'],
       NotStalled: ['False', 'It has not.'],
+      WaitingForManager: [
+        'False',
+        'It has under a manager that spec.releaseID does not name. Whether it stays so is for the one to say that is named.',
+      ],
     },
   },
 } as const satisfies Record<string, ConditionWords>;

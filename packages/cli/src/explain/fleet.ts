@@ -39,7 +39,11 @@ export const explainFleet = (fleet: Fleet, world: ExplainWorld): Story => {
       machineFacts(machine, nodes.get(machine.metadata.name), { now, retryAfterMs: limits.retryAfterMs }),
     ),
     desired: status?.desired ?? 0,
+    awaited: false,
+    leftBehind: [],
     revision: status?.revision ?? '',
+    // Told as the manager tells it that shall speak for the fleet.
+    releaseID: spec.releaseID,
     now,
     limits,
   };

@@ -1,13 +1,6 @@
 import { cluster, externalControlPlane, labels, machineTemplate, remoteServiceAccount } from '@tartan/api';
-import {
-  type Condition,
-  clusterRoleBindings,
-  clusterRoles,
-  defineResource,
-  type KubeObject,
-  serviceAccounts,
-} from '@tartan/kube';
-import { remoteRights } from '@tartan/provider';
+import { type Condition, defineResource, type KubeObject, serviceAccounts } from '@tartan/kube';
+import { grantRights, remoteRights } from '@tartan/provider';
 import { fleetNamespace as namespace } from './control-plane.ts';
 import type { Furniture } from './furniture.ts';
 
@@ -63,21 +56,8 @@ const ensureCluster = async ({ ensure }: Furniture, server: string): Promise<voi
     kind: 'ServiceAccount',
     metadata: here(remoteServiceAccount),
   });
-  const [apiGroup, name] = ['rbac.authorization.k8s.io', remoteServiceAccount] as const;
-  const ofRoles = `${apiGroup}/v1` as const;
-  const rules = remoteRights.map((right) =>
-    'resources' in right
-      ? { apiGroups: [...right.apiGroups], resources: [...right.resources], verbs: [...right.verbs] }
-      : { nonResourceURLs: [...right.nonResourceURLs], verbs: [...right.verbs] },
-  );
-  await ensure(clusterRoles, { apiVersion: ofRoles, kind: 'ClusterRole', metadata: { name }, rules });
-  await ensure(clusterRoleBindings, {
-    apiVersion: ofRoles,
-    kind: 'ClusterRoleBinding',
-    metadata: { name },
-    roleRef: { apiGroup, kind: 'ClusterRole', name },
-    subjects: [{ kind: 'ServiceAccount', ...here(name) }],
-  });
+  const account = here(remoteServiceAccount);
+  await grantRights(ensure, remoteServiceAccount, { account }, { clusterWide: remoteRights });
   await ensure(cluster.resource, cluster.make({ metadata: here(clusterName) }));
   await ensure(
     externalControlPlane.resource,

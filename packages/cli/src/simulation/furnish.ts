@@ -1,21 +1,10 @@
 import { definitions } from '@tartan/api/crds';
-import {
-  clusterRoleBindings,
-  clusterRoles,
-  configMaps,
-  customResourceDefinitions,
-  roleBindings,
-  roles,
-  serviceAccounts,
-} from '@tartan/kube';
-import { joinBinding, parseFlags, providerRights, type Right } from '@tartan/provider';
+import { configMaps, customResourceDefinitions, serviceAccounts } from '@tartan/kube';
+import { bindClusterRole, grantRights, joinBinding, parseFlags, providerRights } from '@tartan/provider';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { type ControlPlane, fleetNamespace as namespace } from './control-plane.ts';
 import type { Furniture } from './furniture.ts';
 import { untilServed } from './until-served.ts';
-
-const apiGroup = 'rbac.authorization.k8s.io';
-const apiVersion = `${apiGroup}/v1`;
 
 /** As whom the provider works. */
 export const providerAccount = { namespace, name: 'tartan-provider' } as const;
@@ -38,51 +27,16 @@ export const furnish = async (
   await letMacsJoin(plane, furniture);
 };
 
-const copied = (rules: readonly Right[]) =>
-  rules.map(({ apiGroups, resources, resourceNames, verbs }) => ({
-    apiGroups: [...(apiGroups ?? [])],
-    resources: [...(resources ?? [])],
-    ...(resourceNames && { resourceNames: [...resourceNames] }),
-    verbs: [...verbs],
-  }));
-
 const grant = async ({ ensure }: Furniture, flags: readonly string[]): Promise<void> => {
   const parsed = parseFlags(flags, {});
   if (!('options' in parsed)) throw new Error('errors' in parsed ? parsed.errors.join('\n') : parsed.help);
-  const { clusterWide, inNamespace } = providerRights(parsed.options);
-  const { name } = providerAccount;
-  const subjects = [{ kind: 'ServiceAccount', ...providerAccount }];
-  await ensure(clusterRoles, {
-    apiVersion,
-    kind: 'ClusterRole',
-    metadata: { name },
-    rules: copied(clusterWide),
-  });
-  await ensure(clusterRoleBindings, {
-    apiVersion,
-    kind: 'ClusterRoleBinding',
-    metadata: { name },
-    roleRef: { apiGroup, kind: 'ClusterRole', name },
-    subjects,
-  });
-  for (const [where, rights] of Object.entries(inNamespace)) {
-    const metadata = { namespace: where, name };
-    await ensure(roles, { apiVersion, kind: 'Role', metadata, rules: copied(rights) });
-    const roleRef = { apiGroup, kind: 'Role', name };
-    await ensure(roleBindings, { apiVersion, kind: 'RoleBinding', metadata, roleRef, subjects });
-  }
+  await grantRights(ensure, providerAccount.name, { account: providerAccount }, providerRights(parsed.options));
 };
 
 /** As kubeadm leaves a cluster for those who join. */
 const letMacsJoin = async ({ url, ca }: ControlPlane, { ensure }: Furniture): Promise<void> => {
   const { clusterRole, group } = joinBinding;
-  await ensure(clusterRoleBindings, {
-    apiVersion,
-    kind: 'ClusterRoleBinding',
-    metadata: { name: `${clusterRole}:${group}` },
-    roleRef: { apiGroup, kind: 'ClusterRole', name: clusterRole },
-    subjects: [{ apiGroup, kind: 'Group', name: group }],
-  });
+  await bindClusterRole(ensure, `${clusterRole}:${group}`, { group }, clusterRole);
   const authority = ca === undefined ? {} : { 'certificate-authority-data': Buffer.from(ca).toString('base64') };
   // JSON is YAML.
   const kubeconfig = JSON.stringify({

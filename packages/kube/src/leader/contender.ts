@@ -33,6 +33,8 @@ export interface Contender {
   release(): Promise<boolean>;
   /** False only if the lease is known not to name us. */
   readonly mayHold: boolean;
+  /** How often the lease has changed hands, as far as is known. */
+  readonly transitions: number | undefined;
 }
 
 interface ContenderOptions {
@@ -104,6 +106,9 @@ export const createContender = (options: ContenderOptions): Contender => {
   return {
     get mayHold() {
       return mayHold;
+    },
+    get transitions() {
+      return known?.record.transitions;
     },
     acquire: (signal) =>
       failedUnlessDone(async () => {

@@ -284,14 +284,21 @@ test('a server that asks to wait is not asked every retry period', async () => {
   assert.equal(await done, 'stopped');
 });
 
-test('it tells the metrics who leads', async () => {
+test('it tells the metrics who leads, and how often that was somebody else', async () => {
   const world = createWorld();
-  const told: string[] = [];
-  const a = join(world, 'a', { metrics: (lease, leads) => told.push(`${lease} ${leads}`) });
-  await world.pass(0);
-  a.stop();
-  await world.pass(0);
-  assert.deepEqual(told, ['it false', 'it true', 'it true', 'it false', 'it false']);
+  for (const [name, changes] of [
+    ['a', 0],
+    ['b', 1],
+    ['c', 2],
+  ] as const) {
+    const told: string[] = [];
+    const one = join(world, name, { metrics: (lease, leads, count) => told.push(`${lease} ${leads} ${count}`) });
+    await world.pass(0);
+    one.stop();
+    await world.pass(0);
+    const none = 'it false undefined';
+    assert.deepEqual(told, [none, `it true ${changes}`, `it true ${changes}`, none, none]);
+  }
 });
 
 test('it runs once, and not without an identity', async () => {

@@ -2,15 +2,15 @@ import type { Clock, Random } from '../clock/index.ts';
 import { isKubeError } from '../errors/kube-error.ts';
 import type { Logger } from '../logs/logger.ts';
 import { keyOf } from '../objects/object.ts';
-import { type Attempt, createContender, type LeaseClient } from './contender.ts';
+import { type Attempt, type Contender, createContender, type LeaseClient } from './contender.ts';
 import { checkDurations, type Durations, usualDurations } from './durations.ts';
 import { type Gate, NotLeadingError } from './gate.ts';
 import type { State } from './states.ts';
 import { createSteps } from './steps.ts';
 import type { Lead } from './term.ts';
 
-/** Told of each change: `leader_election_master_status` by the name of the lease. */
-export type LeadingMetric = (lease: string, leads: boolean) => void;
+/** Told of each change: `leader_election_master_status` by the name of the lease. Who leads also says how often it has changed hands. */
+export type LeadingMetric = (lease: string, leads: boolean, transitions?: number) => void;
 
 export interface ElectionOptions {
   client: LeaseClient;
@@ -51,6 +51,7 @@ export const createLeaderElection = (options: ElectionOptions): LeaderElection =
   if (identity === '') throw new RangeError('A candidate needs an identity that no other process has; it was empty.');
   const lease = keyOf(options.lease);
   const log = options.log.with({ lease, identity });
+  let contender: Contender | undefined;
   let current: State | undefined;
 
   /** A lease that was given back lies idle for one retry period at most. Longer pauses only if the server asks for them. */
@@ -67,7 +68,8 @@ export const createLeaderElection = (options: ElectionOptions): LeaderElection =
     if (state.name === 'leading') log.info('this process leads');
     if (state.name === 'yielding') log.warn('this process no longer leads', { why: state.why });
     if (state.name === 'lost') log.error('leader-only work did not end in time', { settleMs });
-    metrics?.(options.lease.name, state.name === 'leading' || state.name === 'draining');
+    const leads = state.name === 'leading' || state.name === 'draining';
+    metrics?.(options.lease.name, leads, leads ? contender?.transitions : undefined);
     current = state;
     return state;
   };
@@ -83,7 +85,7 @@ export const createLeaderElection = (options: ElectionOptions): LeaderElection =
     },
     run: async (signal, lead) => {
       if (current !== undefined) throw new Error('A leader election runs once: make another one to run again.');
-      const contender = createContender({ client, clock, lease: options.lease, identity, durations });
+      contender = createContender({ client, clock, lease: options.lease, identity, durations });
       const step = createSteps({ contender, clock, durations, settleMs, lease, log, pauseAfter, signal, lead });
       let state = enter({ name: 'following' });
       while (state.name !== 'stopped' && state.name !== 'lost') state = enter(await step(state));

@@ -79,6 +79,18 @@ test('histograms have the bounds of controller-runtime and client-go', async () 
   assert.ok(Math.abs((queueBounds[11] ?? 0) - 1000) < 1e-6);
 });
 
+test('only who leads tells how often the lease has changed hands', async () => {
+  const metrics = createMetrics({ clock: manualClock(0) });
+  const both = () =>
+    Promise.all(['master_status', 'lease_transitions'].map((of) => read(metrics, `leader_election_${of}{name="l"}`)));
+  metrics.leading('l', false);
+  assert.deepEqual(await both(), [0, 'absent']);
+  metrics.leading('l', true, 7);
+  assert.deepEqual(await both(), [1, 7]);
+  metrics.leading('l', false);
+  assert.deepEqual(await both(), [0, 'absent']);
+});
+
 test('a controller has all its series from the start, at zero', async () => {
   const metrics = createMetrics({ clock: manualClock(0) });
   metrics.controller('c').started(3);

@@ -15,7 +15,7 @@ export interface Metrics {
   /** One observer per queue, also when a queue of that name has been there before. */
   queue(name: string): QueueObserver;
   request(request: CountedRequest): void;
-  leading(lease: string, leads: boolean): void;
+  leading(lease: string, leads: boolean, transitions?: number): void;
   /** Prometheus' text format. */
   text(): Promise<{ contentType: string; body: string }>;
 }

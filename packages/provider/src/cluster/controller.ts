@@ -27,7 +27,7 @@ export interface ClusterControllerOptions {
 
 /**
  * Tells Cluster API that there is no infrastructure to wait for. No finalizer: nothing has to be taken down.
- * Needs: get, list, watch of scalewayapplesiliconclusters and of clusters; patch of scalewayapplesiliconclusters/status.
+ * Needs: list, watch of scalewayapplesiliconclusters and of clusters; patch of scalewayapplesiliconclusters/status.
  */
 export const createClusterController = (options: ClusterControllerOptions): Controller => {
   const { client, infrastructureClusters, clusters, clock, log, metrics } = options;

@@ -14,6 +14,7 @@ import {
   type Live,
   type Redactor,
   secrets,
+  setOwner,
   type Subresources,
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
@@ -23,7 +24,7 @@ import type { Secret } from './observe.ts';
 import { writeMemory } from './token-memory.ts';
 
 export interface Writer {
-  client: Pick<Client, 'create' | 'update' | 'delete'>;
+  client: Pick<Client, 'create' | 'update' | 'patch' | 'delete'>;
   tokens: Pick<Subresources, 'createToken'>;
   /** The one of the process' logs: it gets to know every token. */
   redactor: Pick<Redactor, 'add' | 'text'>;
@@ -76,6 +77,30 @@ export const writeKubeconfig = async (
   }
 };
 
+/**
+ * Takes off a Secret what makes it ours. Undefined: somebody has written it meanwhile, so look again. The garbage collector would else
+ * take the kubeconfig of somebody else with our object.
+ */
+export const letGo = async (
+  { client }: Pick<Writer, 'client'>,
+  { controlPlane, secret }: Subject,
+  signal: AbortSignal,
+): Promise<'done' | undefined> => {
+  if (secret === undefined) return undefined;
+  const { name, namespace = '', uid, resourceVersion, ownerReferences = [] } = secret.metadata;
+  const owners = ownerReferences.filter((owner) => owner.uid !== controlPlane.metadata.uid);
+  const forgotten = { [annotations.kubeconfigToken]: null };
+  // A patch and not the whole: what somebody else keeps secret is not sent around.
+  const body = { metadata: { uid, resourceVersion, ownerReferences: owners, annotations: forgotten } };
+  try {
+    await client.patch(secrets, { namespace, name }, { type: 'merge', body }, { signal });
+    return 'done';
+  } catch (error) {
+    if (isKubeError(error, 'conflict', 'notFound')) return undefined;
+    throw error;
+  }
+};
+
 const put = async (
   client: Writer['client'],
   how: Plan['how'],
@@ -123,6 +148,7 @@ const over = (secret: Live<Secret>, { metadata, data }: ReturnType<typeof secret
     ...secret.metadata,
     labels: { ...secret.metadata.labels, ...metadata.labels },
     annotations: { ...secret.metadata.annotations, ...metadata.annotations },
+    ownerReferences: [...metadata.ownerReferences.reduce(setOwner, secret.metadata.ownerReferences ?? [])],
   },
   data,
 });

@@ -1,26 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { annotations, externalControlPlane } from '@tartan/api';
-import {
-  type Client,
-  clusterRoleBindings,
-  clusterRoles,
-  httpsTransport,
-  KubeError,
-  loadConfig,
-  secrets,
-  type TransportRequest,
-} from '@tartan/kube';
+import { httpsTransport, KubeError, loadConfig, secrets, type TransportRequest } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
 import { serve } from '@tartan/sim-kubernetes';
 import { namespace } from '../cluster/testing/stage.ts';
+import { grantRights } from '../manager/grant-rights.ts';
 import { remoteRights } from './remote-rights.ts';
-import { setStage } from './testing/stage.ts';
+import { foreign, setStage } from './testing/stage.ts';
 
 const minted = [
   'POST /api/v1/namespaces/fleet/serviceaccounts/capi-remote/token',
   'POST /api/v1/namespaces/fleet/secrets',
 ];
+const another = { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'x', controller: true };
 const hours = (count: number): number => count * 60;
 
 test('the control plane is up, managed elsewhere, and has a kubeconfig as core wants it', async (t) => {
@@ -87,7 +80,8 @@ test('core connects with it, over HTTPS, as that ServiceAccount, and may do what
   };
   assert.equal(await asked('GET', '/api/v1/nodes'), 403, 'the account alone may do nothing');
 
-  await grantRemoteRights(stage.client);
+  const account = { namespace, name: 'capi-remote' };
+  await grantRights(stage.client.create, 'capi-remote', { account }, { clusterWide: remoteRights });
   const eviction = '/api/v1/namespaces/x/pods/y/eviction';
   const allowed: [method: TransportRequest['method'], path: string][] = [
     ['GET', '/'],
@@ -111,21 +105,6 @@ test('core connects with it, over HTTPS, as that ServiceAccount, and may do what
   ];
   for (const [method, path] of refused) assert.equal(await asked(method, path), 403, `${method} ${path}`);
 });
-
-/** As whoever installs the provider does. */
-const grantRemoteRights = async (client: Client): Promise<void> => {
-  const [apiGroup, name] = ['rbac.authorization.k8s.io', 'capi-remote'] as const;
-  const apiVersion = `${apiGroup}/v1` as const;
-  const rules = structuredClone(remoteRights) as never;
-  await client.create(clusterRoles, { apiVersion, kind: 'ClusterRole', metadata: { name }, rules });
-  await client.create(clusterRoleBindings, {
-    apiVersion,
-    kind: 'ClusterRoleBinding',
-    metadata: { name },
-    roleRef: { apiGroup, kind: 'ClusterRole', name },
-    subjects: [{ kind: 'ServiceAccount', namespace, name }],
-  });
-};
 
 test('a Secret that is gone or was damaged is written anew, once', async (t) => {
   const stage = await setStage(t);
@@ -188,23 +167,71 @@ test('another address, another spec.server and another ServiceAccount each ask f
   assert.equal((await stage.memory())['account'], metadata.uid);
 });
 
-test('a Secret of somebody else is left alone and told of; when it goes, ours takes its place', async (t) => {
+test('a Secret of another controller is left alone and told of; when it goes, ours takes its place', async (t) => {
   const stage = await setStage(t);
-  await stage.client.create(secrets, {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { name: 'macs-kubeconfig', namespace, labels: { 'cluster.x-k8s.io/cluster-name': 'macs' } },
-    data: { value: Buffer.from('theirs').toString('base64') },
-  });
+  await stage.provide('theirs', { ownerReferences: [another] });
   await stage.start();
   await stage.pass(hours(25));
-  assert.equal(await stage.kubeconfig(), 'theirs');
+  assert.equal(await stage.kubeconfig(), foreign('theirs'));
   assert.deepEqual(stage.mints(), []);
   assert.equal(await stage.reasonOf('KubeconfigReady'), 'NotOurs');
   assert.equal(await stage.reasonOf('Available'), 'Available');
   await stage.deleteSecret();
   assert.deepEqual(stage.mints(), minted);
   assert.equal(await stage.reasonOf('KubeconfigReady'), 'Minted');
+});
+
+test('a Secret that nobody owns is taken over, also one that cannot be changed', async (t) => {
+  for (const more of [{}, { immutable: true }, { type: 'Opaque' }]) {
+    const stage = await setStage(t);
+    await stage.provide('theirs', { labels: { theirs: 'x' } }, more);
+    await stage.start();
+    assert.notEqual(await stage.kubeconfig(), foreign('theirs'));
+    const { metadata, type } = await stage.secret();
+    assert.equal(type, 'cluster.x-k8s.io/secret');
+    assert.equal(metadata.ownerReferences?.[0]?.uid, (await stage.get()).metadata.uid);
+    assert.equal(await stage.reasonOf('KubeconfigReady'), 'Minted');
+  }
+});
+
+test('one that is to be provided is ours until somebody provides it, and theirs from then on', async (t) => {
+  const stage = await setStage(t);
+  await stage.setMode('Provided');
+  await stage.start();
+  assert.deepEqual(stage.mints(), minted);
+  assert.equal(await stage.reasonOf('KubeconfigReady'), 'Minted');
+  await stage.pass(hours(17));
+  assert.equal(stage.mints().length, 4, 'it is kept fresh');
+  await stage.patchSecret({
+    metadata: { annotations: { note: 'y' } },
+    data: { value: Buffer.from(foreign('theirs')).toString('base64') },
+  });
+  const { metadata } = await stage.secret();
+  assert.equal(metadata.ownerReferences, undefined);
+  assert.deepEqual(metadata.annotations, { note: 'y' });
+  assert.deepEqual(metadata.labels, { 'cluster.x-k8s.io/cluster-name': 'macs' });
+  const writes = stage.mints().length;
+  await stage.pass(hours(2));
+  assert.equal(stage.mints().length, writes);
+  assert.equal(await stage.kubeconfig(), foreign('theirs'));
+  assert.equal(await stage.reasonOf('KubeconfigReady'), 'Provided');
+  assert.equal(await stage.reasonOf('Available'), 'Available');
+  assert.equal((await stage.get()).status?.kubeconfigExpires, undefined);
+  assert.ok((await stage.messages()).some((message) => message.includes('theirs from now on')));
+  await stage.setMode('Minted');
+  await stage.pass(1);
+  assert.notEqual(await stage.kubeconfig(), foreign('theirs'));
+  assert.equal(await stage.reasonOf('KubeconfigReady'), 'Minted');
+});
+
+test('a provided one that core would not find is left alone, and said to be missing', async (t) => {
+  const stage = await setStage(t);
+  await stage.setMode('Provided');
+  await stage.provide('theirs', { labels: {} });
+  await stage.start();
+  assert.equal(await stage.kubeconfig(), foreign('theirs'));
+  assert.equal(await stage.reasonOf('Available'), 'KubeconfigMissing');
+  assert.equal(await stage.reasonOf('KubeconfigReady'), 'NotOurs');
 });
 
 test('without the ServiceAccount there is no kubeconfig, and the status says so until there is one', async (t) => {
@@ -240,7 +267,7 @@ test('a Secret that somebody writes meanwhile is looked at again, not written ov
   stage.interpose((send) => async (request) => {
     if (!raced && request.method === 'PUT' && request.path.includes('/secrets/')) {
       raced = true;
-      const body = { metadata: { ownerReferences: null, annotations: { taken: 'over' } } };
+      const body = { metadata: { ownerReferences: [another] } };
       await stage.client.patch(secrets, { namespace, name: 'macs-kubeconfig' }, { type: 'merge', body });
     }
     return send(request);

@@ -39,8 +39,8 @@ export interface ControlPlaneOptions extends Omit<Keeper, 'client' | 'clock' | '
 
 /**
  * Says that the control plane is up and managed elsewhere, and keeps the kubeconfig with which core connects.
- * Needs: get, list, watch of externalcontrolplanes and of clusters; patch of externalcontrolplanes/status, and update of its
- * /finalizers where the server asks that of who makes owner references; get, list, watch, create, update, delete of secrets;
+ * Needs: list, watch of externalcontrolplanes and of clusters; patch of externalcontrolplanes/status, and update of its
+ * /finalizers where the server asks that of who makes owner references; get, list, watch, create, update, patch, delete of secrets;
  * create, patch of events; and what `address` needs. Also get of serviceaccounts and create of serviceaccounts/token, for
  * `capi-remote` by its name alone: with more, whoever may write an ExternalControlPlane could be any ServiceAccount beside it.
  */

@@ -7,8 +7,20 @@ const hour = 3_600_000;
 const minute = 60_000;
 const target = { server: 'https://10.0.0.1:443', caData: 'Q0E=' };
 const memory = { mintedAt: 0, expiresAt: 24 * hour, account: 'a' };
-const fresh: SecretFacts = { ours: true, findable: true, rewritable: true, target, memory };
+const fresh: SecretFacts = {
+  holder: 'us',
+  marked: true,
+  content: 'ours',
+  findable: true,
+  rewritable: true,
+  target,
+  memory,
+};
+/** Somebody else wrote it: of what we wrote, only what is beside the kubeconfig is left. */
+const foreign: Partial<SecretFacts> = { content: 'theirs', target: undefined, memory: undefined };
+const unmarked: Partial<SecretFacts> = { ...foreign, holder: 'nobody', marked: false };
 const usual: Snapshot = {
+  mode: 'Minted',
   secret: fresh,
   account: 'a',
   target,
@@ -28,6 +40,8 @@ const write = (because: Staleness, connects: boolean, how: 'create' | 'update' |
 });
 const keep = (forMs: number, expiresAt = 24 * hour): Decision => ({ kind: 'keep', connects: true, expiresAt, forMs });
 const theirs = (connects: boolean): Decision => ({ kind: 'leaveToOther', connects });
+const letGo = (connects = true): Decision => ({ kind: 'letGo', connects });
+const provided = (snapshot: Snapshot): Snapshot => ({ ...snapshot, mode: 'Provided' });
 
 const table: [string, Snapshot, Decision][] = [
   ['fresh', usual, keep(10 * minute)],
@@ -52,9 +66,44 @@ const table: [string, Snapshot, Decision][] = [
     remembering({ mintedAt: hour, expiresAt: 0 }),
     { ...keep(minute, 0), connects: false },
   ],
-  ['of somebody else', holding({ ours: false, target: undefined, memory: undefined }), theirs(true)],
-  ['of somebody else, old by our memory', { ...holding({ ours: false }), now: 99 * hour }, theirs(true)],
-  ['of somebody else, not to be found by core', holding({ ours: false, findable: false }), theirs(false)],
+  ['of another controller', holding({ ...foreign, holder: 'other' }), theirs(true)],
+  ['of another controller, old by our memory', { ...holding({ holder: 'other' }), now: 99 * hour }, theirs(true)],
+  ['of another controller, not to be found by core', holding({ holder: 'other', findable: false }), theirs(false)],
+  ['written by somebody else', holding(foreign), write('damaged', true)],
+  ['made by somebody else', holding(unmarked), write('damaged', true)],
+  [
+    'made by somebody else, and immutable',
+    holding({ ...unmarked, rewritable: false }),
+    write('damaged', true, 'replace'),
+  ],
+  ['ours, and nobody owns it', holding({ holder: 'nobody' }), write('unowned', true)],
+
+  ['to be provided, and nobody has: fresh', provided(usual), keep(10 * minute)],
+  ['to be provided, and nobody has: due', provided({ ...usual, now: 16 * hour }), write('due', true)],
+  ['to be provided, and there is none', provided({ ...usual, secret: undefined }), write('missing', false, 'create')],
+  [
+    'to be provided, and an empty one',
+    provided(holding({ ...unmarked, content: 'none', findable: false })),
+    write('damaged', false),
+  ],
+  ['to be provided, and ours without a memory', provided(holding({ memory: undefined })), write('damaged', false)],
+  ['to be provided, and ours that nobody owns', provided(holding({ holder: 'nobody' })), write('unowned', true)],
+  ['provided, and still marked as ours', provided(holding(foreign)), letGo()],
+  [
+    'provided, and the owner reference went with what they wrote',
+    provided(holding({ ...foreign, holder: 'nobody' })),
+    letGo(),
+  ],
+  ['provided, marked, and not to be found by core', provided(holding({ ...foreign, findable: false })), letGo(false)],
+  ['provided', provided(holding(unmarked)), theirs(true)],
+  ['provided, and immutable', provided(holding({ ...unmarked, rewritable: false })), theirs(true)],
+  ['provided, by a controller that owns it', provided(holding({ ...foreign, holder: 'other' })), theirs(true)],
+  ['provided, and no account', provided({ ...holding(unmarked), account: undefined }), theirs(true)],
+  [
+    'to be provided, and no account',
+    provided({ ...usual, secret: undefined, account: undefined }),
+    { kind: 'blocked', because: 'noAccount', connects: false },
+  ],
   ['no account', { ...usual, account: undefined }, { kind: 'blocked', because: 'noAccount', connects: false }],
   ['no address', { ...usual, target: undefined }, { kind: 'blocked', because: 'noTarget', connects: true }],
   [
@@ -74,9 +123,12 @@ describe('what becomes of a kubeconfig', () => {
   const word = fc.constantFrom('a', 'b');
   const anyTarget = fc.option(fc.record({ server: word, caData: word }, { noNullPrototype: true }), { nil: undefined });
   const any: fc.Arbitrary<Snapshot> = fc.record({
+    mode: fc.constantFrom('Minted' as const, 'Provided' as const),
     secret: fc.option(
       fc.record({
-        ours: fc.boolean(),
+        holder: fc.constantFrom('us' as const, 'other' as const, 'nobody' as const),
+        marked: fc.boolean(),
+        content: fc.constantFrom('ours' as const, 'theirs' as const, 'none' as const),
         findable: fc.boolean(),
         rewritable: fc.boolean(),
         target: anyTarget,
@@ -91,17 +143,20 @@ describe('what becomes of a kubeconfig', () => {
     lookAgainMs: fc.integer({ min: 1, max: hour }),
   });
 
-  it('has an answer to everything, never writes what is not ours, and never keeps a token beyond its time', () => {
+  it('has an answer to everything, never writes what it shall leave to others, and never keeps a token beyond its time', () => {
     fc.assert(
       fc.property(any, (snapshot) => {
         const decision = decide(snapshot);
         const { secret, lookAgainMs } = snapshot;
         if (decision.kind === 'write') {
-          assert.ok(secret?.ours ?? true);
+          assert.notEqual(secret?.holder, 'other');
+          assert.ok(!(snapshot.mode === 'Provided' && secret?.content === 'theirs'));
           assert.equal(decision.how === 'create', secret === undefined);
         }
+        if (decision.kind === 'letGo')
+          assert.ok(snapshot.mode === 'Provided' && secret?.content === 'theirs' && secret.holder !== 'other');
         if (decision.kind !== 'keep') return;
-        assert.ok(secret?.ours && secret.findable && secret.memory?.account === snapshot.account);
+        assert.ok(secret?.holder === 'us' && secret.findable && secret.memory?.account === snapshot.account);
         assert.deepEqual(secret.target, snapshot.target);
         const { mintedAt = NaN, expiresAt = NaN } = secret.memory ?? {};
         assert.ok(snapshot.now - mintedAt < Math.max(minute, ((expiresAt - mintedAt) * 2) / 3));

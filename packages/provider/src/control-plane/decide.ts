@@ -1,7 +1,10 @@
 import type { Target } from './kubeconfig.ts';
 import type { TokenMemory } from './token-memory.ts';
+import type { Content } from './whose.ts';
 
 export interface Snapshot {
+  /** Who is to write the kubeconfig: we, or somebody else. */
+  mode: 'Minted' | 'Provided';
   /** `<cluster>-kubeconfig`; undefined: there is none. */
   secret: SecretFacts | undefined;
   /** UID of the ServiceAccount; undefined: there is none. */
@@ -16,8 +19,11 @@ export interface Snapshot {
 }
 
 export interface SecretFacts {
-  /** Controlled by this very ExternalControlPlane. */
-  ours: boolean;
+  /** Which controller owns it: this very ExternalControlPlane, or another one. */
+  holder: 'us' | 'other' | 'nobody';
+  /** It has an owner reference or a memory of ours. */
+  marked: boolean;
+  content: Content;
   /** Its metadata and type are such that core finds it, and it holds something. */
   findable: boolean;
   /** Kubernetes lets its data be changed and its type is the right one. */
@@ -28,7 +34,7 @@ export interface SecretFacts {
   memory: TokenMemory | undefined;
 }
 
-export type Staleness = 'missing' | 'damaged' | 'otherTarget' | 'otherAccount' | 'implausible' | 'due';
+export type Staleness = 'missing' | 'damaged' | 'unowned' | 'otherTarget' | 'otherAccount' | 'implausible' | 'due';
 /** Whether core can connect as things are. */
 interface Standing {
   connects: boolean;
@@ -37,6 +43,8 @@ interface Standing {
 export type Decision = Standing &
   (
     | { kind: 'leaveToOther' }
+    /** Somebody else has written it, as they should: what is ours beside it goes, and nothing else is touched. */
+    | { kind: 'letGo' }
     | { kind: 'blocked'; because: 'noAccount' | 'noTarget' }
     | { kind: 'write'; how: 'create' | 'update' | 'replace'; because: Staleness; account: string; target: Target }
     | { kind: 'keep'; expiresAt: number; forMs: number }
@@ -61,8 +69,9 @@ const stalenessOf = (
   { server, caData }: Target,
 ): Staleness | undefined => {
   if (secret === undefined) return 'missing';
-  const { target, memory, findable, rewritable } = secret;
+  const { holder, target, memory, findable, rewritable } = secret;
   if (!findable || !rewritable || target === undefined || memory === undefined) return 'damaged';
+  if (holder !== 'us') return 'unowned';
   if (target.server !== server || target.caData !== caData) return 'otherTarget';
   if (memory.account !== account) return 'otherAccount';
   if (!isPlausible(memory, now, lifeMs)) return 'implausible';
@@ -71,14 +80,21 @@ const stalenessOf = (
 
 const connects = ({ secret, now }: Snapshot): boolean => {
   if (secret === undefined || !secret.findable) return false;
-  return !secret.ours || (secret.memory !== undefined && now < secret.memory.expiresAt);
+  const { holder, content, memory } = secret;
+  return holder === 'other' || content === 'theirs' || (memory !== undefined && now < memory.expiresAt);
 };
 
-/** What becomes of the kubeconfig. One that somebody else put there, such as an ExternalSecret, is theirs to look after. */
+/**
+ * What becomes of the kubeconfig. A Secret that another controller owns is its own. Any other is ours; unless somebody else is to provide
+ * the kubeconfig and has. Until then ours is kept fresh, and it is taken back when that is over: whatever is switched, synced late or
+ * rolled back in between, core can connect.
+ */
 export const decide = (snapshot: Snapshot): Decision => {
-  const { secret, account, target, now, lookAgainMs } = snapshot;
+  const { mode, secret, account, target, now, lookAgainMs } = snapshot;
   const standing: Standing = { connects: connects(snapshot) };
-  if (secret?.ours === false) return { ...standing, kind: 'leaveToOther' };
+  if (secret?.holder === 'other') return { ...standing, kind: 'leaveToOther' };
+  if (mode === 'Provided' && secret?.content === 'theirs')
+    return { ...standing, kind: secret.marked ? 'letGo' : 'leaveToOther' };
   // Without its ServiceAccount a token is worth nothing, whatever its times say.
   if (account === undefined) return { connects: false, kind: 'blocked', because: 'noAccount' };
   if (target === undefined) return { ...standing, kind: 'blocked', because: 'noTarget' };

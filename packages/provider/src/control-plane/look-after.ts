@@ -1,9 +1,9 @@
 import { type ExternalControlPlane, secretNames } from '@tartan/api';
 import { again, type EventRecorder, type Live, type Logger, type Outcome } from '@tartan/kube';
-import { type Writer, writeKubeconfig } from './act.ts';
+import { letGo, type Writer, writeKubeconfig } from './act.ts';
 import { decide } from './decide.ts';
 import { type Observer, observe } from './observe.ts';
-import { type Finding, minted } from './status.ts';
+import { type Finding, leftToOthers, minted } from './status.ts';
 
 export interface Keeper extends Omit<Observer, 'client'>, Omit<Writer, 'client'> {
   client: Observer['client'] & Writer['client'];
@@ -39,7 +39,7 @@ export const lookAfter = async (
   const { snapshot, secret, problem } = await observe(keeper, controlPlane, cluster, signal);
   const decision = decide(snapshot);
   const { connects } = decision;
-  const kept = snapshot.secret?.ours === true ? snapshot.secret.memory : undefined;
+  const kept = snapshot.secret?.holder === 'other' ? undefined : snapshot.secret?.memory;
   const expires = kept && { expiresAt: kept.expiresAt };
   const fault = (error: unknown): Step => {
     const message = redactor.text(error instanceof Error ? error.message : String(error));
@@ -48,9 +48,17 @@ export const lookAfter = async (
       outcome: { kind: 'failed', error: new KubeconfigError(message) },
     };
   };
+  const subject = { controlPlane, cluster, secret };
+  const name = secretNames.kubeconfig(cluster);
+  const theirs: Finding = { reason: snapshot.mode === 'Provided' && connects ? 'Provided' : 'NotOurs', connects };
   switch (decision.kind) {
     case 'leaveToOther':
-      return { finding: { reason: 'NotOurs', connects }, outcome: again(lookAgainMs) };
+      return { finding: theirs, outcome: again(lookAgainMs) };
+    case 'letGo':
+      if ((await letGo(keeper, subject, signal)) === undefined) return { outcome: again(secondLookMs) };
+      log.info('Left the kubeconfig to who wrote it', { cluster, secretName: name });
+      events.event(controlPlane, leftToOthers(name));
+      return { finding: theirs, outcome: again(secondLookMs) };
     case 'blocked':
       if (decision.because === 'noTarget') return fault(problem);
       return { finding: { reason: 'ServiceAccountMissing', connects, ...expires }, outcome: again(lookAgainMs) };
@@ -58,9 +66,8 @@ export const lookAfter = async (
       return { finding: { reason: 'Minted', connects, ...expires }, outcome: again(decision.forMs) };
     case 'write':
       try {
-        const expiresAt = await writeKubeconfig(keeper, { controlPlane, cluster, secret }, decision, signal);
+        const expiresAt = await writeKubeconfig(keeper, subject, decision, signal);
         if (expiresAt === undefined) return { outcome: again(secondLookMs) };
-        const name = secretNames.kubeconfig(cluster);
         log.info('Wrote a kubeconfig for Cluster API', { cluster, secretName: name, because: decision.because });
         events.event(controlPlane, minted(name, decision.because, expiresAt));
         return { finding: { reason: 'Minted', connects: true, expiresAt }, outcome: again(secondLookMs) };

@@ -11,6 +11,7 @@ import {
   type Client,
   getController,
   isKubeError,
+  isOwnedBy,
   type Live,
   type ObjectName,
   secrets,
@@ -20,6 +21,7 @@ import type { Clock } from '@tartan/kube/clock';
 import type { SecretFacts, Snapshot } from './decide.ts';
 import { type Target, targetIn } from './kubeconfig.ts';
 import { readMemory } from './token-memory.ts';
+import { whose } from './whose.ts';
 
 export type Secret = NonNullable<(typeof secrets)['ofType']>;
 
@@ -67,7 +69,8 @@ export const observe = async (
   return {
     secret,
     snapshot: {
-      secret: secret && factsOf(secret, uid, cluster),
+      mode: controlPlane.spec.kubeconfig,
+      secret: secret && (await factsOf(secret, uid, cluster)),
       account: account?.metadata.uid,
       target: found.target,
       now: clock.now(),
@@ -92,13 +95,19 @@ const targetOf = async (
   }
 };
 
-const factsOf = (secret: Live<Secret>, owner: string, cluster: string): SecretFacts => {
+const factsOf = async (secret: Live<Secret>, owner: string, cluster: string): Promise<SecretFacts> => {
   const kubeconfig = Buffer.from(secret.data?.[secretKeys.kubeconfig] ?? '', 'base64').toString();
+  const controller = getController(secret);
+  const note = secret.metadata.annotations?.[annotations.kubeconfigToken];
+  const memory = readMemory(note, kubeconfig);
+  const content = await whose(kubeconfig, memory);
   return {
-    ours: getController(secret)?.uid === owner,
-    findable: kubeconfig !== '' && secret.metadata.labels?.[labels.clusterName] === cluster,
+    holder: controller === undefined ? 'nobody' : controller.uid === owner ? 'us' : 'other',
+    marked: note !== undefined || isOwnedBy(secret, owner),
+    content,
+    findable: content !== 'none' && secret.metadata.labels?.[labels.clusterName] === cluster,
     rewritable: secret.type === clusterSecretType && secret.immutable !== true,
     target: targetIn(kubeconfig),
-    memory: readMemory(secret.metadata.annotations?.[annotations.kubeconfigToken], kubeconfig),
+    memory,
   };
 };

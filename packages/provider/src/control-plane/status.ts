@@ -40,7 +40,10 @@ export const statusOf = (controlPlane: Live<ExternalControlPlane>, finding: Find
   const { reason, message, connects, expiresAt } = finding;
   const { kubeconfigExpires: _, ...before } = controlPlane.status ?? {};
   const { generation } = controlPlane.metadata;
-  const theirs = reason === 'NotOurs' ? 'It does, by a kubeconfig that somebody else looks after.' : undefined;
+  const theirs =
+    reason === 'NotOurs' || reason === 'Provided'
+      ? 'It does, by a kubeconfig that somebody else looks after.'
+      : undefined;
   return {
     ...before,
     initialization: { controlPlaneInitialized: true },
@@ -61,6 +64,7 @@ export const statusOf = (controlPlane: Live<ExternalControlPlane>, finding: Find
 const causes: Readonly<Record<Staleness, string>> = {
   missing: 'there was none',
   damaged: 'what was there is not what was written',
+  unowned: 'nobody owned the old one',
   otherTarget: 'the address or the authority of the API server has changed',
   otherAccount: 'the ServiceAccount is another one',
   implausible: 'the times kept with the old one cannot be right',
@@ -74,5 +78,8 @@ export const minted = (secret: string, because: Staleness, expiresAt: number): H
     'KubeconfigMinted',
     `The Secret ${secret} has a new token, good until ${timestamp(expiresAt)}, as ${causes[because]}.`,
   );
+
+export const leftToOthers = (secret: string): Happening =>
+  happening('KubeconfigLetGo', `Somebody else has written the Secret ${secret}, and it is theirs from now on.`);
 
 export const failed = (message: string): Happening => happening('KubeconfigFailed', message);

@@ -28,7 +28,8 @@ export { ownerOf } from '../sweep/owner.ts';
 export { type ReclaimPolicy, strandedVerdict, type StrandedVerdict } from '../sweep/verdict.ts';
 
 // A fleet.
-export { readyOf, rollingOf, stalledOf } from '../fleet/conditions.ts';
+export { rollingOf, stalledOf } from '../fleet/conditions.ts';
+export { readyOf } from '../fleet/ready.ts';
 export {
   decide as decideFleet,
   type Decision as FleetDecision,

@@ -11,6 +11,7 @@ import {
   namespaceName,
   objectName,
   oneOf,
+  releaseID,
   tailscaleTag,
   yesOrNo,
   zone,
@@ -66,6 +67,11 @@ const processFlags = {
     type: count({ from: 1, to: 64 }),
     default: 4,
     help: 'How many machines are worked on at once, and so how many hosts are pushed to at once.',
+  }),
+  releaseID: flag('release-id', {
+    type: optional(releaseID),
+    default: undefined,
+    help: 'What this manager was installed as. A MacFleet whose spec.releaseID is another one is not Ready until that one speaks.',
   }),
   logLevel: flag('log-level', {
     type: oneOf(['debug', 'info', 'warn', 'error']),

@@ -10,6 +10,8 @@ export interface ProviderOptions {
   readonly healthAddress: BindAddress | undefined;
   readonly leaderElection: { readonly namespace: string; readonly durations: Readonly<Durations> } | undefined;
   readonly machineWorkers: number;
+  /** `undefined`: nobody said, and no fleet that names one is Ready. */
+  readonly releaseID: string | undefined;
   readonly log: Required<Pick<LoggerOptions, 'level' | 'pretty'>>;
   readonly kubeconfigPath: string | undefined;
   readonly secretsNamespace: string;
@@ -115,6 +117,7 @@ export const providerOptions = (read: Read): ProviderOptions => {
       ? { namespace: read(flags.leaderElectionNamespace) ?? secretsNamespace, durations: durationsOf(read) }
       : undefined,
     machineWorkers: read(flags.machineMaxConcurrentReconciles),
+    releaseID: read(flags.releaseID),
     log: { level: read(flags.logLevel), pretty: read(flags.logFormat) === 'text' },
     kubeconfigPath: read(flags.kubeconfig),
     secretsNamespace,

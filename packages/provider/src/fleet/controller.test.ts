@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test';
 import { annotations, labels, labelValues, type MacFleet, macFleet, machine, say } from '@tartan/api';
 import { getCondition, isKubeError, nodes, setCondition } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
+import { kstatusOf } from './testing/kstatus.ts';
 import { deployments, namespace, setStage } from './testing/stage.ts';
 
 const reasonOf = ({ status }: MacFleet, type: string) => getCondition(status?.conditions, type)?.reason;
@@ -85,6 +86,31 @@ test('a manager that froze after it had looked gives no turn on top of those tha
   await stage.settle();
   assert.ok(stage.codes.includes(409));
   assert.deepEqual(await stage.turnsOf(), ['mac-b', 'mac-c']);
+});
+
+test('an upgrade is done when the new manager says so, and not before: the old one cannot fail it either', async (t) => {
+  const stage = await setStage(t);
+  for (const name of four) await stage.addMachine(name, { fleetName: 'runners' }, { plannedBy: 'old' });
+  await stage.start(undefined, 'old');
+  await stage.setSpec({ maxUnavailable: 4, releaseID: 'old' });
+  const found = async () => {
+    const fleet = await stage.fleetOf('runners');
+    return [kstatusOf(fleet), reasonOf(fleet, 'Ready')];
+  };
+  assert.deepEqual(await found(), ['Current', 'UpToDate']);
+  // What helm does first: the fleet names the manager that it has just asked for.
+  await stage.setSpec({ releaseID: 'new' });
+  assert.deepEqual(await found(), ['InProgress', 'WaitingForManager']);
+  await stage.start(undefined, 'new');
+  await stage.pass(1);
+  assert.deepEqual(await found(), ['InProgress', 'WaitingForManager'], 'it has not looked at any machine');
+  for (const name of four) await stage.setStatus(name, { plannedBy: 'new', desiredHostConfigHash: `${name}-r2` });
+  await stage.release('r2');
+  await stage.pass(1);
+  assert.deepEqual(await found(), ['InProgress', 'Rolling'], 'the old one still believes to lead, and is contradicted');
+  for (let wave = await stage.push(); wave.length > 0; wave = await stage.push()) await stage.pass(1);
+  await stage.pass(1);
+  assert.deepEqual(await found(), ['Current', 'UpToDate']);
 });
 
 test('a Mac that refuses stops the roll, until there is something else to roll', async (t) => {

@@ -18,6 +18,7 @@ export interface FleetControllerOptions extends Actor, FleetCaches {
   nodes: Pick<WatchCache<Node>, 'get' | 'subscribe'>;
   machineDeployments?: Pick<WatchCache<CoreMachineDeployment>, 'list' | 'subscribe'> | undefined;
   revisionOf: Observer['revisionOf'];
+  releaseID: Observer['releaseID'];
   /** After what time a stop is lifted, and who has refused is tried again: `update.retryAfterMs`. Undefined: never. */
   retryAfterMs: number | undefined;
   clock: Clock;
@@ -34,7 +35,7 @@ const minute = 60_000;
 
 /**
  * Decides who may be rolled, for a whole fleet in one place (I-48). Keys are `namespace/fleet`.
- * Needs: get, list, watch, create, delete of macfleets and patch of macfleets/status; get, list, watch of
+ * Needs: get, list, watch, create, delete of macfleets and patch of macfleets/status; list, watch of
  * scalewayapplesiliconmachines, nodes and machinedeployments; create, patch of events.
  */
 export const createFleetController = (options: FleetControllerOptions): Controller => {

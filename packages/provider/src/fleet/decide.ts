@@ -7,15 +7,16 @@ import type { Memory } from './memory.ts';
 import { afterGrants, passedOverOf, wasPassedOver } from './passed-over.ts';
 import { stopOf } from './stop.ts';
 import type { Turn } from './turn.ts';
+import type { WantedMachines } from './wanted-machines.ts';
 
-export interface Snapshot {
+export interface Snapshot extends WantedMachines {
   /** Undefined: there is no MacFleet of that name. */
   fleet: FleetFacts | undefined;
   machines: readonly MachineFacts[];
-  /** How many machines somebody asks for. */
-  desired: number;
   /** What all Macs of the fleet shall have in common. */
   revision: string;
+  /** That of this manager. It changes what is said, and nothing that is done. */
+  releaseID: string | undefined;
   now: number;
   limits: Limits;
 }
@@ -27,6 +28,9 @@ export interface FleetFacts {
   paused: boolean;
   maxUnavailable: number;
   gateDeadlineMs: number;
+  waitForMacs: boolean;
+  /** The release of the manager that shall speak for it; undefined: any may. */
+  releaseID: string | undefined;
   memory: Memory;
 }
 

@@ -5,12 +5,14 @@ export interface MachineFacts {
   /** Its Mac was made ready once. */
   provisioned: boolean;
   deleting: boolean;
-  /** Nobody works on it, by an annotation of its own. */
+  /** Nobody works on it: it has the annotation, or its cluster is paused. */
   paused: boolean;
   ready: boolean;
   /** Since when it is not Ready; undefined also when nobody knows. */
   notReadySince: number | undefined;
   desired: string | undefined;
+  /** The release of the manager that said so. */
+  plannedBy: string | undefined;
   /** What its agent says that the Mac has; while that is down, what the last push left there. */
   actual: string | undefined;
   /** What the last push left there. An agent that does not start any more never says so itself. */

@@ -77,6 +77,12 @@ describe('what is known of a machine', () => {
 
   it('that somebody has paused it, whatever the value', () => {
     assert.equal(facts({}, undefined, { annotations: { [annotations.paused]: '' } }).paused, true);
+    assert.equal(
+      facts(withCondition(say('ScalewayAppleSiliconMachine', 'Paused', 'Paused'))).paused,
+      true,
+      'its cluster',
+    );
+    assert.equal(facts(withCondition(say('ScalewayAppleSiliconMachine', 'Paused', 'NotPaused'))).paused, false);
   });
 });
 

@@ -4,19 +4,21 @@ import {
   type Client,
   getCondition,
   isKubeError,
+  isTrue,
   type Live,
   type nodes,
   type ObjectName,
   type WatchCache,
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
-import { type CoreMachineDeployment, wantedReplicas } from '../core/machine-deployment.ts';
+import type { CoreMachineDeployment } from '../core/machine-deployment.ts';
 import { countsAs, type Tolerance } from '../machine/left-out.ts';
 import type { FleetFacts, Snapshot } from './decide.ts';
 import { fleetNameOf } from './fleet-name.ts';
 import type { Limits } from './judge-turn.ts';
 import type { MachineFacts } from './machine-facts.ts';
 import { memoryOf } from './memory.ts';
+import { wantedMachines } from './wanted-machines.ts';
 
 export type Node = NonNullable<(typeof nodes)['ofType']>;
 type Machine = Live<ScalewayAppleSiliconMachine>;
@@ -28,6 +30,8 @@ export interface Observer {
   machineDeployments?: Pick<WatchCache<CoreMachineDeployment>, 'list'> | undefined;
   /** What all Macs of that fleet shall have in common, in one word. */
   revisionOf: (fleet: string, signal: AbortSignal) => Promise<string>;
+  /** That of this manager. */
+  releaseID: string | undefined;
   limits: Limits;
   clock: Clock;
 }
@@ -43,7 +47,7 @@ export interface Observation {
  * judged by it. Caches of different age overspend a budget. Only what an agent says of itself comes from the cache of Nodes.
  */
 export const observe = async (
-  { client, nodes, machineDeployments, revisionOf, limits, clock }: Observer,
+  { client, nodes, machineDeployments, revisionOf, releaseID, limits, clock }: Observer,
   { namespace = '', name }: ObjectName,
   signal: AbortSignal,
 ): Promise<Observation> => {
@@ -63,8 +67,9 @@ export const observe = async (
       machines: members.map((member) =>
         machineFacts(member, nodes.get(member.metadata.name), { now: clock.now(), ...limits }),
       ),
-      desired: wanting.reduce((sum, each) => sum + wantedReplicas(each), 0),
+      ...wantedMachines(wanting, members, fleet?.spec.machinesRevision),
       revision: await revisionOf(name, signal),
+      releaseID,
       now: clock.now(),
       limits,
     },
@@ -77,6 +82,8 @@ export const fleetFacts = ({ metadata, spec, status }: Live<MacFleet>): FleetFac
   paused: spec.paused,
   maxUnavailable: spec.maxUnavailable,
   gateDeadlineMs: spec.gateDeadlineSeconds * 1000,
+  waitForMacs: spec.waitForMacs,
+  releaseID: spec.releaseID,
   memory: memoryOf(status),
 });
 
@@ -95,10 +102,11 @@ export const machineFacts = (
     uid: metadata.uid,
     provisioned: status.initialization?.provisioned === true,
     deleting: metadata.deletionTimestamp !== undefined,
-    paused: annotations.paused in (metadata.annotations ?? {}),
+    paused: annotations.paused in (metadata.annotations ?? {}) || isTrue(status.conditions, 'Paused'),
     ready: ready.now,
     notReadySince: ready.now ? undefined : timeOf(ready.since),
     desired: status.desiredHostConfigHash,
+    plannedBy: status.plannedBy,
     actual: countsAs(said ?? status.hostConfigHash, {
       desired: status.desiredHostConfigHash,
       leftOut: status.leftOut,

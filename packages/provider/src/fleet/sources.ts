@@ -2,6 +2,7 @@ import { annotations, labels, type MacFleet, type ScalewayAppleSiliconMachine } 
 import {
   anyOf,
   fromCache,
+  getCondition,
   itsOwnKey,
   keyOf,
   labelsChanged,
@@ -27,9 +28,15 @@ const hashChanged: Matters<Node> = (change) =>
   change.object.metadata.annotations?.[annotations.hostConfigHash] !==
     change.previous.metadata.annotations?.[annotations.hostConfigHash];
 
+/** The manager of another release spoke after us: an old one on its way out. Ours is the last word, if we are the one that is named. */
+const leftWaiting: Matters<MacFleet> = (change) =>
+  change.type === 'changed' && isWaiting(change.object) && !isWaiting(change.previous);
+const isWaiting = ({ status }: MacFleet): boolean =>
+  getCondition(status?.conditions, 'Ready')?.reason === 'WaitingForManager';
+
 /** Whatever may change who gets a turn. What is decided is read from the server: these only wake the controller up. */
 export const fleetSources = ({ macFleets, machines, nodes, machineDeployments }: FleetCaches): Source[] => [
-  fromCache(macFleets, itsOwnKey, anyOf(specChanged, labelsChanged)),
+  fromCache(macFleets, itsOwnKey, anyOf<MacFleet>(specChanged, labelsChanged, leftWaiting)),
   fromCache(machines, (machine) => [keyOf({ ...inNamespace(machine), name: fleetNameOf(machine) })]),
   fromCache(
     nodes,

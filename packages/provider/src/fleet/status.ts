@@ -3,7 +3,8 @@ import { type Condition, type ConditionUpdate, type Happening, type Live, setCon
 import type { Decision, Snapshot } from './decide.ts';
 import { isUpdated, type MachineFacts, takesPart } from './machine-facts.ts';
 import { rememberedAs } from './memory.ts';
-import { type Counts, readyOf, rollingOf, stalledOf } from './conditions.ts';
+import { type Counts, rollingOf, stalledOf } from './conditions.ts';
+import { readyOf } from './ready.ts';
 import { sentence } from './words.ts';
 
 type Roll = Extract<Decision, { kind: 'roll' }>;

@@ -16,4 +16,5 @@ export {
 export { joinKubeconfig } from './join-kubeconfig.ts';
 export type { JoinToken, RandomBytes, TokenRecord } from './join-token.ts';
 export { deleteJoinToken, mintJoinToken, type MintOptions } from './mint-join-token.ts';
+export { joinRights, type MacRight, macRights } from './mac-rights.ts';
 export { identityRights, joinBinding } from './rights.ts';

@@ -1,12 +1,5 @@
+import type { Explained } from '../rights.ts';
 import { joinGroup, kubeletClientSigner, kubeletServingSigner, tokenNamespace } from './names.ts';
-
-/** A rule of a Role or ClusterRole. */
-interface Right {
-  readonly apiGroups: readonly string[];
-  readonly resources: readonly string[];
-  readonly resourceNames?: readonly string[];
-  readonly verbs: readonly string[];
-}
 
 /**
  * All that this folder asks of Kubernetes, for whoever writes the roles of the provider.
@@ -15,27 +8,56 @@ interface Right {
  * prefixes of names, so `delete` covers every Secret there; but for it a used token would stay valid until it expires.
  */
 export const identityRights: {
-  readonly clusterWide: readonly Right[];
-  readonly inNamespace: Readonly<Record<string, readonly Right[]>>;
+  readonly clusterWide: readonly Explained[];
+  readonly inNamespace: Readonly<Record<string, readonly Explained[]>>;
 } = {
   clusterWide: [
     {
       apiGroups: ['certificates.k8s.io'],
       resources: ['certificatesigningrequests'],
-      verbs: ['get', 'list', 'watch'],
+      verbs: ['list', 'watch'],
+      for: 'to see which Mac asks for a certificate, and whether it got one',
     },
-    { apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests/approval'], verbs: ['update'] },
+    {
+      apiGroups: ['certificates.k8s.io'],
+      resources: ['certificatesigningrequests/approval'],
+      verbs: ['update'],
+      for: 'to approve or deny what a Mac asks for',
+    },
     {
       apiGroups: ['certificates.k8s.io'],
       resources: ['signers'],
       resourceNames: [kubeletClientSigner, kubeletServingSigner],
       verbs: ['approve'],
+      for: 'the same: certificates of Nodes, and of no other kind',
     },
   ],
   inNamespace: {
-    [tokenNamespace]: [{ apiGroups: [''], resources: ['secrets'], verbs: ['create', 'delete'] }],
-    'kube-public': [{ apiGroups: [''], resources: ['configmaps'], resourceNames: ['cluster-info'], verbs: ['get'] }],
-    'kube-node-lease': [{ apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get'] }],
+    [tokenNamespace]: [
+      {
+        apiGroups: [''],
+        resources: ['secrets'],
+        verbs: ['create', 'delete'],
+        for: 'the token with which a Mac joins once. Never to read one',
+      },
+    ],
+    'kube-public': [
+      {
+        apiGroups: [''],
+        resources: ['configmaps'],
+        resourceNames: ['cluster-info'],
+        verbs: ['get'],
+        for: 'to tell Macs where the API server is, without `--api-server-url`',
+      },
+    ],
+    'kube-node-lease': [
+      {
+        apiGroups: ['coordination.k8s.io'],
+        resources: ['leases'],
+        verbs: ['get'],
+        for: 'to see that a Mac has joined with a certificate: then its token goes',
+      },
+    ],
   },
 };
 

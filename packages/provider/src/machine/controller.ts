@@ -25,8 +25,8 @@ const workersBesides = 8;
 
 /**
  * A machine from its first sight to its end: claims a Mac, makes it ready, keeps its Node and what it has as they shall be, gives it back.
- * Needs: get, list, watch, patch of machines and patch of their status; get, list, watch, patch of machosts; get, list, watch of macfleets,
- * clusters and certificatesigningrequests; get, list, watch, patch, delete of nodes; list of pods; get of leases in kube-node-lease; get,
+ * Needs: get, list, watch, patch of machines and patch of their status; get, list, watch, patch of machosts; get, list, watch of macfleets;
+ * list, watch of clusters and certificatesigningrequests; get, list, watch, patch, delete of nodes; list of pods; get of leases in kube-node-lease; get,
  * create, patch, delete of Secrets in its own namespace and create, delete of those in kube-system; delete of serviceaccounts and
  * clusterrolebindings of the original; create, patch of events.
  */
@@ -97,6 +97,7 @@ const pass = async (world: World, machine: Machine, signal: AbortSignal): Return
     result,
     ip: host?.status?.ip,
     nodeAddresses: nodeAddresses(node, snapshot.node),
+    releaseID: world.options.releaseID,
   });
   const tell = async (result: Result, parted = false): Promise<void> => {
     const told = toldOf(result);

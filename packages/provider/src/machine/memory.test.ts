@@ -27,6 +27,7 @@ describe('a machine that lets go of its Mac', () => {
       joinVersion: 't',
       hostConfigHash: 'a',
       desiredHostConfigHash: 'a',
+      plannedBy: 'r',
       failedHostConfigHash: 'a',
       leftOut: { desired: 'a', actual: 'b', message: '', at: time },
       tartKubeletUpdateAttempts: 1,

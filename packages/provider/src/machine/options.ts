@@ -41,7 +41,7 @@ export interface MachineControllerOptions {
   readonly settings: HostSettings;
   readonly options: Pick<
     ProviderOptions,
-    'machineWorkers' | 'secretsNamespace' | 'defaultPoolPrefix' | 'bootstrap' | 'update'
+    'machineWorkers' | 'releaseID' | 'secretsNamespace' | 'defaultPoolPrefix' | 'bootstrap' | 'update'
   >;
   /** How Macs reach the API server. */
   readonly address: (call: CallOptions) => Promise<ClusterAddress>;

@@ -11,6 +11,7 @@ import { statusOf } from './status.ts';
 import { anySnapshot } from './testing/any-snapshot.ts';
 import { drifting, host, living, machineWith, node, provisioned, usual } from './testing/snapshots.ts';
 import type { Snapshot } from './snapshot.ts';
+import type { Told } from './told.ts';
 
 const made = machineKind.make({ metadata: { name: 'mac-1', namespace: 'fleet' } });
 const machine: Machine = {
@@ -25,8 +26,17 @@ const machine: Machine = {
   },
 };
 
+const toldOf = (snapshot: Snapshot, result: Result): Told => ({
+  snapshot,
+  decision: decide(snapshot),
+  result,
+  ip: '10.0.0.1',
+  nodeAddresses: [],
+  releaseID: 'new',
+});
+
 const tell = (snapshot: Snapshot, result: Result, status: MachineStatus = snapshot.machine?.memory ?? {}) =>
-  statusOf(status, machine, { snapshot, decision: decide(snapshot), result, ip: '10.0.0.1', nodeAddresses: [] });
+  statusOf(status, machine, toldOf(snapshot, result));
 
 const outcomes: WorkOutcome[] = [
   { kind: 'done', summary: 'b', deferred: [], optionalFailures: [], rebootPending: false },
@@ -165,6 +175,22 @@ describe('what users see of a machine', () => {
       assert.partialDeepStrictEqual(status, fields);
       for (const [type, reason] of Object.entries(reasons)) assert.equal(reasonOf(status, type), reason, type);
       assert.equal(status.observedGeneration, 3);
+    });
+
+  const unknown: Snapshot = { ...living, desired: { kind: 'problem', message: 'm' } };
+  for (const [name, snapshot, releaseID, before, plannedBy] of [
+    ['planned by this manager', living, 'new', 'old', 'new'],
+    ['planned by one without a name', living, '', 'old', undefined],
+    ['not planned this time', unknown, 'new', 'old', 'old'],
+    ['not made ready yet', usual, 'new', undefined, undefined],
+  ] as const)
+    it(`${name}: says ${plannedBy ?? 'nobody'}`, () => {
+      const memory = { ...snapshot.machine?.memory, ...(before && { plannedBy: before }) };
+      const told = statusOf(memory, machine, {
+        ...toldOf(snapshot, { kind: 'done' }),
+        releaseID: releaseID || undefined,
+      });
+      assert.equal(told.plannedBy, plannedBy);
     });
 
   it('is nothing but the pause while it is paused', () => {

@@ -13,7 +13,7 @@ import type { Told } from './told.ts';
  */
 export const statusOf = (memory: MachineStatus, { metadata }: Machine, told: Told): MachineStatus => {
   const { decision, snapshot } = told;
-  const status = { ...memory, ...hashesOf(memory, told) };
+  const status = { ...planned(memory, told), ...hashesOf(memory, told) };
   const observed = metadata.generation === undefined ? {} : { observedGeneration: metadata.generation };
   const withConditions = (updates: readonly ConditionUpdate[]): readonly Condition[] =>
     updates.reduce<readonly Condition[]>(
@@ -34,6 +34,13 @@ export const statusOf = (memory: MachineStatus, { metadata }: Machine, told: Tol
     phase: phaseOf(status, told),
     conditions,
   };
+};
+
+/** Whose word `desiredHostConfigHash` is. One that nobody signs is nobody's. */
+const planned = (memory: MachineStatus, { snapshot: { desired }, releaseID }: Told): MachineStatus => {
+  if (memory.initialization?.provisioned !== true || desired.kind !== 'known') return memory;
+  const { plannedBy: _before, ...rest } = memory;
+  return { ...rest, ...(releaseID !== undefined && { plannedBy: releaseID }) };
 };
 
 /**

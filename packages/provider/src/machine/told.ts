@@ -14,6 +14,8 @@ export interface Told {
   /** Of the Mac, as Scaleway says. */
   readonly ip: string | undefined;
   readonly nodeAddresses: NonNullable<MachineStatus['addresses']>;
+  /** That of this manager. */
+  readonly releaseID: string | undefined;
 }
 
 export const say = <Type extends ConditionType<Kind>>(

@@ -3,7 +3,9 @@ import { createClusterController } from '../cluster/controller.ts';
 import { createControlPlaneController } from '../control-plane/controller.ts';
 import { serviceAddress } from '../control-plane/service-address.ts';
 import { createApprover, createServingApprover } from '../identity/index.ts';
+import { coreMachines } from '../core/machine.ts';
 import { createPodRelease } from '../pods/controller.ts';
+import { createPodReaper } from '../pods/reap/controller.ts';
 import { createFleetSpread } from '../spread/controller.ts';
 import type { Wiring } from './controllers.ts';
 import { machineOf } from './machine-of.ts';
@@ -11,7 +13,7 @@ import { placeOf } from './place-of.ts';
 
 /** What is looked after in Kubernetes alone: what Cluster API waits for, who may be a Node, and Pods of Macs. */
 export const clusterControllers = (wiring: Wiring): readonly Controller[] => {
-  const { parts, caches, client, transport, events, metrics } = wiring;
+  const { parts, caches, coreVersion, client, transport, events, metrics } = wiring;
   const { options, clock, log, redactor } = parts;
   const common = { client, clock, log, events, metrics };
   const subresources = createSubresources(transport, { clock });
@@ -37,6 +39,7 @@ export const clusterControllers = (wiring: Wiring): readonly Controller[] => {
       placeOf: placeOf(client, { tailnet: parts.settings.tailscale !== undefined }),
     }),
     createPodRelease({ ...common, ...caches, count: metrics.podReleased }),
+    createPodReaper({ ...common, ...caches, coreMachines: coreMachines(coreVersion), count: metrics.podReaped }),
     ...(spread ? [spread] : []),
   ];
 };

@@ -1,5 +1,6 @@
 import type { Client, Controller, EventRecorder, Gate, Transport } from '@tartan/kube';
 import type { Caches } from './caches.ts';
+import type { CoreVersion } from './core-version.ts';
 import { clusterControllers } from './cluster-controllers.ts';
 import { hostControllers } from './host-controllers.ts';
 import type { Intervals, ProviderParts } from './parts.ts';
@@ -10,6 +11,8 @@ export interface Wiring {
   readonly parts: ProviderParts;
   readonly intervals: Intervals;
   readonly caches: Caches;
+  /** Of Cluster API's own kinds. */
+  readonly coreVersion: CoreVersion;
   readonly client: Client;
   /** That of the client. */
   readonly transport: Transport;

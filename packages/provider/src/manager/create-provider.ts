@@ -72,12 +72,29 @@ export const createProvider = (parts: ProviderParts): Provider => {
   const work = (coreVersion: CoreVersion, signal: AbortSignal): Promise<ManagerResult> => {
     const { secretsNamespace } = options;
     const caches = createCaches({ client, clock, random, log, coreVersion, secretsNamespace });
-    const controllers = createControllers({ parts, intervals, caches, client, transport, events, metrics, gate });
+    const controllers = createControllers({
+      parts,
+      intervals,
+      caches,
+      coreVersion,
+      client,
+      transport,
+      events,
+      metrics,
+      gate,
+    });
     let leads = false;
     metrics.state.show(() => {
       if (!leads) return undefined;
-      const { machines, macHosts, macFleets } = caches;
-      return { machines: machines.list(), hosts: macHosts.list(), fleets: macFleets.list(), now: clock.now() };
+      return {
+        machines: caches.machines.list(),
+        hosts: caches.macHosts.list(),
+        fleets: caches.macFleets.list(),
+        controlPlanes: caches.controlPlanes.list(),
+        pods: caches.pods.list(),
+        nodes: caches.nodes.list(),
+        now: clock.now(),
+      };
     });
     const reign = {
       name: 'figures of the leader',

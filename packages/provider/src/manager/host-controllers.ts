@@ -57,6 +57,7 @@ export const hostControllers = (wiring: Wiring): readonly Controller[] => {
     createFleetController({
       ...common,
       revisionOf: fleetRevisionOf(client, settings, secretsNamespace),
+      releaseID: options.releaseID,
       retryAfterMs: update.retryAfterMs,
     }),
   ];

@@ -2,6 +2,7 @@ import { createMetrics, type Metrics } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import type { CallReport } from '@tartan/scaleway';
 import { createZoneListErrors } from '../inventory/metrics.ts';
+import { createReapCounter } from '../pods/reap/reap-counter.ts';
 import { createReleaseCounter } from '../pods/release-counter.ts';
 import { createSweepMetrics, type SweepMetrics } from '../sweep/metrics.ts';
 import { type BootstrapSeconds, createBootstrapHistogram } from './bootstrap-durations.ts';
@@ -15,6 +16,7 @@ export interface ProviderMetrics extends Metrics {
   readonly zoneListFailed: ReturnType<typeof createZoneListErrors>;
   readonly sweep: SweepMetrics;
   readonly podReleased: ReturnType<typeof createReleaseCounter>;
+  readonly podReaped: ReturnType<typeof createReapCounter>;
   readonly bootstrapSeconds: BootstrapSeconds;
   readonly state: StateMetrics;
 }
@@ -29,6 +31,7 @@ export const createProviderMetrics = (options: { clock: Clock; process?: boolean
     zoneListFailed: createZoneListErrors(registry),
     sweep: createSweepMetrics(registry),
     podReleased: createReleaseCounter(registry),
+    podReaped: createReapCounter(registry),
     bootstrapSeconds: createBootstrapHistogram(registry),
     state: createStateMetrics(registry),
   };

@@ -2,48 +2,78 @@ import { kindNames, leaderElectionID, remoteServiceAccount } from '@tartan/api';
 import { coreGroup } from '../cluster/core-cluster.ts';
 import type { ProviderOptions } from '../flags/provider-options.ts';
 import { identityRights } from '../identity/index.ts';
+import { type Explained, type Right, withoutReason } from '../rights.ts';
 
-/** A rule of a Role or ClusterRole. */
-export type Right = (typeof identityRights.clusterWide)[number];
+export type { Right } from '../rights.ts';
 
-export interface Rights {
-  readonly clusterWide: readonly Right[];
+export interface Rights<R extends Right = Right> {
+  readonly clusterWide: readonly R[];
   /** By the namespace whose Role holds them. */
-  readonly inNamespace: Readonly<Record<string, readonly Right[]>>;
+  readonly inNamespace: Readonly<Record<string, readonly R[]>>;
 }
 
-const read = ['get', 'list', 'watch'] as const;
+const follow = ['list', 'watch'] as const;
+const read = ['get', ...follow] as const;
 const ours = kindNames.machine.group;
-const rule = (apiGroup: string, resources: readonly string[], verbs: readonly string[], ...names: string[]): Right => ({
-  apiGroups: [apiGroup],
-  resources,
-  ...(names.length > 0 && { resourceNames: names }),
-  verbs,
-});
+/** `resources` are one or several, and may name their objects: `serviceaccounts/token capi-remote`. */
+const rule = (apiGroup: string, what: string, verbs: readonly string[], why: string): Explained => {
+  const [resources = '', ...names] = what.split(' ');
+  return {
+    apiGroups: [apiGroup],
+    resources: resources.split(','),
+    ...(names.length > 0 && { resourceNames: names }),
+    verbs,
+    for: why,
+  };
+};
 const { machine, macHost, macFleet, cluster, controlPlane } = kindNames;
+const statuses = [machine, macHost, macFleet, cluster].map(({ plural }) => `${plural}/status`).join(',');
 
-const clusterWide: readonly Right[] = [
-  rule(ours, [machine.plural], [...read, 'patch']),
-  rule(ours, [macHost.plural], [...read, 'create', 'patch', 'delete']),
-  rule(ours, [macFleet.plural], [...read, 'create', 'delete']),
-  rule(ours, [cluster.plural], read),
+const clusterWide: readonly Explained[] = [
+  rule(ours, machine.plural, [...read, 'patch'], 'to claim Macs for machines; the finalizer and providerID of each'),
   rule(
     ours,
-    [machine, macHost, macFleet, cluster].map(({ plural }) => `${plural}/status`),
-    ['patch'],
+    macHost.plural,
+    [...read, 'create', 'patch', 'delete'],
+    'one for each Mac that Scaleway lists, and who holds it',
   ),
-  rule(controlPlane.group, [controlPlane.plural], read),
-  rule(controlPlane.group, [`${controlPlane.plural}/status`], ['patch']),
-  // Asked of whoever makes owner references, where the server is told to.
-  rule(controlPlane.group, [`${controlPlane.plural}/finalizers`], ['update']),
-  rule(coreGroup, ['clusters', 'machinedeployments'], read),
-  // Cordoned for a roll; deleted with its machine, as core does not do it when the whole Cluster goes.
-  rule('', ['nodes'], [...read, 'patch', 'delete']),
-  // The finalizer of an agent that is gone.
-  rule('', ['pods'], [...read, 'patch']),
-  rule('', ['events'], ['create', 'patch']),
-  // The original bound one for every machine, by a name of its own: RBAC knows no prefixes.
-  rule('rbac.authorization.k8s.io', ['clusterrolebindings'], ['delete']),
+  rule(
+    ours,
+    macFleet.plural,
+    [...read, 'create', 'delete'],
+    'to roll fleets, also those that nobody made a MacFleet for',
+  ),
+  rule(ours, cluster.plural, follow, 'to say that machines can be made'),
+  rule(ours, statuses, ['patch'], 'to say how each of them is'),
+  rule(controlPlane.group, controlPlane.plural, follow, 'to keep the kubeconfig of Cluster API core'),
+  rule(controlPlane.group, `${controlPlane.plural}/status`, ['patch'], 'to say how that is'),
+  rule(
+    controlPlane.group,
+    `${controlPlane.plural}/finalizers`,
+    ['update'],
+    'asked of whoever makes owner references, where the server is told to',
+  ),
+  rule(coreGroup, 'clusters,machinedeployments', follow, 'whether work is paused, and how many machines are wanted'),
+  rule(coreGroup, 'machines', ['get'], 'whether the Mac of a Pod that has ended is on its way out'),
+  rule(
+    '',
+    'nodes',
+    [...read, 'patch', 'delete'],
+    'cordoned for a roll; deleted with its machine, as core does not do it when the whole Cluster goes',
+  ),
+  rule(
+    '',
+    'pods',
+    [...read, 'patch', 'delete'],
+    "the finalizer of an agent that is gone; and Pods that have ended, where core's drain waits for them",
+  ),
+  rule('', 'events', ['create', 'patch'], 'to tell what was done'),
+  rule(
+    'rbac.authorization.k8s.io',
+    'clusterrolebindings',
+    ['delete'],
+    'the original bound one for every machine, by a name of its own: RBAC knows no prefixes',
+  ),
 ];
 
 /**
@@ -51,27 +81,40 @@ const clusterWide: readonly Right[] = [
  * only, `--secrets-namespace`, where also the ExternalControlPlane is expected to be: its kubeconfig and its ServiceAccount are beside
  * it. Whoever has one elsewhere gives the same rights there (`besideControlPlane`).
  */
-export const providerRights = (
+export const explainedRights = (
   options: Pick<ProviderOptions, 'secretsNamespace' | 'leaderElection' | 'fleetSpread'>,
-): Rights => {
+): Rights<Explained> => {
   const { secretsNamespace, leaderElection, fleetSpread } = options;
-  const inNamespace: [string, readonly Right[]][] = [
+  const inNamespace: [string, readonly Explained[]][] = [
     ...Object.entries(identityRights.inNamespace),
-    // The kubernetes Service: where core finds the API server (I-07).
-    ['default', [rule('', ['services'], ['get'], 'kubernetes')]],
+    ['default', [rule('', 'services kubernetes', ['get'], 'where core finds the API server')]],
     [
       secretsNamespace,
       [
-        rule('', ['secrets'], [...read, 'create', 'update', 'patch', 'delete']),
-        // Those that the original made for machines.
-        rule('', ['serviceaccounts'], ['delete']),
+        rule(
+          '',
+          'secrets',
+          [...read, 'create', 'update', 'patch', 'delete'],
+          'the SSH keys of fleets, the passwords of Macs, the kubeconfig of core',
+        ),
+        rule('', 'serviceaccounts', ['delete'], 'those that the original made for machines'),
         ...besideControlPlane,
       ],
     ],
   ];
   if (leaderElection) inNamespace.push([leaderElection.namespace, leaseRights]);
   if (fleetSpread)
-    inNamespace.push([fleetSpread.namespace, [rule('apps', ['deployments'], ['get', 'patch'], fleetSpread.name)]]);
+    inNamespace.push([
+      fleetSpread.namespace,
+      [
+        rule(
+          'apps',
+          `deployments ${fleetSpread.name}`,
+          ['get', 'patch'],
+          'to roll the Deployment of `--fleet-spread-deployment`',
+        ),
+      ],
+    ]);
   const byNamespace = Map.groupBy(inNamespace, ([namespace]) => namespace);
   return {
     clusterWide: [...identityRights.clusterWide, ...clusterWide],
@@ -81,14 +124,25 @@ export const providerRights = (
   };
 };
 
+/** The same as Kubernetes takes it. */
+export const providerRights = (options: Parameters<typeof explainedRights>[0]): Rights => {
+  const { clusterWide: everywhere, inNamespace } = explainedRights(options);
+  return {
+    clusterWide: everywhere.map(withoutReason<Right>),
+    inNamespace: Object.fromEntries(
+      Object.entries(inNamespace).map(([namespace, rights]) => [namespace, rights.map(withoutReason<Right>)]),
+    ),
+  };
+};
+
 /** RBAC cannot name what is yet to be created. */
-const leaseRights: readonly Right[] = [
-  rule('coordination.k8s.io', ['leases'], ['create']),
-  rule('coordination.k8s.io', ['leases'], ['get', 'update'], leaderElectionID),
+const leaseRights: readonly Explained[] = [
+  rule('coordination.k8s.io', 'leases', ['create'], 'so that one manager leads'),
+  rule('coordination.k8s.io', `leases ${leaderElectionID}`, ['get', 'update'], 'the same'),
 ];
 
 /** By its name alone: with more, whoever may write an ExternalControlPlane could be any ServiceAccount beside it. */
-const besideControlPlane: readonly Right[] = [
-  rule('', ['serviceaccounts'], ['get'], remoteServiceAccount),
-  rule('', ['serviceaccounts/token'], ['create'], remoteServiceAccount),
+const besideControlPlane: readonly Explained[] = [
+  rule('', `serviceaccounts ${remoteServiceAccount}`, ['get'], 'whether core has the account that it connects as'),
+  rule('', `serviceaccounts/token ${remoteServiceAccount}`, ['create'], 'the token in the kubeconfig of core'),
 ];

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
+  type ExternalControlPlane,
+  externalControlPlane,
+  finalizers,
+  labels,
   type MacFleet,
   macFleet,
   type MacHost,
@@ -12,6 +16,7 @@ import {
 import type { Live } from '@tartan/kube';
 import { manualClock } from '@tartan/kube/clock';
 import { createProviderMetrics } from './provider-metrics.ts';
+import type { Node, Pod } from '../pods/observe.ts';
 import type { FleetState } from './state-metrics.ts';
 
 const now = Date.parse('2026-01-01T01:00:00Z');
@@ -51,8 +56,30 @@ const fleetWith = (status: Partial<NonNullable<MacFleet['status']>>): Live<MacFl
   spec: macFleet.spec.parse({}),
   status: { observedGeneration: 1, ...status },
 });
+const podOn = (name: string, nodeName: string | undefined, deletionTimestamp?: string, held = true): Live<Pod> => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: {
+    ...metadata(name),
+    ...(deletionTimestamp !== undefined && { deletionTimestamp }),
+    finalizers: held ? [finalizers.vmCleanup] : [],
+  },
+  spec: { containers: [], ...(nodeName !== undefined && { nodeName }) },
+});
+const mac = (name: string): Live<Node> => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { ...metadata(name), labels: { [labels.fleet]: 'runners' } },
+});
+const controlPlaneWith = (status: ExternalControlPlane['status']): Live<ExternalControlPlane> => ({
+  apiVersion: 'controlplane.cluster.x-k8s.io/v1alpha1',
+  kind: 'ExternalControlPlane',
+  metadata: metadata('capi'),
+  spec: externalControlPlane.spec.parse({}),
+  ...(status && { status }),
+});
 
-const nothing: FleetState = { machines: [], hosts: [], fleets: [], now };
+const nothing: FleetState = { machines: [], hosts: [], fleets: [], controlPlanes: [], pods: [], nodes: [], now };
 
 const seriesOf = async (state: FleetState | undefined): Promise<string[]> => {
   const metrics = createProviderMetrics({ clock: manualClock() });
@@ -62,7 +89,7 @@ const seriesOf = async (state: FleetState | undefined): Promise<string[]> => {
     .split('\n')
     .filter(
       (line) =>
-        /^(capt_scaleway_applesilicon_(machine|fleet)|scaleway_mac_hosts)/.test(line) &&
+        /^(capt_(scaleway_applesilicon_(machine|fleet)|external)|scaleway_mac_hosts|tart_pods_(term|old))/.test(line) &&
         !line.includes('bootstrap_seconds'),
     );
 };
@@ -91,6 +118,84 @@ describe('figures about what is there', () => {
     const lines = await seriesOf({ ...nothing, machines: [machineWith('mac-1', status)] });
     assert.ok(lines.some((line) => line.endsWith('phase="Ready",failure_reason=""} 1')));
     assert.ok(lines.some((line) => line.startsWith('capt_scaleway_applesilicon_machine_drift') && line.endsWith(' 0')));
+  });
+
+  const notReady = (reason: string) => condition('Ready', 'False', reason);
+  const reasons: [string, MachineStatus, string][] = [
+    [
+      'that finds no Mac, the reason of that',
+      {
+        phase: 'Pending',
+        conditions: [notReady('NotProvisioned'), condition('Provisioned', 'False', 'NoAvailableHost')],
+      },
+      'NoAvailableHost',
+    ],
+    [
+      'that is not made ready, the reason of that',
+      {
+        phase: 'Bootstrapping',
+        conditions: [
+          notReady('NotBootstrapped'),
+          condition('Provisioned', 'True', 'HostClaimed'),
+          condition('Bootstrapped', 'False', 'HostUnreachable'),
+        ],
+      },
+      'HostUnreachable',
+    ],
+    [
+      'whose other conditions say nothing, that of Ready',
+      { phase: 'Pending', conditions: [notReady('NotProvisioned'), condition('Provisioned', 'True', 'HostClaimed')] },
+      'NotProvisioned',
+    ],
+    [
+      'that has refused a roll and is Ready, that of the roll',
+      {
+        phase: 'Failed',
+        conditions: [condition('Ready', 'True', 'Ready'), condition('HostUpToDate', 'False', 'RollRejected')],
+      },
+      'RollRejected',
+    ],
+    ['of which nothing is known, none', {}, ''],
+  ];
+  for (const [name, status, reason] of reasons)
+    test(`of a machine ${name}`, async () => {
+      const [line] = await seriesOf({ ...nothing, machines: [machineWith('mac-1', status)] });
+      assert.ok(line?.endsWith(`,failure_reason="${reason}"} 1`), String(line));
+    });
+
+  test('of Pods that should be gone and are held: how many on which Node, and for how long the oldest', async () => {
+    const pods = [
+      podOn('a', 'mac-1', '2026-01-01T00:50:00Z'),
+      podOn('b', 'mac-1', '2026-01-01T00:59:00Z'),
+      podOn('c', undefined, '2026-01-01T00:59:30Z'),
+      podOn('has some of its grace left', 'mac-1', '2026-01-01T01:00:01Z'),
+      podOn('was not deleted', 'mac-2'),
+      podOn('is no virtual machine', 'linux-1', '2026-01-01T00:00:00Z', false),
+    ];
+    assert.deepEqual(await seriesOf({ ...nothing, pods, nodes: [mac('mac-1')] }), [
+      'tart_pods_terminating{node="mac-1",fleet="runners"} 2',
+      'tart_pods_terminating{node="",fleet=""} 1',
+      'tart_pods_oldest_terminating_seconds{node="mac-1",fleet="runners"} 600',
+      'tart_pods_oldest_terminating_seconds{node="",fleet=""} 30',
+    ]);
+  });
+
+  test('of a control plane: whether core can connect, and for how long', async () => {
+    const conditions = [
+      condition('Available', 'True', 'Available'),
+      condition('KubeconfigReady', 'False', 'MintFailed'),
+    ];
+    const kubeconfigExpires = '1970-01-02T00:00:00Z';
+    const place = 'namespace="tartan",control_plane="capi"';
+    const told = (available: number) => [
+      `capt_external_control_plane_condition{${place},condition="Available"} ${available}`,
+      `capt_external_control_plane_condition{${place},condition="KubeconfigReady"} 0`,
+    ];
+    assert.deepEqual(
+      await seriesOf({ ...nothing, controlPlanes: [controlPlaneWith({ conditions, kubeconfigExpires })] }),
+      [...told(1), `capt_external_control_plane_kubeconfig_expiry_timestamp_seconds{${place}} 86400`],
+    );
+    assert.deepEqual(await seriesOf({ ...nothing, controlPlanes: [controlPlaneWith(undefined)] }), told(0));
   });
 
   test('of the pool: Macs by zone, type and state', async () => {

@@ -84,6 +84,7 @@ export const examples: readonly Example[] = [
       certificateExpires: '2026-11-23T10:00:00Z',
       hostConfigHash: '5f1d',
       desiredHostConfigHash: '5f1d',
+      plannedBy: '1f0c9a2e',
       failedHostConfigHash: '77aa',
       tartKubeletUpdateAttempts: 2,
       lastUpdateFailureTime: noon,
@@ -139,7 +140,14 @@ export const examples: readonly Example[] = [
     status: { state: 'held', since: noon },
   }),
   example(macFleet, {
-    spec: { maxUnavailable: 3, paused: true, gateDeadlineSeconds: 60 },
+    spec: {
+      maxUnavailable: 3,
+      paused: true,
+      gateDeadlineSeconds: 60,
+      waitForMacs: false,
+      releaseID: '1f0c9a2e',
+      machinesRevision: '77ab01cd',
+    },
     status: {
       observedGeneration: 1,
       desired: 9,
@@ -178,7 +186,7 @@ export const examples: readonly Example[] = [
     },
   }),
   example(externalControlPlane, {
-    spec: { serviceAccountName: 'capi-remote', server: 'https://10.0.0.1:443' },
+    spec: { serviceAccountName: 'capi-remote', server: 'https://10.0.0.1:443', kubeconfig: 'Provided' },
     status: {
       initialization: { controlPlaneInitialized: true },
       initialized: true,

@@ -6,6 +6,7 @@ import {
   events,
   getCondition,
   isKubeError,
+  type ObjectMeta,
   secrets,
   serviceAccounts,
 } from '@tartan/kube';
@@ -14,6 +15,17 @@ import { createControlPlaneController } from '../controller.ts';
 
 const secretName = { namespace, name: 'macs-kubeconfig' };
 const controlPlaneName = { namespace, name: 'macs' };
+
+/** A kubeconfig that somebody else wrote. */
+export const foreign = (token: string): string =>
+  [
+    'apiVersion: v1',
+    'kind: Config',
+    'clusters: [{ name: a, cluster: { server: "https://10.0.0.9:6443" } }]',
+    `users: [{ name: a, user: { token: ${token} } }]`,
+    'contexts: [{ name: a, context: { cluster: a, user: a } }]',
+    'current-context: a',
+  ].join('\n');
 
 /** An ExternalControlPlane that core owns, and its controller. */
 export const setStage = async (t: TestContext, { account = true, startTime }: StageOptions = {}) => {
@@ -70,6 +82,18 @@ export const setStage = async (t: TestContext, { account = true, startTime }: St
     memory: async (): Promise<Record<string, string>> =>
       JSON.parse((await secret()).metadata.annotations?.[annotations.kubeconfigToken] ?? '{}'),
     reasonOf: async (type: string) => getCondition((await get()).status?.conditions, type)?.reason,
+    /** Somebody else makes the Secret. */
+    provide: (token: string, metadata: ObjectMeta = {}, more: object = {}) =>
+      client.create(secrets, {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { ...secretName, labels: { 'cluster.x-k8s.io/cluster-name': 'macs' }, ...metadata },
+        type: 'cluster.x-k8s.io/secret',
+        data: { [secretKeys.kubeconfig]: Buffer.from(foreign(token)).toString('base64') },
+        ...more,
+      }),
+    setMode: (kubeconfig: 'Minted' | 'Provided') =>
+      client.patch(externalControlPlane.resource, controlPlaneName, { type: 'merge', body: { spec: { kubeconfig } } }),
     patchSecret: async (body: object) => {
       await client.patch(secrets, secretName, { type: 'merge', body });
       await stage.pass(1);

@@ -98,6 +98,15 @@ export const objectName = shaped({
   otherwise: 'is no name of a Kubernetes object (lower-case letters, digits, dashes and dots)',
 });
 
+/** As a label has it, so that it can be one. */
+export const releaseID = shaped({
+  placeholder: 'id',
+  example: '1f0c9a2e',
+  pattern: /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/,
+  longest: 63,
+  otherwise: 'is no id of a release (letters, digits, dashes, underscores and dots)',
+});
+
 /** The dash at the end keeps `tuist-pool-` from matching a host named `tuist-pooling`. */
 export const hostNamePrefix = shaped({
   placeholder: 'prefix',

@@ -27,6 +27,7 @@ export const machineFacts = (name: string, facts: Partial<MachineFacts> = {}): M
   ready: true,
   notReadySince: undefined,
   desired: `${name}-2`,
+  plannedBy: undefined,
   actual: `${name}-1`,
   pushed: `${name}-1`,
   failed: undefined,
@@ -68,6 +69,8 @@ export const fleetFacts = (memory: Partial<Memory> = {}, facts: Partial<FleetFac
   paused: false,
   maxUnavailable: 2,
   gateDeadlineMs: 15 * minute,
+  waitForMacs: true,
+  releaseID: undefined,
   memory: { ...nothing, ...memory },
   ...facts,
 });
@@ -76,4 +79,14 @@ export const snapshotOf = (
   machines: readonly MachineFacts[],
   memory: Partial<Memory> = {},
   facts: Partial<FleetFacts> = {},
-): Snapshot => ({ fleet: fleetFacts(memory, facts), machines, desired: machines.length, revision: 'r2', now, limits });
+): Snapshot => ({
+  fleet: fleetFacts(memory, facts),
+  machines,
+  desired: machines.length,
+  awaited: false,
+  leftBehind: [],
+  revision: 'r2',
+  releaseID: undefined,
+  now,
+  limits,
+});

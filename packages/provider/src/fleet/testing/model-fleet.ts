@@ -91,7 +91,10 @@ export const modelFleet = ({ size = 4, maxUnavailable = 2 } = {}) => {
     fleet: fleetFacts(memoryOf(status), { paused, maxUnavailable }),
     machines: machines.map(({ reachable: _reachable, previous: _previous, ...facts }) => facts),
     desired: machines.length,
+    awaited: false,
+    leftBehind: [],
     revision: `r${revisionNumber}`,
+    releaseID: undefined,
     now,
     limits,
   });

@@ -110,7 +110,7 @@ export const setStage = async (t: TestContext) => {
     told,
     messages,
     /** One manager. Each has caches of its own. `between` is what happens to its requests on the way. */
-    start: async (between: (send: Send) => Send = (send) => send) => {
+    start: async (between: (send: Send) => Send = (send) => send, releaseID?: string) => {
       const theirs = createClient({ ...watched, send: between(watched.send) }, { clock });
       const controller = createFleetController({
         client: theirs,
@@ -125,6 +125,7 @@ export const setStage = async (t: TestContext) => {
           },
         },
         revisionOf: async () => revision,
+        releaseID,
         retryAfterMs: 30 * minute,
         clock,
         log,

@@ -2,12 +2,12 @@ import { httpsTransport } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
 import { createKubernetes, type KubernetesOptions, serve } from '@tartan/sim-kubernetes';
 import { joinGroup, nodesGroup } from '../names.ts';
+import type { Right } from '../../rights.ts';
 import { identityRights } from '../rights.ts';
 import type { JoinableCluster } from './cluster.ts';
 
 type Authorize = NonNullable<KubernetesOptions['authorize']>;
 type Attributes = Parameters<Authorize>[0];
-type Right = (typeof identityRights.clusterWide)[number];
 
 const covers = (right: Right, { group, resource, subresource, verb, name }: Attributes): boolean =>
   right.apiGroups.includes(group) &&

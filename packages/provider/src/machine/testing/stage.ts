@@ -129,6 +129,7 @@ export const setStage = async (t: TestContext, changes: Partial<MachineControlle
   const settings = { ...settingsWith('agent-1') };
   const options = {
     machineWorkers: 2,
+    releaseID: undefined,
     secretsNamespace,
     defaultPoolPrefix: 'tuist-pool-',
     bootstrap: { rebootAfter: 3, giveUpAfter: 5 },

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { annotations, secretKeys } from '@tartan/api';
+import { createSubresources, isOwnedBy, isKubeError, secrets, type TransportRequest } from '@tartan/kube';
+import fc from 'fast-check';
+import { namespace } from '../cluster/testing/stage.ts';
+import { lookAfter } from './look-after.ts';
+import { foreign, setStage } from './testing/stage.ts';
+import { readMemory } from './token-memory.ts';
+
+/** What others do to the Secret. They write in any mode: a sync may come late. */
+type Meddling = 'writes' | 'replaces' | 'empties' | 'spoils' | 'deletes' | 'takes the memory away' | 'disowns';
+type Step =
+  | { switch: 'Minted' | 'Provided' }
+  | { somebody: Meddling }
+  /** Somebody does that between our look and our write. */
+  | { pass: Meddling | 'alone' }
+  | { hours: number };
+
+const meddlings: readonly Meddling[] = [
+  'writes',
+  'replaces',
+  'empties',
+  'spoils',
+  'deletes',
+  'takes the memory away',
+  'disowns',
+];
+const steps = fc.array(
+  fc.oneof(
+    fc.record({ switch: fc.constantFrom('Minted' as const, 'Provided' as const) }),
+    fc.record({ somebody: fc.constantFrom(...meddlings) }),
+    { arbitrary: fc.record({ pass: fc.constantFrom('alone' as const, ...meddlings) }), weight: 2 },
+    fc.record({ hours: fc.integer({ min: 1, max: 30 }) }),
+  ),
+  { minLength: 2, maxLength: 14 },
+);
+
+/** What an upgrade and its rollback do, which chance should not leave out. */
+const alone = { pass: 'alone' } as const;
+const examples: Step[][] = [
+  [alone, { switch: 'Provided' }, alone, { somebody: 'writes' }, alone, { switch: 'Minted' }, alone, { hours: 25 }],
+  [alone, { switch: 'Provided' }, { hours: 17 }, { pass: 'writes' }],
+  [{ switch: 'Provided' }, { somebody: 'writes' }, alone, { somebody: 'deletes' }, { pass: 'writes' }],
+  [
+    alone,
+    { switch: 'Provided' },
+    { somebody: 'writes' },
+    { switch: 'Minted' },
+    { pass: 'writes' },
+    { somebody: 'writes' },
+  ],
+];
+
+const secretName = { namespace, name: 'macs-kubeconfig' };
+const encoded = (text: string): string => Buffer.from(text).toString('base64');
+
+test('whatever is switched, written late or deleted, a pass leaves a kubeconfig that works, and never writes over one that was provided', async (t) => {
+  const stage = await setStage(t);
+  const { client, clock } = stage;
+  let count = 0;
+  const orGone = async (done: Promise<unknown>): Promise<void> => {
+    await done.catch((error: unknown) => {
+      if (!isKubeError(error, 'notFound', 'alreadyExists')) throw error;
+    });
+  };
+  const patch = (body: object) => orGone(client.patch(secrets, secretName, { type: 'merge', body }));
+  const write = async (): Promise<void> => {
+    count += 1;
+    if ((await stage.secretIfThere()) === undefined) await orGone(stage.provide(`theirs-${count}`));
+    else await patch({ data: { [secretKeys.kubeconfig]: encoded(foreign(`theirs-${count}`)) } });
+  };
+  const meddle: Readonly<Record<Meddling, () => Promise<void>>> = {
+    writes: write,
+    replaces: async () => {
+      await orGone(client.delete(secrets, secretName));
+      await write();
+    },
+    empties: () => patch({ data: null }),
+    spoils: () => patch({ data: { [secretKeys.kubeconfig]: encoded('a: [1') } }),
+    deletes: () => orGone(client.delete(secrets, secretName)),
+    'takes the memory away': () => patch({ metadata: { annotations: null } }),
+    disowns: () => patch({ metadata: { ownerReferences: null } }),
+  };
+
+  /** Whatever we send about Secrets comes second, once. */
+  let race: Meddling | 'alone' = 'alone';
+  /** What was there when we wrote, if we did. */
+  let standing = '';
+  stage.interpose((send) => async (request: TransportRequest) => {
+    if (race !== 'alone' && request.method !== 'GET' && request.path.includes('/secrets')) {
+      const what = race;
+      race = 'alone';
+      await meddle[what]();
+      standing = (await look()).text;
+    }
+    return send(request);
+  });
+  const keeper = {
+    client: stage.theirs,
+    tokens: createSubresources(stage.transport, { clock }),
+    events: { event: () => {} },
+    redactor: stage.redactor,
+    log: stage.log,
+    clock,
+    address: () => stage.world.address(),
+    ca: stage.world.ca,
+    lifeMs: 24 * 3_600_000,
+    lookAgainMs: 600_000,
+  };
+  const pass = async () => lookAfter(keeper, await stage.get(), 'macs', t.signal);
+
+  const look = async () => {
+    const secret = await stage.secretIfThere();
+    const text = Buffer.from(secret?.data?.[secretKeys.kubeconfig] ?? '', 'base64').toString();
+    const memory = readMemory(secret?.metadata.annotations?.[annotations.kubeconfigToken], text);
+    return { secret, text, isForeign: text.includes('theirs-'), fresh: memory && memory.expiresAt > clock.now() };
+  };
+  const check = async (before: string): Promise<void> => {
+    const { secret, text, isForeign, fresh } = await look();
+    const { spec, metadata } = await stage.get();
+    assert.ok(secret, 'there is a Secret');
+    assert.equal(secret.metadata.labels?.['cluster.x-k8s.io/cluster-name'], 'macs');
+    assert.ok(isForeign || fresh, 'core can connect with it');
+    const marks = [isOwnedBy(secret, metadata.uid), annotations.kubeconfigToken in (secret.metadata.annotations ?? {})];
+    if (spec.kubeconfig === 'Minted' || !isForeign) assert.deepEqual([isForeign, ...marks], [false, true, true]);
+    else assert.deepEqual(marks, [false, false], 'nothing on it is ours');
+    if (spec.kubeconfig === 'Provided' && before.includes('theirs-'))
+      assert.equal(text, before, 'it is left as it was');
+  };
+
+  await fc.assert(
+    fc.asyncProperty(steps, async (sequence) => {
+      await orGone(client.delete(secrets, secretName));
+      await stage.setMode('Minted');
+      for (const step of [...sequence, { pass: 'alone' } as const]) {
+        if ('switch' in step) await stage.setMode(step.switch);
+        else if ('hours' in step) clock.advance(step.hours * 3_600_000);
+        else if ('somebody' in step) await meddle[step.somebody]();
+        else {
+          standing = (await look()).text;
+          race = step.pass;
+          // Whoever wrote, or met somebody, looks again by itself, after a second.
+          for (let looks = 0; looks < 3; looks += 1) await pass();
+          race = 'alone';
+          await check(standing);
+        }
+      }
+    }),
+    { numRuns: 60, examples: examples.map((sequence) => [sequence]) },
+  );
+});

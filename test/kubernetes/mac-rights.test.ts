@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import {
+  certificateSigningRequests,
+  createLogger,
+  createWatchCache,
+  type Live,
+  nodes,
+  pods,
+  secrets,
+  serviceAccounts,
+} from '@tartan/kube';
+import { systemClock as clock } from '@tartan/kube/clock';
+import { approvableRequests, createApprover, macRights } from '@tartan/provider';
+import { askFor, attemptsOf } from './mac-rights/attempts.ts';
+import { outcomeOf, twoMacs, type TwoMacs } from './mac-rights/world.ts';
+
+type Request = Live<NonNullable<(typeof certificateSigningRequests)['ofType']>>;
+
+describe('the identity of one Mac on a real API server', { timeout: 120_000 }, () => {
+  let world: TwoMacs;
+  let attempts: ReturnType<typeof attemptsOf>;
+  before(async () => {
+    world = await twoMacs();
+    const { mac, mine } = world;
+    const registers = mac.client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: mine } });
+    assert.equal(await outcomeOf(registers), 'allowed', 'it makes its own Node');
+    attempts = attemptsOf(world, await world.addPods());
+    // The Node authorizer hears of Pods a moment after they are bound.
+    const seen = async () => (await outcomeOf(mac.client.get(secrets, world.here('mine')))) === 'allowed';
+    while (!(await seen())) await new Promise((resolve) => setTimeout(resolve, 50));
+  });
+  after(() => world.close());
+
+  for (const right of Object.keys(macRights) as (keyof typeof macRights)[])
+    test(`${right}: has what it needs, and nothing of others`, async () => {
+      for (const [what, how] of attempts[right].may) assert.equal(await outcomeOf(how()), 'allowed', what);
+      for (const [what, how] of attempts[right].mayNot) assert.equal(await outcomeOf(how()), 'forbidden', what);
+    });
+
+  test('what was tried on others has left no trace', async () => {
+    const { admin, theirs, here } = world;
+    const node = await admin.client.get(nodes, { name: theirs });
+    assert.equal(node.spec?.unschedulable, undefined);
+    assert.equal((await admin.client.get(pods, here('foreign'))).metadata.deletionTimestamp, undefined);
+  });
+
+  test('deletes its own Pod, and then has no right to what that named', async () => {
+    const { mac, here } = world;
+    assert.equal(await outcomeOf(mac.client.delete(pods, here('own'), { gracePeriodSeconds: 0 })), 'allowed');
+    // What its Pod named is nobody's any more.
+    const read = () => outcomeOf(mac.client.get(secrets, here('mine')));
+    while ((await read()) === 'allowed') await new Promise((resolve) => setTimeout(resolve, 50));
+    assert.equal(await read(), 'forbidden');
+  });
+});
+
+describe('the token of a Mac that joins, on a real API server', { timeout: 120_000 }, () => {
+  let world: TwoMacs;
+  before(async () => {
+    world = await twoMacs();
+  });
+  after(() => world.close());
+
+  test('asks for a certificate, and can do nothing else', async () => {
+    const { joining, mine, here, provider } = world;
+    const { client, subresources } = joining;
+    const may = () => outcomeOf(askFor(client, mine));
+    // The API server hears of a token a moment after its Secret is there.
+    while ((await may()) === 'unauthorized') await new Promise((resolve) => setTimeout(resolve, 50));
+    assert.equal(await may(), 'allowed');
+    const refused: [string, () => Promise<unknown>][] = [
+      ['make a Node', () => client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: mine } })],
+      ['list Nodes', () => client.list(nodes)],
+      ['list Pods', () => client.list(pods)],
+      ['list Secrets', () => client.list(secrets)],
+      ['read a Secret', () => client.get(secrets, here('ssh-keys', provider))],
+      ['list ServiceAccounts', () => client.list(serviceAccounts)],
+      ['get a token', () => subresources.createToken(here('robot'), {})],
+      [
+        'approve its own request',
+        async () =>
+          subresources.approveCertificate(await askFor(client, mine), { type: 'Approved', reason: 'A', message: 'A.' }),
+      ],
+    ];
+    for (const [what, how] of refused) assert.equal(await outcomeOf(how()), 'forbidden', what);
+  });
+
+  test('gets the certificate of its own machine, and of no other', async (t) => {
+    const { admin, joining, token, mine, theirs } = world;
+    const log = createLogger({ write: () => {}, clock, level: 'error' });
+    const { client, subresources } = admin;
+    const requests = createWatchCache({
+      client,
+      resource: certificateSigningRequests,
+      ...approvableRequests,
+      clock,
+      random: Math.random,
+      log,
+    });
+    const machines = new Map([
+      [mine, { uid: 'u1', deleting: false, tokenID: token.tokenID, tokenExpiresAt: token.expiresAt }],
+      [theirs, { uid: 'u2', deleting: false }],
+    ]);
+    const approver = createApprover({
+      subresources,
+      machineOf: async (name) => machines.get(name),
+      requests,
+      clock,
+      log,
+    });
+    const stopping = new AbortController();
+    const running = Promise.all([requests.run(stopping.signal), approver.run(stopping.signal)]);
+    t.after(async () => {
+      stopping.abort();
+      await running;
+    });
+    const verdictOn = async (nodeName: string): Promise<string> => {
+      const { name } = (await askFor(joining.client, nodeName)).metadata;
+      for (;;) {
+        const { status }: Request = await client.get(certificateSigningRequests, { name });
+        const [verdict] = status?.conditions ?? [];
+        if (verdict !== undefined) return `${verdict.type} ${verdict.reason}`;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    };
+    assert.equal(await verdictOn(mine), 'Approved MachineJoins');
+    assert.equal(await verdictOn(theirs), 'Denied NotItsToken');
+  });
+});
