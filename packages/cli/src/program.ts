@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import packageFile from '../package.json' with { type: 'json' };
 import { port } from './arguments.ts';
+import { addArtifactsCommand } from './artifacts/command.ts';
 import { addExplainCommand } from './explain/command.ts';
 import { addFaultCommand } from './fault/command.ts';
 import { addFleetCommand } from './fleet/command.ts';
@@ -142,6 +143,9 @@ Exit codes: 0 as wanted; 1 something differs; 2 could not look.`,
   addOrphansCommand(program, shell);
   addRollCommand(program, shell);
   addPodsCommand(program, shell);
+
+  program.commandsGroup('Build an image:');
+  addArtifactsCommand(program, shell);
 
   program.commandsGroup('Help:');
   addVersionCommand(program, shell);

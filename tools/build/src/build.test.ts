@@ -9,8 +9,10 @@ import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { anyVersion } from './any-version.ts';
 import { buildAgent, mostBytes } from './build-agent.ts';
+import { buildInstaller } from './build-installer.ts';
 import { buildManager } from './build-manager.ts';
 import { buildTartan } from './build-tartan.ts';
+import { buildUninstallCheck } from './build-uninstall-check.ts';
 import { checkout } from './checkout.ts';
 
 const run = promisify(execFile);
@@ -96,6 +98,18 @@ describe('what ships', () => {
     const scripts = 'packages/host/scripts';
     const namesIn = (place: string): Set<string> => new Set(readdirSync(place, { recursive: true, encoding: 'utf8' }));
     assert.deepEqual(namesIn(join(folder, 'manager/files', scripts)), namesIn(join(checkout, scripts)));
+  });
+
+  test('the installer of definitions is one file beside the manager that needs nothing but Node', async () => {
+    const installer = await buildInstaller(join(folder, 'installer'));
+    assert.deepEqual(readdirSync(join(folder, 'installer')), ['install-crds.mjs']);
+    assert.match(await says(installer, '--help'), /^Brings Tartan's custom resource definitions up to date/);
+  });
+
+  test('what looks before a release goes is another', async () => {
+    const check = await buildUninstallCheck(join(folder, 'check'));
+    assert.deepEqual(readdirSync(join(folder, 'check')), ['check-uninstall.mjs']);
+    assert.match(await says(check, '--help'), /^Says whether a release of Tartan can be uninstalled/);
   });
 
   test('tartan has all that it starts, also the agent', async () => {

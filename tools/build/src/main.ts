@@ -1,8 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { buildAgent } from './build-agent.ts';
+import { buildInstaller } from './build-installer.ts';
 import { buildManager } from './build-manager.ts';
 import { buildTartan } from './build-tartan.ts';
+import { buildUninstallCheck } from './build-uninstall-check.ts';
 import { checkout } from './checkout.ts';
 
 /** `npm run build`: everything that ships, in `dist/`, made anew. */
@@ -12,6 +14,8 @@ await rm(dist, { recursive: true, force: true });
 const built = await Promise.all([
   buildAgent(dist),
   buildManager(join(dist, 'manager')),
+  buildInstaller(join(dist, 'manager')),
+  buildUninstallCheck(join(dist, 'manager')),
   buildTartan(join(dist, 'tartan')),
 ]);
 for (const file of built) process.stdout.write(`${relative(checkout, file)}\n`);

@@ -23,6 +23,9 @@ test('every command that prints JSON has a schema, and every command has exit co
     'roll resume',
     'version',
     'pods unstick',
+    'artifacts fetch',
+    'artifacts verify',
+    'artifacts lock',
     'doctor',
     'prepare-host',
   ];

@@ -1,0 +1,20 @@
+import type { Writable } from 'node:stream';
+
+/** A line that stays in its place on a terminal; elsewhere nothing is shown until something is done. */
+export const progressOn = (stdout: Writable & { isTTY?: boolean }, what: string) => {
+  let shown = '';
+  const show = (text: string): void => {
+    if (stdout.isTTY !== true || text === shown) return;
+    shown = text;
+    stdout.write(`\r\u001B[K${text}`);
+  };
+  return {
+    onProgress: (bytes: number, of: number | undefined): void =>
+      show(`${what}: ${of ? `${Math.floor((100 * bytes) / of)} % of ${megabytes(of)}` : megabytes(bytes)}`),
+    clear: (): void => {
+      if (shown !== '') stdout.write('\r\u001B[K');
+    },
+  };
+};
+
+const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(bytes < 10_000_000 ? 1 : 0)} MB`;

@@ -1,0 +1,39 @@
+import {
+  type Client,
+  clusterRoleBindings,
+  clusterRoles,
+  createSubresources,
+  roleBindings,
+  roles,
+  serviceAccounts,
+  type Transport,
+} from '@tartan/kube';
+import { systemClock as clock } from '@tartan/kube/clock';
+import type { Right, Rights } from '@tartan/provider';
+
+const apiGroup = 'rbac.authorization.k8s.io';
+const apiVersion = `${apiGroup}/v1` as const;
+
+/** A ServiceAccount with these rights and no others. Answers with a token of it. */
+export const accountWith = async (
+  admin: { client: Client; transport: Transport },
+  name: string,
+  namespace: string,
+  { clusterWide, inNamespace }: Rights,
+): Promise<string> => {
+  const { client, transport } = admin;
+  const subjects = [{ kind: 'ServiceAccount', name, namespace }];
+  const copied = (rules: readonly Right[]) => structuredClone(rules) as never;
+  await client.create(serviceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } });
+  const metadata = { name };
+  const roleRef = { apiGroup, kind: 'ClusterRole', name };
+  await client.create(clusterRoles, { apiVersion, kind: 'ClusterRole', metadata, rules: copied(clusterWide) });
+  await client.create(clusterRoleBindings, { apiVersion, kind: 'ClusterRoleBinding', metadata, roleRef, subjects });
+  for (const [where, rights] of Object.entries(inNamespace)) {
+    const placed = { namespace: where, name };
+    const ref = { apiGroup, kind: 'Role', name };
+    await client.create(roles, { apiVersion, kind: 'Role', metadata: placed, rules: copied(rights) });
+    await client.create(roleBindings, { apiVersion, kind: 'RoleBinding', metadata: placed, roleRef: ref, subjects });
+  }
+  return (await createSubresources(transport, { clock }).createToken({ namespace, name }, {})).token;
+};

@@ -1,0 +1,45 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { imageUser } from '@tartan/tools-build';
+import {
+  type ContainerSpec,
+  type RunningContainer,
+  startContainer,
+} from '../../../sim/linux-node/src/container/start-container.ts';
+
+interface InImage {
+  readonly kill: RunningContainer['kill'];
+  /** Its code, and all that it said. */
+  readonly ended: Promise<{ readonly code: number; readonly said: string }>;
+}
+
+/** A program in the file system of an image, as the chart runs it: as nobody, where nothing can be written. */
+export const startInImage = async (
+  t: TestContext,
+  image: string,
+  command: readonly string[],
+  { env = {}, mounts = [] }: Partial<Pick<ContainerSpec, 'env' | 'mounts'>> = {},
+): Promise<InImage> => {
+  const folder = await mkdtemp(join(tmpdir(), 'tartan-in-image-'));
+  const log = join(folder, 'log');
+  const scratch = join(folder, 'scratch');
+  const { kill, exited } = await startContainer({
+    image,
+    scratch,
+    log,
+    command,
+    env,
+    mounts,
+    user: imageUser,
+    readOnlyRoot: true,
+  });
+  const ended = exited.then(async ({ code }) => ({ code, said: await readFile(log, 'utf8') }));
+  t.after(async () => {
+    kill('SIGKILL');
+    await ended;
+    await rm(folder, { recursive: true, force: true });
+  });
+  return { kill, ended };
+};
