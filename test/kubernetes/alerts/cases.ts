@@ -1,0 +1,295 @@
+import { leaderElectionID } from '@tartan/api';
+import { condition, controlPlaneWith, fleetWith, hostIn, machineWith, podOn } from './objects.ts';
+import type { World } from './world.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** Changes a world at the first minute of the trouble, or does something at each minute from then on: `since` counts them. */
+export type Happening = (world: World, since: number) => void;
+
+export interface Case {
+  /** Done every minute from the fifth on. */
+  readonly trouble: Happening;
+  /** How many minutes it takes from then until the alert fires. */
+  readonly after: number;
+  /** What it says of itself, besides its severity. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value?: number;
+  /** The same, and just not enough. */
+  readonly almost: Happening;
+}
+
+type State = World['state'];
+const once =
+  (change: (world: World) => void): Happening =>
+  (world, since) => {
+    if (since === 0) change(world);
+  };
+const becomes = (change: Partial<State> | ((world: World) => Partial<State>)): Happening =>
+  once((world) => {
+    world.state = { ...world.state, ...(typeof change === 'function' ? change(world) : change) };
+  });
+const nothing: Happening = () => {};
+/** For a while, and well again before anybody has to look. */
+const passing =
+  (minutes: number, change: Happening): Happening =>
+  (world, since) => {
+    const { state } = world;
+    if (since === 0) {
+      before.set(world, state);
+      change(world, since);
+    }
+    if (since === minutes) world.state = before.get(world) ?? state;
+  };
+const before = new WeakMap<World, State>();
+
+const inFleet = { namespace: 'tartan', fleet: 'runners' };
+const ofMachine = { ...inFleet, machine: 'mac-1' };
+const ofControlPlane = { namespace: 'tartan', control_plane: 'tartan-capi' };
+const ofLease = { namespace: 'tartan', name: leaderElectionID };
+const onManager = { job: 'tartan', namespace: 'tartan', pod: 'manager-0', instance: '192.0.2.0:8080' };
+const onMac = { job: 'macs', instance: 'mac-1:10250' };
+
+const notReady = (why: string) => condition('Ready', 'False', why);
+const machinesWith = (status: Parameters<typeof machineWith>[1]): Happening =>
+  becomes(({ state }) => ({ machines: [machineWith('mac-1', status), ...state.machines.slice(1)] }));
+const drifting = (sinceMs: number): Happening =>
+  machinesWith({
+    phase: 'Ready',
+    conditions: [condition('Ready', 'True', 'Ready'), condition('HostUpToDate', 'False', 'WaitingForIdle', sinceMs)],
+  });
+const noMac: Happening = machinesWith({
+  phase: 'Pending',
+  conditions: [notReady('NotProvisioned'), condition('Provisioned', 'False', 'NoAvailableHost')],
+});
+const bootstrapping = (attempts: number, updateAttempts = 0): Happening =>
+  machinesWith({
+    phase: 'Bootstrapping',
+    bootstrapAttempts: attempts,
+    tartKubeletUpdateAttempts: updateAttempts,
+    conditions: [notReady('NotBootstrapped'), condition('Bootstrapped', 'False', 'BootstrapFailed')],
+  });
+
+const defect = { result: 'error', seconds: 1, terminal: false, defect: true, timedOut: false } as const;
+const handOver = (world: World, transitions: number): void =>
+  world.leader.metrics.leading(leaderElectionID, true, transitions);
+const certificateFor = (left: number): Happening =>
+  once(({ agents: [agent], clock }) => {
+    const notAfter = clock.now() + left;
+    agent.certificates = { ...agent.certificates, serving: { notBefore: notAfter - 7 * day, notAfter } };
+  });
+const silent = (of: (world: World) => { scraped: boolean }[]): Happening =>
+  once((world) => {
+    for (const target of of(world)) target.scraped = false;
+  });
+
+/** By the name of the alert. */
+export const cases: Readonly<Record<string, Case>> = {
+  TartanMacsStranded: {
+    trouble: once(({ leader }) => leader.metrics.sweep.stranded(2)),
+    after: 60,
+    labels: {},
+    value: 2,
+    almost: ({ leader }, since) => leader.metrics.sweep.stranded(since < 59 ? 2 : 0),
+  },
+  TartanMacsInQuarantine: {
+    trouble: becomes({ hosts: [hostIn('1', 'quarantined')] }),
+    after: 120,
+    labels: { zone: 'fr-par-1', type: 'M2-L' },
+    value: 1,
+    almost: becomes({ hosts: [hostIn('1', 'releasing')] }),
+  },
+  TartanNoMacAvailable: {
+    trouble: noMac,
+    after: 30,
+    labels: inFleet,
+    value: 1,
+    almost: machinesWith({
+      phase: 'Pending',
+      conditions: [notReady('NotProvisioned'), condition('Provisioned', 'False', 'Adopting')],
+    }),
+  },
+  TartanMachineNotReady: {
+    trouble: machinesWith({ phase: 'NotReady', conditions: [notReady('NodeNotReady')] }),
+    after: 30,
+    labels: ofMachine,
+    almost: machinesWith({ phase: 'Updating', conditions: [notReady('NodeNotReady')] }),
+  },
+  TartanMachineStuck: {
+    trouble: bootstrapping(0),
+    after: 120,
+    labels: ofMachine,
+    // That has an alert of its own.
+    almost: noMac,
+  },
+  TartanBootstrapFailing: {
+    trouble: bootstrapping(3),
+    after: 10,
+    labels: ofMachine,
+    value: 3,
+    almost: bootstrapping(2, 5),
+  },
+  TartanMacOutdated: {
+    trouble: drifting(-day),
+    after: 15,
+    labels: ofMachine,
+    almost: drifting(-day + 2 * hour),
+  },
+  TartanRollStopped: {
+    trouble: becomes({ fleets: [fleetWith({ conditions: [condition('Stalled', 'True', 'PushRejected')] })] }),
+    after: 5,
+    labels: inFleet,
+    almost: becomes({ fleets: [fleetWith({ updated: 0, conditions: [condition('Ready', 'False', 'Rolling')] })] }),
+  },
+  TartanFleetBelowDesired: {
+    trouble: becomes({ fleets: [fleetWith({ ready: 1 })] }),
+    after: 60,
+    labels: inFleet,
+    value: 1,
+    almost: becomes({ fleets: [fleetWith({ existing: 3 })] }),
+  },
+  TartanFleetDown: {
+    trouble: becomes({ fleets: [fleetWith({ ready: 0 })] }),
+    after: 30,
+    labels: inFleet,
+    almost: becomes({ fleets: [fleetWith({ desired: 0, existing: 0, ready: 0 })] }),
+  },
+  TartanMachinesMissing: {
+    trouble: becomes({ fleets: [fleetWith({ desired: 3 })] }),
+    after: 30,
+    labels: inFleet,
+    value: 2,
+    almost: becomes({ fleets: [fleetWith({ ready: 0 })] }),
+  },
+  TartanPodsStuckTerminating: {
+    trouble: becomes(({ clock }) => ({ pods: [podOn('mac-1', clock.now())] })),
+    // More than fifteen minutes late, for five.
+    after: 21,
+    labels: { node: 'mac-1', fleet: 'runners' },
+    almost: passing(
+      15,
+      becomes(({ clock }) => ({ pods: [podOn('mac-1', clock.now())] })),
+    ),
+  },
+  TartanPodNotStarted: {
+    trouble: once(({ agents: [agent], clock }) => {
+      agent.waitingSince = clock.now();
+    }),
+    after: 36,
+    labels: onMac,
+    almost: ({ agents: [agent], clock }, since) => {
+      if (since % 30 === 0) agent.waitingSince = clock.now();
+    },
+  },
+  TartanPodsLost: {
+    trouble: once(({ leader }) => leader.metrics.podReleased('nodeGone')),
+    after: 0,
+    labels: { cause: 'node_gone' },
+    almost: nothing,
+  },
+  TartanGuestDiskFull: {
+    trouble: once(({ agents: [agent] }) => agent.metrics.looked({ guestDisks: [{ vm: 'job', usedPercent: 91 }] })),
+    after: 15,
+    labels: { ...onMac, vm: 'job' },
+    value: 91,
+    almost: once(({ agents: [agent] }) => agent.metrics.looked({ guestDisks: [{ vm: 'job', usedPercent: 90 }] })),
+  },
+  TartanNobodyLeads: {
+    trouble: once(({ leader }) => leader.metrics.leading(leaderElectionID, false)),
+    after: 5,
+    labels: ofLease,
+    value: 0,
+    almost: ({ leader }, since) => leader.metrics.leading(leaderElectionID, since >= 5, since >= 5 ? 4 : undefined),
+  },
+  TartanLeaderFlapping: {
+    trouble: (world, since) => handOver(world, 3 + Math.min(5, since)),
+    after: 4,
+    labels: ofLease,
+    almost: (world, since) => handOver(world, 3 + Math.floor(since / 30)),
+  },
+  TartanReconcilePanics: {
+    trouble: once(({ leader }) => leader.metrics.controller('machine').ended(defect)),
+    after: 0,
+    labels: { ...onManager, controller: 'machine' },
+    almost: once(({ leader }) => leader.metrics.controller('machine').ended({ ...defect, defect: false })),
+  },
+  TartanWorkerStuck: {
+    trouble: once(({ agents: [agent] }) => {
+      const queue = agent.metrics.queue('pods');
+      queue.added('a');
+      queue.taken('a');
+    }),
+    after: 66,
+    labels: { ...onMac, name: 'pods', controller: 'pods' },
+    // Waits, and nobody is at it.
+    almost: once(({ agents: [agent] }) => agent.metrics.queue('pods').added('a')),
+  },
+  TartanCertificateNearExpiry: {
+    trouble: certificateFor(1.3 * day),
+    after: 60,
+    labels: { ...onMac, certificate: 'serving' },
+    almost: certificateFor(1.6 * day),
+  },
+  TartanKubeconfigNotRenewed: {
+    trouble: becomes({ controlPlanes: [controlPlaneWith({ fresh: false, expires: day })] }),
+    after: 30,
+    labels: ofControlPlane,
+    almost: becomes({ controlPlanes: [controlPlaneWith({ available: false, expires: day })] }),
+  },
+  TartanKubeconfigNearExpiry: {
+    trouble: becomes(({ clock }) => ({ controlPlanes: [controlPlaneWith({ expires: clock.now() + 30 * minute })] })),
+    after: 16,
+    labels: ofControlPlane,
+    almost: becomes({ controlPlanes: [controlPlaneWith()] }),
+  },
+  TartanCoreCannotConnect: {
+    trouble: becomes({ controlPlanes: [controlPlaneWith({ available: false })] }),
+    after: 10,
+    labels: ofControlPlane,
+    almost: becomes({ controlPlanes: [controlPlaneWith({ fresh: false })] }),
+  },
+  TartanScalewayDenies: {
+    trouble: once(({ leader }) =>
+      leader.metrics.scalewayCall({ operation: 'reinstall', outcome: 'denied', milliseconds: 9 }),
+    ),
+    after: 0,
+    labels: { operation: 'reinstall', outcome: 'denied' },
+    almost: ({ leader }) =>
+      leader.metrics.scalewayCall({ operation: 'reinstall', outcome: 'unavailable', milliseconds: 9 }),
+  },
+  TartanScalewayNotListed: {
+    trouble: ({ leader }) => leader.metrics.zoneListFailed('fr-par-1'),
+    // The first is where the counter begins. Six more, and what Prometheus makes of a window that is not full.
+    after: 10,
+    labels: { zone: 'fr-par-1' },
+    almost: ({ leader }, since) => {
+      if (since % 4 === 0) leader.metrics.zoneListFailed('fr-par-1');
+    },
+  },
+  TartanManagerNotScraped: {
+    trouble: silent(({ leader, standby }) => [leader, standby]),
+    after: 10,
+    labels: {},
+    almost: silent(({ leader }) => [leader]),
+  },
+  TartanStrandedMacsUnknown: {
+    trouble: once(({ leader }) => leader.metrics.sweep.stranded(undefined)),
+    after: 30,
+    labels: {},
+    // That has an alert of its own.
+    almost: silent(({ leader, standby }) => [leader, standby]),
+  },
+  TartanAgentsNotScraped: {
+    trouble: silent(({ agents }) => [...agents]),
+    after: 30,
+    labels: {},
+    value: 2,
+    // There is one Mac less, and one agent less that tells.
+    almost: (world, since) => {
+      silent(({ agents: [, second] }) => [second])(world, since);
+      becomes({ fleets: [fleetWith({ desired: 1, existing: 1, ready: 1 })] })(world, since);
+    },
+  },
+};

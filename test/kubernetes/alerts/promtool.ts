@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { rulesFile } from './rules.ts';
+import type { InputSeries } from './timeline.ts';
+
+/** promtool repeats itself for every minute. */
+const longest = 1500;
+
+/** Fails with what it says. */
+const run = async (promtool: string, args: readonly string[]): Promise<void> => {
+  const complaint = await new Promise<string>((resolve) => {
+    execFile(promtool, args, { maxBuffer: 16 * 1024 * 1024 }, (error, _, stderr) =>
+      resolve(error === null ? '' : stderr || error.message),
+    );
+  });
+  if (complaint !== '') assert.fail(complaint.length > longest ? `${complaint.slice(0, longest)} …` : complaint);
+};
+
+interface Expected {
+  readonly exp_labels: Readonly<Record<string, string>>;
+  readonly exp_annotations: Readonly<Record<string, string>>;
+}
+
+/** What is firing at a minute: just these, and nothing else of that name. */
+export interface Look {
+  readonly minute: number;
+  readonly alert: string;
+  readonly firing: readonly Expected[];
+}
+
+export interface Trial {
+  readonly name: string;
+  readonly series: readonly InputSeries[];
+  readonly looks: readonly Look[];
+}
+
+/** Rejects with what promtool says of the file. */
+export const checkRules = (promtool: string): Promise<void> => run(promtool, ['check', 'rules', rulesFile]);
+
+/** Rejects with what promtool says when something else fires than was expected. */
+export const testRules = async (promtool: string, trials: readonly Trial[]): Promise<void> => {
+  const folder = mkdtempSync(join(tmpdir(), 'tartan-alerts-'));
+  const file = join(folder, 'trials.yaml');
+  const content = {
+    rule_files: [rulesFile],
+    evaluation_interval: '1m',
+    tests: trials.map(({ name, series, looks }) => ({
+      name,
+      interval: '1m',
+      input_series: series,
+      alert_rule_test: looks.map(({ minute, alert, firing }) => ({
+        eval_time: `${minute}m`,
+        alertname: alert,
+        exp_alerts: firing,
+      })),
+    })),
+  };
+  // JSON is YAML.
+  writeFileSync(file, JSON.stringify(content));
+  try {
+    await run(promtool, ['test', 'rules', file]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+};

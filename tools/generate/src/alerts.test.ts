@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { leaderElectionID } from '@tartan/api';
+import { metricsTable } from '@tartan/provider/metrics';
+import { agentMetricsTable } from '@tartan/tart-kubelet/metrics';
+import { alertsIn } from './alerts.ts';
+import { selectorsIn } from './alerts-selectors.ts';
+
+const root = join(import.meta.dirname, '../../..');
+const read = (path: string): string => readFileSync(join(root, path), 'utf8');
+const rules = alertsIn(read('charts/tartan/files/alerts.yaml'));
+const page = read('docs/operations.md');
+
+const { own, runtime } = metricsTable();
+const table = new Map([...own, ...runtime, ...agentMetricsTable()].map(({ name, labels }) => [name, labels]));
+/** What Prometheus itself adds, by where it has a series from. */
+const ofTargets = ['namespace', 'instance'];
+
+/** As GitHub makes them of headings. */
+const anchors = [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+  heading
+    .toLowerCase()
+    .replaceAll(/[^\w\- ]/g, '')
+    .replaceAll(' ', '-'),
+);
+
+describe('what an expression asks for', () => {
+  const cases: [string, ReturnType<typeof selectorsIn>][] = [
+    ['up', { series: [{ metric: 'up', labels: [] }], groupedBy: [] }],
+    ['max(a_b{c="x", d=~"y|z,e"}) > 3', { series: [{ metric: 'a_b', labels: ['c', 'd'] }], groupedBy: [] }],
+    ['sum by (f) (increase(a[1h])) > 0.2 * time()', { series: [{ metric: 'a', labels: [] }], groupedBy: ['f'] }],
+    [
+      'increase(max by (f, g) (a{h!=""})[1h:1m]) > 3',
+      { series: [{ metric: 'a', labels: ['h'] }], groupedBy: ['f', 'g'] },
+    ],
+    [
+      'a and on (i) (b or c) unless absent(d)',
+      { series: ['a', 'b', 'c', 'd'].map((metric) => ({ metric, labels: [] })), groupedBy: ['i'] },
+    ],
+  ];
+  for (const [expression, wanted] of cases) test(expression, () => assert.deepEqual(selectorsIn(expression), wanted));
+});
+
+describe('alerts', () => {
+  test('there are some, each of its own name, which says whose it is', () => {
+    const names = rules.map(({ alert }) => alert);
+    assert.ok(names.length > 20);
+    assert.equal(new Set(names).size, names.length);
+    for (const name of names) assert.match(name, /^Tartan[A-Z][A-Za-z]+$/);
+  });
+
+  for (const { alert, expr, labels, annotations } of rules) {
+    test(`${alert} is about metrics and labels that are told`, () => {
+      const { series, groupedBy } = selectorsIn(expr);
+      assert.ok(series.length > 0);
+      for (const { metric, labels: used } of series) {
+        assert.ok(table.has(metric), `nobody tells ${metric}`);
+        for (const label of used) assert.ok(table.get(metric)?.includes(label), `${metric} has no label ${label}`);
+      }
+      const told = series.flatMap(({ metric }) => table.get(metric) ?? []);
+      for (const label of groupedBy) assert.ok([...told, ...ofTargets].includes(label), `no label ${label}`);
+    });
+
+    test(`${alert} says how bad it is, and where to read on`, () => {
+      assert.match(labels.severity, /^(critical|warning)$/);
+      const [path, anchor = ''] = annotations.runbook_url.split('#');
+      assert.equal(path, 'docs/operations.md');
+      assert.ok(anchors.includes(anchor), `docs/operations.md has no heading for #${anchor}`);
+      for (const text of [annotations.summary, annotations.description])
+        assert.deepEqual(text.replaceAll(/\{\{ \$(value|labels\.\w+) \}\}/g, '').match(/\{\{.*?\}\}/g), null);
+    });
+  }
+
+  test('the lease that they watch is that of the manager', () => {
+    const watched = rules.flatMap(({ expr }) => expr.match(/name="[^"]+"/g) ?? []);
+    assert.deepEqual([...new Set(watched)], [`name="${leaderElectionID}"`]);
+  });
+
+  test('the page on running Tartan has each of them, with its severity and its section, and no others', () => {
+    const rows = [...page.matchAll(/^\| `(Tartan\w+)` \|.*\| (critical|warning) \| .*\(#([\w-]+)\) \|$/gm)];
+    assert.deepEqual(
+      rows.map(([, ...cells]) => cells.join(' ')).sort(),
+      rules
+        .map(({ alert, labels, annotations }) =>
+          [alert, labels.severity, annotations.runbook_url.split('#')[1]].join(' '),
+        )
+        .sort(),
+    );
+    assert.equal(rows.length, page.match(/^\| `Tartan/gm)?.length);
+  });
+});
