@@ -1,0 +1,26 @@
+{{/* The Pod of a Job that runs a small program of the image, once: root, name of its account, container, file, args. */}}
+{{- define "tartan.hook.pod" -}}
+serviceAccountName: {{ .name | quote }}
+restartPolicy: Never
+securityContext:
+  {{- include "tartan.pod.security" .root | nindent 2 }}
+{{- with include "tartan.pod.placement" .root | trim }}
+{{ . }}
+{{- end }}
+containers:
+  - name: {{ .container }}
+    image: {{ include "tartan.image" .root | quote }}
+    imagePullPolicy: {{ .root.Values.provider.image.pullPolicy }}
+    command: [/usr/local/bin/node, /opt/tartan/{{ .file }}]
+    {{- with .args }}
+    args:
+      {{- toYaml . | nindent 6 }}
+    {{- end }}
+    # Its last words are in the status of the Pod, too, for whoever may not read logs.
+    terminationMessagePolicy: FallbackToLogsOnError
+    resources:
+      requests: { cpu: 50m, memory: 96Mi }
+      limits: { memory: 192Mi }
+    securityContext:
+      {{- include "tartan.container.security" .root | nindent 6 }}
+{{- end }}

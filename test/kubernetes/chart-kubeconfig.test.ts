@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { secretKeys } from '@tartan/api';
+import {
+  type Client,
+  type Condition,
+  createClient,
+  createLogger,
+  createRedactor,
+  createSubresources,
+  defineResource,
+  getCondition,
+  httpsTransport,
+  isKubeError,
+  type KubeObject,
+  secrets,
+} from '@tartan/kube';
+import { systemClock as clock } from '@tartan/kube/clock';
+import { createProvider, parseFlags } from '@tartan/provider';
+import { apiRequest, type ControlPlane, formatKubeconfig } from '@tartan/tools-kubernetes';
+import { quietPool, settings } from '../../packages/provider/src/manager/testing/stage.ts';
+import { externalSecrets, playExternalSecrets, type Store } from './chart/external-secrets.ts';
+import { chart } from './chart/helm.ts';
+import { startChartPlane, type ChartPlane } from './chart/plane.ts';
+import { argsOf, namespace, render } from './chart/render.ts';
+
+interface Cluster extends KubeObject {
+  status?: { conditions?: Condition[] };
+}
+const clusters = defineResource<Cluster>({
+  group: 'cluster.x-k8s.io',
+  version: 'v1beta2',
+  kind: 'Cluster',
+  plural: 'clusters',
+  namespaced: true,
+});
+
+const eventually = async (what: string, look: () => Promise<boolean>): Promise<void> => {
+  for (let tries = 0; tries < 600; tries += 1) {
+    if (await look()) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`never seen: ${what}`);
+};
+
+describe('the kubeconfig of Cluster API core, whatever helm does', { timeout: 300_000 }, () => {
+  let stage: ChartPlane;
+  let plane: ControlPlane;
+  let client: Client;
+  const ending: (() => void | Promise<void>)[] = [];
+  const store: Store = {};
+
+  const minted = () => ({ crds: { upgrade: false }, capi: { server: plane.url } });
+  const provided = () => ({
+    ...minted(),
+    capi: { server: plane.url, remoteKubeconfig: { externalSecrets: { enabled: true } } },
+  });
+  const upgrade = async (values: object): Promise<void> => {
+    const { code, stderr } = await stage.helm(['upgrade', '--install', 'tartan', chart, '--skip-crds'], values);
+    assert.equal(code, 0, stderr);
+  };
+
+  /** The provider as the chart makes it: with those arguments, and the rights of that account. */
+  const startManager = async (): Promise<void> => {
+    const { url: server, caCertificate: ca } = plane;
+    const local = ['--metrics-bind-address=0', '--health-probe-bind-address=0', '--leader-elect=false'];
+    const parsed = parseFlags([...argsOf(await render(minted())), ...local], { POD_NAMESPACE: namespace });
+    assert.ok('options' in parsed, JSON.stringify(parsed));
+    const admin = adminTransport();
+    const account = { namespace, name: 'tartan-provider' };
+    const { token } = await createSubresources(admin, { clock }).createToken(account, {});
+    const transport = httpsTransport({
+      server,
+      ca,
+      clock,
+      credentials: () => ({ headers: { authorization: `Bearer ${token}` } }),
+    });
+    const redactor = createRedactor();
+    const provider = createProvider({
+      options: parsed.options,
+      transport,
+      apiHost: 'real',
+      ca,
+      pool: quietPool(),
+      settings,
+      clock,
+      random: Math.random,
+      log: createLogger({ write: () => {}, clock, level: 'error', redact: redactor }),
+      redactor,
+      identity: 'the only one',
+    });
+    const stopping = new AbortController();
+    const running = provider.run(stopping.signal);
+    ending.push(async () => {
+      stopping.abort();
+      await running;
+      transport.close();
+      admin.close();
+    });
+  };
+  const adminTransport = () => {
+    const { url: server, caCertificate: ca, clientCertificate: cert, clientKey: key } = plane;
+    return httpsTransport({ server, ca, clock, credentials: () => ({ certificate: { cert, key } }) });
+  };
+
+  before(async () => {
+    stage = await startChartPlane();
+    ({ plane } = stage);
+    const admin = adminTransport();
+    client = createClient(admin, { clock });
+    ending.push(() => admin.close());
+    const operator = playExternalSecrets(client, namespace, store);
+    ending.push(() => operator.stop());
+  });
+  after(async () => {
+    for (const end of ending.toReversed()) await end();
+    await stage.stop();
+  });
+
+  const name = 'tartan-capi-kubeconfig';
+  const kubeconfig = () => client.get(secrets, { namespace, name });
+  const content = async (): Promise<string> =>
+    Buffer.from((await kubeconfig()).data?.[secretKeys.kubeconfig] ?? '', 'base64').toString();
+  const hasExternalSecret = async (): Promise<boolean> =>
+    (await client.list(externalSecrets, { namespace })).items.length > 0;
+
+  /** Whether core can connect with what is there now, and thinks so. */
+  const works = async (): Promise<void> => {
+    const token =
+      /"token": "([^"]+)"|token: "?([^\s"]+)/
+        .exec(await content())
+        ?.slice(1)
+        .find(Boolean) ?? '';
+    const { url, caCertificate } = plane;
+    const { status } = await apiRequest({ url, caCertificate, token }, '/');
+    assert.equal(status, 200);
+    await eventually('that core is connected', async () => {
+      const { status: said } = await client.get(clusters, { namespace, name: 'tartan-capi' });
+      return getCondition(said?.conditions, 'RemoteConnectionProbe')?.status === 'True';
+    });
+  };
+  const from = async (): Promise<'provider' | 'store'> =>
+    (await content()) === store['capi-workload-kubeconfig']?.['kubeconfig'] ? 'store' : 'provider';
+
+  test('is there all the time, and works', async () => {
+    await upgrade(minted());
+    await startManager();
+    await eventually('a kubeconfig', async () => {
+      try {
+        await kubeconfig();
+        return true;
+      } catch (error) {
+        if (isKubeError(error, 'notFound')) return false;
+        throw error;
+      }
+    });
+    await works();
+    const { uid } = (await kubeconfig()).metadata;
+    // One that was deleted and made again would be another.
+    const sameAsEver = async (): Promise<void> => {
+      await works();
+      assert.equal((await kubeconfig()).metadata.uid, uid);
+    };
+
+    // To the store, where there is nothing yet: the provider goes on.
+    await upgrade(provided());
+    assert.ok(await hasExternalSecret());
+    await sameAsEver();
+    assert.equal(await from(), 'provider');
+
+    // Somebody makes a kubeconfig with the token, once, and puts it into the store.
+    const { data = {} } = await client.get(secrets, { namespace, name: 'capi-remote-token' });
+    const token = Buffer.from(data['token'] ?? '', 'base64').toString();
+    const { url, caCertificate } = plane;
+    store['capi-workload-kubeconfig'] = { kubeconfig: formatKubeconfig({ url, caCertificate, token }) };
+    await eventually('the kubeconfig of the store', async () => (await from()) === 'store');
+    await eventually('that nobody owns it', async () => !(await kubeconfig()).metadata.ownerReferences?.length);
+    await sameAsEver();
+
+    // The next upgrade deletes the hook and makes another.
+    await upgrade({ ...provided(), provider: { logLevel: 'debug' } });
+    await sameAsEver();
+    assert.equal(await from(), 'store');
+
+    // One that fails, and is rolled back by helm itself.
+    const broken = { ...provided(), provider: { extraEnv: [{ wrong: 'field' }] } };
+    // Helm waits for what it went back to, and nobody runs Pods here.
+    const args = ['upgrade', 'tartan', chart, '--skip-crds', '--rollback-on-failure', '--timeout=3s'];
+    const failed = await stage.helm(args, broken);
+    assert.notEqual(failed.code, 0);
+    assert.match(failed.stderr, /roll(ing|ed) back/);
+    await sameAsEver();
+    assert.equal(await from(), 'store');
+
+    // Back to what the first revision was: the provider takes it over, and nobody writes against it.
+    const back = await stage.helm(['rollback', 'tartan', '1']);
+    assert.equal(back.code, 0, back.stderr);
+    await eventually('the kubeconfig of the provider', async () => (await from()) === 'provider');
+    assert.equal(await hasExternalSecret(), false);
+    await sameAsEver();
+    await client.get(secrets, { namespace, name: 'capi-remote-token' });
+
+    // And forth again, by rolling back to a revision that had it from the store.
+    const forth = await stage.helm(['rollback', 'tartan', '3']);
+    assert.equal(forth.code, 0, forth.stderr);
+    await eventually('the kubeconfig of the store again', async () => (await from()) === 'store');
+    await sameAsEver();
+
+    // An upgrade that switches it off.
+    await upgrade(minted());
+    await eventually('the kubeconfig of the provider again', async () => (await from()) === 'provider');
+    assert.equal(await hasExternalSecret(), false);
+    await sameAsEver();
+  });
+});

@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { secretKeys } from '@tartan/api';
+import { installRights, joinBinding, parseFlags, providerRights, remoteRights } from '@tartan/provider';
+import { argsOf, namespace, ofKind, only, render, type Rendered } from './chart/render.ts';
+import { allFleets, externalSecrets, fleetWith, production, type Values, valueSets } from './chart/value-sets.ts';
+
+const containerIn = (objects: readonly Rendered[]) =>
+  only(objects, 'Deployment', objects.find(({ kind }) => kind === 'Deployment')?.metadata.name)['spec'].template.spec
+    .containers[0];
+
+/** As the manager itself takes its arguments, in a Pod of this namespace. */
+const optionsOf = (objects: readonly Rendered[]) => {
+  const parsed = parseFlags(argsOf(objects), { POD_NAMESPACE: namespace });
+  assert.ok('options' in parsed, JSON.stringify(parsed));
+  return parsed.options;
+};
+
+const byName = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : 1);
+/** Their order means nothing. */
+const sorted = (rules: readonly object[]): readonly string[] =>
+  rules.map((rule) => JSON.stringify(Object.fromEntries(Object.entries(rule).toSorted(byName)))).toSorted();
+const rulesIn = (object: Rendered): readonly string[] => sorted(object['rules']);
+
+describe('the manager', () => {
+  for (const [name, values] of Object.entries(valueSets))
+    test(`understands what it is told, with ${name}, and its rights are the table's for that`, async () => {
+      const objects = await render(values);
+      const { clusterWide, inNamespace } = providerRights(optionsOf(objects));
+      const provider = only(objects, 'Deployment').metadata.name;
+      assert.deepEqual(rulesIn(only(objects, 'ClusterRole', provider)), sorted(clusterWide));
+      const ofProvider = objects.filter(({ metadata }) => metadata.name === provider);
+      const roles = ofKind(ofProvider, 'Role');
+      assert.deepEqual(
+        Object.fromEntries(roles.map((role) => [role.metadata.namespace, rulesIn(role)])),
+        Object.fromEntries(Object.entries(inNamespace).map(([where, rules]) => [where, sorted(rules)])),
+      );
+      const subjects = [{ kind: 'ServiceAccount', namespace, name: provider }];
+      const bindings = [...ofKind(ofProvider, 'RoleBinding'), only(ofProvider, 'ClusterRoleBinding')];
+      assert.equal(bindings.length, roles.length + 1);
+      for (const binding of bindings) {
+        assert.deepEqual(binding['subjects'], subjects);
+        assert.equal(binding['roleRef'].name, provider);
+      }
+    });
+
+  test('has one Role in a namespace for which there are two reasons', async () => {
+    const objects = await render({ fleetSpread: { deployment: 'web' } });
+    const role = ofKind(objects, 'Role').filter(
+      ({ metadata }) => metadata.namespace === namespace && metadata.name === 'tartan-provider',
+    );
+    assert.equal(role.length, 1);
+    assert.deepEqual(
+      rulesIn(role[0] as Rendered),
+      sorted(providerRights(optionsOf(objects)).inNamespace[namespace] ?? []),
+    );
+  });
+
+  test('survives the loss of a Node, and is nobody special', async () => {
+    const objects = await render();
+    const { replicas, strategy, template } = only(objects, 'Deployment')['spec'];
+    assert.equal(replicas, 2);
+    assert.deepEqual(strategy.rollingUpdate, { maxSurge: 1, maxUnavailable: 0 });
+    assert.equal(only(objects, 'PodDisruptionBudget')['spec'].maxUnavailable, 1);
+    assert.deepEqual(only(objects, 'PodDisruptionBudget')['spec'].selector.matchLabels, template.metadata.labels);
+    const [term] = template.spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution;
+    assert.deepEqual(term.podAffinityTerm.labelSelector.matchLabels, template.metadata.labels);
+    assert.equal(optionsOf(objects).leaderElection?.namespace, namespace);
+    const everyPod = [template.spec, ...ofKind(objects, 'Job').map(({ spec }) => spec.template.spec)];
+    for (const { securityContext, containers } of everyPod) {
+      assert.equal(securityContext.runAsNonRoot, true);
+      assert.deepEqual(securityContext.seccompProfile, { type: 'RuntimeDefault' });
+      assert.deepEqual(containers[0].securityContext, {
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+    }
+  });
+
+  test('is told secrets by reference alone', async () => {
+    const objects = await render({ ...production, scaleway: { secretName: 'the-key' } });
+    const { env, args } = containerIn(objects);
+    const fromSecrets = env.flatMap(({ name, valueFrom }: { name: string; valueFrom?: { secretKeyRef?: object } }) =>
+      valueFrom?.secretKeyRef ? [[name, valueFrom.secretKeyRef]] : [],
+    );
+    const keys = ['SCW_ACCESS_KEY', 'SCW_SECRET_KEY', 'SCW_DEFAULT_PROJECT_ID'];
+    assert.deepEqual(
+      fromSecrets,
+      keys.map((key) => [key, { name: 'the-key', key }]),
+    );
+    assert.doesNotMatch(args.join(' '), /SCW_|secret-key|auth-key=/);
+    for (const secret of ofKind(objects, 'Secret')) assert.ok(!('data' in secret) && !('stringData' in secret));
+  });
+
+  test('knows who and where it is, and hears the last word of extraArgs', async () => {
+    const objects = await render({ provider: { extraArgs: ['--log-level=debug'] } });
+    const { env, args, command } = containerIn(objects);
+    for (const name of ['POD_NAMESPACE', 'POD_NAME', 'POD_IP'])
+      assert.ok(
+        env.some((variable: { name: string }) => variable.name === name),
+        name,
+      );
+    assert.equal(args.at(-1), '--log-level=debug');
+    assert.equal(optionsOf(objects).log.level, 'debug');
+    assert.deepEqual(command, ['/usr/local/bin/node', '/opt/tartan/manager.mjs']);
+  });
+
+  test('has what builders need when there are some, and a tailnet when there is one', async () => {
+    const plainOptions = optionsOf(await render());
+    assert.equal(plainOptions.artifacts.builder, undefined);
+    assert.equal(plainOptions.tailscale, undefined);
+    assert.ok(optionsOf(await render(fleetWith('buildersFleet'))).artifacts.builder);
+    const { tailscale, artifacts, vmEgress, fleetSpread } = optionsOf(await render(production));
+    assert.deepEqual(tailscale?.tags, ['tag:tuist-macmini', 'tag:production']);
+    assert.equal(artifacts.nodeExporter, '/opt/node_exporter/node_exporter');
+    assert.equal(vmEgress.allow.length, 3);
+    assert.deepEqual(fleetSpread, { name: 'xcresult-processor', namespace: 'tuist' });
+  });
+});
+
+describe('the word between the manager and its fleets', () => {
+  const idsOf = async (values: Values): Promise<Set<string>> => {
+    const objects = await render({ ...allFleets, ...values });
+    const fleets = ofKind(objects, 'MacFleet').map(({ spec }) => spec.releaseID);
+    assert.equal(fleets.length, 3);
+    return new Set([optionsOf(objects).releaseID, ...fleets]);
+  };
+
+  test('is the same to all, and another one as soon as another manager is meant', async () => {
+    const [id, ...others] = await idsOf({});
+    assert.ok(id);
+    assert.deepEqual(others, []);
+    assert.deepEqual(await idsOf({ provider: { replicas: 3 } }), new Set([id]));
+    const managers: readonly Values[] = [
+      { provider: { image: { tag: '9.9.9' } } },
+      { provider: { image: { repository: 'elsewhere' } } },
+      { provider: { extraArgs: ['--inventory-interval=2m'] } },
+      { provider: { extraEnv: [{ name: 'SCW_API_URL', value: 'https://example.com' }] } },
+      { apiServerURL: 'https://api.example.com' },
+    ];
+    for (const values of managers) assert.equal((await idsOf(values)).has(id), false, JSON.stringify(values));
+  });
+});
+
+describe('what others may do', () => {
+  test('Cluster API core, as capi-remote, what its table says', async () => {
+    const objects = await render();
+    assert.deepEqual(rulesIn(only(objects, 'ClusterRole', 'tartan-capi-remote')), sorted(remoteRights));
+    assert.deepEqual(only(objects, 'ClusterRoleBinding', 'tartan-capi-remote')['subjects'], [
+      { kind: 'ServiceAccount', namespace, name: 'capi-remote' },
+    ]);
+    only(objects, 'ServiceAccount', 'capi-remote');
+  });
+
+  test('the installer of definitions, what its table says, and only before releases', async () => {
+    const objects = await render();
+    const ofInstaller = objects.filter(({ metadata }) => metadata.name === 'tartan-crds');
+    assert.deepEqual(
+      ofInstaller.map(({ kind }) => kind),
+      ['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Job'],
+    );
+    const weights = ofInstaller.map(({ kind, metadata: { annotations = {} } }) => {
+      assert.equal(annotations['helm.sh/hook'], 'pre-install,pre-upgrade', kind);
+      return Number(annotations['helm.sh/hook-weight']);
+    });
+    const ofJob = weights.pop() ?? 0;
+    assert.ok(weights.every((weight) => weight < ofJob));
+    assert.deepEqual(rulesIn(only(objects, 'ClusterRole', 'tartan-crds')), sorted(installRights));
+    assert.deepEqual(only(objects, 'Job', 'tartan-crds')['spec'].template.spec.containers[0].command, [
+      '/usr/local/bin/node',
+      '/opt/tartan/install-crds.mjs',
+    ]);
+    const without = await render({ crds: { upgrade: false } });
+    assert.deepEqual(
+      without.filter(({ metadata }) => metadata.name === 'tartan-crds'),
+      [],
+    );
+  });
+
+  test('Macs that join, to ask for a certificate, unless somebody else said so', async () => {
+    const binding = only(await render(), 'ClusterRoleBinding', 'tartan-join');
+    assert.equal(binding['roleRef'].name, joinBinding.clusterRole);
+    assert.deepEqual(binding['subjects'], [
+      { apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: joinBinding.group },
+    ]);
+    const without = await render({ joinBinding: { create: false } });
+    assert.deepEqual(
+      without.filter(({ metadata }) => metadata.name === 'tartan-join'),
+      [],
+    );
+  });
+});
+
+describe('the kubeconfig of Cluster API core', () => {
+  test('is made by the provider, and nothing is stored for it', async () => {
+    const objects = await render();
+    assert.equal(only(objects, 'ExternalControlPlane')['spec'].kubeconfig, 'Minted');
+    assert.deepEqual([...ofKind(objects, 'Secret'), ...ofKind(objects, 'ExternalSecret')], []);
+  });
+
+  test('can come from a store, and outlives the hook that brings it (I-09)', async () => {
+    const objects = await render(externalSecrets);
+    assert.equal(only(objects, 'ExternalControlPlane')['spec'].kubeconfig, 'Provided');
+    const { metadata, spec } = only(objects, 'ExternalSecret', 'tartan-capi-kubeconfig');
+    assert.deepEqual(metadata.annotations, {
+      'helm.sh/hook': 'pre-install,pre-upgrade,pre-rollback',
+      'helm.sh/hook-weight': '-10',
+      'helm.sh/hook-delete-policy': 'before-hook-creation',
+    });
+    const { template, ...target } = spec.target;
+    assert.deepEqual(target, { name: 'tartan-capi-kubeconfig', creationPolicy: 'Orphan', deletionPolicy: 'Retain' });
+    assert.equal(template.metadata.labels['cluster.x-k8s.io/cluster-name'], 'tartan-capi');
+    assert.equal(spec.data[0].secretKey, secretKeys.kubeconfig);
+    const token = only(objects, 'Secret', 'capi-remote-token');
+    assert.equal(token['type'], 'kubernetes.io/service-account-token');
+    assert.deepEqual(token.metadata.annotations, {
+      'helm.sh/resource-policy': 'keep',
+      'kubernetes.io/service-account.name': 'capi-remote',
+    });
+  });
+});
+
+describe('what is watched', () => {
+  test('alerts are those of the file, with links that lead somewhere', async () => {
+    const objects = await render({ alerts: { enabled: true, runbookBaseURL: 'https://example.com/tree/main/' } });
+    const { groups } = only(objects, 'PrometheusRule')['spec'];
+    assert.ok(groups.length > 0);
+    for (const { rules } of groups)
+      for (const { alert, annotations } of rules)
+        assert.match(annotations.runbook_url, /^https:\/\/example\.com\/tree\/main\/docs\//, alert);
+    assert.deepEqual(ofKind(await render(), 'PrometheusRule'), []);
+  });
+
+  test('metrics are found by annotations or by a ServiceMonitor', async () => {
+    const annotationsWith = async (values: Values): Promise<Record<string, string>> =>
+      only(await render(values), 'Deployment')['spec'].template.metadata.annotations;
+    assert.equal((await annotationsWith({}))['prometheus.io/port'], '8080');
+    assert.equal(
+      (await annotationsWith({ provider: { scrapeAnnotations: false } }))['prometheus.io/scrape'],
+      undefined,
+    );
+    const objects = await render({ serviceMonitor: { enabled: true, labels: { release: 'p' } } });
+    const { metadata, spec } = only(objects, 'ServiceMonitor');
+    assert.equal(metadata.labels?.['release'], 'p');
+    const service = only(objects, 'Service');
+    for (const [label, value] of Object.entries(spec.selector.matchLabels))
+      assert.equal(service.metadata.labels?.[label], value);
+    assert.equal(spec.endpoints[0].port, service['spec'].ports[0].name);
+  });
+});

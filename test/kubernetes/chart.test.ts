@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { chart, helm } from './chart/helm.ts';
+import { type ChartPlane, listOf, startChartPlane } from './chart/plane.ts';
+import { namespace, ofKind, render } from './chart/render.ts';
+import { allFleets, fleetKeys, valueSets, withoutCapi } from './chart/value-sets.ts';
+
+describe('the chart', { timeout: 300_000 }, () => {
+  for (const [name, values] of Object.entries({ ...valueSets, 'no Cluster API': withoutCapi }))
+    test(`helm has nothing to say against it, with ${name}`, async () => {
+      const { code, stdout, stderr } = await helm(['lint', '--strict', '--quiet', chart], values);
+      assert.equal(code, 0, stderr);
+      assert.doesNotMatch(`${stdout}${stderr}`, /WARNING|ERROR/);
+    });
+
+  test('without Cluster API nothing is made', async () => {
+    assert.deepEqual(await render(withoutCapi), []);
+  });
+});
+
+describe('the chart on a real API server with Cluster API core', { timeout: 300_000 }, () => {
+  let stage: ChartPlane;
+  before(async () => {
+    stage = await startChartPlane();
+    // Where the Deployment of fleetSpread is.
+    await stage.done(['create', 'namespace', 'tuist']);
+  });
+  after(() => stage.stop());
+
+  const tryOut = ['apply', '--server-side', '--dry-run=server', '--validate=strict', '-f', '-'];
+
+  for (const [name, values] of Object.entries(valueSets))
+    test(`every object is one that the server takes to the letter, with ${name}`, async () => {
+      const objects = await render(values);
+      const said = await stage.done(tryOut, listOf(objects));
+      assert.equal(said.trimEnd().split('\n').length, objects.length);
+    });
+
+  test('a field that the server does not know is refused, so the test above says something', async () => {
+    const [fleet] = ofKind(await render(allFleets), 'MacFleet');
+    const wrong = { ...fleet, spec: { ...fleet?.['spec'], wrong: 1 } };
+    const { code, stderr } = await stage.kubectl(tryOut, listOf([wrong]));
+    assert.equal(code, 1);
+    assert.match(stderr, /wrong/);
+  });
+
+  const install = async (values: object): Promise<void> => {
+    const args = ['upgrade', '--install', 'tartan', chart, '--no-hooks', '--skip-crds'];
+    const { code, stderr } = await stage.helm(args, values);
+    assert.equal(code, 0, stderr);
+  };
+  const names = async (kind: string): Promise<string[]> =>
+    (await stage.done(['-n', namespace, 'get', kind, '-o', 'name'])).trim().split('\n').toSorted();
+  const reference = 'jsonpath={.spec.template.spec.infrastructureRef.name}';
+  const templateOf = (deployment: string): Promise<string> =>
+    stage.done(['-n', namespace, 'get', 'machinedeployments.cluster.x-k8s.io', deployment, '-o', reference]);
+
+  test('a template stays when a release moves on, and a release that comes back finds it', async () => {
+    const templates = 'scalewayapplesiliconmachinetemplates';
+    const none = Object.fromEntries(fleetKeys.map((key) => [key, { ...(allFleets[key] as object), replicas: 0 }]));
+    await install(none);
+    const [before, first] = [await names(templates), await templateOf('tartan-runners-fleet')];
+    assert.equal(before.length, 3);
+
+    await install({ ...none, runnersFleet: { enabled: true, machine: { type: 'M4-M' } } });
+    const [after, second] = [await names(templates), await templateOf('tartan-runners-fleet')];
+    assert.notEqual(second, first);
+    assert.equal(after.length, 4);
+    for (const name of before) assert.ok(after.includes(name), `${name} is gone`);
+
+    await install(none);
+    assert.equal(await templateOf('tartan-runners-fleet'), first);
+    assert.deepEqual(await names(templates), after);
+  });
+});

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { parseAllDocuments } from 'yaml';
+import { chart, helm } from './helm.ts';
+import type { Values } from './value-sets.ts';
+
+export interface Rendered {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  // oxlint-disable-next-line typescript/no-explicit-any -- of any kind: the API server says whether they are well formed
+  readonly [field: string]: any;
+}
+
+export const namespace = 'macs';
+
+/** Many tests look at the same: helm is started once for it. */
+const known = new Map<string, Promise<readonly Rendered[]>>();
+
+/** All objects of a release, those of hooks too. */
+export const render = (values: Values = {}, release = 'tartan'): Promise<readonly Rendered[]> => {
+  const key = JSON.stringify([values, release]);
+  const rendering = known.get(key) ?? rendered(values, release);
+  known.set(key, rendering);
+  return rendering;
+};
+
+const rendered = async (values: Values, release: string): Promise<readonly Rendered[]> => {
+  const { code, stdout, stderr } = await helm(['template', release, chart, '--namespace', namespace], values);
+  assert.equal(code, 0, stderr);
+  return parseAllDocuments(stdout).flatMap((document) => {
+    assert.deepEqual(document.errors, []);
+    const object = document.toJS() as Rendered | null;
+    return object === null ? [] : [object];
+  });
+};
+
+/** What helm has against these values. */
+export const refusal = async (values: Values, release = 'tartan'): Promise<string> => {
+  const { code, stderr } = await helm(['template', release, chart, '--namespace', namespace], values);
+  assert.notEqual(code, 0, 'helm took these values');
+  return stderr;
+};
+
+export const ofKind = (objects: readonly Rendered[], kind: string): readonly Rendered[] =>
+  objects.filter((object) => object.kind === kind);
+
+export const only = (objects: readonly Rendered[], kind: string, name?: string): Rendered => {
+  const found = ofKind(objects, kind).filter(({ metadata }) => name === undefined || metadata.name === name);
+  assert.equal(found.length, 1, `${found.length} of ${kind} ${name ?? ''}`);
+  return found[0] as Rendered;
+};
+
+/** What the manager is told. */
+export const argsOf = (objects: readonly Rendered[]): readonly string[] =>
+  only(objects, 'Deployment')['spec'].template.spec.containers[0].args;

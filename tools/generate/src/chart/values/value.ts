@@ -1,0 +1,60 @@
+/** How a value of the chart is described: once, for `values.yaml`, `values.schema.json` and `docs/values.md`. */
+
+export interface Leaf {
+  readonly kind: 'leaf';
+  readonly description: string;
+  readonly default: unknown;
+  /** What the schema says of it, but for description and default. */
+  readonly schema: Readonly<Record<string, unknown>>;
+}
+
+export interface Group {
+  readonly kind: 'group';
+  readonly description: string;
+  readonly members: Readonly<Record<string, Value>>;
+}
+
+export type Value = Leaf | Group;
+
+const leaf =
+  (schema: Record<string, unknown>) =>
+  (description: string, byDefault: unknown, more: Record<string, unknown> = {}): Leaf => ({
+    kind: 'leaf',
+    description,
+    default: byDefault,
+    schema: { ...schema, ...more },
+  });
+
+/** A sentence each, as in the custom resources. `more` is what JSON Schema has to say besides. */
+export const text = leaf({ type: 'string' });
+export const flag = leaf({ type: 'boolean' });
+export const whole = leaf({ type: 'integer', minimum: 0 });
+/** A number of Macs, or a part of the fleet in percent. */
+export const share = leaf({
+  oneOf: [
+    { type: 'integer', minimum: 0 },
+    { type: 'string', pattern: '^(100|[1-9]?[0-9])%$' },
+  ],
+});
+/** Labels, annotations and the like. */
+export const words = leaf({ type: 'object', additionalProperties: { type: 'string' } });
+export const texts = leaf({ type: 'array', items: { type: 'string' } });
+/** Taken over as it is: the API server knows what it must look like. */
+export const objects = leaf({ type: 'array', items: { type: 'object' } });
+export const object = leaf({ type: 'object' });
+
+export const choice = (description: string, byDefault: string, choices: readonly string[]): Leaf =>
+  text(description, byDefault, { enum: choices });
+
+export const group = (description: string, members: Readonly<Record<string, Value>>): Group => ({
+  kind: 'group',
+  description,
+  members,
+});
+
+/** Names of objects as Kubernetes takes them; empty where there is none. */
+export const objectOrEmpty = { pattern: '^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$', maxLength: 253 } as const;
+/** Names that are parts of others, or labels. */
+export const nameOrEmpty = { pattern: '^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$', maxLength: 63 } as const;
+/** With a dash at its end: `tuist-pool-` shall not match `tuist-pooling`. */
+export const prefixOrEmpty = { pattern: '^([a-z0-9][-a-z0-9]*-)?$', maxLength: 63 } as const;
