@@ -1,0 +1,14 @@
+/** GitHub on this machine, as far as runners need it: Apps, runners, jobs, and what goes wrong with them. */
+export type {
+  CallFault,
+  EmbeddedGitHub,
+  GitHubFaults,
+  GitHubOptions,
+  Happening,
+  SimulatedGitHub,
+  SimulatedRunner,
+} from './github.ts';
+export type { JobRecord, JobWanted } from './jobs/job.ts';
+export { createGitHub } from './create-github.ts';
+export { startGitHub } from './start-github.ts';
+export { type PlayedRunner, playRunner } from './actions/play-runner.ts';
