@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { annotations, machine, macHost, type ScalewayAppleSiliconMachine } from '@tartan/api';
-import type { Client, Live, nodes } from '@tartan/kube';
+import { machine, macHost, type ScalewayAppleSiliconMachine } from '@tartan/api';
+import type { Client, Live } from '@tartan/kube';
 import type { Mac } from '@tartan/sim-mac';
 import type { SimulatedServer } from '@tartan/sim-scaleway';
 import { fleetNamespace as namespace } from '../../packages/cli/src/simulation/control-plane.ts';
@@ -17,14 +17,7 @@ import { createWaits, type Waits } from '../system/waits.ts';
 export { namespace };
 
 export type Machine = Live<ScalewayAppleSiliconMachine>;
-export type Node = Live<NonNullable<(typeof nodes)['ofType']>>;
-
-export const isReady = ({ status }: Pick<Node, 'status'>): boolean =>
-  (status?.conditions ?? []).some(({ type, status: is }) => type === 'Ready' && is === 'True');
-export const runsAgent =
-  (version: string) =>
-  (node: Node): boolean =>
-    isReady(node) && node.metadata.annotations?.[annotations.agentVersion] === `v${version}`;
+export { isReady, runsAgent } from '../system/nodes.ts';
 
 /** The whole simulated system, and what a story asks of it. */
 export interface Scene extends Simulation, Waits {

@@ -1,5 +1,5 @@
 import type { Client, KubeObject, Live, ObjectName, Resource } from '@tartan/kube';
-import { fleetNamespace as namespace } from '../../packages/cli/src/simulation/control-plane.ts';
+import { fleetNamespace } from '../../packages/cli/src/simulation/control-plane.ts';
 import { untilSeen } from './until-seen.ts';
 
 /** What a test waits for. A name alone is one in the namespace of the fleets, or of no namespace. */
@@ -14,7 +14,12 @@ export interface Waits {
 }
 
 /** `broken`: rejects when there is nothing to wait for any more. */
-export const createWaits = (client: Client, patienceMs: number, broken?: Promise<never>): Waits => {
+export const createWaits = (
+  client: Client,
+  patienceMs: number,
+  broken?: Promise<never>,
+  namespace: string = fleetNamespace,
+): Waits => {
   const orBroken = <T>(waiting: Promise<T>): Promise<T> => Promise.race([waiting, ...(broken ? [broken] : [])]);
   const inNamespace = ({ namespaced }: { namespaced: boolean }, name: ObjectName | string): ObjectName =>
     typeof name === 'string' ? { name, ...(namespaced && { namespace }) } : name;

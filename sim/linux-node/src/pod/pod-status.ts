@@ -1,0 +1,90 @@
+import type { ContainerState, ContainerStatus, Pod, PodStatus } from './pod.ts';
+
+/** A container of a Pod, as its kubelet knows it. */
+export interface ContainerFacts {
+  readonly name: string;
+  readonly image: string;
+  readonly state: ContainerState;
+  readonly lastState: ContainerState;
+  readonly restarts: number;
+  /** Passed its startup probe, or has none. */
+  readonly started: boolean;
+  /** Passes its readiness probe, or has none. */
+  readonly ready: boolean;
+  readonly id: string;
+}
+
+type Phase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
+
+/** Whether a container that has ended will be started again. */
+export const isRestarted = (policy: string | undefined, exitCode: number): boolean =>
+  policy === 'Never' ? false : policy === 'OnFailure' ? exitCode !== 0 : true;
+
+export const phaseOf = (policy: string | undefined, containers: readonly ContainerFacts[]): Phase => {
+  const ended = containers.map(({ state }) => state.terminated?.exitCode);
+  const isOver = ended.every((code) => code !== undefined && !isRestarted(policy, code));
+  if (isOver) return ended.every((code) => code === 0) ? 'Succeeded' : 'Failed';
+  // One that waits for its first start; one that has run before only waits for the next.
+  return containers.some(({ state, restarts, lastState }) => state.waiting && restarts === 0 && !lastState.terminated)
+    ? 'Pending'
+    : 'Running';
+};
+
+const statusOf = ({
+  name,
+  image,
+  state,
+  lastState,
+  restarts,
+  started,
+  ready,
+  id,
+}: ContainerFacts): ContainerStatus => ({
+  name,
+  image,
+  imageID: image,
+  state,
+  lastState,
+  restartCount: restarts,
+  started: state.running !== undefined && started,
+  ready: state.running !== undefined && started && ready,
+  ...(id !== '' && { containerID: id }),
+});
+
+/** The status of a Pod as a kubelet writes it. */
+export const podStatus = (
+  pod: Pod,
+  containers: readonly ContainerFacts[],
+  { podIP, hostIP, startTime, now }: { podIP: string; hostIP: string; startTime: string; now: string },
+): PodStatus => {
+  const containerStatuses = containers.map(statusOf);
+  const phase = phaseOf(pod.spec?.restartPolicy, containers);
+  const isReady = containerStatuses.every(({ ready }) => ready);
+  const before = pod.status?.conditions ?? [];
+  const condition = (type: string, holds: boolean, reason?: string) => {
+    const status = holds ? 'True' : 'False';
+    const known = before.find((each) => each.type === type && each.status === status);
+    return {
+      type,
+      status,
+      lastTransitionTime: known?.lastTransitionTime ?? now,
+      ...(reason !== undefined && !holds && { reason }),
+    };
+  };
+  const why = phase === 'Succeeded' ? 'PodCompleted' : phase === 'Failed' ? 'PodFailed' : 'ContainersNotReady';
+  return {
+    phase,
+    hostIP,
+    hostIPs: [{ ip: hostIP }],
+    podIP,
+    podIPs: [{ ip: podIP }],
+    startTime,
+    containerStatuses,
+    conditions: [
+      condition('PodReadyToStartContainers', true),
+      condition('Initialized', true),
+      condition('ContainersReady', isReady, why),
+      condition('Ready', isReady, why),
+    ],
+  };
+};

@@ -1,0 +1,161 @@
+import { randomInt } from 'node:crypto';
+import { appendFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import {
+  configMaps,
+  createClient,
+  createLogger,
+  createSubresources,
+  createWatchCache,
+  isKubeError,
+  type KubeObject,
+  type Live,
+  pods,
+  type Resource,
+  secrets,
+  type Transport,
+} from '@tartan/kube';
+import { type Clock, systemClock } from '@tartan/kube/clock';
+import type { Image } from './container/image.ts';
+import { keepLease, registerNode } from './node/register.ts';
+import type { Stored } from './pod/environment.ts';
+import type { Pod } from './pod/pod.ts';
+import { type PodRun, runPod } from './pod/run-pod.ts';
+
+export interface LinuxNodeOptions {
+  readonly name: string;
+  /** As somebody who may do everything that a kubelet may. Stays open. */
+  readonly transport: Transport;
+  /** Where containers find the API server. */
+  readonly url: string;
+  /** For volumes and logs. */
+  readonly folder: string;
+  /** By the reference that a Pod names. May change while the Node runs. */
+  readonly images: ReadonlyMap<string, Image>;
+  /** What a second of probes and back-offs is worth; 1000 unless told. */
+  readonly secondMs?: number;
+  /** Of the kubelet that it plays. */
+  readonly version?: string;
+  readonly clock?: Clock;
+}
+
+/**
+ * Caveats: containers share the network of this machine (each Pod has a loopback address of its own, and must listen there alone), memory
+ * and CPU are not limited, there are no init containers, and logs are files, not an API.
+ */
+export interface LinuxNode {
+  readonly name: string;
+  /** The folder with the output of containers: `<namespace>_<pod>_<container>.log`, kept when the Pod is gone; and `node.log`, of what went wrong here. */
+  readonly logs: string;
+  /** Ends all processes of its Pods. What it has written to the cluster stays. */
+  stop(): Promise<void>;
+}
+
+/** One that hardly anybody else on this machine has: addresses of 127.0.0.0/8 need no setting up. */
+const loopbackAddress = (): string => `127.${randomInt(64, 255)}.${randomInt(0, 256)}.${randomInt(1, 255)}`;
+
+const text = (base64: string): string => Buffer.from(base64, 'base64').toString();
+
+export const startLinuxNode = async (options: LinuxNodeOptions): Promise<LinuxNode> => {
+  const { name, transport, url, folder, images, secondMs = 1000, version = 'v1.36.3', clock = systemClock } = options;
+  const client = createClient(transport, { clock });
+  const { createToken } = createSubresources(transport, { clock });
+  const hostIP = loopbackAddress();
+  const logs = join(folder, 'logs');
+  await mkdir(logs, { recursive: true });
+  await registerNode(client, clock, { name, hostIP, version });
+
+  const read = async <T extends KubeObject>(resource: Resource<T>, which: { name: string; namespace: string }) => {
+    try {
+      return await client.get(resource, which);
+    } catch (error) {
+      if (isKubeError(error, 'notFound')) return undefined;
+      throw error;
+    }
+  };
+  const storedIn = (namespace: string): Stored => ({
+    secret: async (which) => {
+      const found = await read(secrets, { name: which, namespace });
+      return found && Object.fromEntries(Object.entries(found.data ?? {}).map(([key, value]) => [key, text(value)]));
+    },
+    configMap: async (which) => {
+      const found = await read(configMaps, { name: which, namespace });
+      return found && { ...found.data };
+    },
+  });
+  const { hostname, port } = new URL(url);
+  const usualEnv = { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port };
+
+  const runs = new Map<string, PodRun>();
+  const begin = (pod: Pod): PodRun => {
+    const { namespace = '', uid, name: podName } = pod.metadata;
+    const bound = { apiVersion: 'v1', kind: 'Pod', name: podName, uid };
+    const complain = (error: unknown): void =>
+      appendFileSync(join(logs, 'node.log'), `${namespace}/${podName}: ${inspect(error)}\n`);
+    const run = runPod(pod, {
+      complain,
+      client,
+      clock,
+      folder: join(folder, uid),
+      logs,
+      images,
+      podIP: loopbackAddress(),
+      hostIP,
+      secondMs,
+      usualEnv: { ...usualEnv, HOSTNAME: podName },
+      stored: storedIn(namespace),
+      token: async ({ audience, expirationSeconds }) => {
+        const account = { namespace, name: pod.spec?.serviceAccountName ?? 'default' };
+        const audiences = audience === undefined ? [] : [audience];
+        const spec = {
+          audiences,
+          boundObjectRef: bound,
+          ...(expirationSeconds !== undefined && { expirationSeconds }),
+        };
+        return (await createToken(account, spec)).token;
+      },
+    });
+    void run.over.catch(complain).finally(() => runs.delete(uid));
+    return run;
+  };
+  const look = (pod: Live<Pod>): void => {
+    const { uid, deletionTimestamp } = pod.metadata;
+    const isOver = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
+    let run = runs.get(uid);
+    if (run === undefined && (!isOver || deletionTimestamp !== undefined)) {
+      run = begin(pod);
+      runs.set(uid, run);
+    }
+    if (deletionTimestamp !== undefined) run?.remove(pod);
+  };
+
+  const stopping = new AbortController();
+  const cache = createWatchCache({
+    client,
+    resource: pods,
+    fieldSelector: `spec.nodeName=${name}`,
+    clock,
+    random: Math.random,
+    log: createLogger({ write: () => {}, clock, level: 'error' }),
+  });
+  cache.subscribe((change) => {
+    if (change.type !== 'removed') return look(change.object);
+    // Deleted by force: nobody is left to tell.
+    runs.get(change.previous.metadata.uid)?.abandon();
+  });
+  const followed = cache.run(stopping.signal);
+  const leased = keepLease(client, clock, name, stopping.signal);
+  return {
+    name,
+    logs,
+    stop: async () => {
+      stopping.abort();
+      await Promise.all([followed, leased]);
+      const left = [...runs.values()];
+      for (const run of left) run.abandon();
+      await Promise.allSettled(left.map(({ over }) => over));
+    },
+  };
+};

@@ -1,0 +1,16 @@
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/** An image with `/bin/sh` and `/bin/sleep` of this machine, and the libraries that they need. */
+export const tinyImage = (folder: string): void => {
+  const programs = ['/bin/sh', '/bin/sleep', '/bin/cat'];
+  const libraries = programs.flatMap((program) => {
+    const listed = execFileSync('ldd', [program], { encoding: 'utf8' });
+    return [...listed.matchAll(/(\/\S+) \(0x/g)].map((match) => match[1] ?? '');
+  });
+  for (const file of new Set([...programs, ...libraries])) {
+    mkdirSync(join(folder, dirname(file)), { recursive: true });
+    copyFileSync(file, join(folder, file));
+  }
+};

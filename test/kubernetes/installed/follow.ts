@@ -1,0 +1,55 @@
+import type { KubeObject, Live, Resource, WatchEvent } from '@tartan/kube';
+import { untilNextTry } from '../../../packages/cli/src/simulation/passing.ts';
+import type { Stage } from './stage.ts';
+import { namespace } from './values.ts';
+
+type Change<T extends KubeObject> = Exclude<WatchEvent<T>, { type: 'BOOKMARK' }>;
+
+export interface Followed<T extends KubeObject> {
+  /** What is there is told of first, as added. */
+  readonly changes: readonly Change<T>[];
+  /** All states of the object of this name, in order. */
+  statesOf(name: string): readonly Live<T>[];
+  /** Has seen all that was there when it is called. */
+  stop(): Promise<void>;
+}
+
+/** Writes down every change of a kind's objects in the namespace of the release: for what must never be seen in between. */
+export const follow = async <T extends KubeObject>(
+  { client, over }: Pick<Stage, 'client' | 'over'>,
+  resource: Resource<T>,
+  tell: (change: Change<T>) => void = () => {},
+): Promise<Followed<T>> => {
+  const stopped = new AbortController();
+  const signal = AbortSignal.any([stopped.signal, over]);
+  const changes: Change<T>[] = [];
+  const { items, resourceVersion } = await client.list(resource, { namespace });
+  let last = resourceVersion;
+  const note = (change: Change<T>): void => {
+    changes.push(change);
+    tell(change);
+  };
+  for (const object of items) note({ type: 'ADDED', object });
+  const watching = async (): Promise<void> => {
+    while (!signal.aborted)
+      try {
+        for await (const event of client.watch(resource, { namespace, resourceVersion: last, signal })) {
+          last = event.type === 'BOOKMARK' ? event.resourceVersion : event.object.metadata.resourceVersion;
+          if (event.type !== 'BOOKMARK') note(event);
+        }
+      } catch (error) {
+        // What has passed meanwhile is told of when the server is back.
+        await untilNextTry(error, signal);
+      }
+  };
+  const done = watching();
+  done.catch(() => {});
+  return {
+    changes,
+    statesOf: (name) => changes.map(({ object }) => object).filter(({ metadata }) => metadata.name === name),
+    stop: async () => {
+      stopped.abort();
+      await done;
+    },
+  };
+};

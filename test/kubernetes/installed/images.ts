@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Image } from '@tartan/sim-linux-node';
+import { standInSoftware } from '@tartan/sim-mac';
+import { assembleImage } from '@tartan/tools-build';
+import { agentText } from '../../../packages/cli/src/simulation/agent-text.ts';
+
+export const repository = 'registry.example/tartan';
+
+export interface Images {
+  /** By their references, for Nodes to look into. */
+  readonly known: ReadonlyMap<string, Image>;
+  /** Another image, as the next build makes it: the same but for the agent, and what runs that if it is told. Answers its tag. */
+  release(version: string, runtime?: string): Promise<string>;
+}
+
+const nonRoot = 65_532;
+
+/** What the guests of simulated Macs do: a job that goes on until a file appears where the host can put one. */
+const guest = `while [ ! -f done ]; do sleep 5; done
+shutdown -h now
+`;
+
+/** The provider's image, unpacked, with stand-ins for what we did not write of what Macs get. */
+export const createImages = async (folder: string): Promise<Images> => {
+  const known = new Map<string, Image>();
+  const first = join(folder, 'base');
+  const software = await standInSoftware(join(folder, 'software'), { guest });
+  await assembleImage({
+    folder: first,
+    artifacts: {
+      node: software.node.file,
+      tart: software.tart.file,
+      tailscale: software.tailscale.file,
+      node_exporter: software.nodeExporter.file,
+      'actions-runner': software.actionsRunner.file,
+      packer: software.packer.file,
+      crane: software.crane.file,
+      oras: software.oras.file,
+    },
+  });
+  const copy = promisify(execFile);
+  return {
+    known,
+    release: async (version, runtime) => {
+      const image = join(folder, version);
+      // Linked, not copied: images share what is the same in them.
+      await copy('cp', ['-al', first, image]);
+      const replace = async (file: string, text: string): Promise<void> => {
+        await rm(join(image, file));
+        await writeFile(join(image, file), text, { mode: 0o755 });
+      };
+      await replace('opt/tart-kubelet/tart-kubelet.mjs', await agentText(version));
+      if (runtime !== undefined) await replace('opt/tart-kubelet/node', runtime);
+      known.set(`${repository}:${version}`, { folder: image, user: nonRoot });
+      return version;
+    },
+  };
+};

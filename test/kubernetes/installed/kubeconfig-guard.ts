@@ -1,0 +1,63 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { getCondition, nodes, secrets } from '@tartan/kube';
+import { secretNames } from '@tartan/api';
+import { connect } from '../../../packages/cli/src/simulation/connect.ts';
+import { coreKinds } from '../../../packages/cli/src/simulation/fleets.ts';
+import { follow } from './follow.ts';
+import type { Stage } from './stage.ts';
+import { clusterName } from './values.ts';
+
+export const kubeconfigName = secretNames.kubeconfig(clusterName);
+
+export interface KubeconfigGuard {
+  /** Every moment at which Cluster API had no kubeconfig that works, in words. */
+  stop(): Promise<readonly string[]>;
+}
+
+/** Watches over what core connects with: each kubeconfig that appears is tried at once, and what core says of its connection is heard. */
+export const guardKubeconfig = async (stage: Stage): Promise<KubeconfigGuard> => {
+  const { folder } = stage;
+  const complaints: string[] = [];
+  const trials: Promise<void>[] = [];
+  let last: string | undefined;
+  const complain = (what: string): void => void complaints.push(`${new Date().toISOString()}: ${what}`);
+
+  const tryIt = async (value: string, version: string): Promise<void> => {
+    const file = join(folder, `kubeconfig-${version}`);
+    writeFileSync(file, Buffer.from(value, 'base64'), { mode: 0o600 });
+    try {
+      const { client: asCore, transport } = await connect(file);
+      try {
+        await asCore.list(nodes);
+      } finally {
+        transport.close();
+      }
+    } catch (error) {
+      complain(`the kubeconfig of version ${version} does not work: ${String(error)}`);
+    } finally {
+      rmSync(file);
+    }
+  };
+
+  const secret = await follow(stage, secrets, ({ type, object: { metadata, data } }) => {
+    if (metadata.name !== kubeconfigName) return;
+    const value = type === 'DELETED' ? undefined : data?.['value'];
+    if (value === undefined) complain(`the Secret was ${type === 'DELETED' ? 'deleted' : 'emptied'}`);
+    else if (metadata.labels?.['cluster.x-k8s.io/cluster-name'] !== clusterName)
+      complain('core does not see the Secret');
+    else if (value !== last) trials.push(tryIt(value, metadata.resourceVersion));
+    last = value;
+  });
+  const clusters = await follow(stage, coreKinds.clusters, ({ object: { status } }) => {
+    const probe = getCondition(status?.conditions ?? [], 'RemoteConnectionProbe');
+    if (probe?.status !== 'True') complain(`core says ${probe?.status} ${probe?.reason}: ${probe?.message}`);
+  });
+  return {
+    stop: async () => {
+      await Promise.all([secret.stop(), clusters.stop()]);
+      await Promise.all(trials);
+      return complaints;
+    },
+  };
+};
