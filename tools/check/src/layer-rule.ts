@@ -14,9 +14,10 @@ const arrows: Record<string, readonly string[]> = {
   // A simulator plays the outside world. It may share what is on the wire, never what our controllers expect of it.
   'sim/kubernetes': ['packages/kube'],
   'sim/cluster-api': ['packages/kube'],
+  'sim/linux-node': ['packages/kube'],
   'sim/scaleway': ['sim/mac', 'packages/kube'],
   'sim/mac': ['packages/kube'],
-  'sim/github': [],
+  'sim/github': ['packages/kube'],
   'tools/build': [],
   'tools/check': [],
   'tools/generate': ['packages/*', 'sim/*', 'tools/kubernetes'],

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { agentPage } from './agent-page.ts';
+import { chartFiles } from './chart/chart-files.ts';
 import { cliPage } from '@tartan/cli/page';
 import { customResourceFiles } from './custom-resources.ts';
 import { embeddedKubernetesPage } from './embedded-kubernetes-page.ts';
@@ -11,6 +12,7 @@ import { complaintsAbout } from './requirements/check.ts';
 import { requirementsPage } from './requirements/page.ts';
 import { requirements } from './requirements/requirements.ts';
 import { resourcesPage } from './resources-page.ts';
+import { rightsPage } from './rights-page.ts';
 
 /**
  * `npm run generate`: writes every generated file from its one source. `--check` writes nothing and fails when one is not current.
@@ -33,7 +35,9 @@ const files: Generated[] = [
   { path: 'docs/provider-flags.md', content: providerFlagsPage },
   { path: 'docs/requirements.md', content: () => requirementsPage(requirements, readable) },
   { path: 'docs/resources.md', content: resourcesPage },
+  { path: 'docs/rights.md', content: rightsPage },
   ...customResourceFiles,
+  ...chartFiles,
 ];
 
 const readable = (path: string): string | undefined => {

@@ -34,8 +34,21 @@ export const clusterApi: Chapter = {
           file: 'packages/provider/src/fleet/controller.test.ts',
           title: 'machines without a MacFleet get one, of which kstatus can tell that it is fine',
         },
+        {
+          file: 'test/kubernetes/installed/arrive.ts',
+          title: 'with Macs in the pool, helm upgrade --wait ends when all of them are Nodes, bound to their Machines',
+        },
+        {
+          file: 'test/kubernetes/installed/roll.ts',
+          title:
+            'a fleet for which there are not enough Macs fails helm upgrade --wait with whom it waits for, unless told not to wait for Macs',
+        },
+        {
+          file: 'test/kubernetes/installed/roll.ts',
+          title:
+            'an agent that does not run is refused by the first Mac: helm upgrade --wait fails and says why, and all Macs run on',
+        },
       ],
-      open: 'there is no chart yet to wait for, and no test sees a MachineDeployment become available, nor Cluster API core itself.',
     },
     {
       id: 'C2',
@@ -74,10 +87,23 @@ export const clusterApi: Chapter = {
         },
         {
           file: controlPlane,
-          title: 'a Secret of somebody else is left alone and told of; when it goes, ours takes its place',
+          title: 'a Secret of another controller is left alone and told of; when it goes, ours takes its place',
+        },
+        {
+          file: controlPlane,
+          title: 'one that is to be provided is ours until somebody provides it, and theirs from then on',
+        },
+        {
+          file: 'packages/provider/src/control-plane/handover.property.test.ts',
+          title:
+            'whatever is switched, written late or deleted, a pass leaves a kubeconfig that works, and never writes over one that was provided',
+        },
+        { file: 'test/kubernetes/chart-kubeconfig.test.ts', title: 'is there all the time, and works' },
+        {
+          file: 'test/kubernetes/chart-manager.test.ts',
+          title: 'can come from a store, and outlives the hook that brings it (I-09)',
         },
       ],
-      open: 'the ExternalSecret (hook, `creationPolicy: Orphan`, `deletionPolicy: Retain`, off by default) comes with the chart.',
     },
     {
       id: 'C4',

@@ -91,8 +91,22 @@ export const otherParts: Chapter = {
       title:
         'A Helm chart has `macosFleet`, `runnersFleet` and `buildersFleet`; onboarding and image building are documented.',
       seeds: ['001', '002', '004'],
-      tests: [],
-      open: 'neither the chart nor these pages are written yet.',
+      tests: [
+        {
+          file: 'test/kubernetes/installed/arrive.ts',
+          title:
+            'helm install --wait ends when the managers are there and the fleets, as yet without Macs, are as wanted',
+        },
+        { file: 'test/kubernetes/chart-fleets.test.ts', title: 'differ in names, and where their values say so' },
+        {
+          file: 'test/kubernetes/chart-pages.test.ts',
+          title: 'the first fleet of install.md, under the names that the page uses',
+        },
+        {
+          file: 'test/kubernetes/chart-pages.test.ts',
+          title: 'the builders of image-builder.md, with runners that name their environment',
+        },
+      ],
     },
   ],
 };

@@ -1,5 +1,6 @@
 import type { Chapter } from '../requirement.ts';
 
+const chartFleets = 'test/kubernetes/chart-fleets.test.ts';
 const chooseHost = 'packages/provider/src/claim/choose-host.test.ts';
 const inventory = 'packages/provider/src/inventory/controller.test.ts';
 const lifeOfAMachine = 'test/system/life-of-a-machine.test.ts';
@@ -143,15 +144,23 @@ export const poolAndReclaim: Chapter = {
       id: 'E8',
       title: 'The chart derives pool prefix, zones and claimed names from values that it has; only the toggle is new.',
       seeds: ['004'],
-      tests: [],
-      open: 'there is no chart yet.',
+      tests: [
+        { file: chartFleets, title: 'in production they report' },
+        { file: chartFleets, title: 'and with the one switch they give back what bears our names' },
+        { file: chartFleets, title: 'zones are those of fleets that there are, each once, in order' },
+        { file: chartFleets, title: 'machines of every fleet are named so that the sweep knows them' },
+      ],
     },
     {
       id: 'E9',
       title: 'Alerts for stranded Macs and for machines that find no Mac for long ship as code.',
       seeds: ['004'],
-      tests: [],
-      open: 'no alert is written yet; the metrics that they need are there.',
+      tests: [
+        // For each rule: silent the minute before, told at the minute, silent when it is only almost so.
+        { file: 'test/kubernetes/alerts.test.ts', title: 'alerts, on what the exporters tell' },
+        { file: 'test/kubernetes/alerts.test.ts', title: 'each rule is tried' },
+        { file: 'test/kubernetes/alerts.test.ts', title: 'none fires while all is well' },
+      ],
     },
   ],
 };
