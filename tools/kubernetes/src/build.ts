@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { cacheFolder, cacheKey, exists, fillOnce } from './build/cache.ts';
 import { BuildError, go, requireGo } from './build/go-command.ts';
 import { copyCarried, editedSources } from './build/sources.ts';
-import { type BinaryName, moduleFolder, type Recipe, readGoMod, recipeOf, recipes } from './build/recipes.ts';
+import { type BinaryName, binaryNames, moduleFolder, type Recipe, readGoMod, recipeOf } from './build/recipes.ts';
 
 export interface BuildOptions {
   env?: NodeJS.ProcessEnv;
@@ -100,10 +100,11 @@ const build = async (
 };
 
 const main = async (wanted: readonly string[]): Promise<void> => {
-  const all = recipes.flatMap((recipe) => recipe.binaries.map((binary) => binary.name));
-  const unknown = wanted.filter((name) => !all.some((known) => known === name));
-  if (unknown.length > 0) throw new BuildError(`cannot build ${unknown.join(', ')}; there are ${all.join(', ')}`);
-  const paths = await ensureBinaries(wanted.length > 0 ? all.filter((name) => wanted.includes(name)) : all);
+  const unknown = wanted.filter((name) => !binaryNames.some((known) => known === name));
+  if (unknown.length > 0)
+    throw new BuildError(`cannot build ${unknown.join(', ')}; there are ${binaryNames.join(', ')}`);
+  const chosen = wanted.length > 0 ? binaryNames.filter((name) => wanted.includes(name)) : binaryNames;
+  const paths = await ensureBinaries(chosen);
   for (const path of Object.values(paths)) process.stdout.write(`${path}\n`);
 };
 

@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { BuildError } from './build/go-command.ts';
+import { binaryNames } from './build/recipes.ts';
+import { ensureBinaries } from './build.ts';
 import { startControlPlane } from './control-plane.ts';
 import { own } from './control-plane/ownership.ts';
-import { chooseCluster, testArguments } from './run-tests/arguments.ts';
+import { chooseCluster, meansAll, testArguments } from './run-tests/arguments.ts';
 import { shareControlPlane, shareExistingCluster } from './shared.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -31,7 +33,10 @@ const runTests = async (args: readonly string[], env: Record<string, string>): P
 };
 
 const main = async (): Promise<number> => {
-  const args = testArguments(process.argv.slice(2));
+  const given = process.argv.slice(2);
+  const args = testArguments(given);
+  // Tests have deadlines, and builds take minutes: none of them may come to need one.
+  if (meansAll(given)) await ensureBinaries(binaryNames);
   const choice = chooseCluster(process.env);
   if ('existing' in choice) {
     process.stderr.write(`the tests use the cluster ${choice.url} of ${choice.existing}\n`);

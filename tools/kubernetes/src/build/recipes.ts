@@ -116,6 +116,8 @@ export const recipes: readonly Recipe[] = [
   },
 ];
 
+export const binaryNames: readonly BinaryName[] = recipes.flatMap(({ binaries }) => binaries.map(({ name }) => name));
+
 const modulesFolder = join(import.meta.dirname, '../../modules');
 
 export const moduleFolder = (recipe: Recipe): string => join(modulesFolder, recipe.module);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { formatKubeconfig } from '../control-plane/kubeconfig.ts';
-import { chooseCluster, testArguments } from './arguments.ts';
+import { chooseCluster, meansAll, testArguments } from './arguments.ts';
 
 test('all tests run unless files are named, and options are passed on', () => {
   assert.deepEqual(testArguments([]), ['--test', 'test/kubernetes/**/*.test.ts']);
@@ -14,6 +14,12 @@ test('all tests run unless files are named, and options are passed on', () => {
     '--test-name-pattern=drain',
     'test/kubernetes/**/*.test.ts',
   ]);
+});
+
+test('only a run of all tests needs everything built before', () => {
+  assert.equal(meansAll([]), true);
+  assert.equal(meansAll(['--test-name-pattern=drain']), true);
+  assert.equal(meansAll(['--test-only', 'a.test.ts']), false);
 });
 
 const kubeconfig = (t: TestContext, url: string): string => {

@@ -2,11 +2,15 @@ import { readKubeconfig } from '../control-plane/kubeconfig.ts';
 
 const everything = 'test/kubernetes/**/*.test.ts';
 
+const isOption = (argument: string): boolean => argument.startsWith('-');
+
+/** Whether all test files are meant. */
+export const meansAll = (given: readonly string[]): boolean => given.every(isOption);
+
 /** What `node` is called with: options go to the test runner, everything else names test files. */
 export const testArguments = (given: readonly string[]): string[] => {
-  const options = given.filter((argument) => argument.startsWith('-'));
-  const files = given.filter((argument) => !argument.startsWith('-'));
-  return ['--test', ...options, ...(files.length > 0 ? files : [everything])];
+  const files = given.filter((argument) => !isOption(argument));
+  return ['--test', ...given.filter(isOption), ...(meansAll(given) ? [everything] : files)];
 };
 
 export type ClusterChoice = { existing: string; url: string } | { note?: string };
