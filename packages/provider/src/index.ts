@@ -27,7 +27,7 @@ export { serviceAddress } from './control-plane/service-address.ts';
 export { createProvider, type Provider } from './manager/create-provider.ts';
 export type { Intervals, ProviderParts } from './manager/parts.ts';
 export { createProviderMetrics, type ProviderMetrics } from './manager/provider-metrics.ts';
-export { bindClusterRole, grantRights } from './manager/grant-rights.ts';
+export { bindClusterRole, grantRights } from './grant-rights.ts';
 export { explainedRights, providerRights, type Right, type Rights } from './manager/rights.ts';
 export { loadHostSettings } from './host-work/load-host-settings.ts';
 

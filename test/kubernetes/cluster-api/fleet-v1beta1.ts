@@ -1,13 +1,6 @@
 import { cluster, externalControlPlane, machineTemplate, remoteServiceAccount } from '@tartan/api';
-import {
-  type Client,
-  clusterRoleBindings,
-  clusterRoles,
-  defineResource,
-  type KubeObject,
-  serviceAccounts,
-} from '@tartan/kube';
-import { remoteRights } from '@tartan/provider';
+import { type Client, defineResource, type KubeObject, serviceAccounts } from '@tartan/kube';
+import { grantRights, remoteRights } from '@tartan/provider';
 import { fleetNamespace as namespace } from '../../../packages/cli/src/simulation/control-plane.ts';
 
 /** As much of core's kinds as a test reads here. */
@@ -38,22 +31,9 @@ const refTo = ({ apiVersion: version, kind }: { apiVersion?: string; kind?: stri
 });
 
 const letCoreIn = async (client: Client): Promise<void> => {
-  const [apiGroup, name] = ['rbac.authorization.k8s.io', remoteServiceAccount] as const;
-  const ofRoles = `${apiGroup}/v1` as const;
-  const rules = remoteRights.map((right) =>
-    'resources' in right
-      ? { apiGroups: [...right.apiGroups], resources: [...right.resources], verbs: [...right.verbs] }
-      : { nonResourceURLs: [...right.nonResourceURLs], verbs: [...right.verbs] },
-  );
-  await client.create(serviceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: here(name) });
-  await client.create(clusterRoles, { apiVersion: ofRoles, kind: 'ClusterRole', metadata: { name }, rules });
-  await client.create(clusterRoleBindings, {
-    apiVersion: ofRoles,
-    kind: 'ClusterRoleBinding',
-    metadata: { name },
-    roleRef: { apiGroup, kind: 'ClusterRole', name },
-    subjects: [{ kind: 'ServiceAccount', ...here(name) }],
-  });
+  const account = here(remoteServiceAccount);
+  await client.create(serviceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: account });
+  await grantRights(client.create, account.name, { account }, { clusterWide: remoteRights });
 };
 
 /** A Cluster and a fleet of one Mac, as the charts of that time wrote them. */

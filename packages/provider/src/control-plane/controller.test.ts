@@ -5,7 +5,7 @@ import { httpsTransport, KubeError, loadConfig, secrets, type TransportRequest }
 import { systemClock } from '@tartan/kube/clock';
 import { serve } from '@tartan/sim-kubernetes';
 import { namespace } from '../cluster/testing/stage.ts';
-import { grantRights } from '../manager/grant-rights.ts';
+import { grantRights } from '../grant-rights.ts';
 import { remoteRights } from './remote-rights.ts';
 import { foreign, setStage } from './testing/stage.ts';
 

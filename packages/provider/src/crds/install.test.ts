@@ -5,9 +5,6 @@ import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { type CustomResourceDefinition, definitions } from '@tartan/api/crds';
 import {
-  type Client,
-  clusterRoleBindings,
-  clusterRoles,
   createClient,
   customResourceDefinitions,
   inProcessTransport,
@@ -17,29 +14,14 @@ import {
 } from '@tartan/kube';
 import { systemClock as clock } from '@tartan/kube/clock';
 import { adminKubeconfig, createKubernetes, serve } from '@tartan/sim-kubernetes';
+import { grantRights } from '../grant-rights.ts';
 import { heardFrom } from '../hooks/testing/heard-from.ts';
 import { installDefinitions } from './install.ts';
 import { runInstall } from './program.ts';
 import { installRights } from './rights.ts';
 import { anotherField } from './testing/definitions.ts';
 
-const apiGroup = 'rbac.authorization.k8s.io';
-const name = 'installer';
-
-/** The installer's rights are those of the table. */
-const grant = async (admin: Client): Promise<void> => {
-  const meta = { apiVersion: `${apiGroup}/v1`, metadata: { name } } as const;
-  const rules = installRights.map(({ apiGroups, resources, resourceNames, verbs }) => ({
-    apiGroups: [...apiGroups],
-    resources: [...resources],
-    ...(resourceNames && { resourceNames: [...resourceNames] }),
-    verbs: [...verbs],
-  }));
-  await admin.create(clusterRoles, { ...meta, kind: 'ClusterRole', rules });
-  const roleRef = { apiGroup, kind: 'ClusterRole', name };
-  const subjects = [{ apiGroup, kind: 'User', name }];
-  await admin.create(clusterRoleBindings, { ...meta, kind: 'ClusterRoleBinding', roleRef, subjects });
-};
+const account = { namespace: 'default', name: 'installer' };
 
 const setStage = async (t: TestContext) => {
   const kubernetes = await createKubernetes({ clock, controllers: false });
@@ -47,14 +29,14 @@ const setStage = async (t: TestContext) => {
   const as = (commonName: string, ...organizations: string[]) =>
     inProcessTransport(kubernetes.handle, { user: { commonName, organizations } });
   const admin = createClient(as('admin', 'system:masters'), { clock });
-  await grant(admin);
+  await grantRights(admin.create, account.name, { account }, { clusterWide: installRights });
   const said: string[] = [];
   const install = (
     wanted?: readonly CustomResourceDefinition[],
     change: (transport: Transport) => Transport = (each) => each,
   ) =>
     installDefinitions({
-      client: createClient(change(as(name)), { clock }),
+      client: createClient(change(as(`system:serviceaccount:${account.namespace}:${account.name}`)), { clock }),
       clock,
       say: (line) => said.push(line),
       dropFields: false,

@@ -1,5 +1,5 @@
 import { definitions } from '@tartan/api/crds';
-import type { Right } from '../manager/rights.ts';
+import type { Right } from '../rights.ts';
 
 const apiGroups = ['apiextensions.k8s.io'];
 const resources = ['customresourcedefinitions'];

@@ -6,60 +6,23 @@ import { describe, test, type TestContext } from 'node:test';
 import { macHost, machine } from '@tartan/api';
 import { definitions } from '@tartan/api/crds';
 import {
-  type Client,
-  clusterRoleBindings,
-  clusterRoles,
   createClient,
   customResourceDefinitions,
   inProcessTransport,
   isKubeError,
   KubeError,
   namespaces,
-  roleBindings,
-  roles,
 } from '@tartan/kube';
 import { systemClock as clock } from '@tartan/kube/clock';
 import { adminKubeconfig, createKubernetes, serve } from '@tartan/sim-kubernetes';
-import type { Right } from '../rights.ts';
+import { grantRights } from '../grant-rights.ts';
 import { heardFrom } from '../hooks/testing/heard-from.ts';
 import { find } from './find.ts';
 import { runCheck } from './program.ts';
 import { uninstallRights } from './rights.ts';
 
-const apiGroup = 'rbac.authorization.k8s.io';
-const apiVersion = `${apiGroup}/v1` as const;
-const name = 'guard';
 const namespace = 'macs';
-
-/** The guard's rights are those of the table. */
-const grant = async (admin: Client): Promise<void> => {
-  const copied = (rights: readonly Right[]) =>
-    rights.map(({ apiGroups, resources, verbs }) => ({
-      apiGroups: [...apiGroups],
-      resources: [...resources],
-      verbs: [...verbs],
-    }));
-  const subjects = [{ apiGroup, kind: 'User', name }];
-  const ref = (kind: string) => ({ apiGroup, kind, name });
-  const [cluster, placed] = [{ name }, { name, namespace }];
-  const { clusterWide, inNamespace } = uninstallRights;
-  await admin.create(clusterRoles, { apiVersion, kind: 'ClusterRole', metadata: cluster, rules: copied(clusterWide) });
-  await admin.create(clusterRoleBindings, {
-    apiVersion,
-    kind: 'ClusterRoleBinding',
-    metadata: cluster,
-    roleRef: ref('ClusterRole'),
-    subjects,
-  });
-  await admin.create(roles, { apiVersion, kind: 'Role', metadata: placed, rules: copied(inNamespace) });
-  await admin.create(roleBindings, {
-    apiVersion,
-    kind: 'RoleBinding',
-    metadata: placed,
-    roleRef: ref('Role'),
-    subjects,
-  });
-};
+const account = { namespace, name: 'guard' };
 
 const setStage = async (t: TestContext, { defined = true } = {}) => {
   const kubernetes = await createKubernetes({ clock, controllers: false });
@@ -70,10 +33,16 @@ const setStage = async (t: TestContext, { defined = true } = {}) => {
   for (const each of [namespace, 'others'])
     await admin.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: each } });
   if (defined) for (const definition of definitions) await admin.create(customResourceDefinitions, definition);
-  await grant(admin);
+  const { clusterWide, inNamespace } = uninstallRights;
+  await grantRights(
+    admin.create,
+    account.name,
+    { account },
+    { clusterWide, inNamespace: { [namespace]: inNamespace } },
+  );
   return {
     kubernetes,
-    transport: as(name),
+    transport: as(`system:serviceaccount:${namespace}:${account.name}`),
     addMachine: (called: string, where = namespace) =>
       admin.create(machine.resource, machine.make({ metadata: { name: called, namespace: where } })),
     removeMachine: (called: string) => admin.delete(machine.resource, { name: called, namespace }),

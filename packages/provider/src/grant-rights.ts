@@ -7,7 +7,7 @@ import {
   roleBindings,
   roles,
 } from '@tartan/kube';
-import type { PathRight, Right } from '../rights.ts';
+import type { PathRight, Right } from './rights.ts';
 
 const apiGroup = 'rbac.authorization.k8s.io';
 const apiVersion = `${apiGroup}/v1`;
