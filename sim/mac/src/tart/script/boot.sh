@@ -46,7 +46,9 @@ lease() {
     value=192.168.64.$(($(printf '%d' "0x$1") % 252 + 2))
   fi
   mkdir -p "$fake/leases"
-  echo "$value" >"$fake/leases/$mac"
+  # Renamed into place, so that nobody ever reads an empty one.
+  echo "$value" >"$fake/leases/.$$"
+  mv -f "$fake/leases/.$$" "$fake/leases/$mac"
   # Where bootpd of macOS writes it, and where tart reads it.
   [ ! -d "${TARTAN_ROOT-}/var/db" ] || [ -z "${TARTAN_ROOT-}" ] ||
     printf '{\n\tname=guest\n\tip_address=%s\n\thw_address=1,%s\n\tidentifier=1,%s\n\tlease=0x7fffffff\n}\n' "$value" "$mac" "$mac" >>"$TARTAN_ROOT/var/db/dhcpd_leases"
