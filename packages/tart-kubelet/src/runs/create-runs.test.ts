@@ -38,10 +38,14 @@ describe('the runs of virtual machines', () => {
 
   test('are started with a log of their own, and their end is told once, with code and time (INC-22)', async () => {
     assert.equal((await runs.remains(bench.run, true)).started, false);
-    bench.fake.controls.guest('vm', { program: `echo hello >>${share}; sleep 0.05; shutdown -h now` });
+    const enough = join(bench.folder, 'enough');
+    bench.fake.controls.guest('vm', {
+      program: `echo hello >>${share}; until [ -e '${enough}' ]; do sleep 0.02; done; shutdown -h now`,
+    });
     await start();
     assert.equal((await runs.remains(bench.run, true)).started, true);
     assert.equal((await runs.remains(bench.run, true)).exitedAt, undefined);
+    writeFileSync(enough, '');
     await ended();
     assert.deepEqual(agent.exits, ['uid-1']);
     const { exitedAt, ...remains } = await runs.remains(bench.run, true);

@@ -5,7 +5,7 @@ import type { FakeTartControls } from './controls.ts';
 import { createControls } from './create-controls.ts';
 import { fakeTart } from './fake-tart.ts';
 import { createJournal, type TartJournal } from './journal.ts';
-import { unplugVms } from './unplug.ts';
+import { endProcessesOf, unplugVms } from './unplug.ts';
 
 export interface FakeTart {
   /** The executable. */
@@ -72,7 +72,10 @@ export const installFakeTart = (
       writeFileSync(join(vm, 'disk.img'), 'disk\n');
       writeFileSync(join(vm, 'nvram.bin'), '');
     },
-    unplug: () => unplugVms(home),
+    unplug: () => {
+      endProcessesOf(path);
+      unplugVms(home);
+    },
   };
 };
 

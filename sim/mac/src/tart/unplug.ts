@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -51,4 +52,10 @@ export const unplugVms = (home: string): void => {
   for (const pid of entries(join(home, '.fake/running'))) kill(Number(pid));
   for (const name of entries(join(home, 'vms'))) childrenOf(join(home, 'vms', name)).forEach(kill);
   forgetVms(home);
+};
+
+/** Ends every process of the program at this path, also one that is about to start a virtual machine and has left no trace of it yet. */
+export const endProcessesOf = (path: string): void => {
+  const lines = execFileSync('ps', ['-A', '-ww', '-o', 'pid=,args='], { encoding: 'utf8' }).split('\n');
+  for (const line of lines) if (line.includes(path)) kill(Number.parseInt(line, 10));
 };

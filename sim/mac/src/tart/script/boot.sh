@@ -45,7 +45,8 @@ lease() {
     set -- $(random_bytes 1)
     value=192.168.64.$(($(printf '%d' "0x$1") % 252 + 2))
   fi
-  mkdir -p "$fake/leases"
+  # Not with its parents: what was taken away with its Mac meanwhile is not made anew.
+  mkdir "$fake/leases" 2>/dev/null || [ -d "$fake/leases" ] || return 0
   # Renamed into place, so that nobody ever reads an empty one.
   echo "$value" >"$fake/leases/.$$"
   mv -f "$fake/leases/.$$" "$fake/leases/$mac"
@@ -57,7 +58,7 @@ lease() {
 # The few programs that a guest must not share with the machine underneath.
 guest_programs() {
   [ ! -d "$fake/guest-bin" ] || return 0
-  mkdir -p "$fake/guest-bin.$$"
+  mkdir "$fake/guest-bin.$$" || return 0
   printf '#!/bin/sh\nkill -ALRM "$TART_GUEST"\n' >"$fake/guest-bin.$$/shutdown"
   printf '#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do shift; done\nexec "$@"\n' >"$fake/guest-bin.$$/sudo"
   chmod 755 "$fake/guest-bin.$$/shutdown" "$fake/guest-bin.$$/sudo"
