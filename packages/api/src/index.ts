@@ -1,6 +1,7 @@
 /** What is on the wire: custom resources, names, and every word that users read in conditions and events. */
 
 export * from './names.ts';
+export { goldenHash, goldenLabelOf } from './golden-label.ts';
 export { formatProviderID, parseProviderID, type ServerAddress } from './provider-id.ts';
 
 // The kinds.
@@ -11,14 +12,21 @@ export { type MacFleet, macFleet, type MacFleetStatus } from './kinds/mac-fleet.
 export { type MacHost, macHost, type MacHostSpec, type MacHostStatus } from './kinds/mac-host.ts';
 export { machine, type MachineSpec, type MachineStatus, type ScalewayAppleSiliconMachine } from './kinds/machine.ts';
 export { machineTemplate, type ScalewayAppleSiliconMachineTemplate } from './kinds/machine-template.ts';
-export { type RunnerPool, runnerPool } from './kinds/runner-pool.ts';
+export { type RunnerPool, runnerPool, type RunnerPoolStatus } from './kinds/runner-pool.ts';
 export type { CustomResource, Kind, ObjectOf } from './schema/kind.ts';
 
 // What they say.
 export { conditionsByKind, type ConditionReason, type ConditionType, say } from './reasons/conditions.ts';
 export type { ConditionWords } from './reasons/words.ts';
 export { type EventReason, events, type EventWords } from './reasons/events.ts';
-export { podEndMeanings, type PodEndReason, podWaitMeanings, type PodWaitReason } from './reasons/pods.ts';
+export {
+  podEndMeanings,
+  type PodEndReason,
+  podWaitMeanings,
+  type PodWaitReason,
+  runnerBusyMeanings,
+  type RunnerBusyReason,
+} from './reasons/pods.ts';
 export {
   type HostState,
   hostStateMeanings,

@@ -85,6 +85,10 @@ export const annotations = {
   agentVersion: 'tuist.dev/agent-version',
   /** On the Secret of a kubeconfig that we wrote: whose token is in it, and for how long. */
   kubeconfigToken: 'tuist.dev/kubeconfig-token',
+  /** On runner Pods and their Secrets: the number of the runner at GitHub. */
+  runnerID: 'tuist.dev/runner-id',
+  /** On runner Pods: since when GitHub does not know the runner any more, so that it gets no job. */
+  runnerRetired: 'tuist.dev/runner-retired',
   /** On MachineDeployments, by whoever writes a MacFleet beside them: as what they were written. */
   machinesRevision: 'tuist.dev/machines-revision',
   /** Cluster API. Any value counts. */
@@ -117,12 +121,15 @@ export const secretKeys = {
   githubApp: { appID: 'app-id', installationID: 'installation-id', privateKey: 'private-key' },
   kubeconfig: 'value',
   tailscale: { authKey: 'auth-key' },
+  runner: { jitConfig: 'jitconfig' },
 } as const;
 
 export const secretNames = {
   fleetSSH: (fleet: string): string => `${fleet}-ssh`,
   machine: (machine: string): string => `${machine}-bootstrap`,
   kubeconfig: (cluster: string): string => `${cluster}-kubeconfig`,
+  /** With what a runner connects. It bears the name of its Pod, which owns it. */
+  runner: (pod: string): string => pod,
   /** Of the original: a token that never expires. Deleted when a machine is taken over. */
   legacyNodeToken: (machine: string): string => `tart-kubelet-${machine}-token`,
 } as const;
@@ -137,6 +144,7 @@ export const legacyNodeIdentity = (machine: string): string => `tart-kubelet-${m
 export const remoteServiceAccount = 'capi-remote';
 
 export const leaderElectionID = 'scaleway-applesilicon.infrastructure.cluster.x-k8s.io';
+export const runnersLeaderElectionID = 'runners-controller.tuist.dev';
 
 export const onTheMac = {
   agentJob: 'dev.tuist.tart-kubelet',
@@ -145,15 +153,36 @@ export const onTheMac = {
 
 /** What guests and the programs in them know by name. */
 export const inTheGuest = {
-  /** Below `/Volumes/My Shared Files`. A guest can write to `status` alone. */
-  shares: { env: 'env', status: 'status' },
+  /** Below `/Volumes/My Shared Files`. A guest can write to `status` alone. `runner` is that of runner Pods. */
+  shares: { env: 'env', status: 'status', runner: 'runner' },
   /** In `env`. */
   variables: 'tuist.env',
   token: 'sa_token',
   /** In `status`, by the guest. */
   result: 'runner-rc',
   log: 'runner.log',
+  /** There: the runner has started, and will say when a job begins. Before that nobody knows. */
+  ready: 'runner-ready',
+  /** There: a job has begun. It never goes again. */
+  jobStarted: 'job-started',
+  /** In `runner`. */
+  jitConfig: 'jitconfig',
 } as const;
+
+/** Variables of a runner Pod, for the program in its guest. */
+export const runnerVariables = {
+  pool: 'TUIST_RUNNER_POOL',
+  podName: 'TUIST_RUNNER_POD_NAME',
+  podUID: 'TUIST_RUNNER_POD_UID',
+  idleTimeoutSeconds: 'TUIST_RUNNER_IDLE_TIMEOUT_SECONDS',
+  printLog: 'ACTIONS_RUNNER_PRINT_LOG_TO_STDOUT',
+} as const;
+
+/**
+ * A condition of runner Pods, by the agent: whether the guest has a job. Its reasons are in `reasons/pods.ts`. Without it, and while it
+ * is Unknown, nobody knows.
+ */
+export const runnerBusyCondition = 'tuist.dev/RunnerBusy';
 
 /** Of the token that a runner shows to whoever gives it a job: it is good for nothing else (INC-70). */
 export const dispatchAudience = 'tuist-runners-dispatch';
@@ -177,6 +206,24 @@ export const metricNames = {
   podsTerminatingSeconds: 'tart_pods_oldest_terminating_seconds',
   controlPlaneCondition: 'capt_external_control_plane_condition',
   kubeconfigExpiry: 'capt_external_control_plane_kubeconfig_expiry_timestamp_seconds',
+} as const;
+
+/** Of the runners controller. Those of `pool` have the labels `namespace` and `pool`. */
+export const runnerMetricNames = {
+  pods: 'tuist_runners_pool_pods',
+  wantedReplicas: 'tuist_runners_pool_wanted_replicas',
+  stalePods: 'tuist_runners_pool_stale_pods',
+  rollingPods: 'tuist_runners_pool_rolling_pods',
+  rollConcurrencyCap: 'tuist_runners_pool_roll_concurrency_cap',
+  oldestUnbootedSeconds: 'tuist_runners_pool_oldest_pending_pod_age_seconds',
+  oldestTerminatingSeconds: 'tuist_runners_pool_oldest_terminating_pod_age_seconds',
+  reaped: 'tuist_runners_pool_reaped_total',
+  runSeconds: 'tuist_runners_pool_run_seconds',
+  queuedJobs: 'tuist_runners_pool_queued_jobs',
+  oldestQueuedSeconds: 'tuist_runners_pool_oldest_queued_job_age_seconds',
+  condition: 'tuist_runners_pool_condition',
+  githubRequests: 'tuist_runners_github_requests_total',
+  githubRateRemaining: 'tuist_runners_github_rate_limit_remaining',
 } as const;
 
 /** And the hash of an image: a Mac with this label has a golden base of it. */

@@ -53,12 +53,14 @@ export { patchStatus, type WithStatus } from './objects/status.ts';
 
 // Copies of what is there.
 export { createWatchCache, type WatchCacheOptions, withoutManagedFields } from './cache/create-watch-cache.ts';
+export { isOlder } from './cache/resource-version.ts';
 export type { CacheChange, WatchCache } from './cache/watch-cache.ts';
 
 // Work on what changes.
 export { createWorkQueue, type WorkQueueOptions } from './queue/create-work-queue.ts';
 export type { WorkQueue } from './queue/work-queue.ts';
 export type { Controller } from './controller/controller.ts';
+export { fired } from './controller/fired.ts';
 export { type ControllerOptions, createController } from './controller/create-controller.ts';
 export { fromCache, type Matters, type ToKeys } from './controller/from-cache.ts';
 export { createManager, type Manager, type ManagerOptions, type ManagerResult } from './controller/manager.ts';
@@ -76,8 +78,21 @@ export {
   type Lead,
   type LeaderElection,
   NotLeadingError,
+  openGate,
   usualDurations,
 } from './leader/index.ts';
+
+// Who may do what.
+export { bindClusterRole, grantRights } from './rights/grant-rights.ts';
+export {
+  type Explained,
+  type PathRight,
+  type Right,
+  right,
+  type Rights,
+  withoutReason,
+  withoutReasons,
+} from './rights/rights.ts';
 
 // What operators and users see.
 export { createEventRecorder, type EventRecorder, type EventRecorderOptions } from './events/recorder.ts';
@@ -85,8 +100,11 @@ export type { Happening } from './events/happening.ts';
 export { createLogger, type LoggerOptions } from './logs/create-logger.ts';
 export type { Fields, Logger } from './logs/logger.ts';
 export { createRedactor, type Redactor } from './logs/redactor.ts';
+export { createSecret, type Secret } from './logs/secret.ts';
 export { countingTransport } from './metrics/counting-transport.ts';
 export { createMetrics, type Metrics } from './metrics/create-metrics.ts';
+export { createHealth, type Health, whileServing } from './metrics/health.ts';
 export { type MetricRow, metricRows } from './metrics/metric-rows.ts';
 export { listen } from './metrics/listen.ts';
 export { createHealthServer, type HealthServer, type HealthServerOptions } from './metrics/serve.ts';
+export { type StateGauge, stateGauges } from './metrics/state-gauge.ts';

@@ -1,3 +1,5 @@
+import type { Secret } from '@tartan/kube';
+
 /**
  * What Scaleway knows of the Macs that are rented there, and what can be asked of it. The seam between controllers and the API: each
  * call says whether it may be repeated. All reject with `ScalewayError` and nothing else, except for the reason of `signal`.
@@ -44,13 +46,6 @@ export interface Server {
   /** From the server, or from its VNC address; never empty and never `<sealed>`: those are no passwords (I-04, I-07). */
   readonly password: Secret | undefined;
   readonly createdAt: string;
-}
-
-/** A value that shows as `[redacted]` wherever it is printed, logged or made JSON. */
-export interface Secret {
-  reveal(): string;
-  toString(): string;
-  toJSON(): string;
 }
 
 export interface Image {

@@ -5,9 +5,17 @@ const arrows: Record<string, readonly string[]> = {
   'packages/scaleway': ['packages/api', 'packages/kube'],
   'packages/host': ['packages/api', 'packages/kube'],
   'packages/tart': ['packages/api', 'packages/kube'],
-  'packages/provider': ['packages/scaleway', 'packages/host', 'packages/tart', 'packages/api', 'packages/kube'],
+  'packages/github': ['packages/api', 'packages/kube'],
+  'packages/provider': [
+    'packages/scaleway',
+    'packages/host',
+    'packages/tart',
+    'packages/github',
+    'packages/api',
+    'packages/kube',
+  ],
   'packages/tart-kubelet': ['packages/scaleway', 'packages/host', 'packages/tart', 'packages/api', 'packages/kube'],
-  'packages/runners': ['packages/scaleway', 'packages/host', 'packages/tart', 'packages/api', 'packages/kube'],
+  'packages/runners': ['packages/github', 'packages/api', 'packages/kube'],
   // The one place that starts simulators is `tartan up`, for which agent and manager are built when they have not been; in a checkout it
   // can also start a real Kubernetes.
   'packages/cli': ['packages/*', 'sim/*', 'tools/build', 'tools/kubernetes'],

@@ -55,17 +55,44 @@ const spec = z.object({
   github: optional(github.describe('Where the runners register. Without it there are no runners.')),
 });
 
+const finished = z.object({
+  name: name('The Pod.'),
+  uid: name('Its UID.', 128),
+  node: optional(text('The Mac it ran on.')),
+  hadJob: optional(z.boolean().meta({ description: 'Whether a job began. Left out: nobody knows.' })),
+  exitCode: optional(z.int().meta({ description: 'What the runner ended with.', format: 'int32' })),
+  reason: optional(text('Why the container ended.')),
+  startedAt: optional(time('When its virtual machine ran.')),
+  finishedAt: optional(time('When it ended.')),
+});
+
+const queue = z.object({
+  jobs: count('How many wait.'),
+  oldestSince: optional(time('Since when the oldest waits.')),
+  observedAt: time('When GitHub was asked.'),
+});
+
 const status = z.object({
   observedGeneration: observedGeneration().default(-1),
   replicas: optional(count('Pods that live.')),
   selector: optional(text('The label selector of its Pods, for `kubectl scale` and autoscalers.', 1024)),
   warm: optional(count('Pods that wait for a job.')),
   busy: optional(count('Pods that have a job, or may have one.')),
+  retiring: optional(count('Pods that get no more jobs, and are about to end.')),
   stale: optional(count('Pods with another image than is wanted.')),
   stuck: optional(count('Pods that never started, or do not go away.')),
   oldestStuckSince: optional(time('Since when the oldest of those is stuck.')),
   reaped: optional(
     z.int().min(0).meta({ description: 'Finished Pods that were taken away, in all.', format: 'int64' }),
+  ),
+  finished: optional(
+    z.array(finished).max(50).readonly().meta({
+      description: 'The last Pods that ended, the latest first. Written before they are taken away.',
+      'x-kubernetes-list-type': 'atomic',
+    }),
+  ),
+  queue: optional(
+    queue.describe('Jobs at GitHub that ask for these runners and have none. Left out: nobody could tell.'),
   ),
   observedImage: optional(text('The image that was rolled out last.', 1024)),
   conditions: optional(conditions()),
@@ -77,6 +104,13 @@ export const runnerPool = defineKind({
     'Warm GitHub Actions runners: as many Pods as wanted, each a virtual machine for one job. A Pod that has a job is never taken away.',
   spec: spec.describe('Which runners are wanted.'),
   status: status.describe('How the pool is.').prefault({}),
+  rules: [
+    {
+      // GitHub takes 64 characters, and `-runner-` with eight more come behind it.
+      rule: 'self.metadata.name.size() <= 47',
+      message: 'the name of a pool has at most 47 characters: runners at GitHub begin with it',
+    },
+  ],
   columns: [
     { name: 'Replicas', type: 'integer', jsonPath: '.spec.replicas' },
     { name: 'Warm', type: 'integer', jsonPath: '.status.warm' },
@@ -99,3 +133,4 @@ export const runnerPool = defineKind({
 });
 
 export type RunnerPool = ObjectOf<typeof runnerPool>;
+export type RunnerPoolStatus = NonNullable<RunnerPool['status']>;

@@ -69,7 +69,17 @@ export const events = {
   FleetSpread: ['Normal', 'The set of Ready Macs has changed, so the Deployment is rolled.'],
   FinalizerRemoved: ['Warning', 'The Node of the Pod is gone for good, so nobody else would remove its finalizer.'],
   PodReaped: ['Normal', 'The Pod had ended, and its object would have kept its Mac from being given back.'],
+
+  // A RunnerPool, and its Pods.
   RunnerPodRetiredForNodeDrain: ['Normal', 'The Node is cordoned and the runner had no job.'],
+  RunnerPodRetired: [
+    'Normal',
+    'The runner had no job, and gets none any more: there are too many, or its image is old.',
+  ],
+  RunnerPodFinished: ['Normal', 'The runner has ended. Its Pod is taken away.'],
+  RunnerPodFailed: ['Warning', 'The runner has ended badly. Its Pod is taken away.'],
+  RunnerPodStuck: ['Warning', 'The Pod does not start, or does not go away.'],
+  RunnerPodLost: ['Warning', 'The Mac of the Pod is gone, and the virtual machine with it.'],
 } as const satisfies Record<string, EventWords>;
 
 export type EventReason = keyof typeof events;

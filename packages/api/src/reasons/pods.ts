@@ -35,3 +35,12 @@ export const podEndMeanings = {
 } as const;
 
 export type PodEndReason = keyof typeof podEndMeanings;
+
+/** Whether a runner has a job: the reasons of the condition that is in names.ts. */
+export const runnerBusyMeanings = {
+  JobStarted: 'True: a job has begun.',
+  WaitsForJob: 'False: the runner has started, and no job has begun.',
+  NotReported: 'Unknown: the guest has said nothing yet, or what it says cannot be read.',
+} as const;
+
+export type RunnerBusyReason = keyof typeof runnerBusyMeanings;

@@ -6,7 +6,7 @@ export const runnerPoolConditions = {
     reasons: {
       Converged: ['True', 'All is as wanted.'],
       Filling: ['False', 'Pods are being made, or start.'],
-      Starved: ['False', 'There is no room for more Pods on the Macs of the fleet.'],
+      NoRoom: ['False', 'There is no room for more Pods on the Macs of the fleet.'],
       Draining: ['False', 'There are more Pods than wanted; those with a job finish it.'],
       Rolling: ['False', 'Pods with another image are being replaced.'],
       NoGitHub: ['False', 'spec.github is not set, so that nobody knows where the runners belong.'],
@@ -27,6 +27,18 @@ export const runnerPoolConditions = {
       Unavailable: ['False', 'GitHub does not answer.'],
     },
   },
+  JobsWaiting: {
+    means: 'Jobs ask for these runners and have none.',
+    reasons: {
+      NoneWaiting: ['False', 'No job waits.'],
+      Saturated: ['True', 'All runners have a job. More replicas, or more Macs, would help.'],
+      Starved: [
+        'True',
+        'Jobs wait though runners do so, too: GitHub does not bring them together. Look at labels and runner group.',
+      ],
+      Unknown: ['Unknown', 'GitHub did not tell.'],
+    },
+  },
   Stuck: {
     means: 'Pods never started, or do not go away.',
     reasons: {
@@ -35,6 +47,10 @@ export const runnerPoolConditions = {
         'Pods were deleted long ago and are still there. Look at the agents of their Nodes.',
       ],
       PodsNeverStarted: ['True', 'Pods were bound long ago and no virtual machine runs.'],
+      PodsSilent: [
+        'True',
+        'Virtual machines run, and their runners have not reported. See that the runner script is in the image.',
+      ],
       NoneStuck: ['False', 'There are none.'],
     },
   },

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { annotations, externalControlPlane } from '@tartan/api';
-import { httpsTransport, KubeError, loadConfig, secrets, type TransportRequest } from '@tartan/kube';
+import { grantRights, httpsTransport, KubeError, loadConfig, secrets, type TransportRequest } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
 import { serve } from '@tartan/sim-kubernetes';
 import { namespace } from '../cluster/testing/stage.ts';
-import { grantRights } from '../grant-rights.ts';
 import { remoteRights } from './remote-rights.ts';
 import { foreign, setStage } from './testing/stage.ts';
 

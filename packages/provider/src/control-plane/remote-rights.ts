@@ -1,4 +1,4 @@
-import { type Explained, type PathRight, type Right, withoutReason } from '../rights.ts';
+import { type Explained, type PathRight, type Right, withoutReason } from '@tartan/kube';
 
 /** A rule of a ClusterRole: about resources, or about paths that are none. */
 export type RemoteRight = Right | PathRight;

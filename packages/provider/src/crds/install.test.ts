@@ -7,6 +7,7 @@ import { type CustomResourceDefinition, definitions } from '@tartan/api/crds';
 import {
   createClient,
   customResourceDefinitions,
+  grantRights,
   inProcessTransport,
   isKubeError,
   KubeError,
@@ -14,7 +15,6 @@ import {
 } from '@tartan/kube';
 import { systemClock as clock } from '@tartan/kube/clock';
 import { adminKubeconfig, createKubernetes, serve } from '@tartan/sim-kubernetes';
-import { grantRights } from '../grant-rights.ts';
 import { heardFrom } from '../hooks/testing/heard-from.ts';
 import { installDefinitions } from './install.ts';
 import { runInstall } from './program.ts';

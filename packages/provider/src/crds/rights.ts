@@ -1,5 +1,5 @@
 import { definitions } from '@tartan/api/crds';
-import type { Right } from '../rights.ts';
+import type { Right } from '@tartan/kube';
 
 const apiGroups = ['apiextensions.k8s.io'];
 const resources = ['customresourcedefinitions'];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { managerFlags } from '@tartan/api';
-import type { Flag } from './flag.ts';
+import type { Flag } from '@tartan/kube/flags';
 import { everyFlag, flags } from './flag-table.ts';
 import { parseFlags } from './parse-flags.ts';
 import type { ProviderOptions } from './provider-options.ts';
@@ -23,6 +23,7 @@ const everything: Record<keyof typeof flags, string> = {
   kubeconfig: './kubeconfig',
   secretsNamespace: 'tuist',
   apiServerURL: 'https://k8s.example.com:6443',
+  githubAPIURL: 'https://github.example.com/api/v3',
   fleetSpreadDeployment: 'xcresult-processor',
   fleetSpreadNamespace: 'apps',
   defaultAdoptPoolPrefix: 'tuist-pool-',
@@ -67,6 +68,7 @@ const asOptions: ProviderOptions = {
   kubeconfigPath: './kubeconfig',
   secretsNamespace: 'tuist',
   apiServerURL: 'https://k8s.example.com:6443',
+  githubAPIURL: 'https://github.example.com/api/v3',
   fleetSpread: { namespace: 'apps', name: 'xcresult-processor' },
   defaultPoolPrefix: 'tuist-pool-',
   asking: { inventoryMs: 90_000, hostMs: 5_000 },
@@ -206,6 +208,7 @@ const defaults: ProviderOptions = {
   kubeconfigPath: undefined,
   secretsNamespace: 'default',
   apiServerURL: undefined,
+  githubAPIURL: undefined,
   fleetSpread: undefined,
   defaultPoolPrefix: undefined,
   asking: { inventoryMs: 60_000, hostMs: 10_000 },

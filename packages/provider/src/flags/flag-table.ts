@@ -1,21 +1,25 @@
-import { usualDurations } from '@tartan/kube';
-import { type Flag, flag } from './flag.ts';
-import { duration } from './types/duration.ts';
-import { listOf, optional } from './types/flag-type.ts';
-import { bindAddress, ipv4Address, ipv4Network, serverURL } from './types/network-types.ts';
 import {
   absolutePath,
-  anyPath,
+  apiURL,
   count,
-  hostNamePrefix,
+  duration,
+  electionFlags,
+  type Flag,
+  flag,
+  type FlagGroup,
+  ipv4Address,
+  ipv4Network,
+  kubeconfigFlag,
+  listOf,
+  logFlags,
   namespaceName,
   objectName,
-  oneOf,
-  releaseID,
-  tailscaleTag,
+  optional,
+  serverURL,
+  servingFlags,
   yesOrNo,
-  zone,
-} from './types/plain-types.ts';
+} from '@tartan/kube/flags';
+import { hostNamePrefix, releaseID, tailscaleTag, zone } from './types.ts';
 
 /**
  * Every flag of the manager. The names and variables of the original stay where the flag still means the same, so that its chart can be
@@ -27,41 +31,10 @@ const hour = 60 * minute;
 const path = optional(absolutePath);
 
 const processFlags = {
-  metricsBindAddress: flag('metrics-bind-address', {
-    type: bindAddress,
-    default: { host: '', port: 8080 },
-    help: 'Where /metrics is served, over plain HTTP. 0 serves none.',
-  }),
-  healthProbeBindAddress: flag('health-probe-bind-address', {
-    type: bindAddress,
-    default: { host: '', port: 8081 },
-    help: 'Where /healthz and /readyz are served. 0 serves none.',
-  }),
-  leaderElect: flag('leader-elect', {
-    type: yesOrNo,
-    default: true,
-    help: 'Work only while holding the lease, so that a second replica can stand by. Turn it off only where there can be no second one.',
-  }),
-  leaderElectionNamespace: flag('leader-election-namespace', {
-    type: optional(namespaceName),
-    default: undefined,
+  ...servingFlags,
+  ...electionFlags({
     env: 'POD_NAMESPACE',
     help: 'Where the lease is. That of --secrets-namespace unless told.',
-  }),
-  leaderElectLeaseDuration: flag('leader-elect-lease-duration', {
-    type: duration({ fromMs: 1_000, toMs: 24 * hour }),
-    default: usualDurations.leaseMs,
-    help: 'How long others leave the lease alone when its holder has fallen silent. Whole seconds.',
-  }),
-  leaderElectRenewDeadline: flag('leader-elect-renew-deadline', {
-    type: duration({ fromMs: 100, toMs: 24 * hour }),
-    default: usualDurations.renewDeadlineMs,
-    help: 'How long after its last renewal a leader goes on.',
-  }),
-  leaderElectRetryPeriod: flag('leader-elect-retry-period', {
-    type: duration({ fromMs: 100, toMs: 24 * hour }),
-    default: usualDurations.retryPeriodMs,
-    help: 'Between two tries to get the lease or to renew it.',
   }),
   machineMaxConcurrentReconciles: flag('machine-max-concurrent-reconciles', {
     type: count({ from: 1, to: 64 }),
@@ -73,24 +46,11 @@ const processFlags = {
     default: undefined,
     help: 'What this manager was installed as. A MacFleet whose spec.releaseID is another one is not Ready until that one speaks.',
   }),
-  logLevel: flag('log-level', {
-    type: oneOf(['debug', 'info', 'warn', 'error']),
-    default: 'info',
-    help: 'Lines below this level are not written. At debug, errors come with their stacks.',
-  }),
-  logFormat: flag('log-format', {
-    type: oneOf(['json', 'text']),
-    default: 'json',
-    help: 'One line of JSON each for a collector of logs, or text for a person at a terminal.',
-  }),
+  ...logFlags,
 };
 
 const clusterFlags = {
-  kubeconfig: flag('kubeconfig', {
-    type: optional(anyPath),
-    default: undefined,
-    help: 'Which cluster to work in, and as whom. Without it: KUBECONFIG, then the cluster whose Pod this is, then ~/.kube/config.',
-  }),
+  kubeconfig: kubeconfigFlag,
   secretsNamespace: flag('secrets-namespace', {
     type: namespaceName,
     default: 'default',
@@ -101,6 +61,12 @@ const clusterFlags = {
     default: undefined,
     env: 'CAPI_TARTKUBELET_API_SERVER_URL',
     help: 'Where Macs reach the API server. Without it: what kube-public/cluster-info says.',
+  }),
+  githubAPIURL: flag('github-api-url', {
+    type: optional(apiURL),
+    default: undefined,
+    env: 'GITHUB_API_URL',
+    help: "Where GitHub is asked for the runners of builders. GitHub's own unless told.",
   }),
   fleetSpreadDeployment: flag('fleet-spread-deployment', {
     type: optional(objectName),
@@ -293,11 +259,6 @@ export const flags = {
   ...artifactsFlags,
   ...networkFlags,
 };
-
-export interface FlagGroup {
-  readonly title: string;
-  readonly flags: readonly Flag<unknown>[];
-}
 
 /** In the order of the help and the docs. */
 export const flagGroups: readonly FlagGroup[] = [

@@ -1,46 +1,12 @@
-import { credentialVariables } from './parse-credentials.ts';
-import type { Flag } from './flag.ts';
+import { helpText as textOf } from '@tartan/kube/flags';
 import { flagGroups } from './flag-table.ts';
-
-const columns = 100;
-const indent = ' '.repeat(6);
-
-const wrapped = (text: string): string[] => {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && indent.length + line.length + 1 + word.length > columns) {
-      lines.push(line);
-      line = word;
-    } else {
-      line = line === '' ? word : `${line} ${word}`;
-    }
-  }
-  return [...lines, line].map((each) => `${indent}${each}`);
-};
-
-const linesOf = ({ name, placeholder, isSwitch, defaultText, env, help }: Flag<unknown>): string[] => {
-  const facts = [
-    ...(defaultText === '' ? [] : [`default ${defaultText}`]),
-    ...(env === undefined ? [] : [`environment ${env}`]),
-  ];
-  const head = `  --${name}${isSwitch ? '' : ` <${placeholder}>`}`;
-  return [facts.length === 0 ? head : `${head}  (${facts.join('; ')})`, ...wrapped(help)];
-};
+import { credentialVariables } from './parse-credentials.ts';
 
 /** `--help`: the table, for a person at a terminal. */
 export const helpText = (): string =>
-  [
-    'The Cluster API provider for Mac minis at Scaleway.',
-    '',
-    'Usage: manager [--flag=value | --flag value]…',
-    '',
-    'Durations are written as in Go: 90s, 15m, 1h30m. A flag wins over its environment variable; of a flag that',
-    'is given twice, the last one counts. A switch is on when it stands alone, and off with =false.',
-    '--help prints this, and --version the version.',
-    ...flagGroups.flatMap(({ title, flags }) => ['', `${title}:`, ...flags.flatMap(linesOf)]),
-    '',
-    'Credentials, from the environment only:',
-    ...credentialVariables.flatMap(({ name, help }) => [`  ${name}`, ...wrapped(help)]),
-    '',
-  ].join('\n');
+  textOf({
+    about: 'The Cluster API provider for Mac minis at Scaleway.',
+    program: 'manager',
+    table: { groups: flagGroups },
+    variables: { title: 'Credentials, from the environment only', rows: credentialVariables },
+  });

@@ -1,5 +1,5 @@
-import { createSecret, type Secret } from '@tartan/scaleway';
-import type { Environment } from './read-arguments.ts';
+import { createSecret, type Secret } from '@tartan/kube';
+import type { Environment } from '@tartan/kube/flags';
 
 /** As whom to talk to Scaleway. */
 export interface Credentials {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { Environment } from '@tartan/kube/flags';
 import fc from 'fast-check';
 import { everyFlag } from './flag-table.ts';
 import { parseFlags } from './parse-flags.ts';
 import type { ProviderOptions } from './provider-options.ts';
-import type { Environment } from './read-arguments.ts';
 import { removedFlags } from './removed-flags.ts';
 
 const errorsOf = (argv: string[], env: Environment = {}): readonly string[] => {

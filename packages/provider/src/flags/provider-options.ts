@@ -1,22 +1,18 @@
 import type { VmEgress } from '@tartan/host';
-import type { Durations, LoggerOptions } from '@tartan/kube';
+import { type ManagerOptions, managerOptions, type Read } from '@tartan/kube/flags';
 import { flags } from './flag-table.ts';
-import type { Read } from './rules.ts';
-import type { BindAddress } from './types/network-types.ts';
 
 /** What the manager was told to be. What belongs together is one member, `undefined` when it is off. Holds no secret. */
-export interface ProviderOptions {
-  readonly metricsAddress: BindAddress | undefined;
-  readonly healthAddress: BindAddress | undefined;
-  readonly leaderElection: { readonly namespace: string; readonly durations: Readonly<Durations> } | undefined;
+export interface ProviderOptions extends ManagerOptions {
   readonly machineWorkers: number;
   /** `undefined`: nobody said, and no fleet that names one is Ready. */
   readonly releaseID: string | undefined;
-  readonly log: Required<Pick<LoggerOptions, 'level' | 'pretty'>>;
   readonly kubeconfigPath: string | undefined;
   readonly secretsNamespace: string;
   /** `undefined`: what `kube-public/cluster-info` says. */
   readonly apiServerURL: string | undefined;
+  /** `undefined`: GitHub's own. */
+  readonly githubAPIURL: string | undefined;
   /** The Deployment. */
   readonly fleetSpread: { readonly namespace: string; readonly name: string } | undefined;
   readonly defaultPoolPrefix: string | undefined;
@@ -100,28 +96,18 @@ const reclaimOf = (read: Read): SweepOptions['reclaim'] => {
   return claimNamePrefix && poolPrefix ? { claimNamePrefix, poolPrefix } : undefined;
 };
 
-const durationsOf = (read: Read): Durations => ({
-  leaseMs: read(flags.leaderElectLeaseDuration),
-  renewDeadlineMs: read(flags.leaderElectRenewDeadline),
-  retryPeriodMs: read(flags.leaderElectRetryPeriod),
-});
-
 /** Assumes that no rule objects: what is there by half would be left out without a word. */
 export const providerOptions = (read: Read): ProviderOptions => {
   const secretsNamespace = read(flags.secretsNamespace);
   const spread = read(flags.fleetSpreadDeployment);
   return {
-    metricsAddress: read(flags.metricsBindAddress),
-    healthAddress: read(flags.healthProbeBindAddress),
-    leaderElection: read(flags.leaderElect)
-      ? { namespace: read(flags.leaderElectionNamespace) ?? secretsNamespace, durations: durationsOf(read) }
-      : undefined,
+    ...managerOptions(flags, read, secretsNamespace),
     machineWorkers: read(flags.machineMaxConcurrentReconciles),
     releaseID: read(flags.releaseID),
-    log: { level: read(flags.logLevel), pretty: read(flags.logFormat) === 'text' },
     kubeconfigPath: read(flags.kubeconfig),
     secretsNamespace,
     apiServerURL: read(flags.apiServerURL),
+    githubAPIURL: read(flags.githubAPIURL),
     fleetSpread: spread ? { namespace: read(flags.fleetSpreadNamespace) ?? secretsNamespace, name: spread } : undefined,
     defaultPoolPrefix: read(flags.defaultAdoptPoolPrefix),
     asking: { inventoryMs: read(flags.inventoryInterval), hostMs: read(flags.hostPollInterval) },

@@ -1,14 +1,9 @@
-/** A flag of the original that has no meaning here. It is told apart from a typing error, so that its chart fails with a text that helps. */
-export interface RemovedFlag {
-  readonly name: string;
-  readonly env: string | undefined;
-  /** Completes: `removed: …`. */
-  readonly because: string;
-}
+import type { RemovedFlag } from '@tartan/kube/flags';
 
 const removed = (because: string, rows: readonly (readonly [name: string, env?: string])[]): RemovedFlag[] =>
   rows.map(([name, env]) => ({ name, env, because }));
 
+/** Those of the original that have no meaning here. */
 export const removedFlags: readonly RemovedFlag[] = [
   ...removed('the agent is a runtime and a release, see --agent-runtime-path and --agent-release-path', [
     ['tartkubelet-binary-path', 'CAPI_TARTKUBELET_BINARY_PATH'],

@@ -1,20 +1,6 @@
 import { serverNames } from '@tartan/api';
-import type { Flag } from './flag.ts';
+import { type Flag, managerRules, type Rule } from '@tartan/kube/flags';
 import { flags } from './flag-table.ts';
-import { formatDuration } from './types/duration.ts';
-
-/** The value of a flag, its default if it was not given. */
-export type Read = <T>(flag: Flag<T>) => T;
-
-/** Something that must hold between flags. */
-export interface Rule {
-  /** For the docs. */
-  readonly says: string;
-  /** Which flags it reads. When the value of one cannot be understood, the rule has nothing to say. */
-  readonly reads: readonly Flag<unknown>[];
-  /** What is wrong, and what to do. */
-  problem(read: Read): string | undefined;
-}
 
 const named = (rows: readonly Flag<unknown>[]): string => rows.map(({ name }) => `--${name}`).join(', ');
 
@@ -110,33 +96,5 @@ export const rules: readonly Rule[] = [
         : undefined;
     },
   },
-  {
-    says: 'A leader stops before another may start, and can miss one renewal: the lease lasts longer than the renew deadline, and that longer than 1.2 retry periods.',
-    reads: [flags.leaderElectLeaseDuration, flags.leaderElectRenewDeadline, flags.leaderElectRetryPeriod],
-    problem: (read) => {
-      const [lease, deadline, retry] = [
-        read(flags.leaderElectLeaseDuration),
-        read(flags.leaderElectRenewDeadline),
-        read(flags.leaderElectRetryPeriod),
-      ];
-      if (lease % 1000 !== 0)
-        return `--leader-elect-lease-duration ${formatDuration(lease)} is no whole number of seconds, and a Lease can hold nothing else. Round it.`;
-      if (lease > deadline && deadline > 1.2 * retry) return undefined;
-      return (
-        `--leader-elect-lease-duration ${formatDuration(lease)}, --leader-elect-renew-deadline ${formatDuration(deadline)} and ` +
-        `--leader-elect-retry-period ${formatDuration(retry)} must each be longer than the next, the second by a fifth at least. ` +
-        'Kubernetes uses 15s, 10s and 2s.'
-      );
-    },
-  },
-  {
-    says: 'Metrics and probes listen on different ports.',
-    reads: [flags.metricsBindAddress, flags.healthProbeBindAddress],
-    problem: (read) => {
-      const port = read(flags.metricsBindAddress)?.port;
-      return port !== undefined && port !== 0 && port === read(flags.healthProbeBindAddress)?.port
-        ? `--metrics-bind-address and --health-probe-bind-address both take port ${port}. Change one of them.`
-        : undefined;
-    },
-  },
+  ...managerRules(flags),
 ];

@@ -1,4 +1,4 @@
-import type { Explained } from '../rights.ts';
+import type { Explained } from '@tartan/kube';
 import { joinGroup, kubeletClientSigner, kubeletServingSigner, tokenNamespace } from './names.ts';
 
 /**

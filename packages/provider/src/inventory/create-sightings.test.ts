@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { createSecret } from '@tartan/kube';
 import { manualClock } from '@tartan/kube/clock';
-import { createSecret, type Server } from '@tartan/scaleway';
+import type { Server } from '@tartan/scaleway';
 import { createSightings } from './create-sightings.ts';
 
 const minute = 60_000;

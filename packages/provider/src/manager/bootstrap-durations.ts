@@ -1,8 +1,7 @@
 import { metricNames, type ScalewayAppleSiliconMachine } from '@tartan/api';
-import { getCondition, type Live, type WatchCache } from '@tartan/kube';
+import { fired, getCondition, type Live, type WatchCache } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import { Histogram, type Registry } from 'prom-client';
-import { untilFired } from './health.ts';
 
 /** A Mac takes some minutes; one that had to be restarted, or tried eight times, an hour. */
 const secondsBuckets = [15, 30, 60, 120, 180, 300, 450, 600, 900, 1800, 3600, 7200];
@@ -36,7 +35,7 @@ export const bootstrapDurations = (
       const claimed = getCondition(change.object.status?.conditions, 'Provisioned');
       if (claimed?.status === 'True') observe(Math.max(0, clock.now() - Date.parse(claimed.lastTransitionTime)) / 1000);
     });
-    await untilFired(signal);
+    await fired(signal);
     unsubscribe();
   },
 });

@@ -1,6 +1,5 @@
 import { type ExternalControlPlane, metricNames } from '@tartan/api';
-import { isTrue, type Live } from '@tartan/kube';
-import type { StateGauge } from './state-gauge.ts';
+import { isTrue, type Live, type StateGauge } from '@tartan/kube';
 
 interface ControlPlanes {
   readonly controlPlanes: readonly Live<ExternalControlPlane>[];

@@ -3,17 +3,20 @@ import {
   countingTransport,
   createClient,
   createEventRecorder,
+  createHealth,
   createLeaderElection,
   createManager,
+  fired,
   type Gate,
+  type Health,
   type ManagerResult,
+  openGate,
+  whileServing,
 } from '@tartan/kube';
 import { bootstrapDurations } from './bootstrap-durations.ts';
 import { createCaches } from './caches.ts';
 import { createControllers } from './controllers.ts';
 import { type CoreVersion, findCoreVersion } from './core-version.ts';
-import { createHealth, type Health, untilFired } from './health.ts';
-import { openGate } from './open-gate.ts';
 import { intervalsOf, type ProviderParts } from './parts.ts';
 import { createProviderMetrics, type ProviderMetrics } from './provider-metrics.ts';
 import { createScalewayRights } from './scaleway-rights.ts';
@@ -100,7 +103,7 @@ export const createProvider = (parts: ProviderParts): Provider => {
       name: 'figures of the leader',
       run: async (leading: AbortSignal) => {
         leads = true;
-        await untilFired(leading);
+        await fired(leading);
         leads = false;
       },
     };
@@ -110,7 +113,7 @@ export const createProvider = (parts: ProviderParts): Provider => {
       leaderOnly: [...controllers, bootstrapDurations(caches.machines, clock, metrics.bootstrapSeconds), reign],
       ...(election && { leaderElection: election }),
       // The servers run since before there was a manager, and outlive it.
-      health: { readyz: health.readyz, run: untilFired },
+      health: { readyz: health.readyz, run: fired },
       clock,
       log,
       syncDeadlineMs: intervals.syncDeadlineMs,
@@ -156,20 +159,13 @@ export const createProvider = (parts: ProviderParts): Provider => {
     addresses: health.addresses,
     metrics,
     gate,
-    run: async (signal) => {
+    run: (signal) => {
       health.readyz.set('scaleway', rights.check);
-      const over = new AbortController();
-      const broken = new AbortController();
-      let why: string | undefined;
-      const serving = health.run(over.signal).catch((error: unknown) => {
-        why = error instanceof Error ? error.message : String(error);
-        broken.abort();
+      return whileServing(health, signal, async (either) => {
+        const result = await start(either);
+        await events.flush(flushMs);
+        return result;
       });
-      const result = await start(AbortSignal.any([signal, broken.signal]));
-      await events.flush(flushMs);
-      over.abort();
-      await serving;
-      return why === undefined ? result : { ok: false, reason: why };
     },
   };
 };

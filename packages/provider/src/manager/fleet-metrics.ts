@@ -1,6 +1,5 @@
 import { type MacFleet, type MacHost, metricNames } from '@tartan/api';
-import { isTrue, type Live } from '@tartan/kube';
-import type { StateGauge } from './state-gauge.ts';
+import { isTrue, type Live, type StateGauge } from '@tartan/kube';
 
 interface Fleets {
   readonly fleets: readonly Live<MacFleet>[];

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Controller } from '@tartan/kube';
+import { createBuilderRunners } from '../builder-runners/create-builder-runners.ts';
 import { createFleetController } from '../fleet/controller.ts';
 import { createFleetKeys } from '../fleet-key/controller.ts';
 import { createHostWork } from '../host-work/create-host-work.ts';
@@ -51,6 +52,7 @@ export const hostControllers = (wiring: Wiring): readonly Controller[] => {
       gate,
       hostWork: parts.hostWork ?? createHostWork({ clock }),
       address: (call) => clusterAddress(client, { ...call, apiServerURL, ca }),
+      builderRunners: createBuilderRunners({ client, clock, redactor, apiURL: options.githubAPIURL }),
       randomBytes,
       redactor,
     }),

@@ -1,6 +1,5 @@
 import { metricNames, type ScalewayAppleSiliconMachine } from '@tartan/api';
-import { getCondition, type Live } from '@tartan/kube';
-import type { StateGauge } from './state-gauge.ts';
+import { getCondition, type Live, type StateGauge } from '@tartan/kube';
 
 type Machine = Live<ScalewayAppleSiliconMachine>;
 

@@ -1,7 +1,6 @@
 import { labels, metricNames } from '@tartan/api';
-import type { Live } from '@tartan/kube';
+import type { Live, StateGauge } from '@tartan/kube';
 import { factsOf, type Node, type Pod } from '../pods/observe.ts';
-import type { StateGauge } from './state-gauge.ts';
 
 interface Pods {
   readonly pods: readonly Live<Pod>[];

@@ -1,31 +1,12 @@
 import { kindNames, leaderElectionID, remoteServiceAccount } from '@tartan/api';
+import { type Explained, type Rights, right as rule, withoutReasons } from '@tartan/kube';
 import { coreGroup } from '../cluster/core-cluster.ts';
 import type { ProviderOptions } from '../flags/provider-options.ts';
 import { identityRights } from '../identity/index.ts';
-import { type Explained, type Right, withoutReason } from '../rights.ts';
-
-export type { Right } from '../rights.ts';
-
-export interface Rights<R extends Right = Right> {
-  readonly clusterWide: readonly R[];
-  /** By the namespace whose Role holds them. */
-  readonly inNamespace: Readonly<Record<string, readonly R[]>>;
-}
 
 const follow = ['list', 'watch'] as const;
 const read = ['get', ...follow] as const;
 const ours = kindNames.machine.group;
-/** `resources` are one or several, and may name their objects: `serviceaccounts/token capi-remote`. */
-const rule = (apiGroup: string, what: string, verbs: readonly string[], why: string): Explained => {
-  const [resources = '', ...names] = what.split(' ');
-  return {
-    apiGroups: [apiGroup],
-    resources: resources.split(','),
-    ...(names.length > 0 && { resourceNames: names }),
-    verbs,
-    for: why,
-  };
-};
 const { machine, macHost, macFleet, cluster, controlPlane } = kindNames;
 const statuses = [machine, macHost, macFleet, cluster].map(({ plural }) => `${plural}/status`).join(',');
 
@@ -125,15 +106,8 @@ export const explainedRights = (
 };
 
 /** The same as Kubernetes takes it. */
-export const providerRights = (options: Parameters<typeof explainedRights>[0]): Rights => {
-  const { clusterWide: everywhere, inNamespace } = explainedRights(options);
-  return {
-    clusterWide: everywhere.map(withoutReason<Right>),
-    inNamespace: Object.fromEntries(
-      Object.entries(inNamespace).map(([namespace, rights]) => [namespace, rights.map(withoutReason<Right>)]),
-    ),
-  };
-};
+export const providerRights = (options: Parameters<typeof explainedRights>[0]): Rights =>
+  withoutReasons(explainedRights(options));
 
 /** RBAC cannot name what is yet to be created. */
 const leaseRights: readonly Explained[] = [

@@ -1,12 +1,11 @@
 import type { ExternalControlPlane, MacFleet, MacHost, ScalewayAppleSiliconMachine } from '@tartan/api';
-import type { Live } from '@tartan/kube';
+import { type Live, stateGauges } from '@tartan/kube';
 import type { Registry } from 'prom-client';
 import type { Node, Pod } from '../pods/observe.ts';
 import { measureControlPlanes } from './control-plane-metrics.ts';
 import { measureFleets } from './fleet-metrics.ts';
 import { measureMachines } from './machine-metrics.ts';
 import { measurePods } from './pod-metrics.ts';
-import { stateGauges } from './state-gauge.ts';
 
 /** What is there, as the caches of this process have it. */
 export interface FleetState {

@@ -8,6 +8,7 @@ import { definitions } from '@tartan/api/crds';
 import {
   createClient,
   customResourceDefinitions,
+  grantRights,
   inProcessTransport,
   isKubeError,
   KubeError,
@@ -15,7 +16,6 @@ import {
 } from '@tartan/kube';
 import { systemClock as clock } from '@tartan/kube/clock';
 import { adminKubeconfig, createKubernetes, serve } from '@tartan/sim-kubernetes';
-import { grantRights } from '../grant-rights.ts';
 import { heardFrom } from '../hooks/testing/heard-from.ts';
 import { find } from './find.ts';
 import { runCheck } from './program.ts';

@@ -1,5 +1,5 @@
 import { kindNames } from '@tartan/api';
-import type { Right } from '../rights.ts';
+import type { Right } from '@tartan/kube';
 
 const { machine, macHost } = kindNames;
 

@@ -1,7 +1,7 @@
 import type { Applesiliconv1alpha1 } from '@scaleway/sdk-applesilicon';
 import type { Iamv1alpha1 } from '@scaleway/sdk-iam';
+import { createSecret } from '@tartan/kube';
 import type { Image, RegisteredKey, Server } from '../host-pool.ts';
-import { createSecret } from '../secret.ts';
 import { passwordIn } from './password.ts';
 
 /** From the SDK's objects, whose fields `answers.ts` has checked, to ours. */

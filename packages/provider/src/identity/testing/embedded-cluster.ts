@@ -1,8 +1,7 @@
-import { httpsTransport } from '@tartan/kube';
+import { httpsTransport, type Right } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
 import { createKubernetes, type KubernetesOptions, serve } from '@tartan/sim-kubernetes';
 import { joinGroup, nodesGroup } from '../names.ts';
-import type { Right } from '../../rights.ts';
 import { identityRights } from '../rights.ts';
 import type { JoinableCluster } from './cluster.ts';
 

@@ -1,5 +1,5 @@
+import type { Right, Rights } from '@tartan/kube';
 import type { KubernetesOptions } from '@tartan/sim-kubernetes';
-import type { Right, Rights } from '../rights.ts';
 
 type Authorize = NonNullable<KubernetesOptions['authorize']>;
 type Attributes = Parameters<Authorize>[0];

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Transport, TransportRequest } from '@tartan/kube';
-import type { Rights } from '../rights.ts';
+import { type Rights, type Transport, type TransportRequest } from '@tartan/kube';
 import { atomsOf, callOf, loggingCalls, needless, shown, uncovered } from './call-log.ts';
 
 const table: [method: TransportRequest['method'], path: string, call: string | undefined][] = [

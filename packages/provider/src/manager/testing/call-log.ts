@@ -1,5 +1,4 @@
-import type { Transport, TransportRequest } from '@tartan/kube';
-import type { Right, Rights } from '../rights.ts';
+import type { Right, Rights, Transport, TransportRequest } from '@tartan/kube';
 
 /** What RBAC looks at: one call to an API server. */
 export interface Call {

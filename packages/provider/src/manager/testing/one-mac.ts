@@ -1,4 +1,5 @@
-import { createSecret, type HostPool, type RegisteredKey, ScalewayError, type Server } from '@tartan/scaleway';
+import { createSecret } from '@tartan/kube';
+import { type HostPool, type RegisteredKey, ScalewayError, type Server } from '@tartan/scaleway';
 
 /** A project with one Mac in its pool, which does what it is asked: a reinstall is over after some looks at it. */
 export const oneMac = (id: string) => {

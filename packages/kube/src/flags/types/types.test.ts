@@ -2,37 +2,24 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { type FlagType, listOf, optional, shown } from './flag-type.ts';
-import { bindAddress, ipv4Address, ipv4Network, serverURL } from './network-types.ts';
-import {
-  absolutePath,
-  anyPath,
-  count,
-  hostNamePrefix,
-  namespaceName,
-  objectName,
-  oneOf,
-  tailscaleTag,
-  yesOrNo,
-  zone,
-} from './plain-types.ts';
+import { apiURL, bindAddress, ipv4Address, ipv4Network, serverURL } from './network-types.ts';
+import { absolutePath, anyPath, count, namespaceName, objectName, oneOf, yesOrNo } from './plain-types.ts';
 
 const kinds: Record<string, FlagType<unknown>> = {
   absolutePath,
   anyPath,
+  apiURL,
   bindAddress,
   count: count({ from: 1, to: 64 }),
-  hostNamePrefix,
   ipv4Address,
   ipv4Network,
-  listOfZones: listOf(zone),
+  listOfNamespaces: listOf(namespaceName),
   namespaceName,
   objectName,
   oneOf: oneOf(['json', 'text']),
   optionalPath: optional(absolutePath),
   serverURL,
-  tailscaleTag,
   yesOrNo,
-  zone,
 };
 
 const taken: [kind: string, text: string, value: unknown][] = [
@@ -51,11 +38,8 @@ const taken: [kind: string, text: string, value: unknown][] = [
   ['optionalPath', '/x', '/x'],
   ['namespaceName', 'tuist', 'tuist'],
   ['objectName', 'a.b-c', 'a.b-c'],
-  ['hostNamePrefix', 'tuist-pool-', 'tuist-pool-'],
-  ['zone', 'fr-par-1', 'fr-par-1'],
-  ['tailscaleTag', 'tag:tuist-macmini-production', 'tag:tuist-macmini-production'],
-  ['listOfZones', '', []],
-  ['listOfZones', 'fr-par-1, fr-par-3,,fr-par-1', ['fr-par-1', 'fr-par-3']],
+  ['listOfNamespaces', '', []],
+  ['listOfNamespaces', 'a, b,,a', ['a', 'b']],
   ['bindAddress', ':8080', { host: '', port: 8080 }],
   ['bindAddress', '0.0.0.0:0', { host: '0.0.0.0', port: 0 }],
   ['bindAddress', 'localhost:9', { host: 'localhost', port: 9 }],
@@ -66,6 +50,10 @@ const taken: [kind: string, text: string, value: unknown][] = [
   ['ipv4Network', '0.0.0.0/0', '0.0.0.0/0'],
   ['serverURL', 'https://k8s.example.com:6443/', 'https://k8s.example.com:6443'],
   ['serverURL', 'https://[2001:db8::1]:6443', 'https://[2001:db8::1]:6443'],
+  ['apiURL', 'https://api.github.com/', 'https://api.github.com'],
+  ['apiURL', 'https://github.example.com/api/v3', 'https://github.example.com/api/v3'],
+  ['apiURL', 'http://127.0.0.1:8080', 'http://127.0.0.1:8080'],
+  ['apiURL', 'http://[::1]:8080/', 'http://[::1]:8080'],
 ];
 
 const refused: [kind: string, text: string, problem: RegExp][] = [
@@ -86,14 +74,7 @@ const refused: [kind: string, text: string, problem: RegExp][] = [
   ['namespaceName', 'a.b', /is no name of a namespace/],
   ['namespaceName', 'a'.repeat(64), /is longer than 63/],
   ['objectName', '-a', /is no name of a Kubernetes object/],
-  ['hostNamePrefix', 'tuist-pool', /with a dash at the end/],
-  ['hostNamePrefix', '-', /is no prefix/],
-  ['hostNamePrefix', 'Tuist-', /is no prefix/],
-  ['zone', 'fr-par', /is no zone/],
-  ['zone', 'fr-par-1 ', /is no zone/],
-  ['tailscaleTag', 'macmini', /begin with "tag:"/],
-  ['tailscaleTag', 'tag:1', /begin with "tag:"/],
-  ['listOfZones', 'fr-par-1,paris', /holds "paris", which is no zone/],
+  ['listOfNamespaces', 'a,B', /holds "B", which is no name/],
   ['bindAddress', '8080', /is no address/],
   ['bindAddress', ':65536', /above 65535/],
   ['bindAddress', '::1:80', /is no address/],
@@ -109,6 +90,12 @@ const refused: [kind: string, text: string, problem: RegExp][] = [
   ['serverURL', 'https://me:pass@k8s.example.com', /holds a user or a password/],
   ['serverURL', 'https://k8s.example.com/path', /more than a host and a port/],
   ['serverURL', 'https://k8s.example.com?x', /more than a host and a port/],
+  ['apiURL', 'api.github.com', /is no URL/],
+  ['apiURL', 'http://api.github.com', /does not begin with https/],
+  ['apiURL', 'http://127.0.0.1.example.com', /does not begin with https/],
+  ['apiURL', 'ftp://127.0.0.1', /does not begin with https/],
+  ['apiURL', 'https://token@api.github.com', /holds a user or a password/],
+  ['apiURL', 'https://api.github.com?x', /more than a host, a port and a path/],
 ];
 
 describe('the text of a flag', () => {

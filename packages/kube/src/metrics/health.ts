@@ -1,6 +1,10 @@
-import { createHealthServer, type HealthServer, type Logger, type Metrics } from '@tartan/kube';
-import type { Clock } from '@tartan/kube/clock';
-import type { ProviderOptions } from '../flags/provider-options.ts';
+import type { Clock } from '../clock/clock.ts';
+import { fired } from '../controller/fired.ts';
+import type { ManagerResult } from '../controller/manager.ts';
+import type { BindAddress } from '../flags/types/network-types.ts';
+import type { Logger } from '../logs/logger.ts';
+import type { Metrics } from './create-metrics.ts';
+import { createHealthServer, type HealthServer } from './serve.ts';
 
 export interface Health {
   readonly readyz: HealthServer['readyz'];
@@ -14,17 +18,14 @@ export interface Health {
 }
 
 interface HealthOptions {
-  readonly options: Pick<ProviderOptions, 'healthAddress' | 'metricsAddress'>;
+  readonly options: {
+    readonly healthAddress: BindAddress | undefined;
+    readonly metricsAddress: BindAddress | undefined;
+  };
   readonly metrics: Pick<Metrics, 'text'>;
   readonly clock: Clock;
   readonly log: Logger;
 }
-
-export const untilFired = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 
 /** Two addresses, as kubelet asks one and Prometheus the other, and a network policy may tell them apart. */
 export const createHealth = ({ options, metrics, clock, log }: HealthOptions): Health => {
@@ -40,8 +41,27 @@ export const createHealth = ({ options, metrics, clock, log }: HealthOptions): H
       const stop = AbortSignal.any([signal, failed.signal]);
       const runs = servers.map((server) => server.run(stop));
       for (const run of runs) run.catch((error: unknown) => failed.abort(error));
-      await Promise.allSettled([untilFired(stop), ...runs]);
+      await Promise.allSettled([fired(stop), ...runs]);
       failed.signal.throwIfAborted();
     },
   };
+};
+
+/** Serves as long as `work` goes on. One that cannot listen ends the work, and is why it failed. */
+export const whileServing = async (
+  health: Pick<Health, 'run'>,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<ManagerResult>,
+): Promise<ManagerResult> => {
+  const over = new AbortController();
+  const broken = new AbortController();
+  let why: string | undefined;
+  const serving = health.run(over.signal).catch((error: unknown) => {
+    why = error instanceof Error ? error.message : String(error);
+    broken.abort();
+  });
+  const result = await work(AbortSignal.any([signal, broken.signal]));
+  over.abort();
+  await serving;
+  return why === undefined ? result : { ok: false, reason: why };
 };

@@ -1,5 +1,11 @@
 import { inspect } from 'node:util';
-import type { Secret } from './host-pool.ts';
+
+/** A value that shows as `[redacted]` wherever it is printed, logged or made JSON. */
+export interface Secret {
+  reveal(): string;
+  toString(): string;
+  toJSON(): string;
+}
 
 const redacted = '[redacted]';
 

@@ -1,7 +1,6 @@
 import type { Flag } from './flag.ts';
-import { everyFlag } from './flag-table.ts';
+import type { FlagTable } from './flag-table.ts';
 import { nearestTo } from './nearest-flag.ts';
-import { removedFlags } from './removed-flags.ts';
 import { shown } from './types/flag-type.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -20,18 +19,15 @@ export interface Arguments {
   readonly problems: readonly string[];
 }
 
-const known = new Map(everyFlag.map((flag) => [flag.name, flag]));
-const removed = new Map(removedFlags.map((flag) => [flag.name, flag]));
-
 /** One that could not be any flag's is quoted, lest it breaks the line. */
 const shownName = (name: string): string => (/^[\w.-]{1,80}$/.test(name) ? `--${name}` : shown(`--${name}`));
 
 /** Only the name is shown, and never the value: it may be a secret that somebody took for a flag. */
-const aboutUnknown = (name: string): string => {
-  const gone = removed.get(name);
+const aboutUnknown = (name: string, known: readonly string[], { removed = [] }: FlagTable): string => {
+  const gone = removed.find((flag) => flag.name === name);
   if (gone !== undefined) return `--${name}: removed: ${gone.because}. Delete it from the arguments.`;
   return (
-    `${shownName(name)}: there is no such flag; the nearest is --${nearestTo(name, [...known.keys()])}. ` +
+    `${shownName(name)}: there is no such flag; the nearest is --${nearestTo(name, known)}. ` +
     'Correct or delete it. If the chart passes it, use the chart and the image of the same release.'
   );
 };
@@ -40,7 +36,8 @@ const aboutUnknown = (name: string): string => {
 const flagSyntax = /^--?([^-=][^=]*)(?:=(.*))?$/s;
 
 /** The arguments after the program's name, taken apart. Total; values are not looked at. */
-export const readArguments = (argv: readonly string[]): Arguments => {
+export const readArguments = (table: FlagTable, argv: readonly string[]): Arguments => {
+  const known = new Map(table.groups.flatMap(({ flags }) => flags.map((flag) => [flag.name, flag] as const)));
   const given: Given[] = [];
   const problems: string[] = [];
   let wantsHelp = false;
@@ -60,7 +57,7 @@ export const readArguments = (argv: readonly string[]): Arguments => {
     }
     const flag = known.get(name);
     if (flag === undefined) {
-      problems.push(aboutUnknown(name));
+      problems.push(aboutUnknown(name, [...known.keys()], table));
       if (joined === undefined) nextValue();
       continue;
     }
@@ -77,18 +74,24 @@ export const readArguments = (argv: readonly string[]): Arguments => {
 };
 
 /** What the environment says for flags that were not given. An empty variable is one that is not set. */
-export const readEnvironment = (env: Environment, given: readonly Given[]): Pick<Arguments, 'given' | 'problems'> => {
+export const readEnvironment = (
+  { groups, removed = [] }: FlagTable,
+  env: Environment,
+  given: readonly Given[],
+): Pick<Arguments, 'given' | 'problems'> => {
   const onCommandLine = new Set(given.map(({ flag }) => flag.name));
   const set = (name: string | undefined): string | undefined =>
     name === undefined || env[name] === '' ? undefined : env[name];
   return {
-    given: everyFlag.flatMap((flag) => {
-      const text = set(flag.env);
-      return text === undefined || onCommandLine.has(flag.name)
-        ? []
-        : [{ flag, text, source: `${flag.env} (instead of --${flag.name})` }];
-    }),
-    problems: removedFlags
+    given: groups
+      .flatMap(({ flags }) => flags)
+      .flatMap((flag) => {
+        const text = set(flag.env);
+        return text === undefined || onCommandLine.has(flag.name)
+          ? []
+          : [{ flag, text, source: `${flag.env} (instead of --${flag.name})` }];
+      }),
+    problems: removed
       .filter(({ env: variable }) => set(variable) !== undefined)
       .map(({ env: variable, because }) => `${variable}: removed: ${because}. Delete it from the environment.`),
   };

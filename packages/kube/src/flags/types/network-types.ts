@@ -70,3 +70,24 @@ export const serverURL: FlagType<string> = {
     return { value: url.origin };
   },
 };
+
+const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/**
+ * Of an API that is asked with a credential: it may have a path, and leaves this machine encrypted or not at all. Written without a slash at
+ * its end, so that paths can be joined to it.
+ */
+export const apiURL: FlagType<string> = {
+  placeholder: 'url',
+  examples: ['https://api.github.com', 'https://github.example.com/api/v3'],
+  format: String,
+  parse: (text) => {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    if (url === undefined) return { problem: 'is no URL' };
+    if (url.protocol !== 'https:' && !(url.protocol === 'http:' && loopback.test(url.hostname)))
+      return { problem: 'does not begin with https://' };
+    if (url.username !== '' || url.password !== '') return { problem: 'holds a user or a password' };
+    if (url.search !== '' || url.hash !== '') return { problem: 'has more than a host, a port and a path' };
+    return { value: `${url.origin}${url.pathname.replace(/\/+$/, '')}` };
+  },
+};

@@ -1,12 +1,6 @@
-import {
-  clusterRoleBindings,
-  clusterRoles,
-  type KubeObject,
-  type ObjectName,
-  type Resource,
-  roleBindings,
-  roles,
-} from '@tartan/kube';
+import { clusterRoleBindings, clusterRoles, roleBindings, roles } from '../objects/builtin.ts';
+import type { KubeObject, ObjectName } from '../objects/object.ts';
+import type { Resource } from '../objects/resource.ts';
 import type { PathRight, Right } from './rights.ts';
 
 const apiGroup = 'rbac.authorization.k8s.io';

@@ -1,0 +1,127 @@
+import { type Durations, usualDurations } from '../leader/durations.ts';
+import type { LoggerOptions } from '../logs/create-logger.ts';
+import { flag } from './flag.ts';
+import type { Read, Rule } from './flag-table.ts';
+import { duration, formatDuration } from './types/duration.ts';
+import { optional } from './types/flag-type.ts';
+import { type BindAddress, bindAddress } from './types/network-types.ts';
+import { anyPath, namespaceName, oneOf, yesOrNo } from './types/plain-types.ts';
+
+/** Flags that every program has which runs controllers, what must hold between them, and what they come to. */
+
+const day = 24 * 3_600_000;
+
+export const servingFlags = {
+  metricsBindAddress: flag('metrics-bind-address', {
+    type: bindAddress,
+    default: { host: '', port: 8080 },
+    help: 'Where /metrics is served, over plain HTTP. 0 serves none.',
+  }),
+  healthProbeBindAddress: flag('health-probe-bind-address', {
+    type: bindAddress,
+    default: { host: '', port: 8081 },
+    help: 'Where /healthz and /readyz are served. 0 serves none.',
+  }),
+};
+
+/** `namespace`: how the lease's is told. */
+export const electionFlags = (namespace: { readonly env?: string; readonly help: string }) => ({
+  leaderElect: flag('leader-elect', {
+    type: yesOrNo,
+    default: true,
+    help: 'Work only while holding the lease, so that a second replica can stand by. Turn it off only where there can be no second one.',
+  }),
+  leaderElectionNamespace: flag('leader-election-namespace', {
+    type: optional(namespaceName),
+    default: undefined,
+    ...namespace,
+  }),
+  leaderElectLeaseDuration: flag('leader-elect-lease-duration', {
+    type: duration({ fromMs: 1_000, toMs: day }),
+    default: usualDurations.leaseMs,
+    help: 'How long others leave the lease alone when its holder has fallen silent. Whole seconds.',
+  }),
+  leaderElectRenewDeadline: flag('leader-elect-renew-deadline', {
+    type: duration({ fromMs: 100, toMs: day }),
+    default: usualDurations.renewDeadlineMs,
+    help: 'How long after its last renewal a leader goes on.',
+  }),
+  leaderElectRetryPeriod: flag('leader-elect-retry-period', {
+    type: duration({ fromMs: 100, toMs: day }),
+    default: usualDurations.retryPeriodMs,
+    help: 'Between two tries to get the lease or to renew it.',
+  }),
+});
+
+export const logFlags = {
+  logLevel: flag('log-level', {
+    type: oneOf(['debug', 'info', 'warn', 'error']),
+    default: 'info',
+    help: 'Lines below this level are not written. At debug, errors come with their stacks.',
+  }),
+  logFormat: flag('log-format', {
+    type: oneOf(['json', 'text']),
+    default: 'json',
+    help: 'One line of JSON each for a collector of logs, or text for a person at a terminal.',
+  }),
+};
+
+export const kubeconfigFlag = flag('kubeconfig', {
+  type: optional(anyPath),
+  default: undefined,
+  help: 'Which cluster to work in, and as whom. Without it: KUBECONFIG, then the cluster whose Pod this is, then ~/.kube/config.',
+});
+
+type ManagerFlags = typeof servingFlags & ReturnType<typeof electionFlags> & typeof logFlags;
+
+export const managerRules = (flags: ManagerFlags): readonly Rule[] => [
+  {
+    says: 'A leader stops before another may start, and can miss one renewal: the lease lasts longer than the renew deadline, and that longer than 1.2 retry periods.',
+    reads: [flags.leaderElectLeaseDuration, flags.leaderElectRenewDeadline, flags.leaderElectRetryPeriod],
+    problem: (read) => {
+      const { leaseMs: lease, renewDeadlineMs: deadline, retryPeriodMs: retry } = durationsOf(flags, read);
+      if (lease % 1000 !== 0)
+        return `--leader-elect-lease-duration ${formatDuration(lease)} is no whole number of seconds, and a Lease can hold nothing else. Round it.`;
+      if (lease > deadline && deadline > 1.2 * retry) return undefined;
+      return (
+        `--leader-elect-lease-duration ${formatDuration(lease)}, --leader-elect-renew-deadline ${formatDuration(deadline)} and ` +
+        `--leader-elect-retry-period ${formatDuration(retry)} must each be longer than the next, the second by a fifth at least. ` +
+        'Kubernetes uses 15s, 10s and 2s.'
+      );
+    },
+  },
+  {
+    says: 'Metrics and probes listen on different ports.',
+    reads: [flags.metricsBindAddress, flags.healthProbeBindAddress],
+    problem: (read) => {
+      const port = read(flags.metricsBindAddress)?.port;
+      return port !== undefined && port !== 0 && port === read(flags.healthProbeBindAddress)?.port
+        ? `--metrics-bind-address and --health-probe-bind-address both take port ${port}. Change one of them.`
+        : undefined;
+    },
+  },
+];
+
+const durationsOf = (flags: ManagerFlags, read: Read): Durations => ({
+  leaseMs: read(flags.leaderElectLeaseDuration),
+  renewDeadlineMs: read(flags.leaderElectRenewDeadline),
+  retryPeriodMs: read(flags.leaderElectRetryPeriod),
+});
+
+/** `undefined` is off. */
+export interface ManagerOptions {
+  readonly metricsAddress: BindAddress | undefined;
+  readonly healthAddress: BindAddress | undefined;
+  readonly leaderElection: { readonly namespace: string; readonly durations: Readonly<Durations> } | undefined;
+  readonly log: Required<Pick<LoggerOptions, 'level' | 'pretty'>>;
+}
+
+/** `namespace`: where the lease is unless told. */
+export const managerOptions = (flags: ManagerFlags, read: Read, namespace: string): ManagerOptions => ({
+  metricsAddress: read(flags.metricsBindAddress),
+  healthAddress: read(flags.healthProbeBindAddress),
+  leaderElection: read(flags.leaderElect)
+    ? { namespace: read(flags.leaderElectionNamespace) ?? namespace, durations: durationsOf(flags, read) }
+    : undefined,
+  log: { level: read(flags.logLevel), pretty: read(flags.logFormat) === 'text' },
+});
