@@ -19,7 +19,7 @@ const jobJSON = ({ id, runID, name, repository, labels }: JobRecord): unknown =>
   job: { id, run_id: runID, name, repository, labels },
 });
 
-/** `config.sh --token … --name … [--labels …] [--runnergroup …] [--ephemeral] [--replace]`. */
+/** `config.sh --token … --name … [--labels …] [--no-default-labels] [--runnergroup …] [--ephemeral] [--replace]`. */
 const register = (world: World, fields: Fields): Answer => {
   const granted = world.tokens.runnerToken(String(fields['token']), 'register');
   if (granted === undefined) return refuse(404, 'Invalid configuration provided for token.');
@@ -29,7 +29,8 @@ const register = (world: World, fields: Fields): Answer => {
   if (found === undefined || (owner.includes('/') && found.id !== 1)) {
     return refuse(404, `Could not find any self-hosted runner group named "${String(group)}".`);
   }
-  const standard = ['self-hosted', String(os), String(architecture)];
+  // What every runner has unless it says otherwise, which it can since its version 2.305.0.
+  const standard = fields['no_default_labels'] === true ? [] : ['self-hosted', String(os), String(architecture)];
   const all = [...standard, ...(Array.isArray(labels) ? (labels as unknown[]) : [labels])];
   const why = whyNotRunner({ name: fields['name'], runner_group_id: found.id, labels: all });
   if (why !== undefined) return refuse(422, why);
@@ -44,7 +45,10 @@ const register = (world: World, fields: Fields): Answer => {
       owner,
       name,
       groupID: found.id,
-      labels: all.map((label, index) => ({ name: String(label), type: index < 3 ? 'read-only' : 'custom' })),
+      labels: all.map((label, index) => ({
+        name: String(label),
+        type: index < standard.length ? 'read-only' : 'custom',
+      })),
       isEphemeral: fields['ephemeral'] === true,
       workFolder: '_work',
     },

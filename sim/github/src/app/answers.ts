@@ -3,7 +3,7 @@ import { page } from '../requests/pages.ts';
 import { notAccessible, notFound, notGranted, problemsParsing } from '../requests/refusals.ts';
 import type { Answer, ApiRequest } from '../requests/request.ts';
 import type { World } from '../world.ts';
-import { type Installation, reached } from './installation.ts';
+import { type Installation, isSame, reached } from './installation.ts';
 import { isWithin, type Permissions } from './permissions.ts';
 
 /** What an App is told about itself, for its JSON web token. */
@@ -62,3 +62,22 @@ export const createAccessToken = (world: World, { body }: ApiRequest, { id }: { 
     body: { token, expires_at: seconds(expiresAt), permissions: asked, repository_selection: 'selected' },
   };
 };
+
+/** Somebody pushed before each run. One without any is as old as the world. */
+const pushedAt = ({ jobs }: World, fullName: string): string => {
+  const queued = jobs.all().flatMap((job) => (isSame(job.repository, fullName) ? [job.queuedAt] : []));
+  return seconds(Math.max(0, ...queued));
+};
+
+/** "List repositories accessible to the app installation": needs no permission, and cannot be told an order. */
+export const listRepositories = (world: World, request: ApiRequest, { account, repositories }: Installation): Answer =>
+  page(request, world.url(), 'repositories', repositories, (name) => ({
+    id: repositories.indexOf(name) + 1,
+    name,
+    full_name: `${account}/${name}`,
+    owner: { login: account },
+    private: true,
+    archived: false,
+    disabled: false,
+    pushed_at: pushedAt(world, `${account}/${name}`),
+  }));

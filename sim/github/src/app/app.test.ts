@@ -101,6 +101,25 @@ describe('an installation token', () => {
     assert.equal((await ask(runners, undefined, '')).body['message'], 'Requires authentication');
   });
 
+  test('tells its repositories, and when somebody has pushed to them', async () => {
+    const { ask, github, clock } = await stage({
+      installations: [{ id: 7001, account: 'acme', repositories: ['app', 'site'], permissions: { actions: 'read' } }],
+    });
+    github.queueJob({ repository: 'acme/site', labels: ['macos'] });
+    const { status, body } = await ask('GET /installation/repositories');
+    const told = body['repositories'] as { full_name: string; pushed_at: string }[];
+    assert.deepEqual([status, body['total_count']], [200, 2]);
+    assert.deepEqual(
+      told.map(({ full_name: name, pushed_at: at }) => [name, Date.parse(at)]),
+      [
+        ['acme/app', 0],
+        ['acme/site', clock.now()],
+      ],
+    );
+    assert.equal((await ask('GET /installation/repositories', undefined, '')).status, 401);
+    assert.equal((await ask('GET /installation/repositories', undefined, 'ghs_x')).status, 401);
+  });
+
   test('is not had for an installation that is unknown or suspended', async () => {
     const permissions = { actions: 'read' } as const;
     const { ask, jwt, github } = await stage({

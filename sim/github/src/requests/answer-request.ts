@@ -1,4 +1,4 @@
-import { createAccessToken, getApp, getInstallationOf, listInstallations } from '../app/answers.ts';
+import { createAccessToken, getApp, getInstallationOf, listInstallations, listRepositories } from '../app/answers.ts';
 import { whyNot } from '../app/check-assertion.ts';
 import { reached } from '../app/installation.ts';
 import { allows, type Needs } from '../app/permissions.ts';
@@ -61,6 +61,10 @@ const operations: readonly Operation[] = [
   operation('GET', '/rate_limit', 'any token', (world, request) => {
     const core = world.limit.figures(whoAsks(world, request));
     return { status: 200, body: { resources: { core }, rate: core } };
+  }),
+  operation('GET', '/installation/repositories', 'any token', (world, request) => {
+    const grant = grantOf(world, request);
+    return grant === undefined ? badCredentials() : listRepositories(world, request, grant.installation);
   }),
   ...runnersOf(organization, 'organization_self_hosted_runners'),
   ...runnersOf(repository, 'administration'),

@@ -182,6 +182,12 @@ describe('a runner of a host', () => {
     );
   });
 
+  test('has no label but its own, if it says so', async () => {
+    const { ask, github } = await stage();
+    assert.equal((await register(ask, { no_default_labels: true })).status, 201);
+    assert.deepEqual(github.runners()[0]?.labels, ['bare-metal']);
+  });
+
   test('keeps its name unless it is replaced', async () => {
     const { ask, github } = await stage();
     const first = await register(ask);

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { createSecret } from '@tartan/kube';
+import { labels, organization, pkcs8, repository, settle, stage } from './testing/stage.ts';
+
+describe('runners of GitHub', () => {
+  for (const owner of [organization, repository]) {
+    test(`are made, found, listed and removed: ${owner.kind}`, async () => {
+      const { github, service } = stage();
+      const runners = service({ owner });
+      const made = await runners.mint({ name: 'pool-runner-1', labels, group: undefined });
+      assert.ok(made.kind === 'minted');
+      const shown = {
+        id: made.id,
+        name: 'pool-runner-1',
+        isOnline: false,
+        isBusy: false,
+        labels: ['self-hosted', 'macos'],
+      };
+      assert.deepEqual(await runners.get(made.id), { kind: 'found', runner: shown });
+      assert.deepEqual(await runners.find('pool-runner-1'), { kind: 'found', runner: shown });
+      assert.deepEqual(await runners.find('pool-runner'), { kind: 'none' });
+      assert.deepEqual(await runners.list(), { kind: 'listed', runners: [shown] });
+      assert.deepEqual(await runners.remove(made.id), { kind: 'removed' });
+      assert.deepEqual(await runners.remove(made.id), { kind: 'none' });
+      assert.deepEqual(await runners.get(made.id), { kind: 'none' });
+      assert.deepEqual(github.runners(), []);
+    });
+  }
+
+  test('a configuration is what a runner connects with', async () => {
+    const { github, minted, play, service, end } = stage();
+    const { id, jitConfig } = await minted('one');
+    play(jitConfig);
+    await settle();
+    const got = await service().get(id);
+    assert.ok(got.kind === 'found' && got.runner.isOnline);
+    assert.equal(github.runners()[0]?.isEphemeral, true);
+    await end();
+  });
+
+  test('a name is taken from the moment of the first configuration, also when its answer was lost', async () => {
+    const { github, service } = stage();
+    github.faults.calls.push({ match: /generate-jitconfig/, times: 1, with: 'lost' });
+    const wanted = { name: 'one', labels, group: undefined };
+    const lost = await service().mint(wanted);
+    assert.ok(lost.kind === 'problem' && lost.reason === 'Unavailable');
+    assert.match(lost.message, /may have been done all the same/);
+    assert.deepEqual(await service().mint(wanted), { kind: 'name taken' });
+    const found = await service().find('one');
+    assert.ok(found.kind === 'found');
+    assert.deepEqual(await service().remove(found.runner.id), { kind: 'removed' });
+    assert.equal((await service().mint(wanted)).kind, 'minted');
+  });
+
+  test('somebody else is not taken for the one that is looked for', async () => {
+    const { github, service } = stage();
+    // A server that does not know the parameter.
+    const other = { id: 1, name: 'two', status: 'online', busy: false, labels: [] };
+    github.faults.calls.push({
+      match: /GET/,
+      times: 1,
+      with: { status: 200, body: { total_count: 1, runners: [other] } },
+    });
+    assert.deepEqual(await service().find('one'), { kind: 'none' });
+  });
+
+  test('one that runs a job cannot be removed', async () => {
+    const { github, minted, play, service, end } = stage();
+    const { id, jitConfig } = await minted('one');
+    play(jitConfig);
+    await settle();
+    github.queueJob({ repository: 'acme/app', labels });
+    await settle();
+    const got = await service().get(id);
+    assert.ok(got.kind === 'found' && got.runner.isBusy);
+    assert.deepEqual(await service().remove(id), { kind: 'busy' });
+    await end();
+  });
+
+  test('what GitHub says of a job may be old, and its refusal is newer', async () => {
+    const { github, minted, play, service, end } = stage();
+    github.faults.staleBusyFor = 30_000;
+    const { id, jitConfig } = await minted('one');
+    play(jitConfig);
+    await settle();
+    github.queueJob({ repository: 'acme/app', labels });
+    await settle();
+    const got = await service().get(id);
+    assert.ok(got.kind === 'found' && !got.runner.isBusy);
+    assert.deepEqual(await service().remove(id), { kind: 'busy' });
+    github.faults.deleteWhileStale = 'accepted';
+    assert.deepEqual(await service().remove(id), { kind: 'removed' });
+    await end();
+  });
+
+  test('a list has all pages, and costs nothing while it is the same', async () => {
+    const { github, minted, service } = stage();
+    for (let at = 0; at < 230; at += 1) await minted(`runner-${at}`);
+    const before = github.requests.length;
+    const all = await service().list();
+    assert.ok(all.kind === 'listed');
+    assert.equal(new Set(all.runners.map(({ name }) => name)).size, 230);
+    assert.equal(github.requests.length - before, 3);
+    const reported = stageReports(service);
+    await reported.service.list();
+    assert.deepEqual(reported.statuses, [304, 304, 304]);
+    await minted('runner-new');
+    const again = await service().list();
+    assert.ok(again.kind === 'listed' && again.runners.length === 231);
+  });
+
+  test('keys are taken in both of their forms', async () => {
+    const { app, service } = stage();
+    const asPKCS8 = { ...app, privateKey: createSecret(pkcs8) };
+    assert.equal((await service({ app: asPKCS8 }).list()).kind, 'listed');
+  });
+
+  test('a token for runners that stay', async () => {
+    const { service } = stage();
+    const got = await service().registrationToken();
+    assert.ok(got.kind === 'known');
+    assert.match(got.token.reveal(), /^\w{29}$/);
+  });
+
+  for (const [why, registration, expected] of [
+    ['a name that is too long', { name: 'x'.repeat(65), labels, group: undefined }, /longer than 64/],
+    ['no name', { name: ' ', labels, group: undefined }, /has a name/],
+    ['no labels', { name: 'one', labels: [], group: undefined }, /has 0 labels/],
+    ['an empty label', { name: 'one', labels: [''], group: undefined }, /is empty/],
+  ] as const) {
+    test(`is not asked for: ${why}`, async () => {
+      const { github, service } = stage();
+      const made = await service().mint(registration);
+      assert.ok(made.kind === 'problem' && made.reason === 'Denied');
+      assert.match(made.message, expected);
+      assert.deepEqual(github.requests, []);
+    });
+  }
+
+  test('every request is reported, with its route and what is left', async () => {
+    const { reports, minted, clock, github, service } = stage({ rateLimit: 1000 });
+    const { id } = await minted('one');
+    github.faults.outage.api = 'refused';
+    await service().get(id);
+    assert.deepEqual(
+      reports.map(({ method, route, status, remaining }) => ({ method, route, status, remaining })),
+      [
+        {
+          method: 'POST',
+          route: '/app/installations/{installation_id}/access_tokens',
+          status: 201,
+          remaining: undefined,
+        },
+        { method: 'POST', route: '/orgs/{org}/actions/runners/generate-jitconfig', status: 201, remaining: 999 },
+        { method: 'GET', route: '/orgs/{org}/actions/runners/{runner_id}', status: undefined, remaining: undefined },
+      ],
+    );
+    assert.equal(clock.monotonic(), 0);
+  });
+});
+
+/** A service whose answers' statuses are kept apart. */
+const stageReports = (
+  service: ReturnType<typeof stage>['service'],
+): { service: ReturnType<typeof service>; statuses: (number | undefined)[] } => {
+  const statuses: (number | undefined)[] = [];
+  return { statuses, service: service({ onCall: ({ status }) => statuses.push(status) }) };
+};

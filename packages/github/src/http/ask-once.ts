@@ -1,0 +1,88 @@
+import { request } from '@octokit/request';
+import { RequestError } from '@octokit/request-error';
+import type { Secret } from '@tartan/kube';
+import type { Clock } from '@tartan/kube/clock';
+import { failureCode } from './failure-code.ts';
+import { readText } from './read-text.ts';
+
+export interface Connection {
+  readonly fetch: typeof fetch;
+  readonly clock: Clock;
+  readonly apiURL: string;
+  /** Milliseconds for the whole answer, its body included. */
+  readonly deadline: number;
+}
+
+export interface Question {
+  readonly route: string;
+  /** Of the path, the query and the body alike. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly token: Secret;
+  /** Of an answer that is kept: GitHub says 304 if it is still the same. */
+  readonly etag: string | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** What came, whatever its status. */
+export interface Exchange {
+  readonly status: number;
+  readonly headers: Headers;
+  /** As far as it is JSON. Not believed yet. */
+  readonly body: unknown;
+}
+
+/** One request. Rejects with the reason of the signal only; `why` no answer came is told in words that hold nothing of it. */
+export const askOnce = async (
+  question: Question,
+  { fetch: send, clock, apiURL, deadline }: Connection,
+): Promise<Exchange | { readonly why: string }> => {
+  const { route, parameters, token, etag, signal } = question;
+  const late = new AbortController();
+  const takeBack = clock.after(deadline, () => late.abort());
+  let headers = new Headers();
+  let why: string | undefined;
+  // Read here, within the deadline. Octokit is told that it is JSON: of a strange content type it would make an exception of its own.
+  const readWhole: typeof fetch = async (input, init) => {
+    const response = await send(input, init);
+    headers = response.headers;
+    const text = await readText(response);
+    if (text === undefined) {
+      why = 'its answer is too long';
+      throw new Error(why);
+    }
+    const hasBody = ![204, 205, 304].includes(response.status);
+    return new Response(hasBody ? text : null, {
+      status: response.status,
+      headers: { 'content-type': 'application/json' },
+    });
+  };
+  try {
+    const { status, data } = await request(route, {
+      ...parameters,
+      baseUrl: apiURL,
+      headers: {
+        accept: 'application/vnd.github+json',
+        authorization: `Bearer ${token.reveal()}`,
+        'user-agent': 'tartan',
+        'x-github-api-version': '2022-11-28',
+        ...(etag === undefined ? {} : { 'if-none-match': etag }),
+      },
+      request: {
+        fetch: readWhole,
+        // Followed, a redirect would repeat a POST as something else.
+        redirect: 'manual',
+        signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]),
+      },
+    });
+    return { status, headers, body: data };
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof RequestError && error.response !== undefined) {
+      return { status: error.status, headers, body: error.response.data };
+    }
+    // Neither the error nor its cause goes further: they hold what was sent.
+    return { why: late.signal.aborted ? `nothing came within ${deadline / 1000} s` : (why ?? failureCode(error)) };
+  } finally {
+    takeBack();
+  }
+};

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { startGitHub } from '@tartan/sim-github';
+import { manualClock, systemClock } from '@tartan/kube/clock';
+import { createSecret } from '@tartan/kube';
+import { createRunnerService } from '../create-runner-service.ts';
+import type { Problem } from '../runner-service.ts';
+import { labels, organization, pkcs1, settle, stage } from '../testing/stage.ts';
+
+const reasonOf = (answer: { readonly kind: string } | Problem): string =>
+  'reason' in answer ? answer.reason : answer.kind;
+
+describe('when GitHub fails', () => {
+  for (const outage of ['refused', 500, 502, 503] as const) {
+    test(`an outage (${outage}) is an answer to everything, and passes`, async () => {
+      const { github, minted, service } = stage();
+      const { id } = await minted('one');
+      github.faults.outage.api = outage;
+      const runners = service();
+      const answers = await Promise.all([
+        runners.mint({ name: 'two', labels, group: undefined }),
+        runners.get(id),
+        runners.find('one'),
+        runners.list(),
+        runners.remove(id),
+        runners.registrationToken(),
+        runners.queue(labels),
+      ]);
+      assert.deepEqual(answers.map(reasonOf), Array(7).fill('Unavailable'));
+      github.faults.outage.api = undefined;
+      assert.equal((await runners.get(id)).kind, 'found');
+      assert.deepEqual(
+        github.runners().map(({ name }) => name),
+        ['one'],
+      );
+    });
+  }
+
+  test('an outage while a token is needed is no reason to stay away', async () => {
+    const { github, service } = stage();
+    github.faults.outage.api = 'refused';
+    assert.equal(reasonOf(await service().list()), 'Unavailable');
+    github.faults.outage.api = undefined;
+    assert.equal((await service().list()).kind, 'listed');
+  });
+
+  test('a removal whose answer is lost is unknown, and done', async () => {
+    const { github, minted, service } = stage();
+    const { id } = await minted('one');
+    github.faults.calls.push({ match: /DELETE/, times: 1, with: 'lost' });
+    assert.equal(reasonOf(await service().remove(id)), 'Unavailable');
+    assert.deepEqual(await service().remove(id), { kind: 'none' });
+  });
+
+  test('a call that hangs ends with its deadline', async () => {
+    const { github, clock, minted, service } = stage();
+    const { id } = await minted('one');
+    github.faults.calls.push({ match: /GET/, times: 1, with: 'hang' });
+    const got = service({ deadline: 5000 }).get(id);
+    await settle();
+    clock.advance(5000);
+    const answer = await got;
+    assert.equal(reasonOf(answer), 'Unavailable');
+    assert.match('message' in answer ? answer.message : '', /nothing came within 5 s/);
+  });
+
+  test('a token that never comes ends with its deadline, for all who wait', async () => {
+    const { github, clock, service } = stage();
+    github.faults.calls.push({ match: /access_tokens/, times: 1, with: 'hang' });
+    const lists = [service().list(), service().list()];
+    await settle();
+    clock.advance(15_000);
+    assert.deepEqual((await Promise.all(lists)).map(reasonOf), ['Unavailable', 'Unavailable']);
+    assert.equal((await service().list()).kind, 'listed');
+  });
+
+  test('who gives up is let go at once, with his own reason', async () => {
+    const { github, reports, minted, service } = stage();
+    const { id } = await minted('one');
+    github.faults.calls.push({ match: /GET/, times: 1, with: 'hang' });
+    const left = new AbortController();
+    const got = service().get(id, { signal: left.signal });
+    await settle();
+    left.abort(new Error('enough'));
+    await assert.rejects(got, /enough/);
+    assert.equal(reports.at(-1)?.status, undefined);
+    const before = github.requests.length;
+    await assert.rejects(service().get(id, { signal: left.signal }), /enough/);
+    assert.equal(github.requests.length, before);
+  });
+
+  for (const [what, fault, reason] of [
+    ['a page of somebody else', { status: 200, body: '<html>hotel network' }, 'Unavailable'],
+    ['half of an answer', { status: 200, body: '{"id": 1, "name": "one"' }, 'Unavailable'],
+    ['an answer without what matters', { status: 200, body: { id: 1, name: 'one', labels: [] } }, 'Unavailable'],
+    [
+      'busy as a word',
+      { status: 200, body: { id: 1, name: 'x', status: 'online', busy: 'no', labels: [] } },
+      'Unavailable',
+    ],
+    ['an empty answer', { status: 200 }, 'Unavailable'],
+    ['another name', { status: 301, headers: { location: 'https://api.github.invalid/x' } }, 'Denied'],
+    ['a strange refusal', { status: 418, body: { message: 'teapot' } }, 'Denied'],
+  ] as const) {
+    test(`not believed: ${what}`, async () => {
+      const { github, minted, service } = stage();
+      const { id } = await minted('one');
+      github.faults.calls.push({ match: /GET/, times: 1, with: fault });
+      assert.equal(reasonOf(await service().get(id)), reason);
+    });
+  }
+});
+
+test('an answer without end is not read to its end', async () => {
+  const { service, github } = stage();
+  let sent = 0;
+  const endless = (): Response =>
+    new Response(
+      new ReadableStream({
+        pull: (controller) => {
+          sent += 1;
+          controller.enqueue(new Uint8Array(1024 * 1024));
+        },
+      }),
+    );
+  const send: typeof fetch = async (input, init) => {
+    const isToken = new Request(input, init).url.includes('access_tokens');
+    return isToken ? github.fetch(input, init) : endless();
+  };
+  const listed = await service({ fetch: send }).list();
+  assert.ok(listed.kind === 'problem' && listed.reason === 'Unavailable');
+  assert.match(listed.message, /too long/);
+  assert.ok(sent < 30);
+});
+
+describe('over sockets', () => {
+  test('the same, with the platform’s own fetch', async (context) => {
+    const github = await startGitHub({ app: { privateKey: pkcs1 } });
+    context.after(() => github.stop());
+    const app = { appID: github.app.clientID, installationID: '7001', privateKey: createSecret(pkcs1) };
+    const runners = createRunnerService({ app, owner: organization, clock: systemClock, apiURL: `${github.url}/` });
+    const made = await runners.mint({ name: 'one', labels, group: undefined });
+    assert.ok(made.kind === 'minted');
+    assert.equal((await runners.list()).kind, 'listed');
+    assert.equal((await runners.list()).kind, 'listed');
+    const location = `${github.url}/orgs/acme/actions/runners/${made.id}`;
+    github.faults.calls.push({ match: /GET/, times: 1, with: { status: 302, headers: { location } } });
+    assert.equal(reasonOf(await runners.get(made.id)), 'Denied');
+    github.queueJob({ repository: 'acme/app', labels });
+    const queue = await runners.queue(labels);
+    assert.ok(queue.kind === 'known' && queue.queue.jobs === 1);
+    github.faults.calls.push({ match: /DELETE/, times: 1, with: 'lost' });
+    assert.equal(reasonOf(await runners.remove(made.id)), 'Unavailable');
+    assert.deepEqual(await runners.remove(made.id), { kind: 'none' });
+    await github.stop();
+    assert.equal(reasonOf(await runners.list()), 'Unavailable');
+  });
+
+  test('nobody at that address', async () => {
+    const app = { appID: '1', installationID: '1', privateKey: createSecret(pkcs1) };
+    for (const [apiURL, expected] of [
+      ['http://127.0.0.1:1', /: (?:ECONNREFUSED|the connection failed)\./],
+      ['nonsense', /: (?:ERR_INVALID_URL|the connection failed)\./],
+    ] as const) {
+      const runners = createRunnerService({ app, owner: organization, clock: manualClock(), apiURL });
+      const listed = await runners.list();
+      assert.ok(listed.kind === 'problem' && listed.reason === 'Unavailable');
+      assert.match(listed.message, expected);
+    }
+  });
+});

@@ -1,0 +1,41 @@
+import type { Owner } from './runner-service.ts';
+
+/** `acme` or `acme/app`: how people write it. */
+export const nameOfOwner = (owner: Owner): string =>
+  owner.kind === 'organization' ? owner.organization : owner.repository;
+
+/** GitHub's rules are stricter; these keep anything out that would be another path. */
+const organizationName = /^[\w.-]+$/;
+const repositoryName = /^[\w.-]+\/[\w.-]+$/;
+
+const isRepository = (text: string): text is `${string}/${string}` => repositoryName.test(text);
+
+/** Whose runners a RunnerPool wants, from `spec.github`. */
+export const ownerOf = (github: {
+  readonly organization?: string | undefined;
+  readonly repository?: string | undefined;
+}): Owner | { readonly problem: string } => {
+  const { organization, repository } = github;
+  if ((organization === undefined) === (repository === undefined)) {
+    return { problem: 'Runners belong to an organization or to a repository: set exactly one of them.' };
+  }
+  if (organization !== undefined) {
+    return organizationName.test(organization)
+      ? { kind: 'organization', organization }
+      : { problem: `${JSON.stringify(organization)} is no organization. Write its name as in its address at GitHub.` };
+  }
+  return repository !== undefined && isRepository(repository)
+    ? { kind: 'repository', repository }
+    : { problem: `${JSON.stringify(repository)} is no repository. Write it as owner/name.` };
+};
+
+/** What stands for the owner in paths. */
+export const pathOf = (owner: Owner): Readonly<Record<string, string>> => {
+  if (owner.kind === 'organization') return { org: owner.organization };
+  return repositoryPath(owner.repository);
+};
+
+export const repositoryPath = (fullName: string): Readonly<Record<string, string>> => {
+  const [account = '', name = ''] = fullName.split('/');
+  return { owner: account, repo: name };
+};

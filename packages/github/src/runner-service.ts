@@ -1,0 +1,90 @@
+import type { Secret } from '@tartan/kube';
+
+/** Whose runners: exactly what `spec.github` of a RunnerPool says. */
+export type Owner =
+  | { readonly kind: 'organization'; readonly organization: string }
+  | { readonly kind: 'repository'; readonly repository: `${string}/${string}` };
+
+/** As whom GitHub is asked. */
+export interface GitHubApp {
+  readonly appID: string;
+  readonly installationID: string;
+  /** PEM, as GitHub hands it out. */
+  readonly privateKey: Secret;
+}
+
+/**
+ * Why there is no answer. `Denied`: the App may not, or is not installed there, and asking again does not help. `RateLimited`: not before
+ * `retryAt`. `Unavailable`: nobody answered, or nonsense; it may have been done all the same.
+ */
+export interface Problem {
+  readonly kind: 'problem';
+  readonly reason: 'Denied' | 'RateLimited' | 'Unavailable';
+  /** What, why, and what to do. Never a secret. */
+  readonly message: string;
+  /** Milliseconds since the epoch. */
+  readonly retryAt?: number;
+}
+
+export interface Runner {
+  readonly id: number;
+  readonly name: string;
+  readonly isOnline: boolean;
+  /** GitHub's word, which may be some seconds old. */
+  readonly isBusy: boolean;
+  readonly labels: readonly string[];
+}
+
+export interface Registration {
+  /** At most 64 characters; GitHub keeps it to one runner. */
+  readonly name: string;
+  readonly labels: readonly string[];
+  /** By name. Undefined: `Default`. */
+  readonly group: string | undefined;
+}
+
+/** Jobs that wait for a runner with such labels. */
+export interface Queue {
+  readonly jobs: number;
+  /** Milliseconds since the epoch. */
+  readonly oldestSince?: number;
+}
+
+interface Call {
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Runners of one organisation or repository at GitHub. Nothing rejects but for an aborted signal: what GitHub does is data. Calls wait for
+ * no limit: while GitHub asks to wait, they answer so at once, without asking it.
+ */
+export interface RunnerService {
+  /** A runner for one job, which connects with that configuration and with no other. */
+  mint(
+    registration: Registration,
+    call?: Call,
+  ): Promise<
+    | { readonly kind: 'minted'; readonly id: number; readonly jitConfig: Secret }
+    /** A runner of that name exists, or did a moment ago. */
+    | { readonly kind: 'name taken' }
+    | Problem
+  >;
+  get(
+    id: number,
+    call?: Call,
+  ): Promise<{ readonly kind: 'found'; readonly runner: Runner } | { readonly kind: 'none' } | Problem>;
+  find(
+    name: string,
+    call?: Call,
+  ): Promise<{ readonly kind: 'found'; readonly runner: Runner } | { readonly kind: 'none' } | Problem>;
+  list(call?: Call): Promise<{ readonly kind: 'listed'; readonly runners: readonly Runner[] } | Problem>;
+  /** `busy`: GitHub refused, as it runs a job. `removed` is not a proof that it had none (see docs/runners.md). */
+  remove(
+    id: number,
+    call?: Call,
+  ): Promise<{ readonly kind: 'removed' } | { readonly kind: 'none' } | { readonly kind: 'busy' } | Problem>;
+  /** With what a runner that stays registers itself; good for an hour. */
+  registrationToken(call?: Call): Promise<{ readonly kind: 'known'; readonly token: Secret } | Problem>;
+  /** What waits for runners that have all of these labels. */
+  queue(labels: readonly string[], call?: Call): Promise<{ readonly kind: 'known'; readonly queue: Queue } | Problem>;
+}
