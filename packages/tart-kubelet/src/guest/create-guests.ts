@@ -9,6 +9,7 @@ import { gather, type Gathered } from './gather.ts';
 import { type GuestFolder, guestFolder, isVmName } from './guest-folder.ts';
 import type { Guests } from './guests.ts';
 import type { Mint } from './mint-token.ts';
+import { readMarkers } from './markers.ts';
 import { placeFile } from './place-file.ts';
 import { HandoverRefused } from './refused.ts';
 import { removeFolder } from './remove-folder.ts';
@@ -84,6 +85,7 @@ export const createGuests = (options: GuestsOptions): Guests => {
     },
     renewTokens: async (pod, vm, signal) => renewTokens(options, folderOf(vm), pod, signal),
     report: async (vm) => readReport(folderOf(vm).status),
+    markers: async (vm) => readMarkers(folderOf(vm).status),
     statusFolder: (vm) => folderOf(vm).status,
     remove: async (vm) => removeFolder(folderOf(vm).root),
     list: async () => (await namesIn(options.folder)).filter(isVmName),

@@ -2,6 +2,7 @@ import type { Live } from '@tartan/kube';
 import type { Share } from '@tartan/tart';
 import type { NodeAddress } from '../pods/field-ref.ts';
 import type { Pod } from '../pods/snapshot.ts';
+import type { Markers } from './markers.ts';
 
 /** What could not be handed over, and what somebody has to change. Held back and tried again: the object may come later. */
 export interface HandoverProblem {
@@ -36,6 +37,8 @@ export interface Guests {
   renewTokens(pod: Live<Pod>, vm: string, signal: AbortSignal): Promise<number | undefined>;
   /** What the guest reported as its own result, bounded and checked (INC-33); the time is the guest's word too. */
   report(vm: string): Promise<{ readonly code: number; readonly at: number } | undefined>;
+  /** What a runner in the guest says of itself. Never rejects. */
+  markers(vm: string): Promise<Markers>;
   /** The share that the guest writes its log to; see `Runs`. */
   statusFolder(vm: string): string;
   /** Everything of this virtual machine. Not there is fine. */

@@ -14,7 +14,8 @@ export interface ProjectedVolume {
 const addedPrefix = 'kube-api-access-';
 
 const namePattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
-const ownShares: readonly string[] = Object.values(inTheGuest.shares);
+/** That of runners is a volume like any other. */
+const ownShares: readonly string[] = [inTheGuest.shares.env, inTheGuest.shares.status];
 
 /** The projected volumes of the Pod, mounted or not, but for one that nobody asked for (INC-70). */
 export const projectedVolumes = ({ spec }: Pod): readonly ProjectedVolume[] =>

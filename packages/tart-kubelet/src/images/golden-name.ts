@@ -1,14 +1,13 @@
-import { createHash } from 'node:crypto';
-import { type PinnedImage, pinnedText } from './reference.ts';
+import { goldenHash } from '@tartan/api';
+import type { PinnedImage } from './reference.ts';
 
 const prefix = 'tuist-golden-';
 
-/** Also the end of the Node label `tuist.dev/golden-<hash>`: others compute it from the image they ask for, to find a warm Mac. */
-const goldenHash = (image: PinnedImage): string =>
-  createHash('sha256').update(pinnedText(image)).digest('hex').slice(0, 16);
-
-/** The local base that Pods of this image are cloned from. One for each content, so that a tag that moves gets another one (G24). */
-export const goldenName = (image: PinnedImage): string => `${prefix}${goldenHash(image)}`;
+/**
+ * The local base that Pods of this image are cloned from. One for each content, so that a tag that moves gets another one (G24). Its hash is
+ * also the end of the Node's label, which others compute from the image that they ask for, to find a warm Mac.
+ */
+export const goldenName = (image: PinnedImage): string => `${prefix}${goldenHash(image.repository, image.digest)}`;
 
 /** Nothing but such a name becomes part of a label. */
 export const goldenHashOf = (name: string): string | undefined =>

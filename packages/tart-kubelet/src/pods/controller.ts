@@ -16,8 +16,10 @@ import { awaitFinalizer } from './act-on-server.ts';
 import type { Scene } from './acted.ts';
 import { createAddressWatch } from './address-watch.ts';
 import { decide } from './decide.ts';
+import { followMarkers } from './follow-markers.ts';
 import { createImageJobs } from './image-jobs.ts';
 import { createKnownPods } from './known-pods.ts';
+import { createMarkerWatch } from './marker-watch.ts';
 import { createMemory } from './memory.ts';
 import { observe, type Sight } from './observe.ts';
 import type { PodViews } from './pod-views.ts';
@@ -66,6 +68,7 @@ export const createPods = (options: PodsOptions): Pods => {
       known,
       images: createImageJobs({ ensureGolden: options.ensureGolden, changed, log }),
       addresses: createAddressWatch({ tart: options.tart, leases: options.leases, changed, clock }),
+      markers: createMarkerWatch({ read: (vm) => options.guests.markers(vm), changed, clock }),
       preparations: createPreparations(clock),
       troubles: createTroubles(clock),
       publisher: createPublisher({ client, nodeName, known, clock, log }),
@@ -114,6 +117,7 @@ export const createPods = (options: PodsOptions): Pods => {
     let sight = await look(uid, signal);
     for (let acts = 0; sight !== undefined && acts < mostActs; acts += 1) {
       signal.throwIfAborted();
+      followMarkers(memory.markers, sight);
       const scene: Scene = { ...sight, world: options, memory, signal };
       const decision = decide(sight.snapshot);
       log.debug('A Pod', { uid, vm: sight.vm, decision: decision.kind });
@@ -185,6 +189,7 @@ export const createPods = (options: PodsOptions): Pods => {
         await working;
       }
       memory.addresses.stop();
+      memory.markers.stop();
       memory.images.stop();
       memory.publisher.stop();
       await following;

@@ -3,6 +3,7 @@ import type { Acted } from './acted.ts';
 import type { AddressWatch } from './address-watch.ts';
 import type { ImageJobs } from './image-jobs.ts';
 import type { KnownPods } from './known-pods.ts';
+import type { MarkerWatch } from './marker-watch.ts';
 import type { Preparations } from './preparations.ts';
 import type { Publisher } from './publish.ts';
 import type { Troubles } from './troubles.ts';
@@ -12,6 +13,7 @@ export interface Memory {
   readonly known: KnownPods;
   readonly images: ImageJobs;
   readonly addresses: AddressWatch;
+  readonly markers: MarkerWatch;
   readonly preparations: Preparations;
   readonly troubles: Troubles;
   readonly publisher: Publisher;
@@ -30,7 +32,7 @@ export interface Memory {
   forget(uid: string): void;
 }
 
-type Parts = Pick<Memory, 'known' | 'images' | 'addresses' | 'preparations' | 'troubles' | 'publisher'>;
+type Parts = Pick<Memory, 'known' | 'images' | 'addresses' | 'markers' | 'preparations' | 'troubles' | 'publisher'>;
 
 export const createMemory = (parts: Parts, clock: Pick<Clock, 'monotonic'>): Memory => {
   const goneSince = new Map<string, number>();
@@ -55,6 +57,7 @@ export const createMemory = (parts: Parts, clock: Pick<Clock, 'monotonic'>): Mem
       parts.known.gone(uid);
       parts.images.drop(uid);
       parts.addresses.forget(uid);
+      parts.markers.forget(uid);
       void parts.preparations.drop(uid);
       parts.troubles.forget(uid);
       parts.publisher.forget(uid);

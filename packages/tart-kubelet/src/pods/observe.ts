@@ -7,6 +7,7 @@ import type { Journal } from '../journal/journal.ts';
 import { vmNameOf } from '../journal/vm-name.ts';
 import type { Run } from '../runs/runs.ts';
 import { findByUid, findPod } from './find-pod.ts';
+import { markersOf } from './follow-markers.ts';
 import type { Memory } from './memory.ts';
 import { slotsOfOthers } from './slots.ts';
 import type { Pod, Remains, Snapshot, Vm } from './snapshot.ts';
@@ -172,6 +173,7 @@ export const observe = async (
   const seen = await look(world, { uid, vm, record }, memory.addresses.of(uid));
   // After that: of what is not on any more all is written.
   const remains = pod === undefined ? never : await remainsOf(world, record, runOf({ uid, vm }, record, pod), seen.vm);
+  const markers = await markersOf(world.guests, { record, vm: seen.vm }, pod, vm);
   return {
     uid,
     vm,
@@ -182,6 +184,7 @@ export const observe = async (
       ...seen,
       image: memory.images.sight(uid),
       remains,
+      markers,
       trouble: memory.troubles.of(uid),
       finalizerAsked: memory.finalizerAnswers.has(uid),
       askedEarlier: typeof record === 'object' && record.stopRequestedAt !== undefined && !memory.asked.has(uid),

@@ -3,9 +3,9 @@ import type { Pod, PodStatus } from './snapshot.ts';
 
 export type PodCondition = NonNullable<PodStatus['conditions']>[number];
 
-interface Claim {
+export interface Claim {
   readonly type: string;
-  readonly status: 'True' | 'False';
+  readonly status: 'True' | 'False' | 'Unknown';
   readonly reason?: string;
   readonly message?: string;
 }
@@ -51,9 +51,15 @@ const claimsOf = (pod: Pod, phase: string, isRunning: boolean): Claim[] => {
  * Our conditions with those of others beside them, each with the time since when it says so: without it nothing that counts
  * `minReadySeconds` ever comes to an end (G11).
  */
-export const podConditions = (pod: Pod, phase: string, isRunning: boolean, now: number): PodCondition[] => {
+export const podConditions = (
+  pod: Pod,
+  phase: string,
+  isRunning: boolean,
+  now: number,
+  more: readonly Claim[] = [],
+): PodCondition[] => {
   const before = pod.status?.conditions ?? [];
-  const claims = claimsOf(pod, phase, isRunning);
+  const claims = [...claimsOf(pod, phase, isRunning), ...more];
   const ours = claims.map((claim): PodCondition => {
     const old = before.find(({ type }) => type === claim.type);
     const since = old?.status === claim.status ? old.lastTransitionTime : undefined;

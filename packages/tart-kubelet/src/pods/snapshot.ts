@@ -1,6 +1,7 @@
 import type { PodWaitReason } from '@tartan/api';
 import type { Live, pods } from '@tartan/kube';
 import type { ProcessIdentity, RunEnding } from '@tartan/tart';
+import type { Markers } from '../guest/markers.ts';
 import type { VmRecord } from '../journal/record.ts';
 
 export type Pod = NonNullable<(typeof pods)['ofType']>;
@@ -54,6 +55,8 @@ export interface Snapshot {
   readonly vm: Vm;
   readonly image: ImageSight;
   readonly remains: Remains;
+  /** What the runner in the guest says of itself. Only of runner Pods that were started. */
+  readonly markers?: Markers | undefined;
   readonly slots: { readonly total: number; readonly ofOthers: number };
   readonly trouble?: Trouble | undefined;
   /** The finalizer is asked for, and the server has not answered yet. Memory only. */

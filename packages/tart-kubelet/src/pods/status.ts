@@ -4,6 +4,7 @@ import { containerStatusOf, shortened } from './container-status.ts';
 import type { Decision } from './decision.ts';
 import { endReasons } from './ending.ts';
 import { podConditions } from './pod-conditions.ts';
+import { runnerBusyClaims } from './runner-busy.ts';
 import { isTerminal, isThere, type Pod, type PodStatus, type Snapshot } from './snapshot.ts';
 
 type Phase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
@@ -69,7 +70,7 @@ export const statusOf = (snapshot: Snapshot, decision: Decision, hostIP: string 
     // A Pod that is not for us was not taken on.
     ...(decision.kind !== 'leave' && { startTime: before.startTime ?? timestamp(now) }),
     ...addresses(pod, snapshot, decision, hostIP ?? before.hostIP),
-    conditions: podConditions(pod, phase, isRunning, now),
+    conditions: podConditions(pod, phase, isRunning, now, runnerBusyClaims(snapshot, pod)),
     // Of a Pod that we do not run the container is nobody's.
     ...(decision.kind !== 'reject' && pod.spec?.containers.length === 1 && { containerStatuses: [container] }),
   };

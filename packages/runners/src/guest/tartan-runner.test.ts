@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { inTheGuest, runnerVariables } from '@tartan/api';
+import { type Guest, type GuestOptions, inGuest, secret } from './testing/guest.ts';
+
+const hook = '"$ACTIONS_RUNNER_HOOK_JOB_STARTED"';
+const idleAfterASecond = [`${runnerVariables.idleTimeoutSeconds}=1`];
+/** Time goes on, and the job goes on for far longer than the watchdog waits. */
+const aLongJob = ': >"$TARTAN_GUEST_ROOT/go"; /bin/sleep 0.3';
+const untilHeard = 'until [ -e "$TARTAN_RUNNER_STATE/job-started" ]; do /bin/sleep 0.01; done';
+
+const resultOf = ({ said }: Guest): string | undefined => said(inTheGuest.result);
+/** Runs it to its end, and looks at what is true of every end. */
+const through = (options: GuestOptions, look: (guest: Guest) => void): Promise<void> =>
+  inGuest(options, async (guest) => {
+    await guest.ended(guest.start());
+    assert.equal(guest.halts(), 1, 'the guest is halted, once');
+    assert.deepEqual(readdirSync(join(guest.root, 'tmp')), ['.keep']);
+    assert.ok(!(guest.said(inTheGuest.log) ?? '').includes(secret), 'the configuration is in no log');
+    look(guest);
+  });
+
+describe('the script of a runner in its guest', { timeout: 60_000 }, () => {
+  for (const shell of [['/bin/sh'], ['bash', '--posix']])
+    it(`does one job, tells when it begins, and its result travels (${shell.join(' ')})`, () =>
+      through({ shell, runner: `${hook}; echo done; exit 7` }, (guest) => {
+        assert.equal(resultOf(guest), '7\n');
+        assert.equal(guest.said(inTheGuest.ready), '');
+        assert.equal(guest.said(inTheGuest.jobStarted), '');
+        assert.match(guest.said(inTheGuest.log) ?? '', /^done$/m);
+      }));
+
+  it('ends well when the runner does', () =>
+    through({ runner: 'exit 0' }, (guest) => {
+      assert.equal(resultOf(guest), '0\n');
+      assert.equal(guest.said(inTheGuest.jobStarted), undefined);
+    }));
+
+  it('gives the configuration to the runner, and to nobody who reads arguments or logs', () =>
+    through(
+      {
+        runner: `printf %s "$ACTIONS_RUNNER_INPUT_JITCONFIG" >given; echo "arguments: $*."; echo "<${secret}${secret}>"`,
+      },
+      (guest) => {
+        assert.equal(readFileSync(join(guest.root, 'opt/actions-runner/given'), 'utf8'), secret);
+        assert.match(guest.said(inTheGuest.log) ?? '', /^arguments: \.\n<\*{6}>$/m);
+      },
+    ));
+
+  it('gives it the variables of the Pod, whatever they are called', () =>
+    through(
+      {
+        variables: ['GREETING=a\\nb\\\\n %s=\\r', 'hook=/nowhere', 'state=/nowhere', 'tartan_line=x', 'a.b=c', 'UID=5'],
+        runner: `printf '%s|' "$GREETING" "$hook" "$state" >given; ${hook}`,
+      },
+      (guest) => {
+        const given = readFileSync(join(guest.root, 'opt/actions-runner/given'), 'utf8');
+        assert.equal(given, 'a\nb\\n %s=\r|/nowhere|/nowhere|');
+        assert.deepEqual([resultOf(guest), guest.said(inTheGuest.jobStarted)], ['0\n', '']);
+      },
+    ));
+
+  it('calls the hook of the Pod after its own', () =>
+    through(
+      {
+        variables: ['ACTIONS_RUNNER_HOOK_JOB_STARTED=./theirs'],
+        runner: `cat >theirs <<'.'
+#!/bin/sh
+echo theirs; [ -e "$TARTAN_RUNNER_STATE/job-started" ] && echo after ours
+.
+chmod 755 theirs; ${hook}`,
+      },
+      ({ said }) => assert.match(said(inTheGuest.log) ?? '', /^theirs\nafter ours$/m),
+    ));
+
+  it('ends a runner that has no job after the idle time, and that is no failure', () =>
+    through({ runner: 'exec /bin/sleep 1000', variables: idleAfterASecond }, (guest) => {
+      assert.equal(resultOf(guest), '0\n');
+      assert.match(guest.said(inTheGuest.log) ?? '', /no job for 1 seconds/);
+      assert.equal(guest.said(inTheGuest.jobStarted), undefined);
+    }));
+
+  it('ends one also that does not listen', () =>
+    through({ runner: "trap '' TERM; while :; do /bin/sleep 0.1; done", variables: idleAfterASecond }, (guest) => {
+      assert.equal(resultOf(guest), '0\n');
+    }));
+
+  it('waits for ever without an idle time, or with 0', () =>
+    through({ runner: `${aLongJob}; exit 3`, variables: [`${runnerVariables.idleTimeoutSeconds}=0`] }, (guest) => {
+      assert.equal(resultOf(guest), '3\n');
+    }));
+
+  const signs: readonly (readonly [string, Partial<GuestOptions> & { readonly runner: string }])[] = [
+    ['the hook was called', { runner: `${hook}; ${aLongJob}; exit 5` }],
+    [
+      'the hook was called and the job took its marker away',
+      { runner: `${hook}; rm "$TARTAN_GUEST_ROOT/Volumes/My Shared Files/status/job-started"; ${aLongJob}; exit 5` },
+    ],
+    ['a worker is there', { runner: `${aLongJob}; exit 5`, worker: true }],
+    [
+      'the listener says that it runs a job',
+      { runner: `echo 'Running job: build'; ${untilHeard}; ${aLongJob}; exit 5` },
+    ],
+  ];
+  for (const [sign, options] of signs)
+    it(`never ends a runner once ${sign}`, () =>
+      through({ ...options, isHeld: true, variables: idleAfterASecond }, (guest) =>
+        assert.equal(resultOf(guest), '5\n'),
+      ));
+
+  it('says that a job has begun when the listener does, before any hook', () =>
+    through({ runner: "echo '2026-06-01 12:00:00Z: Running job: build'" }, (guest) => {
+      assert.equal(guest.said(inTheGuest.jobStarted), '');
+    }));
+
+  it('does not wait for what a job has left behind', () =>
+    through({ runner: '/bin/sleep 1000 & echo $! >pid' }, (guest) => {
+      assert.equal(resultOf(guest), '0\n');
+      process.kill(Number(readFileSync(join(guest.root, 'opt/actions-runner/pid'), 'utf8')));
+    }));
+
+  const broken: readonly (readonly [string, GuestOptions, string, RegExp])[] = [
+    ['no configuration', { runner: 'exit 0', configuration: undefined }, '78\n', /no configuration/],
+    ['no runner in the image', { runner: undefined }, '127\n', /run\.sh/],
+    [
+      'an idle time that is none',
+      { runner: 'exit 0', variables: [`${runnerVariables.idleTimeoutSeconds}=soon`] },
+      '78\n',
+      /not a number/,
+    ],
+  ];
+  for (const [what, options, result, words] of broken)
+    it(`halts with ${what}, says so, and is never taken for ready`, () =>
+      through(options, (guest) => {
+        assert.equal(resultOf(guest), result);
+        assert.match(guest.said(inTheGuest.log) ?? '', words);
+        assert.equal(guest.said(inTheGuest.ready), undefined);
+      }));
+
+  const waits = 'echo $$ >pid; exec /bin/sleep 1000';
+  const started = async (guest: Guest) => {
+    const script = guest.start();
+    const file = join(guest.root, 'opt/actions-runner/pid');
+    await guest.until('the runner runs', () => existsSync(file) && readFileSync(file, 'utf8') !== '');
+    return { script, pid: Number(readFileSync(file, 'utf8')) };
+  };
+  const isAlive = (pid: number): boolean => {
+    try {
+      return process.kill(pid, 0);
+    } catch {
+      return false;
+    }
+  };
+
+  it('that is ended, as by a shutdown, ends its runner, reports and halts', () =>
+    inGuest({ runner: waits, variables: ['TUIST_RUNNER_IDLE_TIMEOUT_SECONDS=600'] }, async (guest) => {
+      const { script, pid } = await started(guest);
+      script.kill('SIGTERM');
+      await guest.ended(script);
+      assert.deepEqual([resultOf(guest), guest.halts(), isAlive(pid)], ['143\n', 1, false]);
+    }));
+
+  it('that is killed outright and comes back starts no second runner, reports and halts', () =>
+    inGuest({ runner: waits }, async (guest) => {
+      const { script, pid } = await started(guest);
+      script.kill('SIGKILL');
+      await guest.ended(script);
+      // launchd ends what is left of its group.
+      process.kill(pid, 'SIGKILL');
+      await guest.ended(guest.start());
+      assert.deepEqual([resultOf(guest), guest.halts()], ['137\n', 1]);
+      assert.equal(Number(readFileSync(join(guest.root, 'opt/actions-runner/pid'), 'utf8')), pid);
+    }));
+});

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { inTheGuest } from '@tartan/api';
+import { readMarkers } from './markers.ts';
+
+describe('the markers of a runner in its status share', { timeout: 20_000 }, () => {
+  let status = '';
+  beforeEach(() => {
+    status = mkdtempSync(join(tmpdir(), 'markers-'));
+  });
+  afterEach(() => rmSync(status, { recursive: true, force: true }));
+
+  test('are plain files, empty or with a time in them', async () => {
+    assert.deepEqual(await readMarkers(status), { ready: 'missing', jobStarted: 'missing' });
+    writeFileSync(join(status, inTheGuest.ready), '');
+    assert.deepEqual(await readMarkers(status), { ready: 'there', jobStarted: 'missing' });
+    writeFileSync(join(status, inTheGuest.jobStarted), '2026-06-01T12:00:00Z\n');
+    assert.deepEqual(await readMarkers(status), { ready: 'there', jobStarted: 'there' });
+  });
+
+  const hostile: Readonly<Record<string, (path: string) => unknown>> = {
+    'a folder': (path) => mkdirSync(path),
+    'a pipe that nobody writes to': (path) => execFileSync('mkfifo', [path]),
+    'a link to a file of the Mac': (path) => symlinkSync('/etc/passwd', path),
+    'a link to nothing': (path) => symlinkSync('nothing', path),
+    'a file of a terabyte': (path) => {
+      writeFileSync(path, '');
+      truncateSync(path, 2 ** 40);
+    },
+  };
+  for (const [what, make] of Object.entries(hostile))
+    test(`${what} is none`, async () => {
+      make(join(status, inTheGuest.ready));
+      make(join(status, inTheGuest.jobStarted));
+      assert.deepEqual(await readMarkers(status), { ready: 'unreadable', jobStarted: 'unreadable' });
+    });
+
+  test('of a share that is gone, or is no folder any more, say nothing, and nobody falls over it', async () => {
+    rmSync(status, { recursive: true });
+    assert.deepEqual(await readMarkers(status), { ready: 'missing', jobStarted: 'missing' });
+    writeFileSync(status, '');
+    assert.deepEqual(await readMarkers(status), { ready: 'unreadable', jobStarted: 'unreadable' });
+  });
+});
