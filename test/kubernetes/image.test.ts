@@ -8,6 +8,7 @@ import { definitions } from '@tartan/api/crds';
 import { createClient, customResourceDefinitions, httpsTransport, leases, namespaces } from '@tartan/kube';
 import { systemClock as clock } from '@tartan/kube/clock';
 import { installRights, parseFlags, providerRights } from '@tartan/provider';
+import { runnersRights } from '@tartan/runners';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { canRunContainers } from '@tartan/sim-linux-node';
 import { startScaleway } from '@tartan/sim-scaleway';
@@ -76,6 +77,7 @@ describe('the image, assembled without a daemon', { skip, timeout: 180_000 }, ()
     assert.match(await says(...manager, '--help'), /^The Cluster API provider/);
     assert.match(await says(...installer, '--help'), /^Brings Tartan's custom resource definitions/);
     assert.match(await says(...uninstallCheck, '--help'), /^Says whether a release of Tartan can be uninstalled/);
+    assert.match(await says(node, '/opt/tartan/runners.mjs', '--help'), /^The controller of GitHub Actions runners/);
     assert.match(await says(node, '/opt/tart-kubelet/tart-kubelet.mjs', '--version'), /^v\d/);
     const tries = `require('fs').writeFileSync('/tmp/x', '')`;
     assert.match(await says(node, '-e', tries), /EROFS/);
@@ -141,19 +143,36 @@ describe('the image, assembled without a daemon', { skip, timeout: 180_000 }, ()
         },
       },
     );
-    let early: string | undefined;
-    void running.ended.then(({ code, said }) => (early = `it ended with ${code}:\n${said}`));
-    for (;;) {
-      assert.equal(early, undefined);
-      const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
-      if (answer?.ok) break;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-    running.kill('SIGTERM');
-    const { code, said } = await running.ended;
-    assert.equal(code, 0, said);
-    assert.doesNotMatch(said, /forbidden|EROFS|EACCES/i);
+    assert.doesNotMatch(await endedOnceReady(running, port), /forbidden|EROFS|EACCES/i);
     const lease = await admin.client.get(leases, { namespace, name: leaderElectionID });
     assert.equal(lease.spec?.holderIdentity ?? '', '', 'the lease is given back');
   });
+
+  test('so is the runners controller', async (t) => {
+    const admin = asAdmin(t);
+    const rights = runnersRights({ namespace, leaderElection: { namespace } });
+    const pod = await asPod(t, await accountWith(admin, 'runners', namespace, rights));
+    const port = await freePort();
+    const flags = ['--metrics-bind-address=0', `--health-probe-bind-address=127.0.0.1:${port}`];
+    const command = [node, '/opt/tartan/runners.mjs', ...flags];
+    const env = { ...pod.env, POD_NAMESPACE: namespace };
+    const running = await startInImage(t, folder, command, { ...pod, env });
+    assert.doesNotMatch(await endedOnceReady(running, port), /forbidden|EROFS|EACCES/i);
+  });
 });
+
+/** Waits until a program is ready and tells it to end, which it does well. Answers what it said. */
+const endedOnceReady = async (running: Awaited<ReturnType<typeof startInImage>>, port: number): Promise<string> => {
+  let early: string | undefined;
+  void running.ended.then(({ code, said }) => (early = `it ended with ${code}:\n${said}`));
+  for (;;) {
+    assert.equal(early, undefined);
+    const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+    if (answer?.ok) break;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  running.kill('SIGTERM');
+  const { code, said } = await running.ended;
+  assert.equal(code, 0, said);
+  return said;
+};

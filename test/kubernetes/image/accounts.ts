@@ -3,13 +3,14 @@ import {
   clusterRoleBindings,
   clusterRoles,
   createSubresources,
+  type Right,
+  type Rights,
   roleBindings,
   roles,
   serviceAccounts,
   type Transport,
 } from '@tartan/kube';
 import { systemClock as clock } from '@tartan/kube/clock';
-import type { Right, Rights } from '@tartan/provider';
 
 const apiGroup = 'rbac.authorization.k8s.io';
 const apiVersion = `${apiGroup}/v1` as const;

@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { anyVersion } from './any-version.ts';
 import { buildAgent } from './build-agent.ts';
 import { buildManager } from './build-manager.ts';
+import { buildRunners } from './build-runners.ts';
 import { bundle } from './bundle.ts';
 import { filesFolder } from './files-beside.ts';
 
 /**
- * The command line, `tartan.mjs`, with all that `tartan up` starts: the manager and the agent for its simulated Macs come along, since there
- * is nothing to build them from where this runs.
+ * The command line, `tartan.mjs`, with all that `tartan up` starts: the manager, the runners controller and the agent for its simulated Macs
+ * come along, since there is nothing to build them from where this runs.
  */
 export const buildTartan = async (folder: string): Promise<string> => {
   const program = await bundle({
@@ -22,6 +23,7 @@ export const buildTartan = async (folder: string): Promise<string> => {
   // An executable of this name on the PATH is `kubectl tartan`.
   await symlink('tartan.mjs', join(folder, 'kubectl-tartan'));
   await buildManager(join(folder, filesFolder, 'manager'));
+  await buildRunners(join(folder, filesFolder));
   await buildAgent(join(folder, filesFolder), { version: anyVersion });
   return program;
 };

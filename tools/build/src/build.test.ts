@@ -11,6 +11,7 @@ import { anyVersion } from './any-version.ts';
 import { buildAgent, mostBytes } from './build-agent.ts';
 import { buildInstaller } from './build-installer.ts';
 import { buildManager } from './build-manager.ts';
+import { buildRunners } from './build-runners.ts';
 import { buildTartan } from './build-tartan.ts';
 import { buildUninstallCheck } from './build-uninstall-check.ts';
 import { checkout } from './checkout.ts';
@@ -112,10 +113,24 @@ describe('what ships', () => {
     assert.match(await says(check, '--help'), /^Says whether a release of Tartan can be uninstalled/);
   });
 
-  test('tartan has all that it starts, also the agent', async () => {
+  test('the runners controller is one file that needs nothing but Node', async () => {
+    const runners = await buildRunners(join(folder, 'runners'));
+    assert.deepEqual(readdirSync(join(folder, 'runners')), ['runners.mjs']);
+    const parts = partsIn(runners);
+    const others = importsOf(readFileSync(runners, 'utf8')).filter((name) => !isBuiltin(name) && !parts.has(name));
+    assert.deepEqual(
+      others.filter((name) => name !== 'bufferutil' && name !== 'utf-8-validate'),
+      [],
+    );
+    assert.match(await says(runners, '--help'), /^The controller of GitHub Actions runners/);
+    assert.match(await says(runners, '--version'), /^\d+\.\d+\.\d+\n$/);
+  });
+
+  test('tartan has all that it starts, also the runners controller and the agent', async () => {
     const tartan = await buildTartan(join(folder, 'tartan'));
     assert.match(await says(tartan, '--help'), /prepare-host/);
-    assert.ok(statSync(join(folder, 'tartan/files/tart-kubelet.mjs')).isFile());
+    for (const name of ['tart-kubelet.mjs', 'runners.mjs'])
+      assert.ok(statSync(join(folder, 'tartan/files', name)).isFile(), name);
     const names = readdirSync(join(folder, 'tartan')).filter((name) => name.endsWith('.mjs'));
     const outside = names.flatMap((name) => importsOf(readFileSync(join(folder, 'tartan', name), 'utf8')));
     assert.deepEqual(

@@ -3,6 +3,7 @@ import { join, relative } from 'node:path';
 import { buildAgent } from './build-agent.ts';
 import { buildInstaller } from './build-installer.ts';
 import { buildManager } from './build-manager.ts';
+import { buildRunners } from './build-runners.ts';
 import { buildTartan } from './build-tartan.ts';
 import { buildUninstallCheck } from './build-uninstall-check.ts';
 import { checkout } from './checkout.ts';
@@ -16,6 +17,7 @@ const built = await Promise.all([
   buildManager(join(dist, 'manager')),
   buildInstaller(join(dist, 'manager')),
   buildUninstallCheck(join(dist, 'manager')),
+  buildRunners(dist),
   buildTartan(join(dist, 'tartan')),
 ]);
 for (const file of built) process.stdout.write(`${relative(checkout, file)}\n`);

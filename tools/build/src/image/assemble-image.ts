@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { buildAgent } from '../build-agent.ts';
 import { buildInstaller } from '../build-installer.ts';
 import { buildManager } from '../build-manager.ts';
+import { buildRunners } from '../build-runners.ts';
 import { buildUninstallCheck } from '../build-uninstall-check.ts';
 import { layBase } from './lay-base.ts';
 import { type ArtifactName, imageFiles } from './layout.ts';
@@ -29,6 +30,7 @@ export const assembleImage = async ({ folder, artifacts = {} }: AssembleOptions)
     else if (file.from === 'node') await copyFile(process.execPath, to, constants.COPYFILE_FICLONE);
     else if (file.from === 'manager')
       await Promise.all([buildManager(to), buildInstaller(to), buildUninstallCheck(to)]);
+    else if (file.from === 'runners.mjs') await buildRunners(dirname(to));
     else if (artifacts['tart-kubelet'] !== undefined) await cp(artifacts['tart-kubelet'], to);
     else await buildAgent(dirname(to));
   }

@@ -17,7 +17,7 @@ export type ImageFile = {
 } & (
   | {
       /** What it is made from: our own programs as `npm run build` leaves them in `dist/`, or the node that runs them. */
-      readonly from: 'manager' | 'tart-kubelet.mjs' | 'node';
+      readonly from: 'manager' | 'runners.mjs' | 'tart-kubelet.mjs' | 'node';
     }
   | { readonly artifact: ArtifactName }
 );
@@ -26,6 +26,7 @@ export const imageFiles: readonly ImageFile[] = [
   { path: '/usr/local/bin/node', from: 'node' },
   // A folder: the manager, the installer of custom resource definitions, what looks before a release goes, and what they read.
   { path: '/opt/tartan', from: 'manager' },
+  { path: '/opt/tartan/runners.mjs', from: 'runners.mjs' },
   { path: '/opt/tart-kubelet/tart-kubelet.mjs', from: 'tart-kubelet.mjs' },
   { path: '/opt/tart-kubelet/node', artifact: 'node' },
   { path: '/opt/tart/tart.tar.gz', artifact: 'tart' },

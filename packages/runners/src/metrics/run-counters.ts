@@ -1,0 +1,59 @@
+import { runnerMetricNames } from '@tartan/api';
+import type { ObjectName } from '@tartan/kube';
+import { Counter, Histogram, type Registry } from 'prom-client';
+import type { PoolMetrics, RunResult } from '../pool/pool-metrics.ts';
+
+export type RunCounters = Pick<PoolMetrics, 'reaped' | 'ran' | 'forget'>;
+
+const minute = 60;
+const hour = 60 * minute;
+const day = 24 * hour;
+/** GitHub ends a job on a runner of one's own after five days; a runner may have waited as long for it. */
+const secondsBuckets = [
+  minute,
+  2 * minute,
+  5 * minute,
+  10 * minute,
+  20 * minute,
+  40 * minute,
+  hour,
+  2 * hour,
+  6 * hour,
+  12 * hour,
+  day,
+  5 * day,
+  10 * day,
+];
+
+const results = ['succeeded', 'failed'] as const satisfies readonly RunResult[];
+
+const placeOf = ({ namespace = '', name }: ObjectName) => ({ namespace, pool: name });
+
+/** What the controller tells of runners that have ended. Only the leader has a controller that runs. */
+export const createRunCounters = (registry: Registry): RunCounters => {
+  const labelNames = ['namespace', 'pool', 'result'] as const;
+  const registers = [registry];
+  const reaped = new Counter({
+    name: runnerMetricNames.reaped,
+    help: 'Pods that had ended and were taken away: result is succeeded or failed.',
+    labelNames,
+    registers,
+  });
+  const seconds = new Histogram({
+    name: runnerMetricNames.runSeconds,
+    help: 'How long virtual machines of runners ran, waiting included. Of those that never did there is none.',
+    labelNames,
+    buckets: secondsBuckets,
+    registers,
+  });
+  return {
+    reaped: (pool, result) => reaped.inc({ ...placeOf(pool), result }),
+    ran: (pool, result, ran) => seconds.observe({ ...placeOf(pool), result }, ran),
+    forget: (pool) => {
+      for (const result of results) {
+        reaped.remove({ ...placeOf(pool), result });
+        seconds.remove({ ...placeOf(pool), result });
+      }
+    },
+  };
+};

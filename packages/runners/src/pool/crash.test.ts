@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { runnerBusyCondition } from '@tartan/api';
+import { faultyCalls } from './testing/faulty-calls.ts';
+import { setStage, type Stage } from './testing/stage.ts';
+
+type Step = (seconds: number, by: number) => Promise<void>;
+interface Part {
+  readonly what: string;
+  /** Ends as it began. */
+  readonly play: (stage: Stage, step: Step) => Promise<void>;
+}
+
+const parts: readonly Part[] = [
+  {
+    what: 'a pool is made, and deleted',
+    play: async (stage, step) => {
+      await stage.addPool(1, 'other');
+      await step(50, 10);
+      await stage.deletePool('other');
+      await step(70, 10);
+      assert.equal(await stage.pool('other'), undefined);
+    },
+  },
+  {
+    what: 'a job is done, and its runner replaced',
+    play: async (stage, step) => {
+      const reaped = (await stage.pool())?.status?.reaped ?? 0;
+      const job = stage.queueJob();
+      await step(90, 10);
+      assert.equal(job.conclusion, 'success');
+      assert.equal((await stage.pool())?.status?.reaped, reaped + 1, 'each is counted once');
+    },
+  },
+  {
+    what: 'the pool shrinks by a runner that does not notice, and grows again',
+    play: async (stage, step) => {
+      stage.settings.notices = false;
+      await stage.setSpec({ replicas: 0 });
+      await step(240, 40);
+      assert.deepEqual(await stage.pods(), []);
+      stage.settings.notices = true;
+      await stage.setSpec({ replicas: 1 });
+      await step(50, 10);
+    },
+  },
+];
+
+/** No double runner, none lost, no Secret, account or registration left over. */
+const isWhole = async (stage: Stage): Promise<void> => {
+  const pods = await stage.pods();
+  const busy = pods.map(({ status }) => status?.conditions?.find(({ type }) => type === runnerBusyCondition)?.status);
+  assert.deepEqual(busy, ['False'], 'one Pod, and it waits for a job');
+  const names = pods.map(({ metadata }) => metadata.name);
+  assert.deepEqual(
+    (await stage.secrets()).map(({ metadata }) => metadata.name),
+    names,
+  );
+  assert.deepEqual(
+    (await stage.accounts()).map(({ metadata }) => metadata.name),
+    names,
+  );
+  assert.deepEqual(
+    stage.github.runners().map(({ name }) => name),
+    names,
+  );
+  assert.deepEqual([stage.killed, stage.github.lostJobs()], [[], []]);
+};
+
+/** Plays a part while a call goes wrong. Answers how many calls there were, and which one it was. */
+const playWith = async (stage: Stage, part: Part, at: number, fault: 'crash' | 'lost' | 'none') => {
+  const calls = faultyCalls(at, fault);
+  let process = await stage.start(calls.between, calls.onFetch);
+  let isReplaced = false;
+  await part.play(stage, async (seconds, by) => {
+    for (let passed = 0; passed < seconds; passed += by) {
+      if (calls.isDead && !isReplaced) {
+        isReplaced = true;
+        await process.stop();
+        process = await stage.start();
+      }
+      await stage.pass(by, by);
+    }
+  });
+  await isWhole(stage);
+  await process.stop();
+  return calls.names;
+};
+
+describe('whatever call goes wrong', () => {
+  let stage: Stage;
+  before(async () => {
+    stage = await setStage({ macs: 1, slots: 4 });
+    await stage.addSecret();
+    stage.settings.jobMs = 20_000;
+    await stage.addPool(1);
+    const process = await stage.start();
+    await stage.pass(40, 10);
+    await process.stop();
+  });
+  after(() => stage.end());
+
+  for (const part of parts)
+    for (const fault of ['crash', 'lost'] as const)
+      test(`${part.what}: ${fault}`, async () => {
+        const calls = await playWith(stage, part, 0, 'none');
+        for (const [index, call] of calls.entries()) {
+          // Whoever dies after having read leaves what whoever died after the write before has left.
+          if (call.includes('GET ')) continue;
+          try {
+            await playWith(stage, part, index + 1, fault);
+          } catch (error) {
+            throw new Error(`call ${index + 1}, ${call}`, { cause: error });
+          }
+        }
+      });
+});

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { Pass } from './testing/model/controller.ts';
+import { type ModelWorld, modelWorld } from './testing/model/world.ts';
+
+/** Something that happens to a pool. */
+type Step = (world: ModelWorld) => void;
+
+const one = <T>(weight: number, of: fc.Arbitrary<T>, name: string, step: (value: T) => Step) => ({
+  weight,
+  arbitrary: of.map((value) => Object.assign(step(value), { toString: () => `${name} ${String(value)}` })),
+});
+const mac = fc.nat(7);
+const nothing = fc.constant('');
+/** Rounds bring a pool forward; looks and calls apart let the world change in between; the rest is what happens meanwhile. */
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  one(16, nothing, 'round', () => (world) => world.round()),
+  one(8, nothing, 'sync', () => (world) => world.sync()),
+  one(14, fc.integer({ min: 1, max: 12 }), 'work', (calls) => (world) => world.work(calls)),
+  one(14, fc.constantFrom(1, 2, 5, 12, 30), 'pass', (ticks) => (world) => world.pass(ticks)),
+  one(3, nothing, 'crash', () => (world) => world.crash()),
+  one(3, nothing, 'call arrives', () => (world) => world.arrive()),
+  one(2, nothing, 'crash in registration', () => (world) => world.crashInRegistration()),
+  one(2, nothing, 'freeze in delete', () => (world) => world.freezeInDelete()),
+  one(
+    6,
+    fc.constantFrom('surplus' as const, 'image' as const, 'drain' as const),
+    'rush',
+    (why) => (world) => world.rush(why),
+  ),
+  one(6, fc.tuple(mac, fc.constantFrom(2, 10, 30)), 'blink', (blink) => (world) => world.blink(...blink)),
+  one(8, fc.integer({ min: 1, max: 3 }), 'jobs', (jobs) => (world) => void (world.github.queued += jobs)),
+  one(6, fc.nat(6), 'replicas', (replicas) => (world) => world.server.setPool({ replicas })),
+  one(2, fc.integer({ min: 1, max: 3 }), 'image', (image) => (world) => world.server.setPool({ image })),
+  one(4, fc.tuple(mac, fc.boolean()), 'agent', (up) => (world) => world.setUp(...up)),
+  one(4, fc.tuple(mac, fc.boolean()), 'cordon', (cordon) => (world) => world.cordon(...cordon)),
+  one(1, mac, 'vanish', (index) => (world) => world.vanish(index)),
+  one(1, nothing, 'join', () => (world) => world.join()),
+  one(3, fc.boolean(), 'out', (isOut) => (world) => void Object.assign(world.github, { isOut })),
+  one(3, fc.boolean(), 'lies', (isLying) => (world) => void Object.assign(world.github, { isLying })),
+  one(1, fc.nat(9), 'remove runner', (index) => (world) => world.removeRunner(index)),
+  one(1, nothing, 'delete pool', () => (world) => world.server.deletePool()),
+);
+
+const anyHistory = fc.array(anyStep, { maxLength: 80, size: 'max' });
+const anySize = fc.record({
+  seed: fc.nat(),
+  macs: fc.integer({ min: 1, max: 3 }),
+  replicas: fc.nat(6),
+  maxConcurrentPercent: fc.constantFrom(5, 34, 50),
+});
+
+/** A plan, held against what it was made of. */
+const check = ({ snapshot, plan }: Pass): void => {
+  const { pods, pool, github } = snapshot;
+  const pod = (uid: string) => {
+    const found = pods.find((each) => each.uid === uid);
+    assert.ok(found, 'nobody is touched who was not seen');
+    return found;
+  };
+  const leaving = [...plan.retire, ...plan.remove].map(({ uid }) => uid);
+  const touched = [...leaving, ...plan.register, ...plan.reap];
+  assert.equal(new Set(touched).size, touched.length, 'one thing at a time for each');
+
+  for (const uid of plan.retire.map((each) => each.uid)) {
+    const { node, phase, job, deletedAt } = pod(uid);
+    assert.ok(deletedAt === undefined && node.kind === 'there' && node.isHeard, 'its agent is heard');
+    assert.ok(job === 'none' || (phase === 'pending' && job === 'unknown'), 'unknown is busy');
+  }
+  if (github === 'unusable') assert.deepEqual([plan.retire, plan.register], [[], []], 'without GitHub all stay');
+  if (pool.isDeleting) assert.deepEqual([plan.create, plan.register], [0, []], 'what goes is not filled');
+
+  const rolled = plan.retire.filter(({ because }) => because === 'stale image').length;
+  if (rolled > 0) checkCap(snapshot, new Set(leaving));
+};
+
+/** No more places than the cap are without somebody who works, could work, or has not been rolled yet. */
+const checkCap = ({ pods, pool }: Pass['snapshot'], leaving: ReadonlySet<string>): void => {
+  const live = pods.filter(
+    ({ deletedAt, phase, node }) => deletedAt === undefined && phase !== 'ended' && node.kind !== 'gone',
+  );
+  const good = live.filter(
+    ({ uid, isStale, retiredAt, phase, job }) =>
+      job === 'started' ||
+      (!leaving.has(uid) && retiredAt === undefined && (isStale || (phase === 'running' && job === 'none'))),
+  );
+  // Whoever finds no room was no runner before either, unless it waits for the place of one that was taken.
+  const homeless = live.filter(
+    ({ uid, node, isStale }) => !isStale && !leaving.has(uid) && node.kind === 'unbound' && node.noRoom,
+  );
+  const going = pods.filter(({ deletedAt, phase }) => deletedAt !== undefined && phase !== 'ended');
+  const without = pool.replicas - good.length - Math.max(0, homeless.length - going.length);
+  const cap = Math.max(1, Math.floor((pool.replicas * pool.maxConcurrentPercent) / 100));
+  assert.ok(without <= cap, `${without} without a runner, where ${cap} may be`);
+};
+
+const play = (size: Parameters<typeof modelWorld>[0], history: readonly Step[]): ModelWorld => {
+  const world = modelWorld(size);
+  for (const step of history) step(world);
+  return world;
+};
+
+describe('a pool, whatever happens', () => {
+  it('never deletes a Pod with a job, makes no more than wanted, and keeps to its cap', () => {
+    fc.assert(
+      fc.property(anySize, anyHistory, (size, history) => {
+        const world = play(size, history);
+        assert.deepEqual(world.wrongs, []);
+        for (const pass of world.passes) check(pass);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('comes to rest as wanted once the world does, and goes when it is deleted', () => {
+    fc.assert(
+      fc.property(anySize, anyHistory, (size, history) => {
+        const world = play(size, history);
+        world.calmDown();
+        for (let rounds = 0; rounds < 400 && !world.isSettled(); rounds += 1) {
+          world.deleteMute();
+          world.round();
+        }
+        assert.deepEqual(world.wrongs, []);
+        assert.ok(world.isSettled(), world.describe());
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

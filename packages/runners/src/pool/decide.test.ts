@@ -1,0 +1,276 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { decide } from './decide.ts';
+import type { Plan } from './plan.ts';
+import type { Snapshot } from './snapshot.ts';
+import {
+  ago,
+  bare,
+  busy,
+  cordonedMac,
+  ended,
+  going,
+  goneMac,
+  mac,
+  minute,
+  noRoom,
+  now,
+  pending,
+  retired,
+  silentMac,
+  snapshotOf,
+  stale,
+  unbound,
+  warm,
+} from './testing/snapshots.ts';
+
+/** `make 2`, `register a`, `retire a (surplus)`, `remove a (settled)`, `reap a`: what is done, and nothing else. */
+const sketch = (plan: Plan): string =>
+  [
+    plan.addFinalizer && 'hold',
+    plan.create > 0 && `make ${plan.create}`,
+    ...plan.register.map((uid) => `register ${uid}`),
+    ...plan.retire.map(({ uid, because }) => `retire ${uid} (${because})`),
+    ...plan.remove.map(({ uid, because }) => `remove ${uid} (${because})`),
+    ...plan.reap.map((uid) => `reap ${uid}`),
+    ...plan.removeAccounts.map((name) => `forget ${name}`),
+    plan.removeFinalizer && 'let go',
+  ]
+    .filter(Boolean)
+    .join(', ');
+
+const unusable = { github: 'unusable' } as const;
+const deleting = { isDeleting: true } as const;
+const three = [warm('a', stale), warm('b', stale), warm('c', stale)];
+
+const tables: Record<string, [string, Snapshot, string][]> = {
+  'how many there are': [
+    ['as wanted', snapshotOf([warm('a'), busy('b')]), ''],
+    ['none, and none wanted', snapshotOf([]), ''],
+    ['too few', snapshotOf([warm('a')], { replicas: 3 }), 'make 2'],
+    ['one that has ended takes no place', snapshotOf([ended('a'), warm('b')]), 'make 1, reap a'],
+    ['nor does one that is being deleted', snapshotOf([going('a'), warm('b')]), 'make 1'],
+    ['a retired one does until it has ended', snapshotOf([retired('a', 1), warm('b')]), ''],
+    ['without GitHub none is made', snapshotOf([], { replicas: 3, hasGitHub: false }, unusable), ''],
+    ['in an outage they are made all the same', snapshotOf([], { replicas: 1 }, unusable), 'make 1'],
+    ['the finalizer comes before the first', snapshotOf([], { replicas: 3, hasFinalizer: false }), 'hold'],
+    ['accounts without a Pod go', snapshotOf([], {}, { idleAccounts: ['x'] }), 'forget x'],
+  ],
+  'who gets a runner': [
+    ['one that has a Mac', snapshotOf([bare('a')]), 'register a'],
+    ['not one that has none', snapshotOf([unbound('a')]), ''],
+    ['not in an outage', snapshotOf([bare('a')], {}, unusable), ''],
+    ['one that runs and lacks its mark', snapshotOf([warm('a', { runnerID: undefined })]), 'register a'],
+    ['not one that goes', snapshotOf([bare('a')], { replicas: 0 }), 'remove a (never had a runner)'],
+    [
+      'one with an old image whose turn has not come',
+      snapshotOf([bare('a', stale), bare('b')]),
+      'register a, register b',
+    ],
+  ],
+  'too many': [
+    ['an idle one is retired', snapshotOf([warm('a'), busy('b')], { replicas: 1 }), 'retire a (surplus)'],
+    ['none with a job', snapshotOf([busy('a'), busy('b')], { replicas: 0 }), ''],
+    ['none of which nobody knows', snapshotOf([warm('a', { job: 'unknown' })], { replicas: 0 }), ''],
+    ['none on a Mac that is not heard', snapshotOf([warm('a', { node: silentMac })], { replicas: 0 }), ''],
+    ['none in an outage', snapshotOf([warm('a')], { replicas: 0 }, unusable), ''],
+    [
+      'one without a runner, also in an outage',
+      snapshotOf([warm('a'), bare('b')], { replicas: 1 }, unusable),
+      'remove b (never had a runner)',
+    ],
+    [
+      'the least useful',
+      snapshotOf([warm('a'), pending('b'), warm('c', { createdAt: ago(1) })], { replicas: 1 }),
+      'retire b (surplus), retire c (surplus)',
+    ],
+    ['those that are retired go already', snapshotOf([retired('a', 1), warm('b')], { replicas: 1 }), ''],
+    [
+      'so do those that drain',
+      snapshotOf([warm('a', { node: cordonedMac }), pending('b')], { replicas: 1 }),
+      'retire a (node drains)',
+    ],
+    [
+      'so do those whose Mac is gone',
+      snapshotOf([warm('a', { node: goneMac }), warm('b')], { replicas: 1 }),
+      'remove a (node is gone)',
+    ],
+  ],
+  'a Mac that drains': [
+    [
+      'idle ones are retired at once',
+      snapshotOf([warm('a', { node: cordonedMac }), pending('b', { node: cordonedMac })]),
+      'retire b (node drains), retire a (node drains)',
+    ],
+    ['one without a runner goes', snapshotOf([bare('a', { node: cordonedMac })]), 'remove a (never had a runner)'],
+    ['one with a job finishes it', snapshotOf([busy('a', { node: cordonedMac })]), ''],
+    [
+      'nobody goes who cannot be heard',
+      snapshotOf([warm('a', { node: mac({ isHeard: false, isDraining: true }) })]),
+      '',
+    ],
+    ['nobody goes in an outage', snapshotOf([warm('a', { node: cordonedMac })], {}, unusable), ''],
+  ],
+  'a new image': [
+    ['one at a time in a small pool', snapshotOf(three), 'retire a (stale image)'],
+    [
+      'as many as the percentage says',
+      snapshotOf(three, { maxConcurrentPercent: 70 }),
+      'retire a (stale image), retire b (stale image)',
+    ],
+    ['those with a job finish it', snapshotOf([busy('a', stale), warm('b', stale)]), 'retire b (stale image)'],
+    ['one that is retired is waited for', snapshotOf([retired('a', 1, stale), warm('b', stale)]), ''],
+    [
+      'but not once it has a job after all',
+      snapshotOf([retired('a', 1, { ...stale, job: 'started' }), warm('b', stale)]),
+      'retire b (stale image)',
+    ],
+    [
+      'so is one that drains, whatever its image',
+      snapshotOf([warm('a', { node: cordonedMac }), warm('b', stale)]),
+      'retire a (node drains)',
+    ],
+    ['so is its successor, made', snapshotOf([warm('b', stale)], { replicas: 2 }), 'make 1'],
+    ['without a runner', snapshotOf([bare('a'), warm('b', stale)]), 'register a'],
+    ['that boots', snapshotOf([pending('a'), warm('b', stale)]), ''],
+    ['that has not said a word', snapshotOf([warm('a', { job: 'unknown' }), warm('b', stale)]), ''],
+    ['and goes on when it is warm', snapshotOf([warm('a'), warm('b', stale)]), 'retire b (stale image)'],
+    ['or has a job', snapshotOf([busy('a'), warm('b', stale)]), 'retire b (stale image)'],
+    [
+      'one whose Mac is gone is one less',
+      snapshotOf([warm('a', { node: goneMac }), warm('b', stale)]),
+      'remove a (node is gone)',
+    ],
+    [
+      'those that never started go first',
+      snapshotOf([warm('a', stale), bare('b', stale)]),
+      'remove b (never had a runner)',
+    ],
+    ['they count, too', snapshotOf([bare('a', stale), bare('b', stale)]), 'register b, remove a (never had a runner)'],
+    [
+      'those without a Mac before them',
+      snapshotOf([bare('a', stale), unbound('b', stale)]),
+      'register a, remove b (never had a runner)',
+    ],
+    [
+      'one for which there is no room holds up nothing',
+      snapshotOf([unbound('a', { node: noRoom }), warm('b', stale)]),
+      'retire b (stale image)',
+    ],
+    [
+      'unless it waits for the place of one that goes',
+      snapshotOf([going('x'), unbound('a', { node: noRoom }), warm('b', stale)], { replicas: 2 }),
+      '',
+    ],
+    [
+      'one that is too many leaves the others as they are',
+      snapshotOf([...three, warm('d', stale)], { replicas: 3 }),
+      'retire a (surplus), retire b (stale image)',
+    ],
+    [
+      'so does one that drains',
+      snapshotOf([warm('a', { ...stale, node: cordonedMac }), warm('b', stale)]),
+      'retire a (node drains)',
+    ],
+    [
+      'nothing in an outage but what never started',
+      snapshotOf([warm('a', stale), bare('b', stale)], {}, unusable),
+      'remove b (never had a runner)',
+    ],
+  ],
+  'a retired one': [
+    ['gets time to end by itself', snapshotOf([retired('a', 1.9)]), ''],
+    ['goes when it has not', snapshotOf([retired('a', 2)]), 'remove a (settled)'],
+    ['stays when it shows a job', snapshotOf([retired('a', 60, { job: 'started' })]), ''],
+    ['stays when nobody knows', snapshotOf([retired('a', 60, { job: 'unknown' })]), ''],
+    ['stays when its Mac is not heard', snapshotOf([retired('a', 60, { node: silentMac })]), ''],
+    [
+      'stays when its Mac has just come back',
+      snapshotOf([retired('a', 60, { node: mac({ heardSince: ago(1.9) }) })]),
+      '',
+    ],
+    [
+      'stays when nobody knows since when its Mac is heard',
+      snapshotOf([retired('a', 60, { node: mac({ heardSince: undefined }) })]),
+      '',
+    ],
+    [
+      'goes when that is long enough ago',
+      snapshotOf([retired('a', 60, { node: mac({ heardSince: ago(2) }) })]),
+      'remove a (settled)',
+    ],
+    ['goes when it never started', snapshotOf([pending('a', { retiredAt: ago(2) })]), 'remove a (settled)'],
+    ['goes in an outage', snapshotOf([retired('a', 2)], {}, unusable), 'remove a (settled)'],
+    [
+      'goes when its Mac is gone',
+      snapshotOf([retired('a', 0, { job: 'started', node: goneMac })]),
+      'remove a (node is gone)',
+    ],
+  ],
+  'one whose Mac is gone': [
+    ['goes, whatever it had', snapshotOf([busy('a', { node: goneMac })]), 'remove a (node is gone)'],
+    ['goes in an outage', snapshotOf([bare('a', { node: goneMac })], {}, unusable), 'remove a (node is gone)'],
+    ['is not deleted twice', snapshotOf([going('a', { node: goneMac })], { replicas: 0 }), ''],
+  ],
+  'a pool that is deleted': [
+    ['retires the idle', snapshotOf([warm('a'), busy('b')], deleting), 'retire a (pool is deleted)'],
+    [
+      'deletes whoever has no runner, and registers nobody',
+      snapshotOf([bare('a'), unbound('b')], deleting),
+      'remove b (never had a runner), remove a (never had a runner)',
+    ],
+    ['makes none', snapshotOf([busy('a')], { ...deleting, replicas: 3 }), ''],
+    ['waits for jobs', snapshotOf([busy('a'), going('b')], deleting), ''],
+    ['waits for the retired', snapshotOf([retired('a', 1)], deleting), ''],
+    ['waits for what nobody knows', snapshotOf([warm('a', { job: 'unknown' })], deleting), ''],
+    ['waits for GitHub', snapshotOf([warm('a')], deleting, unusable), ''],
+    ['writes down who has ended first', snapshotOf([ended('a')], deleting), 'reap a'],
+    ['is let go when the rest is being deleted', snapshotOf([going('a')], deleting), 'let go'],
+    ['is let go when nobody is left', snapshotOf([], deleting), 'let go'],
+    ['that nobody holds is not held', snapshotOf([], { ...deleting, hasFinalizer: false }), ''],
+  ],
+};
+
+for (const [name, table] of Object.entries(tables))
+  describe(name, () => {
+    for (const [row, snapshot, expected] of table)
+      it(`${row}: ${expected || 'nothing'}`, () => {
+        assert.equal(sketch(decide(snapshot)), expected);
+      });
+  });
+
+describe('when to look again', () => {
+  const at = (snapshot: Snapshot): number | undefined => decide(snapshot).lookAgainAt;
+  const table: [string, Snapshot, number | undefined][] = [
+    ['never, when all is quiet', snapshotOf([warm('a'), busy('b'), ended('c')]), undefined],
+    ['when a retired one has settled', snapshotOf([retired('a', 1), retired('b', 0.5)]), now + minute],
+    [
+      'when its Mac has been heard for long enough',
+      snapshotOf([retired('a', 9, { node: mac({ heardSince: ago(1) }) })]),
+      now + minute,
+    ],
+    ['not for one that has settled and stays', snapshotOf([retired('a', 9, { job: 'started' })]), undefined],
+    ['when a Pod that starts is stuck', snapshotOf([pending('a', { boundAt: ago(3) })]), now + 7 * minute],
+    ['when a Pod that goes is stuck', snapshotOf([going('a', { deletedAt: ago(3) })]), now + 7 * minute],
+    [
+      'when a Pod that is silent is stuck',
+      snapshotOf([warm('a', { job: 'unknown', runningSince: ago(3) })]),
+      now + 7 * minute,
+    ],
+    ['at once, when the pool is held', snapshotOf([], { hasFinalizer: false }), now],
+  ];
+  for (const [name, snapshot, expected] of table) it(name, () => assert.equal(at(snapshot), expected));
+
+  it('at once, when more have ended than are written down at a time: the oldest come first (seed 003)', () => {
+    const pods = Array.from({ length: 504 }, (_, index) => ended(`p${index}`, { createdAt: ago(index) }));
+    const { reap, lookAgainAt } = decide(snapshotOf(pods, { replicas: 0 }));
+    assert.equal(reap.length, 50);
+    assert.equal(reap[0], 'p503');
+    assert.equal(lookAgainAt, now);
+  });
+
+  it('by the times that it is told', () => {
+    const limits = { settleMs: minute, stuckAfterMs: minute };
+    assert.equal(sketch(decide(snapshotOf([retired('a', 1)]), limits)), 'remove a (settled)');
+  });
+});

@@ -1,0 +1,129 @@
+import {
+  annotations,
+  goldenLabelOf,
+  inTheGuest,
+  labels,
+  labelValues,
+  macTaint,
+  type RunnerPool,
+  runnerPool,
+  runnerVariables,
+  secretKeys,
+  secretNames,
+} from '@tartan/api';
+import {
+  controllerReference,
+  type Secret as Hidden,
+  type Live,
+  type ObjectMeta,
+  type OwnerReference,
+  pods,
+  type secrets,
+} from '@tartan/kube';
+import type { Pod, ServiceAccount } from './objects.ts';
+
+type Secret = NonNullable<(typeof secrets)['ofType']>;
+
+/** What a pool makes: a ServiceAccount and a Pod of one name, and the Secret that the Pod waits for. */
+
+export const accountOf = (pool: Live<RunnerPool>, name: string): ServiceAccount => ({
+  apiVersion: 'v1',
+  kind: 'ServiceAccount',
+  metadata: metadataOf(pool, name),
+  automountServiceAccountToken: false,
+});
+
+export const podOf = (pool: Live<RunnerPool>, name: string): Pod => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: metadataOf(pool, name),
+  spec: {
+    restartPolicy: 'Never',
+    serviceAccountName: name,
+    automountServiceAccountToken: false,
+    nodeSelector: {
+      [labels.os]: labelValues.os,
+      [labels.runtime]: labelValues.runtime,
+      [labels.fleet]: pool.spec.fleetSelector,
+    },
+    tolerations: [{ key: macTaint.key, operator: 'Exists', effect: macTaint.effect }],
+    ...preferring(goldenLabelOf(pool.spec.image)),
+    containers: [
+      {
+        name: containerName,
+        image: pool.spec.image,
+        env: variablesOf(pool, name),
+        resources: resourcesOf(pool),
+        volumeMounts: [{ name: inTheGuest.shares.runner, mountPath: `/${inTheGuest.shares.runner}`, readOnly: true }],
+      },
+    ],
+    volumes: [
+      {
+        name: inTheGuest.shares.runner,
+        projected: {
+          sources: [
+            {
+              secret: {
+                name: secretNames.runner(name),
+                items: [{ key: secretKeys.runner.jitConfig, path: inTheGuest.jitConfig }],
+              },
+            },
+          ],
+        },
+      },
+    ],
+  },
+});
+
+/** It goes with its Pod. */
+export const secretOf = (pod: Live<Pod>, runnerID: number, jitConfig: Hidden): Secret => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: {
+    name: secretNames.runner(pod.metadata.name),
+    namespace: pod.metadata.namespace ?? '',
+    labels: { ...pod.metadata.labels },
+    annotations: { [annotations.runnerID]: String(runnerID) },
+    ownerReferences: [notBlocking(controllerReference(pod, pods))],
+  },
+  type: 'Opaque',
+  data: { [secretKeys.runner.jitConfig]: Buffer.from(jitConfig.reveal()).toString('base64') },
+});
+
+export const containerName = 'runner';
+
+const metadataOf = (pool: Live<RunnerPool>, name: string): ObjectMeta => ({
+  name,
+  namespace: pool.metadata.namespace ?? '',
+  labels: { [labels.runner]: 'true', [labels.runnerPool]: pool.metadata.name },
+  ownerReferences: [notBlocking(controllerReference(pool, runnerPool.resource))],
+});
+
+/**
+ * A deletion of the pool with `--cascade=foreground` would take at once what blocks it, Pods with a job among them. What does not block
+ * is left until the pool itself is gone, and that waits for our finalizer.
+ */
+const notBlocking = (reference: OwnerReference): OwnerReference => ({ ...reference, blockOwnerDeletion: false });
+
+/** As much as is asked for, and no more: a virtual machine takes all of it at once. */
+const resourcesOf = ({ spec: { podCPUMilli, podMemoryMB } }: RunnerPool) => {
+  const wanted = { cpu: `${podCPUMilli}m`, memory: `${podMemoryMB}Mi` };
+  return { requests: wanted, limits: wanted };
+};
+
+const variablesOf = ({ metadata, spec: { idleTimeoutSeconds } }: Live<RunnerPool>, name: string) => [
+  { name: runnerVariables.pool, value: metadata.name },
+  { name: runnerVariables.podName, value: name },
+  { name: runnerVariables.podUID, valueFrom: { fieldRef: { fieldPath: 'metadata.uid' } } },
+  { name: runnerVariables.printLog, value: '1' },
+  ...(idleTimeoutSeconds > 0 ? [{ name: runnerVariables.idleTimeoutSeconds, value: String(idleTimeoutSeconds) }] : []),
+];
+
+/** Preferred and no more: a Pod that waits for the best Mac while another is free helps nobody. */
+const preferring = (label: string | undefined): Pick<NonNullable<Pod['spec']>, 'affinity'> => {
+  if (label === undefined) return {};
+  const preference = { matchExpressions: [{ key: label, operator: 'Exists' as const }] };
+  return {
+    affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, preference }] } },
+  };
+};

@@ -1,0 +1,285 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { runnerPool, type RunnerPoolStatus } from '@tartan/api';
+import { getCondition } from '@tartan/kube';
+import { timestamp } from '@tartan/kube/clock';
+import type { Snapshot } from './snapshot.ts';
+import { type About, statusOf } from './status.ts';
+import {
+  ago,
+  bare,
+  busy,
+  ended,
+  going,
+  goneMac,
+  minute,
+  noRoom,
+  now,
+  pending,
+  retired,
+  silentMac,
+  snapshotOf,
+  stale,
+  unbound,
+  warm,
+} from './testing/snapshots.ts';
+
+const about: About = { name: 'macos', image: 'new', generation: 3, github: undefined, queue: undefined };
+const none = { observedGeneration: -1 };
+const say = (
+  type: string,
+  snapshot: Snapshot,
+  previous: RunnerPoolStatus = none,
+  rest: Partial<About> = {},
+): string => {
+  const { conditions } = statusOf(previous, snapshot, { ...about, ...rest });
+  const { status, reason, message } = getCondition(conditions, type) ?? {};
+  return `${status} ${reason}: ${message}`;
+};
+
+describe('the numbers of a pool', () => {
+  it('put every living Pod under one word', () => {
+    const pods = [
+      warm('a'),
+      busy('b', stale),
+      warm('silent Mac', { node: silentMac }),
+      pending('c'),
+      unbound('d'),
+      warm('not a word', { job: 'unknown' }),
+      retired('e', 1),
+      retired('f', 1, { job: 'started' }),
+      busy('g', { node: goneMac }),
+      ended('h'),
+      going('i', stale),
+    ];
+    const { replicas, warm: waiting, busy: working, retiring, stale: old } = statusOf(none, snapshotOf(pods), about);
+    assert.deepEqual([replicas, waiting, working, retiring, old], [9, 1, 3, 2, 1]);
+  });
+
+  it('are said when they are zero, and what nobody knows is left out', () => {
+    const { conditions: _, ...status } = statusOf(undefined, snapshotOf([]), about);
+    assert.deepEqual(status, {
+      observedGeneration: 3,
+      replicas: 0,
+      selector: 'tuist.dev/runner=true,tuist.dev/runner-pool=macos',
+      warm: 0,
+      busy: 0,
+      retiring: 0,
+      stale: 0,
+      stuck: 0,
+      reaped: 0,
+      observedImage: 'new',
+    });
+  });
+
+  it('keep what was written of those that have ended', () => {
+    const finished = [{ name: 'x', uid: 'x' }];
+    const status = statusOf({ ...none, finished, reaped: 7 }, snapshotOf([]), about);
+    assert.deepEqual([status.finished, status.reaped], [finished, 7]);
+  });
+
+  it('are the same at another time, when nothing happens', () => {
+    const snapshot = snapshotOf([warm('a'), busy('b', stale), pending('c'), going('d', { deletedAt: ago(20) })]);
+    const queue = { jobs: 2, oldestSince: ago(30), observedAt: now };
+    const status = statusOf(none, snapshot, { ...about, queue });
+    assert.deepEqual(statusOf(status, { ...snapshot, now: now + minute }, { ...about, queue }), status);
+  });
+
+  it('name the new image when nobody has another one any more', () => {
+    const before = { ...none, observedImage: 'old' };
+    assert.equal(statusOf(before, snapshotOf([warm('a', stale)]), about).observedImage, 'old');
+    assert.equal(statusOf(before, snapshotOf([warm('a'), ended('b', stale)]), about).observedImage, 'new');
+    assert.equal('observedImage' in statusOf(none, snapshotOf([warm('a', stale)]), about), false);
+  });
+
+  it('are what the server takes', () => {
+    const queue = { jobs: 2, oldestSince: ago(30), observedAt: now };
+    const status = statusOf(none, snapshotOf([busy('a'), going('b', { deletedAt: ago(30) })]), { ...about, queue });
+    assert.deepEqual(runnerPool.status?.parse(status), status);
+  });
+});
+
+describe('Ready', () => {
+  const unusable = { github: 'unusable' } as const;
+  const table: [string, Snapshot, string][] = [
+    [
+      'all as wanted',
+      snapshotOf([warm('a'), warm('b'), busy('c')]),
+      'True Converged: 3 Pods: 2 wait for a job and 1 is busy.',
+    ],
+    ['none wanted', snapshotOf([]), 'True Converged: No runners are wanted.'],
+    ['all as wanted, in an outage', snapshotOf([warm('a')], {}, unusable), 'True Converged: 1 Pod: 1 waits for a job.'],
+    ['none yet', snapshotOf([], { replicas: 2 }), 'False Filling: There are no Pods. 2 are wanted.'],
+    [
+      'one starts',
+      snapshotOf([warm('a'), bare('b')]),
+      'False Filling: 2 Pods: 1 waits for a job and 1 starts. 2 are wanted.',
+    ],
+    [
+      'one runs and has not said a word',
+      snapshotOf([warm('a', { job: 'unknown' })]),
+      'False Filling: 1 Pod: 1 starts. 1 is wanted.',
+    ],
+    [
+      'one is about to go',
+      snapshotOf([warm('a'), retired('b', 1)]),
+      'False Filling: 2 Pods: 1 waits for a job and 1 is about to go. 2 are wanted.',
+    ],
+    [
+      'one is on a Mac that does not answer',
+      snapshotOf([warm('a', { node: silentMac })]),
+      'False Filling: 1 Pod: 1 is busy. 1 is wanted. On a Mac that does not answer: macos-runner-a.',
+    ],
+    [
+      'no room',
+      snapshotOf([warm('a'), unbound('b', { node: noRoom, boundAt: ago(5) }), unbound('c', { node: noRoom })]),
+      'False NoRoom: 3 Pods: 1 waits for a job and 2 start. For 2 Pods there is no room on the Macs of the fleet, macos-runner-b since 2026-01-01T11:55:00Z: it takes more Macs, or fewer replicas. 3 are wanted.',
+    ],
+    [
+      'too many',
+      snapshotOf([busy('a'), busy('b')], { replicas: 1 }),
+      'False Draining: 2 Pods: 2 are busy. 1 is wanted. Those with a job finish it.',
+    ],
+    [
+      'a roll',
+      snapshotOf([warm('a', stale), busy('b', stale), pending('c')]),
+      'False Rolling: 2 of 3 have another image. 1 is busy, and finishes first. Being replaced: 1, at most 1 at a time.',
+    ],
+    [
+      'an outage',
+      snapshotOf([warm('a'), bare('b')], {}, unusable),
+      'False GitHubUnavailable: 2 Pods: 1 waits for a job and 1 starts. They stay. 2 are wanted. See GitHubReachable.',
+    ],
+    [
+      'no GitHub',
+      snapshotOf([], { hasGitHub: false }, unusable),
+      'False NoGitHub: Nobody knows where the runners belong: set spec.github.',
+    ],
+    [
+      'a deletion',
+      snapshotOf([busy('a'), retired('b', 1)], { isDeleting: true }),
+      'False Deleting: 2 Pods: 1 is busy and 1 is about to go.',
+    ],
+    [
+      'a deletion in an outage',
+      snapshotOf([warm('a')], { isDeleting: true }, unusable),
+      'False Deleting: 1 Pod: 1 waits for a job. 1 Pod without a job can only go when GitHub answers: see GitHubReachable.',
+    ],
+  ];
+  for (const [name, snapshot, expected] of table) it(name, () => assert.equal(say('Ready', snapshot), expected));
+});
+
+describe('GitHubReachable', () => {
+  it('says what went wrong, and until when nobody asks', () => {
+    const github = { reason: 'RateLimited', message: 'GitHub asks to wait.', retryAt: now } as const;
+    const expected = 'False RateLimited: GitHub asks to wait. Not asked again before 2026-01-01T12:00:00Z.';
+    assert.equal(say('GitHubReachable', snapshotOf([]), none, { github }), expected);
+    assert.equal(say('GitHubReachable', snapshotOf([])), 'True Reachable: It did the last time.');
+  });
+
+  it('says nothing of a GitHub that is not named any more', () => {
+    const before = statusOf(none, snapshotOf([]), about);
+    const { conditions } = statusOf(before, snapshotOf([], { hasGitHub: false }), about);
+    assert.equal(getCondition(conditions, 'GitHubReachable'), undefined);
+  });
+});
+
+describe('JobsWaiting', () => {
+  const waiting = (minutes: number, jobs = 1) => ({
+    queue: { jobs, oldestSince: ago(minutes), observedAt: now },
+  });
+  const said = (reason: string, status: 'True' | 'False' | 'Unknown', minutes: number): RunnerPoolStatus => ({
+    ...none,
+    conditions: [
+      {
+        type: 'JobsWaiting',
+        status,
+        reason,
+        message: '',
+        lastTransitionTime: timestamp(ago(minutes)),
+      },
+    ],
+  });
+  const reason = (...args: Parameters<typeof say> extends [string, ...infer Rest] ? Rest : never): string =>
+    say('JobsWaiting', ...args).split(':')[0] ?? '';
+  const full = snapshotOf([busy('a'), pending('b')]);
+  const free = snapshotOf([busy('a'), warm('b')]);
+  const table: [string, Snapshot, RunnerPoolStatus, Partial<About>, string][] = [
+    ['nobody told', free, none, {}, 'Unknown Unknown'],
+    ['none', free, none, waiting(0, 0), 'False NoneWaiting'],
+    ['nobody is free', full, none, waiting(0), 'True Saturated'],
+    ['nobody is there', snapshotOf([]), none, waiting(0), 'True Saturated'],
+    ['somebody is free, at the first look', free, none, waiting(30), 'False NoneWaiting'],
+    ['somebody is free, and the job is new', free, said('NoneWaiting', 'False', 99), waiting(1), 'False NoneWaiting'],
+    ['somebody has just become free', free, said('Saturated', 'True', 99), waiting(30), 'False NoneWaiting'],
+    ['a minute ago', free, said('NoneWaiting', 'False', 1), waiting(30), 'False NoneWaiting'],
+    ['both for two minutes', free, said('NoneWaiting', 'False', 2), waiting(2), 'True Starved'],
+    ['and still', free, said('Starved', 'True', 0), waiting(1), 'True Starved'],
+    ['until somebody takes it', full, said('Starved', 'True', 9), waiting(9), 'True Saturated'],
+    ['or it is gone', free, said('Starved', 'True', 9), waiting(0, 0), 'False NoneWaiting'],
+    ['an answer again', free, said('Unknown', 'Unknown', 9), waiting(30), 'False NoneWaiting'],
+  ];
+  for (const [name, snapshot, previous, rest, expected] of table)
+    it(`${name}: ${expected}`, () => assert.equal(reason(snapshot, previous, rest), expected));
+
+  it('tells numbers, since when, and what to do', () => {
+    assert.equal(
+      say('JobsWaiting', full, none, waiting(30, 4)),
+      'True Saturated: 4 jobs wait, the oldest since 2026-01-01T11:30:00Z. Of 2 Pods 1 is busy and 1 starts. More replicas, or more Macs, would help.',
+    );
+    assert.equal(
+      say('JobsWaiting', free, said('Starved', 'True', 9), waiting(30)),
+      'True Starved: 1 job waits, the oldest since 2026-01-01T11:30:00Z, and 1 runner waits for one: GitHub does not bring them together. Look at labels and runner group.',
+    );
+  });
+});
+
+describe('Stuck', () => {
+  const table: [string, Snapshot, string][] = [
+    ['none', snapshotOf([warm('a'), busy('b'), ended('c'), pending('d')]), 'False NoneStuck: There are none.'],
+    ['deleted, a moment ago', snapshotOf([going('a', { deletedAt: ago(9) })]), 'False NoneStuck: There are none.'],
+    [
+      'deleted long ago',
+      snapshotOf([going('a', { deletedAt: ago(10) }), going('b', { deletedAt: ago(11) })]),
+      'True PodsStuckTerminating: Pods: 2 still there after their deletion. The oldest is macos-runner-b, since 2026-01-01T11:49:00Z. Look at the agent of its Node.',
+    ],
+    [
+      'ended, and deleted long ago',
+      snapshotOf([ended('a', { deletedAt: ago(10) })]),
+      'True PodsStuckTerminating: Pods: 1 still there after its deletion. The oldest is macos-runner-a, since 2026-01-01T11:50:00Z. Look at the agent of its Node.',
+    ],
+    [
+      'on a Mac, and nothing runs',
+      snapshotOf([bare('a', { boundAt: ago(10) })]),
+      'True PodsNeverStarted: Pods: 1 on a Mac without a virtual machine. The oldest is macos-runner-a, since 2026-01-01T11:50:00Z. Look at what it waits for: kubectl describe pod.',
+    ],
+    [
+      'waits for a Mac',
+      snapshotOf([unbound('a', { node: noRoom, boundAt: ago(99) })]),
+      'False NoneStuck: There are none.',
+    ],
+    [
+      'runs without a word',
+      snapshotOf([warm('a', { job: 'unknown', runningSince: ago(10) })]),
+      'True PodsSilent: Pods: 1 running without a word of its runner. The oldest is macos-runner-a, since 2026-01-01T11:50:00Z. Is the runner script in the image?',
+    ],
+    [
+      'runs for a moment, after a long pull',
+      snapshotOf([warm('a', { job: 'unknown', boundAt: ago(40), runningSince: ago(1) })]),
+      'False NoneStuck: There are none.',
+    ],
+    ['works for hours', snapshotOf([busy('a', { runningSince: ago(600) })]), 'False NoneStuck: There are none.'],
+    [
+      'some of each',
+      snapshotOf([going('a', { deletedAt: ago(20) }), pending('b', { boundAt: ago(30) })]),
+      'True PodsNeverStarted: Pods: 1 still there after its deletion and 1 on a Mac without a virtual machine. The oldest is macos-runner-b, since 2026-01-01T11:30:00Z. Look at what it waits for: kubectl describe pod.',
+    ],
+  ];
+  for (const [name, snapshot, expected] of table) it(name, () => assert.equal(say('Stuck', snapshot), expected));
+
+  it('is a number and a time, too', () => {
+    const pods = [going('a', { deletedAt: ago(20) }), pending('b', { boundAt: ago(30) })];
+    const { stuck, oldestStuckSince } = statusOf(none, snapshotOf(pods), about);
+    assert.deepEqual([stuck, oldestStuckSince], [2, '2026-01-01T11:30:00Z']);
+  });
+});

@@ -1,0 +1,88 @@
+import type { RunnerPool } from '@tartan/api';
+import type { Runner, RunnerService } from '@tartan/github';
+import {
+  again,
+  type Client,
+  type Gate,
+  isKubeError,
+  type Live,
+  type Logger,
+  type Outcome,
+  pods,
+  settled,
+  type WatchCache,
+} from '@tartan/kube';
+import type { Clock } from '@tartan/kube/clock';
+import type { GitHubAccounts } from '../github-accounts/create-github-accounts.ts';
+import { askGitHub } from './ask-github.ts';
+import type { Memories } from './memory.ts';
+import { isRunnerNameOf } from './runner-name.ts';
+
+export interface Sweeper {
+  client: Pick<Client, 'get'>;
+  pools: Pick<WatchCache<RunnerPool>, 'get'>;
+  services: GitHubAccounts;
+  gate: Gate;
+  clock: Clock;
+  log: Logger;
+}
+
+const everyMs = 10 * 60_000;
+
+/**
+ * Removes runners at GitHub that no Pod is behind: those whose answer was lost, and those that could not be removed in their time.
+ *
+ * Guarantees: none that is online, that has a job, or whose Pod exists by the word of the server. Only one that was found so twice, ten
+ * minutes apart: where two clusters have a pool of one name, a runner of the other one that is about to boot looks just the same.
+ */
+export const sweep = async (
+  sweeper: Sweeper,
+  memories: Memories,
+  key: string,
+  signal: AbortSignal,
+): Promise<Outcome> => {
+  const pool = sweeper.pools.get(key);
+  if (pool?.spec.github === undefined) return settled;
+  const memory = memories.of(pool);
+  const { service } = (await askGitHub(sweeper, memory, signal))();
+  const listed = await service?.list({ signal });
+  if (service === undefined || listed?.kind !== 'listed') return again(everyMs);
+  const orphans = await orphansAmong(sweeper, pool, listed.runners, signal);
+  const now = sweeper.clock.now();
+  // Whoever is found for the first time is looked at again then. In between a pool may be looked at for other reasons.
+  memory.orphans = new Map(orphans.map(({ id }) => [id, memory.orphans.get(id) ?? now]));
+  for (const { id, name } of orphans) {
+    if (now - (memory.orphans.get(id) ?? now) < everyMs) continue;
+    sweeper.gate.pass();
+    const removed = await removeOrphan(service, id, signal);
+    sweeper.log.info('Swept away a runner without a Pod', { pool: pool.metadata.name, name, runner: id, removed });
+  }
+  return again(everyMs);
+};
+
+/** What GitHub shows may be old: it is asked once more about the very one. */
+const removeOrphan = async (service: RunnerService, id: number, signal: AbortSignal): Promise<string> => {
+  const looked = await service.get(id, { signal });
+  if (looked.kind !== 'found') return looked.kind;
+  if (looked.runner.isOnline || looked.runner.isBusy) return 'came back';
+  return (await service.remove(id, { signal })).kind;
+};
+
+const orphansAmong = async (
+  { client }: Sweeper,
+  { metadata: { name: pool, namespace = '' } }: Live<RunnerPool>,
+  runners: readonly Runner[],
+  signal: AbortSignal,
+): Promise<Runner[]> => {
+  const orphans: Runner[] = [];
+  for (const runner of runners) {
+    if (!isRunnerNameOf(pool, runner.name) || runner.isOnline || runner.isBusy) continue;
+    try {
+      await client.get(pods, { namespace, name: runner.name }, { signal });
+    } catch (error) {
+      if (!isKubeError(error, 'notFound')) throw error;
+      orphans.push(runner);
+    }
+  }
+  return orphans;
+};

@@ -1,0 +1,191 @@
+import { standingOf } from '../../classify.ts';
+import { decide } from '../../decide.ts';
+import { usualLimits } from '../../limits.ts';
+import type { Plan, Removal } from '../../plan.ts';
+import { hasSettled } from '../../settled.ts';
+import type { NodeFacts, PodFacts, Snapshot } from '../../snapshot.ts';
+import type { ModelGitHub } from './github.ts';
+import type { ModelNode, ModelPod, ModelPool, ModelServer } from './server.ts';
+
+/** A plan that was made, and what it was made of. */
+export interface Pass {
+  readonly snapshot: Snapshot;
+  readonly plan: Plan;
+}
+
+interface Surroundings {
+  readonly server: ModelServer;
+  readonly github: ModelGitHub;
+  readonly now: () => number;
+  readonly passes: Pass[];
+  /** A Pod was made, for a pool that wants so many. */
+  readonly onCreate: (pod: ModelPod, replicas: number) => void;
+}
+
+/** What it is about to do, where that matters to whoever drives it. */
+type Call = 'delete' | undefined;
+type Calls = Generator<Call, void>;
+
+const nodeFacts = (name: string | undefined, noRoom: boolean, nodes: ReadonlyMap<string, ModelNode>): NodeFacts => {
+  if (name === undefined) return { kind: 'unbound', noRoom };
+  const node = nodes.get(name);
+  return node === undefined ? { kind: 'gone' } : { kind: 'there', ...node };
+};
+
+const factsOf = (pod: ModelPod, nodes: ReadonlyMap<string, ModelNode>, { image }: ModelPool): PodFacts => ({
+  ...pod,
+  isStale: pod.image !== image,
+  node: nodeFacts(pod.node, pod.noRoom, nodes),
+});
+
+/**
+ * A controller as the real one acts, call by call: whoever drives it may let the world go on, or crash it, after each. It decides by what its
+ * watches have brought it and by what it has written itself; whatever it does that cannot be undone, it looks at afresh before.
+ */
+export const modelController = ({ server, github, now, passes, onCreate }: Surroundings) => {
+  let pods = new Map(server.pods);
+  let nodes = new Map(server.nodes);
+  let pool = server.pool;
+  const written = new Map<string, ModelPod | 'gone'>();
+  let isGitHubUsable = true;
+  let work: Calls | undefined;
+  let next: Call;
+
+  /** The watches bring all there is. */
+  const sync = (): void => {
+    pods = new Map(server.pods);
+    nodes = new Map(server.nodes);
+    pool = server.pool;
+    isGitHubUsable = true;
+  };
+
+  const note = (uid: string, pod: ModelPod | undefined): void => void written.set(uid, pod ?? 'gone');
+  const known = (): ModelPod[] =>
+    [...new Set([...pods.keys(), ...written.keys()])].flatMap((uid) => {
+      const [cached, own] = [pods.get(uid), written.get(uid)];
+      if (own === 'gone') return [];
+      if (own === undefined || (cached !== undefined && cached.version >= own.version)) return cached ?? [];
+      // Seen once and gone since, by somebody else's hand.
+      return server.pods.has(uid) || cached !== undefined ? own : [];
+    });
+  const heard = <T>(answer: T | 'problem'): answer is T => {
+    if (answer !== 'problem') return true;
+    isGitHubUsable = false;
+    return false;
+  };
+  const fresh = (uid: string, of: ModelPool): { pod: ModelPod; facts: PodFacts } | undefined => {
+    const pod = server.pods.get(uid);
+    return pod && { pod, facts: factsOf(pod, server.nodes, of) };
+  };
+
+  function* register(uid: string): Calls {
+    let id: number | 'name taken' | 'problem' | undefined = server.secrets.get(uid);
+    yield;
+    if (id === undefined) {
+      id = github.mint(uid);
+      yield;
+      const taken = id === 'name taken' ? github.find(uid) : undefined;
+      if (taken !== undefined) {
+        github.remove(taken, now());
+        yield;
+        id = github.mint(uid);
+        yield;
+      }
+      if (!heard(id) || id === 'name taken' || !server.pods.has(uid)) return;
+      server.secrets.set(uid, id);
+      yield;
+    }
+    if (typeof id === 'number') note(uid, server.update(uid, { runnerID: id }));
+  }
+
+  function* retire(uid: string, of: ModelPool): Calls {
+    const seen = fresh(uid, of);
+    yield;
+    if (seen?.facts.runnerID === undefined || standingOf(seen.facts) !== 'idle') return;
+    const looked = github.get(seen.facts.runnerID, now());
+    yield;
+    if (!heard(looked) || looked === 'busy') return;
+    const removed = github.remove(seen.facts.runnerID, now());
+    yield;
+    if (!heard(removed) || removed === 'busy') return;
+    note(uid, server.update(uid, { retiredAt: now() }));
+  }
+
+  const stillHolds = (because: Removal['because'], facts: PodFacts): boolean => {
+    if (because === 'node is gone') return standingOf(facts) === 'lost';
+    if (because === 'never had a runner') return standingOf(facts) === 'bare';
+    return standingOf(facts) === 'retired' && hasSettled(facts, now(), usualLimits);
+  };
+
+  function* remove(uid: string, because: Removal['because'], of: ModelPool): Calls {
+    const seen = fresh(uid, of);
+    yield;
+    if (seen === undefined || !stillHolds(because, seen.facts)) return;
+    if (because === 'never had a runner') {
+      const id = server.secrets.get(uid);
+      yield;
+      if (id !== undefined) return note(uid, server.update(uid, { runnerID: id }));
+    }
+    yield 'delete';
+    const left = server.remove(uid, now(), seen.pod.version);
+    if (left !== 'conflict') note(uid, left);
+  }
+
+  function* reap(uid: string, version: number): Calls {
+    yield;
+    const left = server.remove(uid, now(), version);
+    if (left !== 'conflict') note(uid, left);
+  }
+
+  function* pass(of: ModelPool): Calls {
+    const pods = known();
+    const { replicas, maxConcurrentPercent, isDeleting, hasFinalizer } = of;
+    const snapshot: Snapshot = {
+      now: now(),
+      pool: { replicas, maxConcurrentPercent, isDeleting, hasFinalizer, hasGitHub: true },
+      pods: pods.map((pod) => factsOf(pod, nodes, of)),
+      idleAccounts: [],
+      github: isGitHubUsable ? 'usable' : 'unusable',
+    };
+    const plan = decide(snapshot);
+    passes.push({ snapshot, plan });
+    yield;
+    if (plan.addFinalizer) server.holdPool();
+    for (let made = 0; made < plan.create; made += 1) {
+      const pod = server.create(of.image, now());
+      note(pod.uid, pod);
+      onCreate(pod, replicas);
+      yield;
+    }
+    for (const uid of plan.reap) yield* reap(uid, pods.find((pod) => pod.uid === uid)?.version ?? 0);
+    for (const uid of plan.register) yield* register(uid);
+    for (const { uid } of plan.retire) yield* retire(uid, of);
+    for (const { uid, because } of plan.remove) yield* remove(uid, because, of);
+    yield;
+    // With the pool go its Pods: these are read afresh, and judged by the same rules.
+    const all = [...server.pods.values()].map((pod) => factsOf(pod, server.nodes, of));
+    if (plan.removeFinalizer && decide({ ...snapshot, pods: all }).removeFinalizer) server.letPoolGo();
+  }
+
+  return {
+    sync,
+    /** One call more. False: the pass is over. */
+    step: (): boolean => {
+      if (pool === undefined || server.pool === undefined) return false;
+      work ??= pass(pool);
+      const { done, value } = work.next();
+      next = value ?? undefined;
+      if (done === true) work = undefined;
+      return done !== true;
+    },
+    isAboutToDelete: (): boolean => next === 'delete',
+    /** It has lost the lead. Only the call that it has sent, if it has, may still arrive: this lets it. */
+    leaveOff: (): (() => void) => {
+      const last = work;
+      work = undefined;
+      return () => void last?.next();
+    },
+  };
+};
+
+export type ModelController = ReturnType<typeof modelController>;

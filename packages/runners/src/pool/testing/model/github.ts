@@ -1,0 +1,54 @@
+interface ModelRunner {
+  readonly id: number;
+  readonly name: string;
+  busySince: number | undefined;
+}
+
+/** For so long GitHub may not know what it has just given out. */
+const staleMs = 60_000;
+
+/** GitHub, as far as pools need it. While it lies it takes a runner that was just given a job for idle, and forgets it when asked to. */
+export const modelGitHub = () => {
+  let ids = 0;
+  const runners = new Map<number, ModelRunner>();
+  const state = { isOut: false, isLying: false, queued: 0 };
+  const showsBusy = ({ busySince }: ModelRunner, now: number): boolean =>
+    busySince !== undefined && !(state.isLying && now - busySince < staleMs);
+
+  return {
+    state,
+    runners,
+    mint: (name: string): number | 'name taken' | 'problem' => {
+      if (state.isOut) return 'problem';
+      if ([...runners.values()].some((runner) => runner.name === name)) return 'name taken';
+      const id = (ids += 1);
+      runners.set(id, { id, name, busySince: undefined });
+      return id;
+    },
+    find: (name: string): number | undefined => [...runners.values()].find((runner) => runner.name === name)?.id,
+    get: (id: number, now: number): 'idle' | 'busy' | 'none' | 'problem' => {
+      if (state.isOut) return 'problem';
+      const runner = runners.get(id);
+      if (runner === undefined) return 'none';
+      return showsBusy(runner, now) ? 'busy' : 'idle';
+    },
+    remove: (id: number, now: number): 'removed' | 'busy' | 'none' | 'problem' => {
+      if (state.isOut) return 'problem';
+      const runner = runners.get(id);
+      if (runner === undefined) return 'none';
+      if (showsBusy(runner, now)) return 'busy';
+      runners.delete(id);
+      return 'removed';
+    },
+    /** Whether the runner, which is connected, is given a job. Jobs go around also while the API does not answer. */
+    give: (id: number, now: number): boolean => {
+      const runner = runners.get(id);
+      if (state.queued === 0 || runner === undefined || runner.busySince !== undefined) return false;
+      state.queued -= 1;
+      runner.busySince = now;
+      return true;
+    },
+  };
+};
+
+export type ModelGitHub = ReturnType<typeof modelGitHub>;

@@ -1,0 +1,134 @@
+import type { ModelGitHub } from './github.ts';
+import type { Dice } from './random.ts';
+import type { ModelPod, ModelServer } from './server.ts';
+
+/** `mute`: its runner works, but nobody writes what it does. `deaf`: it does not notice that GitHub has forgotten it. */
+type Guest = 'good' | 'mute' | 'deaf';
+const guests: readonly Guest[] = ['good', 'good', 'good', 'good', 'good', 'good', 'deaf', 'mute'];
+
+interface Machine {
+  readonly guest: Guest;
+  readonly runner: number;
+  readonly boots: number;
+  readonly startedAt: number;
+  job: { readonly shows: number; readonly ends: number } | undefined;
+  /** When it ends by itself: GitHub has forgotten it. */
+  leaves: number | undefined;
+  hasEnded: boolean;
+  /** Since when its agent knows something that it has not told. */
+  untoldSince: number | undefined;
+}
+
+const slots = 2;
+/** A server takes a Node for lost after this. */
+const silenceMs = 40_000;
+/** An agent has told of a virtual machine before there can be a runner in it. */
+const leastBootMs = 15_000;
+const mostBootMs = 60_000;
+/** From a job that was given out to its marker. */
+const mostStartMs = 60_000;
+const mostTellMs = 10_000;
+/** What an agent that comes back needs until it speaks of its Pods again. */
+const mostReturnMs = 20_000;
+const mostAwayMs = 150_000;
+
+/** A Mac: virtual machines, which go on whatever becomes of the agent, and the agent. */
+export const modelMac = (name: string, server: ModelServer, github: ModelGitHub, dice: Dice) => {
+  const machines = new Map<string, Machine>();
+  const state = { isUp: true, lastBeat: 0, speaksAt: 0, returnsAt: Infinity };
+
+  const runGuest = (machine: Machine, now: number): void => {
+    const { job, boots, runner } = machine;
+    if (machine.hasEnded || now < boots) return;
+    if (job !== undefined) {
+      if (now < job.ends) return;
+      machine.hasEnded = true;
+      github.runners.delete(runner);
+    } else if (github.give(runner, now)) {
+      machine.job = { shows: now + dice(mostStartMs), ends: now + 1000 + dice(600_000) };
+    } else if (!github.runners.has(runner) && machine.guest !== 'deaf') {
+      machine.leaves ??= now + dice(mostStartMs);
+      if (now >= machine.leaves) machine.hasEnded = true;
+    }
+  };
+
+  const wordOf = ({ guest, boots, job }: Machine, now: number): ModelPod['job'] => {
+    if (guest === 'mute' || now < boots) return 'unknown';
+    return job !== undefined && now >= job.shows ? 'started' : 'none';
+  };
+
+  const tell = (pod: ModelPod, machine: Machine, now: number): void => {
+    const phase = machine.hasEnded ? 'ended' : 'running';
+    const job = wordOf(machine, now);
+    if (pod.phase === phase && pod.job === job) return;
+    machine.untoldSince ??= now;
+    if (now - machine.untoldSince < mostTellMs && dice(3) > 0) return;
+    machine.untoldSince = undefined;
+    server.update(pod.uid, { phase, job, runningSince: machine.startedAt });
+    if (machine.hasEnded) machines.delete(pod.uid);
+  };
+
+  const look = (pod: ModelPod, now: number): void => {
+    const machine = machines.get(pod.uid);
+    if (pod.deletedAt !== undefined) {
+      machines.delete(pod.uid);
+      server.forget(pod.uid);
+    } else if (machine !== undefined) tell(pod, machine, now);
+    else if (pod.phase === 'pending' && machines.size < slots) start(pod, now);
+  };
+
+  const start = ({ uid }: ModelPod, now: number): void => {
+    const runner = server.secrets.get(uid);
+    if (runner === undefined || dice(3) === 0) return;
+    const guest = guests[dice(guests.length)] ?? 'good';
+    machines.set(uid, {
+      guest,
+      runner,
+      boots: now + leastBootMs + dice(mostBootMs - leastBootMs),
+      startedAt: now,
+      job: undefined,
+      leaves: undefined,
+      hasEnded: false,
+      untoldSince: undefined,
+    });
+    // Some agents die of what they have begun, before they have told anybody.
+    if (dice(6) === 0) Object.assign(state, { isUp: false, returnsAt: now + dice(mostAwayMs) });
+  };
+
+  const setUp = (isUp: boolean, now: number): void => {
+    if (isUp && !state.isUp) state.speaksAt = now + dice(mostReturnMs);
+    Object.assign(state, { isUp, returnsAt: Infinity });
+  };
+
+  const beat = (now: number): void => {
+    const node = server.nodes.get(name);
+    if (node === undefined) return;
+    if (state.isUp) state.lastBeat = now;
+    const isHeard = now - state.lastBeat < silenceMs;
+    if (isHeard !== node.isHeard) server.nodes.set(name, { ...node, isHeard, heardSince: now });
+  };
+
+  return {
+    name,
+    machines,
+    setUp,
+    hasJob: (uid: string): boolean => {
+      const machine = machines.get(uid);
+      return machine !== undefined && !machine.hasEnded && machine.job !== undefined;
+    },
+    isMute: (uid: string): boolean => machines.get(uid)?.guest === 'mute',
+    tick: (now: number): void => {
+      for (const machine of machines.values()) runGuest(machine, now);
+      if (now >= state.returnsAt) setUp(true, now);
+      beat(now);
+      if (!state.isUp || now < state.speaksAt) return;
+      for (const uid of machines.keys()) if (!server.pods.has(uid)) machines.delete(uid);
+      for (const pod of server.pods.values()) if (pod.node === name) look(pod, now);
+    },
+    /** Pods that it has no place for wait at the scheduler. */
+    hasPlace: (): boolean =>
+      [...server.pods.values()].filter(({ node, phase }) => node === name && phase !== 'ended').length < slots,
+  };
+};
+
+export type ModelMac = ReturnType<typeof modelMac>;

@@ -1,0 +1,93 @@
+import { runnerPool } from '@tartan/api';
+import {
+  type Client,
+  createLogger,
+  createWatchCache,
+  type Happening,
+  type KubeObject,
+  nodes,
+  pods,
+  type Resource,
+  serviceAccounts,
+  type WatchCache,
+} from '@tartan/kube';
+import type { ManualClock } from '@tartan/kube/clock';
+import { createGitHubAccounts } from '../../github-accounts/create-github-accounts.ts';
+import { createRunnerPoolController } from '../controller.ts';
+import { accountIndexes, podIndexes } from '../indexes.ts';
+import type { Limits } from '../limits.ts';
+import { usualLimits } from '../limits.ts';
+import type { PoolMetrics } from '../pool-metrics.ts';
+
+export interface ProcessOptions {
+  readonly client: Client;
+  readonly fetch: typeof fetch;
+  readonly clock: ManualClock;
+  readonly namespace: string;
+  readonly randomBytes: (count: number) => Uint8Array;
+  readonly told: (happening: Happening) => void;
+  readonly poolMetrics?: Partial<PoolMetrics>;
+  readonly limits?: Limits;
+  /** Throws when this process does not lead. */
+  readonly gate?: () => void;
+  readonly onError?: (line: string) => void;
+}
+
+/** One process of the controller: caches and passes. */
+export const startProcess = async (options: ProcessOptions) => {
+  const { client, clock, namespace } = options;
+  const log = createLogger({ write: (line) => options.onError?.(line), clock, level: 'warn' });
+  const stopping = new AbortController();
+  const running: Promise<void>[] = [];
+  const follow = async <T extends KubeObject>(
+    resource: Resource<T>,
+    more: Partial<Parameters<typeof createWatchCache<T>>[0]> = {},
+  ): Promise<WatchCache<T>> => {
+    const cache = createWatchCache({ client, resource, clock, random: () => 0.5, log, ...more });
+    running.push(cache.run(stopping.signal));
+    return cache;
+  };
+  const caches = {
+    pools: await follow(runnerPool.resource, { namespace }),
+    pods: await follow(pods, { namespace, indexes: podIndexes }),
+    accounts: await follow(serviceAccounts, { namespace, indexes: accountIndexes }),
+    nodes: await follow(nodes),
+  };
+  let underWay = 0;
+  const observer = { started: () => {}, began: () => void (underWay += 1), ended: () => void (underWay -= 1) };
+  const idle = { added: () => {}, taken: () => {}, finished: () => {}, delayed: () => {}, stopped: () => {} };
+  const controller = createRunnerPoolController({
+    ...caches,
+    client,
+    clock,
+    log,
+    services: createGitHubAccounts({ client, clock, fetch: options.fetch }),
+    events: { event: (_object: KubeObject, happening: Happening) => options.told(happening) },
+    gate: {
+      pass: () => {
+        options.gate?.();
+        return { remainingMs: 10_000 };
+      },
+    },
+    randomBytes: options.randomBytes,
+    limits: options.limits ?? usualLimits,
+    poolMetrics: { reaped: () => {}, ran: () => {}, forget: () => {}, ...options.poolMetrics },
+    metrics: { controller: () => observer, queue: () => idle },
+  });
+  const start = async (): Promise<void> => {
+    await Promise.all(Object.values(caches).map((cache) => cache.synced));
+    if (!stopping.signal.aborted) await controller.run(stopping.signal);
+  };
+  void start();
+  return {
+    get isWorking() {
+      return underWay > 0;
+    },
+    stop: async () => {
+      stopping.abort();
+      await Promise.all(running);
+    },
+  };
+};
+
+export type Process = Awaited<ReturnType<typeof startProcess>>;

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import { runnersLeaderElectionID } from '@tartan/api';
+import { definitions } from '@tartan/api/crds';
+import { createClient, customResourceDefinitions, inProcessTransport, leases, namespaces } from '@tartan/kube';
+import { systemClock as clock } from '@tartan/kube/clock';
+import { adminKubeconfig, createKubernetes, serve } from '@tartan/sim-kubernetes';
+import { runRunners } from './program.ts';
+
+const namespace = 'ci';
+
+const told = async (argv: readonly string[], env: Readonly<Record<string, string>> = {}) => {
+  let said = '';
+  let complained = '';
+  const code = await runRunners(argv, {
+    env,
+    say: (text) => {
+      said += text;
+    },
+    complain: (text) => {
+      complained += text;
+    },
+    signal: new AbortController().signal,
+  });
+  return { code, said, complained };
+};
+
+describe('the runners controller as a program, told what it cannot do', () => {
+  test('--help is for people, and comes before everything else', async () => {
+    const { code, said, complained } = await told(['--nonsense', '--help']);
+    assert.deepEqual([code, complained], [0, '']);
+    assert.match(said, /--settle-seconds/);
+  });
+
+  test('--version', async () => {
+    const { code, said } = await told(['--version']);
+    assert.equal(code, 0);
+    assert.match(said, /^\d+\.\d+\.\d+\n$/);
+  });
+
+  test('all that is wrong is said at once, without the value of what may be a secret', async () => {
+    const { code, said, complained } = await told(['--github-token=hunter2', '--settle-seconds=soon']);
+    assert.deepEqual([code, said], [2, '']);
+    assert.match(complained, /^--github-token: there is no such flag/m);
+    assert.match(complained, /^--settle-seconds: "soon" is no whole number/m);
+    assert.match(complained, /^--namespace is not set/m);
+    assert.doesNotMatch(complained, /hunter2/);
+  });
+
+  test('no cluster: one readable line, no stack', async () => {
+    const { code, complained } = await told([`--namespace=${namespace}`, '--kubeconfig=/nowhere/kubeconfig']);
+    assert.equal(code, 1);
+    const { level, msg, error } = JSON.parse(complained) as Record<string, unknown>;
+    assert.deepEqual([level, msg], ['error', 'The runners controller cannot start']);
+    assert.match(JSON.stringify(error), /\/nowhere\/kubeconfig/);
+  });
+});
+
+/** A cluster over HTTPS. */
+const setWorld = async (t: TestContext) => {
+  const folder = await mkdtemp(join(tmpdir(), 'tartan-runners-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const kubernetes = await createKubernetes();
+  const served = await serve({ ...kubernetes, host: '127.0.0.1', port: 0 });
+  t.after(async () => {
+    await served.close();
+    kubernetes.stop();
+  });
+  const user = { commonName: 'admin', organizations: ['system:masters'] };
+  const client = createClient(inProcessTransport(kubernetes.handle, { user }), { clock });
+  await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+  for (const definition of definitions) await client.create(customResourceDefinitions, definition);
+  const kubeconfig = join(folder, 'kubeconfig');
+  await writeFile(kubeconfig, await adminKubeconfig(kubernetes.identity, served.url), { mode: 0o600 });
+  return { client, kubeconfig };
+};
+
+describe('the runners controller as a program, in a cluster', { timeout: 60_000 }, () => {
+  test('leads until it is asked to end, and gives the lease back', async (t) => {
+    const { client, kubeconfig } = await setWorld(t);
+    const asked = new AbortController();
+    const leading = Promise.withResolvers<void>();
+    let log = '';
+    const ended = runRunners(
+      [`--kubeconfig=${kubeconfig}`, '--metrics-bind-address=0', '--health-probe-bind-address=0'],
+      {
+        env: { POD_NAMESPACE: namespace },
+        say: (text) => assert.fail(text),
+        complain: (line) => {
+          log += line;
+          if (line.includes('this process leads')) leading.resolve();
+        },
+        signal: asked.signal,
+      },
+    );
+    void ended.then((code) => leading.reject(new Error(`it ended with ${code}:\n${log}`)));
+    await leading.promise;
+    const lease = () => client.get(leases, { namespace, name: runnersLeaderElectionID });
+    assert.notEqual((await lease()).spec?.holderIdentity, '');
+    asked.abort();
+    assert.equal(await ended, 0, log);
+    assert.equal((await lease()).spec?.holderIdentity ?? '', '');
+    for (const line of log.trim().split('\n')) assert.doesNotThrow(() => JSON.parse(line), line);
+  });
+});

@@ -1,0 +1,78 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { createLogger, createRedactor, httpsTransport, loadConfig, type Logger } from '@tartan/kube';
+import { systemClock } from '@tartan/kube/clock';
+import packageFile from '../package.json' with { type: 'json' };
+import { parseFlags } from './flags/parse-flags.ts';
+import type { RunnersOptions } from './flags/runners-options.ts';
+import { createRunnersManager } from './manager/create-runners-manager.ts';
+import { createRunnerMetrics } from './metrics/runner-metrics.ts';
+
+/** The world of the process, as far as the program touches it. */
+export interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** What was asked for: the help, the version. */
+  readonly say: (text: string) => void;
+  /** Logs and complaints. */
+  readonly complain: (text: string) => void;
+  /** Fires when the process is asked to end. */
+  readonly signal: AbortSignal;
+}
+
+const exitCodes = {
+  done: 0,
+  /** A part failed, or leadership was lost: start again. */
+  failed: 1,
+  /** It was told what it cannot do: starting again will not help. */
+  usage: 2,
+} as const;
+
+/** The runners controller as a program: what its arguments and variables say, until the signal fires. Answers the code to exit with. */
+export const runRunners = async (argv: readonly string[], surroundings: Surroundings): Promise<number> => {
+  const { env, say, complain } = surroundings;
+  if (argv.includes('--version') || argv.includes('-version')) {
+    say(`${packageFile.version}\n`);
+    return exitCodes.done;
+  }
+  const flags = parseFlags(argv, env);
+  if ('help' in flags) {
+    say(flags.help);
+    return exitCodes.done;
+  }
+  if ('errors' in flags) {
+    complain(`${flags.errors.join('\n')}\n--help shows all flags and variables.\n`);
+    return exitCodes.usage;
+  }
+  const log = createLogger({ ...flags.options.log, write: complain, clock: systemClock, redact: createRedactor() });
+  try {
+    return await run(flags.options, log, surroundings);
+  } catch (error) {
+    log.error('The runners controller cannot start', { error });
+    return exitCodes.failed;
+  }
+};
+
+const run = async (options: RunnersOptions, log: Logger, { env, signal }: Surroundings): Promise<number> => {
+  const clock = systemClock;
+  const { kubeconfigPath } = options;
+  const config = await loadConfig({ env, clock, ...(kubeconfigPath !== undefined && { kubeconfigPath }) });
+  const identity = `${hostname()}_${randomUUID()}`;
+  log.info('The runners controller starts', { version: packageFile.version, identity, server: config.server });
+  const transport = httpsTransport({ ...config, clock });
+  const manager = createRunnersManager({
+    options,
+    transport,
+    apiHost: new URL(config.server).host,
+    clock,
+    random: Math.random,
+    randomBytes,
+    log,
+    identity,
+    metrics: createRunnerMetrics({ clock, process: true }),
+  });
+  const result = await manager.run(signal);
+  transport.close();
+  if (result.ok) log.info('The runners controller has ended');
+  else log.error('The runners controller has failed', { reason: result.reason });
+  return result.ok ? exitCodes.done : exitCodes.failed;
+};
