@@ -157,7 +157,7 @@ describe('001: releases of images failed, as the agent beside them deleted what 
   };
 
   test('a builder is told --disable-vm-gc, at its first boot and by every roll; no other Mac is', () => {
-    const builder = { fleetName: 'builders', ghActionsRunner: { ghOrg: 'team', ghRunnerLabels: 'macos' } };
+    const builder = { fleetName: 'builders', ghActionsRunner: { ghOrg: 'team', ghRunnerLabels: 'macos,production' } };
     for (const release of ['first', 'rolled']) {
       assert.match(plistOf(builder, release), /<string>--disable-vm-gc<\/string>/);
       assert.doesNotMatch(plistOf({ fleetName: 'macos' }, release), /disable-vm-gc/);

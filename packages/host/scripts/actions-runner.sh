@@ -1,7 +1,7 @@
 # The GitHub Actions runner of a builder, as a LaunchAgent of the console session: it drives virtual machines, which need one.
 #
 # RUNNER: sha256 of the gzipped tar. RUNNER_USER, RUNNER_NAME, ORG, LABELS (with commas), JOB, PLIST, JOB_PATH (PATH of its jobs).
-# Payload: the registration token, which is valid for an hour. Needed only to register.
+# Payload: the registration token, which is valid for an hour. Needed only to register: `check` then says so.
 #
 # A new runner is unpacked and registered in a folder of its own while the old one works, and takes its place when it is registered: a
 # stale token costs nothing (I-12). What a folder holds is written down in it, last of all, so that a cut at any point is seen.
@@ -10,6 +10,9 @@
 # a pipe (Terminal.ReadSecret, Console.ReadKey). Everybody on the host sees arguments, and the user's every process its environment.
 # So script(1) gives it a terminal, and the token is typed. For the same reason there is no --unattended, under which it asks nothing;
 # all other questions are answered by arguments, and a deadline ends a runner that asks again.
+#
+# The labels. By itself the runner adds self-hosted, macOS and ARM64, and then takes every job that asks for no more than these: jobs that
+# are meant for a virtual machine would run on the Mac. So it bears the labels that it was given, and no others.
 #
 # The runner updates itself: what is in its folder may be newer than RUNNER, and is not compared (I-73).
 
@@ -39,6 +42,8 @@ is_registered() { [ -f "$1/.runner" ] && [ -f "$1/.credentials" ] && holds "$1/.
 "; }
 is_unpacked() { [ -x "$1/config.sh" ] && holds "$1/.tartan-release" "$RUNNER
 "; }
+# A push that was cut may have got as far as a registered folder: GitHub has forgotten the one before.
+is_new_registered() { is_unpacked "$new" && is_registered "$new"; }
 has_path() { holds "$1/.path" "$JOB_PATH"; }
 
 is_another_job() { [ "$1 $2" != "$RUNNER_USER $JOB" ]; }
@@ -59,7 +64,11 @@ check_agent() {
 
 check() {
   is_unpacked "$folder" || differs "$folder is not the wanted release of the runner"
-  is_registered "$folder" || differs 'the runner is not registered with this organisation, name and labels'
+  if ! is_registered "$folder"; then
+    differs 'the runner is not registered with this organisation, name and labels'
+    # Nobody makes a token for a runner that needs none: the pusher asks for it when it reads this.
+    is_new_registered || printf 'needs%spayload\n' "$TAB"
+  fi
   has_path "$folder" || differs 'the runner gives its jobs another PATH'
   for file in "$new" "$old"; do
     [ ! -e "$file" ] || differs "$file was left by a push that was cut"
@@ -94,7 +103,7 @@ without_token() {
 type_token() {
   cd "$new"
   printf '%s\n' "$token" | within 120 sudo -n -H -u "$RUNNER_USER" script -q /dev/null ./config.sh \
-    --url "https://github.com/$ORG" --name "$RUNNER_NAME" --labels "$LABELS" --runnergroup Default --work _work --replace
+    --url "https://github.com/$ORG" --name "$RUNNER_NAME" --labels "$LABELS" --no-default-labels --runnergroup Default --work _work --replace
 }
 
 register() {
@@ -139,8 +148,7 @@ apply() {
   in_session_of "$RUNNER_USER"
   launchctl print "$JOB_DOMAIN" >/dev/null 2>&1 ||
     fail "$RUNNER_USER is not logged in at the console, and the runner belongs to that session. See the step auto-login."
-  # A push that was cut may have got as far as a registered folder: GitHub has forgotten the one before.
-  if is_unpacked "$new" && is_registered "$new"; then
+  if is_new_registered; then
     replace=yes
   elif ! is_registered "$folder"; then
     [ "$HAS_PAYLOAD" = yes ] ||
@@ -185,7 +193,7 @@ check_absent() {
   done
 }
 
-# GitHub goes on listing the runner, as offline: taking it off that list needs a token of the controller.
+# GitHub goes on listing the runner, as offline: whoever has the GitHub App takes it off that list.
 remove() {
   each_job stop_job
   rm -rf "$folder" "$new" "$old"

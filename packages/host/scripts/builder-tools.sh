@@ -1,8 +1,9 @@
 # packer, crane and oras, as files that we verified: nothing on a host downloads or upgrades a tool (I-71, G-11).
 #
-# PACKER, CRANE, ORAS: sha256 of each executable.
+# PACKER, CRANE, ORAS: sha256 of each executable. RECLAIM: the text of tartan-reclaim-disk, which makes room before a bake.
 
 folder=$ROOT/usr/local/bin
+reclaim=$folder/tartan-reclaim-disk
 
 each_tool() {
   "$1" packer "$PACKER"
@@ -27,18 +28,27 @@ install_tool() {
   install_signed "$2" "$folder/$1" 0755 || fail "$1 could not be installed"
 }
 
-check() { each_tool check_tool; }
-apply() { each_tool install_tool; }
+check() {
+  each_tool check_tool
+  { [ -x "$reclaim" ] && holds "$reclaim" "$RECLAIM"; } || differs "$reclaim is not the wanted one"
+}
+
+apply() {
+  each_tool install_tool
+  printf '%s' "$RECLAIM" | write_file "$reclaim" 0755
+}
 
 # Somebody else's tool of the same name is not ours to take away.
 check_absent() {
   for tool in packer crane oras; do
     ! installed_by_us "$folder/$tool" || differs "$folder/$tool is still there"
   done
+  [ ! -e "$reclaim" ] || differs "$reclaim is still there"
 }
 
 remove() {
   for tool in packer crane oras; do
     if installed_by_us "$folder/$tool"; then remove_signed "$folder/$tool"; fi
   done
+  rm -f "$reclaim" "$reclaim".tartan-new
 }

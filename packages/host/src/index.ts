@@ -31,6 +31,8 @@ export type {
   GhActionsRunner,
   HostSecrets,
   HostSpec,
+  LateSecret,
+  LateSecrets,
   Preparation,
   Tailscale,
   VmEgress,

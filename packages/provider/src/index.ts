@@ -4,7 +4,6 @@
 export { type Credentials, parseCredentials, type ParsedCredentials } from './flags/parse-credentials.ts';
 export { parseFlags, type ParsedFlags } from './flags/parse-flags.ts';
 export type { ProviderOptions } from './flags/provider-options.ts';
-export type { BindAddress } from './flags/types/network-types.ts';
 
 // Who a Mac is to Kubernetes.
 export * from './identity/index.ts';
@@ -27,8 +26,7 @@ export { serviceAddress } from './control-plane/service-address.ts';
 export { createProvider, type Provider } from './manager/create-provider.ts';
 export type { Intervals, ProviderParts } from './manager/parts.ts';
 export { createProviderMetrics, type ProviderMetrics } from './manager/provider-metrics.ts';
-export { bindClusterRole, grantRights } from './grant-rights.ts';
-export { explainedRights, providerRights, type Right, type Rights } from './manager/rights.ts';
+export { explainedRights, providerRights } from './manager/rights.ts';
 export { loadHostSettings } from './host-work/load-host-settings.ts';
 
 // What the chart's hook may do, which brings definitions up to date.

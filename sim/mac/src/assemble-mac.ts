@@ -13,6 +13,7 @@ import { createPacketFilter } from './pf/packet-filter.ts';
 import { createPower } from './power.ts';
 import { createProcesses } from './processes.ts';
 import { collect } from './ssh/collect.ts';
+import { createActionsService } from './software/actions-service.ts';
 import { createSshd } from './ssh/sshd.ts';
 import { createTailnet } from './tailnet/create-tailnet.ts';
 import { createVirtualMachines } from './tart/virtual-machines.ts';
@@ -78,6 +79,7 @@ export const assembleMac = async (options: MacOptions, root: string, hidden: str
     packetFilter,
     virtualMachines,
     createTailnet(machine),
+    createActionsService(machine),
     launchd,
     console,
   ];

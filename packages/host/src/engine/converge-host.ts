@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '@tartan/kube/clock';
 import type { HostConnection } from '../connection/connection.ts';
-import type { HostSecrets, HostSpec, Preparation } from '../spec/host-spec.ts';
+import type { HostSecrets, HostSpec, LateSecrets, Preparation } from '../spec/host-spec.ts';
 import { hostSteps } from '../steps/index.ts';
 import type { AnyStep, Step } from '../steps/step.ts';
 import type { HostEvent, HostOutcome } from './host-outcome.ts';
@@ -22,6 +22,8 @@ export interface ConvergeOptions {
   /** Whether no virtual machine runs on the host. */
   readonly idle: boolean;
   readonly mode?: Mode;
+  /** Beside those that are given. What one of them says goes to its step alone, and is as secret. */
+  readonly lateSecrets?: LateSecrets;
   readonly report?: (event: HostEvent) => void;
   readonly clock?: Clock;
   readonly signal?: AbortSignal;
@@ -69,10 +71,10 @@ export async function convergeHost(
   secrets: HostSecrets,
   options: ConvergeOptions,
 ): Promise<HostOutcome> {
-  const { clock = systemClock, steps = hostSteps, mode = 'changed', idle, signal } = options;
+  const { clock = systemClock, steps = hostSteps, mode = 'changed', lateSecrets = {}, idle, signal } = options;
   const redact = hostRedactor(secrets);
   const report = options.report ?? ((): void => {});
-  const session: Session = { connection, spec, secrets, idle, redact, clock, report, signal };
+  const session: Session = { connection, spec, secrets, lateSecrets, idle, redact, clock, report, signal };
   const work = createWorkLog();
   const planFor = (inventory: Inventory): Action[] =>
     plan(inventory, spec, { idle, mode, steps, transport: connection.address.transport });

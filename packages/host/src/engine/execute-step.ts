@@ -9,7 +9,13 @@ import { failureOfCode, StepError } from './step-error.ts';
 import type { StepRun, StepRunOptions } from './step-run.ts';
 
 export type StepOutcome =
-  | { readonly kind: 'finished'; readonly result: StepResult; readonly differences: readonly string[] }
+  | {
+      readonly kind: 'finished';
+      readonly result: StepResult;
+      readonly differences: readonly string[];
+      /** What differs cannot be mended without its payload. */
+      readonly needsPayload: boolean;
+    }
   | { readonly kind: 'failed'; readonly error: StepError }
   | CutShort;
 
@@ -52,7 +58,12 @@ export const executeStep = async (
   const differences = lines
     .filter((line) => line.startsWith('differs\t'))
     .map((line) => line.slice('differs\t'.length));
-  return { kind: 'finished', result, differences: differences.map((line) => redact.text(line)) };
+  return {
+    kind: 'finished',
+    result,
+    differences: differences.map((line) => redact.text(line)),
+    needsPayload: lines.includes('needs\tpayload'),
+  };
 };
 
 const results: Readonly<Record<StepRunOptions['verb'], readonly StepResult[]>> = {

@@ -30,6 +30,7 @@ describe('a secret that cannot do', () => {
         connection,
         spec,
         secrets,
+        lateSecrets: {},
         idle: true,
         redact: hostRedactor(secrets),
         clock: systemClock,

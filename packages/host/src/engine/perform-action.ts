@@ -4,11 +4,12 @@ import type { Artifact } from '../artifacts/artifact.ts';
 import { pushArtifact } from '../artifacts/push-artifact.ts';
 import { pushProblem } from '../artifacts/push-outcome.ts';
 import type { HostConnection } from '../connection/connection.ts';
-import type { HostSecrets, Preparation } from '../spec/host-spec.ts';
+import type { HostSecrets, LateSecrets, Preparation } from '../spec/host-spec.ts';
 import type { AnyStep } from '../steps/step.ts';
 import { cutShort } from './cut-short.ts';
 import { executeStep, type StepOutcome } from './execute-step.ts';
 import type { HostEvent } from './host-outcome.ts';
+import { lateSecretOf, withLateSecret } from './late-secret.ts';
 import type { Action } from './plan.ts';
 import { StepError } from './step-error.ts';
 import { stepRun, type StepRunOptions } from './step-run.ts';
@@ -18,6 +19,7 @@ export interface Session {
   readonly connection: HostConnection;
   readonly spec: Preparation;
   readonly secrets: HostSecrets;
+  readonly lateSecrets: LateSecrets;
   readonly idle: boolean;
   readonly redact: Redactor;
   readonly clock: Clock;
@@ -43,9 +45,14 @@ export const performAction = async (action: Action, lockOwner: string, session: 
 };
 
 const attempt = async (action: Action, lockOwner: string, session: Session): Promise<StepOutcome> => {
-  if (action.stamped) {
+  const ask = lateSecretOf(action, session);
+  let needsSecret = false;
+  if (action.stamped || ask !== undefined) {
     const found = await execute(action, 'check', lockOwner, session);
-    if (found.kind !== 'finished' || found.result === 'unchanged') return found;
+    if (found.kind !== 'finished') return found;
+    // Without a stamp it runs nevertheless, to get one.
+    if (found.result === 'unchanged' && action.stamped) return found;
+    needsSecret = found.needsPayload;
   }
   const refused = refusal(action, session);
   if (refused !== undefined) return refused;
@@ -53,7 +60,9 @@ const attempt = async (action: Action, lockOwner: string, session: Session): Pro
     const failed = await push(action, artifact, session);
     if (failed !== undefined) return failed;
   }
-  return execute(action, 'converge', lockOwner, session);
+  if (ask === undefined || !needsSecret) return execute(action, 'converge', lockOwner, session);
+  const asked = await withLateSecret(action.step, ask, session);
+  return 'kind' in asked ? asked : execute(action, 'converge', lockOwner, asked);
 };
 
 /** A secret that cannot do is not even sent. */

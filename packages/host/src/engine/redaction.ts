@@ -6,8 +6,13 @@ import { quote } from './shell-command.ts';
 /** Takes every secret of a host, in every form in which it travels or a tool may print it, out of what the host says. */
 export const hostRedactor = (secrets: HostSecrets): Redactor => {
   const redact = createRedactor();
-  for (const form of Object.values(secrets).flatMap(formsOf)) redact.add(form);
+  for (const secret of Object.values(secrets)) keepQuiet(redact, secret);
   return redact;
+};
+
+/** One secret more, from now on. */
+export const keepQuiet = (redact: Redactor, secret: string | undefined): void => {
+  for (const form of formsOf(secret)) redact.add(form);
 };
 
 const formsOf = (secret: string | undefined): string[] => {

@@ -10,6 +10,7 @@ describe('the error of a step', () => {
   const failures: readonly (readonly [StepFailure, RegExp])[] = [
     ['rejected', /^Could not install tart \(step tart\): exit code 3: no room\. Mend .*\.$/],
     ['wrong password', /refused the password: no room\. Store the right .*\.$/],
+    ['no secret', /: it needs a secret, and there is none: no room\. What the host has of it was left alone/],
     ['secret refused', /nothing was sent to the host: no room\. Mend .*\.$/],
     ['lock lost', /the lock of the host was lost: no room\. Somebody else .*\.$/],
     ['no result', /did not say what it did: no room\. .*login shell.*\.$/],

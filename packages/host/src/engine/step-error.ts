@@ -16,6 +16,8 @@ export type StepFailure =
   | 'not stamped'
   /** The secret that it was given cannot do, as was seen on our side. Nothing was sent. */
   | 'secret refused'
+  /** Nobody could say the secret that it cannot do without. Nothing was sent. */
+  | 'no secret'
   /** Only of a check: the user that logged in cannot become root without a password, and it takes root to look. */
   | 'no root'
   /** What it needs could not be put on the host. */
@@ -84,6 +86,8 @@ const howItEnded = ({ failure, exitCode, signal }: StepErrorDetails): string => 
       return 'the host does not bear its stamp';
     case 'secret refused':
       return 'nothing was sent to the host';
+    case 'no secret':
+      return 'it needs a secret, and there is none';
     case 'no root':
       return 'there is no root without a password';
     case 'artifact not pushed':
@@ -101,6 +105,7 @@ const advices: Readonly<Record<StepFailure, string>> = {
   'no result': 'See what the login shell of the user prints or does on the host (.zshenv), then run it again.',
   'not stamped': 'See whether /var/db/tartan/steps on the host can be written and is left alone, then run it again.',
   'secret refused': 'Mend what it names and run it again.',
+  'no secret': 'What the host has of it was left alone; it is tried again.',
   'no root': 'Prepare the host first: "tartan prepare-host" does no more than that.',
   'artifact not pushed': 'Nothing was changed by this step.',
   'timed out':

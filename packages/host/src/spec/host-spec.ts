@@ -74,3 +74,17 @@ export interface HostSecrets {
   readonly joinKubeconfig?: string;
   readonly actionsRunnerToken?: string;
 }
+
+/** What came of asking for a secret. Never the secret in a message. */
+export type LateSecret =
+  | { readonly kind: 'known'; readonly secret: string }
+  /** For people: why there is none, and what to do. */
+  | { readonly kind: 'problem'; readonly message: string };
+
+/**
+ * Secrets that somebody else makes anew each time: asked for only once a step has looked at the host and cannot do without, so that a
+ * host that is as wanted costs nobody a call.
+ */
+export type LateSecrets = Partial<
+  Readonly<Record<'actionsRunnerToken', (signal: AbortSignal | undefined) => Promise<LateSecret>>>
+>;

@@ -57,5 +57,7 @@ export const actionsRunner: Step<Intent> = {
     PLIST: plist(intent),
   }),
   artifacts: ({ runner }) => [runner],
+  // Not for a new release, nor to start it again: the registration belongs to the name.
+  late: 'actionsRunnerToken',
   payload: (_, { actionsRunnerToken }) => actionsRunnerToken || undefined,
 };

@@ -28,6 +28,8 @@ describe('the step builder-tools', () => {
     assert.equal(first.result, 'applied', first.stderr);
     const packer = mac.path('/usr/local/bin/packer');
     assert.equal((await mac.run(`${packer} version`)).stdout, '1.14.0\n');
+    const reclaim = mac.path('/usr/local/bin/tartan-reclaim-disk');
+    assert.match((await mac.run(`${reclaim} --help`)).stdout, /^Usage: tartan-reclaim-disk/);
     const inode = statSync(packer).ino;
 
     const recorded = mac.journal.entries.length;
@@ -119,7 +121,8 @@ describe('the step builder-tools', () => {
     putInStore(mac, tools.crane);
     await runStep(mac, builderTools, spec);
     assert.equal((await runStep(mac, builderTools, runnerHost)).result, 'removed');
-    for (const tool of ['packer', 'crane', 'oras']) assert.ok(!existsSync(mac.path(`/usr/local/bin/${tool}`)));
+    for (const tool of ['packer', 'crane', 'oras', 'tartan-reclaim-disk'])
+      assert.ok(!existsSync(mac.path(`/usr/local/bin/${tool}`)));
     assert.equal((await runStep(mac, builderTools, runnerHost)).result, 'unchanged');
   });
 });

@@ -12,6 +12,7 @@ import { outcomeOfConnection } from './connection-outcome.ts';
 import { firstContact, retiredKeyMet } from './first-contact.ts';
 import { outcomeOfHost, outcomeOfRollBack } from './host-outcome.ts';
 import type { HostJob, HostWork, WorkOutcome } from './host-work.ts';
+import { overheard } from './overheard.ts';
 
 export interface HostWorkOptions extends Pick<ConnectOptions, 'connectDeadline' | 'deadline' | 'keepalive'> {
   readonly clock: Clock;
@@ -26,7 +27,10 @@ export interface HostWorkOptions extends Pick<ConnectOptions, 'connectDeadline' 
  * Rejects for what is no Mac's doing: a private key that cannot be read, a specification that no Mac can have, what `pin` says.
  */
 export const createHostWork = (options: HostWorkOptions): HostWork => ({
-  perform: async (job, signal) => withoutSecrets(await attempt(job, options, signal), job),
+  perform: async (job, signal) => {
+    const late = overheard(job);
+    return withoutSecrets(await attempt(late.job, options, signal), job, late.secrets);
+  },
 });
 
 const attempt = async (job: HostJob, options: HostWorkOptions, signal: AbortSignal): Promise<WorkOutcome> => {
@@ -69,16 +73,15 @@ const carryOut = async (
   }
   const { task, owner, report } = job;
   if (task.kind === 'roll back') return outcomeOfRollBack(await rollBackAgent(connection, owner, signal));
-  const { spec, secrets, mode, idle } = task;
-  return outcomeOfHost(
-    await convergeHost(connection, spec, secrets, { owner, idle, mode, clock, signal, ...(report && { report }) }),
-  );
+  const { spec, secrets, lateSecrets = {}, mode, idle } = task;
+  const options = { owner, idle, mode, lateSecrets, clock, signal, ...(report && { report }) };
+  return outcomeOfHost(await convergeHost(connection, spec, secrets, options));
 };
 
 /** Once more, over all that is said: outcomes become conditions and events, which everybody may read. */
-const withoutSecrets = (outcome: WorkOutcome, { task, privateKey }: HostJob): WorkOutcome => {
+const withoutSecrets = (outcome: WorkOutcome, { task, privateKey }: HostJob, late: readonly string[]): WorkOutcome => {
   const redactor = createRedactor();
-  redactor.add(privateKey);
+  for (const secret of [privateKey, ...late]) redactor.add(secret);
   // What macOS leaves in place of a wrong password is no secret, and errors speak of it.
   const secrets = task.kind === 'converge' ? Object.values(task.secrets).filter((each) => each !== '<sealed>') : [];
   for (const secret of secrets) redactor.add(secret);

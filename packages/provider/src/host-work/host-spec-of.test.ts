@@ -69,6 +69,20 @@ describe('what a Mac shall be', () => {
     assert.ok(!('tailscale' in bare) && !('nodeExporter' in bare) && !('ghActionsRunner' in bare));
   });
 
+  test('is no builder whose labels name no environment: it would take the jobs of another', () => {
+    for (const ghRunnerLabels of ['self-hosted,macos,bare-metal,vm-image-builder', 'self-hosted, macOS,ARM64', ' , '])
+      assert.match(
+        problemOf(machineWith({ ghActionsRunner: { ghRunnerLabels } }), facts, settings),
+        /Name the environment/,
+      );
+    assert.match(
+      problemOf(machineWith({ ghActionsRunner: {} }), facts, settings),
+      /Name the environment/,
+      'nor with the default',
+    );
+    assert.ok(specOf({ ghActionsRunner: { ghRunnerLabels: 'self-hosted,macos,staging' } }).ghActionsRunner);
+  });
+
   test('is a builder when its machine says so', () => {
     const runner = specOf({ ghActionsRunner: { ghOrg: 'example', ghRunnerLabels: ' macos, vm ,,' } }).ghActionsRunner;
     assert.deepEqual(runner, { ...settings.builder, org: 'example', labels: ['macos', 'vm'] });

@@ -1,6 +1,7 @@
 import { formatProviderID, labels, type ScalewayAppleSiliconMachine } from '@tartan/api';
 import { type GhActionsRunner, type HostSpec, summaryHash } from '@tartan/host';
 import type { HostSettings } from './host-settings.ts';
+import { hasOwnLabel, runnerLabels } from './runner-labels.ts';
 
 /** What is known of a machine beside its own object. Nothing of it is secret. */
 export interface HostFacts {
@@ -38,6 +39,11 @@ export const hostSpecOf = (machine: Machine, facts: HostFacts, settings: HostSet
     return problem(
       'spec.ghActionsRunner wants a builder, and this manager has nothing to make one with. Give it ' +
         '--actions-runner-tarball-path, --packer-binary-path, --crane-binary-path and --oras-binary-path.',
+    );
+  if (builder !== undefined && !hasOwnLabel(builder.labels))
+    return problem(
+      `spec.ghActionsRunner.ghRunnerLabels (${builder.labels.join(',')}) has no label of its own, so that builders of two clusters would ` +
+        'take each other’s jobs. Name the environment in it, as in self-hosted,macos,vm-image-builder,production.',
     );
   const wanted: HostSpec = {
     user: facts.user,
@@ -95,6 +101,5 @@ const builderOf = ({ spec }: Machine, { builder }: HostSettings): GhActionsRunne
   const wanted = spec.ghActionsRunner;
   if (wanted === undefined) return undefined;
   if (builder === undefined) return 'not here';
-  const wantedLabels = wanted.ghRunnerLabels.split(',').map((label) => label.trim());
-  return { ...builder, org: wanted.ghOrg, labels: wantedLabels.filter((label) => label !== '') };
+  return { ...builder, org: wanted.ghOrg, labels: runnerLabels(wanted.ghRunnerLabels) };
 };

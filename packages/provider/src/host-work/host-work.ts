@@ -1,4 +1,4 @@
-import type { HostEvent, HostSecrets, HostSpec } from '@tartan/host';
+import type { HostEvent, HostSecrets, HostSpec, LateSecrets } from '@tartan/host';
 
 /** What is to be done on one Mac over SSH. */
 export interface HostJob {
@@ -22,6 +22,8 @@ export interface HostJob {
         readonly mode: 'changed' | 'verify';
         readonly spec: HostSpec;
         readonly secrets: HostSecrets;
+        /** Asked for only when a step cannot do without. */
+        readonly lateSecrets?: LateSecrets;
         readonly idle: boolean;
       }
     /** Puts back the agent that was proven before the last roll. */

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
-import { type Client, isKubeError, KubeError, secrets } from '@tartan/kube';
-import { createSecret } from '@tartan/scaleway';
+import { type Client, createSecret, isKubeError, KubeError, secrets } from '@tartan/kube';
 import {
   deleteMachineSecret,
   type MachineLogin,

@@ -1,6 +1,14 @@
 import { annotations, labels, labelValues, secretKeys, secretNames } from '@tartan/api';
-import { type CallOptions, type Client, isKubeError, type Live, type ObjectName, secrets } from '@tartan/kube';
-import { createSecret, type Secret } from '@tartan/scaleway';
+import {
+  type CallOptions,
+  type Client,
+  createSecret,
+  isKubeError,
+  type Live,
+  type ObjectName,
+  type Secret,
+  secrets,
+} from '@tartan/kube';
 import { withoutSecret } from './without-secret.ts';
 
 /** How to log in on the Mac of a machine. All of it belongs to one server: with another one none of it is true any more (I-37). */

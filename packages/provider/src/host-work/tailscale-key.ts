@@ -1,6 +1,5 @@
 import { secretKeys } from '@tartan/api';
-import { type CallOptions, type Client, isKubeError, secrets } from '@tartan/kube';
-import { createSecret, type Secret } from '@tartan/scaleway';
+import { type CallOptions, type Client, createSecret, isKubeError, type Secret, secrets } from '@tartan/kube';
 
 export type TailscaleKey =
   | {

@@ -11,6 +11,7 @@ import { retireToken } from './act/join.ts';
 import { letGo } from './act/let-go.ts';
 import { setProviderID } from './act/provider-id.ts';
 import { reregister } from './act/re-register.ts';
+import { removeRunner } from './act/remove-runner.ts';
 import { forgiveRefusal, roll } from './act/roll.ts';
 import { rollBack } from './act/roll-back.ts';
 import type { Decision } from './decision.ts';
@@ -38,6 +39,7 @@ export const carryOut = async (act: Act, decision: Decision): Promise<Acted> => 
     case 'await cluster':
     case 'await key':
     case 'await host':
+    case 'await runner':
     case 'await wipe':
       return wait(waits.others);
     case 'cannot claim':
@@ -75,8 +77,10 @@ export const carryOut = async (act: Act, decision: Decision): Promise<Acted> => 
       return forgiveRefusal(act);
     case 'uncordon':
       return uncordon(act);
+    case 'remove runner':
+      return removeRunner(act, decision.id);
     case 'release':
-      return release(act, decision.poolPrefix);
+      return release(act, decision.poolPrefix, decision.runnerLeft);
     case 'clean up':
       return cleanUp(act);
   }

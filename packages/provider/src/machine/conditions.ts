@@ -25,7 +25,10 @@ export const conditionsOf = (status: MachineStatus, told: Told): readonly Condit
 const deleting = ({ snapshot, decision }: Told): ConditionUpdate => {
   if (snapshot.machine?.deleting !== true) return say('Deleting', 'NotDeleting');
   if (decision.kind === 'release') return say('Deleting', 'Releasing');
-  if (decision.kind === 'await wipe') return say('Deleting', 'Releasing', decision.message);
+  if (decision.kind === 'remove runner')
+    return say('Deleting', 'Releasing', 'Its runner is taken off the list at GitHub before the Mac goes back.');
+  if (decision.kind === 'await wipe' || decision.kind === 'await runner')
+    return say('Deleting', 'Releasing', decision.message);
   const skipped = decision.kind === 'clean up' && decision.because === 'skipped';
   return say('Deleting', skipped ? 'ReleaseSkipped' : 'CleaningUp');
 };

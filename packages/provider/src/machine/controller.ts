@@ -14,6 +14,7 @@ import { createPushSlots } from './push-slots.ts';
 import { createRecord, type Machine } from './record.ts';
 import type { Result } from './result.ts';
 import { createRunningPushes } from './running-pushes.ts';
+import { createSilences } from './silences.ts';
 import { sourcesOf } from './sources.ts';
 import { statusOf } from './status.ts';
 import { waits } from './waits.ts';
@@ -36,6 +37,7 @@ export const createMachineController = (options: MachineControllerOptions): Cont
     ...options,
     absences: createAbsences(clock),
     pauses: createPauses(clock),
+    silences: createSilences(clock),
     haste: createHaste(),
     slots: createPushSlots(settings.machineWorkers),
     pushes: createRunningPushes(),
@@ -69,7 +71,7 @@ const reconciler =
 
 /** From the server: a pass that believes an old copy would claim twice, or push what is not wanted any more. */
 const read = async (
-  { client, machines, pauses }: World,
+  { client, machines, pauses, silences }: World,
   key: string,
   signal: AbortSignal,
 ): Promise<Machine | undefined> => {
@@ -78,7 +80,7 @@ const read = async (
   } catch (error) {
     if (!isKubeError(error, 'notFound')) throw error;
     const last = machines.get(key);
-    if (last !== undefined) pauses.forget(last.metadata.uid);
+    if (last !== undefined) for (const memory of [pauses, silences]) memory.forget(last.metadata.uid);
     return undefined;
   }
 };

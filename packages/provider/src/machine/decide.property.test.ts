@@ -5,7 +5,14 @@ import { decide } from './decide.ts';
 import { anySnapshot } from './testing/any-snapshot.ts';
 
 const pushes: ReadonlySet<string> = new Set(['bootstrap', 'roll', 'roll back', 're-register']);
-const ends: ReadonlySet<string> = new Set(['leave', 'release', 'await wipe', 'clean up']);
+const ends: ReadonlySet<string> = new Set([
+  'leave',
+  'await runner',
+  'remove runner',
+  'release',
+  'await wipe',
+  'clean up',
+]);
 const runs = { numRuns: 5000 };
 
 describe('whatever a machine looks like', () => {
@@ -75,6 +82,17 @@ describe('whatever a machine looks like', () => {
         const { kind } = decide(snapshot);
         if (kind === 'give back' || kind === 'reboot') assert.notEqual(snapshot.idle, false);
         if (kind === 'reboot') assert.notEqual(snapshot.machine?.memory.bootstrapRebootIssued, true);
+      }),
+      runs,
+    );
+  });
+
+  it('a Mac goes back only when its runner has no job, is gone, or was not heard of for long', () => {
+    fc.assert(
+      fc.property(anySnapshot, (snapshot) => {
+        const { runner } = snapshot;
+        if (decide(snapshot).kind !== 'release' || runner.kind === 'not asked' || runner.kind === 'none') return;
+        assert.ok(runner.kind === 'unknown' && runner.forMs >= (runner.wasBusy ? 6 * 3_600_000 : 600_000));
       }),
       runs,
     );

@@ -22,6 +22,8 @@ const hostless: Snapshot = {
   choice: { kind: 'chosen', serverID: 'server-1' },
 };
 const of = (snapshot: Snapshot, more: Partial<Snapshot>): Snapshot => ({ ...snapshot, ...more });
+const busyRunner = { kind: 'there', id: 7, isBusy: true } as const;
+const silent = (forMs: number, wasBusy = false) => ({ kind: 'unknown', forMs, wasBusy, message: 'm' }) as const;
 const deletingOf = (more: Partial<Snapshot>): Snapshot =>
   of(living, { machine: provisioned({}, { deleting: true }), ...more });
 
@@ -440,6 +442,35 @@ describe('how a machine goes', () => {
     ['not ours to hold', deletingOf({ machine: machineWith({}, { deleting: true, held: false }) }), { kind: 'leave' }],
     ['no Mac', deletingOf({ host: { kind: 'none' } }), { kind: 'clean up', because: 'no host' }],
     ['its Mac', deletingOf({}), { kind: 'release', poolPrefix: 'tuist-pool-' }],
+    ['its runner is gone', deletingOf({ runner: { kind: 'none' } }), { kind: 'release' }],
+    [
+      'its runner is idle',
+      deletingOf({ runner: { kind: 'there', id: 7, isBusy: false } }),
+      { kind: 'remove runner', id: 7 },
+    ],
+    ['its runner has a job', deletingOf({ runner: busyRunner }), { kind: 'await runner' }],
+    [
+      'its runner has a job, and its Mac is gone',
+      deletingOf({ host: { ...host, gone: true }, runner: busyRunner }),
+      { kind: 'clean up' },
+    ],
+    ['GitHub is silent', deletingOf({ runner: silent(599_999) }), { kind: 'await runner' }],
+    ['GitHub is silent for long', deletingOf({ runner: silent(600_000) }), { kind: 'release' }],
+    [
+      'GitHub is silent, and the runner had a job',
+      deletingOf({ runner: silent(600_000, true) }),
+      { kind: 'await runner' },
+    ],
+    ['the same for longer than a job', deletingOf({ runner: silent(6 * 3_600_000, true) }), { kind: 'release' }],
+    [
+      'its runner is idle, and there is no pool',
+      deletingOf({
+        machine: provisioned({}, { deleting: true, poolPrefix: undefined }),
+        host: { ...host, poolPrefix: undefined },
+        runner: { kind: 'there', id: 7, isBusy: false },
+      }),
+      { kind: 'remove runner', id: 7 },
+    ],
     [
       'its Mac, while paused',
       deletingOf({ cluster: { pauses: ['x'], waitsFor: 'y' } }),

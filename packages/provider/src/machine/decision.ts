@@ -7,9 +7,13 @@ export type Decision =
   | { readonly kind: 'forget' }
   /** It goes, and nothing of ours holds it. */
   | { readonly kind: 'leave' }
-  | { readonly kind: 'release'; readonly poolPrefix: string }
+  /** Its runner runs a job, or nobody knows whether it does. */
+  | { readonly kind: 'await runner'; readonly message: string }
+  | { readonly kind: 'remove runner'; readonly id: number }
+  /** `runnerLeft`: why GitHub still lists its runner, for people. */
+  | { readonly kind: 'release'; readonly poolPrefix: string; readonly runnerLeft?: string }
   | { readonly kind: 'await wipe'; readonly message: string }
-  | { readonly kind: 'clean up'; readonly because: Farewell }
+  | { readonly kind: 'clean up'; readonly because: Farewell; readonly runnerLeft?: string }
 
   // Before anything is done.
   | { readonly kind: 'add finalizer' }

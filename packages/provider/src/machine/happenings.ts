@@ -22,8 +22,10 @@ const simple: Partial<Record<Decision['kind'], EventReason>> = {
   reboot: 'RebootingForRecovery',
   'give back': 'BootstrapExhausted',
   forgive: 'AgentRollRetried',
-  release: 'Releasing',
 };
+
+const farewell = (reason: EventReason, runnerLeft: string | undefined): Happening =>
+  happening(reason, runnerLeft === undefined ? undefined : `${events[reason][1]} ${runnerLeft}`);
 
 const ofTheAct = ({ decision, result, snapshot }: Told): readonly Happening[] => {
   if (result.kind === 'under way') return decision.kind === 'bootstrap' ? [happening('Bootstrapping')] : [];
@@ -31,7 +33,9 @@ const ofTheAct = ({ decision, result, snapshot }: Told): readonly Happening[] =>
   if (result.kind !== 'done') return [];
   if (decision.kind === 'fetch credentials')
     return [happening(snapshot.login.kind === 'known' ? 'CredentialsReclaimed' : 'Provisioned')];
-  if (decision.kind === 'clean up') return [happening(decision.because === 'skipped' ? 'ReleaseSkipped' : 'Released')];
+  if (decision.kind === 'clean up')
+    return [farewell(decision.because === 'skipped' ? 'ReleaseSkipped' : 'Released', decision.runnerLeft)];
+  if (decision.kind === 'release') return [farewell('Releasing', decision.runnerLeft)];
   const reason = simple[decision.kind];
   return reason === undefined ? [] : [happening(reason)];
 };

@@ -15,6 +15,8 @@ import { keyNameOf } from './key-name.ts';
 import { nodeFacts } from './node-facts.ts';
 import type { MachineControllerOptions, Node } from './options.ts';
 import type { Pauses } from './pauses.ts';
+import { isRunnerIdle, runnerFacts } from './runner-facts.ts';
+import type { Silences } from './silences.ts';
 import type { Machine } from './record.ts';
 import type { ChoiceFacts, HostFacts, JoinFacts, LoginFacts, NodeFacts, Snapshot } from './snapshot.ts';
 
@@ -22,6 +24,7 @@ import type { ChoiceFacts, HostFacts, JoinFacts, LoginFacts, NodeFacts, Snapshot
 export interface Recollections {
   readonly absences: Absences;
   readonly pauses: Pauses;
+  readonly silences: Silences;
 }
 
 /** The snapshot, and the things themselves for whoever acts on it. */
@@ -91,11 +94,12 @@ export const observe = async (world: World, machine: Machine, signal: AbortSigna
       host,
       login: loginFacts(login, status.serverID),
       node: nodeSeen,
+      runner: await runnerFacts(world, machine, host, signal),
       join: provisioned ? await joinFacts(world, machine, nodeSeen, signal) : { lease: undefined, identity: undefined },
       desired: desiredOf(plan),
       turn: turn && { hash: turn.hash, rollBack: turn.rollBack === true },
-      idle: mustKnowIdle(provisioned, status.bootstrapAttempts, turn, nodeSeen)
-        ? await isIdle(world, metadata.name, signal)
+      idle: mustKnowIdle(provisioned, turn, nodeSeen)
+        ? (await isIdle(world, metadata.name, signal)) && (!provisioned || (await isRunnerIdle(world, machine, signal)))
         : undefined,
       restMs: world.pauses.leftMs(metadata.uid),
     },
@@ -148,12 +152,8 @@ const joinFacts = async (
 };
 
 /** Pods are listed only when something hangs on them: what needs an idle Mac, and whether a Mac may be restarted or given back. */
-const mustKnowIdle = (
-  provisioned: boolean,
-  bootstrapAttempts: number | undefined,
-  turn: unknown,
-  node: NodeFacts,
-): boolean => node.kind === 'ours' && (provisioned ? turn !== undefined : (bootstrapAttempts ?? 0) > 0);
+const mustKnowIdle = (provisioned: boolean, turn: unknown, node: NodeFacts): boolean =>
+  node.kind === 'ours' && (!provisioned || turn !== undefined);
 
 /** Uncached. A Pod that has ended has no virtual machine any more. */
 const isIdle = async (

@@ -12,14 +12,14 @@ import type {
   WatchCache,
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
-import type { HostPool, Secret } from '@tartan/scaleway';
+import type { HostPool } from '@tartan/scaleway';
+import type { BuilderRunners } from '../builder-runners/builder-runners.ts';
 import type { CoreCluster } from '../cluster/core-cluster.ts';
 import type { FleetKeys } from '../fleet-key/fleet-keys.ts';
 import type { ProviderOptions } from '../flags/provider-options.ts';
 import type { HostSettings } from '../host-work/host-settings.ts';
 import type { HostWork } from '../host-work/host-work.ts';
 import type { ClusterAddress, RandomBytes } from '../identity/index.ts';
-import type { Machine } from './record.ts';
 
 export type Node = NonNullable<(typeof nodes)['ofType']>;
 type CertificateRequest = NonNullable<(typeof certificateSigningRequests)['ofType']>;
@@ -45,8 +45,7 @@ export interface MachineControllerOptions {
   >;
   /** How Macs reach the API server. */
   readonly address: (call: CallOptions) => Promise<ClusterAddress>;
-  /** A token with which the runner of a builder registers. Without it, a step that needs one says so. */
-  readonly runnerToken?: (machine: Machine, call: CallOptions) => Promise<RunnerToken>;
+  readonly builderRunners: BuilderRunners;
   readonly randomBytes: RandomBytes;
   readonly redactor: Pick<Redactor, 'add'>;
   readonly events: Pick<EventRecorder, 'event'>;
@@ -54,7 +53,3 @@ export interface MachineControllerOptions {
   readonly log: Logger;
   readonly metrics?: ControllerOptions['metrics'];
 }
-
-type RunnerToken =
-  | { readonly kind: 'known'; readonly token: Secret }
-  | { readonly kind: 'problem'; readonly message: string };

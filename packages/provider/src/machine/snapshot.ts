@@ -16,10 +16,12 @@ export interface Snapshot {
   readonly host: HostFacts;
   readonly login: LoginFacts;
   readonly node: NodeFacts;
+  /** Of a builder that is being deleted. */
+  readonly runner: RunnerFacts;
   readonly join: JoinFacts;
   readonly desired: DesiredFacts;
   readonly turn: TurnFacts | undefined;
-  /** No Pod that may have a virtual machine is on the Node. Undefined: nobody had to know. */
+  /** No Pod that may have a virtual machine is on the Node, and the runner of a builder has no job. Undefined: nobody had to know. */
   readonly idle: boolean | undefined;
   /** For so long nothing is tried again on this Mac, as far as this process remembers. */
   readonly restMs: number;
@@ -112,6 +114,21 @@ export type NodeFacts =
       /** No Pod comes to it, by whomever. */
       readonly unschedulable: boolean;
       readonly cordonedByUs: boolean;
+    };
+
+/** The runner of a builder, as GitHub lists it. */
+export type RunnerFacts =
+  /** It is no builder, or its Mac does not go back now. */
+  | { readonly kind: 'not asked' }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'there'; readonly id: number; readonly isBusy: boolean }
+  | {
+      readonly kind: 'unknown';
+      /** Since GitHub has been asked in vain, as far as this process knows. */
+      readonly forMs: number;
+      /** It had a job when GitHub was last heard. */
+      readonly wasBusy: boolean;
+      readonly message: string;
     };
 
 export interface JoinFacts {

@@ -1,4 +1,4 @@
-import { stays } from './shell-texts.ts';
+import { jobListener, simActionsRunner } from './actions-listener.ts';
 import type { TarFile } from './tar.ts';
 
 /**
@@ -8,6 +8,7 @@ import type { TarFile } from './tar.ts';
  * for its input again and again (ConfigurationManager.ConfigureAsync).
  *
  * Without a token by argument or environment it prompts for one, and reads the keys of a terminal, never a pipe (Terminal.ReadSecret).
+ * On a Mac that knows a simulated GitHub (`actions-service.ts`) that one judges the token, and says what the runner connects with.
  */
 const configScript = `#!/bin/sh
 # Stands in for config.sh of actions/runner.
@@ -21,6 +22,7 @@ url=\${ACTIONS_RUNNER_INPUT_URL:-}
 token=\${ACTIONS_RUNNER_INPUT_TOKEN:-}
 name=\${ACTIONS_RUNNER_INPUT_NAME:-$(hostname -s)}
 labels=\${ACTIONS_RUNNER_INPUT_LABELS:-}
+default_labels=yes
 work=\${ACTIONS_RUNNER_INPUT_WORK:-_work}
 unattended=\${ACTIONS_RUNNER_INPUT_UNATTENDED:-}
 while [ $# -gt 0 ]; do
@@ -33,7 +35,8 @@ while [ $# -gt 0 ]; do
     --work) work=$2 && shift ;;
     --runnergroup) shift ;;
     --unattended) unattended=true ;;
-    --replace | --disableupdate | --ephemeral | --no-default-labels) ;;
+    --no-default-labels) default_labels=no ;;
+    --replace | --disableupdate | --ephemeral) ;;
     --version)
       cat bin/version
       exit 0
@@ -86,9 +89,23 @@ case $token in
     done
     ;;
 esac
+id=7
+credential=$$-$(date +%s)
+${simActionsRunner}
+if "$sim" where >/dev/null 2>&1; then
+  answer=$(printf '%s' "$token" | "$sim" register "$name" "$labels" "$default_labels" -) || {
+    case $answer in
+      404) refused NotFound '404 (Not Found)' ;;
+      409) echo "A runner exists with the same name" && exit 1 ;;
+      *) refused "$answer" "$answer" ;;
+    esac
+  }
+  id=\${answer%% *}
+  credential=\${answer#* }
+fi
 umask 022
-printf '{\\n  "agentId": 7,\\n  "agentName": "%s",\\n  "poolId": 1,\\n  "poolName": "Default",\\n  "gitHubUrl": "%s",\\n  "workFolder": "%s",\\n  "labels": "%s"\\n}\\n' "$name" "$url" "$work" "$labels" >.runner
-printf '{\\n  "scheme": "OAuth",\\n  "data": { "clientId": "%s" }\\n}\\n' "$$-$(date +%s)" >.credentials
+printf '{\\n  "agentId": %s,\\n  "agentName": "%s",\\n  "poolId": 1,\\n  "poolName": "Default",\\n  "gitHubUrl": "%s",\\n  "workFolder": "%s",\\n  "labels": "%s"\\n}\\n' "$id" "$name" "$url" "$work" "$labels" >.runner
+printf '{\\n  "scheme": "OAuth",\\n  "data": { "clientId": "%s" }\\n}\\n' "$credential" >.credentials
 printf '{ "d": "of-the-stand-in" }\\n' >.credentials_rsaparams
 chmod 600 .credentials .credentials_rsaparams
 # As bare as the PATH of whoever configures it (I-29).
@@ -173,21 +190,11 @@ const plistTemplate = `<?xml version="1.0" encoding="UTF-8"?>
 </plist>
 `;
 
-const listener = (from: string): string => `#!/bin/sh
-# Stands in for ${from} of actions/runner: takes no job, and stays.
-cd "$(dirname "$0")" || exit 1
-if [ ! -f .runner ]; then
-  echo 'An error occurred: Not configured. Run config.(sh/cmd) to configure the runner.'
-  exit 1
-fi
-echo 'Listening for Jobs'
-${stays}`;
-
 /** What is in `actions-runner-osx-arm64-<version>.tar.gz`. `svc.sh` is not: configuring makes it. */
 export const actionsRunner = (version: string): readonly TarFile[] => [
   { path: 'config.sh', mode: 0o755, text: configScript },
-  { path: 'run.sh', mode: 0o755, text: listener('run.sh') },
-  { path: 'bin/runsvc.sh', mode: 0o755, text: listener('runsvc.sh') },
+  { path: 'run.sh', mode: 0o755, text: jobListener('run.sh') },
+  { path: 'bin/runsvc.sh', mode: 0o755, text: jobListener('runsvc.sh') },
   { path: 'bin/version', mode: 0o644, text: `${version}\n` },
   { path: 'bin/darwin.svc.sh.template', mode: 0o644, text: serviceTemplate },
   { path: 'bin/actions.runner.plist.template', mode: 0o644, text: plistTemplate },

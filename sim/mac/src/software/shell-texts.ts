@@ -19,6 +19,25 @@ case \${1:-} in
 esac
 `;
 
+/** Builds what an HCL file says with its plugin for tart, as far as that goes: a virtual machine by that name, from that base. */
+export const packer = (version: string): string => `#!/bin/sh
+# Stands in for packer.
+asked() { sed -n "s/^ *$1 *= *\\"\\([^\\"]*\\)\\".*/\\1/p" "$file" | head -n 1; }
+for file; do :; done
+case \${1:-} in
+  version | --version | -version) echo 'Packer v${version}' ;;
+  init) echo 'Installed plugin github.com/cirruslabs/tart' ;;
+  build)
+    tart clone "$(asked vm_base_name)" "$(asked vm_name)" || exit 1
+    echo "==> Builds finished. The artifacts of successful builds are: $(asked vm_name)"
+    ;;
+  *)
+    echo 'packer: this stand-in knows only version, init and build' >&2
+    exit 64
+    ;;
+esac
+`;
+
 export const tailscale = (version: string): string => `#!/bin/sh
 # Stands in for tailscale: the simulated Mac answers.
 case \${1:-} in

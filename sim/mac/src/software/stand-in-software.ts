@@ -107,7 +107,7 @@ export const standInSoftware = async (
       `actions-runner ${version.actionsRunner}`,
       gzippedTar(actionsRunner(version.actionsRunner)),
     ),
-    packer: await put(`packer ${version.packer}`, texts.knowsItsVersion('packer', `Packer v${version.packer}`)),
+    packer: await put(`packer ${version.packer}`, texts.packer(version.packer)),
     crane: await put(`crane ${version.crane}`, texts.knowsItsVersion('crane', version.crane)),
     oras: await put(`oras ${version.oras}`, texts.knowsItsVersion('oras', `Version:        ${version.oras}`)),
   };

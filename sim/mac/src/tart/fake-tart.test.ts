@@ -246,7 +246,11 @@ describe('the fake tart', () => {
     assert.match(await ended(start('base')), /^0 .* due to error: /);
     fake.controls.guest('base', { ends: 'kill' });
     assert.match(await ended(start('base')), /^SIGKILL/);
-    assert.throws(() => fake.controls.guest('base', { program: '/sbin/shutdown -h now' }), /machine underneath/);
+    const below = '"$root/sbin/shutdown" -h now';
+    for (const program of ['/sbin/shutdown -h now', below, `/sbin/halt; TARTAN_GUEST_ROOT=$PWD exec sh x; ${below}`])
+      assert.throws(() => fake.controls.guest('base', { program }), /machine underneath/);
+    // Of a guest that is never there.
+    fake.controls.guest('nobody', { program: `TARTAN_GUEST_ROOT=$PWD exec sh x\n${below}` });
   });
 
   test('an unknown option of a share is part of its path (§7.4)', async () => {

@@ -9,8 +9,11 @@ import { swap } from './escalation.ts';
 import { dropHolder } from './let-go.ts';
 
 /** The Mac goes back. Its controller wipes it; this machine waits until that has begun. */
-export const release = (act: Act, poolPrefix: string): Promise<Acted> =>
-  swap(act, { poolPrefix, reason: 'MachineDeleted' }, { result: done, next: again(waits.others) });
+export const release = (act: Act, poolPrefix: string, runnerLeft: string | undefined): Promise<Acted> => {
+  const { name, namespace } = act.record.machine.metadata;
+  if (runnerLeft !== undefined) act.world.log.warn('GitHub still lists the runner', { namespace, name, runnerLeft });
+  return swap(act, { poolPrefix, reason: 'MachineDeleted' }, { result: done, next: again(waits.others) });
+};
 
 /** All that is left, and then the finalizer: nothing of the machine outlives it. */
 export const cleanUp = async (act: Act): Promise<Acted> => {

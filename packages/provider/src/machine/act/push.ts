@@ -1,10 +1,9 @@
-import type { HostSecrets } from '@tartan/host';
+import type { LateSecrets } from '@tartan/host';
 import { sshAddressOf } from '../../host-work/ssh-address.ts';
 import type { HostJob, WorkOutcome } from '../../host-work/host-work.ts';
 import { writeMachineSecret } from '../../host-work/machine-secret.ts';
 import { keyNameOf } from '../key-name.ts';
 import { pinnedKey } from '../pinned.ts';
-import type { Result } from '../result.ts';
 import { type Act, callOf, secretPlace } from './context.ts';
 
 const tailnetPort = 22;
@@ -68,13 +67,27 @@ const addressesOf = ({ world, record, observation }: Act, task: HostJob['task'])
   ];
 };
 
-/** What the runner of a builder registers with. Asked for right before it is used: it is good for an hour. */
-export const runnerSecret = async (act: Act): Promise<Pick<HostSecrets, 'actionsRunnerToken'> | Result> => {
+/** How a push gets what the runner of a builder registers with, and what it was told. */
+export interface RunnerToken {
+  readonly lateSecrets: LateSecrets;
+  /** Why there was none, when one was needed. */
+  problem(): string | undefined;
+}
+
+/** Made only when a step has looked at the Mac and must register: a runner that is there costs GitHub no call, and needs none. */
+export const runnerToken = (act: Act): RunnerToken => {
   const { world, record } = act;
-  if (record.machine.spec.ghActionsRunner === undefined || world.runnerToken === undefined) return {};
-  const token = await world.runnerToken(record.machine, callOf(act));
-  if (token.kind === 'problem')
-    return { kind: 'no bootstrap', reason: 'GHRunnerRegistrationTokenUnavailable', message: token.message };
-  world.redactor.add(token.token.reveal());
-  return { actionsRunnerToken: token.token.reveal() };
+  let problem: string | undefined;
+  if (record.machine.spec.ghActionsRunner === undefined) return { lateSecrets: {}, problem: () => undefined };
+  return {
+    lateSecrets: {
+      actionsRunnerToken: async (signal) => {
+        const answer = await world.builderRunners.registrationToken(record.machine, { ...(signal && { signal }) });
+        if (answer.kind === 'known') return { kind: 'known', secret: answer.token.reveal() };
+        problem = answer.message;
+        return answer;
+      },
+    },
+    problem: () => problem,
+  };
 };

@@ -4,7 +4,7 @@ import type { Result } from '../result.ts';
 import { waits } from '../waits.ts';
 import { type Act, type Acted, callOf, lookAgain, statusIn } from './context.ts';
 import { makeJoin } from './join.ts';
-import { push, runnerSecret } from './push.ts';
+import { push, runnerToken } from './push.ts';
 import { withSlot } from './with-slot.ts';
 
 /**
@@ -17,15 +17,14 @@ export const reregister = (act: Act, newJoin: boolean): Promise<Acted> =>
     const { plan, snapshot } = observation;
     if (plan?.kind !== 'planned') return failed(act, noPlan(plan?.message));
     if (snapshot.node.kind === 'missing' && (await hasNode(act))) return lookAgain;
-    const runner = await runnerSecret(act);
-    if ('kind' in runner) return failed(act, runner);
     const join = newJoin ? await makeJoin(act) : undefined;
     if (join !== undefined && 'kind' in join) return failed(act, join);
 
     const joinVersion = join?.joinVersion ?? statusIn(act).joinVersion ?? '';
     const spec = { ...plan.spec, agent: { ...plan.spec.agent, joinVersion } };
-    const secrets = { ...plan.secrets, ...runner, ...kubeconfigOf(join) };
-    const outcome = await push(act, { kind: 'converge', mode: 'verify', spec, secrets, idle: false });
+    const secrets = { ...plan.secrets, ...kubeconfigOf(join) };
+    const { lateSecrets } = runnerToken(act);
+    const outcome = await push(act, { kind: 'converge', mode: 'verify', spec, secrets, lateSecrets, idle: false });
     const result: Result = { kind: 'worked', outcome };
     if (outcome.kind === 'aborted') return { result, next: again(waits.conflict) };
     if (outcome.kind !== 'done') return failed(act, result);

@@ -6,7 +6,7 @@ import { done, type Result } from '../result.ts';
 import { waits } from '../waits.ts';
 import { type Act, type Acted, lookAgain } from './context.ts';
 import { cordon } from './cordon.ts';
-import { push, runnerSecret } from './push.ts';
+import { push, runnerToken } from './push.ts';
 import { turnNow } from './turn.ts';
 import { withSlot } from './with-slot.ts';
 
@@ -17,11 +17,10 @@ export const roll = (act: Act, { hash, idle }: Extract<Decision, { kind: 'roll' 
     const { plan, snapshot } = observation;
     const turn = await turnNow(act, hash);
     if (turn === undefined || turn.rollBack === true || plan?.kind !== 'planned') return lookAgain;
-    const runner = await runnerSecret(act);
-    if ('kind' in runner) return { result: runner, next: again(waits.others) };
 
-    const secrets = { ...plan.secrets, ...runner };
-    const outcome = await push(act, { kind: 'converge', mode: 'changed', spec: plan.spec, secrets, idle });
+    const { spec, secrets } = plan;
+    const { lateSecrets } = runnerToken(act);
+    const outcome = await push(act, { kind: 'converge', mode: 'changed', spec, secrets, lateSecrets, idle });
     const { policy } = snapshot;
     // Before it is written down, which may fail: the turn can be over by then, and nobody may push without one (invariant 9).
     const pauseMs = waitsForIdle(outcome) ? undefined : pauseAfter(act, outcome);

@@ -109,6 +109,16 @@ export const anySnapshot: fc.Arbitrary<Snapshot> = fc.record({
     fc.record({ kind: fc.constant('known' as const), hasPassword: fc.boolean() }),
   ),
   node,
+  runner: fc.oneof(
+    fc.constantFrom({ kind: 'not asked' as const }, { kind: 'none' as const }),
+    fc.record({ kind: fc.constant('there' as const), id: fc.nat(9), isBusy: fc.boolean() }),
+    fc.record({
+      kind: fc.constant('unknown' as const),
+      forMs: fc.integer({ min: 0, max: 1e8 }),
+      wasBusy: fc.boolean(),
+      message: fc.string(),
+    }),
+  ),
   join: fc.record({
     lease: maybe(fc.record({ nodeName: fc.constant('mac-1'), renewedAt: moment })),
     identity: maybe(fc.record({ nodeName: fc.constant('mac-1'), issuedAt: moment, expiresAt: moment })),

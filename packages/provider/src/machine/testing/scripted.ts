@@ -1,6 +1,8 @@
 import type { Artifact } from '@tartan/host';
 import { summaryHash } from '@tartan/host';
-import { createSecret, type HostPool, ScalewayError, type Server } from '@tartan/scaleway';
+import { createSecret } from '@tartan/kube';
+import { type HostPool, ScalewayError, type Server } from '@tartan/scaleway';
+import type { BuilderRunners, RunnerSeen, RunnerToken } from '../../builder-runners/builder-runners.ts';
 import type { FleetKey, FleetKeys } from '../../fleet-key/fleet-keys.ts';
 import type { HostSettings } from '../../host-work/host-settings.ts';
 import type { HostJob, HostWork, WorkOutcome } from '../../host-work/host-work.ts';
@@ -100,4 +102,38 @@ export const scriptedKeys = () => {
       for (const listener of listeners) listener(fleet);
     },
   };
+};
+
+/** What a manager makes builders with. */
+export const builderArtifacts: NonNullable<HostSettings['builder']> = {
+  runner: artifact('runner'),
+  packer: artifact('packer'),
+  crane: artifact('crane'),
+  oras: artifact('oras'),
+};
+
+/** GitHub, as far as the runner of one builder is concerned. */
+export const scriptedRunners = () => {
+  const asked: string[] = [];
+  const runners = {
+    asked,
+    token: { kind: 'known', token: createSecret('AABB-token') } as RunnerToken,
+    seen: { kind: 'none' } as RunnerSeen,
+    /** What a removal comes to, when it is not done. */
+    refusal: undefined as RunnerSeen | undefined,
+    registrationToken: async () => {
+      asked.push('token');
+      return runners.token;
+    },
+    look: async () => {
+      asked.push('look');
+      return runners.seen;
+    },
+    remove: async (_machine: unknown, id: number) => {
+      asked.push(`remove ${id}`);
+      runners.seen = runners.refusal ?? { kind: 'none' };
+      return runners.seen;
+    },
+  };
+  return runners satisfies BuilderRunners;
 };

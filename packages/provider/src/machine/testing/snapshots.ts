@@ -57,6 +57,7 @@ export const usual: Snapshot = {
   host,
   login: { kind: 'known', hasPassword: true },
   node: { kind: 'missing', forMs: 0 },
+  runner: { kind: 'not asked' },
   join: { lease: undefined, identity: undefined },
   desired: { kind: 'not asked' },
   turn: undefined,

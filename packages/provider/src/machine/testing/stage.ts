@@ -45,7 +45,7 @@ import { createKubernetes } from '@tartan/sim-kubernetes';
 import { coreClusters } from '../../cluster/core-cluster.ts';
 import { makeRequest, subjectOf } from '../../identity/testing/make-request.ts';
 import { createMachineController, type MachineControllerOptions } from '../controller.ts';
-import { scriptedKeys, scriptedPool, scriptedWork, settingsWith } from './scripted.ts';
+import { scriptedKeys, scriptedPool, scriptedRunners, scriptedWork, settingsWith } from './scripted.ts';
 
 type Send = Transport['send'];
 
@@ -117,6 +117,7 @@ export const setStage = async (t: TestContext, changes: Partial<MachineControlle
   const work = scriptedWork();
   const pool = scriptedPool();
   const keys = scriptedKeys();
+  const runners = scriptedRunners();
   /** Whether this process leads; a test may take that away. */
   const lead = { leads: true };
   const gate = {
@@ -157,6 +158,7 @@ export const setStage = async (t: TestContext, changes: Partial<MachineControlle
       pool: pool.pool,
       fleetKeys: keys.keys,
       hostWork: work,
+      builderRunners: runners,
       gate,
       settings,
       options,
@@ -192,6 +194,7 @@ export const setStage = async (t: TestContext, changes: Partial<MachineControlle
     work,
     pool,
     keys,
+    runners,
     settings,
     writes,
     lines,
@@ -409,6 +412,9 @@ export const setStage = async (t: TestContext, changes: Partial<MachineControlle
         .map(({ metadata }) => metadata.name)
         .filter((name) => name.startsWith('bootstrap-token-')),
     events: async () => (await client.list(events, { namespace })).items.map(({ reason }) => reason ?? ''),
+    /** What an event says. */
+    eventText: async (reason: string) =>
+      (await client.list(events, { namespace })).items.find((event) => event.reason === reason)?.message ?? '',
 
     giveTurn: async (more: { rollBack?: boolean; hash?: string } = {}) => {
       const { metadata, status } = await get();

@@ -1,0 +1,198 @@
+import { readFileSync } from 'node:fs';
+import { sleep } from '@tartan/kube/clock';
+import type { Machine, Part, Tool, ToolAnswer } from '../machine.ts';
+
+/** By the environment of a Mac, or in this file on its disk: where its GitHub is. Only simulators know either. */
+const variable = 'SIM_GITHUB_URL';
+const file = '/private/etc/sim-github';
+
+const retryAfter = 5_000;
+const looksForItsProcessEvery = 1_000;
+/** As often as the real one (`actions/runner#3539`). */
+const renewsEvery = 60_000;
+
+interface Session {
+  readonly id: string;
+  /** Ends whatever is under way for it. */
+  readonly over: AbortController;
+  /** Ends the renewing of its job. */
+  job: AbortController | undefined;
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/**
+ * GitHub's side of the stand-in for actions/runner, in the process of the simulator, so that a Mac needs no node for it. The stand-in asks
+ * by the name `sim-actions-runner`; what is secret comes on standard input. The protocol is that of sim/github (its README).
+ */
+export const createActionsService = (machine: Machine): Part => {
+  const sessions = new Map<string, Session>();
+  let off = new AbortController();
+
+  const url = (): string | undefined => {
+    const told = machine.environment('user')[variable];
+    if (told) return told;
+    try {
+      return readFileSync(machine.path(file), 'utf8').trim() || undefined;
+    } catch {
+      return undefined;
+    }
+  };
+
+  const ask = async (
+    path: string,
+    { method = 'POST', body = {}, signal }: { method?: string; body?: object; signal: AbortSignal },
+  ): Promise<{ status: number; body: Record<string, unknown> } | undefined> => {
+    try {
+      const response = await fetch(`${url()}/_actions${path}`, { method, body: JSON.stringify(body), signal });
+      const text = await response.text();
+      return { status: response.status, body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>) };
+    } catch {
+      // Nobody there, or nobody who answers.
+      return undefined;
+    }
+  };
+
+  /** Until there is an answer that is one. 409: a connection that GitHub has not given up yet. */
+  const insist = async (path: string, signal: AbortSignal, body: object = {}) => {
+    while (!signal.aborted) {
+      const answer = await ask(path, { body, signal });
+      if (answer !== undefined && answer.status < 500 && answer.status !== 409) return answer;
+      await sleep(machine.clock, machine.pace(retryAfter), signal);
+    }
+    return undefined;
+  };
+
+  const register = async (name: string, labels: string, hasDefaults: boolean, token: string): Promise<ToolAnswer> => {
+    const wanted = {
+      token,
+      name,
+      labels: labels.split(',').filter((label) => label !== ''),
+      no_default_labels: !hasDefaults,
+      replace: true,
+    };
+    const answer = await ask('/runners', { body: wanted, signal: off.signal });
+    if (answer?.status !== 201) return { code: 1, stdout: String(answer?.status ?? 'Unreachable') };
+    machine.journal.record('actions.registered', name);
+    return { code: 0, stdout: `${String(answer.body['id'])} ${String(answer.body['credential'])}` };
+  };
+
+  const connect = async (credential: string): Promise<Session | 'gone' | undefined> => {
+    const known = sessions.get(credential);
+    if (known !== undefined) return known;
+    const over = new AbortController();
+    const answer = await insist('/sessions', AbortSignal.any([over.signal, off.signal]), { credential });
+    if (answer === undefined) return undefined;
+    if (answer.status !== 201) return 'gone';
+    const session: Session = { id: String(answer.body['session']), over, job: undefined };
+    sessions.set(credential, session);
+    return session;
+  };
+
+  /** Its process may be killed without a word. Then GitHub hears no more of it either. */
+  const watch = async (pid: number, credential: string, session: Session, done: AbortSignal): Promise<void> => {
+    while (!done.aborted) {
+      await sleep(machine.clock, Math.max(20, machine.pace(looksForItsProcessEvery)), done);
+      if (done.aborted || isAlive(pid)) continue;
+      session.over.abort();
+      sessions.delete(credential);
+      return;
+    }
+  };
+
+  const renew = async (path: string, signal: AbortSignal): Promise<void> => {
+    await sleep(machine.clock, renewsEvery, signal);
+    while (!signal.aborted) {
+      await insist(`${path}/renew`, signal);
+      await sleep(machine.clock, renewsEvery, signal);
+    }
+  };
+
+  /** Answers with the number and the name of a job, which has begun. */
+  const waitForJob = async (pid: number, credential: string): Promise<ToolAnswer> => {
+    const session = await connect(credential);
+    if (session === 'gone') return { code: 3 };
+    if (session === undefined) return { code: 1 };
+    const signal = AbortSignal.any([session.over.signal, off.signal]);
+    const done = new AbortController();
+    const watching = watch(pid, credential, session, AbortSignal.any([done.signal, signal]));
+    try {
+      for (;;) {
+        const told = await insist(`/sessions/${session.id}/poll`, signal);
+        if (told === undefined) return { code: 1 };
+        if (told.status === 204) continue;
+        if (told.status !== 200) {
+          sessions.delete(credential);
+          return { code: 3 };
+        }
+        const { id, name } = told.body['job'] as { id: number; name: string };
+        const path = `/sessions/${session.id}/jobs/${id}`;
+        // Somebody else was given it meanwhile.
+        if ((await insist(`${path}/started`, signal))?.status !== 204) continue;
+        session.job = new AbortController();
+        void renew(path, AbortSignal.any([session.job.signal, signal]));
+        machine.journal.record('actions.job', name);
+        return { code: 0, stdout: `${id} ${name}\n` };
+      }
+    } finally {
+      done.abort();
+      await watching;
+    }
+  };
+
+  const finished = async (id: string, conclusion: string, credential: string): Promise<ToolAnswer> => {
+    const session = sessions.get(credential);
+    if (session === undefined) return { code: 1 };
+    session.job?.abort();
+    session.job = undefined;
+    const signal = AbortSignal.any([session.over.signal, off.signal]);
+    const answer = await insist(`/sessions/${session.id}/jobs/${id}/finished`, signal, { conclusion });
+    return { code: answer?.status === 204 ? 0 : 1 };
+  };
+
+  const leave = async (credential: string): Promise<ToolAnswer> => {
+    const session = sessions.get(credential);
+    if (session === undefined) return { code: 0 };
+    sessions.delete(credential);
+    session.over.abort();
+    await ask(`/sessions/${session.id}`, { method: 'DELETE', signal: off.signal });
+    return { code: 0 };
+  };
+
+  const tool: Tool = ({ args: [verb = '', first = '', second = '', third = ''], stdin }) => {
+    const secret = stdin.toString('utf8').trim();
+    if (url() === undefined) return { code: 1, stderr: 'this Mac knows no GitHub\n' };
+    switch (verb) {
+      case 'where':
+        return { code: 0, stdout: `${url()}\n` };
+      case 'register':
+        return register(first, second, third !== 'no', secret);
+      case 'wait':
+        return waitForJob(Number(first), secret);
+      case 'finished':
+        return finished(first, second, secret);
+      case 'bye':
+        return leave(secret);
+      default:
+        return { code: 64 };
+    }
+  };
+
+  return {
+    tools: { 'sim-actions-runner': tool },
+    boot: async () => {
+      off = new AbortController();
+    },
+    shutdown: async () => {
+      off.abort();
+      sessions.clear();
+    },
+  };
+};
