@@ -10,7 +10,7 @@ import { type Stage, startStage } from './stage.ts';
 const wiped = ({ simulation }: Stage): Map<string, number> =>
   new Map(simulation.macs.scaleway.servers().map(({ id, installs }) => [id, installs]));
 
-/** On two fleets beside each other, as one of the faults takes a minute in which nothing happens. */
+/** Two fleets at a time beside each other, as one of the faults takes a minute in which nothing happens. */
 describe('each fault is played, and the fleet is well afterwards', { timeout: 900_000, concurrency: 2 }, () => {
   const played = new Set<string>();
   after(() => {
@@ -151,6 +151,20 @@ describe('each fault is played, and the fleet is well afterwards', { timeout: 90
       const all = (await stage.client.list(leases, { namespace: 'kube-node-lease' })).items;
       assert.ok(all.length >= 2);
       assert.ok((await stage.agents()).every((version) => version === 'v0.1.0'));
+    });
+  });
+
+  describe('of runners', { concurrency: 1 }, () => {
+    let stage: Stage;
+    before(async () => {
+      stage = await startStage(2, { runners: {} });
+    });
+    after(() => stage.stop());
+
+    test('queue-jobs: all of them are done, and the pool says meanwhile that they wait', async () => {
+      played.add('queue-jobs');
+      assert.match(await stage.play('queue-jobs'), /4 jobs are queued for 2 runners\.\n.*Saturated: /);
+      assert.deepEqual(stage.simulation.runners?.github.lostJobs(), []);
     });
   });
 });

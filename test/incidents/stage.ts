@@ -6,7 +6,11 @@ import { annotations, machine, macHost } from '@tartan/api';
 import { nodes } from '@tartan/kube';
 import { fleetNamespace as namespace } from '../../packages/cli/src/simulation/control-plane.ts';
 import { untilReady } from '../../packages/cli/src/simulation/milestones.ts';
-import { type Simulation, startSimulation } from '../../packages/cli/src/simulation/simulation.ts';
+import {
+  type Simulation,
+  type SimulationOptions,
+  startSimulation,
+} from '../../packages/cli/src/simulation/simulation.ts';
 import { catalogue } from '../../packages/cli/src/fault/catalogue.ts';
 import { isReadyNode } from '../../packages/cli/src/fault/cast.ts';
 import { play } from '../../packages/cli/src/fault/play.ts';
@@ -15,7 +19,7 @@ import { play } from '../../packages/cli/src/fault/play.ts';
 const impatient = ['--inventory-interval=1s', '--host-poll-interval=100ms', '--orphan-reclaim-interval=1s'];
 
 /** A real simulation of two machines, on which faults are played, and looks at what they have left. */
-export const startStage = async (pool: number) => {
+export const startStage = async (pool: number, parts: Pick<SimulationOptions, 'runners'> = {}) => {
   const folder = mkdtempSync(join(tmpdir(), 'tartan-faults-'));
   const fleets = { macos: 1, runners: 1 };
   const simulation: Simulation = await startSimulation({
@@ -25,6 +29,7 @@ export const startStage = async (pool: number) => {
     pace: 0.005,
     scalewayPace: 0.004,
     flags: impatient,
+    ...parts,
   });
   const { client } = simulation.controlPlane;
   const stop = async (): Promise<void> => {

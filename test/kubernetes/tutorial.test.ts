@@ -19,6 +19,8 @@ const expectations: readonly (readonly [begins: string, prints: RegExp])[] = [
   ['npm run -s tartan -- explain', /Ready/],
   ['kubectl logs my-build', /The guest has booted/],
   ['kubectl exec my-build', /^hello from the guest$/m],
+  ['npm run -s tartan -- runners', /macos-runner-/],
+  ['npm run -s tartan -- fault queue-jobs', /All \d+ jobs have ended with success/],
   ['npm run -s tartan -- fault list', /no-op-kickstart/],
   ['npm run -s tartan -- fault no-op-kickstart', /The roll of \S+ has stopped: [\s\S]*is on every Mac/],
   ['npm run -s tartan -- fault fleet-wide-roll', /All \d machines run agent/],

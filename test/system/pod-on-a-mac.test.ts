@@ -7,6 +7,7 @@ import { annotations, machine } from '@tartan/api';
 import { createSubresources, nodes, pods, type Subresources } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
 import type { Mac } from '@tartan/sim-mac';
+import { fleetNames } from '../../packages/cli/src/simulation/fleets.ts';
 import { createDemoPod } from '../../packages/cli/src/up/demo-pod.ts';
 import type { RunningProvider } from './provider.ts';
 import { namespace, startWorld, type World } from './world.ts';
@@ -26,7 +27,7 @@ describe('a Pod on a simulated Mac, under the agent as it ships', { timeout: 240
     (await mac.run("ps -A -ww -o pid=,command= | grep '[t]art run' | awk '{ print $1 }'")).stdout;
 
   before(async () => {
-    world = await startWorld({ macs: 1, fleet: 'fleet-a' });
+    world = await startWorld({ macs: 1, fleet: fleetNames[0] });
     reach = createSubresources(world.transport, { clock: systemClock });
     provider = await world.startProvider({ version: '0.1.0' });
     await createDemoPod(world.client);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { macFleet, macHost, machine } from '@tartan/api';
-import { nodes } from '@tartan/kube';
+import { macFleet, macHost, machine, runnerPool } from '@tartan/api';
+import { nodes, pods, serviceAccounts } from '@tartan/kube';
 import { schemas } from './docs/schemas.ts';
 import { runTartan, serveCluster, startCluster, type TestCluster } from './testing/cluster.ts';
-import { aFleet, aHost, aMachine, aNode, said } from './testing/objects.ts';
+import { aFleet, aHost, aMachine, aNode, aRunnerPod, aRunnerPool, said } from './testing/objects.ts';
 
 /** The real commands over HTTPS, with a kubeconfig as kubectl has it. */
 describe('commands for operators', () => {
@@ -23,6 +23,10 @@ describe('commands for operators', () => {
     await cluster.add(macHost.resource, aHost('h-1', { state: 'stranded', name: 'nobody-s' }));
     await cluster.add(macFleet.resource, aFleet('macos'));
     await cluster.add(nodes, aNode('mac-9'));
+    await cluster.add(runnerPool.resource, aRunnerPool('macos'));
+    const account = { metadata: { namespace: 'default', name: 'default' } };
+    await cluster.admin.create(serviceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', ...account });
+    await cluster.add(pods, aRunnerPod('macos-runner-1', 'mac-9'));
   });
   after(async () => {
     await served.stop();
@@ -36,6 +40,11 @@ describe('commands for operators', () => {
     [['explain', 'h-1'], 0, /stranded/],
     [['pool'], 0, /stranded +M2-L/],
     [['orphans'], 1, /h-1 +nobody-s .* leave +ReportOnly/],
+    [['runners'], 0, /^POOL +WANTED[^]*macos +3/],
+    [['runners', 'macos'], 0, /^POOL[^]*POD +NODE[^]*macos-runner-1 +mac-9/],
+    [['runners', 'none'], 1, /There is no RunnerPool none/],
+    [['runners', '-n', 'nowhere'], 0, /There is no RunnerPool here/],
+    [['explain', 'rpool/macos'], 0, /^The pool macos wants 3 runners/],
     [['roll', 'status'], 0, /^FLEET +STATE/],
     [['roll', 'status', 'none'], 1, /There is no MacFleet none/],
     [['version'], 0, /Kubernetes +v1\.[^]*agent +v1\.2\.3 +mac-9/],
@@ -55,6 +64,8 @@ describe('commands for operators', () => {
     [['explain', 'mac-9'], 'explain'],
     [['explain', 'fleet/macos'], 'explain'],
     [['pool'], 'pool'],
+    [['runners', 'macos'], 'runners'],
+    [['explain', 'rpool/macos'], 'explain'],
     [['orphans'], 'orphans'],
     [['roll', 'status'], 'roll status'],
     [['version'], 'version'],
@@ -125,6 +136,10 @@ describe('without what they need', () => {
         err,
         /knows no ScalewayAppleSiliconMachine .* not installed, .* kubectl apply -f packages\/api\/crds\.\n$/,
       );
+      // A cluster without runners is one to look at all the same.
+      const runners = await served.run(['runners']);
+      assert.deepEqual([runners.code, runners.err], [0, '']);
+      assert.match(runners.out, /^This cluster knows no RunnerPool/);
     } finally {
       await served.stop();
       cluster.stop();

@@ -11,6 +11,7 @@ import { addOrphansCommand } from './orphans/command.ts';
 import { addPodsCommand } from './pods/command.ts';
 import { addPoolCommand } from './pool/command.ts';
 import { addRollCommand } from './roll/command.ts';
+import { addRunnersCommand } from './runners/command.ts';
 import { inTheWordsOf, type Shell, type Surroundings } from './shell.ts';
 import { lookOf } from './show/look.ts';
 import { addUpCommand } from './up/command.ts';
@@ -140,6 +141,7 @@ Exit codes: 0 as wanted; 1 something differs; 2 could not look.`,
   addFleetCommand(program, shell);
   addExplainCommand(program, shell);
   addPoolCommand(program, shell);
+  addRunnersCommand(program, shell);
   addOrphansCommand(program, shell);
   addRollCommand(program, shell);
   addPodsCommand(program, shell);

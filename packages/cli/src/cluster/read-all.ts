@@ -6,6 +6,7 @@ export interface Scope extends CallOptions {
   /** All of them unless told. */
   readonly namespace?: string;
   readonly fieldSelector?: string;
+  readonly labelSelector?: string;
 }
 
 /** `machosts.infrastructure.cluster.x-k8s.io`, as `kubectl auth can-i` takes it. */

@@ -17,6 +17,7 @@ test('every command that prints JSON has a schema, and every command has exit co
     'fleet',
     'explain',
     'pool',
+    'runners',
     'orphans',
     'roll status',
     'roll pause',

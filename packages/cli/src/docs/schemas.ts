@@ -6,6 +6,7 @@ import { orphansDocument } from '../orphans/document.ts';
 import { poolDocument } from '../pool/document.ts';
 import { rollDocument } from '../roll/document.ts';
 import { pausedDocument } from '../roll/paused-document.ts';
+import { runnersDocument } from '../runners/document.ts';
 import { versionDocument } from '../version/document.ts';
 
 /** What `-o json` prints, by command. One home: types, tests and docs are made of it. */
@@ -14,6 +15,7 @@ export const schemas: Readonly<Record<string, z.ZodType>> = {
   fleet: fleetDocument,
   explain: explainDocument,
   pool: poolDocument,
+  runners: runnersDocument,
   orphans: orphansDocument,
   'roll status': rollDocument,
   'roll pause': pausedDocument,

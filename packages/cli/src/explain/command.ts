@@ -10,8 +10,13 @@ interface Given extends ClusterOptions {
 
 export const addExplainCommand = (program: Command, shell: Shell): void => {
   withClusterOptions(program.command('explain'))
-    .argument('<name>', 'a machine, MacHost, Node, Pod or MacFleet; with its kind before it, if others have that name')
-    .description('Say why a machine, Mac, Node, Pod or fleet is where it is, what comes next, and what you could do.')
+    .argument(
+      '<name>',
+      'a machine, MacHost, Node, Pod, MacFleet or RunnerPool; with its kind before it, if others have that name',
+    )
+    .description(
+      'Say why a machine, Mac, Node, Pod, fleet or runner pool is as it is, what comes next, what you could do.',
+    )
     .option('--default-adopt-pool-prefix <prefix>', 'what the manager was told, if it matters and cannot be seen')
     .option('--orphan-reclaim-claim-name-prefix <prefix>', 'the same')
     .addHelpText(
@@ -27,6 +32,7 @@ Examples:
   $ tartan explain mac-1
   $ tartan explain 48d7f3f6                                   a Mac, by the beginning of its id
   $ tartan explain pod/build-1 -n default
+  $ tartan explain rpool/macos                                a pool of runners
   $ tartan explain fleet/macos -o json | jq -r .decision.text
 
 Exit codes: 0 explained; 1 nothing has that name, or too many do; 2 the cluster could not be looked at; 130 stopped.`,

@@ -23,7 +23,7 @@ const event = z.object({
 
 export const explainDocument = dated('tartan.explain/v1', {
   subject: z.object({
-    kind: z.enum(['machine', 'host', 'node', 'pod', 'fleet']),
+    kind: z.enum(['machine', 'host', 'node', 'pod', 'fleet', 'runnerpool']),
     namespace: nullable(z.string()),
     name: z.string(),
   }),

@@ -1,3 +1,4 @@
+import { runnerPool } from '@tartan/api';
 import { events as eventKind, isKubeError, type Live } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import { coreClusters } from '@tartan/provider/decisions';
@@ -11,6 +12,7 @@ import { explainHost } from './host.ts';
 import { explainMachine } from './machine.ts';
 import { explainNode } from './node.ts';
 import { explainPod } from './pod.ts';
+import { explainRunnerPool } from './runner-pool.ts';
 import { findSubject, nameOf, type Subject } from './subject.ts';
 
 export type Explained =
@@ -24,7 +26,9 @@ export const explain = async (
   signal: AbortSignal,
 ): Promise<Explained> => {
   const world = await observeWidely(cluster, namespace, signal);
-  const found = findSubject(name, world, namespace);
+  // Most clusters have no runners: a kind that is missing, or may not be read, is not worth a word.
+  const runnerPools = itemsOf(await readIfAllowed(cluster, runnerPool.resource, { signal }));
+  const found = findSubject(name, { ...world, runnerPools }, namespace);
   if (found.kind === 'not found') return { kind: 'not found', why: [found.why, ...world.notes].join(' ') };
   const clusters = new Map(
     (await readClusters(cluster, signal)).map((each) => [
@@ -82,6 +86,8 @@ const storyOf = (subject: Subject, world: ExplainWorld & World): Story => {
       return explainPod(subject.pod, world);
     case 'fleet':
       return explainFleet(subject.fleet, world);
+    case 'runnerpool':
+      return explainRunnerPool(subject.pool, world);
   }
 };
 

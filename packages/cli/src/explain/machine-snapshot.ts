@@ -78,6 +78,8 @@ export const machineSnapshot = (machine: Machine, { host, node, pods }: Mac, wor
     desired: desired === undefined ? { kind: 'not asked' } : { kind: 'known', hash: desired },
     turn: turn && { hash: turn.hash, rollBack: turn.rollBack === true },
     idle: pods && pods.length === 0,
+    // Only the manager may ask GitHub; what it heard is in the condition Deleting.
+    runner: { kind: 'not asked' },
     restMs: 0,
   };
   return { snapshot, unseen: unseenOf({ spec, status, host, told }) };

@@ -34,6 +34,12 @@ export const machineWords = (decision: MachineDecision, context: MachineContext)
       return words('It is being deleted, and nothing of Tartan holds it.', [
         'It goes once others have removed their finalizers.',
       ]);
+    case 'await runner':
+      return words(`It waits for its runner at GitHub. ${decision.message}`, [
+        'Its Mac is given back once GitHub does not list the runner any more.',
+      ]);
+    case 'remove runner':
+      return words('Its runner is taken off the list at GitHub.', ['Then its Mac is given back.']);
     case 'release':
       return words(`Its Mac is given back: wiped, then put into the pool ${decision.poolPrefix}.`, [
         'The Mac is renamed and reinstalled; when the disk is being erased, what belongs to the machine is deleted.',

@@ -53,6 +53,8 @@ const complaints: ReadonlySet<string> = new Set([
   'Paused',
   'Deleting',
   'Stalled',
+  'Stuck',
+  'JobsWaiting',
   'Stranded',
   'Quarantined',
   'MemoryPressure',
@@ -84,6 +86,7 @@ const shortKinds: Readonly<Record<string, string>> = {
   ScalewayAppleSiliconMachine: 'machine',
   MacHost: 'host',
   MacFleet: 'fleet',
+  RunnerPool: 'runnerpool',
   Pod: 'pod',
   Node: 'node',
 };

@@ -1,4 +1,4 @@
-import { podEndMeanings, podWaitMeanings } from '@tartan/api';
+import { podEndMeanings, podWaitMeanings, runnerBusyCondition, runnerBusyMeanings } from '@tartan/api';
 import { decide, factsOf, usualGraceMs } from '@tartan/provider/pods';
 import { suitabilityOf } from '@tartan/tart-kubelet/suitability';
 import { age, ageSince } from '../show/age.ts';
@@ -7,6 +7,7 @@ import { isCordoned, isCordonedForRoll, readinessOf, slotsOf, vmsAmong, waitingO
 import type { Node, Pod } from '../world/observe.ts';
 import type { ExplainDocument, Story } from './document.ts';
 import type { ExplainWorld } from './explain-world.ts';
+import { runnerFacts } from './runner-facts.ts';
 
 type Told = Pick<Story, 'decision' | 'next' | 'remedies'>;
 
@@ -36,6 +37,7 @@ export const explainPod = (pod: Pod, world: ExplainWorld): Story => {
       { what: 'Node', is: nodeText(pod, node) },
       { what: 'image', is: spec?.containers?.[0]?.image ?? 'none' },
       { what: 'can be a virtual machine', is: suitability.kind === 'suited' ? 'yes' : `no: ${suitability.message}` },
+      ...runnerFacts(pod, world.now),
       ...(spec?.nodeName ? [] : macs(world)),
     ],
     unseen:
@@ -49,7 +51,7 @@ export const explainPod = (pod: Pod, world: ExplainWorld): Story => {
         type,
         status: is,
         reason,
-        means: null,
+        means: type === runnerBusyCondition ? meaningOf(runnerBusyMeanings, reason) || null : null,
         message,
         since: lastTransitionTime,
       }),

@@ -160,6 +160,8 @@ describe('why a machine is where it is', () => {
       { kind: 'leave' },
       { kind: 'release', poolPrefix: 'p-' },
       { kind: 'await wipe', message: 'm' },
+      { kind: 'await runner', message: 'm' },
+      { kind: 'remove runner', id: 7 },
       ...(['no host', 'released', 'skipped', 'host gone'] as const).map(
         (because) => ({ kind: 'clean up', because }) as const,
       ),

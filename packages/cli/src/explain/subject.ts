@@ -1,4 +1,5 @@
 import { keyOf } from '@tartan/kube';
+import type { Pool } from '../runners/observe-runners.ts';
 import type { Fleet, Host, Machine, Node, Pod, World } from '../world/observe.ts';
 
 export type Subject =
@@ -6,13 +7,17 @@ export type Subject =
   | { readonly kind: 'host'; readonly host: Host }
   | { readonly kind: 'node'; readonly node: Node }
   | { readonly kind: 'pod'; readonly pod: Pod }
-  | { readonly kind: 'fleet'; readonly fleet: Fleet };
+  | { readonly kind: 'fleet'; readonly fleet: Fleet }
+  | { readonly kind: 'runnerpool'; readonly pool: Pool };
 
 type Kind = Subject['kind'];
 
 export type Found =
   | { readonly kind: 'found'; readonly subject: Subject; readonly others: readonly Subject[] }
   | { readonly kind: 'not found'; readonly why: string };
+
+/** What names are looked for in. */
+type Seen = World & { readonly runnerPools?: readonly Pool[] };
 
 /** What people call a kind, as kubectl knows it too. */
 const kindWords: Readonly<Record<string, Kind>> = {
@@ -28,12 +33,14 @@ const kindWords: Readonly<Record<string, Kind>> = {
   po: 'pod',
   fleet: 'fleet',
   macfleet: 'fleet',
+  rpool: 'runnerpool',
+  runnerpool: 'runnerpool',
 };
 
 /** Where the whole story is told comes first: a machine tells of its Mac and its Node. */
-const order: readonly Kind[] = ['machine', 'host', 'node', 'pod', 'fleet'];
+const order: readonly Kind[] = ['machine', 'host', 'node', 'pod', 'fleet', 'runnerpool'];
 
-const objectOf = (subject: Subject): Machine | Host | Node | Pod | Fleet => {
+const objectOf = (subject: Subject): Machine | Host | Node | Pod | Fleet | Pool => {
   switch (subject.kind) {
     case 'machine':
       return subject.machine;
@@ -45,6 +52,8 @@ const objectOf = (subject: Subject): Machine | Host | Node | Pod | Fleet => {
       return subject.pod;
     case 'fleet':
       return subject.fleet;
+    case 'runnerpool':
+      return subject.pool;
   }
 };
 
@@ -55,7 +64,7 @@ export const nameOf = (subject: Subject): string => `${subject.kind}/${keyOf(obj
  * Finds what somebody means by a name: `mac-1`, `pod/build-1`, `default/build-1`, `pod/default/build-1`, a server's id or its beginning
  * (tables may have cut it), or its name at Scaleway. Pure.
  */
-export const findSubject = (asked: string, world: World, namespace?: string): Found => {
+export const findSubject = (asked: string, world: Seen, namespace?: string): Found => {
   const parts = asked.replace(/…$/, '').split('/');
   const first = kindWords[(parts[0] ?? '').toLowerCase().replace(/s$/, '')];
   const kind = parts.length > 1 ? first : undefined;
@@ -86,12 +95,13 @@ export const findSubject = (asked: string, world: World, namespace?: string): Fo
 const shortest = 4;
 const mostShown = 10;
 
-const everything = ({ machines, hosts, nodes, pods, fleets }: World): Subject[] => [
+const everything = ({ machines, hosts, nodes, pods, fleets, runnerPools = [] }: Seen): Subject[] => [
   ...machines.map((machine): Subject => ({ kind: 'machine', machine })),
   ...hosts.map((host): Subject => ({ kind: 'host', host })),
   ...nodes.map((node): Subject => ({ kind: 'node', node })),
   ...(pods ?? []).map((pod): Subject => ({ kind: 'pod', pod })),
   ...fleets.map((fleet): Subject => ({ kind: 'fleet', fleet })),
+  ...runnerPools.map((pool): Subject => ({ kind: 'runnerpool', pool })),
 ];
 
 const isCalled = (subject: Subject, name: string): boolean =>
@@ -111,7 +121,7 @@ const nothing = (asked: string, all: readonly Subject[], name: string): string =
     .slice(0, 3)
     .map(nameOf);
   const hint = close.length > 0 ? ` Did you mean ${close.join(' or ')}?` : ' tartan fleet shows what there is.';
-  return `Nothing is called ${asked}: no machine, MacHost, Node, Pod or MacFleet.${hint}`;
+  return `Nothing is called ${asked}: no machine, MacHost, Node, Pod, MacFleet or RunnerPool.${hint}`;
 };
 
 /** Letters to change, add or leave out, as far as a typing error goes. */

@@ -22,12 +22,19 @@ const hostOf = ({ simulation }: Scene, id: string | undefined): Host[] => {
   return server?.mac === undefined ? [] : [{ server, mac: server.mac }];
 };
 
-/** All machines that are Ready and stay, by name. */
+/** What is played on one Mac is played where nobody else works: first those for whoever asks, builders last. */
+const fleetOrder = ['macos', 'runners', 'builders'];
+
+/** All machines that are Ready and stay, by fleet and name. */
 export const readyMembers = async (scene: Scene): Promise<Member[]> => {
   const { items } = await scene.simulation.controlPlane.client.list(machine.resource, { namespace });
   return items
     .filter(({ metadata, status }) => status?.ready === true && metadata.deletionTimestamp === undefined)
-    .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
+    .toSorted(
+      (a, b) =>
+        fleetOrder.indexOf(a.spec.fleetName ?? '') - fleetOrder.indexOf(b.spec.fleetName ?? '') ||
+        (a.metadata.name < b.metadata.name ? -1 : 1),
+    )
     .flatMap((each) =>
       hostOf(scene, each.status?.serverID).map((host) => ({ ...host, name: each.metadata.name, machine: each })),
     );

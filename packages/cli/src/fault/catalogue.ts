@@ -10,6 +10,7 @@ import { hostWiped } from './incidents/host-wiped.ts';
 import { leaderFrozen } from './incidents/leader-frozen.ts';
 import { macPoweredOff } from './incidents/mac-powered-off.ts';
 import { noOpKickstart } from './incidents/no-op-kickstart.ts';
+import { queueJobs } from './incidents/queue-jobs.ts';
 import { reinstallWithoutWipe } from './incidents/reinstall-without-wipe.ts';
 import { scalewayOutage } from './incidents/scaleway-outage.ts';
 import { sealedPassword } from './incidents/sealed-password.ts';
@@ -34,4 +35,5 @@ export const catalogue: readonly Fault[] = [
   scalewayOutage,
   apiServerOutage,
   leaderFrozen,
+  queueJobs,
 ];

@@ -7,6 +7,7 @@ import type { Page, View } from '../show/view.ts';
 import { joinMacs, type Mac } from '../world/join.ts';
 import { agentOf, isCordoned, readinessOf, slotsOf, vmsAmong, waitingOf } from '../world/node-facts.ts';
 import type { Machine, World } from '../world/observe.ts';
+import { worldSight } from '../world/world-sight.ts';
 import type { FleetDocument, MacRow } from './document.ts';
 
 const documentOf = (world: World): FleetDocument => ({
@@ -141,4 +142,4 @@ const summaryOf = ({ macs, at }: FleetDocument): string => {
   return `${parts.join(', ')}. Why something is as it is: tartan explain NAME.`;
 };
 
-export const fleetView: View<FleetDocument> = { documentOf, pageOf, exitCode: () => 0 };
+export const fleetView: View<FleetDocument> = { sight: worldSight, documentOf, pageOf, exitCode: () => 0 };

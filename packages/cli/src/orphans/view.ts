@@ -5,6 +5,7 @@ import { ageSince } from '../show/age.ts';
 import type { Cell, Table } from '../show/table.ts';
 import type { Page, View } from '../show/view.ts';
 import type { Host, World } from '../world/observe.ts';
+import { worldSight } from '../world/world-sight.ts';
 import type { OrphansDocument } from './document.ts';
 
 type Orphan = OrphansDocument['orphans'][number];
@@ -14,6 +15,7 @@ type Orphan = OrphansDocument['orphans'][number];
  * it writes down; with one, what the very same function says.
  */
 export const orphansView = (policy: ReclaimPolicy | undefined): View<OrphansDocument> => ({
+  sight: worldSight,
   documentOf: (world) => ({
     schema: 'tartan.orphans/v1',
     at: timestamp(world.now),

@@ -4,6 +4,7 @@ import { ageSince } from '../show/age.ts';
 import type { Table } from '../show/table.ts';
 import type { Page, View } from '../show/view.ts';
 import type { Host, World } from '../world/observe.ts';
+import { worldSight } from '../world/world-sight.ts';
 import type { PoolDocument } from './document.ts';
 
 const states: readonly string[] = Object.keys(hostStateMeanings);
@@ -92,4 +93,4 @@ const conclusion = ({ total, free, waiting }: PoolDocument): string => {
   return `${total === 1 ? '1 Mac' : `${total} Macs`}, ${free} free to claim.${without}`;
 };
 
-export const poolView: View<PoolDocument> = { documentOf, pageOf, exitCode: () => 0 };
+export const poolView: View<PoolDocument> = { sight: worldSight, documentOf, pageOf, exitCode: () => 0 };

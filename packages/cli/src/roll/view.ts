@@ -3,12 +3,14 @@ import { timestamp } from '@tartan/kube/clock';
 import type { Cell, Table } from '../show/table.ts';
 import type { Page, View } from '../show/view.ts';
 import type { Fleet, World } from '../world/observe.ts';
+import { worldSight } from '../world/world-sight.ts';
 import type { RollDocument } from './document.ts';
 
 type Roll = RollDocument['fleets'][number];
 
 /** How far the rolls are; of one fleet when it is named. */
 export const rollView = (name: string | undefined): View<RollDocument> => ({
+  sight: worldSight,
   documentOf: ({ now, fleets, notes }: World) => ({
     schema: 'tartan.roll/v1',
     at: timestamp(now),

@@ -8,11 +8,11 @@ const watched = 0;
 const stopped = 130;
 
 /** Runs a command that shows a view of a cluster. What it needs is loaded when it is called: most start-up time is that of loading. */
-export const runView = <Document extends Dated>(
+export const runView = <Document extends Dated, Seen>(
   shell: Shell,
   name: string,
   options: ClusterOptions,
-  load: () => Promise<View<Document>>,
+  load: () => Promise<View<Document, Seen>>,
 ): Promise<void> =>
   shell.run(name, async () => {
     const { stdout, env, signal, calledAs } = shell;
@@ -23,7 +23,7 @@ export const runView = <Document extends Dated>(
     ]);
     const { output, watch = false } = options;
     const screen = { stdout, look: lookOf(stdout, env, options.color) };
-    const inWords: View<Document> = {
+    const inWords: View<Document, Seen> = {
       ...view,
       pageOf: (document) => {
         const { tables, lines } = view.pageOf(document);

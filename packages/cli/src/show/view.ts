@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { Connection } from '../cluster/cluster.ts';
-import { followWorld } from '../world/follow.ts';
-import { observeWorld, type Selection, type World } from '../world/observe.ts';
+import type { Selection, World } from '../world/observe.ts';
+import type { Sight } from '../world/sight.ts';
 import { type Look, printable } from './look.ts';
 import { type Row, type Table, tableLines, wrapped } from './table.ts';
 
@@ -10,9 +10,10 @@ export interface Dated {
   readonly at: string;
 }
 
-/** What a command shows of a world: to scripts as a document, to people as a page. Both are pure. */
-export interface View<Document extends Dated> {
-  documentOf(world: World): Document;
+/** What a command shows of what it sees: to scripts as a document, to people as a page. Both are pure. */
+export interface View<Document extends Dated, Seen = World> {
+  readonly sight: Sight<Seen>;
+  documentOf(seen: Seen): Document;
   pageOf(document: Document): Page;
   exitCode(document: Document): number;
 }
@@ -34,14 +35,14 @@ export interface Screen {
 }
 
 /** Shows it once, or until the signal fires. Answers the exit code. Rejects when the cluster cannot be looked at. */
-export const showView = async <Document extends Dated>(
-  view: View<Document>,
+export const showView = async <Document extends Dated, Seen>(
+  view: View<Document, Seen>,
   { output, watch, ...selection }: ViewOptions,
   connection: Connection,
   screen: Screen,
   signal: AbortSignal,
 ): Promise<number> => {
-  const first = await observeWorld(connection, selection, signal);
+  const first = await view.sight.observe(connection, selection, signal);
   if (!watch) {
     const document = view.documentOf(first);
     screen.stdout.write(
@@ -53,13 +54,13 @@ export const showView = async <Document extends Dated>(
   }
   const show =
     output === 'json' ? jsonLines(screen) : screen.stdout.isTTY === true ? redrawn(screen) : changedLines(screen);
-  await followWorld(
+  await view.sight.follow(
     connection,
     selection,
     first,
     {
-      show: (world) => {
-        const document = view.documentOf(world);
+      show: (seen) => {
+        const document = view.documentOf(seen);
         show({ document, page: view.pageOf(document) });
       },
       everyMs: screen.stdout.isTTY === true && output === 'table' ? tickMs : undefined,

@@ -16,19 +16,29 @@ export interface AgentRelease {
 
 /**
  * What the provider puts on Macs, as flags that say where it lies: the agent itself, and small files that play what it stands on, with
- * guests that have something to tell.
+ * guests that have something to tell. `builders`: also what Macs need that bake images. `guest`: what
+ * guests do, if not what they do anyway.
  */
 export const artifactFlags = async (
   folder: string,
   { version, spoil = (agent) => agent, runtime }: AgentRelease,
+  { builders = false, guest = guestAtWork }: { readonly builders?: boolean; readonly guest?: string } = {},
 ): Promise<readonly string[]> => {
   const files = join(folder, 'artifacts');
-  const { tart, node } = await standInSoftware(files, { guest: guestAtWork });
+  const { tart, node, actionsRunner, packer, crane, oras } = await standInSoftware(files, { guest });
   const release = await put(files, `tart-kubelet-${version}`, spoil(await agentText(version)));
   return [
     `--agent-runtime-path=${runtime === undefined ? node.file : await put(files, 'node', runtime)}`,
     `--agent-release-path=${release}`,
     `--tart-tarball-path=${tart.file}`,
+    ...(builders
+      ? [
+          `--actions-runner-tarball-path=${actionsRunner.file}`,
+          `--packer-binary-path=${packer.file}`,
+          `--crane-binary-path=${crane.file}`,
+          `--oras-binary-path=${oras.file}`,
+        ]
+      : []),
   ];
 };
 

@@ -1,18 +1,22 @@
 import { cluster, externalControlPlane, labels, machineTemplate, remoteServiceAccount } from '@tartan/api';
-import { type Condition, defineResource, type KubeObject, serviceAccounts } from '@tartan/kube';
-import { grantRights, remoteRights } from '@tartan/provider';
+import { type Condition, defineResource, grantRights, type KubeObject, serviceAccounts } from '@tartan/kube';
+import { remoteRights } from '@tartan/provider';
 import { fleetNamespace as namespace } from './control-plane.ts';
+import type { FleetSizes } from './fleet-sizes.ts';
 import type { Furniture } from './furniture.ts';
+import { appSecretName, organization } from './github.ts';
 
-/** The fleets of the simulation: Macs for whoever asks, and Macs for jobs of continuous integration. */
+/** The fleets of every simulation: Macs for whoever asks, and Macs for jobs of continuous integration. */
 export const fleetNames = ['macos', 'runners'] as const;
-export type FleetName = (typeof fleetNames)[number];
+/** And, where somebody asks for it, one that bakes images. */
+const builders = 'builders';
+export type FleetName = (typeof fleetNames)[number] | typeof builders;
 
-/** Machines, divided among the fleets: the first gets what is left over. */
-export const fleetSizes = (machines: number): Readonly<Record<FleetName, number>> => ({
-  macos: Math.ceil(machines / 2),
-  runners: Math.floor(machines / 2),
-});
+/** Those that there are. One without Macs may be scaled up. */
+export const fleetsOf = (sizes: FleetSizes): FleetName[] => [
+  ...fleetNames,
+  ...(sizes.builders ? ([builders] as const) : []),
+];
 
 /** Everything that is claimed bears a name that begins so. */
 export const claimPrefix = 'tartan-';
@@ -39,6 +43,7 @@ export const coreKinds = {
   machineDeployments: core('MachineDeployment', 'machinedeployments'),
   machineSets: core('MachineSet', 'machinesets'),
   machines: core('Machine', 'machines'),
+  machineDrainRules: core('MachineDrainRule', 'machinedrainrules'),
 } as const;
 
 const apiVersion = 'cluster.x-k8s.io/v1beta2';
@@ -81,11 +86,25 @@ const ensureCluster = async ({ ensure }: Furniture, server: string): Promise<voi
   });
 };
 
+/** What makes a Mac a builder: a runner of GitHub on the host itself. */
+const extras: Readonly<Partial<Record<FleetName, object>>> = {
+  builders: {
+    ghActionsRunner: {
+      ghOrg: organization,
+      ghAppSecretName: appSecretName,
+      ghRunnerLabels: 'self-hosted,macos,vm-image-builder,simulation',
+    },
+  },
+};
+
 const ensureFleet = async ({ ensure }: Furniture, fleet: FleetName, replicas: number): Promise<void> => {
   const name = deploymentOf(fleet);
   await ensure(
     machineTemplate.resource,
-    machineTemplate.make({ metadata: here(name), spec: { template: { spec: { fleetName: fleet } } } }),
+    machineTemplate.make({
+      metadata: here(name),
+      spec: { template: { spec: { fleetName: fleet, ...extras[fleet] } } },
+    }),
   );
   await ensure(coreKinds.machineDeployments, {
     apiVersion,
@@ -106,12 +125,22 @@ const ensureFleet = async ({ ensure }: Furniture, fleet: FleetName, replicas: nu
   });
 };
 
+/** A machine goes when the jobs on it are done, as the chart has it: core waits for runners, and evicts none. */
+const ensureDrainRule = ({ ensure }: Furniture): Promise<void> =>
+  ensure(coreKinds.machineDrainRules, {
+    apiVersion,
+    kind: 'MachineDrainRule',
+    metadata: here(`${claimPrefix}runners`),
+    spec: {
+      drain: { behavior: 'WaitCompleted' },
+      machines: [{ selector: { matchLabels: { [labels.fleet]: 'runners' } } }],
+      pods: [{ selector: { matchLabels: { [labels.runner]: 'true' } } }],
+    },
+  });
+
 /** Each as a MachineDeployment of so many machines. One that is there keeps its size: somebody may have scaled it. */
-export const ensureFleets = async (
-  furniture: Furniture,
-  server: string,
-  sizes: Readonly<Record<FleetName, number>>,
-): Promise<void> => {
+export const ensureFleets = async (furniture: Furniture, server: string, sizes: FleetSizes): Promise<void> => {
   await ensureCluster(furniture, server);
-  for (const fleet of fleetNames) await ensureFleet(furniture, fleet, sizes[fleet]);
+  await ensureDrainRule(furniture);
+  for (const fleet of fleetsOf(sizes)) await ensureFleet(furniture, fleet, sizes[fleet] ?? 0);
 };

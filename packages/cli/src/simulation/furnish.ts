@@ -1,6 +1,6 @@
 import { definitions } from '@tartan/api/crds';
-import { configMaps, customResourceDefinitions, serviceAccounts } from '@tartan/kube';
-import { bindClusterRole, grantRights, joinBinding, parseFlags, providerRights } from '@tartan/provider';
+import { bindClusterRole, configMaps, customResourceDefinitions, grantRights, serviceAccounts } from '@tartan/kube';
+import { joinBinding, parseFlags, providerRights } from '@tartan/provider';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { type ControlPlane, fleetNamespace as namespace } from './control-plane.ts';
 import type { Furniture } from './furniture.ts';

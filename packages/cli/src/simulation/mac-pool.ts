@@ -36,8 +36,10 @@ export const startMacPool = async (options: {
   /** 1 is as slow as real ones. Of Macs; and of Scaleway, which takes 10 min to reinstall one. */
   pace: number;
   scalewayPace?: number;
+  /** For every process on the Macs, beside what they need to share this machine. */
+  environment?: Readonly<Record<string, string>>;
 }): Promise<MacPool> => {
-  const { folder, pace, scalewayPace = pace, keeps = false } = options;
+  const { folder, pace, scalewayPace = pace, keeps = false, environment = {} } = options;
   const scaleway = await startScaleway({
     ...credentials,
     pace: scalewayPace,
@@ -48,7 +50,7 @@ export const startMacPool = async (options: {
         pace,
         user: { password },
         authorizedKeys,
-        environment: sharedMachine,
+        environment: { ...sharedMachine, ...environment },
         ...(port !== undefined && { port }),
       }),
   });

@@ -12,13 +12,15 @@ export interface ManagerProcess {
 }
 
 export interface ProvidersOptions {
+  /** What people call it; the provider unless told. */
+  readonly what?: string;
   /** The file to start. */
   readonly program: string;
   readonly environment: Readonly<Record<string, string>>;
   /** Where all of them write. */
   readonly log: string;
   /** One has ended that nobody has stopped; it is started again. */
-  readonly onCrash?: (code: number | null) => void;
+  readonly onCrash?: (code: number | null, what: string) => void;
 }
 
 /** The managers as a Deployment keeps them: what ends is started again, and an upgrade replaces one after the other. */
@@ -46,7 +48,13 @@ const keptOutput = 4_000;
 /** The exit code of a manager that cannot do what it was told. */
 const refused = 2;
 
-export const createProviders = ({ program, environment, log, onCrash }: ProvidersOptions): Providers => {
+export const createProviders = ({
+  what = 'the provider',
+  program,
+  environment,
+  log,
+  onCrash,
+}: ProvidersOptions): Providers => {
   const lines = createWriteStream(log, { flags: 'a', mode: 0o600 });
   const { promise: broken, reject: breakOff } = Promise.withResolvers<never>();
   broken.catch(() => {});
@@ -72,8 +80,8 @@ export const createProviders = ({ program, environment, log, onCrash }: Provider
         await once(replica.child, 'close');
         const { exitCode: code } = replica.child;
         if (asked.signal.aborted) return;
-        if (code === refused) return breakOff(new Error(`the provider does not start: ${output.trim()}`));
-        onCrash?.(code);
+        if (code === refused) return breakOff(new Error(`${what} does not start: ${output.trim()}`));
+        onCrash?.(code, what);
         await sleep(clock, restartAfterMs, asked.signal);
         if (asked.signal.aborted) return;
         replica.restarts += 1;

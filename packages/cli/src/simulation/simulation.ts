@@ -1,15 +1,21 @@
 import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { PlayedRunner } from '@tartan/sim-github';
 import { type AgentRelease, artifactFlags } from './artifacts.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { startCore } from './core.ts';
 import { startEmbedded } from './embedded-control-plane.ts';
 import { useExisting } from './existing-control-plane.ts';
-import { ensureFleets, type FleetName, fleetNames } from './fleets.ts';
+import type { FleetSizes } from './fleet-sizes.ts';
+import { ensureFleets, fleetsOf } from './fleets.ts';
+import { forgetRunners } from './forget-runners.ts';
 import { forgetTraces } from './forget-traces.ts';
 import { furnish } from './furnish.ts';
 import { createFurniture } from './furniture.ts';
+import { startGitHubFor, whereGitHubIs } from './github.ts';
+import { guestAtWork } from './guest-at-work.ts';
+import { workAtPace } from './job-queue.ts';
 import { type MacPool, startMacPool } from './mac-pool.ts';
 import { managerProgram } from './manager-program.ts';
 import { patienceFlags, usualFlags } from './provider-flags.ts';
@@ -17,6 +23,10 @@ import { writeProviderKubeconfig } from './provider-kubeconfig.ts';
 import { createProviders, type Providers } from './providers.ts';
 import { startReal } from './real-control-plane.ts';
 import { ensureKey } from './register-key.ts';
+import { openSwitchboard, runnerGuest } from './runner-guest.ts';
+import { ensureRunnerPool } from './runner-pool.ts';
+import { furnishRunners, type SimulatedRunners, startRunners } from './runners-controller.ts';
+import { runnersProgram } from './runners-program.ts';
 
 export interface SimulationOptions {
   /** All of its files. What an earlier one has left there goes on. */
@@ -29,7 +39,14 @@ export interface SimulationOptions {
   /** Macs in the pool, at least. */
   readonly pool: number;
   /** Machines that are asked for, by fleet. */
-  readonly fleets: Readonly<Record<FleetName, number>>;
+  readonly fleets: FleetSizes;
+  /** A simulated GitHub, runners for its jobs on the fleet of that name, and whatever builders need. None unless told. */
+  readonly runners?: {
+    /** More flags for their controller. */
+    readonly flags?: readonly string[];
+    /** What a job does once it has begun in a guest. Unless told it takes its time, and succeeds. */
+    readonly work?: PlayedRunner['work'];
+  };
   /** 1 is as slow as real Macs. */
   readonly pace: number;
   /** Of Scaleway, where a reinstall takes 10 min. The same unless told. */
@@ -42,14 +59,15 @@ export interface SimulationOptions {
   /** Hears what is there, in turn. */
   readonly progress?: (done: Progress) => void;
   /** A manager has ended by itself, and is started again. */
-  readonly onCrash?: (code: number | null) => void;
+  readonly onCrash?: (code: number | null, what: string) => void;
 }
 
 export type Progress =
   | { readonly what: 'kubernetes'; readonly url: string }
   | { readonly what: 'pool'; readonly macs: number }
   | { readonly what: 'provider' }
-  | { readonly what: 'fleets' };
+  | { readonly what: 'fleets' }
+  | { readonly what: 'runners' };
 
 /**
  * A fleet on this machine, all of it as it ships but for the outside world: an embedded Kubernetes (or a real one), a simulated Scaleway
@@ -61,6 +79,8 @@ export interface Simulation {
   readonly controlPlane: ControlPlane;
   readonly macs: MacPool;
   readonly providers: Providers;
+  /** GitHub, and whoever looks after its runners. `undefined`: nobody has asked for them. */
+  readonly runners: SimulatedRunners | undefined;
   /** Where managers log. */
   readonly log: string;
   /** Replaces the managers by ones that bring this agent, as an upgrade of the chart does. */
@@ -90,8 +110,10 @@ export const startSimulation = async (options: SimulationOptions): Promise<Simul
   try {
     await mkdir(folder, { recursive: true });
     const program = managerProgram(folder);
-    // Whoever removes the folder must not find it there again.
-    stops.push(() => program.catch(() => {}));
+    const runnersFile = options.runners && runnersProgram(folder);
+    runnersFile?.catch(() => {});
+    // Whoever removes the folder must not find them there again.
+    stops.push(() => Promise.allSettled([program, runnersFile]));
     const controlPlane = await controlPlaneOf(options);
     stops.push(controlPlane.stop);
     const { client, url } = controlPlane;
@@ -101,6 +123,19 @@ export const startSimulation = async (options: SimulationOptions): Promise<Simul
     const base = createFurniture(client);
     if (borrowed) stops.push(base.remove, () => forgetTraces(client));
     await furnish(controlPlane, base, given);
+    const github = options.runners && (await startGitHubFor(client, base));
+    if (github) {
+      stops.push(github.stop);
+      await furnishRunners(base);
+    }
+    const switchboard =
+      github &&
+      (await openSwitchboard({
+        folder: join(folder, 'switchboard'),
+        url: github.url,
+        work: options.runners?.work ?? workAtPace(pace),
+      }));
+    if (switchboard) stops.push(switchboard.close);
     progress({ what: 'kubernetes', url });
 
     const macs = await startMacPool({
@@ -108,9 +143,10 @@ export const startSimulation = async (options: SimulationOptions): Promise<Simul
       pace,
       keeps,
       ...(options.scalewayPace !== undefined && { scalewayPace: options.scalewayPace }),
+      ...(github && { environment: { [whereGitHubIs]: github.url } }),
     });
     stops.push(macs.stop);
-    for (const fleet of fleetNames) await ensureKey(client, macs.pool, fleet);
+    for (const fleet of fleetsOf(fleets)) await ensureKey(client, macs.pool, fleet);
     await macs.order(Math.max(0, pool - macs.scaleway.servers().length));
     progress({ what: 'pool', macs: macs.scaleway.servers().length });
 
@@ -130,8 +166,12 @@ export const startSimulation = async (options: SimulationOptions): Promise<Simul
     stops.push(providers.stop);
     const upgrade: Simulation['upgrade'] = async (release, { flags = [], managers = options.managers } = {}) => {
       const kubeconfig = await writeProviderKubeconfig(controlPlane, folder);
-      const artifacts = await artifactFlags(folder, release);
-      await providers.replace([...given, `--kubeconfig=${kubeconfig}`, ...artifacts, ...flags], managers);
+      const artifacts = await artifactFlags(folder, release, {
+        builders: (fleets.builders ?? 0) > 0,
+        ...(switchboard && { guest: runnerGuest(switchboard.folder, guestAtWork) }),
+      });
+      const where = github ? [`--github-api-url=${github.url}`] : [];
+      await providers.replace([...given, ...where, `--kubeconfig=${kubeconfig}`, ...artifacts, ...flags], managers);
     };
     await upgrade({ version });
     progress({ what: 'provider' });
@@ -139,9 +179,21 @@ export const startSimulation = async (options: SimulationOptions): Promise<Simul
     if (borrowed) stops.push(onTop.remove);
     await ensureFleets(onTop, url, fleets);
     progress({ what: 'fleets' });
-    const broken = Promise.race([providers.broken, ...(core ? [core.broken] : [])]);
+    const runners =
+      github && runnersFile && (await startRunners(github, { ...options, controlPlane, program: await runnersFile }));
+    if (runners) {
+      if (borrowed) stops.push(() => forgetRunners(client));
+      stops.push(runners.controller.stop);
+      await ensureRunnerPool(onTop, fleets.runners);
+      progress({ what: 'runners' });
+    }
+    const broken = Promise.race([
+      providers.broken,
+      ...(core ? [core.broken] : []),
+      ...(runners ? [runners.controller.broken] : []),
+    ]);
     broken.catch(() => {});
-    return { folder, controlPlane, macs, providers, log, upgrade, broken, stop };
+    return { folder, controlPlane, macs, providers, runners, log, upgrade, broken, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -8,10 +8,14 @@ import {
   type MacFleet,
   macHost,
   type MacHost,
+  runnerBusyCondition,
+  runnerPool,
+  type RunnerPool,
 } from '@tartan/api';
 import type { MachineSpec, MachineStatus, MacHostStatus } from '@tartan/api';
 import type { Condition } from '@tartan/kube';
 import type { ExplainWorld } from '../explain/explain-world.ts';
+import type { Pool } from '../runners/observe-runners.ts';
 import type { Fleet, Host, Machine, Node, Pod, World } from '../world/observe.ts';
 
 /** Objects as a server answers them, for tables of pure functions. */
@@ -139,6 +143,40 @@ export const aFleet = (
   metadata: metadata(name, 'default'),
   status: { observedGeneration: 1, ...status },
 });
+
+export const aRunnerPool = (
+  name: string,
+  status: Partial<RunnerPool['status']> = {},
+  { spec = {}, more = {} }: { spec?: Partial<RunnerPool['spec']>; more?: object } = {},
+): Pool => ({
+  ...runnerPool.make({
+    metadata: {},
+    spec: {
+      image: 'macos:1',
+      fleetSelector: 'runners',
+      replicas: 3,
+      github: { organization: 'acme', appSecretName: 'github-app' },
+      ...spec,
+    },
+  }),
+  metadata: { ...metadata(name, 'default'), ...more },
+  status: { observedGeneration: 1, ...status },
+});
+
+/** A Pod of a pool, whose guest says that. */
+export const aRunnerPod = (
+  name: string,
+  nodeName: string | undefined,
+  { job, annotations: marks = {} }: { job?: Condition['status']; annotations?: Record<string, string> } = {},
+): Pod =>
+  aPod(name, nodeName, {
+    metadata: { labels: { [labels.runner]: 'true', [labels.runnerPool]: 'macos' }, annotations: marks },
+    spec: { containers: [{ name: 'runner', image: 'macos:1' }] },
+    status: {
+      phase: nodeName === undefined ? 'Pending' : 'Running',
+      conditions: job === undefined ? [] : [{ type: runnerBusyCondition, status: job, reason: 'JobStarted' }],
+    },
+  });
 
 export const aWorld = (parts: Partial<World> = {}): World => ({
   now,

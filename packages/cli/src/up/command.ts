@@ -8,8 +8,18 @@ export const addUpCommand = (program: Command, { stdin, stdout, env, signal, run
   program
     .command('up')
     .description('Start a fleet of simulated Macs on this machine and keep it running until Ctrl-C.')
-    .option('--pool <count>', 'Macs that are rented', countOf(1, 64), 4)
-    .option('--machines <count>', 'machines that are asked for, in the fleets macos and runners', countOf(1, 64), 3)
+    .option('--pool <count>', 'Macs that are rented', countOf(1, 64), 5)
+    .option(
+      '--machines <count>',
+      'machines that are asked for, in the fleets macos, runners and builders',
+      countOf(1, 64),
+      4,
+    )
+    .option(
+      '--builders <count>',
+      'how many of them bake images, 0 or 1 (default: 1 when there are at least 3 machines)',
+      countOf(0, 1),
+    )
     .option('--speed <times>', 'how many times faster than real Macs these are', countOf(1, 1000), 100)
     .option('--port <port>', 'port of the Kubernetes API on 127.0.0.1; 0 takes a free one', port, 0)
     .option('--data <folder>', 'keep everything there; the next start with it goes on where this one ended')
@@ -24,8 +34,11 @@ export const addUpCommand = (program: Command, { stdin, stdout, env, signal, run
       `
 What starts is an embedded Kubernetes, a simulated Scaleway with a pool of simulated Macs, a stand-in for Cluster API core, and
 the provider, which claims Macs for machines and prepares them over SSH. The agent runs on each, as on a real one, and a Pod becomes
-a virtual machine of a stand-in for tart. No container, no download, nothing outside one temporary folder, which is removed when it
-stops. Real kubectl works against it.
+a virtual machine of a stand-in for tart. A simulated GitHub queues a few jobs a minute; a controller keeps runners for them on the
+fleet runners, a virtual machine for each job, and the Mac of the fleet builders has a runner of its own. No container, no download,
+nothing outside one temporary folder, which is removed when it stops. Real kubectl works against it.
+
+With --data everything goes on where it was, but for GitHub, which begins anew: runners of before end, and are replaced.
 
 Examples:
   $ tartan up                             start, say what happens and what to try, run until Ctrl-C

@@ -2,6 +2,7 @@ import { labels, labelValues, macTaint } from '@tartan/api';
 import { type Client, createSubresources, nodes, pods, type Transport } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
 import { fleetNamespace as namespace } from '../simulation/control-plane.ts';
+import { fleetNames } from '../simulation/fleets.ts';
 import { until } from '../simulation/until.ts';
 
 type Pod = NonNullable<(typeof pods)['ofType']>;
@@ -30,11 +31,16 @@ export const demoPod = (name: string) =>
 
 const numberOf = (name: string): number => Number(/^build-(\d+)$/.exec(name)?.[1] ?? 0);
 
-/** `build-1`, or the next one after those of earlier starts. Answers its name. */
+/**
+ * `build-1`, or the next one after those of earlier starts, on a Mac that is there for that: others have their own work. Answers its
+ * name.
+ */
 export const createDemoPod = async (client: Client): Promise<string> => {
   const { items } = await client.list(pods, { namespace });
   const name = `build-${Math.max(0, ...items.map(({ metadata }) => numberOf(metadata.name))) + 1}`;
-  await client.create(pods, demoPod(name));
+  const { spec, ...rest } = demoPod(name);
+  const nodeSelector = { ...spec.nodeSelector, [labels.fleet]: fleetNames[0] };
+  await client.create(pods, { ...rest, spec: { ...spec, nodeSelector } });
   return name;
 };
 

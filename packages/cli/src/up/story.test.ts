@@ -44,13 +44,13 @@ const event = (kind: string, count = 1) => ({
 
 test('what happens to one of ours is told once', () => {
   const machine = 'ScalewayAppleSiliconMachine';
-  assert.equal(eventLine(event(machine), plain), `  ${'mac-1'.padEnd(26)}  Adopted  It holds the Mac x.`);
+  assert.equal(eventLine(event(machine), plain), `  ${'mac-1'.padEnd(27)}  Adopted  It holds the Mac x.`);
   assert.equal(eventLine(event(machine, 2), plain), undefined);
   assert.equal(eventLine(event('Pod'), plain), undefined);
 });
 
 test('the id of a server is cut to what tells it from others', () => {
-  assert.equal(lineOf('11111111-2222-3333-4444-555555555555', 'x'), `  ${'11111111…'.padEnd(26)}  x`);
+  assert.equal(lineOf('11111111-2222-3333-4444-555555555555', 'x'), `  ${'11111111…'.padEnd(27)}  x`);
 });
 
 test('colours are for those who want them', () => {

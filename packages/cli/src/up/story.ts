@@ -22,7 +22,7 @@ export const eventLine = (
 const isServerID = (name: string): boolean => /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/.test(name);
 
 export const lineOf = (who: string, what: string): string =>
-  `  ${(isServerID(who) ? `${who.slice(0, 8)}…` : who).padEnd(26)}  ${what}`;
+  `  ${(isServerID(who) ? `${who.slice(0, 8)}…` : who).padEnd(27)}  ${what}`;
 
 const readiness = (node: Node | undefined): string =>
   node?.status?.conditions?.find(({ type }) => type === 'Ready')?.status ?? 'not yet';

@@ -2,13 +2,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { systemClock } from '@tartan/kube/clock';
-import { fleetSizes } from '../simulation/fleets.ts';
+import { fleetSizes } from '../simulation/fleet-sizes.ts';
 import { freePort } from '../simulation/free-port.ts';
+import { keepQueueing } from '../simulation/job-queue.ts';
 import { untilFound, untilReady, wantedMachines } from '../simulation/milestones.ts';
 import { type Progress, type Simulation, startSimulation } from '../simulation/simulation.ts';
 import { serveFaults } from '../fault/serve-faults.ts';
 import type { Terminal } from '../host/ask-secret.ts';
 import { createDemoPod, demoLog, untilDemoRuns } from './demo-pod.ts';
+import { tellJobs } from './job-story.ts';
 import { portFor, readKeptState, writeKeptState } from './kept-state.ts';
 import { followFleet } from './live/follow-fleet.ts';
 import { listenForKeys } from './live/keys.ts';
@@ -23,6 +25,8 @@ export interface UpOptions {
   readonly pool: number;
   /** Machines that are asked for. */
   readonly machines: number;
+  /** How many of them bake images. Undefined: as many as make sense. */
+  readonly builders?: number;
   /** Ends when a Pod runs on the first machine, and its log can be read. */
   readonly once: boolean;
   /** Everything is kept there; a temporary folder unless told. */
@@ -64,7 +68,7 @@ export const up = async (options: UpOptions, around: UpSurroundings): Promise<nu
     const faults = await serveFaults(simulation);
     undo.push(faults.stop);
     const { client, transport } = simulation.controlPlane;
-    undo.push(tell(simulation, view, signal));
+    undo.push(tell(simulation, 1 / options.speed, view, signal));
     const orBroken = <T>(waiting: Promise<T>): Promise<T> => Promise.race([waiting, simulation.broken]);
 
     const { macs, wanted } = await wantedMachines(client, simulation.macs.scaleway.servers().length);
@@ -116,7 +120,8 @@ const startFleet = async (
   metricsPort: number,
   view: UpView,
 ): Promise<{ simulation: Simulation; releases: Releases }> => {
-  const { kubernetes, machines, pool, speed, data } = options;
+  const { kubernetes, machines, builders, pool, speed, data } = options;
+  const fleets = fleetSizes(machines, builders);
   const kept = data === undefined ? undefined : await readKeptState(folder);
   if (kept !== undefined) view.step('').done(`The fleet in ${view.bold(folder)} goes on where it was`);
   let release = kept?.release ?? 1;
@@ -126,12 +131,13 @@ const startFleet = async (
     kubernetes: kubernetes === 'embedded' || kubernetes === 'real' ? kubernetes : { kubeconfig: resolve(kubernetes) },
     port: portFor(kept, options.port, folder),
     pool,
-    fleets: fleetSizes(machines),
+    fleets,
+    ...(fleets.runners + fleets.builders > 0 && { runners: {} }),
     pace: 1 / speed,
     version: versionOf(release),
     flags: [`--metrics-bind-address=127.0.0.1:${metricsPort}`],
     progress: tellProgress(view),
-    onCrash: (code) => view.say(view.bad(`The provider has ended with code ${code}, and is started again.`)),
+    onCrash: (code, what) => view.say(view.bad(`${capital(what)} has ended with code ${code}, and is started again.`)),
   });
   const keep = async (): Promise<void> => {
     if (data !== undefined)
@@ -167,6 +173,9 @@ const tellProgress = (view: UpView): ((progress: Progress) => void) => {
         current.done('The provider and a stand-in for Cluster API core have started');
         return;
       case 'fleets':
+        return;
+      case 'runners':
+        view.step('').done('A simulated GitHub and the controller of its runners have started');
     }
   };
 };
@@ -177,13 +186,20 @@ const showLog = async ({ controlPlane }: Simulation, pod: string, view: UpView, 
   for (const line of await demoLog(controlPlane.transport, pod, signal)) view.say(`  ${line}`);
 };
 
-const tell = ({ controlPlane, macs }: Simulation, view: UpView, signal: AbortSignal): (() => Promise<unknown>) => {
+/** Says what happens; and lets people push to the repository, so that something does. */
+const tell = (
+  { controlPlane, macs, runners }: Simulation,
+  pace: number,
+  view: UpView,
+  signal: AbortSignal,
+): (() => Promise<unknown>) => {
   const { client } = controlPlane;
   const ending = new AbortController();
   const until = AbortSignal.any([signal, ending.signal]);
   const stories = [
     tellStory(client, view, until),
     followFleet({ connection: { client, clock: systemClock }, servers: () => macs.scaleway.servers(), view }, until),
+    ...(runners ? [tellJobs(runners.github, view, until), keepQueueing(runners.github, pace, until)] : []),
   ];
   return () => {
     ending.abort();
@@ -206,5 +222,7 @@ const fired = (signal: AbortSignal): Promise<void> =>
     if (signal.aborted) resolved();
     signal.addEventListener('abort', () => resolved(), { once: true });
   });
+
+const capital = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;

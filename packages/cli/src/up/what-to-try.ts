@@ -38,7 +38,7 @@ export interface WhatToTry {
 }
 
 export const showWhatToTry = async (view: UpView, { simulation, metricsPort, pod, data }: WhatToTry): Promise<void> => {
-  const { controlPlane, macs, log } = simulation;
+  const { controlPlane, macs, runners, log } = simulation;
   const { items } = await controlPlane.client.list(machine.resource, { namespace: fleetNamespace });
   const [name = 'NAME'] = items.filter(({ status }) => status?.ready === true).map(({ metadata }) => metadata.name);
   const say = (rows: readonly (readonly [string, string])[]): void => {
@@ -47,9 +47,11 @@ export const showWhatToTry = async (view: UpView, { simulation, metricsPort, pod
   view.print();
   say([
     [controlPlane.url, 'the Kubernetes API'],
+    ...(runners ? [[runners.github.url, 'the API of the simulated GitHub'] as const] : []),
     [`http://127.0.0.1:${metricsPort}/metrics`, 'what the provider tells Prometheus'],
     [macs.scaleway.url, 'the API of the simulated Scaleway'],
     [log, 'what the provider logs'],
+    ...(runners ? [[runners.log, 'what the runners controller logs'] as const] : []),
   ]);
   view.print();
   view.print('In another terminal:');
@@ -58,6 +60,15 @@ export const showWhatToTry = async (view: UpView, { simulation, metricsPort, pod
     ['npm run tartan -- fleet --watch', '# machines, Macs, Nodes and virtual machines, as they change'],
     [`npm run tartan -- explain ${name}`, '# why it is where it is, what comes next, what you could do'],
     [`kubectl exec -it ${pod} -- sh`, '# a shell in the guest; kubectl logs -f, cp and port-forward work too'],
+    ...(runners
+      ? [
+          [
+            'npm run tartan -- runners macos',
+            '# runners of GitHub: warm, busy, what waits in the queue and why',
+          ] as const,
+          ['npm run tartan -- fault queue-jobs', '# more jobs at once than there are runners'] as const,
+        ]
+      : []),
     [
       `kubectl scale md ${deploymentOf('runners')} --replicas=2`,
       '# one more Mac is claimed, or one is wiped and given back',

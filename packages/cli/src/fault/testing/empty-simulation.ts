@@ -58,6 +58,7 @@ export const startEmptySimulation = async () => {
     },
     macs,
     providers,
+    runners: undefined,
     log,
     upgrade: async () => {},
     broken: never,

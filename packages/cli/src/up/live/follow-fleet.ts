@@ -29,7 +29,9 @@ export const followFleet = async ({ connection, servers, view }: FollowedFleet, 
   };
   const look = (): void => {
     const byId = new Map(servers().map((server) => [server.id, server]));
-    view.progress(progressOf(world, (host) => stepsOnMac(host === undefined ? undefined : byId.get(host))));
+    view.progress(
+      progressOf(world, (host, isBuilder) => stepsOnMac(host === undefined ? undefined : byId.get(host), isBuilder)),
+    );
   };
   const looking = async (): Promise<void> => {
     while (!signal.aborted) {

@@ -18,10 +18,13 @@ export interface StepOnMac {
 }
 
 /** One for each machine. `stepsOn` knows the Mac of that name; without one, nothing is done. Pure. */
-export const progressOf = (world: World, stepsOn: (host: string | undefined) => readonly StepOnMac[]): MacProgress[] =>
+export const progressOf = (
+  world: World,
+  stepsOn: (host: string | undefined, isBuilder: boolean) => readonly StepOnMac[],
+): MacProgress[] =>
   joinMacs(world).flatMap((mac) => {
     if (mac.machine === undefined) return [];
-    const steps = stepsOn(mac.host?.metadata.name);
+    const steps = stepsOn(mac.host?.metadata.name, mac.machine.spec.ghActionsRunner !== undefined);
     const what = whatGoesOn(mac, steps);
     return [{ machine: mac.machine.metadata.name, steps, what: what ?? 'Ready', isUp: what === undefined }];
   });

@@ -1,0 +1,71 @@
+import { labels, runnerPool, type RunnerPool } from '@tartan/api';
+import { isKubeError, type Live, pods } from '@tartan/kube';
+import type { Cluster } from '../cluster/cluster.ts';
+import { readAll, readIfAllowed } from '../cluster/read-all.ts';
+import { mayBeOld } from '../world/follow.ts';
+import { followCaches, quietCache } from '../world/follow-caches.ts';
+import type { Pod, Selection } from '../world/observe.ts';
+import type { Sight } from '../world/sight.ts';
+
+export type Pool = Live<RunnerPool>;
+
+/** Pools of runners at one moment. */
+export interface Runners {
+  readonly now: number;
+  /** Undefined: the cluster does not know the kind. */
+  readonly pools: readonly Pool[] | undefined;
+  /** Of the pool that was named. Undefined: none was, or they may not be read. */
+  readonly pods: readonly Pod[] | undefined;
+  readonly notes: readonly string[];
+}
+
+const { resource } = runnerPool;
+
+/** Pools say all that is shown of them; Pods are read of the pool that is named, and of no other. */
+export const runnersSight = (pool: string | undefined): Sight<Runners> => {
+  const ofPool = { labelSelector: `${labels.runnerPool}=${pool ?? ''}` };
+  return {
+    observe: async (cluster, { namespace }, signal) => {
+      const scope = { signal, ...(namespace !== undefined && { namespace }) };
+      const [pools, podList] = await Promise.all([
+        readPools(cluster, scope),
+        pool === undefined ? undefined : readIfAllowed(cluster, pods, { ...scope, ...ofPool }),
+      ]);
+      return {
+        now: cluster.clock.now(),
+        pools,
+        pods: podList?.kind === 'read' ? podList.items : undefined,
+        notes: podList?.kind === 'unread' ? [podList.why] : [],
+      };
+    },
+    follow: async (connection, { namespace }, first, { show, everyMs }, signal) => {
+      // A kind that is not there brings no news.
+      if (first.pools === undefined) return show(first);
+      const scope = namespace === undefined ? {} : { namespace };
+      const poolCache = quietCache(connection, { resource, ...scope });
+      const podCache = quietCache(connection, { resource: pods, ...scope, ...ofPool });
+      const followed = [poolCache, ...(first.pods === undefined ? [] : [podCache])];
+      const tell = (behind: Error | undefined): void =>
+        show({
+          now: connection.clock.now(),
+          pools: poolCache.list(),
+          pods: first.pods && podCache.list(),
+          notes: behind ? [...first.notes, mayBeOld(behind)] : first.notes,
+        });
+      await followCaches(connection.clock, followed, { tell, everyMs }, signal);
+    },
+  };
+};
+
+/** `undefined`: there is no such kind, which is an answer as good as any. */
+const readPools = async (
+  cluster: Cluster,
+  scope: Selection & { readonly signal: AbortSignal },
+): Promise<readonly Pool[] | undefined> => {
+  try {
+    return await readAll(cluster, resource, scope);
+  } catch (error) {
+    if (error instanceof Error && isKubeError(error.cause, 'notFound')) return undefined;
+    throw error;
+  }
+};
