@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { secretKeys } from '@tartan/api';
 import { installRights, joinBinding, parseFlags, providerRights, remoteRights } from '@tartan/provider';
-import { argsOf, namespace, ofKind, only, render, type Rendered } from './chart/render.ts';
+import { argsOf, deploymentOf, namespace, ofKind, only, render, type Rendered } from './chart/render.ts';
+import { assertRights, rulesIn, sorted } from './chart/roles.ts';
 import { allFleets, externalSecrets, fleetWith, production, type Values, valueSets } from './chart/value-sets.ts';
 
-const containerIn = (objects: readonly Rendered[]) =>
-  only(objects, 'Deployment', objects.find(({ kind }) => kind === 'Deployment')?.metadata.name)['spec'].template.spec
-    .containers[0];
+const containerIn = (objects: readonly Rendered[]) => deploymentOf(objects)['spec'].template.spec.containers[0];
 
 /** As the manager itself takes its arguments, in a Pod of this namespace. */
 const optionsOf = (objects: readonly Rendered[]) => {
@@ -16,32 +15,11 @@ const optionsOf = (objects: readonly Rendered[]) => {
   return parsed.options;
 };
 
-const byName = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : 1);
-/** Their order means nothing. */
-const sorted = (rules: readonly object[]): readonly string[] =>
-  rules.map((rule) => JSON.stringify(Object.fromEntries(Object.entries(rule).toSorted(byName)))).toSorted();
-const rulesIn = (object: Rendered): readonly string[] => sorted(object['rules']);
-
 describe('the manager', () => {
   for (const [name, values] of Object.entries(valueSets))
     test(`understands what it is told, with ${name}, and its rights are the table's for that`, async () => {
       const objects = await render(values);
-      const { clusterWide, inNamespace } = providerRights(optionsOf(objects));
-      const provider = only(objects, 'Deployment').metadata.name;
-      assert.deepEqual(rulesIn(only(objects, 'ClusterRole', provider)), sorted(clusterWide));
-      const ofProvider = objects.filter(({ metadata }) => metadata.name === provider);
-      const roles = ofKind(ofProvider, 'Role');
-      assert.deepEqual(
-        Object.fromEntries(roles.map((role) => [role.metadata.namespace, rulesIn(role)])),
-        Object.fromEntries(Object.entries(inNamespace).map(([where, rules]) => [where, sorted(rules)])),
-      );
-      const subjects = [{ kind: 'ServiceAccount', namespace, name: provider }];
-      const bindings = [...ofKind(ofProvider, 'RoleBinding'), only(ofProvider, 'ClusterRoleBinding')];
-      assert.equal(bindings.length, roles.length + 1);
-      for (const binding of bindings) {
-        assert.deepEqual(binding['subjects'], subjects);
-        assert.equal(binding['roleRef'].name, provider);
-      }
+      assertRights(objects, deploymentOf(objects).metadata.name, providerRights(optionsOf(objects)));
     });
 
   test('has one Role in a namespace for which there are two reasons', async () => {
@@ -58,7 +36,7 @@ describe('the manager', () => {
 
   test('survives the loss of a Node, and is nobody special', async () => {
     const objects = await render();
-    const { replicas, strategy, template } = only(objects, 'Deployment')['spec'];
+    const { replicas, strategy, template } = deploymentOf(objects)['spec'];
     assert.equal(replicas, 2);
     assert.deepEqual(strategy.rollingUpdate, { maxSurge: 1, maxUnavailable: 0 });
     assert.equal(only(objects, 'PodDisruptionBudget')['spec'].maxUnavailable, 1);
@@ -104,6 +82,10 @@ describe('the manager', () => {
     assert.equal(args.at(-1), '--log-level=debug');
     assert.equal(optionsOf(objects).log.level, 'debug');
     assert.deepEqual(command, ['/usr/local/bin/node', '/opt/tartan/manager.mjs']);
+    assert.doesNotMatch(args.join(' '), /github-api-url/);
+    const enterprise = await render({ provider: { githubApiUrl: 'https://github.example.com/api/v3' } });
+    assert.ok(argsOf(enterprise).includes('--github-api-url=https://github.example.com/api/v3'));
+    optionsOf(enterprise);
   });
 
   test('has what builders need when there are some, and a tailnet when there is one', async () => {
@@ -234,7 +216,7 @@ describe('what is watched', () => {
 
   test('metrics are found by annotations or by a ServiceMonitor', async () => {
     const annotationsWith = async (values: Values): Promise<Record<string, string>> =>
-      only(await render(values), 'Deployment')['spec'].template.metadata.annotations;
+      deploymentOf(await render(values))['spec'].template.metadata.annotations;
     assert.equal((await annotationsWith({}))['prometheus.io/port'], '8080');
     assert.equal(
       (await annotationsWith({ provider: { scrapeAnnotations: false } }))['prometheus.io/scrape'],

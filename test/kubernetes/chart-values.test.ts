@@ -16,6 +16,12 @@ describe('values that are refused', () => {
     ['one far down', { runnersFleet: { machine: { os: 'Tahoe', cpu: 1 } } }, /\/runnersFleet\/machine'.*'cpu' not/],
     ['what only another fleet has', fleetWith('runnersFleet', { ghOrg: 'o' }), /'ghOrg' not allowed/],
     ['memory beyond 512Mi', { provider: { resources: { limits: { memory: '513Mi' } } } }, /limits\/memory.*513Mi/],
+    [
+      'more memory than the runners controller needs',
+      { runnersController: { resources: { limits: { memory: '257Mi' } } } },
+      /limits\/memory.*257Mi/,
+    ],
+    ['a GitHub that is none', { runnersController: { githubApiUrl: 'github.example.com' } }, /githubApiUrl'/],
     ['memory in other words', { provider: { resources: { limits: { memory: '1Gi' } } } }, /limits\/memory.*1Gi/],
     ['a number as text', fleetWith('macosFleet', { replicas: '3' }), /\/macosFleet\/replicas'.*got string/],
     ['fewer than none', fleetWith('macosFleet', { replicas: -1 }), /\/macosFleet\/replicas'/],
@@ -69,6 +75,16 @@ describe('values that are refused', () => {
       /without buildersFleet\.ghAppSecretName/,
     ],
     ['builders of nobody', { buildersFleet: { enabled: true, ghAppSecretName: 's' } }, /without buildersFleet\.ghOrg/],
+    ...[
+      '',
+      'self-hosted,macos,bare-metal,vm-image-builder',
+      'vm-image-builder, bare-metal,MACOS,self-hosted',
+      'self-hosted,macOS,ARM64',
+    ].map((ghRunnerLabels): [string, Values, RegExp] => [
+      `builders that any other cluster could have, labelled "${ghRunnerLabels}" (I-16)`,
+      fleetWith('buildersFleet', { ghRunnerLabels }),
+      /no label of its own: .*take each other's jobs\. Name the environment, as in .*,production/,
+    ]),
     [
       'less time than a reinstall takes',
       fleetWith('macosFleet', { healthCheck: { nodeStartupTimeoutSeconds: 600 } }),
@@ -83,6 +99,11 @@ describe('values that are refused', () => {
       'replacing machines with none more and none less',
       fleetWith('macosFleet', { machineRollout: { maxUnavailable: 0 } }),
       /no machine could ever be replaced/,
+    ],
+    [
+      'a runners controller whose name no Service can have',
+      { fullnameOverride: 'a'.repeat(45), runnersController: { enabled: true } },
+      /longer than 63 characters.*Set fullnameOverride/,
     ],
     ['a tailnet without a key', { tailscale: { enabled: true, tags: ['tag:a'] } }, /tailscale is enabled without/],
     ['a tailnet without tags', { tailscale: { enabled: true, secretName: 's' } }, /tailscale is enabled without/],
@@ -102,7 +123,7 @@ describe('values that are taken', () => {
     ['a share of a fleet', fleetWith('macosFleet', { healthCheck: { maxUnhealthy: '20%' } })],
     [
       'words that YAML could take for others',
-      fleetWith('buildersFleet', { ghOrg: 'no', ghAppSecretName: 'y', name: 'on' }),
+      fleetWith('buildersFleet', { ghOrg: 'no', ghAppSecretName: 'y', ghRunnerLabels: 'off', name: 'on' }),
     ],
   ];
   for (const [what, values] of taken)
@@ -111,7 +132,7 @@ describe('values that are taken', () => {
       for (const { metadata } of objects) assert.equal(typeof metadata.name, 'string');
       const [template] = objects.filter(({ kind }) => kind === 'ScalewayAppleSiliconMachineTemplate');
       const runner = template?.['spec'].template.spec.ghActionsRunner;
-      if (runner) assert.deepEqual(runner, { ghOrg: 'no', ghAppSecretName: 'y' });
+      if (runner) assert.deepEqual(runner, { ghOrg: 'no', ghAppSecretName: 'y', ghRunnerLabels: 'off' });
     });
 
   test('are those of the schema, each with its default', () => {
@@ -145,6 +166,8 @@ describe('what helm says at the end', () => {
     assert.match(text, /tartan-builders-fleet: 0 Macs/);
     assert.match(text, /only reported, in the metric scaleway_orphan_servers/);
     assert.match(text, /capi-remote-token/);
+    assert.match(text, /kubectl -n macs get rpool/);
+    assert.match(text, /delete the RunnerPools and wait/);
   });
 
   test('warns of a sweep that wipes, of fleets that wait, and of nobody being told', async () => {
@@ -154,6 +177,7 @@ describe('what helm says at the end', () => {
     assert.match(text, /waitForMacs is false/);
     assert.match(text, /alerts\.enabled is false/);
     assert.match(await notes({}), /There is no fleet yet/);
+    assert.doesNotMatch(await notes({}), /rpool/);
     assert.match(await notes({ capi: { enabled: false } }), /nothing was installed/);
   });
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { chart, helm } from './chart/helm.ts';
+import { yamlIn } from './chart/pages.ts';
 import { type ChartPlane, listOf, startChartPlane } from './chart/plane.ts';
 import { namespace, ofKind, render } from './chart/render.ts';
 import { allFleets, fleetKeys, valueSets, withoutCapi } from './chart/value-sets.ts';
@@ -35,6 +36,13 @@ describe('the chart on a real API server with Cluster API core', { timeout: 300_
       const said = await stage.done(tryOut, listOf(objects));
       assert.equal(said.trimEnd().split('\n').length, objects.length);
     });
+
+  test('the RunnerPool of install.md is one, too, and shows itself as rpool', async () => {
+    const pool = await yamlIn('install.md', 'kind', 'RunnerPool');
+    await stage.done(['create', 'namespace', 'tartan']);
+    assert.match(await stage.done(tryOut, listOf([pool])), /runnerpool\.tuist\.dev\/macos serverside-applied/);
+    assert.equal(await stage.done(['-n', 'tartan', 'get', 'rpool', '-o', 'name']), '');
+  });
 
   test('a field that the server does not know is refused, so the test above says something', async () => {
     const [fleet] = ofKind(await render(allFleets), 'MacFleet');

@@ -1,8 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { testCluster } from '@tartan/tools-kubernetes';
-import { createClient, createSubresources, httpsTransport, namespaces, serviceAccounts } from '@tartan/kube';
+import {
+  bindClusterRole,
+  createClient,
+  createSubresources,
+  grantRights,
+  httpsTransport,
+  namespaces,
+  serviceAccounts,
+} from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
-import { bindClusterRole, grantRights, identityRights, joinBinding } from '@tartan/provider';
+import { identityRights, joinBinding } from '@tartan/provider';
 import type { JoinableCluster } from '../../packages/provider/src/identity/testing/cluster.ts';
 import { runJoinSuite } from '../../packages/provider/src/identity/testing/join-suite.ts';
 

@@ -58,6 +58,14 @@
 {{- if and .enabled (not .ghOrg) -}}
 {{- fail "buildersFleet is enabled without buildersFleet.ghOrg, the GitHub organisation that builders register with. Set it." -}}
 {{- end -}}
+{{- if and .enabled (not (include "tartan.ownLabels" .ghRunnerLabels)) -}}
+{{- fail (printf "buildersFleet.ghRunnerLabels %q has no label of its own: builders of every cluster may bear self-hosted, macos, arm64, bare-metal and vm-image-builder, and two clusters of one organisation would take each other's jobs. Name the environment, as in self-hosted,macos,vm-image-builder,production, and ask for it in runs-on of the workflows." .ghRunnerLabels) -}}
+{{- end -}}
+{{- end -}}
+{{- with include "tartan.runners.name" . -}}
+{{- if and $.Values.runnersController.enabled (gt (len .) 63) -}}
+{{- fail (printf "The runners controller would be called %q, which is longer than 63 characters, and so could have no Service. Set fullnameOverride." .) -}}
+{{- end -}}
 {{- end -}}
 {{- with .Values.tailscale -}}
 {{- if and .enabled (or (not .secretName) (not .tags)) -}}
@@ -74,4 +82,13 @@
 {{- fail "fleetSpread.namespace is set without fleetSpread.deployment: there is nothing to spread. Set the Deployment, or leave both out." -}}
 {{- end -}}
 {{- end -}}
+{{- end }}
+
+{{/* Of a list with commas, the labels that neither GitHub nor the default gives to every builder. GitHub does not tell capitals apart. */}}
+{{- define "tartan.ownLabels" -}}
+{{- $own := list -}}
+{{- range $label := splitList "," (lower .) -}}
+{{- $own = append $own (trim $label) -}}
+{{- end -}}
+{{- without $own "" "self-hosted" "macos" "arm64" "bare-metal" "vm-image-builder" | join "," -}}
 {{- end }}

@@ -4,7 +4,7 @@ serviceAccountName: {{ .name | quote }}
 restartPolicy: Never
 securityContext:
   {{- include "tartan.pod.security" .root | nindent 2 }}
-{{- with include "tartan.pod.placement" .root | trim }}
+{{- with include "tartan.pod.placement" (dict "root" .root "values" .root.Values.provider) | trim }}
 {{ . }}
 {{- end }}
 containers:

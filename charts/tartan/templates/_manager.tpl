@@ -1,7 +1,3 @@
-{{- define "tartan.image" -}}
-{{ printf "%s:%s" .Values.provider.image.repository (.Values.provider.image.tag | default .Chart.AppVersion) }}
-{{- end }}
-
 {{/* Zones of all fleets that there are, as a list with commas. */}}
 {{- define "tartan.zones" -}}
 {{- $zones := list -}}
@@ -17,6 +13,9 @@
 - --log-level={{ .Values.provider.logLevel }}
 {{- with .Values.apiServerURL }}
 - --api-server-url={{ . }}
+{{- end }}
+{{- with .Values.provider.githubApiUrl }}
+- --github-api-url={{ . }}
 {{- end }}
 - --default-adopt-pool-prefix={{ .Values.macosFleet.adoptPoolPrefix }}
 {{- with include "tartan.zones" . }}
@@ -57,12 +56,7 @@
 {{- end }}
 
 {{- define "tartan.manager.env" -}}
-- name: POD_NAMESPACE
-  valueFrom: { fieldRef: { fieldPath: metadata.namespace } }
-- name: POD_NAME
-  valueFrom: { fieldRef: { fieldPath: metadata.name } }
-- name: POD_IP
-  valueFrom: { fieldRef: { fieldPath: status.podIP } }
+{{ include "tartan.program.env" . }}
 {{- range list "SCW_ACCESS_KEY" "SCW_SECRET_KEY" "SCW_DEFAULT_PROJECT_ID" }}
 - name: {{ . }}
   valueFrom: { secretKeyRef: { name: {{ $.Values.scaleway.secretName | quote }}, key: {{ . }} } }
@@ -78,39 +72,4 @@ Ready, so `helm --wait` waits for the new one, also when nothing but its image i
 */}}
 {{- define "tartan.releaseID" -}}
 {{- list (include "tartan.image" .) (include "tartan.manager.args" .) (include "tartan.manager.env" .) .Values.provider.extraArgs | toJson | sha256sum | trunc 12 -}}
-{{- end }}
-
-{{/* Whose Pods are in this namespace need no more: nobody writes to the image, and nobody is root. */}}
-{{- define "tartan.pod.security" -}}
-runAsNonRoot: true
-runAsUser: 65532
-runAsGroup: 65532
-seccompProfile: { type: RuntimeDefault }
-{{- end }}
-
-{{- define "tartan.container.security" -}}
-allowPrivilegeEscalation: false
-readOnlyRootFilesystem: true
-capabilities: { drop: [ALL] }
-{{- end }}
-
-{{/* Where Pods of the release may run, and how their image is pulled. */}}
-{{- define "tartan.pod.placement" -}}
-{{- with .Values.provider.image.pullSecrets }}
-imagePullSecrets:
-  {{- range . }}
-  - name: {{ . | quote }}
-  {{- end }}
-{{- end }}
-{{- with .Values.provider.priorityClassName }}
-priorityClassName: {{ . | quote }}
-{{- end }}
-{{- with .Values.provider.nodeSelector }}
-nodeSelector:
-  {{- toYaml . | nindent 2 }}
-{{- end }}
-{{- with .Values.provider.tolerations }}
-tolerations:
-  {{- toYaml . | nindent 2 }}
-{{- end }}
 {{- end }}

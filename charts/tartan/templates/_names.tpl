@@ -18,6 +18,10 @@
 {{ include "tartan.fullname" . }}-provider
 {{- end }}
 
+{{- define "tartan.runners.name" -}}
+{{ include "tartan.fullname" . }}-runners-controller
+{{- end }}
+
 {{- define "tartan.crds.name" -}}
 {{ include "tartan.fullname" . }}-crds
 {{- end }}

@@ -1,49 +1,12 @@
 import { leaderElectionID } from '@tartan/api';
 import { condition, controlPlaneWith, fleetWith, hostIn, machineWith, podOn } from './objects.ts';
+import { becomes, type Case, type Happening, nothing, once, passing, silent } from './happening.ts';
+import { runnerCases } from './runner-cases.ts';
 import type { World } from './world.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
-
-/** Changes a world at the first minute of the trouble, or does something at each minute from then on: `since` counts them. */
-export type Happening = (world: World, since: number) => void;
-
-export interface Case {
-  /** Done every minute from the fifth on. */
-  readonly trouble: Happening;
-  /** How many minutes it takes from then until the alert fires. */
-  readonly after: number;
-  /** What it says of itself, besides its severity. */
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value?: number;
-  /** The same, and just not enough. */
-  readonly almost: Happening;
-}
-
-type State = World['state'];
-const once =
-  (change: (world: World) => void): Happening =>
-  (world, since) => {
-    if (since === 0) change(world);
-  };
-const becomes = (change: Partial<State> | ((world: World) => Partial<State>)): Happening =>
-  once((world) => {
-    world.state = { ...world.state, ...(typeof change === 'function' ? change(world) : change) };
-  });
-const nothing: Happening = () => {};
-/** For a while, and well again before anybody has to look. */
-const passing =
-  (minutes: number, change: Happening): Happening =>
-  (world, since) => {
-    const { state } = world;
-    if (since === 0) {
-      before.set(world, state);
-      change(world, since);
-    }
-    if (since === minutes) world.state = before.get(world) ?? state;
-  };
-const before = new WeakMap<World, State>();
 
 const inFleet = { namespace: 'tartan', fleet: 'runners' };
 const ofMachine = { ...inFleet, machine: 'mac-1' };
@@ -80,11 +43,6 @@ const certificateFor = (left: number): Happening =>
     const notAfter = clock.now() + left;
     agent.certificates = { ...agent.certificates, serving: { notBefore: notAfter - 7 * day, notAfter } };
   });
-const silent = (of: (world: World) => { scraped: boolean }[]): Happening =>
-  once((world) => {
-    for (const target of of(world)) target.scraped = false;
-  });
-
 /** By the name of the alert. */
 export const cases: Readonly<Record<string, Case>> = {
   TartanMacsStranded: {
@@ -292,4 +250,5 @@ export const cases: Readonly<Record<string, Case>> = {
       becomes({ fleets: [fleetWith({ desired: 1, existing: 1, ready: 1 })] })(world, since);
     },
   },
+  ...runnerCases,
 };

@@ -7,6 +7,7 @@ import { type AgentMetrics, createAgentMetrics } from '../../../packages/tart-ku
 import type { Lifetime } from '../../../packages/tart-kubelet/src/certificates/lifetime.ts';
 import { type Sample, samplesIn } from './exposition.ts';
 import { controlPlaneWith, fleetWith, hostIn, macNode, podOn, readyMachine } from './objects.ts';
+import { createRunners, type RunnersController, type RunnersState } from './runners.ts';
 
 const day = 24 * 3_600_000;
 
@@ -24,13 +25,16 @@ interface ScrapedAgent {
   scraped: boolean;
 }
 
-/** A fleet of two Macs that is well, as Prometheus sees it: the real exporters of two managers and of two agents. */
+/** A fleet of two Macs that is well, as Prometheus sees it: the real exporters of two managers, two runners controllers and two agents. */
 export interface World {
   readonly clock: ManualClock;
   /** What the caches hold. */
   state: Omit<FleetState, 'now'>;
   readonly leader: ScrapedManager;
   readonly standby: ScrapedManager;
+  /** What the caches of runners controllers hold; of the two, the first leads. */
+  pools: RunnersState;
+  readonly runners: readonly [RunnersController, RunnersController];
   readonly agents: readonly [ScrapedAgent, ScrapedAgent];
   /** What is told now of these metrics, with the labels that Prometheus gives to where it has it from. */
   scrape(wanted: ReadonlySet<string>): Promise<Sample[]>;
@@ -95,12 +99,15 @@ export const createWorld = (): World => {
   const leader = createManager(clock, state, true);
   const standby = createManager(clock, state, false);
   const agents = [createAgent(clock), createAgent(clock)] as const;
+  const { state: pools, controllers: runners } = createRunners(clock, () => world.pools);
   const stranger = createStranger(clock);
   const world: World = {
     clock,
     leader,
     standby,
     agents,
+    pools,
+    runners,
     state: {
       machines: [readyMachine('mac-1'), readyMachine('mac-2')],
       hosts: [hostIn('1', 'held'), hostIn('2', 'held'), hostIn('3', 'pool')],
@@ -115,6 +122,15 @@ export const createWorld = (): World => {
         ...[leader, standby].map((one, index) => ({
           one,
           labels: { job: 'tartan', namespace: 'tartan', pod: `manager-${index}`, instance: `192.0.2.${index}:8080` },
+        })),
+        ...runners.map((one, index) => ({
+          one,
+          labels: {
+            job: 'runners',
+            namespace: 'tartan',
+            pod: `runners-${index}`,
+            instance: `192.0.2.${index + 4}:8080`,
+          },
         })),
         ...agents.map((one, index) => ({ one, labels: { job: 'macs', instance: `mac-${index + 1}:10250` } })),
         { one: stranger, labels: { job: 'other', namespace: 'other', instance: '192.0.2.9:8080' } },

@@ -55,6 +55,13 @@ export const only = (objects: readonly Rendered[], kind: string, name?: string):
   return found[0] as Rendered;
 };
 
-/** What the manager is told. */
-export const argsOf = (objects: readonly Rendered[]): readonly string[] =>
-  only(objects, 'Deployment')['spec'].template.spec.containers[0].args;
+/** Of one of the programs of a release. */
+export const deploymentOf = (objects: readonly Rendered[], component = 'provider'): Rendered =>
+  only(
+    objects.filter(({ metadata }) => metadata.labels?.['app.kubernetes.io/component'] === component),
+    'Deployment',
+  );
+
+/** What it is told; the manager, unless another one is meant. */
+export const argsOf = (objects: readonly Rendered[], component?: string): readonly string[] =>
+  deploymentOf(objects, component)['spec'].template.spec.containers[0].args;

@@ -10,7 +10,12 @@ export type FleetKey = (typeof fleetKeys)[number];
 const least: Readonly<Record<FleetKey, Values>> = {
   macosFleet: { enabled: true },
   runnersFleet: { enabled: true },
-  buildersFleet: { enabled: true, ghOrg: 'tuist', ghAppSecretName: 'builders-app' },
+  buildersFleet: {
+    enabled: true,
+    ghOrg: 'tuist',
+    ghAppSecretName: 'builders-app',
+    ghRunnerLabels: 'self-hosted,macos,production',
+  },
 };
 
 /** That one fleet, with more of its values. */
@@ -25,7 +30,8 @@ export const production: Values = {
   scaleway: { secretName: 'scaleway-api' },
   macosFleet: { ...least.macosFleet, replicas: 6, machine: { hostCPU: 10, hostMemoryMB: 14_336 } },
   runnersFleet: { ...least.runnersFleet, replicas: 11, waitForMacs: false },
-  buildersFleet: { ...least.buildersFleet, replicas: 1, ghRunnerLabels: 'self-hosted,macos,production' },
+  buildersFleet: { ...least.buildersFleet, replicas: 1 },
+  runnersController: { enabled: true, replicas: 2, githubApiUrl: 'https://github.example.com/api/v3' },
   capi: { remoteKubeconfig: { externalSecrets: { enabled: true } } },
   tailscale: { enabled: true, secretName: 'tailnet', tags: ['tag:tuist-macmini', 'tag:production'] },
   vmClusterEgress: { kuraServiceCIDR: '10.96.0.0/16', clusterDNSIP: '10.96.0.10' },
@@ -36,6 +42,8 @@ export const production: Values = {
 
 export const externalSecrets: Values = { capi: { remoteKubeconfig: { externalSecrets: { enabled: true } } } };
 
+export const runners: Values = { ...fleetWith('runnersFleet'), runnersController: { enabled: true } };
+
 export const withoutCapi: Values = { ...production, capi: { enabled: false } };
 
 /** By what they are called in tests. */
@@ -44,4 +52,5 @@ export const valueSets: Readonly<Record<string, Values>> = {
   production,
   'all fleets': allFleets,
   'External Secrets': externalSecrets,
+  runners,
 };

@@ -1,6 +1,6 @@
 import { cluster, externalControlPlane, machineTemplate, remoteServiceAccount } from '@tartan/api';
-import { type Client, defineResource, type KubeObject, serviceAccounts } from '@tartan/kube';
-import { grantRights, remoteRights } from '@tartan/provider';
+import { type Client, defineResource, grantRights, type KubeObject, serviceAccounts } from '@tartan/kube';
+import { remoteRights } from '@tartan/provider';
 import { fleetNamespace as namespace } from '../../../packages/cli/src/simulation/control-plane.ts';
 
 /** As much of core's kinds as a test reads here. */

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { dispatchAudience } from '@tartan/api';
 import {
+  bindClusterRole,
   certificateSigningRequests,
   clusterRoleBindings,
   configMaps,
@@ -17,7 +18,7 @@ import {
   type Transport,
 } from '@tartan/kube';
 import { systemClock as clock } from '@tartan/kube/clock';
-import { bindClusterRole, joinBinding } from '@tartan/provider';
+import { joinBinding } from '@tartan/provider';
 import { testControlPlane } from '@tartan/tools-kubernetes';
 import { mintJoinToken } from '../../../packages/provider/src/identity/mint-join-token.ts';
 

@@ -16,6 +16,7 @@ import {
   secretNames,
 } from '@tartan/api';
 import {
+  bindClusterRole,
   certificateSigningRequests,
   clusterRoleBindings,
   createClient,
@@ -29,7 +30,7 @@ import {
   serviceAccounts,
 } from '@tartan/kube';
 import { microTimestamp, systemClock } from '@tartan/kube/clock';
-import { bindClusterRole, coreClusters } from '@tartan/provider';
+import { coreClusters } from '@tartan/provider';
 import { kubeletClientSigner, kubeletServingSigner } from '../../../packages/provider/src/identity/names.ts';
 import {
   alternativeNames,

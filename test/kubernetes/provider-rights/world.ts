@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { definitions } from '@tartan/api/crds';
 import { externalControlPlane, machine } from '@tartan/api';
 import {
+  bindClusterRole,
   type Client,
   configMaps,
   createClient,
@@ -10,21 +11,14 @@ import {
   createSubresources,
   customResourceDefinitions,
   deployments,
+  grantRights,
   httpsTransport,
   namespaces,
   serviceAccounts,
   type Transport,
 } from '@tartan/kube';
 import { type Clock, systemClock } from '@tartan/kube/clock';
-import {
-  bindClusterRole,
-  coreClusters,
-  createProvider,
-  grantRights,
-  joinBinding,
-  type ProviderOptions,
-  providerRights,
-} from '@tartan/provider';
+import { coreClusters, createProvider, joinBinding, type ProviderOptions, providerRights } from '@tartan/provider';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { startControlPlane } from '@tartan/tools-kubernetes';
 import { scriptedWork, settingsWith } from '../../../packages/provider/src/machine/testing/scripted.ts';

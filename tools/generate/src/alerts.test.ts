@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { leaderElectionID } from '@tartan/api';
+import { leaderElectionID, runnersLeaderElectionID } from '@tartan/api';
 import { metricsTable } from '@tartan/provider/metrics';
+import { runnerMetricsTable } from '@tartan/runners/metrics';
 import { agentMetricsTable } from '@tartan/tart-kubelet/metrics';
 import { alertsIn } from './alerts.ts';
 import { selectorsIn } from './alerts-selectors.ts';
@@ -14,7 +15,9 @@ const rules = alertsIn(read('charts/tartan/files/alerts.yaml'));
 const page = read('docs/operations.md');
 
 const { own, runtime } = metricsTable();
-const table = new Map([...own, ...runtime, ...agentMetricsTable()].map(({ name, labels }) => [name, labels]));
+const table = new Map(
+  [...own, ...runtime, ...agentMetricsTable(), ...runnerMetricsTable()].map(({ name, labels }) => [name, labels]),
+);
 /** What Prometheus itself adds, by where it has a series from. */
 const ofTargets = ['namespace', 'instance'];
 
@@ -73,9 +76,12 @@ describe('alerts', () => {
     });
   }
 
-  test('the lease that they watch is that of the manager', () => {
-    const watched = rules.flatMap(({ expr }) => expr.match(/name="[^"]+"/g) ?? []);
-    assert.deepEqual([...new Set(watched)], [`name="${leaderElectionID}"`]);
+  test('the leases that they watch are those of the manager and of the runners controller', () => {
+    const watched = rules.flatMap(({ expr }) => [...expr.matchAll(/\bname=~?"([^"]+)"/g)].map(([, name = '']) => name));
+    assert.deepEqual(
+      new Set(watched.flatMap((names) => names.split('|'))),
+      new Set([leaderElectionID, runnersLeaderElectionID]),
+    );
   });
 
   test('the page on running Tartan has each of them, with its severity and its section, and no others', () => {

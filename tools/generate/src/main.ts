@@ -13,6 +13,7 @@ import { requirementsPage } from './requirements/page.ts';
 import { requirements } from './requirements/requirements.ts';
 import { resourcesPage } from './resources-page.ts';
 import { rightsPage } from './rights-page.ts';
+import { runnersFlagsPage } from './runners-flags-page.ts';
 
 /**
  * `npm run generate`: writes every generated file from its one source. `--check` writes nothing and fails when one is not current.
@@ -36,6 +37,7 @@ const files: Generated[] = [
   { path: 'docs/requirements.md', content: () => requirementsPage(requirements, readable) },
   { path: 'docs/resources.md', content: resourcesPage },
   { path: 'docs/rights.md', content: rightsPage },
+  { path: 'docs/runners-flags.md', content: runnersFlagsPage },
   ...customResourceFiles,
   ...chartFiles,
 ];

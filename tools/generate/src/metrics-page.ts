@@ -1,5 +1,6 @@
 import type { MetricRow } from '@tartan/kube';
 import { metricsTable } from '@tartan/provider/metrics';
+import { runnerMetricsTable } from '@tartan/runners/metrics';
 import { agentMetricsTable } from '@tartan/tart-kubelet/metrics';
 
 /** The page about metrics, from the registries that they are served from. */
@@ -37,6 +38,13 @@ export const metricsPage = (): string => {
     'come the figures of the process (`process_*`) and of Node (`nodejs_*`).',
     '',
     ...rows(runtime),
+    '',
+    '# Metrics of the runners controller',
+    '',
+    'Served at `/metrics` of its `--metrics-bind-address`. Gauges about pools and limits are told by the one that leads. With them come those of its',
+    'controllers, as above, and the figures of its process.',
+    '',
+    ...rows(runnerMetricsTable()),
     '',
     '# Metrics of the agent',
     '',

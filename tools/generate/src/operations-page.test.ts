@@ -152,7 +152,7 @@ describe('what the page on running Tartan tells people to use', () => {
   });
 
   test('flags are there', () => {
-    const known = ['provider-flags', 'agent', 'cli'].map((name) => read(`docs/${name}.md`)).join('\n');
+    const known = ['provider-flags', 'runners-flags', 'agent', 'cli'].map((name) => read(`docs/${name}.md`)).join('\n');
     const used = codes.filter((code) => /^--[a-z-]+$/.test(code));
     assert.ok(used.length > 10);
     for (const flag of used) assert.match(known, new RegExp(`${flag}[^a-z-]`), flag);
@@ -161,7 +161,7 @@ describe('what the page on running Tartan tells people to use', () => {
   test('metrics are there', () => {
     const known = new Set(codeIn(read('docs/metrics.md')));
     const text = [...blocks, ...codes].join('\n');
-    const used = text.match(/\b(?:capt|scaleway|tart|leader|controller_runtime|workqueue)_[a-z_]+/g) ?? [];
+    const used = text.match(/\b(?:capt|scaleway|tart|tuist|leader|controller_runtime|workqueue)_[a-z_]+/g) ?? [];
     assert.ok(used.length > 15);
     for (const metric of used) assert.ok(known.has(metric), metric);
   });

@@ -1,24 +1,7 @@
-import { credentialVariables, type Flag, flagGroups, flagRules, removedFlags } from '@tartan/provider/flags';
+import { credentialVariables, flagGroups, flagRules, removedFlags } from '@tartan/provider/flags';
+import { code, groupLines, prose, reading, ruleLines } from './flags-page.ts';
 
 /** The page about the manager's flags, from the table that the manager parses them with. */
-
-const code = (text: string | undefined): string => (text ? `\`${text.replaceAll('|', '\\|')}\`` : '');
-
-/** Angle brackets would be HTML. Flags and variables inside a sentence are set as code. */
-const prose = (text: string): string => text.replaceAll(/(?<!`)--[a-z]+(?:-[a-z]+)*/g, (name) => code(name));
-
-const flagRow = ({ name, placeholder, isSwitch, defaultText, env, help }: Flag<unknown>): string =>
-  `| ${code(isSwitch ? `--${name}` : `--${name}=<${placeholder}>`)} | ${code(defaultText)} | ${code(env)} | ${prose(help)} |`;
-
-const groupLines = (): string[] =>
-  flagGroups.flatMap(({ title, flags }) => [
-    '',
-    `## ${title}`,
-    '',
-    '| flag | default | environment | |',
-    '|---|---|---|---|',
-    ...flags.map(flagRow),
-  ]);
 
 /** One row for each reason: what was removed together is looked up together. */
 const removedRows = (): string[] =>
@@ -34,12 +17,8 @@ export const providerFlagsPage = (): string =>
     '',
     'What the manager is told when it starts. `--help` prints the same.',
     '',
-    '- `--flag=value` and `--flag value` mean the same. A switch is on when it stands alone, and off with `=false`.',
-    '- A flag wins over its environment variable. Of a flag that is given twice, the last one counts.',
-    '- Durations are written as in Go: `90s`, `15m`, `1h30m`.',
-    '- Everything that is wrong is said at once, and the manager does not start. A flag that is not known is an error that names the nearest:',
-    '  use the chart and the image of the same release.',
-    ...groupLines(),
+    ...reading('manager'),
+    ...groupLines(flagGroups),
     '',
     '## Credentials',
     '',
@@ -49,9 +28,7 @@ export const providerFlagsPage = (): string =>
     '|---|---|',
     ...credentialVariables.map(({ name, help }) => `| ${code(name)} | ${help} |`),
     '',
-    '## What must hold between flags',
-    '',
-    ...flagRules.map(({ says }) => `- ${prose(says)}`),
+    ...ruleLines(flagRules),
     '',
     '## Flags of the original that are gone',
     '',

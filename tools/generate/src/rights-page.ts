@@ -8,6 +8,7 @@ import {
   macRights,
   uninstallRights,
 } from '@tartan/provider';
+import { explainedRunnersRights } from '@tartan/runners';
 
 /** The page on who may do what, from the tables that roles are made of. */
 
@@ -47,11 +48,29 @@ const ofMacs = (rows: readonly MacRight[]): string[] =>
   );
 
 const releaseNamespace = 'NAMESPACE';
+const leaderElection = {
+  namespace: releaseNamespace,
+  durations: { leaseMs: 0, renewDeadlineMs: 0, retryPeriodMs: 0 },
+};
 const provider = explainedRights({
   secretsNamespace: releaseNamespace,
-  leaderElection: { namespace: releaseNamespace, durations: { leaseMs: 0, renewDeadlineMs: 0, retryPeriodMs: 0 } },
+  leaderElection,
   fleetSpread: { namespace: 'SPREAD_NAMESPACE', name: 'SPREAD_DEPLOYMENT' },
 });
+const runners = explainedRunnersRights({ namespace: releaseNamespace, leaderElection });
+
+/** Of a ServiceAccount: everywhere, and by namespace. */
+const byPlace = ({ clusterWide, inNamespace }: typeof provider): string[] => [
+  '### In the whole cluster',
+  '',
+  ...rules(clusterWide),
+  ...Object.entries(inNamespace).flatMap(([namespace, rights]) => [
+    '',
+    `### In ${code(namespace)}`,
+    '',
+    ...rules(rights),
+  ]),
+];
 
 export const rightsPage = (): string =>
   [
@@ -61,22 +80,22 @@ export const rightsPage = (): string =>
     '',
     'Every right in Kubernetes that Tartan asks for, and what it is needed for. The chart makes its roles from the same tables. A test on a real',
     'API server walks everything that the manager does with these rights alone, and fails on a call that they do not cover as well as on a',
-    'right that nothing uses (`test/kubernetes/provider-rights.test.ts`); another tries what a Mac must not be able to do',
-    '(`test/kubernetes/mac-rights.test.ts`).',
+    'right that nothing uses (`test/kubernetes/provider-rights.test.ts`). `test/kubernetes/runners-rights.test.ts` does the same for the runners',
+    'controller; another tries what a Mac must not be able to do (`test/kubernetes/mac-rights.test.ts`).',
     '',
     '## The manager',
     '',
     'One ServiceAccount. `NAMESPACE` is that of the release, which is `--secrets-namespace`: Secrets are read there, and nowhere else.',
     '',
-    '### In the whole cluster',
+    ...byPlace(provider),
     '',
-    ...rules(provider.clusterWide),
-    ...Object.entries(provider.inNamespace).flatMap(([namespace, rights]) => [
-      '',
-      `### In ${code(namespace)}`,
-      '',
-      ...rules(rights),
-    ]),
+    '## The runners controller',
+    '',
+    'One ServiceAccount, where `runnersController.enabled` is set. It looks after the RunnerPools of `NAMESPACE`, that of the release, and may do',
+    'nothing elsewhere but look at Nodes. RBAC knows no prefixes, so what it may do with Pods, ServiceAccounts and Secrets of its pools it may do',
+    'with any there: keep other things out of that namespace.',
+    '',
+    ...byPlace(runners),
     '',
     '## Cluster API core, as `capi-remote`',
     '',

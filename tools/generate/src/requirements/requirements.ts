@@ -9,5 +9,5 @@ import { poolAndReclaim } from './rows/pool-and-reclaim.ts';
 export const requirements: Requirements = {
   chapters: [bootstrapTransport, buildersAndCollection, clusterApi, hostPreparation, poolAndReclaim, otherParts],
   sizes: { A: 6, B: 7, C: 9, D: 6, E: 9, F: 7 },
-  mayBeOpen: ['B7', 'D6', 'F4'],
+  mayBeOpen: [],
 };

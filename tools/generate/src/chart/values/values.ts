@@ -1,5 +1,6 @@
 import { fleet, poolOfAll } from './fleet.ts';
 import { provider } from './provider.ts';
+import { runnersController } from './runners-controller.ts';
 import { choice, flag, group, nameOrEmpty, objectOrEmpty, text, texts, type Value, words } from './value.ts';
 
 const externalSecrets = group('Keep the kubeconfig in a secret store, from where External Secrets brings it.', {
@@ -40,7 +41,7 @@ const tailscale = group('A tailnet that Macs join.', {
 const builders = {
   ghOrg: text('The GitHub organisation that they register with.', ''),
   ghRunnerLabels: text(
-    'Labels, with commas between them. Name the environment in them, or it takes jobs of others (I-16). Empty: those of the original.',
+    "Labels, with commas between them. One of them names the environment: builders with the same labels take each other's jobs (I-16).",
     '',
   ),
   ghAppSecretName: text(
@@ -85,6 +86,7 @@ export const values: Readonly<Record<string, Value>> = {
     replicas: 0,
     more: builders,
   }),
+  runnersController,
   capi,
   crds: group('The definitions of our kinds. The first installation brings them in any case.', {
     upgrade: flag('Whether a Job brings them up to date before each installation and upgrade.', true),
@@ -118,9 +120,12 @@ export const values: Readonly<Record<string, Value>> = {
       pattern: '^(https?://.+/)?$',
     }),
   }),
-  serviceMonitor: group('How the Prometheus operator finds the metrics of the provider.', {
-    enabled: flag('Whether to make a ServiceMonitor, and the Service that it needs.', false),
-    labels: words('Labels by which Prometheus finds it.', {}),
-    interval: text('How often it is scraped.', '30s', { pattern: '^[0-9]+(ms|s|m|h)$' }),
-  }),
+  serviceMonitor: group(
+    'How the Prometheus operator finds the metrics of the provider, and of the runners controller.',
+    {
+      enabled: flag('Whether to make a ServiceMonitor for each, and the Service that it needs.', false),
+      labels: words('Labels by which Prometheus finds it.', {}),
+      interval: text('How often it is scraped.', '30s', { pattern: '^[0-9]+(ms|s|m|h)$' }),
+    },
+  ),
 };

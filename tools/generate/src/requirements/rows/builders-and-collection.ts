@@ -1,6 +1,9 @@
 import type { Chapter } from '../requirement.ts';
 
 const agentFlags = 'packages/tart-kubelet/src/flags/parse-flags.test.ts';
+const builder = 'packages/provider/src/machine/builder.test.ts';
+const reclaimDisk = 'packages/host/src/steps/reclaim-disk.test.ts';
+const builderAtWork = 'test/stories/001-a-builder-at-work.test.ts';
 const bake = 'packages/tart-kubelet/src/collect/bake.test.ts';
 const collector = 'packages/tart-kubelet/src/collect/collector.test.ts';
 const images = 'packages/tart-kubelet/src/images/create-images.test.ts';
@@ -130,8 +133,23 @@ export const buildersAndCollection: Chapter = {
           file: 'packages/host/src/artifacts/push-artifact.test.ts',
           title: 'a byte that changed on the way is noticed by the host',
         },
+        {
+          file: builder,
+          title: 'gets a token for its runner when the Mac says that it needs one, and none otherwise',
+        },
+        { file: builder, title: 'waits for the job of its runner, and says so' },
+        {
+          file: reclaimDisk,
+          title: 'deletes what is stopped, keeps what it is told to, and says what there was and is',
+        },
+        { file: reclaimDisk, title: 'deletes nothing while nobody can say what runs' },
+        {
+          file: builderAtWork,
+          title: 'its Mac is made ready, and its runner registers with a token that was made for it',
+        },
+        { file: builderAtWork, title: 'a bake makes room, builds, and pushes again after a push that failed' },
+        { file: builderAtWork, title: 'it goes when its job has ended, its runner first' },
       ],
-      open: 'the bake flow and its step that frees disk are not documented yet, and nothing bakes beside an agent from end to end.',
     },
   ],
 };

@@ -4,6 +4,7 @@ const autoLogin = 'packages/host/src/steps/auto-login.test.ts';
 const hostCommands = 'packages/cli/src/host/commands.slow.test.ts';
 const podDeletion = 'packages/tart-kubelet/src/agent/deletion.test.ts';
 const vmEgress = 'packages/host/src/steps/vm-egress.test.ts';
+const runnerPool = 'packages/runners/src/pool/controller.test.ts';
 
 export const hostPreparation: Chapter = {
   letter: 'D',
@@ -109,8 +110,22 @@ export const hostPreparation: Chapter = {
       id: 'D6',
       title: 'Finished runner Pods are deleted and counted; those that do not go show in a metric and a condition.',
       seeds: ['003'],
-      tests: [],
-      open: 'the controller of RunnerPools is not written yet.',
+      tests: [
+        { file: runnerPool, title: 'whoever has done its job is recorded, taken away and replaced' },
+        {
+          file: 'packages/runners/src/pool/races.test.ts',
+          title: '504 Pods that have ended and do not go are skipped, visible, and gone when they are let go',
+        },
+        {
+          file: 'packages/runners/src/metrics/runner-metrics.test.ts',
+          title: 'ages are those of the oldest: on a Mac without a virtual machine, and after the end of its grace',
+        },
+        {
+          file: 'test/stories/005-jobs-that-finish.test.ts',
+          title:
+            'Pods that have ended and do not go, as their agent is stopped, are seen, are reaped once, and go when it is back',
+        },
+      ],
     },
   ],
 };

@@ -3,6 +3,8 @@ import type { Chapter } from '../requirement.ts';
 const bootstrap = 'packages/provider/src/machine/bootstrap.test.ts';
 const hostCommands = 'packages/cli/src/host/commands.slow.test.ts';
 const machineAndNode = 'packages/provider/src/machine/node.test.ts';
+const runnerPool = 'packages/runners/src/pool/controller.test.ts';
+const jobsThatFinish = 'test/stories/005-jobs-that-finish.test.ts';
 const spread = 'packages/provider/src/spread/controller.test.ts';
 
 export const otherParts: Chapter = {
@@ -54,8 +56,22 @@ export const otherParts: Chapter = {
       id: 'F4',
       title: 'A `RunnerPool` keeps runner Pods warm and replaces those that have finished.',
       seeds: ['003'],
-      tests: [],
-      open: 'the controller of RunnerPools is not written yet.',
+      tests: [
+        { file: runnerPool, title: 'from nothing to warm' },
+        { file: runnerPool, title: 'whoever has done its job is recorded, taken away and replaced' },
+        { file: runnerPool, title: 'shrinks from the least useful one, and waits for those with a job' },
+        { file: runnerPool, title: 'rolls a new image within its cap, and lets jobs finish' },
+        {
+          file: 'packages/runners/src/pool/decide.property.test.ts',
+          title: 'never deletes a Pod with a job, makes no more than wanted, and keeps to its cap',
+        },
+        { file: jobsThatFinish, title: 'a job is done by one runner, whose Pod is recorded, deleted and replaced' },
+        { file: jobsThatFinish, title: 'of all jobs none was lost, and none was done twice' },
+        {
+          file: 'test/system/runner-on-a-mac.test.ts',
+          title: 'waits for its configuration, takes one job, says so while it lasts, and ends with it',
+        },
+      ],
     },
     {
       id: 'F5',

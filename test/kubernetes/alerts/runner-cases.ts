@@ -1,0 +1,168 @@
+import { runnersLeaderElectionID } from '@tartan/api';
+import { timestamp } from '@tartan/kube/clock';
+import { type Case, type Happening, once, silent } from './happening.ts';
+import { condition } from './objects.ts';
+import { poolWith, runnerPod, type RunnersState, unbootedPod } from './runners.ts';
+import type { World } from './world.ts';
+
+const minute = 60_000;
+
+const onController = { job: 'runners', namespace: 'tartan', pod: 'runners-0', instance: '192.0.2.4:8080' };
+const inPool = { namespace: 'tartan', pool: 'macos' };
+
+const poolsBecome = (change: (world: World) => Partial<RunnersState>): Happening =>
+  once((world) => {
+    world.pools = { ...world.pools, ...change(world) };
+  });
+
+/** One job waits since the trouble began, and so many runners do. */
+const jobWaits = (warm: number): Happening =>
+  poolsBecome(({ clock }) => ({
+    pool: poolWith({
+      queue: { jobs: 1, oldestSince: timestamp(clock.now()), observedAt: timestamp(clock.now()) },
+    }),
+    pods: ['a', 'b', 'c'].map((name, index) => runnerPod(name, index < warm ? 'warm' : 'busy')),
+  }));
+
+/** And is done again before anybody has to look. */
+const untilMinute =
+  (end: number, happening: Happening): Happening =>
+  (world, since) => {
+    happening(world, since);
+    if (since === end) poolsBecome(() => ({ pool: poolWith(), pods: [] }))(world, 0);
+  };
+
+const githubIs = (status: 'True' | 'False', reason: string): Happening =>
+  poolsBecome(() => ({ pool: poolWith({ conditions: [condition('GitHubReachable', status, reason)] }) }));
+
+const stuck = condition('Stuck', 'True', 'PodsSilent');
+
+const left =
+  (calls: number): Happening =>
+  ({ runners: [leader] }) =>
+    leader.metrics.github.call('github-app', {
+      method: 'GET',
+      route: '/orgs/{org}/actions/runners',
+      status: 200,
+      milliseconds: 9,
+      remaining: calls,
+    });
+
+/** By the name of the alert. */
+export const runnerCases: Readonly<Record<string, Case>> = {
+  TartanJobsWait: {
+    trouble: jobWaits(0),
+    // More than half an hour, for five minutes.
+    after: 36,
+    labels: inPool,
+    almost: untilMinute(30, jobWaits(0)),
+  },
+  TartanJobsStarved: {
+    trouble: jobWaits(1),
+    after: 15,
+    labels: inPool,
+    value: 1,
+    // All have a job: it is their turn when they are done.
+    almost: jobWaits(0),
+  },
+  TartanRunnerPodsStuckTerminating: {
+    trouble: poolsBecome(({ clock }) => ({
+      pods: [runnerPod('a', 'warm', { deletionTimestamp: timestamp(clock.now()) })],
+    })),
+    after: 21,
+    labels: inPool,
+    almost: (world, since) => {
+      // One goes after the other.
+      if (since % 15 === 0)
+        poolsBecome(({ clock }) => ({
+          pods: [runnerPod('a', 'warm', { deletionTimestamp: timestamp(clock.now()) })],
+        }))(world, 0);
+    },
+  },
+  TartanRunnerPodNotStarted: {
+    trouble: poolsBecome(({ clock }) => ({ pods: [unbootedPod('a', clock.now())] })),
+    after: 36,
+    labels: inPool,
+    almost: (world, since) => {
+      if (since % 30 === 0) poolsBecome(({ clock }) => ({ pods: [unbootedPod('a', clock.now())] }))(world, 0);
+    },
+  },
+  TartanRunnersSilent: {
+    trouble: poolsBecome(() => ({ pool: poolWith({ conditions: [stuck] }) })),
+    after: 15,
+    labels: inPool,
+    // That has an alert of its own.
+    almost: poolsBecome(({ clock }) => ({
+      pool: poolWith({ conditions: [stuck] }),
+      pods: [unbootedPod('a', clock.now() - 11 * minute)],
+    })),
+  },
+  TartanPoolTooSmall: {
+    trouble: poolsBecome(() => ({ pods: [] })),
+    // Of the five minutes before and the two since, the average is below two thirds; for thirty more it stays there.
+    after: 32,
+    labels: inPool,
+    // One of three is always on its way up.
+    almost: poolsBecome(({ clock }) => ({
+      pods: [runnerPod('a', 'warm'), runnerPod('b', 'busy'), unbootedPod('c', clock.now())],
+    })),
+  },
+  TartanGitHubUnreachable: {
+    trouble: githubIs('False', 'Denied'),
+    after: 15,
+    labels: inPool,
+    almost: (world, since) => {
+      if (since % 20 === 0) githubIs('False', 'Unavailable')(world, 0);
+      if (since % 20 === 14) githubIs('True', 'Reachable')(world, 0);
+    },
+  },
+  TartanGitHubLimitNearlyReached: {
+    trouble: left(499),
+    after: 5,
+    labels: { namespace: 'tartan', app: 'github-app' },
+    value: 499,
+    almost: left(500),
+  },
+  TartanNobodyLeadsRunners: {
+    trouble: once(({ runners: [leader] }) => leader.metrics.leading(runnersLeaderElectionID, false)),
+    after: 5,
+    labels: { namespace: 'tartan', name: runnersLeaderElectionID },
+    value: 0,
+    almost: ({ runners: [leader] }, since) =>
+      leader.metrics.leading(runnersLeaderElectionID, since >= 5, since >= 5 ? 4 : undefined),
+  },
+  TartanRunnersNotScraped: {
+    trouble: silent(({ runners }) => [...runners]),
+    after: 10,
+    labels: { name: runnersLeaderElectionID },
+    almost: silent(({ runners: [leader] }) => [leader]),
+  },
+};
+
+/** Rules that are about every controller of ours: the same trouble in this one. */
+export const troublesOfRunners: Readonly<Record<string, Omit<Case, 'almost'>>> = {
+  TartanLeaderFlapping: {
+    trouble: ({ runners: [leader] }, since) =>
+      leader.metrics.leading(runnersLeaderElectionID, true, 3 + Math.min(5, since)),
+    after: 4,
+    labels: { namespace: 'tartan', name: runnersLeaderElectionID },
+  },
+  TartanReconcilePanics: {
+    trouble: once(({ runners: [leader] }) =>
+      leader.metrics
+        .controller('runner-pool')
+        .ended({ result: 'error', seconds: 1, terminal: false, defect: true, timedOut: false }),
+    ),
+    after: 0,
+    labels: { ...onController, controller: 'runner-pool' },
+  },
+  TartanWorkerStuck: {
+    trouble: once(({ runners: [leader] }) => {
+      const queue = leader.metrics.queue('runner-pool');
+      queue.added('a');
+      queue.taken('a');
+    }),
+    after: 66,
+    labels: { ...onController, name: 'runner-pool', controller: 'runner-pool' },
+  },
+};

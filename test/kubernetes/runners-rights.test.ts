@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { annotations, finalizers, runnerPool } from '@tartan/api';
+import { events, pods, secrets, serviceAccounts } from '@tartan/kube';
+import { runnersRights } from '@tartan/runners';
+import { atomsOf, needless, shown, uncovered } from '../../packages/provider/src/manager/testing/call-log.ts';
+import { unlessGone } from '../../packages/provider/src/manager/testing/whole-life.ts';
+import { appSecret, fleet, type FurnishedCluster, furnishedCluster, namespace } from './runners-rights/world.ts';
+
+const name = { namespace, name: 'macos' };
+const merge = (body: object) => ({ type: 'merge', body }) as const;
+
+describe('the runners controller on a real API server, with the roles of the chart', { timeout: 180_000 }, () => {
+  let cluster: FurnishedCluster;
+  before(async () => {
+    cluster = await furnishedCluster();
+  });
+  after(() => cluster.close());
+  const table = () => atomsOf(runnersRights(cluster.options));
+
+  const pool = () => cluster.client.get(runnerPool.resource, name);
+  const status = async () => (await pool()).status;
+  const podsOf = async () => (await cluster.client.list(pods, { namespace })).items;
+  const until = (holds: () => Promise<boolean>): Promise<true> =>
+    cluster.eventually(async () => ((await holds()) ? true : undefined));
+
+  test('a pool lives from its first runner to its end, and nothing is refused', async () => {
+    const { client, github } = cluster;
+    const replicas = 6;
+    await client.create(
+      runnerPool.resource,
+      runnerPool.make({
+        metadata: name,
+        spec: {
+          replicas,
+          image: 'runner',
+          fleetSelector: fleet,
+          podCPUMilli: 1000,
+          podMemoryMB: 1024,
+          github: { organization: 'acme', appSecretName: appSecret },
+        },
+      }),
+    );
+    await until(async () => (await status())?.warm === replicas);
+    assert.deepEqual((await pool()).metadata.finalizers, [finalizers.runnerPool]);
+    const registered = (await podsOf()).map(({ metadata }) => metadata.annotations?.[annotations.runnerID]);
+    assert.deepEqual(
+      registered.map(String).toSorted(),
+      github
+        .runners()
+        .map(({ id }) => String(id))
+        .toSorted(),
+    );
+
+    // So many that events are counted instead of made.
+    const labels = ['self-hosted', 'macOS', 'ARM64'];
+    for (let job = 0; job < 2 * replicas; job += 1) github.queueJob({ repository: 'acme/app', labels });
+    await until(async () => (await status())?.reaped === 2 * replicas);
+    await until(async () => (await status())?.warm === replicas);
+    const jobs = github.jobs();
+    assert.deepEqual(new Set(jobs.map(({ conclusion }) => conclusion)), new Set(['success']));
+
+    await client.patch(runnerPool.resource, name, merge({ spec: { replicas: 1 } }));
+    await until(async () => (await podsOf()).length === 1 && (await status())?.warm === 1);
+    assert.equal(github.runners().length, 1);
+
+    await client.delete(runnerPool.resource, name);
+    await until(async () => (await unlessGone(pool())) === undefined);
+    await until(async () => (await podsOf()).length === 0);
+    await until(async () => github.runners().length === 0);
+    const left = await client.list(serviceAccounts, { namespace, labelSelector: 'tuist.dev/runner-pool' });
+    assert.deepEqual(left.items, []);
+    await until(async () =>
+      (await client.list(secrets, { namespace })).items.every(({ metadata }) => metadata.name === appSecret),
+    );
+    assert.ok((await client.list(events, { namespace })).items.length > 0);
+
+    await cluster.stopController();
+    const { body } = await cluster.metrics.text();
+    assert.match(body, /^rest_client_requests_total\{code="201"/m);
+    assert.doesNotMatch(body, /^rest_client_requests_total\{code="403"/m, cluster.complaints());
+    assert.equal(cluster.complaints(), '');
+  });
+
+  test('asks for nothing that is not in the table', () => {
+    assert.deepEqual(uncovered(cluster.calls(), table()).map(shown), []);
+  });
+
+  test('has no right that it does not need', () => {
+    assert.deepEqual(needless(cluster.calls(), table()).map(shown), []);
+  });
+});
