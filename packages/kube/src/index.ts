@@ -8,6 +8,7 @@ export { parseYaml } from './config/parse-yaml.ts';
 export { type HttpsTransportOptions } from './transport/https-options.ts';
 export { httpsTransport } from './transport/https-transport.ts';
 export { inProcessTransport } from './transport/in-process-transport.ts';
+export { readText } from './transport/read-text.ts';
 export type { Transport, TransportRequest, TransportResponse } from './transport/transport.ts';
 export type { ClientOptions } from './client/caller.ts';
 export type {
@@ -93,6 +94,9 @@ export {
   withoutReason,
   withoutReasons,
 } from './rights/rights.ts';
+
+// A program.
+export { exitCodes, type Surroundings } from './program.ts';
 
 // What operators and users see.
 export { createEventRecorder, type EventRecorder, type EventRecorderOptions } from './events/recorder.ts';

@@ -1,31 +1,20 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { createLogger, createRedactor, httpsTransport, loadConfig, type Logger } from '@tartan/kube';
+import {
+  createLogger,
+  createRedactor,
+  exitCodes,
+  httpsTransport,
+  loadConfig,
+  type Logger,
+  type Surroundings,
+} from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
 import packageFile from '../package.json' with { type: 'json' };
 import { parseFlags } from './flags/parse-flags.ts';
 import type { RunnersOptions } from './flags/runners-options.ts';
 import { createRunnersManager } from './manager/create-runners-manager.ts';
 import { createRunnerMetrics } from './metrics/runner-metrics.ts';
-
-/** The world of the process, as far as the program touches it. */
-export interface Surroundings {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** What was asked for: the help, the version. */
-  readonly say: (text: string) => void;
-  /** Logs and complaints. */
-  readonly complain: (text: string) => void;
-  /** Fires when the process is asked to end. */
-  readonly signal: AbortSignal;
-}
-
-const exitCodes = {
-  done: 0,
-  /** A part failed, or leadership was lost: start again. */
-  failed: 1,
-  /** It was told what it cannot do: starting again will not help. */
-  usage: 2,
-} as const;
 
 /** The runners controller as a program: what its arguments and variables say, until the signal fires. Answers the code to exit with. */
 export const runRunners = async (argv: readonly string[], surroundings: Surroundings): Promise<number> => {

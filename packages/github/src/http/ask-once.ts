@@ -1,9 +1,11 @@
 import { request } from '@octokit/request';
 import { RequestError } from '@octokit/request-error';
-import type { Secret } from '@tartan/kube';
+import { readText, type Secret } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import { failureCode } from './failure-code.ts';
-import { readText } from './read-text.ts';
+
+/** A hundred workflow runs are 2 MB. What is larger than this is not from GitHub's API. */
+const longestAnswer = 16 * 1024 * 1024;
 
 export interface Connection {
   readonly fetch: typeof fetch;
@@ -45,7 +47,7 @@ export const askOnce = async (
   const readWhole: typeof fetch = async (input, init) => {
     const response = await send(input, init);
     headers = response.headers;
-    const text = await readText(response);
+    const text = await readText(response, longestAnswer);
     if (text === undefined) {
       why = 'its answer is too long';
       throw new Error(why);

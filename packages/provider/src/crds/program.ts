@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
+import type { Surroundings } from '@tartan/kube';
 import { type Hook, runHook, usualOptions } from '../hooks/run-hook.ts';
-import type { Surroundings } from '../manager/program.ts';
 import { installDefinitions } from './install.ts';
 
 const help = `Brings Tartan's custom resource definitions up to date in a cluster, and waits until they are served.

@@ -1,4 +1,4 @@
-import type { Surroundings } from '../manager/program.ts';
+import type { Surroundings } from '@tartan/kube';
 
 /** A hook as a process: its arguments, its streams, and an end when it is asked for one. */
 export const mainOf = async (run: (argv: readonly string[], surroundings: Surroundings) => Promise<number>) => {

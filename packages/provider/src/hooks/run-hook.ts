@@ -1,7 +1,6 @@
-import { type Client, createClient, httpsTransport, isKubeError, loadConfig } from '@tartan/kube';
+import { type Client, createClient, httpsTransport, isKubeError, loadConfig, type Surroundings } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
 import packageFile from '../../package.json' with { type: 'json' };
-import type { Surroundings } from '../manager/program.ts';
 import type { Patience } from './insist.ts';
 
 /** What every hook is told by, for `parseArgs`. */

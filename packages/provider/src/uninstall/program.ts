@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
+import type { Surroundings } from '@tartan/kube';
 import { type Hook, runHook, usualOptions } from '../hooks/run-hook.ts';
-import type { Surroundings } from '../manager/program.ts';
 import { decide } from './decide.ts';
 import { explain } from './explain.ts';
 import { find } from './find.ts';

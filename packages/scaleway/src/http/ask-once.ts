@@ -1,7 +1,10 @@
+import { readText } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import { codeOf, noAnswer } from '../errors/failures.ts';
 import type { Refusal } from '../errors/refusal.ts';
-import { readText } from './read-text.ts';
+
+/** 100 servers are 0.3 MB. What is larger than this is not from Scaleway's API. */
+export const longestAnswer = 8 * 1024 * 1024;
 
 /** What is sent, in a form that can be sent again: the body of a `Request` can be read only once. */
 export interface Outgoing {
@@ -34,7 +37,7 @@ export const askOnce = async (outgoing: Outgoing, options: AskOptions): Promise<
       redirect: 'manual',
       signal: signal === undefined ? late.signal : AbortSignal.any([signal, late.signal]),
     });
-    const text = await readText(response);
+    const text = await readText(response, longestAnswer);
     return { status: response.status, text, retryAfter: response.headers.get('retry-after') };
   } catch (error) {
     signal?.throwIfAborted();

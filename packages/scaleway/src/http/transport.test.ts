@@ -4,7 +4,7 @@ import type { HostPool } from '../host-pool.ts';
 import type { OperationName } from '../operations.ts';
 import { type Script, type ScriptedScaleway, startScriptedScaleway } from '../testing/scripted-scaleway.ts';
 import { failureOf, projectID, serverID, testPool, wireServer, zone } from '../testing/test-pool.ts';
-import { longestAnswer } from './read-text.ts';
+import { longestAnswer } from './ask-once.ts';
 
 const key = { id: 'key-1', name: 'fleet', public_key: 'ssh-ed25519 AAAA', project_id: projectID };
 const calls: [operation: OperationName, call: (pool: HostPool) => Promise<unknown>, answer: unknown][] = [

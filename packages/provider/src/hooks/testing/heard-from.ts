@@ -1,4 +1,4 @@
-import type { Surroundings } from '../../manager/program.ts';
+import type { Surroundings } from '@tartan/kube';
 
 /** Runs a program of a hook in this process: its exit code, and what it said. */
 export const heardFrom = async (

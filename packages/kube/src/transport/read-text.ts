@@ -1,8 +1,5 @@
-/** 100 servers are 0.3 MB. What is larger than this is not from Scaleway's API. */
-export const longestAnswer = 8 * 1024 * 1024;
-
 /** The body as text, at most `limit` bytes of it (after decompression); `undefined` for one that is longer, whose rest is not read. */
-export const readText = async (response: Response, limit = longestAnswer): Promise<string | undefined> => {
+export const readText = async (response: Response, limit: number): Promise<string | undefined> => {
   if (response.body === null) return '';
   const decoder = new TextDecoder();
   let read = 0;
