@@ -8,10 +8,10 @@ import { namespace } from './values.ts';
 const core = `system:serviceaccount:${namespace}:capi-remote`;
 
 /**
- * In the seed's list, and not used by core 1.14: `get` of Nodes and Pods. Used where the API server streams no lists: `list` of what is
- * watched. Used where disks are attached: `list` of PersistentVolumes.
+ * In the seed's list, and not used by core 1.14: `get` of Nodes and Pods. Used where the API server streams no lists, and by a watch that
+ * was cut at a bad moment: `list` of what is watched. Used where disks are attached: `list` of PersistentVolumes.
  */
-const unused = ['get nodes', 'list nodes', 'get pods', 'list namespaces', 'list persistentvolumes'];
+const mayBeUnused = ['get nodes', 'list nodes', 'get pods', 'list namespaces', 'list persistentvolumes'];
 
 /** A kubelet that asks for a Pod which is gone is told that it is none of its business: so Kubernetes says it, and no right would help. */
 const isGonePod = ({ user, verb, what, message }: Audited): boolean =>
@@ -44,8 +44,8 @@ export const account = (on: () => Stage): void => {
       ),
     );
     assert.deepEqual(
-      granted.filter((each) => !used.has(each)),
-      unused,
+      granted.filter((each) => !used.has(each) && !mayBeUnused.includes(each)),
+      [],
     );
   });
 

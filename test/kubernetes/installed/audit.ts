@@ -33,8 +33,8 @@ interface Line {
 const policy = JSON.stringify({
   apiVersion: 'audit.k8s.io/v1',
   kind: 'Policy',
-  // A watch is told of when it begins and when it ends: once is enough.
-  omitStages: ['RequestReceived', 'ResponseStarted'],
+  // A watch is told of when it begins, and once more when it ends, which may be after somebody has looked.
+  omitStages: ['RequestReceived'],
   rules: [{ level: 'Metadata' }],
 });
 
