@@ -230,6 +230,31 @@ describe('data in a folder', () => {
     assert.ok(refusals > 50, `${refusals} refusals`);
   });
 
+  it('with a letter turned in the name of a fact has the fact, or is refused', async () => {
+    const folder = newFolder();
+    const data = await openData(folder);
+    data.facts.set('keys', 'secret');
+    data.close();
+    const bytes = readFileSync(fileIn(folder));
+    const problems: string[] = [];
+    // In the table, and in its index.
+    for (let at = bytes.indexOf('keys'); at !== -1; at = bytes.indexOf('keys', at + 1)) {
+      const turned = newFolder();
+      mkdirSync(turned, { recursive: true });
+      const changed = Buffer.from(bytes);
+      changed[at] = 'K'.charCodeAt(0);
+      writeFileSync(fileIn(turned), changed);
+      try {
+        const opened = await openData(turned);
+        problems.push(opened.facts.get('keys') ?? 'lost');
+        opened.close();
+      } catch (error) {
+        problems.push(problemOf(error));
+      }
+    }
+    assert.deepEqual(problems.toSorted(), ['damaged', 'secret']);
+  });
+
   it('in a folder that cannot be is refused', async () => {
     const file = join(root, 'file');
     writeFileSync(file, '');

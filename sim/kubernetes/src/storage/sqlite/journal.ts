@@ -33,18 +33,24 @@ export interface Facts {
   set(name: string, value: string): void;
 }
 
-/** Single values, by name. */
+/**
+ * Single values, by name. All are read and looked at once, from the table and not by its index: with a letter turned in its name, a fact
+ * would look like one that was never kept, and its owner would make another.
+ */
 export const sqliteFacts = (database: DatabaseSync): Facts => {
-  const read = database.prepare('SELECT value, checksum FROM facts WHERE name = ?');
+  const known = new Map<string, string>();
+  for (const row of database.prepare('SELECT name, value, checksum FROM facts NOT INDEXED').iterate()) {
+    const [name, value] = [String(row['name']), String(row['value'])];
+    if (checksumOf(name, value) !== row['checksum']) throw damage(`${name} fails its checksum`);
+    known.set(name, value);
+  }
   const write = database.prepare('INSERT OR REPLACE INTO facts (name, value, checksum) VALUES (?, ?, ?)');
   return {
-    get: (name) => {
-      const row = read.get(name);
-      if (!row) return undefined;
-      if (checksumOf(name, String(row['value'])) !== row['checksum']) throw damage(`${name} fails its checksum`);
-      return String(row['value']);
+    get: (name) => known.get(name),
+    set: (name, value) => {
+      write.run(name, value, checksumOf(name, value));
+      known.set(name, value);
     },
-    set: (name, value) => void write.run(name, value, checksumOf(name, value)),
   };
 };
 
