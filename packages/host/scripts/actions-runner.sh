@@ -100,10 +100,19 @@ without_token() {
   done
 }
 
+# Apple's script(1) types the end of its input before the line that it has just read, and the runner takes that EOF character for a key
+# of the token. So the input must not end: it is a FIFO that is open for writing as well, and has no name by the time the token is in it.
 type_token() {
   cd "$new"
-  printf '%s\n' "$token" | within 120 sudo -n -H -u "$RUNNER_USER" script -q /dev/null ./config.sh \
-    --url "https://github.com/$ORG" --name "$RUNNER_NAME" --labels "$LABELS" --no-default-labels --runnergroup Default --work _work --replace
+  rm -f "$STATE/registration-input"
+  mkfifo -m 0600 "$STATE/registration-input"
+  {
+    rm -f "$STATE/registration-input"
+    printf '%s\n' "$token" >&4
+    within 120 sudo -n -H -u "$RUNNER_USER" script -q /dev/null ./config.sh \
+      --url "https://github.com/$ORG" --name "$RUNNER_NAME" --labels "$LABELS" --no-default-labels --runnergroup Default --work _work --replace \
+      <&4 4<&-
+  } 4<>"$STATE/registration-input"
 }
 
 register() {

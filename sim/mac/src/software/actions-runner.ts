@@ -8,6 +8,7 @@ import type { TarFile } from './tar.ts';
  * for its input again and again (ConfigurationManager.ConfigureAsync).
  *
  * Without a token by argument or environment it prompts for one, and reads the keys of a terminal, never a pipe (Terminal.ReadSecret).
+ * An EOF character counts as a key of the token, so GitHub does not know such a token.
  * On a Mac that knows a simulated GitHub (`actions-service.ts`) that one judges the token, and says what the runner connects with.
  */
 const configScript = `#!/bin/sh
@@ -64,7 +65,7 @@ missing() {
     echo 'Cannot read keys when either application does not have a console or when console input has been redirected. Try Console.Read.'
     exit 1
   fi
-  IFS= read -r token
+  IFS= read -r token || refused NotFound '404 (Not Found)'
   echo '****'
 }
 if [ "$verb" = remove ]; then

@@ -18,11 +18,18 @@ describe('script', () => {
     rmSync(folder, { recursive: true });
   });
 
+  const asks = `[ -t 0 ] && read -r typed; echo "$1: <$typed>"; exit 3`;
+  const command = `script -q /dev/null sh -c '${asks}' sh "it is 'quoted'"`;
+
   it('gives a command a terminal, types its own input into it and shows what was typed', async () => {
-    const asks = `[ -t 0 ] && read -r typed && echo "$1: <$typed>" && exit 3`;
-    const command = `script -q /dev/null sh -c '${asks}' sh "it is 'quoted'"`;
-    const { code, stdout } = await mac.run(command, { stdin: 'typed ahead\n' });
+    // A FIFO that is open for writing as well does not end.
+    const { code, stdout } = await mac.run(`mkfifo typed; exec 3<>typed; echo 'typed ahead' >&3; ${command} <&3`);
     assert.equal(stdout.replaceAll('\r', ''), "typed ahead\nit is 'quoted': <typed ahead>\n");
     assert.equal(code, 3);
+  });
+
+  it('types the end of an input that has ended before the last line of it', async () => {
+    const { stdout } = await mac.run(command, { stdin: 'typed too late\n' });
+    assert.match(stdout, /it is 'quoted': <>/);
   });
 });
