@@ -53,7 +53,10 @@ am_root() { [ "$AS_ROOT" = yes ]; }
 as_root() { if am_root; then "$@"; else sudo -n "$@"; fi; }
 
 # Says `result KIND` as the last line: without it, nothing counts as done.
-result() { printf 'result%s%s\n' "$TAB" "$1"; }
+result() {
+  leave_work
+  printf 'result%s%s\n' "$TAB" "$1"
+}
 
 # The lock is the file with the highest number in $STATE/lock: its holder, boot and time, each on a line. See lock.sh.
 current_lock() {
@@ -69,6 +72,9 @@ read_lock() {
 }
 
 # Nothing is changed, and nothing stamped, by a script whose pusher has lost the lock.
+#
+# The file at-work names the process group of this script: an abort or a deadline ends the shell alone, as sudo passes a signal on to no
+# other process, and what the shell has started goes on.
 hold_lock() {
   [ -n "$LOCK_OWNER" ] || return 0
   held_lock=$(current_lock)
@@ -77,5 +83,13 @@ hold_lock() {
     exit 75
   fi
   touch -c "$held_lock"
-  printf '%s\n' "$$" "$STEP" "$LOCK_OWNER" >"$STATE/lock/at-work"
+  work_group=$(ps -o pgid= -p $$)
+  work_group=$((work_group))
+  printf '%s\n' "$work_group" "$STEP" "$LOCK_OWNER" >"$STATE/lock/at-work"
+}
+
+# This script has ended by itself. A process that it leaves behind, such as the one that watches a deadline, does not hold the lock.
+leave_work() {
+  [ -n "${work_group:-}" ] || return 0
+  [ "$(sed -n 1p "$STATE/lock/at-work")" != "$work_group" ] || : >"$STATE/lock/at-work"
 }

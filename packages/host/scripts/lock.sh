@@ -13,8 +13,9 @@ minutes=30
 # What is gone is old too: somebody else has just succeeded it.
 old() { [ ! -e "$1" ] || [ -n "$(find "$1" -mmin "+$minutes")" ]; }
 
+# Anything of it: see hold_lock.
 script_at_work() {
-  [ -s "$STATE/lock/at-work" ] && ! old "$STATE/lock/at-work" && kill -0 "$(sed -n 1p "$STATE/lock/at-work")" 2>/dev/null
+  [ -s "$STATE/lock/at-work" ] && ! old "$STATE/lock/at-work" && kill -0 "-$(sed -n 1p "$STATE/lock/at-work")" 2>/dev/null
 }
 
 may_take() {

@@ -1,11 +1,22 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { type Mac, startMac } from '@tartan/sim-mac';
 import { grantRoot } from '../testing/grant-root.ts';
 import { macConnection } from '../testing/mac-connection.ts';
+import { fleetKey, reachMac } from '../testing/reach-mac.ts';
 import { composeScript } from './compose-script.ts';
 import { acquireLock, type HeldLock, type LockOutcome } from './lock.ts';
 import { shellCommand } from './shell-command.ts';
@@ -13,9 +24,10 @@ import { shellCommand } from './shell-command.ts';
 describe('the lock of a host', () => {
   let folder: string;
   let mac: Mac;
+  const { publicKey, privateKey } = fleetKey();
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'tartan-lock-'));
-    mac = await startMac({ folder });
+    mac = await startMac({ folder, authorizedKeys: [publicKey] });
     grantRoot(mac);
   });
   afterEach(() => rmSync(mac.path('/var/db/tartan'), { recursive: true, force: true }));
@@ -107,17 +119,51 @@ describe('the lock of a host', () => {
     assert.equal(await mayWork(after), true);
   });
 
-  test('is not given to anybody while a script of an earlier run is still at work', async () => {
+  test('is not given to anybody while a script of an earlier run is still at work', async (t) => {
     const lock = await take('anna');
     await lock.release();
-    // The test's own process plays that script.
-    writeFileSync(mac.path('/var/db/tartan/lock/at-work'), `${process.pid}\na-step\nanna#1\n`);
+    const script = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
+    t.after(() => script.kill());
+    writeFileSync(mac.path('/var/db/tartan/lock/at-work'), `${script.pid}\na-step\nanna#1\n`);
     for (const owner of ['anna', 'ben']) {
       const outcome = await acquire(owner);
       assert.deepEqual({ ...outcome, since: '' }, { kind: 'locked', by: 'anna', since: '', step: 'a-step' });
     }
     age('at-work');
     await take('ben');
+  });
+
+  test('is not given to anybody while a part of an aborted script still runs', async (t) => {
+    const lock = await take('anna');
+    const connection = await reachMac(mac, privateKey, { pinnedHostKey: mac.hostKey() });
+    t.after(() => connection.close());
+    await mac.run('mkfifo gate started');
+    const script = composeScript(
+      '',
+      { LOCK_OWNER: lock.token, STEP: 'a-step' },
+      'main() { hold_lock; printf payload | { cat >/dev/null; echo yes >started; read -r word <gate; }; }',
+    );
+    const aborted = new AbortController();
+    const outcome = connection.run(
+      { command: shellCommand(script, { asRoot: true }), deadline: 60_000 },
+      aborted.signal,
+    );
+    await mac.run('cat started');
+    aborted.abort();
+    assert.equal((await outcome).kind, 'aborted');
+    const [pid = ''] = readFileSync(mac.path('/var/db/tartan/lock/at-work'), 'utf8').split('\n');
+    await mac.run(`while kill -0 ${pid}; do sleep 0.01; done`);
+    assert.equal((await acquire('anna')).kind, 'locked');
+    await mac.run(`echo on >gate; while kill -0 -${pid}; do sleep 0.01; done`);
+    await take('anna');
+  });
+
+  test('is given at once to the next when a script has ended that left a process behind', async () => {
+    const lock = await take('anna');
+    const main = 'main() { hold_lock; sleep 600 </dev/null >/dev/null 2>&1 & result applied; }';
+    const script = composeScript('', { LOCK_OWNER: lock.token, STEP: 'a-step' }, main);
+    await mac.run(shellCommand(script, { asRoot: true }));
+    await take('anna');
   });
 
   test('counts for nothing under a number that has been passed', async () => {

@@ -1,4 +1,5 @@
-import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import type { Session } from 'ssh2';
 import type { Machine } from '../machine.ts';
 import { channelInput } from './channel-input.ts';
@@ -11,8 +12,31 @@ export interface SessionOptions {
   cut(): void;
 }
 
+declare module 'ssh2' {
+  interface Session {
+    /** ssh2 1.17 sets it when the client's input ends, and takes no request from then on; OpenSSH still takes signals. */
+    _ending: boolean;
+  }
+}
+
 /** The connection is gone. A channel says so itself only when all of its input was taken. */
 export type HangUp = () => void;
+
+/** Whether a process of this Mac is root's; only its environment tells, as all of them have one real user. */
+const isRoots = (pid: number): boolean => {
+  const environment = existsSync('/proc/self/environ')
+    ? readFileSync(`/proc/${pid}/environ`, 'utf8').replaceAll('\0', ' ')
+    : spawnSync('/bin/ps', ['-Eww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).stdout;
+  return / TARTAN_SIM_UID=0 /.test(` ${environment} `);
+};
+
+/**
+ * Whom a signal to a command reaches. sshd sends it to the command's process group, as the user (openssh-portable, session.c,
+ * session_signal_req: killpg under temporarily_use_uid), so nothing of root's gets it but sudo, which bears the user's real id. And sudo
+ * passes it on to the command that it runs, not to that one's children (sudo, src/exec_nopty.c:140-190). Here the fake sudo becomes its
+ * command: a group whose leader is root's gets the signal at the leader alone.
+ */
+const signalTarget = (pid: number): number => (isRoots(pid) ? pid : -pid);
 
 /**
  * One channel of sshd: exec without a terminal. As OpenSSH does it: the exit status goes out when the shell has ended, the channel
@@ -60,10 +84,13 @@ export const serveSession = (session: Session, { machine, start, cut }: SessionO
     channel.once('close', hangUp);
   });
 
+  session.on('eof', () => {
+    session._ending = false;
+  });
   session.on('signal', (_accept, _reject, { name }) => {
     if (command?.pid === undefined || command.exitCode !== null) return;
     try {
-      process.kill(-command.pid, `SIG${name.replace(/^SIG/, '')}`);
+      process.kill(signalTarget(command.pid), `SIG${name.replace(/^SIG/, '')}`);
     } catch {
       // It has ended by itself, or there is no such signal.
     }

@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, type TestContext, test } from 'node:test';
 import type { Mac, MacOptions } from '../mac.ts';
-import { freshMac, seen } from '../testing/fresh-mac.ts';
+import { allowSudo, freshMac, seen } from '../testing/fresh-mac.ts';
 import { logIn, newKey, type SshClient } from '../testing/ssh-client.ts';
 
 const key = newKey();
@@ -142,6 +142,31 @@ describe('sshd of a Mac', () => {
     const exit = once(channel, 'exit');
     channel.signal('TERM');
     assert.deepEqual((await exit).slice(0, 2), [null, 'SIGTERM']);
+    await client.end();
+  });
+
+  test('passes a signal on to a command whose input has ended', async (t) => {
+    const { client } = await reachableMac(t);
+    const channel = await client.open('cat; echo started; while :; do sleep 1; done');
+    channel.end();
+    await once(channel, 'data');
+    const exit = once(channel, 'exit');
+    // The public `signal` of the client sends nothing after the end of the input.
+    Reflect.get(channel, '_client')._protocol.signal(Reflect.get(channel, 'outgoing').id, 'TERM');
+    assert.deepEqual((await exit).slice(0, 2), [null, 'SIGTERM']);
+    await client.end();
+  });
+
+  test('passes a signal on to no more than the command that sudo runs', async (t) => {
+    const { mac, client } = await reachableMac(t);
+    await allowSudo(mac);
+    const script = 'mkfifo gate; echo started; { read -r word; echo "$word" >survived; } <gate; true';
+    const channel = await client.open(`exec sudo -n /bin/sh -c '( ${script} ); true'`);
+    await once(channel, 'data');
+    const exit = once(channel, 'exit');
+    channel.signal('TERM');
+    assert.deepEqual((await exit).slice(0, 2), [null, 'SIGTERM']);
+    await mac.run('echo yes >gate; until [ -s survived ]; do sleep 0.01; done');
     await client.end();
   });
 });
