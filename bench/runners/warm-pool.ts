@@ -119,7 +119,7 @@ export const startWarmPool = async (folder: string, size: number): Promise<WarmP
       gate: { pass: () => ({ remainingMs: 10_000 }) },
       randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
       limits: usualLimits,
-      poolMetrics: { reaped: () => {}, ran: () => {}, forget: () => {} },
+      poolMetrics: { reaped: () => {}, unreachable: () => {}, ran: () => {}, forget: () => {} },
       metrics: {
         controller: (name) => (name === 'runner-pool' ? observed : unobserved),
         queue: () => noQueue,

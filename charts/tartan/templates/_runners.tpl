@@ -2,6 +2,7 @@
 {{- define "tartan.runners.args" -}}
 - --namespace={{ .Release.Namespace }}
 - --log-level={{ .Values.runnersController.logLevel }}
+- --stuck-after-seconds={{ int64 .Values.runnersController.stuckAfterSeconds }}
 {{- with .Values.runnersController.githubApiUrl }}
 - --github-api-url={{ . }}
 {{- end }}

@@ -89,6 +89,8 @@ export const annotations = {
   runnerID: 'tuist.dev/runner-id',
   /** On runner Pods: since when GitHub does not know the runner any more, so that it gets no job. */
   runnerRetired: 'tuist.dev/runner-retired',
+  /** On runner Pods: GitHub showed the runner as offline when it was retired. */
+  runnerRetiredOffline: 'tuist.dev/runner-retired-offline',
   /** On MachineDeployments, by whoever writes a MacFleet beside them: as what they were written. */
   machinesRevision: 'tuist.dev/machines-revision',
   /** Cluster API. Any value counts. */
@@ -218,6 +220,7 @@ export const runnerMetricNames = {
   oldestUnbootedSeconds: 'tuist_runners_pool_oldest_pending_pod_age_seconds',
   oldestTerminatingSeconds: 'tuist_runners_pool_oldest_terminating_pod_age_seconds',
   reaped: 'tuist_runners_pool_reaped_total',
+  unreachable: 'tuist_runners_pool_unreachable_total',
   runSeconds: 'tuist_runners_pool_run_seconds',
   queuedJobs: 'tuist_runners_pool_queued_jobs',
   oldestQueuedSeconds: 'tuist_runners_pool_oldest_queued_job_age_seconds',

@@ -74,7 +74,7 @@ export const events = {
   RunnerPodRetiredForNodeDrain: ['Normal', 'The Node is cordoned and the runner had no job.'],
   RunnerPodRetired: [
     'Normal',
-    'The runner had no job, and gets none any more: there are too many, or its image is old.',
+    'The runner had no job, and gets none any more: there are too many, its image is old, or GitHub shows it as offline.',
   ],
   RunnerPodFinished: ['Normal', 'The runner has ended. Its Pod is taken away.'],
   RunnerPodFailed: ['Warning', 'The runner has ended badly. Its Pod is taken away.'],

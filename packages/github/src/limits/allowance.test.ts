@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { manualClock } from '@tartan/kube/clock';
 import { operations, runnerOperations } from '../http/operations.ts';
 import { labels, organization, stage } from '../testing/stage.ts';
-import { createAllowance, lowWater } from './allowance.ts';
+import { createAllowance } from './allowance.ts';
 
 const minute = 60_000;
 
@@ -57,26 +57,44 @@ describe('limits of GitHub', () => {
     assert.deepEqual(waits, [60, 120, 60, 120]);
   });
 
-  test('the last calls of the hour are not spent on looking', async () => {
-    const { github, clock, service } = stage({ rateLimit: lowWater + 2 });
-    assert.equal((await service().list()).kind, 'listed');
-    assert.equal((await service().find('nobody')).kind, 'none');
-    // One less than the mark is left from here on.
-    assert.equal((await service().find('nobody')).kind, 'none');
-    const before = github.requests.length;
+  test('looking spends half of an hour, spread over it', () => {
+    const clock = manualClock();
+    const allowance = createAllowance(clock);
+    const reset = String(clock.now() / 1000 + 3600);
+    let remaining = 5000;
+    const spend = (): void => {
+      remaining -= 1;
+      const headers = { 'x-ratelimit-limit': '5000', 'x-ratelimit-remaining': String(remaining) };
+      allowance.heard(operations.runs, {
+        status: 200,
+        headers: new Headers({ ...headers, 'x-ratelimit-reset': reset }),
+        said: '',
+      });
+    };
+    const left: number[] = [];
+    for (let at = 0; at < 60; at += 1) {
+      while (allowance.closedUntil(operations.runs) === undefined) spend();
+      assert.ok((allowance.closedUntil(operations.runs) ?? 0) <= clock.now() + minute);
+      assert.equal(allowance.closedUntil(runnerOperations(organization).remove), undefined);
+      left.push(remaining);
+      clock.advance(minute);
+    }
+    assert.ok(Math.abs((left[0] ?? 0) - 4750) < 50, `at the beginning of the hour ${left[0]} are left`);
+    assert.ok(Math.abs((left[30] ?? 0) - 3500) < 50, `in the middle ${left[30]}`);
+    assert.ok(Math.abs((left[59] ?? 0) - 2290) < 50, `at its end ${left[59]}`);
+  });
+
+  test('what acts goes on when looking has to wait, and looking when the hour is over', async () => {
+    const { clock, service } = stage({ rateLimit: 100 });
+    for (let calls = 0; calls < 80; calls += 1) assert.equal((await service().find('nobody')).kind, 'none');
     for (const look of [service().list(), service().queue(labels)]) {
       const looked = await look;
       assert.ok(
         looked.kind === 'problem' && looked.reason === 'RateLimited' && looked.retryAt === clock.now() + 60 * minute,
       );
     }
-    assert.equal(github.requests.length, before);
-    // Not even for a token, which would be needed by now.
-    clock.advance(56 * minute);
-    assert.equal((await service().list()).kind, 'problem');
-    assert.equal(github.requests.length, before);
     assert.equal((await service().mint({ name: 'one', labels, group: undefined })).kind, 'minted');
-    clock.advance(4 * minute);
+    clock.advance(60 * minute);
     assert.equal((await service().list()).kind, 'listed');
   });
 

@@ -2,8 +2,20 @@ import type { Clock } from '@tartan/kube/clock';
 import type { Operation } from '../http/operations.ts';
 import { type Figures, readFigures, readLimit, type Refusal } from './read-limit.ts';
 
-/** So many calls of the hour are kept for making and removing runners. */
-export const lowWater = 50;
+const hour = 3_600_000;
+/**
+ * Looking (purpose `watch`) may use this share of the hour's calls, and no sooner than the hour passes: what is left is for making and
+ * removing runners. Whoever acts spends from the same hour, so the busier they are, the less is looked.
+ */
+const watchShare = 0.5;
+/** What looking may be ahead of the hour: a look at a large organisation takes some 120 calls of 5,000. */
+const watchBurst = 0.05;
+
+/** Until when looking has to wait; in the past: it need not. */
+const watchClosedUntil = ({ limit, remaining, resetAt }: Figures): number => {
+  const ahead = (limit - remaining) / limit - watchBurst;
+  return resetAt - hour * Math.max(0, 1 - ahead / watchShare);
+};
 
 /** What GitHub lets an installation ask. One for all who ask as it, since GitHub counts them together. */
 export interface Allowance {
@@ -22,11 +34,10 @@ export const createAllowance = (clock: Clock): Allowance => {
   return {
     closedUntil: ({ route, purpose }) => {
       const now = clock.now();
-      const isLow = purpose === 'watch' && figures !== undefined && figures.remaining < lowWater;
       const until = Math.max(
         closed.get(everything) ?? 0,
         closed.get(route) ?? 0,
-        isLow && figures !== undefined ? figures.resetAt : 0,
+        purpose === 'watch' && figures !== undefined ? watchClosedUntil(figures) : 0,
       );
       return until > now ? until : undefined;
     },

@@ -55,7 +55,9 @@ test('a limit of one kind of call is not one of all', () => {
   assert.equal(readFigures(headers, now), undefined);
   headers.set('x-ratelimit-resource', 'core');
   assert.equal(readLimit({ status: 403, headers, said: '' }, now, 0)?.isForAll, true);
-  assert.deepEqual(readFigures(headers, now), { remaining: 0, resetAt: now + 60_000 });
+  assert.equal(readFigures(headers, now), undefined, 'of how many is not told');
+  headers.set('x-ratelimit-limit', '5000');
+  assert.deepEqual(readFigures(headers, now), { limit: 5000, remaining: 0, resetAt: now + 60_000 });
   headers.set('x-ratelimit-reset', '999999999999');
   assert.equal(readFigures(headers, now)?.resetAt, now + 3_600_000);
 });

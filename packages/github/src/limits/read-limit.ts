@@ -1,5 +1,7 @@
 /** Told by the headers of every answer. */
 export interface Figures {
+  /** Calls in an hour. */
+  readonly limit: number;
   readonly remaining: number;
   /** Milliseconds since the epoch. */
   readonly resetAt: number;
@@ -19,11 +21,12 @@ const wholeNumber = (text: string | null): number | undefined =>
  * `actions_runner_registration`), and says nothing about the rest.
  */
 export const readFigures = (headers: Headers, now: number): Figures | undefined => {
+  const limit = wholeNumber(headers.get('x-ratelimit-limit'));
   const remaining = wholeNumber(headers.get('x-ratelimit-remaining'));
   const reset = wholeNumber(headers.get('x-ratelimit-reset'));
-  return remaining === undefined || reset === undefined || !isCommon(headers)
+  return !limit || remaining === undefined || reset === undefined || !isCommon(headers)
     ? undefined
-    : { remaining, resetAt: Math.min(reset * 1000, now + furthest) };
+    : { limit, remaining, resetAt: Math.min(reset * 1000, now + furthest) };
 };
 
 const isCommon = (headers: Headers): boolean => ['core', null].includes(headers.get('x-ratelimit-resource'));

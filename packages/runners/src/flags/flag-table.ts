@@ -47,7 +47,7 @@ const runnerFlags = {
   stuckAfterSeconds: flag('stuck-after-seconds', {
     type: count({ from: 10, to: 86_400 }),
     default: usualLimits.stuckAfterMs / 1000,
-    help: 'A Pod that starts, or goes, for longer than this is stuck: condition, event and status of its pool say so.',
+    help: 'A Pod that starts, or goes, for longer than this is stuck: condition, event and status of its pool say so. A runner whose virtual machine runs, and which GitHub shows as offline for as long, is retired to free its slot.',
   }),
 };
 

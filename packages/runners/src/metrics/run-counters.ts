@@ -3,7 +3,7 @@ import type { ObjectName } from '@tartan/kube';
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { PoolMetrics, RunResult } from '../pool/pool-metrics.ts';
 
-export type RunCounters = Pick<PoolMetrics, 'reaped' | 'ran' | 'forget'>;
+export type RunCounters = Pick<PoolMetrics, 'reaped' | 'ran' | 'unreachable' | 'forget'>;
 
 const minute = 60;
 const hour = 60 * minute;
@@ -46,10 +46,18 @@ export const createRunCounters = (registry: Registry): RunCounters => {
     buckets: secondsBuckets,
     registers,
   });
+  const unreachable = new Counter({
+    name: runnerMetricNames.unreachable,
+    help: 'Runners that were retired to free their slot, because GitHub showed them as offline for longer than --stuck-after-seconds.',
+    labelNames: ['namespace', 'pool'],
+    registers,
+  });
   return {
+    unreachable: (pool) => unreachable.inc(placeOf(pool)),
     reaped: (pool, result) => reaped.inc({ ...placeOf(pool), result }),
     ran: (pool, result, ran) => seconds.observe({ ...placeOf(pool), result }, ran),
     forget: (pool) => {
+      unreachable.remove(placeOf(pool));
       for (const result of results) {
         reaped.remove({ ...placeOf(pool), result });
         seconds.remove({ ...placeOf(pool), result });

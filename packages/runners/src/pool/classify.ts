@@ -47,6 +47,10 @@ const hasNoMachine = ({ phase, job }: PodFacts): boolean => phase === 'pending' 
 export const isHeard = ({ node }: PodFacts): boolean =>
   node.kind === 'unbound' || (node.kind === 'there' && node.isHeard);
 
+/** Its virtual machine runs, its agent is heard, and nobody has said a word about a job. */
+export const isSilent = (pod: PodFacts): boolean =>
+  pod.phase === 'running' && pod.runnerID !== undefined && pod.job === 'unknown' && isHeard(pod);
+
 /** Neither ended nor deleted: it takes one of the places of the pool. */
 export const isAlive = (pod: PodFacts): boolean => pod.deletedAt === undefined && pod.phase !== 'ended';
 

@@ -63,10 +63,11 @@ const check = ({ snapshot, plan }: Pass): void => {
   const touched = [...leaving, ...plan.register, ...plan.reap];
   assert.equal(new Set(touched).size, touched.length, 'one thing at a time for each');
 
-  for (const uid of plan.retire.map((each) => each.uid)) {
-    const { node, phase, job, deletedAt } = pod(uid);
+  for (const { uid, because } of plan.retire) {
+    const { node, phase, job, deletedAt, offlineSince } = pod(uid);
     assert.ok(deletedAt === undefined && node.kind === 'there' && node.isHeard, 'its agent is heard');
-    assert.ok(job === 'none' || (phase === 'pending' && job === 'unknown'), 'unknown is busy');
+    const isOffline = because === 'runner is offline' && offlineSince !== undefined;
+    assert.ok(job === 'none' || (job === 'unknown' && (phase === 'pending' || isOffline)), 'unknown is busy');
   }
   if (github === 'unusable') assert.deepEqual([plan.retire, plan.register], [[], []], 'without GitHub all stay');
   if (pool.isDeleting) assert.deepEqual([plan.create, plan.register], [0, []], 'what goes is not filled');

@@ -178,6 +178,45 @@ const tables: Record<string, [string, Snapshot, string][]> = {
       'remove b (never had a runner)',
     ],
   ],
+  'a runner that GitHub shows as offline': [
+    ['is left to connect', snapshotOf([warm('a', { job: 'unknown', offlineSince: ago(9.9) })]), ''],
+    [
+      'frees its slot when its guest never reports',
+      snapshotOf([warm('a', { job: 'unknown', offlineSince: ago(10) })]),
+      'retire a (runner is offline)',
+    ],
+    [
+      'frees its slot when it never registers',
+      snapshotOf([warm('a', { offlineSince: ago(10) })]),
+      'retire a (runner is offline)',
+    ],
+    ['is left alone when it has shown a job', snapshotOf([busy('a', { offlineSince: ago(60) })]), ''],
+    ['is left alone while its image is pulled', snapshotOf([pending('a', { offlineSince: ago(60) })]), ''],
+    [
+      'is left alone while its Mac is not heard',
+      snapshotOf([
+        warm('a', { offlineSince: ago(60), node: silentMac }),
+        warm('b', { job: 'unknown', offlineSince: ago(60), node: silentMac }),
+      ]),
+      '',
+    ],
+    ['is left alone in an outage', snapshotOf([warm('a', { offlineSince: ago(60) })], {}, unusable), ''],
+    [
+      'goes in the place of one that works',
+      snapshotOf([warm('a'), warm('b', { job: 'unknown', offlineSince: ago(60) })], { replicas: 1 }),
+      'retire b (runner is offline)',
+    ],
+    [
+      'goes once it is settled, although its guest never spoke',
+      snapshotOf([retired('a', 2, { job: 'unknown', isRetiredOffline: true })]),
+      'remove a (settled)',
+    ],
+    [
+      'stays when it shows a job after all',
+      snapshotOf([retired('a', 60, { job: 'started', isRetiredOffline: true })]),
+      '',
+    ],
+  ],
   'a retired one': [
     ['gets time to end by itself', snapshotOf([retired('a', 1.9)]), ''],
     ['goes when it has not', snapshotOf([retired('a', 2)]), 'remove a (settled)'],

@@ -16,7 +16,7 @@ import { stuckAt } from './stuck.ts';
 export const decide = (snapshot: Snapshot, limits: Limits = usualLimits): Plan => {
   const { now, pool, pods } = snapshot;
   const ranks = ranksOf(pods);
-  const leavers = leaversOf(snapshot, ranks);
+  const leavers = leaversOf(snapshot, ranks, limits);
   // Whatever is made must be drained before the pool may go: the finalizer comes first.
   const addFinalizer = !pool.isDeleting && !pool.hasFinalizer;
   const isMaking = !pool.isDeleting && pool.hasFinalizer && pool.hasGitHub;

@@ -13,7 +13,13 @@ export const poolFacts = (pool: Live<RunnerPool>): PoolFacts => ({
   hasGitHub: pool.spec.github !== undefined,
 });
 
-export const podFacts = (pod: Live<Pod>, image: string, node: NodeFacts): PodFacts => ({
+export const podFacts = (
+  pod: Live<Pod>,
+  image: string,
+  node: NodeFacts,
+  /** When GitHub was first seen to show a runner as offline, by its number. */
+  offline: ReadonlyMap<number, number> = new Map(),
+): PodFacts => ({
   uid: pod.metadata.uid,
   name: pod.metadata.name,
   createdAt: Date.parse(pod.metadata.creationTimestamp),
@@ -26,6 +32,8 @@ export const podFacts = (pod: Live<Pod>, image: string, node: NodeFacts): PodFac
   runnerID: runnerIDOf(pod),
   // Whatever cannot be read is written anew: to retire twice does no harm.
   retiredAt: timeOf(pod.metadata.annotations?.[annotations.runnerRetired]),
+  isRetiredOffline: annotations.runnerRetiredOffline in (pod.metadata.annotations ?? {}),
+  offlineSince: offline.get(runnerIDOf(pod) ?? 0),
   job: jobOf(pod),
 });
 

@@ -69,6 +69,37 @@ describe('when GitHub is not as it should be', () => {
     assert.equal((await countsOf(stage)).warm, 2);
   });
 
+  test('a refused look at queue or runners does not stop registrations', async (t) => {
+    const stage = await warm(t, 1);
+    stage.github.faults.calls.push({ match: /GET .*(repos|runners)(\?|$|.*runs)/, times: 50, with: { status: 503 } });
+    await stage.pass(6 * minute, 20);
+    assert.equal(await reasonOf(stage, 'GitHubReachable'), 'Reachable');
+    await stage.setSpec({ replicas: 2 });
+    await stage.pass(40, 10);
+    assert.equal((await countsOf(stage)).warm, 2);
+  });
+
+  for (const guest of ['silent', 'offline'] as const) {
+    test(`a guest whose runner never connects frees its slot (${guest})`, async (t) => {
+      const stage = await setStage();
+      t.after(() => stage.end());
+      await stage.addSecret();
+      stage.settings.guest = guest;
+      await stage.addPool(1);
+      let freed = 0;
+      await stage.start(undefined, undefined, { poolMetrics: { unreachable: () => (freed += 1) } });
+      await stage.pass(minute, 10);
+      const [dead] = await namesOf(stage);
+      stage.settings.guest = 'good';
+      await stage.pass(8 * minute, 20);
+      assert.deepEqual([await namesOf(stage), freed], [[dead], 0]);
+      await stage.pass(14 * minute, 20);
+      assert.notDeepEqual(await namesOf(stage), [dead]);
+      assert.equal(freed, 1);
+      assert.deepEqual(await countsOf(stage), { replicas: 1, warm: 1, busy: 0, retiring: 0, stale: 0 });
+    });
+  }
+
   test('the Secret of the App is missing, and then there', async (t) => {
     const stage = await setStage();
     t.after(() => stage.end());
@@ -106,7 +137,7 @@ describe('when GitHub is not as it should be', () => {
     const mint = (name: string) => stage.service().mint({ name, labels: ['x'], group: undefined });
     for (const name of ['macos-runner-0000dead', 'macos-runner-x-runner-0000dead', 'other-runner-0000dead'])
       await mint(name);
-    await stage.pass(19 * minute, 60);
+    await stage.pass(10 * minute, 60);
     assert.equal(stage.github.runners().length, 4, 'it may be one that is about to boot, of somebody else');
     await stage.pass(12 * minute, 60);
     assert.deepEqual(

@@ -13,6 +13,8 @@ export interface PoolMemory {
   queue: WaitingJobs | undefined;
   /** Runners at GitHub that had no Pod at the last sweep, by number: when they were first found so. */
   orphans: ReadonlyMap<number, number>;
+  /** Runners that GitHub shows as offline, by number: since when they are found so. */
+  offline: ReadonlyMap<number, number>;
   /** The latest state of the pool that this process has seen, or written. */
   pool: Live<RunnerPool>;
 }
@@ -38,6 +40,7 @@ export const createMemories = (clock: Clock): Memories => {
         health: createGitHubHealth(clock.now),
         queue: undefined,
         orphans: new Map(),
+        offline: new Map(),
         pool: cached,
       };
       memories.set(key, memory);

@@ -32,7 +32,9 @@ export const observe = async (
   const { pool } = memory;
   const pods = await podsAsKnown(observer, memory, signal);
   const nodeOf = createNodeLook(observer, signal);
-  const facts = await Promise.all(pods.map(async (pod) => podFacts(pod, pool.spec.image, await nodeOf(pod))));
+  const facts = await Promise.all(
+    pods.map(async (pod) => podFacts(pod, pool.spec.image, await nodeOf(pod), memory.offline)),
+  );
   const names = new Set(pods.map(({ metadata }) => metadata.name));
   const accounts = accountsOf(observer, pool.metadata.uid);
   return {

@@ -19,7 +19,7 @@ export interface Plan {
   readonly lookAgainAt: number | undefined;
 }
 
-export type RetireReason = 'surplus' | 'stale image' | 'node drains' | 'pool is deleted';
+export type RetireReason = 'surplus' | 'stale image' | 'node drains' | 'pool is deleted' | 'runner is offline';
 
 interface Retirement {
   readonly uid: string;

@@ -9,6 +9,8 @@ export interface PoolMetrics {
   reaped(pool: ObjectName, result: RunResult): void;
   /** How long its virtual machine ran, if that is known. */
   ran(pool: ObjectName, result: RunResult, seconds: number): void;
+  /** A runner that never connected, or lost its connection for good, was retired to free its slot. */
+  unreachable(pool: ObjectName): void;
   /** The pool is gone. */
   forget(pool: ObjectName): void;
 }

@@ -1,4 +1,4 @@
-import { showsNoJob } from './classify.ts';
+import { isSilent, showsNoJob } from './classify.ts';
 import type { Limits } from './limits.ts';
 import type { PodFacts } from './snapshot.ts';
 
@@ -12,8 +12,11 @@ export const settledAt = ({ retiredAt, node }: PodFacts, { settleMs }: Limits): 
   return heardSince === undefined ? undefined : Math.max(retiredAt, heardSince) + settleMs;
 };
 
-/** Unknown is no: times that are none (NaN) make no comparison true. */
+/**
+ * Unknown is no, unless GitHub showed the runner as offline when it was retired: without a listener there was nobody to give a job to. Times
+ * that are none (NaN) make no comparison true.
+ */
 export const hasSettled = (pod: PodFacts, now: number, limits: Limits): boolean => {
   const at = settledAt(pod, limits);
-  return at !== undefined && now >= at && showsNoJob(pod);
+  return at !== undefined && now >= at && (showsNoJob(pod) || (pod.isRetiredOffline && isSilent(pod)));
 };

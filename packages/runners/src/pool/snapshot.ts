@@ -42,6 +42,10 @@ export interface PodFacts {
   readonly runnerID: number | undefined;
   /** Since when GitHub does not know it any more. */
   readonly retiredAt: number | undefined;
+  /** GitHub showed its runner as offline when that was done: no listener was connected, so it had no job. */
+  readonly isRetiredOffline: boolean;
+  /** Since when GitHub has shown its runner as offline, as far as this process has seen. Undefined: it was online, or nobody looked. */
+  readonly offlineSince: number | undefined;
   /** The guest's own word, told by the agent. */
   readonly job: 'none' | 'started' | 'unknown';
 }

@@ -15,10 +15,12 @@ import {
 import type { Clock } from '@tartan/kube/clock';
 import type { GitHubAccounts } from '../github-accounts/create-github-accounts.ts';
 import { askGitHub } from './ask-github.ts';
+import { runnerIDOf } from './facts.ts';
+import { type PoolCaches, podsOf } from './indexes.ts';
 import type { Memories } from './memory.ts';
 import { isRunnerNameOf } from './runner-name.ts';
 
-export interface Sweeper {
+export interface Sweeper extends Pick<PoolCaches, 'pods'> {
   client: Pick<Client, 'get'>;
   pools: Pick<WatchCache<RunnerPool>, 'get'>;
   services: GitHubAccounts;
@@ -27,13 +29,16 @@ export interface Sweeper {
   log: Logger;
 }
 
-const everyMs = 10 * 60_000;
+const everyMs = 5 * 60_000;
+/** Where two clusters have a pool of one name, a runner of the other one that is about to boot looks just the same. */
+const orphanForMs = 10 * 60_000;
 
 /**
- * Removes runners at GitHub that no Pod is behind: those whose answer was lost, and those that could not be removed in their time.
+ * Lists the runners at GitHub. Remembers which of them are offline, and removes those that no Pod is behind: those whose answer was lost, and
+ * those that could not be removed in their time.
  *
- * Guarantees: none that is online, that has a job, or whose Pod exists by the word of the server. Only one that was found so twice, ten
- * minutes apart: where two clusters have a pool of one name, a runner of the other one that is about to boot looks just the same.
+ * Guarantees: none is removed that is online, that has a job, or whose Pod exists by the word of the server; and only one that was found so
+ * ten minutes before.
  */
 export const sweep = async (
   sweeper: Sweeper,
@@ -47,12 +52,19 @@ export const sweep = async (
   const { service } = (await askGitHub(sweeper, memory, signal))();
   const listed = await service?.list({ signal });
   if (service === undefined || listed?.kind !== 'listed') return again(everyMs);
-  const orphans = await orphansAmong(sweeper, pool, listed.runners, signal);
   const now = sweeper.clock.now();
+  const alive = new Set(listed.runners.filter(({ isOnline, isBusy }) => isOnline || isBusy).map(({ id }) => id));
+  // A runner that GitHub does not list is as offline as one that it shows so.
+  const offline = podsOf(sweeper, pool.metadata.uid)
+    .flatMap((pod) => runnerIDOf(pod) ?? [])
+    .filter((id) => !alive.has(id));
+  memory.offline = new Map(offline.map((id) => [id, memory.offline.get(id) ?? now]));
+  const others = listed.runners.filter(({ id }) => !alive.has(id));
+  const orphans = await orphansAmong(sweeper, pool, others, signal);
   // Whoever is found for the first time is looked at again then. In between a pool may be looked at for other reasons.
   memory.orphans = new Map(orphans.map(({ id }) => [id, memory.orphans.get(id) ?? now]));
   for (const { id, name } of orphans) {
-    if (now - (memory.orphans.get(id) ?? now) < everyMs) continue;
+    if (now - (memory.orphans.get(id) ?? now) < orphanForMs) continue;
     sweeper.gate.pass();
     const removed = await removeOrphan(service, id, signal);
     sweeper.log.info('Swept away a runner without a Pod', { pool: pool.metadata.name, name, runner: id, removed });
@@ -76,7 +88,7 @@ const orphansAmong = async (
 ): Promise<Runner[]> => {
   const orphans: Runner[] = [];
   for (const runner of runners) {
-    if (!isRunnerNameOf(pool, runner.name) || runner.isOnline || runner.isBusy) continue;
+    if (!isRunnerNameOf(pool, runner.name)) continue;
     try {
       await client.get(pods, { namespace, name: runner.name }, { signal });
     } catch (error) {

@@ -49,10 +49,13 @@ export const createGitHubHealth = (now: () => number): GitHubHealth => {
   };
 };
 
-/** The service, which is not asked while there is trouble, and of which every answer is noted. */
+/**
+ * The service, which is not asked while there is trouble, and of which every answer is noted. What only looks (`watching`) has a smaller
+ * share of GitHub's limits than what acts: that it is refused says nothing about whether runners can be made.
+ */
 export const watched = (service: RunnerService, health: GitHubHealth): RunnerService => {
   const through = async <Answer extends { readonly kind: string }>(
-    kind: 'reading' | 'writing',
+    kind: 'watching' | 'reading' | 'writing',
     call: () => Promise<Answer | Problem>,
   ): Promise<Answer | Problem> => {
     const lasting = health.now();
@@ -60,8 +63,8 @@ export const watched = (service: RunnerService, health: GitHubHealth): RunnerSer
       return { kind: 'problem', reason: lasting.reason, message: lasting.message, retryAt: lasting.until };
     const answer = await call();
     if (isProblem(answer)) {
-      if (kind === 'writing' || answer.reason !== 'Denied') health.note(answer);
-    } else health.worked(kind);
+      if (kind === 'writing' || (kind === 'reading' && answer.reason !== 'Denied')) health.note(answer);
+    } else health.worked(kind === 'writing' ? 'writing' : 'reading');
     return answer;
   };
   return {
@@ -69,8 +72,8 @@ export const watched = (service: RunnerService, health: GitHubHealth): RunnerSer
     remove: (id, call) => through('writing', () => service.remove(id, call)),
     get: (id, call) => through('reading', () => service.get(id, call)),
     find: (name, call) => through('reading', () => service.find(name, call)),
-    list: (call) => through('reading', () => service.list(call)),
-    queue: (labels, call) => through('reading', () => service.queue(labels, call)),
+    list: (call) => through('watching', () => service.list(call)),
+    queue: (labels, call) => through('watching', () => service.queue(labels, call)),
     registrationToken: (call) => through('writing', () => service.registrationToken(call)),
   };
 };

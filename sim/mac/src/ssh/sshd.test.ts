@@ -24,6 +24,12 @@ const until = async (holds: () => boolean): Promise<void> => {
   while (!holds()) await wait(5);
 };
 
+/** What ssh2 keeps to itself. */
+interface Inside {
+  readonly _client: { readonly _protocol: { signal(id: number, name: string): void } };
+  readonly outgoing: { readonly id: number };
+}
+
 describe('sshd of a Mac', () => {
   test('runs a command as the user, in their home, with the environment of a Mac', async (t) => {
     const { mac, client } = await reachableMac(t);
@@ -152,7 +158,8 @@ describe('sshd of a Mac', () => {
     await once(channel, 'data');
     const exit = once(channel, 'exit');
     // The public `signal` of the client sends nothing after the end of the input.
-    Reflect.get(channel, '_client')._protocol.signal(Reflect.get(channel, 'outgoing').id, 'TERM');
+    const { _client, outgoing } = channel as unknown as Inside;
+    _client._protocol.signal(outgoing.id, 'TERM');
     assert.deepEqual((await exit).slice(0, 2), [null, 'SIGTERM']);
     await client.end();
   });

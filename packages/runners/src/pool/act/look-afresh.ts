@@ -20,7 +20,7 @@ export const lookAfresh = async (
     if (pod.metadata.uid === uid) {
       const nodeName = pod.spec?.nodeName;
       const node = nodeName === undefined ? unbound(pod) : await lookAtNode(world.client, nodeName, signal);
-      return { pod, facts: podFacts(pod, memory.pool.spec.image, node) };
+      return { pod, facts: podFacts(pod, memory.pool.spec.image, node, memory.offline) };
     }
   } catch (error) {
     if (!isKubeError(error, 'notFound')) throw error;

@@ -71,7 +71,7 @@ export const startProcess = async (options: ProcessOptions) => {
     },
     randomBytes: options.randomBytes,
     limits: options.limits ?? usualLimits,
-    poolMetrics: { reaped: () => {}, ran: () => {}, forget: () => {}, ...options.poolMetrics },
+    poolMetrics: { reaped: () => {}, ran: () => {}, unreachable: () => {}, forget: () => {}, ...options.poolMetrics },
     metrics: { controller: () => observer, queue: () => idle },
   });
   const start = async (): Promise<void> => {

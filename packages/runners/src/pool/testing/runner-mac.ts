@@ -12,6 +12,8 @@ export interface MacOptions {
   readonly namespace: string;
   /** How long the next job takes. */
   readonly jobMs: () => number;
+  /** What becomes of the next guest. `silent`: it never says a word. `offline`: it says that its runner is ready. In both no runner connects. */
+  readonly guest: () => 'good' | 'silent' | 'offline';
   /** Whether runners notice that GitHub has forgotten them. */
   readonly notices: () => boolean;
   /** Told of every virtual machine that lost its power during a job. */
@@ -35,10 +37,12 @@ export const createRunnerMac = (options: MacOptions, name: string) => {
   const boot = (jitConfig: string): Guest => {
     const guest: Guest = { power: new AbortController(), state: 'boots', exitCode: 0, startedAt: clock.now() };
     const { signal } = guest.power;
+    const kind = options.guest();
     const live = async (): Promise<void> => {
       await sleep(clock, 8000, signal);
-      if (signal.aborted) return;
+      if (signal.aborted || kind === 'silent') return;
       guest.state = 'waits';
+      if (kind === 'offline') return;
       const outcome = await playRunner({
         url: 'https://github.invalid',
         fetch: github.fetch,

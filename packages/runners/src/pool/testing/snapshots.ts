@@ -32,6 +32,8 @@ export const warm = (name: string, facts: Partial<PodFacts> = {}): PodFacts => (
   runningSince: ago(59),
   runnerID: 1,
   retiredAt: undefined,
+  isRetiredOffline: false,
+  offlineSince: undefined,
   job: 'none',
   ...facts,
 });

@@ -53,7 +53,7 @@ export const setStage = async ({ macs: count = 2, slots = 2, random = Math.rando
     if (definition.spec.names.kind === kindNames.runnerPool.kind)
       await client.create(customResourceDefinitions, definition);
 
-  const settings = { jobMs: 3 * minute, notices: true };
+  const settings = { jobMs: 3 * minute, notices: true, guest: 'good' as 'good' | 'silent' | 'offline' };
   const told: string[] = [];
   const errors: string[] = [];
   const killed: string[] = [];
@@ -68,6 +68,7 @@ export const setStage = async ({ macs: count = 2, slots = 2, random = Math.rando
         namespace,
         jobMs: () => settings.jobMs,
         notices: () => settings.notices,
+        guest: () => settings.guest,
         killed: (pod) => killed.push(pod),
       },
       `mac-${macs.length + 1}`,

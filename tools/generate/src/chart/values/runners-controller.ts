@@ -1,5 +1,5 @@
 import { program } from './program.ts';
-import { flag, group } from './value.ts';
+import { flag, group, whole } from './value.ts';
 
 export const runnersController = group(
   'The process that looks after RunnerPools: runners of GitHub Actions, each a virtual machine for one job. They live in the namespace of the release.',
@@ -20,5 +20,10 @@ export const runnersController = group(
       flags: 'runners-flags.md',
       github: 'the runners of pools',
     }),
+    stuckAfterSeconds: whole(
+      'After how long a Pod that starts, or goes, counts as stuck, and a runner that GitHub shows as offline is retired to free its slot.',
+      600,
+      { minimum: 10, maximum: 86_400 },
+    ),
   },
 );

@@ -1,7 +1,7 @@
-import { standingOf } from '../../classify.ts';
+import { isSilent, standingOf } from '../../classify.ts';
 import { decide } from '../../decide.ts';
 import { usualLimits } from '../../limits.ts';
-import type { Plan, Removal } from '../../plan.ts';
+import type { Plan, Removal, RetireReason } from '../../plan.ts';
 import { hasSettled } from '../../settled.ts';
 import type { NodeFacts, PodFacts, Snapshot } from '../../snapshot.ts';
 import type { ModelGitHub } from './github.ts';
@@ -32,8 +32,14 @@ const nodeFacts = (name: string | undefined, noRoom: boolean, nodes: ReadonlyMap
   return node === undefined ? { kind: 'gone' } : { kind: 'there', ...node };
 };
 
-const factsOf = (pod: ModelPod, nodes: ReadonlyMap<string, ModelNode>, { image }: ModelPool): PodFacts => ({
+const factsOf = (
+  pod: ModelPod,
+  nodes: ReadonlyMap<string, ModelNode>,
+  { image }: ModelPool,
+  offline: ReadonlyMap<number, number>,
+): PodFacts => ({
   ...pod,
+  offlineSince: offline.get(pod.runnerID ?? 0),
   isStale: pod.image !== image,
   node: nodeFacts(pod.node, pod.noRoom, nodes),
 });
@@ -47,6 +53,8 @@ export const modelController = ({ server, github, now, passes, onCreate }: Surro
   let nodes = new Map(server.nodes);
   let pool = server.pool;
   const written = new Map<string, ModelPod | 'gone'>();
+  /** Runners that a list showed as offline, and since when. */
+  const offline = new Map<number, number>();
   let isGitHubUsable = true;
   let work: Calls | undefined;
   let next: Call;
@@ -57,6 +65,11 @@ export const modelController = ({ server, github, now, passes, onCreate }: Surro
     nodes = new Map(server.nodes);
     pool = server.pool;
     isGitHubUsable = true;
+    for (const { runnerID = 0 } of pods.values()) {
+      const isOffline = github.isOffline(runnerID, now());
+      if (isOffline === true) offline.set(runnerID, offline.get(runnerID) ?? now());
+      if (isOffline === false) offline.delete(runnerID);
+    }
   };
 
   const note = (uid: string, pod: ModelPod | undefined): void => void written.set(uid, pod ?? 'gone');
@@ -75,7 +88,7 @@ export const modelController = ({ server, github, now, passes, onCreate }: Surro
   };
   const fresh = (uid: string, of: ModelPool): { pod: ModelPod; facts: PodFacts } | undefined => {
     const pod = server.pods.get(uid);
-    return pod && { pod, facts: factsOf(pod, server.nodes, of) };
+    return pod && { pod, facts: factsOf(pod, server.nodes, of, offline) };
   };
 
   function* register(uid: string): Calls {
@@ -98,17 +111,20 @@ export const modelController = ({ server, github, now, passes, onCreate }: Surro
     if (typeof id === 'number') note(uid, server.update(uid, { runnerID: id }));
   }
 
-  function* retire(uid: string, of: ModelPool): Calls {
+  function* retire(uid: string, because: RetireReason, of: ModelPool): Calls {
     const seen = fresh(uid, of);
     yield;
-    if (seen?.facts.runnerID === undefined || standingOf(seen.facts) !== 'idle') return;
+    const mustBeOffline = because === 'runner is offline';
+    if (seen?.facts.runnerID === undefined) return;
+    if (!(standingOf(seen.facts) === 'idle' || (mustBeOffline && isSilent(seen.facts)))) return;
     const looked = github.get(seen.facts.runnerID, now());
+    const isRetiredOffline = looked === 'none' ? mustBeOffline : github.isOffline(seen.facts.runnerID, now()) === true;
     yield;
-    if (!heard(looked) || looked === 'busy') return;
+    if (!heard(looked) || looked === 'busy' || (mustBeOffline && !isRetiredOffline)) return;
     const removed = github.remove(seen.facts.runnerID, now());
     yield;
     if (!heard(removed) || removed === 'busy') return;
-    note(uid, server.update(uid, { retiredAt: now() }));
+    note(uid, server.update(uid, { retiredAt: now(), isRetiredOffline }));
   }
 
   const stillHolds = (because: Removal['because'], facts: PodFacts): boolean => {
@@ -143,7 +159,7 @@ export const modelController = ({ server, github, now, passes, onCreate }: Surro
     const snapshot: Snapshot = {
       now: now(),
       pool: { replicas, maxConcurrentPercent, isDeleting, hasFinalizer, hasGitHub: true },
-      pods: pods.map((pod) => factsOf(pod, nodes, of)),
+      pods: pods.map((pod) => factsOf(pod, nodes, of, offline)),
       idleAccounts: [],
       github: isGitHubUsable ? 'usable' : 'unusable',
     };
@@ -159,11 +175,11 @@ export const modelController = ({ server, github, now, passes, onCreate }: Surro
     }
     for (const uid of plan.reap) yield* reap(uid, pods.find((pod) => pod.uid === uid)?.version ?? 0);
     for (const uid of plan.register) yield* register(uid);
-    for (const { uid } of plan.retire) yield* retire(uid, of);
+    for (const { uid, because } of plan.retire) yield* retire(uid, because, of);
     for (const { uid, because } of plan.remove) yield* remove(uid, because, of);
     yield;
     // With the pool go its Pods: these are read afresh, and judged by the same rules.
-    const all = [...server.pods.values()].map((pod) => factsOf(pod, server.nodes, of));
+    const all = [...server.pods.values()].map((pod) => factsOf(pod, server.nodes, of, offline));
     if (plan.removeFinalizer && decide({ ...snapshot, pods: all }).removeFinalizer) server.letPoolGo();
   }
 

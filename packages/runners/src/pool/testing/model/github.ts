@@ -2,6 +2,8 @@ interface ModelRunner {
   readonly id: number;
   readonly name: string;
   busySince: number | undefined;
+  /** A listener is connected. */
+  isOnline: boolean;
 }
 
 /** For so long GitHub may not know what it has just given out. */
@@ -22,7 +24,7 @@ export const modelGitHub = () => {
       if (state.isOut) return 'problem';
       if ([...runners.values()].some((runner) => runner.name === name)) return 'name taken';
       const id = (ids += 1);
-      runners.set(id, { id, name, busySince: undefined });
+      runners.set(id, { id, name, busySince: undefined, isOnline: false });
       return id;
     },
     find: (name: string): number | undefined => [...runners.values()].find((runner) => runner.name === name)?.id,
@@ -39,6 +41,16 @@ export const modelGitHub = () => {
       if (showsBusy(runner, now)) return 'busy';
       runners.delete(id);
       return 'removed';
+    },
+    /** As a list shows it. Undefined: nobody answers. */
+    isOffline: (id: number, now: number): boolean | undefined => {
+      if (state.isOut) return undefined;
+      const runner = runners.get(id);
+      return runner === undefined || (!runner.isOnline && !showsBusy(runner, now));
+    },
+    connect: (id: number): void => {
+      const runner = runners.get(id);
+      if (runner !== undefined) runner.isOnline = true;
     },
     /** Whether the runner, which is connected, is given a job. Jobs go around also while the API does not answer. */
     give: (id: number, now: number): boolean => {

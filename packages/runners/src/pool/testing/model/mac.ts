@@ -2,9 +2,12 @@ import type { ModelGitHub } from './github.ts';
 import type { Dice } from './random.ts';
 import type { ModelPod, ModelServer } from './server.ts';
 
-/** `mute`: its runner works, but nobody writes what it does. `deaf`: it does not notice that GitHub has forgotten it. */
-type Guest = 'good' | 'mute' | 'deaf';
-const guests: readonly Guest[] = ['good', 'good', 'good', 'good', 'good', 'good', 'deaf', 'mute'];
+/**
+ * `mute`: its runner works, but nobody writes what it does. `deaf`: it does not notice that GitHub has forgotten it. `dead`: its runner never
+ * connects, and nobody writes anything. `lone`: its runner never connects, and the guest says that it waits for a job.
+ */
+type Guest = 'good' | 'mute' | 'deaf' | 'dead' | 'lone';
+const guests: readonly Guest[] = ['good', 'good', 'good', 'good', 'good', 'good', 'deaf', 'mute', 'dead', 'lone'];
 
 interface Machine {
   readonly guest: Guest;
@@ -39,7 +42,8 @@ export const modelMac = (name: string, server: ModelServer, github: ModelGitHub,
 
   const runGuest = (machine: Machine, now: number): void => {
     const { job, boots, runner } = machine;
-    if (machine.hasEnded || now < boots) return;
+    if (machine.hasEnded || now < boots || machine.guest === 'dead' || machine.guest === 'lone') return;
+    github.connect(runner);
     if (job !== undefined) {
       if (now < job.ends) return;
       machine.hasEnded = true;
@@ -53,7 +57,7 @@ export const modelMac = (name: string, server: ModelServer, github: ModelGitHub,
   };
 
   const wordOf = ({ guest, boots, job }: Machine, now: number): ModelPod['job'] => {
-    if (guest === 'mute' || now < boots) return 'unknown';
+    if (guest === 'mute' || guest === 'dead' || now < boots) return 'unknown';
     return job !== undefined && now >= job.shows ? 'started' : 'none';
   };
 

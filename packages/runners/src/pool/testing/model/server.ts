@@ -80,6 +80,8 @@ export const modelServer = (pool: ModelPool, onDelete: (pod: ModelPod) => void) 
         runningSince: undefined,
         runnerID: undefined,
         retiredAt: undefined,
+        isRetiredOffline: false,
+        offlineSince: undefined,
         job: 'unknown',
       };
       pods.set(uid, pod);
