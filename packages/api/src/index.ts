@@ -25,7 +25,9 @@ export {
   podWaitMeanings,
   type PodWaitReason,
   runnerBusyMeanings,
+  readRunnerVersion,
   type RunnerBusyReason,
+  sayRunnerVersion,
 } from './reasons/pods.ts';
 export {
   type HostState,

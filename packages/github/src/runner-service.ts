@@ -78,6 +78,8 @@ export interface RunnerService {
     call?: Call,
   ): Promise<{ readonly kind: 'found'; readonly runner: Runner } | { readonly kind: 'none' } | Problem>;
   list(call?: Call): Promise<{ readonly kind: 'listed'; readonly runners: readonly Runner[] } | Problem>;
+  /** The newest release of the runner for Macs, such as `2.335.0`. Since when it is out, GitHub does not tell. */
+  newestRunner(call?: Call): Promise<{ readonly kind: 'known'; readonly version: string } | Problem>;
   /** `busy`: GitHub refused, as it runs a job. `removed` is not a proof that it had none (see docs/runners.md). */
   remove(
     id: number,

@@ -173,7 +173,9 @@ case $timeout in *[!0-9]*) give_up "$bad_configuration" 'TUIST_RUNNER_IDLE_TIMEO
 state=$(mktemp -d) || give_up "$bad_configuration" 'There is no room for temporary files.'
 mkfifo "$state/said"
 say 'The runner starts.'
-: >"$status/runner-ready"
+# Which release it is, for the pool: GitHub gives no jobs to one that is too old. Empty where it does not tell.
+"$runner/bin/Runner.Listener" --version >"$state/version" 2>/dev/null </dev/null || : >"$state/version"
+cp "$state/version" "$status/.runner-ready" && mv -f "$status/.runner-ready" "$status/runner-ready" || : >"$status/runner-ready"
 listen <"$state/said" &
 reader=$!
 run >"$state/said" 2>&1 </dev/null &

@@ -14,6 +14,7 @@ import type { ApiRequest, Reply } from './requests/request.ts';
 import { unavailable } from './requests/refusals.ts';
 import { takeFault } from './http/take-fault.ts';
 import { defaultGroup, isBusy } from './runners/runner.ts';
+import { createReleases } from './runners/releases.ts';
 import { createRunners } from './runners/runners.ts';
 import { createTimers } from './timers.ts';
 import type { World } from './world.ts';
@@ -70,6 +71,7 @@ export const createGitHub = (
     runners,
     jobs,
     limit: createRateLimit(clock, rateLimit),
+    releases: createReleases(clock, options.runnerReleases ?? []),
     faults,
     history,
     url,

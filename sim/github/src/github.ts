@@ -2,6 +2,7 @@ import type { Clock, Random } from '@tartan/kube/clock';
 import type { Installation } from './app/installation.ts';
 import type { JobRecord, JobWanted } from './jobs/job.ts';
 import type { ApiRequest, Reply } from './requests/request.ts';
+import type { RunnerRelease } from './runners/releases.ts';
 import type { RunnerGroup } from './runners/runner.ts';
 
 /** What becomes of one call instead of what should. */
@@ -62,6 +63,8 @@ export interface GitHubOptions {
   readonly runnerGroups?: readonly RunnerGroup[];
   /** Calls per hour of an installation. */
   readonly rateLimit?: number;
+  /** Releases of the runner, also those to come. None unless told: then no runner is too old. */
+  readonly runnerReleases?: readonly RunnerRelease[];
 }
 
 /** Something that happened. */

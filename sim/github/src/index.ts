@@ -1,4 +1,5 @@
 /** GitHub on this machine, as far as runners need it: Apps, runners, jobs, and what goes wrong with them. */
+export type { RunnerRelease } from './runners/releases.ts';
 export type {
   CallFault,
   EmbeddedGitHub,

@@ -6,6 +6,7 @@ import type { GitHubFaults } from './github.ts';
 import type { History } from './history.ts';
 import type { Jobs } from './jobs/jobs.ts';
 import type { RateLimit } from './requests/rate-limit.ts';
+import type { Releases } from './runners/releases.ts';
 import type { RunnerGroup } from './runners/runner.ts';
 import type { Runners } from './runners/runners.ts';
 
@@ -19,6 +20,7 @@ export interface World {
   readonly runners: Runners;
   readonly jobs: Jobs;
   readonly limit: RateLimit;
+  readonly releases: Releases;
   readonly faults: GitHubFaults;
   readonly history: History;
   /** Where it is reached. */

@@ -48,8 +48,18 @@ const left =
       remaining: calls,
     });
 
+const outdated = poolsBecome(() => ({
+  pool: poolWith({ conditions: [condition('RunnerOutdated', 'True', 'UpdateDue')] }),
+}));
+
 /** By the name of the alert. */
 export const runnerCases: Readonly<Record<string, Case>> = {
+  TartanRunnerOutdated: {
+    trouble: outdated,
+    after: 24 * 60 + 1,
+    labels: inPool,
+    almost: untilMinute(24 * 60 - 1, outdated),
+  },
   TartanJobsWait: {
     trouble: jobWaits(0),
     // More than half an hour, for five minutes.

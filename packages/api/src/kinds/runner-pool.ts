@@ -94,6 +94,16 @@ const status = z.object({
   queue: optional(
     queue.describe('Jobs at GitHub that ask for these runners and have none. Left out: nobody could tell.'),
   ),
+  runner: optional(
+    z
+      .object({
+        version: optional(text('The oldest release that Pods report.', 32)),
+        newest: optional(text('The newest release, as GitHub tells.', 32)),
+        newestSince: optional(time('When that was first seen.')),
+        outdatedSince: optional(time('When a release that is newer than `version` was first seen.')),
+      })
+      .describe('The release of the GitHub Actions runner in the guests.'),
+  ),
   observedImage: optional(text('The image that was rolled out last.', 1024)),
   conditions: optional(conditions()),
 });

@@ -44,3 +44,8 @@ export const runnerBusyMeanings = {
 } as const;
 
 export type RunnerBusyReason = keyof typeof runnerBusyMeanings;
+
+/** The message of that condition: which release of the runner the guest has. */
+export const sayRunnerVersion = (version: string): string => `The runner is version ${version}.`;
+export const readRunnerVersion = (message: string | undefined): string | undefined =>
+  /^The runner is version (\d{1,5}\.\d{1,5}\.\d{1,5})\.$/.exec(message ?? '')?.[1];

@@ -54,4 +54,14 @@ export const runnerPoolConditions = {
       NoneStuck: ['False', 'There are none.'],
     },
   },
+  RunnerOutdated: {
+    means:
+      'The runner in the image is older than the newest release. GitHub gives no jobs to a runner 30 days after a newer release.',
+    reasons: {
+      UpToDate: ['False', 'Runners have the newest release.'],
+      UpdateDue: ['True', 'A newer release is out. Build an image with it before GitHub refuses the one in use.'],
+      Refused: ['True', 'A newer release has been out for 30 days: GitHub gives no jobs to these runners.'],
+      VersionUnknown: ['Unknown', 'No runner has reported its release, or GitHub did not tell the newest one.'],
+    },
+  },
 } as const satisfies Record<string, ConditionWords>;

@@ -1,5 +1,6 @@
+import { unavailable } from '../problems.ts';
 import type { RunnerService } from '../runner-service.ts';
-import { emptyAnswer, runnerAnswer, runnersAnswer, tokenAnswer } from '../wire/answers.ts';
+import { downloadsAnswer, emptyAnswer, runnerAnswer, runnersAnswer, tokenAnswer } from '../wire/answers.ts';
 import { toRunner } from '../wire/to-runner.ts';
 import { type Caller, problemIn } from './caller.ts';
 import { followPages } from './follow-pages.ts';
@@ -8,7 +9,7 @@ import type { Reach } from './reach.ts';
 /** The most that GitHub lets an organisation have: 10,000 in a group. */
 const mostPages = 100;
 
-type RunnerCalls = Pick<RunnerService, 'get' | 'find' | 'list' | 'remove' | 'registrationToken'>;
+type RunnerCalls = Pick<RunnerService, 'get' | 'find' | 'list' | 'newestRunner' | 'remove' | 'registrationToken'>;
 
 /** Runners that are there. Whether one is busy is never told from what we keep: `get` and `find` always ask. */
 export const runnerCalls = ({ ask, operations, where, ownerName }: Caller, reach: Reach): RunnerCalls => ({
@@ -47,6 +48,18 @@ export const runnerCalls = ({ ask, operations, where, ownerName }: Caller, reach
     if (all.kind !== 'ok') return problemIn(all, what, ownerName);
     reach.proven();
     return { kind: 'listed', runners: all.value.map(toRunner) };
+  },
+
+  newestRunner: async ({ signal } = {}) => {
+    const what = `tell the newest release of the runner to ${ownerName}`;
+    const asked = { operation: operations.downloads, what, parameters: where, answer: downloadsAnswer, signal };
+    const got = await ask({ ...asked, isConditional: true });
+    if (got.kind !== 'ok') return problemIn(got, what, ownerName);
+    const { filename = '' } = got.value.find(({ os, architecture }) => os === 'osx' && architecture === 'arm64') ?? {};
+    const version = /-(\d{1,5}\.\d{1,5}\.\d{1,5})\.tar\.gz$/.exec(filename)?.[1];
+    return version === undefined
+      ? unavailable(what, 'it lists no runner for Macs with Apple silicon')
+      : { kind: 'known', version };
   },
 
   remove: async (id, { signal } = {}) => {

@@ -12,7 +12,7 @@ export interface Operation {
   readonly isAsApp?: true;
 }
 
-type RunnerOperation = 'mint' | 'get' | 'find' | 'reach' | 'list' | 'remove' | 'registrationToken';
+type RunnerOperation = 'mint' | 'get' | 'find' | 'reach' | 'list' | 'downloads' | 'remove' | 'registrationToken';
 
 /** What differs between an organisation and a repository: the path and the right. */
 export const runnerOperations = (owner: Owner): Readonly<Record<RunnerOperation, Operation>> => {
@@ -29,6 +29,7 @@ export const runnerOperations = (owner: Owner): Readonly<Record<RunnerOperation,
     find: { route: `GET ${runners}`, ...read, purpose: 'act' },
     reach: { route: `GET ${runners}`, ...read, purpose: 'act' },
     list: { route: `GET ${runners}`, ...read, purpose: 'watch' },
+    downloads: { route: `GET ${runners}/downloads`, ...read, purpose: 'watch' },
     remove: { route: `DELETE ${runners}/{runner_id}`, ...write, purpose: 'act' },
     registrationToken: { route: `POST ${runners}/registration-token`, ...write, purpose: 'act' },
   };

@@ -22,6 +22,8 @@ export const runnerAnswer = z.object({
   labels: z.array(z.object({ name: z.string() })),
 });
 
+export const downloadsAnswer = z.array(z.object({ os: z.string(), architecture: z.string(), filename: z.string() }));
+
 /** On all pages. */
 const total = { total_count: z.int().nonnegative() };
 

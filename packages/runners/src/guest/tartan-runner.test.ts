@@ -32,6 +32,11 @@ describe('the script of a runner in its guest', { timeout: 60_000 }, () => {
         assert.match(guest.said(inTheGuest.log) ?? '', /^done$/m);
       }));
 
+  it('tells the release of the runner', () =>
+    through({ runner: 'exit 0', version: '2.335.0' }, (guest) =>
+      assert.equal(guest.said(inTheGuest.ready), '2.335.0\n'),
+    ));
+
   it('ends well when the runner does', () =>
     through({ runner: 'exit 0' }, (guest) => {
       assert.equal(resultOf(guest), '0\n');

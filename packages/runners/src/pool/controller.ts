@@ -123,9 +123,9 @@ const say = async (
   { problem }: GitHubOfPool,
   signal: AbortSignal,
 ): Promise<boolean> => {
-  const { pool, queue } = memory;
+  const { pool, queue, newestRunner } = memory;
   const { name, generation = 0 } = pool.metadata;
-  const about = { name, image: pool.spec.image, generation, github: problem, queue };
+  const about = { name, image: pool.spec.image, generation, github: problem, queue, newestRunner };
   const status = statusOf(pool.status, snapshot, about, limits);
   try {
     memory.pool = await patchStatus(client, runnerPool.resource, pool, status, { signal });

@@ -1,4 +1,4 @@
-import { annotations, finalizers, type RunnerPool, runnerBusyCondition } from '@tartan/api';
+import { annotations, finalizers, readRunnerVersion, type RunnerPool, runnerBusyCondition } from '@tartan/api';
 import { hasFinalizer, type Live } from '@tartan/kube';
 import type { Node, Pod } from './objects.ts';
 import type { NodeFacts, PodFacts, PoolFacts } from './snapshot.ts';
@@ -34,6 +34,7 @@ export const podFacts = (
   retiredAt: timeOf(pod.metadata.annotations?.[annotations.runnerRetired]),
   isRetiredOffline: annotations.runnerRetiredOffline in (pod.metadata.annotations ?? {}),
   offlineSince: offline.get(runnerIDOf(pod) ?? 0),
+  runnerVersion: readRunnerVersion(conditionOf(pod, runnerBusyCondition)?.message ?? undefined),
   job: jobOf(pod),
 });
 

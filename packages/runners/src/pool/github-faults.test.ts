@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { manualClock } from '@tartan/kube/clock';
 import { countsOf, namesOf, reasonOf } from './testing/conditions.ts';
 import { setStage } from './testing/stage.ts';
 
@@ -147,6 +148,39 @@ describe('when GitHub is not as it should be', () => {
         .sort(),
       ['macos-runner-00000001', 'macos-runner-x-runner-0000dead', 'other-runner-0000dead'],
     );
+  });
+
+  test('a runner that is too old is told of weeks before GitHub refuses it', async (t) => {
+    const clock = manualClock();
+    const day = 24 * 60 * minute;
+    const stage = await setStage({
+      clock,
+      runnerReleases: [
+        { version: '2.334.0', publishedAt: clock.now() - day * 1000 },
+        { version: '2.335.0', publishedAt: clock.now() + minute * 10 * 1000 },
+      ],
+    });
+    t.after(() => stage.end());
+    await stage.addSecret();
+    stage.settings.version = '2.334.0';
+    await stage.addPool(1);
+    await stage.start();
+    await stage.pass(6 * minute, 10);
+    assert.equal(await reasonOf(stage, 'RunnerOutdated'), 'UpToDate');
+    await stage.pass(11 * minute, 20);
+    assert.equal(await reasonOf(stage, 'RunnerOutdated'), 'UpdateDue');
+    assert.equal((await countsOf(stage)).warm, 1);
+    clock.advance(30 * day * 1000);
+    await stage.pass(minute, 10);
+    assert.equal(await reasonOf(stage, 'RunnerOutdated'), 'Refused');
+    const job = stage.queueJob();
+    await stage.pass(5 * minute, 10);
+    assert.equal(job.status, 'queued', 'GitHub gives it to nobody');
+    stage.settings.version = '2.335.0';
+    await stage.setSpec({ image: 'macos:2' });
+    await stage.pass(10 * minute, 10);
+    assert.equal(await reasonOf(stage, 'RunnerOutdated'), 'UpToDate');
+    assert.equal(job.conclusion, 'success');
   });
 
   test('jobs that wait are told', async (t) => {

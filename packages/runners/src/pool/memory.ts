@@ -15,6 +15,8 @@ export interface PoolMemory {
   orphans: ReadonlyMap<number, number>;
   /** Runners that GitHub shows as offline, by number: since when they are found so. */
   offline: ReadonlyMap<number, number>;
+  /** The newest release of the runner, as GitHub told last. */
+  newestRunner: string | undefined;
   /** The latest state of the pool that this process has seen, or written. */
   pool: Live<RunnerPool>;
 }
@@ -41,6 +43,7 @@ export const createMemories = (clock: Clock): Memories => {
         queue: undefined,
         orphans: new Map(),
         offline: new Map(),
+        newestRunner: undefined,
         pool: cached,
       };
       memories.set(key, memory);

@@ -46,6 +46,8 @@ export interface PodFacts {
   readonly isRetiredOffline: boolean;
   /** Since when GitHub has shown its runner as offline, as far as this process has seen. Undefined: it was online, or nobody looked. */
   readonly offlineSince: number | undefined;
+  /** The release of its runner, such as `2.335.0`, by the guest's own word. */
+  readonly runnerVersion: string | undefined;
   /** The guest's own word, told by the agent. */
   readonly job: 'none' | 'started' | 'unknown';
 }

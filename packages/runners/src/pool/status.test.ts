@@ -24,7 +24,14 @@ import {
   warm,
 } from './testing/snapshots.ts';
 
-const about: About = { name: 'macos', image: 'new', generation: 3, github: undefined, queue: undefined };
+const about: About = {
+  name: 'macos',
+  image: 'new',
+  generation: 3,
+  github: undefined,
+  queue: undefined,
+  newestRunner: undefined,
+};
 const none = { observedGeneration: -1 };
 const say = (
   type: string,

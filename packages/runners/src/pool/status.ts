@@ -7,6 +7,7 @@ import { jobsWaitingOf, type WaitingJobs } from './jobs-waiting.ts';
 import { type Limits, usualLimits } from './limits.ts';
 import { ranksOf } from './ranks.ts';
 import { readyOf } from './ready.ts';
+import { runnerAgeOf, runnerOutdatedOf } from './runner-age.ts';
 import type { Snapshot } from './snapshot.ts';
 import { stuckIn } from './stuck.ts';
 
@@ -20,6 +21,8 @@ export interface About {
   readonly github: GitHubProblem | undefined;
   /** Jobs that wait for such runners. Undefined: GitHub did not tell. */
   readonly queue: WaitingJobs | undefined;
+  /** The newest release of the runner. Undefined: GitHub did not tell. */
+  readonly newestRunner: string | undefined;
 }
 
 /**
@@ -41,11 +44,14 @@ export const statusOf = (
   const stale = counts.alive.filter(({ isStale }) => isStale).length;
   // While somebody lives with another image, the last one that all had is still being rolled away.
   const observedImage = stale === 0 ? about.image : previous?.observedImage;
+  const reported = counts.alive.flatMap(({ runnerVersion }) => runnerVersion ?? []);
+  const runner = runnerAgeOf(previous?.runner, reported, about.newestRunner, now);
   const updates: ConditionUpdate[] = [
     readyOf(snapshot, ranks, counts),
     ...(pool.hasGitHub ? [githubReachableOf(about.github)] : []),
     jobsWaitingOf(queue, counts, previous?.conditions, now),
     stuckOf(stuck),
+    ...(pool.hasGitHub ? [runnerOutdatedOf(runner, now)] : []),
   ];
   return {
     observedGeneration,
@@ -60,6 +66,7 @@ export const statusOf = (
     reaped: previous?.reaped ?? 0,
     ...(previous?.finished && { finished: previous.finished }),
     ...(queue && { queue: queueOf(queue) }),
+    ...(runner && { runner }),
     ...(observedImage !== undefined && { observedImage }),
     conditions: updates.reduce<readonly Condition[]>(
       (conditions, update) => setCondition(conditions, { ...update, observedGeneration }, now),

@@ -34,7 +34,7 @@ const everyMs = 5 * 60_000;
 const orphanForMs = 10 * 60_000;
 
 /**
- * Lists the runners at GitHub. Remembers which of them are offline, and removes those that no Pod is behind: those whose answer was lost, and
+ * Lists the runners at GitHub, and asks for their newest release. Remembers which of them are offline, and removes those that no Pod is behind: those whose answer was lost, and
  * those that could not be removed in their time.
  *
  * Guarantees: none is removed that is online, that has a job, or whose Pod exists by the word of the server; and only one that was found so
@@ -50,6 +50,8 @@ export const sweep = async (
   if (pool?.spec.github === undefined) return settled;
   const memory = memories.of(pool);
   const { service } = (await askGitHub(sweeper, memory, signal))();
+  const newest = await service?.newestRunner({ signal });
+  if (newest?.kind === 'known') memory.newestRunner = newest.version;
   const listed = await service?.list({ signal });
   if (service === undefined || listed?.kind !== 'listed') return again(everyMs);
   const now = sweeper.clock.now();

@@ -74,6 +74,7 @@ export const watched = (service: RunnerService, health: GitHubHealth): RunnerSer
     find: (name, call) => through('reading', () => service.find(name, call)),
     list: (call) => through('watching', () => service.list(call)),
     queue: (labels, call) => through('watching', () => service.queue(labels, call)),
+    newestRunner: (call) => through('watching', () => service.newestRunner(call)),
     registrationToken: (call) => through('writing', () => service.registrationToken(call)),
   };
 };

@@ -22,6 +22,22 @@ describe('the markers of a runner in its status share', { timeout: 20_000 }, () 
     assert.deepEqual(await readMarkers(status), { ready: 'there', jobStarted: 'there' });
   });
 
+  test('tell the release of the runner, and take nothing else for one', async () => {
+    const rows: readonly (readonly [string, string | undefined])[] = [
+      ['2.335.0\n', '2.335.0'],
+      ['2.335.0', '2.335.0'],
+      ['2.335.0 is\u001b[2J new', undefined],
+      ['2.335', undefined],
+      ['999999999.1.1', undefined],
+      ['v2.335.0', undefined],
+    ];
+    for (const [content, version] of rows) {
+      writeFileSync(join(status, inTheGuest.ready), content);
+      const { ready, version: read } = await readMarkers(status);
+      assert.deepEqual([ready, read], ['there', version], content);
+    }
+  });
+
   const hostile: Readonly<Record<string, (path: string) => unknown>> = {
     'a folder': (path) => mkdirSync(path),
     'a pipe that nobody writes to': (path) => execFileSync('mkfifo', [path]),

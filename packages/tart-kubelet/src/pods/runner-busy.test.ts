@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { labels, runnerBusyCondition } from '@tartan/api';
+import { labels, readRunnerVersion, runnerBusyCondition } from '@tartan/api';
 import type { Markers } from '../guest/markers.ts';
 import { runnerBusyOf } from './runner-busy.ts';
 import { statusOf } from './status.ts';
@@ -70,6 +70,11 @@ describe('the condition of a runner Pod', () => {
       { type, status: 'False', reason: 'WaitsForJob', lastTransitionTime: since },
     ]);
     assert.deepEqual(busy('True', ready), [{ type, status: 'True', reason: 'JobStarted', lastTransitionTime: since }]);
+  });
+
+  test('tells the release of the runner', () => {
+    const [condition] = busy('False', { ...ready, version: '2.335.0' }) ?? [];
+    assert.equal(readRunnerVersion(condition?.message ?? undefined), '2.335.0');
   });
 
   test('is not there for other Pods, whatever their guests write', () => {

@@ -1,4 +1,4 @@
-import { labels, runnerBusyCondition, type RunnerBusyReason } from '@tartan/api';
+import { labels, runnerBusyCondition, type RunnerBusyReason, sayRunnerVersion } from '@tartan/api';
 import { type Markers, noMarkers } from '../guest/markers.ts';
 import type { Claim } from './pod-conditions.ts';
 import type { Pod, Snapshot } from './snapshot.ts';
@@ -29,8 +29,9 @@ export const runnerBusyOf = (before: string | undefined, markers: Markers, isOn:
   return before === 'False' && !isOn ? idle : unknown;
 };
 
-const conditionOf = (pod: Pod): string | undefined =>
-  pod.status?.conditions?.find(({ type }) => type === runnerBusyCondition)?.status;
+const said = (pod: Pod) => pod.status?.conditions?.find(({ type }) => type === runnerBusyCondition);
+const conditionOf = (pod: Pod): string | undefined => said(pod)?.status;
+const messageOf = (pod: Pod): string | undefined => said(pod)?.message ?? undefined;
 
 export const wasBusy = (pod: Pod): boolean => conditionOf(pod) === 'True';
 
@@ -38,5 +39,8 @@ export const wasBusy = (pod: Pod): boolean => conditionOf(pod) === 'True';
 export const runnerBusyClaims = ({ markers = noMarkers, vm }: Snapshot, pod: Pod): readonly Claim[] => {
   if (!isRunnerPod(pod)) return [];
   const isOn = vm.kind === 'running' || vm.kind === 'unknown';
-  return [{ type: runnerBusyCondition, ...runnerBusyOf(conditionOf(pod), markers, isOn) }];
+  const { version } = markers;
+  const busyness = runnerBusyOf(conditionOf(pod), markers, isOn);
+  const message = version === undefined ? messageOf(pod) : sayRunnerVersion(version);
+  return [{ type: runnerBusyCondition, ...busyness, ...(message !== undefined && { message }) }];
 };

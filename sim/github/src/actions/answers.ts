@@ -77,9 +77,19 @@ const connect = (world: World, fields: Fields): Answer => {
   return { status: 201, body: { session: session.id, runner: { id: runner.id, name: runner.name } } };
 };
 
+/** A runner that registers and connects as any other, and is refused when it asks for messages (actions/runner#4392, #4305). */
+const deprecated = (version: string): Answer =>
+  refuse(403, `Runner version v${version} is deprecated and cannot receive messages.`);
+
 const poll = async (world: World, runner: RunnerRecord, request: ApiRequest): Promise<Answer> => {
   const { session, job } = runner;
   if (session === undefined || runner.isRemoved) return gone();
+  // The listener tells its version with every request for messages.
+  const version = fieldsOf(request.body)?.['runner_version'];
+  if (typeof version === 'string' && job === undefined && world.releases.isRefused(version)) {
+    world.runners.disconnect(runner);
+    return deprecated(version);
+  }
   // An answer that was lost on its way is given again.
   if (job?.status === 'queued') {
     world.runners.hear(runner);

@@ -18,6 +18,8 @@ export interface PlayedRunner {
   readonly clock?: Clock;
   /** What it connects with. */
   readonly as: { readonly jit_config: string } | { readonly credential: string };
+  /** What it says that it is. */
+  readonly version?: string;
   /** Whether it leaves after one job, as those with a JIT configuration must. */
   readonly isEphemeral?: boolean;
   /** Does the job, and says how it went: `success`, `failure`. */
@@ -32,7 +34,7 @@ export interface PlayedRunner {
  * Guarantees: never rejects. What GitHub does not answer is tried again; a registration that is gone ends it.
  */
 export const playRunner = async (runner: PlayedRunner): Promise<'did its job' | 'not registered' | 'killed'> => {
-  const { url, fetch: ask = fetch, clock = systemClock, work, signal, isEphemeral = true } = runner;
+  const { url, fetch: ask = fetch, clock = systemClock, work, signal, isEphemeral = true, version } = runner;
 
   /** Until there is an answer that is one. */
   const call = async (path: string, body: unknown = {}): Promise<{ status: number; body: string } | undefined> => {
@@ -75,7 +77,7 @@ export const playRunner = async (runner: PlayedRunner): Promise<'did its job' | 
   if (connected.status !== 201) return 'not registered';
   const { session } = JSON.parse(connected.body) as { session: string };
   while (!signal.aborted) {
-    const told = await call(`/sessions/${session}/poll`);
+    const told = await call(`/sessions/${session}/poll`, version === undefined ? {} : { runner_version: version });
     if (told === undefined) break;
     if (told.status === 200) {
       await perform(session, (JSON.parse(told.body) as { job: RunnerJob }).job);

@@ -10,6 +10,7 @@ import {
   deleteRunner,
   generateJitConfig,
   getRunner,
+  listDownloads,
   listRunnerGroups,
   listRunners,
 } from '../runners/answers.ts';
@@ -44,6 +45,7 @@ const runnersOf = (base: string, permission: Needs['permission']): Operation[] =
   const runners = `${base}/actions/runners`;
   return [
     operation('GET', runners, read, listRunners),
+    operation('GET', `${runners}/downloads`, read, listDownloads),
     operation('GET', `${runners}/${number}`, read, getRunner),
     operation('DELETE', `${runners}/${number}`, write, deleteRunner),
     operation('POST', `${runners}/generate-jitconfig`, write, generateJitConfig),

@@ -96,6 +96,24 @@ export const generateJitConfig = (world: World, { body }: ApiRequest, { owner }:
   };
 };
 
+/**
+ * REST API, "List runner applications for an organization": a list without pages, an entry for each system. No date is told.
+ */
+export const listDownloads = (world: World): Answer => {
+  const version = world.releases.newest()?.version;
+  const systems = [
+    ['osx', 'arm64'],
+    ['osx', 'x64'],
+    ['linux', 'x64'],
+  ] as const;
+  const body = systems.map(([os, architecture]) => {
+    const filename = `actions-runner-${os}-${architecture}-${version}.tar.gz`;
+    const url = `https://github.com/actions/runner/releases/download/v${version}/${filename}`;
+    return { os, architecture, download_url: url, filename, sha256_checksum: '0'.repeat(64) };
+  });
+  return { status: 200, body: version === undefined ? [] : body };
+};
+
 const runnerToken =
   (use: 'register' | 'remove') =>
   (world: World, _request: ApiRequest, { owner }: Where): Answer => {

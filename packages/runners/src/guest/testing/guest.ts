@@ -12,6 +12,8 @@ const shares = 'Volumes/My Shared Files';
 export interface GuestOptions {
   /** The runner's program. `undefined`: there is none in the image. */
   readonly runner: string | undefined;
+  /** What its listener says when it is asked for its version. `undefined`: it does not tell. */
+  readonly version?: string;
   /** `undefined`: the share has none. */
   readonly configuration?: string | undefined;
   /** Lines of `tuist.env`. */
@@ -60,6 +62,10 @@ export const inGuest = async (options: GuestOptions, story: (guest: Guest) => Pr
   put('bin/sleep', napper(options.isHeld === true));
   put('tmp/.keep', '');
   if (options.runner !== undefined) put('opt/actions-runner/run.sh', `#!/bin/sh\n${options.runner}\n`);
+  if (options.version !== undefined) {
+    const tell = `#!/bin/sh\n[ "$*" = --version ] && echo ${options.version}\n`;
+    put('opt/actions-runner/bin/Runner.Listener', tell);
+  }
   const { configuration = secret, variables = [] } = options;
   put(`${shares}/env/tuist.env`, variables.map((line) => `${line}\n`).join(''));
   mkdirSync(join(root, shares, 'status'));

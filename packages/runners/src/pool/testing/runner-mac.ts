@@ -1,4 +1,4 @@
-import { finalizers, runnerBusyCondition, secretKeys } from '@tartan/api';
+import { finalizers, runnerBusyCondition, sayRunnerVersion, secretKeys } from '@tartan/api';
 import { type Client, isKubeError, type Live, nodes, pods, secrets } from '@tartan/kube';
 import { type ManualClock, sleep, timestamp } from '@tartan/kube/clock';
 import { type EmbeddedGitHub, playRunner } from '@tartan/sim-github';
@@ -14,6 +14,8 @@ export interface MacOptions {
   readonly jobMs: () => number;
   /** What becomes of the next guest. `silent`: it never says a word. `offline`: it says that its runner is ready. In both no runner connects. */
   readonly guest: () => 'good' | 'silent' | 'offline';
+  /** The release of the runner in the image. Undefined: the guest does not tell. */
+  readonly version: () => string | undefined;
   /** Whether runners notice that GitHub has forgotten them. */
   readonly notices: () => boolean;
   /** Told of every virtual machine that lost its power during a job. */
@@ -25,6 +27,7 @@ interface Guest {
   state: 'boots' | 'waits' | 'works' | 'ended';
   exitCode: number;
   startedAt: number;
+  version?: string | undefined;
 }
 
 /** A Mac with its agent, as far as a pool sees it: it starts what it is given, tells what the guest says, and ends what is deleted. */
@@ -38,6 +41,8 @@ export const createRunnerMac = (options: MacOptions, name: string) => {
     const guest: Guest = { power: new AbortController(), state: 'boots', exitCode: 0, startedAt: clock.now() };
     const { signal } = guest.power;
     const kind = options.guest();
+    const version = options.version();
+    guest.version = version;
     const live = async (): Promise<void> => {
       await sleep(clock, 8000, signal);
       if (signal.aborted || kind === 'silent') return;
@@ -48,6 +53,7 @@ export const createRunnerMac = (options: MacOptions, name: string) => {
         fetch: github.fetch,
         clock,
         as: { jit_config: jitConfig },
+        ...(version !== undefined && { version }),
         signal,
         work: async () => {
           guest.state = 'works';
@@ -80,7 +86,15 @@ export const createRunnerMac = (options: MacOptions, name: string) => {
     return {
       phase,
       containerStatuses: [container],
-      ...(busy && { conditions: [{ type: runnerBusyCondition, status: busy }] }),
+      ...(busy && {
+        conditions: [
+          {
+            type: runnerBusyCondition,
+            status: busy,
+            ...(guest.version !== undefined && { message: sayRunnerVersion(guest.version) }),
+          },
+        ],
+      }),
     };
   };
 

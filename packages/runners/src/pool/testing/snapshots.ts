@@ -34,6 +34,7 @@ export const warm = (name: string, facts: Partial<PodFacts> = {}): PodFacts => (
   retiredAt: undefined,
   isRetiredOffline: false,
   offlineSince: undefined,
+  runnerVersion: undefined,
   job: 'none',
   ...facts,
 });

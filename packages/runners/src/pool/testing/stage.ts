@@ -19,7 +19,7 @@ import {
   type Transport,
 } from '@tartan/kube';
 import { manualClock } from '@tartan/kube/clock';
-import { createGitHub } from '@tartan/sim-github';
+import { createGitHub, type RunnerRelease } from '@tartan/sim-github';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 import { usualLimits } from '../limits.ts';
 import type { Pod } from '../objects.ts';
@@ -41,19 +41,29 @@ const gatherMs = 30;
  * An embedded Kubernetes, a simulated GitHub and Macs, all on virtual time. What a scheduler and a garbage collector would do is played:
  * so a test knows when it happens.
  */
-export const setStage = async ({ macs: count = 2, slots = 2, random = Math.random } = {}) => {
-  const clock = manualClock();
+export const setStage = async ({
+  macs: count = 2,
+  slots = 2,
+  random = Math.random,
+  clock = manualClock(),
+  runnerReleases = [] as readonly RunnerRelease[],
+} = {}) => {
   const kubernetes = await createKubernetes({ clock, controllers: false });
   const user = { commonName: 'admin', organizations: ['system:masters'] };
   const transport = inProcessTransport(kubernetes.handle, { user });
   const client = createClient(transport, { clock });
-  const github = createGitHub({ clock, random, app: { privateKey: pem } });
+  const github = createGitHub({ clock, random, app: { privateKey: pem }, runnerReleases });
   await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
   for (const definition of definitions)
     if (definition.spec.names.kind === kindNames.runnerPool.kind)
       await client.create(customResourceDefinitions, definition);
 
-  const settings = { jobMs: 3 * minute, notices: true, guest: 'good' as 'good' | 'silent' | 'offline' };
+  const settings = {
+    jobMs: 3 * minute,
+    notices: true,
+    guest: 'good' as 'good' | 'silent' | 'offline',
+    version: undefined as string | undefined,
+  };
   const told: string[] = [];
   const errors: string[] = [];
   const killed: string[] = [];
@@ -69,6 +79,7 @@ export const setStage = async ({ macs: count = 2, slots = 2, random = Math.rando
         jobMs: () => settings.jobMs,
         notices: () => settings.notices,
         guest: () => settings.guest,
+        version: () => settings.version,
         killed: (pod) => killed.push(pod),
       },
       `mac-${macs.length + 1}`,

@@ -82,6 +82,7 @@ export const modelServer = (pool: ModelPool, onDelete: (pod: ModelPod) => void) 
         retiredAt: undefined,
         isRetiredOffline: false,
         offlineSince: undefined,
+        runnerVersion: undefined,
         job: 'unknown',
       };
       pods.set(uid, pod);
