@@ -75,6 +75,8 @@ export const annotations = {
   serverID: 'scaleway.tuist.dev/server-id',
   /** On MacHosts: the last machine that went away with the Mac reserved and not taken. Writing it makes a new version, no more. */
   reservationEnded: 'tuist.dev/reservation-ended',
+  /** On MacHosts, by a person: nothing is done to the Mac while it is there. Its value says why. */
+  abandon: 'tuist.dev/abandon',
   /** On Nodes that are cordoned for a roll, so that nobody else's cordon is taken away: the wanted summary. */
   cordonedForRoll: 'tuist.dev/cordoned-for-roll',
   /** On the Pod template of the Deployment that FleetSpread looks after. */

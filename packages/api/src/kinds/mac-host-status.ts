@@ -2,9 +2,20 @@ import { z } from 'zod';
 import { hostStates } from '../reasons/phases.ts';
 import { conditions, count, name, observedGeneration, optional, text, time } from '../schema/fields.ts';
 
+const image = z.object({
+  id: name('The id of the image at Scaleway.'),
+  name: text('Its name.'),
+});
+
 const wipe = z.object({
-  attempts: optional(count('How often it was asked for.')),
+  attempts: optional(
+    count('How often Scaleway was asked for it, or for the name that comes with it. Counted before the request.'),
+  ),
   requestedAt: optional(time('When it was asked for.')),
+  refusedAt: optional(time('When Scaleway refused the last request. Left out: it was accepted, or not answered.')),
+  refusal: optional(text('What Scaleway refused last, and why.', 1024)),
+  image: optional(image.describe('The image that was refused, so that it is not looked up for every attempt.')),
+  stuckAt: optional(time('Since when the Mac counts as one that cannot be wiped.')),
   reinstallingAt: optional(time('When Scaleway was first seen reinstalling. Without this nothing was wiped.')),
   readyAt: optional(time('When Scaleway was seen ready after that.')),
 });
@@ -31,6 +42,14 @@ export const macHostStatus = z
       count(
         'How many reinstalls were seen. Every install has an SSH host key of its own, pinned for that install only.',
       ),
+    ),
+    osRequested: optional(
+      z
+        .object({
+          family: text('The release family.', 63),
+          at: time('When.'),
+        })
+        .describe('The macOS that the last reinstall asked for.'),
     ),
     wipe: optional(wipe.describe('How far the wipe has come that the release asked for.')),
     retiredHostKeys: optional(

@@ -11,8 +11,8 @@ export const macHost = defineKind({
   status: macHostStatus,
   rules: [
     {
-      rule: "has(oldSelf.spec.consumerRef) || !has(self.spec.consumerRef) || !has(self.status) || !has(self.status.state) || !(self.status.state in ['releasing', 'quarantined'])",
-      message: 'only a Mac that is neither being released nor in quarantine can be claimed',
+      rule: "has(oldSelf.spec.consumerRef) || !has(self.spec.consumerRef) || !has(self.status) || !has(self.status.state) || !(self.status.state in ['releasing', 'quarantined', 'abandoned'])",
+      message: 'only a Mac that is neither being released, nor in quarantine, nor abandoned can be claimed',
     },
   ],
   columns: [

@@ -29,6 +29,11 @@ export const events = {
   AgentRollFailed: ['Warning', 'The Mac could not be rolled.'],
   ReleaseFailed: ['Warning', 'The Mac could not be given back. It is tried again.'],
   ReleaseSkipped: ['Warning', 'Nobody said which pool the Mac goes back to. It stays as it is, and costs money.'],
+  ReleasedNotWiped: [
+    'Warning',
+    'Scaleway does not wipe the Mac. The machine goes; the Mac stays in quarantine until it is wiped.',
+  ],
+  HostAbandoned: ['Warning', 'A person has abandoned the Mac. The machine goes, and the Mac is not wiped.'],
   DeleteFailed: ['Warning', 'Something that belongs to the machine could not be deleted. It is tried again.'],
 
   // A MacHost.
@@ -36,6 +41,8 @@ export const events = {
   NameRepaired: ['Normal', 'The name at Scaleway was not the one it should be.'],
   WipeRequested: ['Normal', 'Scaleway was asked to reinstall the Mac.'],
   ReturnedToPool: ['Normal', 'The Mac was wiped and can be claimed.'],
+  OtherOSWanted: ['Normal', 'The free Mac is reinstalled, since a machine waits for another macOS.'],
+  Abandoned: ['Warning', 'A person has abandoned the Mac. Nothing is done to it any more.'],
   Reclaimed: ['Normal', 'A Mac that no machine knows is put back into the pool.'],
   WipeFailed: ['Warning', 'The reinstall failed. It is tried again.'],
   OSPinUnavailable: ['Warning', 'Scaleway has no image of that release family; its default is installed.'],

@@ -35,7 +35,7 @@ export const macHostConditions = {
     reasons: {
       BootstrapsFailed: ['True', 'It could not be made ready, time and again.'],
       NotWiped: ['True', 'It came back with its old disk.'],
-      WipeFailed: ['True', 'Scaleway could not reinstall it.'],
+      WipeFailed: ['True', 'Scaleway has not reinstalled it for an hour or longer. It is tried again every two hours.'],
       NotQuarantined: ['False', 'It can be claimed.'],
     },
   },
@@ -51,6 +51,13 @@ export const macHostConditions = {
         'It bears the name of a claim that was never finished. It is put back when it is old enough.',
       ],
       Accounted: ['False', 'It is in a pool, or a machine holds it.'],
+    },
+  },
+  Abandoned: {
+    means: 'A person has told Tartan to leave the Mac alone. Not said of a Mac that never was.',
+    reasons: {
+      Abandoned: ['True', 'It has the annotation tuist.dev/abandon. It is not wiped, renamed, claimed or reclaimed.'],
+      NotAbandoned: ['False', 'The annotation was removed.'],
     },
   },
 } as const satisfies Record<string, ConditionWords>;

@@ -18,6 +18,7 @@ export const hostStateMeanings = {
   releasing: 'On its way back to the pool. Its disk may still be that of its last machine.',
   quarantined: 'It failed too often, or came back with its old disk. Nobody claims it until the time is over.',
   stranded: 'It is not in a pool and no machine knows it. It costs money and does nothing.',
+  abandoned: 'A person has set the annotation tuist.dev/abandon. Nothing is done to it until the annotation is removed.',
 } as const;
 
 export const releaseReasonMeanings = {
@@ -26,6 +27,7 @@ export const releaseReasonMeanings = {
   Stranded: 'The sweep found it without a machine.',
   NotWiped: 'It came back with its old disk.',
   Requested: 'A person asked for it.',
+  OtherOSWanted: 'It was free, and a machine waits for another release family of macOS.',
 } as const;
 
 const wordsOf = <Word extends string>(meanings: Readonly<Record<Word, string>>): [Word, ...Word[]] => {

@@ -1,3 +1,4 @@
+import { annotations } from '@tartan/api';
 import type { HostDecision } from '@tartan/provider/decisions';
 import type { Words } from './document.ts';
 
@@ -36,9 +37,22 @@ export const hostWords = (decision: HostDecision): Words | undefined => {
     case 'wipe done':
       return words('It is wiped: the old host key counts no more.', ['It gets a name of the pool.']);
     case 'quarantine':
-      return words('It could not be wiped time and again. It is tried all the same.', [], [decision.quarantine.reason]);
+      return words(
+        'It could not be wiped for an hour or longer. It is tried all the same, every two hours.',
+        ['Its machine, if it is being deleted, goes.'],
+        [
+          decision.quarantine?.reason ?? 'The condition Wiped says why.',
+          `To have it left alone: kubectl annotate machost ID ${annotations.abandon}=REASON`,
+        ],
+      );
     case 'return to pool':
       return words('It is wiped and bears the name of the pool: it is free to claim.');
+    case 'reinstall':
+      return words(`A machine waits for ${decision.family}, so it is wiped and reinstalled with that.`, [
+        'Then the machine claims it.',
+      ]);
+    case 'cordon':
+      return words(`It has no machine, and its agent lives: its Node ${decision.nodes.join(', ')} is cordoned.`);
     case 'reboot':
       return words('Scaleway is asked to restart it, once.', ['Its machine goes on when it is back.']);
   }

@@ -1,4 +1,4 @@
-import { type HostState, hostStateMeanings, releaseReasonMeanings, serverNames } from '@tartan/api';
+import { annotations, type HostState, hostStateMeanings, releaseReasonMeanings, serverNames } from '@tartan/api';
 import { getCondition, keyOf } from '@tartan/kube';
 import {
   decideHost,
@@ -57,9 +57,10 @@ const whereabouts: Readonly<Record<HostState, string>> = {
   releasing: 'on its way back to the pool',
   quarantined: 'in quarantine',
   stranded: 'stranded',
+  abandoned: 'abandoned',
 };
 
-const snapshotOf = (host: Host, { now, machines, hosts, told }: ExplainWorld): HostSnapshot => {
+const snapshotOf = (host: Host, { now, machines, hosts, nodes, told }: ExplainWorld): HostSnapshot => {
   const { metadata, spec, status } = host;
   const byKey = new Map(machines.map((machine) => [keyOf(machine.metadata), machine]));
   const seen = observeHost(
@@ -70,6 +71,7 @@ const snapshotOf = (host: Host, { now, machines, hosts, told }: ExplainWorld): H
       },
       machines: { get: (key) => byKey.get(key), list: () => [...machines] },
       macHosts: { get: () => undefined, list: () => [...hosts] },
+      nodes: { list: () => [...nodes] },
       defaultPoolPrefix: told.defaultPoolPrefix ?? serverNames.defaultPoolPrefix,
       clock: { now: () => now },
       random: () => 0,
@@ -97,7 +99,7 @@ const lastWord = ({ metadata, spec, status = {} }: Host): Server => ({
   createdAt: '',
 });
 
-const restWords = ({ spec, status }: Host, state: HostState | undefined, world: ExplainWorld): Words => {
+const restWords = ({ metadata, spec, status }: Host, state: HostState | undefined, world: ExplainWorld): Words => {
   const none = { next: [], remedies: [] };
   switch (state) {
     case 'pool':
@@ -129,6 +131,16 @@ const restWords = ({ spec, status }: Host, state: HostState | undefined, world: 
         remedies: [
           'The condition Wiped says how far it is. A reinstall takes 5 to 15 minutes; one that fails is asked for again.',
         ],
+      };
+    case 'abandoned':
+      return {
+        text: getCondition(status?.conditions, 'Abandoned')?.message ?? hostStateMeanings.abandoned,
+        next: [
+          spec.release
+            ? 'When the annotation is removed, the release goes on and the Mac is wiped.'
+            : 'When the annotation is removed, the Mac is judged by its name and its holder again.',
+        ],
+        remedies: [`To end that: kubectl annotate machost ${metadata.name} ${annotations.abandon}-`],
       };
     case 'stranded':
     case undefined:
@@ -207,11 +219,15 @@ const isThere = ({ spec }: Host, { machines }: ExplainWorld): boolean =>
 const wipeText = ({
   attempts = 1,
   requestedAt,
+  refusedAt,
+  stuckAt,
   reinstallingAt,
   readyAt,
 }: NonNullable<NonNullable<Host['status']>['wipe']>): string =>
   [
     `asked for ${attempts === 1 ? 'once' : `${attempts} times`}${requestedAt ? `, last at ${requestedAt}` : ''}`,
+    ...(refusedAt ? [`refused at ${refusedAt}`] : []),
+    ...(stuckAt ? [`stuck since ${stuckAt}`] : []),
     ...(reinstallingAt ? [`seen to begin at ${reinstallingAt}`] : ['not seen to begin']),
     ...(readyAt ? [`done at ${readyAt}`] : []),
   ].join(', ');

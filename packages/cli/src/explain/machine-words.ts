@@ -175,6 +175,9 @@ const farewells = {
   released: 'It is being deleted; its Mac is on its way back to the pool.',
   skipped: 'It is being deleted. Nobody said which pool its Mac goes back to, so the Mac stays as it is.',
   'host gone': 'It is being deleted; Scaleway does not know its Mac any more.',
+  'not wiped':
+    'It is being deleted. Scaleway does not wipe its Mac, so the machine goes and the Mac stays in quarantine until it is wiped.',
+  abandoned: 'It is being deleted. A person has abandoned its Mac, which stays as it is.',
 } as const;
 
 const rest = (drift: Drift, forMs: number, { fleet, pods }: MachineContext): Words => {

@@ -80,7 +80,7 @@ const podsOn = (node: Node | undefined, { pods }: Index): readonly Pod[] | undef
 
 const byKey = (a: Machine, b: Machine): number => (keyOf(a.metadata) < keyOf(b.metadata) ? -1 : 1);
 
-const states = ['pool', 'held', 'releasing', 'quarantined', 'stranded'];
+const states = ['pool', 'held', 'releasing', 'quarantined', 'stranded', 'abandoned'];
 const byState = ({ host: a }: Mac, { host: b }: Mac): number =>
   states.indexOf(a?.status?.state ?? '') - states.indexOf(b?.status?.state ?? '') ||
   ((a?.metadata.name ?? '') < (b?.metadata.name ?? '') ? -1 : 1);

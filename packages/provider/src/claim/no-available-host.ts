@@ -38,6 +38,7 @@ const situationOf = (wanted: Wanted, host: Host, obstacle: Obstacle | undefined,
     case 'going':
       return 'that Scaleway no longer has';
     case 'held':
+    case 'abandoned':
     case 'releasing':
     case 'quarantined':
       return obstacle;

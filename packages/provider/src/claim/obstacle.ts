@@ -1,6 +1,7 @@
 import type { MacHost } from '@tartan/api';
 import type { Live } from '@tartan/kube';
 import { matchesFamily } from '@tartan/scaleway';
+import { abandonedBecause } from '../mac-host/abandoned.ts';
 import type { Wanted } from './wanted.ts';
 
 /** Why a Mac is not for a machine: the first of these that holds. */
@@ -8,6 +9,8 @@ export type Obstacle =
   /** Its MacHost is being deleted. */
   | 'going'
   | 'held'
+  /** A person has told us to leave it alone. */
+  | 'abandoned'
   | 'releasing'
   | 'quarantined'
   | 'other zone'
@@ -33,6 +36,7 @@ export const obstacleTo = (wanted: Wanted, host: Host, now: number): Obstacle | 
   const { spec, status = {} } = host;
   if (host.metadata.deletionTimestamp !== undefined) return 'going';
   if (spec.consumerRef !== undefined) return isHeldBy(host, wanted.uid) ? undefined : 'held';
+  if (abandonedBecause(host) !== undefined || status.state === 'abandoned') return 'abandoned';
   if (spec.release !== undefined || status.state === 'releasing') return 'releasing';
   if (status.state === 'quarantined' || isQuarantined(status.quarantine?.until, now)) return 'quarantined';
   if (spec.zone !== wanted.zone) return 'other zone';

@@ -1,45 +1,57 @@
+import type { MacHostStatus } from '@tartan/api';
 import { again, type Outcome } from '@tartan/kube';
-import { type Image, newestImage, ScalewayError } from '@tartan/scaleway';
-import type { Trouble } from './conditions.ts';
+import { timestamp } from '@tartan/kube/clock';
+import { type Image, newestImage, osFamilyKey, ScalewayError } from '@tartan/scaleway';
 import type { Decision } from './decision.ts';
 import { guarded } from './guard.ts';
 import { noImage, quarantinedNow, wipeRequested } from './happenings.ts';
 import { look } from './observe.ts';
+import { familyToInstall } from './os-demand.ts';
 import { type Actor, type Pass, remember } from './pass.ts';
 import { isInDoubt } from './refusals.ts';
+import type { Wipe } from './snapshot.ts';
+import { refusedWipe, restMs } from './wipe.ts';
 
 /**
  * Asks for the reinstall.
  *
- * Flow: the image; the attempt written down; the call; a look. Guarantees: the attempt is in the status before the call, so whoever
- * comes after a crash waits and looks before asking again. A refusal takes the attempt back; a lost answer does not. The server bore
- * its releasing name when this was decided, a moment ago, and `spec.release` stands: no machine holds it (invariant 2).
+ * Flow: the attempt written down, with the macOS that is wanted now; the image; the call; a look. Guarantees: the attempt is in the status
+ * before the call, and stays there whatever Scaleway answers, so whoever comes after a crash or a refusal waits before asking again. The
+ * server bore its releasing name when this was decided, a moment ago, and `spec.release` stands: no machine holds it (invariant 2).
  */
 export const requestWipe = async (
   actor: Actor,
   pass: Pass,
-  { wipe, quarantine }: Extract<Decision, { kind: 'request wipe' }>,
+  { wipe: next, quarantine }: Extract<Decision, { kind: 'request wipe' }>,
 ): Promise<Outcome> => {
-  const { pool, events, log } = actor;
+  const { pool, events, log, clock } = actor;
   const { snapshot, signal } = pass;
-  const { id, spec, status, limits } = snapshot;
-  const image = await imageFor(actor, pass).catch(async (error: unknown) => {
-    if (error instanceof ScalewayError) await remember(actor, pass, status, troubleOf(error));
-    throw error;
-  });
-  const attempt = { ...status, wipe, ...(quarantine ? { quarantine } : {}) };
+  const { id, spec, status, limits, now } = snapshot;
+  const family = familyFor(actor, pass);
+  const wipe = family === status.osRequested?.family ? next : withoutImage(next);
+  const attempt: MacHostStatus = {
+    ...status,
+    wipe,
+    ...(quarantine ? { quarantine } : {}),
+    ...(family ? { osRequested: { family, at: wipe.requestedAt ?? timestamp(now) } } : {}),
+  };
   const host = await remember(actor, pass, attempt);
   const remembered: Pass = { ...pass, host, snapshot: { ...snapshot, status: attempt } };
+  let image = wipe.image;
+  let isAsked = false;
   try {
+    image ??= await imageFor(actor, pass, family);
+    isAsked = true;
     const made = await guarded(actor, host, signal, (options) => pool.reinstall(spec.zone, id, image?.id, options));
     if (made === 'changed') return again(limits.pollMs);
   } catch (error) {
     if (!(error instanceof ScalewayError)) throw error;
-    if (!isAccepted(error) && !isInDoubt(error)) {
-      await remember(actor, remembered, status, troubleOf(error));
-      throw error;
-    }
-    log.warn('Whether Scaleway reinstalls a Mac is to be seen', { server: id, error });
+    const isRefused = !isAsked || !(isAccepted(error) || isInDoubt(error));
+    const known = image && !isAboutTheRequest(error) ? { ...wipe, image: { id: image.id, name: image.name } } : withoutImage(wipe);
+    const after = isRefused ? refusedWipe(known, error.message, clock.now()) : known;
+    await remember(actor, remembered, { ...attempt, wipe: after });
+    log.warn('Scaleway did not reinstall a Mac', { server: id, attempt: wipe.attempts, refused: isRefused, error });
+    if (isRefused) return again(restMs(after, clock.now(), limits));
   }
   log.info('Asked Scaleway to reinstall a Mac', { server: id, attempt: wipe.attempts, image: image?.name });
   events.event(host, wipeRequested(wipe, image?.name));
@@ -48,18 +60,35 @@ export const requestWipe = async (
   return again(0);
 };
 
-const troubleOf = ({ message }: ScalewayError): Trouble => ({ during: 'wipe', message });
+/** By what machines wait for at this moment. */
+const familyFor = ({ machines, macHosts, defaultPoolPrefix, clock }: Actor, { host }: Pass): string | undefined => {
+  const { release } = host.spec;
+  if (!release) return undefined;
+  const demand = { machines: machines.list(), hosts: macHosts.list(), defaultPoolPrefix, now: clock.now() };
+  const family = familyToInstall(host, release, demand);
+  return family && osFamilyKey(family);
+};
+
+const withoutImage = ({ image: _, ...wipe }: Wipe): Wipe => wipe;
+
+/** The image may be the reason: Scaleway retires them without notice (I-28). It is looked up again. */
+const isAboutTheRequest = ({ kind }: ScalewayError): boolean => kind === 'invalid' || kind === 'not found';
 
 /** Somebody was faster. Any other state, such as `rebooting`, comes back with the old disk (G-02). */
 const isAccepted = ({ kind, state }: ScalewayError): boolean => kind === 'transient state' && state === 'reinstalling';
 
-/** Read anew each time: Scaleway retires images without notice (I-28). */
-const imageFor = async ({ pool, events }: Actor, { host, snapshot, signal }: Pass): Promise<Image | undefined> => {
+/** A machine that waits for a family that Scaleway does not have must not keep the Mac from getting its own. */
+const imageFor = async (
+  { pool, events }: Actor,
+  { host, snapshot, signal }: Pass,
+  family: string | undefined,
+): Promise<Image | undefined> => {
   const { spec, server } = snapshot;
-  const family = spec.release?.family;
+  const own = spec.release?.family;
   if (!family || server.kind !== 'seen') return undefined;
   const { type } = server.server;
-  const image = newestImage(await pool.listImages(spec.zone, type, { signal }), family);
+  const images = await pool.listImages(spec.zone, type, { signal });
+  const image = newestImage(images, family);
   if (!image) events.event(host, noImage(family, type));
-  return image;
+  return image ?? (own ? newestImage(images, own) : undefined);
 };

@@ -2,12 +2,14 @@ import { macHost } from '@tartan/api';
 import { again, type Outcome, settled } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import { ScalewayError } from '@tartan/scaleway';
-import { requestWipe } from './act-wipe.ts';
+import { cordon } from './act-cordon.ts';
 import { reboot } from './act-reboot.ts';
+import { reinstall } from './act-reinstall.ts';
+import { requestWipe } from './act-wipe.ts';
 import type { Decision } from './decision.ts';
 import { forgetNodes } from './forget-nodes.ts';
 import { guarded } from './guard.ts';
-import { quarantinedNow, renamedForHolder, returnedToPool } from './happenings.ts';
+import { cannotBeWiped, renamedForHolder, returnedToPool } from './happenings.ts';
 import { look } from './observe.ts';
 import { type Actor, type Pass, remember } from './pass.ts';
 import { isPoolName } from './server-name.ts';
@@ -46,13 +48,17 @@ export const act = async (actor: Actor, pass: Pass, decision: Act): Promise<Outc
       return again(snapshot.limits.pollMs);
     }
     case 'quarantine': {
-      const { quarantine } = decision;
-      const written = await remember(actor, pass, { ...status, state: 'quarantined', quarantine });
-      actor.events.event(written, quarantinedNow(quarantine));
+      const { wipe, quarantine } = decision;
+      const written = await remember(actor, pass, { ...status, wipe, ...(quarantine && { quarantine }) });
+      actor.events.event(written, cannotBeWiped(wipe, status.serverStatus));
       return again(snapshot.limits.pollMs);
     }
     case 'return to pool':
       return returnToPool(actor, pass);
+    case 'reinstall':
+      return reinstall(actor, pass, decision);
+    case 'cordon':
+      return cordon(actor, pass, decision.nodes);
     case 'reboot':
       return reboot(actor, pass);
     case 'report':

@@ -1,14 +1,14 @@
-import { type ConditionReason, type ConditionType, say } from '@tartan/api';
+import { annotations, type ConditionReason, type ConditionType, say } from '@tartan/api';
 import { type ConditionUpdate, getCondition } from '@tartan/kube';
 import type { StrandedHost, StrandedVerdict } from '../sweep/verdict.ts';
 import { promisedPoolName } from './server-name.ts';
-import type { Snapshot } from './snapshot.ts';
-import { hasFailedToBeWiped, quarantineLeftMs, stateOf } from './state.ts';
-import { wipeOf } from './wipe.ts';
+import type { Release, Snapshot, Wipe } from './snapshot.ts';
+import { quarantineLeftMs, stateOf } from './state.ts';
+import { attemptsOf, stuckMessage, wipeOf } from './wipe.ts';
 
 /** What Scaleway refused or did not answer in this pass, in words. */
 export interface Trouble {
-  readonly during: 'look' | 'rename' | 'wipe';
+  readonly during: 'look' | 'rename';
   readonly message: string;
 }
 
@@ -32,9 +32,10 @@ export const conditionsOf = (
   [
     listed(snapshot, trouble),
     named(snapshot, trouble),
-    wiped(snapshot, trouble),
+    wiped(snapshot),
     quarantined(snapshot),
     stranded(snapshot, judge),
+    abandoned(snapshot),
   ].filter((said) => said !== undefined);
 
 const listed = ({ server }: Snapshot, trouble: Trouble | undefined): Said => {
@@ -58,9 +59,12 @@ const named = (snapshot: Snapshot, trouble: Trouble | undefined): Said => {
   if (spec.release) {
     const isWiped = wipeOf(spec.release, status)?.readyAt !== undefined;
     const isRight = !isWiped && promisedPoolName(name, spec.release.poolPrefix) !== undefined;
+    const { refusedAt, refusal } = wipeOf(spec.release, status) ?? {};
+    if (!isRight && refusedAt !== undefined) return sayOf('Named', 'RenameRefused', refusal);
     return sayOf('Named', isRight ? 'NameMatches' : 'RenamePending');
   }
-  if (!spec.consumerRef) return stateOf(snapshot) === 'stranded' ? undefined : sayOf('Named', 'NameMatches');
+  if (!spec.consumerRef)
+    return ['stranded', 'abandoned'].includes(stateOf(snapshot) ?? '') ? undefined : sayOf('Named', 'NameMatches');
   if (name === spec.consumerRef.name) return sayOf('Named', 'NameMatches');
   if (holder.kind === 'alive' && holder.type !== type) {
     const message = `The machine asks for a Mac of type ${holder.type} and this one is ${type}, so it is not given its name. Delete the Machine, or mend its template.`;
@@ -70,14 +74,14 @@ const named = (snapshot: Snapshot, trouble: Trouble | undefined): Said => {
   return sayOf('Named', 'RenamePending', `Scaleway says that it is ${doing}. It is renamed when it is ready.`);
 };
 
-const wiped = (snapshot: Snapshot, trouble: Trouble | undefined): Said => {
+const wiped = (snapshot: Snapshot): Said => {
   const { spec, status, server } = snapshot;
-  if (trouble?.during === 'wipe') return sayOf('Wiped', 'WipeFailed', trouble.message);
   if (spec.release) {
     const wipe = wipeOf(spec.release, status);
-    if (wipe === undefined) return sayOf('Wiped', spec.release.reason === 'NotWiped' ? 'NotWiped' : 'InUse');
+    if (attemptsOf(wipe) === 0 || wipe === undefined) return sayOf('Wiped', beforeWipe[spec.release.reason]);
     if (wipe.readyAt !== undefined) return sayOf('Wiped', 'Wiped');
-    if (wipe.reinstallingAt === undefined) return sayOf('Wiped', 'WipeRequested');
+    if (wipe.reinstallingAt === undefined)
+      return wipe.refusal === undefined ? sayOf('Wiped', 'WipeRequested') : sayOf('Wiped', 'WipeFailed', refused(wipe));
     return sayOf('Wiped', server.kind === 'seen' && server.server.status === 'error' ? 'WipeFailed' : 'Reinstalling');
   }
   if (spec.consumerRef) return sayOf('Wiped', 'InUse');
@@ -90,18 +94,38 @@ const wiped = (snapshot: Snapshot, trouble: Trouble | undefined): Said => {
     case 'stranded':
       return sayOf('Wiped', 'NotSeen');
     case 'releasing':
+    case 'abandoned':
     case undefined:
       return undefined;
   }
 };
 
+const beforeWipe: Readonly<Record<Release['reason'], ConditionReason<'MacHost', 'Wiped'>>> = {
+  MachineDeleted: 'InUse',
+  BootstrapExhausted: 'InUse',
+  Stranded: 'InUse',
+  Requested: 'InUse',
+  NotWiped: 'NotWiped',
+  OtherOSWanted: 'WipeRequested',
+};
+
+const refused = (wipe: Wipe): string => {
+  const times = attemptsOf(wipe);
+  return `${wipe.refusal} It was asked for ${times === 1 ? 'once' : `${times} times`}, and is asked for again.`;
+};
+
 const quarantined = (snapshot: Snapshot): Said => {
   const { spec, status, now } = snapshot;
+  const wipe = spec.release && wipeOf(spec.release, status);
+  if (wipe?.stuckAt !== undefined) {
+    const { server } = snapshot;
+    const doing = server.kind === 'seen' ? server.server.status : (status.serverStatus ?? 'unknown');
+    return sayOf('Quarantined', 'WipeFailed', stuckMessage(wipe, doing));
+  }
   if (status.quarantine === undefined || !(quarantineLeftMs(status, now) > 0))
     return sayOf('Quarantined', 'NotQuarantined');
   const { count, reason, until } = status.quarantine;
   const message = `${reason} Nobody claims it before ${until}. (Number ${count} of its quarantines.)`;
-  if (hasFailedToBeWiped(snapshot)) return sayOf('Quarantined', 'WipeFailed', message);
   if (spec.release?.reason === 'NotWiped') return sayOf('Quarantined', 'NotWiped', message);
   if (spec.release?.reason === 'BootstrapExhausted') return sayOf('Quarantined', 'BootstrapsFailed', message);
   // The release that said why is over.
@@ -113,6 +137,7 @@ const stranded = (snapshot: Snapshot, judge: JudgeStranded): Said => {
   const { spec, status, server, now } = snapshot;
   const state = stateOf(snapshot);
   if (state === undefined) return undefined;
+  if (state === 'abandoned') return sayOf('Stranded', 'Accounted', 'A person has abandoned it. The sweep leaves it alone.');
   if (state !== 'stranded') return sayOf('Stranded', 'Accounted');
   const since = status.state === 'stranded' && status.since !== undefined ? Date.parse(status.since) : undefined;
   const { reason, message } = judge(
@@ -125,4 +150,15 @@ const stranded = (snapshot: Snapshot, judge: JudgeStranded): Said => {
     now,
   );
   return sayOf('Stranded', reason, message);
+};
+
+/** Nothing is said of a Mac that never was. */
+const abandoned = ({ abandoned: reason, status }: Snapshot): Said => {
+  if (reason !== undefined)
+    return sayOf(
+      'Abandoned',
+      'Abandoned',
+      `A person has abandoned it (${reason}). It is not wiped, renamed, claimed or reclaimed, and Scaleway bills it. To end that, remove the annotation ${annotations.abandon}.`,
+    );
+  return getCondition(status.conditions, 'Abandoned') ? sayOf('Abandoned', 'NotAbandoned') : undefined;
 };

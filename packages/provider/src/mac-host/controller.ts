@@ -6,6 +6,7 @@ import {
   createController,
   createWorkQueue,
   isKubeError,
+  type nodes,
   NotLeadingError,
   type Outcome,
   type Reconcile,
@@ -20,11 +21,13 @@ import { type Limits, usualLimits } from './limits.ts';
 import { findHolder, look, observe } from './observe.ts';
 import { type Actor, type Pass, remember } from './pass.ts';
 import { createRefusals, type Refusals } from './refusals.ts';
-import { hostsOfMachines, hostsOfSightings, hostsThemselves } from './sources.ts';
+import { hostsOfMachines, hostsOfNodes, hostsOfSightings, hostsThemselves } from './sources.ts';
+import { refusedName, restMs } from './wipe.ts';
 
 export interface MacHostOptions extends Omit<Actor, 'limits'> {
   readonly macHosts: WatchCache<MacHost>;
   readonly machines: WatchCache<ScalewayAppleSiliconMachine>;
+  readonly nodes: WatchCache<NonNullable<(typeof nodes)['ofType']>>;
   readonly metrics?: ControllerOptions['metrics'];
   /** Macs at the same time. 4 unless told. */
   readonly workers?: number;
@@ -38,7 +41,8 @@ const backoff = { baseMs: 5000, maxMs: 5 * 60_000 };
 /**
  * Makes of every Mac at Scaleway what its MacHost says: held under its holder's name, or wiped and back in a pool. The only one that
  * renames, reinstalls and restarts servers (architecture, decision 4).
- * Needs: get, list, watch, patch, delete of machosts, patch of machosts/status; get, list, watch of scalewayapplesiliconmachines.
+ * Needs: get, list, watch, patch, delete of machosts, patch of machosts/status; get, list, watch of scalewayapplesiliconmachines; list,
+ * watch, patch, delete of nodes.
  */
 export const createMacHostController = (options: MacHostOptions): Controller => {
   const { macHosts, clock, log, metrics, workers = 4 } = options;
@@ -66,7 +70,7 @@ export const createMacHostController = (options: MacHostOptions): Controller => 
   return createController({
     name: 'mac-host',
     reconcile,
-    sources: [hostsThemselves(options), hostsOfSightings(options), hostsOfMachines(options)],
+    sources: [hostsThemselves(options), hostsOfSightings(options), hostsOfMachines(options), hostsOfNodes(options)],
     clock,
     log,
     workers,
@@ -102,8 +106,14 @@ const lookAfter = async (actor: Actor, refusals: Refusals, first: Pass): Promise
     } catch (error) {
       if (!(error instanceof ScalewayError)) throw error;
       actor.log.warn('Scaleway did not do what a Mac needs', { server: id, decision: decision.kind, error });
+      if (decision.kind === 'rename' && spec.release) {
+        const now = actor.clock.now();
+        const counted = refusedName({ ...snapshot, now }, spec.release, error.message);
+        await remember(actor, pass, counted);
+        return again(counted.wipe ? restMs(counted.wipe, now, actor.limits) : actor.limits.pollMs);
+      }
       const afterMs = refusals.refused(id, generation, error);
-      // What became of a wipe or a restart has been written down where its attempt was.
+      // What became of a restart has been written down where its attempt was.
       if (decision.kind === 'look' || decision.kind === 'rename')
         await remember(actor, pass, undefined, { during: decision.kind, message: error.message });
       return again(afterMs);
@@ -111,4 +121,4 @@ const lookAfter = async (actor: Actor, refusals: Refusals, first: Pass): Promise
   }
 };
 
-const asksScaleway: ReadonlySet<Decision['kind']> = new Set(['look', 'rename', 'request wipe', 'reboot']);
+const asksScaleway: ReadonlySet<Decision['kind']> = new Set(['look', 'rename', 'reinstall', 'reboot']);

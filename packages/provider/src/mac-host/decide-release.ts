@@ -1,11 +1,15 @@
 import type { Decision } from './decision.ts';
 import { isPoolName, promisedPoolName, releasingName } from './server-name.ts';
 import type { Release, Seen, Snapshot, Wipe } from './snapshot.ts';
-import { attemptsOf, blameOf, nextQuarantine, nextWipe, pauseAfter, wipeOf } from './wipe.ts';
+import { attemptsOf, nextWipe, quarantineFor, restMs, stuck, wipeOf } from './wipe.ts';
 
 /**
  * The way back: releasing name → reinstall asked for → seen reinstalling → seen ready → pool name → no more release. In doubt it is
  * wiped again, which is harmless before the pool name (G-01). Whatever is concluded is concluded from a fresh look.
+ *
+ * What Scaleway refuses or does not do is counted in `status.wipe`, asked for again after 2, 4, 8, … minutes, and after
+ * `wipesBeforeQuarantine` attempts and an hour every two hours, by a Mac that says `quarantined`. While it waits nobody asks Scaleway
+ * for anything: the list of the zone tells when something changes.
  */
 export const decideRelease = (snapshot: Snapshot, release: Release, seen: Seen): Decision => {
   const { status, suffix } = snapshot;
@@ -13,16 +17,12 @@ export const decideRelease = (snapshot: Snapshot, release: Release, seen: Seen):
   const wipe = wipeOf(release, status);
   const promised = promisedPoolName(name, release.poolPrefix);
   if (wipe?.readyAt) {
-    if (!seen.fresh) return { kind: 'look' };
-    if (isPoolName(name, release.poolPrefix)) return { kind: 'return to pool' };
-    return { kind: 'rename', to: promised ?? `${release.poolPrefix}${suffix}`, why: 'wiped' };
+    if (seen.fresh && isPoolName(name, release.poolPrefix)) return { kind: 'return to pool' };
+    return renameTo(snapshot, release, seen, promised ?? `${release.poolPrefix}${suffix}`, 'wiped');
   }
-  if (promised === undefined) {
-    if (!seen.fresh) return { kind: 'look' };
-    return { kind: 'rename', to: releasingName(`${release.poolPrefix}${suffix}`), why: 'releasing' };
-  }
-  if (wipe === undefined) return decideFirstWipe(snapshot, release, seen);
-  return wipe.reinstallingAt === undefined
+  if (promised === undefined)
+    return renameTo(snapshot, release, seen, releasingName(`${release.poolPrefix}${suffix}`), 'releasing');
+  return wipe?.reinstallingAt === undefined
     ? awaitBeginning(snapshot, release, seen, wipe)
     : awaitEnd(snapshot, release, seen, wipe);
 };
@@ -38,60 +38,88 @@ const busyStates: ReadonlySet<string> = new Set([
   'busy',
 ]);
 
-const decideFirstWipe = (snapshot: Snapshot, release: Release, seen: Seen): Decision => {
-  if (!seen.fresh) return lookOnceInAWhile(snapshot, seen, busyStates.has(seen.server.status));
-  return busyStates.has(seen.server.status) ? poll(snapshot) : requestWipe(snapshot, release, undefined);
+const renameTo = (
+  snapshot: Snapshot,
+  release: Release,
+  seen: Seen,
+  to: string,
+  why: 'releasing' | 'wiped',
+): Decision => {
+  const wipe = wipeOf(release, snapshot.status);
+  const isVerdict = isToBeQuarantined(snapshot, release, wipe);
+  const leftMs = wipe?.refusedAt === undefined ? 0 : restMs(wipe, snapshot.now, snapshot.limits);
+  // The name may have become right by itself: somebody else has set it.
+  const isListedRight = why === 'wiped' && isPoolName(seen.server.name, release.poolPrefix);
+  if (leftMs > 0 && !isVerdict && !isListedRight) return wait(snapshot, leftMs);
+  if (!seen.fresh) return { kind: 'look' };
+  return isVerdict && leftMs > 0 ? quarantine(snapshot, release, seen) : { kind: 'rename', to, why };
 };
 
-/** Asked for, and not seen to begin. The answer may have been lost, or the request, or this process was away for all of it. */
-const awaitBeginning = (snapshot: Snapshot, release: Release, seen: Seen, wipe: Wipe): Decision => {
-  const { now, limits } = snapshot;
+/** Not asked for yet; or asked for, and not seen to begin. The answer may have been lost, or the request, or this process was away. */
+const awaitBeginning = (snapshot: Snapshot, release: Release, seen: Seen, wipe: Wipe | undefined): Decision => {
   const { status } = seen.server;
-  if (!seen.fresh) return lookOnceInAWhile(snapshot, seen, status !== 'reinstalling');
-  if (status === 'reinstalling') return { kind: 'wipe begun' };
-  const leftMs = Date.parse(wipe.requestedAt ?? '') + pauseAfter(attemptsOf(wipe), limits.acceptMs, limits) - now;
+  const attempts = attemptsOf(wipe);
+  if (status === 'reinstalling' && attempts > 0) return seen.fresh ? { kind: 'wipe begun' } : { kind: 'look' };
+  const leftMs = wipe === undefined ? 0 : restMs(wipe, snapshot.now, snapshot.limits);
+  const isRefused = wipe?.refusedAt !== undefined;
+  if (leftMs > 0 && !(isRefused && isToBeQuarantined(snapshot, release, wipe))) {
+    // It is seen to begin soon, if at all. Later attempts, and refused ones, leave it to the list of the zone to tell.
+    if (isRefused || attempts > 1) return wait(snapshot, leftMs);
+    return seen.fresh ? wait(snapshot, snapshot.limits.pollMs) : lookOnceIn(snapshot, seen, snapshot.limits.pollMs);
+  }
   // A state such as `rebooting` is no wipe, whatever it was that Scaleway answered (G-02).
-  if (leftMs > 0 || busyStates.has(status)) return poll(snapshot);
-  return wipeAgain(snapshot, release, wipe);
+  if (busyStates.has(status)) return awaitRest(snapshot, release, seen, Date.parse(release.requestedAt));
+  if (!seen.fresh) return { kind: 'look' };
+  return wipeAgain(snapshot, release, seen, wipe);
 };
 
 const awaitEnd = (snapshot: Snapshot, release: Release, seen: Seen, wipe: Wipe): Decision => {
-  const { now, limits } = snapshot;
   const { status } = seen.server;
-  if (!seen.fresh) return lookOnceInAWhile(snapshot, seen, status === 'reinstalling' || status === 'error');
-  if (status === 'ready') return { kind: 'wipe done' };
-  if (status !== 'error') return poll(snapshot);
-  const leftMs = Date.parse(wipe.requestedAt ?? '') + pauseAfter(attemptsOf(wipe), limits.retryMs, limits) - now;
-  if (leftMs > 0 && !isToBeQuarantined(snapshot, wipe))
-    return { kind: 'report', againMs: Math.min(leftMs, limits.reportMs) };
-  return wipeAgain(snapshot, release, wipe);
+  if (status === 'ready') return seen.fresh ? { kind: 'wipe done' } : { kind: 'look' };
+  if (status !== 'error') return awaitRest(snapshot, release, seen, Date.parse(wipe.reinstallingAt ?? ''));
+  const leftMs = restMs(wipe, snapshot.now, snapshot.limits);
+  if (leftMs > 0 && !isToBeQuarantined(snapshot, release, wipe)) return wait(snapshot, leftMs);
+  return seen.fresh ? wipeAgain(snapshot, release, seen, wipe) : { kind: 'look' };
 };
 
-const isToBeQuarantined = ({ status, limits }: Snapshot, wipe: Wipe): boolean =>
-  attemptsOf(wipe) >= limits.wipesBeforeQuarantine && status.state !== 'quarantined';
+/** Scaleway is at work on it, `since` some time. That ends as a rule; a server that hangs is looked at seldom, and said to be stuck. */
+const awaitRest = (snapshot: Snapshot, release: Release, seen: Seen, since: number): Decision => {
+  const { now, limits, status } = snapshot;
+  const isLong = now - since >= limits.stuckMs;
+  const everyMs = isLong ? limits.reportMs : limits.pollMs;
+  if (!seen.fresh) return lookOnceIn(snapshot, seen, everyMs);
+  if (isLong && wipeOf(release, status)?.stuckAt === undefined) return quarantine(snapshot, release, seen);
+  return wait(snapshot, everyMs);
+};
 
-const wipeAgain = (snapshot: Snapshot, release: Release, wipe: Wipe): Decision => {
+/** Three attempts are no verdict on a Mac while Scaleway has a bad hour; nor is an hour in which nobody tried. */
+const isToBeQuarantined = ({ now, limits }: Snapshot, release: Release, wipe: Wipe | undefined): boolean =>
+  wipe?.stuckAt === undefined &&
+  attemptsOf(wipe) >= limits.wipesBeforeQuarantine &&
+  now - Date.parse(release.requestedAt) >= limits.stuckMs;
+
+const wipeAgain = (snapshot: Snapshot, release: Release, seen: Seen, wipe: Wipe | undefined): Decision => {
   const { status, now, limits } = snapshot;
-  if (!isToBeQuarantined(snapshot, wipe)) return requestWipe(snapshot, release, wipe);
-  const reason = `Scaleway was asked ${attemptsOf(wipe)} times to reinstall it and did not get it done. Ask its support to look at the server.`;
-  return { kind: 'quarantine', quarantine: nextQuarantine(status.quarantine, reason, now, limits) };
-};
-
-const requestWipe = ({ status, now, limits }: Snapshot, release: Release, wipe: Wipe | undefined): Decision => {
-  const blame = wipe === undefined ? blameOf(release) : undefined;
+  if (isToBeQuarantined(snapshot, release, wipe)) return quarantine(snapshot, release, seen);
   return {
     kind: 'request wipe',
     wipe: nextWipe(release, wipe, now),
-    quarantine: blame === undefined ? undefined : nextQuarantine(status.quarantine, blame, now, limits),
+    quarantine: quarantineFor(release, wipe, status, now, limits),
   };
 };
 
-const poll = ({ limits }: Snapshot): Decision => ({ kind: 'report', againMs: limits.pollMs });
+const quarantine = (snapshot: Snapshot, release: Release, { server }: Seen): Decision => ({
+  kind: 'quarantine',
+  ...stuck(snapshot, release, server.status),
+});
+
+const wait = ({ limits }: Snapshot, forMs: number): Decision => ({
+  kind: 'report',
+  againMs: Math.min(forMs, limits.reportMs),
+});
 
 /** Nothing new was heard, and the last time was not long ago: no need to ask. */
-const lookOnceInAWhile = ({ now, limits }: Snapshot, { at }: Seen, isOldNews: boolean): Decision => {
+const lookOnceIn = ({ now }: Snapshot, { at }: Seen, everyMs: number): Decision => {
   const ageMs = now - at;
-  return isOldNews && ageMs >= 0 && ageMs < limits.pollMs
-    ? { kind: 'report', againMs: limits.pollMs - ageMs }
-    : { kind: 'look' };
+  return ageMs >= 0 && ageMs < everyMs ? { kind: 'report', againMs: everyMs - ageMs } : { kind: 'look' };
 };

@@ -45,6 +45,9 @@ const snapshotOf = ({ spec, ...facts }: Facts): Snapshot => ({
   holder: { kind: 'none' },
   claimants: [],
   poolPrefixes: new Set(['tuist-pool-']),
+  abandoned: undefined,
+  openNodes: [],
+  otherOS: undefined,
   suffix: 'abcdef01',
   now,
   limits: usualLimits,
@@ -71,6 +74,10 @@ const brief = (decision: Decision): string => {
       return `rename to ${decision.to}`;
     case 'request wipe':
       return `request wipe ${decision.wipe.attempts}${decision.quarantine ? ' and quarantine' : ''}`;
+    case 'reinstall':
+      return `reinstall with ${decision.family}`;
+    case 'cordon':
+      return `cordon ${decision.nodes.join()}`;
     case 'report':
       return decision.againMs === undefined ? 'report' : `report, again in ${decision.againMs / 1000} s`;
     case 'look':
@@ -167,10 +174,14 @@ const table: [string, Facts, string][] = [
   ['it failed its bootstraps', back({}, { reason: 'BootstrapExhausted' }), 'request wipe 1 and quarantine'],
   ['it was not wiped', back({}, { reason: 'NotWiped' }), 'request wipe 1 and quarantine'],
   ['broken already', back({ server: seen({ ...releasing, status: 'error' }) }), 'request wipe 1'],
-  ['busy', back({ server: seen({ ...releasing, status: 'rebooting' }) }), 'report, again in 10 s'],
+  [
+    'busy',
+    back({ server: seen({ ...releasing, status: 'rebooting' }) }, { requestedAt: at(-59 * minute) }),
+    'report, again in 10 s',
+  ],
   [
     'reinstalled by somebody else',
-    back({ server: seen({ ...releasing, status: 'reinstalling' }) }),
+    back({ server: seen({ ...releasing, status: 'reinstalling' }) }, { requestedAt: at(-59 * minute) }),
     'report, again in 10 s',
   ],
   ['asked for', back({ status: wipe() }), 'report, again in 10 s'],
@@ -190,18 +201,92 @@ const table: [string, Facts, string][] = [
   [
     'asked for again and not seen',
     back({ status: wipe({ attempts: 2, requestedAt: at(-2 * minute) }) }),
-    'report, again in 10 s',
+    'report, again in 120 s',
   ],
   [
     'asked for, not seen, and rebooting (G-02)',
-    back({ status: wipe({ requestedAt: at(-2 * minute) }), server: seen({ ...releasing, status: 'rebooting' }) }),
+    back(
+      { status: wipe({ requestedAt: at(-2 * minute) }), server: seen({ ...releasing, status: 'rebooting' }) },
+      { requestedAt: at(-9 * minute) },
+    ),
     'report, again in 10 s',
   ],
   ['not seen for the third time', back({ status: wipe({ attempts: 3, requestedAt: at(-60 * minute) }) }), 'quarantine'],
   [
-    'not seen for the third time, and said so',
-    back({ status: { ...wipe({ attempts: 3, requestedAt: at(-60 * minute) }), state: 'quarantined' } }),
+    'not seen for the third time, within an hour of the release',
+    back({ status: wipe({ attempts: 3, requestedAt: at(-20 * minute) }) }, { requestedAt: at(-40 * minute) }),
     'request wipe 4',
+  ],
+  [
+    'not seen for the third time, and said so',
+    back({ status: wipe({ attempts: 3, requestedAt: at(-60 * minute), stuckAt: at(-50 * minute) }) }),
+    'report, again in 300 s',
+  ],
+  [
+    'stuck, and two hours have passed',
+    back(
+      { status: wipe({ attempts: 7, requestedAt: at(-120 * minute), stuckAt: at(-500 * minute) }) },
+      { requestedAt: at(-600 * minute) },
+    ),
+    'request wipe 8',
+  ],
+  ['refused', back({ status: wipe({ refusedAt: at(-minute) }) }), 'report, again in 60 s'],
+  [
+    'refused, seen in an old list: nobody asks',
+    back({ status: wipe({ refusedAt: at(-minute) }), server: listed(releasing, 30_000) }),
+    'report, again in 60 s',
+  ],
+  ['refused a while ago', back({ status: wipe({ refusedAt: at(-2 * minute) }) }), 'request wipe 2'],
+  [
+    'refused for the third time, an hour after the release',
+    back({ status: wipe({ attempts: 3, requestedAt: at(-minute), refusedAt: at(-minute) }) }),
+    'quarantine',
+  ],
+  [
+    'refused for the third time, an hour after the release, seen in a list',
+    back({
+      status: wipe({ attempts: 3, requestedAt: at(-minute), refusedAt: at(-minute) }),
+      server: listed(releasing),
+    }),
+    'look',
+  ],
+  [
+    'refused, and somebody else has it reinstalled',
+    back({ status: wipe({ refusedAt: at(-minute) }), server: seen({ ...releasing, status: 'reinstalling' }) }),
+    'wipe begun',
+  ],
+  [
+    'the releasing name was refused',
+    back({ status: wipe({ refusedAt: at(-minute) }), server: seen({ name: 'mac-1' }) }),
+    'report, again in 60 s',
+  ],
+  [
+    'the releasing name was refused a while ago',
+    back({ status: wipe({ refusedAt: at(-2 * minute) }), server: seen({ name: 'mac-1' }) }),
+    'rename to tuist-releasing-tuist-pool-abcdef01',
+  ],
+  [
+    'the releasing name was refused for the third time, an hour after the release',
+    back({ status: wipe({ attempts: 3, refusedAt: at(-minute) }), server: seen({ name: 'mac-1' }) }),
+    'quarantine',
+  ],
+  [
+    'busy for an hour',
+    back({ server: seen({ ...releasing, status: 'updating' }) }, { requestedAt: at(-60 * minute) }),
+    'quarantine',
+  ],
+  [
+    'busy for long, and said so',
+    back({
+      status: wipe({ attempts: 0, stuckAt: at(-minute) }),
+      server: seen({ ...releasing, status: 'updating' }),
+    }),
+    'report, again in 300 s',
+  ],
+  [
+    'was busy for long, and is no more',
+    back({ status: wipe({ attempts: 0, stuckAt: at(-minute) }) }),
+    'request wipe 1',
   ],
   [
     'a wipe of an earlier release',
@@ -233,7 +318,25 @@ const table: [string, Facts, string][] = [
     }),
     'quarantine',
   ],
+  [
+    'reinstalling for an hour',
+    back({
+      status: wipe({ requestedAt: at(-60 * minute), reinstallingAt: at(-60 * minute) }),
+      server: seen({ ...releasing, status: 'reinstalling' }),
+    }),
+    'quarantine',
+  ],
   ['wiped', back({ status: wipe({ readyAt: at(0) }) }), 'rename to tuist-pool-00000001'],
+  [
+    'wiped, and the pool name was refused',
+    back({ status: wipe({ readyAt: at(0), refusedAt: at(-minute) }) }),
+    'report, again in 60 s',
+  ],
+  [
+    'wiped, and the pool name was refused, but the list has it',
+    back({ status: wipe({ readyAt: at(0), refusedAt: at(-minute) }), server: listed() }),
+    'look',
+  ],
   ['wiped, seen in a list', back({ status: wipe({ readyAt: at(0) }), server: listed() }), 'look'],
   [
     'wiped, renamed by a person',
@@ -249,7 +352,51 @@ const table: [string, Facts, string][] = [
     ),
     'rename to tuist-00000001',
   ],
+  // Left alone by a person, whatever else it is.
+  ['abandoned in the pool', { abandoned: 'x' }, 'report'],
+  ['abandoned in the pool, while another macOS is wanted', { abandoned: 'x', otherOS: { family: 'b', inMs: 0 } }, 'report'],
+  ['abandoned and not listed', back({ abandoned: 'x', server: { kind: 'unknown', why: 'x' } }), 'report'],
+  ['abandoned on its way back', back({ abandoned: 'x' }), 'report'],
+  ['abandoned before the releasing name', back({ abandoned: 'x', server: seen({ name: 'mac-1' }) }), 'report'],
+  ['abandoned while it is held, with another name', held({ abandoned: 'x' }), 'report'],
+  [
+    'abandoned, restart asked for',
+    held({ abandoned: 'x', server: seen({ name: 'mac-1' }), spec: { reboot: { requestedAt: at(0) } } }),
+    'report',
+  ],
+  ['abandoned, not in the list', { abandoned: 'x', server: { kind: 'missing', fresh: false } }, 'look'],
+  ['abandoned and gone', { abandoned: 'x', server: { kind: 'missing', fresh: true } }, 'forget'],
+  ['abandoned, its Node takes Pods', { abandoned: 'x', openNodes: ['mac-1'] }, 'cordon mac-1'],
+  ['abandoned, its Node takes Pods for a machine that lives', held({ abandoned: 'x', openNodes: ['mac-1'] }), 'report'],
+  [
+    'abandoned, its Node takes Pods, machine not seen',
+    held({ abandoned: 'x', openNodes: ['mac-1'], holder: { kind: 'unseen' } }),
+    'find holder',
+  ],
+  ['on its way back, and its Node takes Pods', back({ openNodes: ['mac-1'] }), 'request wipe 1'],
+  [
+    'stuck, and its Node takes Pods',
+    back({ openNodes: ['mac-1'], status: wipe({ stuckAt: at(-minute) }) }),
+    'cordon mac-1',
+  ],
   // Nobody's.
+  ['free, and machines look for others', { otherOS: { family: undefined, inMs: 300_000 } }, 'report, again in 300 s'],
+  ['free, another macOS is wanted soon', { otherOS: { family: 'sequoia', inMs: 20_000 } }, 'report, again in 20 s'],
+  ['free in a list, another macOS is wanted', { server: listed(), otherOS: { family: 'sequoia', inMs: 0 } }, 'look'],
+  ['free, another macOS is wanted', { otherOS: { family: 'sequoia', inMs: 0 } }, 'reinstall with sequoia'],
+  [
+    'free but restarting, another macOS is wanted',
+    { server: seen({ status: 'rebooting' }), otherOS: { family: 'sequoia', inMs: 0 } },
+    'report',
+  ],
+  [
+    'in quarantine, another macOS is wanted',
+    {
+      status: { quarantine: { count: 1, reason: 'x', until: at(minute) } },
+      otherOS: { family: 'sequoia', inMs: 0 },
+    },
+    'report, again in 60 s',
+  ],
   ['in the pool', {}, 'report'],
   ['in quarantine', { status: { quarantine: { count: 1, reason: 'x', until: at(minute) } } }, 'report, again in 60 s'],
   [
@@ -306,6 +453,8 @@ const anySnapshot: fc.Arbitrary<Snapshot> = fc
         requestedAt: times,
         reinstallingAt: times,
         readyAt: times,
+        refusedAt: times,
+        stuckAt: times,
       }),
       { nil: undefined },
     ),
@@ -327,6 +476,9 @@ const anySnapshot: fc.Arbitrary<Snapshot> = fc
       { kind: 'unknown' },
     ),
     claimant: fc.option(fc.constantFrom('name', 'serverID'), { nil: undefined }),
+    abandoned: fc.option(fc.constant('x'), { nil: undefined, freq: 3 }),
+    openNodes: fc.constantFrom([], [], ['mac-1']),
+    otherOS: fc.constantFrom(undefined, { family: 'b', inMs: 0 }, { family: undefined, inMs: 10 }),
   })
   .map((facts) =>
     snapshotOf({
@@ -351,6 +503,9 @@ const anySnapshot: fc.Arbitrary<Snapshot> = fc
             ? { kind: 'missing', fresh: facts.fresh }
             : { kind: 'unknown', why: '' },
       holder: facts.holder as Snapshot['holder'],
+      abandoned: facts.abandoned,
+      openNodes: facts.openNodes,
+      otherOS: facts.otherOS,
       claimants: facts.claimant ? [{ key: 'fleet/mac-1', by: facts.claimant }] : [],
     }),
   );
@@ -374,7 +529,8 @@ describe('whatever a Mac is like', () => {
   it('nothing is done to a server, or concluded of it, without a fresh look; after one nobody asks for another', () => {
     always((snapshot, { kind }) => {
       if (isFresh(snapshot)) assert.notEqual(kind, 'look');
-      else assert.ok(['look', 'find holder', 'report'].includes(kind), kind);
+      // To keep Pods off a Node is nothing that is done to a server.
+      else assert.ok(['look', 'find holder', 'report', 'cordon'].includes(kind), kind);
     });
   });
 
@@ -399,6 +555,23 @@ describe('whatever a Mac is like', () => {
     always(({ spec, holder }, decision) => {
       if (decision.kind === 'reboot' || (decision.kind === 'rename' && decision.why === 'held'))
         assert.ok(spec.consumerRef && holder.kind === 'alive');
+    });
+  });
+
+  it('nothing is done to a Mac that a person has abandoned, and it says so', () => {
+    always((snapshot, { kind }) => {
+      if (snapshot.abandoned === undefined) return;
+      assert.ok(['look', 'find holder', 'report', 'forget', 'cordon'].includes(kind), kind);
+      if (kind === 'forget') assert.equal(snapshot.server.kind, 'missing');
+      assert.equal(stateOf(snapshot), 'abandoned');
+    });
+  });
+
+  it('only a free Mac of a pool is reinstalled with another macOS', () => {
+    always((snapshot, { kind }) => {
+      if (kind !== 'reinstall') return;
+      assert.ok(!snapshot.spec.consumerRef && !snapshot.spec.release);
+      assert.equal(stateOf(snapshot), 'pool');
     });
   });
 

@@ -1,11 +1,15 @@
 import { decideRelease } from './decide-release.ts';
 import type { Decision } from './decision.ts';
 import type { Seen, Snapshot } from './snapshot.ts';
-import { quarantineLeftMs, stateOf } from './state.ts';
+import { isPoolName } from './server-name.ts';
+import { hasFailedToBeWiped, quarantineLeftMs, stateOf } from './state.ts';
 
 /** What to do about one Mac now. At most one thing is done to its server in a pass; the next pass looks again. */
 export const decide = (snapshot: Snapshot): Decision => {
   const { spec, server, limits } = snapshot;
+  const leftBehind = decideLeftBehind(snapshot);
+  if (leftBehind !== undefined) return leftBehind;
+  if (snapshot.abandoned !== undefined) return decideAbandoned(snapshot);
   switch (server.kind) {
     case 'unknown':
       // What has to be done can be done without the list of the zone.
@@ -15,8 +19,33 @@ export const decide = (snapshot: Snapshot): Decision => {
     case 'seen':
       if (spec.release) return decideRelease(snapshot, spec.release, server);
       if (spec.consumerRef) return decideHeld(snapshot, spec.consumerRef, server);
-      return decideFree(snapshot);
+      return decideFree(snapshot, server);
   }
+};
+
+/** A Mac that is not wiped has an agent, which brings its Node back when its machine is gone. Nobody would look after Pods there. */
+const decideLeftBehind = (snapshot: Snapshot): Decision | undefined => {
+  const { abandoned, holder, openNodes: nodes } = snapshot;
+  if (nodes.length === 0) return undefined;
+  if (abandoned === undefined) return hasFailedToBeWiped(snapshot) ? { kind: 'cordon', nodes } : undefined;
+  switch (holder.kind) {
+    case 'unseen':
+      return { kind: 'find holder' };
+    case 'alive':
+    case 'unknown':
+      return undefined;
+    case 'none':
+    case 'gone':
+    case 'elsewhere':
+      return { kind: 'cordon', nodes };
+  }
+};
+
+/** Nothing at all, whatever its spec says. Only the object of a server that is gone for sure goes. */
+const decideAbandoned = (snapshot: Snapshot): Decision => {
+  const { server } = snapshot;
+  if (server.kind !== 'missing') return { kind: 'report', againMs: undefined };
+  return server.fresh ? decideGone(snapshot) : { kind: 'look' };
 };
 
 const hasWork = (snapshot: Snapshot): boolean => {
@@ -65,7 +94,7 @@ const isRebootDue = ({ spec, status }: Snapshot): boolean =>
   !(Date.parse(status.rebootIssuedAt ?? '') >= Date.parse(spec.reboot.requestedAt)) &&
   !Number.isNaN(Date.parse(spec.reboot.requestedAt));
 
-const decideFree = (snapshot: Snapshot): Decision => {
+const decideFree = (snapshot: Snapshot, seen: Seen): Decision => {
   const { status, now, limits } = snapshot;
   switch (stateOf(snapshot)) {
     case 'quarantined':
@@ -73,11 +102,25 @@ const decideFree = (snapshot: Snapshot): Decision => {
     case 'stranded':
       return { kind: 'report', againMs: limits.reportMs };
     case 'pool':
+      return decideInPool(snapshot, seen);
     case 'held':
     case 'releasing':
+    case 'abandoned':
     case undefined:
       return { kind: 'report', againMs: undefined };
   }
+};
+
+/** Its disk is empty: to install another macOS harms nobody, and a machine waits for that. */
+const decideInPool = ({ otherOS, poolPrefixes }: Snapshot, { server, fresh }: Seen): Decision => {
+  if (otherOS === undefined) return { kind: 'report', againMs: undefined };
+  const { family, inMs } = otherOS;
+  const [poolPrefix] = [...poolPrefixes]
+    .filter((prefix) => isPoolName(server.name, prefix))
+    .toSorted((a, b) => b.length - a.length);
+  if (family === undefined || inMs > 0 || poolPrefix === undefined) return { kind: 'report', againMs: inMs };
+  if (!fresh) return { kind: 'look' };
+  return server.status === 'ready' ? { kind: 'reinstall', family, poolPrefix } : { kind: 'report', againMs: undefined };
 };
 
 /** Timers count to 2^31 ms; nothing is lost by a look in between. */

@@ -15,10 +15,14 @@ export type Decision =
   | { readonly kind: 'wipe begun' }
   /** It is seen ready after that: remember it, and retire the host key. */
   | { readonly kind: 'wipe done' }
-  /** It cannot be wiped, time and again: say so. It is tried all the same. */
-  | { readonly kind: 'quarantine'; readonly quarantine: Quarantine }
+  /** It cannot be wiped: say so. It is tried all the same, seldom. Without a quarantine of its own it has one already. */
+  | { readonly kind: 'quarantine'; readonly wipe: Wipe; readonly quarantine: Quarantine | undefined }
   /** Wiped, and it bears the pool name: the release is over. */
   | { readonly kind: 'return to pool' }
+  /** It is free, and a machine waits for another macOS: give it a release, so that it is wiped. */
+  | { readonly kind: 'reinstall'; readonly family: string; readonly poolPrefix: string }
+  /** Its agent may live on without a machine: keep Pods off these Nodes. */
+  | { readonly kind: 'cordon'; readonly nodes: readonly string[] }
   /** Remember that it was asked for, then ask. */
   | { readonly kind: 'reboot' }
   /** Nothing but to say what is. Undefined: until something changes. */

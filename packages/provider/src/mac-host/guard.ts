@@ -3,6 +3,7 @@ import { type MacHost, macHost } from '@tartan/api';
 import type { Client, Gate, Live } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import { ScalewayError } from '@tartan/scaleway';
+import { abandonedBecause } from './abandoned.ts';
 
 export interface Guard {
   readonly gate: Gate;
@@ -18,7 +19,7 @@ const shareOfLease = 0.8;
  *
  * Flow: the gate of the leader; the MacHost, read anew; the gate once more; the call, all of it within the time that the gate gave.
  * Guarantees: nothing is called unless this process leads and the MacHost is the same object with the same spec as when it was
- * decided on. Answers whether the call was made. Rejects with NotLeadingError, KubeError or what the call rejects with; a call that
+ * decided on, not abandoned by a person. Answers whether the call was made. Rejects with NotLeadingError, KubeError or what the call rejects with; a call that
  * the deadline cut short rejects with `no answer`.
  * Caveats: a process that freezes after that and thaws later can still send the request: Scaleway has nothing to fence with.
  */
@@ -36,6 +37,7 @@ export const guarded = async (
     const { name } = decidedOn.metadata;
     const now = await client.get(macHost.resource, { name }, options);
     if (now.metadata.uid !== decidedOn.metadata.uid || !isDeepStrictEqual(now.spec, decidedOn.spec)) return 'changed';
+    if (abandonedBecause(now) !== undefined) return 'changed';
     // Timers are late in a process that was frozen while it read: only the clock tells.
     gate.pass();
     options.signal.throwIfAborted();

@@ -1,6 +1,7 @@
 import { type EventReason, events } from '@tartan/api';
 import type { Happening } from '@tartan/kube';
 import type { Quarantine, Wipe } from './snapshot.ts';
+import { stuckMessage } from './wipe.ts';
 
 /** What people hear of a Mac when it happens. Each comes once; what lasts is a condition. */
 
@@ -25,6 +26,14 @@ export const noImage = (family: string, type: string): Happening =>
 
 export const quarantinedNow = ({ count, reason, until }: Quarantine): Happening =>
   happening('Quarantined', `${reason} Nobody claims it before ${until}. (Number ${count} of its quarantines.)`);
+
+export const cannotBeWiped = (wipe: Wipe, doing: string | undefined): Happening =>
+  happening('Quarantined', stuckMessage(wipe, doing ?? 'unknown'));
+
+export const otherOSWanted = (from: string | undefined, to: string): Happening =>
+  happening('OtherOSWanted', `It was free with ${from ?? 'unknown OS'}. A machine waits for ${to}, so it is reinstalled.`);
+
+export const abandonedNow = (message: string): Happening => happening('Abandoned', message);
 
 export const wipeFailed = (message: string): Happening => happening('WipeFailed', message);
 

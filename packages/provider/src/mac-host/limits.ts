@@ -9,15 +9,21 @@ export interface Limits {
   readonly acceptMs: number;
   /** Between a reinstall that failed and the next, counted from the request. Doubles with every attempt. One takes 5 to 15 min. */
   readonly retryMs: number;
-  /** The longest that either becomes. */
+  /** The longest that either becomes; and the only one for a Mac that counts as stuck. */
   readonly longestRetryMs: number;
-  /** So many wipes that did not work, and people are told that the Mac is broken. */
+  /**
+   * So many attempts, and a release that is at least as old as `stuckMs`: the Mac counts as one that cannot be wiped. The time is there
+   * so that a short outage of Scaleway is no verdict on every Mac that happens to be on its way back.
+   */
   readonly wipesBeforeQuarantine: number;
+  readonly stuckMs: number;
   /** The first quarantine. The second lasts twice, the third three times as long (G-11). */
   readonly quarantineMs: number;
   readonly longestQuarantineMs: number;
   /** Between two looks at what is only reported, since time alone can change the verdict. */
   readonly reportMs: number;
+  /** A machine has looked for a Mac in vain for so long before a free one is reinstalled with the macOS that it wants. */
+  readonly demandMs: number;
 }
 
 export const usualLimits: Limits = {
@@ -26,7 +32,9 @@ export const usualLimits: Limits = {
   retryMs: 15 * minute,
   longestRetryMs: 2 * hour,
   wipesBeforeQuarantine: 3,
+  stuckMs: hour,
   quarantineMs: 24 * hour,
   longestQuarantineMs: 7 * 24 * hour,
   reportMs: 5 * minute,
+  demandMs: minute,
 };

@@ -1,14 +1,17 @@
-import { machine, type MacHost, type MacHostSpec, type ScalewayAppleSiliconMachine } from '@tartan/api';
-import { type CallOptions, type Client, isKubeError, keyOf, type Live, type WatchCache } from '@tartan/kube';
+import { formatProviderID, machine, type MacHost, type MacHostSpec, type ScalewayAppleSiliconMachine } from '@tartan/api';
+import { type CallOptions, type Client, isKubeError, keyOf, type Live, type nodes, type WatchCache } from '@tartan/kube';
 import type { Clock, Random } from '@tartan/kube/clock';
 import { type HostPool, ScalewayError, type Server } from '@tartan/scaleway';
 import { poolPrefixes } from '../inventory/pool-prefixes.ts';
 import type { Sighting, Sightings } from '../inventory/sightings.ts';
+import { abandonedBecause } from './abandoned.ts';
 import type { Limits } from './limits.ts';
+import { otherOSFor } from './os-demand.ts';
 import { newSuffix } from './server-name.ts';
 import type { Claimant, Holder, ServerFacts, ServerView, Snapshot } from './snapshot.ts';
 
 type Machine = Live<ScalewayAppleSiliconMachine>;
+type Node = NonNullable<(typeof nodes)['ofType']>;
 
 export interface Observer {
   readonly client: Pick<Client, 'get'>;
@@ -16,6 +19,7 @@ export interface Observer {
   readonly sightings: Sightings;
   readonly machines: Pick<WatchCache<ScalewayAppleSiliconMachine>, 'get' | 'list'>;
   readonly macHosts: Pick<WatchCache<MacHost>, 'get' | 'list'>;
+  readonly nodes: Pick<WatchCache<Node>, 'list'>;
   readonly defaultPoolPrefix: string | undefined;
   readonly clock: Clock;
   readonly random: Random;
@@ -23,14 +27,17 @@ export interface Observer {
 }
 
 /** What can be had for nothing. */
-type Shown = Pick<Observer, 'machines' | 'macHosts' | 'defaultPoolPrefix' | 'random' | 'limits'> & {
+type Shown = Pick<Observer, 'machines' | 'macHosts' | 'nodes' | 'defaultPoolPrefix' | 'random' | 'limits'> & {
   readonly sightings: Pick<Sightings, 'of'>;
   readonly clock: Pick<Clock, 'now'>;
 };
 
 /** From caches and sightings: costs nothing. What matters and may be old is asked for by the two functions below. */
-export const observe = (observer: Shown, { metadata, spec, status = {} }: Live<MacHost>): Snapshot => {
-  const { sightings, machines, clock, limits } = observer;
+export const observe = (observer: Shown, host: Live<MacHost>): Snapshot => {
+  const { sightings, machines, macHosts, defaultPoolPrefix, clock, limits } = observer;
+  const { metadata, spec, status = {} } = host;
+  const abandoned = abandonedBecause(host);
+  const demand = { machines: machines.list(), hosts: macHosts.list(), defaultPoolPrefix, now: clock.now() };
   const server = viewOf(sightings.of(spec.zone, metadata.name));
   return {
     id: metadata.name,
@@ -38,12 +45,24 @@ export const observe = (observer: Shown, { metadata, spec, status = {} }: Live<M
     status,
     server,
     holder: cachedHolder(spec.consumerRef, metadata.name, machines),
-    claimants: machines.list().flatMap((each) => claimantOf(each, metadata.name, server)),
-    poolPrefixes: poolPrefixes({ ...observer, machines: machines.list(), macHosts: observer.macHosts.list() }),
+    claimants: demand.machines.flatMap((each) => claimantOf(each, metadata.name, server)),
+    poolPrefixes: poolPrefixes({ ...observer, machines: demand.machines, macHosts: demand.hosts }),
+    abandoned,
+    // Only where it matters: a cluster has many Nodes, and most Macs are neither.
+    openNodes: abandoned !== undefined || spec.release ? openNodesOf(observer.nodes, spec.zone, metadata.name) : [],
+    otherOS: otherOSFor(host, demand, limits),
     suffix: newSuffix(observer.random()),
     now: clock.now(),
     limits,
   };
+};
+
+const openNodesOf = (all: Observer['nodes'], zone: string, serverID: string): string[] => {
+  const providerID = formatProviderID({ zone, serverID });
+  return all
+    .list()
+    .filter(({ spec }) => spec?.providerID === providerID && spec.unschedulable !== true)
+    .map(({ metadata }) => metadata.name);
 };
 
 /** What Scaleway says of this server now. Everybody else learns of it too. Rejects with ScalewayError. */

@@ -3,7 +3,7 @@ import { type Client, type EventRecorder, getCondition, type Live, type Logger, 
 import type { HostPool } from '@tartan/scaleway';
 import type { JudgeStranded, Trouble } from './conditions.ts';
 import type { Guard } from './guard.ts';
-import { wipeFailed } from './happenings.ts';
+import { abandonedNow, wipeFailed } from './happenings.ts';
 import type { Observer } from './observe.ts';
 import type { Snapshot } from './snapshot.ts';
 import { statusOf } from './status.ts';
@@ -40,5 +40,8 @@ export const remember = async (
   const wiped = getCondition(next.conditions, 'Wiped');
   if (wiped?.reason === 'WipeFailed' && getCondition(host.status?.conditions, 'Wiped')?.reason !== 'WipeFailed')
     events.event(written, wipeFailed(wiped.message));
+  const abandoned = getCondition(next.conditions, 'Abandoned');
+  if (abandoned?.status === 'True' && getCondition(host.status?.conditions, 'Abandoned')?.status !== 'True')
+    events.event(written, abandonedNow(abandoned.message));
   return written;
 };

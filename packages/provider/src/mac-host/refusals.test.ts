@@ -16,10 +16,11 @@ describe('what Scaleway refused', () => {
     assert.equal(refusals.refused('a', 1, error('denied')), 5000);
   });
 
-  it('is asked for at its own pace when it passes by itself', () => {
+  it('is not asked for before it would be looked at anyway when it passes by itself, and more and more seldom', () => {
     const refusals = createRefusals(manualClock(), 10_000);
-    for (let times = 0; times < 3; times += 1) assert.equal(refusals.refused('a', 1, error('transient state')), 10_000);
-    assert.equal(refusals.refused('a', 1, error('rate limited', 25_000)), 25_000);
+    const pauses = Array.from({ length: 7 }, () => refusals.refused('a', 1, error('transient state')) / 1000);
+    assert.deepEqual(pauses, [10, 20, 40, 80, 160, 300, 300]);
+    assert.equal(refusals.refused('b', 1, error('rate limited', 25_000)), 25_000);
   });
 
   it('holds for this Mac and this spec, for that time', () => {

@@ -6,7 +6,7 @@ export const isInDoubt = ({ kind }: ScalewayError): boolean =>
   kind === 'no answer' || kind === 'unavailable' || kind === 'garbled';
 
 /**
- * Which Macs Scaleway is not asked about for a while. Beside the queue's own back-off, which ends when the Mac is looked at for any
+ * Which Macs Scaleway is not asked about for a while, for all but the way back, whose refusals are written down. Beside the queue's own back-off, which ends when the Mac is looked at for any
  * other reason: to write down that something was refused is one already. Memory only: a restart asks again at once.
  */
 export interface Refusals {
@@ -40,14 +40,13 @@ export const createRefusals = (clock: Pick<Clock, 'monotonic'>, pollMs: number):
   };
 };
 
-/** What passes by itself at its own pace, everything else more and more seldom. */
+/** More and more seldom; what may pass by itself not before it is looked at again anyway. */
 const pauseAfter = ({ kind, retryAfter }: ScalewayError, inARow: number, pollMs: number): number => {
   switch (kind) {
     case 'transient state':
     case 'not found':
-      return pollMs;
     case 'rate limited':
-      return Math.max(retryAfter ?? 0, pollMs);
+      return Math.max(retryAfter ?? 0, Math.min(pollMs * 2 ** (inARow - 1), longestPauseMs));
     case 'denied':
     case 'unauthorized':
     case 'invalid':

@@ -12,6 +12,12 @@ export interface Snapshot {
   /** Machines that bear its name, or have reserved it. `spec.consumerRef` is not asked. */
   readonly claimants: readonly Claimant[];
   readonly poolPrefixes: ReadonlySet<string>;
+  /** Why a person has told us to leave the Mac alone. */
+  readonly abandoned: string | undefined;
+  /** Nodes that say that they are this Mac, and take Pods. */
+  readonly openNodes: readonly string[];
+  /** Of a Mac that is free: machines look for one like it. `family`: it is to be reinstalled with that, in so many milliseconds. */
+  readonly otherOS: { readonly family: string | undefined; readonly inMs: number } | undefined;
   /** For a pool name, should one be needed. */
   readonly suffix: string;
   readonly now: number;

@@ -1,20 +1,26 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { MacHost, ScalewayAppleSiliconMachine } from '@tartan/api';
+import { type MacHost, parseProviderID, type ScalewayAppleSiliconMachine } from '@tartan/api';
 import {
+  annotationsChanged,
   anyOf,
   fromCache,
   itsOwnKey,
   type Live,
   type Matters,
+  type nodes as nodesOfCluster,
   type Source,
   specChanged,
   type WatchCache,
 } from '@tartan/kube';
 import type { Sightings } from '../inventory/sightings.ts';
+import { waitingSince } from './os-demand.ts';
+
+type Node = NonNullable<(typeof nodesOfCluster)['ofType']>;
 
 interface World {
   readonly macHosts: WatchCache<MacHost>;
   readonly machines: WatchCache<ScalewayAppleSiliconMachine>;
+  readonly nodes: WatchCache<Node>;
   readonly sightings: Sightings;
 }
 
@@ -23,11 +29,18 @@ const memoryChanged: Matters<MacHost> = (change) =>
   change.type !== 'changed' || !isDeepStrictEqual(memoryOf(change.object), memoryOf(change.previous));
 
 const memoryOf = ({ status }: MacHost) =>
-  status && [status.state, status.wipe, status.quarantine, status.installs, status.rebootIssuedAt];
+  status && [
+    status.state,
+    status.wipe,
+    status.quarantine,
+    status.installs,
+    status.rebootIssuedAt,
+    status.osRequested,
+  ];
 
-/** Its spec, and our own memory: the next step is taken when the last one has been seen. */
+/** Its spec, whether it is abandoned, and our own memory: the next step is taken when the last one has been seen. */
 export const hostsThemselves = ({ macHosts }: World): Source =>
-  fromCache(macHosts, itsOwnKey, anyOf<MacHost>(specChanged, memoryChanged));
+  fromCache(macHosts, itsOwnKey, anyOf<MacHost>(specChanged, annotationsChanged, memoryChanged));
 
 export const hostsOfSightings =
   ({ sightings }: World): Source =>
@@ -39,26 +52,42 @@ type Machine = Live<ScalewayAppleSiliconMachine>;
 const matters: Matters<ScalewayAppleSiliconMachine> = (change) =>
   change.type !== 'changed' ||
   change.object.status?.serverID !== change.previous.status?.serverID ||
+  waitingSince(change.object) !== waitingSince(change.previous) ||
   change.object.spec.adoptPoolPrefix !== change.previous.spec.adoptPoolPrefix ||
   change.object.spec.type !== change.previous.spec.type;
 
 /**
  * The Macs that a machine has to do with: holds, has reserved, or is called like. Those that are nobody's as well, since a machine may
- * bring a pool prefix that makes one of them a pool's.
+ * bring a pool prefix that makes one of them a pool's; and while it finds none, those that are free, as one may get another macOS for it.
  */
 export const hostsOfMachines = ({ macHosts, machines }: World): Source =>
   fromCache(
     machines,
-    ({ metadata, status }: Machine) =>
-      macHosts
+    (machine: Machine) => {
+      const { metadata, status } = machine;
+      const isWaiting = waitingSince(machine) !== undefined;
+      return macHosts
         .list()
         .filter(
           ({ metadata: { name }, spec: { consumerRef }, status: known }) =>
             name === status?.serverID ||
             consumerRef?.uid === metadata.uid ||
             known?.name === metadata.name ||
-            known?.state === 'stranded',
+            known?.state === 'stranded' ||
+            (known?.state === 'pool' && isWaiting),
         )
-        .map((host) => host.metadata.name),
+        .map((host) => host.metadata.name);
+    },
     matters,
+  );
+
+/** The Mac that a Node says it is: one that is left without a machine may bring its Node back. */
+export const hostsOfNodes = ({ nodes }: World): Source =>
+  fromCache(
+    nodes,
+    ({ spec }: Live<Node>) => parseProviderID(spec?.providerID ?? '')?.serverID ?? [],
+    (change) =>
+      change.type !== 'changed' ||
+      change.object.spec?.providerID !== change.previous.spec?.providerID ||
+      change.object.spec?.unschedulable !== change.previous.spec?.unschedulable,
   );

@@ -1,13 +1,14 @@
 import type { HostState } from '@tartan/api';
 import { isPoolName } from './server-name.ts';
 import type { Snapshot } from './snapshot.ts';
-import { attemptsOf, wipeOf } from './wipe.ts';
+import { wipeOf } from './wipe.ts';
 
 /**
  * Where a Mac is between pool and machine. Undefined: nobody has seen it yet.
  *
  *   | spec        | else                                                      | state                            |
  *   |-------------|-----------------------------------------------------------|----------------------------------|
+ *   | any         | a person has abandoned it                                 | abandoned                        |
  *   | release     | it has failed to be wiped time and again                  | quarantined                      |
  *   | release     |                                                           | releasing                        |
  *   | consumerRef | its holder is gone, or has another Mac                    | stranded                         |
@@ -20,6 +21,7 @@ import { attemptsOf, wipeOf } from './wipe.ts';
  */
 export const stateOf = (snapshot: Snapshot): HostState | undefined => {
   const { spec, status, server, holder, claimants, poolPrefixes, now } = snapshot;
+  if (snapshot.abandoned !== undefined) return 'abandoned';
   if (spec.release) return hasFailedToBeWiped(snapshot) ? 'quarantined' : 'releasing';
   if (spec.consumerRef) return holder.kind === 'gone' || holder.kind === 'elsewhere' ? 'stranded' : 'held';
   if (server.kind !== 'seen') return status.state;
@@ -30,11 +32,9 @@ export const stateOf = (snapshot: Snapshot): HostState | undefined => {
   return claimants.length > 0 ? 'held' : 'stranded';
 };
 
-/** Said once (`quarantine` of decide.ts), it stays so until the release is over: an attempt that is under way proves nothing. */
-export const hasFailedToBeWiped = ({ spec, status, limits }: Snapshot): boolean =>
-  spec.release !== undefined &&
-  status.state === 'quarantined' &&
-  attemptsOf(wipeOf(spec.release, status)) >= limits.wipesBeforeQuarantine;
+/** Said once (`quarantine` of decide.ts), it stays so until it was wiped: an attempt that is under way proves nothing. */
+export const hasFailedToBeWiped = ({ spec, status }: Pick<Snapshot, 'spec' | 'status'>): boolean =>
+  spec.release !== undefined && wipeOf(spec.release, status)?.stuckAt !== undefined;
 
 export const quarantineLeftMs = ({ quarantine }: Snapshot['status'], now: number): number =>
   quarantine === undefined ? 0 : Date.parse(quarantine.until) - now;

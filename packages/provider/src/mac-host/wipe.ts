@@ -1,8 +1,8 @@
-import { releaseReasonMeanings } from '@tartan/api';
+import { annotations, releaseReasonMeanings } from '@tartan/api';
 import type { MacHostStatus } from '@tartan/api';
 import { timestamp } from '@tartan/kube/clock';
 import type { Limits } from './limits.ts';
-import type { Quarantine, Release, Wipe } from './snapshot.ts';
+import type { Quarantine, Release, Snapshot, Wipe } from './snapshot.ts';
 
 /** What is remembered of a wipe. All of it is written before what it remembers is done, and none is believed for another release. */
 
@@ -14,25 +14,79 @@ export const wipeOf = (release: Release, { wipe }: MacHostStatus): Wipe | undefi
 
 export const attemptsOf = (wipe: Wipe | undefined): number => (wipe === undefined ? 0 : (wipe.attempts ?? 1));
 
+/** What was refused, and that it is stuck, is known until a wipe is seen to begin or to end. */
+export const nextWipe = (release: Release, wipe: Wipe | undefined, now: number): Wipe => {
+  const { refusal, image, stuckAt } = wipe ?? {};
+  return {
+    ...(refusal !== undefined && { refusal }),
+    ...(image && { image }),
+    ...(stuckAt !== undefined && { stuckAt }),
+    attempts: attemptsOf(wipe) + 1,
+    requestedAt: timeFor(release, now),
+  };
+};
+
 /** Not before the time of the release, whoever's clock that was from: it would count as another release's. */
-export const nextWipe = (release: Release, wipe: Wipe | undefined, now: number): Wipe => ({
-  attempts: attemptsOf(wipe) + 1,
-  requestedAt: Date.parse(release.requestedAt) > now ? release.requestedAt : timestampAfter(release.requestedAt, now),
+const timeFor = ({ requestedAt }: Release, now: number): string =>
+  // Whole seconds are cut off: the very second of the release must not come out as earlier than it.
+  Date.parse(timestamp(now)) < Date.parse(requestedAt) ? requestedAt : timestamp(now);
+
+const longestText = 1024;
+
+/** Scaleway said no to the reinstall. */
+export const refusedWipe = (wipe: Wipe, message: string, now: number): Wipe => ({
+  ...wipe,
+  refusedAt: timestamp(now),
+  refusal: message.slice(0, longestText),
 });
 
-/** Whole seconds are cut off: the very second of the release must not come out as earlier than it. */
-const timestampAfter = (earliest: string, now: number): string =>
-  Date.parse(timestamp(now)) < Date.parse(earliest) ? earliest : timestamp(now);
+/** Scaleway did not take the name that the way back needs. Counts as an attempt: without the name nothing is wiped, or free. */
+export const refusedName = (
+  { status, now, limits }: Snapshot,
+  release: Release,
+  message: string,
+): MacHostStatus => {
+  const before = wipeOf(release, status);
+  const attempt = before ?? { requestedAt: timeFor(release, now) };
+  const quarantine = quarantineFor(release, before, status, now, limits);
+  return {
+    ...status,
+    wipe: refusedWipe({ ...attempt, attempts: attemptsOf(before) + 1 }, message, now),
+    ...(quarantine && { quarantine }),
+  };
+};
 
 /** 1, 2, 4, … times the first. */
-export const pauseAfter = (attempts: number, firstMs: number, { longestRetryMs }: Limits): number =>
+const pauseAfter = (attempts: number, firstMs: number, { longestRetryMs }: Limits): number =>
   Math.min(firstMs * 2 ** Math.max(0, attempts - 1), longestRetryMs);
+
+/** How long Scaleway is not asked again after the last attempt. From what is written down alone, so that a restart changes nothing. */
+export const restMs = (wipe: Wipe, now: number, limits: Limits): number => {
+  if (attemptsOf(wipe) === 0) return 0;
+  const firstMs = wipe.reinstallingAt === undefined ? limits.acceptMs : limits.retryMs;
+  const pauseMs = wipe.stuckAt === undefined ? pauseAfter(attemptsOf(wipe), firstMs, limits) : limits.longestRetryMs;
+  const leftMs = Date.parse(wipe.refusedAt ?? wipe.requestedAt ?? '') + pauseMs - now;
+  // A time that is none (NaN) is over; one that a clock ahead of ours has written is no reason to wait any longer.
+  return leftMs > 0 ? Math.min(leftMs, pauseMs) : 0;
+};
 
 /** What a release says of the Mac itself. Undefined: it has done nothing wrong. */
 export const blameOf = ({ reason, message }: Release): string | undefined =>
   reason === 'BootstrapExhausted' || reason === 'NotWiped' ? message || releaseReasonMeanings[reason] : undefined;
 
-export const nextQuarantine = (
+/** The quarantine that the reason of a release brings with it: written once, with the first attempt. */
+export const quarantineFor = (
+  release: Release,
+  wipe: Wipe | undefined,
+  status: MacHostStatus,
+  now: number,
+  limits: Limits,
+): Quarantine | undefined => {
+  const blame = attemptsOf(wipe) === 0 ? blameOf(release) : undefined;
+  return blame === undefined ? undefined : nextQuarantine(status.quarantine, blame, now, limits);
+};
+
+const nextQuarantine = (
   before: Quarantine | undefined,
   reason: string,
   now: number,
@@ -42,15 +96,51 @@ export const nextQuarantine = (
   return { count, reason, until: timestamp(now + Math.min(quarantineMs * count, longestQuarantineMs)) };
 };
 
+/**
+ * The Mac cannot be wiped. One whose reinstalls fail is to blame, and stays in quarantine when one has worked at last. One that Scaleway
+ * refused, or did not answer for, has done nothing wrong: it is free as soon as it was wiped, and an outage costs no Mac a day.
+ */
+export const stuck = (
+  { status, now, limits }: Snapshot,
+  release: Release,
+  doing: string,
+): { wipe: Wipe; quarantine: Quarantine | undefined } => {
+  const before = wipeOf(release, status) ?? { attempts: 0, requestedAt: timeFor(release, now) };
+  const wipe = { ...before, stuckAt: timestamp(now) };
+  const reason = whyStuck(wipe, doing);
+  if (doing === 'error' && before.reinstallingAt !== undefined)
+    return { wipe, quarantine: nextQuarantine(status.quarantine, reason, now, limits) };
+  const isRunning = status.quarantine !== undefined && !(Date.parse(status.quarantine.until) <= now);
+  const none = { count: status.quarantine?.count ?? 0, reason, until: timestamp(now) };
+  return { wipe, quarantine: isRunning ? undefined : none };
+};
+
+const whyStuck = (wipe: Wipe, doing: string): string => {
+  const tried = `Scaleway was asked ${attemptsOf(wipe)} times to reinstall it and did not get it done; it is ${doing}.`;
+  return `${tried}${wipe.refusal === undefined ? '' : ` ${wipe.refusal}`}`.slice(0, longestText);
+};
+
+/** For people: what became of it, and what can be done. */
+export const stuckMessage = (wipe: Wipe, doing: string): string =>
+  `${whyStuck(wipe, doing)} It is tried again every two hours, and free once it was wiped. Ask Scaleway's support to look at the server; to have it left alone, set the annotation ${annotations.abandon} on this MacHost.`;
+
 const mostRetiredKeys = 64;
 
 /** The Mac is seen ready after it was seen reinstalling. The key it had is never its own again. */
 export const afterWipe = (release: Release, status: MacHostStatus, wipe: Wipe, now: number): MacHostStatus => {
   const keys = new Set(status.retiredHostKeys);
   if (release.hostKey) keys.add(release.hostKey);
+  const { quarantine, ...rest } = status;
+  const { requestedAt, reinstallingAt } = wipe;
   return {
-    ...status,
-    wipe: { ...wipe, readyAt: timestamp(now) },
+    ...rest,
+    // One that never failed was written only because it could not be wiped.
+    ...(quarantine && quarantine.count > 0 ? { quarantine } : {}),
+    wipe: {
+      ...(requestedAt !== undefined && { requestedAt }),
+      ...(reinstallingAt !== undefined && { reinstallingAt }),
+      readyAt: timestamp(now),
+    },
     installs: (status.installs ?? 0) + 1,
     ...(keys.size > 0 ? { retiredHostKeys: [...keys].slice(-mostRetiredKeys) } : {}),
   };

@@ -56,9 +56,10 @@ const ownIt = (host: PresentHost, machine: MachineFacts): Decision | undefined =
   if (host.holder === 'other' || host.release !== undefined) return parted(machine, 'HostReleased', host.message);
   if (host.holder === 'nobody') {
     // The MacHost of a Mac that was ours may have been lost and made again: it is ours as long as it bears our name.
-    const free = host.bearsMyName || (host.inPool && !isProvisioned(machine));
+    const free = !host.abandoned && (host.bearsMyName || (host.inPool && !isProvisioned(machine)));
     return free ? { kind: 'take' } : parted(machine, 'HostReleased', host.message);
   }
+  if (host.abandoned && !isProvisioned(machine)) return await_(host.message);
   // Somebody may rename a Mac at work: its MacHost puts that right, and its VMs run on.
   return host.named || isProvisioned(machine) ? undefined : await_(host.message);
 };

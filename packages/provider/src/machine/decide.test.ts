@@ -80,7 +80,7 @@ describe('how a machine gets a Mac', () => {
     ['reserved, but taken by another', of(usual, { host: { ...host, holder: 'other' } }), { kind: 'let go' }],
     [
       'reserved, but on its way back',
-      of(usual, { host: { ...host, holder: 'nobody', release: { begun: false } } }),
+      of(usual, { host: { ...host, holder: 'nobody', release: { begun: false, stuck: false } } }),
       { kind: 'let go' },
     ],
     ['its server is gone', of(usual, { host: { ...host, gone: true } }), { kind: 'let go' }],
@@ -126,7 +126,7 @@ describe('what becomes of a machine that works when its Mac is not its own any m
     ],
     [
       'on its way back',
-      of(living, { host: { ...host, holder: 'nobody', release: { begun: true } } }),
+      of(living, { host: { ...host, holder: 'nobody', release: { begun: true, stuck: false } } }),
       { kind: 'lost host', reason: 'HostReleased' },
     ],
     [
@@ -491,13 +491,34 @@ describe('how a machine goes', () => {
     ],
     [
       'on its way back, disk untouched',
-      deletingOf({ host: { ...host, holder: 'nobody', release: { begun: false } } }),
+      deletingOf({ host: { ...host, holder: 'nobody', release: { begun: false, stuck: false } } }),
       { kind: 'await wipe' },
     ],
     [
       'on its way back, disk erased',
-      deletingOf({ host: { ...host, holder: 'nobody', release: { begun: true } } }),
+      deletingOf({ host: { ...host, holder: 'nobody', release: { begun: true, stuck: false } } }),
       { kind: 'clean up', because: 'released' },
+    ],
+    [
+      'Scaleway does not wipe it',
+      deletingOf({ host: { ...host, holder: 'nobody', release: { begun: false, stuck: true } } }),
+      { kind: 'clean up', because: 'not wiped' },
+    ],
+    ['a person has abandoned it', deletingOf({ host: { ...host, abandoned: true } }), { kind: 'clean up', because: 'abandoned' }],
+    [
+      'abandoned on its way back',
+      deletingOf({ host: { ...host, holder: 'nobody', release: { begun: false, stuck: false }, abandoned: true } }),
+      { kind: 'clean up', because: 'abandoned' },
+    ],
+    [
+      'abandoned, with a runner that has a job',
+      deletingOf({ host: { ...host, abandoned: true }, runner: { kind: 'there', id: 7, isBusy: true } }),
+      { kind: 'clean up', because: 'abandoned', runnerLeft: 'Its runner may still be on the list at GitHub: remove it there.' },
+    ],
+    [
+      'abandoned, with a runner that has none',
+      deletingOf({ host: { ...host, abandoned: true }, runner: { kind: 'there', id: 7, isBusy: false } }),
+      { kind: 'remove runner', id: 7 },
     ],
     ['in the pool again', deletingOf({ host: { ...host, holder: 'nobody', inPool: true } }), { kind: 'clean up' }],
     ['somebody else’s by now', deletingOf({ host: { ...host, holder: 'other' } }), { kind: 'clean up' }],

@@ -63,7 +63,11 @@ export type Farewell =
   /** Nobody said which pool it goes to. */
   | 'skipped'
   /** Scaleway does not know it any more. */
-  | 'host gone';
+  | 'host gone'
+  /** Scaleway does not wipe it. Its MacHost goes on trying. */
+  | 'not wiped'
+  /** A person wants it to be left alone. */
+  | 'abandoned';
 
 /** What stands between the Mac and what it shall have. */
 export type Drift =

@@ -2,7 +2,7 @@ import { type EventReason, events, type MachineStatus } from '@tartan/api';
 import { getCondition, type Happening } from '@tartan/kube';
 import type { WorkOutcome } from '../host-work/host-work.ts';
 import { messageOf } from './conditions-of-bootstrap.ts';
-import type { Decision } from './decision.ts';
+import type { Decision, Farewell } from './decision.ts';
 import { isWhole } from './memory.ts';
 import type { Told } from './told.ts';
 
@@ -24,6 +24,15 @@ const simple: Partial<Record<Decision['kind'], EventReason>> = {
   forgive: 'AgentRollRetried',
 };
 
+const farewells: Readonly<Record<Farewell, EventReason>> = {
+  'no host': 'Released',
+  released: 'Released',
+  'host gone': 'Released',
+  skipped: 'ReleaseSkipped',
+  'not wiped': 'ReleasedNotWiped',
+  abandoned: 'HostAbandoned',
+};
+
 const farewell = (reason: EventReason, runnerLeft: string | undefined): Happening =>
   happening(reason, runnerLeft === undefined ? undefined : `${events[reason][1]} ${runnerLeft}`);
 
@@ -34,7 +43,7 @@ const ofTheAct = ({ decision, result, snapshot }: Told): readonly Happening[] =>
   if (decision.kind === 'fetch credentials')
     return [happening(snapshot.login.kind === 'known' ? 'CredentialsReclaimed' : 'Provisioned')];
   if (decision.kind === 'clean up')
-    return [farewell(decision.because === 'skipped' ? 'ReleaseSkipped' : 'Released', decision.runnerLeft)];
+    return [farewell(farewells[decision.because], decision.runnerLeft)];
   if (decision.kind === 'release') return [farewell('Releasing', decision.runnerLeft)];
   const reason = simple[decision.kind];
   return reason === undefined ? [] : [happening(reason)];

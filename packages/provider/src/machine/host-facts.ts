@@ -1,6 +1,9 @@
 import type { MacHost } from '@tartan/api';
 import { type CallOptions, getCondition, isTrue, type Live } from '@tartan/kube';
 import { ScalewayError } from '@tartan/scaleway';
+import type { Release } from '../claim/index.ts';
+import { abandonedBecause } from '../mac-host/abandoned.ts';
+import { wipeOf } from '../mac-host/wipe.ts';
 import type { MachineControllerOptions } from './options.ts';
 import type { Machine } from './record.ts';
 import type { HostFacts } from './snapshot.ts';
@@ -14,7 +17,8 @@ export const hostFacts = (host: Live<MacHost>, machine: Machine): HostFacts => {
   return {
     kind: 'present',
     holder,
-    release: release && { begun: hasBegun(wipe, release.requestedAt) },
+    release: release && { begun: hasBegun(wipe, release.requestedAt), stuck: isStuck(host, release) },
+    abandoned: abandonedBecause(host) !== undefined,
     gone: isGone(host),
     named: bearsMyName && isTrue(conditions, 'Named'),
     bearsMyName,
@@ -35,6 +39,8 @@ export const isGone = ({ status }: MacHost): boolean => getCondition(status?.con
 const hasBegun = (wipe: NonNullable<MacHost['status']>['wipe'], requestedAt: string): boolean =>
   wipe?.reinstallingAt !== undefined && Date.parse(wipe.reinstallingAt) >= Date.parse(requestedAt);
 
+const isStuck = ({ status = {} }: MacHost, release: Release): boolean => wipeOf(release, status)?.stuckAt !== undefined;
+
 const timeOf = (time: string | undefined): number | undefined => {
   const at = Date.parse(time ?? '');
   return Number.isNaN(at) ? undefined : at;
@@ -44,6 +50,9 @@ const situation = (host: Live<MacHost>, holder: 'me' | 'nobody' | 'other'): stri
   const { metadata, spec, status } = host;
   const server = `The server ${metadata.name}`;
   if (isGone(host)) return `${server} is gone at Scaleway.`;
+  const abandoned = abandonedBecause(host);
+  if (abandoned !== undefined)
+    return `A person has abandoned the server ${metadata.name} (${abandoned}). Nothing is done to it. Delete the Machine to get another one.`;
   if (spec.release !== undefined) {
     const wiped = getCondition(status?.conditions, 'Wiped');
     return `${server} is on its way back to the pool.${wiped ? ` ${wiped.message}` : ''}`;

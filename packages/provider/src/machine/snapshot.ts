@@ -76,8 +76,10 @@ export type HostFacts =
 export interface PresentHost {
   readonly kind: 'present';
   readonly holder: 'me' | 'nobody' | 'other';
-  /** On its way back to the pool; `begun` once the disk is being erased. */
-  readonly release: { readonly begun: boolean } | undefined;
+  /** On its way back to the pool; `begun` once the disk is being erased, `stuck` when Scaleway has not done that for long. */
+  readonly release: { readonly begun: boolean; readonly stuck: boolean } | undefined;
+  /** A person has told us to leave it alone. */
+  readonly abandoned: boolean;
   /** Scaleway does not know the server any more. */
   readonly gone: boolean;
   /** At Scaleway it bears the name of the machine, verified. */

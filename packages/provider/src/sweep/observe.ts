@@ -2,6 +2,7 @@ import { type MacHost, machine } from '@tartan/api';
 import type { CallOptions, Client, Live } from '@tartan/kube';
 import { type HostPool, ScalewayError } from '@tartan/scaleway';
 import { readHost } from '../claim/read-host.ts';
+import { abandonedBecause } from '../mac-host/abandoned.ts';
 import { ownerOf } from './owner.ts';
 import type { StrandedHost } from './verdict.ts';
 
@@ -39,6 +40,7 @@ export const recheck = async (
   const call: CallOptions = { signal };
   const host = await readHost(client, name, call);
   if (host === undefined) return accounted('its MacHost is gone');
+  if (abandonedBecause(host) !== undefined) return accounted('a person has abandoned it');
   if (host.spec.release !== undefined || !isStranded(host)) return accounted('its MacHost says so');
   const server = await pool.getServer(host.spec.zone, name, { signal }).catch(unlessGone);
   if (server === undefined) return accounted('Scaleway does not know it any more');

@@ -14,6 +14,7 @@ import {
   type KubeObject,
   type Live,
   namespaces,
+  nodes as nodesOfCluster,
   NotLeadingError,
   type Resource,
   type Transport,
@@ -158,8 +159,9 @@ export const setStage = async (t: TestContext) => {
     };
     const machines = await follow(machine.resource);
     const macHosts = await follow(macHost.resource);
+    const nodes = await follow(nodesOfCluster);
     const sightings = createSightings({ clock });
-    const parts = { client, pool, sightings, machines, macHosts, clock, log, defaultPoolPrefix: poolPrefix };
+    const parts = { client, pool, sightings, machines, macHosts, nodes, clock, log, defaultPoolPrefix: poolPrefix };
     const controllers = [
       createMacHostController({
         ...parts,

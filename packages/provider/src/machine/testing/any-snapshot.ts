@@ -54,7 +54,8 @@ const host: fc.Arbitrary<HostFacts> = fc.oneof(
   fc.record({
     kind: fc.constant('present' as const),
     holder: fc.constantFrom('me' as const, 'me' as const, 'nobody' as const, 'other' as const),
-    release: maybe(fc.record({ begun: fc.boolean() })),
+    release: maybe(fc.record({ begun: fc.boolean(), stuck: fc.boolean() })),
+    abandoned: fc.boolean(),
     gone: fc.boolean(),
     named: fc.boolean(),
     bearsMyName: fc.boolean(),

@@ -25,6 +25,7 @@ export const host: PresentHost = {
   kind: 'present',
   holder: 'me',
   release: undefined,
+  abandoned: false,
   gone: false,
   named: true,
   bearsMyName: true,

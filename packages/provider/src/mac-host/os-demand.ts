@@ -1,0 +1,184 @@
+import { annotations, type MacHost, type ScalewayAppleSiliconMachine } from '@tartan/api';
+import { getCondition, type Live } from '@tartan/kube';
+import { isVersionedPin, matchesFamily, osFamilyKey } from '@tartan/scaleway';
+import { isHeldBy, obstacleTo } from '../claim/obstacle.ts';
+import type { Wanted } from '../claim/wanted.ts';
+import { wantedOf } from '../machine/choose.ts';
+import { abandonedBecause } from './abandoned.ts';
+import type { Limits } from './limits.ts';
+import type { Release } from './snapshot.ts';
+import { blameOf, wipeOf } from './wipe.ts';
+
+type Host = Live<MacHost>;
+type Machine = Live<ScalewayAppleSiliconMachine>;
+
+/**
+ * Which macOS Macs are to be reinstalled with, by what machines wait for.
+ *
+ * Every machine that waits counts for one Mac, the one that has waited longest first:
+ *
+ *   1. a free Mac that it can claim, or one that is being reinstalled for it: nothing more is to be done;
+ *   2. else one on its way back whose reinstall was not asked for yet: it is installed with what the machine wants;
+ *   3. else a free Mac that lacks nothing but that macOS: it is wiped once more.
+ *
+ * Macs are taken in a fixed order (by id), so that everybody who looks at the same objects comes to the same pairs, and one machine
+ * never has two Macs reinstalled.
+ */
+export interface Demand {
+  readonly machines: readonly Machine[];
+  readonly hosts: readonly Host[];
+  readonly defaultPoolPrefix: string | undefined;
+  readonly now: number;
+}
+
+interface Waiting {
+  readonly wanted: Wanted;
+  /** Since when it has said that no Mac fits. Undefined: it has not looked yet. */
+  readonly since: number | undefined;
+}
+
+/** Machines that have no Mac and may claim one. Who has told Cluster API its server has no choice any more. */
+const waitingOf = ({ machines, defaultPoolPrefix }: Demand): Waiting[] =>
+  machines
+    .filter(
+      ({ metadata, spec, status }) =>
+        metadata.deletionTimestamp === undefined &&
+        !(annotations.paused in (metadata.annotations ?? {})) &&
+        !status?.serverID &&
+        !spec.providerID &&
+        !isVersionedPin(spec.os),
+    )
+    .map((machine) => ({ wanted: wantedOf(machine, defaultPoolPrefix), since: waitingSince(machine) }))
+    .filter(({ wanted }) => wanted.poolPrefix !== '')
+    .toSorted(longestFirst);
+
+/** When a machine said that it finds no Mac; undefined while it does not. */
+export const waitingSince = (machine: Machine): number | undefined => {
+  const said = getCondition(machine.status?.conditions, 'Provisioned');
+  const since = said?.reason === 'NoAvailableHost' ? Date.parse(said.lastTransitionTime) : Number.NaN;
+  return Number.isNaN(since) ? undefined : since;
+};
+
+const longestFirst = (a: Waiting, b: Waiting): number =>
+  (a.since ?? Number.MAX_SAFE_INTEGER) - (b.since ?? Number.MAX_SAFE_INTEGER) || (a.wanted.uid < b.wanted.uid ? -1 : 1);
+
+/** Takes a Mac for each machine, if there is one left that serves it. Answers the machines that got none. */
+const match = (
+  waiting: readonly Waiting[],
+  hosts: readonly Host[],
+  serves: (waiting: Waiting, host: Host) => boolean,
+  taken: Map<string, Waiting>,
+): Waiting[] =>
+  waiting.filter((each) => {
+    const host = hosts.find((one) => !taken.has(one.metadata.name) && serves(each, one));
+    if (host) taken.set(host.metadata.name, each);
+    return host === undefined;
+  });
+
+interface Pairs {
+  /** The machine that a Mac is for, by the id of the Mac. */
+  readonly taken: ReadonlyMap<string, Waiting>;
+  readonly hosts: readonly Host[];
+  readonly unmet: readonly Waiting[];
+}
+
+/** The first two steps. `deciding`: the Mac whose reinstall is about to be asked for, however often it was before. */
+const pair = (demand: Demand, { zone, type }: { zone: string; type: string | undefined }, deciding?: string): Pairs => {
+  const { now } = demand;
+  const reserved = new Set(demand.machines.flatMap(({ status }) => status?.serverID ?? []));
+  const hosts = demand.hosts
+    .filter(({ spec, status }) => spec.zone === zone && status?.type === type)
+    .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  const waiting = waitingOf(demand).filter(({ wanted }) => wanted.zone === zone && wanted.type === type);
+  const taken = new Map<string, Waiting>();
+  const isFree = ({ wanted }: Waiting, host: Host): boolean =>
+    isHeldBy(host, wanted.uid) ||
+    (!reserved.has(host.metadata.name) && obstacleTo(wanted, host, now) === undefined);
+  const isComing = (each: Waiting, host: Host): boolean =>
+    host.metadata.name !== deciding && fits(each, host, now) && installing(host, each.wanted.os);
+  const isUndecided = (each: Waiting, host: Host): boolean =>
+    fits(each, host, now) && (host.metadata.name === deciding || !isAskedFor(host));
+  const ownFirst = (each: Waiting, host: Host): boolean =>
+    isUndecided(each, host) && osFamilyKey(host.spec.release?.family ?? '') === osFamilyKey(each.wanted.os);
+
+  const steps = [(each: Waiting, host: Host) => isFree(each, host) || isComing(each, host), ownFirst, isUndecided];
+  const unmet = steps.reduce((left, serves) => match(left, hosts, serves, taken), waiting);
+  return { taken, hosts, unmet };
+};
+
+/** It will be the machine's pool when it is back, and may be claimed then. */
+const fits = ({ wanted }: Waiting, host: Host, now: number): boolean => {
+  const { release } = host.spec;
+  return (
+    release !== undefined &&
+    release.poolPrefix.startsWith(wanted.poolPrefix) &&
+    blameOf(release) === undefined &&
+    !(Date.parse(host.status?.quarantine?.until ?? '') > now) &&
+    host.metadata.deletionTimestamp === undefined &&
+    abandonedBecause(host) === undefined
+  );
+};
+
+const isAskedFor = ({ spec, status = {} }: Host): boolean =>
+  spec.release !== undefined && wipeOf(spec.release, status) !== undefined;
+
+/** Its reinstall with that family was asked for, and neither refused nor given up. */
+const installing = ({ spec, status = {} }: Host, os: string): boolean => {
+  const wipe = spec.release && wipeOf(spec.release, status);
+  const { osRequested } = status;
+  return (
+    spec.release !== undefined &&
+    wipe !== undefined &&
+    wipe.refusedAt === undefined &&
+    wipe.stuckAt === undefined &&
+    osRequested !== undefined &&
+    Date.parse(osRequested.at) >= Date.parse(spec.release.requestedAt) &&
+    osFamilyKey(osRequested.family) === osFamilyKey(os)
+  );
+};
+
+/** The family for a reinstall that is about to be asked for: what a waiting machine wants, else that of the release. */
+export const familyToInstall = (host: Host, release: Release, demand: Demand): string | undefined => {
+  if (blameOf(release) !== undefined) return release.family;
+  const { taken } = pair(demand, { zone: host.spec.zone, type: host.status?.type }, host.metadata.name);
+  return taken.get(host.metadata.name)?.wanted.os ?? release.family;
+};
+
+/** For so long a Mac is not reinstalled for a family that it did not get the last time: Scaleway has no image of it, or does not say so. */
+const triedMs = 24 * 60 * 60_000;
+
+/** What is to become of a Mac that is free, as `Snapshot.otherOS` has it. */
+export const otherOSFor = (
+  host: Host,
+  demand: Demand,
+  { demandMs, reportMs }: Limits,
+): { family: string | undefined; inMs: number } | undefined => {
+  const { spec, status, metadata } = host;
+  if (spec.release || spec.consumerRef || abandonedBecause(host) !== undefined) return undefined;
+  const { hosts, unmet, taken } = pair(demand, { zone: spec.zone, type: status?.type });
+  if (unmet.length === 0) return undefined;
+  const reserved = new Set(demand.machines.flatMap((machine) => machine.status?.serverID ?? []));
+  const assigned = new Map(taken);
+  match(
+    unmet.filter(({ since }) => since !== undefined),
+    hosts,
+    (each, one) => !reserved.has(one.metadata.name) && lacksOnlyThatOS(each, one, demand.now),
+    assigned,
+  );
+  const mine = assigned.get(metadata.name);
+  // Time alone may change it: a Mac that is to come may turn out to be stuck.
+  if (mine?.since === undefined) return { family: undefined, inMs: reportMs };
+  return { family: osFamilyKey(mine.wanted.os), inMs: Math.max(0, mine.since + demandMs - demand.now) };
+};
+
+const lacksOnlyThatOS = ({ wanted }: Waiting, host: Host, now: number): boolean => {
+  const { status = {} } = host;
+  if (matchesFamily({ name: status.osImage ?? '', family: status.osFamily ?? '' }, wanted.os)) return false;
+  const { osRequested } = status;
+  const wasTried =
+    osRequested !== undefined &&
+    osFamilyKey(osRequested.family) === osFamilyKey(wanted.os) &&
+    now - Date.parse(osRequested.at) < triedMs;
+  const withIt: Host = { ...host, status: { ...status, osFamily: wanted.os, osImage: '' } };
+  return !wasTried && obstacleTo(wanted, withIt, now) === undefined;
+};

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { getCondition } from '@tartan/kube';
+import { setStage } from './testing/stage.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+type Stage = Awaited<ReturnType<typeof setStage>>;
+type Answer = Stage['scaleway']['faults']['calls'][number]['with'];
+
+/** Every way in which Scaleway does not do what it is asked. */
+const ways: Readonly<Record<string, Answer>> = {
+  '423 locked': { status: 423, body: { type: 'locked', resource: 'server' } },
+  '409 transient state': { status: 409, body: { type: 'transient_state', current_state: 'updating' } },
+  '400 invalid': { status: 400, body: { type: 'invalid_arguments', details: [] } },
+  '403 denied': { status: 403, body: { type: 'permissions_denied', details: [] } },
+  '404 not found': { status: 404, body: { type: 'not_found', resource: 'server' } },
+  '429 too many requests': { status: 429, body: { type: 'too_many_requests' } },
+  '503 unavailable': { status: 503, body: {} },
+  'no answer': 'hang',
+  'an answer that is none': { status: 200, body: { nonsense: true } },
+};
+
+const always = Number.MAX_SAFE_INTEGER;
+
+const setUp = async (t: TestContext) => {
+  const stage = await setStage(t);
+  const server = await stage.order('tuist-pool-1');
+  const { id } = server;
+  const running = await stage.start();
+  await stage.take(id, await stage.machine('mac-1', id));
+  await stage.pass(1000);
+  const count = (what: RegExp) => stage.scaleway.requests.filter((request) => what.test(request)).length;
+  const status = async () => (await stage.host(id)).status ?? {};
+  return {
+    ...stage,
+    server,
+    id,
+    running,
+    status,
+    wipes: () => count(/reinstall$/),
+    lists: () => count(/\/os\?/),
+    condition: async (type: string) => getCondition((await status()).conditions, type),
+  };
+};
+
+describe('a wipe that Scaleway refuses, or does not answer', () => {
+  for (const [way, answer] of Object.entries(ways))
+    it(`${way}: is counted and spaced, ends in quarantine, and is over once Scaleway does it`, async (t) => {
+      const { id, scaleway, release, pass, wipes, lists, status, condition } = await setUp(t);
+      scaleway.faults.calls.push({ match: /reinstall$/, times: always, with: answer });
+      await release(id);
+      await pass(55 * minute, minute);
+      const first = wipes();
+      assert.ok(first >= 3 && first <= 6, `${first} requests in the first hour`);
+      assert.equal((await status()).wipe?.attempts, first, 'each is counted');
+      assert.equal((await status()).state, 'releasing', 'less than an hour of trouble is no verdict');
+
+      await pass(15 * minute, minute);
+      assert.equal((await status()).state, 'quarantined');
+      assert.equal((await condition('Quarantined'))?.reason, 'WipeFailed');
+      assert.match((await condition('Quarantined'))?.message ?? '', /tuist\.dev\/abandon/);
+
+      const before = wipes();
+      await pass(24 * hour, 10 * minute);
+      const daily = wipes() - before;
+      assert.ok(daily >= 11 && daily <= 13, `${daily} requests a day in quarantine`);
+      const isAboutTheRequest = way.startsWith('400') || way.startsWith('404');
+      assert.ok(lists() <= (isAboutTheRequest ? wipes() : 1), `${lists()} lists of images, ${wipes()} requests`);
+
+      scaleway.faults.calls.length = 0;
+      await pass(3 * hour, minute);
+      const after = await status();
+      assert.deepEqual([after.state, after.wipe, after.quarantine], ['pool', undefined, undefined]);
+    });
+
+  it('a name that is refused on the way back is counted, spaced and in the end quarantined as well', async (t) => {
+    const { id, scaleway, release, pass, status, condition, wipes, server } = await setUp(t);
+    scaleway.faults.calls.push({
+      match: /^PATCH/,
+      times: always,
+      with: { status: 423, body: { type: 'locked', resource: 'server' } },
+    });
+    await release(id);
+    const names = () => scaleway.requests.filter((request) => request.startsWith('PATCH')).length;
+    const before = names();
+    await pass(2 * hour, minute);
+    assert.ok(names() - before <= 8, `${names() - before} requests in two hours`);
+    assert.equal((await status()).state, 'quarantined');
+    assert.equal((await condition('Named'))?.reason, 'RenameRefused');
+    assert.equal(wipes(), 0, 'nothing is wiped under the name of a machine');
+    scaleway.faults.calls.length = 0;
+    await pass(3 * hour, minute);
+    assert.equal((await status()).state, 'pool');
+    assert.match(server.name, /^tuist-pool-/);
+  });
+
+  it('a manager that starts anew keeps count and spacing', async (t) => {
+    const stage = await setUp(t);
+    let { running } = stage;
+    stage.scaleway.faults.calls.push({
+      match: /reinstall$/,
+      times: always,
+      with: { status: 423, body: { type: 'locked', resource: 'server' } },
+    });
+    await stage.release(stage.id);
+    for (let minutes = 0; minutes < 60; minutes += 1) {
+      await running.stop();
+      running = await stage.start();
+      await stage.pass(minute);
+    }
+    assert.ok(stage.wipes() <= 8, `${stage.wipes()} requests in an hour of restarts`);
+    assert.equal((await stage.status()).wipe?.attempts, stage.wipes());
+  });
+
+  it('another release begins at once, whatever was refused to the last one', async (t) => {
+    const { id, scaleway, release, pass, status, wipes } = await setUp(t);
+    scaleway.faults.calls.push({
+      match: /reinstall$/,
+      times: always,
+      with: { status: 423, body: { type: 'locked', resource: 'server' } },
+    });
+    await release(id);
+    await pass(3 * hour, minute);
+    assert.equal((await status()).state, 'quarantined');
+    const before = wipes();
+    scaleway.faults.calls.length = 0;
+    await release(id);
+    await pass(12 * minute);
+    assert.equal(wipes(), before + 1);
+    assert.equal((await status()).state, 'pool');
+  });
+
+  it('a server that never ends what it does is looked at more and more seldom, and quarantined', async (t) => {
+    const { id, server, scaleway, release, pass, status, wipes } = await setUp(t);
+    server.status = 'updating';
+    await release(id);
+    await pass(2 * hour, minute);
+    assert.equal((await status()).state, 'quarantined');
+    const looks = () => scaleway.requests.filter((request) => request.includes(`/servers/${id}`)).length;
+    const before = looks();
+    await pass(hour, minute);
+    assert.ok(looks() - before <= 13, `${looks() - before} looks an hour`);
+    server.status = 'ready';
+    await pass(30 * minute, minute);
+    assert.equal(wipes(), 1);
+    assert.equal((await status()).state, 'pool');
+  });
+
+  it('fifty of them take less than a tenth of the calls that are allowed, in the worst hour and over a day', async (t) => {
+    const stage = await setStage(t);
+    const servers: { id: string }[] = [];
+    for (let number = 0; number < 50; number += 1) servers.push(await stage.order(`mac-${number}`));
+    await stage.start();
+    const answers = Object.values(ways);
+    for (const [number, { id }] of servers.entries()) {
+      const answer = answers[number % answers.length];
+      assert.ok(answer);
+      stage.scaleway.faults.calls.push({ match: new RegExp(`${id}/reinstall$`), times: always, with: answer });
+    }
+    const started = stage.scaleway.requests.length;
+    for (const { id } of servers) await stage.release(id);
+    await stage.pass(hour, minute);
+    const inAnHour = stage.scaleway.requests.length - started;
+    await stage.pass(23 * hour, 10 * minute);
+    const inADay = stage.scaleway.requests.length - started;
+    const allowed = 10 * 3600;
+    t.diagnostic(`50 stuck Macs: ${inAnHour} calls in the first hour, ${inADay} in a day, of ${allowed} an hour`);
+    assert.ok(inAnHour < allowed / 10, `${inAnHour} calls in the first hour`);
+    assert.ok(inADay < (allowed * 24) / 10, `${inADay} calls in a day`);
+    for (const { status } of await stage.hosts()) assert.equal(status?.state, 'quarantined');
+  });
+});
