@@ -20,7 +20,8 @@ import type { Decision } from './decision.ts';
 import { type Limits, usualLimits } from './limits.ts';
 import { findHolder, look, observe } from './observe.ts';
 import { type Actor, type Pass, remember } from './pass.ts';
-import { createRefusals, type Refusals } from './refusals.ts';
+import { createRefusals, isInDoubt, type Refusals } from './refusals.ts';
+import type { Release } from './snapshot.ts';
 import { hostsOfMachines, hostsOfNodes, hostsOfSightings, hostsThemselves } from './sources.ts';
 import { refusedName, restMs } from './wipe.ts';
 
@@ -106,12 +107,7 @@ const lookAfter = async (actor: Actor, refusals: Refusals, first: Pass): Promise
     } catch (error) {
       if (!(error instanceof ScalewayError)) throw error;
       actor.log.warn('Scaleway did not do what a Mac needs', { server: id, decision: decision.kind, error });
-      if (decision.kind === 'rename' && spec.release) {
-        const now = actor.clock.now();
-        const counted = refusedName({ ...snapshot, now }, spec.release, error.message);
-        await remember(actor, pass, counted);
-        return again(counted.wipe ? restMs(counted.wipe, now, actor.limits) : actor.limits.pollMs);
-      }
+      if (decision.kind === 'rename' && spec.release) return nameRefused(actor, pass, spec.release, decision.to, error);
       const afterMs = refusals.refused(id, generation, error);
       // What became of a restart has been written down where its attempt was.
       if (decision.kind === 'look' || decision.kind === 'rename')
@@ -119,6 +115,29 @@ const lookAfter = async (actor: Actor, refusals: Refusals, first: Pass): Promise
       return again(afterMs);
     }
   }
+};
+
+/** Written down, unless only the answer was lost. */
+const nameRefused = async (
+  actor: Actor,
+  pass: Pass,
+  release: Release,
+  to: string,
+  error: ScalewayError,
+): Promise<Outcome> => {
+  const { snapshot, signal } = pass;
+  if (isInDoubt(error)) {
+    const after = await look(actor, snapshot.spec.zone, snapshot.id, { signal }).catch(unlessRefused);
+    if (after?.kind === 'seen' && after.server.name === to) return again(0);
+  }
+  const now = actor.clock.now();
+  const status = refusedName({ ...snapshot, now }, release, error.message);
+  await remember(actor, pass, status);
+  return again(status.wipe ? restMs(status.wipe, now, actor.limits) : actor.limits.pollMs);
+};
+
+const unlessRefused = (error: unknown): undefined => {
+  if (!(error instanceof ScalewayError)) throw error;
 };
 
 const asksScaleway: ReadonlySet<Decision['kind']> = new Set(['look', 'rename', 'reinstall', 'reboot']);
