@@ -165,7 +165,7 @@ export const otherOSFor = (
     (each, one) => !reserved.has(one.metadata.name) && lacksOnlyThatOS(each, one, demand.now),
     assigned,
   );
-  const mine = assigned.get(metadata.name);
+  const mine = taken.has(metadata.name) ? undefined : assigned.get(metadata.name);
   // Time alone may change it: a Mac that is to come may turn out to be stuck.
   if (mine?.since === undefined) return { family: undefined, inMs: reportMs };
   return { family: osFamilyKey(mine.wanted.os), inMs: Math.max(0, mine.since + demandMs - demand.now) };

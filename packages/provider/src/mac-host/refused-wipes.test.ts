@@ -7,7 +7,7 @@ const minute = 60_000;
 const hour = 60 * minute;
 
 type Stage = Awaited<ReturnType<typeof setStage>>;
-type Answer = Stage['scaleway']['faults']['calls'][number]['with'];
+type Answer = Stage['scaleway']['faults']['calls'][number]['with'] | 'silence';
 
 /** Every way in which Scaleway does not do what it is asked. */
 const ways: Readonly<Record<string, Answer>> = {
@@ -18,11 +18,22 @@ const ways: Readonly<Record<string, Answer>> = {
   '404 not found': { status: 404, body: { type: 'not_found', resource: 'server' } },
   '429 too many requests': { status: 429, body: { type: 'too_many_requests' } },
   '503 unavailable': { status: 503, body: {} },
-  'no answer': 'hang',
+  'no connection': 'silence',
   'an answer that is none': { status: 200, body: { nonsense: true } },
 };
 
 const always = Number.MAX_SAFE_INTEGER;
+
+/** From now on calls that match are answered so. */
+const answer = ({ scaleway, beSilent }: Stage, match: RegExp, answered: Answer): void => {
+  if (answered === 'silence') beSilent(match);
+  else scaleway.faults.calls.push({ match, times: always, with: answered });
+};
+const answerAsUsual = ({ scaleway, beSilent }: Stage): void => {
+  beSilent(undefined);
+  scaleway.faults.calls.length = 0;
+};
+const locked = { status: 423, body: { type: 'locked', resource: 'server' } };
 
 const setUp = async (t: TestContext) => {
   const stage = await setStage(t);
@@ -31,7 +42,8 @@ const setUp = async (t: TestContext) => {
   const running = await stage.start();
   await stage.take(id, await stage.machine('mac-1', id));
   await stage.pass(1000);
-  const count = (what: RegExp) => stage.scaleway.requests.filter((request) => what.test(request)).length;
+  const count = (what: RegExp) =>
+    [...stage.scaleway.requests, ...stage.silenced].filter((request) => what.test(request)).length;
   const status = async () => (await stage.host(id)).status ?? {};
   return {
     ...stage,
@@ -46,10 +58,11 @@ const setUp = async (t: TestContext) => {
 };
 
 describe('a wipe that Scaleway refuses, or does not answer', () => {
-  for (const [way, answer] of Object.entries(ways))
+  for (const [way, answered] of Object.entries(ways))
     it(`${way}: is counted and spaced, ends in quarantine, and is over once Scaleway does it`, async (t) => {
-      const { id, scaleway, release, pass, wipes, lists, status, condition } = await setUp(t);
-      scaleway.faults.calls.push({ match: /reinstall$/, times: always, with: answer });
+      const stage = await setUp(t);
+      const { id, release, pass, wipes, lists, status, condition } = stage;
+      answer(stage, /reinstall$/, answered);
       await release(id);
       await pass(55 * minute, minute);
       const first = wipes();
@@ -69,7 +82,7 @@ describe('a wipe that Scaleway refuses, or does not answer', () => {
       const isAboutTheRequest = way.startsWith('400') || way.startsWith('404');
       assert.ok(lists() <= (isAboutTheRequest ? wipes() : 1), `${lists()} lists of images, ${wipes()} requests`);
 
-      scaleway.faults.calls.length = 0;
+      answerAsUsual(stage);
       await pass(3 * hour, 2 * minute);
       const after = await status();
       assert.deepEqual([after.state, after.wipe, after.quarantine], ['pool', undefined, undefined]);
@@ -80,7 +93,7 @@ describe('a wipe that Scaleway refuses, or does not answer', () => {
     scaleway.faults.calls.push({
       match: /^PATCH/,
       times: always,
-      with: { status: 423, body: { type: 'locked', resource: 'server' } },
+      with: locked,
     });
     await release(id);
     const names = () => scaleway.requests.filter((request) => request.startsWith('PATCH')).length;
@@ -99,11 +112,7 @@ describe('a wipe that Scaleway refuses, or does not answer', () => {
   it('a manager that starts anew keeps count and spacing', async (t) => {
     const stage = await setUp(t);
     let { running } = stage;
-    stage.scaleway.faults.calls.push({
-      match: /reinstall$/,
-      times: always,
-      with: { status: 423, body: { type: 'locked', resource: 'server' } },
-    });
+    stage.scaleway.faults.calls.push({ match: /reinstall$/, times: always, with: locked });
     await stage.release(stage.id);
     for (let minutes = 0; minutes < 60; minutes += 1) {
       await running.stop();
@@ -116,11 +125,7 @@ describe('a wipe that Scaleway refuses, or does not answer', () => {
 
   it('another release begins at once, whatever was refused to the last one', async (t) => {
     const { id, scaleway, release, pass, status, wipes } = await setUp(t);
-    scaleway.faults.calls.push({
-      match: /reinstall$/,
-      times: always,
-      with: { status: 423, body: { type: 'locked', resource: 'server' } },
-    });
+    scaleway.faults.calls.push({ match: /reinstall$/, times: always, with: locked });
     await release(id);
     await pass(3 * hour, minute);
     assert.equal((await status()).state, 'quarantined');
@@ -153,11 +158,12 @@ describe('a wipe that Scaleway refuses, or does not answer', () => {
     const servers: { id: string }[] = [];
     for (let number = 0; number < 50; number += 1) servers.push(await stage.order(`mac-${number}`));
     await stage.start();
-    const answers = Object.values(ways);
+    // One kind for each, in turn; silence is not told apart by server here.
+    const answers = Object.values(ways).filter((each) => each !== 'silence');
     for (const [number, { id }] of servers.entries()) {
-      const answer = answers[number % answers.length];
-      assert.ok(answer);
-      stage.scaleway.faults.calls.push({ match: new RegExp(`${id}/reinstall$`), times: always, with: answer });
+      const answered = answers[number % answers.length];
+      assert.ok(answered);
+      answer(stage, new RegExp(`${id}/reinstall$`), answered);
     }
     const started = stage.scaleway.requests.length;
     for (const { id } of servers) await stage.release(id);

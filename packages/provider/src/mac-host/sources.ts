@@ -85,7 +85,10 @@ export const hostsOfMachines = ({ macHosts, machines }: World): Source =>
 export const hostsOfNodes = ({ nodes }: World): Source =>
   fromCache(
     nodes,
-    ({ spec }: Live<Node>) => parseProviderID(spec?.providerID ?? '')?.serverID ?? [],
+    ({ spec }: Live<Node>) => {
+      const of = parseProviderID(spec?.providerID ?? '');
+      return of ? [of.serverID] : [];
+    },
     (change) =>
       change.type !== 'changed' ||
       change.object.spec?.providerID !== change.previous.spec?.providerID ||

@@ -93,6 +93,10 @@ export const setStage = async (t: TestContext) => {
   for (const definition of definitions)
     if (ours.includes(definition.spec.names.kind)) await client.create(customResourceDefinitions, definition);
 
+  /** Calls to Scaleway that find no connection, and those that did not. */
+  let silence: RegExp | undefined;
+  const silenced: string[] = [];
+
   /** The two ways out of a process that may die. */
   const mortal = (dieAfter = Infinity) => {
     let changes = 0;
@@ -121,6 +125,11 @@ export const setStage = async (t: TestContext) => {
       tries: dieAfter === Infinity ? 4 : 1,
       fetch: (input, init) =>
         unlessDead(init?.method, async () => {
+          const { pathname } = new URL(input instanceof Request ? input.url : input);
+          if (silence?.test(pathname) === true) {
+            silenced.push(pathname);
+            throw new TypeError('fetch failed');
+          }
           const answer = await fetch(input, init);
           const body = await answer.arrayBuffer();
           const { status, headers } = answer;
@@ -214,6 +223,10 @@ export const setStage = async (t: TestContext) => {
     start,
     interpose: (wrap: (send: Send) => Send) => {
       between = wrap;
+    },
+    silenced,
+    beSilent: (match: RegExp | undefined) => {
+      silence = match;
     },
     /** In steps, so that what falls due on the way finds the world as it is then. */
     pass: async (milliseconds: number, step = 10_000) => {

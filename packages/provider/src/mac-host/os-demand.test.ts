@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  annotations,
+  type MacHost,
+  type MacHostStatus,
+  machine as machineKind,
+  type MachineSpec,
+  type ScalewayAppleSiliconMachine,
+} from '@tartan/api';
+import type { Live } from '@tartan/kube';
+import { timestamp } from '@tartan/kube/clock';
+import { aHost, heldBy } from '../claim/testing/a-host.ts';
+import { usualLimits } from './limits.ts';
+import { familyToInstall, otherOSFor } from './os-demand.ts';
+import type { Release } from './snapshot.ts';
+
+type Host = Live<MacHost>;
+type Machine = Live<ScalewayAppleSiliconMachine>;
+
+const now = Date.parse('2026-06-01T00:00:00Z');
+const minute = 60_000;
+const ago = (milliseconds: number): string => timestamp(now - milliseconds);
+
+/** A machine that has looked for a Mac in vain, the second one for longer than the first. */
+const waiting = (
+  name: string,
+  os: string,
+  more: { spec?: Partial<MachineSpec>; metadata?: object; status?: object; forMs?: number } = {},
+): Machine => ({
+  ...machineKind.make({
+    metadata: { name, namespace: 'macs' },
+    spec: { zone: 'fr-par-1', type: 'M2-L', os, adoptPoolPrefix: 'tuist-pool-', ...more.spec },
+  }),
+  metadata: {
+    name,
+    namespace: 'macs',
+    uid: `uid-${name}`,
+    resourceVersion: '1',
+    creationTimestamp: ago(0),
+    ...more.metadata,
+  },
+  status: {
+    conditions: [
+      {
+        type: 'Provisioned',
+        status: 'False',
+        reason: 'NoAvailableHost',
+        message: '',
+        lastTransitionTime: ago(more.forMs ?? 10 * minute),
+      },
+    ],
+    ...more.status,
+  },
+});
+
+const release = (more: Partial<Release> = {}): Release => ({
+  poolPrefix: 'tuist-pool-',
+  family: 'tahoe',
+  reason: 'MachineDeleted',
+  requestedAt: ago(minute),
+  ...more,
+});
+/** On its way back; with `asked` its reinstall was asked for. */
+const back = (name: string, asked?: string, status: MacHostStatus = {}, more: Partial<Release> = {}): Host =>
+  aHost(name, {
+    spec: { release: release(more) },
+    status: {
+      state: 'releasing',
+      name: 'tuist-releasing-tuist-pool-1',
+      ...(asked ? { wipe: { attempts: 1, requestedAt: ago(0) }, osRequested: { family: asked, at: ago(0) } } : {}),
+      ...status,
+    },
+  });
+const sequoia: MacHostStatus = { osFamily: 'Sequoia', osImage: 'macos-sequoia-15.6' };
+
+const installed = (host: Host, machines: Machine[], others: Host[] = []): string | undefined =>
+  familyToInstall(host, host.spec.release ?? release(), {
+    machines,
+    hosts: [...others, host],
+    defaultPoolPrefix: undefined,
+    now,
+  });
+
+const tableOfReleases: [title: string, installed: string | undefined, expected: string | undefined][] = [
+  ['nobody waits', installed(back('h'), []), 'tahoe'],
+  ['nobody waits, and the release names none', installed(aHost('h', { spec: { release: withoutFamily() } }), []), undefined],
+  ['a machine waits for its own', installed(back('h'), [waiting('a', 'Tahoe')]), 'Tahoe'],
+  ['a machine waits for another', installed(back('h'), [waiting('a', 'Sequoia')]), 'Sequoia'],
+  ['one that has not looked yet', installed(back('h'), [waiting('a', 'Sequoia', { status: { conditions: [] } })]), 'Sequoia'],
+  [
+    'two wait for different ones, and one of them for its own',
+    installed(back('h'), [waiting('a', 'Sequoia', { forMs: 20 * minute }), waiting('b', 'Tahoe')]),
+    'Tahoe',
+  ],
+  [
+    'two wait for others: the longer',
+    installed(back('h'), [waiting('a', 'Sequoia'), waiting('b', 'Sonoma', { forMs: 20 * minute })]),
+    'Sonoma',
+  ],
+  ['in another zone', installed(back('h'), [waiting('a', 'Sequoia', { spec: { zone: 'fr-par-3' } })]), 'tahoe'],
+  ['for another type', installed(back('h'), [waiting('a', 'Sequoia', { spec: { type: 'M4-M' } })]), 'tahoe'],
+  ['in another pool', installed(back('h'), [waiting('a', 'Sequoia', { spec: { adoptPoolPrefix: 'x-' } })]), 'tahoe'],
+  ['for a version, which it cannot get', installed(back('h'), [waiting('a', 'macos-sequoia-15.6')]), 'tahoe'],
+  ['one that has a Mac', installed(back('h'), [waiting('a', 'Sequoia', { status: { serverID: 'x' } })]), 'tahoe'],
+  ['one that is bound to a Mac', installed(back('h'), [waiting('a', 'Sequoia', { spec: { providerID: 'x' } })]), 'tahoe'],
+  [
+    'one that is being deleted',
+    installed(back('h'), [waiting('a', 'Sequoia', { metadata: { deletionTimestamp: ago(0) } })]),
+    'tahoe',
+  ],
+  [
+    'one that is paused',
+    installed(back('h'), [waiting('a', 'Sequoia', { metadata: { annotations: { [annotations.paused]: '' } } })]),
+    'tahoe',
+  ],
+  ['and finds a free Mac', installed(back('h'), [waiting('a', 'Sequoia')], [aHost('f', { status: sequoia })]), 'tahoe'],
+  [
+    'and a free Mac that another has reserved',
+    installed(
+      back('h'),
+      [waiting('a', 'Sequoia'), waiting('b', 'Sequoia', { status: { serverID: 'f' } })],
+      [aHost('f', { status: sequoia })],
+    ),
+    'Sequoia',
+  ],
+  ['and one is being reinstalled for it', installed(back('h'), [waiting('a', 'Sequoia')], [back('c', 'sequoia')]), 'tahoe'],
+  [
+    'two, and one is being reinstalled for one',
+    installed(back('h'), [waiting('a', 'Sequoia'), waiting('b', 'Sequoia')], [back('c', 'sequoia')]),
+    'Sequoia',
+  ],
+  [
+    'and the reinstall for it was refused',
+    installed(
+      back('h'),
+      [waiting('a', 'Sequoia')],
+      [back('c', 'sequoia', { wipe: { attempts: 1, requestedAt: ago(0), refusedAt: ago(0) } })],
+    ),
+    'Sequoia',
+  ],
+  [
+    'and the reinstall for it is stuck',
+    installed(
+      back('h'),
+      [waiting('a', 'Sequoia')],
+      [back('c', 'sequoia', { wipe: { attempts: 5, requestedAt: ago(0), stuckAt: ago(0) } })],
+    ),
+    'Sequoia',
+  ],
+  ['and another one before it is undecided too', installed(back('h'), [waiting('a', 'Sequoia')], [back('g')]), 'tahoe'],
+  ['and another one after it is undecided too', installed(back('h'), [waiting('a', 'Sequoia')], [back('i')]), 'Sequoia'],
+  [
+    'and another one before it will be in quarantine',
+    installed(back('h'), [waiting('a', 'Sequoia')], [back('g', undefined, {}, { reason: 'NotWiped' })]),
+    'Sequoia',
+  ],
+  ['but it will be in quarantine', installed(back('h', undefined, {}, { reason: 'NotWiped' }), [waiting('a', 'Sequoia')]), 'tahoe'],
+  [
+    'asked for again after a refusal, while the machine still waits',
+    installed(
+      back('h', 'sequoia', { wipe: { attempts: 1, requestedAt: ago(0), refusedAt: ago(0) } }),
+      [waiting('a', 'Sequoia')],
+    ),
+    'Sequoia',
+  ],
+];
+
+function withoutFamily(): Release {
+  const { family: _, ...rest } = release();
+  return rest;
+}
+
+describe('what a released Mac is reinstalled with', () => {
+  for (const [title, actual, expected] of tableOfReleases)
+    it(`${title}: ${expected}`, () => assert.equal(actual, expected));
+});
+
+const converted = (machines: Machine[], hosts: Host[]): Record<string, string> =>
+  Object.fromEntries(
+    hosts.flatMap((host) => {
+      const demand = { machines, hosts, defaultPoolPrefix: undefined, now };
+      const { family, inMs } = otherOSFor(host, demand, usualLimits) ?? {};
+      return family === undefined ? [] : [[host.metadata.name, inMs === 0 ? family : `${family} in ${inMs} ms`]];
+    }),
+  );
+
+const a = aHost('a');
+const b = aHost('b');
+const tableOfFree: [title: string, machines: Machine[], hosts: Host[], expected: Record<string, string>][] = [
+  ['nobody waits', [], [a, b], {}],
+  ['one waits, and two are free: one of them', [waiting('m', 'Sequoia')], [a, b], { a: 'sequoia' }],
+  ['two wait', [waiting('m', 'Sequoia'), waiting('n', 'Sequoia')], [a, b], { a: 'sequoia', b: 'sequoia' }],
+  ['it can claim one of them', [waiting('m', 'Tahoe')], [a, b], {}],
+  [
+    'one can claim the only Mac, which is not taken from it, however long another waits',
+    [waiting('m', 'Tahoe'), waiting('n', 'Sequoia', { forMs: 99 * minute })],
+    [a],
+    {},
+  ],
+  ['it has not looked yet', [waiting('m', 'Sequoia', { status: { conditions: [] } })], [a], {}],
+  ['it waits since a moment', [waiting('m', 'Sequoia', { forMs: 20_000 })], [a], { a: 'sequoia in 40000 ms' }],
+  ['a Mac on its way back will do', [waiting('m', 'Sequoia')], [a, back('r')], {}],
+  ['a Mac is being reinstalled for it', [waiting('m', 'Sequoia')], [a, back('r', 'sequoia')], {}],
+  ['a Mac is being reinstalled with something else', [waiting('m', 'Sequoia')], [a, back('r', 'tahoe')], { a: 'sequoia' }],
+  [
+    'the first is abandoned',
+    [waiting('m', 'Sequoia')],
+    [aHost('a', { metadata: { annotations: { [annotations.abandon]: '' } } }), b],
+    { b: 'sequoia' },
+  ],
+  ['the first is held', [waiting('m', 'Sequoia')], [aHost('a', { spec: { consumerRef: heldBy('x', 'y') } }), b], { b: 'sequoia' }],
+  [
+    'the first is reserved',
+    [waiting('m', 'Sequoia'), waiting('n', 'Tahoe', { status: { serverID: 'a' } })],
+    [a, b],
+    { b: 'sequoia' },
+  ],
+  [
+    'the first is in quarantine',
+    [waiting('m', 'Sequoia')],
+    [aHost('a', { status: { quarantine: { count: 1, reason: 'x', until: timestamp(now + minute) } } }), b],
+    { b: 'sequoia' },
+  ],
+  ['the first restarts', [waiting('m', 'Sequoia')], [aHost('a', { status: { serverStatus: 'rebooting' } }), b], { b: 'sequoia' }],
+  [
+    'the first was reinstalled for that an hour ago, and did not get it',
+    [waiting('m', 'Sequoia')],
+    [aHost('a', { status: { osRequested: { family: 'sequoia', at: ago(60 * minute) } } }), b],
+    { b: 'sequoia' },
+  ],
+  [
+    'the same two days ago',
+    [waiting('m', 'Sequoia')],
+    [aHost('a', { status: { osRequested: { family: 'sequoia', at: ago(48 * 60 * minute) } } }), b],
+    { a: 'sequoia' },
+  ],
+];
+
+describe('which free Macs are reinstalled with another macOS', () => {
+  for (const [title, machines, hosts, expected] of tableOfFree)
+    it(title, () => assert.deepEqual(converted(machines, hosts), expected));
+});
