@@ -19,18 +19,20 @@ describe('tartan pool', () => {
       aHost('c', { serverStatus: 'starting', osFamily: 'Sequoia' }),
       aHost('d', { state: 'quarantined', quarantine: { count: 2, reason: 'It fails.', until: minutesAgo(-60) } }),
       aHost('e', null),
+      aHost('f', { state: 'abandoned' }),
     ];
     assert.deepEqual(shown({ hosts, machines: [aMachine('m')] }), [
       'STATE         TYPE   OS        ZONE       COUNT   OLDEST   WHICH',
       'pool          M2-L   Sequoia   fr-par-1   1       30m      c',
       'pool          M2-L   Tahoe     fr-par-1   2       90m      b',
       'quarantined   M2-L   Tahoe     fr-par-1   1       30m      d',
+      'abandoned     M2-L   Tahoe     fr-par-1   1       30m      f',
       'unseen        ?      ?         fr-par-1   1',
       '',
       'QUARANTINED   NAME           UNTIL                  TIMES   WHY',
       'd             tuist-pool-d   2026-05-01T13:00:00Z   2       It fails.',
       '',
-      '5 Macs, 2 free to claim. 1 machine waits for one.',
+      '6 Macs, 2 free to claim. 1 machine waits for one.',
     ]);
   });
 

@@ -43,6 +43,13 @@ const table: [title: string, hosts: Live<MacHost>[], expected: string, reserved?
   ['one whose quarantine has no end', [aHost('h', { status: quarantine('some day') })], 'none'],
   ['one whose quarantine is over', [aHost('h', { status: quarantine(earlier) })], 'free h'],
   ['one that is stranded', [aHost('h', { status: { state: 'stranded' } })], 'none'],
+  ['one that is abandoned', [aHost('h', { metadata: { annotations: { 'tuist.dev/abandon': '' } } })], 'none'],
+  ['one that says it is abandoned', [aHost('h', { status: { state: 'abandoned' } })], 'none'],
+  [
+    'a namesake that is abandoned',
+    [aHost('h', { ...namesake(), metadata: { annotations: { 'tuist.dev/abandon': 'x' } } })],
+    'none',
+  ],
   ['one that is being deleted', [aHost('h', { metadata: { deletionTimestamp: earlier } })], 'none'],
   ['one that nobody has looked at', [{ ...aHost('h'), status: {} }], 'none'],
   ['one of another type', [aHost('h', { status: { type: 'M1-M' } })], 'none'],

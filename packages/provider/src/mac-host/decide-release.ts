@@ -86,10 +86,10 @@ const awaitEnd = (snapshot: Snapshot, release: Release, seen: Seen, wipe: Wipe):
 const awaitRest = (snapshot: Snapshot, release: Release, seen: Seen, since: number): Decision => {
   const { now, limits, status } = snapshot;
   const isLong = now - since >= limits.stuckMs;
+  const isVerdict = isLong && wipeOf(release, status)?.stuckAt === undefined;
+  if (isVerdict) return seen.fresh ? quarantine(snapshot, release, seen) : { kind: 'look' };
   const everyMs = isLong ? limits.reportMs : limits.pollMs;
-  if (!seen.fresh) return lookOnceIn(snapshot, seen, everyMs);
-  if (isLong && wipeOf(release, status)?.stuckAt === undefined) return quarantine(snapshot, release, seen);
-  return wait(snapshot, everyMs);
+  return seen.fresh ? wait(snapshot, everyMs) : lookOnceIn(snapshot, seen, everyMs);
 };
 
 /** Three attempts are no verdict on a Mac while Scaleway has a bad hour; nor is an hour in which nobody tried. */

@@ -276,6 +276,11 @@ const table: [string, Facts, string][] = [
     'quarantine',
   ],
   [
+    'busy for an hour, seen in a list',
+    back({ server: listed({ ...releasing, status: 'updating' }) }, { requestedAt: at(-60 * minute) }),
+    'look',
+  ],
+  [
     'busy for long, and said so',
     back({
       status: wipe({ attempts: 0, stuckAt: at(-minute) }),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { macHost } from '@tartan/api';
+import { annotations, macHost } from '@tartan/api';
 import { clusterRoleBindings, KubeError, serviceAccounts } from '@tartan/kube';
 import { secretsNamespace, setStage, type Stage } from './testing/stage.ts';
 
@@ -33,6 +33,46 @@ describe('a machine that is deleted', () => {
     assert.deepEqual(await stage.tokens(), []);
     const events = await stage.events();
     assert.ok(events.indexOf('Releasing') >= 0 && events.includes('Released'));
+  });
+
+  it('goes without a wipe once its Mac counts as one that cannot be wiped, and the release stands', async (t) => {
+    const stage = await setStage(t);
+    await living(stage);
+    await stage.deleteMachine();
+    const at = new Date(stage.clock.now()).toISOString();
+    await stage.setHostStatus({ wipe: { attempts: 3, requestedAt: at, refusedAt: at } });
+    await stage.pass(2);
+    assert.ok(await stage.getIfThere(), 'a refusal alone is no reason');
+    await stage.setHostStatus({ wipe: { attempts: 3, requestedAt: at, refusedAt: at, stuckAt: at } });
+    await stage.pass(1);
+    assert.equal(await stage.getIfThere(), undefined);
+    assert.equal((await stage.host()).spec.release?.reason, 'MachineDeleted');
+    assert.equal(await stage.node(), undefined);
+    assert.equal(await stage.secret(), undefined);
+    assert.deepEqual(await stage.tokens(), [], 'its agent gets no other certificate');
+    assert.ok((await stage.events()).includes('ReleasedNotWiped'));
+  });
+
+  it('goes at once when a person has abandoned its Mac, before it is released or after', async (t) => {
+    for (const isReleased of [false, true]) {
+      const stage = await setStage(t);
+      await living(stage);
+      if (isReleased) await stage.deleteMachine();
+      const body = { metadata: { annotations: { [annotations.abandon]: 'it is locked' } } };
+      await stage.client.patch(macHost.resource, { name: 'server-1' }, { type: 'merge', body });
+      await stage.pass(1);
+      if (!isReleased) {
+        assert.ok(await stage.getIfThere(), 'one that lives goes on');
+        await stage.deleteMachine();
+      }
+      await stage.pass(1);
+      assert.equal(await stage.getIfThere(), undefined);
+      const { consumerRef, release } = (await stage.host()).spec;
+      assert.equal(release !== undefined, isReleased);
+      assert.equal(consumerRef !== undefined, !isReleased);
+      assert.equal(await stage.node(), undefined);
+      assert.ok((await stage.events()).includes('HostAbandoned'));
+    }
   });
 
   it('goes on when it is paused', async (t) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { macHost } from '@tartan/api';
 import { KubeError, NotLeadingError } from '@tartan/kube';
 import { ScalewayError } from '@tartan/scaleway';
 import { heldBy } from '../claim/testing/a-host.ts';
@@ -50,6 +51,29 @@ describe('the sweep', () => {
     );
     assert.match((await stage.eventsOf('b'))[0]?.message ?? '', /does not begin with tuist-tuist-/);
     assert.equal(await stage.reclaimed(), 1);
+    await stop();
+  });
+
+  test('leaves a Mac alone that a person has abandoned, also one that is still called stranded', async (t) => {
+    const stage = await setStage(t);
+    await stage.addStranded('a', lost);
+    const body = { metadata: { annotations: { 'tuist.dev/abandon': 'ours to look at' } } };
+    await stage.client.patch(macHost.resource, { name: 'a' }, { type: 'merge', body });
+    const { stop } = await stage.start();
+    await stage.nextRound();
+    assert.equal(await stage.releaseOf('a'), undefined);
+    await stop();
+  });
+
+  test('does not release a Mac that is abandoned while the sweep looks at it', async (t) => {
+    const stage = await setStage(t);
+    await stage.addStranded('a', lost);
+    stage.meanwhile(async () => {
+      const body = { metadata: { annotations: { 'tuist.dev/abandon': '' } } };
+      await stage.client.patch(macHost.resource, { name: 'a' }, { type: 'merge', body });
+    });
+    const { stop } = await stage.start();
+    assert.equal(await stage.releaseOf('a'), undefined);
     await stop();
   });
 

@@ -28,6 +28,11 @@ const host = (spec: Partial<MacHostSpec>, state?: NonNullable<MacHostStatus['sta
   };
 };
 
+const abandoned = (found: Found['hosts'][number]): Found['hosts'][number] => ({
+  ...found,
+  metadata: { ...found.metadata, annotations: { 'tuist.dev/abandon': 'it is locked' } },
+});
+
 describe('whether a release can go', () => {
   const nothing = { machines: [], hosts: [] };
   const cases: readonly [there: string, found: Found, kind: Decision['kind']][] = [
@@ -43,6 +48,7 @@ describe('whether a release can go', () => {
     ['a Mac on its way back', { ...nothing, hosts: [host({ release }, 'releasing')] }, 'refuse'],
     ['one of which nobody has said so yet', { ...nothing, hosts: [host({ release }, 'held')] }, 'refuse'],
     ['one that cannot be wiped', { ...nothing, hosts: [host({ release }, 'quarantined')] }, 'go'],
+    ['one that a person has abandoned', { ...nothing, hosts: [abandoned(host({ release }, 'releasing'))] }, 'go'],
     ['a Mac in quarantine', { ...nothing, hosts: [host({}, 'quarantined')] }, 'go'],
     ['a Mac whose machine is gone', { ...nothing, hosts: [host({ consumerRef: held }, 'stranded')] }, 'go'],
   ];
