@@ -18,7 +18,8 @@ export const hostStateMeanings = {
   releasing: 'On its way back to the pool. Its disk may still be that of its last machine.',
   quarantined: 'It failed too often, or came back with its old disk. Nobody claims it until the time is over.',
   stranded: 'It is not in a pool and no machine knows it. It costs money and does nothing.',
-  abandoned: 'A person has set the annotation tuist.dev/abandon. Nothing is done to it until the annotation is removed.',
+  abandoned:
+    'A person has set the annotation tuist.dev/abandon. Nothing is done to it until the annotation is removed.',
 } as const;
 
 export const releaseReasonMeanings = {

@@ -62,7 +62,10 @@ const groupTable = ({ groups, at }: PoolDocument): Table => ({
   rows: groups.map((group) => ({
     key: `group ${group.state} ${labelOf(group)}`,
     cells: [
-      { text: group.state ?? 'unseen', tone: group.state === 'stranded' || group.state === 'abandoned' ? 'bad' : undefined },
+      {
+        text: group.state ?? 'unseen',
+        tone: group.state === 'stranded' || group.state === 'abandoned' ? 'bad' : undefined,
+      },
       group.type ?? '?',
       group.os ?? '?',
       group.zone,

@@ -47,7 +47,8 @@ export const requestWipe = async (
   } catch (error) {
     if (!(error instanceof ScalewayError)) throw error;
     const isRefused = !isAsked || !(isAccepted(error) || isInDoubt(error));
-    const known = image && !isAboutTheRequest(error) ? { ...wipe, image: { id: image.id, name: image.name } } : withoutImage(wipe);
+    const known =
+      image && !isAboutTheRequest(error) ? { ...wipe, image: { id: image.id, name: image.name } } : withoutImage(wipe);
     const after = isRefused ? refusedWipe(known, error.message, clock.now()) : known;
     await remember(actor, remembered, { ...attempt, wipe: after });
     log.warn('Scaleway did not reinstall a Mac', { server: id, attempt: wipe.attempts, refused: isRefused, error });

@@ -137,7 +137,8 @@ const stranded = (snapshot: Snapshot, judge: JudgeStranded): Said => {
   const { spec, status, server, now } = snapshot;
   const state = stateOf(snapshot);
   if (state === undefined) return undefined;
-  if (state === 'abandoned') return sayOf('Stranded', 'Accounted', 'A person has abandoned it. The sweep leaves it alone.');
+  if (state === 'abandoned')
+    return sayOf('Stranded', 'Accounted', 'A person has abandoned it. The sweep leaves it alone.');
   if (state !== 'stranded') return sayOf('Stranded', 'Accounted');
   const since = status.state === 'stranded' && status.since !== undefined ? Date.parse(status.since) : undefined;
   const { reason, message } = judge(

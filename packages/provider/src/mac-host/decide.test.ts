@@ -359,7 +359,11 @@ const table: [string, Facts, string][] = [
   ],
   // Left alone by a person, whatever else it is.
   ['abandoned in the pool', { abandoned: 'x' }, 'report'],
-  ['abandoned in the pool, while another macOS is wanted', { abandoned: 'x', otherOS: { family: 'b', inMs: 0 } }, 'report'],
+  [
+    'abandoned in the pool, while another macOS is wanted',
+    { abandoned: 'x', otherOS: { family: 'b', inMs: 0 } },
+    'report',
+  ],
   ['abandoned and not listed', back({ abandoned: 'x', server: { kind: 'unknown', why: 'x' } }), 'report'],
   ['abandoned on its way back', back({ abandoned: 'x' }), 'report'],
   ['abandoned before the releasing name', back({ abandoned: 'x', server: seen({ name: 'mac-1' }) }), 'report'],

@@ -31,7 +31,10 @@ export const cannotBeWiped = (wipe: Wipe, doing: string | undefined): Happening 
   happening('Quarantined', stuckMessage(wipe, doing ?? 'unknown'));
 
 export const otherOSWanted = (from: string | undefined, to: string): Happening =>
-  happening('OtherOSWanted', `It was free with ${from ?? 'unknown OS'}. A machine waits for ${to}, so it is reinstalled.`);
+  happening(
+    'OtherOSWanted',
+    `It was free with ${from ?? 'unknown OS'}. A machine waits for ${to}, so it is reinstalled.`,
+  );
 
 export const abandonedNow = (message: string): Happening => happening('Abandoned', message);
 

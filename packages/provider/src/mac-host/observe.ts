@@ -1,5 +1,19 @@
-import { formatProviderID, machine, type MacHost, type MacHostSpec, type ScalewayAppleSiliconMachine } from '@tartan/api';
-import { type CallOptions, type Client, isKubeError, keyOf, type Live, type nodes, type WatchCache } from '@tartan/kube';
+import {
+  formatProviderID,
+  machine,
+  type MacHost,
+  type MacHostSpec,
+  type ScalewayAppleSiliconMachine,
+} from '@tartan/api';
+import {
+  type CallOptions,
+  type Client,
+  isKubeError,
+  keyOf,
+  type Live,
+  type nodes,
+  type WatchCache,
+} from '@tartan/kube';
 import type { Clock, Random } from '@tartan/kube/clock';
 import { type HostPool, ScalewayError, type Server } from '@tartan/scaleway';
 import { poolPrefixes } from '../inventory/pool-prefixes.ts';

@@ -84,10 +84,18 @@ const installed = (host: Host, machines: Machine[], others: Host[] = []): string
 
 const tableOfReleases: [title: string, installed: string | undefined, expected: string | undefined][] = [
   ['nobody waits', installed(back('h'), []), 'tahoe'],
-  ['nobody waits, and the release names none', installed(aHost('h', { spec: { release: withoutFamily() } }), []), undefined],
+  [
+    'nobody waits, and the release names none',
+    installed(aHost('h', { spec: { release: withoutFamily() } }), []),
+    undefined,
+  ],
   ['a machine waits for its own', installed(back('h'), [waiting('a', 'Tahoe')]), 'Tahoe'],
   ['a machine waits for another', installed(back('h'), [waiting('a', 'Sequoia')]), 'Sequoia'],
-  ['one that has not looked yet', installed(back('h'), [waiting('a', 'Sequoia', { status: { conditions: [] } })]), 'Sequoia'],
+  [
+    'one that has not looked yet',
+    installed(back('h'), [waiting('a', 'Sequoia', { status: { conditions: [] } })]),
+    'Sequoia',
+  ],
   [
     'two wait for different ones, and one of them for its own',
     installed(back('h'), [waiting('a', 'Sequoia', { forMs: 20 * minute }), waiting('b', 'Tahoe')]),
@@ -103,7 +111,11 @@ const tableOfReleases: [title: string, installed: string | undefined, expected: 
   ['in another pool', installed(back('h'), [waiting('a', 'Sequoia', { spec: { adoptPoolPrefix: 'x-' } })]), 'tahoe'],
   ['for a version, which it cannot get', installed(back('h'), [waiting('a', 'macos-sequoia-15.6')]), 'tahoe'],
   ['one that has a Mac', installed(back('h'), [waiting('a', 'Sequoia', { status: { serverID: 'x' } })]), 'tahoe'],
-  ['one that is bound to a Mac', installed(back('h'), [waiting('a', 'Sequoia', { spec: { providerID: 'x' } })]), 'tahoe'],
+  [
+    'one that is bound to a Mac',
+    installed(back('h'), [waiting('a', 'Sequoia', { spec: { providerID: 'x' } })]),
+    'tahoe',
+  ],
   [
     'one that is being deleted',
     installed(back('h'), [waiting('a', 'Sequoia', { metadata: { deletionTimestamp: ago(0) } })]),
@@ -124,7 +136,11 @@ const tableOfReleases: [title: string, installed: string | undefined, expected: 
     ),
     'Sequoia',
   ],
-  ['and one is being reinstalled for it', installed(back('h'), [waiting('a', 'Sequoia')], [back('c', 'sequoia')]), 'tahoe'],
+  [
+    'and one is being reinstalled for it',
+    installed(back('h'), [waiting('a', 'Sequoia')], [back('c', 'sequoia')]),
+    'tahoe',
+  ],
   [
     'two, and one is being reinstalled for one',
     installed(back('h'), [waiting('a', 'Sequoia'), waiting('b', 'Sequoia')], [back('c', 'sequoia')]),
@@ -149,19 +165,26 @@ const tableOfReleases: [title: string, installed: string | undefined, expected: 
     'Sequoia',
   ],
   ['and another one before it is undecided too', installed(back('h'), [waiting('a', 'Sequoia')], [back('g')]), 'tahoe'],
-  ['and another one after it is undecided too', installed(back('h'), [waiting('a', 'Sequoia')], [back('i')]), 'Sequoia'],
+  [
+    'and another one after it is undecided too',
+    installed(back('h'), [waiting('a', 'Sequoia')], [back('i')]),
+    'Sequoia',
+  ],
   [
     'and another one before it will be in quarantine',
     installed(back('h'), [waiting('a', 'Sequoia')], [back('g', undefined, {}, { reason: 'NotWiped' })]),
     'Sequoia',
   ],
-  ['but it will be in quarantine', installed(back('h', undefined, {}, { reason: 'NotWiped' }), [waiting('a', 'Sequoia')]), 'tahoe'],
+  [
+    'but it will be in quarantine',
+    installed(back('h', undefined, {}, { reason: 'NotWiped' }), [waiting('a', 'Sequoia')]),
+    'tahoe',
+  ],
   [
     'asked for again after a refusal, while the machine still waits',
-    installed(
-      back('h', 'sequoia', { wipe: { attempts: 1, requestedAt: ago(0), refusedAt: ago(0) } }),
-      [waiting('a', 'Sequoia')],
-    ),
+    installed(back('h', 'sequoia', { wipe: { attempts: 1, requestedAt: ago(0), refusedAt: ago(0) } }), [
+      waiting('a', 'Sequoia'),
+    ]),
     'Sequoia',
   ],
 ];
@@ -202,14 +225,24 @@ const tableOfFree: [title: string, machines: Machine[], hosts: Host[], expected:
   ['it waits since a moment', [waiting('m', 'Sequoia', { forMs: 20_000 })], [a], { a: 'sequoia in 40000 ms' }],
   ['a Mac on its way back will do', [waiting('m', 'Sequoia')], [a, back('r')], {}],
   ['a Mac is being reinstalled for it', [waiting('m', 'Sequoia')], [a, back('r', 'sequoia')], {}],
-  ['a Mac is being reinstalled with something else', [waiting('m', 'Sequoia')], [a, back('r', 'tahoe')], { a: 'sequoia' }],
+  [
+    'a Mac is being reinstalled with something else',
+    [waiting('m', 'Sequoia')],
+    [a, back('r', 'tahoe')],
+    { a: 'sequoia' },
+  ],
   [
     'the first is abandoned',
     [waiting('m', 'Sequoia')],
     [aHost('a', { metadata: { annotations: { [annotations.abandon]: '' } } }), b],
     { b: 'sequoia' },
   ],
-  ['the first is held', [waiting('m', 'Sequoia')], [aHost('a', { spec: { consumerRef: heldBy('x', 'y') } }), b], { b: 'sequoia' }],
+  [
+    'the first is held',
+    [waiting('m', 'Sequoia')],
+    [aHost('a', { spec: { consumerRef: heldBy('x', 'y') } }), b],
+    { b: 'sequoia' },
+  ],
   [
     'the first is reserved',
     [waiting('m', 'Sequoia'), waiting('n', 'Tahoe', { status: { serverID: 'a' } })],
@@ -222,7 +255,12 @@ const tableOfFree: [title: string, machines: Machine[], hosts: Host[], expected:
     [aHost('a', { status: { quarantine: { count: 1, reason: 'x', until: timestamp(now + minute) } } }), b],
     { b: 'sequoia' },
   ],
-  ['the first restarts', [waiting('m', 'Sequoia')], [aHost('a', { status: { serverStatus: 'rebooting' } }), b], { b: 'sequoia' }],
+  [
+    'the first restarts',
+    [waiting('m', 'Sequoia')],
+    [aHost('a', { status: { serverStatus: 'rebooting' } }), b],
+    { b: 'sequoia' },
+  ],
   [
     'the first was reinstalled for that an hour ago, and did not get it',
     [waiting('m', 'Sequoia')],

@@ -92,8 +92,7 @@ const pair = (demand: Demand, { zone, type }: { zone: string; type: string | und
   const waiting = waitingOf(demand).filter(({ wanted }) => wanted.zone === zone && wanted.type === type);
   const taken = new Map<string, Waiting>();
   const isFree = ({ wanted }: Waiting, host: Host): boolean =>
-    isHeldBy(host, wanted.uid) ||
-    (!reserved.has(host.metadata.name) && obstacleTo(wanted, host, now) === undefined);
+    isHeldBy(host, wanted.uid) || (!reserved.has(host.metadata.name) && obstacleTo(wanted, host, now) === undefined);
   const isComing = (each: Waiting, host: Host): boolean =>
     host.metadata.name !== deciding && fits(each, host, now) && installing(host, each.wanted.os);
   const isUndecided = (each: Waiting, host: Host): boolean =>

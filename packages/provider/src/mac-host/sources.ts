@@ -29,14 +29,7 @@ const memoryChanged: Matters<MacHost> = (change) =>
   change.type !== 'changed' || !isDeepStrictEqual(memoryOf(change.object), memoryOf(change.previous));
 
 const memoryOf = ({ status }: MacHost) =>
-  status && [
-    status.state,
-    status.wipe,
-    status.quarantine,
-    status.installs,
-    status.rebootIssuedAt,
-    status.osRequested,
-  ];
+  status && [status.state, status.wipe, status.quarantine, status.installs, status.rebootIssuedAt, status.osRequested];
 
 /** Its spec, whether it is abandoned, and our own memory: the next step is taken when the last one has been seen. */
 export const hostsThemselves = ({ macHosts }: World): Source =>

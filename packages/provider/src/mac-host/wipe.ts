@@ -41,11 +41,7 @@ export const refusedWipe = (wipe: Wipe, message: string, now: number): Wipe => (
 });
 
 /** Scaleway did not take the name that the way back needs. Counts as an attempt: without the name nothing is wiped, or free. */
-export const refusedName = (
-  { status, now, limits }: Snapshot,
-  release: Release,
-  message: string,
-): MacHostStatus => {
+export const refusedName = ({ status, now, limits }: Snapshot, release: Release, message: string): MacHostStatus => {
   const before = wipeOf(release, status);
   const attempt = before ?? { requestedAt: timeFor(release, now) };
   const quarantine = quarantineFor(release, before, status, now, limits);

@@ -504,7 +504,11 @@ describe('how a machine goes', () => {
       deletingOf({ host: { ...host, holder: 'nobody', release: { begun: false, stuck: true } } }),
       { kind: 'clean up', because: 'not wiped' },
     ],
-    ['a person has abandoned it', deletingOf({ host: { ...host, abandoned: true } }), { kind: 'clean up', because: 'abandoned' }],
+    [
+      'a person has abandoned it',
+      deletingOf({ host: { ...host, abandoned: true } }),
+      { kind: 'clean up', because: 'abandoned' },
+    ],
     [
       'abandoned on its way back',
       deletingOf({ host: { ...host, holder: 'nobody', release: { begun: false, stuck: false }, abandoned: true } }),
@@ -513,7 +517,11 @@ describe('how a machine goes', () => {
     [
       'abandoned, with a runner that has a job',
       deletingOf({ host: { ...host, abandoned: true }, runner: { kind: 'there', id: 7, isBusy: true } }),
-      { kind: 'clean up', because: 'abandoned', runnerLeft: 'Its runner may still be on the list at GitHub: remove it there.' },
+      {
+        kind: 'clean up',
+        because: 'abandoned',
+        runnerLeft: 'Its runner may still be on the list at GitHub: remove it there.',
+      },
     ],
     [
       'abandoned, with a runner that has none',

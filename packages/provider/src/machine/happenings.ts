@@ -42,8 +42,7 @@ const ofTheAct = ({ decision, result, snapshot }: Told): readonly Happening[] =>
   if (result.kind !== 'done') return [];
   if (decision.kind === 'fetch credentials')
     return [happening(snapshot.login.kind === 'known' ? 'CredentialsReclaimed' : 'Provisioned')];
-  if (decision.kind === 'clean up')
-    return [farewell(farewells[decision.because], decision.runnerLeft)];
+  if (decision.kind === 'clean up') return [farewell(farewells[decision.because], decision.runnerLeft)];
   if (decision.kind === 'release') return [farewell('Releasing', decision.runnerLeft)];
   const reason = simple[decision.kind];
   return reason === undefined ? [] : [happening(reason)];

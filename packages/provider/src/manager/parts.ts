@@ -56,10 +56,17 @@ const usualIntervals: Omit<Intervals, 'inventoryMs' | 'hosts'> = {
 
 /** So many looks at a server that should be reinstalling, and it is asked for once more. */
 const looksUntilAccepted = 12;
+/** So many, and a machine that finds no Mac gets one reinstalled for it. */
+const looksUntilDemand = 6;
 
 export const intervalsOf = ({ options: { asking }, intervals }: ProviderParts): Intervals => ({
   ...usualIntervals,
   inventoryMs: asking.inventoryMs,
   ...intervals,
-  hosts: { pollMs: asking.hostMs, acceptMs: looksUntilAccepted * asking.hostMs, ...intervals?.hosts },
+  hosts: {
+    pollMs: asking.hostMs,
+    acceptMs: looksUntilAccepted * asking.hostMs,
+    demandMs: looksUntilDemand * asking.hostMs,
+    ...intervals?.hosts,
+  },
 });

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { machine, machineTemplate, type MacHost, macHost } from '@tartan/api';
+import { coreKinds, deploymentOf } from '../../packages/cli/src/simulation/fleets.ts';
+import { until } from '../../packages/cli/src/simulation/until.ts';
+import { namespace, openScene, type Scene } from '../stories/scene.ts';
+
+const fleet = deploymentOf('macos');
+
+/** As the chart has it: no Mac beyond those that there are, and one at a time. */
+const strategy = { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } };
+
+describe('a fleet goes from one macOS to the next and back by one value', { timeout: 600_000 }, () => {
+  let scene: Scene;
+  before(async () => {
+    scene = await openScene({ pool: 2, fleets: { macos: 2, runners: 0 } });
+    await scene.readyMachines(2);
+  });
+  after(() => scene.stop());
+  /** No test is about time: this only ends one that hangs. */
+  const patience = (): AbortSignal => AbortSignal.timeout(200_000);
+
+  /** What a changed `machine.os` of the chart comes to: a template of another name, which the MachineDeployment names. */
+  const want = async (os: string, name: string): Promise<void> => {
+    await scene.client.create(
+      machineTemplate.resource,
+      machineTemplate.make({
+        metadata: { namespace, name },
+        spec: { template: { spec: { fleetName: 'macos', os } } },
+      }),
+    );
+    const body = { spec: { rollout: { strategy }, template: { spec: { infrastructureRef: { name } } } } };
+    await scene.client.patch(coreKinds.machineDeployments, { namespace, name: fleet }, { type: 'merge', body });
+  };
+
+  /** Until all Macs of the fleet are Ready with that macOS. Answers the fewest machines that were Ready on the way. */
+  const untilAll = async (os: string, count: number): Promise<number> => {
+    let fewest = count;
+    const isSeen = await until(
+      scene.client,
+      machine.resource,
+      (all) => {
+        const ready = all.filter(({ status }) => status?.ready === true);
+        fewest = Math.min(fewest, ready.length);
+        return all.length === count && ready.length === count && all.every(({ spec }) => spec.os === os);
+      },
+      patience(),
+    );
+    assert.ok(isSeen, `${count} machines are Ready with ${os}`);
+    for (const one of await scene.machines()) assert.equal(scene.serverOf(one).os.family, os);
+    return fewest;
+  };
+  const wipes = (): number => scene.macs.scaleway.servers().reduce((sum, { installs }) => sum + installs, 0);
+
+  test('with every Mac in use, one after the other', async () => {
+    const began = wipes();
+    await want('Sequoia', 'macos-sequoia');
+    assert.ok((await untilAll('Sequoia', 2)) >= 1, 'the other one stays Ready');
+    const there = wipes();
+    await want('Tahoe', 'macos-tahoe');
+    assert.ok((await untilAll('Tahoe', 2)) >= 1);
+    assert.ok(there - began <= 4, `${there - began} wipes for two Macs`);
+    assert.ok(wipes() - there <= 4, `${wipes() - there} wipes for two Macs`);
+  });
+
+  test('with a spare Mac of the old one, of which no more are reinstalled than machines wait', async () => {
+    await scene.macs.order(2);
+    const inPool = async (count: number): Promise<void> => {
+      const isFree = (all: readonly MacHost[]): boolean =>
+        all.filter(({ status }) => status?.state === 'pool').length === count;
+      assert.ok(await until(scene.client, macHost.resource, isFree, patience()), `${count} Macs are free`);
+    };
+    await inPool(2);
+    const began = wipes();
+    await want('Sequoia', 'macos-sequoia-again');
+    assert.ok((await untilAll('Sequoia', 2)) >= 1);
+    await inPool(2);
+    assert.ok(wipes() - began <= 4, `${wipes() - began} wipes for two machines and two spare Macs`);
+  });
+});
