@@ -152,29 +152,4 @@ describe('a wipe that Scaleway refuses, or does not answer', () => {
     assert.equal(wipes(), 1);
     assert.equal((await status()).state, 'pool');
   });
-
-  it('fifty of them take less than a tenth of the calls that are allowed, in the worst hour and over a day', async (t) => {
-    const stage = await setStage(t);
-    const servers: { id: string }[] = [];
-    for (let number = 0; number < 50; number += 1) servers.push(await stage.order(`mac-${number}`));
-    await stage.start();
-    // One kind for each, in turn; silence is not told apart by server here.
-    const answers = Object.values(ways).filter((each) => each !== 'silence');
-    for (const [number, { id }] of servers.entries()) {
-      const answered = answers[number % answers.length];
-      assert.ok(answered);
-      answer(stage, new RegExp(`${id}/reinstall$`), answered);
-    }
-    const started = stage.scaleway.requests.length;
-    for (const { id } of servers) await stage.release(id);
-    await stage.pass(hour, minute);
-    const inAnHour = stage.scaleway.requests.length - started;
-    await stage.pass(23 * hour, 10 * minute);
-    const inADay = stage.scaleway.requests.length - started;
-    const allowed = 10 * 3600;
-    t.diagnostic(`50 stuck Macs: ${inAnHour} calls in the first hour, ${inADay} in a day, of ${allowed} an hour`);
-    assert.ok(inAnHour < allowed / 10, `${inAnHour} calls in the first hour`);
-    assert.ok(inADay < (allowed * 24) / 10, `${inADay} calls in a day`);
-    for (const { status } of await stage.hosts()) assert.equal(status?.state, 'quarantined');
-  });
 });
