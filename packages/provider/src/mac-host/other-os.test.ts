@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { annotations, machine as machineKind, macHost } from '@tartan/api';
+import { timestamp } from '@tartan/kube/clock';
+import { namespace, setStage } from './testing/stage.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+const setUp = async (t: TestContext) => {
+  const stage = await setStage(t);
+  /** A machine that looks for a Mac with that macOS, and says that there is none. */
+  const waiting = async (name: string, os: string) => {
+    const made = await stage.machine(name, undefined, { os });
+    const conditions = [
+      {
+        type: 'Provisioned',
+        status: 'False',
+        reason: 'NoAvailableHost',
+        message: 'No Mac is free.',
+        lastTransitionTime: timestamp(stage.clock.now()),
+      },
+    ];
+    const body = { status: { conditions } };
+    await stage.client.patch(
+      machineKind.resource,
+      { name, namespace },
+      { type: 'merge', body },
+      { subresource: 'status' },
+    );
+    return made;
+  };
+  return {
+    ...stage,
+    waiting,
+    state: async (id: string) => (await stage.host(id)).status?.state,
+    wipes: () => stage.scaleway.requests.filter((request) => request.endsWith('/reinstall')).length,
+  };
+};
+
+describe('the macOS that a Mac gets', () => {
+  it('is that of the machine that waits when the reinstall is asked for', async (t) => {
+    const { order, start, take, machine, release, waiting, pass, state, wipes } = await setUp(t);
+    const server = await order('tuist-pool-1');
+    await start();
+    await take(server.id, await machine('mac-1', server.id));
+    await pass(1000);
+    await waiting('mac-2', 'Sequoia');
+    await release(server.id, { family: 'tahoe' });
+    await pass(12 * minute);
+    assert.equal(await state(server.id), 'pool');
+    assert.equal(server.os.name, 'macos-sequoia-15.6', 'the newest of that family');
+    assert.equal(wipes(), 1);
+  });
+
+  it('is changed once more for a machine that comes when the reinstall has begun, and back for the next', async (t) => {
+    const { order, start, take, machine, release, waiting, pass, state, wipes, deleteMachine } = await setUp(t);
+    const server = await order('tuist-pool-1');
+    const { id } = server;
+    await start();
+    await take(id, await machine('mac-1', id));
+    await pass(1000);
+    await release(id, { family: 'tahoe' });
+    await pass(minute);
+    await deleteMachine('mac-1');
+    await waiting('mac-2', 'Sequoia');
+    await pass(25 * minute);
+    assert.equal(await state(id), 'pool');
+    assert.equal(server.os.family, 'Sequoia');
+    assert.equal(wipes(), 2);
+    await deleteMachine('mac-2');
+    await waiting('mac-3', 'Tahoe');
+    await pass(15 * minute);
+    assert.equal(server.os.family, 'Tahoe');
+    assert.equal(wipes(), 3);
+    await pass(3 * hour, 5 * minute);
+    assert.equal(wipes(), 3, 'and then it stays');
+  });
+
+  it('is changed on one free Mac for one machine, and not before it has waited', async (t) => {
+    const { order, start, waiting, pass, wipes, scaleway, happenings } = await setUp(t);
+    for (const number of [1, 2, 3]) await order(`tuist-pool-${number}`);
+    await start();
+    await pass(1000);
+    await waiting('mac-1', 'Sequoia');
+    await pass(30_000);
+    assert.equal(wipes(), 0);
+    await pass(hour, minute);
+    assert.equal(wipes(), 1);
+    assert.deepEqual(
+      scaleway
+        .servers()
+        .map(({ os }) => os.family)
+        .toSorted(),
+      ['Sequoia', 'Tahoe', 'Tahoe'],
+    );
+    assert.equal(happenings.filter((each) => each === 'OtherOSWanted').length, 1);
+  });
+
+  it('is not changed when Scaleway has no image of it, and a machine that waits for it keeps nobody from the pool', async (t) => {
+    const { order, start, take, machine, release, waiting, pass, state, wipes, happenings } = await setUp(t);
+    const [free, held] = [await order('tuist-pool-1'), await order('tuist-pool-2')];
+    await start();
+    await take(held.id, await machine('mac-1', held.id));
+    await pass(1000);
+    await waiting('mac-2', 'Monterey');
+    await pass(6 * hour, 5 * minute);
+    assert.equal(wipes(), 0);
+    assert.equal(happenings.filter((each) => each === 'OSPinUnavailable').length, 1);
+    assert.equal(await state(free.id), 'pool');
+    await release(held.id, { family: 'tahoe' });
+    await pass(3 * hour, minute);
+    assert.equal(await state(held.id), 'pool');
+    assert.equal(held.os.name, 'macos-tahoe-26.5', 'its own family instead');
+    assert.equal(wipes(), 1);
+  });
+
+  it('is not asked for again and again of a Scaleway that never says that it was installed', async (t) => {
+    const { order, start, waiting, pass, wipes, scaleway } = await setUp(t);
+    const { id } = await order('tuist-pool-1');
+    scaleway.faults.reinstallDoesNotWipe.add(id);
+    await start();
+    await pass(1000);
+    await waiting('mac-1', 'Sequoia');
+    await pass(8 * hour, 5 * minute);
+    assert.equal(wipes(), 1);
+  });
+
+  it('of an abandoned Mac stays', async (t) => {
+    const { order, start, waiting, pass, wipes, client } = await setUp(t);
+    const { id } = await order('tuist-pool-1');
+    await start();
+    await pass(1000);
+    const body = { metadata: { annotations: { [annotations.abandon]: 'x' } } };
+    await client.patch(macHost.resource, { name: id }, { type: 'merge', body });
+    await waiting('mac-1', 'Sequoia');
+    await pass(hour, minute);
+    assert.equal(wipes(), 0);
+  });
+});
