@@ -83,6 +83,12 @@ describe('how a machine gets a Mac', () => {
       of(usual, { host: { ...host, holder: 'nobody', release: { begun: false, stuck: false } } }),
       { kind: 'let go' },
     ],
+    [
+      'reserved and under its name, but abandoned',
+      of(usual, { host: { ...host, holder: 'nobody', abandoned: true } }),
+      { kind: 'let go' },
+    ],
+    ['held, but abandoned', of(usual, { host: { ...host, abandoned: true } }), { kind: 'await host' }],
     ['its server is gone', of(usual, { host: { ...host, gone: true } }), { kind: 'let go' }],
     [
       'no MacHost, but a server',
