@@ -39,7 +39,7 @@ export const measureFleets = (gauge: StateGauge<Fleets>): void => {
   );
   gauge(
     metricNames.macHosts,
-    'Macs at Scaleway by zone, type and state: pool, held, releasing, quarantined or stranded.',
+    'Macs at Scaleway by zone, type and state: pool, held, releasing, quarantined, stranded or abandoned.',
     ['zone', 'type', 'state'],
     (macs) =>
       ({ hosts }) => {
