@@ -70,7 +70,10 @@ const familyFor = ({ machines, macHosts, defaultPoolPrefix, clock }: Actor, { ho
   return family && osFamilyKey(family);
 };
 
-const withoutImage = ({ image: _, ...wipe }: Wipe): Wipe => wipe;
+const withoutImage = (wipe: Wipe): Wipe => {
+  const { image: _image, ...rest } = wipe;
+  return rest;
+};
 
 /** The image may be the reason: Scaleway retires them without notice (I-28). It is looked up again. */
 const isAboutTheRequest = ({ kind }: ScalewayError): boolean => kind === 'invalid' || kind === 'not found';

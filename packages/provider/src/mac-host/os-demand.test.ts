@@ -22,6 +22,13 @@ const now = Date.parse('2026-06-01T00:00:00Z');
 const minute = 60_000;
 const ago = (milliseconds: number): string => timestamp(now - milliseconds);
 
+const provisioned = {
+  type: 'Provisioned',
+  status: 'False',
+  message: '',
+  lastTransitionTime: ago(10 * minute),
+} as const;
+
 /** A machine that has looked for a Mac in vain, the second one for longer than the first. */
 const waiting = (
   name: string,
@@ -110,6 +117,13 @@ const tableOfReleases: [title: string, installed: string | undefined, expected: 
   ['for another type', installed(back('h'), [waiting('a', 'Sequoia', { spec: { type: 'M4-M' } })]), 'tahoe'],
   ['in another pool', installed(back('h'), [waiting('a', 'Sequoia', { spec: { adoptPoolPrefix: 'x-' } })]), 'tahoe'],
   ['for a version, which it cannot get', installed(back('h'), [waiting('a', 'macos-sequoia-15.6')]), 'tahoe'],
+  [
+    'one that may not claim any',
+    installed(back('h'), [
+      waiting('a', 'Sequoia', { status: { conditions: [{ ...provisioned, reason: 'NoAdoptPoolPrefix' }] } }),
+    ]),
+    'tahoe',
+  ],
   ['one that has a Mac', installed(back('h'), [waiting('a', 'Sequoia', { status: { serverID: 'x' } })]), 'tahoe'],
   [
     'one that is bound to a Mac',

@@ -46,11 +46,20 @@ const waitingOf = ({ machines, defaultPoolPrefix }: Demand): Waiting[] =>
         !(annotations.paused in (metadata.annotations ?? {})) &&
         !status?.serverID &&
         !spec.providerID &&
-        !isVersionedPin(spec.os),
+        !isVersionedPin(spec.os) &&
+        mayClaim(status),
     )
     .map((machine) => ({ wanted: wantedOf(machine, defaultPoolPrefix), since: waitingSince(machine) }))
     .filter(({ wanted }) => wanted.poolPrefix !== '')
     .toSorted(longestFirst);
+
+/** What a machine says that claims a Mac as soon as there is one. Any other reason is one why it never does. */
+const willing: ReadonlySet<string> = new Set(['WaitingForCluster', 'Adopting', 'NoAvailableHost', 'HostReleased']);
+
+const mayClaim = (status: Machine['status']): boolean => {
+  const said = getCondition(status?.conditions, 'Provisioned');
+  return said === undefined || willing.has(said.reason);
+};
 
 /** When a machine said that it finds no Mac; undefined while it does not. */
 export const waitingSince = (machine: Machine): number | undefined => {
@@ -154,6 +163,8 @@ export const otherOSFor = (
 ): { family: string | undefined; inMs: number } | undefined => {
   const { spec, status, metadata } = host;
   if (spec.release || spec.consumerRef || abandonedBecause(host) !== undefined) return undefined;
+  // Most passes end here, and cost no more than a look at each machine.
+  if (!demand.machines.some((machine) => waitingSince(machine) !== undefined)) return undefined;
   const { hosts, unmet, taken } = pair(demand, { zone: spec.zone, type: status?.type });
   if (unmet.length === 0) return undefined;
   const reserved = new Set(demand.machines.flatMap((machine) => machine.status?.serverID ?? []));

@@ -103,12 +103,12 @@ export const stuck = (
 ): { wipe: Wipe; quarantine: Quarantine | undefined } => {
   const before = wipeOf(release, status) ?? { attempts: 0, requestedAt: timeFor(release, now) };
   const wipe = { ...before, stuckAt: timestamp(now) };
+  const isRunning = status.quarantine !== undefined && !(Date.parse(status.quarantine.until) <= now);
+  if (isRunning) return { wipe, quarantine: undefined };
   const reason = whyStuck(wipe, doing);
   if (doing === 'error' && before.reinstallingAt !== undefined)
     return { wipe, quarantine: nextQuarantine(status.quarantine, reason, now, limits) };
-  const isRunning = status.quarantine !== undefined && !(Date.parse(status.quarantine.until) <= now);
-  const none = { count: status.quarantine?.count ?? 0, reason, until: timestamp(now) };
-  return { wipe, quarantine: isRunning ? undefined : none };
+  return { wipe, quarantine: { count: status.quarantine?.count ?? 0, reason, until: timestamp(now) } };
 };
 
 const whyStuck = (wipe: Wipe, doing: string): string => {
