@@ -61,10 +61,7 @@ const carryOut = async (
     case 'remove':
       for (const id of decision.ids) {
         await pool.deleteKey(id, { signal });
-        log.warn('Removed an SSH key at Scaleway that had the name of a fleet and was not its key', {
-          fleet,
-          sshKeyID: id,
-        });
+        log.warn('Removed an SSH key at Scaleway that the fleet had before, or had twice', { fleet, sshKeyID: id });
       }
       return lookAgain;
     case 'note': {
@@ -85,6 +82,11 @@ const carryOut = async (
     case 'ready':
       if (pair) board.hang(fleet, { kind: 'ready', ...pair });
       if (decision.verified) keeper.verified(fleet);
+      if (decision.strangers.length > 0)
+        log.warn('Left SSH keys alone that have the name of a fleet and are not known to be its own', {
+          fleet,
+          sshKeyIDs: decision.strangers,
+        });
       return again(decision.verified ? verifyEveryMs : mendedMs);
   }
 };

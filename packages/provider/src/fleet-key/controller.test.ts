@@ -113,18 +113,19 @@ describe('the key of a fleet', () => {
     await stop();
   });
 
-  test('takes the place of another one of its name; those of other names stay', async (t) => {
+  test("leaves somebody else's key of the same name alone, and those of other names", async (t) => {
     const stage = await setStage(t);
     await stage.addMachine('m1', 'runners');
-    await stage.pool.createKey('runners', newKeyPair('old').publicKey);
+    const same = await stage.pool.createKey('runners', newKeyPair('alice@home').publicKey);
     const other = await stage.pool.createKey('runners-2', newKeyPair('other').publicKey);
     const { is, stop } = await stage.start();
     await is('runners', 'ready');
     const stored = await stage.readSecret('runners');
     const registered = stage.keysAtScaleway();
-    assert.deepEqual(registered.map(({ name }) => name).sort(), ['runners', 'runners-2']);
-    assert.ok(registered.some(({ id }) => id === other.id));
-    assert.equal(material(registered.find(({ name }) => name === 'runners')?.publicKey), material(stored?.publicKey));
+    assert.deepEqual(registered.map(({ name }) => name).sort(), ['runners', 'runners', 'runners-2']);
+    const theirs = [same.id, other.id];
+    assert.ok(theirs.every((left) => registered.some(({ id }) => id === left)));
+    assert.equal(material(registered.find(({ id }) => !theirs.includes(id))?.publicKey), material(stored?.publicKey));
     await stop();
   });
 

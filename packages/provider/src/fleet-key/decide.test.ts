@@ -29,10 +29,28 @@ const table: [title: string, secret: SecretFacts, registered: Registered, expect
     { kind: 'register', publicKey: ours },
   ],
   [
-    'registered, and another key has its name too',
+    "somebody else's key has its name too, and stays",
     usable('1'),
+    has(key('0', 'f', 'ssh-ed25519 BBBB alice@home'), good),
+    { kind: 'ready', verified: true, strangers: ['0'] },
+  ],
+  [
+    "somebody else's key has its name, and none is noted",
+    usable(),
+    has(key('0', 'f', 'ssh-ed25519 BBBB'), good),
+    { kind: 'note', keyID: '1' },
+  ],
+  [
+    'the key that the Secret held before has its name too',
+    usable('0'),
     has(key('0', 'f', 'ssh-ed25519 BBBB'), good),
     { kind: 'remove', ids: ['0'] },
+  ],
+  [
+    'the key that the Secret held before has another name',
+    usable('0'),
+    has(key('0', 'alice', 'ssh-ed25519 BBBB'), good),
+    { kind: 'note', keyID: '1' },
   ],
   [
     'registered twice',
@@ -49,8 +67,18 @@ const table: [title: string, secret: SecretFacts, registered: Registered, expect
     { kind: 'note', keyID: '5' },
   ],
   ['registered under both names', usable('5'), has(key('5', 'mine', ours), good), { kind: 'note', keyID: '1' }],
-  ['all is well', usable('1'), has(good, key('8', 'g', 'ssh-ed25519 CCCC')), { kind: 'ready', verified: true }],
-  ['Scaleway is silent, and it was registered once', usable('1'), silent, { kind: 'ready', verified: false }],
+  [
+    'all is well',
+    usable('1'),
+    has(good, key('8', 'g', 'ssh-ed25519 CCCC')),
+    { kind: 'ready', verified: true, strangers: [] },
+  ],
+  [
+    'Scaleway is silent, and it was registered once',
+    usable('1'),
+    silent,
+    { kind: 'ready', verified: false, strangers: [] },
+  ],
   ['Scaleway is silent, and it never was', usable(), silent, { kind: 'unavailable', why: 'Scaleway does not answer.' }],
 ];
 
@@ -74,7 +102,12 @@ describe('what is next for the key of a fleet', () => {
         for (let steps = 0; steps < 5; steps += 1) {
           const decision = decide({ fleet: 'f', secret: usable(keyID), registered: has(...registered) });
           if (decision.kind === 'ready') {
-            assert.equal(registered.filter(({ name }) => name === 'f').length <= 1, true);
+            const named = registered.filter(({ name }) => name === 'f');
+            assert.ok(named.filter(({ publicKey }) => publicKey.startsWith('ssh-ed25519 AAAA')).length <= 1);
+            assert.deepEqual(
+              named.filter(({ id }) => id !== keyID).map(({ id }) => id),
+              decision.strangers,
+            );
             return assert.ok(
               registered.some(({ id, publicKey }) => id === keyID && publicKey.startsWith('ssh-ed25519 AAAA')),
             );
@@ -83,7 +116,9 @@ describe('what is next for the key of a fleet', () => {
           else if (decision.kind === 'note') keyID = decision.keyID;
           else if (decision.kind === 'remove') {
             const removed = registered.filter(({ id }) => decision.ids.includes(id));
-            assert.ok(removed.every(({ name }) => name === 'f'));
+            const isOurs = ({ id, name, publicKey }: (typeof removed)[number]): boolean =>
+              name === 'f' && (id === keyID || publicKey.startsWith('ssh-ed25519 AAAA'));
+            assert.ok(removed.every(isOurs));
             registered = registered.filter((each) => !removed.includes(each));
           } else assert.fail(decision.kind);
         }

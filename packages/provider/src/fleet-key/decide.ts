@@ -28,11 +28,16 @@ export type Decision =
   | { readonly kind: 'make' }
   | { readonly kind: 'unavailable'; readonly why: string }
   | { readonly kind: 'register'; readonly publicKey: string }
-  /** Keys of the fleet's name that are not its key, or are it once more. */
+  /** Keys of the fleet's name that we registered: an earlier key of the fleet, or its key once more. */
   | { readonly kind: 'remove'; readonly ids: readonly string[] }
   | { readonly kind: 'note'; readonly keyID: string }
   /** `verified`: Scaleway has just said that it has it. Otherwise it had it once. */
-  | { readonly kind: 'ready'; readonly verified: boolean };
+  | {
+      readonly kind: 'ready';
+      readonly verified: boolean;
+      /** Keys at Scaleway that have the fleet's name, and that nothing proves to be ours. */
+      readonly strangers: readonly string[];
+    };
 
 /**
  * What is next on the way to a key that is stored, and registered once.
@@ -43,7 +48,8 @@ export type Decision =
  *   | malformed         |                                    | unavailable; it is never overwritten         |
  *   | usable            | could not be asked                 | ready if it was registered once              |
  *   | usable            | not there                          | register                                     |
- *   | usable            | others of that name as well        | remove those (after ours is there, not before) |
+ *   | usable            | it once more, or the key noted before | remove those (after ours is there, not before) |
+ *   | usable            | any other of that name             | somebody else's: left alone                  |
  *   | usable            | there, under another id than noted | note                                         |
  *   | usable            | there                              | ready                                        |
  */
@@ -58,13 +64,17 @@ export const decide = ({ fleet, secret, registered }: Snapshot): Decision => {
   }
   const { publicKey, keyID } = secret;
   if (registered.kind === 'unknown')
-    return keyID === undefined ? { kind: 'unavailable', why: registered.why } : { kind: 'ready', verified: false };
+    return keyID === undefined
+      ? { kind: 'unavailable', why: registered.why }
+      : { kind: 'ready', verified: false, strangers: [] };
   const isOurs = (key: RegisteredKey): boolean => keyMaterial(key.publicKey) === keyMaterial(publicKey);
   const named = registered.keys.filter(({ name }) => name === fleet);
   // The first one that Scaleway lists, which is the oldest: two managers that registered it both keep the same.
   const ours = named.find(isOurs) ?? registered.keys.find(isOurs);
   if (ours === undefined) return { kind: 'register', publicKey };
-  const others = named.filter(({ id }) => id !== ours.id);
+  // A name proves nothing: somebody's own key, or that of another cluster, may have it. The noted id is of a key that this Secret held.
+  const others = named.filter((key) => key.id !== ours.id && (isOurs(key) || key.id === keyID));
   if (others.length > 0) return { kind: 'remove', ids: others.map(({ id }) => id) };
-  return keyID === ours.id ? { kind: 'ready', verified: true } : { kind: 'note', keyID: ours.id };
+  if (keyID !== ours.id) return { kind: 'note', keyID: ours.id };
+  return { kind: 'ready', verified: true, strangers: named.flatMap(({ id }) => (id === ours.id ? [] : id)) };
 };
