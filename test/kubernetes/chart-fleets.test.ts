@@ -223,5 +223,6 @@ describe('fleets together', () => {
       ({ spec }) => spec.template.spec.adoptPoolPrefix,
     );
     assert.deepEqual(pools, ['spare-', 'spare-runners-', 'spare-']);
+    assert.ok(argsOf(objects).includes('--adopt-pool-prefixes=spare-,spare-runners-'));
   });
 });

@@ -7,6 +7,15 @@
 {{- $zones | uniq | sortAlpha | join "," -}}
 {{- end }}
 
+{{/* Pools of all fleets that there are, as a list with commas. */}}
+{{- define "tartan.pools" -}}
+{{- $pools := list .Values.macosFleet.adoptPoolPrefix -}}
+{{- range $word := include "tartan.fleets" . | fromJsonArray -}}
+{{- $pools = append $pools (include "tartan.fleet.pool" (dict "root" $ "word" $word)) -}}
+{{- end -}}
+{{- $pools | uniq | sortAlpha | join "," -}}
+{{- end }}
+
 {{/* What the manager is told, as a list in YAML. No secret is among it: arguments are shown to whoever may read a Pod. */}}
 {{- define "tartan.manager.args" -}}
 - --secrets-namespace={{ .Release.Namespace }}
@@ -18,6 +27,7 @@
 - --github-api-url={{ . }}
 {{- end }}
 - --default-adopt-pool-prefix={{ .Values.macosFleet.adoptPoolPrefix }}
+- --adopt-pool-prefixes={{ include "tartan.pools" . }}
 {{- with include "tartan.zones" . }}
 - --orphan-reclaim-zones={{ . }}
 {{- end }}

@@ -73,6 +73,8 @@ export const annotations = {
   sshKeyID: 'scaleway.tuist.dev/ssh-key-id',
   /** On the Secret of a machine: the server that its password and host key belong to. */
   serverID: 'scaleway.tuist.dev/server-id',
+  /** On the Secret of a machine: the UID of that machine. A Secret with another one is somebody else's. */
+  machineUID: 'scaleway.tuist.dev/machine-uid',
   /** On MacHosts: the last machine that went away with the Mac reserved and not taken. Writing it makes a new version, no more. */
   reservationEnded: 'tuist.dev/reservation-ended',
   /** On MacHosts, by a person: nothing is done to the Mac while it is there. Its value says why. */
@@ -256,6 +258,7 @@ export const managerFlags = {
   orphanReclaimZones: '--orphan-reclaim-zones',
   orphanReclaimClaimNamePrefix: '--orphan-reclaim-claim-name-prefix',
   defaultAdoptPoolPrefix: '--default-adopt-pool-prefix',
+  adoptPoolPrefixes: '--adopt-pool-prefixes',
   apiServerURL: '--api-server-url',
   releaseID: '--release-id',
 } as const;

@@ -239,11 +239,14 @@ export const chaptersOf = ({ client, as, plane, scaleway, eventually }: Furnishe
       const name = legacyNodeIdentity(mac.name);
       await client.create(serviceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name } });
       await bindClusterRole(client.create, name, { account: { namespace, name } }, 'view');
+      const token = { namespace, name: secretNames.legacyNodeToken(mac.name) };
+      await client.create(secrets, { apiVersion: 'v1', kind: 'Secret', metadata: token });
       await client.delete(machine.resource, mac);
       await eventually(() => gone(client.get(machine.resource, mac)));
       assert.ok(await gone(client.get(nodes, { name: mac.name })));
       assert.ok(await gone(client.get(serviceAccounts, { namespace, name })));
       assert.ok(await gone(client.get(clusterRoleBindings, { name })));
+      assert.ok(await gone(client.get(secrets, token)));
       assert.ok(await gone(client.get(secrets, { namespace, name: secretNames.machine(mac.name) })));
       await eventually(
         async () => (await client.get(macHost.resource, { name: serverID })).status?.state === 'pool' || undefined,

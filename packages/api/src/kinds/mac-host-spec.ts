@@ -21,6 +21,11 @@ const release = z.object({
   hostKey: optional(
     text('The SSH host key that this install has: a Mac that shows it after the wipe was not wiped.', 128),
   ),
+  serverName: optional(
+    text(
+      "The name at Scaleway that the Mac goes back from. Under any other name, unless it is one of the pool, it is somebody else's: it is neither renamed nor wiped. Left out: whatever it is called.",
+    ),
+  ),
   requestedAt: time('Since when.'),
 });
 

@@ -26,6 +26,14 @@ const quarantine = z.object({
   until: time('Nobody claims it before.'),
 });
 
+const claim = z.object({
+  uid: name('UID of the holder.', 63),
+  namedAt: time('Since when the server was seen under the name of the holder.'),
+  settledAt: optional(
+    time('When the server still had that name after the time in which another cluster could have renamed it.'),
+  ),
+});
+
 export const macHostStatus = z
   .object({
     state: optional(z.enum(hostStates).describe('Where the Mac is between pool and machine.')),
@@ -38,6 +46,9 @@ export const macHostStatus = z
     ip: optional(text('Its public address.', 45)),
     heldBy: optional(text('Namespace and name of its holder, for people.', 512)),
 
+    claim: optional(
+      claim.describe('How far the claim of the holder has come. Nothing is done on the Mac before it is settled.'),
+    ),
     installs: optional(
       count(
         'How many reinstalls were seen. Every install has an SSH host key of its own, pinned for that install only.',

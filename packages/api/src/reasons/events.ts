@@ -15,6 +15,7 @@ export const events = {
   Releasing: ['Normal', 'The Mac goes back to the pool.'],
   Released: ['Normal', 'The Mac has left the machine.'],
   NoAdoptPoolPrefix: ['Warning', 'Nobody said which pool.'],
+  PoolPrefixNotAllowed: ['Warning', 'The manager does not allow the pool that spec.adoptPoolPrefix names.'],
   InvalidOSPin: ['Warning', 'spec.os holds a version.'],
   NoAvailableHost: ['Warning', 'No Mac that fits is free.'],
   ProvisioningFailed: ['Warning', 'A Mac could not be claimed.'],
@@ -34,6 +35,7 @@ export const events = {
     'Scaleway does not wipe the Mac. The machine goes; the Mac stays in quarantine until it is wiped.',
   ],
   HostAbandoned: ['Warning', 'A person has abandoned the Mac. The machine goes, and the Mac is not wiped.'],
+  SecretKept: ['Warning', 'A Secret with the name of the machine was left alone: nothing proves that it is its own.'],
   DeleteFailed: ['Warning', 'Something that belongs to the machine could not be deleted. It is tried again.'],
 
   // A MacHost.
@@ -43,6 +45,10 @@ export const events = {
   ReturnedToPool: ['Normal', 'The Mac was wiped and can be claimed.'],
   OtherOSWanted: ['Normal', 'The free Mac is reinstalled, since a machine waits for another macOS.'],
   Abandoned: ['Warning', 'A person has abandoned the Mac. Nothing is done to it any more.'],
+  TakenByOthers: [
+    'Warning',
+    'Its name at Scaleway says that somebody else has the Mac. The claim or the release is given up, and nothing is wiped.',
+  ],
   Reclaimed: ['Normal', 'A Mac that no machine knows is put back into the pool.'],
   WipeFailed: ['Warning', 'The reinstall failed. It is tried again.'],
   OSPinUnavailable: ['Warning', 'Scaleway has no image of that release family; its default is installed.'],

@@ -24,6 +24,10 @@ export const machineConditions = {
         'False',
         'Nobody said which pool: set spec.adoptPoolPrefix, or --default-adopt-pool-prefix of the manager.',
       ],
+      PoolPrefixNotAllowed: [
+        'False',
+        'The manager does not allow the pool that spec.adoptPoolPrefix names. Add the prefix to --adopt-pool-prefixes, or correct the template.',
+      ],
       InvalidOSPin: [
         'False',
         'spec.os holds a version. Specs are cloned once: mend the template, then delete the Machine.',

@@ -19,6 +19,16 @@ export const hostWords = (decision: HostDecision): Words | undefined => {
       return words('The machine that holds it is looked for.', ['Then it is decided anew.']);
     case 'forget':
       return words('Scaleway does not know the server any more, and nobody counts on it: its MacHost is deleted.');
+    case 'let go':
+      return words(
+        `It is called ${decision.name} at Scaleway: another cluster or a person has it. Its claim or release is given up, and nothing is wiped.`,
+        ['Its machine, if it has one, takes another Mac.'],
+        ['Look at who uses it; to give it back, rename it to a name of the pool at Scaleway.'],
+      );
+    case 'note name':
+      return words('It has the name of its machine, and another cluster might still rename it.', [
+        'When the name has stood for a moment, its machine makes it ready.',
+      ]);
     case 'rename':
       return words(`It is renamed to ${decision.to} at Scaleway.`, [
         decision.why === 'held'

@@ -73,6 +73,7 @@ const snapshotOf = (host: Host, { now, machines, hosts, nodes, told }: ExplainWo
       macHosts: { get: () => undefined, list: () => [...hosts] },
       nodes: { list: () => [...nodes] },
       defaultPoolPrefix: told.defaultPoolPrefix ?? serverNames.defaultPoolPrefix,
+      allowedPoolPrefixes: [told.defaultPoolPrefix ?? serverNames.defaultPoolPrefix],
       clock: { now: () => now },
       random: () => 0,
       limits: usualHostLimits,

@@ -64,6 +64,7 @@ export const machineSnapshot = (machine: Machine, { host, node, pods }: Mac, wor
       providerID: spec.providerID || undefined,
       versionedPin: isVersionedPin(spec.os),
       poolPrefix: wanted.poolPrefix || undefined,
+      allowedPoolPrefixes: says('Provisioned') === 'PoolPrefixNotAllowed' ? [] : [wanted.poolPrefix],
       memory: status,
     },
     cluster: clusterFacts(machine, world.clusters),

@@ -22,14 +22,18 @@ const answer = (...[hosts, reserved, by]: Parameters<typeof choose>): string => 
 };
 const mine = { spec: { consumerRef: heldBy(wanted.name, wanted.uid) } };
 const theirs = { spec: { consumerRef: heldBy('other', 'uid-other') } };
-const namesake = (status: MacHostStatus = {}) => ({ status: { state: 'held', name: wanted.name, ...status } }) as const;
+/** Under its name, and recorded as its own if it is called z. */
+const recorded = (status: MacHostStatus = {}) => ({ status: { state: 'held', name: wanted.name, ...status } }) as const;
 
 const table: [title: string, hosts: Live<MacHost>[], expected: string, reserved?: string[]][] = [
   ['there is none', [], 'none'],
   ['one is free', [aHost('h')], 'free h'],
   ['its own comes first, whatever it is', [aHost('a'), aHost('z', { ...mine, status: { type: 'M1-M' } })], 'held z'],
-  ['its own comes before its namesake', [aHost('a', namesake()), aHost('z', mine)], 'held z'],
-  ['its namesake comes before the pool', [aHost('a'), aHost('z', namesake())], 'namesake z'],
+  ['its own comes before what is recorded', [aHost('a', mine), aHost('z', recorded())], 'held a'],
+  ['what is recorded comes before the pool', [aHost('a'), aHost('z', recorded())], 'recorded z'],
+  ['one that merely bears its name', [aHost('h', recorded())], 'none'],
+  ['one that merely bears its name, and one that is free', [aHost('a', recorded()), aHost('h')], 'free h'],
+  ['what is recorded under another name', [aHost('z', recorded({ name: 'other' }))], 'none'],
   ['one that another machine holds', [aHost('h', theirs)], 'none'],
   [
     'one that is held by another UID of the same name',
@@ -46,8 +50,8 @@ const table: [title: string, hosts: Live<MacHost>[], expected: string, reserved?
   ['one that is abandoned', [aHost('h', { metadata: { annotations: { 'tuist.dev/abandon': '' } } })], 'none'],
   ['one that says it is abandoned', [aHost('h', { status: { state: 'abandoned' } })], 'none'],
   [
-    'a namesake that is abandoned',
-    [aHost('h', { ...namesake(), metadata: { annotations: { 'tuist.dev/abandon': 'x' } } })],
+    'what is recorded and abandoned',
+    [aHost('h', { ...recorded(), metadata: { annotations: { 'tuist.dev/abandon': 'x' } } })],
     'none',
   ],
   ['one that is being deleted', [aHost('h', { metadata: { deletionTimestamp: earlier } })], 'none'],
@@ -63,19 +67,18 @@ const table: [title: string, hosts: Live<MacHost>[], expected: string, reserved?
   ['one of another pool', [aHost('h', { status: { name: 'other-pool-1' } })], 'none'],
   ['one that reboots', [aHost('h', { status: { serverStatus: 'rebooting' } })], 'none'],
   ['one that another machine has reserved', [aHost('h')], 'none', ['h']],
-  ['a namesake that another machine has reserved', [aHost('h', namesake())], 'none', ['h']],
-  ['a namesake of another type', [aHost('h', namesake({ type: 'M1-M' }))], 'none'],
+  ['what is recorded, and reserved by another machine', [aHost('z', recorded())], 'none', ['z']],
+  ['what is recorded, of another type', [aHost('z', recorded({ type: 'M1-M' }))], 'none'],
   [
-    'a namesake that reboots is waited for',
-    [aHost('a'), aHost('z', namesake({ serverStatus: 'rebooting' }))],
+    'what is recorded and reboots is waited for',
+    [aHost('a'), aHost('z', recorded({ serverStatus: 'rebooting' }))],
     'wait for z',
   ],
   [
-    'a namesake that is ready comes before one that is not',
-    [aHost('a', namesake({ serverStatus: 'locked' })), aHost('z', namesake())],
-    'namesake z',
+    'what is recorded, on its way back',
+    [aHost('a'), aHost('z', { ...recorded(), spec: { release: aRelease } })],
+    'free a',
   ],
-  ['a namesake on its way back', [aHost('a'), aHost('h', { ...namesake(), spec: { release: aRelease } })], 'free a'],
   ['those that never failed come first', [aHost('a', { status: quarantine(earlier) }), aHost('b')], 'free b'],
   [
     'those that failed less come first',
@@ -168,7 +171,7 @@ describe('whatever the pool looks like', () => {
   const built = (of: (typeof fields extends fc.Arbitrary<infer T> ? T : never)[]) =>
     of.map((field, at) => {
       const { consumer, release, zone, deleting, until, reserved: _, ...status } = field;
-      const host = aHost(`h${at}`, {
+      const host = aHost(at === 3 ? 'z' : `h${at}`, {
         // CEL refuses both at once.
         spec: { zone, ...(consumer ? { consumerRef: consumer } : release && { release }) },
         metadata: deleting ? { deletionTimestamp: earlier } : {},
@@ -200,10 +203,11 @@ describe('whatever the pool looks like', () => {
         assert.equal(metadata.deletionTimestamp, undefined);
         if (choice.kind === 'wait') {
           assert.notEqual(status.serverStatus, 'ready');
-          return assert.equal(status.name, wanted.name);
+          return assert.deepEqual([metadata.name, status.name], [wanted.recordedServer, wanted.name]);
         }
         assert.equal(status.serverStatus, 'ready');
-        if (choice.because === 'namesake') return assert.equal(status.name, wanted.name);
+        if (choice.because === 'recorded')
+          return assert.deepEqual([metadata.name, status.name], [wanted.recordedServer, wanted.name]);
         assert.equal(status.state, 'pool');
         assert.ok(status.name?.startsWith('tuist-pool-'));
       }),

@@ -1,7 +1,7 @@
 import type { MacHost } from '@tartan/api';
 import type { Live } from '@tartan/kube';
 import { noAvailableHost } from './no-available-host.ts';
-import { isHeldBy, isNamesake, type Obstacle, obstacleTo } from './obstacle.ts';
+import { isHeldBy, isRecorded, type Obstacle, obstacleTo } from './obstacle.ts';
 import type { Supply, Wanted } from './wanted.ts';
 
 type Host = Live<MacHost>;
@@ -9,11 +9,11 @@ type Host = Live<MacHost>;
 type Choice =
   | {
       readonly kind: 'chosen';
-      /** `held`: it is the machine's already. `namesake`: it bears its name. `free`: it is in the pool. */
-      readonly because: 'held' | 'namesake' | 'free';
+      /** `held`: it is the machine's already. `recorded`: it was, and its status is lost. `free`: it is in the pool. */
+      readonly because: 'held' | 'recorded' | 'free';
       readonly host: Host;
     }
-  /** A Mac that bears the machine's name will do, but not now. To take another would be to take a second one (I-22). */
+  /** The Mac that the machine held will do, but not now. To take another would be to take a second one (I-22). */
   | { readonly kind: 'wait'; readonly host: Host; readonly message: string }
   | { readonly kind: 'none'; readonly message: string };
 
@@ -23,7 +23,7 @@ interface Candidate {
 }
 
 /**
- * Which Mac a machine without one should reserve. First what is its own already, then what bears its name, then the pool: those that
+ * Which Mac a machine without one should reserve. First what is its own already, then what it is recorded to hold, then the pool: those that
  * failed least often, and of these the one that has been there longest, so that all are used in turn (G-11).
  */
 export const chooseHost = (wanted: Wanted, { hosts, reservedByOthers, now }: Supply): Choice => {
@@ -35,9 +35,9 @@ export const chooseHost = (wanted: Wanted, { hosts, reservedByOthers, now }: Sup
     .map((host): Candidate => ({ host, obstacle: obstacleTo(wanted, host, now) }));
   const isFree = ({ obstacle }: Candidate): boolean => obstacle === undefined;
 
-  const mine = candidates.filter(({ host }) => isNamesake(wanted, host));
-  const namesake = firstInTurn(mine.filter(isFree));
-  if (namesake) return { kind: 'chosen', because: 'namesake', host: namesake };
+  const mine = candidates.filter(({ host }) => isRecorded(wanted, host));
+  const recorded = firstInTurn(mine.filter(isFree));
+  if (recorded) return { kind: 'chosen', because: 'recorded', host: recorded };
   const busy = firstInTurn(mine.filter(({ obstacle }) => obstacle === 'not ready'));
   if (busy) return { kind: 'wait', host: busy, message: waitingFor(wanted, busy) };
   const free = firstInTurn(candidates.filter(isFree));
@@ -46,7 +46,7 @@ export const chooseHost = (wanted: Wanted, { hosts, reservedByOthers, now }: Sup
 };
 
 const waitingFor = ({ name }: Wanted, { metadata, status }: Host): string =>
-  `The server ${metadata.name} bears the name ${name} already, but is ${status?.serverStatus ?? 'in an unknown state'}. It is taken once it is ready. To have another one taken instead, rename that server at Scaleway.`;
+  `The server ${metadata.name} is recorded as that of ${name}, but is ${status?.serverStatus ?? 'in an unknown state'}. It is taken once it is ready.`;
 
 /** Without putting all in order: a claim must not take longer in a large pool. */
 const firstInTurn = (candidates: readonly Candidate[]): Host | undefined =>

@@ -16,7 +16,7 @@ export type Obstacle =
   | 'other zone'
   | 'other type'
   | 'other os'
-  /** Neither in this pool nor under the name of the machine. */
+  /** Neither in this pool nor recorded as the machine's. */
   | 'not in the pool'
   /** Scaleway is doing something with it. */
   | 'not ready';
@@ -25,8 +25,9 @@ type Host = Live<MacHost>;
 
 export const isHeldBy = (host: MacHost, uid: string): boolean => host.spec.consumerRef?.uid === uid;
 
-/** It was renamed for this machine, by somebody who did not live to write it down or whose notes are lost. */
-export const isNamesake = (wanted: Wanted, host: MacHost): boolean => host.status?.name === wanted.name;
+/** It was held by this machine, whose status is lost. To bear the name of the machine proves nothing: anybody can give a name. */
+export const isRecorded = ({ name, recordedServer }: Wanted, host: Host): boolean =>
+  recordedServer === host.metadata.name && host.status?.name === name;
 
 /**
  * Judges the object alone, so that one version of it is free or is not, whoever looks; only the end of a quarantine depends on the
@@ -42,7 +43,7 @@ export const obstacleTo = (wanted: Wanted, host: Host, now: number): Obstacle | 
   if (spec.zone !== wanted.zone) return 'other zone';
   if (status.type !== wanted.type) return 'other type';
   if (!matchesFamily({ name: status.osImage ?? '', family: status.osFamily ?? '' }, wanted.os)) return 'other os';
-  if (!isNamesake(wanted, host) && !isInPool(wanted, status)) return 'not in the pool';
+  if (!isRecorded(wanted, host) && !isInPool(wanted, status)) return 'not in the pool';
   // Also for one that bears the right name: it may be reinstalling (G-12).
   return status.serverStatus === 'ready' ? undefined : 'not ready';
 };

@@ -12,6 +12,8 @@ export interface Wanted {
   readonly os: string;
   /** An empty one is no pool: nothing fits. */
   readonly poolPrefix: string;
+  /** The server that this machine is recorded to hold, by `spec.providerID` and by its Secret. Undefined: none. */
+  readonly recordedServer: string | undefined;
 }
 
 /** What there is. */

@@ -27,6 +27,7 @@ const everything: Record<keyof typeof flags, string> = {
   fleetSpreadDeployment: 'xcresult-processor',
   fleetSpreadNamespace: 'apps',
   defaultAdoptPoolPrefix: 'tuist-pool-',
+  adoptPoolPrefixes: 'tuist-builders-,tuist-pool-',
   inventoryInterval: '90s',
   hostPollInterval: '5s',
   orphanReclaimZones: 'fr-par-1,fr-par-3',
@@ -71,6 +72,7 @@ const asOptions: ProviderOptions = {
   githubAPIURL: 'https://github.example.com/api/v3',
   fleetSpread: { namespace: 'apps', name: 'xcresult-processor' },
   defaultPoolPrefix: 'tuist-pool-',
+  allowedPoolPrefixes: ['tuist-pool-', 'tuist-builders-'],
   asking: { inventoryMs: 90_000, hostMs: 5_000 },
   sweep: {
     zones: ['fr-par-1', 'fr-par-3'],
@@ -211,6 +213,7 @@ const defaults: ProviderOptions = {
   githubAPIURL: undefined,
   fleetSpread: undefined,
   defaultPoolPrefix: undefined,
+  allowedPoolPrefixes: [],
   asking: { inventoryMs: 60_000, hostMs: 10_000 },
   sweep: { zones: ['fr-par-1'], intervalMs: 900_000, reclaim: undefined },
   bootstrap: { rebootAfter: 3, giveUpAfter: 8 },

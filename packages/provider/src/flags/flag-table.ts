@@ -89,6 +89,12 @@ const poolFlags = {
     env: 'CAPI_DEFAULT_ADOPT_POOL_PREFIX',
     help: 'How hosts in the pool are named, for machines that do not say so in spec.adoptPoolPrefix. Without both, a machine that is deleted leaves its host behind, with the event ReleaseSkipped.',
   }),
+  adoptPoolPrefixes: flag('adopt-pool-prefixes', {
+    type: listOf(hostNamePrefix),
+    default: [],
+    env: 'CAPI_ADOPT_POOL_PREFIXES',
+    help: 'The pools that machines may name in spec.adoptPoolPrefix, that of --default-adopt-pool-prefix always among them. A machine that names another one claims nothing. A host that is held goes back to the pool it came from, listed here or not.',
+  }),
   inventoryInterval: flag('inventory-interval', {
     type: duration({ fromMs: 1_000, toMs: 24 * hour }),
     default: minute,
@@ -97,7 +103,7 @@ const poolFlags = {
   hostPollInterval: flag('host-poll-interval', {
     type: duration({ fromMs: 100, toMs: 24 * hour }),
     default: 10_000,
-    help: 'How often a host is looked at that is expected to change at Scaleway, such as one that is being wiped. After twelve looks that show nothing it is asked for once more.',
+    help: 'How often a host is looked at that is expected to change at Scaleway, such as one that is being wiped. After twelve looks that show nothing it is asked for once more. A claim counts when the name that it gave has stood for two of these; less than 10s is for managers that share their Scaleway project with no other cluster.',
   }),
   orphanReclaimZones: flag('orphan-reclaim-zones', {
     type: listOf(zone),

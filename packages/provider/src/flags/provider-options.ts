@@ -16,6 +16,8 @@ export interface ProviderOptions extends ManagerOptions {
   /** The Deployment. */
   readonly fleetSpread: { readonly namespace: string; readonly name: string } | undefined;
   readonly defaultPoolPrefix: string | undefined;
+  /** Pools that may be claimed from, the default one among them. */
+  readonly allowedPoolPrefixes: readonly string[];
   /** How often Scaleway is asked: for all hosts of a zone, and for one that is expected to change. */
   readonly asking: { readonly inventoryMs: number; readonly hostMs: number };
   readonly sweep: SweepOptions;
@@ -90,6 +92,11 @@ const vmEgressOf = (read: Read): VmEgress => {
   };
 };
 
+const allowedPoolPrefixesOf = (read: Read): readonly string[] => {
+  const usual = read(flags.defaultAdoptPoolPrefix);
+  return [...new Set([...(usual === undefined ? [] : [usual]), ...read(flags.adoptPoolPrefixes)])];
+};
+
 const reclaimOf = (read: Read): SweepOptions['reclaim'] => {
   const claimNamePrefix = read(flags.orphanReclaimClaimNamePrefix);
   const poolPrefix = read(flags.defaultAdoptPoolPrefix);
@@ -110,6 +117,7 @@ export const providerOptions = (read: Read): ProviderOptions => {
     githubAPIURL: read(flags.githubAPIURL),
     fleetSpread: spread ? { namespace: read(flags.fleetSpreadNamespace) ?? secretsNamespace, name: spread } : undefined,
     defaultPoolPrefix: read(flags.defaultAdoptPoolPrefix),
+    allowedPoolPrefixes: allowedPoolPrefixesOf(read),
     asking: { inventoryMs: read(flags.inventoryInterval), hostMs: read(flags.hostPollInterval) },
     sweep: {
       zones: read(flags.orphanReclaimZones),

@@ -27,6 +27,7 @@ const fits: [what: string, argv: string[]][] = [
   ['a Deployment to spread elsewhere', ['--fleet-spread-deployment=x', '--fleet-spread-namespace=y']],
   ['a pool alone', [pool]],
   ['a pool and a claim prefix beside it', [pool, '--orphan-reclaim-claim-name-prefix=tuist-tuist-']],
+  ['several pools', [pool, '--adopt-pool-prefixes=tuist-pool-,tuist-builders-']],
   ['no reboot', ['--bootstrap-reboot-after=0', '--bootstrap-max-attempts=1']],
   ['never given up', ['--bootstrap-reboot-after=9', '--bootstrap-max-attempts=0']],
   ['a reboot right before the end', ['--bootstrap-reboot-after=7', '--bootstrap-max-attempts=8']],
@@ -68,6 +69,16 @@ const objects: [what: string, argv: string[], error: RegExp][] = [
     /overlap: a host in the pool/,
   ],
   ['a claim prefix inside the pool', [pool, '--orphan-reclaim-claim-name-prefix=tuist-pool-a-'], /overlap: a host in/],
+  [
+    'a claim prefix inside one of several pools',
+    [pool, '--adopt-pool-prefixes=tuist-pool-,tuist-builders-', '--orphan-reclaim-claim-name-prefix=tuist-builders-a-'],
+    /and --adopt-pool-prefixes "tuist-builders-" overlap/,
+  ],
+  [
+    'several pools, one of them of pending claims',
+    ['--adopt-pool-prefixes=a-,tuist-claim-'],
+    /overlaps "tuist-claim-p/,
+  ],
   ['a pool of pending claims', ['--default-adopt-pool-prefix=tuist-claim-'], /overlaps "tuist-claim-pending-"/],
   [
     'a pool of hosts on their way back',

@@ -1,5 +1,5 @@
 import { serverNames } from '@tartan/api';
-import { type Flag, managerRules, type Rule } from '@tartan/kube/flags';
+import { type Flag, managerRules, type Read, type Rule } from '@tartan/kube/flags';
 import { flags } from './flag-table.ts';
 
 const named = (rows: readonly Flag<unknown>[]): string => rows.map(({ name }) => `--${name}`).join(', ');
@@ -27,7 +27,20 @@ const between = [serverNames.claimPendingPrefix, serverNames.releasingPrefix];
 
 const overlap = (a: string, b: string): boolean => a.startsWith(b) || b.startsWith(a);
 
-const prefixes = [flags.defaultAdoptPoolPrefix, flags.orphanReclaimClaimNamePrefix];
+/** Each flag that holds prefixes, with those that it holds. */
+const pools: readonly PrefixFlag[] = [
+  { flag: flags.defaultAdoptPoolPrefix, of: (read) => [read(flags.defaultAdoptPoolPrefix) ?? []].flat() },
+  { flag: flags.adoptPoolPrefixes, of: (read) => read(flags.adoptPoolPrefixes) },
+];
+const claims: PrefixFlag = {
+  flag: flags.orphanReclaimClaimNamePrefix,
+  of: (read) => [read(flags.orphanReclaimClaimNamePrefix) ?? []].flat(),
+};
+
+interface PrefixFlag {
+  readonly flag: Flag<unknown>;
+  readonly of: (read: Read) => readonly string[];
+}
 
 export const rules: readonly Rule[] = [
   allOrNone('A tailnet needs the binaries, the Secret and at least one tag.', {
@@ -58,29 +71,30 @@ export const rules: readonly Rule[] = [
   }),
   {
     says: 'Hosts that are claimed and hosts in the pool are told apart by their names alone: neither prefix may begin with the other.',
-    reads: prefixes,
+    reads: [...pools, claims].map(({ flag }) => flag),
     problem: (read) => {
-      const pool = read(flags.defaultAdoptPoolPrefix);
-      const claim = read(flags.orphanReclaimClaimNamePrefix);
-      if (pool !== undefined && claim !== undefined && overlap(pool, claim)) {
-        return (
-          `--orphan-reclaim-claim-name-prefix "${claim}" and --default-adopt-pool-prefix "${pool}" overlap: ` +
-          'a host in the pool would count as claimed. Choose prefixes of which neither begins with the other.'
-        );
-      }
+      for (const { flag, of } of pools)
+        for (const pool of of(read))
+          for (const claim of claims.of(read))
+            if (overlap(pool, claim))
+              return (
+                `--orphan-reclaim-claim-name-prefix "${claim}" and --${flag.name} "${pool}" overlap: ` +
+                'a host in the pool would count as claimed. Choose prefixes of which neither begins with the other.'
+              );
       return undefined;
     },
   },
-  ...prefixes.map(
-    (flag): Rule => ({
+  ...[...pools, claims].map(
+    ({ flag, of }): Rule => ({
       says: `\`--${flag.name}\` must not overlap ${between.map((name) => `\`${name}\``).join(' or ')}, the names of hosts between pool and machine.`,
       reads: [flag],
       problem: (read) => {
-        const prefix = read(flag);
-        const taken = between.find((name) => prefix !== undefined && overlap(prefix, name));
-        return taken === undefined
-          ? undefined
-          : `--${flag.name} "${prefix}" overlaps "${taken}", the name of hosts between pool and machine. Choose another prefix.`;
+        for (const prefix of of(read)) {
+          const taken = between.find((name) => overlap(prefix, name));
+          if (taken !== undefined)
+            return `--${flag.name} "${prefix}" overlaps "${taken}", the name of hosts between pool and machine. Choose another prefix.`;
+        }
+        return undefined;
       },
     }),
   ),

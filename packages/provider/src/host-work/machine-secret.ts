@@ -25,18 +25,47 @@ export interface MachineLogin {
 /** A login as it is stored. `version` guards the next write. */
 export interface MachineSecret extends MachineLogin {
   readonly version: string;
+  readonly uid: string;
+  /** The machine that it belongs to. Undefined: written before Secrets said so. */
+  readonly machineUID: string | undefined;
+  readonly createdAt: number;
 }
 
 export interface SecretPlace {
   /** That of `--secrets-namespace`. */
   readonly namespace: string;
   readonly machine: string;
+  /** Of the machine. */
+  readonly uid: string;
 }
+
+/** A machine, as far as it must prove that a Secret is its own. */
+export interface SecretClaimant {
+  readonly uid: string;
+  readonly serverID: string | undefined;
+  readonly createdAt: number;
+  /** Another machine has the same name, in another namespace. */
+  readonly hasNamesake: boolean;
+}
+
+/**
+ * Whether a Secret with the name of a machine is that machine's. Machines of all namespaces have their Secrets in one, so a name proves
+ * nothing. A Secret without a mark is the machine's if it is of the server that the machine has, or if it was made in the machine's
+ * lifetime and there is no other machine that it could have been made for.
+ */
+export const isSecretOf = (
+  { machineUID, serverID, createdAt }: Pick<MachineSecret, 'machineUID' | 'serverID' | 'createdAt'>,
+  claimant: SecretClaimant,
+): boolean => {
+  if (machineUID !== undefined) return machineUID === claimant.uid;
+  if (serverID !== '' && serverID === claimant.serverID) return true;
+  return !claimant.hasNamesake && createdAt >= claimant.createdAt;
+};
 
 /** Uncached: people put passwords in here, and a pin that is a moment old would be no pin. Undefined when there is none. */
 export const readMachineSecret = async (
   client: Pick<Client, 'get'>,
-  place: SecretPlace,
+  place: Omit<SecretPlace, 'uid'>,
   options: CallOptions = {},
 ): Promise<MachineSecret | undefined> => {
   try {
@@ -61,7 +90,7 @@ export const writeMachineSecret = async (
   const { name, namespace } = nameOf(place);
   const metadata = {
     labels: { [labels.managedBy]: labelValues.managedBy },
-    annotations: { [annotations.serverID]: login.serverID },
+    annotations: { [annotations.serverID]: login.serverID, [annotations.machineUID]: place.uid },
   };
   const password = passwordOf(login.password?.reveal());
   const data = {
@@ -71,7 +100,7 @@ export const writeMachineSecret = async (
   };
   try {
     if (seen !== undefined) {
-      const body = { metadata: { ...metadata, resourceVersion: seen.version }, data };
+      const body = { metadata: { ...metadata, uid: seen.uid, resourceVersion: seen.version }, data };
       return parsed(await client.patch(secrets, { name, namespace }, { type: 'merge', body }, options));
     }
     const present = Object.entries(data).flatMap(([key, value]) => (value === null ? [] : [[key, value] as const]));
@@ -82,22 +111,31 @@ export const writeMachineSecret = async (
   }
 };
 
-/** Idempotent. */
+/**
+ * Idempotent. `foreign`: there is one, and nothing proves that it is this machine's, so it was left alone. Rejects with `conflict` when
+ * somebody writes it meanwhile.
+ */
 export const deleteMachineSecret = async (
-  client: Pick<Client, 'delete'>,
+  client: Pick<Client, 'get' | 'delete'>,
   place: SecretPlace,
+  claimant: SecretClaimant,
   options: CallOptions = {},
-): Promise<void> => {
+): Promise<'gone' | 'foreign'> => {
+  const stored = await readMachineSecret(client, place, options);
+  if (stored === undefined) return 'gone';
+  if (!isSecretOf(stored, claimant)) return 'foreign';
+  const preconditions = { uid: stored.uid, resourceVersion: stored.version };
   try {
-    await client.delete(secrets, nameOf(place), options);
+    await client.delete(secrets, nameOf(place), { ...options, preconditions });
   } catch (error) {
     if (!isKubeError(error, 'notFound')) throw error;
   }
+  return 'gone';
 };
 
 const { sudoPassword, username, hostFingerprint } = secretKeys.machine;
 
-const nameOf = ({ namespace, machine }: SecretPlace): ObjectName & { namespace: string } => ({
+const nameOf = ({ namespace, machine }: Omit<SecretPlace, 'uid'>): ObjectName & { namespace: string } => ({
   namespace,
   name: secretNames.machine(machine),
 });
@@ -115,6 +153,9 @@ const parsed = ({ metadata, data }: Live<NonNullable<(typeof secrets)['ofType']>
     password: password === undefined ? undefined : createSecret(password),
     hostFingerprint: read(hostFingerprint) || undefined,
     version: metadata.resourceVersion,
+    uid: metadata.uid,
+    machineUID: metadata.annotations?.[annotations.machineUID] || undefined,
+    createdAt: Date.parse(metadata.creationTimestamp ?? ''),
   };
 };
 

@@ -22,7 +22,7 @@ describe('the inventory', () => {
     const releasing = await stage.order('tuist-releasing-other-pool-00000001');
     const stranger = await stage.order('somebody');
     const mac = await stage.machine('mac-1', held.id);
-    await stage.start();
+    await stage.start({ pools: ['other-pool-'] });
     const look = async () =>
       Promise.all(
         [pooled, held, releasing, stranger].map(async ({ id }) => {

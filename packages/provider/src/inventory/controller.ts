@@ -28,6 +28,7 @@ export interface InventoryOptions {
   /** Listed always: they keep a zone covered after its last machine is gone. */
   readonly zones: readonly string[];
   readonly defaultPoolPrefix: string | undefined;
+  readonly allowedPoolPrefixes: readonly string[];
   /** Called once for each list that failed. */
   readonly listFailed: (zone: string) => void;
   readonly clock: Clock;

@@ -39,6 +39,7 @@ const table: [string, string, Holder[], object | string][] = [
   ['on its way back, its machine being deleted', releasingName, [holder({ deleting: true })], released],
   ['on its way back, given up by its machine', releasingName, [holder({ provisioned: false })], released],
   ['called so by a person, while a machine runs on it', releasingName, [holder()], held],
+  ['on its way back to a pool of another cluster', 'tuist-releasing-their-pool-00000001', [], { zone: 'z' }],
   ['a releasing name that tells no pool', 'tuist-releasing-1', [], { zone: 'z' }],
 ];
 
@@ -47,6 +48,7 @@ const snapshotOf = (name: string, holders: readonly Holder[]): Snapshot => ({
   servers: [{ id: 'server-1', name, family: 'Tahoe' }],
   known: new Set(),
   holders,
+  poolPrefixes: new Set(['tuist-pool-', 'other-pool-']),
   now,
 });
 
@@ -59,8 +61,8 @@ describe('the MacHost of a server that has none', () => {
       if (expected !== released) return assert.deepEqual(made.spec, expected);
       assert.deepEqual(rest, { zone: 'z' });
       assert.deepEqual(
-        [release?.poolPrefix, release?.family, release?.reason, release?.requestedAt],
-        ['other-pool-', 'Tahoe', 'Stranded', now],
+        [release?.poolPrefix, release?.serverName, release?.family, release?.reason, release?.requestedAt],
+        ['other-pool-', releasingName, 'Tahoe', 'Stranded', now],
       );
     });
 

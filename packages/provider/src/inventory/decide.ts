@@ -9,6 +9,8 @@ export interface Snapshot {
   readonly known: ReadonlySet<string>;
   /** Machines that have a server, those that are being deleted among them. */
   readonly holders: readonly Holder[];
+  /** What is a pool here. A server on its way back to any other is another cluster's. */
+  readonly poolPrefixes: ReadonlySet<string>;
   /** For people and for the order of releases: an ISO time. */
   readonly now: string;
 }
@@ -31,11 +33,11 @@ export type Decision = readonly { readonly id: string; readonly spec: MacHostSpe
  *   | name at Scaleway | machine with that `status.serverID`      | spec                                              |
  *   |------------------|------------------------------------------|---------------------------------------------------|
  *   | any              | one, provisioned and not being deleted   | held by it: it may run virtual machines           |
- *   | releasing        | any other, or none                       | release: it was given back before it was forgotten |
+ *   | releasing        | any other; or none, and the pool is ours | release: it was given back before it was forgotten |
  *   | other            | exactly one                              | held by it                                        |
  *   | other            | none, or several                         | neither; who may have it shows in its state       |
  */
-export const decide = ({ zone, servers, known, holders, now }: Snapshot): Decision =>
+export const decide = ({ zone, servers, known, holders, poolPrefixes, now }: Snapshot): Decision =>
   servers
     .filter(({ id }) => !known.has(id))
     .map(({ id, name, family }) => {
@@ -43,7 +45,8 @@ export const decide = ({ zone, servers, known, holders, now }: Snapshot): Decisi
       const only = others.length === 0 ? holder : undefined;
       const releasing = readReleasingName(name);
       if (only && (!releasing || (only.provisioned && !only.deleting))) return { id, spec: heldBy(zone, only) };
-      return { id, spec: releasing ? onItsWayBack(zone, releasing.poolPrefix, family, now) : { zone } };
+      const isOurs = releasing !== undefined && (holder !== undefined || poolPrefixes.has(releasing.poolPrefix));
+      return { id, spec: isOurs ? onItsWayBack(zone, name, releasing.poolPrefix, family, now) : { zone } };
     });
 
 const heldBy = (zone: string, { ref, poolPrefix }: Holder): MacHostSpec => ({
@@ -52,12 +55,19 @@ const heldBy = (zone: string, { ref, poolPrefix }: Holder): MacHostSpec => ({
   ...(poolPrefix ? { poolPrefix } : {}),
 });
 
-const onItsWayBack = (zone: string, poolPrefix: string, family: string | undefined, now: string): MacHostSpec => ({
+const onItsWayBack = (
+  zone: string,
+  serverName: string,
+  poolPrefix: string,
+  family: string | undefined,
+  now: string,
+): MacHostSpec => ({
   zone,
   release: {
     poolPrefix,
     ...(family ? { family } : {}),
     reason: 'Stranded',
+    serverName,
     message:
       'Its name said that it was on its way back to the pool, and how far it had come was lost. It is wiped again.',
     requestedAt: now,

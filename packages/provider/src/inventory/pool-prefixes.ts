@@ -1,22 +1,20 @@
-import type { MacHost, ScalewayAppleSiliconMachine } from '@tartan/api';
+import type { MacHost } from '@tartan/api';
 
 interface Known {
-  readonly defaultPoolPrefix: string | undefined;
-  readonly machines: Iterable<Pick<ScalewayAppleSiliconMachine, 'spec'>>;
+  /** Those that the manager was told. */
+  readonly allowedPoolPrefixes: readonly string[];
   readonly macHosts: Iterable<Pick<MacHost, 'spec'>>;
 }
 
 /**
- * Every prefix that somebody means by a pool. That of a machine that is gone lives on in the MacHosts it claimed; without it the Macs
- * of a fleet that was deleted would look like strangers.
+ * What is a pool: what the manager was told, and what it claimed from before. The latter is written by managers alone; without it the Macs
+ * of a fleet that was deleted would look like strangers. What a machine's spec says makes no pool.
  */
-export const poolPrefixes = ({ defaultPoolPrefix, machines, macHosts }: Known): ReadonlySet<string> => {
-  const prefixes = new Set<string>();
+export const poolPrefixes = ({ allowedPoolPrefixes, macHosts }: Known): ReadonlySet<string> => {
+  const prefixes = new Set<string>(allowedPoolPrefixes);
   const add = (prefix: string | undefined): void => {
     if (prefix) prefixes.add(prefix);
   };
-  add(defaultPoolPrefix);
-  for (const { spec } of machines) add(spec.adoptPoolPrefix);
   for (const { spec } of macHosts) {
     add(spec.poolPrefix);
     add(spec.release?.poolPrefix);

@@ -1,7 +1,7 @@
 import { again, type Outcome } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import { ScalewayError } from '@tartan/scaleway';
-import { guarded } from './guard.ts';
+import { guarded, lastMoment } from './guard.ts';
 import { rebootRefused } from './happenings.ts';
 import { look } from './observe.ts';
 import { type Actor, type Pass, remember } from './pass.ts';
@@ -15,7 +15,13 @@ export const reboot = async (actor: Actor, pass: Pass): Promise<Outcome> => {
   const issued = { ...status, rebootIssuedAt: notBefore(spec.reboot?.requestedAt, now) };
   const host = await remember(actor, pass, issued);
   try {
-    const made = await guarded(actor, host, signal, (options) => pool.reboot(spec.zone, id, options));
+    const made = await guarded(
+      actor,
+      host,
+      signal,
+      (options) => pool.reboot(spec.zone, id, options),
+      lastMoment(snapshot),
+    );
     if (made === 'changed') return again(limits.pollMs);
     log.info('Asked Scaleway to restart a Mac', { server: id });
   } catch (error) {

@@ -3,7 +3,7 @@ import { again, type Outcome } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import { type Image, newestImage, osFamilyKey, ScalewayError } from '@tartan/scaleway';
 import type { Decision } from './decision.ts';
-import { guarded } from './guard.ts';
+import { guarded, lastMoment } from './guard.ts';
 import { noImage, quarantinedNow, wipeRequested } from './happenings.ts';
 import { look } from './observe.ts';
 import { familyToInstall } from './os-demand.ts';
@@ -42,7 +42,13 @@ export const requestWipe = async (
   try {
     image ??= await imageFor(actor, pass, family);
     isAsked = true;
-    const made = await guarded(actor, host, signal, (options) => pool.reinstall(spec.zone, id, image?.id, options));
+    const made = await guarded(
+      actor,
+      host,
+      signal,
+      (options) => pool.reinstall(spec.zone, id, image?.id, options),
+      lastMoment(snapshot),
+    );
     if (made === 'changed') return again(limits.pollMs);
   } catch (error) {
     if (!(error instanceof ScalewayError)) throw error;

@@ -8,12 +8,12 @@ import { reinstall } from './act-reinstall.ts';
 import { requestWipe } from './act-wipe.ts';
 import type { Decision } from './decision.ts';
 import { forgetNodes } from './forget-nodes.ts';
-import { guarded } from './guard.ts';
-import { cannotBeWiped, renamedForHolder, returnedToPool } from './happenings.ts';
+import { guarded, lastMoment } from './guard.ts';
+import { cannotBeWiped, renamedForHolder, returnedToPool, takenByOthers } from './happenings.ts';
 import { look } from './observe.ts';
 import { type Actor, type Pass, remember } from './pass.ts';
 import { isPoolName } from './server-name.ts';
-import { afterWipe, wipeOf } from './wipe.ts';
+import { afterWipe, retired, wipeOf } from './wipe.ts';
 
 /** What is left when everything that matters has been looked at. */
 export type Act = Exclude<Decision, { kind: 'look' | 'find holder' }>;
@@ -34,6 +34,11 @@ export const act = async (actor: Actor, pass: Pass, decision: Act): Promise<Outc
       await client.delete(macHost.resource, { name }, { preconditions: { uid, resourceVersion }, signal });
       return settled;
     }
+    case 'let go':
+      return letGo(actor, pass, decision.name);
+    case 'note name':
+      await remember(actor, pass, { ...status, claim: decision.claim });
+      return again(snapshot.limits.pollMs);
     case 'rename':
       return rename(actor, pass, decision);
     case 'request wipe':
@@ -72,7 +77,11 @@ const rename = async (actor: Actor, pass: Pass, { to, why }: Extract<Act, { kind
   const { host, snapshot, signal } = pass;
   const { id, spec, server, poolPrefixes, limits } = snapshot;
   const from = server.kind === 'seen' ? server.server.name : '';
-  const made = await guarded(actor, host, signal, (options) => actor.pool.rename(spec.zone, id, to, options));
+  // Whatever was seen of its name before this rename says nothing about who wins it.
+  const { claim, ...forgotten } = snapshot.status;
+  if (claim !== undefined) await remember(actor, pass, forgotten);
+  const call = (options: { signal: AbortSignal }) => actor.pool.rename(spec.zone, id, to, options);
+  const made = await guarded(actor, host, signal, call, lastMoment(snapshot));
   if (made === 'changed') return again(limits.pollMs);
   const after = await look(actor, spec.zone, id, { signal });
   if (after.kind === 'seen' && after.server.name !== to) throw renamedByOthers(to, after.server.name);
@@ -87,6 +96,23 @@ const renamedByOthers = (wanted: string, found: string): ScalewayError =>
     `Scaleway took the name ${wanted} and shows ${found} right after. Find out who else renames this server, and stop them.`,
     { kind: 'garbled' },
   );
+
+/** One guarded write: neither held nor on its way back. Its machine sees that and takes another one; the sweep reports it. */
+const letGo = async (actor: Actor, pass: Pass, serverName: string): Promise<Outcome> => {
+  const { client, events, log } = actor;
+  const { snapshot, signal } = pass;
+  const { id, spec, status } = snapshot;
+  // Should it come back to the pool as it is, it is known not to be wiped.
+  const host = spec.release?.hostKey
+    ? await remember(actor, pass, { ...status, retiredHostKeys: retired(status, spec.release) })
+    : pass.host;
+  const { name, uid, resourceVersion } = host.metadata;
+  const body = { metadata: { uid, resourceVersion }, spec: { consumerRef: null, reboot: null, release: null } };
+  const written = await client.patch(macHost.resource, { name }, { type: 'merge', body }, { signal });
+  log.warn('Let go of a Mac that somebody else has renamed', { server: id, name: serverName });
+  events.event(written, takenByOthers(serverName, spec));
+  return again(snapshot.limits.pollMs);
+};
 
 /** The state `pool`, which lets machines claim it, is written by the next pass: last of all. */
 const returnToPool = async ({ client, events, log }: Actor, { host, snapshot, signal }: Pass): Promise<Outcome> => {

@@ -3,7 +3,7 @@ import { type ConditionUpdate, getCondition } from '@tartan/kube';
 import type { StrandedHost, StrandedVerdict } from '../sweep/verdict.ts';
 import { promisedPoolName } from './server-name.ts';
 import type { Release, Snapshot, Wipe } from './snapshot.ts';
-import { quarantineLeftMs, stateOf } from './state.ts';
+import { isSettled, quarantineLeftMs, stateOf } from './state.ts';
 import { attemptsOf, stuckMessage, wipeOf } from './wipe.ts';
 
 /** What Scaleway refused or did not answer in this pass, in words. */
@@ -65,7 +65,12 @@ const named = (snapshot: Snapshot, trouble: Trouble | undefined): Said => {
   }
   if (!spec.consumerRef)
     return ['stranded', 'abandoned'].includes(stateOf(snapshot) ?? '') ? undefined : sayOf('Named', 'NameMatches');
-  if (name === spec.consumerRef.name) return sayOf('Named', 'NameMatches');
+  if (name === spec.consumerRef.name) {
+    if (isSettled(snapshot)) return sayOf('Named', 'NameMatches');
+    const message =
+      'It has the name of the machine. The machine waits a moment, in which another cluster could rename it.';
+    return holder.kind === 'alive' ? sayOf('Named', 'RenamePending', message) : undefined;
+  }
   if (holder.kind === 'alive' && holder.type !== type) {
     const message = `The machine asks for a Mac of type ${holder.type} and this one is ${type}, so it is not given its name. Delete the Machine, or mend its template.`;
     return sayOf('Named', 'RenameRefused', message);
@@ -134,7 +139,7 @@ const quarantined = (snapshot: Snapshot): Said => {
 };
 
 const stranded = (snapshot: Snapshot, judge: JudgeStranded): Said => {
-  const { spec, status, server, now } = snapshot;
+  const { spec, status, server, claimants, now } = snapshot;
   const state = stateOf(snapshot);
   if (state === undefined) return undefined;
   if (state === 'abandoned')
@@ -147,6 +152,7 @@ const stranded = (snapshot: Snapshot, judge: JudgeStranded): Said => {
       since,
       poolPrefix: spec.poolPrefix,
       hadHolder: spec.consumerRef !== undefined,
+      namesake: claimants.find(({ by }) => by === 'name')?.key,
     },
     now,
   );

@@ -129,18 +129,19 @@ describe('a zone that cannot be listed', () => {
 });
 
 describe('a Mac that is nobody’s', () => {
-  it('is in the pool, about to be taken, or stranded, by its name', async (t) => {
+  it('is in the pool, about to be taken, or stranded: neither a name nor a pool that a machine says makes it more', async (t) => {
     const stage = await setStage(t);
     const named = {
       pool: await stage.order('tuist-pool-1'),
       other: await stage.order('other-pool-1'),
+      foreign: await stage.order('their-pool-1'),
       called: await stage.order('mac-1'),
       reserved: await stage.order('foreign-1'),
       pending: await stage.order('tuist-claim-pending-1'),
       stranger: await stage.order('foreign-2'),
     };
-    await stage.machine('mac-1', undefined, { adoptPoolPrefix: 'other-pool-' });
-    await stage.start();
+    await stage.machine('mac-1', undefined, { adoptPoolPrefix: 'their-pool-' });
+    await stage.start({ pools: ['other-pool-'] });
     await stage.machine('mac-2', named.reserved.id);
     await stage.pass(1000);
     const seen = await Promise.all(
@@ -149,7 +150,7 @@ describe('a Mac that is nobody’s', () => {
         return [status?.state, status?.heldBy ?? ''].join(' ').trim();
       }),
     );
-    assert.deepEqual(seen, ['pool', 'pool', 'held fleet/mac-1', 'held fleet/mac-2', 'stranded', 'stranded']);
+    assert.deepEqual(seen, ['pool', 'pool', 'stranded', 'stranded', 'held fleet/mac-2', 'stranded', 'stranded']);
     assert.equal(await stage.reason(named.pool.id, 'Wiped'), 'NotSeen');
     assert.equal(await stage.reason(named.stranger.id, 'Stranded'), 'ReportOnly');
     assert.equal(await stage.reason(named.pool.id, 'Stranded'), 'Accounted');
@@ -167,15 +168,5 @@ describe('a Mac that is nobody’s', () => {
     const password = (await stage.pool.getServer(zone, id)).password?.reveal() ?? '';
     assert.ok(password !== '' && !JSON.stringify(await stage.host(id)).includes(password));
     assert.ok(!stage.lines.join('\n').includes(password));
-  });
-
-  it('belongs to a pool again when a machine names that pool', async (t) => {
-    const stage = await setStage(t);
-    const { id } = await stage.order('other-pool-1');
-    await stage.start();
-    assert.equal((await stage.host(id)).status?.state, 'stranded');
-    await stage.machine('mac-1', undefined, { adoptPoolPrefix: 'other-pool-' });
-    await stage.settle();
-    assert.equal((await stage.host(id)).status?.state, 'pool');
   });
 });

@@ -16,16 +16,31 @@ export const decideRelease = (snapshot: Snapshot, release: Release, seen: Seen):
   const { name } = seen.server;
   const wipe = wipeOf(release, status);
   const promised = promisedPoolName(name, release.poolPrefix);
+  if (!isOurs(release, name)) return seen.fresh ? { kind: 'let go', name } : { kind: 'look' };
   if (wipe?.readyAt) {
     if (seen.fresh && isPoolName(name, release.poolPrefix)) return { kind: 'return to pool' };
     return renameTo(snapshot, release, seen, promised ?? `${release.poolPrefix}${suffix}`, 'wiped');
   }
-  if (promised === undefined)
+  if (promised === undefined) {
+    const doubtMs = doubtLeftMs(snapshot, release);
+    if (doubtMs > 0) return { kind: 'report', againMs: doubtMs };
     return renameTo(snapshot, release, seen, releasingName(`${release.poolPrefix}${suffix}`), 'releasing');
+  }
   return wipe?.reinstallingAt === undefined
     ? awaitBeginning(snapshot, release, seen, wipe)
     : awaitEnd(snapshot, release, seen, wipe);
 };
+
+/** Whoever gave it back said what it was called then. Another cluster's machine may have it by now, or a person. */
+const isOurs = ({ serverName, poolPrefix }: Release, name: string): boolean =>
+  serverName === undefined ||
+  name === serverName ||
+  isPoolName(name, poolPrefix) ||
+  promisedPoolName(name, poolPrefix) !== undefined;
+
+/** Marks of an earlier machine may be those of another cluster that holds the Mac: it has the time to put the name right. */
+const doubtLeftMs = ({ now, limits }: Snapshot, { reason, requestedAt }: Release): number =>
+  reason === 'NotWiped' ? Math.min(Date.parse(requestedAt) + limits.doubtMs - now, limits.doubtMs) : 0;
 
 /** In these Scaleway begins nothing else. A reinstall that nobody asked for here is waited for: its image is anybody's guess. */
 const busyStates: ReadonlySet<string> = new Set([

@@ -35,7 +35,8 @@ const release: Release = {
   requestedAt: at(-60 * minute),
 };
 const releasing = { name: 'tuist-releasing-tuist-pool-00000001' };
-const alive = { kind: 'alive', type: 'M2-L' } as const;
+const alive = { kind: 'alive', type: 'M2-L', provisioned: false, fresh: true } as const;
+const atWork = { ...alive, provisioned: true } as const;
 
 type Facts = Partial<Omit<Snapshot, 'spec'>> & { spec?: Partial<MacHostSpec> };
 const snapshotOf = ({ spec, ...facts }: Facts): Snapshot => ({
@@ -55,7 +56,13 @@ const snapshotOf = ({ spec, ...facts }: Facts): Snapshot => ({
   spec: { zone: 'fr-par-1', ...spec },
 });
 
-const held = (facts: Facts = {}): Facts => ({ holder: alive, ...facts, spec: { consumerRef, ...facts.spec } });
+const held = (facts: Facts = {}): Facts => ({
+  holder: alive,
+  ...facts,
+  spec: { consumerRef, poolPrefix: 'tuist-pool-', ...facts.spec },
+});
+const settled: MacHostStatus = { claim: { uid: 'u', namedAt: at(-minute), settledAt: at(-minute / 2) } };
+const mine = { name: 'mac-1' };
 const back = (facts: Facts = {}, more: Partial<Release> = {}): Facts => ({
   server: seen(releasing),
   ...facts,
@@ -70,6 +77,10 @@ const begun = wipe({ requestedAt: at(-30 * minute), reinstallingAt: at(-30 * min
 /** As much of a decision as a row is about. */
 const brief = (decision: Decision): string => {
   switch (decision.kind) {
+    case 'let go':
+      return `let go of ${decision.name}`;
+    case 'note name':
+      return decision.claim.settledAt === undefined ? 'note name' : 'settle';
     case 'rename':
       return `rename to ${decision.to}`;
     case 'request wipe':
@@ -99,8 +110,13 @@ const table: [string, Facts, string][] = [
   ['not listed, to be renamed', held({ server: { kind: 'unknown', why: 'x' } }), 'look'],
   [
     'not listed, held and named',
-    held({ server: { kind: 'unknown', why: 'x' }, status: { name: 'mac-1' } }),
+    held({ server: { kind: 'unknown', why: 'x' }, status: { ...settled, name: 'mac-1' } }),
     'report, again in 10 s',
+  ],
+  [
+    'not listed, held and named, not settled',
+    held({ server: { kind: 'unknown', why: 'x' }, status: { name: 'mac-1' } }),
+    'look',
   ],
   // Gone.
   ['not in the list', { server: { kind: 'missing', fresh: false } }, 'look'],
@@ -118,27 +134,80 @@ const table: [string, Facts, string][] = [
     'forget',
   ],
   // Held.
-  ['held, other name in the list', held({ server: listed() }), 'look'],
-  ['held, other name', held(), 'rename to mac-1'],
-  ['held, other name, rebooting', held({ server: seen({ status: 'rebooting' }) }), 'report, again in 10 s'],
-  ['held, other name, other type', held({ server: seen({ type: 'M4-M' }) }), 'report, again in 10 s'],
-  ['held, name right', held({ server: listed({ name: 'mac-1' }) }), 'report'],
+  ['held, pool name in the list', held({ server: listed() }), 'look'],
+  ['held, pool name', held(), 'rename to mac-1'],
+  ['held, pool name, rebooting', held({ server: seen({ status: 'rebooting' }) }), 'report, again in 10 s'],
+  ['held, pool name, other type', held({ server: seen({ type: 'M4-M' }) }), 'report, again in 10 s'],
+  ['held, name of another pool', held({ server: seen({ name: 'other-pool-1' }) }), 'let go of other-pool-1'],
+  ['held, pool name, and no pool is recorded', held({ spec: { poolPrefix: '' } }), 'let go of tuist-pool-1'],
+  ["held, another machine's name in the list", held({ server: listed({ name: 'theirs' }) }), 'look'],
+  ["held, another machine's name", held({ server: seen({ name: 'theirs' }) }), 'let go of theirs'],
+  [
+    "held, another machine's name, rebooting",
+    held({ server: seen({ name: 'theirs', status: 'rebooting' }) }),
+    'let go of theirs',
+  ],
+  ['held, a releasing name', held({ server: seen(releasing) }), `let go of ${releasing.name}`],
+  [
+    "held, another machine's name, its own machine as the cache has it",
+    held({ server: seen({ name: 'theirs' }), holder: { ...alive, fresh: false } }),
+    'find holder',
+  ],
+  [
+    'settled, then renamed before it was made ready',
+    held({ server: seen({ name: 'theirs' }), status: settled }),
+    'let go of theirs',
+  ],
+  ['at work, renamed by a person', held({ server: seen({ name: 'x' }), holder: atWork }), 'rename to mac-1'],
+  ['at work, renamed, as the list says', held({ server: listed({ name: 'x' }), holder: atWork }), 'look'],
+  ['at work, name right', held({ server: listed(mine), holder: atWork }), 'report'],
+  ['held, name right for the first time', held({ server: listed(mine) }), 'note name'],
+  [
+    'held, name right, noted for another machine',
+    held({ server: listed(mine), status: { claim: { uid: 'x', namedAt: at(-minute), settledAt: at(0) } } }),
+    'note name',
+  ],
+  [
+    'held, name right for a moment',
+    held({ server: seen(mine), status: { claim: { uid: 'u', namedAt: at(-5000) } } }),
+    'report, again in 16 s',
+  ],
+  [
+    'held, name right since a time to come',
+    held({ server: seen(mine), status: { claim: { uid: 'u', namedAt: at(60 * minute) } } }),
+    'report, again in 21 s',
+  ],
+  [
+    'held, name right for long enough, as the list says',
+    held({ server: listed(mine), status: { claim: { uid: 'u', namedAt: at(-minute) } } }),
+    'look',
+  ],
+  [
+    'held, name right for long enough',
+    held({ server: seen(mine), status: { claim: { uid: 'u', namedAt: at(-minute) } } }),
+    'settle',
+  ],
+  ['held, name right, settled', held({ server: listed(mine), status: settled }), 'report'],
   ['held, holder not seen', held({ holder: { kind: 'unseen' } }), 'find holder'],
   ['held, holder gone', held({ holder: { kind: 'gone' } }), 'report, again in 300 s'],
   ['held, holder elsewhere', held({ holder: { kind: 'elsewhere', serverID: 'x' } }), 'report, again in 300 s'],
   ['held by something else', held({ holder: { kind: 'unknown' } }), 'report'],
   [
     'restart asked for, seen in a list',
-    held({ server: listed({ name: 'mac-1' }), spec: { reboot: { requestedAt: at(0) } } }),
+    held({ server: listed(mine), status: settled, spec: { reboot: { requestedAt: at(0) } } }),
     'look',
   ],
-  ['restart asked for', held({ server: seen({ name: 'mac-1' }), spec: { reboot: { requestedAt: at(0) } } }), 'reboot'],
+  [
+    'restart asked for',
+    held({ server: seen(mine), status: settled, spec: { reboot: { requestedAt: at(0) } } }),
+    'reboot',
+  ],
   [
     'restart asked for again',
     held({
       server: seen({ name: 'mac-1' }),
       spec: { reboot: { requestedAt: at(0) } },
-      status: { rebootIssuedAt: at(-1) },
+      status: { ...settled, rebootIssuedAt: at(-1) },
     }),
     'reboot',
   ],
@@ -147,7 +216,7 @@ const table: [string, Facts, string][] = [
     held({
       server: seen({ name: 'mac-1' }),
       spec: { reboot: { requestedAt: at(0) } },
-      status: { rebootIssuedAt: at(0) },
+      status: { ...settled, rebootIssuedAt: at(0) },
     }),
     'report',
   ],
@@ -161,6 +230,49 @@ const table: [string, Facts, string][] = [
   [
     'release, name of its holder',
     back({ server: seen({ name: 'mac-1' }) }),
+    'rename to tuist-releasing-tuist-pool-abcdef01',
+  ],
+  [
+    'release, the name that it goes back from',
+    back({ server: seen(mine) }, { serverName: 'mac-1' }),
+    'rename to tuist-releasing-tuist-pool-abcdef01',
+  ],
+  [
+    "release, another machine's name",
+    back({ server: seen({ name: 'theirs' }) }, { serverName: 'mac-1' }),
+    'let go of theirs',
+  ],
+  [
+    "release, another machine's name in the list",
+    back({ server: listed({ name: 'theirs' }) }, { serverName: 'mac-1' }),
+    'look',
+  ],
+  [
+    'release, on its way back to a pool of another cluster',
+    back({ server: seen({ name: 'tuist-releasing-their-pool-00000001' }) }, { serverName: 'mac-1' }),
+    'let go of tuist-releasing-their-pool-00000001',
+  ],
+  [
+    "wiped, and another machine's name",
+    back(
+      { server: seen({ name: 'theirs' }), status: { wipe: { ...begun.wipe, readyAt: at(0) } } },
+      { serverName: 'mac-1' },
+    ),
+    'let go of theirs',
+  ],
+  [
+    'release, pool name and not wiped, claimed by mac-1 once',
+    back({ server: seen() }, { serverName: 'mac-1' }),
+    'rename to tuist-releasing-tuist-pool-abcdef01',
+  ],
+  [
+    'not wiped, found a moment ago: another cluster may hold it',
+    back({ server: seen(mine) }, { serverName: 'mac-1', reason: 'NotWiped', requestedAt: at(-minute) }),
+    'report, again in 120 s',
+  ],
+  [
+    'not wiped, and its name has stood',
+    back({ server: seen(mine) }, { serverName: 'mac-1', reason: 'NotWiped', requestedAt: at(-3 * minute) }),
     'rename to tuist-releasing-tuist-pool-abcdef01',
   ],
   ['release, pool name and not wiped', back({ server: seen() }), 'rename to tuist-releasing-tuist-pool-abcdef01'],
@@ -473,12 +585,32 @@ const anySnapshot: fc.Arbitrary<Snapshot> = fc
     view: fc.constantFrom('seen', 'missing', 'unknown'),
     fresh: fc.boolean(),
     age: fc.constantFrom(-1, 0, 9999, 10_000),
-    name: fc.constantFrom('mac-1', 'tuist-pool-1', releasing.name, 'tuist-releasing-x', 'tuist-claim-pending-1', ''),
+    serverName: fc.constantFrom(undefined, 'mac-1', 'theirs'),
+    claim: fc.option(
+      fc.record({
+        uid: fc.constantFrom('u', 'x'),
+        namedAt: fc.constantFrom('never', at(0), at(-60 * minute), at(60 * minute)),
+        settledAt: fc.option(fc.constant(at(0)), { nil: undefined }),
+      }),
+      { nil: undefined },
+    ),
+    poolPrefix: fc.constantFrom(undefined, '', 'tuist-pool-', 'other-'),
+    name: fc.constantFrom(
+      'mac-1',
+      'theirs',
+      'tuist-pool-1',
+      releasing.name,
+      'tuist-releasing-x',
+      'tuist-claim-pending-1',
+      '',
+    ),
     status: fc.constantFrom('ready', 'reinstalling', 'rebooting', 'error', 'locked', 'busy', 'what is this'),
     type: fc.constantFrom('M2-L', 'M4-M'),
     holder: fc.constantFrom(
       { kind: 'none' },
       alive,
+      { ...alive, fresh: false },
+      atWork,
       { kind: 'unseen' },
       { kind: 'gone' },
       { kind: 'elsewhere', serverID: 'x' },
@@ -495,8 +627,15 @@ const anySnapshot: fc.Arbitrary<Snapshot> = fc
         consumerRef: facts.wants === 'holder' ? consumerRef : undefined,
         release:
           facts.wants === 'release'
-            ? { ...release, reason: facts.reason, poolPrefix: facts.prefix, requestedAt: facts.requestedAt ?? at(0) }
+            ? given({
+                ...release,
+                reason: facts.reason,
+                poolPrefix: facts.prefix,
+                serverName: facts.serverName,
+                requestedAt: facts.requestedAt ?? at(0),
+              })
             : undefined,
+        poolPrefix: facts.poolPrefix,
         reboot: facts.rebootAt ? { requestedAt: facts.rebootAt } : undefined,
       }) as Partial<MacHostSpec>,
       status: given({
@@ -504,6 +643,7 @@ const anySnapshot: fc.Arbitrary<Snapshot> = fc
         wipe: facts.wipe && given(facts.wipe),
         quarantine: facts.until ? { count: 1, reason: 'x', until: facts.until } : undefined,
         rebootIssuedAt: facts.rebootIssuedAt,
+        claim: facts.claim && given(facts.claim),
       }) as MacHostStatus,
       server:
         facts.view === 'seen'
@@ -536,10 +676,13 @@ describe('whatever a Mac is like', () => {
   });
 
   it('nothing is done to a server, or concluded of it, without a fresh look; after one nobody asks for another', () => {
-    always((snapshot, { kind }) => {
-      if (isFresh(snapshot)) assert.notEqual(kind, 'look');
+    always((snapshot, decision) => {
+      const { kind } = decision;
+      if (isFresh(snapshot)) return assert.notEqual(kind, 'look');
+      // Since when a name is there can be remembered of a list.
+      if (kind === 'note name') return assert.equal(decision.claim.settledAt, undefined);
       // To keep Pods off a Node is nothing that is done to a server.
-      else assert.ok(['look', 'find holder', 'report', 'cordon'].includes(kind), kind);
+      assert.ok(['look', 'find holder', 'report', 'cordon'].includes(kind), kind);
     });
   });
 
@@ -548,6 +691,21 @@ describe('whatever a Mac is like', () => {
       if (kind !== 'request wipe') return;
       assert.ok(spec.release && !spec.consumerRef);
       assert.ok(server.kind === 'seen' && server.server.name.startsWith(`tuist-releasing-${spec.release.poolPrefix}`));
+    });
+  });
+
+  it('nothing is done to one whose name is that of another cluster or a person, unless a machine is at work on it', () => {
+    always(({ spec, server, holder }, { kind }) => {
+      if (!['rename', 'request wipe', 'reboot', 'wipe done', 'return to pool'].includes(kind)) return;
+      assert.ok(server.kind === 'seen');
+      const { name } = server.server;
+      if (holder.kind === 'alive' && holder.provisioned && spec.consumerRef) return;
+      // By hand, or of an older version: whatever it is called.
+      if (spec.release && spec.release.serverName === undefined) return;
+      const own = spec.release?.serverName ?? spec.consumerRef?.name ?? '';
+      const prefix = spec.release?.poolPrefix ?? spec.poolPrefix ?? '';
+      const inPool = prefix !== '' && name.startsWith(prefix);
+      assert.ok(name === own || inPool || name.startsWith(`tuist-releasing-${prefix}`), `${kind} of ${name}`);
     });
   });
 

@@ -1,8 +1,9 @@
+import { timestamp } from '@tartan/kube/clock';
 import { decideRelease } from './decide-release.ts';
 import type { Decision } from './decision.ts';
 import type { Seen, Snapshot } from './snapshot.ts';
 import { isPoolName } from './server-name.ts';
-import { hasFailedToBeWiped, quarantineLeftMs, stateOf } from './state.ts';
+import { hasFailedToBeWiped, isSettled, quarantineLeftMs, stateOf } from './state.ts';
 
 /** What to do about one Mac now. At most one thing is done to its server in a pass; the next pass looks again. */
 export const decide = (snapshot: Snapshot): Decision => {
@@ -51,7 +52,8 @@ const decideAbandoned = (snapshot: Snapshot): Decision => {
 const hasWork = (snapshot: Snapshot): boolean => {
   const { spec, status } = snapshot;
   if (spec.release) return true;
-  return spec.consumerRef !== undefined && (status.name !== spec.consumerRef.name || isRebootDue(snapshot));
+  if (spec.consumerRef === undefined) return false;
+  return status.name !== spec.consumerRef.name || !isSettled(snapshot) || isRebootDue(snapshot);
 };
 
 /** A MacHost whose server is gone for sure goes too, unless somebody counts on it: who holds it has to learn what became of it. */
@@ -60,12 +62,22 @@ const decideGone = ({ spec, holder, limits }: Snapshot): Decision => {
   return holder.kind === 'unseen' ? { kind: 'find holder' } : { kind: 'report', againMs: limits.reportMs };
 };
 
+/**
+ * The name that it shall have is its holder's.
+ *
+ *   | holder            | name at Scaleway       | then                                                                |
+ *   |-------------------|------------------------|---------------------------------------------------------------------|
+ *   | not yet made ready | of the pool           | rename                                                              |
+ *   | not yet made ready | its own               | wait until no other cluster can rename it any more, then look again |
+ *   | not yet made ready | any other             | let go: another cluster or a person has taken it out of the pool    |
+ *   | made ready         | any other             | rename: somebody renamed a Mac at work                              |
+ */
 const decideHeld = (
   snapshot: Snapshot,
   { name }: NonNullable<Snapshot['spec']['consumerRef']>,
   { server, fresh }: Seen,
 ): Decision => {
-  const { holder, limits } = snapshot;
+  const { spec, holder, limits } = snapshot;
   switch (holder.kind) {
     case 'none':
     case 'unseen':
@@ -81,12 +93,25 @@ const decideHeld = (
   }
   if (server.name !== name) {
     if (!fresh) return { kind: 'look' };
+    if (!holder.provisioned && !isPoolName(server.name, spec.poolPrefix ?? ''))
+      return holder.fresh ? { kind: 'let go', name: server.name } : { kind: 'find holder' };
     // It may have changed since it was chosen (G-12).
     if (server.status !== 'ready' || server.type !== holder.type) return { kind: 'report', againMs: limits.pollMs };
     return { kind: 'rename', to: name, why: 'held' };
   }
+  if (!isSettled(snapshot)) return settle(snapshot, fresh);
   if (isRebootDue(snapshot)) return fresh ? { kind: 'reboot' } : { kind: 'look' };
   return { kind: 'report', againMs: undefined };
+};
+
+const settle = ({ spec, status, now, limits }: Snapshot, fresh: boolean): Decision => {
+  const { uid = '' } = spec.consumerRef ?? {};
+  const namedAt = status.claim?.uid === uid ? status.claim.namedAt : undefined;
+  if (namedAt === undefined) return { kind: 'note name', claim: { uid, namedAt: timestamp(now) } };
+  // Whole seconds are cut off. A time ahead of the clock holds nobody up for longer than the wait itself.
+  const leftMs = Math.min(Date.parse(namedAt) + 1000 + limits.settleMs - now, limits.settleMs + 1000);
+  if (leftMs > 0) return { kind: 'report', againMs: leftMs };
+  return fresh ? { kind: 'note name', claim: { uid, namedAt, settledAt: timestamp(now) } } : { kind: 'look' };
 };
 
 const isRebootDue = ({ spec, status }: Snapshot): boolean =>

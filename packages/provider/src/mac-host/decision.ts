@@ -1,4 +1,4 @@
-import type { Quarantine, Wipe } from './snapshot.ts';
+import type { Claim, Quarantine, Wipe } from './snapshot.ts';
 
 /** What may be done about one Mac. */
 export type Decision =
@@ -8,6 +8,10 @@ export type Decision =
   | { readonly kind: 'find holder' }
   /** The server is gone and nobody counts on it: delete the MacHost. */
   | { readonly kind: 'forget' }
+  /** Its name says that somebody else has it: end the claim or the release, and do nothing to the server. */
+  | { readonly kind: 'let go'; readonly name: string }
+  /** It bears its holder's name: remember since when, or that nobody has renamed it since. */
+  | { readonly kind: 'note name'; readonly claim: Claim }
   | { readonly kind: 'rename'; readonly to: string; readonly why: 'held' | 'releasing' | 'wiped' }
   /** Remember the attempt, and why nobody shall claim the Mac afterwards; then ask for the reinstall. */
   | { readonly kind: 'request wipe'; readonly wipe: Wipe; readonly quarantine: Quarantine | undefined }

@@ -12,7 +12,7 @@ const host = (more: { uid?: string; spec?: object } = {}) =>
     spec: { zone: 'fr-par-1', poolPrefix: 'p-', ...more.spec },
   }) as Live<MacHost>;
 
-const setUp = (there: Live<MacHost> = host()) => {
+const setUp = (there: Live<MacHost> = host(), { readMs = 0, notAfterMs = Infinity } = {}) => {
   const clock = manualClock();
   const steps: string[] = [];
   const gate = {
@@ -24,11 +24,12 @@ const setUp = (there: Live<MacHost> = host()) => {
   const client = {
     get: async () => {
       steps.push('read');
+      clock.advance(readMs);
       return structuredClone(there);
     },
   } as unknown as Pick<Client, 'get'>;
   const run = (call: (options: { signal: AbortSignal }) => Promise<unknown> = async () => void steps.push('call')) =>
-    guarded({ gate, client, clock }, host(), new AbortController().signal, call);
+    guarded({ gate, client, clock }, host(), new AbortController().signal, call, clock.now() + notAfterMs);
   return { clock, steps, gate, run };
 };
 
@@ -68,6 +69,28 @@ describe('the way to a call that changes a server', () => {
       assert.equal(await run(), 'changed');
       assert.deepEqual(steps, ['gate', 'read']);
     });
+
+  for (const [sentence, times, expected] of [
+    ['before', { notAfterMs: 0 }, ['gate']],
+    ['while the MacHost is read', { notAfterMs: 100, readMs: 100 }, ['gate', 'read', 'gate']],
+  ] as const)
+    it(`ends when the look that it was decided on is too old ${sentence}: another cluster may count on the server`, async () => {
+      const { run, steps } = setUp(host(), times);
+      assert.equal(await run(), 'changed');
+      assert.deepEqual(steps, expected);
+    });
+
+  it('gives up a call that takes longer than the look allows', async () => {
+    const { run, clock } = setUp(host(), { notAfterMs: 500 });
+    const begun = Promise.withResolvers<void>();
+    const running = run(({ signal }) => {
+      begun.resolve();
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+    });
+    await begun.promise;
+    clock.advance(500);
+    await assert.rejects(running, ScalewayError);
+  });
 
   it('gives the call less time than the lease has left, and then nobody knows whether it was done', async () => {
     const { run, clock } = setUp();

@@ -4,6 +4,7 @@ import type { Client, Gate, Live } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import { ScalewayError } from '@tartan/scaleway';
 import { abandonedBecause } from './abandoned.ts';
+import type { Snapshot } from './snapshot.ts';
 
 export interface Guard {
   readonly gate: Gate;
@@ -19,7 +20,7 @@ const shareOfLease = 0.8;
  *
  * Flow: the gate of the leader; the MacHost, read anew; the gate once more; the call, all of it within the time that the gate gave.
  * Guarantees: nothing is called unless this process leads and the MacHost is the same object with the same spec as when it was
- * decided on, not abandoned by a person. Answers whether the call was made. Rejects with NotLeadingError, KubeError or what the call rejects with; a call that
+ * decided on, not abandoned by a person, nor after `notAfter` (`lastMoment`). Answers whether the call was made. Rejects with NotLeadingError, KubeError or what the call rejects with; a call that
  * the deadline cut short rejects with `no answer`.
  * Caveats: a process that freezes after that and thaws later can still send the request: Scaleway has nothing to fence with.
  */
@@ -28,10 +29,13 @@ export const guarded = async (
   decidedOn: Live<MacHost>,
   signal: AbortSignal,
   call: (options: { signal: AbortSignal }) => Promise<unknown>,
+  notAfter = Infinity,
 ): Promise<'called' | 'changed'> => {
   const { remainingMs } = gate.pass();
+  const leftMs = Math.min(remainingMs * shareOfLease, notAfter - clock.now());
+  if (leftMs <= 0) return 'changed';
   const deadline = new AbortController();
-  const takeBack = clock.after(remainingMs * shareOfLease, () => deadline.abort(tooLate()));
+  const takeBack = clock.after(leftMs, () => deadline.abort(tooLate()));
   const options = { signal: AbortSignal.any([signal, deadline.signal]) };
   try {
     const { name } = decidedOn.metadata;
@@ -40,6 +44,7 @@ export const guarded = async (
     if (abandonedBecause(now) !== undefined) return 'changed';
     // Timers are late in a process that was frozen while it read: only the clock tells.
     gate.pass();
+    if (clock.now() >= notAfter) return 'changed';
     options.signal.throwIfAborted();
     await call(options);
     return 'called';
@@ -47,6 +52,10 @@ export const guarded = async (
     takeBack();
   }
 };
+
+/** Until when a call may be made that was decided on this look at the server: managers of other clusters count on it (`settleMs`). */
+export const lastMoment = ({ server, limits }: Pick<Snapshot, 'server' | 'limits'>): number =>
+  server.kind === 'seen' ? server.at + limits.landMs : Infinity;
 
 const tooLate = (): ScalewayError =>
   new ScalewayError(

@@ -1,4 +1,4 @@
-import { type EventReason, events } from '@tartan/api';
+import { type EventReason, events, type MacHostSpec } from '@tartan/api';
 import type { Happening } from '@tartan/kube';
 import type { Quarantine, Wipe } from './snapshot.ts';
 import { stuckMessage } from './wipe.ts';
@@ -42,5 +42,15 @@ export const wipeFailed = (message: string): Happening => happening('WipeFailed'
 
 export const returnedToPool = (name: string): Happening =>
   happening('ReturnedToPool', `It was seen to be wiped, and is called ${name}.`);
+
+export const takenByOthers = (name: string, { consumerRef, release }: MacHostSpec): Happening =>
+  happening(
+    'TakenByOthers',
+    `At Scaleway the server is called ${name}: another cluster or a person has it. ${
+      consumerRef
+        ? `The machine ${consumerRef.namespace}/${consumerRef.name}, which was claiming it, takes another one.`
+        : `It was to be wiped and put back into the pool ${release?.poolPrefix ?? ''}, and is not.`
+    } Look at who uses it; to give it back, rename it to a name of the pool at Scaleway.`,
+  );
 
 export const rebootRefused = (message: string): Happening => happening('RebootForRecoveryFailed', message);

@@ -18,11 +18,14 @@ const setUp = async (t: TestContext, { type = 'M2-L' } = {}) => {
 };
 
 describe('the name of a Mac that is held', () => {
-  it('is given in three calls: look, rename, look', async (t) => {
+  it('is given in three calls, look, rename, look, and counts after one more, when no other cluster can rename it', async (t) => {
     const { id, take, pass, calls, host, reason, happenings } = await setUp(t);
     await take();
-    await pass(120_000);
+    await pass(10_000);
     assert.deepEqual(calls(), ['GET', 'PATCH', 'GET']);
+    assert.equal(await reason(id, 'Named'), 'RenamePending');
+    await pass(120_000);
+    assert.deepEqual(calls(), ['GET']);
     const { status } = await host(id);
     assert.deepEqual([status?.state, status?.name, status?.heldBy], ['held', 'mac-1', 'fleet/mac-1']);
     assert.equal(await reason(id, 'Named'), 'NameMatches');
@@ -30,13 +33,13 @@ describe('the name of a Mac that is held', () => {
     assert.deepEqual(happenings, ['Claimed']);
   });
 
-  it('costs no call when it is right already', async (t) => {
+  it('costs one look when it is right already', async (t) => {
     const { id, server, take, pass, calls, reason } = await setUp(t);
     server.name = 'mac-1';
     await pass(61_000);
     await take();
     await pass(61_000);
-    assert.deepEqual(calls(), []);
+    assert.deepEqual(calls(), ['GET']);
     assert.equal(await reason(id, 'Named'), 'NameMatches');
   });
 
@@ -51,14 +54,57 @@ describe('the name of a Mac that is held', () => {
     assert.equal((await host(id)).status?.name, 'mac-1');
   });
 
-  it('is repaired when a person has changed it', async (t) => {
-    const { server, take, pass, happenings } = await setUp(t);
+  it('is repaired when a person has changed it on a Mac that was made ready', async (t) => {
+    const { server, take, pass, happenings, provision } = await setUp(t);
     await take();
     await pass(1000);
+    await provision('mac-1');
     server.name = 'by hand';
     await pass(61_000);
     assert.equal(server.name, 'mac-1');
     assert.deepEqual(happenings, ['Claimed', 'NameRepaired']);
+  });
+
+  it('is not given to one that somebody else took out of the pool meanwhile: the claim is given up', async (t) => {
+    const { id, server, take, pass, calls, happenings, host } = await setUp(t);
+    server.name = 'mac-of-another-cluster';
+    await take();
+    await pass(120_000);
+    assert.equal(server.name, 'mac-of-another-cluster');
+    assert.deepEqual(calls(), ['GET'], 'neither renamed nor wiped');
+    const { spec, status } = await host(id);
+    assert.deepEqual([spec.consumerRef, spec.release], [undefined, undefined]);
+    assert.equal(status?.state, 'held', 'its machine has not let go of it yet');
+    assert.deepEqual(happenings, ['TakenByOthers']);
+  });
+
+  it('is given up when somebody else renames the Mac before it was made ready, and the Mac is reported', async (t) => {
+    const { id, server, take, pass, calls, host, reason, deleteMachine, happenings } = await setUp(t);
+    await take();
+    await pass(61_000);
+    calls();
+    server.name = 'mac-of-another-cluster';
+    await pass(61_000);
+    assert.equal((await host(id)).spec.consumerRef, undefined);
+    await deleteMachine('mac-1');
+    await pass(61_000);
+    assert.equal((await host(id)).status?.state, 'stranded');
+    assert.equal(await reason(id, 'Stranded'), 'ReportOnly');
+    assert.equal(server.name, 'mac-of-another-cluster');
+    assert.ok(calls().every((call) => call === 'GET'));
+    assert.deepEqual(happenings, ['Claimed', 'TakenByOthers']);
+  });
+
+  it('starts to count anew when the Mac was back under a pool name meanwhile', async (t) => {
+    const { id, server, take, pass, reason } = await setUp(t);
+    await take();
+    await pass(10_000);
+    server.name = 'tuist-pool-2';
+    await pass(15_000);
+    assert.equal(server.name, 'mac-1');
+    assert.equal(await reason(id, 'Named'), 'RenamePending');
+    await pass(30_000);
+    assert.equal(await reason(id, 'Named'), 'NameMatches');
   });
 
   it('is right after an answer that was lost', async (t) => {
@@ -78,7 +124,7 @@ describe('the name of a Mac that is held', () => {
     await settle();
     assert.equal(await reason(id, 'Named'), 'RenameRefused');
     assert.match(await message('Named'), /updating/);
-    await pass(10_000);
+    await pass(40_000);
     assert.equal(server.name, 'mac-1');
     assert.equal(await reason(id, 'Named'), 'NameMatches');
   });
@@ -118,7 +164,9 @@ describe('the name of a Mac that is held', () => {
   });
 
   it('is not fought over within one pass: somebody else who writes last is answered later', async (t) => {
-    const { server, take, settle, calls, pass } = await setUp(t);
+    const { server, take, settle, calls, pass, provision } = await setUp(t);
+    await provision('mac-1');
+    await settle();
     let theirs = 2;
     Object.defineProperty(server, 'name', {
       get: () => (theirs > 0 ? 'theirs' : 'mac-1'),
@@ -192,7 +240,7 @@ describe('a restart', () => {
   it('that was asked for happens once, however often it is looked at', async (t) => {
     const { id, server, take, pass, patchSpec, clock, calls, host } = await setUp(t);
     await take();
-    await pass(1000);
+    await pass(60_000);
     clock.advance(500);
     await patchSpec(id, ask(clock.now()));
     await pass(1000);
@@ -208,7 +256,7 @@ describe('a restart', () => {
   it('that Scaleway refuses is tried again', async (t) => {
     const { id, server, scaleway, take, pass, patchSpec, clock, calls, happenings, host } = await setUp(t);
     await take();
-    await pass(1000);
+    await pass(60_000);
     const body = { type: 'transient_state', resource: 'server', resource_id: id, current_state: 'updating' };
     scaleway.faults.calls.push({ match: /reboot$/, times: 1, with: { status: 409, body } });
     await patchSpec(id, ask(clock.now()));
@@ -223,7 +271,7 @@ describe('a restart', () => {
   it('whose answer was lost counts as done', async (t) => {
     const { id, scaleway, take, pass, patchSpec, clock, calls } = await setUp(t);
     await take();
-    await pass(1000);
+    await pass(60_000);
     scaleway.faults.calls.push({ match: /reboot$/, times: 1, with: 'lost' });
     await patchSpec(id, ask(clock.now()));
     await pass(10 * 60_000, 30_000);

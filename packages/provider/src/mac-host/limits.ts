@@ -5,6 +5,15 @@ const hour = 60 * minute;
 export interface Limits {
   /** Between two looks at a server that is expected to change. */
   readonly pollMs: number;
+  /** A call that changes a server is made within this time of the look that it was decided on, or not at all. */
+  readonly landMs: number;
+  /**
+   * How long a server must have borne its holder's name before anything is done on the Mac. Scaleway has no conditional rename: a manager
+   * of another cluster that saw the pool name may still rename the server `landMs` later. Longer than that, so that the last one wins.
+   */
+  readonly settleMs: number;
+  /** A Mac that was found unwiped is left alone for this long: if another cluster holds it, that one puts its name right meanwhile. */
+  readonly doubtMs: number;
   /** A reinstall that was asked for shows within this; if not, it is asked for again. Doubles with every attempt. */
   readonly acceptMs: number;
   /** Between a reinstall that failed and the next, counted from the request. Doubles with every attempt. One takes 5 to 15 min. */
@@ -28,6 +37,9 @@ export interface Limits {
 
 export const usualLimits: Limits = {
   pollMs: 10_000,
+  landMs: 10_000,
+  settleMs: 20_000,
+  doubtMs: 3 * minute,
   acceptMs: 2 * minute,
   retryMs: 15 * minute,
   longestRetryMs: 2 * hour,

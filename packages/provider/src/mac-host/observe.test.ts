@@ -53,6 +53,7 @@ describe('the holder of a Mac, as it is observed', () => {
         macHosts: { get: () => host, list: () => [host] },
         nodes: { list: () => [] },
         defaultPoolPrefix: 'tuist-pool-',
+        allowedPoolPrefixes: ['tuist-pool-'],
         clock,
         random: () => 0.5,
         limits: usualLimits,

@@ -35,13 +35,17 @@ export interface Observer {
   readonly macHosts: Pick<WatchCache<MacHost>, 'get' | 'list'>;
   readonly nodes: Pick<WatchCache<Node>, 'list'>;
   readonly defaultPoolPrefix: string | undefined;
+  readonly allowedPoolPrefixes: readonly string[];
   readonly clock: Clock;
   readonly random: Random;
   readonly limits: Limits;
 }
 
 /** What can be had for nothing. */
-type Shown = Pick<Observer, 'machines' | 'macHosts' | 'nodes' | 'defaultPoolPrefix' | 'random' | 'limits'> & {
+type Shown = Pick<
+  Observer,
+  'machines' | 'macHosts' | 'nodes' | 'defaultPoolPrefix' | 'allowedPoolPrefixes' | 'random' | 'limits'
+> & {
   readonly sightings: Pick<Sightings, 'of'>;
   readonly clock: Pick<Clock, 'now'>;
 };
@@ -60,7 +64,7 @@ export const observe = (observer: Shown, host: Live<MacHost>): Snapshot => {
     server,
     holder: cachedHolder(spec.consumerRef, metadata.name, machines),
     claimants: demand.machines.flatMap((each) => claimantOf(each, metadata.name, server)),
-    poolPrefixes: poolPrefixes({ ...observer, machines: demand.machines, macHosts: demand.hosts }),
+    poolPrefixes: poolPrefixes({ ...observer, macHosts: demand.hosts }),
     abandoned,
     // Only where it matters: a cluster has many Nodes, and most Macs are neither.
     openNodes: abandoned !== undefined || spec.release ? openNodesOf(observer.nodes, spec.zone, metadata.name) : [],
@@ -116,7 +120,7 @@ export const findHolder = async (
 export const judgeHolder = (ref: MacHostSpec['consumerRef'], id: string, found: Machine | undefined): Holder => {
   if (!ref) return { kind: 'none' };
   if (!isMachine(ref)) return { kind: 'unknown' };
-  return found?.metadata.uid === ref.uid ? holderOf(found, id) : { kind: 'gone' };
+  return found?.metadata.uid === ref.uid ? holderOf(found, id, true) : { kind: 'gone' };
 };
 
 const viewOf = (sighting: Sighting): ServerView => {
@@ -137,21 +141,21 @@ const isMachine = ({ kind, apiVersion }: NonNullable<MacHostSpec['consumerRef']>
   kind === machine.resource.kind && apiVersion.startsWith(`${machine.resource.group}/`);
 
 /** Without a server it is about to write down which one: not stranded. */
-const holderOf = ({ spec, status }: Machine, id: string): Holder =>
+const holderOf = ({ spec, status }: Machine, id: string, fresh: boolean): Holder =>
   status?.serverID && status.serverID !== id
     ? { kind: 'elsewhere', serverID: status.serverID }
-    : { kind: 'alive', type: spec.type };
+    : { kind: 'alive', type: spec.type, provisioned: status?.initialization?.provisioned === true, fresh };
 
 const cachedHolder = (ref: MacHostSpec['consumerRef'], id: string, machines: Observer['machines']): Holder => {
   if (!ref) return { kind: 'none' };
   if (!isMachine(ref)) return { kind: 'unknown' };
   const cached = machines.get(keyOf(ref));
-  const holder = cached?.metadata.uid === ref.uid ? holderOf(cached, id) : undefined;
+  const holder = cached?.metadata.uid === ref.uid ? holderOf(cached, id, false) : undefined;
   return holder?.kind === 'alive' ? holder : { kind: 'unseen' };
 };
 
 const claimantOf = ({ metadata, status }: Machine, id: string, view: ServerView): Claimant[] => {
   const key = keyOf(metadata);
-  if (view.kind === 'seen' && view.server.name === metadata.name) return [{ key, by: 'name' }];
-  return status?.serverID === id ? [{ key, by: 'serverID' }] : [];
+  if (status?.serverID === id) return [{ key, by: 'serverID' }];
+  return view.kind === 'seen' && view.server.name === metadata.name ? [{ key, by: 'name' }] : [];
 };

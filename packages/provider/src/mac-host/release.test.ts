@@ -271,12 +271,27 @@ describe('the way back to the pool', () => {
     assert.equal(await state(), 'pool');
     assert.equal(await reason(id, 'Quarantined'), 'NotQuarantined');
     await release(id, { ...blame, reason: 'NotWiped' });
-    await pass(11 * minute);
+    await pass(2 * minute);
+    assert.match(server.name, /^tuist-pool-/, 'another cluster may hold it');
+    await pass(12 * minute);
     const second = (await status()).quarantine;
     assert.equal(second?.count, 2);
     assert.ok(Date.parse(second.until) - clock.now() > 1.9 * day);
     assert.equal(await reason(id, 'Quarantined'), 'NotWiped');
     assert.equal(server.installs, 2);
+  });
+
+  it('is given up for a Mac that somebody else has renamed, which is neither renamed nor wiped', async (t) => {
+    const { id, server, release, pass, wipes, host, happenings } = await setUp(t);
+    server.name = 'mac-of-another-cluster';
+    await release(id, { serverName: 'mac-1', hostKey: 'SHA256:last' });
+    await pass(11 * minute);
+    assert.equal(server.name, 'mac-of-another-cluster');
+    assert.equal(wipes(), 0);
+    const { spec, status } = await host(id);
+    assert.deepEqual([spec.release, status?.state], [undefined, 'held'], 'its machine has not let go of it yet');
+    assert.deepEqual(status?.retiredHostKeys, ['SHA256:last']);
+    assert.deepEqual(happenings, ['TakenByOthers']);
   });
 
   it('starts over for another release', async (t) => {

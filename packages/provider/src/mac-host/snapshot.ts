@@ -9,7 +9,7 @@ export interface Snapshot {
   readonly status: MacHostStatus;
   readonly server: ServerView;
   readonly holder: Holder;
-  /** Machines that bear its name, or have reserved it. `spec.consumerRef` is not asked. */
+  /** Machines that have reserved it, or merely bear its name. `spec.consumerRef` is not asked. */
   readonly claimants: readonly Claimant[];
   readonly poolPrefixes: ReadonlySet<string>;
   /** Why a person has told us to leave the Mac alone. */
@@ -42,7 +42,14 @@ export interface ServerFacts {
 /** The object of `spec.consumerRef`. */
 export type Holder =
   | { readonly kind: 'none' }
-  | { readonly kind: 'alive'; readonly type: string }
+  | {
+      readonly kind: 'alive';
+      readonly type: string;
+      /** It was made ready once: virtual machines may run there. */
+      readonly provisioned: boolean;
+      /** Read from the API server in this pass. */
+      readonly fresh: boolean;
+    }
   /** The cache has no machine of that UID, or one with another server. It may be behind: ask the API server. */
   | { readonly kind: 'unseen' }
   | { readonly kind: 'gone' }
@@ -60,4 +67,5 @@ export interface Claimant {
 export type Seen = Extract<ServerView, { kind: 'seen' }>;
 export type Release = NonNullable<MacHostSpec['release']>;
 export type Wipe = NonNullable<MacHostStatus['wipe']>;
+export type Claim = NonNullable<MacHostStatus['claim']>;
 export type Quarantine = NonNullable<MacHostStatus['quarantine']>;

@@ -29,7 +29,15 @@ const memoryChanged: Matters<MacHost> = (change) =>
   change.type !== 'changed' || !isDeepStrictEqual(memoryOf(change.object), memoryOf(change.previous));
 
 const memoryOf = ({ status }: MacHost) =>
-  status && [status.state, status.wipe, status.quarantine, status.installs, status.rebootIssuedAt, status.osRequested];
+  status && [
+    status.state,
+    status.wipe,
+    status.quarantine,
+    status.installs,
+    status.rebootIssuedAt,
+    status.osRequested,
+    status.claim,
+  ];
 
 /** Its spec, whether it is abandoned, and our own memory: the next step is taken when the last one has been seen. */
 export const hostsThemselves = ({ macHosts }: World): Source =>
@@ -46,12 +54,11 @@ const matters: Matters<ScalewayAppleSiliconMachine> = (change) =>
   change.type !== 'changed' ||
   change.object.status?.serverID !== change.previous.status?.serverID ||
   waitingSince(change.object) !== waitingSince(change.previous) ||
-  change.object.spec.adoptPoolPrefix !== change.previous.spec.adoptPoolPrefix ||
   change.object.spec.type !== change.previous.spec.type;
 
 /**
- * The Macs that a machine has to do with: holds, has reserved, or is called like. Those that are nobody's as well, since a machine may
- * bring a pool prefix that makes one of them a pool's; and while it finds none, those that are free, as one may get another macOS for it.
+ * The Macs that a machine has to do with: holds, has reserved, or is called like; and while it finds none, those that are free, as one may
+ * get another macOS for it.
  */
 export const hostsOfMachines = ({ macHosts, machines }: World): Source =>
   fromCache(
@@ -66,7 +73,6 @@ export const hostsOfMachines = ({ macHosts, machines }: World): Source =>
             name === status?.serverID ||
             consumerRef?.uid === metadata.uid ||
             known?.name === metadata.name ||
-            known?.state === 'stranded' ||
             (known?.state === 'pool' && isWaiting),
         )
         .map((host) => host.metadata.name);

@@ -14,10 +14,9 @@ import { wipeOf } from './wipe.ts';
  *   | consumerRef | its holder is gone, or has another Mac                    | stranded                         |
  *   | consumerRef |                                                           | held                             |
  *   | neither     | not seen                                                  | as it was                        |
- *   | neither     | named like a live machine                                 | held: about to be taken          |
  *   | neither     | pool name                                                 | pool, or quarantined for a while |
  *   | neither     | reserved by a machine                                     | held: about to be taken          |
- *   | neither     | any other name                                            | stranded                         |
+ *   | neither     | any other name, also that of a machine                    | stranded                         |
  */
 export const stateOf = (snapshot: Snapshot): HostState | undefined => {
   const { spec, status, server, holder, claimants, poolPrefixes, now } = snapshot;
@@ -25,12 +24,16 @@ export const stateOf = (snapshot: Snapshot): HostState | undefined => {
   if (spec.release) return hasFailedToBeWiped(snapshot) ? 'quarantined' : 'releasing';
   if (spec.consumerRef) return holder.kind === 'gone' || holder.kind === 'elsewhere' ? 'stranded' : 'held';
   if (server.kind !== 'seen') return status.state;
-  if (claimants.some(({ by }) => by === 'name')) return 'held';
   const { name } = server.server;
   if ([...poolPrefixes].some((prefix) => isPoolName(name, prefix)))
     return quarantineLeftMs(status, now) > 0 ? 'quarantined' : 'pool';
-  return claimants.length > 0 ? 'held' : 'stranded';
+  return claimants.some(({ by }) => by === 'serverID') ? 'held' : 'stranded';
 };
+
+/** Its holder may work on it. One that was made ready has been there for longer than any claim takes. */
+export const isSettled = ({ spec, status, holder }: Snapshot): boolean =>
+  (holder.kind === 'alive' && holder.provisioned) ||
+  (status.claim?.settledAt !== undefined && status.claim.uid === spec.consumerRef?.uid);
 
 /** Said once (`quarantine` of decide.ts), it stays so until it was wiped: an attempt that is under way proves nothing. */
 export const hasFailedToBeWiped = ({ spec, status }: Pick<Snapshot, 'spec' | 'status'>): boolean =>

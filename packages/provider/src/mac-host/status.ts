@@ -13,7 +13,7 @@ export const statusOf = (
   trouble?: Trouble,
 ): MacHostStatus => {
   const { spec, status, now } = snapshot;
-  const { state: _, since: __, heldBy: ___, wipe, ...kept } = status;
+  const { state: _, since: __, heldBy: ___, wipe, claim, ...kept } = status;
   const observed = metadata.generation === undefined ? {} : { observedGeneration: metadata.generation };
   const state = stateOf(snapshot);
   const heldBy = heldByOf(snapshot, state);
@@ -26,6 +26,7 @@ export const statusOf = (
     ...factsOf(snapshot),
     ...(state === undefined ? {} : { state, since: state === said?.state && said.since ? said.since : timestamp(now) }),
     ...(heldBy === undefined ? {} : { heldBy }),
+    ...(claim && claim.uid === spec.consumerRef?.uid ? { claim } : {}),
     // Of a release that is over nobody needs to know how it went.
     ...(spec.release && wipe ? { wipe } : {}),
     conditions,
@@ -52,6 +53,5 @@ const cut = (text: string, longest: number): string => text.slice(0, longest);
 const heldByOf = ({ spec, claimants }: Snapshot, state: MacHostStatus['state']): string | undefined => {
   if (state !== 'held') return undefined;
   if (spec.consumerRef) return `${spec.consumerRef.namespace}/${spec.consumerRef.name}`;
-  const claimant = claimants.find(({ by }) => by === 'name') ?? claimants[0];
-  return claimant?.key;
+  return claimants.find(({ by }) => by === 'serverID')?.key;
 };

@@ -122,10 +122,16 @@ export const stuckMessage = (wipe: Wipe, doing: string): string =>
 
 const mostRetiredKeys = 64;
 
+/** With the key of the install that is given back. */
+export const retired = ({ retiredHostKeys }: MacHostStatus, { hostKey }: Release): readonly string[] => {
+  const keys = new Set(retiredHostKeys);
+  if (hostKey) keys.add(hostKey);
+  return [...keys].slice(-mostRetiredKeys);
+};
+
 /** The Mac is seen ready after it was seen reinstalling. The key it had is never its own again. */
 export const afterWipe = (release: Release, status: MacHostStatus, wipe: Wipe, now: number): MacHostStatus => {
-  const keys = new Set(status.retiredHostKeys);
-  if (release.hostKey) keys.add(release.hostKey);
+  const keys = retired(status, release);
   const { quarantine, ...rest } = status;
   const { requestedAt, reinstallingAt } = wipe;
   return {
@@ -138,6 +144,6 @@ export const afterWipe = (release: Release, status: MacHostStatus, wipe: Wipe, n
       readyAt: timestamp(now),
     },
     installs: (status.installs ?? 0) + 1,
-    ...(keys.size > 0 ? { retiredHostKeys: [...keys].slice(-mostRetiredKeys) } : {}),
+    ...(keys.length > 0 ? { retiredHostKeys: keys } : {}),
   };
 };

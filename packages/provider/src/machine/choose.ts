@@ -13,13 +13,18 @@ interface Shown {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-export const wantedOf = ({ metadata, spec }: Machine, defaultPrefix: string | undefined): Wanted => ({
+export const wantedOf = (
+  { metadata, spec }: Machine,
+  defaultPrefix: string | undefined,
+  recordedServer?: string,
+): Wanted => ({
   name: metadata.name,
   uid: metadata.uid,
   zone: spec.zone,
   type: spec.type,
   os: spec.os,
   poolPrefix: spec.adoptPoolPrefix || defaultPrefix || '',
+  recordedServer,
 });
 
 /** Which Mac the machine would reserve now. */
@@ -37,5 +42,10 @@ export const choose = (
   const reservedByOthers = new Set(others.flatMap(({ status }) => status?.serverID ?? []));
   const choice = chooseHost(wanted, { hosts, reservedByOthers, now: clock.now() });
   if (choice.kind === 'chosen') return [{ kind: 'chosen', serverID: choice.host.metadata.name }, choice.host];
-  return [{ kind: 'none', message: choice.message }, undefined];
+  const stranger = wanted.recordedServer === undefined && hosts.find(({ status }) => status?.name === metadata.name);
+  const message = stranger ? `${choice.message} ${notAdopted(stranger.metadata.name)}` : choice.message;
+  return [{ kind: 'none', message }, undefined];
 };
+
+const notAdopted = (serverID: string): string =>
+  `The server ${serverID} bears the name of this machine, but there is no record that the machine holds it: it is neither adopted nor wiped. Look at who uses it.`;

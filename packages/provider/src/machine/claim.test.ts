@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { finalizers, kindNames, macHost } from '@tartan/api';
+import { finalizers, kindNames, machine as machineKind, macHost } from '@tartan/api';
 import { KubeError } from '@tartan/kube';
 import { clusters, namespace, setStage, type Stage } from './testing/stage.ts';
 
@@ -192,6 +192,67 @@ describe('how a machine claims a Mac', () => {
     await stage.rename('server-2');
     assert.equal((await stage.get()).spec.providerID, 'scw-applesilicon://fr-par-1/server-2');
     assert.equal((await stage.status()).initialization?.provisioned, true);
+  });
+
+  it('adopts no server that merely bears its name, also if its spec names that server', async (t) => {
+    const stage = await setStage(t);
+    await stage.addHost();
+    await stage.setHostStatus({ name: 'mac-1', state: 'stranded' });
+    await stage.start();
+    await stage.addMachine({ providerID: 'scw-applesilicon://fr-par-1/server-1' });
+    await stage.pass(2);
+    assert.equal((await stage.status()).serverID, undefined);
+    assert.equal((await stage.host()).spec.consumerRef, undefined);
+    const said = await stage.said('Provisioned');
+    assert.equal(said?.reason, 'NoAvailableHost');
+    assert.match(said?.message ?? '', /server-1 bears the name of this machine.* neither adopted nor wiped/);
+    await stage.deleteMachine();
+    assert.equal(await stage.getIfThere(), undefined);
+    assert.equal((await stage.host()).spec.release, undefined);
+  });
+
+  it('adopts the server that it held when its status was lost, and trusts no other host key there', async (t) => {
+    const stage = await setStage(t);
+    await stage.start();
+    await stage.living();
+    const { consumerRef } = (await stage.host()).spec;
+    await stage.restart();
+    await stage.patchHost({ consumerRef: null });
+    const live = await stage.get();
+    await stage.client.patch(
+      machineKind.resource,
+      { namespace, name: 'mac-1' },
+      { type: 'merge', body: { status: Object.fromEntries(Object.keys(live.status ?? {}).map((key) => [key, null])) } },
+      { subresource: 'status' },
+    );
+    const pushes = stage.work.jobs.length;
+    await stage.pass(2);
+    assert.equal((await stage.status()).serverID, 'server-1');
+    assert.deepEqual((await stage.host()).spec.consumerRef, consumerRef);
+    assert.equal(stage.work.jobs[pushes]?.pinnedHostKey, 'SHA256:first');
+  });
+
+  it('claims nothing from a pool that the manager does not allow, and gives back what it holds all the same', async (t) => {
+    const stage = await setStage(t);
+    await stage.addHost();
+    await stage.setHostStatus({ name: 'their-pool-1' });
+    await stage.start();
+    await stage.addMachine({ adoptPoolPrefix: 'their-pool-' });
+    await stage.pass(2);
+    assert.equal((await stage.status()).serverID, undefined);
+    assert.equal(await stage.reason('Provisioned'), 'PoolPrefixNotAllowed');
+    assert.ok((await stage.events()).includes('PoolPrefixNotAllowed'));
+    // Claimed before the manager was told which pools it may claim from.
+    const { metadata } = await stage.get();
+    const { kind } = kindNames.machine;
+    const apiVersion = `${kindNames.machine.group}/${kindNames.machine.version}`;
+    await stage.remember({ serverID: 'server-1', initialization: { provisioned: true } });
+    await stage.patchHost({
+      consumerRef: { apiVersion, kind, namespace, name: 'mac-1', uid: metadata.uid },
+      poolPrefix: 'their-pool-',
+    });
+    await stage.deleteMachine();
+    assert.equal((await stage.host()).spec.release?.poolPrefix, 'their-pool-');
   });
 
   it('works on after a crash between the two writes', async (t) => {

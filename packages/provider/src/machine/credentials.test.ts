@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { annotations } from '@tartan/api';
-import { secrets } from '@tartan/kube';
+import { annotations, machine as machineKind } from '@tartan/api';
+import { getCondition, secrets } from '@tartan/kube';
 import { ScalewayError } from '@tartan/scaleway';
 import { setStage } from './testing/stage.ts';
 
@@ -81,6 +81,27 @@ describe('how a machine comes to log in', () => {
     assert.notEqual(hostKey, undefined, 'or the Mac would be taken for one that was not wiped');
     assert.equal((await stage.status()).ready, true);
   });
+
+  it('neither uses nor writes the Secret of a machine of the same name in another namespace', async (t) => {
+    const stage = await setStage(t);
+    await stage.start();
+    await stage.living();
+    const victim = await stage.secret();
+    const pushes = stage.work.jobs.length;
+    await stage.addHost('server-2', 'other');
+    const elsewhere = { name: 'mac-1', namespace: 'kube-system' };
+    const namesake = machineKind.make({ metadata: elsewhere, spec: { fleetName: 'runners' } });
+    await stage.client.create(machineKind.resource, namesake);
+    await stage.settle();
+    await stage.rename('server-2');
+    await stage.pass(2);
+    assert.equal((await stage.secret())?.metadata.resourceVersion, victim?.metadata.resourceVersion);
+    assert.equal(stage.work.jobs.length, pushes);
+    const { status } = await stage.client.get(machineKind.resource, elsewhere);
+    const { reason, message } = getCondition(status?.conditions, 'Provisioned') ?? {};
+    assert.equal(reason, 'CredentialsPersistFailed');
+    assert.match(message ?? '', /mac-1-bootstrap is not this machine's/);
+  });
 });
 
 describe('the host key of a Mac', () => {
@@ -115,7 +136,7 @@ describe('the host key of a Mac', () => {
     assert.equal((await stage.status()).hostKeyEpoch, 2);
   });
 
-  it('is not trusted when nobody wrote down which install it is of', async (t) => {
+  it('counts when it is in the Secret of this machine and server, also if the status was lost', async (t) => {
     const stage = await setStage(t);
     // The process dies right after the Secret was written.
     stage.work.next(async (job) => {
@@ -132,6 +153,6 @@ describe('the host key of a Mac', () => {
     stage.interpose((send) => send);
     await stage.restart();
     await stage.pass(1);
-    assert.equal(stage.work.jobs[1]?.pinnedHostKey, undefined);
+    assert.equal(stage.work.jobs[1]?.pinnedHostKey, 'SHA256:first');
   });
 });

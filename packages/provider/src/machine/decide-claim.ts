@@ -1,4 +1,4 @@
-import { parseProviderID } from '@tartan/api';
+import { managerFlags, parseProviderID } from '@tartan/api';
 import type { Decision } from './decision.ts';
 import type { HostFacts, MachineFacts, PresentHost, Snapshot } from './snapshot.ts';
 
@@ -26,13 +26,23 @@ const isProvisioned = ({ memory }: MachineFacts): boolean => memory.initializati
 const parted = (machine: MachineFacts, reason: 'HostGone' | 'HostReleased', message: string): Decision =>
   isProvisioned(machine) ? { kind: 'lost host', reason, message } : { kind: 'let go', message };
 
-const chooseOne = ({ choice, fleetKey }: Snapshot, { poolPrefix, versionedPin }: MachineFacts): Decision => {
-  const cannot = (reason: Extract<Decision, { kind: 'cannot claim' }>['reason'], message?: string): Decision => ({
-    kind: 'cannot claim',
-    reason,
-    message,
-  });
+const cannot = (reason: Extract<Decision, { kind: 'cannot claim' }>['reason'], message?: string): Decision => ({
+  kind: 'cannot claim',
+  reason,
+  message,
+});
+
+const mayClaim = ({ poolPrefix, allowedPoolPrefixes }: MachineFacts): boolean =>
+  poolPrefix !== undefined && allowedPoolPrefixes.includes(poolPrefix);
+
+const chooseOne = ({ choice, fleetKey }: Snapshot, machine: MachineFacts): Decision => {
+  const { poolPrefix, allowedPoolPrefixes, versionedPin } = machine;
   if (poolPrefix === undefined) return cannot('NoAdoptPoolPrefix');
+  if (!mayClaim(machine))
+    return cannot(
+      'PoolPrefixNotAllowed',
+      `spec.adoptPoolPrefix is ${poolPrefix}, and this manager claims only from ${allowedPoolPrefixes.join(', ') || 'no pool'}. Add the prefix to ${managerFlags.adoptPoolPrefixes}, or correct the template and delete the Machine.`,
+    );
   if (versionedPin) return cannot('InvalidOSPin');
   // Scaleway puts keys on a Mac at its first boot only: one that is wiped before the key is registered never lets us in.
   if (fleetKey.kind !== 'ready') return awaitKey(fleetKey);
@@ -55,8 +65,10 @@ const ownIt = (host: PresentHost, machine: MachineFacts): Decision | undefined =
   if (host.gone) return parted(machine, 'HostGone', host.message);
   if (host.holder === 'other' || host.release !== undefined) return parted(machine, 'HostReleased', host.message);
   if (host.holder === 'nobody') {
-    // The MacHost of a Mac that was ours may have been lost and made again: it is ours as long as it bears our name.
-    const free = !host.abandoned && (host.bearsMyName || (host.inPool && !isProvisioned(machine)));
+    // The MacHost of a Mac that was ours may have been lost and made again: it is ours if providerID names it and it bears our name.
+    const free =
+      !host.abandoned &&
+      ((host.bearsMyName && host.boundToMe) || (host.inPool && !isProvisioned(machine) && mayClaim(machine)));
     return free ? { kind: 'take' } : parted(machine, 'HostReleased', host.message);
   }
   if (host.abandoned && !isProvisioned(machine)) return await_(host.message);
@@ -66,6 +78,7 @@ const ownIt = (host: PresentHost, machine: MachineFacts): Decision | undefined =
 
 const logIn = ({ host, login, restMs }: Snapshot, machine: MachineFacts): Decision | undefined => {
   const provisioned = isProvisioned(machine);
+  if (login.kind === 'foreign') return cannot('CredentialsPersistFailed', login.message);
   if (login.kind !== 'known') return { kind: 'fetch credentials' };
   if (!login.hasPassword && !provisioned)
     return restMs > 0 ? { kind: 'back off', forMs: restMs, because: 'no password' } : { kind: 'fetch credentials' };

@@ -51,6 +51,29 @@ describe('how a machine gets a Mac', () => {
       { kind: 'cannot claim', reason: 'NoAdoptPoolPrefix' },
     ],
     [
+      'a pool that the manager does not allow',
+      of(hostless, {
+        machine: machineWith(
+          { serverID: '' },
+          { poolPrefix: 'their-pool-', allowedPoolPrefixes: ['tuist-pool-', 'b-'], providerID: undefined },
+        ),
+      }),
+      {
+        kind: 'cannot claim',
+        reason: 'PoolPrefixNotAllowed',
+        message:
+          'spec.adoptPoolPrefix is their-pool-, and this manager claims only from tuist-pool-, b-. Add the prefix to --adopt-pool-prefixes, or correct the template and delete the Machine.',
+      },
+    ],
+    [
+      'reserved in a pool that the manager does not allow any more',
+      of(usual, {
+        machine: machineWith({}, { allowedPoolPrefixes: ['b-'] }),
+        host: { ...host, holder: 'nobody', inPool: true, bearsMyName: false, named: false },
+      }),
+      { kind: 'let go' },
+    ],
+    [
       'a version for a family',
       of(hostless, { machine: machineWith({ serverID: '' }, { versionedPin: true, providerID: undefined }) }),
       { kind: 'cannot claim', reason: 'InvalidOSPin' },
@@ -71,7 +94,17 @@ describe('how a machine gets a Mac', () => {
       of(usual, { host: { ...host, holder: 'nobody', inPool: true, bearsMyName: false, named: false } }),
       { kind: 'take' },
     ],
-    ['reserved, and under its name', of(usual, { host: { ...host, holder: 'nobody' } }), { kind: 'take' }],
+    ['reserved, bound and under its name', of(usual, { host: { ...host, holder: 'nobody' } }), { kind: 'take' }],
+    [
+      'reserved, and merely under its name',
+      of(usual, { host: { ...host, holder: 'nobody', boundToMe: false } }),
+      { kind: 'let go' },
+    ],
+    [
+      'a Secret that is not its own',
+      of(usual, { login: { kind: 'foreign', message: 'm' } }),
+      { kind: 'cannot claim', reason: 'CredentialsPersistFailed', message: 'm' },
+    ],
     [
       'reserved, but neither',
       of(usual, { host: { ...host, holder: 'nobody', bearsMyName: false } }),

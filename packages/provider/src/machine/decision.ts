@@ -23,7 +23,12 @@ export type Decision =
   // Until it has a Mac.
   | {
       readonly kind: 'cannot claim';
-      readonly reason: 'NoAdoptPoolPrefix' | 'InvalidOSPin' | 'NoAvailableHost';
+      readonly reason:
+        | 'NoAdoptPoolPrefix'
+        | 'PoolPrefixNotAllowed'
+        | 'InvalidOSPin'
+        | 'NoAvailableHost'
+        | 'CredentialsPersistFailed';
       readonly message: string | undefined;
     }
   | { readonly kind: 'await key'; readonly message: string }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { annotations, macHost } from '@tartan/api';
-import { clusterRoleBindings, KubeError, serviceAccounts } from '@tartan/kube';
+import { annotations, machine as machineKind, macHost } from '@tartan/api';
+import { clusterRoleBindings, KubeError, secrets, serviceAccounts } from '@tartan/kube';
 import { secretsNamespace, setStage, type Stage } from './testing/stage.ts';
 
 const living = async (stage: Stage): Promise<void> => {
@@ -208,10 +208,14 @@ describe('a machine that is deleted', () => {
     assert.deepEqual(await stage.tokens(), []);
   });
 
-  it('takes with it what the original system made', async (t) => {
-    const stage = await setStage(t);
-    await living(stage);
+  /** What the original system made for a machine of that name. */
+  const makeLegacyIdentity = async (stage: Stage) => {
     const name = 'tart-kubelet-mac-1';
+    await stage.client.create(secrets, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: `${name}-token`, namespace: secretsNamespace },
+    });
     await stage.client.create(serviceAccounts, {
       apiVersion: 'v1',
       kind: 'ServiceAccount',
@@ -223,10 +227,66 @@ describe('a machine that is deleted', () => {
       metadata: { name },
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'x' },
     });
+    return [
+      () => stage.client.get(serviceAccounts, { name, namespace: secretsNamespace }),
+      () => stage.client.get(clusterRoleBindings, { name }),
+      () => stage.client.get(secrets, { name: `${name}-token`, namespace: secretsNamespace }),
+    ];
+  };
+
+  it('takes with it what the original system made', async (t) => {
+    const stage = await setStage(t);
+    await living(stage);
+    const legacy = await makeLegacyIdentity(stage);
     await stage.deleteMachine();
     await stage.beginWipe();
-    const gone = { reason: 'notFound' };
-    await assert.rejects(stage.client.get(serviceAccounts, { name, namespace: secretsNamespace }), gone);
-    await assert.rejects(stage.client.get(clusterRoleBindings, { name }), gone);
+    for (const read of legacy) await assert.rejects(read(), { reason: 'notFound' });
+  });
+
+  it('leaves what the original system made for an earlier machine of the same name, and says so', async (t) => {
+    const stage = await setStage(t);
+    const legacy = await makeLegacyIdentity(stage);
+    stage.clock.advance(2000);
+    await living(stage);
+    await stage.deleteMachine();
+    await stage.beginWipe();
+    assert.equal(await stage.getIfThere(), undefined);
+    for (const read of legacy) await read();
+    assert.ok((await stage.events()).includes('SecretKept'));
+  });
+
+  const elsewhere = { name: 'mac-1', namespace: 'kube-system' };
+  const addNamesake = async (stage: Stage, zone: string) => {
+    const spec = { fleetName: 'runners', zone };
+    await stage.client.create(machineKind.resource, machineKind.make({ metadata: elsewhere, spec }));
+    await stage.settle();
+  };
+
+  it('leaves the Secret of a machine of the same name in another namespace', async (t) => {
+    const stage = await setStage(t);
+    await living(stage);
+    const victim = await stage.secret();
+    await addNamesake(stage, 'fr-par-2');
+    await stage.client.delete(machineKind.resource, elsewhere);
+    await stage.settle();
+    await assert.rejects(stage.client.get(machineKind.resource, elsewhere), { reason: 'notFound' });
+    assert.equal((await stage.secret())?.metadata.resourceVersion, victim?.metadata.resourceVersion);
+  });
+
+  it('leaves an unmarked Secret of the version before to the machine of the same name that has its server', async (t) => {
+    const stage = await setStage(t);
+    await living(stage);
+    const { metadata } = (await stage.secret()) ?? {};
+    const body = { metadata: { annotations: { [annotations.machineUID]: null } } };
+    const where = { namespace: metadata?.namespace ?? '', name: metadata?.name ?? '' };
+    await stage.client.patch(secrets, where, { type: 'merge', body });
+    await addNamesake(stage, 'fr-par-2');
+    await stage.client.delete(machineKind.resource, elsewhere);
+    await stage.settle();
+    assert.ok(await stage.secret());
+    await stage.deleteMachine();
+    await stage.beginWipe();
+    assert.equal(await stage.getIfThere(), undefined);
+    assert.equal(await stage.secret(), undefined);
   });
 });

@@ -68,7 +68,7 @@ const ofSuccess = (decision: Decision, outcome: WorkOutcome, had: string | undef
 
 /** Reasons that are worth an event of their own, by the condition that they are of. */
 const loud = {
-  Provisioned: ['NoAdoptPoolPrefix', 'InvalidOSPin', 'NoAvailableHost'],
+  Provisioned: ['NoAdoptPoolPrefix', 'PoolPrefixNotAllowed', 'InvalidOSPin', 'NoAvailableHost'],
   Bootstrapped: [
     'CredentialsRefreshFailed',
     'MissingSudoPassword',

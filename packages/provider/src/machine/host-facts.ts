@@ -1,4 +1,4 @@
-import type { MacHost } from '@tartan/api';
+import { type MacHost, parseProviderID } from '@tartan/api';
 import { type CallOptions, getCondition, isTrue, type Live } from '@tartan/kube';
 import { ScalewayError } from '@tartan/scaleway';
 import type { Release } from '../claim/index.ts';
@@ -22,6 +22,7 @@ export const hostFacts = (host: Live<MacHost>, machine: Machine): HostFacts => {
     gone: isGone(host),
     named: bearsMyName && isTrue(conditions, 'Named'),
     bearsMyName,
+    boundToMe: parseProviderID(machine.spec.providerID ?? '')?.serverID === host.metadata.name,
     inPool: state === 'pool',
     serverStatus,
     installs,

@@ -1,10 +1,10 @@
-import { finalizers, type MacHost } from '@tartan/api';
+import { finalizers, type MacHost, parseProviderID, secretNames } from '@tartan/api';
 import { hasFinalizer, isKubeError, keyOf, leases, type Live, pods } from '@tartan/kube';
 import { isVersionedPin } from '@tartan/scaleway';
 import { readHost, type Wanted } from '../claim/index.ts';
 import { findTurn } from '../fleet/turn.ts';
 import { fleetNameOf } from '../fleet/fleet-name.ts';
-import { type MachineSecret, readMachineSecret } from '../host-work/machine-secret.ts';
+import { isSecretOf, type MachineSecret, readMachineSecret, type SecretClaimant } from '../host-work/machine-secret.ts';
 import { identityIssuedFor } from '../identity/issued-identity.ts';
 import type { Absences } from '../pods/absences.ts';
 import { choose, wantedOf } from './choose.ts';
@@ -48,7 +48,9 @@ export const observe = async (world: World, machine: Machine, signal: AbortSigna
   const { client, options, nodes, clock } = world;
   const { metadata, spec, status = {} } = machine;
   const call = { signal };
-  const wanted = wantedOf(machine, options.defaultPoolPrefix);
+  const place = { namespace: options.secretsNamespace, machine: metadata.name };
+  const stored = status.serverID || spec.providerID ? await readMachineSecret(client, place, call) : undefined;
+  const wanted = wantedOf(machine, options.defaultPoolPrefix, recordedServer(machine, stored));
   const reserved = status.serverID ? await readHost(client, status.serverID, call) : undefined;
   const host: HostFacts = !status.serverID
     ? { kind: 'none' }
@@ -56,8 +58,8 @@ export const observe = async (world: World, machine: Machine, signal: AbortSigna
       ? await lookForServer(world, machine, call)
       : hostFacts(reserved, machine);
   const [choice, chosen] = status.serverID ? notAsked : choose(world, machine, wanted);
-  const place = { namespace: options.secretsNamespace, machine: metadata.name };
-  const login = status.serverID ? await readMachineSecret(client, place, call) : undefined;
+  const isMine = stored !== undefined && isSecretOf(stored, claimantOf(world, machine));
+  const login = status.serverID && isMine ? stored : undefined;
   const node = nodes.get(metadata.name);
   const nodeSeen = nodeFacts(node, machine, world.absences);
   const provisioned = status.initialization?.provisioned === true;
@@ -86,13 +88,14 @@ export const observe = async (world: World, machine: Machine, signal: AbortSigna
         providerID: spec.providerID || undefined,
         versionedPin: isVersionedPin(spec.os),
         poolPrefix: wanted.poolPrefix || undefined,
+        allowedPoolPrefixes: options.allowedPoolPrefixes,
         memory: status,
       },
       cluster: clusterFacts(machine, world.clusters),
       fleetKey: keyFacts(world, machine),
       choice,
       host,
-      login: loginFacts(login, status.serverID),
+      login: stored !== undefined && !isMine ? foreign(place) : loginFacts(login, status.serverID),
       node: nodeSeen,
       runner: await runnerFacts(world, machine, host, signal),
       join: provisioned ? await joinFacts(world, machine, nodeSeen, signal) : { lease: undefined, identity: undefined },
@@ -107,6 +110,30 @@ export const observe = async (world: World, machine: Machine, signal: AbortSigna
 };
 
 const notAsked: [ChoiceFacts, undefined] = [{ kind: 'not asked' }, undefined];
+
+/** Written by managers alone, and before `spec.providerID`, which whoever makes the machine can write. */
+const recordedServer = ({ metadata, spec }: Machine, stored: MachineSecret | undefined): string | undefined => {
+  const told = spec.providerID ? parseProviderID(spec.providerID)?.serverID : undefined;
+  return stored?.machineUID === metadata.uid && stored.serverID === told ? told : undefined;
+};
+
+export const claimantOf = (
+  { machines }: Pick<MachineControllerOptions, 'machines'>,
+  { metadata: { uid, name, creationTimestamp }, status }: Machine,
+): SecretClaimant => ({
+  uid,
+  serverID: status?.serverID,
+  createdAt: Date.parse(creationTimestamp),
+  hasNamesake: machines.list().some(({ metadata }) => metadata.name === name && metadata.uid !== uid),
+});
+
+const foreign = ({ namespace, machine }: { namespace: string; machine: string }): LoginFacts => {
+  const secret = `${namespace}/${secretNames.machine(machine)}`;
+  return {
+    kind: 'foreign',
+    message: `The Secret ${secret} is not this machine's: another machine of the same name wrote it, or nobody knows who did. It is left alone. Delete the Secret if nobody needs it, or delete the Machine to get one with another name.`,
+  };
+};
 
 const keyFacts = ({ fleetKeys }: World, machine: Machine): Snapshot['fleetKey'] => {
   const key = fleetKeys.of(keyNameOf(machine));

@@ -21,6 +21,7 @@ const claiming: ReadonlySet<string> = new Set([
   'await host',
   'fetch credentials',
   'set provider id',
+  'cannot claim',
 ]);
 
 const before = (status: MachineStatus, decision: Told['decision']['kind']): MachinePhase => {

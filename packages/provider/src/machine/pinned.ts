@@ -7,9 +7,12 @@ import type { Machine } from './record.ts';
  * for it; who loses that has not lost the key (G-05).
  */
 export const pinnedKey = (
-  { status }: Machine,
+  { metadata, status }: Machine,
   { login, snapshot }: Pick<Observation, 'login' | 'snapshot'>,
 ): string | undefined => {
-  if (snapshot.host.kind !== 'present' || status?.hostKeyEpoch !== snapshot.host.installs) return undefined;
-  return (login?.serverID === status.serverID ? login?.hostFingerprint : undefined) ?? status.hostKey;
+  if (snapshot.host.kind !== 'present') return undefined;
+  const stored = login?.serverID === status?.serverID ? login?.hostFingerprint : undefined;
+  // The status was lost; the Secret goes with the Mac, so its key is of this install.
+  if (status?.hostKeyEpoch === undefined) return login?.machineUID === metadata.uid ? stored : undefined;
+  return status.hostKeyEpoch === snapshot.host.installs ? (stored ?? status.hostKey) : undefined;
 };

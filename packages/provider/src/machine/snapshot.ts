@@ -45,6 +45,8 @@ export interface MachineFacts {
   readonly versionedPin: boolean;
   /** Of its own, else of the manager. */
   readonly poolPrefix: string | undefined;
+  /** Pools that the manager may claim from. What a machine holds goes back to its own all the same. */
+  readonly allowedPoolPrefixes: readonly string[];
   /** Counters, verdicts and reservations: what earlier passes wrote down. */
   readonly memory: MachineStatus;
 }
@@ -86,6 +88,8 @@ export interface PresentHost {
   readonly named: boolean;
   /** The same, as the last list says. */
   readonly bearsMyName: boolean;
+  /** `spec.providerID` of the machine names this server. */
+  readonly boundToMe: boolean;
   readonly inPool: boolean;
   /** `ready`, or what else Scaleway says; undefined when it was never seen. */
   readonly serverStatus: string | undefined;
@@ -101,6 +105,8 @@ export type LoginFacts =
   | { readonly kind: 'missing' }
   /** Of another server, so nothing in it is true. */
   | { readonly kind: 'stale' }
+  /** Nothing proves that the Secret is this machine's. */
+  | { readonly kind: 'foreign'; readonly message: string }
   | { readonly kind: 'known'; readonly hasPassword: boolean };
 
 export type NodeFacts =

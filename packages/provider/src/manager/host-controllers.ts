@@ -18,7 +18,7 @@ import { fleetRevisionOf } from './fleet-revision-of.ts';
 export const hostControllers = (wiring: Wiring): readonly Controller[] => {
   const { parts, intervals, caches, client, events, metrics, gate } = wiring;
   const { options, settings, pool, clock, random, log, redactor, ca } = parts;
-  const { defaultPoolPrefix, secretsNamespace, sweep, update, apiServerURL } = options;
+  const { defaultPoolPrefix, allowedPoolPrefixes, secretsNamespace, sweep, update, apiServerURL } = options;
   const common = { client, pool, clock, log, events, metrics, ...caches };
   const sightings = createSightings({ clock });
   const policy = { claimNamePrefix: sweep.reclaim?.claimNamePrefix, defaultPoolPrefix };
@@ -30,6 +30,7 @@ export const hostControllers = (wiring: Wiring): readonly Controller[] => {
       sightings,
       zones: sweep.zones,
       defaultPoolPrefix,
+      allowedPoolPrefixes,
       listFailed: metrics.zoneListFailed,
       intervalMs: intervals.inventoryMs,
     }),
@@ -38,6 +39,7 @@ export const hostControllers = (wiring: Wiring): readonly Controller[] => {
       gate,
       sightings,
       defaultPoolPrefix,
+      allowedPoolPrefixes,
       judgeStranded: (host, now) => strandedVerdict(host, policy, now),
       random,
       limits: intervals.hosts,

@@ -59,14 +59,24 @@ const looksUntilAccepted = 12;
 /** So many, and a machine that finds no Mac gets one reinstalled for it. */
 const looksUntilDemand = 6;
 
-export const intervalsOf = ({ options: { asking }, intervals }: ProviderParts): Intervals => ({
-  ...usualIntervals,
-  inventoryMs: asking.inventoryMs,
-  ...intervals,
-  hosts: {
-    pollMs: asking.hostMs,
-    acceptMs: looksUntilAccepted * asking.hostMs,
-    demandMs: looksUntilDemand * asking.hostMs,
-    ...intervals?.hosts,
-  },
-});
+/** Longer than `landMs` with the usual interval, on which managers that share a Scaleway project rely. */
+const looksUntilSettled = 2;
+/** Longer than the usual interval between two lists of a zone. */
+const looksInDoubt = 18;
+
+export const intervalsOf = ({ options: { asking }, intervals }: ProviderParts): Intervals => {
+  const { pollMs = asking.hostMs } = intervals?.hosts ?? {};
+  return {
+    ...usualIntervals,
+    inventoryMs: asking.inventoryMs,
+    ...intervals,
+    hosts: {
+      pollMs,
+      settleMs: looksUntilSettled * pollMs,
+      doubtMs: looksInDoubt * pollMs,
+      acceptMs: looksUntilAccepted * asking.hostMs,
+      demandMs: looksUntilDemand * asking.hostMs,
+      ...intervals?.hosts,
+    },
+  };
+};

@@ -85,6 +85,7 @@ const releaseOf = ({ status }: MacHost, poolPrefix: string, message: string, now
     poolPrefix,
     ...(family !== '' && { family }),
     reason: 'Stranded',
+    ...(status?.name && { serverName: status.name }),
     message: message.slice(0, longestMessage),
     requestedAt: timestamp(now),
   };

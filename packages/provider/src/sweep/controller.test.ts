@@ -40,7 +40,12 @@ describe('the sweep', () => {
     const { stop } = await stage.start();
     const { spec } = await stage.people.host('a');
     const { message, requestedAt, ...release } = spec.release ?? {};
-    assert.deepEqual(release, { poolPrefix: 'other-', family: 'goldengate', reason: 'Stranded' });
+    assert.deepEqual(release, {
+      poolPrefix: 'other-',
+      family: 'goldengate',
+      reason: 'Stranded',
+      serverName: lost,
+    });
     assert.match(message ?? '', /no machine knows it/);
     assert.equal(Date.parse(requestedAt ?? ''), stage.clock.now());
     assert.equal(spec.consumerRef, undefined);

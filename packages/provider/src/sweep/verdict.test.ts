@@ -23,6 +23,8 @@ const table: [title: string, host: StrandedHost, policy: ReclaimPolicy, expected
   ['ours, with a pool of its own only', { ...ours, poolPrefix: 'other-' }, noPool, 'Reclaiming into other-'],
   ['ours, without any pool', ours, noPool, 'NoAdoptPoolPrefix'],
   ['ours, with an empty pool', { ...ours, poolPrefix: '' }, { ...active, defaultPoolPrefix: '' }, 'NoAdoptPoolPrefix'],
+  ['ours by its name, which is that of a machine', { ...ours, namesake: 'fleet/tuist-tuist-x' }, active, 'NotOurs'],
+  ['that of a machine, without leave to reclaim', { ...ours, namesake: 'fleet/tuist-tuist-x' }, reportOnly, 'NotOurs'],
   ['of a person', { ...ours, name: 'apple-silicon-romantic-x' }, active, 'NotOurs'],
   ['of another cluster', { ...ours, name: 'tuist-staging-x', hadHolder: true }, active, 'NotOurs'],
   ['never seen', { ...ours, name: undefined, hadHolder: true }, active, 'NotOurs'],

@@ -10,6 +10,8 @@ export interface StrandedHost {
   readonly poolPrefix: string | undefined;
   /** Its MacHost names a holder, which is gone. */
   readonly hadHolder: boolean;
+  /** `namespace/name` of a machine that bears its name and has no record of holding it. Undefined: none, or nobody has looked. */
+  readonly namesake?: string | undefined;
 }
 
 /** What the manager was told. */
@@ -35,6 +37,7 @@ export const longestClaimMs = 60 * 60_000;
  *
  *   | claim-name prefix | name at Scaleway                   | pool    | then                    |
  *   |-------------------|------------------------------------|---------|-------------------------|
+ *   | any               | that of a machine                  | any     | NotOurs                 |
  *   | not set           | any                                | any     | ReportOnly              |
  *   | set               | claim-pending, for less than 1 h   | any     | ClaimPending            |
  *   | set               | not ours                           | any     | NotOurs                 |
@@ -55,6 +58,13 @@ export const strandedVerdict = (host: StrandedHost, policy: ReclaimPolicy, now: 
     message: `${lost}. ${why}`,
   });
 
+  if (host.namesake !== undefined) {
+    return {
+      kind: 'leave',
+      reason: 'NotOurs',
+      message: `${called} bears the name of the machine ${host.namesake}, which has no record of holding it. It is neither adopted nor wiped. Look at who uses it; to give it to a pool, rename it at Scaleway.`,
+    };
+  }
   if (!policy.claimNamePrefix) {
     const then = pool ? `wiped and put back into the pool ${pool}` : 'put back into a pool';
     return leave(

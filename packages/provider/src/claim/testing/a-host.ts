@@ -9,6 +9,7 @@ export const wanted: Wanted = {
   type: 'M2-L',
   os: 'Tahoe',
   poolPrefix: 'tuist-pool-',
+  recordedServer: 'z',
 };
 
 /** What makes a Mac fit for `wanted`. */

@@ -52,6 +52,8 @@ export interface Running {
 }
 
 interface StartOptions {
+  /** Allowed beside the usual one. */
+  readonly pools?: readonly string[];
   readonly inventory?: boolean | 'blind to machines';
   /** After that many requests that change something it learns no answer and does nothing more, as if it were killed. */
   readonly dieAfter?: number;
@@ -170,7 +172,18 @@ export const setStage = async (t: TestContext) => {
     const macHosts = await follow(macHost.resource);
     const nodes = await follow(nodesOfCluster);
     const sightings = createSightings({ clock });
-    const parts = { client, pool, sightings, machines, macHosts, nodes, clock, log, defaultPoolPrefix: poolPrefix };
+    const parts = {
+      client,
+      pool,
+      sightings,
+      machines,
+      macHosts,
+      nodes,
+      clock,
+      log,
+      defaultPoolPrefix: poolPrefix,
+      allowedPoolPrefixes: [poolPrefix, ...(more.pools ?? [])],
+    };
     const controllers = [
       createMacHostController({
         ...parts,
@@ -257,6 +270,14 @@ export const setStage = async (t: TestContext) => {
       const body = { status: { serverID } };
       return client.patch(machine.resource, { name, namespace }, { type: 'merge', body }, { subresource: 'status' });
     },
+    /** What a machine says once its Mac was made ready. */
+    provision: (name: string) =>
+      client.patch(
+        machine.resource,
+        { name, namespace },
+        { type: 'merge', body: { status: { initialization: { provisioned: true } } } },
+        { subresource: 'status' },
+      ),
     deleteMachine: (name: string) => client.delete(machine.resource, { name, namespace }),
     patchSpec,
     /** What a machine does when it takes a Mac. */

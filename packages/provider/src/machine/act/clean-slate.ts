@@ -1,4 +1,4 @@
-import { legacyNodeIdentity, secretNames } from '@tartan/api';
+import { type EventReason, events, legacyNodeIdentity, secretNames } from '@tartan/api';
 import {
   clusterRoleBindings,
   type DeleteOptions,
@@ -10,9 +10,10 @@ import {
   secrets,
   serviceAccounts,
 } from '@tartan/kube';
-import { deleteMachineSecret } from '../../host-work/machine-secret.ts';
+import { deleteMachineSecret, isSecretOf } from '../../host-work/machine-secret.ts';
 import { deleteJoinToken } from '../../identity/mint-join-token.ts';
 import { providerIDOf } from '../node-facts.ts';
+import { claimantOf } from '../observe.ts';
 import { type Act, callOf, secretPlace, statusIn } from './context.ts';
 
 /**
@@ -23,8 +24,16 @@ export const cleanSlate = async (act: Act): Promise<void> => {
   const { joinTokenID } = statusIn(act);
   if (joinTokenID !== undefined) await deleteJoinToken(act.world.client, joinTokenID, callOf(act));
   await deleteLegacyIdentity(act);
-  await deleteMachineSecret(act.world.client, secretPlace(act), callOf(act));
+  await deleteSecret(act);
   await deleteNode(act);
+};
+
+const deleteSecret = async (act: Act): Promise<void> => {
+  const { world, record } = act;
+  const place = secretPlace(act);
+  const claimant = claimantOf(world, record.machine);
+  if ((await deleteMachineSecret(world.client, place, claimant, callOf(act))) === 'foreign')
+    sayKept(act, secretNames.machine(place.machine));
 };
 
 /** Only a Node that says that it is this very Mac: another one may have got its name. */
@@ -42,13 +51,40 @@ const deleteNode = async (act: Act): Promise<void> => {
   }
 };
 
-/** Of the original system: a token that never expires, and the rights that it has. */
+/**
+ * Of the original system: a token that never expires, and the rights that it has. Its names are those of machines of all namespaces, and
+ * the Secret is what tells whose they are: it goes last.
+ */
 const deleteLegacyIdentity = async (act: Act): Promise<void> => {
+  const { world, record } = act;
   const { namespace, machine } = secretPlace(act);
+  const token = { namespace, name: secretNames.legacyNodeToken(machine) };
+  const found = await getIfThere(world.client.get(secrets, token, callOf(act)));
+  if (found === undefined) return;
+  const createdAt = Date.parse(found.metadata.creationTimestamp ?? '');
+  const unmarked = { machineUID: undefined, serverID: '', createdAt };
+  if (!isSecretOf(unmarked, claimantOf(world, record.machine))) return sayKept(act, token.name);
   const name = legacyNodeIdentity(machine);
   await deleteIfThere(act, clusterRoleBindings, { name });
-  await deleteIfThere(act, secrets, { namespace, name: secretNames.legacyNodeToken(machine) });
   await deleteIfThere(act, serviceAccounts, { namespace, name });
+  await deleteIfThere(act, secrets, token, { preconditions: { uid: found.metadata.uid } });
+};
+
+const sayKept = ({ world, record }: Act, secretName: string): void => {
+  const { namespace } = secretPlace({ world, record });
+  const reason: EventReason = 'SecretKept';
+  const message = `The Secret ${namespace}/${secretName} has the name of this machine, and nothing proves that it is this machine's. It is left alone. Delete it if nobody needs it.`;
+  world.log.warn('Left a Secret alone that may be of another machine', { namespace, secretName });
+  world.events.event(record.machine, { type: events[reason][0], reason, message });
+};
+
+const getIfThere = async <T>(asked: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await asked;
+  } catch (error) {
+    if (isKubeError(error, 'notFound')) return undefined;
+    throw error;
+  }
 };
 
 const deleteIfThere = async <T extends KubeObject>(

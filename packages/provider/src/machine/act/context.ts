@@ -37,7 +37,8 @@ export const statusIn = ({ record }: Act): MachineStatus => record.machine.statu
 export const lookAgain: Acted = { result: notAnyMore, next: again(waits.conflict) };
 
 /** Where the machine's Secret is. */
-export const secretPlace = ({ world, record }: Act) => ({
+export const secretPlace = ({ world, record }: Pick<Act, 'world' | 'record'>) => ({
   namespace: world.options.secretsNamespace,
   machine: record.machine.metadata.name,
+  uid: record.machine.metadata.uid,
 });

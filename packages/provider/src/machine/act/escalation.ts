@@ -72,6 +72,7 @@ const releaseOf = (act: Act, _host: Live<MacHost>, { poolPrefix, reason, message
   return {
     poolPrefix,
     reason,
+    serverName: record.machine.metadata.name,
     requestedAt: timestamp(world.clock.now()),
     ...(family && { family }),
     ...(message && { message: message.slice(0, longestMessage) }),

@@ -41,6 +41,7 @@ const machine: fc.Arbitrary<MachineFacts> = fc.record({
   providerID: maybe(fc.constantFrom('scw-applesilicon://z/server-1', 'scw-applesilicon://z/server-2', 'aws://x')),
   versionedPin: fc.boolean(),
   poolPrefix: maybe(fc.constant('tuist-pool-')),
+  allowedPoolPrefixes: fc.constantFrom([], ['tuist-pool-'], ['other-']),
   memory,
 });
 
@@ -59,6 +60,7 @@ const host: fc.Arbitrary<HostFacts> = fc.oneof(
     gone: fc.boolean(),
     named: fc.boolean(),
     bearsMyName: fc.boolean(),
+    boundToMe: fc.boolean(),
     inPool: fc.boolean(),
     serverStatus: maybe(fc.constantFrom('ready', 'rebooting')),
     installs: fc.nat(3),

@@ -14,6 +14,7 @@ export const machineWith = (memory: MachineStatus, more: Partial<MachineFacts> =
   providerID,
   versionedPin: false,
   poolPrefix: 'tuist-pool-',
+  allowedPoolPrefixes: ['tuist-pool-'],
   memory: { serverID, ...memory },
   ...more,
 });
@@ -29,6 +30,7 @@ export const host: PresentHost = {
   gone: false,
   named: true,
   bearsMyName: true,
+  boundToMe: true,
   inPool: false,
   serverStatus: 'ready',
   installs: 1,

@@ -133,6 +133,7 @@ export const setStage = async (t: TestContext, changes: Partial<MachineControlle
     releaseID: undefined,
     secretsNamespace,
     defaultPoolPrefix: 'tuist-pool-',
+    allowedPoolPrefixes: ['tuist-pool-'],
     bootstrap: { rebootAfter: 3, giveUpAfter: 5 },
     update: { giveUpAfter: 2, retryAfterMs: 30 * 60_000 },
     ...changes,

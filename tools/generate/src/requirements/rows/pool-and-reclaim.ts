@@ -39,7 +39,8 @@ export const poolAndReclaim: Chapter = {
         },
         {
           file: 'packages/provider/src/mac-host/controller.test.ts',
-          title: 'is in the pool, about to be taken, or stranded, by its name',
+          title:
+            'is in the pool, about to be taken, or stranded: neither a name nor a pool that a machine says makes it more',
         },
         { file: inventory, title: 'lists the zones of machines too, for as long as they are there' },
         {
@@ -99,7 +100,7 @@ export const poolAndReclaim: Chapter = {
         {
           file: 'test/stories/004-macs-that-got-lost.test.ts',
           title:
-            'one that a machine takes between the look and the wipe is left to it; while nobody can look, nothing is wiped',
+            'one that bears the name of a machine is neither adopted nor wiped; while nobody can look, nothing is wiped',
         },
         { file: sweep, title: 'skips one that was adopted after it was listed and before it was looked at' },
         { file: sweep, title: 'skips one that is not stranded any more, although its own copy says so' },
