@@ -39,6 +39,7 @@ export const slowFiles: ReadonlyMap<string, number> = new Map([
   ['sim/kubernetes/src/storage/sqlite/crash/crash.slow.test.ts', 12],
   ['test/crash-agent/crash-agent.test.ts', 80],
   ['test/crash/claims.test.ts', 30],
+  ['test/crash/clusters/two-clusters.test.ts', 50],
   ['test/crash/crash.test.ts', 70],
   ['test/drills/drills.test.ts', 150],
   ['test/drills/macos-upgrade.test.ts', 90],
