@@ -1,4 +1,4 @@
-import { finalizers, serverNames } from '@tartan/api';
+import { annotations, finalizers, serverNames } from '@tartan/api';
 import { getCondition, hasFinalizer, keyOf } from '@tartan/kube';
 import {
   choose,
@@ -61,6 +61,7 @@ export const machineSnapshot = (machine: Machine, { host, node, pods }: Mac, wor
       name: metadata.name,
       deleting: metadata.deletionTimestamp !== undefined,
       held: hasFinalizer(machine, finalizers.machine),
+      blocksMove: annotations.blockMove in (metadata.annotations ?? {}),
       providerID: spec.providerID || undefined,
       versionedPin: isVersionedPin(spec.os),
       poolPrefix: wanted.poolPrefix || undefined,

@@ -12,7 +12,7 @@ import { isInDoubt } from './refusals.ts';
  * Asks for the reinstall.
  *
  * Flow: the image; the attempt written down; the call; a look. Guarantees: the attempt is in the status before the call, so whoever
- * comes after a crash waits and looks before asking again. A refusal takes the attempt back; a lost answer does not. The server bore
+ * comes after a crash waits and looks before asking again. A refusal or a pause takes the attempt back; a lost answer does not. The server bore
  * its releasing name when this was decided, a moment ago, and `spec.release` stands: no machine holds it (invariant 2).
  */
 export const requestWipe = async (
@@ -32,7 +32,8 @@ export const requestWipe = async (
   const remembered: Pass = { ...pass, host, snapshot: { ...snapshot, status: attempt } };
   try {
     const made = await guarded(actor, host, signal, (options) => pool.reinstall(spec.zone, id, image?.id, options));
-    if (made === 'changed') return again(limits.pollMs);
+    if (made === 'paused') await remember(actor, remembered, status);
+    if (made !== 'called') return again(limits.pollMs);
   } catch (error) {
     if (!(error instanceof ScalewayError)) throw error;
     if (!isAccepted(error) && !isInDoubt(error)) {

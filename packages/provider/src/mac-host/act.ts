@@ -67,7 +67,7 @@ const rename = async (actor: Actor, pass: Pass, { to, why }: Extract<Act, { kind
   const { id, spec, server, poolPrefixes, limits } = snapshot;
   const from = server.kind === 'seen' ? server.server.name : '';
   const made = await guarded(actor, host, signal, (options) => actor.pool.rename(spec.zone, id, to, options));
-  if (made === 'changed') return again(limits.pollMs);
+  if (made !== 'called') return again(limits.pollMs);
   const after = await look(actor, spec.zone, id, { signal });
   if (after.kind === 'seen' && after.server.name !== to) throw renamedByOthers(to, after.server.name);
   actor.log.info('Renamed a Mac', { server: id, from, to, why });

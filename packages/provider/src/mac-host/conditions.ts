@@ -35,6 +35,7 @@ export const conditionsOf = (
     wiped(snapshot, trouble),
     quarantined(snapshot),
     stranded(snapshot, judge),
+    paused(snapshot),
   ].filter((said) => said !== undefined);
 
 const listed = ({ server }: Snapshot, trouble: Trouble | undefined): Said => {
@@ -109,6 +110,9 @@ const quarantined = (snapshot: Snapshot): Said => {
   return sayOf('Quarantined', before === 'NotWiped' || before === 'WipeFailed' ? before : 'BootstrapsFailed', message);
 };
 
+const paused = ({ pauses }: Snapshot): Said =>
+  pauses.length > 0 ? sayOf('Paused', 'Paused', `${pauses.join(', ')}.`) : sayOf('Paused', 'NotPaused');
+
 const stranded = (snapshot: Snapshot, judge: JudgeStranded): Said => {
   const { spec, status, server, now } = snapshot;
   const state = stateOf(snapshot);
@@ -121,6 +125,7 @@ const stranded = (snapshot: Snapshot, judge: JudgeStranded): Said => {
       since,
       poolPrefix: spec.poolPrefix,
       hadHolder: spec.consumerRef !== undefined,
+      pauses: snapshot.pauses,
     },
     now,
   );

@@ -13,6 +13,7 @@ import {
   type WatchCache,
 } from '@tartan/kube';
 import { ScalewayError } from '@tartan/scaleway';
+import type { CoreCluster } from '../cluster/core-cluster.ts';
 import { act } from './act.ts';
 import { decide } from './decide.ts';
 import type { Decision } from './decision.ts';
@@ -20,11 +21,12 @@ import { type Limits, usualLimits } from './limits.ts';
 import { findHolder, look, observe } from './observe.ts';
 import { type Actor, type Pass, remember } from './pass.ts';
 import { createRefusals, type Refusals } from './refusals.ts';
-import { hostsOfMachines, hostsOfSightings, hostsThemselves } from './sources.ts';
+import { hostsOfClusters, hostsOfMachines, hostsOfSightings, hostsThemselves } from './sources.ts';
 
 export interface MacHostOptions extends Omit<Actor, 'limits'> {
   readonly macHosts: WatchCache<MacHost>;
   readonly machines: WatchCache<ScalewayAppleSiliconMachine>;
+  readonly clusters: WatchCache<CoreCluster>;
   readonly metrics?: ControllerOptions['metrics'];
   /** Macs at the same time. 4 unless told. */
   readonly workers?: number;
@@ -38,7 +40,8 @@ const backoff = { baseMs: 5000, maxMs: 5 * 60_000 };
 /**
  * Makes of every Mac at Scaleway what its MacHost says: held under its holder's name, or wiped and back in a pool. The only one that
  * renames, reinstalls and restarts servers (architecture, decision 4).
- * Needs: get, list, watch, patch, delete of machosts, patch of machosts/status; get, list, watch of scalewayapplesiliconmachines.
+ * Needs: get, list, watch, patch, delete of machosts, patch of machosts/status; get, list, watch of scalewayapplesiliconmachines
+ * and of clusters.
  */
 export const createMacHostController = (options: MacHostOptions): Controller => {
   const { macHosts, clock, log, metrics, workers = 4 } = options;
@@ -66,7 +69,7 @@ export const createMacHostController = (options: MacHostOptions): Controller => 
   return createController({
     name: 'mac-host',
     reconcile,
-    sources: [hostsThemselves(options), hostsOfSightings(options), hostsOfMachines(options)],
+    sources: [hostsThemselves(options), hostsOfSightings(options), hostsOfMachines(options), hostsOfClusters(options)],
     clock,
     log,
     workers,

@@ -45,6 +45,7 @@ const snapshotOf = ({ spec, ...facts }: Facts): Snapshot => ({
   holder: { kind: 'none' },
   claimants: [],
   poolPrefixes: new Set(['tuist-pool-']),
+  pauses: [],
   suffix: 'abcdef01',
   now,
   limits: usualLimits,
@@ -326,6 +327,7 @@ const anySnapshot: fc.Arbitrary<Snapshot> = fc
       { kind: 'elsewhere', serverID: 'x' },
       { kind: 'unknown' },
     ),
+    pauses: fc.array(fc.constant('x'), { maxLength: 1 }),
     claimant: fc.option(fc.constantFrom('name', 'serverID'), { nil: undefined }),
   })
   .map((facts) =>
@@ -351,6 +353,7 @@ const anySnapshot: fc.Arbitrary<Snapshot> = fc
             ? { kind: 'missing', fresh: facts.fresh }
             : { kind: 'unknown', why: '' },
       holder: facts.holder as Snapshot['holder'],
+      pauses: facts.pauses,
       claimants: facts.claimant ? [{ key: 'fleet/mac-1', by: facts.claimant }] : [],
     }),
   );
@@ -383,6 +386,13 @@ describe('whatever a Mac is like', () => {
       if (kind !== 'request wipe') return;
       assert.ok(spec.release && !spec.consumerRef);
       assert.ok(server.kind === 'seen' && server.server.name.startsWith(`tuist-releasing-${spec.release.poolPrefix}`));
+    });
+  });
+
+  it('nothing is done to one that is paused (invariant 15)', () => {
+    always(({ pauses }, { kind }) => {
+      if (pauses.length > 0)
+        assert.ok(['look', 'find holder', 'wipe begun', 'wipe done', 'report'].includes(kind), kind);
     });
   });
 

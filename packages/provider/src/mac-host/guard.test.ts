@@ -4,6 +4,7 @@ import type { MacHost } from '@tartan/api';
 import type { Client, Live } from '@tartan/kube';
 import { manualClock } from '@tartan/kube/clock';
 import { ScalewayError } from '@tartan/scaleway';
+import { coreClusters } from '../cluster/core-cluster.ts';
 import { guarded } from './guard.ts';
 
 const host = (more: { uid?: string; spec?: object } = {}) =>
@@ -26,9 +27,9 @@ const setUp = (there: Live<MacHost> = host()) => {
       steps.push('read');
       return structuredClone(there);
     },
-  } as unknown as Pick<Client, 'get'>;
+  } as unknown as Pick<Client, 'get' | 'list'>;
   const run = (call: (options: { signal: AbortSignal }) => Promise<unknown> = async () => void steps.push('call')) =>
-    guarded({ gate, client, clock }, host(), new AbortController().signal, call);
+    guarded({ gate, client, coreClusters: coreClusters('v1beta2'), clock }, host(), new AbortController().signal, call);
   return { clock, steps, gate, run };
 };
 

@@ -51,6 +51,7 @@ describe('the holder of a Mac, as it is observed', () => {
         sightings: createSightings({ clock }),
         machines: { get: () => found, list: () => (found ? [found] : []) },
         macHosts: { get: () => host, list: () => [host] },
+        clusters: { get: () => undefined, list: () => [] },
         defaultPoolPrefix: 'tuist-pool-',
         clock,
         random: () => 0.5,

@@ -2,8 +2,10 @@ import { machine, type MacHost, type MacHostSpec, type ScalewayAppleSiliconMachi
 import { type CallOptions, type Client, isKubeError, keyOf, type Live, type WatchCache } from '@tartan/kube';
 import type { Clock, Random } from '@tartan/kube/clock';
 import { type HostPool, ScalewayError, type Server } from '@tartan/scaleway';
+import type { CoreCluster } from '../cluster/core-cluster.ts';
 import { poolPrefixes } from '../inventory/pool-prefixes.ts';
 import type { Sighting, Sightings } from '../inventory/sightings.ts';
+import { pausesOfHost } from '../pause/pauses.ts';
 import type { Limits } from './limits.ts';
 import { newSuffix } from './server-name.ts';
 import type { Claimant, Holder, ServerFacts, ServerView, Snapshot } from './snapshot.ts';
@@ -16,6 +18,7 @@ export interface Observer {
   readonly sightings: Sightings;
   readonly machines: Pick<WatchCache<ScalewayAppleSiliconMachine>, 'get' | 'list'>;
   readonly macHosts: Pick<WatchCache<MacHost>, 'get' | 'list'>;
+  readonly clusters: Pick<WatchCache<CoreCluster>, 'get' | 'list'>;
   readonly defaultPoolPrefix: string | undefined;
   readonly clock: Clock;
   readonly random: Random;
@@ -23,13 +26,14 @@ export interface Observer {
 }
 
 /** What can be had for nothing. */
-type Shown = Pick<Observer, 'machines' | 'macHosts' | 'defaultPoolPrefix' | 'random' | 'limits'> & {
+type Shown = Pick<Observer, 'machines' | 'macHosts' | 'clusters' | 'defaultPoolPrefix' | 'random' | 'limits'> & {
   readonly sightings: Pick<Sightings, 'of'>;
   readonly clock: Pick<Clock, 'now'>;
 };
 
 /** From caches and sightings: costs nothing. What matters and may be old is asked for by the two functions below. */
-export const observe = (observer: Shown, { metadata, spec, status = {} }: Live<MacHost>): Snapshot => {
+export const observe = (observer: Shown, host: Live<MacHost>): Snapshot => {
+  const { metadata, spec, status = {} } = host;
   const { sightings, machines, clock, limits } = observer;
   const server = viewOf(sightings.of(spec.zone, metadata.name));
   return {
@@ -40,6 +44,11 @@ export const observe = (observer: Shown, { metadata, spec, status = {} }: Live<M
     holder: cachedHolder(spec.consumerRef, metadata.name, machines),
     claimants: machines.list().flatMap((each) => claimantOf(each, metadata.name, server)),
     poolPrefixes: poolPrefixes({ ...observer, machines: machines.list(), macHosts: observer.macHosts.list() }),
+    pauses: pausesOfHost(host, {
+      machine: (name) => machines.get(keyOf(name)),
+      cluster: (name) => observer.clusters.get(keyOf(name)),
+      clusters: observer.clusters.list,
+    }),
     suffix: newSuffix(observer.random()),
     now: clock.now(),
     limits,

@@ -12,6 +12,8 @@ export interface Snapshot {
   /** Machines that bear its name, or have reserved it. `spec.consumerRef` is not asked. */
   readonly claimants: readonly Claimant[];
   readonly poolPrefixes: ReadonlySet<string>;
+  /** Why nothing may be done to it, for people. */
+  readonly pauses: readonly string[];
   /** For a pool name, should one be needed. */
   readonly suffix: string;
   readonly now: number;

@@ -21,13 +21,16 @@ import {
 } from '@tartan/kube';
 import { type ManualClock, manualClock } from '@tartan/kube/clock';
 import { createHostPool, type HostPool } from '@tartan/scaleway';
+import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 import { type SimulatedScaleway, startScaleway } from '@tartan/sim-scaleway';
+import { coreClusters as clustersOf } from '../../cluster/core-cluster.ts';
 import { createInventory } from '../../inventory/controller.ts';
 import { createSightings } from '../../inventory/create-sightings.ts';
 import type { Sightings } from '../../inventory/sightings.ts';
 import { createMacHostController } from '../controller.ts';
 
+export const coreClusters = clustersOf('v1beta2');
 export const zone = 'fr-par-1';
 export const namespace = 'fleet';
 const poolPrefix = 'tuist-pool-';
@@ -89,6 +92,7 @@ export const setStage = async (t: TestContext) => {
   const transport: Transport = { ...server, send: (request) => counted(() => between(server.send)(request)) };
   const client = createClient(transport, { clock });
   await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+  for (const definition of coreDefinitions()) await client.create(customResourceDefinitions, definition);
   for (const definition of definitions)
     if (ours.includes(definition.spec.names.kind)) await client.create(customResourceDefinitions, definition);
 
@@ -158,8 +162,20 @@ export const setStage = async (t: TestContext) => {
     };
     const machines = await follow(machine.resource);
     const macHosts = await follow(macHost.resource);
+    const clusters = await follow(coreClusters);
     const sightings = createSightings({ clock });
-    const parts = { client, pool, sightings, machines, macHosts, clock, log, defaultPoolPrefix: poolPrefix };
+    const parts = {
+      client,
+      pool,
+      sightings,
+      machines,
+      macHosts,
+      clusters,
+      coreClusters,
+      clock,
+      log,
+      defaultPoolPrefix: poolPrefix,
+    };
     const controllers = [
       createMacHostController({
         ...parts,
