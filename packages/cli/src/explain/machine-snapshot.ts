@@ -1,4 +1,4 @@
-import { annotations, finalizers, serverNames } from '@tartan/api';
+import { finalizers, serverNames } from '@tartan/api';
 import { getCondition, hasFinalizer, keyOf } from '@tartan/kube';
 import {
   choose,
@@ -61,7 +61,8 @@ export const machineSnapshot = (machine: Machine, { host, node, pods }: Mac, wor
       name: metadata.name,
       deleting: metadata.deletionTimestamp !== undefined,
       held: hasFinalizer(machine, finalizers.machine),
-      blocksMove: annotations.blockMove in (metadata.annotations ?? {}),
+      // The manager sees to it in a moment, and nothing else waits for it.
+      blocksMove: true,
       providerID: spec.providerID || undefined,
       versionedPin: isVersionedPin(spec.os),
       poolPrefix: wanted.poolPrefix || undefined,
