@@ -149,6 +149,22 @@ describe('a machine that is paused', () => {
     assert.equal((await stage.host()).spec.release, undefined);
   });
 
+  it('gets no finalizer when its Cluster is paused this moment', async (t) => {
+    const stage = await setStage(t);
+    await stage.client.create(clusters, {
+      apiVersion: 'cluster.x-k8s.io/v1beta2',
+      kind: 'Cluster',
+      metadata: clusterName,
+      spec: {},
+    });
+    await stage.start();
+    rightBefore(stage, 'GET', /clusters\/macs$/, () => setPaused(stage, true));
+    await stage.addMachine({}, ofTheCluster);
+    await stage.pass(1);
+    assert.equal(await stage.reason('Paused'), 'Paused');
+    assert.equal((await stage.get()).metadata.finalizers, undefined);
+  });
+
   it('gets no push; one that is under way ends, and goes on after the pause', async (t) => {
     const stage = await livingInCluster(t);
     stage.work.next(untilEnded);
