@@ -32,17 +32,16 @@ export interface PauseFacts {
   clusters(): readonly CoreCluster[];
 }
 
-/** The machine that holds a Mac, or gave it back; undefined when nothing says which. */
-export const machineRefOf = ({ spec }: MacHost): (ObjectName & { uid: string; cluster?: string }) | undefined => {
-  const { namespace, name, uid, cluster } = spec.release?.machine ?? ourConsumer(spec.consumerRef) ?? {};
-  if (namespace === undefined || name === undefined || uid === undefined) return undefined;
-  return { namespace, name, uid, ...(cluster && { cluster }) };
-};
+type MachineRef = NonNullable<NonNullable<MacHostSpec['release']>['machine']>;
 
-const ourConsumer = (
-  ref: MacHostSpec['consumerRef'],
-): { namespace: string; name: string; uid: string; cluster?: undefined } | undefined =>
-  ref?.kind === kindNames.machine.kind && ref.apiVersion.startsWith(`${kindNames.machine.group}/`) ? ref : undefined;
+/** The machine that holds a Mac, or gave it back; undefined when nothing says which. */
+export const machineRefOf = ({ spec: { release, consumerRef } }: MacHost): MachineRef | undefined => {
+  if (release !== undefined) return release.machine;
+  const { group, kind } = kindNames.machine;
+  if (consumerRef?.kind !== kind || !consumerRef.apiVersion.startsWith(`${group}/`)) return undefined;
+  const { namespace, name, uid } = consumerRef;
+  return { namespace, name, uid };
+};
 
 /**
  * Why nothing may be done to a Mac, for people.
@@ -66,13 +65,9 @@ export const pausesOfHost = (host: Live<MacHost>, facts: PauseFacts): readonly s
   return hasLostItsOrigin(host) ? [...own, ...pausedClustersOfMacs(facts.clusters())] : own;
 };
 
-export const clusterOf = (
-  ref: ReturnType<typeof machineRefOf>,
-  machine: Machine | undefined,
-): ObjectName | undefined => {
-  if (ref?.cluster !== undefined) return { namespace: ref.namespace ?? '', name: ref.cluster };
-  return machine && clusterNameOf(machine);
-};
+/** A release remembers the Cluster of its machine, which may be gone. */
+export const clusterOf = (ref: MachineRef | undefined, machine: Machine | undefined): ObjectName | undefined =>
+  ref?.cluster ? { namespace: ref.namespace, name: ref.cluster } : machine && clusterNameOf(machine);
 
 const pausesOfMachine = (machine: Machine | undefined, cluster: CoreCluster | undefined): readonly string[] =>
   pausesOf({ kind: kindNames.machine.kind, metadata: machine?.metadata ?? {} }, cluster);
@@ -82,7 +77,7 @@ export const hasLostItsOrigin = (host: Live<MacHost>): boolean =>
   host.spec.release ? host.spec.release.machine === undefined : host.status?.state === 'stranded';
 
 /** Clusters whose infrastructure is ours. */
-export const pausedClustersOfMacs = (clusters: readonly CoreCluster[]): readonly string[] =>
+const pausedClustersOfMacs = (clusters: readonly CoreCluster[]): readonly string[] =>
   clusters
     .filter(({ spec }) => spec?.paused === true && spec.infrastructureRef?.kind === kindNames.cluster.kind)
     .map(
