@@ -14,6 +14,7 @@ import {
 } from '@tartan/kube';
 import { ScalewayError } from '@tartan/scaleway';
 import type { CoreCluster } from '../cluster/core-cluster.ts';
+import { readPausesOfHost } from '../pause/read-pauses.ts';
 import { act } from './act.ts';
 import { decide } from './decide.ts';
 import type { Decision } from './decision.ts';
@@ -26,7 +27,7 @@ import { hostsOfClusters, hostsOfMachines, hostsOfSightings, hostsThemselves } f
 export interface MacHostOptions extends Omit<Actor, 'limits'> {
   readonly macHosts: WatchCache<MacHost>;
   readonly machines: WatchCache<ScalewayAppleSiliconMachine>;
-  readonly clusters: WatchCache<CoreCluster>;
+  readonly clusters: Pick<WatchCache<CoreCluster>, 'get' | 'list' | 'subscribe'>;
   readonly metrics?: ControllerOptions['metrics'];
   /** Macs at the same time. 4 unless told. */
   readonly workers?: number;
@@ -85,7 +86,7 @@ const lookAfter = async (actor: Actor, refusals: Refusals, first: Pass): Promise
   for (;;) {
     const { snapshot, signal } = pass;
     const { id, spec } = snapshot;
-    const decision = decide(snapshot);
+    const decision = await decideUnlessPaused(actor, pass);
     actor.log.debug('Looked at a Mac', { server: id, decision });
     const pauseMs = asksScaleway.has(decision.kind) ? refusals.leftMs(id, generation) : 0;
     if (pauseMs > 0) return again(pauseMs);
@@ -114,4 +115,12 @@ const lookAfter = async (actor: Actor, refusals: Refusals, first: Pass): Promise
   }
 };
 
+/** A watch of Clusters that is behind must not lead to attempts that are written down and taken back, over and over. */
+const decideUnlessPaused = async (actor: Actor, { host, snapshot, signal }: Pass): Promise<Decision> => {
+  const decision = decide(snapshot);
+  if (!changesServer.has(decision.kind)) return decision;
+  return decide({ ...snapshot, pauses: await readPausesOfHost(actor, host, { signal }) });
+};
+
+const changesServer: ReadonlySet<Decision['kind']> = new Set(['rename', 'request wipe', 'reboot']);
 const asksScaleway: ReadonlySet<Decision['kind']> = new Set(['look', 'rename', 'request wipe', 'reboot']);

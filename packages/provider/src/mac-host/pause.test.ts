@@ -6,7 +6,7 @@ import { coreClusters, namespace, setStage } from './testing/stage.ts';
 const minute = 60_000;
 
 /** A Mac that a machine of the Cluster `macs` holds. */
-const setUp = async (t: TestContext) => {
+const setUp = async (t: TestContext, more: Parameters<Awaited<ReturnType<typeof setStage>>['start']>[0] = {}) => {
   const stage = await setStage(t);
   const { client } = stage;
   for (const [name, kind] of [
@@ -23,7 +23,7 @@ const setUp = async (t: TestContext) => {
   }
   const server = await stage.order('tuist-pool-1');
   const { id } = server;
-  await stage.start();
+  await stage.start(more);
   const mac = await stage.machine('mac-1', id);
   const patchMachine = (metadata: object) =>
     client.patch(machine.resource, { namespace, name: 'mac-1' }, { type: 'merge', body: { metadata } });
@@ -128,6 +128,20 @@ describe('a Mac that is paused', () => {
       if (what !== 'the MacHost') assert.equal((await stage.host(stage.id)).status?.wipe, undefined);
     });
   }
+
+  it('is left alone, and nothing is written over and over, while the watch of Clusters is behind', async (t) => {
+    const stage = await setUp(t, { clusters: { get: () => undefined, list: () => [], subscribe: () => () => {} } });
+    await stage.take();
+    await stage.pass(minute);
+    await stage.setPaused('macs', true);
+    stage.changes();
+    await stage.release(stage.id, { machine: stage.by });
+    await stage.settle();
+    const { resourceVersion } = (await stage.host(stage.id)).metadata;
+    await stage.pass(20 * minute);
+    assert.deepEqual(stage.changes(), []);
+    assert.equal((await stage.host(stage.id)).metadata.resourceVersion, resourceVersion);
+  });
 
   it('by the Cluster of a machine that is gone by now is not wiped', async (t) => {
     const stage = await setUp(t);

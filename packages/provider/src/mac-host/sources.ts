@@ -17,7 +17,7 @@ import type { Sightings } from '../inventory/sightings.ts';
 interface World {
   readonly macHosts: WatchCache<MacHost>;
   readonly machines: WatchCache<ScalewayAppleSiliconMachine>;
-  readonly clusters: WatchCache<CoreCluster>;
+  readonly clusters: Pick<WatchCache<CoreCluster>, 'subscribe'>;
   readonly sightings: Sightings;
 }
 

@@ -24,7 +24,7 @@ import { createHostPool, type HostPool } from '@tartan/scaleway';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 import { type SimulatedScaleway, startScaleway } from '@tartan/sim-scaleway';
-import { coreClusters as clustersOf } from '../../cluster/core-cluster.ts';
+import { type CoreCluster, coreClusters as clustersOf } from '../../cluster/core-cluster.ts';
 import { createInventory } from '../../inventory/controller.ts';
 import { createSightings } from '../../inventory/create-sightings.ts';
 import type { Sightings } from '../../inventory/sightings.ts';
@@ -57,6 +57,8 @@ interface StartOptions {
   readonly inventory?: boolean | 'blind to machines';
   /** After that many requests that change something it learns no answer and does nothing more, as if it were killed. */
   readonly dieAfter?: number;
+  /** What it knows of Clusters, in place of what there is. */
+  readonly clusters?: Pick<WatchCache<CoreCluster>, 'get' | 'list' | 'subscribe'>;
 }
 
 /** Scaleway over HTTP, an embedded Kubernetes with our kinds, and managers that can be started and stopped, on virtual time. */
@@ -162,7 +164,7 @@ export const setStage = async (t: TestContext) => {
     };
     const machines = await follow(machine.resource);
     const macHosts = await follow(macHost.resource);
-    const clusters = await follow(coreClusters);
+    const clusters = more.clusters ?? (await follow(coreClusters));
     const sightings = createSightings({ clock });
     const parts = {
       client,
