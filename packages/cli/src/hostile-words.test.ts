@@ -17,6 +17,9 @@ import { createPlainView } from './up/live/plain-view.ts';
 /** Writes to the clipboard, clears the screen, rings, deletes, starts a C1 sequence, and reorders and hides text. */
 const hostile = '\u001B]52;c;aGk=\u0007\u001B[2J\u001B[8mA\bB\u007F\u009B31mC\u202ED\u200BE\u2066F';
 const dangerous = /[^\P{Cc}\n\t]|[\p{Cf}\p{Zl}\p{Zp}]/u;
+/** What our own programs write. */
+const colours = new RegExp('\u001B\\[(?:0|1|2|31|32|33)m', 'g');
+const cursor = new RegExp('\u001B\\[(?:\\d*[AHJK]|\\?(?:25|7)[lh])', 'g');
 const assertSafe = (what: string, printed: string): void => {
   const found = dangerous.exec(printed);
   assert.equal(found, null, `${what} printed ${JSON.stringify(printed.slice(Math.max(0, (found?.index ?? 0) - 30)))}`);
@@ -28,8 +31,7 @@ describe('words of a Mac', () => {
     assert.equal(escapeControls('\u001B]52;c;x\u0007\u009B\u{E0041}'), '\\u001b]52;c;x\\u0007\\u009b\\udb40\\udc41');
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (words) => {
-        const coloured = escapeControls(words).replaceAll(/\u001B\[(?:0|1|2|31|32|33)m/g, '');
-        assertSafe('it', coloured);
+        assertSafe('it', escapeControls(words).replaceAll(colours, ''));
         // What a program reads from JSON is what was said.
         assert.equal(JSON.parse(escapeControls(JSON.stringify(words))), words);
       }),
@@ -96,7 +98,7 @@ describe('words of a Mac', () => {
       view.step(hostile).done(hostile);
       view.stop();
       stream.end();
-      const printed = (await text(stream)).replaceAll(/\u001B\[(?:\d*[AHJK]|\?(?:25|7)[lh])/g, '');
+      const printed = (await text(stream)).replaceAll(cursor, '');
       assertSafe(create.name, printed);
     }
   });
