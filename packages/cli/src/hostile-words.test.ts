@@ -17,9 +17,10 @@ import { createPlainView } from './up/live/plain-view.ts';
 /** Writes to the clipboard, clears the screen, rings, deletes, starts a C1 sequence, and reorders and hides text. */
 const hostile = '\u001B]52;c;aGk=\u0007\u001B[2J\u001B[8mA\bB\u007F\u009B31mC\u202ED\u200BE\u2066F';
 const dangerous = /[^\P{Cc}\n\t]|[\p{Cf}\p{Zl}\p{Zp}]/u;
+const escape = '\u001B';
 /** What our own programs write. */
-const colours = new RegExp('\u001B\\[(?:0|1|2|31|32|33)m', 'g');
-const cursor = new RegExp('\u001B\\[(?:\\d*[AHJK]|\\?(?:25|7)[lh])', 'g');
+const colours = new RegExp(`${escape}\\[(?:0|1|2|31|32|33)m`, 'g');
+const cursor = new RegExp(`${escape}\\[(?:\\d*[AHJK]|\\?(?:25|7)[lh])`, 'g');
 const assertSafe = (what: string, printed: string): void => {
   const found = dangerous.exec(printed);
   assert.equal(found, null, `${what} printed ${JSON.stringify(printed.slice(Math.max(0, (found?.index ?? 0) - 30)))}`);

@@ -1,7 +1,8 @@
 import type { Writable } from 'node:stream';
 
+const escape = '\u001B';
 /** The colours that `paint` and `createVoice` use; and all that a terminal or a reader could take for something else than text. */
-const special = new RegExp(`\u001B\\[(?:0|1|2|31|32|33)m|[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]`, 'gu');
+const special = new RegExp(`${escape}\\[(?:0|1|2|31|32|33)m|[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]`, 'gu');
 
 /**
  * Text with every control character escaped as `\u001b`, except line breaks, tabs and our own colours. Macs, guests and people at
