@@ -9,7 +9,7 @@ import type { Copy } from './world.ts';
 
 /**
  * Managers that are killed, frozen or not heard, at every effect that they have on Kubernetes, on Scaleway and on Macs. Whoever comes after
- * them has to bring the story to the same end, and no invariant may be broken on the way (docs/architecture: 1 to 4, 7 to 9, 11).
+ * them has to bring the story to the same end, and no invariant may be broken on the way (docs/architecture: 1 to 4, 7 to 9, 11, 15).
  *
  *   TARTAN_CRASH=all                      tries every point, not only one of each kind. Takes minutes.
  *   TARTAN_CRASH='claim/killed after/12'  tries one, and shows all that its managers said.

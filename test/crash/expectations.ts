@@ -1,4 +1,5 @@
 import { annotations, secretNames } from '@tartan/api';
+import { isTrue } from '@tartan/kube';
 import { isReady } from './facts.ts';
 import { summaryOn } from './mac.ts';
 import { poolPrefix, type World } from './world.ts';
@@ -35,6 +36,21 @@ export const lives = ({ facts, macs, scaleway, alias }: World, name: string): Mi
     ...unless(status?.desiredHostConfigHash === summaryOn(mac), `${name} shall have something else than its Mac has`),
     ...unless(status?.joinTokenID === undefined, `${name} has a token that it does not need any more`),
     ...unless(mac.hasIdentity, `the Mac of ${name} has no identity`),
+  ];
+};
+
+/** A machine that is paused, says so, and has all that it had. */
+export const keepsItsMac = ({ facts, scaleway, alias }: World, name: string): Missing => {
+  const machine = facts.machine(name);
+  const id = machine?.status?.serverID ?? '';
+  return [
+    ...unless(isTrue(machine?.status?.conditions, 'Paused'), `${name} does not say that it is paused`),
+    ...unless(facts.host(id)?.spec.consumerRef?.uid === machine?.metadata.uid, `${name} does not hold ${alias(id)}`),
+    ...unless(
+      scaleway.servers().some((server) => server.id === id && server.name === name && server.status === 'ready'),
+      `no server that is ready is called ${name}`,
+    ),
+    ...unless(facts.node(name) !== undefined, `there is no Node ${name}`),
   ];
 };
 

@@ -1,4 +1,4 @@
-import { type MacHostSpec, parseProviderID } from '@tartan/api';
+import { annotations, finalizers, type MacHostSpec, parseProviderID } from '@tartan/api';
 import { type HostSpec, wantedStamps } from '@tartan/host';
 import type { TransportRequest } from '@tartan/kube';
 import type { EmbeddedScaleway, SimulatedServer } from '@tartan/sim-scaleway';
@@ -59,6 +59,7 @@ export const createMonitor = (options: MonitorOptions): Monitor => {
 
   const isProvisioned = ({ status }: Machine): boolean => status?.initialization?.provisioned === true;
   const isGoing = ({ metadata }: Machine): boolean => metadata.deletionTimestamp !== undefined;
+  const isPaused = ({ metadata }: Machine): boolean => annotations.paused in (metadata.annotations ?? {});
   const holderOf = (id: string): MacHostSpec['consumerRef'] => facts.host(id)?.spec.consumerRef;
 
   const followWipes = (): void => {
@@ -163,7 +164,27 @@ export const createMonitor = (options: MonitorOptions): Monitor => {
     }
   };
 
+  /** UIDs of machines that were paused and had no finalizer of ours. */
+  const untouched = new Set<string>();
+  const pausesAreKept = (): void => {
+    for (const machine of facts.machines()) {
+      const { uid, name } = machine.metadata;
+      const held = machine.metadata.finalizers?.includes(finalizers.machine) === true;
+      if (!isPaused(machine)) untouched.delete(uid);
+      else if (!held) untouched.add(uid);
+      else if (untouched.has(uid)) violated(15, `${name} got a finalizer while it was paused`);
+    }
+  };
+
+  /** A Mac that a paused machine holds, or gave back. */
+  const pausedOwnerOf = (id: string): Machine | undefined => {
+    const { consumerRef, release } = facts.host(id)?.spec ?? {};
+    const uid = consumerRef?.uid ?? release?.machine?.uid;
+    return facts.machines().find((machine) => machine.metadata.uid === uid && isPaused(machine));
+  };
+
   const look = (): void => {
+    pausesAreKept();
     followWipes();
     oneHolderEach();
     everyServerIsKnown();
@@ -194,6 +215,8 @@ export const createMonitor = (options: MonitorOptions): Monitor => {
       const [, id = '', what = ''] = /servers\/([^/]+)\/?(.*)$/.exec(url) ?? [];
       const server = scaleway.servers().find((each) => each.id === id);
       if (server === undefined) return;
+      const paused = pausedOwnerOf(id);
+      if (paused !== undefined) violated(15, `${id} is changed while ${paused.metadata.name} is paused`);
       followWipes();
       const { name = '' } = (body === '' ? {} : JSON.parse(body)) as { name?: string };
       if (name.startsWith(poolPrefix) && used.has(id)) violated(4, `${id} is called ${name} and was not wiped`);
@@ -214,6 +237,9 @@ export const createMonitor = (options: MonitorOptions): Monitor => {
           1,
           `${by.identity} works for ${task.spec.nodeName} on ${mac.id}, which ${holder?.name ?? 'nobody'} holds`,
         );
+      const paused = pausedOwnerOf(mac.id);
+      if (paused !== undefined)
+        violated(15, `${by.identity} works on ${mac.id} while ${paused.metadata.name} is paused`);
       const push = { mac, by };
       pushes.add(push);
       budgetIsKept();

@@ -99,6 +99,8 @@ export const annotations = {
   machinesRevision: 'tuist.dev/machines-revision',
   /** Cluster API. Any value counts. */
   paused: 'cluster.x-k8s.io/paused',
+  /** Cluster API: `clusterctl move` gives up when it finds it. Any value counts. */
+  blockMove: 'clusterctl.cluster.x-k8s.io/block-move',
   /** Cluster API: somebody else looks after this object. */
   externallyManaged: 'cluster.x-k8s.io/managed-by',
 } as const;
@@ -106,10 +108,14 @@ export const annotations = {
 /** Keeps Pods that are not meant for Macs off them. */
 export const macTaint = { key: 'tuist.dev/macos', value: 'true', effect: 'NoSchedule' } as const;
 
-/** A CRD with both is read by managers of either contract. The value is the version that they use. */
+/**
+ * A CRD with the first two is read by managers of either contract. The value is the version that they use. `clusterctl move` sees only
+ * objects whose CRD has the third, and would else move their owners without them: they would be deleted, and the Macs wiped.
+ */
 export const contractLabels = {
   'cluster.x-k8s.io/v1beta1': infrastructure.version,
   'cluster.x-k8s.io/v1beta2': infrastructure.version,
+  'clusterctl.cluster.x-k8s.io': '',
 } as const;
 
 /** How servers are called at Scaleway: the only mark that can be set on one. A server that is held bears the name of its machine. */

@@ -14,6 +14,7 @@ import { addRollCommand } from './roll/command.ts';
 import { addRunnersCommand } from './runners/command.ts';
 import { inTheWordsOf, type Shell, type Surroundings } from './shell.ts';
 import { lookOf } from './show/look.ts';
+import { safeOutput } from './show/safe-output.ts';
 import { addUpCommand } from './up/command.ts';
 import { addVersionCommand } from './version/command.ts';
 
@@ -57,7 +58,8 @@ const withHostOptions = (command: Command): Command =>
 const usualWidth = 100;
 
 /** Each command is loaded when it is called: a doctor needs no simulator. */
-export const commands = (around: Surroundings, calledAs: string, end: (code: number) => void): Command => {
+export const commands = (surroundings: Surroundings, calledAs: string, end: (code: number) => void): Command => {
+  const around = { ...surroundings, stdout: safeOutput(surroundings.stdout), stderr: safeOutput(surroundings.stderr) };
   const { stdin, stdout, stderr, env, signal } = around;
   const program = new Command(calledAs)
     .description('Mac minis as Kubernetes nodes whose Pods are macOS virtual machines.')

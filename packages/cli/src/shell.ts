@@ -11,7 +11,7 @@ export interface Surroundings {
   readonly signal: AbortSignal;
 }
 
-/** What a command is given to live in. */
+/** What a command is given to live in. What it writes is escaped (`safeOutput`). */
 export interface Shell extends Surroundings {
   /** What people typed to get here: `tartan`, or `kubectl tartan`. */
   readonly calledAs: string;

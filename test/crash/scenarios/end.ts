@@ -1,5 +1,5 @@
-import { finalizers, machine } from '@tartan/api';
-import { hasLeftNothing, isFree, noTokenIsLost } from '../expectations.ts';
+import { annotations, finalizers, machine } from '@tartan/api';
+import { hasLeftNothing, isFree, keepsItsMac, noTokenIsLost } from '../expectations.ts';
 import { minutes, type Scenario } from '../scenario.ts';
 import { namespace } from '../world.ts';
 import { idOf, livingMachines, one } from './beginnings.ts';
@@ -30,4 +30,20 @@ export const sweep: Scenario = {
   manager: { ...one, flags: ['--orphan-reclaim-claim-name-prefix=mac-', '--orphan-reclaim-interval=1m'] },
   missing: (world) => isFree(world, idOf(world, 1)),
   withinMs: minutes(40),
+};
+
+export const paused: Scenario = {
+  key: 'paused',
+  name: 'machines are paused, and one of them is deleted: each keeps its Mac',
+  prepare: async (world) => {
+    await livingMachines(world, 'mac-1', 'mac-2');
+    const patch = (name: string, metadata: object) =>
+      world.admin.patch(machine.resource, { namespace, name }, { type: 'merge', body: { metadata } });
+    for (const name of ['mac-1', 'mac-2']) await patch(name, { annotations: { [annotations.paused]: '' } });
+    await patch('mac-2', { finalizers: null });
+    await world.admin.delete(machine.resource, { namespace, name: 'mac-1' });
+  },
+  manager: one,
+  missing: (world) => ['mac-1', 'mac-2'].flatMap((name) => keepsItsMac(world, name)),
+  withinMs: minutes(10),
 };

@@ -126,6 +126,8 @@ describe('definitions of our kinds', () => {
       assert.deepEqual(definition?.metadata?.labels, {
         'cluster.x-k8s.io/v1beta1': 'v1alpha1',
         'cluster.x-k8s.io/v1beta2': 'v1alpha1',
+        // Without it `clusterctl move` does not see the objects, nor that they block it.
+        'clusterctl.cluster.x-k8s.io': '',
       });
     }
     // With these core would overwrite the Machine's own, or keep a failure for ever (G-17).

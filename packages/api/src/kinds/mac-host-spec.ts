@@ -11,6 +11,13 @@ const consumerRef = z.object({
   uid: name('UID of the holder: another object under the same name is somebody else.', 63),
 });
 
+const releasedBy = z.object({
+  namespace: name('Namespace of the machine.'),
+  name: name('Name of the machine.'),
+  uid: name('UID of the machine.', 63),
+  cluster: optional(text('The Cluster of the machine, in the same namespace.', 253)),
+});
+
 const release = z.object({
   poolPrefix: name('The pool it goes back to: its new name begins with this.', 63),
   family: optional(
@@ -27,6 +34,11 @@ const release = z.object({
     ),
   ),
   requestedAt: time('Since when.'),
+  machine: optional(
+    releasedBy.describe(
+      'The machine that gave the Mac back. While the machine or its Cluster is paused, the Mac is not wiped.',
+    ),
+  ),
 });
 
 const reboot = z.object({

@@ -1,4 +1,4 @@
-import { type ConditionWords, paused } from './words.ts';
+import { type ConditionWords, moveBlocked, paused } from './words.ts';
 
 export const clusterConditions = {
   Ready: {
@@ -6,6 +6,7 @@ export const clusterConditions = {
     reasons: { Provisioned: ['True', 'There is nothing to make.'] },
   },
   Paused: paused,
+  MoveBlocked: moveBlocked,
 } as const satisfies Record<string, ConditionWords>;
 
 export const controlPlaneConditions = {
@@ -41,4 +42,5 @@ export const controlPlaneConditions = {
     },
   },
   Paused: paused,
+  MoveBlocked: moveBlocked,
 } as const satisfies Record<string, ConditionWords>;

@@ -46,6 +46,7 @@ export const macHostConditions = {
       NotOurs: ['True', 'Its name is not of the kind that this cluster gives. It is left alone: look at who uses it.'],
       NoAdoptPoolPrefix: ['True', 'Nobody said which pool it belongs to: set --default-adopt-pool-prefix.'],
       Reclaiming: ['True', 'It is being put back into the pool.'],
+      Paused: ['True', 'It would be reclaimed, but is paused: see Paused.'],
       ClaimPending: [
         'True',
         'It bears the name of a claim that was never finished. It is put back when it is old enough.',
@@ -58,6 +59,16 @@ export const macHostConditions = {
     reasons: {
       Abandoned: ['True', 'It has the annotation tuist.dev/abandon. It is not wiped, renamed, claimed or reclaimed.'],
       NotAbandoned: ['False', 'The annotation was removed.'],
+    },
+  },
+  Paused: {
+    means: 'Nothing is done to the Mac: no wipe, no rename, no restart. A wipe that Scaleway has begun goes on.',
+    reasons: {
+      Paused: [
+        'True',
+        'The MacHost, the machine that holds it or gave it back, or the Cluster of that machine is paused. The message says which.',
+      ],
+      NotPaused: ['False', 'None of them is.'],
     },
   },
 } as const satisfies Record<string, ConditionWords>;

@@ -1,4 +1,4 @@
-import { type ConditionWords, paused } from './words.ts';
+import { type ConditionWords, moveBlocked, paused } from './words.ts';
 
 /** What a ScalewayAppleSiliconMachine can say of itself. Each sentence is for whoever runs the fleet: what it is, and what helps. */
 export const machineConditions = {
@@ -110,4 +110,5 @@ export const machineConditions = {
     },
   },
   Paused: paused,
+  MoveBlocked: moveBlocked,
 } as const satisfies Record<string, ConditionWords>;

@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { drawOn, escapeControls } from '../show/safe-output.ts';
 
 /** A line that stays in its place on a terminal; elsewhere nothing is shown until something is done. */
 export const progressOn = (stdout: Writable & { isTTY?: boolean }, what: string) => {
@@ -6,13 +7,13 @@ export const progressOn = (stdout: Writable & { isTTY?: boolean }, what: string)
   const show = (text: string): void => {
     if (stdout.isTTY !== true || text === shown) return;
     shown = text;
-    stdout.write(`\r\u001B[K${text}`);
+    drawOn(stdout, `\r\u001B[K${escapeControls(text)}`);
   };
   return {
     onProgress: (bytes: number, of: number | undefined): void =>
       show(`${what}: ${of ? `${Math.floor((100 * bytes) / of)} % of ${megabytes(of)}` : megabytes(bytes)}`),
     clear: (): void => {
-      if (shown !== '') stdout.write('\r\u001B[K');
+      if (shown !== '') drawOn(stdout, '\r\u001B[K');
     },
   };
 };

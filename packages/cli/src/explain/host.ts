@@ -33,7 +33,12 @@ export const explainHost = (host: Host, world: ExplainWorld): Story => {
   const decision = decideHost(snapshot);
   const state = hostStateOf(snapshot) ?? status.state;
   const meaning = state === undefined ? 'Nobody has looked at it yet.' : hostStateMeanings[state];
-  const idle = state === 'stranded' ? strandedWords(host, world) : restWords(host, state, world);
+  const idle =
+    snapshot.pauses.length > 0
+      ? pausedWords(snapshot.pauses)
+      : state === 'stranded'
+        ? strandedWords(host, world)
+        : restWords(host, state, world);
   const { text, next, remedies } = hostWords(decision) ?? idle;
   const since = status.since === undefined ? '' : ` for ${ageSince(status.since, world.now)}`;
   return {
@@ -60,7 +65,7 @@ const whereabouts: Readonly<Record<HostState, string>> = {
   abandoned: 'abandoned',
 };
 
-const snapshotOf = (host: Host, { now, machines, hosts, nodes, told }: ExplainWorld): HostSnapshot => {
+const snapshotOf = (host: Host, { now, machines, hosts, nodes, clusters, told }: ExplainWorld): HostSnapshot => {
   const { metadata, spec, status } = host;
   const byKey = new Map(machines.map((machine) => [keyOf(machine.metadata), machine]));
   const seen = observeHost(
@@ -72,6 +77,7 @@ const snapshotOf = (host: Host, { now, machines, hosts, nodes, told }: ExplainWo
       machines: { get: (key) => byKey.get(key), list: () => [...machines] },
       macHosts: { get: () => undefined, list: () => [...hosts] },
       nodes: { list: () => [...nodes] },
+      clusters: { get: (key) => clusters.get(key), list: () => [...clusters.values()] },
       defaultPoolPrefix: told.defaultPoolPrefix ?? serverNames.defaultPoolPrefix,
       allowedPoolPrefixes: [told.defaultPoolPrefix ?? serverNames.defaultPoolPrefix],
       clock: { now: () => now },
@@ -98,6 +104,12 @@ const lastWord = ({ metadata, spec, status = {} }: Host): Server => ({
   sshUsername: '',
   password: undefined,
   createdAt: '',
+});
+
+const pausedWords = (pauses: readonly string[]): Words => ({
+  text: `Nothing is done to it: ${pauses.join(', ')}.`,
+  next: ['Nothing, until that is taken away. A wipe that Scaleway has begun goes on.'],
+  remedies: ['Take the pause away when whoever set it agrees.'],
 });
 
 const restWords = ({ metadata, spec, status }: Host, state: HostState | undefined, world: ExplainWorld): Words => {

@@ -61,6 +61,8 @@ export const machineSnapshot = (machine: Machine, { host, node, pods }: Mac, wor
       name: metadata.name,
       deleting: metadata.deletionTimestamp !== undefined,
       held: hasFinalizer(machine, finalizers.machine),
+      // The manager sees to it in a moment, and nothing else waits for it.
+      blocksMove: true,
       providerID: spec.providerID || undefined,
       versionedPin: isVersionedPin(spec.os),
       poolPrefix: wanted.poolPrefix || undefined,

@@ -60,6 +60,8 @@ export const machineWords = (decision: MachineDecision, context: MachineContext)
         ['A manager marks it as its own, then claims a Mac.'],
         ['If this does not change within a minute: does the manager run (tartan version), and what does it log?'],
       );
+    case 'block move':
+      return words('It is marked so that clusterctl move does not take it.', [byItself]);
     case 'pause':
       return words(
         `Nothing is done: ${decision.why}.`,

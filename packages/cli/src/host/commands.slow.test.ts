@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -185,6 +185,26 @@ describe('preparing a Mac by hand', () => {
 
     const now = await mac.run(`find "$TARTAN_ROOT/usr/local" "$TARTAN_ROOT/etc" "$TARTAN_ROOT/var/db" -type f | sort`);
     assert.equal(now.stdout, footprint.stdout);
+  });
+
+  test('what a hostile Mac says is escaped, by doctor and prepare-host alike', async () => {
+    const mac = await freshMac();
+    await prepare(mac, password);
+    // A tool of its own before the real ones: OSC 52 writes to the clipboard of whoever reads it on a terminal.
+    const bin = mac.path('/usr/bin');
+    rmSync(bin);
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'pmset'), `#!/bin/sh\nprintf '\\033]52;c;aGk=\\007' >&2\nexit 1\n`, { mode: 0o755 });
+    const said = [
+      await run(['doctor', ...at(mac)]),
+      await run(['doctor', ...at(mac), '--output', 'tsv']),
+      await run(['doctor', ...at(mac), '--output', 'json']),
+      await prepare(mac, password),
+    ];
+    for (const { out, err } of said) {
+      assert.match(`${out}${err}`, /52;c;aGk=/);
+      assert.doesNotMatch(`${out}${err}`, /[^\P{Cc}\n\t]/u);
+    }
   });
 
   const wrong: readonly (readonly [string, unknown, RegExp])[] = [

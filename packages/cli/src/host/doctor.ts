@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { type CheckOutcome, checkHost, preparationSteps, type StepReport } from '@tartan/host';
 import { reach, type Target } from './reach.ts';
-import type { Look } from '../show/look.ts';
+import { type Look, printable } from '../show/look.ts';
 import { outcomeText, reportLines, reportRows } from './show.ts';
 import { readSpecFile } from './spec-file.ts';
 
@@ -67,9 +67,11 @@ const conclude = (
   }
   if (output === 'text') {
     say('');
-    for (const { what, advice } of objections) say(`Cannot be prepared: ${what}. ${advice}`);
+    for (const { what, advice } of objections) say(printable(`Cannot be prepared: ${what}. ${advice}`));
     say(
-      `${host}: macOS ${inventory.macOS}, ${(inventory.freeKiB / 1024 / 1024).toFixed(0)} GiB free, console user ${inventory.consoleUser}, agent release ${inventory.agentRelease ?? 'none'}, host key ${hostKey}`,
+      printable(
+        `${host}: macOS ${inventory.macOS}, ${(inventory.freeKiB / 1024 / 1024).toFixed(0)} GiB free, console user ${inventory.consoleUser}, agent release ${inventory.agentRelease ?? 'none'}, host key ${hostKey}`,
+      ),
     );
     say(
       count('different') + count('could not look') === 0

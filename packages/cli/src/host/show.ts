@@ -1,5 +1,5 @@
 import type { HostEvent, HostOutcome, StepReport } from '@tartan/host';
-import { type Look, paint, type Tone } from '../show/look.ts';
+import { type Look, paint, printable, printableLines, type Tone } from '../show/look.ts';
 
 /** One line for what happens while a host is prepared; none for what is not worth one. */
 export const eventLine = (event: HostEvent, look: Look): string | undefined => {
@@ -13,8 +13,8 @@ export const eventLine = (event: HostEvent, look: Look): string | undefined => {
     case 'step finished': {
       const [mark, colour] = marks[event.result];
       const seconds = paint(look, 'dim', `${(event.took / 1000).toFixed(1)} s`);
-      const found = event.differences.map((what) => `\n    ${paint(look, 'dim', `was: ${what}`)}`).join('');
-      return `${paint(look, colour, mark)} ${event.title}  ${paint(look, 'dim', words[event.result])} ${seconds}${found}`;
+      const found = event.differences.map((what) => `\n    ${paint(look, 'dim', `was: ${printable(what)}`)}`).join('');
+      return `${paint(look, colour, mark)} ${printable(event.title)}  ${paint(look, 'dim', words[event.result])} ${seconds}${found}`;
     }
   }
 };
@@ -44,7 +44,10 @@ const words: Readonly<Record<Result, string>> = {
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
 /** What an outcome that is not `converged` means for a person, and what to do. */
-export const outcomeText = (outcome: Exclude<HostOutcome, { kind: 'converged' }>): string => {
+export const outcomeText = (outcome: Exclude<HostOutcome, { kind: 'converged' }>): string =>
+  printableLines(wordsFor(outcome), '  ');
+
+const wordsFor = (outcome: Exclude<HostOutcome, { kind: 'converged' }>): string => {
   switch (outcome.kind) {
     case 'step failed':
       return outcome.error.message;
@@ -70,15 +73,15 @@ export const reportLines = (report: StepReport, look: Look): string => {
   const [mark, colour]: readonly [string, Tone] =
     report.state === 'as wanted' ? ['✓', 'good'] : report.state === 'different' ? ['≠', 'warn'] : ['✗', 'bad'];
   const lines = [
-    `${paint(look, colour, mark)} ${report.title}  ${paint(look, 'dim', report.state)}`,
-    ...report.differences.map((what) => `    ${what}`),
-    ...(report.error === undefined ? [] : [`    ${report.error.message}`]),
+    `${paint(look, colour, mark)} ${printable(report.title)}  ${paint(look, 'dim', report.state)}`,
+    ...report.differences.map((what) => `    ${printable(what)}`),
+    ...(report.error === undefined ? [] : [`    ${printableLines(report.error.message, '    ')}`]),
   ];
   return lines.join('\n');
 };
 
 /** For scripts: step, state, stamp, what differs; one line per difference. */
 export const reportRows = ({ step, state, stamp, differences, error }: StepReport): string[] => {
-  const details = error === undefined ? differences : [error.message.replaceAll(/\s+/g, ' ')];
+  const details = (error === undefined ? differences : [error.message]).map(printable);
   return (details.length === 0 ? [''] : details).map((detail) => [step, state, stamp, detail].join('\t'));
 };

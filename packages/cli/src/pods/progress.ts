@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { drawOn } from '../show/safe-output.ts';
 
 /** Tells a person that something goes on: one line that is written over on a terminal, a line now and then elsewhere. */
 export interface Progress {
@@ -16,12 +17,12 @@ export const createProgress = (output: Writable & { isTTY?: boolean }, total: nu
   return {
     tell: (done) => {
       if (isTerminal) {
-        output.write(`\r${done} of ${total} ${what}`);
+        drawOn(output, `\r${done} of ${total} ${what}`);
         isOpen = true;
       } else if (total > parts && done % step === 0) output.write(`${done} of ${total} ${what}\n`);
     },
     end: () => {
-      if (isOpen) output.write('\r\u001B[K');
+      if (isOpen) drawOn(output, '\r\u001B[K');
       isOpen = false;
     },
   };

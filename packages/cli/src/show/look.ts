@@ -26,7 +26,11 @@ export const paint = ({ colours }: Look, tone: Tone | undefined, text: string): 
  * starts a new line would write into the lines of others.
  */
 export const printable = (text: string): string =>
-  text.replaceAll(/\s+/g, ' ').replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/gu, '\uFFFD');
+  text.replaceAll(/\s+/g, ' ').replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\uFFFD');
+
+/** The same for a text of several lines: those after the first are indented, so that none looks like a line of ours. */
+export const printableLines = (text: string, indent: string): string =>
+  text.trimEnd().split(/\r?\n/).map(printable).join(`\n${indent}`);
 
 /** Letters as people count them, near enough for columns. */
 export const lettersOf = (text: string): readonly string[] => Array.from(text);

@@ -3,6 +3,7 @@ import type { Connection } from '../cluster/cluster.ts';
 import type { Selection, World } from '../world/observe.ts';
 import type { Sight } from '../world/sight.ts';
 import { type Look, printable } from './look.ts';
+import { drawOn, escapeControls } from './safe-output.ts';
 import { type Row, type Table, tableLines, wrapped } from './table.ts';
 
 /** Every document says when it was true. */
@@ -108,7 +109,7 @@ const redrawn =
   (screen: Screen) =>
   ({ page }: Shown): void => {
     const lines = pageLines(page, widthOf(screen), screen.look);
-    screen.stdout.write(`${home}${lines.map((line) => `${line}${restOfLine}\n`).join('')}${below}`);
+    drawOn(screen.stdout, `${home}${lines.map((line) => `${escapeControls(line)}${restOfLine}\n`).join('')}${below}`);
   };
 
 /** For a pipe or a log: the tables as they begin, then a line for each row that is new, different or gone. */

@@ -116,6 +116,8 @@ const ensureFleet = async ({ ensure }: Furniture, fleet: FleetName, replicas: nu
       template: {
         metadata: { labels: { [labels.fleet]: fleet } },
         spec: {
+          // Core asks for it here too; the stand-in does not.
+          clusterName,
           // Nothing to hand over: Macs are made ready over SSH.
           bootstrap: { dataSecretName: 'none' },
           infrastructureRef: infrastructure('ScalewayAppleSiliconMachineTemplate', name),

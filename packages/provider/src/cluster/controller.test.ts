@@ -42,7 +42,23 @@ test('the infrastructure is provisioned at once, by both contracts, and written 
   assert.equal(await stage.reasonOf('Ready'), 'Provisioned');
   assert.equal(metadata.finalizers, undefined);
   await stage.pass(60);
-  assert.equal(stage.writes.length, 1);
+  assert.equal(stage.writes.length, 2, 'the annotation, and the status');
+});
+
+test('clusterctl is kept from moving it, and a condition says why', async (t) => {
+  const stage = await begin(t);
+  await stage.start();
+  assert.ok(annotations.blockMove in ((await stage.get()).metadata.annotations ?? {}));
+  assert.equal(await stage.reasonOf('MoveBlocked'), 'MacsAreNodesHere');
+  await stage.patch({ metadata: { annotations: { [annotations.blockMove]: null } } });
+  assert.ok(annotations.blockMove in ((await stage.get()).metadata.annotations ?? {}), 'it is put back');
+});
+
+test('while it is paused, it gets no annotation', async (t) => {
+  const stage = await begin(t);
+  await stage.setPaused(true);
+  await stage.start();
+  assert.equal((await stage.get()).metadata.annotations, undefined);
 });
 
 test('nothing is said before core owns the object', async (t) => {

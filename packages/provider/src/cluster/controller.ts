@@ -9,7 +9,7 @@ import {
   type WatchCache,
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
-import { report } from './act.ts';
+import { blockMove, report } from './act.ts';
 import { decide } from './decide.ts';
 import { type Clusters, observe } from './observe.ts';
 import { partsOfClusters } from './sources.ts';
@@ -27,7 +27,7 @@ export interface ClusterControllerOptions {
 
 /**
  * Tells Cluster API that there is no infrastructure to wait for. No finalizer: nothing has to be taken down.
- * Needs: list, watch of scalewayapplesiliconclusters and of clusters; patch of scalewayapplesiliconclusters/status.
+ * Needs: list, watch of scalewayapplesiliconclusters and of clusters; patch of scalewayapplesiliconclusters and of their status.
  */
 export const createClusterController = (options: ClusterControllerOptions): Controller => {
   const { client, infrastructureClusters, clusters, clock, log, metrics } = options;
@@ -38,6 +38,7 @@ export const createClusterController = (options: ClusterControllerOptions): Cont
       if (!object) return settled;
       const decision = decide(observe(clusters, object));
       log.debug('Looked at the infrastructure of a Cluster', { key, decision });
+      if (decision.kind === 'block move') return blockMove(client, cluster.resource, object, signal);
       return report(client, cluster.resource, object, statusOf(object, decision, clock.now()), signal);
     },
     sources: partsOfClusters(infrastructureClusters, clusters),

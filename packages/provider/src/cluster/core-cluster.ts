@@ -2,7 +2,7 @@ import { defineResource, type KubeObject, type Resource } from '@tartan/kube';
 
 /** As much of Cluster API's own Cluster as is read here. `infrastructureReady` is what `v1beta1` calls it. */
 export interface CoreCluster extends KubeObject {
-  spec?: { paused?: boolean };
+  spec?: { paused?: boolean; infrastructureRef?: { kind?: string } };
   status?: { initialization?: { infrastructureProvisioned?: boolean }; infrastructureReady?: boolean };
 }
 

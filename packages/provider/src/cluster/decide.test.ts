@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type Decision, decide, type Snapshot } from './decide.ts';
 
-const usual: Snapshot = { deleting: false, managedElsewhere: false, owner: 'seen', pauses: [] };
+const usual: Snapshot = { deleting: false, managedElsewhere: false, owner: 'seen', pauses: [], blocksMove: true };
 const leave = (because: Extract<Decision, { kind: 'leave' }>['because']): Decision => ({ kind: 'leave', because });
 
 const table: [string, Partial<Snapshot>, Decision][] = [
@@ -12,6 +12,8 @@ const table: [string, Partial<Snapshot>, Decision][] = [
   ['an owner that is not seen yet', { owner: 'notSeenYet' }, leave('ownerNotSeenYet')],
   ['no owner and a pause', { owner: 'none', pauses: ['a'] }, leave('noOwner')],
   ['one pause', { pauses: ['a'] }, { kind: 'pause', why: 'a' }],
+  ['an object that clusterctl would move', { blocksMove: false }, { kind: 'block move' }],
+  ['the same, paused', { blocksMove: false, pauses: ['a'] }, { kind: 'pause', why: 'a' }],
   ['two pauses', { pauses: ['a', 'b'] }, { kind: 'pause', why: 'a, b' }],
   ['a deletion', { deleting: true }, leave('deleting')],
   ['a deletion while paused', { deleting: true, pauses: ['a'] }, leave('deleting')],
@@ -31,12 +33,13 @@ describe('whether a part of a Cluster is worked on', () => {
       managedElsewhere: fc.boolean(),
       owner: fc.constantFrom('none', 'notSeenYet', 'seen'),
       pauses: fc.array(fc.string(), { maxLength: 2 }),
+      blocksMove: fc.boolean(),
     });
     fc.assert(
       fc.property(any, (snapshot) => {
         const { kind } = decide(snapshot);
         const free = !snapshot.deleting && !snapshot.managedElsewhere && snapshot.pauses.length === 0;
-        assert.equal(kind === 'proceed', free && snapshot.owner === 'seen');
+        assert.equal(kind === 'proceed' || kind === 'block move', free && snapshot.owner === 'seen');
       }),
     );
   });

@@ -1,6 +1,7 @@
 import { annotations } from '@tartan/api';
 import { keyOf, type KubeObject, type Live, type OwnerReference, type WatchCache } from '@tartan/kube';
 import { type CoreCluster, coreGroup } from './core-cluster.ts';
+import { pausesOf } from '../pause/pauses.ts';
 import type { Snapshot } from './decide.ts';
 
 export type Clusters = Pick<WatchCache<CoreCluster>, 'get' | 'subscribe'>;
@@ -22,11 +23,7 @@ export const observe = (clusters: Clusters, object: Live<KubeObject>): Snapshot 
     deleting: deletionTimestamp !== undefined,
     managedElsewhere: annotations.externallyManaged in notes,
     owner: reference === undefined ? 'none' : cluster === undefined ? 'notSeenYet' : 'seen',
-    pauses: [
-      ...(cluster?.spec?.paused === true ? ['Cluster spec.paused is set to true'] : []),
-      ...(annotations.paused in notes
-        ? [`${object.kind ?? 'the object'} has the ${annotations.paused} annotation`]
-        : []),
-    ],
+    pauses: pausesOf(object, cluster),
+    blocksMove: annotations.blockMove in notes,
   };
 };

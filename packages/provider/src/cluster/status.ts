@@ -20,6 +20,7 @@ export const statusOf = (
   });
   switch (decision.kind) {
     case 'leave':
+    case 'block move':
       return undefined;
     case 'pause':
       return { ...status, ...withConditions(say('ScalewayAppleSiliconCluster', 'Paused', 'Paused', decision.why)) };
@@ -32,6 +33,7 @@ export const statusOf = (
         ...withConditions(
           say('ScalewayAppleSiliconCluster', 'Ready', 'Provisioned'),
           say('ScalewayAppleSiliconCluster', 'Paused', 'NotPaused'),
+          say('ScalewayAppleSiliconCluster', 'MoveBlocked', 'MacsAreNodesHere'),
         ),
       };
   }

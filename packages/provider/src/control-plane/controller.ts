@@ -14,7 +14,7 @@ import {
   type WatchCache,
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
-import { report } from '../cluster/act.ts';
+import { blockMove, report } from '../cluster/act.ts';
 import { decide as decideWhether } from '../cluster/decide.ts';
 import { type Clusters, observe as observeOwner, ownerClusterOf } from '../cluster/observe.ts';
 import { partsOfClusters } from '../cluster/sources.ts';
@@ -39,7 +39,7 @@ export interface ControlPlaneOptions extends Omit<Keeper, 'client' | 'clock' | '
 
 /**
  * Says that the control plane is up and managed elsewhere, and keeps the kubeconfig with which core connects.
- * Needs: list, watch of externalcontrolplanes and of clusters; patch of externalcontrolplanes/status, and update of its
+ * Needs: list, watch of externalcontrolplanes and of clusters; patch of externalcontrolplanes and of their status, and update of its
  * /finalizers where the server asks that of who makes owner references; get, list, watch, create, update, patch, delete of secrets;
  * create, patch of events; and what `address` needs. Also get of serviceaccounts and create of serviceaccounts/token, for
  * `capi-remote` by its name alone: with more, whoever may write an ExternalControlPlane could be any ServiceAccount beside it.
@@ -58,6 +58,7 @@ export const createControlPlaneController = (options: ControlPlaneOptions): Cont
     const tell = (status: Parameters<typeof report<ExternalControlPlane>>[3]): Promise<Outcome> =>
       report(client, externalControlPlane.resource, controlPlane, status, signal);
     if (whether.kind === 'pause') return tell(pausedStatus(controlPlane, whether.why, clock.now()));
+    if (whether.kind === 'block move') return blockMove(client, externalControlPlane.resource, controlPlane, signal);
     const { finding, outcome } = await lookAfter(parts, controlPlane, cluster, signal);
     if (!finding) return outcome;
     if (finding.reason === 'MintFailed' && !isSaid(controlPlane, finding))

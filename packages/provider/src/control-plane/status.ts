@@ -57,6 +57,7 @@ export const statusOf = (controlPlane: Live<ExternalControlPlane>, finding: Find
       connects ? say(kind, 'Ready', 'Available') : say(kind, 'Ready', 'KubeconfigMissing'),
       say(kind, 'KubeconfigReady', reason, message),
       say(kind, 'Paused', 'NotPaused'),
+      say(kind, 'MoveBlocked', 'MacsAreNodesHere'),
     ]),
   };
 };

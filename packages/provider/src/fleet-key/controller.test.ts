@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
+import { annotations, machine } from '@tartan/api';
 import { newKeyPair, publicKeyOf } from '@tartan/host';
 import { KubeError } from '@tartan/kube';
+import { namespace } from '../claim/testing/embedded.ts';
 import { setStage } from './testing/stage.ts';
 
 const material = (publicKey: string | undefined): string => (publicKey ?? '').split(' ').slice(0, 2).join(' ');
@@ -36,6 +38,30 @@ describe('the key of a fleet', () => {
     });
     assert.deepEqual(heard, ['runners']);
     assert.ok(redacted.includes(stored?.privateKey ?? '?'));
+    await stop();
+  });
+
+  test('is neither made nor registered while every machine that asks for it is paused', async (t) => {
+    const stage = await setStage(t);
+    await stage.addFleet('runners');
+    await stage.addMachine('m1', 'runners');
+    const pause = (name: string, value: '' | null) =>
+      stage.client.patch(
+        machine.resource,
+        { namespace, name },
+        { type: 'merge', body: { metadata: { annotations: { [annotations.paused]: value } } } },
+      );
+    await pause('m1', '');
+    await stage.addMachine('b1', 'builders');
+    const { keys, is, stop } = await stage.start();
+    await is('builders', 'ready');
+    assert.deepEqual(keys.of('runners'), { kind: 'pending' });
+    assert.equal(await stage.readSecret('runners'), undefined);
+    await pause('m1', null);
+    await stage.until('the machine is seen to be unpaused', () => {
+      stage.clock.advance(15_000);
+      return keys.of('runners').kind === 'ready';
+    });
     await stop();
   });
 

@@ -13,7 +13,10 @@ import {
   type WatchCache,
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
+import type { CoreCluster } from '../cluster/core-cluster.ts';
+import { clusterFacts } from '../machine/cluster-facts.ts';
 import { keyNameOf } from '../machine/key-name.ts';
+import { pausesOf } from '../pause/pauses.ts';
 import { type Keeper, keep } from './act.ts';
 import type { FleetKeys } from './fleet-keys.ts';
 import { createKeyBoard } from './key-board.ts';
@@ -21,6 +24,7 @@ import { createKeyBoard } from './key-board.ts';
 export interface FleetKeysOptions extends Omit<Keeper, 'board' | 'newKeyPair' | 'verifyEveryMs' | 'verified'> {
   readonly machines: WatchCache<ScalewayAppleSiliconMachine>;
   readonly macFleets: WatchCache<MacFleet>;
+  readonly clusters: Pick<WatchCache<CoreCluster>, 'get'>;
   readonly clock: Clock;
   readonly metrics?: ControllerOptions['metrics'];
   readonly newKeyPair?: Keeper['newKeyPair'];
@@ -29,22 +33,32 @@ export interface FleetKeysOptions extends Omit<Keeper, 'board' | 'newKeyPair' | 
 }
 
 const usualVerifyMs = 10 * 60_000;
+/** Between two looks whether a pause is over. */
+const pausedMs = 15_000;
 
 /**
  * An SSH key for each fleet, also before it has machines, as Macs know those keys only that are there when they are installed: made, stored,
- * registered at Scaleway, and looked at again now and then. Keys outlive their machines, since Macs have them.
+ * registered at Scaleway, and looked at again now and then. Keys outlive their machines, since Macs have them. Nothing is made,
+ * registered or removed while everybody who asks for a key is paused.
  * Needs: get, create, patch of secrets in the namespace of secrets; the permission set SSHKeysFullAccess at Scaleway.
  */
 export const createFleetKeys = (options: FleetKeysOptions): FleetKeys & { readonly controller: Controller } => {
-  const { machines, macFleets, clock, log, metrics, verifyEveryMs = usualVerifyMs } = options;
+  const { machines, macFleets, clusters, clock, log, metrics, verifyEveryMs = usualVerifyMs } = options;
   const board = createKeyBoard();
   /** When Scaleway last said so, by the monotonic clock. */
   const verifiedAt = new Map<string, number>();
   const verified = (fleet: string): unknown => verifiedAt.set(fleet, clock.monotonic());
   const keeper: Keeper = { newKeyPair, ...options, verifyEveryMs, board, verified };
-  const isWanted = (fleet: string): boolean =>
-    macFleets.list().some((each) => keyNamesOf(each).includes(fleet)) ||
-    machines.list().some((machine) => keyNameOf(machine) === fleet);
+  const fleetsThatAsk = (fleet: string) => macFleets.list().filter((each) => keyNamesOf(each).includes(fleet));
+  const machinesThatAsk = (fleet: string) => machines.list().filter((machine) => keyNameOf(machine) === fleet);
+  const isWanted = (fleet: string): boolean => fleetsThatAsk(fleet).length > 0 || machinesThatAsk(fleet).length > 0;
+  /** Of all machines that ask for it; of the fleet, while it has none. */
+  const isPaused = (fleet: string): boolean => {
+    const asking = machinesThatAsk(fleet);
+    return asking.length > 0
+      ? asking.every((machine) => clusterFacts(machine, clusters).pauses.length > 0)
+      : fleetsThatAsk(fleet).every((each) => pausesOf(each, undefined).length > 0);
+  };
 
   const reconcile: Reconcile = async (fleet, signal) => {
     if (!isWanted(fleet)) {
@@ -52,6 +66,7 @@ export const createFleetKeys = (options: FleetKeysOptions): FleetKeys & { readon
       verifiedAt.delete(fleet);
       return settled;
     }
+    if (isPaused(fleet)) return again(pausedMs);
     // A new machine is no reason to ask Scaleway again.
     const leftMs = (verifiedAt.get(fleet) ?? -Infinity) + verifyEveryMs - clock.monotonic();
     if (leftMs > 0) return again(leftMs);

@@ -173,6 +173,21 @@ test('a Mac that does not come back in time is rolled back, and tried again afte
   assert.deepEqual(await stage.turnsOf(), ['mac-b'], 'one alone, and another one first');
 });
 
+test('a fleet with the annotation of Cluster API gives no turns either', async (t) => {
+  const stage = await begin(t);
+  const annotate = async (value: '' | null) => {
+    const body = { metadata: { annotations: { [annotations.paused]: value } } };
+    await stage.client.patch(macFleet.resource, { namespace, name: 'runners' }, { type: 'merge', body });
+    await stage.settle();
+  };
+  await annotate('');
+  await stage.release('r2', ...four);
+  assert.deepEqual(await stage.turnsOf(), []);
+  assert.equal(reasonOf(await stage.fleet(), 'Ready'), 'Paused');
+  await annotate(null);
+  assert.deepEqual(await stage.turnsOf(), ['mac-a']);
+});
+
 test('a paused fleet gives no more turns; who has one finishes', async (t) => {
   const stage = await begin(t);
   await stage.release('r2', ...four);

@@ -79,7 +79,7 @@ export const observe = async (
 export const fleetFacts = ({ metadata, spec, status }: Live<MacFleet>): FleetFacts => ({
   ours: metadata.labels?.[labels.managedBy] === labelValues.managedBy,
   deleting: metadata.deletionTimestamp !== undefined,
-  paused: spec.paused,
+  paused: spec.paused || annotations.paused in (metadata.annotations ?? {}),
   maxUnavailable: spec.maxUnavailable,
   gateDeadlineMs: spec.gateDeadlineSeconds * 1000,
   waitForMacs: spec.waitForMacs,

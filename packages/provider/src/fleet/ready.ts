@@ -23,7 +23,10 @@ export const readyOf = (snapshot: Snapshot, roll: Roll, counts: Counts): Conditi
     case 'stalled':
       return ready('Stalled', `${progress(counts)} ${whyStopped(roll)}`);
     case 'paused':
-      return ready('Paused', `${progress(counts)} ${whoIsLeft(snapshot, roll)} Unset spec.paused to go on.`);
+      return ready(
+        'Paused',
+        `${progress(counts)} ${whoIsLeft(snapshot, roll)} Unset spec.paused, or remove the annotation cluster.x-k8s.io/paused, to go on.`,
+      );
     case 'canary':
     case 'wave':
       return ready('Rolling', `${progress(counts)} ${whoHasATurn(roll)} ${whoIsLeft(snapshot, roll)}`.trim());

@@ -1,5 +1,6 @@
 import { annotations, labels, type MacFleet, type ScalewayAppleSiliconMachine } from '@tartan/api';
 import {
+  annotationsChanged,
   anyOf,
   fromCache,
   getCondition,
@@ -36,7 +37,7 @@ const isWaiting = ({ status }: MacFleet): boolean =>
 
 /** Whatever may change who gets a turn. What is decided is read from the server: these only wake the controller up. */
 export const fleetSources = ({ macFleets, machines, nodes, machineDeployments }: FleetCaches): Source[] => [
-  fromCache(macFleets, itsOwnKey, anyOf<MacFleet>(specChanged, labelsChanged, leftWaiting)),
+  fromCache(macFleets, itsOwnKey, anyOf<MacFleet>(specChanged, labelsChanged, annotationsChanged, leftWaiting)),
   fromCache(machines, (machine) => [keyOf({ ...inNamespace(machine), name: fleetNameOf(machine) })]),
   fromCache(
     nodes,

@@ -22,7 +22,8 @@ export const reboot = async (actor: Actor, pass: Pass): Promise<Outcome> => {
       (options) => pool.reboot(spec.zone, id, options),
       lastMoment(snapshot),
     );
-    if (made === 'changed') return again(limits.pollMs);
+    if (made === 'paused') await remember(actor, { ...pass, host, snapshot: { ...snapshot, status: issued } }, status);
+    if (made !== 'called') return again(limits.pollMs);
     log.info('Asked Scaleway to restart a Mac', { server: id });
   } catch (error) {
     if (!(error instanceof ScalewayError)) throw error;

@@ -16,8 +16,9 @@ import { refusedWipe, restMs } from './wipe.ts';
  * Asks for the reinstall.
  *
  * Flow: the attempt written down, with the macOS that is wanted now; the image; the call; a look. Guarantees: the attempt is in the status
- * before the call, and stays there whatever Scaleway answers, so whoever comes after a crash or a refusal waits before asking again. The
- * server bore its releasing name when this was decided, a moment ago, and `spec.release` stands: no machine holds it (invariant 2).
+ * before the call, and stays there whatever Scaleway answers, so whoever comes after a crash or a refusal waits before asking again; a pause
+ * takes it back. The server bore its releasing name when this was decided, a moment ago, and `spec.release` stands: no machine holds it
+ * (invariant 2).
  */
 export const requestWipe = async (
   actor: Actor,
@@ -49,7 +50,8 @@ export const requestWipe = async (
       (options) => pool.reinstall(spec.zone, id, image?.id, options),
       lastMoment(snapshot),
     );
-    if (made === 'changed') return again(limits.pollMs);
+    if (made === 'paused') await remember(actor, remembered, status);
+    if (made !== 'called') return again(limits.pollMs);
   } catch (error) {
     if (!(error instanceof ScalewayError)) throw error;
     const isRefused = !isAsked || !(isAccepted(error) || isInDoubt(error));

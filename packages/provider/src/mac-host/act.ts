@@ -82,7 +82,7 @@ const rename = async (actor: Actor, pass: Pass, { to, why }: Extract<Act, { kind
   if (claim !== undefined) await remember(actor, pass, forgotten);
   const call = (options: { signal: AbortSignal }) => actor.pool.rename(spec.zone, id, to, options);
   const made = await guarded(actor, host, signal, call, lastMoment(snapshot));
-  if (made === 'changed') return again(limits.pollMs);
+  if (made !== 'called') return again(limits.pollMs);
   const after = await look(actor, spec.zone, id, { signal });
   if (after.kind === 'seen' && after.server.name !== to) throw renamedByOthers(to, after.server.name);
   actor.log.info('Renamed a Mac', { server: id, from, to, why });

@@ -36,6 +36,7 @@ export const conditionsOf = (
     quarantined(snapshot),
     stranded(snapshot, judge),
     abandoned(snapshot),
+    paused(snapshot),
   ].filter((said) => said !== undefined);
 
 const listed = ({ server }: Snapshot, trouble: Trouble | undefined): Said => {
@@ -138,6 +139,9 @@ const quarantined = (snapshot: Snapshot): Said => {
   return sayOf('Quarantined', before === 'NotWiped' || before === 'WipeFailed' ? before : 'BootstrapsFailed', message);
 };
 
+const paused = ({ pauses }: Snapshot): Said =>
+  pauses.length > 0 ? sayOf('Paused', 'Paused', `${pauses.join(', ')}.`) : sayOf('Paused', 'NotPaused');
+
 const stranded = (snapshot: Snapshot, judge: JudgeStranded): Said => {
   const { spec, status, server, claimants, now } = snapshot;
   const state = stateOf(snapshot);
@@ -153,6 +157,7 @@ const stranded = (snapshot: Snapshot, judge: JudgeStranded): Said => {
       poolPrefix: spec.poolPrefix,
       hadHolder: spec.consumerRef !== undefined,
       namesake: claimants.find(({ by }) => by === 'name')?.key,
+      pauses: snapshot.pauses,
     },
     now,
   );

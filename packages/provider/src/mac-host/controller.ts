@@ -14,6 +14,8 @@ import {
   type WatchCache,
 } from '@tartan/kube';
 import { ScalewayError } from '@tartan/scaleway';
+import type { CoreCluster } from '../cluster/core-cluster.ts';
+import { readPausesOfHost } from '../pause/read-pauses.ts';
 import { act } from './act.ts';
 import { decide } from './decide.ts';
 import type { Decision } from './decision.ts';
@@ -22,13 +24,14 @@ import { findHolder, look, observe } from './observe.ts';
 import { type Actor, type Pass, remember } from './pass.ts';
 import { createRefusals, isInDoubt, type Refusals } from './refusals.ts';
 import type { Release } from './snapshot.ts';
-import { hostsOfMachines, hostsOfNodes, hostsOfSightings, hostsThemselves } from './sources.ts';
+import { hostsOfClusters, hostsOfMachines, hostsOfNodes, hostsOfSightings, hostsThemselves } from './sources.ts';
 import { refusedName, restMs } from './wipe.ts';
 
 export interface MacHostOptions extends Omit<Actor, 'limits'> {
   readonly macHosts: WatchCache<MacHost>;
   readonly machines: WatchCache<ScalewayAppleSiliconMachine>;
   readonly nodes: WatchCache<NonNullable<(typeof nodes)['ofType']>>;
+  readonly clusters: Pick<WatchCache<CoreCluster>, 'get' | 'list' | 'subscribe'>;
   readonly metrics?: ControllerOptions['metrics'];
   /** Macs at the same time. 4 unless told. */
   readonly workers?: number;
@@ -42,8 +45,8 @@ const backoff = { baseMs: 5000, maxMs: 5 * 60_000 };
 /**
  * Makes of every Mac at Scaleway what its MacHost says: held under its holder's name, or wiped and back in a pool. The only one that
  * renames, reinstalls and restarts servers (architecture, decision 4).
- * Needs: get, list, watch, patch, delete of machosts, patch of machosts/status; get, list, watch of scalewayapplesiliconmachines; list,
- * watch, patch, delete of nodes.
+ * Needs: get, list, watch, patch, delete of machosts, patch of machosts/status; get, list, watch of scalewayapplesiliconmachines
+ * and of clusters; list, watch, patch, delete of nodes.
  */
 export const createMacHostController = (options: MacHostOptions): Controller => {
   const { macHosts, clock, log, metrics, workers = 4 } = options;
@@ -71,7 +74,13 @@ export const createMacHostController = (options: MacHostOptions): Controller => 
   return createController({
     name: 'mac-host',
     reconcile,
-    sources: [hostsThemselves(options), hostsOfSightings(options), hostsOfMachines(options), hostsOfNodes(options)],
+    sources: [
+      hostsThemselves(options),
+      hostsOfSightings(options),
+      hostsOfMachines(options),
+      hostsOfNodes(options),
+      hostsOfClusters(options),
+    ],
     clock,
     log,
     workers,
@@ -87,7 +96,7 @@ const lookAfter = async (actor: Actor, refusals: Refusals, first: Pass): Promise
   for (;;) {
     const { snapshot, signal } = pass;
     const { id, spec } = snapshot;
-    const decision = decide(snapshot);
+    const decision = await decideUnlessPaused(actor, pass);
     actor.log.debug('Looked at a Mac', { server: id, decision });
     const pauseMs = asksScaleway.has(decision.kind) ? refusals.leftMs(id, generation) : 0;
     if (pauseMs > 0) return again(pauseMs);
@@ -140,4 +149,12 @@ const unlessRefused = (error: unknown): undefined => {
   if (!(error instanceof ScalewayError)) throw error;
 };
 
+/** A watch of Clusters that is behind must not lead to attempts that are written down and taken back, over and over. */
+const decideUnlessPaused = async (actor: Actor, { host, snapshot, signal }: Pass): Promise<Decision> => {
+  const decision = decide(snapshot);
+  if (!changesServer.has(decision.kind)) return decision;
+  return decide({ ...snapshot, pauses: await readPausesOfHost(actor, host, { signal }) });
+};
+
+const changesServer: ReadonlySet<Decision['kind']> = new Set(['rename', 'reinstall', 'request wipe', 'reboot']);
 const asksScaleway: ReadonlySet<Decision['kind']> = new Set(['look', 'rename', 'reinstall', 'reboot']);

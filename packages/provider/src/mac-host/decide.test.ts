@@ -49,6 +49,7 @@ const snapshotOf = ({ spec, ...facts }: Facts): Snapshot => ({
   abandoned: undefined,
   openNodes: [],
   otherOS: undefined,
+  pauses: [],
   suffix: 'abcdef01',
   now,
   limits: usualLimits,
@@ -616,6 +617,7 @@ const anySnapshot: fc.Arbitrary<Snapshot> = fc
       { kind: 'elsewhere', serverID: 'x' },
       { kind: 'unknown' },
     ),
+    pauses: fc.array(fc.constant('x'), { maxLength: 1 }),
     claimant: fc.option(fc.constantFrom('name', 'serverID'), { nil: undefined }),
     abandoned: fc.option(fc.constant('x'), { nil: undefined, freq: 3 }),
     openNodes: fc.constantFrom([], [], ['mac-1']),
@@ -655,6 +657,7 @@ const anySnapshot: fc.Arbitrary<Snapshot> = fc
       abandoned: facts.abandoned,
       openNodes: facts.openNodes,
       otherOS: facts.otherOS,
+      pauses: facts.pauses,
       claimants: facts.claimant ? [{ key: 'fleet/mac-1', by: facts.claimant }] : [],
     }),
   );
@@ -706,6 +709,13 @@ describe('whatever a Mac is like', () => {
       const prefix = spec.release?.poolPrefix ?? spec.poolPrefix ?? '';
       const inPool = prefix !== '' && name.startsWith(prefix);
       assert.ok(name === own || inPool || name.startsWith(`tuist-releasing-${prefix}`), `${kind} of ${name}`);
+    });
+  });
+
+  it('nothing is done to one that is paused (invariant 15)', () => {
+    always(({ pauses }, { kind }) => {
+      if (pauses.length > 0)
+        assert.ok(['look', 'find holder', 'wipe begun', 'wipe done', 'report'].includes(kind), kind);
     });
   });
 

@@ -5,8 +5,19 @@ import type { Seen, Snapshot } from './snapshot.ts';
 import { isPoolName } from './server-name.ts';
 import { hasFailedToBeWiped, isSettled, quarantineLeftMs, stateOf } from './state.ts';
 
-/** What to do about one Mac now. At most one thing is done to its server in a pass; the next pass looks again. */
+/**
+ * What to do about one Mac now. At most one thing is done to its server in a pass; the next pass looks again. While it is paused nothing
+ * is; what Scaleway was asked for before that is seen and remembered.
+ */
 export const decide = (snapshot: Snapshot): Decision => {
+  const decision = decideUnpaused(snapshot);
+  if (snapshot.pauses.length === 0 || harmless.has(decision.kind)) return decision;
+  return { kind: 'report', againMs: snapshot.limits.reportMs };
+};
+
+const harmless: ReadonlySet<Decision['kind']> = new Set(['look', 'find holder', 'wipe begun', 'wipe done', 'report']);
+
+const decideUnpaused = (snapshot: Snapshot): Decision => {
   const { spec, server, limits } = snapshot;
   const leftBehind = decideLeftBehind(snapshot);
   if (leftBehind !== undefined) return leftBehind;

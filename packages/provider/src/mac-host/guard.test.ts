@@ -4,6 +4,7 @@ import type { MacHost } from '@tartan/api';
 import type { Client, Live } from '@tartan/kube';
 import { manualClock } from '@tartan/kube/clock';
 import { ScalewayError } from '@tartan/scaleway';
+import { coreClusters } from '../cluster/core-cluster.ts';
 import { guarded } from './guard.ts';
 
 const host = (more: { uid?: string; spec?: object } = {}) =>
@@ -27,9 +28,15 @@ const setUp = (there: Live<MacHost> = host(), { readMs = 0, notAfterMs = Infinit
       clock.advance(readMs);
       return structuredClone(there);
     },
-  } as unknown as Pick<Client, 'get'>;
+  } as unknown as Pick<Client, 'get' | 'list'>;
   const run = (call: (options: { signal: AbortSignal }) => Promise<unknown> = async () => void steps.push('call')) =>
-    guarded({ gate, client, clock }, host(), new AbortController().signal, call, clock.now() + notAfterMs);
+    guarded(
+      { gate, client, coreClusters: coreClusters('v1beta2'), clock },
+      host(),
+      new AbortController().signal,
+      call,
+      clock.now() + notAfterMs,
+    );
   return { clock, steps, gate, run };
 };
 

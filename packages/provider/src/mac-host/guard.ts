@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type MacHost, macHost } from '@tartan/api';
-import type { Client, Gate, Live } from '@tartan/kube';
+import type { Gate, Live } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import { ScalewayError } from '@tartan/scaleway';
+import { type PauseReader, readPausesOfHost } from '../pause/read-pauses.ts';
 import { abandonedBecause } from './abandoned.ts';
 import type { Snapshot } from './snapshot.ts';
 
-export interface Guard {
+export interface Guard extends PauseReader {
   readonly gate: Gate;
-  readonly client: Pick<Client, 'get'>;
   readonly clock: Clock;
 }
 
@@ -18,19 +18,21 @@ const shareOfLease = 0.8;
 /**
  * The way to every call that changes a server (architecture, decision 6).
  *
- * Flow: the gate of the leader; the MacHost, read anew; the gate once more; the call, all of it within the time that the gate gave.
- * Guarantees: nothing is called unless this process leads and the MacHost is the same object with the same spec as when it was
- * decided on, not abandoned by a person, nor after `notAfter` (`lastMoment`). Answers whether the call was made. Rejects with NotLeadingError, KubeError or what the call rejects with; a call that
+ * Flow: the gate of the leader; the MacHost, and what could pause it, read anew; the gate once more; the call, all of it within the time
+ * that the gate gave.
+ * Guarantees: nothing is called unless this process leads, the MacHost is the same object with the same spec as when it was decided on, not
+ * abandoned by a person, and neither it nor what it belongs to is paused; nor after `notAfter` (`lastMoment`). Answers whether the call was
+ * made. Rejects with NotLeadingError, KubeError or what the call rejects with; a call that
  * the deadline cut short rejects with `no answer`.
  * Caveats: a process that freezes after that and thaws later can still send the request: Scaleway has nothing to fence with.
  */
 export const guarded = async (
-  { gate, client, clock }: Guard,
+  { gate, client, coreClusters, clock }: Guard,
   decidedOn: Live<MacHost>,
   signal: AbortSignal,
   call: (options: { signal: AbortSignal }) => Promise<unknown>,
   notAfter = Infinity,
-): Promise<'called' | 'changed'> => {
+): Promise<'called' | 'changed' | 'paused'> => {
   const { remainingMs } = gate.pass();
   const leftMs = Math.min(remainingMs * shareOfLease, notAfter - clock.now());
   if (leftMs <= 0) return 'changed';
@@ -42,6 +44,7 @@ export const guarded = async (
     const now = await client.get(macHost.resource, { name }, options);
     if (now.metadata.uid !== decidedOn.metadata.uid || !isDeepStrictEqual(now.spec, decidedOn.spec)) return 'changed';
     if (abandonedBecause(now) !== undefined) return 'changed';
+    if ((await readPausesOfHost({ client, coreClusters }, now, options)).length > 0) return 'paused';
     // Timers are late in a process that was frozen while it read: only the clock tells.
     gate.pass();
     if (clock.now() >= notAfter) return 'changed';

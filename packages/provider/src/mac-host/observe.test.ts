@@ -52,6 +52,7 @@ describe('the holder of a Mac, as it is observed', () => {
         machines: { get: () => found, list: () => (found ? [found] : []) },
         macHosts: { get: () => host, list: () => [host] },
         nodes: { list: () => [] },
+        clusters: { get: () => undefined, list: () => [] },
         defaultPoolPrefix: 'tuist-pool-',
         allowedPoolPrefixes: ['tuist-pool-'],
         clock,

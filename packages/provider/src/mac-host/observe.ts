@@ -16,8 +16,10 @@ import {
 } from '@tartan/kube';
 import type { Clock, Random } from '@tartan/kube/clock';
 import { type HostPool, ScalewayError, type Server } from '@tartan/scaleway';
+import type { CoreCluster } from '../cluster/core-cluster.ts';
 import { poolPrefixes } from '../inventory/pool-prefixes.ts';
 import type { Sighting, Sightings } from '../inventory/sightings.ts';
+import { pausesOfHost } from '../pause/pauses.ts';
 import { abandonedBecause } from './abandoned.ts';
 import type { Limits } from './limits.ts';
 import { otherOSFor } from './os-demand.ts';
@@ -34,6 +36,7 @@ export interface Observer {
   readonly machines: Pick<WatchCache<ScalewayAppleSiliconMachine>, 'get' | 'list'>;
   readonly macHosts: Pick<WatchCache<MacHost>, 'get' | 'list'>;
   readonly nodes: Pick<WatchCache<Node>, 'list'>;
+  readonly clusters: Pick<WatchCache<CoreCluster>, 'get' | 'list'>;
   readonly defaultPoolPrefix: string | undefined;
   readonly allowedPoolPrefixes: readonly string[];
   readonly clock: Clock;
@@ -44,7 +47,7 @@ export interface Observer {
 /** What can be had for nothing. */
 type Shown = Pick<
   Observer,
-  'machines' | 'macHosts' | 'nodes' | 'defaultPoolPrefix' | 'allowedPoolPrefixes' | 'random' | 'limits'
+  'machines' | 'macHosts' | 'nodes' | 'clusters' | 'defaultPoolPrefix' | 'allowedPoolPrefixes' | 'random' | 'limits'
 > & {
   readonly sightings: Pick<Sightings, 'of'>;
   readonly clock: Pick<Clock, 'now'>;
@@ -52,7 +55,7 @@ type Shown = Pick<
 
 /** From caches and sightings: costs nothing. What matters and may be old is asked for by the two functions below. */
 export const observe = (observer: Shown, host: Live<MacHost>): Snapshot => {
-  const { sightings, machines, macHosts, defaultPoolPrefix, clock, limits } = observer;
+  const { sightings, machines, macHosts, clusters, defaultPoolPrefix, clock, limits } = observer;
   const { metadata, spec, status = {} } = host;
   const abandoned = abandonedBecause(host);
   const demand = { machines: machines.list(), hosts: macHosts.list(), defaultPoolPrefix, now: clock.now() };
@@ -69,6 +72,11 @@ export const observe = (observer: Shown, host: Live<MacHost>): Snapshot => {
     // Only where it matters: a cluster has many Nodes, and most Macs are neither.
     openNodes: abandoned !== undefined || spec.release ? openNodesOf(observer.nodes, spec.zone, metadata.name) : [],
     otherOS: otherOSFor(host, demand, limits),
+    pauses: pausesOfHost(host, {
+      machine: (name) => machines.get(keyOf(name)),
+      cluster: (name) => clusters.get(keyOf(name)),
+      clusters: clusters.list,
+    }),
     suffix: newSuffix(observer.random()),
     now: clock.now(),
     limits,

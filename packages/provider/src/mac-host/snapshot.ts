@@ -18,6 +18,8 @@ export interface Snapshot {
   readonly openNodes: readonly string[];
   /** Of a Mac that is free: machines look for one like it. `family`: it is to be reinstalled with that, in so many milliseconds. */
   readonly otherOS: { readonly family: string | undefined; readonly inMs: number } | undefined;
+  /** Why nothing may be done to it, for people. */
+  readonly pauses: readonly string[];
   /** For a pool name, should one be needed. */
   readonly suffix: string;
   readonly now: number;

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type MacHost, parseProviderID, type ScalewayAppleSiliconMachine } from '@tartan/api';
+import { annotations, type MacHost, parseProviderID, type ScalewayAppleSiliconMachine } from '@tartan/api';
 import {
   annotationsChanged,
   anyOf,
   fromCache,
   itsOwnKey,
+  type KubeObject,
   type Live,
   type Matters,
   type nodes as nodesOfCluster,
@@ -12,6 +13,7 @@ import {
   specChanged,
   type WatchCache,
 } from '@tartan/kube';
+import type { CoreCluster } from '../cluster/core-cluster.ts';
 import type { Sightings } from '../inventory/sightings.ts';
 import { waitingSince } from './os-demand.ts';
 
@@ -21,6 +23,7 @@ interface World {
   readonly macHosts: WatchCache<MacHost>;
   readonly machines: WatchCache<ScalewayAppleSiliconMachine>;
   readonly nodes: WatchCache<Node>;
+  readonly clusters: Pick<WatchCache<CoreCluster>, 'subscribe'>;
   readonly sightings: Sightings;
 }
 
@@ -39,7 +42,12 @@ const memoryOf = ({ status }: MacHost) =>
     status.claim,
   ];
 
-/** Its spec, whether it is abandoned, and our own memory: the next step is taken when the last one has been seen. */
+const isPaused = ({ metadata }: KubeObject): boolean => annotations.paused in (metadata?.annotations ?? {});
+
+const pauseChanged: Matters<KubeObject> = (change) =>
+  change.type !== 'changed' || isPaused(change.object) !== isPaused(change.previous);
+
+/** Its spec, whether it is abandoned or paused, and our own memory: the next step is taken when the last one has been seen. */
 export const hostsThemselves = ({ macHosts }: World): Source =>
   fromCache(macHosts, itsOwnKey, anyOf<MacHost>(specChanged, annotationsChanged, memoryChanged));
 
@@ -52,6 +60,7 @@ type Machine = Live<ScalewayAppleSiliconMachine>;
 
 const matters: Matters<ScalewayAppleSiliconMachine> = (change) =>
   change.type !== 'changed' ||
+  pauseChanged(change) ||
   change.object.status?.serverID !== change.previous.status?.serverID ||
   waitingSince(change.object) !== waitingSince(change.previous) ||
   change.object.spec.type !== change.previous.spec.type;
@@ -93,3 +102,10 @@ export const hostsOfNodes = ({ nodes }: World): Source =>
       change.object.spec?.providerID !== change.previous.spec?.providerID ||
       change.object.spec?.unschedulable !== change.previous.spec?.unschedulable,
   );
+
+const clusterPauseChanged: Matters<CoreCluster> = (change) =>
+  change.type !== 'changed' || change.object.spec?.paused !== change.previous.spec?.paused;
+
+/** All of them: which Macs a Cluster can pause is for `pausesOfHost` to say, and people pause seldom. */
+export const hostsOfClusters = ({ macHosts, clusters }: World): Source =>
+  fromCache(clusters, () => macHosts.list().map(({ metadata }) => metadata.name), clusterPauseChanged);

@@ -1,5 +1,6 @@
 import { finalizers, machine as machineKind } from '@tartan/api';
 import { addFinalizer, again, settled } from '@tartan/kube';
+import { moveBlockingPatch } from '../pause/block-move.ts';
 import { bootstrap } from './act/bootstrap.ts';
 import { reserve, take } from './act/claim.ts';
 import type { Act, Acted } from './act/context.ts';
@@ -36,6 +37,9 @@ export const carryOut = async (act: Act, decision: Decision): Promise<Acted> => 
       act.record.wrote(added);
       return wait(0);
     }
+    case 'block move':
+      await act.record.patchGuarded(moveBlockingPatch);
+      return wait(0);
     case 'await cluster':
     case 'await key':
     case 'await host':

@@ -7,8 +7,9 @@ import { say, type Told } from './told.ts';
 
 /** Whatever is not in here stays as it was said before. */
 export const conditionsOf = (status: MachineStatus, told: Told): readonly ConditionUpdate[] => {
-  const { decision } = told;
-  if (decision.kind === 'pause') return [say('Paused', 'Paused', decision.why)];
+  const { decision, snapshot } = told;
+  if (decision.kind === 'pause')
+    return [say('Paused', 'Paused', `${decision.why}${snapshot.machine?.deleting === true ? deletionWaits : ''}`)];
   const claim = provisioned(status, told);
   const updates = [
     say('Paused', 'NotPaused'),
@@ -18,9 +19,12 @@ export const conditionsOf = (status: MachineStatus, told: Told): readonly Condit
     nodeReady(status, told),
     hostUpToDate(status, told),
     ready(status, told, claim),
+    ...(snapshot.machine?.blocksMove === true ? [say('MoveBlocked', 'MacsAreNodesHere')] : []),
   ];
   return updates.filter((update) => update !== undefined);
 };
+
+const deletionWaits = '. The machine is deleted, and its Mac released, when the pause ends';
 
 const deleting = ({ snapshot, decision }: Told): ConditionUpdate => {
   if (snapshot.machine?.deleting !== true) return say('Deleting', 'NotDeleting');

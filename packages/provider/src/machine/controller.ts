@@ -3,7 +3,10 @@ import { again, type Controller, createController, isKubeError, nameOf, type Rec
 import { createAbsences } from '../pods/absences.ts';
 import type { Act, World } from './act/context.ts';
 import { carryOut } from './act.ts';
+import { clusterNameOf, pausesOf } from '../pause/pauses.ts';
+import { readCluster } from '../pause/read-pauses.ts';
 import { decide } from './decide.ts';
+import { type Decision, isPassive } from './decision.ts';
 import { happeningsOf } from './happenings.ts';
 import { createHaste } from './haste.ts';
 import { nodeAddresses } from './node-facts.ts';
@@ -15,6 +18,7 @@ import { createRecord, type Machine } from './record.ts';
 import type { Result } from './result.ts';
 import { createRunningPushes } from './running-pushes.ts';
 import { createSilences } from './silences.ts';
+import type { Snapshot } from './snapshot.ts';
 import { sourcesOf } from './sources.ts';
 import { statusOf } from './status.ts';
 import { waits } from './waits.ts';
@@ -27,7 +31,7 @@ const workersBesides = 8;
 /**
  * A machine from its first sight to its end: claims a Mac, makes it ready, keeps its Node and what it has as they shall be, gives it back.
  * Needs: get, list, watch, patch of machines and patch of their status; get, list, watch, patch of machosts; get, list, watch of macfleets;
- * list, watch of clusters and certificatesigningrequests; get, list, watch, patch, delete of nodes; list of pods; get of leases in kube-node-lease; get,
+ * get, list, watch of clusters and list, watch of certificatesigningrequests; get, list, watch, patch, delete of nodes; list of pods; get of leases in kube-node-lease; get,
  * create, patch, delete of Secrets in its own namespace and create, delete of those in kube-system; delete of serviceaccounts and
  * clusterrolebindings of the original; create, patch of events.
  */
@@ -85,11 +89,25 @@ const read = async (
   }
 };
 
+/** The machine was read from the server, its Cluster comes from a watch: before anything is done, the Cluster is read from the server too. */
+const decideUnlessPaused = async (
+  world: World,
+  machine: Machine,
+  snapshot: Snapshot,
+  signal: AbortSignal,
+): Promise<Decision> => {
+  const decision = decide(snapshot);
+  const name = clusterNameOf(machine);
+  if (isPassive(decision) || name === undefined) return decision;
+  const pauses = pausesOf(machine, await readCluster(world, name, { signal }));
+  return pauses.length === 0 ? decision : decide({ ...snapshot, cluster: { ...snapshot.cluster, pauses } });
+};
+
 const pass = async (world: World, machine: Machine, signal: AbortSignal): ReturnType<Reconcile> => {
   const record = createRecord(world.client, machine, signal);
   const observation = await observe(world, machine, signal);
   const { snapshot, host, node } = observation;
-  const decision = decide(snapshot);
+  const decision = await decideUnlessPaused(world, machine, snapshot, signal);
   const { name, namespace } = machine.metadata;
   world.log.debug('Looked at a machine', { namespace, name, decision });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { decide } from './decide.ts';
+import { isPassive } from './decision.ts';
 import { anySnapshot } from './testing/any-snapshot.ts';
 
 const pushes: ReadonlySet<string> = new Set(['bootstrap', 'roll', 'roll back', 're-register']);
@@ -26,10 +27,21 @@ describe('whatever a machine looks like', () => {
     );
   });
 
-  it('a deletion is never held up by anything, and nothing else is called one', () => {
+  it('a deletion is held up by nothing but a pause, and nothing else is called one', () => {
     fc.assert(
       fc.property(anySnapshot, (snapshot) => {
-        assert.equal(ends.has(decide(snapshot).kind), snapshot.machine?.deleting === true);
+        const { machine, cluster } = snapshot;
+        const waits = machine?.held === true && cluster.pauses.length > 0;
+        assert.equal(ends.has(decide(snapshot).kind), machine?.deleting === true && !waits);
+      }),
+      runs,
+    );
+  });
+
+  it('nothing is done for one that is paused (invariant 15)', () => {
+    fc.assert(
+      fc.property(anySnapshot, (snapshot) => {
+        if (snapshot.cluster.pauses.length > 0) assert.ok(isPassive(decide(snapshot)), decide(snapshot).kind);
       }),
       runs,
     );

@@ -34,7 +34,12 @@ describe('what comes before anything is done for a machine', () => {
     [
       'no finalizer and a pause',
       of(usual, { machine: machineWith({}, { held: false }), cluster: { pauses: ['x'], waitsFor: undefined } }),
-      { kind: 'add finalizer' },
+      { kind: 'pause', why: 'x' },
+    ],
+    [
+      'clusterctl would move it',
+      of(usual, { machine: machineWith({}, { blocksMove: false }) }),
+      { kind: 'block move' },
     ],
     ['a pause', of(usual, { cluster: { pauses: ['a', 'b'], waitsFor: 'c' } }), { kind: 'pause', why: 'a, b' }],
     ['a pause of one that lives', of(drifting, { cluster: { pauses: ['a'], waitsFor: undefined } }), { kind: 'pause' }],
@@ -510,11 +515,7 @@ describe('how a machine goes', () => {
       }),
       { kind: 'remove runner', id: 7 },
     ],
-    [
-      'its Mac, while paused',
-      deletingOf({ cluster: { pauses: ['x'], waitsFor: 'y' } }),
-      { kind: 'release', poolPrefix: 'tuist-pool-' },
-    ],
+    ['its Mac, while paused', deletingOf({ cluster: { pauses: ['x'], waitsFor: 'y' } }), { kind: 'pause', why: 'x' }],
     [
       'the pool that the Mac came from wins',
       deletingOf({ host: { ...host, poolPrefix: 'other-pool-' } }),

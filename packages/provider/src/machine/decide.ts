@@ -11,9 +11,11 @@ import type { Snapshot } from './snapshot.ts';
  *   | the machine                                         | then                                                     |
  *   |-----------------------------------------------------|----------------------------------------------------------|
  *   | is gone                                             | forget it                                                |
- *   | is being deleted                                    | its way out, paused or not                               |
+ *   | is being deleted, and nothing of ours holds it      | leave it                                                 |
+ *   | is paused, or its Cluster is, also when deleted     | say so, touch nothing                                    |
+ *   | is being deleted                                    | its way out (decide-deletion.ts)                         |
  *   | has no finalizer of ours                            | add it, before anything else leaves a trace              |
- *   | is paused, or its cluster is                        | say so, touch nothing                                    |
+ *   | does not keep clusterctl from moving it             | see to that                                              |
  *   | waits for Cluster API                               | wait                                                     |
  *   | has no Mac that is its own, named and known to us   | claim one (decide-claim.ts)                              |
  *   | was never made ready                                | make it ready, or give it back (decide-bootstrap.ts)     |
@@ -22,9 +24,11 @@ import type { Snapshot } from './snapshot.ts';
 export const decide = (snapshot: Snapshot): Decision => {
   const { machine, cluster } = snapshot;
   if (machine === undefined) return { kind: 'forget' };
-  if (machine.deleting) return decideDeletion(snapshot, machine);
+  const isPaused = cluster.pauses.length > 0;
+  if (machine.deleting && !(machine.held && isPaused)) return decideDeletion(snapshot, machine);
+  if (isPaused) return { kind: 'pause', why: cluster.pauses.join(', ') };
   if (!machine.held) return { kind: 'add finalizer' };
-  if (cluster.pauses.length > 0) return { kind: 'pause', why: cluster.pauses.join(', ') };
+  if (!machine.blocksMove) return { kind: 'block move' };
   if (cluster.waitsFor !== undefined) return { kind: 'await cluster', message: cluster.waitsFor };
   const claiming = decideClaim(snapshot, machine);
   if (claiming !== undefined) return claiming;

@@ -17,6 +17,8 @@ export type Decision =
 
   // Before anything is done.
   | { readonly kind: 'add finalizer' }
+  /** Annotates it, so that `clusterctl move` fails before it deletes anything. */
+  | { readonly kind: 'block move' }
   | { readonly kind: 'pause'; readonly why: string }
   | { readonly kind: 'await cluster'; readonly message: string }
 
@@ -60,6 +62,24 @@ export type Decision =
   | { readonly kind: 'uncordon' }
   | { readonly kind: 'roll'; readonly hash: string; readonly idle: boolean }
   | { readonly kind: 'rest'; readonly drift: Drift; readonly forMs: number };
+
+const passive: ReadonlySet<Decision['kind']> = new Set([
+  'forget',
+  'leave',
+  'pause',
+  'await cluster',
+  'await key',
+  'await host',
+  'await runner',
+  'await wipe',
+  'cannot claim',
+  'lost host',
+  'back off',
+  'rest',
+]);
+
+/** It only waits, and says so. */
+export const isPassive = ({ kind }: Decision): boolean => passive.has(kind);
 
 /** How the Mac of a machine that is deleted is left behind. */
 export type Farewell =

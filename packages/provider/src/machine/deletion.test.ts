@@ -75,15 +75,6 @@ describe('a machine that is deleted', () => {
     }
   });
 
-  it('goes on when it is paused', async (t) => {
-    const stage = await setStage(t);
-    await living(stage);
-    await stage.patchMachine({ metadata: { annotations: { 'cluster.x-k8s.io/paused': '' } } });
-    await stage.deleteMachine();
-    await stage.beginWipe();
-    assert.equal(await stage.getIfThere(), undefined);
-  });
-
   it('does not take the wipe of an earlier release for its own', async (t) => {
     const stage = await setStage(t);
     await stage.start();

@@ -1,4 +1,4 @@
-import { finalizers, type MacHost, parseProviderID, secretNames } from '@tartan/api';
+import { annotations, finalizers, type MacHost, parseProviderID, secretNames } from '@tartan/api';
 import { hasFinalizer, isKubeError, keyOf, leases, type Live, pods } from '@tartan/kube';
 import { isVersionedPin } from '@tartan/scaleway';
 import { readHost, type Wanted } from '../claim/index.ts';
@@ -85,6 +85,7 @@ export const observe = async (world: World, machine: Machine, signal: AbortSigna
         name: metadata.name,
         deleting: metadata.deletionTimestamp !== undefined,
         held: hasFinalizer(machine, finalizers.machine),
+        blocksMove: annotations.blockMove in (metadata.annotations ?? {}),
         providerID: spec.providerID || undefined,
         versionedPin: isVersionedPin(spec.os),
         poolPrefix: wanted.poolPrefix || undefined,

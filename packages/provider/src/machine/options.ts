@@ -9,6 +9,7 @@ import type {
   Logger,
   nodes,
   Redactor,
+  Resource,
   WatchCache,
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
@@ -31,6 +32,8 @@ export interface MachineControllerOptions {
   readonly macFleets: WatchCache<MacFleet>;
   readonly nodes: WatchCache<Node>;
   readonly clusters: WatchCache<CoreCluster>;
+  /** The same kind, to be read from the server. */
+  readonly coreClusters: Resource<CoreCluster>;
   readonly certificateRequests: WatchCache<CertificateRequest>;
   /** Only to be asked: the MacHost controller is the one that changes anything there. */
   readonly pool: Pick<HostPool, 'getServer'>;

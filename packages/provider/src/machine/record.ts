@@ -17,7 +17,7 @@ export interface Record {
   /** The same, but a conflict is for the caller: for what was decided on the machine as it was read. */
   writeGuarded(fold: Fold): Promise<void>;
   /** A merge patch of the object itself, guarded likewise. */
-  patchGuarded(body: object): Promise<void>;
+  patchGuarded(body: { metadata?: object; spec?: object }): Promise<void>;
 }
 
 const mostTries = 4;
@@ -56,8 +56,8 @@ export const createRecord = (client: Client, read: Machine, signal: AbortSignal)
     },
     patchGuarded: async (body) => {
       const { uid, resourceVersion } = machine.metadata;
-      const metadata = { uid, resourceVersion };
-      machine = await client.patch(machineKind.resource, name, { type: 'merge', body: { metadata, ...body } }, options);
+      const metadata = { ...body.metadata, uid, resourceVersion };
+      machine = await client.patch(machineKind.resource, name, { type: 'merge', body: { ...body, metadata } }, options);
     },
   };
 };

@@ -40,6 +40,8 @@ export interface MachineFacts {
   readonly deleting: boolean;
   /** It has our finalizer. */
   readonly held: boolean;
+  /** It has the annotation that keeps `clusterctl move` from taking it. */
+  readonly blocksMove: boolean;
   readonly providerID: string | undefined;
   /** `spec.os` names an image, not a family. */
   readonly versionedPin: boolean;

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { labels, type MacHost, type ScalewayAppleSiliconMachine } from '@tartan/api';
+import type { MacHost, ScalewayAppleSiliconMachine } from '@tartan/api';
 import {
   annotationsChanged,
   anyOf,
@@ -13,6 +13,9 @@ import {
   type Source,
   specChanged,
 } from '@tartan/kube';
+import type { CoreCluster } from '../cluster/core-cluster.ts';
+import { clusterNameOf } from '../pause/pauses.ts';
+import { clusterFacts } from './cluster-facts.ts';
 import type { Recollections } from './observe.ts';
 import type { MachineControllerOptions, Node } from './options.ts';
 import { keyNameOf } from './key-name.ts';
@@ -31,6 +34,8 @@ export const sourcesOf = (watched: Watched, pushes: RunningPushes, { absences }:
       .list()
       .filter(wanted)
       .map(({ metadata }) => keyOf(metadata));
+  const heedPause = (machine: Live<ScalewayAppleSiliconMachine>): void =>
+    pushes.setPaused(machine.metadata.uid, clusterFacts(machine, clusters).pauses.length > 0);
   return [
     // What was seen before this run is not trusted: a Node may have been there meanwhile.
     () => {
@@ -41,6 +46,12 @@ export const sourcesOf = (watched: Watched, pushes: RunningPushes, { absences }:
       machines.subscribe((change) => {
         if (change.type === 'removed') return pushes.forget(change.previous.metadata.uid);
         if (change.object.metadata.deletionTimestamp !== undefined) pushes.end(change.object.metadata.uid);
+        heedPause(change.object);
+      }),
+    () =>
+      clusters.subscribe((change) => {
+        const cluster = change.type === 'removed' ? change.previous : change.object;
+        for (const machine of machines.list()) if (isOf(cluster, machine)) heedPause(machine);
       }),
     fromCache(machines, itsOwnKey, anyOf(specChanged, annotationsChanged, labelsChanged, ownersChanged)),
     fromCache(macHosts, (host) => keysOf(isConcerned(host))),
@@ -49,18 +60,17 @@ export const sourcesOf = (watched: Watched, pushes: RunningPushes, { absences }:
       const uids = new Set(status?.turns?.map(({ uid }) => uid));
       return keysOf((machine) => machine.metadata.namespace === metadata.namespace && uids.has(machine.metadata.uid));
     }),
-    fromCache(clusters, ({ metadata }) =>
-      keysOf(
-        (machine) =>
-          machine.metadata.namespace === metadata.namespace &&
-          machine.metadata.labels?.[labels.clusterName] === metadata.name,
-      ),
-    ),
+    fromCache(clusters, (cluster) => keysOf((machine) => isOf(cluster, machine))),
     (enqueue) =>
       fleetKeys.subscribe((fleet) => {
         for (const key of keysOf((machine) => keyNameOf(machine) === fleet)) enqueue(key);
       }),
   ];
+};
+
+const isOf = ({ metadata }: Live<CoreCluster>, machine: Live<ScalewayAppleSiliconMachine>): boolean => {
+  const name = clusterNameOf(machine);
+  return name?.name === metadata.name && name.namespace === metadata.namespace;
 };
 
 /** Core adds itself as the owner after the object was made, which moves no generation. */

@@ -1,5 +1,6 @@
 import { type Controller, createSubresources } from '@tartan/kube';
 import { createClusterController } from '../cluster/controller.ts';
+import { coreClusters } from '../cluster/core-cluster.ts';
 import { createControlPlaneController } from '../control-plane/controller.ts';
 import { serviceAddress } from '../control-plane/service-address.ts';
 import { createApprover, createServingApprover } from '../identity/index.ts';
@@ -18,7 +19,7 @@ export const clusterControllers = (wiring: Wiring): readonly Controller[] => {
   const common = { client, clock, log, events, metrics };
   const subresources = createSubresources(transport, { clock });
 
-  const judging = { ...common, subresources, machineOf: machineOf(client) };
+  const judging = { ...common, subresources, machineOf: machineOf(client, coreClusters(coreVersion)) };
 
   const spread = createFleetSpread({ ...common, deployment: options.fleetSpread, nodes: caches.nodes });
   return [

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Controller } from '@tartan/kube';
 import { createBuilderRunners } from '../builder-runners/create-builder-runners.ts';
+import { coreClusters } from '../cluster/core-cluster.ts';
 import { createFleetController } from '../fleet/controller.ts';
 import { createFleetKeys } from '../fleet-key/controller.ts';
 import { createHostWork } from '../host-work/create-host-work.ts';
@@ -16,10 +17,10 @@ import { fleetRevisionOf } from './fleet-revision-of.ts';
 
 /** What is looked after at Scaleway and on Macs: the pool, machines, and their fleets. */
 export const hostControllers = (wiring: Wiring): readonly Controller[] => {
-  const { parts, intervals, caches, client, events, metrics, gate } = wiring;
+  const { parts, intervals, caches, coreVersion, client, events, metrics, gate } = wiring;
   const { options, settings, pool, clock, random, log, redactor, ca } = parts;
   const { defaultPoolPrefix, allowedPoolPrefixes, secretsNamespace, sweep, update, apiServerURL } = options;
-  const common = { client, pool, clock, log, events, metrics, ...caches };
+  const common = { client, pool, clock, log, events, metrics, ...caches, coreClusters: coreClusters(coreVersion) };
   const sightings = createSightings({ clock });
   const policy = { claimNamePrefix: sweep.reclaim?.claimNamePrefix, defaultPoolPrefix };
   const fleetKeys = createFleetKeys({ ...common, secretsNamespace, redactor });

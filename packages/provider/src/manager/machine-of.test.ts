@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { machine } from '@tartan/api';
+import { labels, machine } from '@tartan/api';
 import { namespaces } from '@tartan/kube';
+import { coreClusters } from '../cluster/core-cluster.ts';
 import { machineOf } from './machine-of.ts';
 import { namespace, setStage } from './testing/stage.ts';
 
 const { signal } = new AbortController();
+const clusters = coreClusters('v1beta2');
 
 describe('whose Node it is', () => {
   test('is read from the server, token and all; of two machines of one name the older one', async (t) => {
     const { client, clock } = await setStage(t);
-    const of = machineOf(client);
+    const of = machineOf(client, clusters);
     assert.equal(await of('mac-1', signal), undefined);
     const create = (inNamespace: string, name: string) =>
       client.create(machine.resource, {
@@ -49,5 +51,25 @@ describe('whose Node it is', () => {
       tokenID: 'abcdef',
       tokenExpiresAt: Date.parse('2026-01-01T01:00:00Z'),
     });
+  });
+
+  test('goes on to renew its certificate while its deletion waits for a pause', async (t) => {
+    const { client, installCore } = await setStage(t);
+    await installCore();
+    const of = machineOf(client, clusters);
+    const at = { namespace, name: 'mac-1' };
+    const finalizer = 'example.com/wait';
+    const metadata = { ...at, finalizers: [finalizer], labels: { [labels.clusterName]: 'macs' } };
+    await client.create(machine.resource, machine.make({ metadata }));
+    await client.create(clusters, {
+      apiVersion: 'cluster.x-k8s.io/v1beta2',
+      kind: 'Cluster',
+      metadata: { namespace, name: 'macs' },
+      spec: { paused: true },
+    });
+    await client.delete(machine.resource, at);
+    assert.equal((await of('mac-1', signal))?.deleting, false);
+    await client.patch(clusters, { namespace, name: 'macs' }, { type: 'merge', body: { spec: { paused: null } } });
+    assert.equal((await of('mac-1', signal))?.deleting, true);
   });
 });

@@ -24,9 +24,19 @@ const clusterWide: readonly Explained[] = [
     [...read, 'create', 'delete'],
     'to roll fleets, also those that nobody made a MacFleet for',
   ),
-  rule(ours, cluster.plural, follow, 'to say that machines can be made'),
+  rule(
+    ours,
+    cluster.plural,
+    [...follow, 'patch'],
+    'to say that machines can be made, and to keep clusterctl from moving them',
+  ),
   rule(ours, statuses, ['patch'], 'to say how each of them is'),
-  rule(controlPlane.group, controlPlane.plural, follow, 'to keep the kubeconfig of Cluster API core'),
+  rule(
+    controlPlane.group,
+    controlPlane.plural,
+    [...follow, 'patch'],
+    'to keep the kubeconfig of Cluster API core, and clusterctl from moving it',
+  ),
   rule(controlPlane.group, `${controlPlane.plural}/status`, ['patch'], 'to say how that is'),
   rule(
     controlPlane.group,
@@ -34,7 +44,8 @@ const clusterWide: readonly Explained[] = [
     ['update'],
     'asked of whoever makes owner references, where the server is told to',
   ),
-  rule(coreGroup, 'clusters,machinedeployments', follow, 'whether work is paused, and how many machines are wanted'),
+  rule(coreGroup, 'clusters', read, 'whether work is paused; read once more right before a Mac is wiped'),
+  rule(coreGroup, 'machinedeployments', follow, 'how many machines are wanted'),
   rule(coreGroup, 'machines', ['get'], 'whether the Mac of a Pod that has ended is on its way out'),
   rule(
     '',

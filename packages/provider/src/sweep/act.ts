@@ -11,6 +11,7 @@ import {
 import { type Clock, timestamp } from '@tartan/kube/clock';
 import { osFamilyKey } from '@tartan/scaleway';
 import { type Release, releaseHost } from '../claim/release-host.ts';
+import { readPausesOfHost } from '../pause/read-pauses.ts';
 import type { SweepMetrics } from './metrics.ts';
 import { type Observer, recheck, strandedFacts } from './observe.ts';
 import { abortedHappening, reclaimedHappening } from './status.ts';
@@ -57,12 +58,10 @@ export const reclaim = async (
 
 const skipped = (why: string): ReclaimOutcome => ({ kind: 'skipped', why });
 
-const sendBack = async (
-  { client, policy, gate, clock, log, events, figures }: Reclaimer,
-  host: Live<MacHost>,
-  signal: AbortSignal,
-): Promise<ReclaimOutcome> => {
-  const verdict = strandedVerdict(strandedFacts(host), policy, clock.now());
+const sendBack = async (reclaimer: Reclaimer, host: Live<MacHost>, signal: AbortSignal): Promise<ReclaimOutcome> => {
+  const { client, policy, gate, clock, log, events, figures } = reclaimer;
+  const pauses = await readPausesOfHost(reclaimer, host, { signal });
+  const verdict = strandedVerdict({ ...strandedFacts(host), pauses }, policy, clock.now());
   if (verdict.kind === 'leave') return skipped(verdict.message);
   const release = releaseOf(host, verdict.poolPrefix, verdict.message, clock.now());
   const { remainingMs } = gate.pass();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { macHost } from '@tartan/api';
+import { annotations, macHost } from '@tartan/api';
 import { KubeError, NotLeadingError } from '@tartan/kube';
 import { ScalewayError } from '@tartan/scaleway';
 import { heldBy } from '../claim/testing/a-host.ts';
@@ -79,6 +79,34 @@ describe('the sweep', () => {
     });
     const { stop } = await stage.start();
     assert.equal(await stage.releaseOf('a'), undefined);
+    await stop();
+  });
+
+  test('leaves a Mac alone whose holder may be of a Cluster that is paused, also one that was paused this moment', async (t) => {
+    const stage = await setStage(t);
+    await stage.addCluster();
+    await stage.addStranded('a', lost, { spec: { consumerRef: heldBy(lost, 'uid-of-nobody') } });
+    stage.meanwhile(async () => void (await stage.setPaused(true)));
+    const { stop } = await stage.start();
+    await stage.nextRound();
+    assert.equal(await stage.releaseOf('a'), undefined);
+    stage.meanwhile(async () => {});
+    await stage.setPaused(false);
+    await stage.nextRound();
+    assert.equal((await stage.releaseOf('a'))?.reason, 'Stranded');
+    await stop();
+  });
+
+  test('leaves a Mac alone whose MacHost is paused', async (t) => {
+    const stage = await setStage(t);
+    await stage.addStranded('a', lost);
+    await stage.annotate('a', { [annotations.paused]: '' });
+    const { stop } = await stage.start();
+    await stage.nextRound();
+    assert.equal(await stage.releaseOf('a'), undefined);
+    await stage.annotate('a', { [annotations.paused]: null });
+    await stage.nextRound();
+    assert.equal((await stage.releaseOf('a'))?.reason, 'Stranded');
     await stop();
   });
 

@@ -26,7 +26,7 @@ const everything = 'sweep';
 /**
  * Finds Macs that are in no pool and that no machine knows (E2), tells of them, and, where it is allowed to, sends them back (E4). What is
  * stranded is for the controller of MacHosts to say; this one acts on it, on the leader only.
- * Needs: get, list, watch, patch of machosts; list of machines; create, patch of events.
+ * Needs: get, list, watch, patch of machosts; get, list of machines and of clusters; create, patch of events.
  */
 export const createSweep = (options: SweepOptions): Controller => {
   const { macHosts, policy, intervalMs, clock, log, events, metrics } = options;

@@ -1,8 +1,9 @@
 import { type MacHost, machine } from '@tartan/api';
-import type { CallOptions, Client, Live } from '@tartan/kube';
+import { type CallOptions, getCondition, type Live } from '@tartan/kube';
 import { type HostPool, ScalewayError } from '@tartan/scaleway';
 import { readHost } from '../claim/read-host.ts';
 import { abandonedBecause } from '../mac-host/abandoned.ts';
+import type { PauseReader } from '../pause/read-pauses.ts';
 import { ownerOf } from './owner.ts';
 import type { StrandedHost } from './verdict.ts';
 
@@ -10,15 +11,21 @@ type Host = Live<MacHost>;
 
 export const isStranded = ({ status }: MacHost): boolean => status?.state === 'stranded';
 
+/** Whether it is paused is what its MacHost says; whoever acts on it asks the server. */
 export const strandedFacts = ({ spec, status }: MacHost): StrandedHost => ({
   name: status?.name,
   since: status?.since === undefined ? undefined : Date.parse(status.since),
   poolPrefix: spec.poolPrefix,
   hadHolder: spec.consumerRef !== undefined,
+  pauses: pausesSaid(status),
 });
 
-export interface Observer {
-  readonly client: Pick<Client, 'get' | 'list'>;
+const pausesSaid = (status: MacHost['status']): readonly string[] => {
+  const said = getCondition(status?.conditions, 'Paused');
+  return said?.status === 'True' ? [said.message.replace(/\.$/, '')] : [];
+};
+
+export interface Observer extends PauseReader {
   readonly pool: Pick<HostPool, 'getServer'>;
 }
 

@@ -7,7 +7,7 @@ const now = 1_000_000_000;
 const active: ReclaimPolicy = { claimNamePrefix: 'tuist-tuist-', defaultPoolPrefix: 'tuist-pool-' };
 const reportOnly: ReclaimPolicy = { ...active, claimNamePrefix: undefined };
 const noPool: ReclaimPolicy = { ...active, defaultPoolPrefix: undefined };
-const ours: StrandedHost = { name: 'tuist-tuist-x', since: now, poolPrefix: undefined, hadHolder: false };
+const ours: StrandedHost = { name: 'tuist-tuist-x', since: now, poolPrefix: undefined, hadHolder: false, pauses: [] };
 const pending = (ageMs: number | undefined): StrandedHost => ({
   ...ours,
   name: 'tuist-claim-pending-1',
@@ -21,6 +21,8 @@ const table: [title: string, host: StrandedHost, policy: ReclaimPolicy, expected
   ['ours', ours, active, 'Reclaiming into tuist-pool-'],
   ['ours, with a pool of its own', { ...ours, poolPrefix: 'other-' }, active, 'Reclaiming into other-'],
   ['ours, with a pool of its own only', { ...ours, poolPrefix: 'other-' }, noPool, 'Reclaiming into other-'],
+  ['ours, paused', { ...ours, pauses: ['Cluster a/b is paused'] }, active, 'Paused'],
+  ['ours, paused, without leave to reclaim', { ...ours, pauses: ['x'] }, reportOnly, 'ReportOnly'],
   ['ours, without any pool', ours, noPool, 'NoAdoptPoolPrefix'],
   ['ours, with an empty pool', { ...ours, poolPrefix: '' }, { ...active, defaultPoolPrefix: '' }, 'NoAdoptPoolPrefix'],
   ['ours by its name, which is that of a machine', { ...ours, namesake: 'fleet/tuist-tuist-x' }, active, 'NotOurs'],
@@ -61,6 +63,7 @@ describe('what becomes of a stranded Mac', () => {
     since: fc.option(fc.double(), { nil: undefined }),
     poolPrefix: prefix,
     hadHolder: fc.boolean(),
+    pauses: fc.array(fc.constant('x'), { maxLength: 1 }),
   });
 
   test('it is always one of the verdicts, and nothing of others is ever reclaimed', () => {
@@ -69,6 +72,7 @@ describe('what becomes of a stranded Mac', () => {
         const verdict = strandedVerdict(host, policy, at);
         assert.ok(verdict.message.length > 0 && verdict.message.length < 1024 + (host.name?.length ?? 0));
         if (verdict.kind === 'leave') return;
+        assert.deepEqual(host.pauses, []);
         assert.ok(policy.claimNamePrefix && host.name !== undefined && verdict.poolPrefix !== '');
         const isOld = at - (host.since ?? at) >= longestClaimMs;
         assert.ok(

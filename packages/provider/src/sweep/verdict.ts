@@ -12,6 +12,8 @@ export interface StrandedHost {
   readonly hadHolder: boolean;
   /** `namespace/name` of a machine that bears its name and has no record of holding it. Undefined: none, or nobody has looked. */
   readonly namesake?: string | undefined;
+  /** Why nothing may be done to it, for people. */
+  readonly pauses: readonly string[];
 }
 
 /** What the manager was told. */
@@ -42,6 +44,7 @@ export const longestClaimMs = 60 * 60_000;
  *   | set               | claim-pending, for less than 1 h   | any     | ClaimPending            |
  *   | set               | not ours                           | any     | NotOurs                 |
  *   | set               | ours, or claim-pending for longer  | unknown | NoAdoptPoolPrefix       |
+ *   | set               | ours, or claim-pending for longer  | known   | Paused, if it is        |
  *   | set               | ours, or claim-pending for longer  | known   | reclaim into that pool  |
  *
  * Ours is what begins with the prefix. Another cluster may share the project and its machines cannot be seen from here; a person may
@@ -91,6 +94,9 @@ export const strandedVerdict = (host: StrandedHost, policy: ReclaimPolicy, now: 
       'NoAdoptPoolPrefix',
       `It would be put back, but nobody said into which pool: set ${managerFlags.defaultAdoptPoolPrefix}.`,
     );
+  }
+  if (host.pauses.length > 0) {
+    return leave('Paused', `Nothing is done while it is paused: ${host.pauses.join(', ')}.`);
   }
   return {
     kind: 'reclaim',

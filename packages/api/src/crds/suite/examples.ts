@@ -104,6 +104,7 @@ export const examples: readonly Example[] = [
         message: 'machine fleet/mac-1 was deleted',
         hostKey: 'SHA256:n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg',
         requestedAt: noon,
+        machine: { namespace: 'fleet', name: 'mac-1', uid: '0f3e', cluster: 'macs' },
       },
       reboot: { requestedAt: noon },
     },

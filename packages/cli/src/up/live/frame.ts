@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { drawOn, escapeControls } from '../../show/safe-output.ts';
 import { lengthOf } from './fit-line.ts';
 
 /** A terminal that somebody looks at. */
@@ -32,15 +33,16 @@ export const createFrame = (stdout: Tty): Frame => {
   return {
     draw: (lines, above = []) => {
       const toTop = up(heightOn(stdout, drawn));
-      const kept = above.length === 0 ? '' : `${restOfScreen}${above.map((line) => `${line}\n`).join('')}`;
+      const kept =
+        above.length === 0 ? '' : `${restOfScreen}${above.map((line) => `${escapeControls(line)}\n`).join('')}`;
       // Each line is cleared before it is written: afterwards that would take the last letter of one that fills its row.
-      const text = lines.map((line) => `${restOfLine}${line}\n`).join('');
-      stdout.write(`${isHidden ? '' : hideCursor}${toTop}${kept}${cutLines}${text}${restOfScreen}${breakLines}`);
+      const text = lines.map((line) => `${restOfLine}${escapeControls(line)}\n`).join('');
+      drawOn(stdout, `${isHidden ? '' : hideCursor}${toTop}${kept}${cutLines}${text}${restOfScreen}${breakLines}`);
       isHidden = true;
       drawn = lines;
     },
     release: () => {
-      if (isHidden) stdout.write(showCursor);
+      if (isHidden) drawOn(stdout, showCursor);
       isHidden = false;
     },
   };

@@ -90,6 +90,7 @@ const startProcess = async ({ transport, clock, url, more }: ProcessParts) => {
     pool,
     machines,
     macFleets,
+    clusters: { get: () => undefined },
     secretsNamespace: namespace,
     clock,
     log,

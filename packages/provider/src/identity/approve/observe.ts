@@ -5,6 +5,7 @@ import { type Reading, readRequest } from './certificate-request.ts';
 /** A machine, as far as it matters to who may be its Node. */
 export interface MachineIdentity {
   readonly uid: string;
+  /** On its way out. One whose deletion waits for a pause is not. */
   readonly deleting: boolean;
   /** The Mac it has reserved, and how its Node calls that Mac. Whether it holds it is for the Mac's own object to say. */
   readonly serverID?: string | undefined;

@@ -22,13 +22,16 @@ import {
 } from '@tartan/kube';
 import { type ManualClock, manualClock } from '@tartan/kube/clock';
 import { createHostPool, type HostPool } from '@tartan/scaleway';
+import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 import { type SimulatedScaleway, startScaleway } from '@tartan/sim-scaleway';
+import { type CoreCluster, coreClusters as clustersOf } from '../../cluster/core-cluster.ts';
 import { createInventory } from '../../inventory/controller.ts';
 import { createSightings } from '../../inventory/create-sightings.ts';
 import type { Sightings } from '../../inventory/sightings.ts';
 import { createMacHostController } from '../controller.ts';
 
+export const coreClusters = clustersOf('v1beta2');
 export const zone = 'fr-par-1';
 export const namespace = 'fleet';
 const poolPrefix = 'tuist-pool-';
@@ -57,6 +60,8 @@ interface StartOptions {
   readonly inventory?: boolean | 'blind to machines';
   /** After that many requests that change something it learns no answer and does nothing more, as if it were killed. */
   readonly dieAfter?: number;
+  /** What it knows of Clusters, in place of what there is. */
+  readonly clusters?: Pick<WatchCache<CoreCluster>, 'get' | 'list' | 'subscribe'>;
 }
 
 /** Scaleway over HTTP, an embedded Kubernetes with our kinds, and managers that can be started and stopped, on virtual time. */
@@ -92,6 +97,7 @@ export const setStage = async (t: TestContext) => {
   const transport: Transport = { ...server, send: (request) => counted(() => between(server.send)(request)) };
   const client = createClient(transport, { clock });
   await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+  for (const definition of coreDefinitions()) await client.create(customResourceDefinitions, definition);
   for (const definition of definitions)
     if (ours.includes(definition.spec.names.kind)) await client.create(customResourceDefinitions, definition);
 
@@ -171,6 +177,7 @@ export const setStage = async (t: TestContext) => {
     const machines = await follow(machine.resource);
     const macHosts = await follow(macHost.resource);
     const nodes = await follow(nodesOfCluster);
+    const clusters = more.clusters ?? (await follow(coreClusters));
     const sightings = createSightings({ clock });
     const parts = {
       client,
@@ -179,6 +186,8 @@ export const setStage = async (t: TestContext) => {
       machines,
       macHosts,
       nodes,
+      clusters,
+      coreClusters,
       clock,
       log,
       defaultPoolPrefix: poolPrefix,

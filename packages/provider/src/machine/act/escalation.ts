@@ -5,6 +5,8 @@ import type { MacHost } from '@tartan/api';
 import { osFamilyKey } from '@tartan/scaleway';
 import { giveBackHost, type Release } from '../../claim/index.ts';
 import type { WorkOutcome } from '../../host-work/host-work.ts';
+import { clusterNameOf } from '../../pause/pauses.ts';
+import { readPausesOfMachine } from '../../pause/read-pauses.ts';
 import { pinnedKey } from '../pinned.ts';
 import { done, type Result } from '../result.ts';
 import { waits } from '../waits.ts';
@@ -53,9 +55,11 @@ interface Wish {
 
 const longestMessage = 1024;
 
-/** One guarded write, and only while this machine holds the Mac. Whoever comes too late finds that out at the next look. */
+/** One guarded write, and only while this machine holds the Mac and nobody has paused it. Whoever comes too late finds that out at the next look. */
 export const swap = async (act: Act, wish: Wish, given: Acted): Promise<Acted> => {
   const { world, record } = act;
+  // A push may have taken minutes since the machine was read.
+  if ((await readPausesOfMachine(world, record.machine.metadata, callOf(act))).length > 0) return lookAgain;
   const outcome = await giveBackHost(world.client, {
     ...callOf(act),
     serverID: statusIn(act).serverID ?? '',
@@ -69,6 +73,8 @@ const releaseOf = (act: Act, _host: Live<MacHost>, { poolPrefix, reason, message
   const { world, record, observation } = act;
   const family = familyOf(record.machine.spec.os);
   const key = hostKey ?? pinnedKey(record.machine, observation);
+  const { namespace = '', name, uid } = record.machine.metadata;
+  const cluster = clusterNameOf(record.machine)?.name;
   return {
     poolPrefix,
     reason,
@@ -77,6 +83,7 @@ const releaseOf = (act: Act, _host: Live<MacHost>, { poolPrefix, reason, message
     ...(family && { family }),
     ...(message && { message: message.slice(0, longestMessage) }),
     ...(key && { hostKey: key }),
+    machine: { namespace, name, uid, ...(cluster && { cluster }) },
   };
 };
 

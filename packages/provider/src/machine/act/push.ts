@@ -1,6 +1,7 @@
 import type { LateSecrets } from '@tartan/host';
 import { sshAddressOf } from '../../host-work/ssh-address.ts';
 import type { HostJob, WorkOutcome } from '../../host-work/host-work.ts';
+import { readPausesOfMachine } from '../../pause/read-pauses.ts';
 import { writeMachineSecret } from '../../host-work/machine-secret.ts';
 import { keyNameOf } from '../key-name.ts';
 import { pinnedKey } from '../pinned.ts';
@@ -8,7 +9,7 @@ import { type Act, callOf, secretPlace } from './context.ts';
 
 const tailnetPort = 22;
 
-/** Does a task on the machine's Mac. Ended when the machine is being deleted. */
+/** Does a task on the machine's Mac. Ended when the machine is being deleted or paused. */
 export const push = async (act: Act, task: HostJob['task']): Promise<WorkOutcome> => {
   const { world, record, observation, signal } = act;
   const { machine } = record;
@@ -30,6 +31,7 @@ export const push = async (act: Act, task: HostJob['task']): Promise<WorkOutcome
     report: (event) => world.log.debug('Working on a Mac', { machine: machine.metadata.name, event }),
   };
   // Credentials were made since the slot was taken, which takes its time.
+  if ((await readPausesOfMachine(world, machine.metadata, { signal })).length > 0) return { kind: 'aborted' };
   world.gate.pass();
   return world.pushes.run(machine.metadata.uid, signal, (ending) => world.hostWork.perform(job, ending));
 };

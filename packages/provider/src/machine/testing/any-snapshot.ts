@@ -38,6 +38,7 @@ const machine: fc.Arbitrary<MachineFacts> = fc.record({
   name: fc.constant('mac-1'),
   deleting: fc.boolean(),
   held: fc.boolean(),
+  blocksMove: fc.boolean(),
   providerID: maybe(fc.constantFrom('scw-applesilicon://z/server-1', 'scw-applesilicon://z/server-2', 'aws://x')),
   versionedPin: fc.boolean(),
   poolPrefix: maybe(fc.constant('tuist-pool-')),

@@ -11,6 +11,7 @@ export const machineWith = (memory: MachineStatus, more: Partial<MachineFacts> =
   name: 'mac-1',
   deleting: false,
   held: true,
+  blocksMove: true,
   providerID,
   versionedPin: false,
   poolPrefix: 'tuist-pool-',

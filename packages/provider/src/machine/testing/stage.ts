@@ -155,6 +155,7 @@ export const setStage = async (t: TestContext, changes: Partial<MachineControlle
       macFleets: await follow(macFleet.resource),
       nodes: await follow(nodes),
       clusters: await follow(clusters),
+      coreClusters: clusters,
       certificateRequests: await follow(certificateSigningRequests),
       pool: pool.pool,
       fleetKeys: keys.keys,

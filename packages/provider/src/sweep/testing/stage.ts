@@ -1,17 +1,20 @@
 import type { TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { machine, macHost } from '@tartan/api';
+import { kindNames, machine, macHost } from '@tartan/api';
 import {
   type Client,
   createClient,
   createEventRecorder,
   createMetrics,
   createWatchCache,
+  customResourceDefinitions,
   events,
   type Gate,
   type Transport,
 } from '@tartan/kube';
 import { type HostPool, ScalewayError, type Server } from '@tartan/scaleway';
+import { coreDefinitions } from '@tartan/sim-cluster-api';
+import { coreClusters } from '../../cluster/core-cluster.ts';
 import { namespace, peopleWith, startEmbedded } from '../../claim/testing/embedded.ts';
 import { recordingLog } from '../../identity/testing/recording.ts';
 import { createSweep } from '../controller.ts';
@@ -19,6 +22,8 @@ import { createSweepMetrics } from '../metrics.ts';
 import type { ReclaimPolicy } from '../verdict.ts';
 
 type Send = Transport['send'];
+
+const clusters = coreClusters('v1beta2');
 
 export const active: ReclaimPolicy = { claimNamePrefix: 'tuist-tuist-', defaultPoolPrefix: 'tuist-pool-' };
 const intervalMs = 15 * 60_000;
@@ -104,6 +109,21 @@ export const setStage = async (t: TestContext) => {
         name: serverName,
       });
     },
+    /** A Cluster whose machines are Macs. */
+    addCluster: async () => {
+      for (const definition of coreDefinitions()) await client.create(customResourceDefinitions, definition);
+      const infrastructureRef = { apiGroup: kindNames.cluster.group, kind: kindNames.cluster.kind, name: 'macs' };
+      await client.create(clusters, {
+        apiVersion: 'cluster.x-k8s.io/v1beta2',
+        kind: 'Cluster',
+        metadata: { name: 'macs', namespace },
+        spec: { infrastructureRef },
+      });
+    },
+    setPaused: (paused: boolean) =>
+      client.patch(clusters, { namespace, name: 'macs' }, { type: 'merge', body: { spec: { paused } } }),
+    annotate: (host: string, notes: Record<string, string | null>) =>
+      client.patch(macHost.resource, { name: host }, { type: 'merge', body: { metadata: { annotations: notes } } }),
     addMachine: people.addMachine,
     deleteMachine: (name: string) => client.delete(machine.resource, { namespace, name }),
     releaseOf: async (name: string) => (await people.host(name)).spec.release,
@@ -132,7 +152,7 @@ const startProcess = async (
   const { clock, log } = parts;
   const macHosts = createWatchCache({ client, resource: macHost.resource, clock, log, random: () => 0.5 });
   const recorder = createEventRecorder({ client, clock, log, component: 'sweep', instance: 'test' });
-  const sweep = createSweep({ ...parts, client, macHosts, events: recorder, intervalMs });
+  const sweep = createSweep({ ...parts, client, coreClusters: clusters, macHosts, events: recorder, intervalMs });
   const stopping = new AbortController();
   const running = [macHosts.run(stopping.signal)];
   await macHosts.synced;

@@ -1,0 +1,86 @@
+import {
+  annotations,
+  kindNames,
+  labels,
+  type MacHost,
+  type MacHostSpec,
+  type ScalewayAppleSiliconMachine,
+} from '@tartan/api';
+import type { KubeObject, Live, ObjectName } from '@tartan/kube';
+import type { CoreCluster } from '../cluster/core-cluster.ts';
+
+type Machine = Live<ScalewayAppleSiliconMachine>;
+
+/** Why nothing may be done for an object, for people; empty when it may. The rule is Cluster API's: the annotation, or its Cluster. */
+export const pausesOf = (object: KubeObject, cluster: CoreCluster | undefined): readonly string[] => [
+  ...(cluster?.spec?.paused === true ? ['Cluster spec.paused is set to true'] : []),
+  ...(annotations.paused in (object.metadata?.annotations ?? {})
+    ? [`${object.kind ?? 'the object'} has the ${annotations.paused} annotation`]
+    : []),
+];
+
+/** The Cluster that a machine belongs to, by the label that Cluster API sets. */
+export const clusterNameOf = ({ metadata }: Machine): ObjectName | undefined => {
+  const name = metadata.labels?.[labels.clusterName];
+  return name ? { namespace: metadata.namespace ?? '', name } : undefined;
+};
+
+/** What is known of the objects that a pause of a Mac can come from. */
+export interface PauseFacts {
+  machine(name: ObjectName): Machine | undefined;
+  cluster(name: ObjectName): CoreCluster | undefined;
+  clusters(): readonly CoreCluster[];
+}
+
+type MachineRef = NonNullable<NonNullable<MacHostSpec['release']>['machine']>;
+
+/** The machine that holds a Mac, or gave it back; undefined when nothing says which. */
+export const machineRefOf = ({ spec: { release, consumerRef } }: MacHost): MachineRef | undefined => {
+  if (release !== undefined) return release.machine;
+  const { group, kind } = kindNames.machine;
+  if (consumerRef?.kind !== kind || !consumerRef.apiVersion.startsWith(`${group}/`)) return undefined;
+  const { namespace, name, uid } = consumerRef;
+  return { namespace, name, uid };
+};
+
+/**
+ * Why nothing may be done to a Mac, for people.
+ *
+ *   | the MacHost                                           | is paused with                                       |
+ *   |-------------------------------------------------------|------------------------------------------------------|
+ *   | any                                                   | its own annotation                                   |
+ *   | names a machine that exists                           | that machine, or the Cluster of it                   |
+ *   | was given back by a machine that is gone              | the Cluster that the release names                   |
+ *   | is released or stranded, and nothing says where from  | any Cluster of Macs: it may be of that one           |
+ *   | is free, or held by something that is no machine      | nothing else                                         |
+ */
+export const pausesOfHost = (host: Live<MacHost>, facts: PauseFacts): readonly string[] => {
+  const own = pausesOf({ kind: kindNames.macHost.kind, metadata: host.metadata }, undefined);
+  const ref = machineRefOf(host);
+  const found = ref && facts.machine(ref);
+  const machine = found?.metadata.uid === ref?.uid ? found : undefined;
+  const clusterName = clusterOf(ref, machine);
+  if (machine !== undefined || clusterName !== undefined)
+    return [...own, ...pausesOfMachine(machine, clusterName && facts.cluster(clusterName))];
+  return hasLostItsOrigin(host) ? [...own, ...pausedClustersOfMacs(facts.clusters())] : own;
+};
+
+/** A release remembers the Cluster of its machine, which may be gone. */
+export const clusterOf = (ref: MachineRef | undefined, machine: Machine | undefined): ObjectName | undefined =>
+  ref?.cluster ? { namespace: ref.namespace, name: ref.cluster } : machine && clusterNameOf(machine);
+
+const pausesOfMachine = (machine: Machine | undefined, cluster: CoreCluster | undefined): readonly string[] =>
+  pausesOf({ kind: kindNames.machine.kind, metadata: machine?.metadata ?? {} }, cluster);
+
+/** Nothing but a release and a stranded Mac leads to a wipe. */
+export const hasLostItsOrigin = (host: Live<MacHost>): boolean =>
+  host.spec.release ? host.spec.release.machine === undefined : host.status?.state === 'stranded';
+
+/** Clusters whose infrastructure is ours. */
+const pausedClustersOfMacs = (clusters: readonly CoreCluster[]): readonly string[] =>
+  clusters
+    .filter(({ spec }) => spec?.paused === true && spec.infrastructureRef?.kind === kindNames.cluster.kind)
+    .map(
+      ({ metadata }) =>
+        `Cluster ${metadata?.namespace ?? ''}/${metadata?.name ?? ''} is paused, and the Mac may belong to it`,
+    );

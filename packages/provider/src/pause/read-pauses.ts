@@ -1,0 +1,55 @@
+import { machine as machineKind, type MacHost } from '@tartan/api';
+import { type CallOptions, type Client, isKubeError, type Live, type ObjectName, type Resource } from '@tartan/kube';
+import type { CoreCluster } from '../cluster/core-cluster.ts';
+import { clusterNameOf, clusterOf, hasLostItsOrigin, machineRefOf, pausesOf, pausesOfHost } from './pauses.ts';
+
+/**
+ * Pauses as the API server has them at this moment: read right before something that cannot be undone. A watch may be behind, and whoever
+ * pauses a Cluster relies on it once the server has taken it.
+ */
+export interface PauseReader {
+  readonly client: Pick<Client, 'get' | 'list'>;
+  readonly coreClusters: Resource<CoreCluster>;
+}
+
+/** Of a machine that is there. One that is gone is nobody's to pause. */
+export const readPausesOfMachine = async (
+  reader: PauseReader,
+  name: ObjectName,
+  call: CallOptions,
+): Promise<readonly string[]> => {
+  const machine = await unlessGone(reader.client.get(machineKind.resource, name, call));
+  const clusterName = machine && clusterNameOf(machine);
+  const cluster = clusterName && (await readCluster(reader, clusterName, call));
+  return machine === undefined ? [] : pausesOf(machine, cluster);
+};
+
+export const readPausesOfHost = async (
+  reader: PauseReader,
+  host: Live<MacHost>,
+  call: CallOptions,
+): Promise<readonly string[]> => {
+  const { client, coreClusters } = reader;
+  const ref = machineRefOf(host);
+  const found = ref && (await unlessGone(client.get(machineKind.resource, ref, call)));
+  const machine = found?.metadata.uid === ref?.uid ? found : undefined;
+  const clusterName = clusterOf(ref, machine);
+  const cluster = clusterName && (await readCluster(reader, clusterName, call));
+  const clusters = hasLostItsOrigin(host) ? ((await unlessGone(client.list(coreClusters, call)))?.items ?? []) : [];
+  return pausesOfHost(host, { machine: () => machine, cluster: () => cluster, clusters: () => clusters });
+};
+
+export const readCluster = (
+  { client, coreClusters }: PauseReader,
+  name: ObjectName,
+  call: CallOptions,
+): Promise<Live<CoreCluster> | undefined> => unlessGone(client.get(coreClusters, name, call));
+
+const unlessGone = async <T>(call: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await call;
+  } catch (error) {
+    if (isKubeError(error, 'notFound')) return undefined;
+    throw error;
+  }
+};
