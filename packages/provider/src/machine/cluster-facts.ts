@@ -3,10 +3,14 @@ import { keyOf, type WatchCache } from '@tartan/kube';
 import type { CoreCluster } from '../cluster/core-cluster.ts';
 import { ownerMachineOf } from '../core/machine.ts';
 import type { Machine } from './record.ts';
-import type { ClusterFacts } from './snapshot.ts';
+import type { ClusterFacts, Refusal } from './snapshot.ts';
 
-/** What Cluster API wants of a machine. One that nobody made part of a cluster is worked on as it is. */
-export const clusterFacts = (machine: Machine, clusters: Pick<WatchCache<CoreCluster>, 'get'>): ClusterFacts => {
+/** What Cluster API wants of a machine, and whether it may have a Mac. */
+export const clusterFacts = (
+  machine: Machine,
+  clusters: Pick<WatchCache<CoreCluster>, 'get'>,
+  allowedNamespaces: readonly string[],
+): ClusterFacts => {
   const { namespace = '', labels: marks = {}, annotations: notes = {} } = machine.metadata;
   const name = marks[labels.clusterName];
   const cluster = name ? clusters.get(keyOf({ namespace, name })) : undefined;
@@ -16,7 +20,26 @@ export const clusterFacts = (machine: Machine, clusters: Pick<WatchCache<CoreClu
       ? [`${machine.kind ?? 'the machine'} has the ${annotations.paused} annotation`]
       : []),
   ];
-  return { pauses, waitsFor: missing(machine, name, cluster) };
+  return { pauses, refusal: refusalOf(machine, allowedNamespaces), waitsFor: missing(machine, name, cluster) };
+};
+
+/**
+ * A machine becomes a Node: whoever may create one anywhere would get the identity of a Node. So it counts where the manager was told to
+ * work, and as part of a Cluster. It is asked before a Mac is claimed and before the first identity; never of a machine that was made
+ * ready, whose Node would go dark.
+ */
+export const refusalOf = (machine: Machine, allowedNamespaces: readonly string[]): Refusal | undefined => {
+  const { namespace = '', labels: marks = {} } = machine.metadata;
+  if (!allowedNamespaces.includes(namespace))
+    return {
+      reason: 'NamespaceNotAllowed',
+      message: `This manager claims Macs for machines in ${allowedNamespaces.join(', ') || 'no namespace'}, not in ${namespace}. Create the machine there, or add ${namespace} to --machine-namespaces.`,
+    };
+  if (marks[labels.clusterName] || ownerMachineOf(machine) !== undefined) return undefined;
+  return {
+    reason: 'NotInCluster',
+    message: `It has neither the label ${labels.clusterName} nor a Machine of Cluster API as its owner. Create a Machine that refers to it, or a MachineDeployment: Cluster API then sets both.`,
+  };
 };
 
 const missing = (machine: Machine, name: string | undefined, cluster: CoreCluster | undefined): string | undefined => {

@@ -1,5 +1,5 @@
 import { decideBootstrap } from './decide-bootstrap.ts';
-import { decideClaim } from './decide-claim.ts';
+import { decideClaim, nameTaken } from './decide-claim.ts';
 import { decideDeletion } from './decide-deletion.ts';
 import { decideLife } from './decide-life.ts';
 import type { Decision } from './decision.ts';
@@ -12,10 +12,12 @@ import type { Snapshot } from './snapshot.ts';
  *   |-----------------------------------------------------|----------------------------------------------------------|
  *   | is gone                                             | forget it                                                |
  *   | is being deleted                                    | its way out, paused or not                               |
+ *   | may have no Mac, and was never made ready           | refuse it, leave no trace                                |
  *   | has no finalizer of ours                            | add it, before anything else leaves a trace              |
  *   | is paused, or its cluster is                        | say so, touch nothing                                    |
  *   | waits for Cluster API                               | wait                                                     |
  *   | has no Mac that is its own, named and known to us   | claim one (decide-claim.ts)                              |
+ *   | was never made ready, and another Node has its name | refuse it an identity                                    |
  *   | was never made ready                                | make it ready, or give it back (decide-bootstrap.ts)     |
  *   | was                                                 | Node, identity and drift (decide-life.ts): never given back |
  */
@@ -23,12 +25,14 @@ export const decide = (snapshot: Snapshot): Decision => {
   const { machine, cluster } = snapshot;
   if (machine === undefined) return { kind: 'forget' };
   if (machine.deleting) return decideDeletion(snapshot, machine);
+  const provisioned = machine.memory.initialization?.provisioned === true;
+  if (cluster.refusal !== undefined && !provisioned)
+    return { kind: 'refuse', reason: 'NotAllowed', message: cluster.refusal.message };
   if (!machine.held) return { kind: 'add finalizer' };
   if (cluster.pauses.length > 0) return { kind: 'pause', why: cluster.pauses.join(', ') };
   if (cluster.waitsFor !== undefined) return { kind: 'await cluster', message: cluster.waitsFor };
   const claiming = decideClaim(snapshot, machine);
   if (claiming !== undefined) return claiming;
-  return machine.memory.initialization?.provisioned === true
-    ? decideLife(snapshot, machine)
-    : decideBootstrap(snapshot, machine);
+  if (provisioned) return decideLife(snapshot, machine);
+  return nameTaken(snapshot, machine) ?? decideBootstrap(snapshot, machine);
 };

@@ -60,7 +60,8 @@ const ofSuccess = (decision: Decision, outcome: WorkOutcome, had: string | undef
 
 /** Reasons that are worth an event of their own, by the condition that they are of. */
 const loud = {
-  Provisioned: ['NoAdoptPoolPrefix', 'InvalidOSPin', 'NoAvailableHost'],
+  Allowed: ['NamespaceNotAllowed'],
+  Provisioned: ['NodeNameTaken', 'NoAdoptPoolPrefix', 'InvalidOSPin', 'NoAvailableHost'],
   Bootstrapped: [
     'CredentialsRefreshFailed',
     'MissingSudoPassword',

@@ -59,7 +59,7 @@ export const observe = async (world: World, machine: Machine, signal: AbortSigna
   const place = { namespace: options.secretsNamespace, machine: metadata.name };
   const login = status.serverID ? await readMachineSecret(client, place, call) : undefined;
   const node = nodes.get(metadata.name);
-  const nodeSeen = nodeFacts(node, machine, world.absences);
+  const nodeSeen = nodeFacts(node, machine, world.absences, reserved ?? chosen);
   const provisioned = status.initialization?.provisioned === true;
   const plan =
     provisioned && login !== undefined && metadata.deletionTimestamp === undefined
@@ -88,7 +88,7 @@ export const observe = async (world: World, machine: Machine, signal: AbortSigna
         poolPrefix: wanted.poolPrefix || undefined,
         memory: status,
       },
-      cluster: clusterFacts(machine, world.clusters),
+      cluster: clusterFacts(machine, world.clusters, options.machineNamespaces),
       fleetKey: keyFacts(world, machine),
       choice,
       host,

@@ -41,7 +41,13 @@ export interface MachineControllerOptions {
   readonly settings: HostSettings;
   readonly options: Pick<
     ProviderOptions,
-    'machineWorkers' | 'releaseID' | 'secretsNamespace' | 'defaultPoolPrefix' | 'bootstrap' | 'update'
+    | 'machineWorkers'
+    | 'releaseID'
+    | 'secretsNamespace'
+    | 'machineNamespaces'
+    | 'defaultPoolPrefix'
+    | 'bootstrap'
+    | 'update'
   >;
   /** How Macs reach the API server. */
   readonly address: (call: CallOptions) => Promise<ClusterAddress>;

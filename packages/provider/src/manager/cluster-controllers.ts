@@ -18,7 +18,7 @@ export const clusterControllers = (wiring: Wiring): readonly Controller[] => {
   const common = { client, clock, log, events, metrics };
   const subresources = createSubresources(transport, { clock });
 
-  const judging = { ...common, subresources, machineOf: machineOf(client) };
+  const judging = { ...common, subresources, machineOf: machineOf(client, options.machineNamespaces) };
 
   const spread = createFleetSpread({ ...common, deployment: options.fleetSpread, nodes: caches.nodes });
   return [
