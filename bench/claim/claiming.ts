@@ -10,6 +10,7 @@ import { furnish } from '../../packages/cli/src/simulation/furnish.ts';
 import { createFurniture } from '../../packages/cli/src/simulation/furniture.ts';
 import { untilFound } from '../../packages/cli/src/simulation/milestones.ts';
 import { usualFlags } from '../../packages/cli/src/simulation/provider-flags.ts';
+import { clusterMember } from '../../packages/provider/src/core/testing/cluster-member.ts';
 import { settings } from '../../packages/provider/src/manager/testing/stage.ts';
 import { follow } from '../follow.ts';
 
@@ -97,14 +98,13 @@ export const startClaiming = async (folder: string, hosts: number): Promise<Clai
 
     return {
       claim: async (name) => {
+        const at = { namespace, name };
+        const metadata = { ...at, ...(await clusterMember(client, at)) };
         const before = scaleway.requests.length;
         const met = new Promise<void>((resolve) => meets.set(name, resolve));
         const claimed = machines.until(name, 'is claimed', ({ spec }) => spec.providerID !== undefined);
         const began = performance.now();
-        await client.create(
-          machine.resource,
-          machine.make({ metadata: { namespace, name }, spec: { fleetName: 'bench' } }),
-        );
+        await client.create(machine.resource, machine.make({ metadata, spec: { fleetName: 'bench' } }));
         await claimed;
         const milliseconds = performance.now() - began;
         await met;

@@ -10,6 +10,7 @@ import { createFurniture } from '../../packages/cli/src/simulation/furniture.ts'
 import { startMacPool } from '../../packages/cli/src/simulation/mac-pool.ts';
 import { usualFlags } from '../../packages/cli/src/simulation/provider-flags.ts';
 import { registerKey } from '../../packages/cli/src/simulation/register-key.ts';
+import { clusterMember } from '../../packages/provider/src/core/testing/cluster-member.ts';
 import { follow } from '../follow.ts';
 import { type RunningManager, startManager } from './manager.ts';
 import { tailnetSecret } from './software.ts';
@@ -92,8 +93,11 @@ export const startWorld = async (folder: string, sizes: readonly number[]): Prom
         return manager;
       },
       makeReady: async () => {
-        for (const { fleetName, name } of machines)
-          await client.create(machine.resource, machine.make({ metadata: { namespace, name }, spec: { fleetName } }));
+        for (const { fleetName, name } of machines) {
+          const at = { namespace, name };
+          const metadata = { ...at, ...(await clusterMember(client, at)) };
+          await client.create(machine.resource, machine.make({ metadata, spec: { fleetName } }));
+        }
         await Promise.all(
           machines.map(({ name }) => seen.machines.until(name, 'is Ready', ({ status }) => status?.ready === true)),
         );

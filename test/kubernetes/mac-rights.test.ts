@@ -11,7 +11,7 @@ import {
   serviceAccounts,
 } from '@tartan/kube';
 import { systemClock as clock } from '@tartan/kube/clock';
-import { approvableRequests, createApprover, macRights } from '@tartan/provider';
+import { approvableRequests, createApprover, macRights, type MachineIdentity } from '@tartan/provider';
 import { askFor, attemptsOf } from './mac-rights/attempts.ts';
 import { outcomeOf, twoMacs, type TwoMacs } from './mac-rights/world.ts';
 
@@ -88,6 +88,7 @@ describe('the token of a Mac that joins, on a real API server', { timeout: 120_0
 
   test('gets the certificate of its own machine, and of no other', async (t) => {
     const { admin, joining, token, mine, theirs } = world;
+    const taken = `linux-${mine}`;
     const log = createLogger({ write: () => {}, clock, level: 'error' });
     const { client, subresources } = admin;
     const requests = createWatchCache({
@@ -98,9 +99,12 @@ describe('the token of a Mac that joins, on a real API server', { timeout: 120_0
       random: Math.random,
       log,
     });
-    const machines = new Map([
-      [mine, { uid: 'u1', deleting: false, tokenID: token.tokenID, tokenExpiresAt: token.expiresAt }],
-      [theirs, { uid: 'u2', deleting: false }],
+    const held = { deleting: false, node: 'absent', serverID: 's' } as const;
+    const { tokenID, expiresAt: tokenExpiresAt } = token;
+    const machines = new Map<string, MachineIdentity>([
+      [mine, { ...held, uid: 'u1', tokenID, tokenExpiresAt }],
+      [theirs, { ...held, uid: 'u2' }],
+      [taken, { ...held, uid: 'u3', node: 'foreign', tokenID, tokenExpiresAt }],
     ]);
     const approver = createApprover({
       subresources,
@@ -126,5 +130,6 @@ describe('the token of a Mac that joins, on a real API server', { timeout: 120_0
     };
     assert.equal(await verdictOn(mine), 'Approved MachineJoins');
     assert.equal(await verdictOn(theirs), 'Denied NotItsToken');
+    assert.equal(await verdictOn(taken), 'Denied NodeNameTaken', 'a Node that is no Mac has the name of its machine');
   });
 });

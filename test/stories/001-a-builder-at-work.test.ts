@@ -17,6 +17,7 @@ import { appSecretName, startGitHubFor, whereGitHubIs } from '../../packages/cli
 import { startMacPool } from '../../packages/cli/src/simulation/mac-pool.ts';
 import { usualFlags } from '../../packages/cli/src/simulation/provider-flags.ts';
 import { registerKey } from '../../packages/cli/src/simulation/register-key.ts';
+import { clusterMember } from '../../packages/provider/src/core/testing/cluster-member.ts';
 import { isReady } from '../system/nodes.ts';
 import { startProvider } from '../system/provider.ts';
 import { createWaits, type Waits } from '../system/waits.ts';
@@ -133,7 +134,9 @@ describe('001: a builder bakes an image beside its agent, and goes when its job 
 
   test('its Mac is made ready, and its runner registers with a token that was made for it', async () => {
     const ghActionsRunner = { ghOrg: 'acme', ghAppSecretName: appSecretName, ghRunnerLabels: labels.join(',') };
-    const made = machine.make({ metadata: { namespace, name }, spec: { fleetName: fleet, ghActionsRunner } });
+    const at = { namespace, name };
+    const metadata = { ...at, ...(await clusterMember(client, at)) };
+    const made = machine.make({ metadata, spec: { fleetName: fleet, ghActionsRunner } });
     await client.create(machine.resource, made);
     await waits.waitFor(machine.resource, name, 'is ready', ({ status }) => status?.ready === true);
     await waits.waitFor(nodes, name, 'is Ready', isReady);

@@ -6,7 +6,7 @@ import { type MacHost, machine, macHost, metricNames, serverNames } from '@tarta
 import { getCondition, modernEvents, nodes } from '@tartan/kube';
 import type { SimulatedServer } from '@tartan/sim-scaleway';
 import { tartan } from '../../packages/cli/src/program.ts';
-import { coreKinds, deploymentOf } from '../../packages/cli/src/simulation/fleets.ts';
+import { addMachine, coreKinds, deploymentOf } from '../../packages/cli/src/simulation/fleets.ts';
 import { freePort } from '../../packages/cli/src/simulation/free-port.ts';
 import { eventually } from '../../packages/tart-kubelet/src/runs/testing/eventually.ts';
 import { isReady, type Machine, namespace, openScene, type Scene } from './scene.ts';
@@ -82,10 +82,7 @@ describe('004: Macs that nobody knew were paid for, and missing from the pool', 
 
   test('a machine that is deleted by force, past its finalizer, leaves a Mac behind that bears its name', async () => {
     const name = 'tartan-forced';
-    await scene.client.create(
-      machine.resource,
-      machine.make({ metadata: { namespace, name }, spec: { fleetName: 'macos' } }),
-    );
+    await addMachine(scene.client, name, { fleetName: 'macos' });
     const claimed = await scene.waitFor(machine.resource, name, 'has a Mac', ({ status }) => {
       const server = scene.macs.scaleway.servers().find(({ id }) => id === status?.serverID);
       return server?.name === name;
@@ -98,6 +95,8 @@ describe('004: Macs that nobody knew were paid for, and missing from the pool', 
     await scene.client.patch(machine.resource, { namespace, name }, { type: 'merge', body });
     await scene.client.delete(machine.resource, { namespace, name });
     await scene.waitUntilGone(machine.resource, name);
+    await scene.client.delete(coreKinds.machines, { namespace, name });
+    await scene.waitUntilGone(coreKinds.machines, name);
     manager?.kill('SIGCONT');
   });
 
@@ -153,10 +152,7 @@ describe('004: Macs that nobody knew were paid for, and missing from the pool', 
     await eventually('it was to be wiped, and was not', async () => (await toldOf(server)).includes('ReclaimAborted'));
     assert.deepEqual([server.name, server.installs], [name, 0]);
     // Its machine is there from now on; it has claimed nothing, and only bears the name.
-    await scene.client.create(
-      machine.resource,
-      machine.make({ metadata: { namespace, name }, spec: { fleetName: 'macos' } }),
-    );
+    await addMachine(scene.client, name, { fleetName: 'macos' });
     calls.splice(calls.indexOf(fault), 1);
     const other = await scene.waitFor(machine.resource, name, 'has a Mac', ({ status }) => !!status?.serverID);
     assert.notEqual(other.status?.serverID, server.id);

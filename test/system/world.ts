@@ -13,6 +13,7 @@ import { createFurniture } from '../../packages/cli/src/simulation/furniture.ts'
 import { type MacPool, startMacPool } from '../../packages/cli/src/simulation/mac-pool.ts';
 import { usualFlags } from '../../packages/cli/src/simulation/provider-flags.ts';
 import { registerKey } from '../../packages/cli/src/simulation/register-key.ts';
+import { clusterMember } from '../../packages/provider/src/core/testing/cluster-member.ts';
 import { type ManagerProcess, startManager } from '../../packages/provider/src/manager/testing/manager-process.ts';
 import { type RunningProvider, startProvider } from './provider.ts';
 import { createWaits, type Waits } from './waits.ts';
@@ -86,7 +87,9 @@ export const startWorld = async (options: WorldOptions): Promise<World> => {
           macs.environment,
         ),
       createMachine: async (name, spec = {}) => {
-        const object = machine.make({ metadata: { namespace, name }, spec: { fleetName: fleet, ...spec } });
+        const at = { namespace, name };
+        const metadata = { ...at, ...(await clusterMember(client, at)) };
+        const object = machine.make({ metadata, spec: { fleetName: fleet, ...spec } });
         await client.create(machine.resource, object);
       },
       serverNamed: (name) => macs.scaleway.servers().find((server) => server.name === name),

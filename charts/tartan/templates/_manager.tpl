@@ -19,6 +19,7 @@
 {{/* What the manager is told, as a list in YAML. No secret is among it: arguments are shown to whoever may read a Pod. */}}
 {{- define "tartan.manager.args" -}}
 - --secrets-namespace={{ .Release.Namespace }}
+- --machine-namespaces={{ .Release.Namespace }}
 - --log-level={{ .Values.provider.logLevel }}
 {{- with .Values.apiServerURL }}
 - --api-server-url={{ . }}

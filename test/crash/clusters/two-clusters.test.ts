@@ -35,8 +35,10 @@ const play = async (seed: number): Promise<{ claims: number }> => {
       else if (drawn < 0.92) {
         const server = pick(scaleway.servers());
         people += 1;
-        // Also to a name of the pool, while somebody works there.
-        if (server !== undefined) server.name = random() < 0.5 ? `by-hand-${people}` : `tuist-pool-000000f${people}`;
+        const isHeld = clusters.some(({ facts }) => server !== undefined && holdingsOf(facts).has(server.id));
+        // A name of the pool says to every other cluster that the Mac is free: nobody can protect one that is held from that.
+        if (server !== undefined)
+          server.name = isHeld || random() < 0.5 ? `by-hand-${people}` : `tuist-pool-000000f${people}`;
       }
       await time.pass(random() < 0.4 ? random() * 3000 : random() * 4 * minute);
       assert.deepEqual(violations, [], told(world));

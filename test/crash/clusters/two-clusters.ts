@@ -13,6 +13,7 @@ import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 import { createScaleway, type EmbeddedScaleway, type SimulatedServer } from '@tartan/sim-scaleway';
 import { authorizeWith } from '../../../packages/provider/src/manager/testing/authorize-with.ts';
+import { clusterMember } from '../../../packages/provider/src/core/testing/cluster-member.ts';
 import { namespace, optionsWith } from '../../../packages/provider/src/manager/testing/stage.ts';
 import { providerRights } from '../../../packages/provider/src/manager/rights.ts';
 import { memoryStorage } from '../../../sim/kubernetes/src/storage/memory.ts';
@@ -245,7 +246,9 @@ export const createTwoClusters = async (seed: number): Promise<TwoClusters> => {
         made += 1;
         const name = `${word}-${made}`;
         // The same name of a fleet in both: their SSH keys are two, all the same.
-        const object = machine.make({ metadata: { name, namespace }, spec: { fleetName: 'runners' } });
+        const at = { name, namespace };
+        const metadata = { ...at, ...(await clusterMember(admin, at)) };
+        const object = machine.make({ metadata, spec: { fleetName: 'runners' } });
         await admin.create(machine.resource, object);
         note(`${name} is made`);
         return name;

@@ -1,4 +1,5 @@
 import { machine } from '@tartan/api';
+import { clusterMember } from '../../../packages/provider/src/core/testing/cluster-member.ts';
 import { fleetIsUpToDate, isFree, lives } from '../expectations.ts';
 import { minutes } from '../scenario.ts';
 import { untilDone } from '../until-done.ts';
@@ -8,12 +9,15 @@ export const fleetName = 'runners';
 export const one = { version: 'one' };
 export const two = { version: 'two' };
 
-export const addMachine = (
+export const addMachine = async (
   { admin }: World,
   name: string,
   annotations: Record<string, string> = {},
-): Promise<unknown> =>
-  admin.create(machine.resource, machine.make({ metadata: { name, namespace, annotations }, spec: { fleetName } }));
+): Promise<void> => {
+  const at = { namespace, name };
+  const metadata = { ...at, ...(await clusterMember(admin, at)), annotations };
+  await admin.create(machine.resource, machine.make({ metadata, spec: { fleetName } }));
+};
 
 export const orderMacs = async ({ order }: World, count: number): Promise<void> => {
   for (let each = 0; each < count; each += 1) await order();

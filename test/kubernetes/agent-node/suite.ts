@@ -50,7 +50,9 @@ export const runAgentNodeSuite = (title: string, start: () => Promise<NodeCluste
     const name = `mac-${randomUUID().slice(0, 8)}`;
     const inLeases = { namespace: 'kube-node-lease', name };
     const providerID = `scw-applesilicon://fr-par-1/${name}`;
-    const machine: { identity: MachineIdentity } = { identity: { uid: 'u1', deleting: false, providerID } };
+    const machine: { identity: MachineIdentity } = {
+      identity: { uid: 'u1', deleting: false, node: 'absent', serverID: name, providerID },
+    };
     const { log, lines } = recordedLog();
     const facts: { -readonly [Name in keyof Facts]: Facts[Name] } = { ...exampleFacts };
     const approving = new AbortController();

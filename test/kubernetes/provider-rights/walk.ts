@@ -22,6 +22,7 @@ import {
   createClient,
   defineResource,
   deployments,
+  getCondition,
   type KubeObject,
   leases,
   nodes,
@@ -31,6 +32,7 @@ import {
 } from '@tartan/kube';
 import { microTimestamp, systemClock } from '@tartan/kube/clock';
 import { coreClusters } from '@tartan/provider';
+import { clusterMember } from '../../../packages/provider/src/core/testing/cluster-member.ts';
 import { kubeletClientSigner, kubeletServingSigner } from '../../../packages/provider/src/identity/names.ts';
 import {
   alternativeNames,
@@ -182,6 +184,53 @@ export const chaptersOf = ({ client, as, plane, scaleway, eventually }: Furnishe
         const { status } = await client.get(certificateSigningRequests, { name: 'serves' });
         return status?.conditions?.find(({ type }) => type === 'Approved');
       });
+    },
+
+    /** Machines of the name of a Linux node get neither a Mac nor its identity, and the requests of its kubelet are left alone. */
+    namesakes: async () => {
+      const linux = 'linux-1';
+      const providerID = 'aws:///eu-west-1a/i-0123456789abcdef0';
+      await client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: linux }, spec: { providerID } });
+      const told = async (at: typeof mac, type: string): Promise<string | undefined> =>
+        getCondition((await client.get(machine.resource, at)).status?.conditions, type)?.reason;
+      const [here, elsewhere] = [namespace, 'default'].map((each) => ({ namespace: each, name: linux }));
+      assert.ok(here && elsewhere);
+      for (const at of [elsewhere, here]) {
+        const metadata = { ...at, ...(at === here && (await clusterMember(client, at))) };
+        await client.create(machine.resource, machine.make({ metadata, spec: { fleetName: 'runners', providerID } }));
+      }
+      await eventually(async () => (await told(elsewhere, 'Allowed')) === 'NamespaceNotAllowed' || undefined);
+      await eventually(async () => (await told(here, 'Provisioned')) === 'NodeNameTaken' || undefined);
+      const renew = async (name: string) => {
+        const { certificate: cert, key } = await plane.issue({ user: `system:node:${name}`, groups: ['system:nodes'] });
+        const { metadata } = await createClient(as({ cert, key }), { clock: systemClock }).create(
+          certificateSigningRequests,
+          {
+            apiVersion: 'certificates.k8s.io/v1',
+            kind: 'CertificateSigningRequest',
+            metadata: { name: `renews-${name}` },
+            spec: {
+              request: makeRequest({ subject: subjectOf(name) }),
+              signerName: kubeletClientSigner,
+              usages: ['client auth', 'digital signature'],
+              // Kubelets of Linux do not say for how long.
+              ...(name === mac.name && { expirationSeconds: 3600 }),
+            },
+          },
+        );
+        return async () => (await client.get(certificateSigningRequests, metadata)).status?.conditions;
+      };
+      const ofLinux = await renew(linux);
+      const ofMac = await renew(mac.name);
+      // They are looked at in their order.
+      const [verdict] = await eventually(ofMac);
+      assert.equal(verdict?.reason, 'NodeRenewsItself');
+      assert.equal(await ofLinux(), undefined);
+      for (const at of [elsewhere, here]) {
+        await client.delete(machine.resource, at);
+        await eventually(() => gone(client.get(machine.resource, at)));
+      }
+      await client.delete(nodes, { name: linux });
     },
 
     /** Another agent, for which the Mac has to be idle: a cordon, and its end. */

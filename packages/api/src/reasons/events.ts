@@ -14,6 +14,8 @@ export const events = {
   AgentRollRetried: ['Normal', 'A roll that was refused is tried again.'],
   Releasing: ['Normal', 'The Mac goes back to the pool.'],
   Released: ['Normal', 'The Mac has left the machine.'],
+  NamespaceNotAllowed: ['Warning', 'The manager claims no Macs for this namespace.'],
+  NodeNameTaken: ['Warning', 'A Node that is not this machine has its name.'],
   NoAdoptPoolPrefix: ['Warning', 'Nobody said which pool.'],
   PoolPrefixNotAllowed: ['Warning', 'The manager does not allow the pool that spec.adoptPoolPrefix names.'],
   InvalidOSPin: ['Warning', 'spec.os holds a version.'],

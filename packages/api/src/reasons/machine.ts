@@ -14,12 +14,29 @@ export const machineConditions = {
       Unknown: ['Unknown', 'The Node or Scaleway could not be asked.'],
     },
   },
+  Allowed: {
+    means:
+      'A Mac may be claimed for the machine. A machine that already has one keeps it, with its Node and its certificates.',
+    reasons: {
+      Allowed: ['True', 'It is part of a Cluster, in a namespace of --machine-namespaces.'],
+      NamespaceNotAllowed: ['False', 'The manager claims no Macs for its namespace: add it to --machine-namespaces.'],
+      NotInCluster: [
+        'False',
+        'It is part of no Cluster. Create a Machine of Cluster API that refers to it, or a MachineDeployment.',
+      ],
+    },
+  },
   Provisioned: {
     means: 'The machine holds a Mac and knows how to log in.',
     reasons: {
       HostClaimed: ['True', 'The Mac bears the name of the machine.'],
       WaitingForCluster: ['False', 'Cluster API has not prepared the cluster, or the machine, yet.'],
       Adopting: ['False', 'A Mac is reserved and is being claimed.'],
+      NotAllowed: ['False', 'The machine gets no Mac: see Allowed.'],
+      NodeNameTaken: [
+        'False',
+        'A Node that is not this machine has its name, so the machine gets no identity. Delete the Machine, or the Node if nobody needs it.',
+      ],
       NoAdoptPoolPrefix: [
         'False',
         'Nobody said which pool: set spec.adoptPoolPrefix, or --default-adopt-pool-prefix of the manager.',

@@ -45,14 +45,16 @@ export const machineSnapshot = (machine: Machine, { host, node, pods }: Mac, wor
   );
   const desired = status.desiredHostConfigHash;
   const turn = fleet && findTurn(fleet, metadata.uid, desired);
-  const [choice] = status.serverID
-    ? [{ kind: 'not asked' } as const]
+  const [choice, chosen] = status.serverID
+    ? [{ kind: 'not asked' } as const, undefined]
     : choose(
         { macHosts: { list: () => [...hosts] }, machines: { list: () => [...machines] }, clock: { now: () => now } },
         machine,
         wanted,
       );
   const reserved = hosts.find(({ metadata: of }) => of.name === status.serverID);
+  // Also one of another server, which is not beside the machine in `Mac`.
+  const named = node ?? world.nodes.find(({ metadata: of }) => of.name === metadata.name);
   const keyTrouble = says('Bootstrapped') === 'SSHKeyUnavailable' || says('Provisioned') === 'SSHKeyUnavailable';
   const snapshot: MachineSnapshot = {
     now,
@@ -69,14 +71,18 @@ export const machineSnapshot = (machine: Machine, { host, node, pods }: Mac, wor
       allowedPoolPrefixes: says('Provisioned') === 'PoolPrefixNotAllowed' ? [] : [wanted.poolPrefix],
       memory: status,
     },
-    cluster: clusterFacts(machine, world.clusters),
+    cluster: clusterFacts(
+      machine,
+      world.clusters,
+      says('Allowed') === 'NamespaceNotAllowed' ? [] : [metadata.namespace ?? ''],
+    ),
     fleetKey: keyTrouble
       ? { kind: 'unavailable', message: getCondition(status.conditions, 'Bootstrapped')?.message ?? '' }
       : { kind: 'ready' },
     choice,
     host: reservedFacts(status.serverID, reserved && hostFacts(reserved, machine)),
     login: { kind: 'known', hasPassword: says('Bootstrapped') !== 'MissingSudoPassword' },
-    node: nodeFacts(node, machine, longMissing),
+    node: nodeFacts(named, machine, longMissing, reserved ?? chosen),
     join: { lease: undefined, identity: undefined },
     desired: desired === undefined ? { kind: 'not asked' } : { kind: 'known', hash: desired },
     turn: turn && { hash: turn.hash, rollBack: turn.rollBack === true },

@@ -74,6 +74,12 @@ export const machineWords = (decision: MachineDecision, context: MachineContext)
         ['It claims a Mac as soon as that is so.'],
         [`Look at the cluster: kubectl get clusters,machines -n ${namespace}.`],
       );
+    case 'refuse':
+      return words(
+        `It gets neither a Mac nor the identity of a Node. ${decision.message}`,
+        ['It goes on as soon as that is mended.'],
+        [Provisioned.reasons[decision.reason][1]],
+      );
     case 'cannot claim':
       return words(
         `It has no Mac. ${decision.message ?? Provisioned.reasons[decision.reason][1]}`,

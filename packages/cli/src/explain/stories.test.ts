@@ -59,10 +59,31 @@ describe('why a machine is where it is', () => {
     ],
     [
       'no cluster',
-      aMachine('mac-1', {}, { more: { labels: { 'cluster.x-k8s.io/cluster-name': 'c' } } }),
+      aMachine('mac-1', {}, { more: { labels: { 'cluster.x-k8s.io/cluster-name': 'c' }, ownerReferences: [] } }),
       {},
       'await cluster',
       /has no owner yet/,
+    ],
+    [
+      'part of no Cluster',
+      aMachine('mac-1', {}, { more: { labels: {}, ownerReferences: [] } }),
+      {},
+      'refuse',
+      /neither a Mac nor the identity of a Node.*Create a Machine that refers to it/,
+    ],
+    [
+      'in a namespace for which the manager does not work',
+      aMachine('mac-1', { conditions: [said('Allowed', 'False', 'NamespaceNotAllowed')] }),
+      {},
+      'refuse',
+      /add default to --machine-namespaces/,
+    ],
+    [
+      'a Node that is no Mac has its name',
+      aMachine('mac-1'),
+      { hosts: [aHost('h-9')], nodes: [aNode('mac-1', { host: 'other' })] },
+      'refuse',
+      /The Node mac-1 is another server/,
     ],
     ['an empty pool', aMachine('mac-1'), {}, 'cannot claim', /There is no Mac at all.*tartan pool/],
     [

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { formatProviderID, machine, type ScalewayAppleSiliconMachine } from '@tartan/api';
 import { getCondition, isKubeError, type Live } from '@tartan/kube';
 import { fleetNamespace as namespace } from '../simulation/control-plane.ts';
-import { claimPrefix, fleetNames } from '../simulation/fleets.ts';
+import { addMachine, claimPrefix, coreKinds, fleetNames } from '../simulation/fleets.ts';
 import type { Host } from './cast.ts';
 import type { Scene } from './fault.ts';
 import { untilGone, untilOne } from './waiting.ts';
@@ -28,10 +28,7 @@ export const askForMachine = async (
   const { client } = scene.simulation.controlPlane;
   const mine = ({ metadata }: Machine): boolean => metadata.name === name;
   const server = host && { providerID: formatProviderID({ zone: host.server.zone, serverID: host.server.id }) };
-  await client.create(
-    machine.resource,
-    machine.make({ metadata: { namespace, name }, spec: { fleetName: fleetNames[0], ...server } }),
-  );
+  await addMachine(client, name, { fleetName: fleetNames[0], ...server });
   scene.say(`One more machine is asked for: ${name}.`);
   const until: ExtraMachine['until'] = (what, holds) =>
     untilOne(scene, machine.resource, `the machine ${name} ${what}`, (each) => mine(each) && holds(each));
@@ -40,7 +37,7 @@ export const askForMachine = async (
     until,
     untilReady: () => until('is Ready', ({ status }) => status?.ready === true),
     remove: async () => {
-      await client.delete(machine.resource, { namespace, name }).catch((error: unknown) => {
+      await client.delete(coreKinds.machines, { namespace, name }).catch((error: unknown) => {
         if (!isKubeError(error, 'notFound')) throw error;
       });
       if (!scene.signal.aborted) await untilGone(scene, machine.resource, name);

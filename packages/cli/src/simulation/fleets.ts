@@ -1,5 +1,20 @@
-import { cluster, externalControlPlane, labels, machineTemplate, remoteServiceAccount } from '@tartan/api';
-import { type Condition, defineResource, grantRights, type KubeObject, serviceAccounts } from '@tartan/kube';
+import {
+  cluster,
+  externalControlPlane,
+  labels,
+  machine,
+  type MachineSpec,
+  machineTemplate,
+  remoteServiceAccount,
+} from '@tartan/api';
+import {
+  type Client,
+  type Condition,
+  defineResource,
+  grantRights,
+  type KubeObject,
+  serviceAccounts,
+} from '@tartan/kube';
 import { remoteRights } from '@tartan/provider';
 import { fleetNamespace as namespace } from './control-plane.ts';
 import type { FleetSizes } from './fleet-sizes.ts';
@@ -123,6 +138,22 @@ const ensureFleet = async ({ ensure }: Furniture, fleet: FleetName, replicas: nu
           infrastructureRef: infrastructure('ScalewayAppleSiliconMachineTemplate', name),
         },
       },
+    },
+  });
+};
+
+/** A Machine of no MachineDeployment: as core has it, with its own infrastructure. */
+export const addMachine = async (client: Client, name: string, spec: Partial<MachineSpec>): Promise<void> => {
+  const metadata = { ...here(name), labels: { [labels.clusterName]: clusterName } };
+  await client.create(machine.resource, machine.make({ metadata, spec }));
+  await client.create(coreKinds.machines, {
+    apiVersion,
+    kind: 'Machine',
+    metadata: here(name),
+    spec: {
+      clusterName,
+      bootstrap: { dataSecretName: 'none' },
+      infrastructureRef: infrastructure('ScalewayAppleSiliconMachine', name),
     },
   });
 };

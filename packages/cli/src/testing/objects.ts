@@ -51,8 +51,15 @@ export const aMachine = (
   }: { spec?: Partial<MachineSpec>; more?: object; namespace?: string } = {},
 ): Machine => ({
   ...machine.make({ metadata: {}, spec: { fleetName: 'macos', ...spec } }),
-  metadata: { ...metadata(name, namespace), finalizers: [finalizers.machine], ...more },
+  metadata: { ...metadata(name, namespace), ...inCluster(name), finalizers: [finalizers.machine], ...more },
   ...(status && { status }),
+});
+
+const core = 'cluster.x-k8s.io/v1beta2';
+/** As Cluster API writes it on the machines of a Cluster. */
+const inCluster = (name: string) => ({
+  labels: { [labels.clusterName]: 'macs' },
+  ownerReferences: [{ apiVersion: core, kind: 'Machine', name, uid: `uid-of-machine-${name}` }],
 });
 
 /** A machine that works, on that Mac. */
@@ -192,7 +199,17 @@ export const aWorld = (parts: Partial<World> = {}): World => ({
 
 export const toExplain = (parts: Partial<ExplainWorld> = {}): ExplainWorld => ({
   ...aWorld(),
-  clusters: new Map(),
+  clusters: new Map([
+    [
+      'default/macs',
+      {
+        apiVersion: core,
+        kind: 'Cluster',
+        metadata: metadata('macs', 'default'),
+        status: { initialization: { infrastructureProvisioned: true } },
+      },
+    ],
+  ]),
   told: { defaultPoolPrefix: undefined, claimNamePrefix: undefined },
   ...parts,
 });

@@ -56,6 +56,11 @@ const clusterFlags = {
     default: 'default',
     help: 'Where the SSH keys of fleets and the credentials of hosts are kept.',
   }),
+  machineNamespaces: flag('machine-namespaces', {
+    type: listOf(namespaceName),
+    default: [],
+    help: 'Namespaces whose machines get Macs. That of --secrets-namespace unless told. A machine elsewhere gets none, with the condition Allowed False; one that already has a Mac keeps it.',
+  }),
   apiServerURL: flag('api-server-url', {
     type: optional(serverURL),
     default: undefined,

@@ -9,6 +9,8 @@ export interface ProviderOptions extends ManagerOptions {
   readonly releaseID: string | undefined;
   readonly kubeconfigPath: string | undefined;
   readonly secretsNamespace: string;
+  /** Macs are claimed for the machines of these. */
+  readonly machineNamespaces: readonly string[];
   /** `undefined`: what `kube-public/cluster-info` says. */
   readonly apiServerURL: string | undefined;
   /** `undefined`: GitHub's own. */
@@ -107,12 +109,14 @@ const reclaimOf = (read: Read): SweepOptions['reclaim'] => {
 export const providerOptions = (read: Read): ProviderOptions => {
   const secretsNamespace = read(flags.secretsNamespace);
   const spread = read(flags.fleetSpreadDeployment);
+  const machineNamespaces = read(flags.machineNamespaces);
   return {
     ...managerOptions(flags, read, secretsNamespace),
     machineWorkers: read(flags.machineMaxConcurrentReconciles),
     releaseID: read(flags.releaseID),
     kubeconfigPath: read(flags.kubeconfig),
     secretsNamespace,
+    machineNamespaces: machineNamespaces.length > 0 ? machineNamespaces : [secretsNamespace],
     apiServerURL: read(flags.apiServerURL),
     githubAPIURL: read(flags.githubAPIURL),
     fleetSpread: spread ? { namespace: read(flags.fleetSpreadNamespace) ?? secretsNamespace, name: spread } : undefined,

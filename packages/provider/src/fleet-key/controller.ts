@@ -14,9 +14,8 @@ import {
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import type { CoreCluster } from '../cluster/core-cluster.ts';
-import { clusterFacts } from '../machine/cluster-facts.ts';
 import { keyNameOf } from '../machine/key-name.ts';
-import { pausesOf } from '../pause/pauses.ts';
+import { pausesOf, pausesInCache } from '../pause/pauses.ts';
 import { type Keeper, keep } from './act.ts';
 import type { FleetKeys } from './fleet-keys.ts';
 import { createKeyBoard } from './key-board.ts';
@@ -56,7 +55,7 @@ export const createFleetKeys = (options: FleetKeysOptions): FleetKeys & { readon
   const isPaused = (fleet: string): boolean => {
     const asking = machinesThatAsk(fleet);
     return asking.length > 0
-      ? asking.every((machine) => clusterFacts(machine, clusters).pauses.length > 0)
+      ? asking.every((machine) => pausesInCache(machine, clusters).length > 0)
       : fleetsThatAsk(fleet).every((each) => pausesOf(each, undefined).length > 0);
   };
 

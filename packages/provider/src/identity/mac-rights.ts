@@ -51,7 +51,7 @@ export const macRights = {
   certificates: {
     resource: 'certificatesigningrequests (certificates.k8s.io)',
     verbs: ['create', 'get', 'list', 'watch'],
-    of: 'any. What it asks for is approved for its own name only, while its machine holds it',
+    of: 'any. What it asks for is approved for its own name only, while its machine holds it and the Node of that name is this Mac',
     for: 'its next certificate, and the one that it serves logs and exec with',
   },
   reviews: {
@@ -73,7 +73,7 @@ export const joinRights: readonly MacRight[] = [
   {
     resource: 'certificatesigningrequests (certificates.k8s.io)',
     verbs: ['create', 'get', 'list', 'watch'],
-    of: 'any. What it asks for is approved for the Node of the one machine that the token was made for',
+    of: 'any. What it asks for is approved for the Node of the one machine that the token was made for, unless a Node of somebody else has that name',
     for: 'its first certificate',
   },
 ];

@@ -18,7 +18,7 @@ export const reinstall = async (
   const { client, pool, events, log, gate } = actor;
   const { host, snapshot, signal } = pass;
   const { id, spec, status, server, now, limits } = snapshot;
-  const type = server.kind === 'seen' ? server.server.type : '';
+  const { type, name: serverName } = server.kind === 'seen' ? server.server : { type: '', name: '' };
   if (newestImage(await pool.listImages(spec.zone, type, { signal }), family) === undefined) {
     const written = await remember(actor, pass, { ...status, osRequested: { family, at: timestamp(now) } });
     events.event(written, noImage(family, type));
@@ -30,7 +30,7 @@ export const reinstall = async (
   const written = await releaseHost(
     client,
     host,
-    { poolPrefix, family, reason: 'OtherOSWanted', message, requestedAt },
+    { poolPrefix, family, reason: 'OtherOSWanted', message, serverName, requestedAt },
     { signal },
   );
   log.info('Reinstalls a free Mac with another macOS', { server: id, from: status.osFamily, family });

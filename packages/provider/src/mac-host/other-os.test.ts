@@ -97,6 +97,23 @@ describe('the macOS that a Mac gets', () => {
     assert.equal(happenings.filter((each) => each === 'OtherOSWanted').length, 1);
   });
 
+  it('is not changed on a free Mac that another cluster claims at the same time', async (t) => {
+    const { order, start, waiting, pass, wipes, host, interpose } = await setUp(t);
+    const server = await order('tuist-pool-1');
+    await start();
+    await pass(1000);
+    interpose((send) => async (request) => {
+      const answer = await send(request);
+      if (request.body?.includes('OtherOSWanted') === true) server.name = 'mac-of-another-cluster';
+      return answer;
+    });
+    await waiting('mac-1', 'Sequoia');
+    await pass(20 * minute);
+    assert.equal(server.name, 'mac-of-another-cluster');
+    assert.equal(wipes(), 0);
+    assert.equal((await host(server.id)).spec.release, undefined);
+  });
+
   it('is not changed when Scaleway has no image of it, and a machine that waits for it keeps nobody from the pool', async (t) => {
     const { order, start, take, machine, release, waiting, pass, state, wipes, happenings } = await setUp(t);
     const [free, held] = [await order('tuist-pool-1'), await order('tuist-pool-2')];

@@ -49,6 +49,7 @@ export const carryOut = async (act: Act, decision: Decision): Promise<Acted> => 
     case 'cannot claim':
       return wait(decision.reason === 'NoAvailableHost' ? waits.host : waits.person);
     case 'lost host':
+    case 'refuse':
       return wait(waits.person);
     case 'back off':
     case 'rest':

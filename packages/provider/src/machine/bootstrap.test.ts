@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { machine } from '@tartan/api';
 import { KubeError } from '@tartan/kube';
+import { clusterMember } from '../core/testing/cluster-member.ts';
 import { doneBy } from './testing/scripted.ts';
 import { setStage } from './testing/stage.ts';
 
@@ -284,7 +285,8 @@ describe('pushes', () => {
     await stage.claimed();
     assert.equal(stage.work.jobs.length, 1);
     await stage.addHost('server-2');
-    const metadata = { namespace: 'fleet', name: 'mac-2' };
+    const name = { namespace: 'fleet', name: 'mac-2' };
+    const metadata = { ...name, ...(await clusterMember(stage.client, name)) };
     await stage.client.create(machine.resource, machine.make({ metadata, spec: { fleetName: 'runners' } }));
     await stage.settle();
     await stage.rename('server-2');

@@ -4,13 +4,40 @@ import type { CoreCluster } from '../cluster/core-cluster.ts';
 import { ownerMachineOf } from '../core/machine.ts';
 import { clusterNameOf, pausesOf } from '../pause/pauses.ts';
 import type { Machine } from './record.ts';
-import type { ClusterFacts } from './snapshot.ts';
+import type { ClusterFacts, Refusal } from './snapshot.ts';
 
-/** What Cluster API wants of a machine. One that nobody made part of a cluster is worked on as it is. */
-export const clusterFacts = (machine: Machine, clusters: Pick<WatchCache<CoreCluster>, 'get'>): ClusterFacts => {
+/** What Cluster API wants of a machine, and whether it may have a Mac. */
+export const clusterFacts = (
+  machine: Machine,
+  clusters: Pick<WatchCache<CoreCluster>, 'get'>,
+  allowedNamespaces: readonly string[],
+): ClusterFacts => {
   const name = clusterNameOf(machine);
   const cluster = name && clusters.get(keyOf(name));
-  return { pauses: pausesOf(machine, cluster), waitsFor: missing(machine, name?.name, cluster) };
+  return {
+    pauses: pausesOf(machine, cluster),
+    refusal: refusalOf(machine, allowedNamespaces),
+    waitsFor: missing(machine, name?.name, cluster),
+  };
+};
+
+/**
+ * A machine becomes a Node: whoever may create one anywhere would get the identity of a Node. So it counts where the manager was told to
+ * work, and as part of a Cluster. It is asked before a Mac is claimed and before the first identity; never of a machine that was made
+ * ready, whose Node would go dark.
+ */
+export const refusalOf = (machine: Machine, allowedNamespaces: readonly string[]): Refusal | undefined => {
+  const { namespace = '', labels: marks = {} } = machine.metadata;
+  if (!allowedNamespaces.includes(namespace))
+    return {
+      reason: 'NamespaceNotAllowed',
+      message: `This manager claims Macs for machines in ${allowedNamespaces.join(', ') || 'no namespace'}, not in ${namespace}. Create the machine there, or add ${namespace} to --machine-namespaces.`,
+    };
+  if (marks[labels.clusterName] || ownerMachineOf(machine) !== undefined) return undefined;
+  return {
+    reason: 'NotInCluster',
+    message: `It has neither the label ${labels.clusterName} nor a Machine of Cluster API as its owner. Create a Machine that refers to it, or a MachineDeployment: Cluster API then sets both.`,
+  };
 };
 
 const missing = (machine: Machine, name: string | undefined, cluster: CoreCluster | undefined): string | undefined => {

@@ -14,6 +14,7 @@ export const conditionsOf = (status: MachineStatus, told: Told): readonly Condit
   const updates = [
     say('Paused', 'NotPaused'),
     deleting(told),
+    allowed(told),
     claim,
     bootstrapped(status, told),
     nodeReady(status, told),
@@ -25,6 +26,12 @@ export const conditionsOf = (status: MachineStatus, told: Told): readonly Condit
 };
 
 const deletionWaits = '. The machine is deleted, and its Mac released, when the pause ends';
+
+const allowed = ({ snapshot: { machine, cluster } }: Told): ConditionUpdate | undefined => {
+  if (machine?.deleting === true) return undefined;
+  const { refusal } = cluster;
+  return refusal === undefined ? say('Allowed', 'Allowed') : say('Allowed', refusal.reason, refusal.message);
+};
 
 const deleting = ({ snapshot, decision }: Told): ConditionUpdate => {
   if (snapshot.machine?.deleting !== true) return say('Deleting', 'NotDeleting');
@@ -43,7 +50,7 @@ const provisioned = (status: MachineStatus, told: Told): ConditionUpdate | undef
   if (isProvisioned(status)) return stillHeld(told);
   if (result.kind === 'no claim') return say('Provisioned', result.reason, result.message);
   if (decision.kind === 'await cluster') return say('Provisioned', 'WaitingForCluster', decision.message);
-  if (decision.kind === 'cannot claim' || decision.kind === 'lost host')
+  if (decision.kind === 'cannot claim' || decision.kind === 'lost host' || decision.kind === 'refuse')
     return say('Provisioned', decision.reason, decision.message);
   if (decision.kind === 'give back') return say('Provisioned', 'HostReleased');
   // Why it went is said already, when it was this machine that gave it back.
@@ -75,7 +82,7 @@ const nodeReady = (status: MachineStatus, { snapshot: { node } }: Told): Conditi
       return say(
         'NodeReady',
         'NodeMissing',
-        `A Node has the name of the machine, but is that of another server (${node.providerID}). Delete that Node, and the agent registers its own.`,
+        `A Node has the name of the machine, but is that of another server (${node.providerID || 'without a providerID, and not at the address of the Mac'}). Delete that Node, and the agent registers its own.`,
       );
     case 'ours': {
       const reason = node.ready === 'True' ? 'NodeReady' : node.ready === 'False' ? 'NodeNotReady' : 'NodeUnknown';

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { annotations, machine as machineKind } from '@tartan/api';
 import { getCondition, secrets } from '@tartan/kube';
 import { ScalewayError } from '@tartan/scaleway';
+import { clusterMember } from '../core/testing/cluster-member.ts';
 import { setStage } from './testing/stage.ts';
 
 describe('how a machine comes to log in', () => {
@@ -90,7 +91,8 @@ describe('how a machine comes to log in', () => {
     const pushes = stage.work.jobs.length;
     await stage.addHost('server-2', 'other');
     const elsewhere = { name: 'mac-1', namespace: 'kube-system' };
-    const namesake = machineKind.make({ metadata: elsewhere, spec: { fleetName: 'runners' } });
+    const metadata = { ...elsewhere, ...(await clusterMember(stage.client, elsewhere)) };
+    const namesake = machineKind.make({ metadata, spec: { fleetName: 'runners' } });
     await stage.client.create(machineKind.resource, namesake);
     await stage.settle();
     await stage.rename('server-2');
@@ -99,8 +101,8 @@ describe('how a machine comes to log in', () => {
     assert.equal(stage.work.jobs.length, pushes);
     const { status } = await stage.client.get(machineKind.resource, elsewhere);
     const { reason, message } = getCondition(status?.conditions, 'Provisioned') ?? {};
-    assert.equal(reason, 'CredentialsPersistFailed');
-    assert.match(message ?? '', /mac-1-bootstrap is not this machine's/);
+    assert.equal(reason, 'NodeNameTaken');
+    assert.match(message ?? '', /The Node mac-1 is another server/);
   });
 });
 

@@ -35,7 +35,28 @@ const cannot = (reason: Extract<Decision, { kind: 'cannot claim' }>['reason'], m
 const mayClaim = ({ poolPrefix, allowedPoolPrefixes }: MachineFacts): boolean =>
   poolPrefix !== undefined && allowedPoolPrefixes.includes(poolPrefix);
 
-const chooseOne = ({ choice, fleetKey }: Snapshot, machine: MachineFacts): Decision => {
+/** A Node of somebody else has the machine's name: no Mac can become that Node. The approval of its certificate looks again, uncached. */
+export const nameTaken = ({ node }: Snapshot, { name, providerID }: MachineFacts): Decision | undefined => {
+  if (node.kind !== 'foreign') return undefined;
+  const who = node.providerID
+    ? `is another server (${node.providerID})`
+    : "has no providerID, and is not at the address of this machine's Mac";
+  const remedies = [
+    'Delete the Machine, to get one with another name',
+    'delete the Node, if nobody needs it',
+    ...(node.providerID || providerID === undefined
+      ? []
+      : [`set its spec.providerID to ${providerID}, if it is that Mac`]),
+  ];
+  return {
+    kind: 'refuse',
+    reason: 'NodeNameTaken',
+    message: `The Node ${name} ${who}. Nobody else gets an identity under its name. ${remedies.join('; or ')}.`,
+  };
+};
+
+const chooseOne = (snapshot: Snapshot, machine: MachineFacts): Decision => {
+  const { choice, fleetKey } = snapshot;
   const { poolPrefix, allowedPoolPrefixes, versionedPin } = machine;
   if (poolPrefix === undefined) return cannot('NoAdoptPoolPrefix');
   if (!mayClaim(machine))
@@ -44,6 +65,8 @@ const chooseOne = ({ choice, fleetKey }: Snapshot, machine: MachineFacts): Decis
       `spec.adoptPoolPrefix is ${poolPrefix}, and this manager claims only from ${allowedPoolPrefixes.join(', ') || 'no pool'}. Add the prefix to ${managerFlags.adoptPoolPrefixes}, or correct the template and delete the Machine.`,
     );
   if (versionedPin) return cannot('InvalidOSPin');
+  const taken = nameTaken(snapshot, machine);
+  if (taken !== undefined) return taken;
   // Scaleway puts keys on a Mac at its first boot only: one that is wiped before the key is registered never lets us in.
   if (fleetKey.kind !== 'ready') return awaitKey(fleetKey);
   switch (choice.kind) {

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { decide } from './decide.ts';
 import { isPassive } from './decision.ts';
 import { anySnapshot } from './testing/any-snapshot.ts';
+import { host as ownHost } from './testing/snapshots.ts';
 
 const pushes: ReadonlySet<string> = new Set(['bootstrap', 'roll', 'roll back', 're-register']);
 const ends: ReadonlySet<string> = new Set([
@@ -114,6 +115,36 @@ describe('whatever a machine looks like', () => {
     fc.assert(
       fc.property(anySnapshot, (snapshot) => {
         if (decide(snapshot).kind === 'set provider id') assert.equal(snapshot.machine?.providerID, undefined);
+      }),
+      runs,
+    );
+  });
+
+  it('no Mac and no identity without a Cluster, outside the namespaces, or under the name of another Node', () => {
+    fc.assert(
+      fc.property(anySnapshot, (snapshot) => {
+        const { kind } = decide(snapshot);
+        const { cluster, machine, node } = snapshot;
+        if (machine?.memory.initialization?.provisioned === true || machine?.deleting === true) return;
+        if (cluster.refusal !== undefined) assert.ok(['refuse', 'forget', 'pause'].includes(kind), kind);
+        if (node.kind === 'foreign') assert.ok(kind !== 'reserve' && kind !== 'bootstrap', kind);
+      }),
+      runs,
+    );
+  });
+
+  it('a machine that was made ready is never refused anything', () => {
+    fc.assert(
+      fc.property(anySnapshot, (snapshot) => {
+        if (snapshot.machine?.memory.initialization?.provisioned !== true) return;
+        assert.deepEqual(
+          decide(snapshot),
+          decide({ ...snapshot, cluster: { ...snapshot.cluster, refusal: undefined } }),
+        );
+        assert.notEqual(
+          decide({ ...snapshot, host: ownHost, node: { kind: 'foreign', providerID: 'x' } }).kind,
+          'refuse',
+        );
       }),
       runs,
     );

@@ -583,3 +583,52 @@ describe('how a machine goes', () => {
     ],
   ]);
 });
+
+describe('who gets neither a Mac nor an identity', () => {
+  const refusal = { reason: 'NotInCluster', message: 'm' } as const;
+  const outside = { pauses: [], refusal, waitsFor: undefined };
+  const foreign = { kind: 'foreign', providerID: 'aws://x' } as const;
+  check([
+    ['a machine that may have none', of(hostless, { cluster: outside }), { kind: 'refuse', reason: 'NotAllowed' }],
+    [
+      'the same without a finalizer: it gets none',
+      of(hostless, { cluster: outside, machine: machineWith({ serverID: '' }, { held: false }) }),
+      { kind: 'refuse', reason: 'NotAllowed', message: 'm' },
+    ],
+    [
+      'the same with a Mac that was never made ready',
+      of(usual, { cluster: outside }),
+      { kind: 'refuse', reason: 'NotAllowed' },
+    ],
+    ['one that was made ready lives on', of(drifting, { cluster: outside }), { kind: 'roll' }],
+    ['one that is deleted gives its Mac back', deletingOf({ cluster: outside }), { kind: 'release' }],
+    [
+      'one that is deleted before it was made ready too',
+      of(usual, { cluster: outside, machine: machineWith({}, { deleting: true }) }),
+      { kind: 'release' },
+    ],
+    ['another Node has its name', of(hostless, { node: foreign }), { kind: 'refuse', reason: 'NodeNameTaken' }],
+    [
+      'another Node has its name since its Mac was reserved',
+      of(usual, { node: foreign }),
+      { kind: 'refuse', reason: 'NodeNameTaken' },
+    ],
+    [
+      'the same after many failures: its Mac is not given back, as nothing is known of what runs there',
+      of(usual, { node: foreign, machine: machineWith({ bootstrapAttempts: 99 }) }),
+      { kind: 'refuse', reason: 'NodeNameTaken' },
+    ],
+    [
+      'another Node has its name, and its Mac is lost',
+      of(usual, { node: foreign, host: { ...host, holder: 'other' } }),
+      { kind: 'let go' },
+    ],
+    ['its own Node', of(hostless, { node }), { kind: 'reserve' }],
+  ]);
+
+  it('says what to do about a Node without a providerID', () => {
+    const decision = decide(of(usual, { node: { kind: 'foreign', providerID: '' } }));
+    assert.ok(decision.kind === 'refuse');
+    assert.match(decision.message, /not at the address .* set its spec\.providerID to scw-applesilicon:\/\//);
+  });
+});

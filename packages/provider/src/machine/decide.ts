@@ -1,5 +1,5 @@
 import { decideBootstrap } from './decide-bootstrap.ts';
-import { decideClaim } from './decide-claim.ts';
+import { decideClaim, nameTaken } from './decide-claim.ts';
 import { decideDeletion } from './decide-deletion.ts';
 import { decideLife } from './decide-life.ts';
 import type { Decision } from './decision.ts';
@@ -14,10 +14,12 @@ import type { Snapshot } from './snapshot.ts';
  *   | is being deleted, and nothing of ours holds it      | leave it                                                 |
  *   | is paused, or its Cluster is, also when deleted     | say so, touch nothing                                    |
  *   | is being deleted                                    | its way out (decide-deletion.ts)                         |
+ *   | may have no Mac, and was never made ready           | refuse it, leave no trace                                |
  *   | has no finalizer of ours                            | add it, before anything else leaves a trace              |
  *   | does not keep clusterctl from moving it             | see to that                                              |
  *   | waits for Cluster API                               | wait                                                     |
  *   | has no Mac that is its own, named and known to us   | claim one (decide-claim.ts)                              |
+ *   | was never made ready, and another Node has its name | refuse it an identity                                    |
  *   | was never made ready                                | make it ready, or give it back (decide-bootstrap.ts)     |
  *   | was                                                 | Node, identity and drift (decide-life.ts): never given back |
  */
@@ -27,12 +29,14 @@ export const decide = (snapshot: Snapshot): Decision => {
   const isPaused = cluster.pauses.length > 0;
   if (machine.deleting && !(machine.held && isPaused)) return decideDeletion(snapshot, machine);
   if (isPaused) return { kind: 'pause', why: cluster.pauses.join(', ') };
+  const provisioned = machine.memory.initialization?.provisioned === true;
+  if (cluster.refusal !== undefined && !provisioned)
+    return { kind: 'refuse', reason: 'NotAllowed', message: cluster.refusal.message };
   if (!machine.held) return { kind: 'add finalizer' };
   if (!machine.blocksMove) return { kind: 'block move' };
   if (cluster.waitsFor !== undefined) return { kind: 'await cluster', message: cluster.waitsFor };
   const claiming = decideClaim(snapshot, machine);
   if (claiming !== undefined) return claiming;
-  return machine.memory.initialization?.provisioned === true
-    ? decideLife(snapshot, machine)
-    : decideBootstrap(snapshot, machine);
+  if (provisioned) return decideLife(snapshot, machine);
+  return nameTaken(snapshot, machine) ?? decideBootstrap(snapshot, machine);
 };

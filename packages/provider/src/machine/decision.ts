@@ -21,6 +21,8 @@ export type Decision =
   | { readonly kind: 'block move' }
   | { readonly kind: 'pause'; readonly why: string }
   | { readonly kind: 'await cluster'; readonly message: string }
+  /** Neither a Mac nor an identity, until a person changes something. */
+  | { readonly kind: 'refuse'; readonly reason: 'NotAllowed' | 'NodeNameTaken'; readonly message: string }
 
   // Until it has a Mac.
   | {

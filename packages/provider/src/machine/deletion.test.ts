@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { annotations, machine as machineKind, macHost } from '@tartan/api';
 import { clusterRoleBindings, KubeError, secrets, serviceAccounts } from '@tartan/kube';
+import { clusterMember } from '../core/testing/cluster-member.ts';
 import { secretsNamespace, setStage, type Stage } from './testing/stage.ts';
 
 const living = async (stage: Stage): Promise<void> => {
@@ -249,7 +250,8 @@ describe('a machine that is deleted', () => {
   const elsewhere = { name: 'mac-1', namespace: 'kube-system' };
   const addNamesake = async (stage: Stage, zone: string) => {
     const spec = { fleetName: 'runners', zone };
-    await stage.client.create(machineKind.resource, machineKind.make({ metadata: elsewhere, spec }));
+    const metadata = { ...elsewhere, ...(await clusterMember(stage.client, elsewhere)) };
+    await stage.client.create(machineKind.resource, machineKind.make({ metadata, spec }));
     await stage.settle();
   };
 

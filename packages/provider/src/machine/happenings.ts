@@ -68,7 +68,8 @@ const ofSuccess = (decision: Decision, outcome: WorkOutcome, had: string | undef
 
 /** Reasons that are worth an event of their own, by the condition that they are of. */
 const loud = {
-  Provisioned: ['NoAdoptPoolPrefix', 'PoolPrefixNotAllowed', 'InvalidOSPin', 'NoAvailableHost'],
+  Allowed: ['NamespaceNotAllowed'],
+  Provisioned: ['NodeNameTaken', 'NoAdoptPoolPrefix', 'PoolPrefixNotAllowed', 'InvalidOSPin', 'NoAvailableHost'],
   Bootstrapped: [
     'CredentialsRefreshFailed',
     'MissingSudoPassword',

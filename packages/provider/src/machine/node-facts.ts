@@ -1,23 +1,43 @@
-import { annotations, formatProviderID, type MachineStatus } from '@tartan/api';
+import { annotations, formatProviderID, type MachineStatus, type MacHost, parseProviderID } from '@tartan/api';
 import type { Live } from '@tartan/kube';
+import { sshAddressOf } from '../host-work/ssh-address.ts';
+import { isNodeOf } from '../identity/node-owner.ts';
 import type { Absences } from '../pods/absences.ts';
 import type { Node } from './options.ts';
 import type { Machine } from './record.ts';
 import type { NodeFacts } from './snapshot.ts';
 
-/** To the byte what the agent was told, and what Cluster API binds by (C8). Undefined without a server. */
-export const providerIDOf = ({ spec, status }: Machine): string | undefined =>
-  spec.providerID || (status?.serverID ? formatProviderID({ zone: spec.zone, serverID: status.serverID }) : undefined);
+/**
+ * To the byte what the agent was told, and what Cluster API binds by (C8). Undefined without a server of its own: anybody may write a
+ * providerID into a spec, also that of a Node that is no Mac.
+ */
+export const providerIDOf = ({ spec, status }: Machine): string | undefined => {
+  const { serverID } = status ?? {};
+  if (!serverID) return undefined;
+  return spec.providerID && parseProviderID(spec.providerID)?.serverID === serverID
+    ? spec.providerID
+    : formatProviderID({ zone: spec.zone, serverID });
+};
 
-export const nodeFacts = (node: Live<Node> | undefined, machine: Machine, absences: Absences): NodeFacts => {
+/** That of a Mac which the machine is about to claim again: its status was lost. */
+const recordedProviderID = ({ spec }: Machine): string | undefined =>
+  spec.providerID && parseProviderID(spec.providerID) ? spec.providerID : undefined;
+
+/** `host` is the Mac that is reserved, or would be. Whether its host key is pinned is asked before an identity is issued (machine-of.ts). */
+export const nodeFacts = (
+  node: Live<Node> | undefined,
+  machine: Machine,
+  absences: Absences,
+  host: MacHost | undefined,
+): NodeFacts => {
   const { name } = machine.metadata;
   // Nobody misses the Node of a Mac that was never made ready.
   const expected = machine.status?.initialization?.provisioned === true;
   if (node === undefined && expected) return { kind: 'missing', forMs: absences.missingForMs(name) };
   absences.forget(name);
   if (node === undefined) return { kind: 'missing', forMs: 0 };
-  const providerID = node.spec?.providerID;
-  if (providerID && providerID !== providerIDOf(machine)) return { kind: 'foreign', providerID };
+  const mac = { providerID: providerIDOf(machine) ?? recordedProviderID(machine), address: addressOf(host) };
+  if (!isNodeOf(node, mac)) return { kind: 'foreign', providerID: node.spec?.providerID ?? '' };
   const ready = node.status?.conditions?.find(({ type }) => type === 'Ready');
   return {
     kind: 'ours',
@@ -28,6 +48,9 @@ export const nodeFacts = (node: Live<Node> | undefined, machine: Machine, absenc
     cordonedByUs: annotations.cordonedForRoll in (node.metadata.annotations ?? {}),
   };
 };
+
+const addressOf = (host: MacHost | undefined): string | undefined =>
+  host?.status?.ip === undefined ? undefined : sshAddressOf(host.status.ip)?.host;
 
 type Address = NonNullable<MachineStatus['addresses']>[number];
 

@@ -61,7 +61,7 @@ export const observe = async (world: World, machine: Machine, signal: AbortSigna
   const isMine = stored !== undefined && isSecretOf(stored, claimantOf(world, machine));
   const login = status.serverID && isMine ? stored : undefined;
   const node = nodes.get(metadata.name);
-  const nodeSeen = nodeFacts(node, machine, world.absences);
+  const nodeSeen = nodeFacts(node, machine, world.absences, reserved ?? chosen);
   const provisioned = status.initialization?.provisioned === true;
   const plan =
     provisioned && login !== undefined && metadata.deletionTimestamp === undefined
@@ -92,7 +92,7 @@ export const observe = async (world: World, machine: Machine, signal: AbortSigna
         allowedPoolPrefixes: options.allowedPoolPrefixes,
         memory: status,
       },
-      cluster: clusterFacts(machine, world.clusters),
+      cluster: clusterFacts(machine, world.clusters, options.machineNamespaces),
       fleetKey: keyFacts(world, machine),
       choice,
       host,

@@ -47,6 +47,7 @@ export interface MachineControllerOptions {
     | 'machineWorkers'
     | 'releaseID'
     | 'secretsNamespace'
+    | 'machineNamespaces'
     | 'defaultPoolPrefix'
     | 'allowedPoolPrefixes'
     | 'bootstrap'

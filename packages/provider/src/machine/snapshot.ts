@@ -53,9 +53,16 @@ export interface MachineFacts {
   readonly memory: MachineStatus;
 }
 
+export interface Refusal {
+  readonly reason: 'NamespaceNotAllowed' | 'NotInCluster';
+  readonly message: string;
+}
+
 export interface ClusterFacts {
   /** What asks to touch nothing, in words. */
   readonly pauses: readonly string[];
+  /** Why no Mac may be claimed for the machine; `undefined` when one may. */
+  readonly refusal?: Refusal | undefined;
   /** What Cluster API has yet to do before a machine of its own may be worked on; `undefined` for nothing. */
   readonly waitsFor: string | undefined;
 }
@@ -113,7 +120,7 @@ export type LoginFacts =
 
 export type NodeFacts =
   | { readonly kind: 'missing'; readonly forMs: number }
-  /** Somebody else's, under the name of the machine. */
+  /** Somebody else's, under the name of the machine. The providerID may be empty. */
   | { readonly kind: 'foreign'; readonly providerID: string }
   | {
       readonly kind: 'ours';

@@ -14,11 +14,10 @@ import {
   specChanged,
 } from '@tartan/kube';
 import type { CoreCluster } from '../cluster/core-cluster.ts';
-import { clusterNameOf } from '../pause/pauses.ts';
-import { clusterFacts } from './cluster-facts.ts';
 import type { Recollections } from './observe.ts';
 import type { MachineControllerOptions, Node } from './options.ts';
 import { keyNameOf } from './key-name.ts';
+import { clusterNameOf, pausesInCache } from '../pause/pauses.ts';
 import type { RunningPushes } from './running-pushes.ts';
 
 type Watched = Pick<
@@ -35,7 +34,7 @@ export const sourcesOf = (watched: Watched, pushes: RunningPushes, { absences }:
       .filter(wanted)
       .map(({ metadata }) => keyOf(metadata));
   const heedPause = (machine: Live<ScalewayAppleSiliconMachine>): void =>
-    pushes.setPaused(machine.metadata.uid, clusterFacts(machine, clusters).pauses.length > 0);
+    pushes.setPaused(machine.metadata.uid, pausesInCache(machine, clusters).length > 0);
   return [
     // What was seen before this run is not trusted: a Node may have been there meanwhile.
     () => {

@@ -19,7 +19,11 @@ export const clusterControllers = (wiring: Wiring): readonly Controller[] => {
   const common = { client, clock, log, events, metrics };
   const subresources = createSubresources(transport, { clock });
 
-  const judging = { ...common, subresources, machineOf: machineOf(client, coreClusters(coreVersion)) };
+  const judging = {
+    ...common,
+    subresources,
+    machineOf: machineOf(client, coreClusters(coreVersion), options.machineNamespaces),
+  };
 
   const spread = createFleetSpread({ ...common, deployment: options.fleetSpread, nodes: caches.nodes });
   return [

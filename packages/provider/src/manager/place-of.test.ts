@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { macHost } from '@tartan/api';
 import { createClient, nodes } from '@tartan/kube';
+import type { MachineIdentity } from '../identity/index.ts';
 import { placeOf } from './place-of.ts';
 import { setStage } from './testing/stage.ts';
 
 const { signal } = new AbortController();
 const providerID = 'scw-applesilicon://fr-par-1/2f4b';
-const machine = { uid: 'u1', deleting: false, serverID: '2f4b', providerID };
+const machine: MachineIdentity = { uid: 'u1', deleting: false, node: 'ours', serverID: '2f4b', providerID };
 
 describe('where the Mac of a machine is', () => {
   const stage = async (t: Parameters<typeof setStage>[0]) => {
@@ -52,7 +53,7 @@ describe('where the Mac of a machine is', () => {
     };
     // With the rights of the manager, and none besides.
     const theirs = createClient(transport, { clock });
-    const look = (tailnet = false, who: typeof machine | { uid: string; deleting: boolean } = machine) =>
+    const look = (tailnet = false, who: MachineIdentity = machine) =>
       placeOf(theirs, { tailnet })('mac-1', who, signal);
     return { client, addNode, addHost, look };
   };
@@ -79,7 +80,11 @@ describe('where the Mac of a machine is', () => {
     assert.deepEqual((await look()).vouched, []);
     await addHost('192.0.2.7', 'u2');
     assert.deepEqual((await look()).vouched, []);
-    assert.deepEqual((await look(false, { uid: 'u2', deleting: false })).vouched, [], 'nothing is reserved');
+    assert.deepEqual(
+      (await look(false, { uid: 'u2', deleting: false, node: 'absent' })).vouched,
+      [],
+      'nothing is reserved',
+    );
   });
 
   test('tells of a Node that is missing, on its way out, or another Mac', async (t) => {
@@ -90,6 +95,6 @@ describe('where the Mac of a machine is', () => {
     assert.equal((await look()).node.kind, 'absent');
     await client.patch(nodes, { name: 'mac-1' }, { type: 'merge', body: { metadata: { finalizers: [] } } });
     await addNode('mac-1', '100.64.0.7', { providerID: 'scw-applesilicon://fr-par-1/other' });
-    assert.equal((await look()).node.kind, 'foreign');
+    assert.equal((await look()).node.kind, 'absent');
   });
 });

@@ -1,7 +1,6 @@
-import { macHost } from '@tartan/api';
-import { type Client, isKubeError, nodes } from '@tartan/kube';
-import { sshAddressOf } from '../host-work/ssh-address.ts';
+import { type Client, nodes } from '@tartan/kube';
 import type { MachineIdentity, NodeWord, PlaceOf } from '../identity/index.ts';
+import { heldMac, unlessGone } from './held-mac.ts';
 
 type Node = NonNullable<(typeof nodes)['ofType']>;
 
@@ -14,41 +13,20 @@ export const placeOf =
   async (nodeName, machine, signal) => {
     const node = await unlessGone(client.get(nodes, { name: nodeName }, { signal }));
     const others = tailnet ? (await client.list(nodes, { signal })).items : [];
+    const mac = await heldMac(client, machine, signal);
     return {
-      vouched: await vouchedFor(client, machine, signal),
+      vouched: mac?.address === undefined ? [] : [mac.address],
       node: wordOf(node, machine),
       tailnet,
       elsewhere: new Set(others.filter(({ metadata }) => metadata.name !== nodeName).flatMap(addressesOf)),
     };
   };
 
-/** The address of the Mac as Scaleway tells it, if the machine holds that Mac now. */
-const vouchedFor = async (
-  client: Pick<Client, 'get'>,
-  { uid, serverID }: MachineIdentity,
-  signal: AbortSignal,
-): Promise<readonly string[]> => {
-  if (serverID === undefined) return [];
-  const host = await unlessGone(client.get(macHost.resource, { name: serverID }, { signal }));
-  const ip = host?.spec.consumerRef?.uid === uid ? host.status?.ip : undefined;
-  const address = ip === undefined ? undefined : sshAddressOf(ip)?.host;
-  return address === undefined ? [] : [address];
-};
-
 const wordOf = (node: Node | undefined, { providerID }: MachineIdentity): NodeWord => {
   if (node === undefined || node.metadata?.deletionTimestamp !== undefined) return { kind: 'absent' };
-  if (node.spec?.providerID && node.spec.providerID !== providerID) return { kind: 'foreign' };
+  if (node.spec?.providerID && node.spec.providerID !== providerID) return { kind: 'absent' };
   const internal = (node.status?.addresses ?? []).filter(({ type }) => type === 'InternalIP');
   return { kind: 'ours', internalAddresses: internal.map(({ address }) => address) };
 };
 
 const addressesOf = ({ status }: Node): string[] => (status?.addresses ?? []).map(({ address }) => address);
-
-const unlessGone = async <T>(call: Promise<T>): Promise<T | undefined> => {
-  try {
-    return await call;
-  } catch (error) {
-    if (isKubeError(error, 'notFound')) return undefined;
-    throw error;
-  }
-};

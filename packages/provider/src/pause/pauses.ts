@@ -6,7 +6,7 @@ import {
   type MacHostSpec,
   type ScalewayAppleSiliconMachine,
 } from '@tartan/api';
-import type { KubeObject, Live, ObjectName } from '@tartan/kube';
+import { keyOf, type KubeObject, type Live, type ObjectName, type WatchCache } from '@tartan/kube';
 import type { CoreCluster } from '../cluster/core-cluster.ts';
 
 type Machine = Live<ScalewayAppleSiliconMachine>;
@@ -33,6 +33,12 @@ export interface PauseFacts {
 }
 
 type MachineRef = NonNullable<NonNullable<MacHostSpec['release']>['machine']>;
+
+/** Of a machine and its Cluster, as the cache has it. */
+export const pausesInCache = (machine: Machine, clusters: Pick<WatchCache<CoreCluster>, 'get'>): readonly string[] => {
+  const name = clusterNameOf(machine);
+  return pausesOf(machine, name && clusters.get(keyOf(name)));
+};
 
 /** The machine that holds a Mac, or gave it back; undefined when nothing says which. */
 export const machineRefOf = ({ spec: { release, consumerRef } }: MacHost): MachineRef | undefined => {

@@ -24,7 +24,13 @@ const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 60; turn += 1) await setImmediate();
 };
 
-const machine: MachineIdentity = { uid: 'a', deleting: false, tokenID: 'aaaaaa' };
+const machine: MachineIdentity = {
+  uid: 'a',
+  deleting: false,
+  node: 'absent',
+  serverID: 's',
+  tokenID: 'aaaaaa',
+};
 
 /** The embedded Kubernetes on virtual time, a Mac with a token, and an approver whose writes can fail. */
 const setUp = async (t: TestContext, machineOf: MachineOf = () => machine) => {

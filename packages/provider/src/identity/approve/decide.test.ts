@@ -19,10 +19,11 @@ const hour = 3_600_000;
 const day = 24 * 3600;
 const rsaKeys = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
-const machineA: MachineIdentity = { uid: 'a', deleting: false, tokenID: 'aaaaaa', tokenExpiresAt: now + hour };
-const machineB: MachineIdentity = { uid: 'b', deleting: false, tokenID: 'bbbbbb', tokenExpiresAt: now + hour };
+const joining = { deleting: false, node: 'absent', serverID: 'server', tokenExpiresAt: now + hour } as const;
+const machineA: MachineIdentity = { ...joining, uid: 'a', tokenID: 'aaaaaa' };
+const machineB: MachineIdentity = { ...joining, uid: 'b', tokenID: 'bbbbbb' };
 /** It has joined, and its token is gone. */
-const machineC: MachineIdentity = { uid: 'c', deleting: false };
+const machineC: MachineIdentity = { uid: 'c', deleting: false, node: 'ours', serverID: 'server' };
 const machines = new Map([
   ['mac-1', machineA],
   ['mac-2', machineB],
@@ -40,7 +41,7 @@ const asNode = (name: string): Partial<Snapshot> => ({
 const asking = (wanted: WantedRequest): Partial<Snapshot> => ({ reading: readRequest(makeRequest(wanted)) });
 const forNode = (name: string): Partial<Snapshot> => asking({ subject: subjectOf(name) });
 const with1 = (change: Partial<MachineIdentity>): Partial<Snapshot> => ({
-  machines: new Map([['mac-1', { ...machineA, ...change }]]),
+  machines: new Map([...machines, ['mac-1', { ...machineA, ...change }]]),
 });
 
 /** The first request of mac-1, in all honesty. */
@@ -78,8 +79,18 @@ const rows: readonly Row[] = [
     'approve MachineJoins',
   ],
   ['a token whose end nobody recorded', with1({ tokenExpiresAt: undefined }), 'approve MachineJoins'],
+  ['a token whose Node is there already', with1({ node: 'ours' }), 'approve MachineJoins'],
   ['a Node renews itself', { ...asNode('mac-3'), ...forNode('mac-3') }, 'approve NodeRenewsItself'],
   ['a Node renews itself while its token is still there', { ...asNode('mac-1') }, 'approve NodeRenewsItself'],
+  [
+    'a Node renews itself that was deleted, and is registered anew',
+    { ...asNode('mac-1'), ...with1({ node: 'absent', tokenID: undefined }) },
+    'approve NodeRenewsItself',
+  ],
+
+  ["the token of a machine whose name another's Node has", with1({ node: 'foreign' }), 'deny NodeNameTaken'],
+  ['the same while the machine is being deleted', with1({ node: 'foreign', deleting: true }), 'deny NodeNameTaken'],
+  ['a Mac asks for a Node that is no Mac', { ...asNode('mac-3'), ...with1({ node: 'foreign' }) }, 'deny NodeNameTaken'],
 
   ['the token of machine A asks for Node B', forNode('mac-2'), 'deny NotItsToken'],
   ['the token of machine A asks for a Node that has joined', forNode('mac-3'), 'deny NotItsToken'],
@@ -191,6 +202,34 @@ const rows: readonly Row[] = [
     { username: 'system:bootstrap:kubead', groups: ['system:bootstrappers'], ...forNode('worker-1') },
     'leave NotOurs',
   ],
+  [
+    'a Linux node renews itself, and a machine has its name',
+    { ...asNode('mac-1'), ...with1({ node: 'foreign' }) },
+    'leave NotOurs',
+  ],
+  [
+    'the same for a year, as kubelets ask',
+    { ...asNode('mac-1'), ...with1({ node: 'foreign' }), expirationSeconds: undefined },
+    'leave NotOurs',
+  ],
+  [
+    'a Linux node joins anew, and a machine has its name',
+    {
+      username: 'system:bootstrap:kubead',
+      groups: ['system:bootstrappers', 'system:bootstrappers:kubeadm:default-node-token'],
+      ...with1({ node: 'foreign' }),
+    },
+    'leave NotOurs',
+  ],
+  [
+    'a Linux node joins under the name of a machine that has no Mac',
+    {
+      username: 'system:bootstrap:kubead',
+      groups: ['system:bootstrappers'],
+      ...with1({ node: 'absent', serverID: undefined }),
+    },
+    'leave NotOurs',
+  ],
   ['a Mac renews whose machine is gone', { ...asNode('mac-9'), ...forNode('mac-9') }, 'leave NotOurs'],
   [
     'a stranger whose request cannot be read',
@@ -220,9 +259,11 @@ describe('the decision over a certificate request', () => {
       fc.constant(nodesGroup),
     ),
   );
-  const machine = fc.record({
+  const machine: fc.Arbitrary<MachineIdentity> = fc.record({
     uid: fc.string(),
     deleting: fc.boolean(),
+    node: fc.constantFrom('absent', 'ours', 'foreign'),
+    serverID: fc.option(fc.constant('server'), { nil: undefined }),
     tokenID: fc.option(fc.constantFrom('aaaaaa', 'bbbbbb'), { nil: undefined }),
     tokenExpiresAt: fc.option(fc.double(), { nil: undefined }),
   });
@@ -267,6 +308,7 @@ describe('the decision over a certificate request', () => {
         const byItself = each.username === `system:node:${decision.nodeName}`;
         const subject = each.reading.ok ? each.reading.requested.subject.map(({ text }) => text).sort() : [];
         assert.deepEqual(subject, [`system:node:${decision.nodeName}`, nodesGroup].sort());
+        assert.notEqual(known?.node, 'foreign');
         return known?.deleting === false && (byToken || byItself) && !each.usages.includes('server auth');
       }),
       { numRuns: 2000, examples: [[honest], [{ ...honest, ...asNode('mac-1') }]] },

@@ -8,7 +8,7 @@ import {
   tokenIDOf,
 } from '../names.ts';
 import type { RequestedCertificate } from './certificate-request.ts';
-import { askedNode, type MachineIdentity, type Snapshot } from './observe.ts';
+import { askedNode, isNameOfMachine, type MachineIdentity, type Snapshot } from './observe.ts';
 import { hasSubjectOf } from './subject.ts';
 import { approved, type Decision, denied, left } from './verdicts.ts';
 
@@ -17,7 +17,7 @@ import { approved, type Decision, denied, left } from './verdicts.ts';
  *
  * Ours are requests to the signer of kubelets' client certificates that come with a join token, from the Node of a machine, or for the
  * Node of a machine. Those are approved or denied, never kept waiting: what is unclear now will not be clearer later. Everything else
- * is somebody else's, such as the Linux nodes of the same cluster.
+ * is somebody else's, such as the Linux nodes of the same cluster; also when a machine has the name of one.
  */
 export const decide = (snapshot: Snapshot): Decision => {
   if (snapshot.signerName !== kubeletClientSigner) return left('OtherSigner');
@@ -29,13 +29,14 @@ export const decide = (snapshot: Snapshot): Decision => {
   if (name === undefined || !hasSubjectOf(requested, name)) return denied('WrongSubject');
   const machine = snapshot.machines.get(name);
   if (machine === undefined) return denied('NoSuchMachine');
+  if (machine.node === 'foreign') return denied('NodeNameTaken', name);
   if (machine.deleting) return denied('MachineIsBeingDeleted', name);
   return requesterProblem(snapshot, name, machine) ?? formProblem(snapshot, requested, name) ?? welcome(snapshot, name);
 };
 
 const isOurs = ({ groups, username, reading, machines }: Snapshot): boolean =>
   groups.includes(joinGroup) ||
-  [nodeNameOf(username), askedNode(reading)].some((name) => name !== undefined && machines.has(name));
+  [nodeNameOf(username), askedNode(reading)].some((name) => isNameOfMachine(name, machines));
 
 const isRenewal = ({ username, groups }: Snapshot): boolean =>
   nodeNameOf(username) !== undefined && groups.includes(nodesGroup);

@@ -7,6 +7,8 @@ export interface MachineIdentity {
   readonly uid: string;
   /** On its way out. One whose deletion waits for a pause is not. */
   readonly deleting: boolean;
+  /** The Node of that name: none, this machine's, or somebody else's. */
+  readonly node: 'absent' | 'ours' | 'foreign';
   /** The Mac it has reserved, and how its Node calls that Mac. Whether it holds it is for the Mac's own object to say. */
   readonly serverID?: string | undefined;
   readonly providerID?: string | undefined;
@@ -16,8 +18,9 @@ export interface MachineIdentity {
 }
 
 /**
- * The machine whose Node bears this name; undefined when there is none. Must not answer from a cache: a denial is final, and one
- * because of a token that was recorded a moment ago would cost the Mac its join.
+ * The machine whose Node bears this name; undefined when there is none. Must not answer from a cache, neither of the machine nor of the
+ * Node: an approval cannot be taken back; and a denial is final, and one because of a token that was recorded a moment ago would cost
+ * the Mac its join.
  */
 export type MachineOf = (
   nodeName: string,
@@ -38,6 +41,12 @@ export interface Snapshot {
   /** Those of the Nodes that ask or are asked for, by the name of the Node. */
   readonly machines: ReadonlyMap<string, MachineIdentity>;
 }
+
+/** Whether the Node of that name is a machine's, or will be: the machine has reserved a Mac, and nobody else has the name. */
+export const isNameOfMachine = (name: string | undefined, machines: ReadonlyMap<string, MachineIdentity>): boolean => {
+  const machine = name === undefined ? undefined : machines.get(name);
+  return machine?.node === 'ours' || (machine?.node === 'absent' && machine.serverID !== undefined);
+};
 
 /** The Node whose identity is asked for: that of the last common name, which is the one that counts for Go. */
 export const askedNode = (reading: Reading): string | undefined => {

@@ -25,6 +25,8 @@ const denials = {
   NoSuchMachine: () =>
     'The request asks for a Node that no machine stands for. If its machine was deleted, the Mac is on its way back to the pool.',
   MachineIsBeingDeleted: (name: string) => `Machine ${name} is being deleted, so its Mac gets no certificate any more.`,
+  NodeNameTaken: (name: string) =>
+    `The Node ${name} is not the Mac of machine ${name}, and nobody else gets an identity under its name. Delete the Machine, or the Node if nobody needs it; the agent asks again by itself.`,
   NotItself: (name: string) =>
     `Another Node asks for the identity of ${name}. A Node may renew its own certificate only; look at who made this request.`,
   NotItsToken: (name: string) =>

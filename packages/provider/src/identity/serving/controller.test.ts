@@ -42,7 +42,7 @@ const setUp = async (t: TestContext, placeOf: PlaceOf) => {
   const approver = createServingApprover({
     requests,
     subresources: createSubresources(transport, { clock }),
-    machineOf: (name) => (name === 'mac-1' ? { uid: 'a', deleting: false } : undefined),
+    machineOf: (name) => (name === 'mac-1' ? { uid: 'a', deleting: false, node: 'ours' } : undefined),
     placeOf,
     clock,
     log,

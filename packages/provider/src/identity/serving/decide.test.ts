@@ -3,6 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { readRequest } from '../approve/certificate-request.ts';
+import type { MachineIdentity } from '../approve/observe.ts';
 import { joinGroup, kubeletClientSigner, kubeletServingSigner, nodesGroup } from '../names.ts';
 import {
   alternativeNames,
@@ -23,10 +24,14 @@ const now = Date.parse('2026-01-01T00:00:00Z');
 const minute = 60_000;
 const day = 24 * 3600;
 const rsaKeys = generateKeyPairSync('rsa', { modulusLength: 2048 });
-const machines = new Map([
-  ['mac-1', { uid: 'a', deleting: false }],
-  ['mac-2', { uid: 'b', deleting: false }],
+const machineA: MachineIdentity = { uid: 'a', deleting: false, node: 'ours', serverID: 'server-a' };
+const machines = new Map<string, MachineIdentity>([
+  ['mac-1', machineA],
+  ['mac-2', { uid: 'b', deleting: false, node: 'ours', serverID: 'server-b' }],
 ]);
+const with1 = (change: Partial<MachineIdentity>): Partial<Snapshot> => ({
+  machines: new Map([...machines, ['mac-1', { ...machineA, ...change }]]),
+});
 
 const none: NamesReading = { ok: true, names: { addresses: [], dnsNames: [], others: 0 } };
 const asking = (wanted: WantedRequest): Partial<Snapshot> => {
@@ -203,18 +208,13 @@ const rows: readonly Row[] = [
   ['a year, by saying nothing', { expirationSeconds: undefined }, 'deny LifetimeTooLong'],
 
   // What is there.
-  [
-    'a machine that is being deleted',
-    { machines: new Map([['mac-1', { uid: 'a', deleting: true }]]) },
-    'deny MachineIsBeingDeleted',
-  ],
+  ['a machine that is being deleted', with1({ deleting: true }), 'deny MachineIsBeingDeleted'],
   ['a Node that was deleted', at({ node: { kind: 'absent' } }), 'wait NodeMissing'],
   [
     'a Node that was deleted and does not come back',
     { ...at({ node: { kind: 'absent' } }), ...old },
     'deny NodeMissing',
   ],
-  ['a Node that is another Mac', at({ node: { kind: 'foreign' } }), 'deny NotItsNode'],
   ['a place that nobody looked for', { place: undefined, ...old }, 'deny NodeMissing'],
 
   // Not for us.
@@ -222,6 +222,22 @@ const rows: readonly Row[] = [
   ['no signer', { signerName: '' }, 'leave OtherSigner'],
   ['one that has a verdict', { settled: true }, 'leave Settled'],
   ['a Linux node for itself', { ...asNode('worker-1'), ...withSubject(subjectOf('worker-1')) }, 'leave NotOurs'],
+  ["a Node that is not the machine's, though it has its name", with1({ node: 'foreign' }), 'leave NotOurs'],
+  [
+    'a Node of the name of a machine that has no Mac',
+    { ...with1({ node: 'absent', serverID: undefined }), ...at({ node: { kind: 'absent' } }) },
+    'leave NotOurs',
+  ],
+  [
+    'somebody who asks for a Node that is no Mac',
+    { ...with1({ node: 'foreign' }), ...asNode('worker-1') },
+    'leave NotOurs',
+  ],
+  [
+    'a Mac that asks for a Node that is no Mac',
+    { ...with1({ node: 'foreign' }), ...asNode('mac-2') },
+    'deny NotItself',
+  ],
   ['a Mac whose machine is gone', { machines: new Map(), place: undefined }, 'leave NotOurs'],
   [
     'a stranger whose request cannot be read',
@@ -247,6 +263,12 @@ describe('who may serve under which address', () => {
     fc.string().map(mail),
   );
   const address = fc.constantFrom('192.0.2.7', '192.0.2.8', '100.64.0.7', '10.0.0.7');
+  const machine: fc.Arbitrary<MachineIdentity> = fc.record({
+    uid: fc.string(),
+    deleting: fc.boolean(),
+    node: fc.constantFrom('absent', 'ours', 'foreign'),
+    serverID: fc.option(fc.constant('s'), { nil: undefined }),
+  });
   const fields = {
     now: fc.double(),
     createdAt: fc.oneof(fc.double(), fc.constant(now)),
@@ -262,14 +284,12 @@ describe('who may serve under which address', () => {
     asked: fc
       .tuple(name, fc.array(oneName, { maxLength: 3 }))
       .map(([n, names]) => asking({ subject: subjectOf(n), attributes: [alternativeNames(...names)] })),
-    machines: fc
-      .uniqueArray(fc.tuple(name, fc.record({ uid: fc.string(), deleting: fc.boolean() })), { selector: ([n]) => n })
-      .map((list) => new Map(list)),
+    machines: fc.uniqueArray(fc.tuple(name, machine), { selector: ([n]) => n }).map((list) => new Map(list)),
     place: fc.option(
       fc.record({
         vouched: fc.array(address, { maxLength: 2 }),
         node: fc.oneof(
-          fc.constantFrom({ kind: 'absent' } as const, { kind: 'foreign' } as const),
+          fc.constant({ kind: 'absent' } as const),
           fc.array(address).map((internalAddresses) => ({ kind: 'ours', internalAddresses }) as const),
         ),
         tailnet: fc.boolean(),
@@ -291,6 +311,7 @@ describe('who may serve under which address', () => {
         assert.ok(place?.node.kind === 'ours' && names.ok);
         assert.equal(each.username, `system:node:${decision.nodeName}`);
         assert.equal(each.machines.get(decision.nodeName)?.deleting, false);
+        assert.notEqual(each.machines.get(decision.nodeName)?.node, 'foreign');
         assert.ok(!each.usages.includes('client auth'));
         assert.ok(names.names.others === 0 && names.names.dnsNames.every((each) => each === decision.nodeName));
         const tailnet = place.tailnet ? place.node.internalAddresses.filter((a) => a.startsWith('100.64.')) : [];

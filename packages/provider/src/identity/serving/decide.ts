@@ -1,4 +1,4 @@
-import { askedNode } from '../approve/observe.ts';
+import { askedNode, isNameOfMachine } from '../approve/observe.ts';
 import { hasSubjectOf } from '../approve/subject.ts';
 import { certificateLifetimeSeconds, kubeletServingSigner, nodeNameOf, nodesGroup, nodeUser } from '../names.ts';
 import type { AlternativeNames } from './alternative-names.ts';
@@ -38,7 +38,7 @@ export const decide = (snapshot: Snapshot): Decision => {
 };
 
 const isOurs = ({ username, reading, machines }: Snapshot): boolean =>
-  [nodeNameOf(username), askedNode(reading)].some((name) => name !== undefined && machines.has(name));
+  [nodeNameOf(username), askedNode(reading)].some((name) => isNameOfMachine(name, machines));
 
 const formProblem = (
   { usages, expirationSeconds }: Snapshot,
@@ -66,14 +66,10 @@ const placeProblem = (snapshot: Snapshot, { addresses }: AlternativeNames, name:
   const why = place === undefined ? 'NodeMissing' : placeLacks(place, addresses);
   if (why === undefined) return undefined;
   const isYoung = snapshot.now - snapshot.createdAt < patienceMs;
-  return isYoung && why !== 'NotItsNode' ? waiting(why, lookAgainMs) : denied(why, name);
+  return isYoung ? waiting(why, lookAgainMs) : denied(why, name);
 };
 
-const placeLacks = (
-  place: Place,
-  addresses: readonly string[],
-): 'NodeMissing' | 'NotItsNode' | 'NotItsAddress' | undefined => {
+const placeLacks = (place: Place, addresses: readonly string[]): 'NodeMissing' | 'NotItsAddress' | undefined => {
   if (place.node.kind === 'absent') return 'NodeMissing';
-  if (place.node.kind === 'foreign') return 'NotItsNode';
   return addresses.every((address) => belongs(address, place)) ? undefined : 'NotItsAddress';
 };

@@ -15,10 +15,8 @@ export interface Place {
 
 /** What the Node says of itself. It writes its own status: this proves nothing alone. */
 export type NodeWord =
-  | { readonly kind: 'absent' }
-  /** It bears the name, but is another Mac. */
-  | { readonly kind: 'foreign' }
-  | { readonly kind: 'ours'; readonly internalAddresses: readonly string[] };
+  /** Or it has become somebody else's since the machine was looked at. */
+  { readonly kind: 'absent' } | { readonly kind: 'ours'; readonly internalAddresses: readonly string[] };
 
 /** Must not answer from a cache: an approval cannot be taken back. */
 export type PlaceOf = (nodeName: string, machine: MachineIdentity, signal: AbortSignal) => Promise<Place> | Place;

@@ -33,8 +33,6 @@ const denials = {
     `The request for ${name} asks for a DNS name that is not its own. The only one it may have is ${name}.`,
   NodeMissing: (name: string) =>
     `There is no Node ${name} that serves. ${again} If it goes on, see why the agent does not register its Node.`,
-  NotItsNode: (name: string) =>
-    `The Node ${name} has the providerID of another server than machine ${name}. Delete the Node; the agent of the right Mac registers it anew.`,
   NotItsAddress: (name: string) =>
     `The request for ${name} asks for an address that is not known to be its own. Known are the address that Scaleway gives to its Mac, and with a tailnet (--tailscale-auth-key-secret-name) the one that its Node alone publishes from 100.64.0.0/10. Compare it with: kubectl get node ${name} -o wide`,
 } as const;

@@ -23,6 +23,7 @@ import type { MachineIdentity } from '../approve/observe.ts';
 import { clusterAddress } from '../cluster-address.ts';
 import { type CertificateRequest, identityIssuedFor } from '../issued-identity.ts';
 import { shouldRetireToken } from '../join-decisions.ts';
+import { isNodeOf } from '../node-owner.ts';
 import { joinKubeconfig } from '../join-kubeconfig.ts';
 import type { JoinToken } from '../join-token.ts';
 import { deleteJoinToken, mintJoinToken } from '../mint-join-token.ts';
@@ -38,6 +39,7 @@ type Keys = { publicKey: KeyObject; privateKey: KeyObject };
 const newKeys = (): Keys => generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const pem = ({ privateKey }: Keys): string => privateKey.export({ format: 'pem', type: 'pkcs8' });
 
+type Machine = Omit<MachineIdentity, 'node'>;
 type Usage = 'client auth' | 'server auth' | 'digital signature';
 
 /** Asks for a client certificate and waits for the verdict: as an agent does, with an agent's rights. */
@@ -51,14 +53,20 @@ const askToServe = (client: Client, nodeName: string, names: readonly Uint8Array
   return send(client, kubeletServingSigner, 'server auth', request, signal);
 };
 
-const send = async (client: Client, signerName: string, purpose: Usage, request: string, signal: AbortSignal) => {
-  const created = await client.create(certificateSigningRequests, {
+const create = (client: Client, signerName: string, purpose: Usage, request: string) =>
+  client.create(certificateSigningRequests, {
     apiVersion: 'certificates.k8s.io/v1',
     kind: 'CertificateSigningRequest',
     metadata: { generateName: 'tartan-test-' },
     spec: { request, signerName, usages: [purpose, 'digital signature'], expirationSeconds: 7 * 24 * 3600 },
   });
-  const { name } = created.metadata;
+
+const send = async (client: Client, signerName: string, purpose: Usage, request: string, signal: AbortSignal) => {
+  const created = await create(client, signerName, purpose, request);
+  return outcomeOf(client, created, signal);
+};
+
+const outcomeOf = async (client: Client, { metadata: { name } }: Live<CertificateRequest>, signal: AbortSignal) => {
   const isOver = ({ status }: CertificateRequest): boolean =>
     status?.certificate !== undefined || (status?.conditions ?? []).some(({ type }) => type !== 'Approved');
   const selection = { fieldSelector: `metadata.name=${name}`, signal };
@@ -89,10 +97,28 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
   describe(title, { timeout: 120_000 }, () => {
     const suffix = randomUUID().slice(0, 8);
     const [mac, other] = [`mac-${suffix}`, `mac-other-${suffix}`];
-    const machines = new Map<string, MachineIdentity>([
-      [mac, { uid: 'u1', deleting: false }],
-      [other, { uid: 'u2', deleting: false }],
+    const linux = `linux-${suffix}`;
+    const providerID = `scw-applesilicon://fr-par-1/${suffix}`;
+    const known = (uid: string, more: Partial<Machine> = {}): Machine => ({
+      uid,
+      deleting: false,
+      serverID: suffix,
+      providerID,
+      ...more,
+    });
+    const machines = new Map<string, Machine>([
+      [mac, known('u1')],
+      [other, known('u2')],
     ]);
+    /** The Node as it is at this moment, as the provider does it. */
+    const machineOf = async (name: string): Promise<MachineIdentity | undefined> => {
+      const machine = machines.get(name);
+      if (machine === undefined) return undefined;
+      const { items } = await admin.list(nodes, { fieldSelector: `metadata.name=${name}` });
+      const [node] = items;
+      const isOurs = node !== undefined && isNodeOf(node, { providerID, address: undefined });
+      return { ...machine, node: node === undefined ? 'absent' : isOurs ? 'ours' : 'foreign' };
+    };
     /** Of every Mac: a Node that is there, and an address that Scaleway told. */
     const place: Place = {
       vouched: ['192.0.2.7'],
@@ -140,7 +166,7 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
         });
       const judging = {
         subresources: createSubresources(recording.transport, options),
-        machineOf: async (name: string) => machines.get(name),
+        machineOf,
         clock: systemClock,
         log,
       };
@@ -160,7 +186,7 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
       const { tokenID } = machines.get(mac) ?? {};
       if (tokenID !== undefined) await deleteJoinToken(admin, tokenID);
       await admin.delete(leases, { namespace: 'kube-node-lease', name: mac }).catch(() => {});
-      await admin.delete(nodes, { name: mac }).catch(() => {});
+      for (const name of [mac, linux]) await admin.delete(nodes, { name }).catch(() => {});
     };
     after(async () => {
       stopping.abort();
@@ -179,7 +205,7 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
         machine: { namespace: 'default', name: mac, uid: 'u1' },
         record: async ({ tokenID, expiresAt }) => {
           assert.equal(await refusal(secretOf(tokenID)), 'notFound');
-          machines.set(mac, { uid: 'u1', deleting: false, tokenID, tokenExpiresAt: expiresAt });
+          machines.set(mac, known('u1', { tokenID, tokenExpiresAt: expiresAt }));
         },
         clock: systemClock,
         random: randomBytes,
@@ -216,7 +242,7 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
       certificate = Buffer.from(request.status?.certificate ?? '', 'base64').toString();
 
       const node = clientAs({ cert: certificate, key: pem(macKeys) });
-      await node.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: mac } });
+      await node.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: mac }, spec: { providerID } });
       assert.equal((await node.get(nodes, { name: mac })).metadata.name, mac);
       assert.equal(await refusal(node.list(secrets, { namespace: 'kube-system' })), 'forbidden');
     });
@@ -253,6 +279,46 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
       assert.ok(['Denied NotItself', 'forbidden'].includes(outcome), outcome);
     });
 
+    test('a Node of the same name that is no Mac: its own requests are left alone, those of the Mac are denied', async ({
+      signal,
+    }) => {
+      /** The controller manager approves what an administrator asks for a kubelet, and we leave it alone. */
+      const kubelet = async (): Promise<Client> => {
+        const keys = newKeys();
+        const asked = makeRequest({ subject: subjectOf(linux), keys });
+        const created = await create(admin, kubeletClientSigner, 'client auth', asked);
+        const { status } = await outcomeOf(admin, created, signal);
+        assert.deepEqual(
+          status?.conditions?.map(({ reason }) => reason),
+          ['AutoApproved'],
+        );
+        return clientAs({ cert: Buffer.from(status?.certificate ?? '', 'base64').toString(), key: pem(keys) });
+      };
+      machines.set(linux, known('u3', { tokenID: token.tokenID, tokenExpiresAt: token.expiresAt }));
+      const joining = clientAs({ token: token.reveal() });
+      for (const spec of [{ providerID: `aws:///eu-west-1a/${suffix}` }, {}]) {
+        await admin.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: linux }, spec });
+        const node = await kubelet();
+        const renewal = await create(
+          node,
+          kubeletClientSigner,
+          'client auth',
+          makeRequest({ subject: subjectOf(linux) }),
+        );
+        const attributes = [alternativeNames(generalName.ip(192, 0, 2, 9))];
+        const asked = makeRequest({ subject: subjectOf(linux), attributes });
+        const serving = await create(node, kubeletServingSigner, 'server auth', asked);
+        assert.equal(verdictOf(note(await ask(joining, linux, newKeys(), signal))), 'Denied NodeNameTaken');
+        // Each approver has one worker, and takes requests in their order: what came after these has its verdict.
+        const late = clientAs({ cert: certificate, key: pem(macKeys) });
+        await askToServe(late, mac, [generalName.ip(192, 0, 2, 7)], signal);
+        for (const { metadata } of [renewal, serving])
+          assert.equal(verdictOf(await admin.get(certificateSigningRequests, { name: metadata.name })), '');
+        await admin.delete(nodes, { name: linux });
+      }
+      machines.delete(linux);
+    });
+
     test('the token goes once its identity has renewed its Lease', async ({ signal }) => {
       const issued = identityIssuedFor(token.tokenID, (await provider.list(certificateSigningRequests)).items);
       assert.equal(issued?.nodeName, mac);
@@ -270,7 +336,7 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
 
       await deleteJoinToken(provider, token.tokenID);
       await deleteJoinToken(provider, token.tokenID);
-      machines.set(mac, { uid: 'u1', deleting: false });
+      machines.set(mac, known('u1'));
       // The API server remembers a token for some seconds more; we do not.
       const late = clientAs({ token: token.reveal() });
       const outcome = await answerOf(ask(late, mac, newKeys(), signal).then(note));
@@ -278,7 +344,7 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
     });
 
     test('a machine that is being deleted gets no certificate any more', async ({ signal }) => {
-      machines.set(mac, { uid: 'u1', deleting: true });
+      machines.set(mac, known('u1', { deleting: true }));
       const node = clientAs({ cert: certificate, key: pem(macKeys) });
       assert.equal(verdictOf(note(await ask(node, mac, newKeys(), signal))), 'Denied MachineIsBeingDeleted');
       const serving = await askToServe(node, mac, [generalName.ip(192, 0, 2, 7)], signal);

@@ -95,7 +95,16 @@ export const anySnapshot: fc.Arbitrary<Snapshot> = fc.record({
     updateRetryAfterMs: maybe(fc.nat(1e8)),
   }),
   machine: maybe(machine),
-  cluster: fc.record({ pauses: fc.array(fc.string(), { maxLength: 1 }), waitsFor: maybe(fc.string()) }),
+  cluster: fc.record({
+    pauses: fc.array(fc.string(), { maxLength: 1 }),
+    refusal: maybe(
+      fc.record({
+        reason: fc.constantFrom('NamespaceNotAllowed' as const, 'NotInCluster' as const),
+        message: fc.string(),
+      }),
+    ),
+    waitsFor: maybe(fc.string()),
+  }),
   fleetKey: fc.oneof(
     fc.constant({ kind: 'ready' as const }),
     fc.constant({ kind: 'pending' as const }),

@@ -43,6 +43,7 @@ import { manualClock, microTimestamp, timestamp } from '@tartan/kube/clock';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 import { coreClusters } from '../../cluster/core-cluster.ts';
+import { clusterMember } from '../../core/testing/cluster-member.ts';
 import { makeRequest, subjectOf } from '../../identity/testing/make-request.ts';
 import { createMachineController, type MachineControllerOptions } from '../controller.ts';
 import { scriptedKeys, scriptedPool, scriptedRunners, scriptedWork, settingsWith } from './scripted.ts';
@@ -132,6 +133,7 @@ export const setStage = async (t: TestContext, changes: Partial<MachineControlle
     machineWorkers: 2,
     releaseID: undefined,
     secretsNamespace,
+    machineNamespaces: [namespace, secretsNamespace, 'kube-system'],
     defaultPoolPrefix: 'tuist-pool-',
     allowedPoolPrefixes: ['tuist-pool-'],
     bootstrap: { rebootAfter: 3, giveUpAfter: 5 },
@@ -229,7 +231,8 @@ export const setStage = async (t: TestContext, changes: Partial<MachineControlle
 
     addMachine: async (spec: Partial<MachineSpec> = {}, metadata: Partial<ObjectMeta> = {}) => {
       const wanted = { fleetName: 'runners', ...spec };
-      const object = machineKind.make({ metadata: { ...machineName, ...metadata }, spec: wanted });
+      const member = metadata.labels === undefined ? await clusterMember(client, machineName) : {};
+      const object = machineKind.make({ metadata: { ...machineName, ...member, ...metadata }, spec: wanted });
       const made = await client.create(machineKind.resource, object);
       await settle();
       return made;

@@ -79,7 +79,8 @@ export const setStage = async (t: TestContext, coreVersions: readonly ('v1beta1'
   const { authorize, refused } = authorizeWith(providerRights(optionsWith()));
   const kubernetes = await createKubernetes({ clock, controllers: false, authorize });
   t.after(() => kubernetes.stop());
-  const as = (commonName: string) => inProcessTransport(kubernetes.handle, { user: { commonName, organizations: [] } });
+  const as = (commonName: string, organizations: readonly string[] = []) =>
+    inProcessTransport(kubernetes.handle, { user: { commonName, organizations: [...organizations] } });
   const transport = as('provider');
   const client = createClient(as('admin'), { clock });
   for (const name of [namespace, 'default', 'kube-system'])
@@ -148,6 +149,9 @@ export const setStage = async (t: TestContext, coreVersions: readonly ('v1beta1'
     clock,
     client,
     transport,
+    /** As somebody else, who may do everything. */
+    as: (commonName: string, organizations: readonly string[]) =>
+      createClient(as(commonName, organizations), { clock }),
     /** What managers asked for without having the right to. */
     refused,
     start,

@@ -9,6 +9,7 @@ import {
 } from '@tartan/api';
 import { type Client, isKubeError, nodes, secrets, serviceAccounts } from '@tartan/kube';
 import { coreClusters } from '../../cluster/core-cluster.ts';
+import { clusterMember } from '../../core/testing/cluster-member.ts';
 import { namespace } from './stage.ts';
 
 export interface Life {
@@ -47,7 +48,11 @@ export const liveOnce = async ({ client, serverID, server, eventually }: Life): 
   await eventually(() => unlessGone(client.get(secrets, { namespace, name: secretNames.kubeconfig('macs') })));
 
   const at = { namespace, name: 'mac-1' };
-  await client.create(machine.resource, machine.make({ metadata: at, spec: { fleetName: 'runners' } }));
+  const member = await clusterMember(client, at);
+  await client.create(
+    machine.resource,
+    machine.make({ metadata: { ...at, ...member }, spec: { fleetName: 'runners' } }),
+  );
   const status = async () => (await client.get(machine.resource, at)).status;
   await eventually(async () => (await status())?.initialization?.provisioned);
   const providerID = formatProviderID({ zone: 'fr-par-1', serverID });

@@ -1,0 +1,38 @@
+import { labels } from '@tartan/api';
+import { type Client, isKubeError, type ObjectMeta } from '@tartan/kube';
+import { coreClusters, coreGroup } from '../../cluster/core-cluster.ts';
+import { coreMachines } from '../machine.ts';
+
+const apiVersion = `${coreGroup}/v1beta2`;
+const cluster = 'macs';
+
+const unlessThere = async (creation: Promise<unknown>): Promise<void> => {
+  try {
+    await creation;
+  } catch (error) {
+    if (!isKubeError(error, 'alreadyExists')) throw error;
+  }
+};
+
+/**
+ * What Cluster API core writes on the infrastructure of a Machine: the label of the Cluster and the owner. Both exist in the cluster, as
+ * garbage collection would otherwise delete the machine, and the Cluster is provisioned. For tests in which core does not run.
+ */
+export const clusterMember = async (
+  client: Client,
+  at: { readonly namespace: string; readonly name: string },
+): Promise<Pick<ObjectMeta, 'labels' | 'ownerReferences'>> => {
+  const { namespace } = at;
+  const name = { namespace, name: cluster };
+  await unlessThere(client.create(coreClusters('v1beta2'), { apiVersion, kind: 'Cluster', metadata: name }));
+  const provisioned = { status: { initialization: { infrastructureProvisioned: true } } };
+  const merge = { type: 'merge', body: provisioned } as const;
+  await client.patch(coreClusters('v1beta2'), name, merge, { subresource: 'status' });
+  const machines = coreMachines('v1beta2');
+  await unlessThere(client.create(machines, { apiVersion, kind: 'Machine', metadata: at }));
+  const { uid } = (await client.get(machines, at)).metadata;
+  return {
+    labels: { [labels.clusterName]: cluster },
+    ownerReferences: [{ apiVersion, kind: 'Machine', name: at.name, uid }],
+  };
+};
