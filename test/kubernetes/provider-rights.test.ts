@@ -21,6 +21,7 @@ describe('the manager on a real API server', { timeout: 180_000 }, () => {
     t.after(first.stop);
     await chapters.kubeconfig();
     await chapters.joins(first);
+    await chapters.scales();
     await first.stop();
 
     await chapters.startJob();

@@ -31,6 +31,7 @@ import {
 } from '@tartan/kube';
 import { microTimestamp, systemClock } from '@tartan/kube/clock';
 import { coreClusters } from '@tartan/provider';
+import { coreMachineDeployments } from '../../../packages/provider/src/core/machine-deployment.ts';
 import { kubeletClientSigner, kubeletServingSigner } from '../../../packages/provider/src/identity/names.ts';
 import {
   alternativeNames,
@@ -52,6 +53,7 @@ const coreMachines = defineResource<KubeObject>({
   plural: 'machines',
   namespaced: true,
 });
+const machineDeployments = coreMachineDeployments('v1beta2');
 const mac = { namespace, name: 'mac-1' };
 const kubeconfig = { namespace, name: secretNames.kubeconfig('macs') };
 const merge = (body: object) => ({ type: 'merge', body }) as const;
@@ -182,6 +184,25 @@ export const chaptersOf = ({ client, as, plane, scaleway, eventually }: Furnishe
         const { status } = await client.get(certificateSigningRequests, { name: 'serves' });
         return status?.conditions?.find(({ type }) => type === 'Approved');
       });
+    },
+
+    /** A fleet whose number of machines is recorded. */
+    scales: async () => {
+      const name = { namespace, name: 'scaled' };
+      const metadata = { ...name, labels: { [labels.fleet]: name.name } };
+      await client.create(machineDeployments, {
+        apiVersion: core,
+        kind: 'MachineDeployment',
+        metadata,
+        spec: { replicas: 0 },
+      });
+      await client.create(macFleet.resource, macFleet.make({ metadata: name, spec: { replicas: 0 } }));
+      await eventually(async () => {
+        const found = await client.get(machineDeployments, name);
+        return found.metadata.annotations?.[annotations.appliedReplicas];
+      });
+      await client.delete(machineDeployments, name);
+      await client.delete(macFleet.resource, name);
     },
 
     /** Another agent, for which the Mac has to be idle: a cordon, and its end. */

@@ -1,5 +1,6 @@
 import { annotations, labels, type MacFleet, type ScalewayAppleSiliconMachine } from '@tartan/api';
 import {
+  annotationsChanged,
   anyOf,
   fromCache,
   getCondition,
@@ -55,7 +56,7 @@ export const fleetSources = ({ macFleets, machines, nodes, machineDeployments }:
             const fleet = deployment.metadata.labels?.[labels.fleet];
             return fleet ? [keyOf({ ...inNamespace(deployment), name: fleet })] : [];
           },
-          anyOf<CoreMachineDeployment>(specChanged, labelsChanged),
+          anyOf<CoreMachineDeployment>(specChanged, labelsChanged, annotationsChanged),
         ),
       ]
     : []),

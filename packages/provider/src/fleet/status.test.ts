@@ -40,7 +40,7 @@ const table: [string, Snapshot, string, RegExp][] = [
     'a pause',
     snapshotOf([machineFacts('a')], {}, { paused: true }),
     'Paused',
-    /To be rolled: a\. Unset spec\.paused to go on\.$/,
+    /To be rolled: a\. Unset spec\.paused and spec\.pausedByRelease .* to go on\.$/,
   ],
   [
     'a stop',

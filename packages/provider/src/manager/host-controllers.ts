@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Controller } from '@tartan/kube';
 import { createBuilderRunners } from '../builder-runners/create-builder-runners.ts';
+import { coreMachineDeployments } from '../core/machine-deployment.ts';
 import { createFleetController } from '../fleet/controller.ts';
 import { createFleetKeys } from '../fleet-key/controller.ts';
 import { createHostWork } from '../host-work/create-host-work.ts';
@@ -16,7 +17,7 @@ import { fleetRevisionOf } from './fleet-revision-of.ts';
 
 /** What is looked after at Scaleway and on Macs: the pool, machines, and their fleets. */
 export const hostControllers = (wiring: Wiring): readonly Controller[] => {
-  const { parts, intervals, caches, client, events, metrics, gate } = wiring;
+  const { parts, intervals, caches, coreVersion, client, events, metrics, gate } = wiring;
   const { options, settings, pool, clock, random, log, redactor, ca } = parts;
   const { defaultPoolPrefix, secretsNamespace, sweep, update, apiServerURL } = options;
   const common = { client, pool, clock, log, events, metrics, ...caches };
@@ -58,6 +59,7 @@ export const hostControllers = (wiring: Wiring): readonly Controller[] => {
     }),
     createFleetController({
       ...common,
+      machineDeploymentResource: coreMachineDeployments(coreVersion),
       revisionOf: fleetRevisionOf(client, settings, secretsNamespace),
       releaseID: options.releaseID,
       retryAfterMs: update.retryAfterMs,

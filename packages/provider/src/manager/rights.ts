@@ -35,6 +35,12 @@ const clusterWide: readonly Explained[] = [
     'asked of whoever makes owner references, where the server is told to',
   ),
   rule(coreGroup, 'clusters,machinedeployments', follow, 'whether work is paused, and how many machines are wanted'),
+  rule(
+    coreGroup,
+    'machinedeployments',
+    ['patch'],
+    'to scale one when the number in its MacFleet changes, and to note which number that was',
+  ),
   rule(coreGroup, 'machines', ['get'], 'whether the Mac of a Pod that has ended is on its way out'),
   rule(
     '',
