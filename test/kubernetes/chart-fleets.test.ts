@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { argsOf, namespace, ofKind, only, render, type Rendered } from './chart/render.ts';
+import { annotations } from '@tartan/api';
+import { argsOf, namespace, ofKind, only, refusal, render, type Rendered } from './chart/render.ts';
 import { allFleets, type FleetKey, fleetKeys, fleetWith, production, type Values } from './chart/value-sets.ts';
 
+const sizes = [annotations.autoscalerMinSize, annotations.autoscalerMaxSize] as const;
 const wordOf = (key: FleetKey): string => key.replace(/Fleet$/, '');
 const templateIn = (objects: readonly Rendered[]): Rendered => only(objects, 'ScalewayAppleSiliconMachineTemplate');
 
@@ -105,12 +107,34 @@ for (const key of fleetKeys)
       );
     });
 
-    test('none is none, and what nobody says is left to others', async () => {
-      const replicas = async (more: Values): Promise<unknown> =>
-        only(await render(fleetWith(key, more)), 'MachineDeployment')['spec'].replicas;
-      assert.equal(await replicas({ replicas: 0 }), 0);
-      assert.equal(await replicas({ replicas: 12 }), 12);
-      assert.equal(await replicas({ replicas: null }), undefined);
+    test('the number of Macs is in its MacFleet; its MachineDeployment begins with it and is left to others', async () => {
+      for (const replicas of [0, 12]) {
+        const objects = await render(fleetWith(key, { replicas }));
+        assert.equal(only(objects, 'MacFleet')['spec'].replicas, replicas);
+        const { metadata, spec } = only(objects, 'MachineDeployment');
+        assert.equal(spec.replicas, undefined);
+        for (const name of [...sizes, annotations.initialReplicas, annotations.heldReplicas])
+          assert.equal(metadata.annotations?.[name], String(replicas), name);
+      }
+    });
+
+    test('without a number it says so, as long as nobody else says one: Cluster API would take 1', async () => {
+      assert.match(await refusal(fleetWith(key, { replicas: null })), /replicas is null.*Set the number of Macs/);
+      const range = { [sizes[0]]: '2', [sizes[1]]: '20' };
+      const objects = await render(fleetWith(key, { replicas: null, annotations: range }));
+      const { 'tuist.dev/machines-revision': _, ...others } =
+        only(objects, 'MachineDeployment').metadata.annotations ?? {};
+      assert.deepEqual(others, range);
+      assert.equal('replicas' in only(objects, 'MacFleet')['spec'], false);
+      for (const name of sizes)
+        assert.match(await refusal(fleetWith(key, { annotations: { [name]: '2' } })), /Set both or none/);
+    });
+
+    test('its release pauses it by a field that people do not use', async () => {
+      for (const paused of [true, false]) {
+        const { spec } = only(await render(fleetWith(key, { rollout: { paused } })), 'MacFleet');
+        assert.deepEqual([spec.paused, spec.pausedByRelease], [undefined, paused]);
+      }
     });
 
     test('its MacFleet knows which MachineDeployment was written with it, so that helm waits for that one', async () => {
@@ -121,9 +145,9 @@ for (const key of fleetKeys)
         assert.equal(annotations?.['tuist.dev/machines-revision'], word);
         return word;
       };
-      const words = [{ replicas: 1 }, { replicas: 2 }, { replicas: 1, machine: { type: 'M4-M' } }].map(wordWith);
+      const words = [{}, { machine: { zone: 'nl-ams-1' } }, { machine: { type: 'M4-M' } }].map(wordWith);
       assert.equal(new Set(await Promise.all(words)).size, words.length);
-      assert.equal(await wordWith({ replicas: 1, rollout: { maxUnavailable: 3 } }), await words[0]);
+      assert.equal(await wordWith({ replicas: 7, rollout: { maxUnavailable: 3 } }), await words[0]);
     });
 
     test('an outage of everything wipes nobody, and jobs are waited for', async () => {

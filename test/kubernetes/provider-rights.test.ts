@@ -22,6 +22,7 @@ describe('the manager on a real API server', { timeout: 180_000 }, () => {
     await chapters.kubeconfig();
     await chapters.joins(first);
     await chapters.namesakes();
+    await chapters.scales();
     await first.stop();
 
     await chapters.startJob();

@@ -27,6 +27,11 @@
 {{- fail (printf "%s.healthCheck.unhealthyTimeoutSeconds %d is not above rollout.gateDeadlineSeconds %d: a Mac that is being rolled would be taken for a broken one, and wiped. Raise the first or lower the second." $key (int64 .unhealthyTimeoutSeconds) (int64 $fleet.rollout.gateDeadlineSeconds)) -}}
 {{- end -}}
 {{- end -}}
+{{- $least := "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size" -}}
+{{- $most := "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size" -}}
+{{- if ne (hasKey $fleet.annotations $least) (hasKey $fleet.annotations $most) -}}
+{{- fail (printf "%s.annotations has one of %s and %s: Cluster API would set the number of machines to 1 when it is left to an autoscaler. Set both or none." $key $least $most) -}}
+{{- end -}}
 {{- with $fleet.machineRollout -}}
 {{- if and (eq .type "RollingUpdate") (has (toString .maxSurge) (list "0" "0%")) (has (toString .maxUnavailable) (list "0" "0%")) -}}
 {{- fail (printf "%s.machineRollout has maxSurge 0 and maxUnavailable 0: no machine could ever be replaced. Raise one of them, or set type OnDelete." $key) -}}

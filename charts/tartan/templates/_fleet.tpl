@@ -45,15 +45,15 @@ ghActionsRunner:
 {{- end }}
 {{- end }}
 
-{{/* root, word, name, template. What core is asked for. */}}
+{{/*
+root, word, name, template. What core is asked for, but for the number of machines. People and autoscalers set that; the provider
+does when `spec.replicas` of the MacFleet changes.
+*/}}
 {{- define "tartan.fleet.deploymentSpec" -}}
 {{- $fleet := index .root.Values (printf "%sFleet" .word) -}}
 {{- $cluster := include "tartan.cluster.name" .root -}}
 {{- $ofMachines := dict "cluster.x-k8s.io/cluster-name" $cluster "tuist.dev/fleet" .name -}}
 clusterName: {{ $cluster | quote }}
-{{- if not (kindIs "invalid" $fleet.replicas) }}
-replicas: {{ int64 $fleet.replicas }}
-{{- end }}
 selector:
   matchLabels:
     {{- toYaml $ofMachines | nindent 4 }}
@@ -88,6 +88,46 @@ template:
 {{- end }}
 
 {{/*
+root, word, live: the MachineDeployment that there is, if any. Annotations for a MachineDeployment that is applied without replicas.
+
+Core's webhook sets replicas to 1 when they are missing at a write, also when an older chart had them and this one does not. With these
+two annotations it takes the first for a new MachineDeployment, and keeps a number that lies between them
+(cluster-api core/webhooks/admission/machinedeployment.go, calculateMachineDeploymentReplicas). So both are the number that there is. A
+cluster-autoscaler reads them, too: the provider removes them again.
+*/}}
+{{- define "tartan.fleet.replicas" -}}
+{{- $key := printf "%sFleet" .word -}}
+{{- $fleet := index .root.Values $key -}}
+{{- $least := "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size" -}}
+{{- $most := "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size" -}}
+{{- $annotations := dict -}}
+{{- $live := dig "spec" "replicas" nil .live -}}
+{{- $initial := dig "metadata" "annotations" "tuist.dev/initial-replicas" nil .live -}}
+{{- if kindIs "invalid" $live -}}
+{{- $initial = $fleet.replicas -}}
+{{- end -}}
+{{- if not (kindIs "invalid" $initial) -}}
+{{- $_ := set $annotations "tuist.dev/initial-replicas" (toString (int64 $initial)) -}}
+{{- end -}}
+{{- if hasKey $fleet.annotations $least -}}
+{{- $low := get $fleet.annotations $least -}}
+{{- $high := get $fleet.annotations $most -}}
+{{- if and (not (kindIs "invalid" $live)) (or (lt (int64 $live) (int64 $low)) (gt (int64 $live) (int64 $high))) -}}
+{{- fail (printf "%s has %d machines, and its annotations for an autoscaler allow %s to %s: Cluster API could set it to the nearer one, which wipes Macs or claims more. Scale it into that range first, or change the annotations." $key (int64 $live) $low $high) -}}
+{{- end -}}
+{{- else -}}
+{{- $number := ternary $fleet.replicas $live (kindIs "invalid" $live) -}}
+{{- if kindIs "invalid" $number -}}
+{{- fail (printf "%s.replicas is null, and no MachineDeployment was found whose number could be kept: Cluster API would make it 1. Set the number of Macs to begin with; it is applied only when it changes, so kubectl scale and autoscalers are free to set another. (helm template and --dry-run=client see no cluster and need a number, too.)" $key) -}}
+{{- end -}}
+{{- range $name := list $least $most "tuist.dev/held-replicas" -}}
+{{- $_ := set $annotations $name (toString (int64 $number)) -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $annotations -}}
+{{- end }}
+
+{{/*
 root, word. All objects of a fleet.
 
 The template bears a hash of its content in its name, as core looks at the name alone; and it stays when the release moves on, since
@@ -103,6 +143,10 @@ machines that are there refer to it, and so would a release that is rolled back 
 {{- /* In one word, so that `helm --wait` does not hear of a fleet what was true of the MachineDeployment before. */}}
 {{- $revision := sha256sum $deployment | trunc 12 }}
 {{- $ofFleet := dict "tuist.dev/fleet" $name }}
+{{- /* Empty at the first install, and where helm sees no cluster: helm template, Argo CD. */}}
+{{- $live := lookup "cluster.x-k8s.io/v1beta2" "MachineDeployment" .root.Release.Namespace $name }}
+{{- $liveFleet := lookup "infrastructure.cluster.x-k8s.io/v1alpha1" "MacFleet" .root.Release.Namespace $name }}
+{{- $replicas := include "tartan.fleet.replicas" (merge (dict "live" $live) .) | fromJson }}
 {{- $part := dict "root" .root "name" $name "component" (printf "%s-fleet" .word) "labels" $ofFleet }}
 apiVersion: infrastructure.cluster.x-k8s.io/v1alpha1
 kind: ScalewayAppleSiliconMachineTemplate
@@ -116,7 +160,7 @@ spec:
 apiVersion: cluster.x-k8s.io/v1beta2
 kind: MachineDeployment
 metadata:
-  {{- include "tartan.metadata" (merge (dict "annotations" (merge (dict "tuist.dev/machines-revision" $revision) $fleet.annotations)) $part) | nindent 2 }}
+  {{- include "tartan.metadata" (merge (dict "annotations" (merge (dict "tuist.dev/machines-revision" $revision) $replicas $fleet.annotations)) $part) | nindent 2 }}
 spec:
   {{- $deployment | nindent 2 }}
 ---
@@ -126,7 +170,16 @@ metadata:
   {{- include "tartan.metadata" $part | nindent 2 }}
 spec:
   maxUnavailable: {{ int64 $fleet.rollout.maxUnavailable }}
-  paused: {{ $fleet.rollout.paused }}
+  {{- if not (kindIs "invalid" $fleet.replicas) }}
+  replicas: {{ int64 $fleet.replicas }}
+  {{- end }}
+  {{- $personal := dig "spec" "paused" false $liveFleet }}
+  {{- if and $personal (not $fleet.rollout.paused) (not (hasKey (dig "spec" dict $liveFleet) "pausedByRelease")) }}
+  {{- /* A release that still rendered this field was paused by a person. Dropping the field would resume the rollout. */}}
+  paused: true
+  {{- else }}
+  pausedByRelease: {{ $fleet.rollout.paused }}
+  {{- end }}
   gateDeadlineSeconds: {{ int64 $fleet.rollout.gateDeadlineSeconds }}
   waitForMacs: {{ $fleet.waitForMacs }}
   releaseID: {{ include "tartan.releaseID" .root | quote }}

@@ -8,7 +8,7 @@ export { formatProviderID, parseProviderID, type ServerAddress } from './provide
 export { cluster, type ScalewayAppleSiliconCluster } from './kinds/cluster.ts';
 export { type ExternalControlPlane, externalControlPlane } from './kinds/external-control-plane.ts';
 export { kinds } from './kinds/index.ts';
-export { type MacFleet, macFleet, type MacFleetStatus } from './kinds/mac-fleet.ts';
+export { isPaused, type MacFleet, macFleet, type MacFleetStatus } from './kinds/mac-fleet.ts';
 export { type MacHost, macHost, type MacHostSpec, type MacHostStatus } from './kinds/mac-host.ts';
 export { machine, type MachineSpec, type MachineStatus, type ScalewayAppleSiliconMachine } from './kinds/machine.ts';
 export { machineTemplate, type ScalewayAppleSiliconMachineTemplate } from './kinds/machine-template.ts';

@@ -97,6 +97,17 @@ export const annotations = {
   runnerRetiredOffline: 'tuist.dev/runner-retired-offline',
   /** On MachineDeployments, by whoever writes a MacFleet beside them: as what they were written. */
   machinesRevision: 'tuist.dev/machines-revision',
+  /** On MachineDeployments: `spec.replicas` of the MacFleet that was written to `spec.replicas` last, or was found at first sight. */
+  appliedReplicas: 'tuist.dev/applied-replicas',
+  /** On MachineDeployments, by the chart that made them: with how many machines. It never changes. */
+  initialReplicas: 'tuist.dev/initial-replicas',
+  /** On MachineDeployments: their sizes for an autoscaler are there for core's webhook alone, and are removed with this. */
+  heldReplicas: 'tuist.dev/held-replicas',
+  /** Cluster API and cluster-autoscaler, on MachineDeployments. */
+  autoscalerMinSize: 'cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size',
+  autoscalerMaxSize: 'cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size',
+  /** helm, on what it has applied itself; not on what GitOps tools apply from `helm template`. */
+  helmRelease: 'meta.helm.sh/release-name',
   /** Cluster API. Any value counts. */
   paused: 'cluster.x-k8s.io/paused',
   /** Cluster API: `clusterctl move` gives up when it finds it. Any value counts. */

@@ -92,6 +92,23 @@ describe('commands for operators', () => {
     );
   });
 
+  test('a fleet that its release pauses is not resumed, and it is said what to do', async () => {
+    const setPausedByRelease = (pausedByRelease: boolean) =>
+      cluster.admin.patch(
+        macFleet.resource,
+        { namespace: 'default', name: 'macos' },
+        { type: 'merge', body: { spec: { pausedByRelease } } },
+      );
+    await setPausedByRelease(true);
+    const resumed = await served.run(['roll', 'resume', 'macos']);
+    assert.equal(resumed.code, 1);
+    assert.match(resumed.out, /^macos is still paused by its release\. Set rollout\.paused of the fleet to false/);
+    assert.match((await served.run(['roll', 'status'])).out, /macos is paused by its release\./);
+    assert.match((await served.run(['explain', 'fleet/macos'])).out, /Set rollout\.paused of this fleet to false/);
+    await setPausedByRelease(false);
+    assert.equal((await served.run(['roll', 'resume', 'macos'])).code, 0);
+  });
+
   test('as a plugin of kubectl, every text says so', async () => {
     const help = await served.run(['roll', 'pause', '--help'], 'kubectl tartan');
     assert.match(

@@ -33,6 +33,7 @@ import {
 import { microTimestamp, systemClock } from '@tartan/kube/clock';
 import { coreClusters } from '@tartan/provider';
 import { clusterMember } from '../../../packages/provider/src/core/testing/cluster-member.ts';
+import { coreMachineDeployments } from '../../../packages/provider/src/core/machine-deployment.ts';
 import { kubeletClientSigner, kubeletServingSigner } from '../../../packages/provider/src/identity/names.ts';
 import {
   alternativeNames,
@@ -54,6 +55,7 @@ const coreMachines = defineResource<KubeObject>({
   plural: 'machines',
   namespaced: true,
 });
+const machineDeployments = coreMachineDeployments('v1beta2');
 const mac = { namespace, name: 'mac-1' };
 const kubeconfig = { namespace, name: secretNames.kubeconfig('macs') };
 const merge = (body: object) => ({ type: 'merge', body }) as const;
@@ -231,6 +233,25 @@ export const chaptersOf = ({ client, as, plane, scaleway, eventually }: Furnishe
         await eventually(() => gone(client.get(machine.resource, at)));
       }
       await client.delete(nodes, { name: linux });
+    },
+
+    /** A fleet whose number of machines is recorded. */
+    scales: async () => {
+      const name = { namespace, name: 'scaled' };
+      const metadata = { ...name, labels: { [labels.fleet]: name.name } };
+      await client.create(machineDeployments, {
+        apiVersion: core,
+        kind: 'MachineDeployment',
+        metadata,
+        spec: { replicas: 0 },
+      });
+      await client.create(macFleet.resource, macFleet.make({ metadata: name, spec: { replicas: 0 } }));
+      await eventually(async () => {
+        const found = await client.get(machineDeployments, name);
+        return found.metadata.annotations?.[annotations.appliedReplicas];
+      });
+      await client.delete(machineDeployments, name);
+      await client.delete(macFleet.resource, name);
     },
 
     /** Another agent, for which the Mac has to be idle: a cordon, and its end. */

@@ -4,8 +4,18 @@ import { conditions, count, flag, name, observedGeneration, optional, text, time
 import { ageColumn, defineKind, fromCondition, type ObjectOf } from '../schema/kind.ts';
 
 const spec = z.object({
+  replicas: optional(
+    count(
+      'How many Macs the release wants. A change is written to the MachineDeployment of the same name, once: kubectl scale and autoscalers may set another number afterwards. Left out: no number is written.',
+    ),
+  ),
   maxUnavailable: count('How many Macs may be rolled at a time. The first one of a roll goes alone.', 1).default(1),
-  paused: flag('No more turns are given. Those who have one finish.').default(false),
+  paused: flag(
+    'Pauses the rollout. Machines that have a turn finish. For people and `tartan roll pause`; the chart does not set it.',
+  ).default(false),
+  pausedByRelease: optional(
+    flag('Pauses the rollout as `paused` does, for the release: the value `rollout.paused` of the chart.'),
+  ),
   gateDeadlineSeconds: count('A Mac that was rolled must be Ready within this time, or the roll stops.', 1).default(
     900,
   ),
@@ -109,6 +119,9 @@ export const macFleet = defineKind({
   categories: ['cluster-api'],
   contract: false,
 });
+
+/** Whether the rollout is paused, by a person or by the release. */
+export const isPaused = ({ paused, pausedByRelease }: MacFleet['spec']): boolean => paused || pausedByRelease === true;
 
 export type MacFleet = ObjectOf<typeof macFleet>;
 export type MacFleetStatus = NonNullable<MacFleet['status']>;

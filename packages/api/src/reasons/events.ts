@@ -61,6 +61,7 @@ export const events = {
   // A MacFleet.
   RollStarted: ['Normal', 'Something new is wanted; the first machine has a turn.'],
   RollFinished: ['Normal', 'Every machine has what it shall have.'],
+  Scaled: ['Normal', 'spec.replicas has changed and was written to the MachineDeployment.'],
   RollStopped: ['Warning', 'The roll does not go on by itself.'],
 
   // An ExternalControlPlane.

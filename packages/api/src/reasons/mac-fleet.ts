@@ -16,7 +16,7 @@ export const macFleetConditions = {
       ],
       WaitingForMachineDeployment: [
         'False',
-        'The MachineDeployment that spec.machinesRevision names was not seen yet as it was written last.',
+        'The MachineDeployment that spec.machinesRevision names was not seen yet as it was written last, or spec.replicas is about to be written to it.',
       ],
       Replacing: [
         'False',
@@ -28,7 +28,7 @@ export const macFleetConditions = {
       ],
       MachinesNotReady: ['False', 'Some machines are not Ready. The message names them.'],
       Rolling: ['False', 'Machines are being rolled.'],
-      Paused: ['False', 'Machines are to be rolled, but spec.paused is set.'],
+      Paused: ['False', 'Machines are to be rolled, but spec.paused or spec.pausedByRelease is set.'],
       Stalled: ['False', 'The roll has stopped: see Stalled.'],
     },
   },
@@ -42,7 +42,7 @@ export const macFleetConditions = {
         'False',
         'Those that are left are not Ready, do not answer, or have refused. They go as soon as they can. The message names them.',
       ],
-      Paused: ['False', 'spec.paused is set.'],
+      Paused: ['False', 'spec.paused or spec.pausedByRelease is set.'],
       Stalled: ['False', 'The roll has stopped.'],
     },
   },

@@ -1,3 +1,4 @@
+import { isPaused } from '@tartan/api';
 import {
   countsOf,
   decideFleet,
@@ -38,6 +39,8 @@ export const explainFleet = (fleet: Fleet, world: ExplainWorld): Story => {
     machines: members.map((machine) =>
       machineFacts(machine, nodes.get(machine.metadata.name), { now, retryAfterMs: limits.retryAfterMs }),
     ),
+    // Not among what is read here; what the manager makes of it is in the status.
+    deployment: undefined,
     desired: status?.desired ?? 0,
     awaited: false,
     leftBehind: [],
@@ -56,7 +59,7 @@ export const explainFleet = (fleet: Fleet, world: ExplainWorld): Story => {
   const counts = countsOf(snapshot);
   return {
     subject: { kind: 'fleet', namespace: metadata.namespace ?? '', name: metadata.name },
-    where: `The fleet ${metadata.name} has ${counts.existing === 1 ? '1 machine' : `${counts.existing} machines`}, ${counts.ready} Ready, ${counts.updated} up to date${spec.paused ? '; it is paused' : ''}.`,
+    where: `The fleet ${metadata.name} has ${counts.existing === 1 ? '1 machine' : `${counts.existing} machines`}, ${counts.ready} Ready, ${counts.updated} up to date${isPaused(spec) ? '; it is paused' : ''}.`,
     decision: {
       word: roll ? roll.state : decision.kind,
       text: isStopped
@@ -65,6 +68,14 @@ export const explainFleet = (fleet: Fleet, world: ExplainWorld): Story => {
       from: 'computed',
     },
     facts: [
+      ...(spec.replicas !== undefined && spec.replicas !== counts.desired
+        ? [
+            {
+              what: 'wanted',
+              is: `${counts.desired}, by the MachineDeployment. spec.replicas is ${spec.replicas}, and is written there when it changes`,
+            },
+          ]
+        : []),
       { what: 'revision', is: status?.revision ?? 'not known yet' },
       { what: 'at a time', is: `${spec.maxUnavailable}, each Ready again within ${spec.gateDeadlineSeconds} s` },
       { what: 'turns', is: status?.turnOf || 'nobody has one' },
@@ -81,12 +92,15 @@ export const explainFleet = (fleet: Fleet, world: ExplainWorld): Story => {
           ]
         : []),
     ],
-    next: nextOf(roll?.state, spec.paused),
+    next: nextOf(roll?.state, isPaused(spec)),
     remedies: [
       ...(isStopped
         ? ['Mend what it says and roll out another revision; or explain the machine that stopped it.']
         : []),
       ...(spec.paused ? [`tartan roll resume ${metadata.name}`] : []),
+      ...(spec.pausedByRelease === true
+        ? ['Set rollout.paused of this fleet to false in the values of the chart.']
+        : []),
     ],
     unseen: ['Which revision the manager rolls out now: the one in the status is the last that it said.'],
     conditions: conditionsOf('MacFleet', status?.conditions),

@@ -1,4 +1,4 @@
-import { machinePhaseMeanings } from '@tartan/api';
+import { isPaused, machinePhaseMeanings } from '@tartan/api';
 import { getCondition } from '@tartan/kube';
 import { decideMachine, fleetNameOf } from '@tartan/provider/decisions';
 import { ageSince } from '../show/age.ts';
@@ -107,7 +107,7 @@ const fleetText = (name: string, namespace: string, uid: string, { fleets, unrea
   const turn = fleet.status?.turns?.find((each) => each.uid === uid);
   const { stop } = fleet.status ?? {};
   const words = [
-    ...(fleet.spec.paused ? ['paused'] : []),
+    ...(isPaused(fleet.spec) ? ['paused'] : []),
     ...(stop ? [`its roll has stopped at ${stop.machine} (${stop.reason})`] : []),
     ...(turn
       ? [`this machine has a turn${turn.canary ? ', as the first' : ''}${turn.rollBack ? ', to roll back' : ''}`]

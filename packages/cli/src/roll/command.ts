@@ -56,14 +56,15 @@ const addSwitch = (roll: Command, shell: Shell, name: keyof typeof switches): vo
     .addHelpText(
       'after',
       `
-Sets spec.paused of the MacFleet to ${paused}, by a write that meets the very fleet that was read, as it was read. A chart or GitOps
-that says otherwise sets it back at its next turn: change it there too. Needs the right to list, get and patch macfleets.
+Sets spec.paused of the MacFleet to ${paused}, with optimistic locking. The chart leaves that field alone, so it outlasts helm upgrade
+and helm rollback. rollout.paused in the values is a second switch: with either of them the rollout is paused.
+Needs the right to list, get and patch macfleets.
 
 Examples:
   $ tartan roll ${name}                                         the only fleet there is
   $ tartan roll ${name} macos -n tuist
 
-Exit codes: 0 it is so; 1 there is no such fleet, or more than one; 2 the cluster could not be asked; 130 stopped.`,
+Exit codes: 0 it is so; 1 there is no such fleet, or more than one, or its release still pauses it; 2 the cluster could not be asked; 130 stopped.`,
     )
     .action((fleet: string | undefined, options: ClusterOptions) =>
       shell.run(`roll ${name}`, async () => {
@@ -78,22 +79,25 @@ Exit codes: 0 it is so; 1 there is no such fleet, or more than one; 2 the cluste
           shell.stderr.write(`${shell.calledAs} roll ${name}: ${outcome.why}\n`);
           return 1;
         }
-        const { metadata, spec } = outcome.fleet;
+        const { metadata } = outcome.fleet;
         const changed = outcome.kind === 'written';
         const document: PausedDocument = {
           schema: 'tartan.roll-pause/v1',
           namespace: metadata.namespace ?? '',
           fleet: metadata.name,
-          paused: spec.paused,
+          paused: outcome.isPaused,
           changed,
         };
-        const text = `${metadata.name} ${changed ? `${done} ${metadata.name}` : already}`;
+        const still = !paused && outcome.isPaused;
+        const text = still
+          ? `${metadata.name} is still paused by its release. Set rollout.paused of the fleet to false in the values, then helm upgrade.`
+          : `${metadata.name} ${changed ? `${done} ${metadata.name}` : already}`;
         shell.stdout.write(
           options.output === 'json'
             ? `${JSON.stringify(document, null, 2)}\n`
             : `${inTheWordsOf(shell.calledAs, text)}\n`,
         );
-        return 0;
+        return still ? 1 : 0;
       }),
     );
 };

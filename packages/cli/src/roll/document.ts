@@ -14,6 +14,7 @@ const roll = z.object({
   namespace: z.string(),
   fleet: z.string(),
   paused: z.boolean(),
+  pausedByRelease: z.boolean().describe('By the values of the chart: `tartan roll resume` does not end it.'),
   state: nullable(z.string(), 'Reason of the condition Rolling; null: the manager has not looked at it yet.'),
   message: nullable(z.string(), 'Its message: how far it is, and who is left.'),
   revision: nullable(z.string(), 'What all Macs of the fleet shall have in common, as a hash.'),

@@ -1,11 +1,12 @@
-import { macFleet } from '@tartan/api';
+import { isPaused, macFleet } from '@tartan/api';
 import { type CallOptions, isKubeError, keyOf } from '@tartan/kube';
 import { asked, type Cluster } from '../cluster/cluster.ts';
 import { readAll } from '../cluster/read-all.ts';
 import type { Fleet, Selection } from '../world/observe.ts';
 
 export type Outcome =
-  | { readonly kind: 'written' | 'already'; readonly fleet: Fleet }
+  /** `isPaused`: by whomever, the release included. */
+  | { readonly kind: 'written' | 'already'; readonly fleet: Fleet; readonly isPaused: boolean }
   /** Nothing was done; `why` is for people. */
   | { readonly kind: 'refused'; readonly why: string };
 
@@ -15,8 +16,8 @@ const tries = 5;
 const needs = `Ask for the right to "patch" macfleets.${macFleet.names.group}.`;
 
 /**
- * Sets `spec.paused` of one fleet: of that one, or of the only one there is. The write meets the very MacFleet that was read, as it was
- * read: nobody's change is overwritten, and a fleet that was replaced meanwhile is left alone. Safe to repeat.
+ * Sets `spec.paused` of one fleet: of that one, or of the only one there is. Uses optimistic locking: nobody's change is overwritten, and a
+ * fleet that was replaced meanwhile is left alone. Safe to repeat. The chart never sets that field, so helm and people do not fight.
  */
 export const setPaused = async (
   cluster: Cluster,
@@ -49,12 +50,13 @@ const write = async (cluster: Cluster, first: Fleet, paused: boolean, call: Call
         kind: 'refused',
         why: `Another MacFleet has the name ${name} by now. Nothing was written; look at it first.`,
       };
-    if (fleet.spec.paused === paused) return { kind: 'already', fleet };
+    if (fleet.spec.paused === paused) return { kind: 'already', fleet, isPaused: isPaused(fleet.spec) };
     const { resourceVersion } = fleet.metadata;
     const body = { metadata: { uid, resourceVersion }, spec: { paused } };
     const patch = cluster.client.patch(macFleet.resource, { name, namespace }, { type: 'merge', body }, call);
     try {
-      return { kind: 'written', fleet: await asked(`patch macfleets in the namespace ${namespace}`, needs, patch) };
+      const written = await asked(`patch macfleets in the namespace ${namespace}`, needs, patch);
+      return { kind: 'written', fleet: written, isPaused: isPaused(written.spec) };
     } catch (error) {
       const { cause } = error instanceof Error ? error : {};
       if (!isKubeError(cause, 'conflict')) throw error;

@@ -1,3 +1,4 @@
+import { isPaused } from '@tartan/api';
 import { getCondition, keyOf } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import type { Cell, Table } from '../show/table.ts';
@@ -32,7 +33,8 @@ const rollOf = ({ metadata, spec, status }: Fleet): Roll => {
   return {
     namespace: metadata.namespace ?? '',
     fleet: metadata.name,
-    paused: spec.paused,
+    paused: isPaused(spec),
+    pausedByRelease: spec.pausedByRelease === true,
     state: rolling?.reason ?? null,
     message: rolling?.message ?? null,
     revision: revision ?? null,
@@ -100,14 +102,17 @@ const pageOf = (document: RollDocument, name: string | undefined): Page => {
 
 /** What the table has no room for. */
 const explained = (roll: Roll): string[] => {
-  const { fleet, stopped, message, state, paused, seen } = roll;
+  const { fleet, stopped, message, state, paused, pausedByRelease, seen } = roll;
   const lines: string[] = [];
   if (stopped !== null)
     lines.push(
       `${fleet} stopped at ${stopped.at}: ${stopped.reason} on ${stopped.machine}: ${stopped.message} What helps: mend what it says and roll out another revision, or look at it: tartan explain ${stopped.machine}.`,
     );
   else if (state !== null && state !== 'UpToDate') lines.push(`${fleet}: ${message ?? ''}`);
-  if (paused) lines.push(`${fleet} is paused: no more turns are given. tartan roll resume ${fleet} lets it go on.`);
+  if (pausedByRelease)
+    lines.push(`${fleet} is paused by its release. To go on, set rollout.paused of the fleet to false in the values.`);
+  else if (paused)
+    lines.push(`${fleet} is paused: no more turns are given. tartan roll resume ${fleet} lets it go on.`);
   if (!seen) lines.push(`${fleet}: the manager has not seen the last change of it yet.`);
   return lines;
 };

@@ -1,4 +1,4 @@
-import { labels, labelValues, macFleet, type MacFleet } from '@tartan/api';
+import { events as eventWords, labels, labelValues, macFleet, type MacFleet } from '@tartan/api';
 import {
   again,
   type Client,
@@ -8,14 +8,19 @@ import {
   type Logger,
   type ObjectName,
   type Outcome,
+  type Resource,
   patchStatus,
   settled,
 } from '@tartan/kube';
-import type { Decision, Snapshot } from './decide.ts';
+import type { CoreMachineDeployment } from '../core/machine-deployment.ts';
+import type { Decision } from './decide.ts';
+import type { Observation } from './observe.ts';
+import type { Scaling } from './scale.ts';
 import { happeningsOf, statusOf } from './status.ts';
 
 export interface Actor {
   client: Client;
+  machineDeploymentResource: Resource<CoreMachineDeployment>;
   events: Pick<EventRecorder, 'event'>;
   log: Logger;
 }
@@ -58,31 +63,55 @@ export const deleteFleet = async (
   return settled;
 };
 
+/** What `observe` found, of a fleet that there is. */
+type Found = Observation & { fleet: Live<MacFleet> };
+
 /**
- * Gives and takes turns.
+ * Gives and takes turns, and scales the MachineDeployment when `spec.replicas` has changed.
  *
- * Flow: one patch of the status, then events for what has begun or ended with it.
- * Guarantees: the patch holds the resource version of the fleet that was judged, so two managers that both believe to lead share one
- * budget: the second one's patch is refused. Machines push only with a turn that they have read from the server.
- * Caveats: a crash between the patch and its events loses those; conditions say the same.
+ * Flow: one patch of the status, then events for what has begun or ended with it, then one patch of the MachineDeployment.
+ * Guarantees: each patch holds the resource version of what was judged, so two managers that both believe to lead share one budget, and
+ * neither undoes a scale that it has not seen: the later patch is refused. Machines push only with a turn that they have read from the
+ * server. The number and the record of it are one write, so after a crash it is either done or done again.
+ * Caveats: a crash between a patch and its events loses those; conditions say the same.
  */
 export const carryOn = async (
-  { client, events, log }: Actor,
-  fleet: Live<MacFleet>,
-  snapshot: Snapshot,
+  actor: Actor,
+  { fleet, deployment, snapshot }: Found,
   roll: Extract<Decision, { kind: 'roll' }>,
   signal: AbortSignal,
 ): Promise<Outcome> => {
+  const { client, events, log } = actor;
   const status = statusOf(fleet, snapshot, roll);
   try {
     await patchStatus(client, macFleet.resource, fleet, status, { signal });
+    for (const happening of happeningsOf(fleet.status, status)) {
+      const { namespace, name } = fleet.metadata;
+      log.info('A roll has moved on', { namespace, name, reason: happening.reason, message: happening.message });
+      events.event(fleet, happening);
+    }
+    if (deployment && roll.scaling) await scale(actor, fleet, deployment, roll.scaling, signal);
   } catch (error) {
     return afterConflict(error);
   }
-  for (const happening of happeningsOf(fleet.status, status)) {
-    const { namespace, name } = fleet.metadata;
-    log.info('A roll has moved on', { namespace, name, reason: happening.reason, message: happening.message });
-    events.event(fleet, happening);
-  }
   return roll.state === 'upToDate' ? settled : again(lookAgainMs);
+};
+
+const scale = async (
+  { client, machineDeploymentResource, events, log }: Actor,
+  fleet: Live<MacFleet>,
+  { metadata: { name, namespace = '', uid, resourceVersion }, spec }: Live<CoreMachineDeployment>,
+  { replicas, annotations }: Scaling,
+  signal: AbortSignal,
+): Promise<void> => {
+  const body = {
+    metadata: { uid, resourceVersion, annotations },
+    ...(replicas !== undefined && { spec: { replicas } }),
+  };
+  await client.patch(machineDeploymentResource, { name, namespace }, { type: 'merge', body }, { signal });
+  if (replicas === undefined) return;
+  const [type, means] = eventWords.Scaled;
+  const message = `${means} ${name}: from ${spec?.replicas ?? 'an unknown number'} to ${replicas}.`;
+  log.info('Scaled a MachineDeployment', { namespace, name, from: spec?.replicas, to: replicas });
+  events.event(fleet, { type, reason: 'Scaled', message });
 };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { annotations, labels, labelValues, type MacFleet, macFleet, machine, say } from '@tartan/api';
 import { getCondition, isKubeError, nodes, setCondition } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
@@ -202,6 +202,15 @@ test('a paused fleet gives no more turns; who has one finishes', async (t) => {
   assert.deepEqual(stage.told, ['RollStarted']);
 });
 
+test('its release can pause a fleet, too', async (t) => {
+  const stage = await begin(t);
+  await stage.setSpec({ pausedByRelease: true });
+  await stage.release('r2', ...four);
+  assert.deepEqual([await stage.turnsOf(), reasonOf(await stage.fleet(), 'Ready')], [[], 'Paused']);
+  await stage.setSpec({ pausedByRelease: false });
+  assert.deepEqual(await stage.turnsOf(), ['mac-a']);
+});
+
 test('a Mac that is down gets no turn and keeps nobody waiting (INC-12)', async (t) => {
   const stage = await begin(t);
   await stage.setReady('mac-a', false);
@@ -290,4 +299,109 @@ test('a MacFleet that somebody deletes comes back', async (t) => {
   await stage.client.delete(macFleet.resource, { namespace, name: 'runners' });
   await stage.settle();
   assert.equal((await stage.fleet()).status?.existing, 4);
+});
+
+describe('spec.replicas', () => {
+  const key = { namespace, name: 'runners' };
+  const scaled = async (t: TestContext, managers = 1) => {
+    const stage = await setStage(t);
+    for (let count = 0; count < managers; count += 1) await stage.start();
+    await stage.client.create(deployments, {
+      apiVersion: 'cluster.x-k8s.io/v1beta2',
+      kind: 'MachineDeployment',
+      metadata: { ...key, labels: { [labels.fleet]: 'runners' } },
+      spec: { replicas: 8 },
+    });
+    await stage.client.create(macFleet.resource, macFleet.make({ metadata: key, spec: { replicas: 8 } }));
+    await stage.settle();
+    const number = async () => (await stage.client.get(deployments, key)).spec?.replicas;
+    const scale = async (replicas: number) => {
+      await stage.client.patch(deployments, key, { type: 'merge', body: { spec: { replicas } } });
+      await stage.settle();
+    };
+    return { ...stage, number, scale };
+  };
+
+  test('is written when it changes, and what somebody else sets stays', async (t) => {
+    const stage = await scaled(t);
+    await stage.scale(10);
+    await stage.setSpec({ maxUnavailable: 3 });
+    assert.equal(await stage.number(), 10);
+    await stage.setSpec({ replicas: 9 });
+    await stage.pass(1);
+    assert.equal(await stage.number(), 9);
+    assert.deepEqual(stage.told, ['Scaled']);
+    assert.match(stage.messages[0] ?? '', /runners: from 10 to 9\.$/);
+    await stage.scale(3);
+    await stage.pass(5);
+    assert.equal(await stage.number(), 3);
+  });
+
+  test('is written once by two managers', async (t) => {
+    const stage = await scaled(t, 2);
+    await stage.setSpec({ replicas: 9 });
+    await stage.pass(1);
+    assert.equal(await stage.number(), 9);
+    assert.deepEqual(stage.told, ['Scaled']);
+  });
+
+  test('is not written by a manager that froze before the write, when another one wrote it and somebody scaled since', async (t) => {
+    const thaw = Promise.withResolvers<void>();
+    let frozen = false;
+    const stage = await scaled(t, 0);
+    await stage.start((send) => async (request) => {
+      if (frozen && request.method === 'PATCH' && request.path.includes('machinedeployments')) await thaw.promise;
+      return send(request);
+    });
+    frozen = true;
+    await stage.setSpec({ replicas: 9 });
+    assert.equal(await stage.number(), 8);
+    await stage.start();
+    await stage.settle();
+    assert.equal(await stage.number(), 9);
+    await stage.scale(12);
+    frozen = false;
+    thaw.resolve();
+    await stage.settle();
+    assert.equal(await stage.number(), 12);
+    assert.deepEqual(stage.told, ['Scaled']);
+  });
+
+  test('is not written again by the next manager, after a crash or not', async (t) => {
+    const stage = await scaled(t);
+    await stage.setSpec({ replicas: 9 });
+    await stage.pass(1);
+    await stage.scale(12);
+    await stage.start();
+    await stage.pass(1);
+    assert.equal(await stage.number(), 12, 'the record is in the MachineDeployment');
+  });
+
+  test('sizes that were for the webhook alone are removed as soon as helm has written them', async (t) => {
+    const stage = await scaled(t);
+    const sizes = { [annotations.autoscalerMinSize]: '8', [annotations.autoscalerMaxSize]: '8' };
+    const notes = { ...sizes, [annotations.heldReplicas]: '8', [annotations.helmRelease]: 'tartan' };
+    await stage.client.patch(deployments, key, { type: 'merge', body: { metadata: { annotations: notes } } });
+    await stage.settle();
+    const { metadata, spec } = await stage.client.get(deployments, key);
+    assert.deepEqual(metadata.annotations, {
+      [annotations.appliedReplicas]: '8',
+      [annotations.helmRelease]: 'tartan',
+    });
+    assert.equal(spec?.replicas, 8);
+  });
+
+  test('keeps helm waiting until it is written, also where nobody waits for Macs', async (t) => {
+    const stage = await scaled(t);
+    await stage.setSpec({ replicas: 8, waitForMacs: false });
+    assert.equal(kstatusOf(await stage.fleetOf('runners')), 'Current');
+    let refused = 0;
+    stage.refuse(({ method, path }) => method === 'PATCH' && /machinedeployments/.test(path) && (refused += 1) <= 2);
+    await stage.setSpec({ replicas: 9 });
+    assert.equal(reasonOf(await stage.fleetOf('runners'), 'Ready'), 'WaitingForMachineDeployment');
+    assert.equal(kstatusOf(await stage.fleetOf('runners')), 'InProgress');
+    await stage.pass(2);
+    assert.equal(await stage.number(), 9);
+    assert.equal(kstatusOf(await stage.fleetOf('runners')), 'Current');
+  });
 });

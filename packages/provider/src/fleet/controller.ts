@@ -4,6 +4,7 @@ import {
   createController,
   nameOf,
   type Reconcile,
+  type Resource,
   settled,
   type WatchCache,
 } from '@tartan/kube';
@@ -17,6 +18,7 @@ import { type FleetCaches, fleetSources } from './sources.ts';
 export interface FleetControllerOptions extends Actor, FleetCaches {
   nodes: Pick<WatchCache<Node>, 'get' | 'subscribe'>;
   machineDeployments?: Pick<WatchCache<CoreMachineDeployment>, 'list' | 'subscribe'> | undefined;
+  machineDeploymentResource: Resource<CoreMachineDeployment>;
   revisionOf: Observer['revisionOf'];
   releaseID: Observer['releaseID'];
   /** After what time a stop is lifted, and who has refused is tried again: `update.retryAfterMs`. Undefined: never. */
@@ -36,7 +38,7 @@ const minute = 60_000;
 /**
  * Decides who may be rolled, for a whole fleet in one place (I-48). Keys are `namespace/fleet`.
  * Needs: get, list, watch, create, delete of macfleets and patch of macfleets/status; list, watch of
- * scalewayapplesiliconmachines, nodes and machinedeployments; create, patch of events.
+ * scalewayapplesiliconmachines, nodes and machinedeployments; patch of machinedeployments; create, patch of events.
  */
 export const createFleetController = (options: FleetControllerOptions): Controller => {
   const { clock, log, metrics, retryAfterMs } = options;
@@ -45,7 +47,7 @@ export const createFleetController = (options: FleetControllerOptions): Controll
 
   const reconcile: Reconcile = async (key, signal) => {
     const name = nameOf(key);
-    const { fleet, snapshot } = await observe(observer, name, signal);
+    const { fleet, deployment, snapshot } = await observe(observer, name, signal);
     const decision = decide(snapshot);
     log.debug('Looked at a fleet', { key, decision });
     switch (decision.kind) {
@@ -56,7 +58,7 @@ export const createFleetController = (options: FleetControllerOptions): Controll
       case 'delete':
         return fleet ? deleteFleet(options, fleet, signal) : settled;
       case 'roll':
-        return fleet ? carryOn(options, fleet, snapshot, decision, signal) : settled;
+        return fleet ? carryOn(options, { fleet, deployment, snapshot }, decision, signal) : settled;
     }
   };
 

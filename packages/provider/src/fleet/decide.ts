@@ -5,6 +5,7 @@ import { type Judged, keep } from './judged.ts';
 import { isOutdated, type MachineFacts } from './machine-facts.ts';
 import type { Memory } from './memory.ts';
 import { afterGrants, passedOverOf, wasPassedOver } from './passed-over.ts';
+import { type DeploymentFacts, decideScaling, type Scaling } from './scale.ts';
 import { stopOf } from './stop.ts';
 import type { Turn } from './turn.ts';
 import type { WantedMachines } from './wanted-machines.ts';
@@ -13,6 +14,8 @@ export interface Snapshot extends WantedMachines {
   /** Undefined: there is no MacFleet of that name. */
   fleet: FleetFacts | undefined;
   machines: readonly MachineFacts[];
+  /** Undefined: there is none of that name, or it is being deleted. */
+  deployment: DeploymentFacts | undefined;
   /** What all Macs of the fleet shall have in common. */
   revision: string;
   /** That of this manager. It changes what is said, and nothing that is done. */
@@ -26,6 +29,7 @@ export interface FleetFacts {
   ours: boolean;
   deleting: boolean;
   paused: boolean;
+  replicas: number | undefined;
   maxUnavailable: number;
   gateDeadlineMs: number;
   waitForMacs: boolean;
@@ -40,8 +44,8 @@ export type Decision =
   | { kind: 'leave'; because: 'deleting' | 'nobodyThere' }
   | { kind: 'create' }
   | { kind: 'delete' }
-  /** To be remembered; with it turns are given and taken. */
-  | { kind: 'roll'; state: RollState; memory: Memory };
+  /** To be remembered; with it turns are given and taken. Then the MachineDeployment is scaled, if it is to be. */
+  | { kind: 'roll'; state: RollState; memory: Memory; scaling: Scaling | undefined };
 
 /** What is to be done for a fleet. All that is known of a roll is in the snapshot, so two managers with the same one say the same. */
 export const decide = (snapshot: Snapshot): Decision => {
@@ -78,6 +82,7 @@ const roll = (snapshot: Snapshot, fleet: FleetFacts): Decision => {
   return {
     kind: 'roll',
     state: stateOf({ stop, turns: all, proven, finished, paused: fleet.paused }),
+    scaling: decideScaling(fleet.replicas, snapshot.deployment),
     memory: {
       revision,
       provenRevision: proven ? revision : undefined,

@@ -1,4 +1,4 @@
-import { annotations, labels, labelValues, type MacFleet, macFleet, machine } from '@tartan/api';
+import { annotations, isPaused, labels, labelValues, type MacFleet, macFleet, machine } from '@tartan/api';
 import type { ScalewayAppleSiliconMachine } from '@tartan/api';
 import {
   type Client,
@@ -11,13 +11,14 @@ import {
   type WatchCache,
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
-import type { CoreMachineDeployment } from '../core/machine-deployment.ts';
+import { type CoreMachineDeployment, wantedReplicas } from '../core/machine-deployment.ts';
 import { countsAs, type Tolerance } from '../machine/left-out.ts';
 import type { FleetFacts, Snapshot } from './decide.ts';
 import { fleetNameOf } from './fleet-name.ts';
 import type { Limits } from './judge-turn.ts';
 import type { MachineFacts } from './machine-facts.ts';
 import { memoryOf } from './memory.ts';
+import type { DeploymentFacts } from './scale.ts';
 import { wantedMachines } from './wanted-machines.ts';
 
 export type Node = NonNullable<(typeof nodes)['ofType']>;
@@ -39,34 +40,42 @@ export interface Observer {
 export interface Observation {
   /** As it was read, for whoever writes it. */
   fleet: Live<MacFleet> | undefined;
+  /** The MachineDeployment that bears its name. */
+  deployment: Live<CoreMachineDeployment> | undefined;
   snapshot: Snapshot;
 }
 
 /**
  * The fleet first, then its machines, both from the server: what is found of the machines is then never older than the turns that are
  * judged by it. Caches of different age overspend a budget. Only what an agent says of itself comes from the cache of Nodes.
+ *
+ * MachineDeployments come from a cache, too, and before the fleet, so that an old fleet is never held against a newer one: the number of
+ * machines that was wanted before would be written again.
  */
 export const observe = async (
   { client, nodes, machineDeployments, revisionOf, releaseID, limits, clock }: Observer,
   { namespace = '', name }: ObjectName,
   signal: AbortSignal,
 ): Promise<Observation> => {
+  const wanting = (machineDeployments?.list() ?? []).filter(
+    ({ metadata }) => metadata.namespace === namespace && metadata.labels?.[labels.fleet] === name,
+  );
+  const deployment = wanting.find(({ metadata }) => metadata.name === name);
   const fleet = await client.get(macFleet.resource, { namespace, name }, { signal }).catch((error: unknown) => {
     if (isKubeError(error, 'notFound')) return undefined;
     throw error;
   });
   const { items } = await client.list(machine.resource, { namespace, signal });
   const members = items.filter((item) => fleetNameOf(item) === name);
-  const wanting = (machineDeployments?.list() ?? []).filter(
-    ({ metadata }) => metadata.namespace === namespace && metadata.labels?.[labels.fleet] === name,
-  );
   return {
     fleet,
+    deployment,
     snapshot: {
       fleet: fleet && fleetFacts(fleet),
       machines: members.map((member) =>
         machineFacts(member, nodes.get(member.metadata.name), { now: clock.now(), ...limits }),
       ),
+      deployment: deployment && deploymentFacts(deployment),
       ...wantedMachines(wanting, members, fleet?.spec.machinesRevision),
       revision: await revisionOf(name, signal),
       releaseID,
@@ -79,13 +88,19 @@ export const observe = async (
 export const fleetFacts = ({ metadata, spec, status }: Live<MacFleet>): FleetFacts => ({
   ours: metadata.labels?.[labels.managedBy] === labelValues.managedBy,
   deleting: metadata.deletionTimestamp !== undefined,
-  paused: spec.paused || annotations.paused in (metadata.annotations ?? {}),
+  paused: isPaused(spec) || annotations.paused in (metadata.annotations ?? {}),
+  replicas: spec.replicas,
   maxUnavailable: spec.maxUnavailable,
   gateDeadlineMs: spec.gateDeadlineSeconds * 1000,
   waitForMacs: spec.waitForMacs,
   releaseID: spec.releaseID,
   memory: memoryOf(status),
 });
+
+const deploymentFacts = (deployment: Live<CoreMachineDeployment>): DeploymentFacts | undefined =>
+  deployment.metadata.deletionTimestamp === undefined
+    ? { replicas: wantedReplicas(deployment), annotations: deployment.metadata.annotations ?? {} }
+    : undefined;
 
 const timeOf = (text: string | undefined): number | undefined => (text === undefined ? undefined : Date.parse(text));
 

@@ -18,14 +18,14 @@ const notReady = ({ machines }: Snapshot): MachineFacts[] =>
 /** Ready is for whoever waits for the whole fleet, `helm --wait` above all: what keeps it waiting comes first. */
 export const readyOf = (snapshot: Snapshot, roll: Roll, counts: Counts): ConditionUpdate => {
   if (!speaksFor(snapshot)) return ready('WaitingForManager', whoIsAwaited(snapshot, counts));
-  if (snapshot.awaited) return ready('WaitingForMachineDeployment');
+  if (snapshot.awaited || roll.scaling?.replicas !== undefined) return ready('WaitingForMachineDeployment');
   switch (roll.state) {
     case 'stalled':
       return ready('Stalled', `${progress(counts)} ${whyStopped(roll)}`);
     case 'paused':
       return ready(
         'Paused',
-        `${progress(counts)} ${whoIsLeft(snapshot, roll)} Unset spec.paused, or remove the annotation cluster.x-k8s.io/paused, to go on.`,
+        `${progress(counts)} ${whoIsLeft(snapshot, roll)} Unset spec.paused and spec.pausedByRelease (rollout.paused of the chart), and remove the annotation cluster.x-k8s.io/paused, to go on.`,
       );
     case 'canary':
     case 'wave':

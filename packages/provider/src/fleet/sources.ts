@@ -56,7 +56,7 @@ export const fleetSources = ({ macFleets, machines, nodes, machineDeployments }:
             const fleet = deployment.metadata.labels?.[labels.fleet];
             return fleet ? [keyOf({ ...inNamespace(deployment), name: fleet })] : [];
           },
-          anyOf<CoreMachineDeployment>(specChanged, labelsChanged),
+          anyOf<CoreMachineDeployment>(specChanged, labelsChanged, annotationsChanged),
         ),
       ]
     : []),

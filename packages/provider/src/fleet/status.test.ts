@@ -40,7 +40,7 @@ const table: [string, Snapshot, string, RegExp][] = [
     'a pause',
     snapshotOf([machineFacts('a')], {}, { paused: true }),
     'Paused',
-    /To be rolled: a\. Unset spec\.paused, or remove the annotation cluster\.x-k8s\.io\/paused, to go on\.$/,
+    /To be rolled: a\. Unset spec\.paused and spec\.pausedByRelease .*annotation cluster\.x-k8s\.io\/paused, to go on\.$/,
   ],
   [
     'a stop',

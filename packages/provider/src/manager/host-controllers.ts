@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Controller } from '@tartan/kube';
 import { createBuilderRunners } from '../builder-runners/create-builder-runners.ts';
 import { coreClusters } from '../cluster/core-cluster.ts';
+import { coreMachineDeployments } from '../core/machine-deployment.ts';
 import { createFleetController } from '../fleet/controller.ts';
 import { createFleetKeys } from '../fleet-key/controller.ts';
 import { createHostWork } from '../host-work/create-host-work.ts';
@@ -61,6 +62,7 @@ export const hostControllers = (wiring: Wiring): readonly Controller[] => {
     }),
     createFleetController({
       ...common,
+      machineDeploymentResource: coreMachineDeployments(coreVersion),
       revisionOf: fleetRevisionOf(client, settings, secretsNamespace),
       releaseID: options.releaseID,
       retryAfterMs: update.retryAfterMs,

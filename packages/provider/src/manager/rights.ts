@@ -46,6 +46,12 @@ const clusterWide: readonly Explained[] = [
   ),
   rule(coreGroup, 'clusters', read, 'whether work is paused; read once more right before a Mac is wiped'),
   rule(coreGroup, 'machinedeployments', follow, 'how many machines are wanted'),
+  rule(
+    coreGroup,
+    'machinedeployments',
+    ['patch'],
+    'to scale one when the number in its MacFleet changes, and to note which number that was',
+  ),
   rule(coreGroup, 'machines', ['get'], 'whether the Mac of a Pod that has ended is on its way out'),
   rule(
     '',

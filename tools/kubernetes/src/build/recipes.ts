@@ -11,6 +11,7 @@ export type BinaryName =
   | 'clusterctl'
   | 'cluster-api-core-1.10'
   | 'helm'
+  | 'helm-3'
   | 'promtool';
 
 /** One text of a file of the module `versionOf`, which must be in it exactly once, and what stands there instead. */
@@ -22,7 +23,7 @@ export interface SourceEdit {
 
 /** How the binaries of one Go module are built. The module's go.mod and go.sum, in `modules/<name>`, pin every version. */
 export interface Recipe {
-  module: 'etcd' | 'kubernetes' | 'cluster-api' | 'cluster-api-1.10' | 'helm' | 'prometheus';
+  module: 'etcd' | 'kubernetes' | 'cluster-api' | 'cluster-api-1.10' | 'helm' | 'helm-3' | 'prometheus';
   /** The requirement in go.mod whose version the binaries report as their own. */
   versionOf: string;
   binaries: readonly { name: BinaryName; package: string }[];
@@ -107,6 +108,13 @@ export const recipes: readonly Recipe[] = [
     versionOf: 'helm.sh/helm/v4',
     binaries: [{ name: 'helm', package: 'helm.sh/helm/v4/cmd/helm' }],
     variables: (version) => ({ 'helm.sh/helm/v4/internal/version.version': version }),
+  },
+  {
+    // Applies on the client's side, with a three-way merge; many people still use it.
+    module: 'helm-3',
+    versionOf: 'helm.sh/helm/v3',
+    binaries: [{ name: 'helm-3', package: 'helm.sh/helm/v3/cmd/helm' }],
+    variables: (version) => ({ 'helm.sh/helm/v3/internal/version.version': version }),
   },
   {
     module: 'prometheus',

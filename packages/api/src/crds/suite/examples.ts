@@ -148,6 +148,8 @@ export const examples: readonly Example[] = [
       waitForMacs: false,
       releaseID: '1f0c9a2e',
       machinesRevision: '77ab01cd',
+      replicas: 8,
+      pausedByRelease: true,
     },
     status: {
       observedGeneration: 1,

@@ -67,6 +67,7 @@ export const fleetFacts = (memory: Partial<Memory> = {}, facts: Partial<FleetFac
   ours: false,
   deleting: false,
   paused: false,
+  replicas: undefined,
   maxUnavailable: 2,
   gateDeadlineMs: 15 * minute,
   waitForMacs: true,
@@ -82,6 +83,7 @@ export const snapshotOf = (
 ): Snapshot => ({
   fleet: fleetFacts(memory, facts),
   machines,
+  deployment: undefined,
   desired: machines.length,
   awaited: false,
   leftBehind: [],

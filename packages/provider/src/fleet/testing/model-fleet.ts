@@ -90,6 +90,7 @@ export const modelFleet = ({ size = 4, maxUnavailable = 2 } = {}) => {
   const snapshot = (): Snapshot => ({
     fleet: fleetFacts(memoryOf(status), { paused, maxUnavailable }),
     machines: machines.map(({ reachable: _reachable, previous: _previous, ...facts }) => facts),
+    deployment: undefined,
     desired: machines.length,
     awaited: false,
     leftBehind: [],

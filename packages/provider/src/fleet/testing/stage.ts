@@ -19,6 +19,7 @@ import {
   customResourceDefinitions,
   type Happening,
   inProcessTransport,
+  KubeError,
   type KubeObject,
   namespaces,
   nodes,
@@ -55,6 +56,7 @@ export const setStage = async (t: TestContext) => {
   for (const definition of coreDefinitions()) await client.create(customResourceDefinitions, definition);
 
   let underWay = 0;
+  let isRefused: (request: Parameters<Send>[0]) => boolean = () => false;
   /** Every answer to a write of a status: 200, or 409 for whoever came second. */
   const codes: number[] = [];
   const creates: number[] = [];
@@ -63,6 +65,7 @@ export const setStage = async (t: TestContext) => {
     send: async (request) => {
       underWay += 1;
       try {
+        if (isRefused(request)) throw new KubeError('unreachable', 'somebody is down');
         const answer = await transport.send(request);
         if (request.method === 'PATCH') codes.push(answer.code);
         if (request.method === 'POST') creates.push(answer.code);
@@ -106,6 +109,10 @@ export const setStage = async (t: TestContext) => {
     /** The same for creations. */
     creates,
     settle,
+    /** Requests of managers that fail. */
+    refuse: (choose: (request: Parameters<Send>[0]) => boolean) => {
+      isRefused = choose;
+    },
     /** Reasons of the events, oldest first, and what they said. */
     told,
     messages,
@@ -118,6 +125,7 @@ export const setStage = async (t: TestContext) => {
         machines: await follow(theirs, machine.resource),
         nodes: await follow(theirs, nodes),
         machineDeployments: await follow(theirs, deployments),
+        machineDeploymentResource: deployments,
         events: {
           event: (_object: KubeObject, { reason, message }: Happening) => {
             told.push(reason);

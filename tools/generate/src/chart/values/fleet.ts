@@ -34,7 +34,10 @@ const machine = group(
 
 const rollout = group('How a new agent, or other things on the Macs themselves, are rolled out. Machines stay.', {
   maxUnavailable: whole('How many Macs are rolled at a time. The first one goes alone.', 1, { minimum: 1 }),
-  paused: flag('Gives no Mac a turn. Those who have one finish.', false),
+  paused: flag(
+    'Pauses the rollout. Hosts already updating finish. `tartan roll pause` does the same, whatever this says.',
+    false,
+  ),
   gateDeadlineSeconds: whole('A Mac that was rolled must be Ready within this time, or the roll stops.', 900, {
     minimum: 1,
   }),
@@ -105,7 +108,10 @@ export const fleet = (
       nameOrEmpty,
     ),
     replicas: {
-      ...whole('How many Macs. 0 is none. null: the chart does not say, for an autoscaler.', replicas),
+      ...whole(
+        'How many Macs. Written when it changes; between changes `kubectl scale` and autoscalers may set another number. Lower: that many Macs are wiped. null: never written; a new fleet needs a number, or the sizes of an autoscaler in `annotations`.',
+        replicas,
+      ),
       schema: { type: ['integer', 'null'], minimum: 0 },
     },
     adoptPoolPrefix,
@@ -127,7 +133,10 @@ export const fleet = (
       'How long Pods are waited for at most when a machine is taken away; then the Mac goes with what runs on it. 0: for ever.',
       21_600,
     ),
-    annotations: words('Annotations of its MachineDeployment, such as the sizes of an autoscaler.', {}),
+    annotations: words(
+      'Annotations of its MachineDeployment, such as the sizes of an autoscaler (both or none). With those a new fleet begins with the smaller size.',
+      {},
+    ),
     ...more,
   });
 

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { annotations, machine, macFleet } from '@tartan/api';
+import { type Client, createLogger, createWatchCache, type KubeObject, nodes, type Resource } from '@tartan/kube';
+import { systemClock as clock } from '@tartan/kube/clock';
+import { unpackPreviousRelease } from '@tartan/tools-kubernetes';
+import { connect } from '../../packages/cli/src/simulation/connect.ts';
+import { coreMachineDeployments } from '../../packages/provider/src/core/machine-deployment.ts';
+import { createFleetController } from '../../packages/provider/src/fleet/controller.ts';
+import { coreMachines, type FleetRelease, fleetRelease, ways } from './chart/fleet-release.ts';
+import { type ChartPlane, startChartPlane } from './chart/plane.ts';
+
+/** The fleet controller alone, as the manager runs it. Nobody prepares Macs: what counts is which Machines there are. */
+const startFleetController = async (client: Client, signal: AbortSignal): Promise<void> => {
+  const log = createLogger({ clock, level: 'error', write: (line) => process.stderr.write(line) });
+  const follow = async <T extends KubeObject>(resource: Resource<T>) => {
+    const cache = createWatchCache({ client, resource, clock, random: Math.random, log });
+    void cache.run(signal);
+    await cache.synced;
+    return cache;
+  };
+  const deployments = coreMachineDeployments('v1beta2');
+  const controller = createFleetController({
+    client,
+    macFleets: await follow(macFleet.resource),
+    machines: await follow(machine.resource),
+    nodes: await follow(nodes),
+    machineDeployments: await follow(deployments),
+    machineDeploymentResource: deployments,
+    events: { event: () => {} },
+    revisionOf: async () => 'r1',
+    releaseID: undefined,
+    retryAfterMs: undefined,
+    clock,
+    log,
+  });
+  void controller.run(signal);
+};
+
+interface Story {
+  readonly title: string;
+  /** With eight Machines, made by the chart of the release before; answers how many are there in the end. */
+  play(release: FleetRelease): Promise<number>;
+}
+
+const isPaused = (release: FleetRelease): Promise<unknown> =>
+  release.macFleet('is paused', ({ spec }) => spec.paused || spec.pausedByRelease === true);
+
+const stories: readonly Story[] = [
+  {
+    title: 'an upgrade, a rollback and another upgrade',
+    play: async (release) => {
+      await release.upgrade({ replicas: 8 });
+      await release.settled(8);
+      await release.rollback(1);
+      await release.settled(8);
+      await release.upgrade({ replicas: 8 });
+      return 8;
+    },
+  },
+  {
+    title: 'kubectl scale up before the upgrade, and up again after it, then a rollback',
+    play: async (release) => {
+      await release.scale(9);
+      await release.upgrade({ replicas: 8 });
+      await release.settled(9);
+      await release.upgrade({ replicas: 8, waitForMacs: false });
+      await release.scale(10);
+      await release.upgrade({ replicas: 8 });
+      await release.settled(10);
+      await release.rollback(3);
+      return 10;
+    },
+  },
+  {
+    title: 'a number, null, and the number again, with kubectl scale in between',
+    play: async (release) => {
+      await release.upgrade({ replicas: null });
+      await release.settled(8);
+      await release.upgrade({ replicas: 8 });
+      await release.scale(9);
+      await release.upgrade({ replicas: null });
+      await release.settled(9);
+      await release.upgrade({ replicas: 8 });
+      return 9;
+    },
+  },
+  {
+    title: 'tartan roll pause before the upgrade, and after it, then a rollback',
+    play: async (release) => {
+      await release.pause(true);
+      await release.upgrade({ replicas: 8 });
+      await isPaused(release);
+      await release.upgrade({ replicas: 8, waitForMacs: false });
+      await isPaused(release);
+      await release.pause(false);
+      await release.upgrade({ replicas: 8 });
+      await release.pause(true);
+      await release.upgrade({ replicas: 8, waitForMacs: false });
+      await release.rollback(4);
+      await isPaused(release);
+      return 8;
+    },
+  },
+  {
+    title: 'another number, which is written, once',
+    play: async (release) => {
+      await release.upgrade({ replicas: 8 });
+      await release.upgrade({ replicas: 10 });
+      await release.settled(10);
+      await release.scale(11);
+      await release.upgrade({ replicas: 10, rollout: { paused: true } });
+      await isPaused(release);
+      return 11;
+    },
+  },
+];
+
+describe('eight Macs of the release before, upgraded to this one', { timeout: 600_000 }, () => {
+  let stage: ChartPlane;
+  let client: Client;
+  let close: () => void;
+  const stopping = new AbortController();
+  const folder = mkdtempSync(join(tmpdir(), 'tartan-upgrade-'));
+  const before8 = join(folder, 'charts/tartan');
+  const deleted = new Map<string, string[]>();
+
+  before(async () => {
+    await unpackPreviousRelease(folder, ['charts/tartan']);
+    stage = await startChartPlane();
+    const connection = await connect(stage.plane.adminKubeconfigPath);
+    client = connection.client;
+    close = () => connection.transport.close();
+    await startFleetController(client, stopping.signal);
+    const log = createLogger({ clock, level: 'error', write: () => {} });
+    const machines = createWatchCache({ client, resource: coreMachines, clock, random: Math.random, log });
+    machines.subscribe((change) => {
+      const { metadata } = change.type === 'removed' ? change.previous : change.object;
+      if (change.type !== 'removed' && metadata.deletionTimestamp === undefined) return;
+      deleted.set(metadata.namespace ?? '', [...(deleted.get(metadata.namespace ?? '') ?? []), metadata.name]);
+    });
+    void machines.run(stopping.signal);
+    await machines.synced;
+  });
+  after(async () => {
+    stopping.abort();
+    close?.();
+    await stage?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  // Most of the time core is waited for.
+  for (const [index, way] of ways.entries())
+    describe(way.name, { concurrency: stories.length }, () => {
+      for (const [number, { title, play }] of stories.entries())
+        test(`keep their Machines: ${title}`, async () => {
+          const namespace = `w${index}-${number}`;
+          const release = await fleetRelease(stage, client, way, namespace);
+          await release.install(before8, { replicas: 8 });
+          const first = await release.settled(8);
+          const last = await release.settled(await play(release));
+          assert.deepEqual(
+            first.filter((uid) => !last.includes(uid)),
+            [],
+          );
+          assert.deepEqual(deleted.get(namespace) ?? [], []);
+          await release.deployment(
+            'tells no autoscaler anything',
+            ({ metadata }) => !(annotations.autoscalerMaxSize in (metadata.annotations ?? {})),
+          );
+        });
+    });
+});
