@@ -40,7 +40,7 @@ const clusterWide: readonly Explained[] = [
     '',
     'nodes',
     [...read, 'patch', 'delete'],
-    'cordoned for a roll; deleted with its machine, as core does not do it when the whole Cluster goes',
+    'cordoned for a roll; tainted while no virtual machine starts there; deleted with its machine, as core does not do it when the whole Cluster goes',
   ),
   rule(
     '',

@@ -128,7 +128,7 @@ export const createPods = (options: PodsOptions): Pods => {
         memory.publisher.want(uid, statusFor(scene, decision));
       const acted = await act(scene, decision);
       // A slot may be free now.
-      if (decision.kind === 'end' || decision.kind === 'delete VM') wakeLine();
+      if (decision.kind === 'end' || decision.kind === 'delete VM' || decision.kind === 'take back start') wakeLine();
       switch (acted.kind) {
         case 'rest':
           if (decision.kind === 'forget') return settled;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { TartReason } from '@tartan/tart';
 import type { Ending } from '../journal/record.ts';
 import { decide } from './decide.ts';
 import type { Decision } from './decision.ts';
@@ -33,11 +34,12 @@ const always: Parameters<typeof examplePod>[0] = ({ spec }) => void (spec && (sp
 const onFailure: Parameters<typeof examplePod>[0] = ({ spec }) => void (spec && (spec.restartPolicy = 'OnFailure'));
 const failed: Ending = { ...exampleEnding, exitCode: 1, reason: 'Error' };
 const full = { total: 2, ofOthers: 2 };
-const refused = {
+const notStarted = (reason: TartReason): Snapshot['remains'] => ({
   started: true,
   exitCode: 1,
-  ending: { kind: 'failed', reason: 'VM limit reached', message: 'full' },
-} as const;
+  ending: { kind: 'failed', reason, message: 'no' },
+});
+const refused = notStarted('VM limit reached');
 
 const table: readonly [string, Snapshot, Decision['kind']][] = [
   // The way up.
@@ -111,6 +113,30 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
     'the framework refused the start: a Pod that may run once has not run',
     exampleSnapshot({ record: exampleRecord(states.running), vm: stopped, remains: refused }),
     'take back start',
+  ],
+  [
+    'a locked keychain ended the Pod: macOS 15 says nothing of a key',
+    exampleSnapshot({ record: exampleRecord(states.running), vm: stopped, remains: notStarted('start refused') }),
+    'take back start',
+  ],
+  [
+    'and so did every start that failed in words that nobody knows',
+    exampleSnapshot({ record: exampleRecord(states.starting), vm: stopped, remains: notStarted('other') }),
+    'take back start',
+  ],
+  ...(['invalid', 'missing', 'already running'] as const).map((reason): [string, Snapshot, Decision['kind']] => [
+    `a start that will never work is a run that failed: ${reason}`,
+    exampleSnapshot({ record: exampleRecord(states.running), vm: stopped, remains: notStarted(reason) }),
+    'end',
+  ]),
+  [
+    'tart was killed: the guest may have been on',
+    exampleSnapshot({
+      record: exampleRecord(states.running),
+      vm: stopped,
+      remains: { started: true, ending: { kind: 'killed', signal: 'SIGKILL' } },
+    }),
+    'end',
   ],
   [
     'the log tells of a refusal, and yet the guest had an address',

@@ -1,6 +1,6 @@
 import { finalizers, type PodWaitReason } from '@tartan/api';
 import { type Live, hasFinalizer } from '@tartan/kube';
-import { isSameProcess } from '@tartan/tart';
+import { isSameProcess, type TartReason } from '@tartan/tart';
 import type { VmRecord } from '../journal/record.ts';
 import { decideTeardown } from './decide-teardown.ts';
 import type { Decision } from './decision.ts';
@@ -12,20 +12,25 @@ import { suitabilityOf } from './suitability.ts';
 /** A Snapshot whose Pod is there. */
 type Present = Snapshot & { readonly pod: Live<Pod> };
 
+/** What no other time and no other Mac mends: the Pod, its image or its disk is at fault. Such a start is a run that failed. */
+const faultsOfPod: ReadonlySet<TartReason> = new Set(['invalid', 'missing', 'already running']);
+
 /**
- * The Mac was full, or nobody was logged in: the guest was never on, so its disk is as clean as before, and a Pod that may run only once
- * has not run yet. Only tart's own word for that counts, and only while nothing speaks of a guest.
+ * tart ended with an error before the guest was on: it has no address, has reported nothing, and tart wrote nothing of a guest. Its disk
+ * is as clean as before, and a Pod that may run only once has not run yet. The words do not matter: macOS says a locked keychain, a
+ * missing session and a full Mac in words that change with its versions.
  */
-const refusedStart = ({ record, remains: { ending, report } }: Present): string | undefined => {
+const refusedStart = ({ record, remains: { ending, report } }: Present): Decision | undefined => {
   if (report !== undefined || ending.kind !== 'failed' || record === undefined || record === 'unreadable')
     return undefined;
   if (record.state.kind === 'running' && record.state.address !== undefined) return undefined;
-  return ending.reason === 'VM limit reached' || ending.reason === 'no GUI session' ? ending.message : undefined;
+  const { message, reason } = ending;
+  return faultsOfPod.has(reason) ? undefined : { kind: 'take back start', reason, message };
 };
 
 const end = (snapshot: Present): Decision => {
-  const message = refusedStart(snapshot);
-  if (message !== undefined) return { kind: 'take back start', message };
+  const refused = refusedStart(snapshot);
+  if (refused !== undefined) return refused;
   const record = snapshot.record === 'unreadable' ? undefined : snapshot.record;
   const image = snapshot.pod.spec?.containers[0]?.image ?? '';
   return { kind: 'end', ending: endingOf(record, snapshot.remains, snapshot.now), image };

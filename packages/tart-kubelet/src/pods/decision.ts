@@ -1,5 +1,5 @@
 import type { PodWaitReason } from '@tartan/api';
-import type { ProcessIdentity } from '@tartan/tart';
+import type { ProcessIdentity, TartReason } from '@tartan/tart';
 import type { Ending } from '../journal/record.ts';
 
 /** What the Pod waits for, as its container's waiting reason says it. */
@@ -35,7 +35,7 @@ export type Decision =
   | { readonly kind: 'wait for shutdown'; readonly until: number }
   | { readonly kind: 'stop hard' }
   /** tart refused to start it, and the guest was never on: remove the run's log, then journal `configured`. Not an end. */
-  | { readonly kind: 'take back start'; readonly message: string }
+  | { readonly kind: 'take back start'; readonly reason: TartReason; readonly message: string }
   /** Journal `ended`: before anything of the run is thrown away. */
   | { readonly kind: 'end'; readonly ending: Ending; readonly image: string }
   /** Journal the next run: `cloning`, with no stop asked for. */
