@@ -4,6 +4,7 @@ import { askForFinalizer, awaitFinalizer, deletePod, publishNow, removeFinalizer
 import { deleteVm, forget, stopGracefully, stopHard } from './act-stop.ts';
 import { type Acted, changed, lookAgain, recordOf, rest, type Scene, writeRecord } from './acted.ts';
 import type { Decision } from './decision.ts';
+import { endReasons } from './ending.ts';
 import { fetchImage } from './fetch-image.ts';
 import { runningNow, runOf } from './observe.ts';
 import { isThere, type Pod, type Snapshot } from './snapshot.ts';
@@ -77,7 +78,7 @@ export const act = async (scene: Scene, decision: Decision): Promise<Acted> => {
       tell(world.events, pod, 'NotForMacs', decision.message);
       return rest;
     case 'reject':
-      tell(world.events, pod, 'UnsupportedPod', decision.message);
+      tell(world.events, pod, decision.reason, decision.message);
       return publishNow(scene, decision);
     case 'add finalizer':
       return askForFinalizer(scene, pod);
@@ -138,6 +139,8 @@ export const act = async (scene: Scene, decision: Decision): Promise<Acted> => {
     case 'delete VM':
       return deleteVm(scene);
     case 'finish status':
+      if (decision.ending.reason === endReasons.deadline)
+        tell(world.events, pod, 'DeadlineExceeded', decision.ending.message ?? '');
       return publishNow(scene, decision);
     case 'remove finalizer':
       return removeFinalizer(scene, pod);

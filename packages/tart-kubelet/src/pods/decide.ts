@@ -2,7 +2,8 @@ import { finalizers, type PodWaitReason } from '@tartan/api';
 import { type Live, hasFinalizer } from '@tartan/kube';
 import { isSameProcess, type TartReason } from '@tartan/tart';
 import type { VmRecord } from '../journal/record.ts';
-import { decideTeardown } from './decide-teardown.ts';
+import { deadlineMessage, deadlineOf, endedByDeadline } from './deadline.ts';
+import { decideTeardown, graceOf, isUnsaved, stop } from './decide-teardown.ts';
 import type { Decision } from './decision.ts';
 import { endingOf } from './ending.ts';
 import { restartAt, wantsRestart } from './restart.ts';
@@ -144,6 +145,25 @@ const byRecord = (snapshot: Present): Decision => {
   }
 };
 
+/** Its time is over: a guest that is on is stopped, and the Pod fails. `undefined`: it is not, or the Pod has ended in time. */
+const pastDeadline = (snapshot: Present): Decision | undefined => {
+  const { now, pod, remains, vm } = snapshot;
+  const deadline = deadlineOf(pod);
+  if (deadline === undefined || now < deadline) return undefined;
+  if (vm.kind === 'running') return stop(snapshot, graceOf(pod));
+  const record = snapshot.record === 'unreadable' ? undefined : snapshot.record;
+  if (record?.state.kind === 'ended') {
+    const { ending } = record.state;
+    return wantsRestart(pod, ending) ? { kind: 'finish status', ending: endedByDeadline(pod, ending) } : undefined;
+  }
+  if (!isUnsaved(snapshot) || refusedStart(snapshot) !== undefined)
+    return { kind: 'reject', reason: 'DeadlineExceeded', message: deadlineMessage(pod) };
+  const ending = endingOf(record, remains, now);
+  // Once it was asked to stop, it ended because of that: nobody else asks for a Pod that lives.
+  if (record?.stopRequestedAt === undefined && ending.finishedAt < deadline) return undefined;
+  return { kind: 'end', ending: endedByDeadline(pod, ending), image: record?.image.reference ?? '' };
+};
+
 /** Acts that may fail for a reason outside, and are then held back. What ends, saves or takes over something never is. */
 const heldBack: ReadonlySet<Decision['kind']> = new Set(['pull', 'clone', 'configure', 'boot', 'delete VM']);
 
@@ -156,8 +176,8 @@ const aheadOfFinalizer: ReadonlySet<Decision['kind']> = new Set(['pull', 'clone'
 /**
  * What to do next for a Pod. Pure and total.
  *
- * The order is a contract: whether the Pod is there, **then whether it is being deleted, then whether it has ended** (D4, INC-17), and
- * only then what it wants. Nothing is done for a Pod before its finalizer is asked for, nothing of it is started before that is there
+ * The order is a contract: whether the Pod is there, **then whether it is being deleted, then whether it has ended** (D4, INC-17), then
+ * whether its time is over, and only then what it wants. Nothing is done for a Pod before its finalizer is asked for, nothing of it is started before that is there
  * (INC-15), and nothing is done when nobody can tell how its virtual machine is.
  */
 export const decide = (snapshot: Snapshot): Decision => {
@@ -168,8 +188,11 @@ export const decide = (snapshot: Snapshot): Decision => {
   if (record === undefined && vm.kind === 'missing' && !hasRun(pod)) {
     const suitability = suitabilityOf(pod);
     if (suitability.kind === 'not for Macs') return { kind: 'leave', message: suitability.message };
-    if (suitability.kind === 'unsupported') return { kind: 'reject', message: suitability.message };
+    if (suitability.kind === 'unsupported')
+      return { kind: 'reject', reason: 'UnsupportedPod', message: suitability.message };
   }
+  const overdue = pastDeadline({ ...snapshot, pod });
+  if (overdue !== undefined) return overdue;
   const isConfirmed = hasFinalizer(pod, finalizers.vmCleanup);
   if (!isConfirmed && snapshot.finalizerAsked !== true) return { kind: 'add finalizer' };
   const decision = byRecord({ ...snapshot, pod });

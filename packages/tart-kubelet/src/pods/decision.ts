@@ -12,8 +12,8 @@ export type Decision =
   | { readonly kind: 'wait'; readonly for: Waiting; readonly until?: number | undefined }
   /** Not for Macs: it stays Pending with the reason. */
   | { readonly kind: 'leave'; readonly message: string }
-  /** Fails it for good. */
-  | { readonly kind: 'reject'; readonly message: string }
+  /** Fails it for good. Nothing of it is on. */
+  | { readonly kind: 'reject'; readonly reason: 'UnsupportedPod' | 'DeadlineExceeded'; readonly message: string }
   /** Asks for it, and waits for no answer. */
   | { readonly kind: 'add finalizer' }
   /** The answer: nothing starts before it. */
