@@ -6,6 +6,7 @@ import { type Acted, changed, lookAgain, recordOf, rest, type Scene, writeRecord
 import type { Decision } from './decision.ts';
 import { endReasons } from './ending.ts';
 import { fetchImage } from './fetch-image.ts';
+import { ignoredFields } from './ignored-fields.ts';
 import { runningNow, runOf } from './observe.ts';
 import { isThere, type Pod, type Snapshot } from './snapshot.ts';
 import { tell } from './tell.ts';
@@ -24,6 +25,14 @@ const wait = ({ snapshot: { now } }: Scene, { for: { reason }, until }: Extract<
 const follow = (scene: Scene, pod: Pod): void => {
   const { record, vm } = scene.snapshot;
   if (vm.kind === 'running') scene.world.runs.follow(runOf(scene, record, pod), vm.process);
+};
+
+/** Once for each Pod: with the finalizer, which is there when the next agent looks. */
+const tellIgnored = ({ world }: Scene, pod: Pod): void => {
+  const fields = ignoredFields(pod);
+  if (fields.length === 0) return;
+  const message = `These fields mean nothing to a virtual machine and are ignored: ${fields.join(', ')}. Take them out, and let the guest do what they are for.`;
+  tell(world.events, pod, 'FieldsIgnored', message);
 };
 
 const imageIn = ({ image }: VmRecord): string => image.digest ?? image.reference;
@@ -81,6 +90,7 @@ export const act = async (scene: Scene, decision: Decision): Promise<Acted> => {
       tell(world.events, pod, decision.reason, decision.message);
       return publishNow(scene, decision);
     case 'add finalizer':
+      tellIgnored(scene, pod);
       return askForFinalizer(scene, pod);
     case 'await finalizer':
       return awaitFinalizer(scene);
