@@ -11,7 +11,7 @@ describe('whether virtual machines start', () => {
     return [claim?.status, claim?.reason, claim?.message];
   };
   test('is not known before anybody has looked', () =>
-    assert.deepEqual(told(undefined).slice(0, 2), ['Unknown', 'NotLookedAt']));
+    assert.deepEqual(told(undefined).slice(0, 2), ['Unknown', 'NotRead']));
   test('they do', () => assert.deepEqual(told({ kind: 'works' }).slice(0, 2), ['True', 'NotRefused']));
   test('they are refused: what tart says, and what to do', () => {
     const [status, reason, message] = told({ kind: 'refused', message: `${'x'.repeat(9999)}\nfailed to start` });

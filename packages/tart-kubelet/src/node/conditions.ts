@@ -54,7 +54,7 @@ const vmStart = ({ vmStart: verdict }: Facts): Claim => {
   });
   switch (verdict?.kind) {
     case undefined:
-      return about('Unknown', 'NotLookedAt', 'Nobody has looked yet at what became of earlier starts.');
+      return about('Unknown', 'NotRead', 'The agent has not read yet what became of earlier starts.');
     case 'works':
       return about('True', 'NotRefused', 'Starts of virtual machines are not refused.');
     case 'refused':
