@@ -308,6 +308,14 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
     'finish status',
   ],
   [
+    'also when the clock was set back since',
+    withPod((pod) => (overdue(pod), always(pod)), {
+      now: now - 30_000,
+      record: exampleRecord({ kind: 'ended', ending: { ...failed, reason: 'DeadlineExceeded' } }),
+    }),
+    'finish status',
+  ],
+  [
     'a Pod that restarts for ever fails between two runs',
     withPod((pod) => (overdue(pod), always(pod)), { record: exampleRecord(states.ended) }),
     'finish status',
