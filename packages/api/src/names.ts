@@ -120,6 +120,13 @@ export const annotations = {
 export const macTaint = { key: 'tuist.dev/macos', value: 'true', effect: 'NoSchedule' } as const;
 
 /**
+ * A condition of Nodes, by the agent: whether virtual machines start on the Mac. While it is False the manager puts the taint on the Node,
+ * so that no further Pod comes; it takes nothing away from those that run.
+ */
+export const vmStartCondition = 'VMStart';
+export const vmStartTaint = { key: 'tuist.dev/vm-start-failure', effect: 'NoSchedule' } as const;
+
+/**
  * A CRD with the first two is read by managers of either contract. The value is the version that they use. `clusterctl move` sees only
  * objects whose CRD has the third, and would else move their owners without them: they would be deleted, and the Macs wiped.
  */
@@ -264,6 +271,7 @@ export const agentMetricNames = {
   oldestWaitingPodSeconds: 'tart_kubelet_oldest_waiting_pod_age_seconds',
   vmSlots: 'tart_kubelet_vm_slots',
   vmSlotsTaken: 'tart_kubelet_vm_slots_taken',
+  vmStartRefused: 'tart_kubelet_vm_start_refused',
   imagePullsUnderWay: 'tart_kubelet_image_pulls_under_way',
   collected: 'tart_kubelet_collected_total',
   certificateStart: 'tart_kubelet_certificate_not_before_timestamp_seconds',

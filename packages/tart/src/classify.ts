@@ -7,7 +7,7 @@ const texts: readonly (readonly [TartReason, RegExp])[] = [
     'no space',
     /isn['’]t enough space|database or disk is full|No space left on device|volume .{0,80} is out of space/i,
   ],
-  ['VM limit reached', /number of VMs exceeds the system limit/i],
+  ['VM limit reached', /number of VMs exceeds the system limit|VZErrorDomain Code=6\b/i],
   ['no GUI session', /VZErrorDomain Code=-9\b|Failed to create new HostKey/],
   ['guest agent unreachable', /Failed to connect to the VM using its control socket/],
   // The second one is how it reads when the lock was lost (§7.4).
@@ -15,8 +15,15 @@ const texts: readonly (readonly [TartReason, RegExp])[] = [
   ['not running', /VM ".*" is not running/],
   ['running', /VM ".*" is running/],
   ['missing', /the specified VM ".*" does not exist/],
-  ['invalid', /LessThanMinimalResourcesError|Invalid virtual machine configuration|configuration is invalid/],
+  // Of the framework's codes 2 is an invalid configuration and 5 an invalid disk image; the last two are tart's, of an image for another
+  // macOS or processor.
+  [
+    'invalid',
+    /LessThanMinimalResourcesError|Invalid virtual machine configuration|configuration is invalid|VZErrorDomain Code=[25]\b|host macOS version is outdated|UnsupportedArchitectureError/,
+  ],
   ['registry refused', /UnexpectedHTTPStatusCode|AuthFailed|MANIFEST_UNKNOWN|UNAUTHORIZED|DENIED/],
+  // All other errors of the framework. Code 1 is also that of a locked login keychain on macOS 15 and later (openai/tart #1025, #1067).
+  ['start refused', /VZErrorDomain Code=/],
 ];
 
 /** Only where a virtual machine starts: a pull asks the keychain too, for a password, and that says nothing of the session. */

@@ -5,6 +5,8 @@ import { type RunEnding, runEnding } from './run-ending.ts';
 
 describe('why a virtual machine is not on any more', () => {
   const lock = 'The number of VMs exceeds the system limit (other running VMs: a, b)';
+  const notStarted =
+    'Error Domain=VZErrorDomain Code=1 "The virtual machine failed to start." UserInfo={NSLocalizedFailure=Internal Virtualization error.}';
   const table: readonly (readonly [
     what: string,
     code: number | undefined,
@@ -25,10 +27,21 @@ describe('why a virtual machine is not on any more', () => {
       'its network went, with exit code 0',
       0,
       undefined,
-      'attachment has been disconnected due to error: x\n',
+      // openai/tart VM.swift:474
+      "virtual machine's network attachment <VZVirtioNetworkDevice: 0x600> has been disconnected with error: x\n",
       'crashed',
     ],
+    [
+      'nobody saw it end, and its network went',
+      undefined,
+      undefined,
+      "virtual machine's network attachment <VZVirtioNetworkDevice: 0x600> has been disconnected with error: x\n",
+      'crashed',
+    ],
+    ['it did not start, in words that nobody knows', 1, undefined, 'out of cheese\n', 'failed'],
+    ['nobody saw it end, and it did not start', undefined, undefined, `${notStarted}\n`, 'failed'],
     ['no slot', 1, undefined, lock, 'failed'],
+    ['tart could not stop a guest that was on', 1, undefined, `Stopping VM...\n${notStarted}\n`, 'crashed'],
     ['a signal', undefined, 'SIGKILL', '', 'killed'],
     ['nobody saw it end, and it wrote nothing', undefined, undefined, '', 'unknown'],
     ['nobody saw it end, but it said why', undefined, undefined, lock, 'failed'],

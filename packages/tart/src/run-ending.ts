@@ -11,16 +11,19 @@ export type RunEnding =
   | { readonly kind: 'halted' }
   /** Somebody cut its power: `tart stop`, or Ctrl-C. */
   | { readonly kind: 'stopped' }
-  /** The framework gave up on it. */
+  /** The framework gave up on it, it lost its network, or tart failed to stop it. */
   | { readonly kind: 'crashed'; readonly message: string }
-  /** It never began, or tart itself failed. */
+  /** It never began: tart ended with an error, and nothing that it wrote speaks of a guest that was on. */
   | { readonly kind: 'failed'; readonly reason: TartReason; readonly message: string }
   | { readonly kind: 'killed'; readonly signal: string }
   /** Nothing is known: it wrote nothing, and nobody saw it end, or it ended with 0. */
   | { readonly kind: 'unknown' };
 
 const lastLines = 20;
-const ending = /due to error:|guest has stopped the virtual machine|^Stopping VM\.\.\.$/;
+/** What tart prints of a guest that was on: openai/tart VM.swift:281, 464, 469, 474. All of them may come with exit code 0. */
+const crash =
+  /guest has stopped the virtual machine due to error:|network attachment .*has been disconnected with error:/;
+const ending = new RegExp(`${crash.source}|guest has stopped the virtual machine|^Stopping VM\\.\\.\\.$`);
 const redact = createRedact([]);
 
 /** The last complaint that is known counts: a log may hold an earlier start as well. */
@@ -38,9 +41,12 @@ export const runEnding = ({ code, signal }: Pick<VmExit, 'code' | 'signal'>, log
     .slice(-lastLines);
   const message = redact(lines.join('\n'));
   if (signal !== undefined) return { kind: 'killed', signal };
-  if (code !== undefined && code !== 0) return { kind: 'failed', reason: reasonIn(lines, code), message };
   const last = lines.findLast((line) => ending.test(line));
-  if (last?.includes('due to error:') === true) return { kind: 'crashed', message: redact(last) };
+  if (code !== undefined && code !== 0)
+    return last === undefined
+      ? { kind: 'failed', reason: reasonIn(lines, code), message }
+      : { kind: 'crashed', message };
+  if (last !== undefined && crash.test(last)) return { kind: 'crashed', message: redact(last) };
   if (last !== undefined) return { kind: last.startsWith('Stopping') ? 'stopped' : 'halted' };
   // Nobody saw it end: what it complained of is all there is.
   const reason = code === undefined ? reasonIn(lines, code) : 'other';

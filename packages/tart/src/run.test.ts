@@ -116,11 +116,12 @@ describe('a virtual machine', () => {
 
   test('ends in many ways, most of them with 0 (G9)', async () => {
     for (const [ends, kind] of [
+      // First: the log has all of them, and after one that was on no failure is a start that was refused.
+      [3, 'failed'],
       ['halt', 'halted'],
       ['error', 'crashed'],
       ['network', 'crashed'],
       ['kill', 'killed'],
-      [3, 'failed'],
     ] as const) {
       bench.fake.controls.guest('vm', { lifetimeMs: 10, ends });
       assert.equal((await ending(await start())).kind, kind, String(ends));
@@ -136,7 +137,9 @@ describe('a virtual machine', () => {
     };
     bench.fake.controls.host({ guiSession: 'none' });
     assert.equal(await reason('vm'), 'no GUI session');
-    bench.fake.controls.host({ guiSession: undefined });
+    bench.fake.controls.host({ guiSession: undefined, keychain: 'locked' });
+    assert.equal(await reason('vm'), 'start refused');
+    bench.fake.controls.host({ keychain: undefined });
     await start('vm');
     await booted('vm');
     assert.equal(await reason('vm'), 'already running');

@@ -13,6 +13,8 @@ export type TartReason =
   | 'VM limit reached'
   /** Nobody is logged in at the console, or its keychain is locked. */
   | 'no GUI session'
+  /** The Virtualization framework did not start it, and does not say whose fault that is. */
+  | 'start refused'
   | 'guest agent unreachable'
   | 'registry refused'
   /** CPU, memory, a share or a name that tart or the framework does not take. */

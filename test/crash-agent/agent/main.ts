@@ -3,6 +3,7 @@ import { createClient, createLogger, createSubresources, httpsTransport } from '
 import { systemClock } from '@tartan/kube/clock';
 import { createProcessTable, createTart, type ProcessTable } from '@tartan/tart';
 import { createMachines } from '../../../packages/tart-kubelet/src/agent/create-machines.ts';
+import { createStarts } from '../../../packages/tart-kubelet/src/starts/starts.ts';
 import { watchFor } from './fault-watch.ts';
 import { createLeapingClock } from './leaping-clock.ts';
 import { mortalSpawn } from './mortal-calls.ts';
@@ -39,6 +40,8 @@ const processes: ProcessTable = {
   list: async () => (await table.list()).filter(({ command }) => command.includes(folder)),
 };
 
+const log = createLogger({ level: 'debug', write: (line) => process.stderr.write(line), clock: systemClock });
+
 await createMachines({
   nodeName: settings.nodeName,
   agentVersion: 'v0.0.0-test',
@@ -60,6 +63,13 @@ await createMachines({
   processes,
   leases: join(tart.home, '.fake', 'leases'),
   session: { isThere: async () => true, ensure: async () => {} },
+  starts: createStarts({
+    file: join(folder, 'vm-starts.json'),
+    bootID: async () => 'boot-1',
+    vmSlots: 2,
+    clock,
+    log,
+  }),
   hostIP: () => '10.0.0.1',
   disk: async () => ({ freeBytes: 500e9, totalBytes: 1000e9 }),
   openFiles: {
@@ -67,5 +77,5 @@ await createMachines({
   },
   clock,
   random: Math.random,
-  log: createLogger({ level: 'debug', write: (line) => process.stderr.write(line), clock: systemClock }),
+  log,
 }).run(new AbortController().signal);

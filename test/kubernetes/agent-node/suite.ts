@@ -175,7 +175,7 @@ export const runAgentNodeSuite = (title: string, start: () => Promise<NodeCluste
         'MemoryPressure=False',
         'PIDPressure=False',
       ];
-      assert.deepEqual(said, [...wanted, 'Ready=True', 'VMSlots=True']);
+      assert.deepEqual(said, [...wanted, 'Ready=True', 'VMSlots=True', 'VMStart=True']);
       assert.equal((await stat(join(folder, 'node-certificate.pem'))).mode & 0o777, 0o600);
     });
 

@@ -141,6 +141,13 @@ export const cases: Readonly<Record<string, Case>> = {
       if (since % 30 === 0) agent.waitingSince = clock.now();
     },
   },
+  TartanMacStartsNoVMs: {
+    trouble: once(({ agents: [agent] }) => agent.metrics.looked({ vmStart: { kind: 'refused', message: 'no' } })),
+    after: 10,
+    labels: { ...onMac, reason: 'starts_refused' },
+    almost: ({ agents: [agent] }, since) =>
+      agent.metrics.looked({ vmStart: since < 9 ? { kind: 'slots leaked', running: 0, total: 2 } : { kind: 'works' } }),
+  },
   TartanPodsLost: {
     trouble: once(({ leader }) => leader.metrics.podReleased('nodeGone')),
     after: 0,

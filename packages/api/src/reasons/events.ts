@@ -80,6 +80,11 @@ export const events = {
   InvalidEnvironmentVariableNames: ['Warning', 'Keys that cannot be names of variables were left out.'],
   NotForMacs: ['Warning', 'The Pod is not made for Macs. It waits, and takes no slot.'],
   UnsupportedPod: ['Warning', 'The Pod is meant for a Mac, and cannot be a virtual machine.'],
+  DeadlineExceeded: [
+    'Warning',
+    'The Pod was active for longer than its activeDeadlineSeconds, so it is ended and fails.',
+  ],
+  FieldsIgnored: ['Warning', 'The Pod has fields that mean nothing to a virtual machine. The message lists them.'],
 
   // Others.
   FleetSpread: ['Normal', 'The set of Ready Macs has changed, so the Deployment is rolled.'],

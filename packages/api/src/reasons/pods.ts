@@ -31,7 +31,9 @@ export const podEndMeanings = {
   Error: 'The guest reported another number.',
   TartRunExited:
     'The virtual machine ended by itself, and nobody reported a result. The code is 0, which means nothing.',
-  TartRunFailed: 'tart failed, the framework gave up, its power was cut, or nobody saw how it ended.',
+  TartRunFailed:
+    'tart failed, the framework gave up, the guest lost its network, its power was cut, or nobody saw how it ended.',
+  DeadlineExceeded: 'The Pod was active for longer than its `activeDeadlineSeconds`. It fails for good.',
 } as const;
 
 export type PodEndReason = keyof typeof podEndMeanings;

@@ -8,6 +8,7 @@ import { coreMachines } from '../core/machine.ts';
 import { createPodRelease } from '../pods/controller.ts';
 import { createPodReaper } from '../pods/reap/controller.ts';
 import { createFleetSpread } from '../spread/controller.ts';
+import { createVmStartTaint } from '../vm-start-taint/controller.ts';
 import type { Wiring } from './controllers.ts';
 import { machineOf } from './machine-of.ts';
 import { placeOf } from './place-of.ts';
@@ -45,6 +46,7 @@ export const clusterControllers = (wiring: Wiring): readonly Controller[] => {
     }),
     createPodRelease({ ...common, ...caches, count: metrics.podReleased }),
     createPodReaper({ ...common, ...caches, coreMachines: coreMachines(coreVersion), count: metrics.podReaped }),
+    createVmStartTaint({ ...common, nodes: caches.nodes }),
     ...(spread ? [spread] : []),
   ];
 };

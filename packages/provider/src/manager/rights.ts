@@ -57,7 +57,7 @@ const clusterWide: readonly Explained[] = [
     '',
     'nodes',
     [...read, 'patch', 'delete'],
-    'whose it is, before a Mac becomes it; cordoned for a roll; deleted with its machine, as core does not do it when the whole Cluster goes',
+    'whose it is, before a Mac becomes it; cordoned for a roll; tainted while no virtual machine starts there; deleted with its machine, as core does not do it when the whole Cluster goes',
   ),
   rule(
     '',

@@ -11,6 +11,7 @@ import { createAgentMetrics } from '../metrics/agent-metrics.ts';
 import { createNodeController, type HostFacts, macFacts, runCommand, stampsFolder } from '../node/index.ts';
 import { agentVersion } from '../release/index.ts';
 import { createConsoleSession } from '../session/create-console-session.ts';
+import { createStarts } from '../starts/starts.ts';
 import { createMachines } from './create-machines.ts';
 import { rememberProcesses } from './remembered-processes.ts';
 
@@ -72,8 +73,21 @@ export const createAgent = ({ options, root, env, uid, log }: AgentParts): Agent
   });
   const mac = macFacts({ options, root, uid, tart: facts, clock });
   let address: string | undefined;
+  const starts = createStarts({
+    file: paths.starts,
+    bootID: async () => (await mac.system(AbortSignal.timeout(bootIDMs))).bootID,
+    vmSlots: options.vmSlots,
+    changed: () => node.nudge(),
+    clock,
+    log,
+  });
   const host: HostFacts = {
     ...mac,
+    vmStart: async () => {
+      const vmStart = await starts.verdict();
+      metrics.looked({ vmStart });
+      return vmStart;
+    },
     address: async (signal) => {
       address = await mac.address(signal);
       return address;
@@ -98,6 +112,7 @@ export const createAgent = ({ options, root, env, uid, log }: AgentParts): Agent
     recentProcesses: () => processes.recent(),
     leases: join(root, leaseFile),
     session: createConsoleSession({ uid, run: runCommand, clock }),
+    starts,
     hostIP: () => address,
     disk: mac.disk,
     observer: metrics.pods,
@@ -150,6 +165,7 @@ export const createAgent = ({ options, root, env, uid, log }: AgentParts): Agent
 };
 
 const flushMs = 1_000;
+const bootIDMs = 10_000;
 
 const fired = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {

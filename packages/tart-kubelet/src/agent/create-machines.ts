@@ -20,6 +20,7 @@ import type { PodObserver } from '../pods/world.ts';
 import { createRuns } from '../runs/create-runs.ts';
 import { createPodRuntime } from '../runtime/create-pod-runtime.ts';
 import type { ConsoleSession } from '../session/console-session.ts';
+import type { Starts } from '../starts/starts.ts';
 
 export interface MachinesOptions {
   readonly nodeName: string;
@@ -41,6 +42,7 @@ export interface MachinesOptions {
   /** Changes when a guest gets an address. */
   readonly leases: string;
   readonly session: ConsoleSession;
+  readonly starts: Pick<Starts, 'refused' | 'worked'>;
   readonly hostIP: () => string | undefined;
   readonly disk: (signal: AbortSignal) => Promise<Disk>;
   /** By lsof unless told. */
@@ -119,6 +121,7 @@ export const createMachines = (options: MachinesOptions): Machines => {
     guests,
     runs,
     session: options.session,
+    starts: options.starts,
     events: options.events,
     observer: options.observer,
     clock,

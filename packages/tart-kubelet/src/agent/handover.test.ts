@@ -119,4 +119,16 @@ describe('what a guest says of its own end', { timeout: 120_000 }, () => {
       assert.match(endOf(ended)?.message ?? '', /due to error/);
       assert.equal(ended.status?.reason, 'TartRunExited');
     }));
+
+  it('is a failure when the guest lost its network, which tart ends with 0', () =>
+    onMac(async (stage) => {
+      stage.tart.controls.guest('_', { lifetimeMs: 300, ends: 'network' });
+      stage.start();
+      const ended = await stage.until(await stage.pod(), 'has ended', hasEnded);
+      assert.deepEqual(
+        [ended.status?.phase, endOf(ended)?.exitCode, endOf(ended)?.reason],
+        ['Failed', 1, 'TartRunFailed'],
+      );
+      assert.match(endOf(ended)?.message ?? '', /network attachment .* has been disconnected with error/);
+    }));
 });

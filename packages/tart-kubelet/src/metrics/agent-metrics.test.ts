@@ -67,6 +67,22 @@ describe('the metrics of the agent', () => {
     await has('tart_kubelet_oldest_waiting_pod_age_seconds 0');
   });
 
+  test('whether virtual machines start', async () => {
+    const { metrics, has } = createStage();
+    const told = (refused: number, leaked: number) =>
+      has(
+        `tart_kubelet_vm_start_refused{reason="starts_refused"} ${refused}`,
+        `tart_kubelet_vm_start_refused{reason="slots_leaked"} ${leaked}`,
+      );
+    await told(0, 0);
+    metrics.looked({ vmStart: { kind: 'refused', message: 'no' } });
+    await told(1, 0);
+    metrics.looked({ vmStart: { kind: 'slots leaked', running: 0, total: 2 } });
+    await told(0, 1);
+    metrics.looked({ vmStart: { kind: 'works' } });
+    await told(0, 0);
+  });
+
   test('slots, pulls and what was collected', async () => {
     const { metrics, state, has } = createStage();
     metrics.looked({ slots: { taken: 1, total: 2 } });

@@ -4,6 +4,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Lifetime } from '../certificates/lifetime.ts';
 import type { Worthless } from '../collect/decision.ts';
 import type { GuestDisk, Slots } from '../node/host-facts.ts';
+import type { StartVerdict } from '../starts/evidence.ts';
 
 export interface MacMetricsOptions {
   readonly clock: Clock;
@@ -16,7 +17,11 @@ export interface MacMetricsOptions {
 
 export interface MacMetrics {
   /** What was found on the Mac. A guest that is not in the list any more is gone. */
-  looked(found: { readonly slots?: Slots; readonly guestDisks?: readonly GuestDisk[] }): void;
+  looked(found: {
+    readonly slots?: Slots;
+    readonly guestDisks?: readonly GuestDisk[];
+    readonly vmStart?: StartVerdict;
+  }): void;
   collected(why: Worthless): void;
 }
 
@@ -42,6 +47,17 @@ export const createMacMetrics = (registry: Registry, options: MacMetricsOptions)
     help: 'Virtual machines that run, whoever started them',
     registers,
   });
+  const startRefused = new Gauge({
+    name: names.vmStartRefused,
+    help: 'Whether virtual machines do not start on this Mac: reason is starts_refused or slots_leaked. Alert on it',
+    labelNames: ['reason'],
+    registers,
+  });
+  const verdictIs = (verdict: StartVerdict): void => {
+    startRefused.set({ reason: 'starts_refused' }, verdict.kind === 'refused' ? 1 : 0);
+    startRefused.set({ reason: 'slots_leaked' }, verdict.kind === 'slots leaked' ? 1 : 0);
+  };
+  verdictIs({ kind: 'works' });
   const age = new Gauge({
     name: names.oldestWaitingPodSeconds,
     // A count of such Pods looks the same for one that waits for hours as for many that wait for a moment (INC-72).
@@ -87,6 +103,7 @@ export const createMacMetrics = (registry: Registry, options: MacMetricsOptions)
         slots.set(found.slots.total);
         taken.set(found.slots.taken);
       }
+      if (found.vmStart !== undefined) verdictIs(found.vmStart);
       if (found.guestDisks === undefined) return;
       guestDisk.reset();
       for (const { vm, usedPercent } of found.guestDisks) guestDisk.set({ vm }, usedPercent);

@@ -1,3 +1,4 @@
+import { vmStartCondition } from '@tartan/api';
 import { timestamp } from '@tartan/kube/clock';
 import type { Facts } from './host-facts.ts';
 import { type Claim, diskPressure, memoryPressure, pidPressure } from './pressure.ts';
@@ -43,6 +44,42 @@ const vmSlots = ({ slots }: Facts): Claim => {
   return slots.taken < slots.total ? about('True', 'SlotsFree', message) : about('False', 'SlotsTaken', message);
 };
 
+/** The provider taints a Node on which this is False: no Node may taint itself. */
+const vmStart = ({ vmStart: verdict }: Facts): Claim => {
+  const about = (status: Claim['status'], reason: string, message: string): Claim => ({
+    type: vmStartCondition,
+    status,
+    reason,
+    message,
+  });
+  switch (verdict?.kind) {
+    case undefined:
+      return about('Unknown', 'NotRead', 'The agent has not read yet what became of earlier starts.');
+    case 'works':
+      return about('True', 'NotRefused', 'Starts of virtual machines are not refused.');
+    case 'refused':
+      return about(
+        'False',
+        'StartsRefused',
+        `Virtual machines do not start on this Mac: ${shortened(verdict.message)} Waiting Pods try again. See whether somebody is logged in at the console and the login keychain is unlocked; if that does not help, restart the Mac.`,
+      );
+    case 'slots leaked':
+      return about(
+        'False',
+        'SlotsLeaked',
+        `macOS refuses to start a virtual machine as too many, although ${verdict.running} of ${verdict.total} run: it has not given back the slots of some that ended. Restart the Mac.`,
+      );
+  }
+};
+
+const mostCharacters = 512;
+/** The end of a text: what went wrong is told last. On one line, and as a sentence. */
+const shortened = (message: string): string => {
+  const line = message.replaceAll(/\s+/g, ' ').trim();
+  const end = line.length <= mostCharacters ? line : `…${line.slice(1 - mostCharacters)}`;
+  return /[.!?]$/.test(end) ? end : `${end}.`;
+};
+
 /** Of the one network that all guests of a Mac are in. */
 const mostAddresses = 253;
 /** Two virtual machines at a time, none of less than a minute: within an hour they use no more than half of the addresses. */
@@ -72,6 +109,7 @@ export const claimsOf = (facts: Facts): readonly Claim[] => [
   pidPressure(facts),
   guiSession(facts),
   vmSlots(facts),
+  vmStart(facts),
   ...guestAddresses(facts),
   // Last, as kubelets do: whoever reads it there has read the others.
   ready(facts),

@@ -137,7 +137,14 @@ describe('what the Node is to say', () => {
     assert.deepEqual(status?.images, [{ names: ['ghcr.io/a/b@sha256:1'], sizeBytes: 30 * 2 ** 30 }]);
     const said = status?.conditions?.map(({ type, status: is }) => `${type}=${is}`);
     const pressures = ['MemoryPressure=False', 'DiskPressure=False', 'PIDPressure=False'];
-    assert.deepEqual(said, [...pressures, 'GUISession=True', 'VMSlots=True', 'GuestAddresses=True', 'Ready=True']);
+    assert.deepEqual(said, [
+      ...pressures,
+      'GUISession=True',
+      'VMSlots=True',
+      'VMStart=True',
+      'GuestAddresses=True',
+      'Ready=True',
+    ]);
   });
 
   test('the status is written before the summary', () => {
@@ -216,7 +223,7 @@ describe('what the Node is to say', () => {
     const node = registered({ ...unregistered, facts: {}, summary: undefined });
     const said = node.status?.conditions?.map(({ type, status }) => `${type}=${status}`);
     const pressures = ['MemoryPressure=False', 'DiskPressure=False', 'PIDPressure=False'];
-    assert.deepEqual(said, [...pressures, 'GUISession=Unknown', 'VMSlots=Unknown', 'Ready=False']);
+    assert.deepEqual(said, [...pressures, 'GUISession=Unknown', 'VMSlots=Unknown', 'VMStart=Unknown', 'Ready=False']);
     assert.deepEqual(
       Object.values(node.status?.nodeInfo ?? {}).filter((value) => typeof value !== 'string'),
       [],

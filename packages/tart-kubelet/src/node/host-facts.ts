@@ -1,4 +1,5 @@
 import type { Labels } from '../flags/node-labels.ts';
+import type { StartVerdict } from '../starts/evidence.ts';
 
 /** Free is what a process of ours could still take. */
 export interface Disk {
@@ -55,6 +56,8 @@ export interface HostFacts {
   /** Whether somebody is logged in at the console: without, no virtual machine starts (INC-06). */
   guiSession(signal: AbortSignal): Promise<boolean>;
   slots(signal: AbortSignal): Promise<Slots>;
+  /** Whether virtual machines can start, by those that were tried since the Mac booted. */
+  vmStart(signal: AbortSignal): Promise<StartVerdict>;
   images(signal: AbortSignal): Promise<readonly LocalImage[]>;
   /** Labels that come and go with what is on the disk. */
   labels(signal: AbortSignal): Promise<Labels>;

@@ -44,6 +44,7 @@ export const createKnownFacts = (host: HostFacts, clock: Clock, log: Logger): Kn
     'processes',
     'guiSession',
     'slots',
+    'vmStart',
     'images',
     'labels',
     'system',

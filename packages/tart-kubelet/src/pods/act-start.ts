@@ -1,5 +1,5 @@
 import type { Live } from '@tartan/kube';
-import { isTartError } from '@tartan/tart';
+import { isTartError, type TartReason } from '@tartan/tart';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Draft } from '../journal/journal.ts';
@@ -7,7 +7,7 @@ import { writeMarker } from '../journal/marker.ts';
 import type { RunState, VmRecord } from '../journal/record.ts';
 import { type Acted, changed, failed, lookAgain, recordOf, type Scene, writeRecord } from './acted.ts';
 import type { Decision } from './decision.ts';
-import { runOf, slotsNow } from './observe.ts';
+import { runningNow, runOf, slotsNow } from './observe.ts';
 import type { Prepared } from './preparations.ts';
 import type { Pod, Snapshot } from './snapshot.ts';
 import { tell } from './tell.ts';
@@ -31,16 +31,33 @@ const hold = async ({ memory, uid, vm, world }: Scene): Promise<void> => {
   if (!memory.holds.has(uid)) memory.holds.set(uid, await world.holds.hold(vm));
 };
 
+/** tart, or the console, did not let it start: it is counted, and the Node says so when that goes on. */
+export const countRefusal = async (scene: Scene, reason: TartReason, message: string): Promise<void> => {
+  const { image } = recordOf(scene);
+  const running = await runningNow(scene.world);
+  await scene.world.starts.refused({ reason, message, image: image.digest ?? image.reference, running });
+};
+
+const ensureSession = async (scene: Scene): Promise<void> => {
+  const { signal, world } = scene;
+  try {
+    await world.session.ensure(signal);
+  } catch (error) {
+    if (!signal.aborted) await countRefusal(scene, 'no GUI session', failed(error).message);
+    throw error;
+  }
+};
+
 /** The console session, what the guest is given, room for its log, and a slot; with one also what the journal will say of the start. */
 const prepare = async (scene: Scene, pod: Live<Pod>, record: Snapshot['record']): Promise<Prepared> => {
-  const { signal, uid, vm, world } = scene;
+  const { memory, signal, uid, vm, world } = scene;
   const [problem, handover, slots] = await Promise.all([
-    Promise.all([world.session.ensure(signal), world.runs.prepare(runOf(scene, record, pod))]).then(
+    Promise.all([ensureSession(scene), world.runs.prepare(runOf(scene, record, pod))]).then(
       () => undefined,
       (error: unknown) => failed(error),
     ),
     world.guests.prepare(pod, vm, { hostIP: world.hostIP() }, signal),
-    slotsNow(world, { uid, vm, record }),
+    slotsNow(world, memory, { uid, vm, record }),
   ]);
   if (problem !== undefined) return problem;
   if (handover.kind === 'problem') return { ...handover, kind: 'failed' };
@@ -140,6 +157,7 @@ export const boot = async (scene: Scene, pod: Live<Pod>): Promise<Acted> => {
     return await running(next, { kind: 'running', process, since: at });
   } catch (error) {
     if (!isTartError(error)) throw error;
+    await countRefusal(next, error.reason, error.message);
     await runs.takeBack(run);
     await writeRecord(next, { state: { kind: 'configured' } });
     return failed(error);

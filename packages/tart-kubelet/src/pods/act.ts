@@ -1,10 +1,13 @@
-import { boot, clone, configure, adopt } from './act-start.ts';
+import type { VmRecord } from '../journal/record.ts';
+import { adopt, boot, clone, configure, countRefusal } from './act-start.ts';
 import { askForFinalizer, awaitFinalizer, deletePod, publishNow, removeFinalizer } from './act-on-server.ts';
 import { deleteVm, forget, stopGracefully, stopHard } from './act-stop.ts';
 import { type Acted, changed, lookAgain, recordOf, rest, type Scene, writeRecord } from './acted.ts';
 import type { Decision } from './decision.ts';
+import { endReasons } from './ending.ts';
 import { fetchImage } from './fetch-image.ts';
-import { runOf } from './observe.ts';
+import { ignoredFields } from './ignored-fields.ts';
+import { runningNow, runOf } from './observe.ts';
 import { isThere, type Pod, type Snapshot } from './snapshot.ts';
 import { tell } from './tell.ts';
 
@@ -24,6 +27,20 @@ const follow = (scene: Scene, pod: Pod): void => {
   if (vm.kind === 'running') scene.world.runs.follow(runOf(scene, record, pod), vm.process);
 };
 
+/** Once for each Pod: with the finalizer, which is there when the next agent looks. */
+const tellIgnored = ({ world }: Scene, pod: Pod): void => {
+  const fields = ignoredFields(pod);
+  if (fields.length === 0) return;
+  const message = `These fields mean nothing to a virtual machine and are ignored: ${fields.join(', ')}. Take them out, and let the guest do what they are for.`;
+  tell(world.events, pod, 'FieldsIgnored', message);
+};
+
+const imageIn = ({ image }: VmRecord): string => image.digest ?? image.reference;
+
+/** The guest has said so, or tart has. */
+const wasOn = ({ ending, report }: Snapshot['remains']): boolean =>
+  report !== undefined || ending.kind === 'halted' || ending.kind === 'crashed';
+
 /** It runs: its address is kept, and its tokens stay fresh. */
 const keepRunning = async (scene: Scene, address: string): Promise<Acted> => {
   const { memory, signal, snapshot, uid, vm, world } = scene;
@@ -35,6 +52,7 @@ const keepRunning = async (scene: Scene, address: string): Promise<Acted> => {
   if (state.address !== address) {
     world.observer?.booted(pod, world.clock.now() - state.since);
     const record = await writeRecord(scene, { state: { ...state, address } });
+    await world.starts.worked({ image: imageIn(record), running: (await runningNow(world)) ?? 1 });
     return changed({ record });
   }
   try {
@@ -69,9 +87,10 @@ export const act = async (scene: Scene, decision: Decision): Promise<Acted> => {
       tell(world.events, pod, 'NotForMacs', decision.message);
       return rest;
     case 'reject':
-      tell(world.events, pod, 'UnsupportedPod', decision.message);
+      tell(world.events, pod, decision.reason, decision.message);
       return publishNow(scene, decision);
     case 'add finalizer':
+      tellIgnored(scene, pod);
       return askForFinalizer(scene, pod);
     case 'await finalizer':
       return awaitFinalizer(scene);
@@ -100,6 +119,7 @@ export const act = async (scene: Scene, decision: Decision): Promise<Acted> => {
       return stopHard(scene);
     case 'take back start': {
       const { state } = recordOf(scene);
+      await countRefusal(scene, decision.reason, decision.message);
       // Before the log goes: what is said to run and has no log would have ended, and could never start.
       if (state.kind === 'running') await writeRecord(scene, { state: { kind: 'starting', at: state.since } });
       await world.runs.takeBack(runOf(scene, snapshot.record, pod));
@@ -114,6 +134,7 @@ export const act = async (scene: Scene, decision: Decision): Promise<Acted> => {
         image: { ...before.image, reference: before.image.reference || image },
         state: { kind: 'ended', ending },
       });
+      if (wasOn(snapshot.remains)) await world.starts.worked({ image: imageIn(record), running: 1 });
       world.log.info('A virtual machine has ended', { vm, reason: ending.reason, exitCode: ending.exitCode });
       return changed({ record });
     }
@@ -128,6 +149,8 @@ export const act = async (scene: Scene, decision: Decision): Promise<Acted> => {
     case 'delete VM':
       return deleteVm(scene);
     case 'finish status':
+      if (decision.ending.reason === endReasons.deadline)
+        tell(world.events, pod, 'DeadlineExceeded', decision.ending.message ?? '');
       return publishNow(scene, decision);
     case 'remove finalizer':
       return removeFinalizer(scene, pod);

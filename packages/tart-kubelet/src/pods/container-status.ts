@@ -43,8 +43,6 @@ const waitingBy = (decision: Decision): ContainerState | undefined => {
       return waiting(decision.for.reason, decision.for.message);
     case 'leave':
       return waiting('NotForMacs', decision.message);
-    case 'reject':
-      return waiting('UnsupportedPod', decision.message);
     case 'take back start':
       return waiting('TartCreateFailed', decision.message);
     case 'add finalizer':
@@ -61,6 +59,8 @@ const waitingBy = (decision: Decision): ContainerState | undefined => {
     case 'wait for address':
     case 'running':
       return waiting('WaitingForIP', 'The virtual machine is on and has no address yet.');
+    // Of a Pod that we do not run the container is nobody's.
+    case 'reject':
     case 'await finalizer':
     case 'rest':
     case 'stop gracefully':
@@ -80,7 +80,11 @@ const stateOf = (pod: Pod, record: VmRecord | undefined, decision: Decision, bef
   const told = waitingBy(decision);
   const ended = record?.state.kind === 'ended' ? record.state.ending : undefined;
   if (record !== undefined && ended !== undefined) {
-    const final = isTerminal(pod) || pod.metadata?.deletionTimestamp !== undefined || !wantsRestart(pod, ended);
+    const final =
+      decision.kind === 'finish status' ||
+      isTerminal(pod) ||
+      pod.metadata?.deletionTimestamp !== undefined ||
+      !wantsRestart(pod, ended);
     return final ? terminated(record.vm, ended) : (told ?? waiting('CrashLoopBackOff', `It ended (${ended.reason}).`));
   }
   // A look that failed takes nothing back of what is known (G10).

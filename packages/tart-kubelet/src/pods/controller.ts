@@ -15,6 +15,7 @@ import { act } from './act.ts';
 import { awaitFinalizer } from './act-on-server.ts';
 import type { Scene } from './acted.ts';
 import { createAddressWatch } from './address-watch.ts';
+import { deadlineOf } from './deadline.ts';
 import { decide } from './decide.ts';
 import { followMarkers } from './follow-markers.ts';
 import { createImageJobs } from './image-jobs.ts';
@@ -100,8 +101,13 @@ export const createPods = (options: PodsOptions): Pods => {
     enqueue(uid);
   };
 
-  const outcomeOf = (until: number | undefined): Outcome =>
-    again(Math.max(0, Math.min(resyncMs, until === undefined ? resyncMs : until - clock.now())));
+  /** At the latest when its time is over. */
+  const outcomeOf = (until: number | undefined, { pod }: Snapshot): Outcome => {
+    const now = clock.now();
+    const deadline = isThere(pod) ? deadlineOf(pod) : undefined;
+    const times = [until, deadline !== undefined && deadline > now ? deadline : undefined];
+    return again(Math.max(0, Math.min(resyncMs, ...times.map((time) => (time === undefined ? resyncMs : time - now)))));
+  };
 
   const look = async (uid: string, signal: AbortSignal): Promise<Sight | undefined> => {
     const sight = await observe(options, memory, uid, signal);
@@ -128,11 +134,11 @@ export const createPods = (options: PodsOptions): Pods => {
         memory.publisher.want(uid, statusFor(scene, decision));
       const acted = await act(scene, decision);
       // A slot may be free now.
-      if (decision.kind === 'end' || decision.kind === 'delete VM') wakeLine();
+      if (decision.kind === 'end' || decision.kind === 'delete VM' || decision.kind === 'take back start') wakeLine();
       switch (acted.kind) {
         case 'rest':
           if (decision.kind === 'forget') return settled;
-          return outcomeOf(acted.until);
+          return outcomeOf(acted.until, sight.snapshot);
         case 'changed':
           sight = { ...sight, snapshot: { ...sight.snapshot, now: clock.now(), ...acted.facts } };
           views.seen(sight);
@@ -149,7 +155,7 @@ export const createPods = (options: PodsOptions): Pods => {
           sight = await look(uid, signal);
           if (sight === undefined) break;
           memory.publisher.want(uid, statusFor({ ...sight, world: options }, decide(sight.snapshot)));
-          return outcomeOf(trouble.retryAt);
+          return outcomeOf(trouble.retryAt, sight.snapshot);
         }
       }
     }

@@ -33,7 +33,7 @@ const ofGonePod = (snapshot: Snapshot, vm: KnownVm, goneForMs: number): Decision
 };
 
 /** A real shutdown of the guest first, and the power cut when its time is over. By our own clock alone: the server's may differ. */
-const stop = (snapshot: Snapshot, graceMs: number): Decision => {
+export const stop = (snapshot: Snapshot, graceMs: number): Decision => {
   const { now } = snapshot;
   const requestedAt = recordOf(snapshot)?.stopRequestedAt;
   if (graceMs <= 0) return { kind: 'stop hard' };
@@ -47,11 +47,11 @@ const stop = (snapshot: Snapshot, graceMs: number): Decision => {
   return { kind: 'wait for shutdown', until };
 };
 
-const graceOf = ({ metadata, spec }: Pod): number =>
+export const graceOf = ({ metadata, spec }: Pod): number =>
   1000 * (metadata?.deletionGracePeriodSeconds ?? spec?.terminationGracePeriodSeconds ?? 30);
 
 /** It has been on, and how that ended is not written down yet. */
-const isUnsaved = (snapshot: Snapshot): boolean => {
+export const isUnsaved = (snapshot: Snapshot): boolean => {
   const record = recordOf(snapshot);
   if (record === undefined) return false;
   return record.state.kind === 'running' || (record.state.kind === 'starting' && snapshot.remains.started);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { TartReason } from '@tartan/tart';
 import type { Ending } from '../journal/record.ts';
 import { decide } from './decide.ts';
 import type { Decision } from './decision.ts';
@@ -31,13 +32,19 @@ const both: Parameters<typeof examplePod>[0] = (pod) => {
 const bare: Parameters<typeof examplePod>[0] = ({ metadata }) => void delete metadata.finalizers;
 const always: Parameters<typeof examplePod>[0] = ({ spec }) => void (spec && (spec.restartPolicy = 'Always'));
 const onFailure: Parameters<typeof examplePod>[0] = ({ spec }) => void (spec && (spec.restartPolicy = 'OnFailure'));
+/** It was to be active for a minute, and that is over now. */
+const overdue: Parameters<typeof examplePod>[0] = (pod) => {
+  pod.status = { phase: 'Pending', startTime: '2026-06-01T11:59:00Z' };
+  if (pod.spec) pod.spec.activeDeadlineSeconds = 60;
+};
 const failed: Ending = { ...exampleEnding, exitCode: 1, reason: 'Error' };
 const full = { total: 2, ofOthers: 2 };
-const refused = {
+const notStarted = (reason: TartReason): Snapshot['remains'] => ({
   started: true,
   exitCode: 1,
-  ending: { kind: 'failed', reason: 'VM limit reached', message: 'full' },
-} as const;
+  ending: { kind: 'failed', reason, message: 'no' },
+});
+const refused = notStarted('VM limit reached');
 
 const table: readonly [string, Snapshot, Decision['kind']][] = [
   // The way up.
@@ -111,6 +118,30 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
     'the framework refused the start: a Pod that may run once has not run',
     exampleSnapshot({ record: exampleRecord(states.running), vm: stopped, remains: refused }),
     'take back start',
+  ],
+  [
+    'a locked keychain ended the Pod: macOS 15 says nothing of a key',
+    exampleSnapshot({ record: exampleRecord(states.running), vm: stopped, remains: notStarted('start refused') }),
+    'take back start',
+  ],
+  [
+    'and so did every start that failed in words that nobody knows',
+    exampleSnapshot({ record: exampleRecord(states.starting), vm: stopped, remains: notStarted('other') }),
+    'take back start',
+  ],
+  ...(['invalid', 'missing', 'already running'] as const).map((reason): [string, Snapshot, Decision['kind']] => [
+    `a start that will never work is a run that failed: ${reason}`,
+    exampleSnapshot({ record: exampleRecord(states.running), vm: stopped, remains: notStarted(reason) }),
+    'end',
+  ]),
+  [
+    'tart was killed: the guest may have been on',
+    exampleSnapshot({
+      record: exampleRecord(states.running),
+      vm: stopped,
+      remains: { started: true, ending: { kind: 'killed', signal: 'SIGKILL' } },
+    }),
+    'end',
   ],
   [
     'the log tells of a refusal, and yet the guest had an address',
@@ -246,6 +277,87 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
     'OnFailure after failure',
     withPod(onFailure, { record: exampleRecord({ kind: 'ended', ending: failed }) }),
     'restart',
+  ],
+  // A deadline.
+  [
+    'a runaway job held its slot for ever',
+    withPod(overdue, { record: exampleRecord(states.running), vm: running }),
+    'stop gracefully',
+  ],
+  [
+    'its guest has the grace period of the Pod',
+    withPod(overdue, { record: exampleRecord(states.running, { stopRequestedAt: now - 29_999 }), vm: running }),
+    'wait for shutdown',
+  ],
+  [
+    'and no longer than that',
+    withPod(overdue, { record: exampleRecord(states.running, { stopRequestedAt: now - 30_000 }), vm: running }),
+    'stop hard',
+  ],
+  [
+    'then it has ended',
+    withPod(overdue, { record: exampleRecord(states.running), vm: stopped, remains: halted }),
+    'end',
+  ],
+  [
+    'and its Pod fails, whatever its policy',
+    withPod((pod) => (overdue(pod), always(pod)), {
+      record: exampleRecord({ kind: 'ended', ending: { ...failed, reason: 'DeadlineExceeded' } }),
+      vm: stopped,
+    }),
+    'finish status',
+  ],
+  [
+    'also when the clock was set back since',
+    withPod((pod) => (overdue(pod), always(pod)), {
+      now: now - 30_000,
+      record: exampleRecord({ kind: 'ended', ending: { ...failed, reason: 'DeadlineExceeded' } }),
+    }),
+    'finish status',
+  ],
+  [
+    'a Pod that restarts for ever fails between two runs',
+    withPod((pod) => (overdue(pod), always(pod)), { record: exampleRecord(states.ended) }),
+    'finish status',
+  ],
+  ['a Pod that waits for a slot fails too', withPod(overdue, { slots: full }), 'reject'],
+  ['one whose image is on its way', withPod(overdue, { image: { kind: 'pulling' } }), 'reject'],
+  [
+    'one that is held back',
+    withPod(overdue, {
+      record: exampleRecord(states.configured),
+      vm: stopped,
+      trouble: { reason: 'TartCreateFailed', message: 'no', retryAt: now + 1000 },
+    }),
+    'reject',
+  ],
+  [
+    'one whose start was refused',
+    withPod(overdue, { record: exampleRecord(states.running), vm: stopped, remains: refused }),
+    'reject',
+  ],
+  [
+    'a second before that it goes on',
+    withPod(
+      (pod) => {
+        overdue(pod);
+        if (pod.spec) pod.spec.activeDeadlineSeconds = 61;
+      },
+      { record: exampleRecord(states.running), vm: running },
+    ),
+    'wait for address',
+  ],
+  [
+    'one that was not taken on has no deadline yet',
+    withPod((pod) => {
+      if (pod.spec) pod.spec.activeDeadlineSeconds = 1;
+    }),
+    'clone',
+  ],
+  [
+    'what has ended in time has ended as it did',
+    withPod(overdue, { record: exampleRecord(states.ended) }),
+    'finish status',
   ],
   // Deletion.
   [
@@ -395,6 +507,19 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
 
 describe('the life of a Pod', () => {
   for (const [sentence, snapshot, kind] of table) test(sentence, () => assert.equal(decide(snapshot).kind, kind));
+
+  test('tells an end by the deadline from one in time', () => {
+    const ending = (finished: number, code: number, stopRequestedAt?: number) => {
+      const record = exampleRecord(states.running, { ...(stopRequestedAt !== undefined && { stopRequestedAt }) });
+      const remains = { ...halted, exitedAt: finished, report: { code, at: finished } };
+      const decision = decide(withPod(overdue, { now: now + 5000, record, vm: stopped, remains }));
+      return decision.kind === 'end' ? [decision.ending.reason, decision.ending.exitCode] : decision.kind;
+    };
+    assert.deepEqual(ending(now - 1, 0), ['Completed', 0]);
+    assert.deepEqual(ending(now - 1, 0, now), ['DeadlineExceeded', 143]);
+    assert.deepEqual(ending(now, 0), ['DeadlineExceeded', 143]);
+    assert.deepEqual(ending(now + 3000, 7), ['DeadlineExceeded', 7]);
+  });
 
   test('says how far the image is', () => {
     const decision = decide(exampleSnapshot({ image: { kind: 'pulling', percent: 43.7 } }));

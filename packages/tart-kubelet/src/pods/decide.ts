@@ -1,8 +1,9 @@
 import { finalizers, type PodWaitReason } from '@tartan/api';
 import { type Live, hasFinalizer } from '@tartan/kube';
-import { isSameProcess } from '@tartan/tart';
+import { isSameProcess, type TartReason } from '@tartan/tart';
 import type { VmRecord } from '../journal/record.ts';
-import { decideTeardown } from './decide-teardown.ts';
+import { deadlineMessage, deadlineOf, endedByDeadline } from './deadline.ts';
+import { decideTeardown, graceOf, isUnsaved, stop } from './decide-teardown.ts';
 import type { Decision } from './decision.ts';
 import { endingOf } from './ending.ts';
 import { restartAt, wantsRestart } from './restart.ts';
@@ -12,20 +13,25 @@ import { suitabilityOf } from './suitability.ts';
 /** A Snapshot whose Pod is there. */
 type Present = Snapshot & { readonly pod: Live<Pod> };
 
+/** What no other time and no other Mac mends: the Pod, its image or its disk is at fault. Such a start is a run that failed. */
+const faultsOfPod: ReadonlySet<TartReason> = new Set(['invalid', 'missing', 'already running']);
+
 /**
- * The Mac was full, or nobody was logged in: the guest was never on, so its disk is as clean as before, and a Pod that may run only once
- * has not run yet. Only tart's own word for that counts, and only while nothing speaks of a guest.
+ * tart ended with an error before the guest was on: it has no address, has reported nothing, and tart wrote nothing of a guest. Its disk
+ * is as clean as before, and a Pod that may run only once has not run yet. The words do not matter: macOS says a locked keychain, a
+ * missing session and a full Mac in words that change with its versions.
  */
-const refusedStart = ({ record, remains: { ending, report } }: Present): string | undefined => {
+const refusedStart = ({ record, remains: { ending, report } }: Present): Decision | undefined => {
   if (report !== undefined || ending.kind !== 'failed' || record === undefined || record === 'unreadable')
     return undefined;
   if (record.state.kind === 'running' && record.state.address !== undefined) return undefined;
-  return ending.reason === 'VM limit reached' || ending.reason === 'no GUI session' ? ending.message : undefined;
+  const { message, reason } = ending;
+  return faultsOfPod.has(reason) ? undefined : { kind: 'take back start', reason, message };
 };
 
 const end = (snapshot: Present): Decision => {
-  const message = refusedStart(snapshot);
-  if (message !== undefined) return { kind: 'take back start', message };
+  const refused = refusedStart(snapshot);
+  if (refused !== undefined) return refused;
   const record = snapshot.record === 'unreadable' ? undefined : snapshot.record;
   const image = snapshot.pod.spec?.containers[0]?.image ?? '';
   return { kind: 'end', ending: endingOf(record, snapshot.remains, snapshot.now), image };
@@ -139,6 +145,25 @@ const byRecord = (snapshot: Present): Decision => {
   }
 };
 
+/** Its time is over: a guest that is on is stopped, and the Pod fails. `undefined`: it is not, or the Pod has ended in time. */
+const pastDeadline = (snapshot: Present): Decision | undefined => {
+  const { now, pod, remains, vm } = snapshot;
+  const deadline = deadlineOf(pod);
+  if (deadline === undefined || now < deadline) return undefined;
+  if (vm.kind === 'running') return stop(snapshot, graceOf(pod));
+  const record = snapshot.record === 'unreadable' ? undefined : snapshot.record;
+  if (record?.state.kind === 'ended') {
+    const { ending } = record.state;
+    return wantsRestart(pod, ending) ? { kind: 'finish status', ending: endedByDeadline(pod, ending) } : undefined;
+  }
+  if (!isUnsaved(snapshot) || refusedStart(snapshot) !== undefined)
+    return { kind: 'reject', reason: 'DeadlineExceeded', message: deadlineMessage(pod) };
+  const ending = endingOf(record, remains, now);
+  // Once it was asked to stop, it ended because of that: nobody else asks for a Pod that lives.
+  if (record?.stopRequestedAt === undefined && ending.finishedAt < deadline) return undefined;
+  return { kind: 'end', ending: endedByDeadline(pod, ending), image: record?.image.reference ?? '' };
+};
+
 /** Acts that may fail for a reason outside, and are then held back. What ends, saves or takes over something never is. */
 const heldBack: ReadonlySet<Decision['kind']> = new Set(['pull', 'clone', 'configure', 'boot', 'delete VM']);
 
@@ -151,8 +176,8 @@ const aheadOfFinalizer: ReadonlySet<Decision['kind']> = new Set(['pull', 'clone'
 /**
  * What to do next for a Pod. Pure and total.
  *
- * The order is a contract: whether the Pod is there, **then whether it is being deleted, then whether it has ended** (D4, INC-17), and
- * only then what it wants. Nothing is done for a Pod before its finalizer is asked for, nothing of it is started before that is there
+ * The order is a contract: whether the Pod is there, **then whether it is being deleted, then whether it has ended** (D4, INC-17), then
+ * whether its time is over, and only then what it wants. Nothing is done for a Pod before its finalizer is asked for, nothing of it is started before that is there
  * (INC-15), and nothing is done when nobody can tell how its virtual machine is.
  */
 export const decide = (snapshot: Snapshot): Decision => {
@@ -163,8 +188,11 @@ export const decide = (snapshot: Snapshot): Decision => {
   if (record === undefined && vm.kind === 'missing' && !hasRun(pod)) {
     const suitability = suitabilityOf(pod);
     if (suitability.kind === 'not for Macs') return { kind: 'leave', message: suitability.message };
-    if (suitability.kind === 'unsupported') return { kind: 'reject', message: suitability.message };
+    if (suitability.kind === 'unsupported')
+      return { kind: 'reject', reason: 'UnsupportedPod', message: suitability.message };
   }
+  const overdue = pastDeadline({ ...snapshot, pod });
+  if (overdue !== undefined) return overdue;
   const isConfirmed = hasFinalizer(pod, finalizers.vmCleanup);
   if (!isConfirmed && snapshot.finalizerAsked !== true) return { kind: 'add finalizer' };
   const decision = byRecord({ ...snapshot, pod });

@@ -1,5 +1,5 @@
 import type { PodWaitReason } from '@tartan/api';
-import type { ProcessIdentity } from '@tartan/tart';
+import type { ProcessIdentity, TartReason } from '@tartan/tart';
 import type { Ending } from '../journal/record.ts';
 
 /** What the Pod waits for, as its container's waiting reason says it. */
@@ -12,8 +12,8 @@ export type Decision =
   | { readonly kind: 'wait'; readonly for: Waiting; readonly until?: number | undefined }
   /** Not for Macs: it stays Pending with the reason. */
   | { readonly kind: 'leave'; readonly message: string }
-  /** Fails it for good. */
-  | { readonly kind: 'reject'; readonly message: string }
+  /** Fails it for good. Nothing of it is on. */
+  | { readonly kind: 'reject'; readonly reason: 'UnsupportedPod' | 'DeadlineExceeded'; readonly message: string }
   /** Asks for it, and waits for no answer. */
   | { readonly kind: 'add finalizer' }
   /** The answer: nothing starts before it. */
@@ -35,7 +35,7 @@ export type Decision =
   | { readonly kind: 'wait for shutdown'; readonly until: number }
   | { readonly kind: 'stop hard' }
   /** tart refused to start it, and the guest was never on: remove the run's log, then journal `configured`. Not an end. */
-  | { readonly kind: 'take back start'; readonly message: string }
+  | { readonly kind: 'take back start'; readonly reason: TartReason; readonly message: string }
   /** Journal `ended`: before anything of the run is thrown away. */
   | { readonly kind: 'end'; readonly ending: Ending; readonly image: string }
   /** Journal the next run: `cloning`, with no stop asked for. */

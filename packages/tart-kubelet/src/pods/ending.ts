@@ -10,6 +10,7 @@ export const endReasons = {
   error: 'Error',
   exited: 'TartRunExited',
   failed: 'TartRunFailed',
+  deadline: 'DeadlineExceeded',
 } as const satisfies Record<string, PodEndReason>;
 
 const signalCode = (signal: string): number => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Live } from '@tartan/kube';
 import { isSameProcess, type VmProcess, vmProcesses } from '@tartan/tart';
 import type { Journal } from '../journal/journal.ts';
+import type { VmRecord } from '../journal/record.ts';
 import { vmNameOf } from '../journal/vm-name.ts';
 import type { Run } from '../runs/runs.ts';
 import { findByUid, findPod } from './find-pod.ts';
@@ -69,26 +70,42 @@ const vmOf = (
 
 type Mine = { readonly uid: string; readonly vm: string; readonly record: Snapshot['record'] };
 
+/** Its start was refused, and is not tried again yet: meanwhile its slot is for others, whose images may well start. */
+const isHeldBack = ({ troubles }: Pick<Memory, 'troubles'>, { pod, state }: VmRecord, now: number): boolean =>
+  state.kind === 'configured' && (troubles.of(pod.uid)?.retryAt ?? 0) > now;
+
 const slotsBeside = (
   world: PodWorld,
+  memory: Pick<Memory, 'troubles'>,
   mine: Mine,
   running: readonly VmProcess[],
   entries: Entries,
 ): Snapshot['slots'] => {
   const { uid, vm, record } = mine;
-  const records = entries.flatMap((entry) => (entry.kind === 'record' ? [entry.record] : []));
+  const records = entries
+    .flatMap((entry) => (entry.kind === 'record' ? [entry.record] : []))
+    .filter((one) => !isHeldBack(memory, one, world.clock.now()));
   const createdAt = typeof record === 'object' ? record.createdAt : world.clock.now();
   const names = running.map(({ name }) => name);
   return { total: world.vmSlots, ofOthers: slotsOfOthers({ uid, vm, createdAt }, names, records) };
 };
 
 /** Right before a start. What nobody can tell is no slot. */
-export const slotsNow = async (world: PodWorld, mine: Mine): Promise<Snapshot['slots']> => {
+export const slotsNow = async (world: PodWorld, memory: Memory, mine: Mine): Promise<Snapshot['slots']> => {
   try {
     const [list, entries] = await Promise.all([world.processes.list(), world.journal.list()]);
-    return slotsBeside(world, mine, vmProcesses(list, world.tartPaths), entries);
+    return slotsBeside(world, memory, mine, vmProcesses(list, world.tartPaths), entries);
   } catch {
     return { total: world.vmSlots, ofOthers: world.vmSlots };
+  }
+};
+
+/** Virtual machines that are on, whoever started them. `undefined`: nobody can tell. */
+export const runningNow = async ({ processes, tartPaths }: PodWorld): Promise<number | undefined> => {
+  try {
+    return new Set(vmProcesses(await processes.list(), tartPaths).map(({ name }) => name)).size;
+  } catch {
+    return undefined;
   }
 };
 
@@ -102,6 +119,7 @@ const listFor = async ({ processes, recentProcesses, vmsFolder }: PodWorld, { vm
 /** What nobody can tell is said to be unknown, and never left out as if it were not there (G13, G29). */
 const look = async (
   world: PodWorld,
+  memory: Memory,
   mine: Mine,
   address: string | undefined,
 ): Promise<Pick<Snapshot, 'vm' | 'slots'>> => {
@@ -111,7 +129,7 @@ const look = async (
     const running = vmProcesses(list, tartPaths);
     return {
       vm: vmOf(world, mine.vm, running, mine.record, address),
-      slots: slotsBeside(world, mine, running, entries),
+      slots: slotsBeside(world, memory, mine, running, entries),
     };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
@@ -170,7 +188,7 @@ export const observe = async (
     if (pod === undefined) return undefined;
   }
   const vm = await vmNameFor(world, uid, record, pod);
-  const seen = await look(world, { uid, vm, record }, memory.addresses.of(uid));
+  const seen = await look(world, memory, { uid, vm, record }, memory.addresses.of(uid));
   // After that: of what is not on any more all is written.
   const remains = pod === undefined ? never : await remainsOf(world, record, runOf({ uid, vm }, record, pod), seen.vm);
   const markers = await markersOf(world.guests, { record, vm: seen.vm }, pod, vm);

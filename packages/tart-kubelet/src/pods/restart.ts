@@ -1,4 +1,5 @@
 import type { Ending, VmRecord } from '../journal/record.ts';
+import { endReasons } from './ending.ts';
 import type { Pod } from './snapshot.ts';
 
 /** As the kubelet: 10 s, doubled for each restart, at most 5 min, and from the beginning after a run of 10 min. */
@@ -8,6 +9,7 @@ const goodRunMs = 10 * 60_000;
 
 /** Whether the container is to run again. A policy that is not there is `Always`, as in Kubernetes. */
 export const wantsRestart = (pod: Pod, ending: Ending): boolean => {
+  if (ending.reason === endReasons.deadline) return false;
   switch (pod.spec?.restartPolicy ?? 'Always') {
     case 'Always':
       return true;

@@ -177,6 +177,23 @@ describe('what a Pod shows', () => {
   it('nothing for a Pod that is gone', () =>
     assert.equal(statusOf(exampleSnapshot({ pod: { goneForMs: 0 } }), { kind: 'forget' }, undefined), undefined));
 
+  it('ended by its deadline: Failed with the reason and words of its own', () => {
+    const overdue = examplePod((pod) => {
+      pod.status = { phase: 'Running', startTime: '2026-06-01T11:59:00Z' };
+      if (pod.spec) pod.spec.activeDeadlineSeconds = 60;
+    });
+    const ended = shown({ pod: overdue, record: exampleRecord(states.configured), vm: { kind: 'stopped' } });
+    assert.deepEqual(
+      [ended.phase, ended.reason, ended.message],
+      ['Failed', 'DeadlineExceeded', 'The Pod was active on the Node for longer than its activeDeadlineSeconds, 60 s.'],
+    );
+    const ending = { ...exampleEnding, exitCode: 143, reason: 'DeadlineExceeded' };
+    const stopped = shown({ pod: overdue, record: exampleRecord({ kind: 'ended', ending }) });
+    assert.deepEqual([stopped.phase, stopped.reason], ['Failed', 'DeadlineExceeded']);
+    assert.equal(container(stopped).state?.terminated?.exitCode, 143);
+    assert.equal(shown({ pod: podWith(stopped) }).reason, 'DeadlineExceeded');
+  });
+
   it('never goes back, whatever is seen, and is the same when written twice', () => {
     const rank: Record<string, number> = { Pending: 0, Running: 1, Succeeded: 2, Failed: 2 };
     fc.assert(

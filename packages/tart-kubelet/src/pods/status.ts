@@ -32,9 +32,11 @@ const explanation = (pod: Pod, decision: Decision): { reason?: string; message?:
     const { message, reason } = pod.status ?? {};
     return { ...(reason !== undefined && { reason }), ...(message !== undefined && { message }) };
   }
-  if (decision.kind === 'finish status')
-    return about(endReasons.exited, decision.ending.message ?? `The guest reported ${decision.ending.exitCode}.`);
-  if (decision.kind === 'reject') return about('UnsupportedPod', decision.message);
+  if (decision.kind === 'finish status') {
+    const { exitCode, message = `The guest reported ${exitCode}.`, reason } = decision.ending;
+    return about(reason === endReasons.deadline ? endReasons.deadline : endReasons.exited, message);
+  }
+  if (decision.kind === 'reject') return about(decision.reason, decision.message);
   if (decision.kind === 'leave') return about('NotForMacs', decision.message);
   if (decision.kind === 'take back start') return about(createFailed, decision.message);
   return decision.kind === 'wait' && decision.for.reason === createFailed

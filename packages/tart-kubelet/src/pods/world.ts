@@ -9,6 +9,7 @@ import type { ImageReference } from '../images/reference.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { ConsoleSession } from '../session/console-session.ts';
+import type { Starts } from '../starts/starts.ts';
 import type { Pod } from './snapshot.ts';
 
 /** What the user's `imagePullSecrets` come to. */
@@ -56,6 +57,8 @@ export interface PodWorld {
   readonly guests: Guests;
   readonly runs: Runs;
   readonly session: ConsoleSession;
+  /** Told of each start that was refused, and of each that worked. */
+  readonly starts: Pick<Starts, 'refused' | 'worked'>;
   readonly events: Pick<EventRecorder, 'event'>;
   readonly observer?: PodObserver | undefined;
   readonly agentVersion: string;

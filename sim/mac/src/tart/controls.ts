@@ -41,6 +41,8 @@ export interface HostControls {
   /** A slot is not given back until `reboot` (§7.4). */
   readonly leaksSlots?: boolean;
   readonly guiSession?: 'Aqua' | 'none';
+  /** That of the session at the console: while it is locked no virtual machine starts. */
+  readonly keychain?: 'unlocked' | 'locked';
   /** pull and clone fail with this text: see `noSpaceTexts`. */
   readonly noSpace?: string;
   /** `closed`: only prepared images exist. */

@@ -15,6 +15,7 @@ const hostKeys: {
   limit: ['limit', text],
   leaksSlots: ['leaks', text],
   guiSession: ['session', text],
+  keychain: ['keychain', text],
   noSpace: ['no-space', text],
   registry: ['registry', text],
   secondMs: ['second', time],

@@ -129,7 +129,9 @@ describe('the fake tart', () => {
     );
     fake.controls.host({ leaksSlots: true });
     assert.equal(await tart('stop two'), '0');
-    assert.match(await tart('run three'), /^1 The number of VMs exceeds/);
+    assert.match(await tart('run three'), /^1 The number of VMs exceeds the system limit \(other running VMs: base\)$/);
+    assert.equal(await tart('stop base'), '0');
+    assert.equal(await tart('run three'), '1 The number of VMs exceeds the system limit');
     fake.controls.host({ leaksSlots: undefined });
     fake.controls.reboot();
     start('three');
@@ -244,6 +246,11 @@ describe('the fake tart', () => {
     assert.equal(await ended(start('base')), '0 guest has stopped the virtual machine');
     fake.controls.guest('base', { program: undefined, lifetimeMs: 10, ends: 'error' });
     assert.match(await ended(start('base')), /^0 .* due to error: /);
+    fake.controls.guest('base', { ends: 'network' });
+    assert.match(
+      await ended(start('base')),
+      /^0 virtual machine's network attachment <VZVirtioNetworkDevice: 0x\w+> has been disconnected with error: Error Domain=/,
+    );
     fake.controls.guest('base', { ends: 'kill' });
     assert.match(await ended(start('base')), /^SIGKILL/);
     const below = '"$root/sbin/shutdown" -h now';

@@ -29,8 +29,10 @@ export const slowFiles: ReadonlyMap<string, number> = new Map([
   ['packages/runners/src/pool/crash.test.ts', 8],
   ['packages/runners/src/pool/pool.schedules.slow.test.ts', 14],
   ['packages/tart-kubelet/src/agent/boot.test.ts', 6],
+  ['packages/tart-kubelet/src/agent/deadline.test.ts', 4],
   ['packages/tart-kubelet/src/agent/deletion.test.ts', 8],
   ['packages/tart-kubelet/src/agent/image-pulls.test.ts', 6],
+  ['packages/tart-kubelet/src/agent/refused-starts.test.ts', 6],
   ['packages/tart-kubelet/src/agent/server-trouble.test.ts', 7],
   ['packages/tart-kubelet/src/agent/slots.test.ts', 6],
   ['packages/tart-kubelet/src/runs/create-runs.test.ts', 5],
@@ -57,5 +59,6 @@ export const slowFiles: ReadonlyMap<string, number> = new Map([
   ['test/system/life-of-a-machine.test.ts', 20],
   ['test/system/manager-process.test.ts', 13],
   ['test/system/pod-on-a-mac.test.ts', 17],
+  ['test/system/vm-start-failure.test.ts', 10],
   ['tools/build/src/build.slow.test.ts', 7],
 ]);

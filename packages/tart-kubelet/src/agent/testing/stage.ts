@@ -25,6 +25,7 @@ import { createProcessTable, createTart, type ProcessTable, type Tart } from '@t
 import { createJournal, type Journal } from '../../journal/journal.ts';
 import { examplePod } from '../../pods/testing/example.ts';
 import type { Pod } from '../../pods/snapshot.ts';
+import { createStarts, type Starts } from '../../starts/starts.ts';
 import { createMachines, type Machines, type MachinesOptions } from '../create-machines.ts';
 
 type Spec = NonNullable<Pod['spec']>;
@@ -59,6 +60,10 @@ export interface Stage {
   readonly clock: Clock;
   readonly events: (Happening & { readonly pod: string })[];
   readonly logs: string[];
+  /** Of the agent that runs. */
+  readonly starts: Starts;
+  /** That of the Mac: another one after each boot. */
+  bootID: string;
   /** Stands in for the console session. */
   session: () => Promise<void>;
   /** Throws in the place of the server, or lets a request of the agent through. */
@@ -138,6 +143,15 @@ export const onMac = async (story: (stage: Stage) => Promise<void>, options: Sta
   const logs: string[] = [];
   const log = createLogger({ level: 'debug', write: (line) => logs.push(line), clock: systemClock });
   const paths = { guests: 'guests', images: 'images', journal: 'journal', logs: 'logs' };
+  const freshStarts = (): Starts =>
+    createStarts({
+      file: join(folder, 'vm-starts.json'),
+      bootID: async () => stage.bootID,
+      vmSlots: options.vmSlots ?? 2,
+      clock,
+      log,
+    });
+  let starts = freshStarts();
   let ending = new AbortController();
   let running: Promise<void> = Promise.resolve();
 
@@ -151,6 +165,10 @@ export const onMac = async (story: (stage: Stage) => Promise<void>, options: Sta
     logs,
     events: [],
     journal: createJournal(join(folder, paths.journal)),
+    get starts() {
+      return starts;
+    },
+    bootID: 'boot-1',
     session: async () => {},
     intercept: () => {},
     cut: () => {
@@ -159,6 +177,7 @@ export const onMac = async (story: (stage: Stage) => Promise<void>, options: Sta
     },
     start: (change = (same) => same) => {
       ending = new AbortController();
+      starts = freshStarts();
       const machines = createMachines(
         change({
           nodeName,
@@ -183,6 +202,7 @@ export const onMac = async (story: (stage: Stage) => Promise<void>, options: Sta
           processes,
           leases: join(tart.home, '.fake', 'leases'),
           session: { isThere: async () => true, ensure: () => stage.session() },
+          starts,
           hostIP: () => '10.0.0.1',
           disk: async () => ({ freeBytes: 500e9, totalBytes: 1000e9 }),
           clock,

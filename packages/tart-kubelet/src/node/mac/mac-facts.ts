@@ -42,8 +42,15 @@ const keptFor = <T>(
 
 const minute = 60_000;
 
-/** The facts of a real Mac. */
-export const macFacts = ({ options, root, uid, tart, clock, run = runCommand }: MacFactsOptions): HostFacts => {
+/** The facts of a real Mac. Whether virtual machines start is known to those who start them. */
+export const macFacts = ({
+  options,
+  root,
+  uid,
+  tart,
+  clock,
+  run = runCommand,
+}: MacFactsOptions): Omit<HostFacts, 'vmStart'> => {
   const tailscale = `${root}/usr/local/bin/tailscale`;
   return {
     ...tart,

@@ -24,6 +24,7 @@ export const exampleFacts: Required<Facts> = {
   processes: { running: 400, most: 4000 },
   guiSession: true,
   slots: { taken: 1, total: 2 },
+  vmStart: { kind: 'works' },
   images: [{ names: ['ghcr.io/a/b@sha256:1'], sizeBytes: 30 * gib }],
   labels: { 'tuist.dev/golden-0123456789abcdef': 'true' },
   system: {
@@ -54,6 +55,7 @@ export const playedHost = (facts: { -readonly [Name in keyof Facts]: Facts[Name]
     processes: told('processes'),
     guiSession: told('guiSession'),
     slots: told('slots'),
+    vmStart: told('vmStart'),
     images: told('images'),
     labels: told('labels'),
     system: told('system'),

@@ -13,6 +13,8 @@ import {
 
 const running = { kind: 'running', process: exampleProcess } as const;
 
+const startTime = new Date(now - 60_000).toISOString();
+
 const state = fc.constantFrom<RunState | 'unreadable' | undefined>(
   ...Object.values(states),
   { ...states.running, address: '192.168.64.2' },
@@ -28,10 +30,12 @@ const podThere = fc
     policy: fc.constantFrom('Always' as const, 'OnFailure' as const, 'Never' as const, undefined),
     phase: fc.constantFrom('Pending' as const, 'Running' as const, 'Succeeded' as const, 'Failed' as const, undefined),
     containers: fc.constantFrom(0, 1, 1, 1, 2),
+    deadline: fc.constantFrom(undefined, undefined, 30, 90),
   })
-  .map(({ deleting, finalizer, policy, phase, containers }) =>
+  .map(({ deleting, finalizer, policy, phase, containers, deadline }) =>
     examplePod((pod) => {
-      pod.status = phase === undefined ? {} : { phase };
+      pod.status = { ...(phase !== undefined && { phase }), ...(deadline !== undefined && { startTime }) };
+      if (deadline !== undefined && pod.spec) pod.spec.activeDeadlineSeconds = deadline;
       if (deleting) {
         pod.metadata.deletionTimestamp = '2026-06-01T12:00:10Z';
         pod.metadata.deletionGracePeriodSeconds = 30;

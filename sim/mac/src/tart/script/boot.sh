@@ -19,7 +19,8 @@ power_off() {
   exit 0
 }
 
-# How this guest ends by itself. Exit 0 also for an error of the framework (§7.4, G9).
+# How this guest ends by itself. Exit 0 also for an error of the framework, and for a lost network (openai/tart VM.swift:463-476; exit 0:
+# Commands/Run.swift:580-587).
 guest_ends() {
   guest_control "$name" ends halt
   how=$value
@@ -27,7 +28,7 @@ guest_ends() {
   case $how in
     halt) echo 'guest has stopped the virtual machine' ;;
     error) echo 'guest has stopped the virtual machine due to error: Error Domain=VZErrorDomain Code=1 "Internal Virtualization error. The virtual machine stopped unexpectedly."' ;;
-    network) echo 'virtual machine’s network attachment has been disconnected due to error: Error Domain=VZErrorDomain Code=1 "(null)"' ;;
+    network) echo "virtual machine's network attachment <VZVirtioNetworkDevice: 0x6000021b4a10> has been disconnected with error: Error Domain=VZErrorDomain Code=1 \"(null)\"" ;;
     kill) kill -9 $$ ;;
     *)
       echo 'Error: the virtual machine ended' >&2

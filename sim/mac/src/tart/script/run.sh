@@ -40,14 +40,19 @@ parse_run() {
 }
 
 # VZ makes its host key in the keychain of the session at the console: without one it fails at once (§7.4, INC-03, INC-06). On a
-# simulated Mac the console belongs to whoever has one, as on a real one.
+# simulated Mac the console belongs to whoever has one, as on a real one. What VZ says of a start is written as it is, without `Error: `
+# (openai/tart Commands/Run.swift:588-595; words: openai/tart #1137).
 needs_session() {
   control host/session
   if [ -z "$value" ] && [ -n "${TARTAN_ROOT-}" ]; then
     [ "$(stat -f %Su "$TARTAN_ROOT/dev/console")" = "$(id -un)" ] || value=none
   fi
   [ "$value" != none ] ||
-    fail 1 'Error: Error Domain=VZErrorDomain Code=-9 "The virtual machine encountered a security error." UserInfo={NSLocalizedFailure=Failed to create new HostKey.}'
+    fail 1 'Error Domain=VZErrorDomain Code=-9 "The virtual machine encountered a security error." UserInfo={NSLocalizedFailure=Unable to access security information., NSLocalizedFailureReason=The virtual machine encountered a security error., NSUnderlyingError=0x70a074a50 {Error Domain=NSPOSIXErrorDomain Code=22 "Invalid argument" UserInfo={NSLocalizedFailureReason=Failed to create new HostKey.}}}'
+  # Somebody is logged in, and the login keychain is locked: macOS 15 and later say nothing of a key (openai/tart #1025, #1067, #1132).
+  control host/keychain
+  [ "$value" != locked ] ||
+    fail 1 'Error Domain=VZErrorDomain Code=1 "The virtual machine failed to start." UserInfo={NSLocalizedFailure=Internal Virtualization error., NSLocalizedFailureReason=The virtual machine failed to start.}'
 }
 
 # Two macOS guests for each host, whoever started them (§3.11, §7.4).
@@ -65,14 +70,15 @@ needs_slot() {
     esac
   done
   control host/limit 2
-  [ "$taken" -lt "$value" ] || fail 1 "The number of VMs exceeds the system limit (other running VMs: $others)"
+  # Others are named where there are any (openai/tart Commands/Run.swift:534-556).
+  [ "$taken" -lt "$value" ] || fail 1 "The number of VMs exceeds the system limit${others:+ (other running VMs: $others)}"
 }
 
 no_second_holder() {
   # The lock was lost, yet the framework knows that the disk is in use (§7.4).
   for entry in "$fake/running"/*; do
     [ -f "$entry" ] && alive "${entry##*/}" && IFS= read -r other 2>/dev/null <"$entry" && [ "$other" = "$name" ] || continue
-    fail 1 'Error: Error Domain=VZErrorDomain Code=2 "Failed to lock auxiliary storage."'
+    fail 1 'Error Domain=VZErrorDomain Code=2 "Failed to lock auxiliary storage."'
   done
 }
 

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { macTaint, vmStartTaint } from '@tartan/api';
+import { decide, type Node } from './decide.ts';
+
+type Taints = NonNullable<NonNullable<Node['spec']>['taints']>;
+
+const mac = { 'kubernetes.io/os': 'darwin', 'tuist.dev/runtime': 'tart' };
+const ours = { ...vmStartTaint };
+const others: Taints = [{ ...macTaint }, { key: 'node.kubernetes.io/not-ready', effect: 'NoExecute' }];
+const node = (starts: string | undefined, taints: Taints, labels: Record<string, string> = mac): Node => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name: 'mac-1', labels },
+  spec: { taints },
+  status: {
+    conditions: [
+      { type: 'Ready', status: 'True' },
+      ...(starts === undefined ? [] : [{ type: 'VMStart', status: starts }]),
+    ],
+  },
+});
+
+describe('the taint of a Mac that cannot start virtual machines', () => {
+  const table: readonly [string, Node, string, Taints?][] = [
+    ['starts are refused', node('False', others), 'add taint', [...others, ours]],
+    ['starts are refused, and it has no taint', node('False', []), 'add taint', [ours]],
+    ['starts are refused, and it is tainted', node('False', [...others, ours]), 'leave'],
+    ['starts work again', node('True', [ours, ...others]), 'remove taint', others],
+    ['starts work', node('True', others), 'leave'],
+    ['an agent has just come up, on a Mac that is tainted', node('Unknown', [ours]), 'leave'],
+    ['an agent has just come up', node('Unknown', others), 'leave'],
+    ['an agent that knows no such condition', node(undefined, [ours]), 'remove taint', []],
+    [
+      'a taint of somebody else with the same key',
+      node('True', [{ key: vmStartTaint.key, effect: 'NoExecute' }]),
+      'leave',
+    ],
+    ['a Node that is no Mac', node('False', [], { 'kubernetes.io/os': 'linux' }), 'leave'],
+    ['a Node of which nothing is known', { apiVersion: 'v1', kind: 'Node' }, 'leave'],
+    [
+      'a Node that goes',
+      { ...node('False', []), metadata: { name: 'mac-1', labels: mac, deletionTimestamp: '2026-06-01T12:00:00Z' } },
+      'leave',
+    ],
+  ];
+  for (const [what, seen, kind, taints] of table)
+    it(`${what}: ${kind}`, () => assert.deepEqual(decide(seen), taints === undefined ? { kind } : { kind, taints }));
+});
