@@ -8,6 +8,19 @@ const never = <T>(): Promise<T> => new Promise(() => {});
 const unasked = (what: string) => (): never => {
   throw new Error(`${what}, on a Mac where no virtual machine is ever made`);
 };
+const tart: Tart = {
+  version: unasked('tart --version'),
+  list: unasked('tart list'),
+  get: unasked('tart get'),
+  pull: unasked('tart pull'),
+  clone: unasked('tart clone'),
+  set: unasked('tart set'),
+  run: unasked('tart run'),
+  stop: unasked('tart stop'),
+  delete: unasked('tart delete'),
+  ip: unasked('tart ip'),
+  exec: unasked('tart exec'),
+};
 
 /** A Mac to which no image ever comes: Pods arrive, wait, and go, and nothing but the server is ever asked. */
 export const idleWorld = (client: Client, nodeName: string, clock: Clock): PodsOptions => ({
@@ -18,7 +31,7 @@ export const idleWorld = (client: Client, nodeName: string, clock: Clock): PodsO
   vmSlots: 100,
   hostIP: () => '10.0.0.1',
   agentVersion: 'v0.0.0-test',
-  tart: new Proxy({} as Tart, { get: (_target, name) => unasked(`tart ${String(name)}`) }),
+  tart,
   tartPaths: ['/nowhere/tart'],
   vmsFolder: '/nowhere/vms',
   leases: '/nowhere/leases',
