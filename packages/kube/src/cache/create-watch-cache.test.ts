@@ -236,6 +236,47 @@ test('what never is read can be dropped before it is held', async () => {
   assert.deepEqual(Object.keys(withoutManagedFields(object).metadata), Object.keys(metadata).slice(0, 4));
 });
 
+test('only what is wanted is held: it comes when it begins to be wanted, and goes when it ceases to be, by list and by watch', async () => {
+  const wanted = new Set(['a', 'b']);
+  const { cache, server, network, run, stop, pass } = createWorld({
+    keep: ({ metadata }) => wanted.has(metadata.name),
+  });
+  const changes: CacheChange<Thing>[] = [];
+  cache.subscribe((change) => changes.push(change));
+  const told = (): string[] => linesOf(changes.splice(0)).map((line) => line.split(' ').slice(0, 2).join(' '));
+  for (const name of ['a', 'b', 'c']) server.write(name);
+  const done = run();
+  await pass(0);
+  assert.deepEqual(told(), ['added uid-1', 'added uid-2'], 'by the first list');
+  wanted.delete('a');
+  wanted.add('c');
+  for (const name of ['a', 'c', 'a']) server.write(name);
+  network.deliver(3);
+  await pass(0);
+  assert.deepEqual(told(), ['removed uid-1', 'added uid-3'], 'by the watch');
+  wanted.delete('b');
+  wanted.add('a');
+  for (const name of ['a', 'b']) server.write(name);
+  network.break(new KubeError('expired', 'too old resource version', { code: 410 }));
+  await pass(5000);
+  assert.equal(network.lists.length, 2);
+  assert.deepEqual(told(), ['removed uid-2', 'added uid-1'], 'by a new list');
+  server.remove('a');
+  server.remove('b');
+  network.deliver(2);
+  await pass(0);
+  assert.deepEqual(told(), ['removed uid-1'], 'by its deletion');
+  server.remove('c');
+  server.write('c');
+  wanted.delete('c');
+  network.deliver(2);
+  await pass(0);
+  assert.deepEqual(told(), ['removed uid-3'], 'another object of its name is judged anew');
+  assert.deepEqual(cache.list(), []);
+  stop.abort();
+  await done;
+});
+
 test('a transform that throws is logged, and the object is held as it came', async () => {
   const { server, cache, lines, run, stop, pass } = createWorld({
     transform: () => {

@@ -20,6 +20,11 @@ export interface WatchCacheOptions<T extends KubeObject> extends Selection {
    * change it in place. Name, namespace, uid and version must stay. One that throws leaves the object as it is.
    */
   transform?: (object: Live<T>) => Live<T>;
+  /**
+   * Which objects are held, where no selector of the server can tell; sees an object before `transform`. One that it does not want any
+   * more is told as removed, and one that it begins to want as added. One that throws holds the object.
+   */
+  keep?: (object: Live<T>) => boolean;
   clock: Clock;
   random: Random;
   log: Logger;
@@ -42,28 +47,29 @@ export const withoutManagedFields = <T extends KubeObject>(object: Live<T>): Liv
 };
 
 const containing =
-  <T extends KubeObject>(transform: (object: Live<T>) => Live<T>, log: Logger) =>
-  (object: Live<T>): Live<T> => {
+  <T extends KubeObject>({ keep, transform }: Pick<WatchCacheOptions<T>, 'keep' | 'transform'>, log: Logger) =>
+  (object: Live<T>): Live<T> | undefined => {
     try {
-      return transform(object);
+      if (keep && !keep(object)) return undefined;
+      return transform ? transform(object) : object;
     } catch (error) {
       const { namespace, name } = object.metadata;
-      log.error('The transform of a cache threw; the object is kept as it came', { namespace, name, error });
+      log.error('The filter or transform of a cache threw; the object is kept as it came', { namespace, name, error });
       return object;
     }
   };
 
 /**
- * Flow: list (paged), watch from there, go on from the last version after every end of a connection; list anew when the server no
+ * Flow: list (page by page: of each only what is held stays in memory), watch from there, go on from the last version after every end of a connection; list anew when the server no
  * longer knows that version. The states are in `watch-state.ts`.
  * Guarantees: holds and tells every state that a watch gives, each once, in order, across reconnects; after a new list the difference
- * is told, states in between are skipped. No error ends it, and what listeners, index functions or the transform throw does not
+ * is told, states in between are skipped. No error ends it, and what listeners, index functions, the filter or the transform throw does not
  * disturb it. What it holds stays readable while the server is away.
  * Caveats: it is behind the server by nature. Objects that one transaction deletes together (expired Events) share a version; when a
  * connection breaks between two of them the second stays until the next list.
  */
 export const createWatchCache = <T extends KubeObject>(options: WatchCacheOptions<T>): WatchCache<T> => {
-  const { client, resource, clock, random, indexes = {}, transform, metrics = {} } = options;
+  const { client, resource, clock, random, indexes = {}, metrics = {} } = options;
   const { namespace, labelSelector, fieldSelector } = options;
   const log = options.log.with({
     resource: resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`,
@@ -71,11 +77,8 @@ export const createWatchCache = <T extends KubeObject>(options: WatchCacheOption
   });
   const store = createIndexedStore(indexes, log);
   const audience = createAudience<CacheChange<T>>(log);
-  const replica = createReplica({
-    store,
-    audience,
-    transform: transform ? containing(transform, log) : (object: Live<T>) => object,
-  });
+  const transform = containing(options, log);
+  const replica = createReplica({ store, audience, transform });
   const report = reportMoves({ log, metrics, size: () => store.size });
   const synced = Promise.withResolvers<void>();
   let hasSynced = false;
@@ -93,6 +96,7 @@ export const createWatchCache = <T extends KubeObject>(options: WatchCacheOption
           ...(fieldSelector === undefined ? {} : { fieldSelector }),
         },
         replica,
+        transform,
         clock,
         random,
         backoff: { ...defaultBackoff, ...options.backoff },

@@ -15,7 +15,7 @@ import type { CacheChange } from './watch-cache.ts';
  * come in the order of their versions.
  */
 export interface Replica<T extends KubeObject> {
-  /** Becomes what the list says. */
+  /** Becomes what the list says, whose objects have been transformed already. */
   replace(objects: readonly Live<T>[]): void;
   /** Takes in one event of a watch, unless it is known already. `reached` is the version up to which everything is known. */
   receive(event: ObjectEvent<T>, reached: string): void;
@@ -30,16 +30,16 @@ export const createReplica = <T extends KubeObject>({
 }: {
   store: IndexedStore<T>;
   audience: Audience<CacheChange<T>>;
-  transform: (object: Live<T>) => Live<T>;
+  /** Undefined: the object is not to be held, as if the server did not have it. */
+  transform: (object: Live<T>) => Live<T> | undefined;
 }): Replica<T> => {
   const remove = (key: string, previous: Live<T>): void => {
     store.remove(key);
     audience.tell({ type: 'removed', previous });
   };
-  const put = (key: string, arrived: Live<T>): void => {
-    const object = transform(arrived);
+  const put = (key: string, object: Live<T>): void => {
     const held = store.get(key);
-    const previous = held?.metadata.uid === arrived.metadata.uid ? held : undefined;
+    const previous = held?.metadata.uid === object.metadata.uid ? held : undefined;
     if (held && !previous) remove(key, held);
     store.put(key, object);
     audience.tell(previous ? { type: 'changed', object, previous } : { type: 'added', object });
@@ -64,7 +64,10 @@ export const createReplica = <T extends KubeObject>({
       const key = keyOf(object.metadata);
       const held = store.get(key);
       if (type !== 'DELETED') {
-        if (!held || isNewer(version, held.metadata.resourceVersion)) put(key, object);
+        if (held && !isNewer(version, held.metadata.resourceVersion)) return;
+        const wanted = transform(object);
+        if (wanted) put(key, wanted);
+        else if (held) remove(key, held);
       } else if (held && !isOlder(version, held.metadata.resourceVersion)) {
         remove(key, held);
       }

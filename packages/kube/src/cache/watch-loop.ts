@@ -1,7 +1,7 @@
 import type { List, ListOptions, WatchEvent, WatchOptions } from '../client/client.ts';
 import type { Clock, Random } from '../clock/clock.ts';
 import { sleep } from '../clock/sleep.ts';
-import type { KubeObject } from '../objects/object.ts';
+import type { KubeObject, Live } from '../objects/object.ts';
 import type { Resource } from '../objects/resource.ts';
 import type { Backoff } from './backoff.ts';
 import { nextState } from './next-state.ts';
@@ -11,12 +11,18 @@ import { beginning, type Watching, type WatchOccurrence, type WatchState } from 
 
 /** The part of a `Client` that a cache of one kind needs. */
 export interface ListAndWatch<T extends KubeObject> {
-  list(resource: Resource<T>, options: ListOptions): Promise<List<T>>;
+  list(resource: Resource<T>, options: ListOptions<T>): Promise<List<T>>;
   watch(resource: Resource<T>, options: WatchOptions): AsyncIterable<WatchEvent<T>>;
 }
 
 /** For all pages together: a large collection over a slow line takes longer than a single call may. */
 const listDeadlineMs = 120_000;
+
+/**
+ * A page is text and objects at once, and some pages more before they are collected: of 20,000 Pods of 11 KB, pages of 500 make a process
+ * 100 MB larger than pages of 100, which take no longer.
+ */
+const pageSize = 100;
 
 /** Which objects of the kind. */
 export interface Selection {
@@ -30,6 +36,8 @@ export interface WatchLoop<T extends KubeObject> {
   resource: Resource<T>;
   selection: Selection;
   replica: Replica<T>;
+  /** What is held of an object; undefined for one that is not to be held. */
+  transform(object: Live<T>): Live<T> | undefined;
   clock: Clock;
   random: Random;
   backoff: Backoff;
@@ -53,7 +61,7 @@ const failed = (thrown: unknown): WatchOccurrence => ({
  * Assumptions: the client ends a call soon after that call's signal has fired.
  */
 export const followServer = async <T extends KubeObject>(loop: WatchLoop<T>, signal: AbortSignal): Promise<void> => {
-  const { client, resource, selection, replica, clock, random, backoff } = loop;
+  const { client, resource, selection, replica, transform, clock, random, backoff } = loop;
   let state = beginning;
   const move = (occurrence: WatchOccurrence): void => {
     state = nextState(state, occurrence, { now: clock.monotonic(), jitter: random(), backoff });
@@ -64,6 +72,8 @@ export const followServer = async <T extends KubeObject>(loop: WatchLoop<T>, sig
     const { items, resourceVersion } = await client.list(resource, {
       ...selection,
       deadlineMs: listDeadlineMs,
+      pageSize,
+      transform,
       signal,
     });
     if (!signal.aborted) replica.replace(items);

@@ -10,7 +10,7 @@ export interface CallOptions {
   deadlineMs?: number;
 }
 
-export interface ListOptions extends CallOptions {
+export interface ListOptions<T extends KubeObject = KubeObject> extends CallOptions {
   /** All namespaces unless told; so does an empty one. */
   namespace?: string;
   labelSelector?: string;
@@ -18,6 +18,11 @@ export interface ListOptions extends CallOptions {
   /** Objects per page; pages are followed to the end. 500 unless told. */
   pageSize?: number;
   resourceVersion?: string;
+  /**
+   * Called for each object before the next page is asked for: what it answers is in the list, and undefined leaves the object out. So
+   * a large collection takes the memory of one page and of what is wanted of it. May change the object in place.
+   */
+  transform?: (object: Live<T>) => Live<T> | undefined;
 }
 
 export interface List<T extends KubeObject> {
@@ -77,7 +82,7 @@ export interface Client {
     name: ObjectName,
     options?: CallOptions & { subresource?: string },
   ): Promise<Live<T>>;
-  list<T extends KubeObject>(resource: Resource<T>, options?: ListOptions): Promise<List<T>>;
+  list<T extends KubeObject>(resource: Resource<T>, options?: ListOptions<NoInfer<T>>): Promise<List<T>>;
   /** Ends when the server ends it. Throws `expired` when the server has forgotten the resource version. */
   watch<T extends KubeObject>(resource: Resource<T>, options: WatchOptions): AsyncIterable<WatchEvent<T>>;
   /** The namespace is that of the object's metadata. */

@@ -156,6 +156,26 @@ test('a list that the server forgets between two pages starts again, with nothin
   );
 });
 
+test('each page of a list is transformed before the next is asked for, and what is not wanted is left out', async () => {
+  const told: string[] = [];
+  const { client } = against((_request, index) => {
+    told.push(`page ${index}`);
+    return [page(['a', 'b'], 't'), gone, page(['c', 'd'], 't'), page(['e', 'f'])][index] ?? gone;
+  });
+  const { items } = await client.list(secrets, {
+    transform: (secret) => {
+      const { name } = secret.metadata;
+      told.push(name);
+      return name === 'd' ? undefined : { ...secret, metadata: { ...secret.metadata, name: name.toUpperCase() } };
+    },
+  });
+  assert.deepEqual(told, ['page 0', 'a', 'b', 'page 1', 'page 2', 'c', 'd', 'page 3', 'e', 'f']);
+  assert.deepEqual(
+    items.map((item) => item.metadata.name),
+    ['C', 'E', 'F'],
+  );
+});
+
 test('a list that is forgotten twice fails, and one that cannot begin fails at once', async () => {
   const twice = against((_request, index) => (index % 2 === 0 ? page(['a'], 't') : gone));
   await assert.rejects(twice.client.list(secrets), { name: 'KubeError', reason: 'expired' });

@@ -23,7 +23,7 @@ interface Listing<T extends KubeObject> {
   caller: Caller;
   resource: Resource<T>;
   what: string;
-  options: ListOptions;
+  options: ListOptions<T>;
   signal: AbortSignal;
   deadlineMs: number;
 }
@@ -41,8 +41,10 @@ const readPage = async <T extends KubeObject>(listing: Listing<T>, continueToken
   }
 };
 
-/** All pages of one state of the collection. */
+/** All pages of one state of the collection. Of each page no more is kept than what is wanted of it, before the next is read. */
 const readPages = async <T extends KubeObject>(listing: Listing<T>): Promise<List<T>> => {
+  const { what, resource, options } = listing;
+  const { transform = (object: Live<T>) => object } = options;
   const items: Live<T>[] = [];
   const pool = new Map<string, string>();
   let resourceVersion: string | undefined;
@@ -50,8 +52,10 @@ const readPages = async <T extends KubeObject>(listing: Listing<T>): Promise<Lis
   do {
     const page = await readPage(listing, continueToken);
     for (const item of page.items) {
-      shareStrings(item, pool);
-      items.push(parseItem(listing.what, listing.resource, item));
+      const wanted = transform(parseItem(what, resource, item));
+      if (wanted === undefined) continue;
+      shareStrings(wanted, pool);
+      items.push(wanted);
     }
     resourceVersion ??= page.resourceVersion;
     continueToken = page.continueToken;
@@ -66,7 +70,7 @@ const readPages = async <T extends KubeObject>(listing: Listing<T>): Promise<Lis
 export const list = <T extends KubeObject>(
   caller: Caller,
   resource: Resource<T>,
-  options: ListOptions,
+  options: ListOptions<T>,
 ): Promise<List<T>> => {
   const what = describe('list', resource, { namespace: options.namespace });
   const { signal, deadlineMs = caller.deadlineMs } = options;

@@ -17,7 +17,7 @@ import { coreClusters } from '../cluster/core-cluster.ts';
 import { coreMachineDeployments } from '../core/machine-deployment.ts';
 import { approvableRequests, servingRequests } from '../identity/index.ts';
 import type { CoreVersion } from './core-version.ts';
-import { lean, leanNode, leanPod, withoutData } from './lean.ts';
+import { isHeldByAgent, lean, leanNode, leanPod, withoutData } from './lean.ts';
 
 interface CacheOptions {
   readonly client: Client;
@@ -36,7 +36,9 @@ export const createCaches = (options: CacheOptions) => {
   const { client, clock, random, log, coreVersion, secretsNamespace } = options;
   const cacheOf = <T extends KubeObject>(
     resource: Resource<T>,
-    more: Partial<Pick<WatchCacheOptions<T>, 'namespace' | 'labelSelector' | 'fieldSelector' | 'transform'>> = {},
+    more: Partial<
+      Pick<WatchCacheOptions<T>, 'namespace' | 'labelSelector' | 'fieldSelector' | 'transform' | 'keep'>
+    > = {},
   ): WatchCache<T> => createWatchCache({ client, resource, clock, random, log, transform: lean, ...more });
 
   return {
@@ -48,7 +50,7 @@ export const createCaches = (options: CacheOptions) => {
     clusters: cacheOf(coreClusters(coreVersion)),
     machineDeployments: cacheOf(coreMachineDeployments(coreVersion)),
     nodes: cacheOf(nodes, { transform: leanNode }),
-    pods: cacheOf(pods, { transform: leanPod }),
+    pods: cacheOf(pods, { keep: isHeldByAgent, transform: leanPod }),
     certificateRequests: cacheOf(certificateSigningRequests, approvableRequests),
     servingRequests: cacheOf(certificateSigningRequests, servingRequests),
     kubeconfigs: cacheOf(secrets, {

@@ -1,8 +1,17 @@
-import { type KubeObject, type Live, type nodes, type pods, type secrets, withoutManagedFields } from '@tartan/kube';
+import { finalizers } from '@tartan/api';
+import {
+  hasFinalizer,
+  type KubeObject,
+  type Live,
+  type nodes,
+  type pods,
+  type secrets,
+  withoutManagedFields,
+} from '@tartan/kube';
 
 /**
  * What caches drop before it takes memory: a cluster has many more Pods and Nodes than Macs, and none of them can be left out by a
- * selector. Each changes the object in place, as caches allow.
+ * selector. Each transform changes the object in place, as caches allow.
  */
 
 type Pod = NonNullable<(typeof pods)['ofType']>;
@@ -12,6 +21,12 @@ type Secret = NonNullable<(typeof secrets)['ofType']>;
 const drop = (object: object | undefined, ...members: readonly string[]): void => {
   for (const member of members) if (object !== undefined) Reflect.deleteProperty(object, member);
 };
+
+/**
+ * Pods of which an agent may have a virtual machine: it starts none before the Pod has this finalizer. By the Pod itself and not by its
+ * Node, which may be gone or not known yet. Whoever asks for all Pods of one Mac asks the server (`spec.nodeName`).
+ */
+export const isHeldByAgent = (pod: Live<Pod>): boolean => hasFinalizer(pod, finalizers.vmCleanup);
 
 /** Who holds it, whether it goes, and on which Node it is. */
 export const leanPod = (pod: Live<Pod>): Live<Pod> => {

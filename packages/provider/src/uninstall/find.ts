@@ -6,7 +6,7 @@ import type { Found } from './decide.ts';
 /** What there is of a release. Nothing, where our kinds are not defined: then there is nothing to lose either. */
 export const find = async (client: Client, namespace: string, patience: Patience): Promise<Found> => {
   const { signal } = patience;
-  const all = <T extends KubeObject>(resource: Resource<T>, options: ListOptions): Promise<List<T>['items']> =>
+  const all = <T extends KubeObject>(resource: Resource<T>, options: ListOptions<T>): Promise<List<T>['items']> =>
     insist(patience, async () => {
       try {
         return (await client.list(resource, { ...options, signal })).items;

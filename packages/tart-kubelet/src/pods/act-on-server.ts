@@ -30,8 +30,10 @@ const setFinalizers = async (
       { type: 'merge', body },
       { signal, subresource: 'status' },
     );
-    memory.known.told(written);
-    return changed({ pod: memory.known.get(scene.uid) ?? written });
+    memory.known.written(written);
+    const known = memory.known.get(scene.uid);
+    // The watch was faster, and has told that it is gone.
+    return known === undefined ? lookAgain : changed({ pod: known });
   } catch (error) {
     if (isKubeError(error, 'notFound')) return gone(scene);
     if (isKubeError(error, 'conflict')) return refresh(scene, pod);
@@ -42,13 +44,13 @@ const setFinalizers = async (
 /** Somebody else wrote to it. The watch will tell, but may be behind. */
 const refresh = async ({ memory, signal, uid, world }: Scene, pod: Live<Pod>): Promise<Acted> => {
   const found = await findPod(world.client, world.nodeName, identityOf(pod), signal);
-  if (found === undefined) memory.known.gone(uid);
+  if (found === undefined) memory.known.notFound(uid);
   else memory.known.read(found);
   return lookAgain;
 };
 
 const gone = ({ memory, uid }: Scene): Acted => {
-  memory.known.gone(uid);
+  memory.known.notFound(uid);
   return lookAgain;
 };
 
@@ -78,12 +80,21 @@ export const removeFinalizer = (scene: Scene, pod: Live<Pod>): Promise<Acted> =>
 
 /** As a kubelet confirms that everything is gone: without it the Pod stays for ever (INC-14). */
 export const deletePod = async (scene: Scene, pod: Live<Pod>): Promise<Acted> => {
-  const { signal, uid, world } = scene;
+  const { memory, signal, uid, world } = scene;
   try {
-    await world.client.delete(pods, nameOf(pod), { gracePeriodSeconds: 0, preconditions: { uid }, signal });
+    const left = await world.client.delete(pods, nameOf(pod), {
+      gracePeriodSeconds: 0,
+      preconditions: { uid },
+      signal,
+    });
+    if (left === undefined) return gone(scene);
+    memory.known.written(left);
   } catch (error) {
-    // Another Pod has its name: this one is gone.
-    if (!isKubeError(error, 'notFound', 'conflict')) throw error;
+    if (isKubeError(error, 'notFound')) return gone(scene);
+    if (!isKubeError(error, 'conflict')) throw error;
+    // Another Pod may have its name by now.
+    await refresh(scene, pod);
+    if (memory.known.get(uid) === undefined) return lookAgain;
   }
   // Others may hold it by finalizers of their own; the watch tells when it is gone.
   return rest;

@@ -96,8 +96,8 @@ export const createPods = (options: PodsOptions): Pods => {
   const told = (change: CacheChange<Pod>): void => {
     const pod: Live<Pod> = change.type === 'removed' ? change.previous : change.object;
     const { uid } = pod.metadata;
-    if (change.type === 'removed') known.gone(uid);
-    else if (!known.told(pod)) return;
+    if (change.type === 'removed') known.removed(uid);
+    else if (!known.watched(pod)) return;
     enqueue(uid);
   };
 

@@ -54,7 +54,6 @@ export const createMemory = (parts: Parts, clock: Pick<Clock, 'monotonic'>): Mem
     },
     isThere: (uid) => void goneSince.delete(uid),
     forget: (uid) => {
-      parts.known.gone(uid);
       parts.images.drop(uid);
       parts.addresses.forget(uid);
       parts.markers.forget(uid);

@@ -21,7 +21,7 @@ const stage = () => {
   const known = createKnownPods();
   let version = 7;
   let live = examplePod();
-  known.told(live);
+  known.watched(live);
   const writes: string[] = [];
   let isLost = false;
   let answer = async (): Promise<void> => {};

@@ -90,7 +90,8 @@ export const createPublisher = ({ client, nodeName, known, clock, log }: Publish
 
   const fresh = async (pod: Live<Pod>, signal: AbortSignal): Promise<Live<Pod> | undefined> => {
     const found = await findPod(client, nodeName, identityOf(pod), signal);
-    if (found !== undefined) known.read(found);
+    if (found === undefined) known.notFound(pod.metadata.uid);
+    else known.read(found);
     return found;
   };
 
@@ -100,10 +101,13 @@ export const createPublisher = ({ client, nodeName, known, clock, log }: Publish
       const next = status(pod);
       if (next === undefined) return 'written';
       try {
-        known.told(await patchStatus(client, pods, pod, next, { signal }));
+        known.written(await patchStatus(client, pods, pod, next, { signal }));
         return 'written';
       } catch (error) {
-        if (isKubeError(error, 'notFound')) return 'gone';
+        if (isKubeError(error, 'notFound')) {
+          known.notFound(uid);
+          return 'gone';
+        }
         if (isKubeError(error, 'invalid', 'badRequest')) {
           log.warn('The server refuses the status of a Pod', { pod: pod.metadata.name, error });
           return 'refused';

@@ -35,6 +35,7 @@ export const slowFiles: ReadonlyMap<string, number> = new Map([
   ['packages/tart-kubelet/src/agent/refused-starts.test.ts', 6],
   ['packages/tart-kubelet/src/agent/server-trouble.test.ts', 7],
   ['packages/tart-kubelet/src/agent/slots.test.ts', 6],
+  ['packages/tart-kubelet/src/pods/ghosts.test.ts', 6],
   ['packages/tart-kubelet/src/runs/create-runs.test.ts', 5],
   ['sim/cluster-api/src/suite.embedded.test.ts', 18],
   ['sim/kubernetes/contract/embedded.test.ts', 12],

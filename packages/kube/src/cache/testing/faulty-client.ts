@@ -103,7 +103,10 @@ export const createFaultyClient = (server: ModelServer): FaultyClient => {
 
   return {
     client: {
-      list: (_resource, { signal }) => list(signal),
+      list: async (_resource, { signal, transform = (object) => object }) => {
+        const { items, resourceVersion } = await list(signal);
+        return { items: items.flatMap((item) => transform(item) ?? []), resourceVersion };
+      },
       watch: (_resource, { resourceVersion, timeoutSeconds, signal }) => {
         watches.push({ resourceVersion, timeoutSeconds });
         return watch(resourceVersion, signal);

@@ -16,8 +16,6 @@ export interface Observer {
   client: Pick<Client, 'get' | 'list'>;
   nodes: Pick<WatchCache<Node>, 'get'>;
   machines: Pick<WatchCache<ScalewayAppleSiliconMachine>, 'list'>;
-  /** Only names of Nodes are read. */
-  pods: Pick<WatchCache<Pod>, 'list'>;
   coreMachines: Resource<CoreMachine>;
 }
 
@@ -31,15 +29,14 @@ export const isMac = ({ metadata }: Node): boolean => metadata?.labels?.[labels.
 export const isCordoned = ({ spec }: Node): boolean => spec?.unschedulable === true;
 
 /**
- * Asks the server for no more than what is still open: rolls cordon Macs for hours. The Machine is read before the Pods, and both from the
- * server, so that what is found of the Pods is never older than that their Mac goes.
+ * Asks the server for no more than what is still open: rolls cordon Macs for hours, and Pods are listed only once the Machine goes. The
+ * Machine is read before the Pods, and both from the server, so that what is found of the Pods is never older than that their Mac goes.
  */
 export const observe = async (observer: Observer, name: string, signal: AbortSignal): Promise<Observation> => {
   const node = observer.nodes.get(name);
   const facts = node && { isMac: isMac(node), cordoned: isCordoned(node) };
   const nothing: Observation = { snapshot: { node: facts, machine: 'unknown', pods: [] }, pods: [] };
   if (node === undefined || !facts?.isMac || !facts.cordoned) return nothing;
-  if (!observer.pods.list().some(({ spec }) => spec?.nodeName === name)) return nothing;
   const machine = await machineBehind(observer, node, signal);
   if (machine !== 'deleting') return { ...nothing, snapshot: { ...nothing.snapshot, machine } };
   const { items } = await observer.client.list(pods, { fieldSelector: `spec.nodeName=${name}`, signal });

@@ -19,6 +19,7 @@ import {
 } from '@tartan/kube';
 import { type ManualClock, manualClock } from '@tartan/kube/clock';
 import { createKubernetes } from '@tartan/sim-kubernetes';
+import { isHeldByAgent, leanPod } from '../../manager/lean.ts';
 import { createPodRelease } from '../controller.ts';
 import { createReleaseCounter } from '../release-counter.ts';
 
@@ -104,7 +105,7 @@ const startProcess = async (
   { nodesWith }: { nodesWith?: string } = {},
 ) => {
   const common = { client, clock, random: () => 0.5, log };
-  const podCache = createWatchCache({ ...common, resource: pods });
+  const podCache = createWatchCache({ ...common, resource: pods, keep: isHeldByAgent, transform: leanPod });
   const nodeCache = createWatchCache({ ...common, resource: nodes, ...(nodesWith && { labelSelector: nodesWith }) });
   const recorder = createEventRecorder({ client, clock, log, component: 'pod-release', instance: 'test' });
   const caches = { pods: podCache, nodes: nodeCache };

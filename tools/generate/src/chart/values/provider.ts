@@ -12,7 +12,7 @@ export const provider = group('The manager: the process that looks after the Mac
     replicas: 2,
     // Less does not carry a roll, and whoever needs more has met a leak.
     memory: {
-      why: 'What a manager needs. It takes 160 MB at most while it rolls 16 Macs at once (`npm run bench -- roll-memory`).',
+      why: 'What a manager needs. It takes 160 MB at most while it rolls 16 Macs at once (`npm run bench -- roll-memory`), and 180 MB beside 20,000 Pods of others (`npm run bench -- foreign-pods`).',
       request: '192Mi',
       limit: '256Mi',
       most: '512Mi',

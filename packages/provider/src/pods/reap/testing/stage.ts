@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { finalizers, formatProviderID, kindNames, labels, labelValues, machine } from '@tartan/api';
+import { formatProviderID, kindNames, labels, labelValues, machine } from '@tartan/api';
 import { definitions } from '@tartan/api/crds';
 import {
   createClient,
@@ -24,7 +24,6 @@ import { manualClock } from '@tartan/kube/clock';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 import { coreMachines } from '../../../core/machine.ts';
-import { leanPod } from '../../../manager/lean.ts';
 import { createPodReaper } from '../controller.ts';
 import { createReapCounter } from '../reap-counter.ts';
 
@@ -72,18 +71,8 @@ export const setStage = async (t: TestContext) => {
     stopping.abort();
     await Promise.all(running);
   });
-  const follow = async <T extends KubeObject>(
-    resource: Resource<T>,
-    transform?: Parameters<typeof createWatchCache<T>>[0]['transform'],
-  ): Promise<WatchCache<T>> => {
-    const cache = createWatchCache({
-      client: theirs,
-      resource,
-      clock,
-      random: () => 0.5,
-      log,
-      ...(transform && { transform }),
-    });
+  const follow = async <T extends KubeObject>(resource: Resource<T>): Promise<WatchCache<T>> => {
+    const cache = createWatchCache({ client: theirs, resource, clock, random: () => 0.5, log });
     running.push(cache.run(stopping.signal));
     await cache.synced;
     return cache;
@@ -106,7 +95,6 @@ export const setStage = async (t: TestContext) => {
         client: theirs,
         nodes: await follow(nodes),
         machines: await follow(machine.resource),
-        pods: await follow(pods, leanPod),
         coreMachines: core,
         events: { event: (_object: KubeObject, { reason }: Happening) => void told.push(reason) },
         count: createReapCounter(metrics.registry),
@@ -156,7 +144,8 @@ export const setStage = async (t: TestContext) => {
       await client.create(pods, {
         apiVersion: 'v1',
         kind: 'Pod',
-        metadata: { name, namespace, finalizers: [finalizers.vmCleanup] },
+        // That of the agent goes when a Pod has ended; another one shows here that a Pod was deleted.
+        metadata: { name, namespace, finalizers: held },
         spec: { containers: [{ name: 'vm', image: 'macos' }], nodeName: node },
       });
       await client.patch(
