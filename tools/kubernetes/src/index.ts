@@ -12,5 +12,6 @@ export type { Identity, Subject } from './control-plane/certificates.ts';
 export { type Access, formatKubeconfig, readKubeconfig } from './control-plane/kubeconfig.ts';
 export { cataloguePath, dumpCatalogue } from './dump-catalogue.ts';
 export { dumpRoles, rolesPath } from './dump-roles.ts';
+export { previousRelease, unpackPreviousRelease } from './previous-release.ts';
 export { type TestCluster, testCluster, testControlPlane } from './shared.ts';
 export { dumpProtobuf, protobufPath } from './dump-protobuf.ts';
