@@ -5,7 +5,7 @@ import { binaryNames } from './build/recipes.ts';
 import { ensureBinaries } from './build.ts';
 import { startControlPlane } from './control-plane.ts';
 import { own } from './control-plane/ownership.ts';
-import { chooseCluster, meansAll, testArguments } from './run-tests/arguments.ts';
+import { chooseCluster, meansAll, sharesCluster, testArguments } from './run-tests/arguments.ts';
 import { shareControlPlane, shareExistingCluster } from './shared.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -37,6 +37,7 @@ const main = async (): Promise<number> => {
   const args = testArguments(given);
   // Tests have deadlines, and builds take minutes: none of them may come to need one.
   if (meansAll(given)) await ensureBinaries(binaryNames);
+  if (!sharesCluster(given)) return await runTests(args, {});
   const choice = chooseCluster(process.env);
   if ('existing' in choice) {
     process.stderr.write(`the tests use the cluster ${choice.url} of ${choice.existing}\n`);

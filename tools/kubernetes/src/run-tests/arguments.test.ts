@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { formatKubeconfig } from '../control-plane/kubeconfig.ts';
-import { chooseCluster, meansAll, testArguments } from './arguments.ts';
+import { chooseCluster, meansAll, sharesCluster, testArguments } from './arguments.ts';
 
 test('all tests run unless files are named, and options are passed on', () => {
   assert.deepEqual(testArguments([]), ['--test', 'test/kubernetes/**/*.test.ts']);
@@ -14,6 +14,17 @@ test('all tests run unless files are named, and options are passed on', () => {
     '--test-name-pattern=drain',
     'test/kubernetes/**/*.test.ts',
   ]);
+});
+
+test('the upgrade tests are others, and share no cluster', () => {
+  assert.deepEqual(testArguments(['--upgrade']), ['--test', 'test/upgrade/**/*.test.ts']);
+  assert.deepEqual(testArguments(['--upgrade', '--test-name-pattern=rollback', 'a.test.ts']), [
+    '--test',
+    '--test-name-pattern=rollback',
+    'a.test.ts',
+  ]);
+  assert.equal(sharesCluster(['--upgrade']), false);
+  assert.equal(sharesCluster(['a.test.ts']), true);
 });
 
 test('only a run of all tests needs everything built before', () => {

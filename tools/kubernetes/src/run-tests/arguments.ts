@@ -1,16 +1,22 @@
 import { readKubeconfig } from '../control-plane/kubeconfig.ts';
 
 const everything = 'test/kubernetes/**/*.test.ts';
+/** `npm run test:upgrade`: these start control planes of their own. */
+const upgrade = { flag: '--upgrade', files: 'test/upgrade/**/*.test.ts' } as const;
 
 const isOption = (argument: string): boolean => argument.startsWith('-');
 
 /** Whether all test files are meant. */
 export const meansAll = (given: readonly string[]): boolean => given.every(isOption);
 
+export const sharesCluster = (given: readonly string[]): boolean => !given.includes(upgrade.flag);
+
 /** What `node` is called with: options go to the test runner, everything else names test files. */
 export const testArguments = (given: readonly string[]): string[] => {
   const files = given.filter((argument) => !isOption(argument));
-  return ['--test', ...given.filter(isOption), ...(meansAll(given) ? [everything] : files)];
+  const options = given.filter((argument) => isOption(argument) && argument !== upgrade.flag);
+  const all = sharesCluster(given) ? everything : upgrade.files;
+  return ['--test', ...options, ...(meansAll(given) ? [all] : files)];
 };
 
 export type ClusterChoice = { existing: string; url: string } | { note?: string };
