@@ -3,19 +3,19 @@ import { type AnyKind, schemaOf } from '@tartan/api/crds';
 import { type Client, isKubeError, type KubeObject, type Live, type Resource } from '@tartan/kube';
 import { validateObject } from '../../sim/kubernetes/src/schema/validate.ts';
 
-export interface Judged {
+export interface StoredObjects {
   /** How many objects of each kind there are. */
   readonly count: Readonly<Record<string, number>>;
-  /** What is wrong with which of them, as sentences. */
-  readonly found: readonly string[];
+  /** What is wrong with which of them, a sentence each. */
+  readonly invalid: readonly string[];
 }
 
 /**
  * Whether everything that is stored of our kinds is valid by the definitions of this checkout, and can be written as it is. The API server forgives an
  * update what was wrong before, so objects are held against the schema here, too.
  */
-export const judgeStoredObjects = async (client: Client): Promise<Judged> => {
-  const found: string[] = [];
+export const checkStoredObjects = async (client: Client): Promise<StoredObjects> => {
+  const invalid: string[] = [];
   const count: Record<string, number> = {};
   for (const kind of kinds) {
     const resource: Resource<KubeObject> = kind.resource;
@@ -23,14 +23,14 @@ export const judgeStoredObjects = async (client: Client): Promise<Judged> => {
     count[resource.kind] = items.length;
     for (const object of items) {
       const name = `${resource.kind} ${object.metadata.name}`;
-      found.push(...violations(kind, object).map((each) => `${name}: ${each}`));
+      invalid.push(...violations(kind, object).map((each) => `${name}: ${each}`));
       for (const subresource of kind.status === undefined ? [undefined] : [undefined, 'status']) {
         const refused = await refusal(client, resource, object, subresource);
-        if (refused !== undefined) found.push(`${name}: an update of its ${subresource ?? 'object'}: ${refused}`);
+        if (refused !== undefined) invalid.push(`${name}: an update of its ${subresource ?? 'object'}: ${refused}`);
       }
     }
   }
-  return { count, found };
+  return { count, invalid };
 };
 
 const violations = (kind: AnyKind, object: Live<KubeObject>): readonly string[] => {

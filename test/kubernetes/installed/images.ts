@@ -73,13 +73,14 @@ export const createImages = async (folder: string): Promise<Images> => {
     put: async (tag, programs) => {
       const image = join(folder, tag);
       await copy('cp', ['-al', first, image]);
+      if (programs !== undefined) {
+        await rm(join(image, 'opt/tartan'), { recursive: true });
+        await rm(join(image, 'opt/tart-kubelet/tart-kubelet.mjs'));
+        await cp(join(programs, 'manager'), join(image, 'opt/tartan'), { recursive: true });
+        await cp(join(programs, 'runners.mjs'), join(image, 'opt/tartan/runners.mjs'));
+        await cp(join(programs, 'tart-kubelet.mjs'), join(image, 'opt/tart-kubelet/tart-kubelet.mjs'));
+      }
       known.set(`${repository}:${tag}`, { folder: image, user: nonRoot });
-      if (programs === undefined) return;
-      await rm(join(image, 'opt/tartan'), { recursive: true });
-      await rm(join(image, 'opt/tart-kubelet/tart-kubelet.mjs'));
-      await cp(join(programs, 'manager'), join(image, 'opt/tartan'), { recursive: true });
-      await cp(join(programs, 'runners.mjs'), join(image, 'opt/tartan/runners.mjs'));
-      await cp(join(programs, 'tart-kubelet.mjs'), join(image, 'opt/tart-kubelet/tart-kubelet.mjs'));
     },
   };
 };

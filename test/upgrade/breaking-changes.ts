@@ -11,30 +11,32 @@ export interface Definition {
   };
 }
 
-interface Schema {
+const lowerBounds = ['minimum', 'minLength', 'minItems', 'minProperties'] as const;
+const upperBounds = ['maximum', 'maxLength', 'maxItems', 'maxProperties'] as const;
+
+type Bounds = { readonly [bound in (typeof lowerBounds)[number] | (typeof upperBounds)[number]]?: number };
+
+interface Schema extends Bounds {
   readonly type?: string;
   readonly format?: string;
   readonly nullable?: boolean;
+  readonly pattern?: string;
   readonly required?: readonly string[];
   readonly enum?: readonly unknown[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly items?: Schema;
   readonly additionalProperties?: Schema | boolean;
   readonly 'x-kubernetes-preserve-unknown-fields'?: boolean;
-  readonly [word: string]: unknown;
 }
 
 const isSchema = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const lowerBounds = ['minimum', 'minLength', 'minItems', 'minProperties'] as const;
-const upperBounds = ['maximum', 'maxLength', 'maxItems', 'maxProperties'] as const;
-
 /**
- * What objects could hold by the old definition and may not hold by the new one, each as a sentence. New fields may be required inside of what is new
- * itself. A pattern or rule that changes is not judged here: whether it takes what is stored is tried on stored objects.
+ * What objects could hold by the old definition and may not hold by the new one, a sentence each. Inside of an object that is new itself, fields may be
+ * required. Changed patterns and rules are not judged here: stored objects show whether they still pass.
  */
-export const narrowed = (old: Definition, now: Definition): readonly string[] => {
+export const breakingChanges = (old: Definition, now: Definition): readonly string[] => {
   const { kind } = old.spec.names;
   const scope = old.spec.scope === now.spec.scope ? [] : [`${kind}: its scope was ${old.spec.scope}`];
   return [
@@ -44,12 +46,12 @@ export const narrowed = (old: Definition, now: Definition): readonly string[] =>
       const path = `${kind} ${version.name}`;
       if (next === undefined) return [`${path}: this version is gone`];
       if (version.served === true && next.served !== true) return [`${path}: this version is no longer served`];
-      return narrowedSchema(path, version.schema?.openAPIV3Schema, next.schema?.openAPIV3Schema);
+      return changesOfSchema(path, version.schema?.openAPIV3Schema, next.schema?.openAPIV3Schema);
     }),
   ];
 };
 
-const narrowedSchema = (path: string, old: unknown, now: unknown): readonly string[] => {
+const changesOfSchema = (path: string, old: unknown, now: unknown): readonly string[] => {
   if (!isSchema(old) || !isSchema(now)) return [];
   return [...ofValue(path, old, now), ...ofFields(path, old, now), ...ofElements(path, old, now)];
 };
@@ -63,13 +65,13 @@ const ofValue = (path: string, old: Schema, now: Schema): readonly string[] => {
   if (now.enum !== undefined && old.enum === undefined) found.push(`${path}: it took any value`);
   for (const value of old.enum ?? [])
     if (now.enum !== undefined && !now.enum.includes(value)) found.push(`${path}: it took ${JSON.stringify(value)}`);
-  if (now['pattern'] !== undefined && old['pattern'] === undefined) found.push(`${path}: it had no pattern`);
+  if (now.pattern !== undefined && old.pattern === undefined) found.push(`${path}: it had no pattern`);
   for (const bound of lowerBounds)
-    if (Number(now[bound] ?? -Infinity) > Number(old[bound] ?? -Infinity))
-      found.push(`${path}: its ${bound} was ${String(old[bound] ?? 'none')}`);
+    if ((now[bound] ?? -Infinity) > (old[bound] ?? -Infinity))
+      found.push(`${path}: its ${bound} was ${old[bound] ?? 'none'}`);
   for (const bound of upperBounds)
-    if (Number(now[bound] ?? Infinity) < Number(old[bound] ?? Infinity))
-      found.push(`${path}: its ${bound} was ${String(old[bound] ?? 'none')}`);
+    if ((now[bound] ?? Infinity) < (old[bound] ?? Infinity))
+      found.push(`${path}: its ${bound} was ${old[bound] ?? 'none'}`);
   return found;
 };
 
@@ -81,13 +83,13 @@ const ofFields = (path: string, old: Schema, now: Schema): readonly string[] => 
     ...required.map((name) => `${path}.${name}: it was not required`),
     ...Object.entries(old.properties ?? {}).flatMap(([name, field]) => {
       const next = now.properties?.[name];
-      if (next !== undefined) return narrowedSchema(`${path}.${name}`, field, next);
+      if (next !== undefined) return changesOfSchema(`${path}.${name}`, field, next);
       return keeps ? [] : [`${path}.${name}: this field is gone`];
     }),
   ];
 };
 
 const ofElements = (path: string, old: Schema, now: Schema): readonly string[] => [
-  ...narrowedSchema(`${path}[]`, old.items, now.items),
-  ...narrowedSchema(`${path}.*`, old.additionalProperties, now.additionalProperties),
+  ...changesOfSchema(`${path}[]`, old.items, now.items),
+  ...changesOfSchema(`${path}.*`, old.additionalProperties, now.additionalProperties),
 ];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Definition, narrowed } from './narrowed.ts';
+import { breakingChanges, type Definition } from './breaking-changes.ts';
 
 const definition = (schema: object, more: object = {}): Definition => ({
   spec: {
@@ -55,18 +55,18 @@ const cases: readonly [what: string, old: object, now: object, found: readonly s
   ],
 ];
 
-describe('what a definition no longer takes', () => {
+describe('a definition breaks stored objects by', () => {
   for (const [what, old, now, found] of cases)
-    test(what, () => assert.deepEqual(narrowed(definition(old), definition(now)), found));
+    test(what, () => assert.deepEqual(breakingChanges(definition(old), definition(now)), found));
 
   test('a version that goes, one that is no longer served, and another scope', () => {
     const old = definition({});
-    assert.deepEqual(narrowed(old, definition({}, { versions: [{ name: 'v2', served: true }] })), [
+    assert.deepEqual(breakingChanges(old, definition({}, { versions: [{ name: 'v2', served: true }] })), [
       'Mac v1: this version is gone',
     ]);
-    assert.deepEqual(narrowed(old, definition({}, { versions: [{ name: 'v1', served: false }] })), [
+    assert.deepEqual(breakingChanges(old, definition({}, { versions: [{ name: 'v1', served: false }] })), [
       'Mac v1: this version is no longer served',
     ]);
-    assert.deepEqual(narrowed(old, definition({}, { scope: 'Cluster' })), ['Mac: its scope was Namespaced']);
+    assert.deepEqual(breakingChanges(old, definition({}, { scope: 'Cluster' })), ['Mac: its scope was Namespaced']);
   });
 });

@@ -7,45 +7,45 @@ import type { Stage } from '../kubernetes/installed/stage.ts';
 
 const agentLabel = 'dev.tuist.tart-kubelet';
 
-export interface Overseer {
-  /** Everything that has happened since this began and must not happen while a release changes, as sentences. */
-  wrongs(): readonly string[];
+export interface Invariants {
+  /** Everything that has happened since this began and must not happen while a release changes, a sentence each. */
+  violations(): readonly string[];
   /** How often the agent of each Mac has started since the last time this was asked. */
   agentStarts(): readonly number[];
   stop(): Promise<void>;
 }
 
-/** Sees every change of Machines, Macs and Nodes, and every request to Scaleway, from now on. */
-export const watchOver = async (stage: Stage): Promise<Overseer> => {
+/** Watches every change of Machines, Macs and Nodes, and every request to Scaleway, from now on. */
+export const watchInvariants = async (stage: Stage): Promise<Invariants> => {
   const { scaleway } = stage.macs;
   const seen: string[] = [];
-  const wrong = (what: string): void => {
+  const report = (what: string): void => {
     seen.push(`${new Date().toISOString()} ${what}`);
   };
 
-  const stays = async <T extends KubeObject>(resource: Resource<T>): Promise<Followed<T>> => {
+  const watchForReplacements = async <T extends KubeObject>(resource: Resource<T>): Promise<Followed<T>> => {
     const { items } = await stage.client.list(resource);
     const known = new Set(items.map(({ metadata }) => metadata.uid));
     return await follow(stage, resource, ({ type, object: { metadata } }) => {
       const name = `${resource.kind} ${metadata.name}`;
-      if (!known.has(metadata.uid)) wrong(`${name}: it is a new one`);
-      else if (type === 'DELETED') wrong(`${name}: it is gone`);
-      else if (metadata.deletionTimestamp !== undefined) wrong(`${name}: it is being deleted`);
+      if (!known.has(metadata.uid)) report(`${name}: it is a new one`);
+      else if (type === 'DELETED') report(`${name}: it is gone`);
+      else if (metadata.deletionTimestamp !== undefined) report(`${name}: it is being deleted`);
     });
   };
   const wasReady = new Map<string, boolean>();
   const followed = [
-    await stays(coreKinds.machines),
-    await stays(machine.resource),
-    await stays(macHost.resource),
-    await stays(nodes),
+    await watchForReplacements(coreKinds.machines),
+    await watchForReplacements(machine.resource),
+    await watchForReplacements(macHost.resource),
+    await watchForReplacements(nodes),
     await follow(stage, nodes, ({ object: { metadata, status } }) => {
       if (metadata.labels?.[labels.fleet] === undefined) return;
       const ready = (status?.conditions ?? []).find(({ type }) => type === 'Ready');
       const isReady = ready?.status === 'True';
       if (isReady === (wasReady.get(metadata.name) ?? true)) return;
       wasReady.set(metadata.name, isReady);
-      wrong(`Node ${metadata.name}: Ready is ${ready?.status} (${ready?.reason}: ${ready?.message})`);
+      report(`Node ${metadata.name}: Ready is ${ready?.status} (${ready?.reason}: ${ready?.message})`);
     }),
   ];
 
@@ -68,7 +68,7 @@ export const watchOver = async (stage: Stage): Promise<Overseer> => {
 
   let starts = scaleway.servers().map(({ mac }) => agentStartsOf(mac));
   return {
-    wrongs: () => [...seen, ...ofScaleway()],
+    violations: () => [...seen, ...ofScaleway()],
     agentStarts: () => {
       const last = starts;
       starts = scaleway.servers().map(({ mac }) => agentStartsOf(mac));
