@@ -146,8 +146,8 @@ describe('an upgrade from the previous release, with Macs at work', { timeout: 1
       );
       const log = await stage.kubectl('logs', name);
       succeeded(stage, log);
-      // The last line is that of tart.
-      const steps = log.stdout.trim().split('\n').slice(0, -1);
+      // The last line is that of tart. An agent that is killed may copy the end of a log twice, and must lose nothing.
+      const steps = [...new Set(log.stdout.trim().split('\n').slice(0, -1))];
       const last = steps.length - 1;
       assert.deepEqual(steps, [
         ...Array.from({ length: last }, (_, index) => `Step ${index + 1}`),
