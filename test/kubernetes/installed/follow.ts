@@ -14,7 +14,7 @@ export interface Followed<T extends KubeObject> {
   stop(): Promise<void>;
 }
 
-/** Writes down every change of a kind's objects in the namespace of the release: for what must never be seen in between. */
+/** Writes down every change of a kind's objects in the namespace of the release, or in none: for what must never be seen in between. */
 export const follow = async <T extends KubeObject>(
   { client, over }: Pick<Stage, 'client' | 'over'>,
   resource: Resource<T>,
@@ -23,7 +23,8 @@ export const follow = async <T extends KubeObject>(
   const stopped = new AbortController();
   const signal = AbortSignal.any([stopped.signal, over]);
   const changes: Change<T>[] = [];
-  const { items, resourceVersion } = await client.list(resource, { namespace });
+  const where = resource.namespaced ? { namespace } : {};
+  const { items, resourceVersion } = await client.list(resource, where);
   let last = resourceVersion;
   const note = (change: Change<T>): void => {
     changes.push(change);
@@ -33,7 +34,7 @@ export const follow = async <T extends KubeObject>(
   const watching = async (): Promise<void> => {
     while (!signal.aborted)
       try {
-        for await (const event of client.watch(resource, { namespace, resourceVersion: last, signal })) {
+        for await (const event of client.watch(resource, { ...where, resourceVersion: last, signal })) {
           last = event.type === 'BOOKMARK' ? event.resourceVersion : event.object.metadata.resourceVersion;
           if (event.type !== 'BOOKMARK') note(event);
         }

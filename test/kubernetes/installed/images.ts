@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
-import { rm, writeFile } from 'node:fs/promises';
+import { cp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { inTheGuest } from '@tartan/api';
 import type { Image } from '@tartan/sim-linux-node';
 import { standInSoftware } from '@tartan/sim-mac';
 import { assembleImage } from '@tartan/tools-build';
@@ -14,12 +15,24 @@ export interface Images {
   readonly known: ReadonlyMap<string, Image>;
   /** Another image, as the next build makes it: the same but for the agent, and what runs that if it is told. Answers its tag. */
   release(version: string, runtime?: string): Promise<string>;
+  /** One with programs that are built already, as `npm run build` leaves them in `dist/`; or with those of this checkout. */
+  put(tag: string, programs?: string): Promise<void>;
 }
 
 const nonRoot = 65_532;
 
-/** What the guests of simulated Macs do: a job that goes on until a file appears where the host can put one. */
-const guest = `while [ ! -f done ]; do sleep 5; done
+const { shares, log, result } = inTheGuest;
+
+/** What the guests of simulated Macs do: a job that counts its steps in the log of its Pod until a file appears where the host can put one. */
+const guest = `status='Volumes/My Shared Files/${shares.status}'
+step=0
+while [ ! -f done ]; do
+  step=$((step + 1))
+  echo "Step $step" >>"$status/${log}"
+  sleep 5
+done
+echo "Done after step $step" >>"$status/${log}"
+echo 0 >"$status/${result}"
 shutdown -h now
 `;
 
@@ -56,6 +69,18 @@ export const createImages = async (folder: string): Promise<Images> => {
       if (runtime !== undefined) await replace('opt/tart-kubelet/node', runtime);
       known.set(`${repository}:${version}`, { folder: image, user: nonRoot });
       return version;
+    },
+    put: async (tag, programs) => {
+      const image = join(folder, tag);
+      await copy('cp', ['-al', first, image]);
+      if (programs !== undefined) {
+        await rm(join(image, 'opt/tartan'), { recursive: true });
+        await rm(join(image, 'opt/tart-kubelet/tart-kubelet.mjs'));
+        await cp(join(programs, 'manager'), join(image, 'opt/tartan'), { recursive: true });
+        await cp(join(programs, 'runners.mjs'), join(image, 'opt/tartan/runners.mjs'));
+        await cp(join(programs, 'tart-kubelet.mjs'), join(image, 'opt/tart-kubelet/tart-kubelet.mjs'));
+      }
+      known.set(`${repository}:${tag}`, { folder: image, user: nonRoot });
     },
   };
 };

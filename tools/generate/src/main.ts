@@ -14,6 +14,7 @@ import { requirements } from './requirements/requirements.ts';
 import { resourcesPage } from './resources-page.ts';
 import { rightsPage } from './rights-page.ts';
 import { runnersFlagsPage } from './runners-flags-page.ts';
+import { versionedFiles } from './versions.ts';
 
 /**
  * `npm run generate`: writes every generated file from its one source. `--check` writes nothing and fails when one is not current.
@@ -40,6 +41,7 @@ const files: Generated[] = [
   { path: 'docs/runners-flags.md', content: runnersFlagsPage },
   ...customResourceFiles,
   ...chartFiles,
+  ...versionedFiles(root),
 ];
 
 const readable = (path: string): string | undefined => {

@@ -1,5 +1,6 @@
 export { type ApiAnswer, type ApiRequestOptions, apiRequest, getJson } from './api-request.ts';
 export type { BinaryName } from './build/recipes.ts';
+export { type BuiltRelease, buildPreviousRelease } from './build-previous-release.ts';
 export { type BuildOptions, ensureBinaries } from './build.ts';
 export { type ClusterApi, type ClusterApiOptions, type ClusterApiVersion, startClusterApi } from './cluster-api.ts';
 export {

@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { BuildError } from './build/go-command.ts';
-import { binaryNames } from './build/recipes.ts';
 import { ensureBinaries } from './build.ts';
 import { startControlPlane } from './control-plane.ts';
 import { own } from './control-plane/ownership.ts';
-import { chooseCluster, meansAll, testArguments } from './run-tests/arguments.ts';
+import { binariesFor, chooseCluster, sharesCluster, testArguments } from './run-tests/arguments.ts';
 import { shareControlPlane, shareExistingCluster } from './shared.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -35,8 +34,8 @@ const runTests = async (args: readonly string[], env: Record<string, string>): P
 const main = async (): Promise<number> => {
   const given = process.argv.slice(2);
   const args = testArguments(given);
-  // Tests have deadlines, and builds take minutes: none of them may come to need one.
-  if (meansAll(given)) await ensureBinaries(binaryNames);
+  await ensureBinaries(binariesFor(given));
+  if (!sharesCluster(given)) return await runTests(args, {});
   const choice = chooseCluster(process.env);
   if ('existing' in choice) {
     process.stderr.write(`the tests use the cluster ${choice.url} of ${choice.existing}\n`);

@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { binaryNames } from '../build/recipes.ts';
 import { formatKubeconfig } from '../control-plane/kubeconfig.ts';
-import { chooseCluster, meansAll, testArguments } from './arguments.ts';
+import { binariesFor, chooseCluster, sharesCluster, testArguments } from './arguments.ts';
 
 test('all tests run unless files are named, and options are passed on', () => {
   assert.deepEqual(testArguments([]), ['--test', 'test/kubernetes/**/*.test.ts']);
@@ -16,10 +17,23 @@ test('all tests run unless files are named, and options are passed on', () => {
   ]);
 });
 
+test('the upgrade tests are others, and share no cluster', () => {
+  assert.deepEqual(testArguments(['--upgrade']), ['--test', 'test/upgrade/**/*.test.ts']);
+  assert.deepEqual(testArguments(['--upgrade', '--test-name-pattern=rollback', 'a.test.ts']), [
+    '--test',
+    '--test-name-pattern=rollback',
+    'a.test.ts',
+  ]);
+  assert.equal(sharesCluster(['--upgrade']), false);
+  assert.equal(sharesCluster(['a.test.ts']), true);
+});
+
 test('only a run of all tests needs everything built before', () => {
-  assert.equal(meansAll([]), true);
-  assert.equal(meansAll(['--test-name-pattern=drain']), true);
-  assert.equal(meansAll(['--test-only', 'a.test.ts']), false);
+  assert.deepEqual(binariesFor([]), binaryNames);
+  assert.deepEqual(binariesFor(['--test-name-pattern=drain']), binaryNames);
+  assert.deepEqual(binariesFor(['--test-only', 'a.test.ts']), []);
+  assert.ok(!binariesFor(['--upgrade']).includes('promtool'));
+  assert.ok(binariesFor(['--upgrade']).includes('helm'));
 });
 
 const kubeconfig = (t: TestContext, url: string): string => {

@@ -1,16 +1,39 @@
+import { type BinaryName, binaryNames } from '../build/recipes.ts';
 import { readKubeconfig } from '../control-plane/kubeconfig.ts';
 
 const everything = 'test/kubernetes/**/*.test.ts';
+/** `npm run test:upgrade`. These start control planes of their own. */
+const upgrade = { flag: '--upgrade', files: 'test/upgrade/**/*.test.ts' } as const;
+const upgradeBinaries: readonly BinaryName[] = [
+  'etcd',
+  'kube-apiserver',
+  'kube-controller-manager',
+  'kube-scheduler',
+  'kubectl',
+  'cluster-api-core',
+  'helm',
+];
 
 const isOption = (argument: string): boolean => argument.startsWith('-');
 
 /** Whether all test files are meant. */
-export const meansAll = (given: readonly string[]): boolean => given.every(isOption);
+const meansAll = (given: readonly string[]): boolean => given.every(isOption);
+
+/** Whether the test files use a cluster that is started for all of them. */
+export const sharesCluster = (given: readonly string[]): boolean => !given.includes(upgrade.flag);
+
+/** What must be built before a run of all test files. Tests have deadlines, and builds take minutes: none of them may come to need one. */
+export const binariesFor = (given: readonly string[]): readonly BinaryName[] => {
+  if (!meansAll(given)) return [];
+  return sharesCluster(given) ? binaryNames : upgradeBinaries;
+};
 
 /** What `node` is called with: options go to the test runner, everything else names test files. */
 export const testArguments = (given: readonly string[]): string[] => {
   const files = given.filter((argument) => !isOption(argument));
-  return ['--test', ...given.filter(isOption), ...(meansAll(given) ? [everything] : files)];
+  const options = given.filter((argument) => isOption(argument) && argument !== upgrade.flag);
+  const all = sharesCluster(given) ? everything : upgrade.files;
+  return ['--test', ...options, ...(meansAll(given) ? [all] : files)];
 };
 
 export type ClusterChoice = { existing: string; url: string } | { note?: string };

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test, type TestContext } from 'node:test';
+import { labels, machine, macFleet, runnerPool } from '@tartan/api';
+import { apiVersionOf, getCondition, type KubeObject, nodes, pods, type Resource } from '@tartan/kube';
+import { canRunContainers } from '@tartan/sim-linux-node';
+import { type BuiltRelease, buildPreviousRelease } from '@tartan/tools-kubernetes';
+import { eventually } from '../../packages/tart-kubelet/src/runs/testing/eventually.ts';
+import { isReady, succeeded } from '../kubernetes/installed/asserts.ts';
+import { type Followed, follow } from '../kubernetes/installed/follow.ts';
+import { repository } from '../kubernetes/installed/images.ts';
+import type { Ran } from '../kubernetes/installed/run.ts';
+import { openStage, type Stage } from '../kubernetes/installed/stage.ts';
+import { firstValues, fleets, merged, namespace, release } from '../kubernetes/installed/values.ts';
+import { finishJob, startJob } from '../kubernetes/installed/work.ts';
+import { checkStoredObjects } from './stored-objects.ts';
+import { type Invariants, watchInvariants } from './invariants.ts';
+
+const skip = canRunContainers() ? false : 'the stand-in for Linux Nodes needs a Linux that lets it mount';
+
+const checkout = join(import.meta.dirname, '../..');
+const tags = { previous: 'previous', next: 'next' } as const;
+type Tag = keyof typeof tags;
+const agentOnMac = '/usr/local/lib/tart-kubelet/current/tart-kubelet.mjs';
+const lastLineOfTart = 'guest has stopped the virtual machine';
+const wait = ['--wait', '--timeout', '300s'];
+/** Written as the previous release knows them, without what this one fills in. No controller of them runs here. */
+const runnerPools: Resource<KubeObject & { spec: object }> = runnerPool.resource;
+type Pod = NonNullable<(typeof pods)['ofType']>;
+
+describe('an upgrade from the previous release, with Macs at work', { timeout: 1_200_000, skip }, () => {
+  let stage: Stage;
+  let previous: BuiltRelease;
+  let invariants: Invariants;
+  let jobs: Followed<Pod>;
+  before(async () => {
+    previous = await buildPreviousRelease();
+    stage = await openStage();
+    await stage.images.put(tags.previous, previous.programs);
+    await stage.images.put(tags.next);
+  });
+  after(async () => {
+    await jobs?.stop();
+    await invariants?.stop();
+    await stage?.stop();
+  });
+
+  const helm = (command: 'install' | 'upgrade', which: Tag, replicas: { macos: number; runners: number }) => {
+    const { SCW_API_URL: scalewayURL = '' } = stage.macs.environment;
+    const values = merged(firstValues({ apiServerURL: stage.url, scalewayURL }), {
+      provider: { image: { repository, tag: tags[which] } },
+      macosFleet: { replicas: replicas.macos },
+      runnersFleet: { replicas: replicas.runners },
+    });
+    const file = join(stage.folder, 'values-of-the-user.json');
+    writeFileSync(file, JSON.stringify(values));
+    const chart = which === 'previous' ? previous.chart : join(checkout, 'charts/tartan');
+    return stage.runHelm(command, release, chart, '--values', file, ...wait);
+  };
+  const some = { macos: 2, runners: 1 };
+
+  const sum = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex');
+  const agentOf = (which: Tag): string =>
+    sum(
+      join(stage.images.known.get(`${repository}:${tags[which]}`)?.folder ?? '', 'opt/tart-kubelet/tart-kubelet.mjs'),
+    );
+  const everyMac = async () => (await stage.client.list(machine.resource, { namespace })).items;
+  const macNodes = async () => (await stage.client.list(nodes, { labelSelector: labels.fleet })).items;
+
+  /** What holds after a change of the release. What must not happen comes first: it may be why helm failed. */
+  const assertUnharmed = async (t: TestContext, which: Tag, ran: Ran): Promise<void> => {
+    assert.deepEqual(invariants.violations(), []);
+    succeeded(stage, ran);
+    const macs = await everyMac();
+    assert.deepEqual(
+      macs.map((each) => sum(stage.macOf(each).path(agentOnMac))),
+      macs.map(() => agentOf(which)),
+      `every Mac has the agent of the ${which} release`,
+    );
+    const { items } = await stage.client.list(macFleet.resource, { namespace });
+    assert.deepEqual(
+      items.map(({ status }) => getCondition(status?.conditions ?? [], 'Ready')?.reason),
+      ['UpToDate', 'UpToDate'],
+    );
+    assert.equal((await macNodes()).filter(isReady).length, 3);
+    for (const name of ['build', 'run']) {
+      const { status } = await stage.client.get(pods, { namespace, name });
+      assert.equal(status?.phase, 'Running', name);
+    }
+    t.diagnostic(`starts of the agents: ${invariants.agentStarts().join(', ')}`);
+    assert.deepEqual((await checkStoredObjects(stage.client)).invalid, []);
+  };
+
+  test('the previous release is installed, Macs join, and jobs run on them', async () => {
+    succeeded(stage, await helm('install', 'previous', { macos: 0, runners: 0 }));
+    await eventually('the keys of both fleets are registered', () => stage.macs.scaleway.keys().length === 2);
+    // One stays in the pool, where nobody may touch it.
+    await stage.macs.order(4);
+    succeeded(stage, await helm('upgrade', 'previous', some));
+    await stage.client.create(runnerPools, {
+      apiVersion: apiVersionOf(runnerPool.names),
+      kind: runnerPool.names.kind,
+      metadata: { namespace, name: 'pool' },
+      spec: { image: 'macos:26', fleetSelector: fleets.runners },
+    });
+    await startJob(stage, 'build', fleets.macos);
+    await startJob(stage, 'run', fleets.runners);
+    jobs = await follow(stage, pods);
+    invariants = await watchInvariants(stage);
+  });
+
+  test('what it has stored is valid by the definitions of this release, and there is something of every kind', async (t) => {
+    const { count, invalid } = await checkStoredObjects(stage.client);
+    assert.deepEqual(invalid, []);
+    t.diagnostic(JSON.stringify(count));
+    assert.deepEqual(
+      Object.entries(count).filter(([, number]) => number === 0),
+      [],
+    );
+  });
+
+  test('an upgrade brings the new agent to every Mac, and touches nothing else', async (t) => {
+    await assertUnharmed(t, 'next', await helm('upgrade', 'next', some));
+  });
+
+  test('helm rollback brings the old agent back, and touches nothing else', async (t) => {
+    await assertUnharmed(t, 'previous', await stage.runHelm('rollback', release, ...wait));
+  });
+
+  test('a second upgrade does as the first', async (t) => {
+    await assertUnharmed(t, 'next', await helm('upgrade', 'next', some));
+  });
+
+  test('the jobs that ran all the time end with success, and nothing of their logs is lost', async (t) => {
+    for (const name of ['build', 'run']) {
+      await finishJob(stage, name);
+      const { status } = await stage.waitFor(pods, name, 'has ended', ({ status: is }) =>
+        ['Succeeded', 'Failed'].includes(is?.phase ?? ''),
+      );
+      assert.equal(status?.phase, 'Succeeded', JSON.stringify(status));
+      assert.deepEqual(
+        (status?.containerStatuses ?? []).map(({ restartCount }) => restartCount),
+        [0],
+      );
+      const log = await stage.kubectl('logs', name);
+      succeeded(stage, log);
+      const lines = log.stdout.trim().split('\n');
+      // An agent that is killed may copy the end of a log twice, and must lose nothing.
+      const steps = [...new Set(lines.filter((line) => line !== lastLineOfTart))];
+      const last = steps.length - 1;
+      assert.deepEqual(steps, [
+        ...Array.from({ length: last }, (_, index) => `Step ${index + 1}`),
+        `Done after step ${last}`,
+      ]);
+      t.diagnostic(`${name}: ${steps.length} lines`);
+      const phases = new Set(jobs.statesOf(name).map(({ status: was }) => was?.phase));
+      assert.deepEqual([...phases.difference(new Set(['Running', 'Succeeded']))], []);
+    }
+    assert.deepEqual(invariants.violations(), []);
+  });
+});
