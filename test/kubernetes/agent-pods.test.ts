@@ -98,6 +98,7 @@ test('a thousand Pods come and go on a real Kubernetes, and the agent keeps noth
     client: createClient(node, { clock: systemClock }),
     tokens: createSubresources(node, { clock: systemClock }),
     events: { event: () => {} },
+    starts: { refused: async () => {}, worked: async () => {} },
     paths: { guests: '', images: '', journal: '', logs: '', ...paths },
     tart: mac.tart,
     tartHome: mac.tartHome,

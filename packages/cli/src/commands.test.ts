@@ -36,7 +36,11 @@ describe('commands for operators', () => {
   const cases: readonly [args: string[], code: number, out: RegExp][] = [
     [['fleet'], 0, /mac-1 +macos +Pending[^]*h-1 +stranded[^]*mac-9 Ready/],
     [['fleet', '-n', 'nowhere'], 0, /h-1 +stranded/],
-    [['explain', 'mac-1'], 0, /^The machine mac-1 is Pending[^]*Decision\n {2}It has no Mac\./],
+    [
+      ['explain', 'mac-1'],
+      0,
+      /^The machine mac-1 is Pending[^]*Decision\n {2}It waits for Cluster API\. There is no Cluster macs\./,
+    ],
     [['explain', 'h-1'], 0, /stranded/],
     [['pool'], 0, /stranded +M2-L/],
     [['orphans'], 1, /h-1 +nobody-s .* leave +ReportOnly/],

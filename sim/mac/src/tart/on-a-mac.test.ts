@@ -43,7 +43,7 @@ describe('tart on a simulated Mac', () => {
   test('needs a session at the console, starts a machine, and all of it ends with the Mac', async () => {
     assert.match(await run('tart clone ghcr.io/a/b:1 vm && tart list -q --source local'), /^0 [\s\S]*\nvm$/);
     assert.equal(mac.guiSession(), 'none');
-    assert.match(await run('tart run vm'), /^1 Error: Error Domain=VZErrorDomain Code=-9/);
+    assert.match(await run('tart run vm'), /^1 Error Domain=VZErrorDomain Code=-9/);
     await logIn();
     // In a session of its own, as an agent starts it.
     const vm = spawn(mac.path('/usr/local/tart.app/Contents/MacOS/tart'), ['run', 'vm', '--no-graphics'], {

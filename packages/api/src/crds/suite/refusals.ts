@@ -69,7 +69,10 @@ const hosts: readonly Behaviour[] = [
       withHost(fixture, { zone }, async (change, setState) => {
         for (const state of ['quarantined', 'releasing']) {
           await setState(state);
-          await refuses(change({ consumerRef: holder('a') }), /neither being released nor in quarantine/);
+          await refuses(
+            change({ consumerRef: holder('a') }),
+            /neither being released, nor in quarantine, nor abandoned/,
+          );
         }
         await setState('pool');
         await change({ consumerRef: holder('a') });

@@ -67,6 +67,7 @@ export const idleWorld = (client: Client, nodeName: string, clock: Clock): PodsO
     isFinished: () => true,
     remove: async () => {},
   },
+  starts: { refused: async () => {}, worked: async () => {} },
   session: { isThere: async () => true, ensure: async () => {} },
   events: { event: () => {} },
   random: () => 0.5,
