@@ -1,4 +1,4 @@
-import { machine } from '@tartan/api';
+import { macFleet, machine } from '@tartan/api';
 import { clusterMember } from '../../../packages/provider/src/core/testing/cluster-member.ts';
 import { fleetIsUpToDate, isFree, lives } from '../expectations.ts';
 import { minutes } from '../scenario.ts';
@@ -9,14 +9,15 @@ export const fleetName = 'runners';
 export const one = { version: 'one' };
 export const two = { version: 'two' };
 
-export const addMachine = async (
-  { admin }: World,
-  name: string,
-  annotations: Record<string, string> = {},
-): Promise<void> => {
+export const addMachine = async ({ admin }: World, name: string): Promise<void> => {
   const at = { namespace, name };
-  const metadata = { ...at, ...(await clusterMember(admin, at)), annotations };
+  const metadata = { ...at, ...(await clusterMember(admin, at)) };
   await admin.create(machine.resource, machine.make({ metadata, spec: { fleetName } }));
+};
+
+/** A fleet without machines gets its SSH key, too. */
+export const addFleet = async ({ admin }: World): Promise<void> => {
+  await admin.create(macFleet.resource, macFleet.make({ metadata: { namespace, name: fleetName } }));
 };
 
 export const orderMacs = async ({ order }: World, count: number): Promise<void> => {

@@ -1,16 +1,14 @@
-import { annotations, machine } from '@tartan/api';
 import { fleetIsUpToDate, hasKey, isFree, lives, noTokenIsLost } from '../expectations.ts';
 import { minutes, type Scenario } from '../scenario.ts';
 import { untilDone } from '../until-done.ts';
-import { namespace } from '../world.ts';
-import { addMachine, fleetName, idOf, one, orderMacs } from './beginnings.ts';
+import { addFleet, addMachine, fleetName, idOf, one, orderMacs } from './beginnings.ts';
 
 export const found: Scenario = {
   key: 'found',
   name: 'Macs that nobody has seen before are found, and a fleet gets its key',
   prepare: async (world) => {
     await orderMacs(world, 2);
-    await addMachine(world, 'mac-1', { [annotations.paused]: '' });
+    await addFleet(world);
   },
   manager: one,
   missing: (world) => [
@@ -27,13 +25,10 @@ export const claimAndBootstrap: Scenario = {
   name: 'two machines claim two of three Macs and make them ready',
   prepare: async (world) => {
     await orderMacs(world, 3);
-    for (const name of ['mac-1', 'mac-2']) await addMachine(world, name, { [annotations.paused]: '' });
+    await addFleet(world);
     const missing = () => [...world.macs.all.flatMap(({ id }) => isFree(world, id)), ...hasKey(world, fleetName)];
     await untilDone(world, one, missing, minutes(10));
-    for (const name of ['mac-1', 'mac-2']) {
-      const body = { metadata: { annotations: { [annotations.paused]: null } } };
-      await world.admin.patch(machine.resource, { namespace, name }, { type: 'merge', body });
-    }
+    for (const name of ['mac-1', 'mac-2']) await addMachine(world, name);
   },
   manager: one,
   missing: (world) => [
