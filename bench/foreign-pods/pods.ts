@@ -1,7 +1,7 @@
 import { finalizers } from '@tartan/api';
 import { type Client, nodes, pods } from '@tartan/kube';
 
-export const namespace = 'default';
+const namespace = 'default';
 const connections = 16;
 
 const numbered = <T>(count: number, make: (index: number) => T): T[] =>

@@ -41,7 +41,7 @@ const longestOnTheWayMs = 8000;
 /** Managers that freeze for longer than a lease are another story: Scaleway has nothing to fence them with. */
 const usuallyOnTheWayMs = 600;
 
-export interface Cluster {
+interface Cluster {
   /** Machines of the cluster are called by it. */
   readonly word: string;
   readonly admin: Client;
