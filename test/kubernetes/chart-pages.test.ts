@@ -8,7 +8,7 @@ describe('what pages tell people to install', () => {
     const objects = await render(await yamlIn('install.md', 'provider'));
     assert.equal(only(objects, 'Cluster').metadata.name, 'tartan-capi');
     assert.equal(only(objects, 'MacFleet').metadata.name, 'tartan-macos-fleet');
-    assert.equal(only(objects, 'MachineDeployment')['spec'].replicas, 0);
+    assert.equal(only(objects, 'MacFleet')['spec'].replicas, 0);
     assert.equal(only(objects, 'Deployment')['spec'].template.spec.containers[0].image, 'REGISTRY/tartan:VERSION');
   });
 

@@ -44,7 +44,11 @@ describe('the runners controller', () => {
   });
 
   test('is asked for the pools of its own namespace, and told nothing that is secret', async () => {
-    assert.deepEqual(argsOf(await render(runners), component), [`--namespace=${namespace}`, '--log-level=info']);
+    assert.deepEqual(argsOf(await render(runners), component), [
+      `--namespace=${namespace}`,
+      '--log-level=info',
+      '--stuck-after-seconds=600',
+    ]);
     assert.equal(optionsOf(await render(runners)).githubURL, 'https://api.github.com');
     assert.equal(optionsOf(await render(production)).githubURL, 'https://github.example.com/api/v3');
     const { containers } = deploymentOf(await render(production), component)['spec'].template.spec;

@@ -56,9 +56,9 @@ const outdated = poolsBecome(() => ({
 export const runnerCases: Readonly<Record<string, Case>> = {
   TartanRunnerOutdated: {
     trouble: outdated,
-    after: 24 * 60 + 1,
+    after: 60,
     labels: inPool,
-    almost: untilMinute(24 * 60 - 1, outdated),
+    almost: untilMinute(59, outdated),
   },
   TartanJobsWait: {
     trouble: jobWaits(0),
