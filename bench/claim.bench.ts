@@ -59,7 +59,8 @@ export const run = async (say: (line: string) => void): Promise<Figure[]> => {
       what: 'calls to Scaleway in a claim, at most',
       value: Math.max(...sizes.flatMap(counts)),
       unit: 'calls',
-      goal: '<= 4',
+      // GET, PATCH, GET; a GET once the name has stood for a while, since another cluster may have renamed it; the password.
+      goal: '<= 5',
     },
     {
       what: 'time of a claim with 1,000 Macs, against 10',
