@@ -4,20 +4,32 @@ import { BuildError } from './build/go-command.ts';
 import { ensureBinaries } from './build.ts';
 import { startControlPlane } from './control-plane.ts';
 import { own } from './control-plane/ownership.ts';
-import { binariesFor, chooseCluster, sharesCluster, testArguments } from './run-tests/arguments.ts';
+import {
+  binariesFor,
+  chooseCluster,
+  sharesCluster,
+  testArguments,
+  waitingTestArguments,
+} from './run-tests/arguments.ts';
 import { shareControlPlane, shareExistingCluster } from './shared.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
-/** Runs the test files with `env` on top of this process's own; answers with the exit code. */
-const runTests = async (args: readonly string[], env: Record<string, string>): Promise<number> => {
+/** Runs the test files with `env` on top of this process's own; answers with the exit code. `quietly`: what they print comes at the end. */
+const runTests = async (args: readonly string[], env: Record<string, string>, quietly = false): Promise<number> => {
   const inherited = { ...process.env };
   // The cluster a person works with is not for tests to stumble upon.
   delete inherited['KUBECONFIG'];
-  const tests = spawn(process.execPath, args, { cwd: root, stdio: 'inherit', env: { ...inherited, ...env } });
+  const tests = spawn(process.execPath, args, {
+    cwd: root,
+    stdio: ['inherit', quietly ? 'pipe' : 'inherit', 'inherit'],
+    env: { ...inherited, ...env },
+  });
+  const printed: Buffer[] = [];
+  tests.stdout?.on('data', (bytes: Buffer) => printed.push(bytes));
   const exited = new Promise<number>((resolve, reject) => {
     tests.once('error', reject);
-    tests.once('exit', (code) => resolve(code ?? 1));
+    tests.once('close', (code) => resolve(code ?? 1));
   });
   const release = own({
     stop: async () => {
@@ -28,6 +40,7 @@ const runTests = async (args: readonly string[], env: Record<string, string>): P
   });
   const code = await exited;
   release();
+  process.stdout.write(Buffer.concat(printed));
   return code;
 };
 
@@ -43,8 +56,13 @@ const main = async (): Promise<number> => {
   }
   if (choice.note !== undefined) process.stderr.write(`${choice.note}\n`);
   const controlPlane = await startControlPlane({ controllerManager: true, scheduler: true });
+  const waiting = waitingTestArguments(given);
   try {
-    return await runTests(args, shareControlPlane(controlPlane));
+    const codes = await Promise.all([
+      runTests(args, shareControlPlane(controlPlane)),
+      ...(waiting ? [runTests(waiting, {}, true)] : []),
+    ]);
+    return Math.max(...codes);
   } finally {
     await controlPlane.stop();
   }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { binaryNames } from '../build/recipes.ts';
 import { formatKubeconfig } from '../control-plane/kubeconfig.ts';
-import { binariesFor, chooseCluster, sharesCluster, testArguments } from './arguments.ts';
+import { binariesFor, chooseCluster, sharesCluster, testArguments, waitingTestArguments } from './arguments.ts';
 
 test('all tests run unless files are named, and options are passed on', () => {
   assert.deepEqual(testArguments([]), ['--test', 'test/kubernetes/**/*.test.ts']);
@@ -26,6 +26,14 @@ test('the upgrade tests are others, and share no cluster', () => {
   ]);
   assert.equal(sharesCluster(['--upgrade']), false);
   assert.equal(sharesCluster(['a.test.ts']), true);
+});
+
+test('tests that wait run beside all others, and only then', () => {
+  const waiting = 'test/waiting/**/*.test.ts';
+  assert.deepEqual(waitingTestArguments([]), ['--test', waiting]);
+  assert.deepEqual(waitingTestArguments(['--test-only']), ['--test', '--test-only', waiting]);
+  assert.equal(waitingTestArguments(['a.test.ts']), undefined);
+  assert.equal(waitingTestArguments(['--upgrade']), undefined);
 });
 
 test('only a run of all tests needs everything built before', () => {

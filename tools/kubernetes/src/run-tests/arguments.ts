@@ -36,6 +36,13 @@ export const testArguments = (given: readonly string[]): string[] => {
   return ['--test', ...options, ...(meansAll(given) ? [all] : files)];
 };
 
+/**
+ * What runs beside a run of all test files: those that wait for minutes and need no processor meanwhile, with control planes of their
+ * own. Undefined: nothing does.
+ */
+export const waitingTestArguments = (given: readonly string[]): string[] | undefined =>
+  meansAll(given) && sharesCluster(given) ? ['--test', ...given, 'test/waiting/**/*.test.ts'] : undefined;
+
 export type ClusterChoice = { existing: string; url: string } | { note?: string };
 
 /**
