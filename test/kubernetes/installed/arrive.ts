@@ -47,7 +47,7 @@ export const arrive = (on: () => Stage): void => {
       }
   });
 
-  test('kubectl scale adds a Mac; helm does not undo that unasked, and gives one back, wiped, when it is told to', async () => {
+  test('kubectl scale adds a Mac; helm keeps it, and gives one back, wiped, when the value changes', async () => {
     const installs = (): number =>
       on()
         .macs.scaleway.servers()
@@ -55,10 +55,17 @@ export const arrive = (on: () => Stage): void => {
     succeeded(on(), await on().kubectl('scale', 'machinedeployment', fleets.runners, '--replicas=2'));
     await untilAvailable(on(), fleets.runners, 2);
     const before = installs();
-    const refused = await on().helm('upgrade');
-    assert.notEqual(refused.code, 0);
-    assert.match(refused.output, /conflict with "kubectl" with subresource "scale".*\.spec\.replicas/);
-    succeeded(on(), await on().helm('upgrade', {}, ['--wait', '--timeout', '300s', '--force-conflicts']));
+    const upgrade = async (replicas: number, ...more: string[]): Promise<void> =>
+      void succeeded(
+        on(),
+        await on().helm('upgrade', { runnersFleet: { replicas } }, ['--wait', '--timeout', '300s', ...more]),
+      );
+    await upgrade(1);
+    await upgrade(1, '--force-conflicts');
+    await upgrade(2);
+    assert.equal((await on().machines(fleets.runners)).length, 2);
+    assert.equal(installs(), before);
+    await upgrade(1);
     await untilAvailable(on(), fleets.runners, 1);
     const [left, ...more] = await on().machines(fleets.runners);
     assert.deepEqual(more, []);
