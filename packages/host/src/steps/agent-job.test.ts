@@ -68,7 +68,10 @@ describe('the agent’s job', { concurrency: 2 }, () => {
     arguments: agentArguments(spec),
   });
 
-  const agentsHaveSaid = (mac: Mac, count: number): Promise<unknown> => agentsSay(mac, ({ length }) => length >= count);
+  const agentsHaveSaid = (mac: Mac, count: number) => agentsSay(mac, ({ length }) => length >= count);
+  /** Each once: on a busy machine it may take the second kickstart until one stays up. */
+  const agentsHaveRun = async (mac: Mac, count: number) =>
+    (await agentsHaveSaid(mac, count)).filter((said, at, all) => !isDeepStrictEqual(said, all[at - 1]));
   /** The last one that started is this one, and it stayed. */
   const runsLast = (mac: Mac, version: string, spec: HostSpec): Promise<unknown> =>
     agentsSay(mac, (events) => isDeepStrictEqual(events.at(-1), ran(version, spec)));
@@ -107,7 +110,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
     const rolled = await rollAgent(mac, v2);
     assert.equal(rolled.result, 'applied', rolled.stderr);
     assertRuns(mac, v2);
-    assert.deepEqual(await agentsHaveSaid(mac, 2), [ran('v1', v1), ran('v2', v2)]);
+    assert.deepEqual(await agentsHaveRun(mac, 2), [ran('v1', v1), ran('v2', v2)]);
     assert.equal(registrations(mac), 1);
     assert.equal(lstatSync(mac.path(plistFile)).ino, before.ino);
   });
@@ -118,7 +121,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
     const rolled = await rollAgent(mac, fuller);
     assert.equal(rolled.result, 'applied', rolled.stderr);
     assertRuns(mac, fuller);
-    assert.deepEqual(await agentsHaveSaid(mac, 2), [ran('v1', v1), ran('v1', fuller)]);
+    assert.deepEqual(await agentsHaveRun(mac, 2), [ran('v1', v1), ran('v1', fuller)]);
     assert.equal(registrations(mac), 2);
   });
 
@@ -143,7 +146,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
       assert.equal(failed.code, 1);
       assert.match(failed.stderr, /does not run on this host; the one before was put back and runs/);
       assertRuns(mac, v1);
-      assert.deepEqual(await agentsHaveSaid(mac, 2), [ran('v1', v1), ran('v1', v1)]);
+      assert.deepEqual(await agentsHaveRun(mac, 2), [ran('v1', v1)]);
       assert.equal(existsSync(mac.path(stampFile)), false);
       const mended = await rollAgent(mac, v2);
       assert.equal(mended.result, 'applied', mended.stderr);
