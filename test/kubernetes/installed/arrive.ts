@@ -55,11 +55,10 @@ export const arrive = (on: () => Stage): void => {
     succeeded(on(), await on().kubectl('scale', 'machinedeployment', fleets.runners, '--replicas=2'));
     await untilAvailable(on(), fleets.runners, 2);
     const before = installs();
-    const upgrade = async (replicas: number, ...more: string[]): Promise<void> =>
-      void succeeded(
-        on(),
-        await on().helm('upgrade', { runnersFleet: { replicas } }, ['--wait', '--timeout', '300s', ...more]),
-      );
+    const upgrade = async (replicas: number, ...more: string[]): Promise<void> => {
+      const flags = ['--wait', '--timeout', '300s', ...more];
+      succeeded(on(), await on().helm('upgrade', { runnersFleet: { replicas } }, flags));
+    };
     await upgrade(1);
     await upgrade(1, '--force-conflicts');
     await upgrade(2);
