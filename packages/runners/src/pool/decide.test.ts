@@ -212,6 +212,11 @@ const tables: Record<string, [string, Snapshot, string][]> = {
       'remove a (settled)',
     ],
     [
+      'goes when it was retired before its guest started, which never spoke',
+      snapshotOf([retired('a', 60, { job: 'unknown', runningSince: ago(59) })]),
+      'remove a (settled)',
+    ],
+    [
       'stays when it shows a job after all',
       snapshotOf([retired('a', 60, { job: 'started', isRetiredOffline: true })]),
       '',
@@ -221,7 +226,7 @@ const tables: Record<string, [string, Snapshot, string][]> = {
     ['gets time to end by itself', snapshotOf([retired('a', 1.9)]), ''],
     ['goes when it has not', snapshotOf([retired('a', 2)]), 'remove a (settled)'],
     ['stays when it shows a job', snapshotOf([retired('a', 60, { job: 'started' })]), ''],
-    ['stays when nobody knows', snapshotOf([retired('a', 60, { job: 'unknown' })]), ''],
+    ['stays when nobody knows', snapshotOf([retired('a', 58, { job: 'unknown' })]), ''],
     ['stays when its Mac is not heard', snapshotOf([retired('a', 60, { node: silentMac })]), ''],
     [
       'stays when its Mac has just come back',

@@ -12,11 +12,12 @@ export const settledAt = ({ retiredAt, node }: PodFacts, { settleMs }: Limits): 
   return heardSince === undefined ? undefined : Math.max(retiredAt, heardSince) + settleMs;
 };
 
-/**
- * Unknown is no, unless GitHub showed the runner as offline when it was retired: without a listener there was nobody to give a job to. Times
- * that are none (NaN) make no comparison true.
- */
+/** When it was retired no listener was connected, by GitHub's word, or as its virtual machine started later: nobody could have a job. */
+const hadNoListener = ({ isRetiredOffline, retiredAt, runningSince }: PodFacts): boolean =>
+  isRetiredOffline || (retiredAt !== undefined && runningSince !== undefined && runningSince > retiredAt);
+
+/** Unknown is no, unless there was no listener. Times that are none (NaN) make no comparison true. */
 export const hasSettled = (pod: PodFacts, now: number, limits: Limits): boolean => {
   const at = settledAt(pod, limits);
-  return at !== undefined && now >= at && (showsNoJob(pod) || (pod.isRetiredOffline && isSilent(pod)));
+  return at !== undefined && now >= at && (showsNoJob(pod) || (hadNoListener(pod) && isSilent(pod)));
 };

@@ -121,6 +121,7 @@ export const modelMac = (name: string, server: ModelServer, github: ModelGitHub,
       return machine !== undefined && !machine.hasEnded && machine.job !== undefined;
     },
     isMute: (uid: string): boolean => machines.get(uid)?.guest === 'mute',
+    isDead: (uid: string): boolean => machines.get(uid)?.guest === 'dead',
     tick: (now: number): void => {
       for (const machine of machines.values()) runGuest(machine, now);
       if (now >= state.returnsAt) setUp(true, now);

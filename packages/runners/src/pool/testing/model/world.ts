@@ -182,9 +182,11 @@ export const modelWorld = ({ seed, macs: count, replicas, maxConcurrentPercent }
       }
     },
     deleteMute: (): void => {
-      for (const { uid, node = '' } of alive()) {
+      for (const { uid, node = '', retiredAt, isRetiredOffline } of alive()) {
         const mac = macs.get(node);
-        if (mac?.isMute(uid) === true && !mac.hasJob(uid)) server.remove(uid, now);
+        // Of a runner that somebody else removed GitHub cannot say any more that it was offline.
+        const isForgotten = mac?.isDead(uid) === true && retiredAt !== undefined && !isRetiredOffline;
+        if ((mac?.isMute(uid) === true && !mac.hasJob(uid)) || isForgotten) server.remove(uid, now);
       }
     },
     isSettled: (): boolean => {
