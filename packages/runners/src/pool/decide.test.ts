@@ -263,6 +263,11 @@ const tables: Record<string, [string, Snapshot, string][]> = {
       snapshotOf([bare('a'), unbound('b')], deleting),
       'remove b (never had a runner), remove a (never had a runner)',
     ],
+    [
+      'marks one that runs, so that it can be retired',
+      snapshotOf([warm('a', { runnerID: undefined })], deleting),
+      'register a',
+    ],
     ['makes none', snapshotOf([busy('a')], { ...deleting, replicas: 3 }), ''],
     ['waits for jobs', snapshotOf([busy('a'), going('b')], deleting), ''],
     ['waits for the retired', snapshotOf([retired('a', 1)], deleting), ''],

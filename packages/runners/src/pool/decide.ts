@@ -25,7 +25,8 @@ export const decide = (snapshot: Snapshot, limits: Limits = usualLimits): Plan =
   return {
     addFinalizer,
     create: isMaking ? missingIn(ranks, pool.replicas) : 0,
-    register: isMaking && snapshot.github === 'usable' ? unregistered(ranks, leavers) : [],
+    // A pool that is deleted mints nothing, but a running Pod without its mark could never be retired.
+    register: (isMaking || pool.isDeleting) && snapshot.github === 'usable' ? unregistered(ranks, leavers) : [],
     retire: leavers.filter(isIdle).map(({ pod, because }) => ({ uid: pod.uid, because })),
     remove: [
       ...remove(ranks.lost, 'node is gone'),

@@ -37,7 +37,7 @@ export const runnerInSecret = async ({ world, signal }: Act, pod: Live<Pod>): Pr
 
 const mintFor = async (act: Act, pod: Live<Pod>): Promise<string | undefined> => {
   const { service, memory, world, signal } = act;
-  if (service === undefined) return undefined;
+  if (service === undefined || memory.pool.metadata.deletionTimestamp !== undefined) return undefined;
   const { name } = pod.metadata;
   const { runnerLabels, github } = memory.pool.spec;
   const registration = { name, labels: runnerLabels, group: github?.runnerGroup };

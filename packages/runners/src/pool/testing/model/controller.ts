@@ -91,10 +91,10 @@ export const modelController = ({ server, github, now, passes, onCreate }: Surro
     return pod && { pod, facts: factsOf(pod, server.nodes, of, offline) };
   };
 
-  function* register(uid: string): Calls {
+  function* register(uid: string, isDeleting: boolean): Calls {
     let id: number | 'name taken' | 'problem' | undefined = server.secrets.get(uid);
     yield;
-    if (id === undefined) {
+    if (id === undefined && !isDeleting) {
       id = github.mint(uid);
       yield;
       const taken = id === 'name taken' ? github.find(uid) : undefined;
@@ -174,7 +174,7 @@ export const modelController = ({ server, github, now, passes, onCreate }: Surro
       yield;
     }
     for (const uid of plan.reap) yield* reap(uid, pods.find((pod) => pod.uid === uid)?.version ?? 0);
-    for (const uid of plan.register) yield* register(uid);
+    for (const uid of plan.register) yield* register(uid, isDeleting);
     for (const { uid, because } of plan.retire) yield* retire(uid, because, of);
     for (const { uid, because } of plan.remove) yield* remove(uid, because, of);
     yield;
