@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { convergeHost, type HostSpec } from '@tartan/host';
-import { fleetKey, plantedSecrets, reachMac, workingSpec } from '@tartan/host/testing';
+import { fleetKey, plantedSecrets, connectToMac, workingSpec } from '@tartan/host/testing';
 import { type Mac, startMac } from '@tartan/sim-mac';
 import type { Figure } from './figure.ts';
 
@@ -15,7 +15,7 @@ const many = 16;
 const pace = 0.01;
 
 const firstBoot = async (mac: Mac, spec: HostSpec, privateKey: string): Promise<void> => {
-  const connection = await reachMac(mac, privateKey);
+  const connection = await connectToMac(mac, privateKey);
   try {
     const outcome = await convergeHost(connection, spec, plantedSecrets(mac.user.password), {
       owner: 'bench',

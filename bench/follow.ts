@@ -1,4 +1,4 @@
-import { type Client, createLogger, createWatchCache, type KubeObject, type Live, type Resource } from '@tartan/kube';
+import { type Client, createLogger, createInformer, type KubeObject, type Live, type Resource } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
 
 type Options = { readonly client: Client; readonly namespace?: string };
@@ -17,7 +17,7 @@ export const follow = async <T extends KubeObject>(
   { client, namespace }: Options,
 ): Promise<Following<T>> => {
   const over = new AbortController();
-  const cache = createWatchCache({
+  const cache = createInformer({
     client,
     resource,
     ...(namespace !== undefined && { namespace }),

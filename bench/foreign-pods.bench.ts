@@ -1,4 +1,4 @@
-import { readFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,11 +8,11 @@ import { customResourceDefinitions } from '@tartan/kube';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { buildManager } from '@tartan/tools-build';
 import { startControlPlane } from '@tartan/tools-kubernetes';
-import { connect } from '../packages/cli/src/simulation/connect.ts';
+import { connect } from '../packages/cli/src/simulation/control-plane.ts';
 import { freePort } from '../packages/cli/src/simulation/free-port.ts';
+import { untilServed } from '../packages/cli/src/simulation/installer.ts';
 import { startMacPool } from '../packages/cli/src/simulation/mac-pool.ts';
-import { usualFlags } from '../packages/cli/src/simulation/provider-flags.ts';
-import { untilServed } from '../packages/cli/src/simulation/until-served.ts';
+import { providerFlags } from '../packages/cli/src/simulation/provider.ts';
 import type { Figure } from './figure.ts';
 import { openLine } from './foreign-pods/line.ts';
 import { addMacThatHoldsPod, averageSize, createForeignPods, touchForeignPods } from './foreign-pods/pods.ts';
@@ -64,7 +64,7 @@ export const run = async (say: (line: string) => void): Promise<Figure[]> => {
     const manager = await startManager(
       program,
       [
-        ...usualFlags,
+        ...providerFlags,
         ...(await lightSoftware(folder)),
         `--kubeconfig=${kubeconfig}`,
         // Whoever leads ends when it cannot renew its lease, and what follows is a start: this one is to outlive the restarts.

@@ -1,17 +1,16 @@
 import { machine, macHost, serverNames } from '@tartan/api';
 import { createLogger, createRedactor } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
-import { createProvider, parseFlags, type ProviderParts } from '@tartan/provider';
+import { createProvider, parseFlags, type ProviderDeps } from '@tartan/provider';
 import { createHostPool } from '@tartan/scaleway';
 import { startScaleway } from '@tartan/sim-scaleway';
 import { fleetNamespace as namespace } from '../../packages/cli/src/simulation/control-plane.ts';
-import { startEmbedded } from '../../packages/cli/src/simulation/embedded-control-plane.ts';
-import { furnish } from '../../packages/cli/src/simulation/furnish.ts';
-import { createFurniture } from '../../packages/cli/src/simulation/furniture.ts';
-import { untilFound } from '../../packages/cli/src/simulation/milestones.ts';
-import { usualFlags } from '../../packages/cli/src/simulation/provider-flags.ts';
+import { untilHostsFound } from '../../packages/cli/src/simulation/fleets.ts';
+import { createInstaller } from '../../packages/cli/src/simulation/installer.ts';
+import { installProvider, providerFlags } from '../../packages/cli/src/simulation/provider.ts';
+import { startEmbedded } from '../../packages/cli/src/simulation/start-control-plane.ts';
 import { clusterMember } from '../../packages/provider/src/core/testing/cluster-member.ts';
-import { settings } from '../../packages/provider/src/manager/testing/stage.ts';
+import { settings } from '../../packages/provider/src/manager/testing/harness.ts';
 import { follow } from '../follow.ts';
 
 /** What one claim took, from the machine's creation to its `spec.providerID`. */
@@ -56,17 +55,17 @@ export const startClaiming = async (folder: string, hosts: number): Promise<Clai
     await Promise.all(Array.from({ length: hosts + 1 }, order));
     const controlPlane = await startEmbedded({ folder });
     stops.push(controlPlane.stop);
-    await furnish(controlPlane, createFurniture(controlPlane.client), usualFlags);
+    await installProvider(controlPlane, createInstaller(controlPlane.client), providerFlags);
     const { client, transport } = controlPlane;
 
     const meets = new Map<string, () => void>();
-    const hostWork: ProviderParts['hostWork'] = {
+    const hostWork: ProviderDeps['hostWork'] = {
       perform: async ({ task }) => {
         if (task.kind === 'converge') meets.get(task.spec.nodeName)?.();
         return { kind: 'unreachable', message: 'there is no Mac behind this name' };
       },
     };
-    const parsed = parseFlags([...usualFlags, '--log-level=warn'], {});
+    const parsed = parseFlags([...providerFlags, '--log-level=warn'], {});
     if (!('options' in parsed)) throw new Error(JSON.stringify(parsed));
     const log = createLogger({ level: 'warn', write: (line) => process.stderr.write(line), clock: systemClock });
     const provider = createProvider({
@@ -89,7 +88,7 @@ export const startClaiming = async (folder: string, hosts: number): Promise<Clai
     const ended = provider.run(over.signal);
     stops.push(() => (over.abort(), ended));
 
-    if (!(await untilFound(client, hosts + 1, AbortSignal.timeout(patienceMs))))
+    if (!(await untilHostsFound(client, hosts + 1, AbortSignal.timeout(patienceMs))))
       throw new Error('not all Macs were found');
     const machines = await follow(machine.resource, { client, namespace });
     stops.push(machines.stop);

@@ -2,7 +2,7 @@ import {
   configMaps,
   createClient,
   createLogger,
-  createWatchCache,
+  createInformer,
   httpsTransport,
   loadConfig,
   nodes,
@@ -19,7 +19,7 @@ await play({
   get: (name) => client.get(nodes, { name }),
   listNodes: async () => (await client.list(nodes, { pageSize: 5_000 })).items,
   follow: async (namespace) => {
-    const cache = createWatchCache({ client, resource: configMaps, namespace, clock, random: Math.random, log });
+    const cache = createInformer({ client, resource: configMaps, namespace, clock, random: Math.random, log });
     void cache.run(new AbortController().signal);
     await cache.synced;
   },

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { annotations, onTheMac } from '@tartan/api';
+import { annotations, macNames } from '@tartan/api';
 import { summaryOf } from '@tartan/host';
 import { type Client, isKubeError, nodes } from '@tartan/kube';
 import { sleep, systemClock, timestamp } from '@tartan/kube/clock';
@@ -45,7 +45,7 @@ interface Report {
 
 /** What the agent of this Mac would say, if launchd runs one. */
 const reportOf = async (mac: Mac): Promise<Report | undefined> => {
-  const job = mac.job(onTheMac.agentJob);
+  const job = mac.job(macNames.agentJob);
   if (job?.state !== 'running') return undefined;
   const flag = (name: string): string =>
     job.arguments.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3) ?? '';

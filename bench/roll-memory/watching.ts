@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { leaderElectionID } from '@tartan/api';
-import { type Client, createLogger, createWatchCache, leases } from '@tartan/kube';
+import { type Client, createLogger, createInformer, leases } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
 import type { SimulatedServer } from '@tartan/sim-scaleway';
 import { fleetNamespace as namespace } from '../../packages/cli/src/simulation/control-plane.ts';
@@ -32,7 +32,7 @@ const isWorkedOn = ({ mac }: SimulatedServer): boolean => {
 export const watchRoll = async (client: Client, servers: readonly SimulatedServer[]): Promise<Watching> => {
   const over = new AbortController();
   const renewals = new Map<string, number[]>();
-  const cache = createWatchCache({
+  const cache = createInformer({
     client,
     resource: leases,
     namespace,

@@ -1,15 +1,13 @@
 import { join } from 'node:path';
-import { type MacFleet, machine, macFleet, secretKeys } from '@tartan/api';
+import { type MacFleet, macFleet, machine, secretKeys } from '@tartan/api';
 import { type Client, type Live, secrets } from '@tartan/kube';
 import type { SimulatedServer } from '@tartan/sim-scaleway';
 import { buildManager } from '@tartan/tools-build';
 import { fleetNamespace as namespace } from '../../packages/cli/src/simulation/control-plane.ts';
-import { startEmbedded } from '../../packages/cli/src/simulation/embedded-control-plane.ts';
-import { furnish } from '../../packages/cli/src/simulation/furnish.ts';
-import { createFurniture } from '../../packages/cli/src/simulation/furniture.ts';
-import { startMacPool } from '../../packages/cli/src/simulation/mac-pool.ts';
-import { usualFlags } from '../../packages/cli/src/simulation/provider-flags.ts';
-import { registerKey } from '../../packages/cli/src/simulation/register-key.ts';
+import { createInstaller } from '../../packages/cli/src/simulation/installer.ts';
+import { registerSSHKey, startMacPool } from '../../packages/cli/src/simulation/mac-pool.ts';
+import { installProvider, providerFlags } from '../../packages/cli/src/simulation/provider.ts';
+import { startEmbedded } from '../../packages/cli/src/simulation/start-control-plane.ts';
 import { clusterMember } from '../../packages/provider/src/core/testing/cluster-member.ts';
 import { follow } from '../follow.ts';
 import { type RunningManager, startManager } from './manager.ts';
@@ -48,7 +46,7 @@ export const startWorld = async (folder: string, sizes: readonly number[]): Prom
     const program = await buildManager(join(folder, 'manager'));
     const controlPlane = await startEmbedded({ folder });
     stops.push(controlPlane.stop);
-    await furnish(controlPlane, createFurniture(controlPlane.client), usualFlags);
+    await installProvider(controlPlane, createInstaller(controlPlane.client), providerFlags);
     const { client } = controlPlane;
     const macs = await startMacPool({ folder: join(folder, 'macs'), pace });
     stops.push(macs.stop);
@@ -60,7 +58,7 @@ export const startWorld = async (folder: string, sizes: readonly number[]): Prom
     });
     const fleets = sizes.map((size): Fleet => ({ size, name: `fleet-of-${size}` }));
     for (const { name, size } of fleets) {
-      await registerKey(client, macs.pool, name);
+      await registerSSHKey(client, macs.pool, name);
       const spec = { paused: true, maxUnavailable: size };
       await client.create(macFleet.resource, macFleet.make({ metadata: { namespace, name }, spec }));
     }
@@ -82,7 +80,7 @@ export const startWorld = async (folder: string, sizes: readonly number[]): Prom
       servers,
       startManager: async (software) => {
         const flags = [
-          ...usualFlags,
+          ...providerFlags,
           `--kubeconfig=${controlPlane.kubeconfig}`,
           `--machine-max-concurrent-reconciles=${Math.max(...sizes)}`,
           ...software,

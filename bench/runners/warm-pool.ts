@@ -2,14 +2,13 @@ import { annotations, finalizers, labels, labelValues, runnerBusyCondition, runn
 import { createLogger, namespaces, nodes, pods, secrets, serviceAccounts } from '@tartan/kube';
 import { systemClock, timestamp } from '@tartan/kube/clock';
 import { createGitHub } from '@tartan/sim-github';
-import { startEmbedded } from '../../packages/cli/src/simulation/embedded-control-plane.ts';
-import { furnish } from '../../packages/cli/src/simulation/furnish.ts';
-import { createFurniture } from '../../packages/cli/src/simulation/furniture.ts';
-import { usualFlags } from '../../packages/cli/src/simulation/provider-flags.ts';
-import { createGitHubAccounts } from '../../packages/runners/src/github-accounts/create-github-accounts.ts';
+import { createInstaller } from '../../packages/cli/src/simulation/installer.ts';
+import { installProvider, providerFlags } from '../../packages/cli/src/simulation/provider.ts';
+import { startEmbedded } from '../../packages/cli/src/simulation/start-control-plane.ts';
 import { createCaches } from '../../packages/runners/src/manager/caches.ts';
 import { createRunnerPoolController } from '../../packages/runners/src/pool/controller.ts';
-import { usualLimits } from '../../packages/runners/src/pool/limits.ts';
+import { createServiceForPool } from '../../packages/runners/src/pool/github/service-for-pool.ts';
+import { defaultLimits } from '../../packages/runners/src/pool/limits.ts';
 import { accountOf, podOf } from '../../packages/runners/src/pool/pod-template.ts';
 
 export interface WarmPool {
@@ -36,7 +35,7 @@ export const startWarmPool = async (folder: string, size: number): Promise<WarmP
   try {
     const controlPlane = await startEmbedded({ folder });
     stops.push(controlPlane.stop);
-    await furnish(controlPlane, createFurniture(controlPlane.client), usualFlags);
+    await installProvider(controlPlane, createInstaller(controlPlane.client), providerFlags);
     const { client } = controlPlane;
     const github = createGitHub();
     stops.push(github.stop);
@@ -114,11 +113,11 @@ export const startWarmPool = async (folder: string, size: number): Promise<WarmP
       client,
       clock: systemClock,
       log,
-      services: createGitHubAccounts({ client, clock: systemClock, fetch: github.fetch }),
+      serviceForPool: createServiceForPool({ client, clock: systemClock, fetch: github.fetch }),
       events: { event: () => {} },
       gate: { pass: () => ({ remainingMs: 10_000 }) },
       randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
-      limits: usualLimits,
+      limits: defaultLimits,
       poolMetrics: { reaped: () => {}, unreachable: () => {}, ran: () => {}, forget: () => {} },
       metrics: {
         controller: (name) => (name === 'runner-pool' ? observed : unobserved),

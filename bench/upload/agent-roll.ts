@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
-import { artifactOf, convergeHost, type HostSpec } from '@tartan/host';
-import { fleetKey, plantedSecrets, reachMac, workingSpec } from '@tartan/host/testing';
+import { describeArtifact, convergeHost, type HostSpec } from '@tartan/host';
+import { fleetKey, plantedSecrets, connectToMac, workingSpec } from '@tartan/host/testing';
 import { startMac } from '@tartan/sim-mac';
 
 /** As large as a bundled agent. */
@@ -28,7 +28,7 @@ export const agentRollBytes = async (folder: string): Promise<number> => {
   await once(wire, 'listening');
   const { port } = wire.address() as AddressInfo;
   const push = async (spec: HostSpec): Promise<void> => {
-    const connection = await reachMac({ user: mac.user, address: { host: '127.0.0.1', port } }, privateKey);
+    const connection = await connectToMac({ user: mac.user, address: { host: '127.0.0.1', port } }, privateKey);
     const secrets = plantedSecrets(mac.user.password);
     const outcome = await convergeHost(connection, spec, secrets, { owner: 'bench', idle: true });
     await connection.close();
@@ -40,7 +40,7 @@ export const agentRollBytes = async (folder: string): Promise<number> => {
     const file = join(folder, 'release.mjs');
     await writeFile(file, `setInterval(() => {}, 1e6);\n// ${randomBytes(releaseBytes / 2).toString('hex')}\n`);
     sent = 0;
-    await push({ ...spec, agent: { ...spec.agent, release: await artifactOf(file, 'the next agent') } });
+    await push({ ...spec, agent: { ...spec.agent, release: await describeArtifact(file, 'the next agent') } });
     return sent;
   } finally {
     await mac.stop();

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { artifactOf, connect, openArtifact } from '@tartan/host';
+import { describeArtifact, connect, openArtifact } from '@tartan/host';
 
 /** What the pushing process is told on its command line. */
 export interface Task {
@@ -14,7 +14,7 @@ export interface Task {
 const { port, user, keyFile, file, commands } = JSON.parse(process.argv[2] ?? '') as Task;
 const privateKey = readFileSync(keyFile, 'utf8');
 // Hashed once for all hosts, when the artifact is made.
-const artifact = await artifactOf(file, 'bench');
+const artifact = await describeArtifact(file, 'bench');
 
 /** Of this process alone: on Linux, `maxRSS` begins with what its parent had when it made this one. */
 const peakKilobytes = (): number => {

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { inTheGuest } from '@tartan/api';
+import { guestNames } from '@tartan/api';
 
 /** What guests do: each writes down that it was booted, and works until it is told to end. */
 export interface GuestWork {
@@ -28,7 +28,7 @@ export const createGuestWork = (folder: string): GuestWork => {
       `echo "$vm" >>"${boots}"`,
       `boot=$(grep -c "^$vm$" "${boots}")`,
       `until [ -f "${results}/$vm/$boot" ]; do [ -d "${folder}" ] || exit; sleep 0.1; done`,
-      `cp "${results}/$vm/$boot" "Volumes/My Shared Files/${inTheGuest.shares.status}/${inTheGuest.result}"`,
+      `cp "${results}/$vm/$boot" "Volumes/My Shared Files/${guestNames.shares.status}/${guestNames.result}"`,
       'shutdown -h now',
     ].join('\n'),
     boots: (vm) => linesOf(boots).filter((line) => line === vm).length,

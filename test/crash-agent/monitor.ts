@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { finalizers } from '@tartan/api';
 import type { Kubernetes } from '@tartan/sim-kubernetes';
 import type { FakeTart } from '@tartan/sim-mac';
-import { vmNameOf } from '../../packages/tart-kubelet/src/journal/vm-name.ts';
+import { vmNameOf } from '../../packages/tart-kubelet/src/journal/vm-identity.ts';
 import type { Pod } from '../../packages/tart-kubelet/src/pods/snapshot.ts';
 
 /** Sees every write to a Pod at the moment when the server takes it, and every call of tart. */

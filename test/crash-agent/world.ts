@@ -7,7 +7,7 @@ import { type Client, createClient, inProcessTransport, namespaces, nodes, pods,
 import { systemClock } from '@tartan/kube/clock';
 import { createKubernetes, serve } from '@tartan/sim-kubernetes';
 import { type FakeTart, installFakeTart } from '@tartan/sim-mac';
-import { vmNameOf } from '../../packages/tart-kubelet/src/journal/vm-name.ts';
+import { vmNameOf } from '../../packages/tart-kubelet/src/journal/vm-identity.ts';
 import type { Pod } from '../../packages/tart-kubelet/src/pods/snapshot.ts';
 import { examplePod } from '../../packages/tart-kubelet/src/pods/testing/example.ts';
 import { uidOf } from './agent/names.ts';

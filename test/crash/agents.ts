@@ -10,7 +10,7 @@ import {
   secrets,
 } from '@tartan/kube';
 import { microTimestamp, timestamp } from '@tartan/kube/clock';
-import { makeRequest, subjectOf } from '../../packages/provider/src/identity/testing/make-request.ts';
+import { makeCSR, subjectOf } from '../../packages/provider/src/identity/testing/make-csr.ts';
 import { type Agent, type Mac, summaryOn } from './mac.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
@@ -40,7 +40,7 @@ const retryMs = 20_000;
 /** One request for all times: to make one takes longer than everything else here. */
 const requests = new Map<string, string>();
 const requestFor = (nodeName: string): string => {
-  const request = requests.get(nodeName) ?? makeRequest({ subject: subjectOf(nodeName) });
+  const request = requests.get(nodeName) ?? makeCSR({ subject: subjectOf(nodeName) });
   requests.set(nodeName, request);
   return request;
 };

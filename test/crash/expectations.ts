@@ -1,5 +1,5 @@
 import { annotations, secretNames } from '@tartan/api';
-import { isTrue } from '@tartan/kube';
+import { isConditionTrue } from '@tartan/kube';
 import { isReady } from './facts.ts';
 import { summaryOn } from './mac.ts';
 import { poolPrefix, type World } from './world.ts';
@@ -44,7 +44,7 @@ export const keepsItsMac = ({ facts, scaleway, alias }: World, name: string): Mi
   const machine = facts.machine(name);
   const id = machine?.status?.serverID ?? '';
   return [
-    ...unless(isTrue(machine?.status?.conditions, 'Paused'), `${name} does not say that it is paused`),
+    ...unless(isConditionTrue(machine?.status?.conditions, 'Paused'), `${name} does not say that it is paused`),
     ...unless(facts.host(id)?.spec.consumerRef?.uid === machine?.metadata.uid, `${name} does not hold ${alias(id)}`),
     ...unless(
       scaleway.servers().some((server) => server.id === id && server.name === name && server.status === 'ready'),

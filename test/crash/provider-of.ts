@@ -2,9 +2,9 @@ import { createLogger, createRedactor } from '@tartan/kube';
 import type { Random } from '@tartan/kube/clock';
 import { createHostPool } from '@tartan/scaleway';
 import type { HostWork } from '../../packages/provider/src/host-work/host-work.ts';
-import { settingsWith } from '../../packages/provider/src/machine/testing/scripted.ts';
+import { hostSettingsWith } from '../../packages/provider/src/machine/testing/fakes.ts';
 import { createProvider, type Provider } from '../../packages/provider/src/manager/create-provider.ts';
-import { optionsWith } from '../../packages/provider/src/manager/testing/stage.ts';
+import { optionsWith } from '../../packages/provider/src/manager/testing/harness.ts';
 import type { Mortal } from './mortal.ts';
 
 export const project = {
@@ -47,7 +47,7 @@ export const providerOf = ({
 }: Belongings): Provider => {
   const { clock, transport, fetch, identity } = mortal;
   const redactor = createRedactor();
-  const settings = settingsWith(version);
+  const settings = hostSettingsWith(version);
   return createProvider({
     options: optionsWith('--metrics-bind-address=0', '--health-probe-bind-address=0', ...election, ...flags),
     transport,

@@ -11,13 +11,13 @@ import {
 import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 import { createScaleway, type EmbeddedScaleway, type ScalewayCopy } from '@tartan/sim-scaleway';
-import { authorizeWith } from '../../packages/provider/src/manager/testing/authorize-with.ts';
-import { namespace, optionsWith } from '../../packages/provider/src/manager/testing/stage.ts';
 import { providerRights } from '../../packages/provider/src/manager/rights.ts';
+import { authorizeWith } from '../../packages/provider/src/manager/testing/authorize-with.ts';
+import { namespace, optionsWith } from '../../packages/provider/src/manager/testing/harness.ts';
 import { memoryStorage } from '../../sim/kubernetes/src/storage/memory.ts';
 import type { Change } from '../../sim/kubernetes/src/storage/storage.ts';
-import { addressOf } from './effects.ts';
 import { createAgents } from './agents.ts';
+import { addressOf } from './effects.ts';
 import { type Facts, factsOf } from './facts.ts';
 import { type Fault, watchFor } from './faults.ts';
 import type { Mac } from './mac.ts';

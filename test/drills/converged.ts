@@ -1,5 +1,5 @@
-import { machine, macHost, onTheMac, serverNames } from '@tartan/api';
-import { isTrue, nodes, pods } from '@tartan/kube';
+import { machine, macHost, macNames, serverNames } from '@tartan/api';
+import { isConditionTrue, nodes, pods } from '@tartan/kube';
 import { coreKinds } from '../../packages/cli/src/simulation/fleets.ts';
 import type { Simulation } from '../../packages/cli/src/simulation/simulation.ts';
 
@@ -24,7 +24,7 @@ export const unrest = async ({ controlPlane, macs }: Simulation): Promise<string
 
   for (const { metadata, spec, status } of deployments.items)
     say(
-      status?.availableReplicas !== spec?.['replicas'] || !isTrue(status?.conditions ?? [], 'Available'),
+      status?.availableReplicas !== spec?.['replicas'] || !isConditionTrue(status?.conditions ?? [], 'Available'),
       `fleet ${metadata.name} has ${status?.availableReplicas} of ${String(spec?.['replicas'])} machines available`,
     );
   const wanted = deployments.items.reduce((sum, { spec }) => sum + Number(spec?.['replicas']), 0);
@@ -49,7 +49,7 @@ export const unrest = async ({ controlPlane, macs }: Simulation): Promise<string
     say(node?.spec?.providerID !== spec.providerID, `Node ${name} has providerID ${node?.spec?.providerID}`);
     const core = coreMachines.items.find((each) => each.metadata.name === name);
     say(core?.status?.nodeRef?.name !== name, `Machine ${name} is not bound to its Node`);
-    say(mine[0]?.mac?.job(onTheMac.agentJob)?.pid === undefined, `no agent runs on the Mac of ${name}`);
+    say(mine[0]?.mac?.job(macNames.agentJob)?.pid === undefined, `no agent runs on the Mac of ${name}`);
   }
   const held = hosts.items.filter(({ status }) => status?.state === 'held');
   say(held.length !== wanted, `${held.length} Macs are held, and ${wanted} are wanted`);

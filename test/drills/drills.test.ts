@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { machine, onTheMac } from '@tartan/api';
+import { machine, macNames } from '@tartan/api';
 import { nodes, pods } from '@tartan/kube';
 import { coreKinds, deploymentOf, type FleetName } from '../../packages/cli/src/simulation/fleets.ts';
 import { type Simulation, startSimulation } from '../../packages/cli/src/simulation/simulation.ts';
-import { until } from '../../packages/cli/src/simulation/until.ts';
+import { untilObjects } from '../../packages/cli/src/simulation/wait.ts';
 import { demoPod } from '../../packages/cli/src/up/demo-pod.ts';
 import { freezeLeader } from './freeze-leader.ts';
 import { untilAtRest } from './until-at-rest.ts';
@@ -57,10 +57,10 @@ describe('drills', { timeout: 600_000 }, () => {
     for (let kill = 0; kill < 30; kill += 1) {
       // From before it has read its flags to the middle of its work.
       await pause(Math.random() * 1000);
-      const [manager] = simulation.providers.running();
+      const [manager] = simulation.managerDeployment.running();
       manager?.kill('SIGKILL');
       if (kill % 6 === 3) await scale('runners', kill % 12 === 3 ? 2 : 1);
-      while (simulation.providers.running()[0]?.restarts === manager?.restarts) await pause(50);
+      while (simulation.managerDeployment.running()[0]?.restarts === manager?.restarts) await pause(50);
     }
     await scale('runners', 1);
     await untilAtRest(simulation, '30 kills of the manager');
@@ -71,17 +71,17 @@ describe('drills', { timeout: 600_000 }, () => {
     for (const name of ['drill-a', 'drill-b']) await client.create(pods, demoPod(name));
     await untilAtRest(simulation, 'two Pods');
     const before = await client.list(pods, { namespace });
-    const agents = simulation.macs.scaleway.servers().flatMap(({ mac }) => mac?.job(onTheMac.agentJob)?.pid ?? []);
+    const agents = simulation.macs.scaleway.servers().flatMap(({ mac }) => mac?.job(macNames.agentJob)?.pid ?? []);
     assert.equal(agents.length, 2);
     for (const pid of agents) process.kill(pid, 'SIGKILL');
-    await until(client, nodes, () => isNewEverywhere(agents), patience());
+    await untilObjects(client, nodes, () => isNewEverywhere(agents), patience());
     await untilAtRest(simulation, 'the end of all agents');
     const now = await client.list(pods, { namespace });
     assert.deepEqual(runsOf(now.items), runsOf(before.items));
   });
 
   const isNewEverywhere = (agents: readonly number[]): boolean => {
-    const pids = simulation.macs.scaleway.servers().flatMap(({ mac }) => mac?.job(onTheMac.agentJob)?.pid ?? []);
+    const pids = simulation.macs.scaleway.servers().flatMap(({ mac }) => mac?.job(macNames.agentJob)?.pid ?? []);
     return pids.length === agents.length && pids.every((pid) => !agents.includes(pid));
   };
   type Pod = NonNullable<(typeof pods)['ofType']>;
@@ -138,7 +138,7 @@ describe('drills', { timeout: 600_000 }, () => {
     const server = simulation.macs.scaleway.servers().find((each) => each.name === name);
     assert.ok(server?.mac, name);
     await server.mac.powerOff();
-    const isSeen = await until(
+    const isSeen = await untilObjects(
       client,
       machine.resource,
       (all) => all.some(({ metadata, status }) => metadata.name === name && status?.ready === false),
@@ -148,7 +148,7 @@ describe('drills', { timeout: 600_000 }, () => {
     await server.mac.powerOn();
     // Also those of earlier drills, if it had one.
     const wereThere = (all: Awaited<ReturnType<typeof listed>>) => all.filter((pod) => pod.spec?.nodeName === name);
-    const isOver = await until(
+    const isOver = await untilObjects(
       client,
       pods,
       (all) => wereThere([...all]).every(({ status }) => status?.phase === 'Failed'),

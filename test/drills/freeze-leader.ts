@@ -1,8 +1,8 @@
 import { leaderElectionID } from '@tartan/api';
 import { leases } from '@tartan/kube';
-import type { ManagerProcess } from '../../packages/cli/src/simulation/providers.ts';
+import type { ManagerProcess } from '../../packages/cli/src/simulation/manager-deployment.ts';
 import type { Simulation } from '../../packages/cli/src/simulation/simulation.ts';
-import { until } from '../../packages/cli/src/simulation/until.ts';
+import { untilObjects } from '../../packages/cli/src/simulation/wait.ts';
 
 /** Renewals after which whoever holds the lease is surely awake: one may have been under way. */
 const renewals = 3;
@@ -12,20 +12,20 @@ const renewals = 3;
  * does not renew.
  */
 export const freezeLeader = async (
-  { controlPlane: { client }, providers }: Simulation,
+  { controlPlane: { client }, managerDeployment }: Simulation,
   signal: AbortSignal,
 ): Promise<ManagerProcess> => {
   const lease = async () =>
     (await client.list(leases)).items.find(({ metadata }) => metadata.name === leaderElectionID)?.spec;
   const isHeld = (await lease())?.holderIdentity;
-  if (!isHeld) await until(client, leases, (all) => all.some(({ spec }) => !!spec?.holderIdentity), signal);
+  if (!isHeld) await untilObjects(client, leases, (all) => all.some(({ spec }) => !!spec?.holderIdentity), signal);
   for (;;)
-    for (const manager of providers.running()) {
+    for (const manager of managerDeployment.running()) {
       const before = (await lease())?.holderIdentity;
       manager.kill('SIGSTOP');
       const seen = new Set<unknown>();
       let holder = before;
-      await until(
+      await untilObjects(
         client,
         leases,
         (all) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { machine, machineTemplate, type MacHost, macHost } from '@tartan/api';
 import { coreKinds, deploymentOf } from '../../packages/cli/src/simulation/fleets.ts';
-import { until } from '../../packages/cli/src/simulation/until.ts';
+import { untilObjects } from '../../packages/cli/src/simulation/wait.ts';
 import { namespace, openScene, type Scene } from '../stories/scene.ts';
 
 const fleet = deploymentOf('macos');
@@ -36,7 +36,7 @@ describe('a fleet goes from one macOS to the next and back by one value', { time
   /** Until all Macs of the fleet are Ready with that macOS. Answers the fewest machines that were Ready on the way. */
   const untilAll = async (os: string, count: number): Promise<number> => {
     let fewest = count;
-    const isSeen = await until(
+    const isSeen = await untilObjects(
       scene.client,
       machine.resource,
       (all) => {
@@ -68,7 +68,7 @@ describe('a fleet goes from one macOS to the next and back by one value', { time
     const inPool = async (count: number): Promise<void> => {
       const isFree = (all: readonly MacHost[]): boolean =>
         all.filter(({ status }) => status?.state === 'pool').length === count;
-      assert.ok(await until(scene.client, macHost.resource, isFree, patience()), `${count} Macs are free`);
+      assert.ok(await untilObjects(scene.client, macHost.resource, isFree, patience()), `${count} Macs are free`);
     };
     await inPool(2);
     const began = wipes();

@@ -32,7 +32,7 @@ describe('each fault is played, and the fleet is well afterwards', { timeout: 90
       assert.match(await playing('fleet-wide-roll'), /RollFinished/);
       await allRun('0.1.1');
       assert.deepEqual(
-        stage.simulation.providers.running().map(({ restarts }) => restarts),
+        stage.simulation.managerDeployment.running().map(({ restarts }) => restarts),
         [0],
       );
     });
@@ -54,7 +54,7 @@ describe('each fault is played, and the fleet is well afterwards', { timeout: 90
 
     test('leader-frozen: another one leads, and in the end one manager runs', async () => {
       await playing('leader-frozen');
-      assert.equal(stage.simulation.providers.running().length, 1);
+      assert.equal(stage.simulation.managerDeployment.running().length, 1);
       await allRun('0.1.4');
     });
 

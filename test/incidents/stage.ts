@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { annotations, machine, macHost } from '@tartan/api';
 import { nodes } from '@tartan/kube';
+import { catalogue } from '../../packages/cli/src/fault/catalogue.ts';
+import { play } from '../../packages/cli/src/fault/play.ts';
+import { isReadyNode } from '../../packages/cli/src/fault/targets.ts';
 import { fleetNamespace as namespace } from '../../packages/cli/src/simulation/control-plane.ts';
-import { untilReady } from '../../packages/cli/src/simulation/milestones.ts';
+import { untilMachinesReady } from '../../packages/cli/src/simulation/fleets.ts';
 import {
   type Simulation,
   type SimulationOptions,
   startSimulation,
 } from '../../packages/cli/src/simulation/simulation.ts';
-import { catalogue } from '../../packages/cli/src/fault/catalogue.ts';
-import { isReadyNode } from '../../packages/cli/src/fault/cast.ts';
-import { play } from '../../packages/cli/src/fault/play.ts';
 
 /** What takes minutes at a real Scaleway, and seconds at `tartan up`, is looked at more often. */
 const impatient = ['--inventory-interval=1s', '--host-poll-interval=100ms', '--orphan-reclaim-interval=1s'];
@@ -36,7 +36,7 @@ export const startStage = async (pool: number, parts: Pick<SimulationOptions, 'r
     await simulation.stop();
     rmSync(folder, { recursive: true, force: true });
   };
-  if (!(await untilReady(client, 2, AbortSignal.timeout(180_000)))) {
+  if (!(await untilMachinesReady(client, 2, AbortSignal.timeout(180_000)))) {
     await stop();
     throw new Error('waited in vain for two machines');
   }
@@ -49,7 +49,7 @@ export const startStage = async (pool: number, parts: Pick<SimulationOptions, 'r
       assert(fault, name);
       const lines: string[] = [];
       const { signal } = new AbortController();
-      const ending = await play(fault, { simulation, say: (line) => void lines.push(line), signal });
+      const ending = await play(fault, { simulation, report: (line) => void lines.push(line), signal });
       assert.equal(ending.kind, 'as told', [...lines, ending.text].join('\n'));
       return lines.join('\n');
     },

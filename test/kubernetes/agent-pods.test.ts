@@ -10,10 +10,10 @@ import { runInNewContext } from 'node:vm';
 import { macTaint } from '@tartan/api';
 import {
   createClient,
+  createInformer,
   createLogger,
   createMetrics,
   createSubresources,
-  createWatchCache,
   httpsTransport,
   type KubeObject,
   namespaces,
@@ -23,8 +23,8 @@ import {
 } from '@tartan/kube';
 import { type Clock, systemClock } from '@tartan/kube/clock';
 import { testControlPlane } from '@tartan/tools-kubernetes';
-import { createMachines } from '../../packages/tart-kubelet/src/agent/create-machines.ts';
-import { createMacMetrics } from '../../packages/tart-kubelet/src/metrics/mac-metrics.ts';
+import { createMacMetrics } from '../../packages/tart-kubelet/src/agent/metrics.ts';
+import { createVmSubsystem } from '../../packages/tart-kubelet/src/agent/vm-subsystem.ts';
 import { createInstantMac, image } from './agent-pods/instant-tart.ts';
 
 const podCount = 1_000;
@@ -89,7 +89,7 @@ test('a thousand Pods come and go on a real Kubernetes, and the agent keeps noth
   const paths = Object.fromEntries(['guests', 'images', 'journal', 'logs'].map((name) => [name, join(folder, name)]));
   const clock = hasty(20);
   const log = createLogger({ write: (line) => process.stderr.write(line), clock: systemClock, level: 'error' });
-  const agent = createMachines({
+  const agent = createVmSubsystem({
     nodeName,
     agentVersion: 'v0.0.0-test',
     vmSlots: atATime,
@@ -98,14 +98,14 @@ test('a thousand Pods come and go on a real Kubernetes, and the agent keeps noth
     client: createClient(node, { clock: systemClock }),
     tokens: createSubresources(node, { clock: systemClock }),
     events: { event: () => {} },
-    starts: { refused: async () => {}, worked: async () => {} },
+    startRecorder: { recordRefusal: async () => {}, recordSuccess: async () => {} },
     paths: { guests: '', images: '', journal: '', logs: '', ...paths },
     tart: mac.tart,
     tartHome: mac.tartHome,
     tartPaths: mac.tartPaths,
     processes: mac.processes,
-    leases: join(folder, 'leases'),
-    session: { isThere: async () => true, ensure: async () => {} },
+    dhcpLeases: join(folder, 'leases'),
+    session: { exists: async () => true, ensure: async () => {} },
     hostIP: () => '10.0.0.1',
     disk: async () => ({ freeBytes: 500e9, totalBytes: 1000e9 }),
     clock,
@@ -116,7 +116,7 @@ test('a thousand Pods come and go on a real Kubernetes, and the agent keeps noth
   createMacMetrics(metrics.registry, {
     clock,
     oldestWaitingSince: agent.pods.oldestWaitingSince,
-    pullsUnderWay: () => 0,
+    pullsInProgress: () => 0,
     certificates: () => ({ client: undefined, serving: undefined }),
   });
   const stopping = new AbortController();
@@ -142,7 +142,7 @@ test('a thousand Pods come and go on a real Kubernetes, and the agent keeps noth
         containers: [{ name: 'runner', image }],
       },
     });
-  const seen = createWatchCache({
+  const seen = createInformer({
     client: admin,
     resource: pods,
     namespace,

@@ -18,10 +18,10 @@ import {
 import { systemClock as clock } from '@tartan/kube/clock';
 import { createProvider, parseFlags } from '@tartan/provider';
 import { apiRequest, type ControlPlane, formatKubeconfig } from '@tartan/tools-kubernetes';
-import { quietPool, settings } from '../../packages/provider/src/manager/testing/stage.ts';
+import { quietPool, settings } from '../../packages/provider/src/manager/testing/harness.ts';
 import { externalSecrets, playExternalSecrets, type Store } from './chart/external-secrets.ts';
 import { chart } from './chart/helm.ts';
-import { startChartPlane, type ChartPlane } from './chart/plane.ts';
+import { type ChartPlane, startChartPlane } from './chart/plane.ts';
 import { argsOf, namespace, render } from './chart/render.ts';
 
 interface Cluster extends KubeObject {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { parseFlags, runnersRights } from '@tartan/runners';
+import { parseFlags, runnersRBACRules } from '@tartan/runners';
 import { argsOf, deploymentOf, namespace, ofKind, only, render, type Rendered } from './chart/render.ts';
 import { assertRights } from './chart/roles.ts';
 import { allFleets, production, runners, type Values } from './chart/value-sets.ts';
@@ -24,7 +24,7 @@ describe('the runners controller', () => {
     test(`understands what it is told, with ${what}, and its rights are the table's for that`, async () => {
       const objects = await render(values);
       const { metadata } = deploymentOf(objects, component);
-      assertRights(objects, metadata.name, runnersRights(optionsOf(objects)));
+      assertRights(objects, metadata.name, runnersRBACRules(optionsOf(objects)));
       assert.equal(optionsOf(objects).leaderElection?.namespace, namespace);
     });
 

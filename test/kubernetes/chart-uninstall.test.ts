@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { macHost, machine } from '@tartan/api';
+import { machine, macHost } from '@tartan/api';
 import { definitions } from '@tartan/api/crds';
 import {
   type Client,
@@ -18,7 +18,7 @@ import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { canRunContainers, type LinuxNode, startLinuxNode } from '@tartan/sim-linux-node';
 import { assembleImage, imageUser } from '@tartan/tools-build';
 import { type ControlPlane, startControlPlane } from '@tartan/tools-kubernetes';
-import { connect } from '../../packages/cli/src/simulation/connect.ts';
+import { connect } from '../../packages/cli/src/simulation/control-plane.ts';
 import { chart, helm, type Said } from './chart/helm.ts';
 import { namespace, only, render } from './chart/render.ts';
 import { withoutCapi } from './chart/value-sets.ts';

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { annotations, machine, macFleet } from '@tartan/api';
-import { type Client, createLogger, createWatchCache, type KubeObject, nodes, type Resource } from '@tartan/kube';
+import { annotations, macFleet, machine } from '@tartan/api';
+import { type Client, createInformer, createLogger, type KubeObject, nodes, type Resource } from '@tartan/kube';
 import { systemClock as clock } from '@tartan/kube/clock';
 import { unpackPreviousRelease } from '@tartan/tools-kubernetes';
-import { connect } from '../../packages/cli/src/simulation/connect.ts';
+import { connect } from '../../packages/cli/src/simulation/control-plane.ts';
 import { coreMachineDeployments } from '../../packages/provider/src/core/machine-deployment.ts';
 import { createFleetController } from '../../packages/provider/src/fleet/controller.ts';
 import { coreMachines, type FleetRelease, fleetRelease, ways } from './chart/fleet-release.ts';
@@ -17,7 +17,7 @@ import { type ChartPlane, startChartPlane } from './chart/plane.ts';
 const startFleetController = async (client: Client, signal: AbortSignal): Promise<void> => {
   const log = createLogger({ clock, level: 'error', write: (line) => process.stderr.write(line) });
   const follow = async <T extends KubeObject>(resource: Resource<T>) => {
-    const cache = createWatchCache({ client, resource, clock, random: Math.random, log });
+    const cache = createInformer({ client, resource, clock, random: Math.random, log });
     void cache.run(signal);
     await cache.synced;
     return cache;
@@ -153,7 +153,7 @@ describe('eight Macs of the release before, upgraded to this one', { timeout: 60
     close = () => connection.transport.close();
     await startFleetController(client, stopping.signal);
     const log = createLogger({ clock, level: 'error', write: () => {} });
-    const machines = createWatchCache({ client, resource: coreMachines, clock, random: Math.random, log });
+    const machines = createInformer({ client, resource: coreMachines, clock, random: Math.random, log });
     machines.subscribe((change) => {
       const { metadata } = change.type === 'removed' ? change.previous : change.object;
       if (change.type !== 'removed' && metadata.deletionTimestamp === undefined) return;

@@ -1,4 +1,4 @@
-import { createLogger, customResourceDefinitions, isTrue } from '@tartan/kube';
+import { createLogger, customResourceDefinitions, isConditionTrue } from '@tartan/kube';
 import { systemClock as clock } from '@tartan/kube/clock';
 import { coreDefinitions, createClusterApi } from '@tartan/sim-cluster-api';
 import { runClusterApiSuite } from '@tartan/sim-cluster-api/suite';
@@ -14,7 +14,7 @@ runClusterApiSuite('the stand-in for Cluster API on a real Kubernetes', () =>
       const name = definition.metadata?.name ?? '';
       for (;;) {
         const { status } = await client.get(customResourceDefinitions, { name });
-        if (isTrue(status?.conditions as Parameters<typeof isTrue>[0], 'Established')) break;
+        if (isConditionTrue(status?.conditions as Parameters<typeof isConditionTrue>[0], 'Established')) break;
       }
     }
     const { evictPod } = subresources;

@@ -8,7 +8,7 @@ import { definitions } from '@tartan/api/crds';
 import { createClient, customResourceDefinitions, httpsTransport, leases, namespaces } from '@tartan/kube';
 import { systemClock as clock } from '@tartan/kube/clock';
 import { installRights, parseFlags, providerRights } from '@tartan/provider';
-import { runnersRights } from '@tartan/runners';
+import { runnersRBACRules } from '@tartan/runners';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { canRunContainers } from '@tartan/sim-linux-node';
 import { startScaleway } from '@tartan/sim-scaleway';
@@ -150,7 +150,7 @@ describe('the image, assembled without a daemon', { skip, timeout: 180_000 }, ()
 
   test('so is the runners controller', async (t) => {
     const admin = asAdmin(t);
-    const rights = runnersRights({ namespace, leaderElection: { namespace } });
+    const rights = runnersRBACRules({ namespace, leaderElection: { namespace } });
     const pod = await asPod(t, await accountWith(admin, 'runners', namespace, rights));
     const port = await freePort();
     const flags = ['--metrics-bind-address=0', `--health-probe-bind-address=127.0.0.1:${port}`];

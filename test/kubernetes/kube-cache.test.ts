@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import {
-  type CacheChange,
+  type InformerEvent,
   type Client,
   configMaps,
   createClient,
   createLogger,
-  createWatchCache,
+  createInformer,
   httpsTransport,
   isKubeError,
   keyOf,
@@ -52,7 +52,7 @@ describe('a watch cache on a real API server', () => {
 
   test('tells every change once, in order, across connections that break', async () => {
     const stop = new AbortController();
-    const cache = createWatchCache({
+    const cache = createInformer({
       client: cutting(client, 5),
       resource: configMaps,
       namespace,
@@ -64,7 +64,7 @@ describe('a watch cache on a real API server', () => {
     const told = new Map<string, Live<ConfigMap>>();
     const versions: bigint[] = [];
     const heard = new EventTarget();
-    cache.subscribe((change: CacheChange<ConfigMap>) => {
+    cache.subscribe((change: InformerEvent<ConfigMap>) => {
       if (change.type === 'removed') told.delete(keyOf(change.previous.metadata));
       else {
         told.set(keyOf(change.object.metadata), change.object);

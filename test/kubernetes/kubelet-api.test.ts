@@ -19,7 +19,7 @@ import {
 } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
 import { type ControlPlane, startControlPlane } from '@tartan/tools-kubernetes';
-import { createReviews } from '../../packages/tart-kubelet/src/api/access/reviews.ts';
+import { createReviews } from '../../packages/tart-kubelet/src/api/auth/reviews.ts';
 import { createKubeletApi } from '../../packages/tart-kubelet/src/api/server.ts';
 import { createFakeRuntime, type FakeRuntime } from '../../packages/tart-kubelet/src/api/testing/fake-runtime.ts';
 import { createKubectl, type Kubectl, textUntil } from './reach/kubectl.ts';
@@ -89,7 +89,7 @@ const open = async (flags: readonly string[], env: Record<string, string>): Prom
       host: '127.0.0.1',
       port: 0,
       clientCA: ca,
-      identity: await controlPlane.issue({ user: `system:node:${nodeName}` }),
+      keyPair: await controlPlane.issue({ user: `system:node:${nodeName}` }),
       clock: systemClock,
       log: createLogger({ clock: systemClock, level: 'info', write: () => {} }),
       metrics: async () => ({ contentType: 'text/plain', body: '' }),

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import {
   certificateSigningRequests,
   createLogger,
-  createWatchCache,
+  createInformer,
   type Live,
   nodes,
   pods,
@@ -11,7 +11,7 @@ import {
   serviceAccounts,
 } from '@tartan/kube';
 import { systemClock as clock } from '@tartan/kube/clock';
-import { approvableRequests, createApprover, macRights, type MachineIdentity } from '@tartan/provider';
+import { clientRequests, createApprover, macRights, type MachineIdentity } from '@tartan/provider';
 import { askFor, attemptsOf } from './mac-rights/attempts.ts';
 import { outcomeOf, twoMacs, type TwoMacs } from './mac-rights/world.ts';
 
@@ -91,10 +91,10 @@ describe('the token of a Mac that joins, on a real API server', { timeout: 120_0
     const taken = `linux-${mine}`;
     const log = createLogger({ write: () => {}, clock, level: 'error' });
     const { client, subresources } = admin;
-    const requests = createWatchCache({
+    const requests = createInformer({
       client,
       resource: certificateSigningRequests,
-      ...approvableRequests,
+      ...clientRequests,
       clock,
       random: Math.random,
       log,

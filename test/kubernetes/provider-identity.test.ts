@@ -1,18 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import { testCluster } from '@tartan/tools-kubernetes';
 import {
   bindClusterRole,
   createClient,
   createSubresources,
-  grantRights,
+  grantPolicyRules,
   httpsTransport,
   namespaces,
   serviceAccounts,
 } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
 import { identityRights, joinBinding } from '@tartan/provider';
-import type { JoinableCluster } from '../../packages/provider/src/identity/testing/cluster.ts';
-import { runJoinSuite } from '../../packages/provider/src/identity/testing/join-suite.ts';
+import { testCluster } from '@tartan/tools-kubernetes';
+import { type JoinableCluster, runJoinSuite } from '../../packages/provider/src/identity/testing/join-suite.ts';
 
 /** A provider that has exactly the rights of `rights.ts`, as a ServiceAccount; and the rights of those who join. */
 const start = async (): Promise<JoinableCluster> => {
@@ -31,7 +30,7 @@ const start = async (): Promise<JoinableCluster> => {
   const name = `identity-${randomUUID().slice(0, 8)}`;
   const undo: (() => Promise<unknown>)[] = [];
   const account = { namespace: name, name };
-  const put: Parameters<typeof grantRights>[0] = async (resource, object) => {
+  const put: Parameters<typeof grantPolicyRules>[0] = async (resource, object) => {
     const { metadata } = await client.create(resource, object);
     undo.push(() => client.delete(resource, metadata));
   };
@@ -43,7 +42,7 @@ const start = async (): Promise<JoinableCluster> => {
     kind: 'ServiceAccount',
     metadata: { name, namespace: name },
   });
-  await grantRights(put, name, { account }, identityRights);
+  await grantPolicyRules(put, name, { account }, identityRights);
   await bindClusterRole(put, `${name}-join`, { group: joinBinding.group }, joinBinding.clusterRole);
   const { token } = await createSubresources(admin, { clock: systemClock }).createToken(account, {});
   const provider = as({ token });

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { systemClock } from '@tartan/kube/clock';
 import { providerRights } from '@tartan/provider';
-import { atomsOf, needless, shown, uncovered } from '../../packages/provider/src/manager/testing/call-log.ts';
+import {
+  deniedCalls,
+  formatCall,
+  singleRights,
+  unusedRights,
+} from '../../packages/provider/src/manager/testing/rbac-calls.ts';
 import { jumpingClock } from './provider-rights/jumping-clock.ts';
 import { chaptersOf } from './provider-rights/walk.ts';
 import { type FurnishedCluster, furnishedCluster, options } from './provider-rights/world.ts';
@@ -13,7 +18,7 @@ describe('the manager on a real API server', { timeout: 180_000 }, () => {
     cluster = await furnishedCluster();
   });
   after(() => cluster.close());
-  const table = atomsOf(providerRights(options));
+  const table = singleRights(providerRights(options));
 
   test('works with the rights of its table, and is refused nothing (INC-16)', async (t) => {
     const chapters = chaptersOf(cluster);
@@ -44,10 +49,10 @@ describe('the manager on a real API server', { timeout: 180_000 }, () => {
   });
 
   test('asks for nothing that is not in the table', () => {
-    assert.deepEqual(uncovered(cluster.calls(), table).map(shown), []);
+    assert.deepEqual(deniedCalls(cluster.calls(), table).map(formatCall), []);
   });
 
   test('has no right that it does not need', () => {
-    assert.deepEqual(needless(cluster.calls(), table).map(shown), []);
+    assert.deepEqual(unusedRights(cluster.calls(), table).map(formatCall), []);
   });
 });

@@ -6,9 +6,9 @@ import {
   clusterRoleBindings,
   clusterRoles,
   createClient,
+  createInformer,
   createLogger,
   createManager,
-  createWatchCache,
   deployments,
   httpsTransport,
   isKubeError,
@@ -21,7 +21,7 @@ import {
 import { systemClock } from '@tartan/kube/clock';
 import { type ControlPlane, testControlPlane } from '@tartan/tools-kubernetes';
 import { createFleetSpread } from '../../packages/provider/src/spread/controller.ts';
-import { fleetHash } from '../../packages/provider/src/spread/fleet-hash.ts';
+import { fleetHash } from '../../packages/provider/src/spread/decide.ts';
 import { macNode } from '../../packages/provider/src/spread/testing/mac-node.ts';
 
 const id = `spread-${process.pid}`;
@@ -171,7 +171,7 @@ describe('a Deployment follows the Ready Macs on a real API server', () => {
     running.push(playAgents(admin, over.signal).catch(() => {}));
     await createDeployment(admin);
 
-    const cache = createWatchCache({
+    const cache = createInformer({
       client: restricted,
       resource: nodes,
       labelSelector: `tuist.dev/fleet=${id}`,

@@ -2,9 +2,14 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { annotations, finalizers, runnerPool } from '@tartan/api';
 import { events, pods, secrets, serviceAccounts } from '@tartan/kube';
-import { runnersRights } from '@tartan/runners';
-import { atomsOf, needless, shown, uncovered } from '../../packages/provider/src/manager/testing/call-log.ts';
-import { unlessGone } from '../../packages/provider/src/manager/testing/whole-life.ts';
+import { runnersRBACRules } from '@tartan/runners';
+import { ignoreNotFound } from '../../packages/provider/src/manager/testing/machine-lifecycle.ts';
+import {
+  deniedCalls,
+  formatCall,
+  singleRights,
+  unusedRights,
+} from '../../packages/provider/src/manager/testing/rbac-calls.ts';
 import { appSecret, fleet, type FurnishedCluster, furnishedCluster, namespace } from './runners-rights/world.ts';
 
 const name = { namespace, name: 'macos' };
@@ -16,7 +21,7 @@ describe('the runners controller on a real API server, with the roles of the cha
     cluster = await furnishedCluster();
   });
   after(() => cluster.close());
-  const table = () => atomsOf(runnersRights(cluster.options));
+  const table = () => singleRights(runnersRBACRules(cluster.options));
 
   const pool = () => cluster.client.get(runnerPool.resource, name);
   const status = async () => (await pool()).status;
@@ -65,7 +70,7 @@ describe('the runners controller on a real API server, with the roles of the cha
     assert.equal(github.runners().length, 1);
 
     await client.delete(runnerPool.resource, name);
-    await until(async () => (await unlessGone(pool())) === undefined);
+    await until(async () => (await ignoreNotFound(pool())) === undefined);
     await until(async () => (await podsOf()).length === 0);
     await until(async () => github.runners().length === 0);
     const left = await client.list(serviceAccounts, { namespace, labelSelector: 'tuist.dev/runner-pool' });
@@ -83,10 +88,10 @@ describe('the runners controller on a real API server, with the roles of the cha
   });
 
   test('asks for nothing that is not in the table', () => {
-    assert.deepEqual(uncovered(cluster.calls(), table()).map(shown), []);
+    assert.deepEqual(deniedCalls(cluster.calls(), table()).map(formatCall), []);
   });
 
   test('has no right that it does not need', () => {
-    assert.deepEqual(needless(cluster.calls(), table()).map(shown), []);
+    assert.deepEqual(unusedRights(cluster.calls(), table()).map(formatCall), []);
   });
 });

@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { leaderElectionID, type MacFleet, macFleet } from '@tartan/api';
 import { leases, type Live, nodes } from '@tartan/kube';
 import type { Mac } from '@tartan/sim-mac';
-import { eventually } from '../../packages/tart-kubelet/src/runs/testing/eventually.ts';
+import { eventually } from '../../packages/tart-kubelet/src/vm-runs/testing/eventually.ts';
 import { isConnectedTo, peakMemory } from './processes.ts';
 import { isReady, type Machine, namespace, openScene, runsAgent, type Scene } from './scene.ts';
 import { type Watched, watched } from './watched.ts';
@@ -93,7 +93,7 @@ describe('000: every new agent had the manager killed for its memory, in the mid
   });
 
   test('the leader is killed right then, and the other manager finishes what it had begun', async () => {
-    const managers = scene.providers.running();
+    const managers = scene.managerDeployment.running();
     const macs = machines.map(scene.macOf);
     const at = managers.findIndex(({ pid }) => macs.some(({ address }) => isConnectedTo(pid, address.port)));
     const leader = managers[at];
@@ -109,9 +109,9 @@ describe('000: every new agent had the manager killed for its memory, in the mid
       'is rolled',
       ({ status }) => status?.updated === size && status.ready === size && (status.turns ?? []).length === 0,
     );
-    for (const { pid } of scene.providers.running()) peaks.push(peakMemory(pid));
+    for (const { pid } of scene.managerDeployment.running()) peaks.push(peakMemory(pid));
     assert.deepEqual(
-      scene.providers.running().map(({ restarts }, index) => (index === at ? restarts === 1 : restarts)),
+      scene.managerDeployment.running().map(({ restarts }, index) => (index === at ? restarts === 1 : restarts)),
       at === 0 ? [true, 0] : [0, true],
     );
     assert.equal(holders().length, 2, 'the lease went over once, and not to and fro');

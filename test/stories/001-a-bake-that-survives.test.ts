@@ -6,22 +6,22 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { machine } from '@tartan/api';
 import { type Live, pods } from '@tartan/kube';
-import { agentJob } from '../../packages/host/src/agent/job.ts';
-import { renderPlist } from '../../packages/host/src/launchd/plist.ts';
-import { hostSpecOf } from '../../packages/provider/src/host-work/host-spec-of.ts';
+import { agentLaunchdJob } from '../../packages/host/src/agent/job.ts';
+import { renderPlist } from '../../packages/host/src/launchd-plist.ts';
+import { hostSpecOf } from '../../packages/provider/src/host-work/host-spec.ts';
 import { exampleSettings } from '../../packages/provider/src/host-work/testing/example-settings.ts';
-import { vmOf } from '../../packages/tart-kubelet/src/agent/testing/looks.ts';
-import { isGone, isRunning, onMac, type Stage } from '../../packages/tart-kubelet/src/agent/testing/stage.ts';
+import { type Harness, isGone, isRunning, withMac } from '../../packages/tart-kubelet/src/agent/testing/harness.ts';
+import { vmNameOf } from '../../packages/tart-kubelet/src/agent/testing/pod-checks.ts';
 import type { Pod } from '../../packages/tart-kubelet/src/pods/snapshot.ts';
-import { eventually } from '../../packages/tart-kubelet/src/runs/testing/eventually.ts';
+import { eventually } from '../../packages/tart-kubelet/src/vm-runs/testing/eventually.ts';
 
 /** What the builder bakes: a host-level tart made it, and no Pod ever backs it. */
 const bake = 'tuist-runner';
 /** Five minutes of the collector are half a second. */
 const speed = 600;
 
-const vms = (stage: Stage): string[] => readdirSync(join(stage.tart.home, 'vms')).toSorted();
-const deleted = (stage: Stage): string[] => stage.tart.journal.calls('delete').map(({ argv }) => argv.at(-1) ?? '');
+const vms = (stage: Harness): string[] => readdirSync(join(stage.tart.home, 'vms')).toSorted();
+const deleted = (stage: Harness): string[] => stage.tart.journal.calls('delete').map(({ argv }) => argv.at(-1) ?? '');
 
 interface Push {
   /** Config is up, and the disk is on its way. */
@@ -31,7 +31,7 @@ interface Push {
 }
 
 /** `tart push` as the workflow of an image runs it: config, then the disk for that long, then NVRAM. */
-const push = (stage: Stage, diskMs: number): Push => {
+const push = (stage: Harness, diskMs: number): Push => {
   stage.tart.controls.host({ pushDiskMs: diskMs });
   const env = { PATH: process.env['PATH'], HOME: stage.folder, TART_HOME: stage.tart.home };
   const child = spawn(stage.tart.path, ['push', bake, 'ghcr.io/team/runner:1'], { env });
@@ -49,16 +49,16 @@ const push = (stage: Stage, diskMs: number): Push => {
 };
 
 /** The Pod goes without its agent hearing of it: its virtual machine is left behind. */
-const vanish = async (stage: Stage, pod: Live<Pod>): Promise<void> => {
+const vanish = async (stage: Harness, pod: Live<Pod>): Promise<void> => {
   const { name, namespace = '' } = pod.metadata;
   const body = { metadata: { finalizers: null } };
   await stage.admin.patch(pods, { name, namespace }, { type: 'merge', body });
-  await stage.delete(pod, 0);
-  await stage.until(pod, 'is gone', isGone);
+  await stage.deletePod(pod, 0);
+  await stage.waitForPod(pod, 'is gone', isGone);
 };
 
 /** Pushes beside this agent, longer each time, until so many rounds of its collector fell into one push. */
-const pushThrough = async (stage: Stage, rounds: () => number, wanted: number): Promise<void> => {
+const pushThrough = async (stage: Harness, rounds: () => number, wanted: number): Promise<void> => {
   for (let diskMs = 1500; ; diskMs *= 2) {
     const { atDisk, ended } = push(stage, diskMs);
     await atDisk;
@@ -74,9 +74,9 @@ const pushThrough = async (stage: Stage, rounds: () => number, wanted: number): 
 };
 
 /** Starts the agent. Answers how many rounds its collector has begun: nobody else asks for Pods without a deadline of its own. */
-const startCounting = (stage: Stage): (() => number) => {
+const startCounting = (stage: Harness): (() => number) => {
   let rounds = 0;
-  stage.start((options) => ({
+  stage.startAgent((options) => ({
     ...options,
     client: {
       ...options.client,
@@ -93,7 +93,7 @@ describe('001: releases of images failed, as the agent beside them deleted what 
   timeout: 120_000,
 }, () => {
   test('then: a bundle that is deleted while its disk is pushed has no nvram.bin when that is opened', () =>
-    onMac(async (stage) => {
+    withMac(async (stage) => {
       stage.tart.addVm(bake);
       const { atDisk, ended } = push(stage, 1000);
       await atDisk;
@@ -104,15 +104,15 @@ describe('001: releases of images failed, as the agent beside them deleted what 
     }));
 
   test('a bake is pushed through several rounds of the collector, which takes our own orphan and nothing else', () =>
-    onMac(
+    withMac(
       async (stage) => {
         stage.tart.addVm(bake);
         const rounds = startCounting(stage);
-        const ours = await stage.until(await stage.pod(), 'is Running', isRunning);
+        const ours = await stage.waitForPod(await stage.pod(), 'is Running', isRunning);
         await vanish(stage, ours);
         await pushThrough(stage, rounds, 3);
-        await eventually('our orphan is gone', () => !vms(stage).includes(vmOf(ours)));
-        assert.ok(deleted(stage).includes(vmOf(ours)));
+        await eventually('our orphan is gone', () => !vms(stage).includes(vmNameOf(ours)));
+        assert.ok(deleted(stage).includes(vmNameOf(ours)));
         assert.ok(!deleted(stage).includes(bake));
         assert.ok(vms(stage).includes(bake));
       },
@@ -120,7 +120,7 @@ describe('001: releases of images failed, as the agent beside them deleted what 
     ));
 
   test('a bake that nobody works with, stopped and idle, is as safe', () =>
-    onMac(
+    withMac(
       async (stage) => {
         stage.tart.addVm(bake);
         const rounds = startCounting(stage);
@@ -132,16 +132,16 @@ describe('001: releases of images failed, as the agent beside them deleted what 
     ));
 
   test('with --disable-vm-gc there is no collector at all, whatever time passes', () =>
-    onMac(
+    withMac(
       async (stage) => {
         stage.tart.addVm(bake);
         const rounds = startCounting(stage);
-        const pod = await stage.until(await stage.pod(), 'is Running', isRunning);
+        const pod = await stage.waitForPod(await stage.pod(), 'is Running', isRunning);
         const { code, said } = await push(stage, 1500).ended;
         assert.equal(code, 0, said);
         assert.equal(rounds(), 0);
         assert.deepEqual(deleted(stage), []);
-        assert.deepEqual(vms(stage).filter((name) => name === bake || name === vmOf(pod)).length, 2);
+        assert.deepEqual(vms(stage).filter((name) => name === bake || name === vmNameOf(pod)).length, 2);
       },
       { speed, disableVMGC: true },
     ));
@@ -153,7 +153,7 @@ describe('001: releases of images failed, as the agent beside them deleted what 
     const settings = { ...exampleSettings, agent: { ...agent, release: { ...agent.release, sha256: release } } };
     const outcome = hostSpecOf({ ...made, status: { serverID: '1111' } }, facts, settings);
     assert.ok(outcome.kind === 'specified', JSON.stringify(outcome));
-    return renderPlist(agentJob(outcome.spec));
+    return renderPlist(agentLaunchdJob(outcome.spec));
   };
 
   test('a builder is told --disable-vm-gc, at its first boot and by every roll; no other Mac is', () => {

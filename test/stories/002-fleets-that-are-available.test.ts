@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { appendFileSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { machine, macFleet, onTheMac, secretNames } from '@tartan/api';
-import { getCondition, isKubeError, isTrue, nodes, secrets } from '@tartan/kube';
-import { connect } from '../../packages/cli/src/simulation/connect.ts';
+import { macFleet, machine, macNames, secretNames } from '@tartan/api';
+import { getCondition, isConditionTrue, isKubeError, nodes, secrets } from '@tartan/kube';
+import { connect } from '../../packages/cli/src/simulation/control-plane.ts';
 import { coreKinds, deploymentOf, fleetNames } from '../../packages/cli/src/simulation/fleets.ts';
-import { eventually } from '../../packages/tart-kubelet/src/runs/testing/eventually.ts';
+import { eventually } from '../../packages/tart-kubelet/src/vm-runs/testing/eventually.ts';
 import { withoutItsAgent } from './agent-away.ts';
 import { isReady, type Machine, namespace, openScene, runsAgent, type Scene } from './scene.ts';
 
 const clusterName = 'tartan-capi';
 const kubeconfig = { namespace, name: secretNames.kubeconfig(clusterName) };
-const agent = onTheMac.agentJob;
+const agent = macNames.agentJob;
 
 const wasKilled = ({ detail }: { detail: string }): boolean => /CODESIGNING/.test(detail);
 
@@ -49,7 +49,7 @@ describe('002: every deploy timed out, as no fleet was ever available', { timeou
         coreKinds.machineDeployments,
         deploymentOf(fleet),
         'is Available',
-        ({ status }) => isTrue(status?.conditions ?? [], 'Available'),
+        ({ status }) => isConditionTrue(status?.conditions ?? [], 'Available'),
       );
       assert.equal(made.status?.availableReplicas, 1);
       const mine = inFleet(fleet);
@@ -124,7 +124,7 @@ describe('002: every deploy timed out, as no fleet was ever available', { timeou
     for (const fleet of fleetNames) {
       const { status } = await fleetIs(fleet, 'has stopped', 'Stalled', 'PushRejected');
       assert.equal(status?.updated, 0);
-      assert.ok(!isTrue(status.conditions ?? [], 'Ready'), 'helm --wait does not pass');
+      assert.ok(!isConditionTrue(status.conditions ?? [], 'Ready'), 'helm --wait does not pass');
     }
     assert.ok(
       runsAgent('0.1.0')(await nodeOf(inFleet('macos'))),

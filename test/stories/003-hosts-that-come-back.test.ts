@@ -3,13 +3,13 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
-import { finalizers, labels, labelValues, machine, macTaint, onTheMac, secretKeys, secretNames } from '@tartan/api';
+import { finalizers, labels, labelValues, machine, macNames, macTaint, secretKeys, secretNames } from '@tartan/api';
 import { getCondition, namespaces, pods, secrets, serviceAccounts } from '@tartan/kube';
 import { type Clock, systemClock } from '@tartan/kube/clock';
 import type { Mac } from '@tartan/sim-mac';
-import { grantRoot } from '../../packages/host/src/testing/grant-root.ts';
 import { unstick } from '../../packages/cli/src/pods/unstick.ts';
 import { coreKinds, deploymentOf, type FleetName } from '../../packages/cli/src/simulation/fleets.ts';
+import { grantRoot } from '../../packages/host/src/testing/fresh-macs.ts';
 import { withoutItsAgent } from './agent-away.ts';
 import { type Machine, namespace, openScene, type Scene } from './scene.ts';
 
@@ -198,7 +198,7 @@ describe('003: four hosts of the runners fleet were degraded in silence', { time
     );
     const mac = scene.macOf(second);
     assert.equal(recorded(mac, 'console.sealed'), 1);
-    assert.equal(mac.job(onTheMac.agentJob), undefined, 'no agent takes Pods there that could never start');
+    assert.equal(mac.job(macNames.agentJob), undefined, 'no agent takes Pods there that could never start');
   });
 
   test('with the right one it becomes Ready', async () => {

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
-import { type MacHost, machine, macHost, metricNames, serverNames } from '@tartan/api';
-import { getCondition, modernEvents, nodes } from '@tartan/kube';
+import { machine, type MacHost, macHost, metricNames, serverNames } from '@tartan/api';
+import { eventsV1, getCondition, nodes } from '@tartan/kube';
 import type { SimulatedServer } from '@tartan/sim-scaleway';
 import { tartan } from '../../packages/cli/src/program.ts';
 import { addMachine, coreKinds, deploymentOf } from '../../packages/cli/src/simulation/fleets.ts';
 import { freePort } from '../../packages/cli/src/simulation/free-port.ts';
-import { eventually } from '../../packages/tart-kubelet/src/runs/testing/eventually.ts';
+import { eventually } from '../../packages/tart-kubelet/src/vm-runs/testing/eventually.ts';
 import { isReady, type Machine, namespace, openScene, type Scene } from './scene.ts';
 
 const zone = 'fr-par-1';
@@ -55,7 +55,7 @@ describe('004: Macs that nobody knew were paid for, and missing from the pool', 
     return { code, out: await out };
   };
   const toldOf = async (server: SimulatedServer): Promise<string[]> =>
-    (await scene.client.list(modernEvents)).items
+    (await scene.client.list(eventsV1)).items
       .filter(({ regarding }) => regarding?.name === server.id)
       .map(({ reason }) => reason ?? '');
   const isUntouched = async (): Promise<void> => {
@@ -89,7 +89,7 @@ describe('004: Macs that nobody knew were paid for, and missing from the pool', 
     });
     lost.set(name, scene.serverOf(claimed));
     // While the manager does not look, and the finalizer first: else it would hear of a deletion, and release the Mac after all.
-    const [manager] = scene.providers.running();
+    const [manager] = scene.managerDeployment.running();
     manager?.kill('SIGSTOP');
     const body = { metadata: { finalizers: null } };
     await scene.client.patch(machine.resource, { namespace, name }, { type: 'merge', body });

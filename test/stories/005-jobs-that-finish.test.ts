@@ -5,9 +5,8 @@ import { getCondition, type Live, nodes, pods, serviceAccounts } from '@tartan/k
 import type { JobRecord, PlayedRunner } from '@tartan/sim-github';
 import { coreKinds, deploymentOf } from '../../packages/cli/src/simulation/fleets.ts';
 import { freePort } from '../../packages/cli/src/simulation/free-port.ts';
-import { queueOneJob } from '../../packages/cli/src/simulation/job-queue.ts';
-import { poolName, runnerImage } from '../../packages/cli/src/simulation/runner-pool.ts';
-import type { SimulatedRunners } from '../../packages/cli/src/simulation/runners-controller.ts';
+import { queueJob } from '../../packages/cli/src/simulation/github.ts';
+import { poolName, runnerImage, type SimulatedRunners } from '../../packages/cli/src/simulation/runners.ts';
 import { withoutItsAgent } from './agent-away.ts';
 import { type Machine, namespace, openScene, type Scene } from './scene.ts';
 
@@ -59,11 +58,11 @@ describe('005: no job is ever killed, whatever is done to its pool', { timeout: 
       .map(({ metadata }) => metadata.name)
       .sort();
   const look = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
-    while (!(await holds())) await Promise.race([scene.broken, new Promise((resolve) => setTimeout(resolve, 100))]);
+    while (!(await holds())) await Promise.race([scene.failure, new Promise((resolve) => setTimeout(resolve, 100))]);
   };
   /** Jobs, once each has begun in a guest, and the names of the Pods that have them. None ends before the story lets it. */
   const begin = async (count: number): Promise<{ jobs: JobRecord[]; on: string[] }> => {
-    const jobs = Array.from({ length: count }, () => queueOneJob(ci.github));
+    const jobs = Array.from({ length: count }, () => queueJob(ci.github));
     queued.push(...jobs);
     await look(() => jobs.every(({ id }) => atWork.has(id)));
     return { jobs, on: jobs.map(({ runner }) => runner?.name ?? '') };

@@ -6,7 +6,7 @@ import type { Client, Live } from '@tartan/kube';
 import type { Mac } from '@tartan/sim-mac';
 import type { SimulatedServer } from '@tartan/sim-scaleway';
 import { fleetNamespace as namespace } from '../../packages/cli/src/simulation/control-plane.ts';
-import { untilReady } from '../../packages/cli/src/simulation/milestones.ts';
+import { untilMachinesReady } from '../../packages/cli/src/simulation/fleets.ts';
 import {
   type Simulation,
   type SimulationOptions,
@@ -49,9 +49,9 @@ export const openScene = async (options: Partial<SimulationOptions>): Promise<Sc
     clear();
     throw error;
   });
-  const { controlPlane, macs, broken } = simulation;
+  const { controlPlane, macs, failure } = simulation;
   const { client } = controlPlane;
-  const waits = createWaits(client, patienceMs, broken);
+  const waits = createWaits(client, patienceMs, failure);
 
   const machines = async (): Promise<readonly Machine[]> => {
     const { items } = await client.list(machine.resource, { namespace });
@@ -67,7 +67,7 @@ export const openScene = async (options: Partial<SimulationOptions>): Promise<Sc
     client,
     machines,
     readyMachines: async (count) => {
-      await Promise.race([broken, untilReady(client, count, AbortSignal.timeout(patienceMs))]);
+      await Promise.race([failure, untilMachinesReady(client, count, AbortSignal.timeout(patienceMs))]);
       return (await machines()).filter(({ status }) => status?.ready === true);
     },
     serverOf,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { annotations, machine, macFleet, type MacFleet, onTheMac } from '@tartan/api';
+import { annotations, machine, macFleet, type MacFleet, macNames } from '@tartan/api';
 import { getCondition, nodes } from '@tartan/kube';
 import type { RunningProvider } from './provider.ts';
 import { namespace, startWorld, type World } from './world.ts';
@@ -38,7 +38,7 @@ describe('a release that is no good', { timeout: 240_000 }, () => {
   let world: World;
   let provider: RunningProvider;
   const isStart = ({ what, detail }: { what: string; detail: string }): boolean =>
-    what === 'launchd.spawn' && detail.startsWith(`${onTheMac.agentJob} `);
+    what === 'launchd.spawn' && detail.startsWith(`${macNames.agentJob} `);
   /** How often the agent of each Mac was started. */
   const starts = (): number[] =>
     machines.map((name) => world.serverNamed(name)?.mac?.journal.entries.filter(isStart).length ?? 0);
@@ -66,7 +66,7 @@ describe('a release that is no good', { timeout: 240_000 }, () => {
   test('one that never becomes Ready stops the roll at the first Mac', async () => {
     await provider.stop();
     const before = starts();
-    provider = await world.startProvider({ version: '0.3.0', spoil: withoutCommands });
+    provider = await world.startProvider({ version: '0.3.0', corrupt: withoutCommands });
     await world.waitFor(macFleet.resource, fleet, 'has stopped', (each) => stallOf(each) === 'GateDeadlineExceeded');
     assert.equal(starts().filter((count, at) => count !== before[at]).length, 1);
     const { items } = await world.client.list(nodes);

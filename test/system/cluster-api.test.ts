@@ -14,7 +14,7 @@ import {
   createLogger,
   defineResource,
   isKubeError,
-  isTrue,
+  isConditionTrue,
   type KubeObject,
   type Live,
   nodes,
@@ -31,7 +31,7 @@ interface Core extends KubeObject {
   status?: {
     phase?: string;
     nodeRef?: { name: string };
-    conditions?: Parameters<typeof isTrue>[0];
+    conditions?: Parameters<typeof isConditionTrue>[0];
     replicas?: number;
   };
 }
@@ -148,8 +148,8 @@ describe('the provider under the stand-in for Cluster API', () => {
     );
     assert.equal(owner.spec?.['providerID'], made.spec.providerID);
     assert.equal(owner.status?.nodeRef?.name, name);
-    assert.ok(isTrue(owner.status?.conditions, 'NodeReady'));
-    assert.ok(isTrue(owner.status?.conditions, 'InfrastructureReady'));
+    assert.ok(isConditionTrue(owner.status?.conditions, 'NodeReady'));
+    assert.ok(isConditionTrue(owner.status?.conditions, 'InfrastructureReady'));
     assert.equal((await world.admin.get(nodes, { name })).spec?.providerID, made.spec.providerID);
   });
 
@@ -157,8 +157,8 @@ describe('the provider under the stand-in for Cluster API', () => {
     const found = await world.admin.get(secrets, here('macs-kubeconfig'));
     assert.equal(found.metadata.labels?.[labels.clusterName], 'macs');
     const { status } = await world.admin.get(clusters, here('macs'));
-    assert.ok(isTrue(status?.conditions, 'RemoteConnectionProbe'));
-    assert.ok(isTrue(status?.conditions, 'ControlPlaneInitialized'));
+    assert.ok(isConditionTrue(status?.conditions, 'RemoteConnectionProbe'));
+    assert.ok(isConditionTrue(status?.conditions, 'ControlPlaneInitialized'));
   });
 
   test('a MachineDeployment scaled to nothing gives the Mac back, wiped, and its Node goes', async () => {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { createLogger, createRedactor, type ManagerResult } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
-import { createProvider, loadHostSettings, parseFlags, type ProviderParts } from '@tartan/provider';
+import { createProvider, loadHostSettings, parseFlags, type ProviderDeps } from '@tartan/provider';
 import type { ControlPlane } from '../../packages/cli/src/simulation/control-plane.ts';
 import type { MacPool } from '../../packages/cli/src/simulation/mac-pool.ts';
-import { usualFlags } from '../../packages/cli/src/simulation/provider-flags.ts';
+import { providerFlags } from '../../packages/cli/src/simulation/provider.ts';
 
 export interface RunningProvider {
   /** Resolves when it has ended by itself or was stopped. */
@@ -18,7 +18,7 @@ export interface ProviderSetup {
   readonly macs: Pick<MacPool, 'pool'>;
   /** What it is told beside where it is: what to put on Macs, at least. */
   readonly flags: readonly string[];
-  readonly intervals?: ProviderParts['intervals'];
+  readonly intervals?: ProviderDeps['intervals'];
   /** Gets the lines of its log. */
   readonly write?: (line: string) => void;
 }
@@ -26,7 +26,7 @@ export interface ProviderSetup {
 /** The provider in this process, told by flags as it is in production. */
 export const startProvider = async (setup: ProviderSetup): Promise<RunningProvider> => {
   const { controlPlane, macs, flags, intervals, write = () => {} } = setup;
-  const parsed = parseFlags([...usualFlags, ...flags], {});
+  const parsed = parseFlags([...providerFlags, ...flags], {});
   if (!('options' in parsed)) throw new Error('errors' in parsed ? parsed.errors.join('\n') : parsed.help);
   const { options } = parsed;
   const redactor = createRedactor();

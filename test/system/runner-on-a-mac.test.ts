@@ -3,17 +3,17 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { inTheGuest, labels, runnerBusyCondition, secretKeys } from '@tartan/api';
+import { guestNames, labels, runnerBusyCondition, secretKeys } from '@tartan/api';
 import { createRunnerService, readGitHubApp, type RunnerService } from '@tartan/github';
 import { secrets } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
 import { type SimulatedGitHub, startGitHub } from '@tartan/sim-github';
-import { openSwitchboard, runnerGuest, type Switchboard } from '../../packages/cli/src/simulation/runner-guest.ts';
-import { endOf, processOf, waitsFor } from '../../packages/tart-kubelet/src/agent/testing/looks.ts';
-import { hasEnded, image, onMac, type Stage } from '../../packages/tart-kubelet/src/agent/testing/stage.ts';
-import { eventually } from '../../packages/tart-kubelet/src/runs/testing/eventually.ts';
+import { openRunnerBridge, type RunnerBridge, runnerGuestScript } from '../../packages/cli/src/simulation/guests.ts';
+import { type Harness, hasEnded, image, withMac } from '../../packages/tart-kubelet/src/agent/testing/harness.ts';
+import { processOf, terminatedState, waitingReason } from '../../packages/tart-kubelet/src/agent/testing/pod-checks.ts';
+import { eventually } from '../../packages/tart-kubelet/src/vm-runs/testing/eventually.ts';
 
-type Seen = Awaited<ReturnType<Stage['seen']>>;
+type Seen = Awaited<ReturnType<Harness['getPod']>>;
 
 const wanted = ['macos'];
 const conditionOf = (pod: Seen): string | undefined =>
@@ -25,7 +25,7 @@ describe('a runner on a Mac', { timeout: 120_000 }, () => {
   let folder: string;
   let github: SimulatedGitHub;
   let service: RunnerService;
-  let switchboard: Switchboard;
+  let switchboard: RunnerBridge;
   let work: PromiseWithResolvers<string>;
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'runner-'));
@@ -41,7 +41,7 @@ describe('a runner on a Mac', { timeout: 120_000 }, () => {
     const owner = { kind: 'organization', organization: 'acme' } as const;
     service = createRunnerService({ app, owner, clock: systemClock, apiURL: github.url });
     work = Promise.withResolvers();
-    switchboard = await openSwitchboard({
+    switchboard = await openRunnerBridge({
       folder: join(folder, 'switchboard'),
       url: github.url,
       work: async (_job, signal) => {
@@ -56,19 +56,19 @@ describe('a runner on a Mac', { timeout: 120_000 }, () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const start = async (stage: Stage) => {
-    stage.tart.controls.guest('_', { program: runnerGuest(switchboard.folder, ':') });
-    stage.start();
+  const start = async (stage: Harness) => {
+    stage.tart.controls.guest('_', { program: runnerGuestScript(switchboard.folder, ':') });
+    stage.startAgent();
     return stage.pod((spec, pod) => {
       const { name = '' } = pod.metadata ?? {};
-      const share = inTheGuest.shares.runner;
+      const share = guestNames.shares.runner;
       pod.metadata = { ...pod.metadata, labels: { [labels.runner]: 'true' } };
       spec.containers = [{ name: 'runner', image, volumeMounts: [{ name: share, mountPath: '/runner' }] }];
       spec.volumes = [{ name: share, projected: { sources: [{ secret: { name } }] } }];
     });
   };
   /** What the controller does once the Pod is bound. Answers the number at GitHub. */
-  const register = async (stage: Stage, name: string): Promise<{ readonly id: number; readonly secret: string }> => {
+  const register = async (stage: Harness, name: string): Promise<{ readonly id: number; readonly secret: string }> => {
     const minted = await service.mint({ name, labels: wanted, group: undefined });
     if (minted.kind !== 'minted') throw new Error(`not minted: ${JSON.stringify(minted)}`);
     const secret = minted.jitConfig.reveal();
@@ -81,27 +81,31 @@ describe('a runner on a Mac', { timeout: 120_000 }, () => {
     return { id: minted.id, secret };
   };
   /** Bound, and waiting for a job. */
-  const warm = async (stage: Stage) => {
+  const warm = async (stage: Harness) => {
     const pod = await start(stage);
-    const waiting = await stage.until(pod, 'waits', (seen) => waitsFor(seen) === 'CreateContainerConfigError');
+    const waiting = await stage.waitForPod(
+      pod,
+      'waits',
+      (seen) => waitingReason(seen) === 'CreateContainerConfigError',
+    );
     assert.equal(conditionOf(waiting), 'Unknown');
     const registered = await register(stage, pod.metadata.name);
-    await stage.until(pod, 'waits for a job', says('False'));
+    await stage.waitForPod(pod, 'waits for a job', says('False'));
     return { pod, ...registered };
   };
   const queue = () => github.queueJob({ repository: 'acme/app', labels: wanted, name: 'build' });
 
   it('waits for its configuration, takes one job, says so while it lasts, and ends with it', () =>
-    onMac(
+    withMac(
       async (stage) => {
         const { pod, secret } = await warm(stage);
         const job = queue();
-        await stage.until(pod, 'has a job', says('True'));
+        await stage.waitForPod(pod, 'has a job', says('True'));
         assert.equal(job.status, 'in_progress');
         work.resolve('success');
-        const ended = await stage.until(pod, 'has ended', hasEnded);
+        const ended = await stage.waitForPod(pod, 'has ended', hasEnded);
         assert.deepEqual(
-          [ended.status?.phase, endOf(ended)?.exitCode, endOf(ended)?.reason],
+          [ended.status?.phase, terminatedState(ended)?.exitCode, terminatedState(ended)?.reason],
           ['Succeeded', 0, 'Completed'],
         );
         assert.deepEqual([conditionOf(ended), job.conclusion, github.lostJobs()], ['True', 'success', []]);
@@ -114,25 +118,25 @@ describe('a runner on a Mac', { timeout: 120_000 }, () => {
     ));
 
   it('that is removed at GitHub while it waits ends by itself, and has had no job', () =>
-    onMac(
+    withMac(
       async (stage) => {
         const { pod, id } = await warm(stage);
         assert.equal((await service.remove(id)).kind, 'removed');
-        const ended = await stage.until(pod, 'has ended', hasEnded);
+        const ended = await stage.waitForPod(pod, 'has ended', hasEnded);
         assert.deepEqual([ended.status?.phase, conditionOf(ended)], ['Succeeded', 'False']);
       },
       { speed: 20 },
     ));
 
   it('whose power is cut takes its job with it, and GitHub hears nothing more of it', () =>
-    onMac(
+    withMac(
       async (stage) => {
         const { pod } = await warm(stage);
         const job = queue();
-        await stage.until(pod, 'has a job', says('True'));
+        await stage.waitForPod(pod, 'has a job', says('True'));
         const { pid = 0 } = (await processOf(stage, pod)) ?? {};
         process.kill(pid, 'SIGINT');
-        const ended = await stage.until(pod, 'has ended', hasEnded);
+        const ended = await stage.waitForPod(pod, 'has ended', hasEnded);
         assert.deepEqual([ended.status?.phase, conditionOf(ended)], ['Failed', 'True']);
         await eventually('nobody is at the switchboard', () => switchboard.count() === 0);
         assert.equal(job.status, 'in_progress');

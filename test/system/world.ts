@@ -7,12 +7,10 @@ import type { Client, Transport } from '@tartan/kube';
 import type { SimulatedServer } from '@tartan/sim-scaleway';
 import { type AgentRelease, artifactFlags } from '../../packages/cli/src/simulation/artifacts.ts';
 import { fleetNamespace } from '../../packages/cli/src/simulation/control-plane.ts';
-import { startEmbedded } from '../../packages/cli/src/simulation/embedded-control-plane.ts';
-import { furnish } from '../../packages/cli/src/simulation/furnish.ts';
-import { createFurniture } from '../../packages/cli/src/simulation/furniture.ts';
-import { type MacPool, startMacPool } from '../../packages/cli/src/simulation/mac-pool.ts';
-import { usualFlags } from '../../packages/cli/src/simulation/provider-flags.ts';
-import { registerKey } from '../../packages/cli/src/simulation/register-key.ts';
+import { createInstaller } from '../../packages/cli/src/simulation/installer.ts';
+import { type MacPool, registerSSHKey, startMacPool } from '../../packages/cli/src/simulation/mac-pool.ts';
+import { installProvider, providerFlags } from '../../packages/cli/src/simulation/provider.ts';
+import { startEmbedded } from '../../packages/cli/src/simulation/start-control-plane.ts';
 import { clusterMember } from '../../packages/provider/src/core/testing/cluster-member.ts';
 import { type ManagerProcess, startManager } from '../../packages/provider/src/manager/testing/manager-process.ts';
 import { type RunningProvider, startProvider } from './provider.ts';
@@ -57,11 +55,11 @@ export const startWorld = async (options: WorldOptions): Promise<World> => {
   try {
     const controlPlane = await startEmbedded({ folder });
     stops.push(controlPlane.stop);
-    await furnish(controlPlane, createFurniture(controlPlane.client), usualFlags);
+    await installProvider(controlPlane, createInstaller(controlPlane.client), providerFlags);
     const { client } = controlPlane;
     const macs = await startMacPool({ folder, pace, scalewayPace: pace / 10 });
     stops.push(macs.stop);
-    await registerKey(client, macs.pool, fleet);
+    await registerSSHKey(client, macs.pool, fleet);
     await macs.order(count);
     const log: string[] = [];
     return {
@@ -83,7 +81,12 @@ export const startWorld = async (options: WorldOptions): Promise<World> => {
       startProcess: async (t, agent, ...flags) =>
         startManager(
           t,
-          [...usualFlags, `--kubeconfig=${controlPlane.kubeconfig}`, ...(await artifactFlags(folder, agent)), ...flags],
+          [
+            ...providerFlags,
+            `--kubeconfig=${controlPlane.kubeconfig}`,
+            ...(await artifactFlags(folder, agent)),
+            ...flags,
+          ],
           macs.environment,
         ),
       createMachine: async (name, spec = {}) => {

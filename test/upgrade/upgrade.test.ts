@@ -3,20 +3,20 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test, type TestContext } from 'node:test';
-import { labels, machine, macFleet, runnerPool } from '@tartan/api';
+import { labels, macFleet, machine, runnerPool } from '@tartan/api';
 import { apiVersionOf, getCondition, type KubeObject, nodes, pods, type Resource } from '@tartan/kube';
 import { canRunContainers } from '@tartan/sim-linux-node';
-import { type BuiltRelease, buildPreviousRelease } from '@tartan/tools-kubernetes';
-import { eventually } from '../../packages/tart-kubelet/src/runs/testing/eventually.ts';
+import { buildPreviousRelease, type BuiltRelease } from '@tartan/tools-kubernetes';
+import { eventually } from '../../packages/tart-kubelet/src/vm-runs/testing/eventually.ts';
 import { isReady, succeeded } from '../kubernetes/installed/asserts.ts';
-import { type Followed, follow } from '../kubernetes/installed/follow.ts';
+import { follow, type Followed } from '../kubernetes/installed/follow.ts';
 import { repository } from '../kubernetes/installed/images.ts';
 import type { Ran } from '../kubernetes/installed/run.ts';
 import { openStage, type Stage } from '../kubernetes/installed/stage.ts';
 import { firstValues, fleets, merged, namespace, release } from '../kubernetes/installed/values.ts';
 import { finishJob, startJob } from '../kubernetes/installed/work.ts';
-import { checkStoredObjects } from './stored-objects.ts';
 import { type Invariants, watchInvariants } from './invariants.ts';
+import { checkStoredObjects } from './stored-objects.ts';
 
 const skip = canRunContainers() ? false : 'the stand-in for Linux Nodes needs a Linux that lets it mount';
 

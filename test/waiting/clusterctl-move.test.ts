@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { annotations, cluster, externalControlPlane, finalizers, macHost, machine, machineTemplate } from '@tartan/api';
+import { annotations, cluster, externalControlPlane, finalizers, machine, machineTemplate, macHost } from '@tartan/api';
 import {
   type Client,
   customResourceDefinitions,
@@ -20,16 +20,12 @@ import {
 import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { ensureBinaries, startClusterApi, startControlPlane } from '@tartan/tools-kubernetes';
 import { artifactFlags } from '../../packages/cli/src/simulation/artifacts.ts';
-import { connect } from '../../packages/cli/src/simulation/connect.ts';
-import { fleetNamespace as namespace } from '../../packages/cli/src/simulation/control-plane.ts';
-import { useExisting } from '../../packages/cli/src/simulation/existing-control-plane.ts';
+import { connect, fleetNamespace as namespace } from '../../packages/cli/src/simulation/control-plane.ts';
 import { clusterName, coreKinds, ensureFleets } from '../../packages/cli/src/simulation/fleets.ts';
-import { furnish } from '../../packages/cli/src/simulation/furnish.ts';
-import { createFurniture } from '../../packages/cli/src/simulation/furniture.ts';
-import { type MacPool, startMacPool } from '../../packages/cli/src/simulation/mac-pool.ts';
-import { usualFlags } from '../../packages/cli/src/simulation/provider-flags.ts';
-import { writeProviderKubeconfig } from '../../packages/cli/src/simulation/provider-kubeconfig.ts';
-import { registerKey } from '../../packages/cli/src/simulation/register-key.ts';
+import { createInstaller } from '../../packages/cli/src/simulation/installer.ts';
+import { type MacPool, registerSSHKey, startMacPool } from '../../packages/cli/src/simulation/mac-pool.ts';
+import { installProvider, providerFlags, writeProviderKubeconfig } from '../../packages/cli/src/simulation/provider.ts';
+import { useExistingCluster } from '../../packages/cli/src/simulation/start-control-plane.ts';
 import { startProvider } from '../system/provider.ts';
 import { createWaits, type Waits } from '../system/waits.ts';
 
@@ -66,12 +62,12 @@ describe('clusterctl move, which is not supported', { timeout: 900_000 }, () => 
     kubeconfig = real.adminKubeconfigPath;
     const core = await startClusterApi(real);
     stops.push(core.stop);
-    const plane = await useExisting(kubeconfig);
+    const plane = await useExistingCluster(kubeconfig);
     stops.push(plane.stop);
     ({ client } = plane);
     waits = createWaits(client, patienceMs);
-    const furniture = createFurniture(client);
-    await furnish(plane, furniture, usualFlags);
+    const furniture = createInstaller(client);
+    await installProvider(plane, furniture, providerFlags);
     await labelCore(client);
 
     const other = await startControlPlane();
@@ -84,7 +80,7 @@ describe('clusterctl move, which is not supported', { timeout: 900_000 }, () => 
 
     macs = await startMacPool({ folder: join(folder, 'macs'), pace, scalewayPace: pace / 10 });
     stops.push(macs.stop);
-    await registerKey(client, macs.pool, 'macos');
+    await registerSSHKey(client, macs.pool, 'macos');
     await macs.order(1);
     const access = await connect(await writeProviderKubeconfig(plane, folder));
     stops.push(() => access.transport.close());

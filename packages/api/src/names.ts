@@ -176,13 +176,13 @@ export const remoteServiceAccount = 'capi-remote';
 export const leaderElectionID = 'scaleway-applesilicon.infrastructure.cluster.x-k8s.io';
 export const runnersLeaderElectionID = 'runners-controller.tuist.dev';
 
-export const onTheMac = {
+export const macNames = {
   agentJob: 'dev.tuist.tart-kubelet',
   pfAnchor: 'tuist.runners',
 } as const;
 
 /** What guests and the programs in them know by name. */
-export const inTheGuest = {
+export const guestNames = {
   /** Below `/Volumes/My Shared Files`. A guest can write to `status` alone. `runner` is that of runner Pods. */
   shares: { env: 'env', status: 'status', runner: 'runner' },
   /** In `env`. */

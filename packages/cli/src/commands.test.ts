@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { macFleet, macHost, machine, runnerPool } from '@tartan/api';
+import { macFleet, machine, macHost, runnerPool } from '@tartan/api';
 import { nodes, pods, serviceAccounts } from '@tartan/kube';
-import { schemas } from './docs/schemas.ts';
+import { schemas } from './cli-reference.ts';
 import { runTartan, serveCluster, startCluster, type TestCluster } from './testing/cluster.ts';
-import { aFleet, aHost, aMachine, aNode, aRunnerPod, aRunnerPool, said } from './testing/objects.ts';
+import { aCondition, aFleet, aHost, aMachine, aNode, aRunnerPod, aRunnerPool } from './testing/objects.ts';
 
 /** The real commands over HTTPS, with a kubeconfig as kubectl has it. */
-describe('commands for operators', () => {
+describe('operator commands', () => {
   let cluster: TestCluster;
   let served: Awaited<ReturnType<typeof serveCluster>>;
   before(async () => {
@@ -17,7 +17,7 @@ describe('commands for operators', () => {
       machine.resource,
       aMachine('mac-1', {
         phase: 'Pending',
-        conditions: [said('Provisioned', 'False', 'NoAvailableHost', 'None is free.')],
+        conditions: [aCondition('Provisioned', 'False', 'NoAvailableHost', 'None is free.')],
       }),
     );
     await cluster.add(macHost.resource, aHost('h-1', { state: 'stranded', name: 'nobody-s' }));
@@ -81,7 +81,7 @@ describe('commands for operators', () => {
       schemas[schema]?.parse(JSON.parse(out));
     });
 
-  test('a fleet is paused and resumed, once each', async () => {
+  test('roll pause and roll resume are idempotent', async () => {
     const paused = await served.run(['roll', 'pause', 'macos']);
     assert.deepEqual([paused.code, paused.out.split(':')[0]], [0, 'macos is paused']);
     assert.match((await served.run(['roll', 'pause'])).out, /^macos was paused already\.$/m);
@@ -96,7 +96,7 @@ describe('commands for operators', () => {
     );
   });
 
-  test('a fleet that its release pauses is not resumed, and it is said what to do', async () => {
+  test('roll resume fails for a fleet that the Helm release pauses, and says what to do', async () => {
     const setPausedByRelease = (pausedByRelease: boolean) =>
       cluster.admin.patch(
         macFleet.resource,
@@ -113,7 +113,7 @@ describe('commands for operators', () => {
     assert.equal((await served.run(['roll', 'resume', 'macos'])).code, 0);
   });
 
-  test('as a plugin of kubectl, every text says so', async () => {
+  test('as a kubectl plugin every text says kubectl tartan', async () => {
     const help = await served.run(['roll', 'pause', '--help'], 'kubectl tartan');
     assert.match(
       help.out,
@@ -126,28 +126,28 @@ describe('commands for operators', () => {
     assert.match((await served.run(['fleet'], 'kubectl tartan')).out, /: kubectl\s+tartan\s+explain\s+NAME/);
   });
 
-  test('-n and -A together make no sense', async () => {
+  test('-n and -A together are rejected', async () => {
     const { code, err } = await served.run(['fleet', '-A', '-n', 'x']);
     assert.equal(code, 2);
     assert.match(err, /cannot be used with/);
   });
 });
 
-describe('without what they need', () => {
-  test('no cluster: what to set', async () => {
+describe('operator commands without a usable cluster', () => {
+  test('no kubeconfig: the error says what to set', async () => {
     const { code, err } = await runTartan(['fleet'], { HOME: '/nonexistent' });
     assert.equal(code, 2);
     assert.match(err, /^tartan fleet: No cluster is configured: .* Set KUBECONFIG to a kubeconfig file\.\n$/);
   });
 
-  test('no answer: version tells its own, and that the cluster is silent', async () => {
+  test('unreachable cluster: version prints the client version and an error', async () => {
     const { code, out, err } = await runTartan(['version'], { HOME: '/nonexistent' });
     assert.equal(code, 2);
     assert.match(out, /^WHAT +VERSION +WHERE\ntartan +\d/);
     assert.match(err, /No cluster is configured/);
   });
 
-  test('no custom resources: how to install them', async () => {
+  test('missing CRDs: the error says how to install them', async () => {
     const cluster = await startCluster({ kinds: false });
     const served = await serveCluster(cluster);
     try {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-test('a reader that has had enough, as head has, is no reason to complain', { timeout: 60_000 }, async () => {
+test('a closed stdout (EPIPE) ends the command without an error', { timeout: 60_000 }, async () => {
   const main = join(import.meta.dirname, 'main.ts');
   const child = spawn(process.execPath, [main, 'help'], { stdio: ['ignore', 'pipe', 'pipe'] });
   child.stdout.destroy();

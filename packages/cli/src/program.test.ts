@@ -16,7 +16,7 @@ const run = async (...args: readonly string[]): Promise<{ code: number; out: str
 };
 
 describe('tartan', () => {
-  test('says what it can do, in groups, and where to begin', async () => {
+  test('--help lists the commands in groups and a first step', async () => {
     const { code, out } = await run('--help');
     assert.equal(code, 0);
     for (const heading of ['Try it on this machine:', 'Look after one Mac:', 'Look after a cluster:'])
@@ -24,7 +24,7 @@ describe('tartan', () => {
     assert.match(out, /\nBegin with: tartan up\./);
   });
 
-  test('tells its version', async () => {
+  test('--version prints the version', async () => {
     const { code, out } = await run('--version');
     assert.equal(code, 0);
     assert.match(out, /^\d+\.\d+\.\d+\n$/);

@@ -1,39 +1,39 @@
 import { Command, Option } from 'commander';
 import packageFile from '../package.json' with { type: 'json' };
-import { port } from './arguments.ts';
 import { addArtifactsCommand } from './artifacts/command.ts';
+import { parsePort } from './command-options.ts';
 import { addExplainCommand } from './explain/command.ts';
 import { addFaultCommand } from './fault/command.ts';
-import { addFleetCommand } from './fleet/command.ts';
 import { NotAnsweredError } from './host/ask-secret.ts';
 import type { DoctorOptions } from './host/doctor.ts';
-import { addOrphansCommand } from './orphans/command.ts';
+import { escapingStream, textStyleFor } from './output/terminal-text.ts';
 import { addPodsCommand } from './pods/command.ts';
-import { addPoolCommand } from './pool/command.ts';
 import { addRollCommand } from './roll/command.ts';
 import { addRunnersCommand } from './runners/command.ts';
-import { inTheWordsOf, type Shell, type Surroundings } from './shell.ts';
-import { lookOf } from './show/look.ts';
-import { safeOutput } from './show/safe-output.ts';
+import { type ProcessContext, type Shell, withCommandName } from './shell.ts';
 import { addUpCommand } from './up/command.ts';
-import { addVersionCommand } from './version/command.ts';
+import { addFleetCommand, addOrphansCommand, addPoolCommand, addVersionCommand } from './views/commands.ts';
 
-export type { Surroundings } from './shell.ts';
+export type { ProcessContext } from './shell.ts';
 
 /** Not 1: that means something else to whoever asks in a script whether a Mac differs, or Pods are stuck. */
-const wrongArguments = 2;
+const usageExitCode = 2;
 
 /** Runs `tartan` with these arguments. Answers the exit code; what went wrong has been said. */
-export const tartan = async (args: readonly string[], around: Surroundings, calledAs = 'tartan'): Promise<number> => {
+export const tartan = async (
+  args: readonly string[],
+  context: ProcessContext,
+  commandName = 'tartan',
+): Promise<number> => {
   let code = 0;
-  const program = commands(around, calledAs, (ended) => {
+  const program = commands(context, commandName, (ended) => {
     code = ended;
   });
   try {
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
     // commander has said what is wrong with the arguments, or shown what was asked for.
-    if (error instanceof Error && 'exitCode' in error) return error.exitCode === 0 ? 0 : wrongArguments;
+    if (error instanceof Error && 'exitCode' in error) return error.exitCode === 0 ? 0 : usageExitCode;
     throw error;
   }
   return code;
@@ -50,23 +50,27 @@ const withHostOptions = (command: Command): Command =>
   command
     .argument('<host>', 'address or name of the Mac')
     .option('--user <name>', 'who logs in, owns the console and runs the agent', 'm1')
-    .option('--port <port>', 'port of sshd', port, 22)
+    .option('--port <port>', 'port of sshd', parsePort, 22)
     .option('--identity <file>', 'private SSH key that the Mac knows (default: the first of ~/.ssh/id_*)')
     .option('--host-key <fingerprint>', 'SHA256:… that the Mac must show; without it, the one it shows is trusted');
 
 /** Where nobody says how wide a line may be. */
-const usualWidth = 100;
+const defaultWidth = 100;
 
 /** Each command is loaded when it is called: a doctor needs no simulator. */
-export const commands = (surroundings: Surroundings, calledAs: string, end: (code: number) => void): Command => {
-  const around = { ...surroundings, stdout: safeOutput(surroundings.stdout), stderr: safeOutput(surroundings.stderr) };
-  const { stdin, stdout, stderr, env, signal } = around;
-  const program = new Command(calledAs)
+export const commands = (processContext: ProcessContext, commandName: string, end: (code: number) => void): Command => {
+  const context = {
+    ...processContext,
+    stdout: escapingStream(processContext.stdout),
+    stderr: escapingStream(processContext.stderr),
+  };
+  const { stdin, stdout, stderr, env, signal } = context;
+  const program = new Command(commandName)
     .description('Mac minis as Kubernetes nodes whose Pods are macOS virtual machines.')
     .configureOutput({
-      writeOut: (text) => stdout.write(inTheWordsOf(calledAs, text)),
-      writeErr: (text) => stderr.write(inTheWordsOf(calledAs, text)),
-      getOutHelpWidth: () => (stdout.isTTY === true ? (stdout.columns ?? usualWidth) : usualWidth),
+      writeOut: (text) => stdout.write(withCommandName(commandName, text)),
+      writeErr: (text) => stderr.write(withCommandName(commandName, text)),
+      getOutHelpWidth: () => (stdout.isTTY === true ? (stdout.columns ?? defaultWidth) : defaultWidth),
     })
     .exitOverride()
     .version(packageFile.version, '--version', 'print the version')
@@ -83,12 +87,12 @@ Begin with: tartan up. Each command has its own --help, with examples and exit c
       end(await command());
     } catch (error) {
       const text = signal.aborted ? 'stopped.' : error instanceof Error ? error.message : String(error);
-      stderr.write(`${calledAs} ${name}: ${inTheWordsOf(calledAs, text)}\n`);
+      stderr.write(`${commandName} ${name}: ${withCommandName(commandName, text)}\n`);
       end(signal.aborted || error instanceof NotAnsweredError ? 130 : failed);
     }
   };
 
-  const shell: Shell = { ...around, calledAs, run };
+  const shell: Shell = { ...context, commandName, run };
   program.commandsGroup('Try it on this machine:');
   addUpCommand(program, shell);
   addFaultCommand(program, shell);
@@ -114,7 +118,7 @@ Exit codes: 0 prepared; 1 a step failed, and says why; 2 the Mac was not reached
     .action((host: string, { busy = false, ...options }: HostOptions & { busy?: boolean }) =>
       run('prepare-host', async () => {
         const { prepareHost } = await import('./host/prepare-host.ts');
-        const console = { input: stdin, output: stdout, look: lookOf(stdout, env) };
+        const console = { input: stdin, output: stdout, style: textStyleFor(stdout, env) };
         return prepareHost({ host, ...options, busy }, console, signal);
       }),
     );
@@ -135,7 +139,7 @@ Exit codes: 0 as wanted; 1 something differs; 2 could not look.`,
     .action((host: string, options: HostOptions & Pick<DoctorOptions, 'spec' | 'output'>) =>
       run('doctor', async () => {
         const { doctor } = await import('./host/doctor.ts');
-        return doctor({ host, ...options }, { stdout, look: lookOf(stdout, env) }, signal);
+        return doctor({ host, ...options }, { stdout, style: textStyleFor(stdout, env) }, signal);
       }),
     );
 
@@ -154,12 +158,12 @@ Exit codes: 0 as wanted; 1 something differs; 2 could not look.`,
   program.commandsGroup('Help:');
   addVersionCommand(program, shell);
   program.helpCommand('help [command]', 'print the help of a command');
-  pointToHelp(program, calledAs);
+  addHelpHints(program, commandName);
   return program;
 };
 
 /** Whoever gets a command wrong is told of the help of that very command. */
-const pointToHelp = (command: Command, name: string): void => {
+const addHelpHints = (command: Command, name: string): void => {
   command.showHelpAfterError(`(see ${name} --help)`);
-  for (const each of command.commands) pointToHelp(each, `${name} ${each.name()}`);
+  for (const each of command.commands) addHelpHints(each, `${name} ${each.name()}`);
 };

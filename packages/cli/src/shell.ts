@@ -1,8 +1,13 @@
+import { basename } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { Terminal } from './host/ask-secret.ts';
 
+/** kubectl runs an executable named `kubectl-tartan` for `kubectl tartan`: whoever typed that reads it in every help text. */
+export const commandNameOf = (file: string): string =>
+  /^kubectl-tartan(?:\.[a-z]+)?$/.test(basename(file)) ? 'kubectl tartan' : 'tartan';
+
 /** What a command has to do with the outside. */
-export interface Surroundings {
+export interface ProcessContext {
   readonly stdin: Terminal['input'];
   readonly stdout: Writable & { isTTY?: boolean; columns?: number };
   readonly stderr: Writable & { isTTY?: boolean };
@@ -12,13 +17,13 @@ export interface Surroundings {
 }
 
 /** What a command is given to live in. What it writes is escaped (`safeOutput`). */
-export interface Shell extends Surroundings {
+export interface Shell extends ProcessContext {
   /** What people typed to get here: `tartan`, or `kubectl tartan`. */
-  readonly calledAs: string;
+  readonly commandName: string;
   /** Runs a command of ours: answers the exit code, or rejects with a sentence for people, which ends with `failed`, or 2. */
   readonly run: (name: string, command: () => Promise<number>, failed?: number) => Promise<void>;
 }
 
 /** Texts say `tartan fleet`; whoever typed `kubectl tartan` reads that instead. */
-export const inTheWordsOf = (calledAs: string, text: string): string =>
-  calledAs === 'tartan' ? text : text.replaceAll(/(?<![\w./-]|kubectl )tartan (?=[a-z]+\b)/g, `${calledAs} `);
+export const withCommandName = (commandName: string, text: string): string =>
+  commandName === 'tartan' ? text : text.replaceAll(/(?<![\w./-]|kubectl )tartan (?=[a-z]+\b)/g, `${commandName} `);

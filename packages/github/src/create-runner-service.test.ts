@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createSecret } from '@tartan/kube';
-import { labels, organization, pkcs8, repository, settle, stage } from './testing/stage.ts';
+import { createHarness, drainEventLoop, labels, organization, pkcs8, repository } from './testing/harness.ts';
 
 describe('runners of GitHub', () => {
   for (const owner of [organization, repository]) {
     test(`are made, found, listed and removed: ${owner.kind}`, async () => {
-      const { github, service } = stage();
+      const { github, service } = createHarness();
       const runners = service({ owner });
       const made = await runners.mint({ name: 'pool-runner-1', labels, group: undefined });
       assert.ok(made.kind === 'minted');
@@ -29,10 +29,10 @@ describe('runners of GitHub', () => {
   }
 
   test('a configuration is what a runner connects with', async () => {
-    const { github, minted, play, service, end } = stage();
-    const { id, jitConfig } = await minted('one');
-    play(jitConfig);
-    await settle();
+    const { github, mintRunner, startRunner, service, end } = createHarness();
+    const { id, jitConfig } = await mintRunner('one');
+    startRunner(jitConfig);
+    await drainEventLoop();
     const got = await service().get(id);
     assert.ok(got.kind === 'found' && got.runner.isOnline);
     assert.equal(github.runners()[0]?.isEphemeral, true);
@@ -40,7 +40,7 @@ describe('runners of GitHub', () => {
   });
 
   test('a name is taken from the moment of the first configuration, also when its answer was lost', async () => {
-    const { github, service } = stage();
+    const { github, service } = createHarness();
     github.faults.calls.push({ match: /generate-jitconfig/, times: 1, with: 'lost' });
     const wanted = { name: 'one', labels, group: undefined };
     const lost = await service().mint(wanted);
@@ -53,8 +53,8 @@ describe('runners of GitHub', () => {
     assert.equal((await service().mint(wanted)).kind, 'minted');
   });
 
-  test('somebody else is not taken for the one that is looked for', async () => {
-    const { github, service } = stage();
+  test('find ignores runners with another name', async () => {
+    const { github, service } = createHarness();
     // A server that does not know the parameter.
     const other = { id: 1, name: 'two', status: 'online', busy: false, labels: [] };
     github.faults.calls.push({
@@ -66,26 +66,26 @@ describe('runners of GitHub', () => {
   });
 
   test('one that runs a job cannot be removed', async () => {
-    const { github, minted, play, service, end } = stage();
-    const { id, jitConfig } = await minted('one');
-    play(jitConfig);
-    await settle();
+    const { github, mintRunner, startRunner, service, end } = createHarness();
+    const { id, jitConfig } = await mintRunner('one');
+    startRunner(jitConfig);
+    await drainEventLoop();
     github.queueJob({ repository: 'acme/app', labels });
-    await settle();
+    await drainEventLoop();
     const got = await service().get(id);
     assert.ok(got.kind === 'found' && got.runner.isBusy);
     assert.deepEqual(await service().remove(id), { kind: 'busy' });
     await end();
   });
 
-  test('what GitHub says of a job may be old, and its refusal is newer', async () => {
-    const { github, minted, play, service, end } = stage();
+  test('a refused removal overrides a stale busy flag', async () => {
+    const { github, mintRunner, startRunner, service, end } = createHarness();
     github.faults.staleBusyFor = 30_000;
-    const { id, jitConfig } = await minted('one');
-    play(jitConfig);
-    await settle();
+    const { id, jitConfig } = await mintRunner('one');
+    startRunner(jitConfig);
+    await drainEventLoop();
     github.queueJob({ repository: 'acme/app', labels });
-    await settle();
+    await drainEventLoop();
     const got = await service().get(id);
     assert.ok(got.kind === 'found' && !got.runner.isBusy);
     assert.deepEqual(await service().remove(id), { kind: 'busy' });
@@ -95,8 +95,8 @@ describe('runners of GitHub', () => {
   });
 
   test('a list has all pages, and costs nothing while it is the same', async () => {
-    const { github, minted, service } = stage();
-    for (let at = 0; at < 230; at += 1) await minted(`runner-${at}`);
+    const { github, mintRunner, service } = createHarness();
+    for (let at = 0; at < 230; at += 1) await mintRunner(`runner-${at}`);
     const before = github.requests.length;
     const all = await service().list();
     assert.ok(all.kind === 'listed');
@@ -105,19 +105,19 @@ describe('runners of GitHub', () => {
     const reported = stageReports(service);
     await reported.service.list();
     assert.deepEqual(reported.statuses, [304, 304, 304]);
-    await minted('runner-new');
+    await mintRunner('runner-new');
     const again = await service().list();
     assert.ok(again.kind === 'listed' && again.runners.length === 231);
   });
 
   test('keys are taken in both of their forms', async () => {
-    const { app, service } = stage();
+    const { app, service } = createHarness();
     const asPKCS8 = { ...app, privateKey: createSecret(pkcs8) };
     assert.equal((await service({ app: asPKCS8 }).list()).kind, 'listed');
   });
 
   test('a token for runners that stay', async () => {
-    const { service } = stage();
+    const { service } = createHarness();
     const got = await service().registrationToken();
     assert.ok(got.kind === 'known');
     assert.match(got.token.reveal(), /^\w{29}$/);
@@ -130,7 +130,7 @@ describe('runners of GitHub', () => {
     ['an empty label', { name: 'one', labels: [''], group: undefined }, /is empty/],
   ] as const) {
     test(`is not asked for: ${why}`, async () => {
-      const { github, service } = stage();
+      const { github, service } = createHarness();
       const made = await service().mint(registration);
       assert.ok(made.kind === 'problem' && made.reason === 'Denied');
       assert.match(made.message, expected);
@@ -139,8 +139,8 @@ describe('runners of GitHub', () => {
   }
 
   test('every request is reported, with its route and what is left', async () => {
-    const { reports, minted, clock, github, service } = stage({ rateLimit: 1000 });
-    const { id } = await minted('one');
+    const { reports, mintRunner, clock, github, service } = createHarness({ rateLimit: 1000 });
+    const { id } = await mintRunner('one');
     github.faults.outage.api = 'refused';
     await service().get(id);
     assert.deepEqual(
@@ -162,7 +162,7 @@ describe('runners of GitHub', () => {
 
 /** A service whose answers' statuses are kept apart. */
 const stageReports = (
-  service: ReturnType<typeof stage>['service'],
+  service: ReturnType<typeof createHarness>['service'],
 ): { service: ReturnType<typeof service>; statuses: (number | undefined)[] } => {
   const statuses: (number | undefined)[] = [];
   return { statuses, service: service({ onCall: ({ status }) => statuses.push(status) }) };

@@ -1,16 +1,14 @@
 import type { Logger } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
-import { accountOf } from './app/account.ts';
-import type { Caller } from './calls/caller.ts';
-import { createGroups } from './calls/groups.ts';
-import { createMint } from './calls/mint.ts';
-import { createReach } from './calls/reach.ts';
-import { runnerCalls } from './calls/runners.ts';
-import { createAsk } from './http/ask.ts';
+import { installationOf } from './app/installation.ts';
+import type { CallContext } from './calls/call-context.ts';
+import { createMint, createRunnerGroups } from './calls/mint-runner.ts';
+import { createQueue } from './calls/queued-jobs.ts';
+import { createOwnerVisibility, runnerCalls } from './calls/runners.ts';
+import { createCallApi } from './http/client.ts';
 import type { CallReport } from './http/exchange.ts';
 import { runnerOperations } from './http/operations.ts';
-import { nameOfOwner, pathOf } from './owner.ts';
-import { createQueue } from './queue/queue.ts';
+import { ownerName, pathParametersOf } from './owner.ts';
 import type { GitHubApp, Owner, RunnerService } from './runner-service.ts';
 
 export interface RunnerServiceOptions {
@@ -33,18 +31,18 @@ export const createRunnerService = (options: RunnerServiceOptions): RunnerServic
   // GitHub ends a request itself after 10 s ("Troubleshooting the REST API": timeouts).
   const { app, owner, clock, fetch: send = fetch, deadline = 15_000, onCall = () => undefined } = options;
   const apiURL = (options.apiURL ?? 'https://api.github.com').replace(/\/+$/, '');
-  const account = accountOf(app, clock, send, apiURL);
-  const caller: Caller = {
-    ask: createAsk({ app, account, fetch: send, clock, apiURL, deadline, onCall, log: options.log }),
+  const installation = installationOf(app, clock, send, apiURL);
+  const context: CallContext = {
+    callApi: createCallApi({ app, installation, fetch: send, clock, apiURL, deadline, onCall, log: options.log }),
     owner,
-    ownerName: nameOfOwner(owner),
-    where: pathOf(owner),
+    ownerName: ownerName(owner),
+    pathParameters: pathParametersOf(owner),
     operations: runnerOperations(owner),
   };
-  const reach = createReach(caller, clock);
+  const visibility = createOwnerVisibility(context, clock);
   return {
-    ...runnerCalls(caller, reach),
-    mint: createMint(caller, createGroups(caller, clock), reach),
-    queue: createQueue(caller),
+    ...runnerCalls(context, visibility),
+    mint: createMint(context, createRunnerGroups(context, clock), visibility),
+    queue: createQueue(context),
   };
 };

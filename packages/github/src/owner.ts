@@ -1,7 +1,7 @@
 import type { Owner } from './runner-service.ts';
 
 /** `acme` or `acme/app`: how people write it. */
-export const nameOfOwner = (owner: Owner): string =>
+export const ownerName = (owner: Owner): string =>
   owner.kind === 'organization' ? owner.organization : owner.repository;
 
 /** GitHub's rules are stricter; these keep anything out that would be another path. */
@@ -30,12 +30,12 @@ export const ownerOf = (github: {
 };
 
 /** What stands for the owner in paths. */
-export const pathOf = (owner: Owner): Readonly<Record<string, string>> => {
+export const pathParametersOf = (owner: Owner): Readonly<Record<string, string>> => {
   if (owner.kind === 'organization') return { org: owner.organization };
-  return repositoryPath(owner.repository);
+  return repositoryParameters(owner.repository);
 };
 
-export const repositoryPath = (fullName: string): Readonly<Record<string, string>> => {
+export const repositoryParameters = (fullName: string): Readonly<Record<string, string>> => {
   const [account = '', name = ''] = fullName.split('/');
   return { owner: account, repo: name };
 };

@@ -7,7 +7,7 @@ import type { Problem } from './runner-service.ts';
  * on one line and short, or nothing.
  */
 
-const because = (said: string): string => (said === '' ? '' : ` (${said})`);
+const inParentheses = (said: string): string => (said === '' ? '' : ` (${said})`);
 
 const denied = (message: string): Problem => ({ kind: 'problem', reason: 'Denied', message });
 
@@ -24,29 +24,29 @@ export const unavailable = (what: string, why: string): Problem => ({
   message: `GitHub did not ${what}: ${why}. It may have been done all the same; it is looked at again.`,
 });
 
-export const withoutRight = (what: string, { right }: Operation, said: string): Problem =>
+export const missingPermission = (what: string, { permission }: Operation, said: string): Problem =>
   denied(
-    `GitHub did not ${what}: the App may not${because(said)}. Give it ${right}, and accept that in its installation.`,
+    `GitHub did not ${what}: the App may not${inParentheses(said)}. Give it ${permission}, and accept that in its installation.`,
   );
 
-export const unreachable = (what: string, owner: string): Problem =>
+export const ownerNotVisible = (what: string, owner: string): Problem =>
   denied(
     `GitHub did not ${what}: the App does not see ${owner}. Check the name, and that the installation is the one of that account and includes the repository.`,
   );
 
-export const moved = (what: string): Problem =>
+export const renamed = (what: string): Problem =>
   denied(`GitHub did not ${what}: it has another name now. Write the name that it has today.`);
 
 export const refusedRequest = (what: string, status: number, said: string): Problem =>
   denied(
-    `GitHub did not ${what}: it refused the request with HTTP ${status}${because(said)}. Asking again does not help.`,
+    `GitHub did not ${what}: it refused the request with HTTP ${status}${inParentheses(said)}. Asking again does not help.`,
   );
 
-export const senseless = (what: string, why: string): Problem => denied(`GitHub was not asked to ${what}: ${why}`);
+export const invalidRequest = (what: string, why: string): Problem => denied(`GitHub was not asked to ${what}: ${why}`);
 
-export const refusedApp = (said: string): Problem =>
+export const invalidAppCredentials = (said: string): Problem =>
   denied(
-    `GitHub did not let the App in: it does not believe that it is this App${because(said)}. Check that app-id and private-key belong together, that the key has not been deleted, and the clock of this machine.`,
+    `GitHub did not let the App in: it does not believe that it is this App${inParentheses(said)}. Check that app-id and private-key belong together, that the key has not been deleted, and the clock of this machine.`,
   );
 
 export const noInstallation = (): Problem =>
@@ -54,9 +54,9 @@ export const noInstallation = (): Problem =>
     'GitHub did not let the App in: it has no such installation. Check installation-id, and that the App is installed.',
   );
 
-export const suspended = (said: string): Problem =>
+export const installationSuspended = (said: string): Problem =>
   denied(
-    `GitHub did not let the App in: its installation may not be used${because(said)}. Check that it is not suspended.`,
+    `GitHub did not let the App in: its installation may not be used${inParentheses(said)}. Check that it is not suspended.`,
   );
 
 export const unknownGroup = (group: string, organization: string, known: readonly string[]): Problem =>

@@ -1,10 +1,10 @@
 /** The world of the process, as far as the program touches it. */
-export interface Surroundings {
+export interface ProcessContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What was asked for: the help, the version. */
-  readonly say: (text: string) => void;
+  readonly stdout: (text: string) => void;
   /** Logs and complaints. */
-  readonly complain: (text: string) => void;
+  readonly stderr: (text: string) => void;
   /** Fires when the process is asked to end. */
   readonly signal: AbortSignal;
 }

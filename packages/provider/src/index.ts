@@ -10,27 +10,25 @@ export * from './identity/index.ts';
 
 // Pods whose Mac is gone.
 export { createPodRelease, type PodReleaseOptions } from './pods/controller.ts';
-export { createReleaseCounter } from './pods/release-counter.ts';
+export { createProviderMetrics, createReleaseCounter, type ProviderMetrics } from './manager/provider-metrics.ts';
 
 // Pods that should spread over Macs.
 export { createFleetSpread, type FleetSpreadOptions } from './spread/controller.ts';
 
 // What Cluster API waits for before it makes machines.
 export { type ClusterControllerOptions, createClusterController } from './cluster/controller.ts';
-export { type CoreCluster, coreClusters } from './cluster/core-cluster.ts';
+export { type CoreCluster, coreClusters } from './core/cluster.ts';
 export { type ControlPlaneOptions, createControlPlaneController } from './control-plane/controller.ts';
 export { explainedRemoteRights, remoteRights, type RemoteRight } from './control-plane/remote-rights.ts';
-export { serviceAddress } from './control-plane/service-address.ts';
+export { serviceAddress } from './control-plane/observe.ts';
 
 // All of it as one manager.
-export { createProvider, type Provider } from './manager/create-provider.ts';
-export type { Intervals, ProviderParts } from './manager/parts.ts';
-export { createProviderMetrics, type ProviderMetrics } from './manager/provider-metrics.ts';
+export { createProvider, type Intervals, type Provider, type ProviderDeps } from './manager/create-provider.ts';
 export { explainedRights, providerRights } from './manager/rights.ts';
-export { loadHostSettings } from './host-work/load-host-settings.ts';
+export { loadHostSettings } from './host-work/host-settings.ts';
 
 // What the chart's hook may do, which brings definitions up to date.
-export { installRights } from './crds/rights.ts';
+export { installRights } from './crds/install.ts';
 
 // What the chart's other hook may do, which looks for Macs before a release goes.
-export { uninstallRights } from './uninstall/rights.ts';
+export { uninstallRights } from './uninstall/check.ts';

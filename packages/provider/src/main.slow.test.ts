@@ -10,8 +10,8 @@ import { systemClock } from '@tartan/kube/clock';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { adminKubeconfig, createKubernetes, serve } from '@tartan/sim-kubernetes';
 import { startScaleway } from '@tartan/sim-scaleway';
+import { namespace } from './manager/testing/harness.ts';
 import { startManager } from './manager/testing/manager-process.ts';
-import { namespace } from './manager/testing/stage.ts';
 
 const secretKey = '11111111-2222-4333-8444-555555555555';
 const projectID = '9a1f7c52-0d7e-4a2b-8f43-3c2d1b0a9e87';
@@ -19,7 +19,7 @@ const accessKey = 'SCWXXXXXXXXXXXXXXXXX';
 const credentials = { SCW_ACCESS_KEY: accessKey, SCW_SECRET_KEY: secretKey, SCW_DEFAULT_PROJECT_ID: projectID };
 const limit = { timeout: 60_000 };
 
-describe('the manager as a program, told what it cannot do', limit, () => {
+describe('the manager as a program, with input that it rejects', limit, () => {
   test('--help is for people, and comes before everything else (INC-01)', async (t) => {
     const { code, stdout, stderr } = await startManager(t, ['--nonsense', '--help']).ended;
     assert.deepEqual([code, stderr], [0, '']);
@@ -87,7 +87,7 @@ const setWorld = async (t: TestContext) => {
 };
 
 describe('the manager as a process', limit, () => {
-  test('leads until it is told to end, gives the lease back, and shows its key nowhere', async (t) => {
+  test('leads until SIGTERM, releases the lease, and never logs its key', async (t) => {
     const { client, argv, env } = await setWorld(t);
     const manager = startManager(t, [...argv, '--log-level=debug'], env);
     await manager.logged((line) => line.includes('this process leads'));

@@ -7,16 +7,16 @@ import { setFlagsFromString } from 'node:v8';
 setFlagsFromString('--semi-space-growth-factor=1');
 
 /** The first signal asks for an end that gives the lease back; a second one ends us the hard way. */
-const asked = new AbortController();
-for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => asked.abort());
+const stopping = new AbortController();
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort());
 
 const { env, stdout, stderr } = process;
 const { runManager } = await import('./manager/program.ts');
 process.exitCode = await runManager(process.argv.slice(2), {
   env,
-  say: (text) => stdout.write(text),
-  complain: (text) => stderr.write(text),
-  signal: asked.signal,
+  stdout: (text) => stdout.write(text),
+  stderr: (text) => stderr.write(text),
+  signal: stopping.signal,
 });
 // Work that was given up may still hold a socket: it must not keep alive a process that does not lead any more.
 setTimeout(() => process.exit(), 500).unref();

@@ -8,8 +8,8 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => aske
 const { env, stdout, stderr } = process;
 process.exitCode = await runRunners(process.argv.slice(2), {
   env,
-  say: (text) => stdout.write(text),
-  complain: (text) => stderr.write(text),
+  stdout: (text) => stdout.write(text),
+  stderr: (text) => stderr.write(text),
   signal: asked.signal,
 });
 // Work that was given up may still hold a socket: it must not keep alive a process that does not lead any more.

@@ -17,10 +17,10 @@ const told = async (argv: readonly string[], env: Readonly<Record<string, string
   let complained = '';
   const code = await runRunners(argv, {
     env,
-    say: (text) => {
+    stdout: (text) => {
       said += text;
     },
-    complain: (text) => {
+    stderr: (text) => {
       complained += text;
     },
     signal: new AbortController().signal,
@@ -28,7 +28,7 @@ const told = async (argv: readonly string[], env: Readonly<Record<string, string
   return { code, said, complained };
 };
 
-describe('the runners controller as a program, told what it cannot do', () => {
+describe('the runners program with invalid arguments', () => {
   test('--help is for people, and comes before everything else', async () => {
     const { code, said, complained } = await told(['--nonsense', '--help']);
     assert.deepEqual([code, complained], [0, '']);
@@ -41,7 +41,7 @@ describe('the runners controller as a program, told what it cannot do', () => {
     assert.match(said, /^\d+\.\d+\.\d+\n$/);
   });
 
-  test('all that is wrong is said at once, without the value of what may be a secret', async () => {
+  test('all invalid flags are reported at once, without values', async () => {
     const { code, said, complained } = await told(['--github-token=hunter2', '--settle-seconds=soon']);
     assert.deepEqual([code, said], [2, '']);
     assert.match(complained, /^--github-token: there is no such flag/m);
@@ -79,7 +79,7 @@ const setWorld = async (t: TestContext) => {
 };
 
 describe('the runners controller as a program, in a cluster', { timeout: 60_000 }, () => {
-  test('leads until it is asked to end, and gives the lease back', async (t) => {
+  test('leads until it gets a signal, then releases the lease', async (t) => {
     const { client, kubeconfig } = await setWorld(t);
     const asked = new AbortController();
     const leading = Promise.withResolvers<void>();
@@ -88,8 +88,8 @@ describe('the runners controller as a program, in a cluster', { timeout: 60_000 
       [`--kubeconfig=${kubeconfig}`, '--metrics-bind-address=0', '--health-probe-bind-address=0'],
       {
         env: { POD_NAMESPACE: namespace },
-        say: (text) => assert.fail(text),
-        complain: (line) => {
+        stdout: (text) => assert.fail(text),
+        stderr: (line) => {
           log += line;
           if (line.includes('this process leads')) leading.resolve();
         },

@@ -7,32 +7,31 @@ import {
   httpsTransport,
   loadConfig,
   type Logger,
-  type Surroundings,
+  type ProcessContext,
 } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
 import packageFile from '../package.json' with { type: 'json' };
-import { parseFlags } from './flags/parse-flags.ts';
-import type { RunnersOptions } from './flags/runners-options.ts';
-import { createRunnersManager } from './manager/create-runners-manager.ts';
+import { parseFlags, type RunnersOptions } from './flags.ts';
+import { createRunnersManager } from './manager/runners-manager.ts';
 import { createRunnerMetrics } from './metrics/runner-metrics.ts';
 
 /** The runners controller as a program: what its arguments and variables say, until the signal fires. Answers the code to exit with. */
-export const runRunners = async (argv: readonly string[], surroundings: Surroundings): Promise<number> => {
-  const { env, say, complain } = surroundings;
+export const runRunners = async (argv: readonly string[], surroundings: ProcessContext): Promise<number> => {
+  const { env, stdout, stderr } = surroundings;
   if (argv.includes('--version') || argv.includes('-version')) {
-    say(`${packageFile.version}\n`);
+    stdout(`${packageFile.version}\n`);
     return exitCodes.done;
   }
   const flags = parseFlags(argv, env);
   if ('help' in flags) {
-    say(flags.help);
+    stdout(flags.help);
     return exitCodes.done;
   }
   if ('errors' in flags) {
-    complain(`${flags.errors.join('\n')}\n--help shows all flags and variables.\n`);
+    stderr(`${flags.errors.join('\n')}\n--help shows all flags and variables.\n`);
     return exitCodes.usage;
   }
-  const log = createLogger({ ...flags.options.log, write: complain, clock: systemClock, redact: createRedactor() });
+  const log = createLogger({ ...flags.options.log, write: stderr, clock: systemClock, redact: createRedactor() });
   try {
     return await run(flags.options, log, surroundings);
   } catch (error) {
@@ -41,7 +40,7 @@ export const runRunners = async (argv: readonly string[], surroundings: Surround
   }
 };
 
-const run = async (options: RunnersOptions, log: Logger, { env, signal }: Surroundings): Promise<number> => {
+const run = async (options: RunnersOptions, log: Logger, { env, signal }: ProcessContext): Promise<number> => {
   const clock = systemClock;
   const { kubeconfigPath } = options;
   const config = await loadConfig({ env, clock, ...(kubeconfigPath !== undefined && { kubeconfigPath }) });

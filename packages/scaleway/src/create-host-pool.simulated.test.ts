@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, describe, test } from 'node:test';
 import { manualClock } from '@tartan/kube/clock';
 import { type ScalewayOptions, type SimulatedScaleway, startScaleway } from '@tartan/sim-scaleway';
-import { checkRights } from './check-rights.ts';
-import { newestImage } from './images/newest-image.ts';
+import { checkPermissions } from './host-pool.ts';
+import { newestImage } from './images.ts';
 import { eagerClock, failureOf, projectID, secretKey, testPool, zone } from './testing/test-pool.ts';
 
 describe('the pool at a simulated Scaleway', () => {
@@ -79,11 +79,11 @@ describe('the pool at a simulated Scaleway', () => {
     );
   });
 
-  test('moods pass: two 503, and a rate that Scaleway insists on', async () => {
+  test('two 503 and a 429 are retried', async () => {
     const clock = eagerClock();
     const sim = await start({ clock, rateLimit: 2 });
     const { id } = await sim.order({ zone, name: 'tuist-pool-1' });
-    const pool = testPool(sim.url, { clock, tries: 10 });
+    const pool = testPool(sim.url, { clock, maxAttempts: 10 });
     sim.faults.calls.push({ match: /GET/, times: 2, with: { status: 503, body: '<html>' } });
     assert.equal((await pool.getServer(zone, id)).id, id);
     await Promise.all(Array.from({ length: 6 }, () => pool.getServer(zone, id)));
@@ -91,7 +91,7 @@ describe('the pool at a simulated Scaleway', () => {
     assert.equal(pool.reports.filter(({ outcome }) => outcome === 'ok').length, 7);
   });
 
-  test('the password is told wherever Scaleway tells it, and never made up', async () => {
+  test('the password is read from every field that holds it', async () => {
     const sim = await start();
     const { id } = await sim.order({ zone, name: 'tuist-pool-1' });
     const pool = testPool(sim.url);
@@ -106,9 +106,9 @@ describe('the pool at a simulated Scaleway', () => {
     }
   });
 
-  test('a key without rights is told which are missing', async () => {
+  test('a denied call names the missing permission set', async () => {
     const sim = await start({ permissions: ['SSHKeysFullAccess'] });
-    const missing = await checkRights(testPool(sim.url), [zone]);
+    const missing = await checkPermissions(testPool(sim.url), [zone]);
     assert.deepEqual(
       missing.map(({ kind }) => kind),
       ['denied'],

@@ -72,7 +72,7 @@ describe('what is asked of Scaleway, and what its answers become', () => {
       [() => pool.deleteKey('key-1'), undefined, 'DELETE /iam/v1alpha1/ssh-keys/key-1', '', ''],
     ];
     for (const [call, answer, request, query, body] of table) {
-      scaleway.play({ body: answer, status: answer === undefined ? 204 : 200 });
+      scaleway.respondWith({ body: answer, status: answer === undefined ? 204 : 200 });
       await call();
       const [got, ...more] = scaleway.received;
       assert(got !== undefined && more.length === 0, request);
@@ -83,9 +83,9 @@ describe('what is asked of Scaleway, and what its answers become', () => {
     }
   });
 
-  test('a server becomes ours: words that we do not know stay, the password hides', async () => {
+  test('a server is converted: unknown states are kept, the password is a Secret', async () => {
     const pool = testPool(scaleway.url);
-    scaleway.play({
+    scaleway.respondWith({
       body: wireServer({ status: 'defragmenting', a_field_of_next_year: { deep: 1 }, commitment: 'odd' }),
     });
     const { password, ...server } = await pool.getServer(zone, serverID);
@@ -104,9 +104,9 @@ describe('what is asked of Scaleway, and what its answers become', () => {
     });
   });
 
-  test('a server that is not there yet has little to show', async () => {
+  test('a server in delivery has empty fields', async () => {
     const pool = testPool(scaleway.url);
-    scaleway.play({ body: { id: serverID, name: 'x', type: 'M2-L', status: 'starting', os: null, ip: null } });
+    scaleway.respondWith({ body: { id: serverID, name: 'x', type: 'M2-L', status: 'starting', os: null, ip: null } });
     assert.deepEqual(await pool.getServer(zone, serverID), {
       id: serverID,
       zone,
@@ -125,7 +125,7 @@ describe('what is asked of Scaleway, and what its answers become', () => {
   test('all pages are read, and the media type may say more than JSON', async () => {
     const pool = testPool(scaleway.url);
     const all = wireServers(250);
-    scaleway.play(({ query }) => {
+    scaleway.respondWith(({ query }) => {
       const from = (Number(query.get('page')) - 1) * 100;
       const headers = { 'Content-Type': 'application/json; charset=utf-8' };
       return { body: { servers: all.slice(from, from + 100), total_count: 250 }, headers };
@@ -141,20 +141,20 @@ describe('what is asked of Scaleway, and what its answers become', () => {
   test('servers and keys of other projects, and keys that are disabled, are not ours', async () => {
     const pool = testPool(scaleway.url);
     const other = { project_id: '00000000-0000-4000-8000-000000000000' };
-    scaleway.play({ body: { servers: [wireServer(), wireServer({ id: 'other', ...other })], total_count: 2 } });
+    scaleway.respondWith({ body: { servers: [wireServer(), wireServer({ id: 'other', ...other })], total_count: 2 } });
     assert.deepEqual(
       (await pool.listServers(zone)).map(({ id }) => id),
       [serverID],
     );
     const keys = [key, { ...key, id: 'key-2', disabled: true }, { ...key, id: 'key-3', ...other }];
-    scaleway.play({ body: { ssh_keys: keys, total_count: 3 } });
+    scaleway.respondWith({ body: { ssh_keys: keys, total_count: 3 } });
     assert.deepEqual(await pool.listKeys(), [{ id: 'key-1', name: 'fleet', publicKey: 'ssh-ed25519 AAAA fleet' }]);
   });
 
   test('a key that is gone is deleted', async () => {
-    scaleway.play({ status: 404, body: { type: 'not_found', resource: 'ssh_key', resource_id: 'key-1' } });
+    scaleway.respondWith({ status: 404, body: { type: 'not_found', resource: 'ssh_key', resource_id: 'key-1' } });
     await testPool(scaleway.url).deleteKey('key-1');
-    scaleway.play({ status: 403, body: {} });
+    scaleway.respondWith({ status: 403, body: {} });
     assert.match((await failureOf(testPool(scaleway.url).deleteKey('key-1'))).message, /SSHKeysFullAccess/);
   });
 
@@ -188,7 +188,7 @@ describe('what is asked of Scaleway, and what its answers become', () => {
       ['a page', (pool) => pool.deleteKey('x'), '<html>', /is not JSON/],
     ];
     for (const [what, call, body, text] of table) {
-      scaleway.play({ body });
+      scaleway.respondWith({ body });
       const error = await failureOf(call(pool));
       assert.equal(error.kind, 'garbled', what);
       assert.match(error.message, text);
@@ -197,9 +197,9 @@ describe('what is asked of Scaleway, and what its answers become', () => {
     }
   });
 
-  test('ids and zones that would ask for something else are never sent', async () => {
+  test('ids and zones with path characters are refused before sending', async () => {
     const pool = testPool(scaleway.url);
-    scaleway.play({ body: wireServer() });
+    scaleway.respondWith({ body: wireServer() });
     const calls = [
       () => pool.reinstall(zone, `${serverID}/../other`, undefined),
       () => pool.getServer(zone, ''),

@@ -1,13 +1,37 @@
 import { type Clock, type Random, systemClock } from '@tartan/kube/clock';
-import type { Caller } from './calls/caller.ts';
 import { keyCalls } from './calls/keys.ts';
 import { serverCalls } from './calls/servers.ts';
-import { checkSettings } from './check-settings.ts';
 import { createRedaction } from './errors/redaction.ts';
+import { ScalewayError } from './errors/scaleway-error.ts';
 import type { HostPool } from './host-pool.ts';
 import { createRateLimit } from './http/rate-limit.ts';
-import { sdkCall } from './http/sdk-call.ts';
+import { type CallContext, sdkCall } from './http/sdk-client.ts';
 import type { CallReport, TransportOptions } from './http/transport.ts';
+
+export interface Settings {
+  readonly accessKey: string;
+  readonly secretKey: string;
+  readonly projectID: string;
+  readonly apiURL: string;
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Checked here, as the SDK quotes a malformed secret key in its error. Returned as the SDK wants them: no slash at the end. */
+const validateSettings = (settings: Settings): Settings => {
+  const apiURL = settings.apiURL.replace(/\/+$/, '');
+  const wrong = [
+    ...(/^SCW[A-Z0-9]{17}$/i.test(settings.accessKey) ? [] : ['the access key is not SCW and 17 letters or digits']),
+    ...(uuid.test(settings.secretKey) ? [] : ['the secret key is not a UUID']),
+    ...(uuid.test(settings.projectID) ? [] : ['the project ID is not a UUID']),
+    ...(/^https?:$/.test(URL.parse(apiURL)?.protocol ?? '') ? [] : ['the API address is not an HTTP URL']),
+  ];
+  if (wrong.length === 0) return { ...settings, apiURL };
+  throw new ScalewayError(
+    `The settings for Scaleway are wrong: ${wrong.join('; ')}. Check SCW_ACCESS_KEY, SCW_SECRET_KEY, SCW_DEFAULT_PROJECT_ID and SCW_API_URL.`,
+    { kind: 'invalid' },
+  );
+};
 
 export interface HostPoolOptions {
   readonly accessKey: string;
@@ -20,9 +44,9 @@ export interface HostPoolOptions {
   /** Milliseconds for one try, its whole answer included. 15,000 */
   readonly deadline?: number;
   /** How often a call that may be repeated goes out at most. 4 */
-  readonly tries?: number;
+  readonly maxAttempts?: number;
   /** The longest that a call waits for the reset time of a 429, in milliseconds. 20,000; a later one rejects with `rate limited`. */
-  readonly longestWait?: number;
+  readonly maxWaitMs?: number;
   /** Hears of each request that went out. Must not throw. */
   readonly onCall?: (report: CallReport) => void;
   readonly clock?: Clock;
@@ -34,25 +58,25 @@ export interface HostPoolOptions {
 /** The Macs of a project at Scaleway. Throws `invalid` for settings that cannot be right; sends nothing yet. */
 export const createHostPool = (options: HostPoolOptions): HostPool => {
   const { accessKey, secretKey, projectID, apiURL = 'https://api.scaleway.com', clock = systemClock } = options;
-  const settings = checkSettings({ accessKey, secretKey, projectID, apiURL });
+  const settings = validateSettings({ accessKey, secretKey, projectID, apiURL });
   const redaction = createRedaction(secretKey);
   const transport: TransportOptions = {
     fetch: options.fetch ?? fetch,
     clock,
     random: options.random ?? Math.random,
-    limit: createRateLimit(clock, options.rate ?? 10),
+    rateLimit: createRateLimit(clock, options.rate ?? 10),
     deadline: options.deadline ?? 15_000,
-    tries: options.tries ?? 4,
-    longestWait: options.longestWait ?? 20_000,
+    maxAttempts: options.maxAttempts ?? 4,
+    maxWaitMs: options.maxWaitMs ?? 20_000,
     redaction,
     onCall: options.onCall ?? (() => {}),
   };
 
-  const caller: Caller = {
-    ask: (operation, what, answer, { signal }, ask) =>
+  const context: CallContext = {
+    callSDK: (operation, what, answer, { signal }, ask) =>
       sdkCall(settings, { operation, what, answer, signal }, transport, ask),
     projectID,
-    hide: redaction.remember,
+    addSecret: redaction.add,
   };
-  return { ...serverCalls(caller), ...keyCalls(caller) };
+  return { ...serverCalls(context), ...keyCalls(context) };
 };

@@ -1,4 +1,5 @@
 import type { Secret } from '@tartan/kube';
+import { ScalewayError } from './errors/scaleway-error.ts';
 
 /**
  * What Scaleway knows of the Macs that are rented there, and what can be asked of it. The seam between controllers and the API: each
@@ -62,3 +63,23 @@ export interface RegisteredKey {
   readonly name: string;
   readonly publicKey: string;
 }
+
+/**
+ * Reads once all that we will need, and tells what fails: `denied` names the permission set that is missing. Asked at start, so that a key
+ * without rights shows there and not as a fleet that never comes up (I-33). Reads only: that a key may write shows when it does.
+ */
+export const checkPermissions = async (
+  pool: HostPool,
+  zones: readonly string[],
+  options: CallOptions = {},
+): Promise<ScalewayError[]> => {
+  const reads = await Promise.allSettled([
+    ...zones.map((zone) => pool.listServers(zone, options)),
+    pool.listKeys(options),
+  ]);
+  return reads.flatMap((read) => {
+    if (read.status === 'fulfilled') return [];
+    if (read.reason instanceof ScalewayError) return [read.reason];
+    throw read.reason;
+  });
+};

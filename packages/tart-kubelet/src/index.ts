@@ -1,11 +1,11 @@
 /** The agent on every Mac: its Node, its identity, and what `kubectl` asks of a kubelet. */
 
 // What it is told when it starts.
-export * from './flags/index.ts';
-export * from './release/index.ts';
+export * from './flags/parse-flags.ts';
+export * from './release.ts';
 
 // Who it is, and its Node.
-export * from './identity/index.ts';
+export * from './identity/node-identity.ts';
 export * from './node/index.ts';
 
 // What is asked of a kubelet.

@@ -19,7 +19,7 @@ process.exitCode = await runAgent(process.argv.slice(2), {
   hostname: hostname(),
   // Node has resolved the links by which it came here: this is the release itself, whatever `current` names by now.
   folder: import.meta.dirname,
-  say: (text) => stdout.write(text),
-  complain: (text) => stderr.write(text),
+  writeStdout: (text) => stdout.write(text),
+  writeStderr: (text) => stderr.write(text),
   signal: asked.signal,
 });

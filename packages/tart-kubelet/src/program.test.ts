@@ -18,8 +18,8 @@ const started = async (words: readonly string[], expected?: readonly string[]) =
       env: { TARTAN_ROOT: folder, PATH: process.env['PATH'] },
       hostname: 'mac-1',
       folder,
-      say: (text) => output.push(text),
-      complain: (text) => complaints.push(text),
+      writeStdout: (text) => output.push(text),
+      writeStderr: (text) => complaints.push(text),
       signal: AbortSignal.abort(),
     });
     return { code, output: output.join(''), complaints: complaints.join('') };
@@ -28,27 +28,27 @@ const started = async (words: readonly string[], expected?: readonly string[]) =
   }
 };
 
-describe('the agent as a program', () => {
-  test('with the arguments of its release it runs until it is asked to end', async () => {
+describe('the tart-kubelet program', () => {
+  test('runs with the arguments of its release until it is stopped', async () => {
     const { code, complaints } = await started(['--node-name=mac-1'], ['--node-name=mac-1']);
     assert.equal(code, 0, complaints);
     assert.match(complaints, /The agent starts/);
   });
 
-  test('with those of another release it ends with 78 and says why', async () => {
+  test('exits with 78 and the reason when the arguments are of another release', async () => {
     const { code, complaints } = await started(['--node-name=mac-1'], ['--node-name=mac-1', '--disable-vm-gc']);
     assert.equal(code, 78);
     assert.match(complaints, /^This release expects other arguments .+ roll .+\.\n$/);
     assert.equal((await started(['--flag-of-another-release'], [])).code, 78);
   });
 
-  test('with a flag that does not exist it ends with 2 and names the nearest', async () => {
+  test('exits with 2 and suggests the nearest flag for an unknown flag', async () => {
     const { code, complaints } = await started(['--disable-gc']);
     assert.equal(code, 2);
     assert.match(complaints, /the nearest is --disable-vm-gc/);
   });
 
-  test('it starts as a process, and tells its version and its flags (INC-01)', async () => {
+  test('starts as a process and prints its version and flags (INC-01)', async () => {
     const main = join(import.meta.dirname, 'main.ts');
     const run = (flag: string) => promisify(execFile)(process.execPath, [main, flag], { timeout: 60_000 });
     assert.match((await run('--version')).stdout, /^v\d+\.\d+\.\d+\n$/);

@@ -1,24 +1,53 @@
 import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import type { Clock } from '@tartan/kube/clock';
-import { classify } from './classify.ts';
-import { createOutputTail } from './output-tail.ts';
-import type { Patience } from './patience.ts';
-import { endGroup, signalGroup } from './process-group.ts';
 import type { Redact } from './redact.ts';
-import { TartError, type TartReason } from './tart-error.ts';
+import { classifyError, TartError, type TartReason } from './tart-error.ts';
+import type { Timeout } from './timeouts.ts';
+
+/** Sends a signal to a process and to all it has started. Each call of tart leads a group of its own. */
+const signalGroup = (child: ChildProcess, signal: NodeJS.Signals): void => {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, signal);
+  } catch {
+    // Nobody is left in it.
+  }
+};
+
+/** Asks a group to end, and ends it after `graceMs`. The returned function takes the second part back. */
+export const terminateGroup = (child: ChildProcess, clock: Clock, graceMs: number): (() => void) => {
+  signalGroup(child, 'SIGTERM');
+  return clock.after(graceMs, () => signalGroup(child, 'SIGKILL'));
+};
+
+/** The end of what a program writes, at most `cap` characters of it: the reason for a failure stands there. */
+interface OutputTail {
+  add(text: string): void;
+  text(): string;
+}
+
+const createOutputTail = (maxLength: number): OutputTail => {
+  let kept = '';
+  return {
+    add: (text) => {
+      kept = (kept + text).slice(-maxLength);
+    },
+    text: () => kept,
+  };
+};
 
 export type Spawn = (file: string, args: readonly string[], options: SpawnOptions) => ChildProcess;
 
 /** What a call needs of the world. */
-export interface Caller {
+export interface CallDeps {
   readonly path: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly spawn: Spawn;
 }
 
-export interface CallOptions {
-  readonly patience: Patience;
+interface CallOptions {
+  readonly timeout: Timeout;
   readonly signal?: AbortSignal | undefined;
   readonly environment?: Readonly<Record<string, string>>;
   /** The process is there. */
@@ -29,9 +58,9 @@ export interface CallOptions {
 
 /** From the polite signal to the other one, and from the end of a call to the end of waiting for those who hold its pipes. */
 const graceMs = 2000;
-const tailCap = 4096;
+const maxTail = 4096;
 /** A list of a thousand virtual machines is a quarter of a megabyte. */
-const outputCap = 8 * 1024 * 1024;
+const maxOutput = 8 * 1024 * 1024;
 
 const reasonFor = (error: unknown): TartReason =>
   error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'EACCES')
@@ -45,51 +74,55 @@ const reasonFor = (error: unknown): TartReason =>
  * Guarantees: settles after its patience and 4 s at most, whatever the program and its children do; rejects only with a TartError.
  * Caveats: a killed call may have done its work. The group outlives this process if that is killed meanwhile.
  */
-export const callTart = (caller: Caller, args: readonly string[], options: CallOptions): Promise<string> => {
-  const { clock } = caller;
-  const { patience, signal, redact } = options;
+export const callTart = (deps: CallDeps, args: readonly string[], options: CallOptions): Promise<string> => {
+  const { clock } = deps;
+  const { timeout, signal, redact } = options;
   const [command = ''] = args;
   return new Promise((resolve, reject) => {
     const aborted = (): TartError =>
       new TartError('aborted', `tart ${command} was ended by its caller`, { command, cause: signal?.reason });
     if (signal?.aborted === true) return reject(aborted());
     let stdout = '';
-    let cutShort: TartError | undefined;
-    let takeBackKill = (): void => {};
-    let takeBackGrace = (): void => {};
-    const tail = createOutputTail(tailCap);
-    const child = caller.spawn(caller.path, args, {
+    let terminatedBy: TartError | undefined;
+    let cancelKill = (): void => {};
+    let cancelGrace = (): void => {};
+    const tail = createOutputTail(maxTail);
+    const child = deps.spawn(deps.path, args, {
       detached: true,
-      env: { ...caller.environment, ...options.environment },
+      env: { ...deps.environment, ...options.environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     options.onStart?.();
-    const cut = (error: TartError): void => {
-      if (cutShort !== undefined) return;
-      cutShort = error;
-      takeBackKill = endGroup(child, clock, graceMs);
+    const terminate = (error: TartError): void => {
+      if (terminatedBy !== undefined) return;
+      terminatedBy = error;
+      cancelKill = terminateGroup(child, clock, graceMs);
     };
-    const onAbort = (): void => cut(aborted());
-    const counting = patience.start(clock, () =>
-      cut(new TartError('timed out', `tart ${command} did not end ${patience.text}; it was killed`, { command })),
+    const onAbort = (): void => terminate(aborted());
+    const timer = timeout.start(clock, () =>
+      terminate(
+        new TartError('timed out', `tart ${command} did not end ${timeout.description}; it was killed`, { command }),
+      ),
     );
     signal?.addEventListener('abort', onAbort, { once: true });
     const settle = (end: () => void): void => {
-      counting.end();
-      takeBackKill();
-      takeBackGrace();
+      timer.stop();
+      cancelKill();
+      cancelGrace();
       signal?.removeEventListener('abort', onAbort);
       end();
     };
     child.stdout?.setEncoding('utf8').on('data', (text: string) => {
-      counting.moved();
-      if (stdout.length + text.length > outputCap)
-        cut(new TartError('unreadable', `tart ${command} answered with more than 8 MB; it was killed`, { command }));
+      timer.progressed();
+      if (stdout.length + text.length > maxOutput)
+        terminate(
+          new TartError('unreadable', `tart ${command} answered with more than 8 MB; it was killed`, { command }),
+        );
       else stdout += text;
       options.onOutput?.(text);
     });
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      counting.moved();
+      timer.progressed();
       tail.add(text);
     });
     child.on('error', (cause) =>
@@ -97,7 +130,7 @@ export const callTart = (caller: Caller, args: readonly string[], options: CallO
         reject(
           new TartError(
             reasonFor(cause),
-            `tart could not be started: ${cause.message}. Is it installed at ${caller.path}?`,
+            `tart could not be started: ${cause.message}. Is it installed at ${deps.path}?`,
             {
               command,
               cause,
@@ -108,7 +141,7 @@ export const callTart = (caller: Caller, args: readonly string[], options: CallO
     );
     // Somebody else may hold the pipes open for as long as it likes: then its end never comes.
     child.on('exit', () => {
-      takeBackGrace = clock.after(graceMs, () => {
+      cancelGrace = clock.after(graceMs, () => {
         signalGroup(child, 'SIGKILL');
         child.stdout?.destroy();
         child.stderr?.destroy();
@@ -117,20 +150,20 @@ export const callTart = (caller: Caller, args: readonly string[], options: CallO
     child.on('close', (code, endedBy) =>
       settle(() => {
         // Whoever was started by it, let go of the pipes and did not hear the polite signal.
-        if (cutShort !== undefined) signalGroup(child, 'SIGKILL');
-        if (code === 0 && cutShort?.reason !== 'unreadable') return resolve(stdout);
-        if (cutShort !== undefined) return reject(cutShort);
-        const said = redact(tail.text()).trim();
+        if (terminatedBy !== undefined) signalGroup(child, 'SIGKILL');
+        if (code === 0 && terminatedBy?.reason !== 'unreadable') return resolve(stdout);
+        if (terminatedBy !== undefined) return reject(terminatedBy);
+        const output = redact(tail.text()).trim();
         const how = code === null ? `was ended by ${endedBy ?? 'a signal'}` : `failed with exit code ${code}`;
         reject(
           new TartError(
-            classify(command, code ?? undefined, tail.text()),
-            `tart ${command} ${how}${said === '' ? '' : `: ${said}`}`,
+            classifyError(command, code ?? undefined, tail.text()),
+            `tart ${command} ${how}${output === '' ? '' : `: ${output}`}`,
             {
               command,
               exitCode: code ?? undefined,
               signal: endedBy ?? undefined,
-              tail: said,
+              tail: output,
             },
           ),
         );

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { noSpaceTexts } from '@tartan/sim-mac';
 import type { PullProgress } from './pull-progress.ts';
 import { isTartError, type TartError, type TartReason } from './tart-error.ts';
-import { until } from './testing/until.ts';
-import { type Bench, withFakeTart } from './testing/with-fake-tart.ts';
+import { createTartHarness, type TartHarness } from './testing/tart-harness.ts';
+import { waitUntil } from './testing/wait-until.ts';
 
 const digest = (letter: string): string => `sha256:${letter.repeat(64)}`;
 const failsWith =
@@ -15,7 +15,7 @@ const failsWith =
     isTartError(error, ...reasons);
 
 const groupIsGone = (pid: number): Promise<void> =>
-  until(() => {
+  waitUntil(() => {
     try {
       process.kill(-pid, 0);
       return false;
@@ -25,9 +25,9 @@ const groupIsGone = (pid: number): Promise<void> =>
   }, `nobody is left of group ${pid}`);
 
 describe('the driver of tart', () => {
-  let bench: Bench;
+  let bench: TartHarness;
   beforeEach(() => {
-    bench = withFakeTart();
+    bench = createTartHarness();
   });
   afterEach(() => bench.remove());
 
@@ -41,16 +41,16 @@ describe('the driver of tart', () => {
     return error;
   };
 
-  test('knows its version', async () => assert.equal(await bench.tart.version(), '2.32.1'));
+  test('returns the version of tart', async () => assert.equal(await bench.tart.version(), '2.32.1'));
 
-  test('says where to look when tart is not there', async () => {
+  test('names the path when tart is not installed', async () => {
     const error = await failure(bench.driver({ path: '/nowhere/tart' }).list());
     assert.equal(error.reason, 'not installed');
     assert.match(error.message, /\/nowhere\/tart/);
   });
 
   describe('list and get', () => {
-    test('tell machines and images, tag and digest', async () => {
+    test('return VMs and images, by tag and digest', async () => {
       bench.fake.addVm('base');
       bench.fake.controls.image('ghcr.io/a/b:1', { digest: digest('a'), diskGb: 60, sizeGb: 31.5 });
       await bench.tart.pull('ghcr.io/a/b:1');
@@ -66,7 +66,7 @@ describe('the driver of tart', () => {
       );
     });
 
-    test('a machine that is not there is undefined, and an error is not (G1, G13)', async () => {
+    test('return undefined for a missing VM, and reject on an error (G1, G13)', async () => {
       assert.equal(await bench.tart.get('x'), undefined);
       bench.fake.controls.command('get', { answer: { code: 1, stderr: 'Error: something' } });
       await assert.rejects(bench.tart.get('x'), failsWith('other'));
@@ -75,7 +75,7 @@ describe('the driver of tart', () => {
       await assert.rejects(bench.tart.get('broken'), failsWith('other'));
     });
 
-    test('Size in any encoding does not hide a machine (INC-49)', async () => {
+    test('accept any encoding of Size (INC-49)', async () => {
       bench.fake.addVm('base');
       for (const size of ['int', 'float', 'string', 'null'] as const) {
         bench.fake.controls.host({ size });
@@ -84,7 +84,7 @@ describe('the driver of tart', () => {
       }
     });
 
-    test('an answer that makes no sense is unreadable', async () => {
+    test('reject malformed output as unreadable', async () => {
       for (const stdout of ['', '{"x":', 'Error: no', 'null']) {
         bench.fake.controls.command('list', { answer: { code: 0, stdout } });
         bench.fake.controls.command('get', { answer: { code: 0, stdout } });
@@ -95,7 +95,7 @@ describe('the driver of tart', () => {
   });
 
   describe('a call', () => {
-    test('that hangs is killed with all it started, also when it is deaf (INC-27, INC-28)', async () => {
+    test('that hangs is killed with its process group, even if it ignores SIGTERM (INC-27, INC-28)', async () => {
       for (const hang of ['before', 'stubborn'] as const) {
         bench.fake.controls.command('list', { hang });
         const error = await failure(bench.driver({ deadlines: { probe: 100 } }).list());
@@ -105,25 +105,25 @@ describe('the driver of tart', () => {
       }
     });
 
-    test('ends although somebody holds its pipes (INC-28)', async () => {
+    test('ends although another process holds its pipes open (INC-28)', async () => {
       bench.fake.controls.command('list', { hang: 'orphan' });
       assert.deepEqual((await bench.tart.list()).entries, []);
       const pid = bench.fake.journal.calls('list').at(-1)?.pid ?? 0;
       await groupIsGone(pid);
     });
 
-    test('is ended by its caller, and not begun when that was before', async () => {
+    test('is aborted by its signal, and not started if the signal has fired before', async () => {
       const controller = new AbortController();
       bench.fake.controls.command('list', { hang: 'before' });
       const call = bench.tart.list({ signal: controller.signal });
-      await until(() => bench.fake.journal.calls('list').length === 1, 'it has begun');
+      await waitUntil(() => bench.fake.journal.calls('list').length === 1, 'it has begun');
       controller.abort();
       await assert.rejects(call, failsWith('aborted'));
       await assert.rejects(bench.tart.list({ signal: controller.signal }), failsWith('aborted'));
       assert.equal(bench.fake.journal.calls('list').length, 1);
     });
 
-    test('that answers without end is killed', async () => {
+    test('that writes without end is killed', async () => {
       writeFileSync(join(bench.folder, 'endless'), '#!/bin/sh\nexec yes\n', { mode: 0o755 });
       const driver = bench.driver({ path: join(bench.folder, 'endless') });
       await assert.rejects(driver.list(), failsWith('unreadable'));
@@ -131,7 +131,7 @@ describe('the driver of tart', () => {
   });
 
   describe('pull', () => {
-    test('reports how far it is', async () => {
+    test('reports its progress', async () => {
       bench.fake.controls.image('ghcr.io/a/b:1', { digest: digest('a'), percents: [0, 43, 100] });
       const seen: PullProgress[] = [];
       await bench.tart.pull('ghcr.io/a/b:1', { onProgress: (progress) => seen.push(progress) });
@@ -146,7 +146,7 @@ describe('the driver of tart', () => {
       assert.equal(bench.fake.journal.calls('pull')[0]?.autoPrune, false);
     });
 
-    test('that is slow is left alone, also when it writes nothing for long (G22)', async () => {
+    test('that is slow goes on, even without output for long (G22)', async () => {
       for (const quiet of [false, true]) {
         const name = `ghcr.io/a/b:${quiet ? 'quiet' : 'loud'}`;
         bench.fake.controls.image(name, { digest: digest(quiet ? 'b' : 'a'), stepMs: 60, quiet });
@@ -154,7 +154,7 @@ describe('the driver of tart', () => {
       }
     });
 
-    test('that does not move is killed, and goes on where it was', async () => {
+    test('that stalls is killed, and the next one resumes it', async () => {
       bench.fake.controls.image('ghcr.io/a/b:1', { digest: digest('a'), stallAt: 50 });
       const driver = bench.driver({ stallMs: 100 });
       const error = await failure(driver.pull('ghcr.io/a/b:1'));
@@ -168,7 +168,7 @@ describe('the driver of tart', () => {
       assert.deepEqual(percents, [0, 60, 70, 80, 90, 100]);
     });
 
-    test('has credentials by environment, and no secret in arguments or errors', async () => {
+    test('passes credentials by environment, and no secret in arguments or errors', async () => {
       bench.fake.controls.image('ghcr.io/a/b:1', { digest: digest('a'), credentials: 'robot:s3cret/word' });
       await assert.rejects(bench.tart.pull('ghcr.io/a/b:1'), failsWith('registry refused'));
       const credentials = { host: 'ghcr.io', username: 'robot', password: 's3cret/word' };
@@ -184,7 +184,7 @@ describe('the driver of tart', () => {
         assert.doesNotMatch(text, /s3cret|cm9ib3Q6/);
     });
 
-    test('without space says so, in whichever words (INC-45)', async () => {
+    test('reports a full disk in every wording of macOS (INC-45)', async () => {
       for (const noSpace of noSpaceTexts) {
         bench.fake.controls.host({ noSpace });
         await assert.rejects(bench.tart.pull('ghcr.io/a/b:1'), failsWith('no space'));
@@ -195,14 +195,14 @@ describe('the driver of tart', () => {
   describe('clone', () => {
     beforeEach(() => bench.fake.addVm('base'));
 
-    test('makes a machine with a MAC of its own', async () => {
+    test('makes a VM with its own MAC address', async () => {
       await bench.tart.clone('base', 'one');
       assert.equal((await bench.tart.get('one'))?.state, 'stopped');
       const mac = /"macAddress" : "(.*)"/;
       assert.notEqual(mac.exec(configOf('one'))?.[1], mac.exec(configOf('base'))?.[1]);
     });
 
-    test('never goes onto a name that is taken, also by a broken folder (G29)', async () => {
+    test('never overwrites an existing name, even that of a broken folder (G29)', async () => {
       bench.fake.addVm('one');
       mkdirSync(join(bench.fake.home, 'vms', 'broken'));
       for (const name of ['one', 'broken'])
@@ -210,18 +210,18 @@ describe('the driver of tart', () => {
       assert.equal(bench.fake.journal.calls('clone').length, 0);
     });
 
-    test('two at once to one name: one of them is made', async () => {
+    test('makes one VM when two clones use the same name', async () => {
       const outcomes = await Promise.allSettled([bench.tart.clone('base', 'one'), bench.tart.clone('base', 'one')]);
       assert.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
       assert.equal(bench.fake.journal.calls('clone').length, 1);
     });
 
-    test('of what is not there says so', async () => {
+    test('of a missing source is rejected as missing', async () => {
       await assert.rejects(bench.tart.clone('nothing', 'one'), failsWith('missing'));
       assert.deepEqual(readdirSync(join(bench.fake.home, 'vms')), ['base']);
     });
 
-    test('without space says so', async () => {
+    test('reports a full disk', async () => {
       bench.fake.controls.host({ noSpace: noSpaceTexts[0] });
       await assert.rejects(bench.tart.clone('base', 'one'), failsWith('no space'));
     });
@@ -248,7 +248,7 @@ describe('the driver of tart', () => {
     await bench.tart.set('two', {});
   });
 
-  test('delete of what is not there is done (G2)', async () => {
+  test('delete of a missing VM succeeds (G2)', async () => {
     bench.fake.addVm('one');
     await bench.tart.delete('one');
     await bench.tart.delete('one');
@@ -256,7 +256,7 @@ describe('the driver of tart', () => {
     assert.equal(existsSync(join(bench.fake.home, 'vms', 'one')), false);
   });
 
-  test('names that read as options never reach tart', async () => {
+  test('names that look like options never reach tart', async () => {
     for (const call of [
       bench.tart.get('--help'),
       bench.tart.delete('-x'),

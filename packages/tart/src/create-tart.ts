@@ -4,18 +4,17 @@ import { isIPv4 } from 'node:net';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { type Clock, systemClock } from '@tartan/kube/clock';
-import { type Caller, callTart, type Spawn } from './call.ts';
+import { checkReference, checkVmName, isReference } from './arguments.ts';
+import { type CallDeps, callTart, type Spawn } from './call.ts';
 import { decodeDetails, decodeList } from './decode.ts';
-import { downloadActivity } from './download-activity.ts';
 import { execInVm } from './exec.ts';
-import { checkReference, checkVmName, isReference } from './names.ts';
-import { type Patience, whileMoving, within } from './patience.ts';
 import { createProcessTable, type ProcessTable } from './processes.ts';
-import { createPullParser } from './pull-progress.ts';
+import { createPullParser, downloadSnapshot } from './pull-progress.ts';
 import { createRedact, type Redact } from './redact.ts';
 import { runVm } from './run.ts';
-import type { CallControl, PullOptions, RegistryCredentials, Tart, VmChanges } from './tart.ts';
 import { isTartError, TartError } from './tart-error.ts';
+import type { CallControl, PullOptions, RegistryCredentials, Tart, VmChanges } from './tart.ts';
+import { deadline, stallTimeout, type Timeout } from './timeouts.ts';
 
 /** In milliseconds. A pull has none: see `stallMs`. */
 export interface Deadlines {
@@ -44,7 +43,7 @@ export interface TartOptions {
 }
 
 /** As the reference system found them to be enough (tart-kubelet.md §3.4). */
-const usual: Deadlines = { probe: 30_000, set: 60_000, clone: 300_000, delete: 300_000, margin: 30_000 };
+const defaultDeadlines: Deadlines = { probe: 30_000, set: 60_000, clone: 300_000, delete: 300_000, margin: 30_000 };
 
 const secretsOf = (credentials: RegistryCredentials | undefined): readonly string[] =>
   credentials === undefined
@@ -64,7 +63,7 @@ const credentialsEnvironment = (credentials: RegistryCredentials | undefined): R
         TART_REGISTRY_PASSWORD: credentials.password,
       };
 
-const changeArguments = ({ cpu, memoryMb, display, randomSerial, randomMac }: VmChanges): readonly string[] => [
+const setArguments = ({ cpu, memoryMb, display, randomSerial, randomMac }: VmChanges): readonly string[] => [
   ...(cpu === undefined ? [] : ['--cpu', String(cpu)]),
   ...(memoryMb === undefined ? [] : ['--memory', String(memoryMb)]),
   ...(display === undefined ? [] : ['--display', display]),
@@ -78,40 +77,45 @@ export const tartHome = (environment: TartOptions['environment']): string =>
 
 export const createTart = (options: TartOptions): Tart => {
   const { clock = systemClock, spawn = nodeSpawn, platform = process.platform, stallMs = 300_000 } = options;
-  const deadlines = { ...usual, ...options.deadlines };
+  const deadlines = { ...defaultDeadlines, ...options.deadlines };
   const home = tartHome(options.environment);
   const environment = { ...options.environment, ...(options.autoPrune === true ? {} : { TART_NO_AUTO_PRUNE: '1' }) };
-  const caller: Caller = { path: options.path, environment, clock, spawn };
+  const deps: CallDeps = { path: options.path, environment, clock, spawn };
   const processes = options.processes ?? createProcessTable(options.environment);
   const redact = createRedact([]);
   /** Names that a clone of ours is under way to. */
-  const beingMade = new Set<string>();
+  const cloning = new Set<string>();
 
   const call = (args: readonly string[], milliseconds: number, control: CallControl = {}): Promise<string> =>
-    callTart(caller, args, { patience: within(milliseconds), signal: control.signal, redact });
+    callTart(deps, args, { timeout: deadline(milliseconds), signal: control.signal, redact });
 
-  const fetching = (args: readonly string[], patience: Patience, pull: PullOptions, hide: Redact): Promise<string> =>
+  const callWithCredentials = (
+    args: readonly string[],
+    timeout: Timeout,
+    pull: PullOptions,
+    redactSecrets: Redact,
+  ): Promise<string> =>
     callTart(
-      caller,
+      deps,
       [
         ...args,
         ...(pull.insecure === true ? ['--insecure'] : []),
         ...(pull.concurrency === undefined ? [] : ['--concurrency', String(pull.concurrency)]),
       ],
       {
-        patience,
+        timeout,
         signal: pull.signal,
         // CI: progress in lines that end, without rewriting (§7.1).
         environment: { ...credentialsEnvironment(pull.credentials), CI: '1' },
         onStart: pull.onStart,
         onOutput: createPullParser(pull.onProgress ?? (() => {})),
-        redact: hide,
+        redact: redactSecrets,
       },
     );
-  const pullPatience = (): Patience => whileMoving(stallMs, () => downloadActivity(home));
+  const pullTimeout = (): Timeout => stallTimeout(stallMs, () => downloadSnapshot(home));
 
   /** Tart would replace whatever has the name, on or off (G29). A folder that is broken has the name as well. */
-  const isTaken = (name: string): boolean => {
+  const exists = (name: string): boolean => {
     try {
       return lstatSync(join(home, 'vms', name), { throwIfNoEntry: false }) !== undefined;
     } catch (cause) {
@@ -153,31 +157,31 @@ export const createTart = (options: TartOptions): Tart => {
     },
     pull: async (image, pull = {}) => {
       checkReference('pull', image);
-      await fetching(['pull', image], pullPatience(), pull, createRedact(secretsOf(pull.credentials)));
+      await callWithCredentials(['pull', image], pullTimeout(), pull, createRedact(secretsOf(pull.credentials)));
     },
     clone: async (source, name, pull = {}) => {
       if (isReference(source)) checkReference('clone', source);
       else checkVmName('clone', source);
       checkVmName('clone', name);
-      if (beingMade.has(name)) throw alreadyExists(name);
-      beingMade.add(name);
+      if (cloning.has(name)) throw alreadyExists(name);
+      cloning.add(name);
       try {
-        if (isTaken(name)) throw alreadyExists(name);
+        if (exists(name)) throw alreadyExists(name);
         // An image that is not here is fetched first, for as long as that takes.
-        const patience = isReference(source) ? pullPatience() : within(deadlines.clone);
-        await fetching(['clone', source, name], patience, pull, createRedact(secretsOf(pull.credentials)));
+        const patience = isReference(source) ? pullTimeout() : deadline(deadlines.clone);
+        await callWithCredentials(['clone', source, name], patience, pull, createRedact(secretsOf(pull.credentials)));
       } finally {
-        beingMade.delete(name);
+        cloning.delete(name);
       }
     },
     set: async (name, changes, control) => {
       checkVmName('set', name);
-      const args = changeArguments(changes);
+      const args = setArguments(changes);
       if (args.length > 0) await call(['set', name, ...args], deadlines.set, control);
     },
     run: async (name, run) => {
       checkVmName('run', name);
-      return runVm(caller, processes, name, run);
+      return runVm(deps, processes, name, run);
     },
     stop: async (name, { timeoutSeconds, signal }) => {
       checkVmName('stop', name);
@@ -218,7 +222,7 @@ export const createTart = (options: TartOptions): Tart => {
     },
     exec: (name, command, exec = {}) => {
       checkVmName('exec', name);
-      return execInVm(caller, platform, name, command, exec, redact);
+      return execInVm(deps, platform, name, command, exec, redact);
     },
   };
 };

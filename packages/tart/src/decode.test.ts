@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { decodeDetails, decodeList } from './decode.ts';
 
-describe('answers of tart in JSON', () => {
-  test('a list has local machines and images, whatever else is in it', () => {
+describe('JSON output of tart', () => {
+  test('lists local VMs and images and ignores everything else', () => {
     const text = JSON.stringify([
       {
         Source: 'local',
@@ -41,7 +41,7 @@ describe('answers of tart in JSON', () => {
     });
   });
 
-  test('Size may be a number or a string (INC-49), and neither hides the machine', () => {
+  test('accepts Size as a number or a string (INC-49)', () => {
     for (const [Size, sizeGb] of [
       [72, 72],
       ['72.660', 72.66],
@@ -57,7 +57,7 @@ describe('answers of tart in JSON', () => {
     }
   });
 
-  test('in doubt a machine is not stopped', () => {
+  test('never reads an unclear state as stopped', () => {
     const state = (fields: object): string | undefined => decodeDetails(JSON.stringify(fields))?.state;
     assert.equal(state({ Running: true, State: 'stopped' }), 'running');
     assert.equal(state({ Running: false, State: 'running' }), 'running');
@@ -68,18 +68,18 @@ describe('answers of tart in JSON', () => {
     assert.equal(state({}), 'unknown');
   });
 
-  test('an entry without a name is counted, not dropped in silence', () => {
+  test('counts an entry without a name as unreadable', () => {
     assert.deepEqual(decodeList('[{"Source":"local"},{"Name":"x"},7]'), { entries: [], unreadable: 3 });
   });
 
-  test('garbage is undefined', () => {
+  test('returns undefined for malformed output', () => {
     for (const text of ['', 'null', '{}', '{"a":[', 'Error: no', '"[]"'])
       assert.equal(decodeList(text), undefined, text);
     for (const text of ['', 'null', '[]', '7', '{"a":[', 'Error: no'])
       assert.equal(decodeDetails(text), undefined, text);
   });
 
-  test('never throws, and every item is an entry or counted', () => {
+  test('never throws; every item is an entry or counted as unreadable', () => {
     const soup = fc.record(
       {
         Source: fc.oneof(fc.constantFrom('local', 'OCI'), fc.jsonValue()),

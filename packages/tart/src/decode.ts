@@ -32,40 +32,40 @@ export interface VmDetails {
 }
 
 /** A number, or one in a string: `list` and `get` differ in `Size` (INC-49). Anything else is as if absent. */
-const figure = z
+const numberLike = z
   .union([z.number(), z.string().trim().min(1).transform(Number)])
   .pipe(z.number().nonnegative())
   .optional()
   .catch(undefined);
-const word = z.string().optional().catch(undefined);
-const flag = z.boolean().optional().catch(undefined);
+const optionalString = z.string().optional().catch(undefined);
+const optionalBoolean = z.boolean().optional().catch(undefined);
 
 const entrySchema = z.object({
   Source: z.enum(['local', 'OCI', 'oci']),
   Name: z.string().min(1),
-  Disk: figure,
-  Size: figure,
-  Accessed: word,
-  Running: flag,
-  State: word,
+  Disk: numberLike,
+  Size: numberLike,
+  Accessed: optionalString,
+  Running: optionalBoolean,
+  State: optionalString,
 });
 const detailsSchema = z.object({
-  OS: word,
-  CPU: figure,
-  Memory: figure,
-  Disk: figure,
-  Size: figure,
-  Display: word,
-  Running: flag,
-  State: word,
+  OS: optionalString,
+  CPU: numberLike,
+  Memory: numberLike,
+  Disk: numberLike,
+  Size: numberLike,
+  Display: optionalString,
+  Running: optionalBoolean,
+  State: optionalString,
 });
 
 /** In doubt it runs: both fields must deny it. */
 const stateOf = (running: boolean | undefined, state: string | undefined): VmState => {
-  const said = state?.toLowerCase();
-  if (running === true || said === 'running') return 'running';
-  if (said === 'stopped' || said === 'suspended') return said;
-  return said === undefined && running === false ? 'stopped' : 'unknown';
+  const reported = state?.toLowerCase();
+  if (running === true || reported === 'running') return 'running';
+  if (reported === 'stopped' || reported === 'suspended') return reported;
+  return reported === undefined && running === false ? 'stopped' : 'unknown';
 };
 
 const timeOf = (text: string | undefined): number | undefined => {
@@ -73,7 +73,7 @@ const timeOf = (text: string | undefined): number | undefined => {
   return Number.isNaN(time) ? undefined : time;
 };
 
-const json = (text: string): unknown => {
+const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
@@ -83,7 +83,7 @@ const json = (text: string): unknown => {
 
 /** `tart list --format json`; `undefined` is an answer that is no list at all. */
 export const decodeList = (text: string): VmList | undefined => {
-  const parsed = z.array(z.unknown()).safeParse(json(text));
+  const parsed = z.array(z.unknown()).safeParse(parseJson(text));
   if (!parsed.success) return undefined;
   const entries: VmEntry[] = [];
   for (const item of parsed.data) {
@@ -104,7 +104,7 @@ export const decodeList = (text: string): VmList | undefined => {
 
 /** `tart get --format json`; `undefined` is an answer that is no object. */
 export const decodeDetails = (text: string): VmDetails | undefined => {
-  const parsed = detailsSchema.safeParse(json(text));
+  const parsed = detailsSchema.safeParse(parseJson(text));
   if (!parsed.success) return undefined;
   const { OS, CPU, Memory, Disk, Size, Display, Running, State } = parsed.data;
   return {

@@ -1,11 +1,47 @@
 import { Readable, Transform, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Caller } from './call.ts';
-import { classify } from './classify.ts';
-import { endGroup } from './process-group.ts';
+import { type CallDeps, terminateGroup } from './call.ts';
 import type { Redact } from './redact.ts';
-import { TartError, type TartReason } from './tart-error.ts';
-import { inTerminal, resizing, type TerminalSize } from './terminal.ts';
+import { classifyError, TartError, type TartReason } from './tart-error.ts';
+
+export interface TerminalSize {
+  readonly rows: number;
+  readonly columns: number;
+}
+
+const shellQuote = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
+
+/**
+ * Gives its terminal a size, lets every key through as the guest has a terminal of its own, and tells by descriptor 3 which one it got.
+ * In this order: whoever knows it may give it another size at once, and that one counts.
+ */
+const ptyScript = 'stty rows "$1" columns "$2" raw -echo; tty >&3; exec 3>&-; shift 2; exec "$@"';
+
+/**
+ * A command line that runs `words` in a pseudo-terminal. `tart exec -t` asks its own terminal for its size and cannot do without one;
+ * Node has none to give. script(1) of the system has, with other arguments on each.
+ */
+const withPty = (
+  platform: NodeJS.Platform,
+  words: readonly string[],
+  { rows, columns }: TerminalSize,
+): readonly [file: string, ...args: string[]] => {
+  const command = ['/bin/sh', '-c', ptyScript, 'sh', String(rows), String(columns), ...words];
+  return platform === 'darwin'
+    ? ['/usr/bin/script', '-q', '/dev/null', ...command]
+    : ['/usr/bin/script', '-q', '-e', '-c', command.map(shellQuote).join(' '), '/dev/null'];
+};
+
+/** A command line that changes the size of a terminal; the kernel tells whoever works in it. */
+const resizePty = (terminal: string, { rows, columns }: TerminalSize): readonly [file: string, ...args: string[]] => [
+  '/bin/sh',
+  '-c',
+  'stty rows "$1" columns "$2" <"$3"',
+  'sh',
+  String(rows),
+  String(columns),
+  terminal,
+];
 
 export interface ExecOptions {
   /** Whether the command reads what is written to `stdin`. */
@@ -17,7 +53,7 @@ export interface ExecOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export type ExecEnd =
+export type ExecResult =
   | { readonly kind: 'exited'; readonly code: number }
   /** It never ran, or its end is not known. */
   | { readonly kind: 'failed'; readonly error: TartError };
@@ -30,19 +66,19 @@ export interface ExecSession {
   /** Settles when the terminal has that size. Does nothing without one, and never rejects. */
   resize(size: TerminalSize): Promise<void>;
   /** Never rejects. */
-  readonly ended: Promise<ExecEnd>;
+  readonly result: Promise<ExecResult>;
   kill(): void;
 }
 
 const graceMs = 2000;
-const keptText = 4096;
+const maxCaptured = 4096;
 
 /** Passes everything on, and keeps the first few kilobytes. */
-const keepingStart = (): { readonly through: Transform; text(): string } => {
+const captureHead = (): { readonly through: Transform; text(): string } => {
   let kept = Buffer.alloc(0);
   const through = new Transform({
     transform: (chunk: Buffer, _encoding, done) => {
-      if (kept.length < keptText) kept = Buffer.concat([kept, chunk.subarray(0, keptText - kept.length)]);
+      if (kept.length < maxCaptured) kept = Buffer.concat([kept, chunk.subarray(0, maxCaptured - kept.length)]);
       done(null, chunk);
     },
   });
@@ -52,98 +88,99 @@ const keepingStart = (): { readonly through: Transform; text(): string } => {
 /** What a stream says first; empty when it ends without a word. Its other end may stay open for as long as it likes. */
 const firstLine = (stream: Readable): Promise<string> =>
   new Promise((resolve) => {
-    let said = '';
+    let text = '';
     stream.setEncoding('utf8').on('data', (piece: string) => {
-      said += piece;
-      if (said.includes('\n')) resolve(said.trim());
+      text += piece;
+      if (text.includes('\n')) resolve(text.trim());
     });
     stream.on('error', () => resolve('')).on('close', () => resolve(''));
   });
 
 /** Errors of tart itself; any other code is the command's own. What they look like is said by nothing but their text (§7.3). */
-const ofTart: readonly TartReason[] = ['missing', 'not running', 'guest agent unreachable'];
+const tartFailures: readonly TartReason[] = ['missing', 'not running', 'guest agent unreachable'];
 const oneLine = /^[^\n]*\n?$/;
 
-const endOf = (code: number | null, signal: string | null, output: string, redact: Redact): ExecEnd => {
+const resultOf = (code: number | null, signal: string | null, output: string, redact: Redact): ExecResult => {
   const command = 'exec';
-  const said = redact(output.replaceAll('\r', '')).trim();
+  const text = redact(output.replaceAll('\r', '')).trim();
   if (code === null) {
     const message = `tart exec was ended by ${signal ?? 'a signal'}`;
     return { kind: 'failed', error: new TartError('other', message, { command, signal: signal ?? undefined }) };
   }
-  const reason = classify(command, code, said);
-  if ((code === 1 || code === 2) && oneLine.test(said) && ofTart.includes(reason))
+  const reason = classifyError(command, code, text);
+  if ((code === 1 || code === 2) && oneLine.test(text) && tartFailures.includes(reason))
     return {
       kind: 'failed',
-      error: new TartError(reason, `tart exec failed: ${said}`, { command, exitCode: code, tail: said }),
+      error: new TartError(reason, `tart exec failed: ${text}`, { command, exitCode: code, tail: text }),
     };
   return { kind: 'exited', code };
 };
 
 export const execInVm = (
-  caller: Caller,
+  deps: CallDeps,
   platform: NodeJS.Platform,
   name: string,
   command: readonly string[],
   { stdin = false, tty, deadlineMs, signal }: ExecOptions,
   redact: Redact,
 ): ExecSession => {
-  const { clock } = caller;
-  const words = [caller.path, 'exec', ...(stdin ? ['-i'] : []), ...(tty === undefined ? [] : ['-t']), name, ...command];
-  const [file = caller.path, ...args] = tty === undefined ? words : inTerminal(platform, words, tty);
-  const child = caller.spawn(file, args, {
+  const { clock } = deps;
+  const words = [deps.path, 'exec', ...(stdin ? ['-i'] : []), ...(tty === undefined ? [] : ['-t']), name, ...command];
+  const [file = deps.path, ...args] = tty === undefined ? words : withPty(platform, words, tty);
+  const child = deps.spawn(file, args, {
     detached: true,
-    env: { ...caller.environment },
+    env: { ...deps.environment },
     stdio: [stdin ? 'pipe' : 'ignore', 'pipe', 'pipe', ...(tty === undefined ? [] : ['pipe' as const])],
   });
-  const tells = child.stdio[3];
-  const terminal = tells instanceof Readable ? firstLine(tells) : Promise.resolve('');
+  const ttyPipe = child.stdio[3];
+  const terminal = ttyPipe instanceof Readable ? firstLine(ttyPipe) : Promise.resolve('');
 
   // In a terminal tart's own complaints arrive on stdout.
-  const out = keepingStart();
-  const complaints = keepingStart();
+  const stdout = captureHead();
+  const stderr = captureHead();
   // A reader that goes away ends the pipe, not us.
-  const flow = (from: Readable | null, to: Transform): Promise<void> =>
+  const pipeInto = (from: Readable | null, to: Transform): Promise<void> =>
     from === null ? Promise.resolve() : pipeline(from, to).catch(() => {});
-  void flow(child.stdout, out.through);
-  const complained = flow(child.stderr, complaints.through);
+  void pipeInto(child.stdout, stdout.through);
+  const stderrEnded = pipeInto(child.stderr, stderr.through);
   // The command may end before it has read all: that is its right.
   child.stdin?.on('error', () => {});
 
-  let cutShort: TartError | undefined;
-  let takeBack = (): void => {};
-  const cut = (error: TartError): void => {
-    if (cutShort !== undefined) return;
-    cutShort = error;
-    takeBack = endGroup(child, clock, graceMs);
+  let terminatedBy: TartError | undefined;
+  let cancelKill = (): void => {};
+  const terminate = (error: TartError): void => {
+    if (terminatedBy !== undefined) return;
+    terminatedBy = error;
+    cancelKill = terminateGroup(child, clock, graceMs);
   };
-  const aborted = (): void => cut(new TartError('aborted', 'tart exec was ended by its caller', { command: 'exec' }));
-  const takeBackDeadline =
+  const abort = (): void =>
+    terminate(new TartError('aborted', 'tart exec was ended by its caller', { command: 'exec' }));
+  const cancelDeadline =
     deadlineMs === undefined
       ? () => {}
       : clock.after(deadlineMs, () =>
-          cut(
+          terminate(
             new TartError('timed out', `tart exec did not end within ${deadlineMs} ms; it was killed`, {
               command: 'exec',
             }),
           ),
         );
-  if (signal?.aborted === true) aborted();
-  signal?.addEventListener('abort', aborted, { once: true });
+  if (signal?.aborted === true) abort();
+  signal?.addEventListener('abort', abort, { once: true });
 
-  const ended = new Promise<ExecEnd>((resolve) => {
-    const finish = (end: ExecEnd): void => {
-      takeBack();
-      takeBackDeadline();
-      signal?.removeEventListener('abort', aborted);
+  const result = new Promise<ExecResult>((resolve) => {
+    const finish = (end: ExecResult): void => {
+      cancelKill();
+      cancelDeadline();
+      signal?.removeEventListener('abort', abort);
       resolve(end);
     };
     child.on('error', (cause) => {
-      out.through.end();
-      complaints.through.end();
+      stdout.through.end();
+      stderr.through.end();
       finish({
         kind: 'failed',
-        error: new TartError('not installed', `tart could not be started at ${caller.path}`, {
+        error: new TartError('not installed', `tart could not be started at ${deps.path}`, {
           command: 'exec',
           cause,
         }),
@@ -152,14 +189,14 @@ export const execInVm = (
     child.on('exit', (code, endedBy) => {
       const end = (): void =>
         finish(
-          cutShort !== undefined && code !== 0
-            ? { kind: 'failed', error: cutShort }
-            : endOf(code, endedBy, tty === undefined ? complaints.text() : out.text(), redact),
+          terminatedBy !== undefined && code !== 0
+            ? { kind: 'failed', error: terminatedBy }
+            : resultOf(code, endedBy, tty === undefined ? stderr.text() : stdout.text(), redact),
         );
       // All it complained of, unless somebody holds the pipe.
-      const takeBackGrace = clock.after(graceMs, end);
-      void complained.then(() => {
-        takeBackGrace();
+      const cancelGrace = clock.after(graceMs, end);
+      void stderrEnded.then(() => {
+        cancelGrace();
         end();
       });
     });
@@ -167,19 +204,47 @@ export const execInVm = (
 
   return {
     stdin: child.stdin ?? undefined,
-    stdout: out.through,
-    stderr: complaints.through,
+    stdout: stdout.through,
+    stderr: stderr.through,
     resize: async (size) => {
       const path = await terminal;
       if (!path.startsWith('/dev/') || size.rows <= 0 || size.columns <= 0) return;
-      const [shell, ...rest] = resizing(path, size);
-      const stty = caller.spawn(shell, rest, { env: { ...caller.environment }, stdio: 'ignore' });
+      const [shell, ...rest] = resizePty(path, size);
+      const stty = deps.spawn(shell, rest, { env: { ...deps.environment }, stdio: 'ignore' });
       await new Promise<void>((resolve) => {
         stty.on('error', () => resolve());
         stty.on('exit', () => resolve());
       });
     },
-    ended,
-    kill: aborted,
+    result,
+    kill: abort,
   };
+};
+
+export interface ExecOutput {
+  readonly result: ExecResult;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** The guest wrote more than was kept; it was ended for that. */
+  readonly truncated: boolean;
+}
+
+/** Reads a session to its end, at most `maxBytes` of each stream: a guest decides how much it writes, not how much we keep. */
+export const collectOutput = async (session: ExecSession, maxBytes: number): Promise<ExecOutput> => {
+  let truncated = false;
+  const read = async (stream: ExecSession['stdout']): Promise<string> => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of stream as AsyncIterable<Buffer>) {
+      chunks.push(chunk.subarray(0, maxBytes - size));
+      size += chunk.length;
+      if (size <= maxBytes) continue;
+      truncated = true;
+      session.kill();
+      break;
+    }
+    return Buffer.concat(chunks).toString();
+  };
+  const [stdout, stderr, result] = await Promise.all([read(session.stdout), read(session.stderr), session.result]);
+  return { result, stdout, stderr, truncated };
 };

@@ -3,8 +3,15 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { createProcessTable, isSameProcess, parseProcesses } from './processes.ts';
-import { tartProcesses, vmProcesses } from './tart-processes.ts';
+import {
+  createProcessTable,
+  createProcessUsage,
+  isSameProcess,
+  parseProcesses,
+  parseUsage,
+  tartProcesses,
+  vmProcesses,
+} from './processes.ts';
 import { isTartError } from './tart-error.ts';
 
 const process_ = (command: string) => ({ pid: 7, startedAt: 0, command });
@@ -12,7 +19,7 @@ const vmNames = (command: string, ...paths: string[]): readonly string[] =>
   vmProcesses([process_(command)], paths).map(({ name }) => name);
 
 describe('processes of this Mac', () => {
-  test('are read from ps, without the dead', () => {
+  test('are parsed from ps output, without zombies', () => {
     const text = [
       '    1 Ss   Mon Nov 16 06:45:48 2026 /sbin/launchd',
       ' 4711 S+   Sun Nov  1 23:00:01 2026 /usr/local/bin/tart run vm-1 --no-graphics',
@@ -27,7 +34,7 @@ describe('processes of this Mac', () => {
     fc.assert(fc.property(fc.string(), (any) => Array.isArray(parseProcesses(any))));
   });
 
-  test('a process is found with its start, and not any more when it has ended', async () => {
+  test('a process is found with its start time until it exits', async () => {
     const table = createProcessTable(process.env);
     const child = spawn('sleep', ['60']);
     const { pid } = child;
@@ -41,13 +48,13 @@ describe('processes of this Mac', () => {
     assert.equal(await table.find(pid), undefined);
   });
 
-  test('a number that was given out again is another process (G27)', () => {
+  test('a reused PID is a different process (G27)', () => {
     assert.ok(isSameProcess({ pid: 1, startedAt: 1000 }, { pid: 1, startedAt: 2000 }));
     assert.ok(!isSameProcess({ pid: 1, startedAt: 1000 }, { pid: 1, startedAt: 60_000 }));
     assert.ok(!isSameProcess({ pid: 1, startedAt: 1000 }, { pid: 2, startedAt: 1000 }));
   });
 
-  test('ps that cannot be asked is an error, never an empty list', async () => {
+  test('a failing ps is an error, never an empty list', async () => {
     const table = createProcessTable({ PATH: '/nowhere' });
     await assert.rejects(table.list(), (error) => isTartError(error, 'unreadable'));
     await assert.rejects(table.find(1), (error) => isTartError(error, 'unreadable'));
@@ -55,7 +62,7 @@ describe('processes of this Mac', () => {
 });
 
 describe('virtual machines among the processes', () => {
-  test('are calls of `tart run`, by whatever path', () => {
+  test('are processes of `tart run`, by any path', () => {
     assert.deepEqual(vmNames('tart run vm-1'), ['vm-1']);
     assert.deepEqual(vmNames('/usr/local/bin/tart run vm-1 --no-graphics --dir env:/x:ro'), ['vm-1']);
     assert.deepEqual(vmNames('/bin/sh /opt/tart run vm-1'), ['vm-1']);
@@ -63,7 +70,7 @@ describe('virtual machines among the processes', () => {
     assert.deepEqual(vmNames('tart run --no-graphics --dir a:/b vm-1'), ['vm-1']);
   });
 
-  test('are not whatever speaks of it (G27)', () => {
+  test('are not processes that only mention it (G27)', () => {
     for (const command of [
       'vi /usr/local/bin/tart run vm-1',
       'grep tart run vm-1',
@@ -76,13 +83,42 @@ describe('virtual machines among the processes', () => {
       assert.deepEqual(vmNames(command), [], command);
   });
 
-  test('have whole names: x is not on because x-2 is (INC-51)', () => {
+  test('are matched by their whole name: x does not run because x-2 does (INC-51)', () => {
     assert.deepEqual(vmNames('tart run x-2'), ['x-2']);
   });
 
-  test('other calls of tart are seen as well', () => {
+  test('other tart commands are listed as well', () => {
     assert.deepEqual(tartProcesses([process_('/opt/tart push base ghcr.io/a/b:1')]), [
       { pid: 7, startedAt: 0, command: 'push', rest: 'base ghcr.io/a/b:1' },
     ]);
+  });
+});
+
+describe('CPU and memory of processes', () => {
+  test('is parsed from ps of Linux and of macOS', () => {
+    const text = ['   7 00:00:03  1024', '8 1-02:03:04 1', '  9 123:45.67 2048', 'nonsense', '10 - 5', ''].join('\n');
+    assert.deepEqual(
+      [...parseUsage(text)],
+      [
+        [7, { cpuSeconds: 3, memoryBytes: 1_048_576 }],
+        [8, { cpuSeconds: 93_784, memoryBytes: 1024 }],
+        [9, { cpuSeconds: 7425.67, memoryBytes: 2_097_152 }],
+      ],
+    );
+    fc.assert(fc.property(fc.string(), (any) => parseUsage(any) instanceof Map));
+  });
+
+  test('is known for running processes only', async () => {
+    const read = createProcessUsage(process.env);
+    const gone = 2 ** 22 - 1;
+    const found = await read([process.pid, gone]);
+    assert.deepEqual([...found.keys()], [process.pid]);
+    assert.ok((found.get(process.pid)?.memoryBytes ?? 0) > 1_000_000);
+    assert.equal((await read([])).size, 0);
+    assert.equal((await read([gone])).size, 0);
+  });
+
+  test('a failing ps is an error, not an empty result', async () => {
+    await assert.rejects(createProcessUsage({ PATH: '/nowhere' })([1]), (error) => isTartError(error, 'unreadable'));
   });
 });

@@ -36,7 +36,7 @@ export const parseProcesses = (text: string): readonly HostProcess[] =>
     return state.startsWith('Z') || Number.isNaN(startedAt) ? [] : [{ pid: Number(pid), startedAt, command }];
   });
 
-const ask = (args: readonly string[], environment: Readonly<Record<string, string | undefined>>): Promise<string> =>
+const runPs = (args: readonly string[], environment: Readonly<Record<string, string | undefined>>): Promise<string> =>
   new Promise((resolve, reject) => {
     const options = { env: { ...environment, LC_ALL: 'C', TZ: 'UTC' }, timeout: 10_000, maxBuffer: 16 * 1024 * 1024 };
     execFile('ps', [...args, '-ww', '-o', 'pid=,stat=,lstart=,command='], options, (error, stdout) => {
@@ -52,10 +52,112 @@ const ask = (args: readonly string[], environment: Readonly<Record<string, strin
 /** By ps(1), which the Macs and the machines of developers have alike. */
 export const createProcessTable = (environment: Readonly<Record<string, string | undefined>>): ProcessTable => ({
   list: async () => {
-    const processes = parseProcesses(await ask(['-A'], environment));
+    const processes = parseProcesses(await runPs(['-A'], environment));
     // This process at least is there.
     if (processes.length > 0) return processes;
     throw new TartError('unreadable', 'ps lists no process at all', { command: 'ps' });
   },
-  find: async (pid) => parseProcesses(await ask(['-p', String(pid)], environment)).find((one) => one.pid === pid),
+  find: async (pid) => parseProcesses(await runPs(['-p', String(pid)], environment)).find((one) => one.pid === pid),
 });
+
+/** A call of tart that is under way, whoever made it. */
+export interface TartProcess extends ProcessIdentity {
+  /** `run`, `push`, `clone`. */
+  readonly command: string;
+  /** The rest of the command line; words cannot be told apart for sure, since ps joins them. */
+  readonly rest: string;
+}
+
+export interface VmProcess extends ProcessIdentity {
+  readonly name: string;
+}
+
+/**
+ * `tart`, by a path or not, maybe read by a shell (as our wrapper for it is, for a moment). Anchored: an editor that has a file of this
+ * name open is none (G27). A path with spaces is known only if it is one of `paths`.
+ */
+const tartCommandLine = /^(?:\S*\/)?(?:(?:ba|da|z)?sh )?(?:\S*\/)?tart (\S+)(?: (.*))?$/;
+
+export const tartProcesses = (
+  processes: readonly HostProcess[],
+  paths: readonly string[] = [],
+): readonly TartProcess[] =>
+  processes.flatMap(({ pid, startedAt, command }) => {
+    const path = paths.find((one) => command.startsWith(`${one} `));
+    const [, subcommand, rest = ''] =
+      tartCommandLine.exec(path === undefined ? command : `tart${command.slice(path.length)}`) ?? [];
+    return subcommand === undefined ? [] : [{ pid, startedAt, command: subcommand, rest }];
+  });
+
+/** Options of `run` that take the next word (§7.4). */
+const optionsWithValue = new Set(
+  '--dir --disk --root-disk-opts --net-bridged --net-softnet-allow --net-softnet-block --net-softnet-expose --serial-path'.split(
+    ' ',
+  ),
+);
+
+/** The word right after `run`, as this driver writes it; somebody else may have put options first. */
+const vmNameIn = (rest: string): string | undefined => {
+  const words = rest.split(' ');
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at];
+    if (word === undefined || word === '') continue;
+    if (!word.startsWith('-')) return word;
+    if (optionsWithValue.has(word)) at++;
+  }
+  return undefined;
+};
+
+/** Virtual machines that are on, whoever started them. Names are whole words: `x` is not on because `x-2` is (INC-51). */
+export const vmProcesses = (processes: readonly HostProcess[], paths: readonly string[] = []): readonly VmProcess[] =>
+  tartProcesses(processes, paths).flatMap(({ pid, startedAt, command, rest }) => {
+    const name = command === 'run' ? vmNameIn(rest) : undefined;
+    return name === undefined ? [] : [{ pid, startedAt, name }];
+  });
+
+/** What a process has used so far. */
+export interface ProcessUsage {
+  readonly cpuSeconds: number;
+  /** What of it is in memory now. */
+  readonly memoryBytes: number;
+}
+
+/** By process id; those that are gone are left out. Rejects with a TartError when nobody can tell. */
+export type ReadProcessUsage = (pids: readonly number[]) => Promise<ReadonlyMap<number, ProcessUsage>>;
+
+/** `1-02:03:04` and `02:03:04` on Linux, `123:45.67` on macOS: the last is seconds, what is left of it counts sixty each. */
+const secondsIn = (text: string): number => {
+  const [, days = '0', rest = 'unknown'] = /^(?:(\d+)-)?([\d:.]+)$/.exec(text) ?? [];
+  const parts = rest.split(':').map(Number);
+  return Number(days) * 86_400 + parts.reduce((sum, part) => sum * 60 + part, 0);
+};
+
+/** Lines of `ps -o pid=,time=,rss=`; memory is in KiB on both systems. */
+export const parseUsage = (text: string): ReadonlyMap<number, ProcessUsage> =>
+  new Map(
+    text.split('\n').flatMap((line) => {
+      const [, pid, time, memory] = /^\s*(\d+)\s+([\d:.-]+)\s+(\d+)\s*$/.exec(line) ?? [];
+      const cpuSeconds = secondsIn(time ?? '');
+      if (pid === undefined || memory === undefined || !Number.isFinite(cpuSeconds)) return [];
+      return [[Number(pid), { cpuSeconds, memoryBytes: Number(memory) * 1024 }] as const];
+    }),
+  );
+
+/**
+ * By ps(1). Caveat: macOS runs the guest itself in a service of the Virtualization framework, which ps does not tie to its `tart run`:
+ * what is seen is tart's own share, until somebody measures on a Mac.
+ */
+export const createProcessUsage =
+  (environment: Readonly<Record<string, string | undefined>>): ReadProcessUsage =>
+  (pids) =>
+    new Promise((resolve, reject) => {
+      if (pids.length === 0) return resolve(new Map());
+      const options = { env: { ...environment, LC_ALL: 'C' }, timeout: 10_000 };
+      const args = ['-p', pids.join(','), '-o', 'pid=,time=,rss='];
+      execFile('ps', args, options, (error, stdout) => {
+        // 1: at least one of them is gone.
+        if (error === null || error.code === 1) resolve(parseUsage(stdout));
+        else
+          reject(new TartError('unreadable', 'What processes use could not be read', { command: 'ps', cause: error }));
+      });
+    });

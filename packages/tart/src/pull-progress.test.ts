@@ -34,7 +34,7 @@ const stages: readonly PullProgress[] = [
 describe('progress of a pull', () => {
   test('is read line by line', () => assert.deepEqual(parse(whole), stages));
 
-  test('is the same wherever it is cut', () => {
+  test('does not depend on chunk boundaries', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.integer({ min: 1, max: whole.length - 1 })), (cuts) => {
         const at = [0, ...cuts.sort((a, b) => a - b), whole.length];
@@ -43,14 +43,14 @@ describe('progress of a pull', () => {
     );
   });
 
-  test('is read through the codes of a terminal', () => {
+  test('ignores terminal control codes', () => {
     assert.deepEqual(parse('\u001b[1A\u001b[K44%\n\u001b[1A\u001b[K45%\r\n'), [
       { stage: 'disk', percent: 44, compressedGb: undefined },
       { stage: 'disk', percent: 45, compressedGb: undefined },
     ]);
   });
 
-  test('an image that is here is named by its digest', () => {
+  test('reports a cached image by its digest', () => {
     const image = 'ghcr.io/a/b@sha256:aa';
     assert.deepEqual(parse(`${image} image is already cached and linked!\n`), [{ stage: 'cached', image }]);
     assert.deepEqual(parse(`${image} image is already cached! creating a symlink...\n`), [{ stage: 'cached', image }]);

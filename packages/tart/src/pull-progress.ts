@@ -1,3 +1,5 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 
 /** How far a pull has come. */
@@ -11,7 +13,7 @@ export type PullProgress =
   | { readonly stage: 'cached'; readonly image: string };
 
 /** A longer line than tart ever writes: what comes then is thrown away until the next one. */
-const longestLine = 4096;
+const maxLineLength = 4096;
 
 /** Reads what `tart pull` writes, however it is cut into pieces (§7.3). Lines it does not know are passed over. */
 export const createPullParser = (report: (progress: PullProgress) => void): ((piece: string) => void) => {
@@ -34,7 +36,23 @@ export const createPullParser = (report: (progress: PullProgress) => void): ((pi
   };
   return (piece) => {
     const lines = (pending + piece).split(/[\r\n]+/);
-    pending = (lines.pop() ?? '').slice(-longestLine);
+    pending = (lines.pop() ?? '').slice(-maxLineLength);
     lines.forEach(line);
   };
+};
+
+/**
+ * A picture of what lies in tart's folder for downloads: it changes whenever a pull has written something. Never rejects; what vanishes
+ * while it looks is a change as well.
+ */
+export const downloadSnapshot = async (home: string): Promise<string> => {
+  const folder = join(home, 'tmp');
+  const files = await readdir(folder, { recursive: true }).catch((): string[] => []);
+  const lines = await Promise.all(
+    files.sort().map(async (file) => {
+      const found = await stat(join(folder, file)).catch(() => undefined);
+      return `${file} ${found?.mtimeMs ?? '-'} ${found?.blocks ?? '-'}`;
+    }),
+  );
+  return lines.join('\n');
 };

@@ -1,7 +1,7 @@
 /** Takes secrets out of a text: the given ones, and whatever looks like one. */
 export type Redact = (text: string) => string;
 
-const looksSecret: readonly (readonly [RegExp, string])[] = [
+const secretPatterns: readonly (readonly [RegExp, string])[] = [
   // The screen of a virtual machine, with its password.
   [/vnc:\/\/\S+/gi, 'vnc://<redacted>'],
   [/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/@]+@/gi, '$1<redacted>@'],
@@ -14,6 +14,6 @@ export const createRedact = (secrets: readonly string[]): Redact => {
   const known = [...new Set(secrets.filter((secret) => secret !== ''))].sort((a, b) => b.length - a.length);
   return (text) => {
     const without = known.reduce((rest, secret) => rest.replaceAll(secret, '<redacted>'), text);
-    return looksSecret.reduce((rest, [pattern, instead]) => rest.replace(pattern, instead), without);
+    return secretPatterns.reduce((rest, [pattern, instead]) => rest.replace(pattern, instead), without);
   };
 };

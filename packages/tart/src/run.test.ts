@@ -5,19 +5,17 @@ import { mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { manualClock, systemClock } from '@tartan/kube/clock';
-import { adoptVm } from './adopt.ts';
-import { createProcessTable } from './processes.ts';
-import { readLogTail, runEnding } from './run-ending.ts';
-import type { RunningVm } from './run.ts';
+import fc from 'fast-check';
+import { createProcessTable, vmProcesses } from './processes.ts';
+import { adoptVm, exitCause, type ExitCause, readLogTail, type RunningVm } from './run.ts';
 import { isTartError, TartError } from './tart-error.ts';
-import { vmProcesses } from './tart-processes.ts';
-import { until } from './testing/until.ts';
-import { type Bench, withFakeTart } from './testing/with-fake-tart.ts';
+import { createTartHarness, type TartHarness } from './testing/tart-harness.ts';
+import { waitUntil } from './testing/wait-until.ts';
 
 describe('a virtual machine', () => {
-  let bench: Bench;
+  let bench: TartHarness;
   beforeEach(() => {
-    bench = withFakeTart();
+    bench = createTartHarness();
     bench.fake.addVm('vm');
   });
   afterEach(() => bench.remove());
@@ -25,8 +23,8 @@ describe('a virtual machine', () => {
   const start = (name = 'vm'): Promise<RunningVm> =>
     bench.tart.run(name, { logFile: join(bench.folder, 'logs', `${name}.log`) });
   const booted = (name = 'vm'): Promise<void> =>
-    until(async () => (await bench.tart.ip(name)) !== undefined, `${name} has an address`);
-  const ending = async (vm: RunningVm) => runEnding(await vm.exited, await readLogTail(vm.logFile));
+    waitUntil(async () => (await bench.tart.ip(name)) !== undefined, `${name} has an address`);
+  const ending = async (vm: RunningVm) => exitCause(await vm.exited, await readLogTail(vm.logFile));
 
   test('boots, gets an address, and reads as running', async () => {
     bench.fake.controls.guest('vm', { address: '192.168.64.7' });
@@ -37,7 +35,7 @@ describe('a virtual machine', () => {
     assert.equal((await bench.tart.list()).entries[0]?.state, 'running');
   });
 
-  test('without an address yet is undefined; one that is not there is an error', async () => {
+  test('ip returns undefined before there is an address, and fails for a missing VM', async () => {
     bench.fake.controls.guest('vm', { address: 'none' });
     assert.equal(await bench.tart.ip('vm', { waitSeconds: 1 }), undefined);
     await start();
@@ -47,10 +45,13 @@ describe('a virtual machine', () => {
     await assert.rejects(bench.tart.ip('vm'), (error) => isTartError(error, 'unreadable'));
   });
 
-  test('leads a session of its own without a terminal, and is found by name, number and start (INC-02)', async () => {
+  test('runs in its own session without a terminal, and is found by name, PID and start time (INC-02)', async () => {
     const vm = await start();
     const table = createProcessTable(process.env);
-    await until(async () => (await table.find(vm.pid))?.command.includes('run vm') === true, 'it shows its arguments');
+    await waitUntil(
+      async () => (await table.find(vm.pid))?.command.includes('run vm') === true,
+      'it shows its arguments',
+    );
     const found = vmProcesses(await table.list(), [bench.fake.path]).filter(({ pid }) => pid === vm.pid);
     assert.deepEqual(found, [{ pid: vm.pid, startedAt: vm.startedAt, name: 'vm' }]);
     process.kill(-vm.pid, 0);
@@ -87,7 +88,7 @@ describe('a virtual machine', () => {
     assert.deepEqual(await ending(vm), { kind: 'stopped' });
   });
 
-  test('has a log that only we read, and that no link leads astray', async () => {
+  test('writes a log that only the agent can read, and never through a symlink', async () => {
     const vm = await start();
     assert.equal(statSync(vm.logFile).mode & 0o777, 0o600);
     mkdirSync(join(bench.folder, 'logs'), { recursive: true });
@@ -97,7 +98,7 @@ describe('a virtual machine', () => {
     );
   });
 
-  test('is stopped, and may be stopped again', async () => {
+  test('stop is idempotent', async () => {
     const vm = await start();
     await booted();
     assert.equal(await bench.tart.stop('vm', { timeoutSeconds: 5 }), 'stopped');
@@ -106,7 +107,7 @@ describe('a virtual machine', () => {
     assert.equal(await bench.tart.stop('x', { timeoutSeconds: 5 }), 'was missing');
   });
 
-  test('that does not listen is killed by stop', async () => {
+  test('stop kills a VM that ignores SIGINT', async () => {
     bench.fake.controls.guest('vm', { stuck: true });
     const vm = await start();
     await booted();
@@ -114,7 +115,7 @@ describe('a virtual machine', () => {
     assert.deepEqual(await ending(vm), { kind: 'killed', signal: 'SIGKILL' });
   });
 
-  test('ends in many ways, most of them with 0 (G9)', async () => {
+  test('its exit cause is known although most endings exit with 0 (G9)', async () => {
     for (const [ends, kind] of [
       // First: the log has all of them, and after one that was on no failure is a start that was refused.
       [3, 'failed'],
@@ -128,7 +129,7 @@ describe('a virtual machine', () => {
     }
   });
 
-  test('says why it did not start', async () => {
+  test('reports why it did not start', async () => {
     bench.fake.addVm('two');
     bench.fake.addVm('three');
     const reason = async (name: string): Promise<string> => {
@@ -150,13 +151,13 @@ describe('a virtual machine', () => {
     assert.match(readFileSync(join(bench.folder, 'logs', 'three.log'), 'utf8'), /other running VMs: (vm, two|two, vm)/);
   });
 
-  test('is not deleted while it is on', async () => {
+  test('cannot be deleted while it runs', async () => {
     await start();
     await booted();
     await assert.rejects(bench.tart.delete('vm'), (error) => isTartError(error, 'running'));
   });
 
-  test('without tart is an error', async () => {
+  test('fails to start when tart is not installed', async () => {
     const driver = bench.driver({ path: '/nowhere/tart' });
     await assert.rejects(driver.run('vm', { logFile: join(bench.folder, 'log') }), (error) =>
       isTartError(error, 'not installed'),
@@ -167,7 +168,7 @@ describe('a virtual machine', () => {
 describe('an adopted virtual machine', () => {
   const vm = { name: 'vm', pid: 7, startedAt: 1000, logFile: '' };
 
-  test('is on as long as its number and start are there; a look that fails says nothing (INC-50)', async () => {
+  test('counts as running while its PID and start time are found; a failed process listing changes nothing (INC-50)', async () => {
     const clock = manualClock();
     let look: () => Promise<{ pid: number; startedAt: number; command: string } | undefined> = async () => ({
       ...vm,
@@ -192,7 +193,7 @@ describe('an adopted virtual machine', () => {
     await first;
     const pass = async (): Promise<void> => {
       const looking = next();
-      await until(() => {
+      await waitUntil(() => {
         clock.advance(1000);
         return looked.length === 0;
       }, 'it looks again');
@@ -206,5 +207,69 @@ describe('an adopted virtual machine', () => {
     look = async () => ({ pid: 7, startedAt: 900_000, command: 'another' });
     await pass();
     assert.equal((await exited).code, undefined);
+  });
+});
+
+describe('exit cause of a virtual machine', () => {
+  const lock = 'The number of VMs exceeds the system limit (other running VMs: a, b)';
+  const notStarted =
+    'Error Domain=VZErrorDomain Code=1 "The virtual machine failed to start." UserInfo={NSLocalizedFailure=Internal Virtualization error.}';
+  const table: readonly (readonly [
+    what: string,
+    code: number | undefined,
+    signal: string | undefined,
+    log: string,
+    kind: ExitCause['kind'],
+  ])[] = [
+    ['the guest shut down', 0, undefined, 'guest has stopped the virtual machine\n', 'halted'],
+    ['somebody stopped it', 0, undefined, 'Stopping VM...\n', 'stopped'],
+    [
+      'the framework gave up, with exit code 0 (G9)',
+      0,
+      undefined,
+      'guest has stopped the virtual machine due to error: x\n',
+      'crashed',
+    ],
+    [
+      'its network went, with exit code 0',
+      0,
+      undefined,
+      // openai/tart VM.swift:474
+      "virtual machine's network attachment <VZVirtioNetworkDevice: 0x600> has been disconnected with error: x\n",
+      'crashed',
+    ],
+    [
+      'nobody saw it end, and its network went',
+      undefined,
+      undefined,
+      "virtual machine's network attachment <VZVirtioNetworkDevice: 0x600> has been disconnected with error: x\n",
+      'crashed',
+    ],
+    ['it did not start, in words that nobody knows', 1, undefined, 'out of cheese\n', 'failed'],
+    ['nobody saw it end, and it did not start', undefined, undefined, `${notStarted}\n`, 'failed'],
+    ['no slot', 1, undefined, lock, 'failed'],
+    ['tart could not stop a guest that was on', 1, undefined, `Stopping VM...\n${notStarted}\n`, 'crashed'],
+    ['a signal', undefined, 'SIGKILL', '', 'killed'],
+    ['nobody saw it end, and it wrote nothing', undefined, undefined, '', 'unknown'],
+    ['nobody saw it end, but it said why', undefined, undefined, lock, 'failed'],
+    ['nobody saw it end, and it was stopped', undefined, undefined, 'Stopping VM...\n', 'stopped'],
+    ['0 without a word', 0, undefined, 'something else\n', 'unknown'],
+  ];
+  for (const [what, code, signal, log, kind] of table)
+    test(what, () => assert.equal(exitCause({ code, signal }, log).kind, kind));
+
+  test('a failure carries its reason and no secret', () => {
+    const ending = exitCause({ code: 1, signal: undefined }, `VNC server is running at vnc://:secret@x\n${lock}\n`);
+    assert.ok(ending.kind === 'failed');
+    assert.equal(ending.reason, 'VM limit reached');
+    assert.ok(!ending.message.includes('secret'));
+  });
+
+  test('is total', () => {
+    fc.assert(
+      fc.property(fc.option(fc.nat(255), { nil: undefined }), fc.string(), (code, log) => {
+        assert.ok(exitCause({ code, signal: undefined }, log).kind.length > 0);
+      }),
+    );
   });
 });

@@ -2,10 +2,13 @@ import { once } from 'node:events';
 import { constants } from 'node:fs';
 import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Caller } from './call.ts';
-import type { ProcessIdentity, ProcessTable } from './processes.ts';
-import { type RunOptions, runArguments } from './run-arguments.ts';
-import { TartError } from './tart-error.ts';
+import { stripVTControlCharacters } from 'node:util';
+import { type Clock, sleep } from '@tartan/kube/clock';
+import { runArguments, type RunOptions } from './arguments.ts';
+import type { CallDeps } from './call.ts';
+import { isSameProcess, type ProcessIdentity, type ProcessTable } from './processes.ts';
+import { createRedact } from './redact.ts';
+import { classifyError, TartError, type TartReason } from './tart-error.ts';
 
 /** How the process of a virtual machine ended. `code` and `signal` are unknown for one that an earlier process of ours started. */
 export interface VmExit {
@@ -25,11 +28,11 @@ export interface RunningVm extends ProcessIdentity {
 /** Only for us: what tart writes may hold the password of a screen. */
 const openLog = async (file: string) => {
   const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
-  const openIt = () => open(file, O_APPEND | O_CREAT | O_NOFOLLOW | O_WRONLY, 0o600);
+  const openFile = () => open(file, O_APPEND | O_CREAT | O_NOFOLLOW | O_WRONLY, 0o600);
   // Its folder is nearly always there.
-  return openIt().catch(async () => {
+  return openFile().catch(async () => {
     await mkdir(dirname(file), { recursive: true });
-    return openIt();
+    return openFile();
   });
 };
 
@@ -38,7 +41,7 @@ const openLog = async (file: string) => {
  * G14). No shell, no nohup, no terminal (INC-02).
  */
 export const runVm = async (
-  caller: Caller,
+  deps: CallDeps,
   processes: ProcessTable,
   name: string,
   options: RunOptions,
@@ -50,21 +53,21 @@ export const runVm = async (
       cause,
     });
   });
-  const startedAt = caller.clock.now();
-  const child = caller.spawn(caller.path, args, {
+  const startedAt = deps.clock.now();
+  const child = deps.spawn(deps.path, args, {
     detached: true,
-    env: { ...caller.environment },
+    env: { ...deps.environment },
     stdio: ['ignore', log.fd, log.fd],
   });
   const exited = new Promise<VmExit>((resolve) => {
     child.once('exit', (code, signal) =>
-      resolve({ code: code ?? undefined, signal: signal ?? undefined, at: caller.clock.now() }),
+      resolve({ code: code ?? undefined, signal: signal ?? undefined, at: deps.clock.now() }),
     );
   });
   try {
     await once(child, 'spawn');
   } catch (cause) {
-    throw new TartError('not installed', `tart could not be started. Is it installed at ${caller.path}?`, {
+    throw new TartError('not installed', `tart could not be started. Is it installed at ${deps.path}?`, {
       command: 'run',
       cause,
     });
@@ -77,4 +80,95 @@ export const runVm = async (
   // The kernel's word for when it began is what it is recognised by later. Ours is as good if it is gone already, or ps does not answer.
   const found = await processes.find(pid).catch(() => undefined);
   return { name, pid, startedAt: found?.startedAt ?? startedAt, logFile: options.logFile, exited };
+};
+
+export interface AdoptOptions {
+  readonly processes: ProcessTable;
+  readonly clock: Clock;
+  /** How often it looks. */
+  readonly pollMs: number;
+  /** Ends the looking: `exited` then stays open for good. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * A virtual machine that an earlier process of ours started. It is no child of ours, so its end is seen by looking, and its code is
+ * lost. A look that fails says nothing: it counts as alive.
+ */
+export const adoptVm = (vm: Omit<RunningVm, 'exited'>, options: AdoptOptions): RunningVm => {
+  const { processes, clock, pollMs, signal } = options;
+  const watch = async (): Promise<VmExit> => {
+    for (;;) {
+      const found = await processes.find(vm.pid).catch(() => vm);
+      if (signal.aborted) return new Promise(() => {});
+      if (found === undefined || !isSameProcess(found, vm))
+        return { code: undefined, signal: undefined, at: clock.now() };
+      await sleep(clock, pollMs, signal);
+      if (signal.aborted) return new Promise(() => {});
+    }
+  };
+  return { ...vm, exited: watch() };
+};
+
+/** Why a virtual machine is not on any more. The exit code alone would call a crash and a power cut a success: both are 0 (G9). */
+export type ExitCause =
+  /** The guest shut itself down. */
+  | { readonly kind: 'halted' }
+  /** Somebody cut its power: `tart stop`, or Ctrl-C. */
+  | { readonly kind: 'stopped' }
+  /** The framework gave up on it, it lost its network, or tart failed to stop it. */
+  | { readonly kind: 'crashed'; readonly message: string }
+  /** It never began: tart ended with an error, and nothing that it wrote speaks of a guest that was on. */
+  | { readonly kind: 'failed'; readonly reason: TartReason; readonly message: string }
+  | { readonly kind: 'killed'; readonly signal: string }
+  /** Nothing is known: it wrote nothing, and nobody saw it end, or it ended with 0. */
+  | { readonly kind: 'unknown' };
+
+const maxLines = 20;
+/** What tart prints of a guest that was on: openai/tart VM.swift:281, 464, 469, 474. All of them may come with exit code 0. */
+const crashPattern =
+  /guest has stopped the virtual machine due to error:|network attachment .*has been disconnected with error:/;
+const exitPattern = new RegExp(`${crashPattern.source}|guest has stopped the virtual machine|^Stopping VM\\.\\.\\.$`);
+const redact = createRedact([]);
+
+/** The last complaint that is known counts: a log may hold an earlier start as well. */
+const reasonIn = (lines: readonly string[], code: number | undefined): TartReason => {
+  const known = lines.findLast((line) => classifyError('run', undefined, line) !== 'other');
+  return classifyError('run', code, known ?? '');
+};
+
+/** The end of what it wrote decides, then how the process ended. Secrets are taken out of messages. */
+export const exitCause = ({ code, signal }: Pick<VmExit, 'code' | 'signal'>, log: string): ExitCause => {
+  const lines = stripVTControlCharacters(log)
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .slice(-maxLines);
+  const message = redact(lines.join('\n'));
+  if (signal !== undefined) return { kind: 'killed', signal };
+  const last = lines.findLast((line) => exitPattern.test(line));
+  if (code !== undefined && code !== 0)
+    return last === undefined
+      ? { kind: 'failed', reason: reasonIn(lines, code), message }
+      : { kind: 'crashed', message };
+  if (last !== undefined && crashPattern.test(last)) return { kind: 'crashed', message: redact(last) };
+  if (last !== undefined) return { kind: last.startsWith('Stopping') ? 'stopped' : 'halted' };
+  // Nobody saw it end: what it complained of is all there is.
+  const reason = code === undefined ? reasonIn(lines, code) : 'other';
+  return reason === 'other' ? { kind: 'unknown' } : { kind: 'failed', reason, message };
+};
+
+/** The last `bytes` of a file of ours; empty when there is none. */
+export const readLogTail = async (file: string, bytes = 8192): Promise<string> => {
+  const handle = await open(file, 'r').catch(() => undefined);
+  if (handle === undefined) return '';
+  try {
+    const { size } = await handle.stat();
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(Math.min(bytes, size)), {
+      position: Math.max(0, size - bytes),
+    });
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await handle.close();
+  }
 };

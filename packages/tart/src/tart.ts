@@ -1,7 +1,7 @@
+import type { RunOptions } from './arguments.ts';
 import type { VmDetails, VmList } from './decode.ts';
 import type { ExecOptions, ExecSession } from './exec.ts';
 import type { PullProgress } from './pull-progress.ts';
-import type { RunOptions } from './run-arguments.ts';
 import type { RunningVm } from './run.ts';
 
 export interface CallControl {

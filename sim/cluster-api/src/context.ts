@@ -1,4 +1,4 @@
-import type { Client, KubeObject, Logger, nodes, Resource, Subresources, WatchCache } from '@tartan/kube';
+import type { Client, KubeObject, Logger, nodes, Resource, Subresources, Informer } from '@tartan/kube';
 import type { Clock, Random } from '@tartan/kube/clock';
 import type { Externals } from './contract/externals.ts';
 import type { Cluster, Machine, MachineDeployment, MachineSet } from './kinds.ts';
@@ -10,12 +10,12 @@ type TypeOf<R> = R extends Resource<infer T extends KubeObject> ? T : never;
  * will hear of again when that changes, it finds here.
  */
 interface Caches {
-  readonly clusters: WatchCache<Cluster>;
-  readonly machines: WatchCache<Machine>;
-  readonly machineSets: WatchCache<MachineSet>;
-  readonly machineDeployments: WatchCache<MachineDeployment>;
+  readonly clusters: Informer<Cluster>;
+  readonly machines: Informer<Machine>;
+  readonly machineSets: Informer<MachineSet>;
+  readonly machineDeployments: Informer<MachineDeployment>;
   /** With an index `providerID`. */
-  readonly nodes: WatchCache<TypeOf<typeof nodes>>;
+  readonly nodes: Informer<TypeOf<typeof nodes>>;
 }
 
 export interface Intervals {

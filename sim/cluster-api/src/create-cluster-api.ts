@@ -1,7 +1,7 @@
 import {
   type Client,
   createManager,
-  createWatchCache,
+  createInformer,
   type KubeObject,
   type Live,
   type Logger,
@@ -55,13 +55,13 @@ const withoutData = (secret: Live<KubeObject & { data?: unknown }>): Live<KubeOb
 export const createClusterApi = (options: ClusterApiOptions): ClusterApi => {
   const { client, evictPod, clock, random, log } = options;
   const cacheOf = <T extends KubeObject>(resource: Resource<T>) =>
-    createWatchCache({ client, resource, clock, random, log, transform: withoutManagedFields });
+    createInformer({ client, resource, clock, random, log, transform: withoutManagedFields });
   const caches = {
     clusters: cacheOf(clusters),
     machines: cacheOf(machines),
     machineSets: cacheOf(machineSets),
     machineDeployments: cacheOf(machineDeployments),
-    nodes: createWatchCache({
+    nodes: createInformer({
       client,
       resource: nodes,
       clock,
@@ -71,7 +71,7 @@ export const createClusterApi = (options: ClusterApiOptions): ClusterApi => {
       transform: withoutManagedFields,
     }),
   };
-  const kubeconfigs = createWatchCache<KubeObject>({
+  const kubeconfigs = createInformer<KubeObject>({
     client,
     resource: secrets,
     labelSelector: labels.clusterName,

@@ -8,7 +8,7 @@ import {
   createClient,
   createLogger,
   createSubresources,
-  createWatchCache,
+  createInformer,
   isKubeError,
   type KubeObject,
   type Live,
@@ -132,7 +132,7 @@ export const startLinuxNode = async (options: LinuxNodeOptions): Promise<LinuxNo
   };
 
   const stopping = new AbortController();
-  const cache = createWatchCache({
+  const cache = createInformer({
     client,
     resource: pods,
     fieldSelector: `spec.nodeName=${name}`,

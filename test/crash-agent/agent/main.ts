@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { createClient, createLogger, createSubresources, httpsTransport } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
 import { createProcessTable, createTart, type ProcessTable } from '@tartan/tart';
-import { createMachines } from '../../../packages/tart-kubelet/src/agent/create-machines.ts';
-import { createStarts } from '../../../packages/tart-kubelet/src/starts/starts.ts';
+import { createVmSubsystem } from '../../../packages/tart-kubelet/src/agent/vm-subsystem.ts';
+import { createStartRecorder } from '../../../packages/tart-kubelet/src/vm-start/start-recorder.ts';
 import { watchFor } from './fault-watch.ts';
 import { createLeapingClock } from './leaping-clock.ts';
 import { mortalSpawn } from './mortal-calls.ts';
@@ -42,7 +42,7 @@ const processes: ProcessTable = {
 
 const log = createLogger({ level: 'debug', write: (line) => process.stderr.write(line), clock: systemClock });
 
-await createMachines({
+await createVmSubsystem({
   nodeName: settings.nodeName,
   agentVersion: 'v0.0.0-test',
   vmSlots: 2,
@@ -61,9 +61,9 @@ await createMachines({
   tartHome: tart.home,
   tartPaths: [tart.path],
   processes,
-  leases: join(tart.home, '.fake', 'leases'),
-  session: { isThere: async () => true, ensure: async () => {} },
-  starts: createStarts({
+  dhcpLeases: join(tart.home, '.fake', 'leases'),
+  session: { exists: async () => true, ensure: async () => {} },
+  startRecorder: createStartRecorder({
     file: join(folder, 'vm-starts.json'),
     bootID: async () => 'boot-1',
     vmSlots: 2,
@@ -73,7 +73,7 @@ await createMachines({
   hostIP: () => '10.0.0.1',
   disk: async () => ({ freeBytes: 500e9, totalBytes: 1000e9 }),
   openFiles: {
-    look: async (names) => new Map(names.map((name) => [name, settings.openVms.includes(name) ? 'open' : 'closed'])),
+    check: async (names) => new Map(names.map((name) => [name, settings.openVms.includes(name) ? 'open' : 'closed'])),
   },
   clock,
   random: Math.random,

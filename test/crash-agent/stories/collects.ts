@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createImageRecords } from '../../../packages/tart-kubelet/src/images/image-records.ts';
-import { goldenName } from '../../../packages/tart-kubelet/src/images/golden-name.ts';
+import { goldenName } from '../../../packages/tart-kubelet/src/images/image-reference.ts';
 import { createJournal } from '../../../packages/tart-kubelet/src/journal/journal.ts';
-import { writeMarker } from '../../../packages/tart-kubelet/src/journal/marker.ts';
+import { writeOwnershipMarker } from '../../../packages/tart-kubelet/src/journal/vm-identity.ts';
 import { uidOf } from '../agent/names.ts';
 import { booted, goesAway, isRunning, runs } from '../expectations.ts';
 import { foreignVms } from '../monitor.ts';
@@ -31,16 +31,16 @@ const leftBehind = async ({ folder, tart }: World): Promise<void> => {
     run: 0,
     state: { kind: 'configured' },
   });
-  await writeMarker(join(vmsFolder, orphan.vm), { version, agent, podUID: orphan.uid, vm: orphan.vm });
+  await writeOwnershipMarker(join(vmsFolder, orphan.vm), { version, agent, podUID: orphan.uid, vm: orphan.vm });
   const records = createImageRecords({
     folder: join(folder, 'images'),
-    mark: (vm, goldenOf) => writeMarker(join(vmsFolder, vm), { version, agent, vm, goldenOf }),
+    mark: (vm, goldenOf) => writeOwnershipMarker(join(vmsFolder, vm), { version, agent, vm, goldenOf }),
   });
   for (const one of stale) {
     const name = goldenName(one);
     tart.addVm(name);
-    await records.making(name, one);
-    await records.made(name);
+    await records.beginClone(name, one);
+    await records.finishClone(name);
   }
 };
 

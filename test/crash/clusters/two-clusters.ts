@@ -12,10 +12,10 @@ import {
 import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 import { createScaleway, type EmbeddedScaleway, type SimulatedServer } from '@tartan/sim-scaleway';
-import { authorizeWith } from '../../../packages/provider/src/manager/testing/authorize-with.ts';
 import { clusterMember } from '../../../packages/provider/src/core/testing/cluster-member.ts';
-import { namespace, optionsWith } from '../../../packages/provider/src/manager/testing/stage.ts';
 import { providerRights } from '../../../packages/provider/src/manager/rights.ts';
+import { authorizeWith } from '../../../packages/provider/src/manager/testing/authorize-with.ts';
+import { namespace, optionsWith } from '../../../packages/provider/src/manager/testing/harness.ts';
 import { memoryStorage } from '../../../sim/kubernetes/src/storage/memory.ts';
 import type { Change } from '../../../sim/kubernetes/src/storage/storage.ts';
 import { addressOf } from '../effects.ts';

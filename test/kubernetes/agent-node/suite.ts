@@ -8,25 +8,33 @@ import {
   certificateSigningRequests,
   type Client,
   createClient,
+  createInformer,
   createSubresources,
-  createWatchCache,
   leases,
   type Live,
   nodes,
   type Transport,
 } from '@tartan/kube';
 import { type Clock, systemClock } from '@tartan/kube/clock';
-import { approvableRequests, createApprover } from '../../../packages/provider/src/identity/approve/controller.ts';
-import type { MachineIdentity } from '../../../packages/provider/src/identity/approve/observe.ts';
+import {
+  clientRequests,
+  createApprover,
+  createServingApprover,
+  servingRequests,
+} from '../../../packages/provider/src/identity/csr/controllers.ts';
+import type { MachineIdentity } from '../../../packages/provider/src/identity/csr/observe.ts';
 import { joinKubeconfig } from '../../../packages/provider/src/identity/join-kubeconfig.ts';
-import { deleteJoinToken, mintJoinToken } from '../../../packages/provider/src/identity/mint-join-token.ts';
-import { createServingApprover, servingRequests } from '../../../packages/provider/src/identity/serving/controller.ts';
-import { placeOf } from '../../../packages/provider/src/manager/place-of.ts';
+import { deleteJoinToken, mintJoinToken } from '../../../packages/provider/src/identity/join-token.ts';
+import { macAddressLookup } from '../../../packages/provider/src/identity/machine-lookup.ts';
 import { createServingCertificate } from '../../../packages/tart-kubelet/src/api/serving-certificate.ts';
-import { createNodeIdentity } from '../../../packages/tart-kubelet/src/identity/index.ts';
-import { recordedLog } from '../../../packages/tart-kubelet/src/identity/testing/recorded-log.ts';
+import { createNodeIdentity } from '../../../packages/tart-kubelet/src/identity/node-identity.ts';
+import { createRecordingLogger } from '../../../packages/tart-kubelet/src/identity/testing/recording-logger.ts';
 import { createNodeController, type Facts } from '../../../packages/tart-kubelet/src/node/index.ts';
-import { exampleFacts, exampleWanted, playedHost } from '../../../packages/tart-kubelet/src/node/testing/example.ts';
+import {
+  exampleFacts,
+  exampleNodeConfig,
+  fakeHostFacts,
+} from '../../../packages/tart-kubelet/src/node/testing/fixtures.ts';
 import { untilSeen } from '../../system/until-seen.ts';
 
 type Node = NonNullable<(typeof nodes)['ofType']>;
@@ -53,7 +61,7 @@ export const runAgentNodeSuite = (title: string, start: () => Promise<NodeCluste
     const machine: { identity: MachineIdentity } = {
       identity: { uid: 'u1', deleting: false, node: 'absent', serverID: name, providerID },
     };
-    const { log, lines } = recordedLog();
+    const { log, lines } = createRecordingLogger();
     const facts: { -readonly [Name in keyof Facts]: Facts[Name] } = { ...exampleFacts };
     const approving = new AbortController();
     let folder = '';
@@ -74,14 +82,14 @@ export const runAgentNodeSuite = (title: string, start: () => Promise<NodeCluste
       agentClient = () => client;
       const controller = createNodeController({
         client,
-        wanted: { ...exampleWanted, nodeName: name, providerID },
-        host: playedHost(facts),
+        config: { ...exampleNodeConfig, nodeName: name, providerID },
+        host: fakeHostFacts(facts),
         stamps: join(folder, 'stamps'),
         clock: hasty,
         random: Math.random,
         log,
       });
-      nudge = () => controller.nudge();
+      nudge = () => controller.trigger();
       const joined = identity.run(ending.signal);
       const { signal } = ending;
       agent = Promise.all([joined, identity.ready.then(() => controller.run(signal))]);
@@ -104,7 +112,7 @@ export const runAgentNodeSuite = (title: string, start: () => Promise<NodeCluste
       cluster = await start();
       admin = createClient(cluster.admin, options);
       const cacheOf = (selection: { fieldSelector: string }) =>
-        createWatchCache({
+        createInformer({
           client: admin,
           resource: certificateSigningRequests,
           ...selection,
@@ -118,12 +126,12 @@ export const runAgentNodeSuite = (title: string, start: () => Promise<NodeCluste
         ...options,
         log,
       };
-      const [joining, serving] = [cacheOf(approvableRequests), cacheOf(servingRequests)];
+      const [joining, serving] = [cacheOf(clientRequests), cacheOf(servingRequests)];
       const parts = [
         joining,
         serving,
         createApprover({ ...judging, requests: joining }),
-        createServingApprover({ ...judging, requests: serving, placeOf: placeOf(admin, { tailnet: true }) }),
+        createServingApprover({ ...judging, requests: serving, placeOf: macAddressLookup(admin, { tailnet: true }) }),
       ];
       approver = Promise.all(parts.map((part) => part.run(approving.signal)));
       const token = await mintJoinToken(admin, {
@@ -161,7 +169,7 @@ export const runAgentNodeSuite = (title: string, start: () => Promise<NodeCluste
       assert.ok(spec?.taints?.some(({ key, effect }) => key === 'tuist.dev/macos' && effect === 'NoSchedule'));
       assert.equal(metadata.labels?.['tuist.dev/fleet'], 'runners');
       assert.equal(metadata.labels?.['tuist.dev/golden-0123456789abcdef'], 'true');
-      assert.equal(metadata.annotations?.['tuist.dev/agent-version'], exampleWanted.agentVersion);
+      assert.equal(metadata.annotations?.['tuist.dev/agent-version'], exampleNodeConfig.agentVersion);
       assert.equal(status?.nodeInfo?.kubeletVersion, 'v1.36.3');
       assert.deepEqual(status?.capacity, { cpu: '8', memory: '14Gi', pods: '3', 'ephemeral-storage': '460Gi' });
       assert.deepEqual(status?.daemonEndpoints, { kubeletEndpoint: { Port: 10_250 } });
@@ -217,7 +225,7 @@ export const runAgentNodeSuite = (title: string, start: () => Promise<NodeCluste
         client: agentClient(),
         subject: () => ({ nodeName: name, addresses: ['100.64.7.9'], dnsNames: [name] }),
         store: { load: async () => undefined, save: async () => {} },
-        onIdentity: ({ certificate }) => got.resolve(certificate),
+        onKeyPair: ({ certificate }) => got.resolve(certificate),
         clock: hasty,
         random: Math.random,
         log,

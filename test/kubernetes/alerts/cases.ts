@@ -37,7 +37,7 @@ const bootstrapping = (attempts: number, updateAttempts = 0): Happening =>
 
 const defect = { result: 'error', seconds: 1, terminal: false, defect: true, timedOut: false } as const;
 const handOver = (world: World, transitions: number): void =>
-  world.leader.metrics.leading(leaderElectionID, true, transitions);
+  world.leader.metrics.setLeader(leaderElectionID, true, transitions);
 const certificateFor = (left: number): Happening =>
   once(({ agents: [agent], clock }) => {
     const notAfter = clock.now() + left;
@@ -142,11 +142,13 @@ export const cases: Readonly<Record<string, Case>> = {
     },
   },
   TartanMacStartsNoVMs: {
-    trouble: once(({ agents: [agent] }) => agent.metrics.looked({ vmStart: { kind: 'refused', message: 'no' } })),
+    trouble: once(({ agents: [agent] }) => agent.metrics.setObserved({ vmStart: { kind: 'refused', message: 'no' } })),
     after: 10,
     labels: { ...onMac, reason: 'starts_refused' },
     almost: ({ agents: [agent] }, since) =>
-      agent.metrics.looked({ vmStart: since < 9 ? { kind: 'slots leaked', running: 0, total: 2 } : { kind: 'works' } }),
+      agent.metrics.setObserved({
+        vmStart: since < 9 ? { kind: 'slots leaked', running: 0, total: 2 } : { kind: 'works' },
+      }),
   },
   TartanPodsLost: {
     trouble: once(({ leader }) => leader.metrics.podReleased('nodeGone')),
@@ -155,18 +157,18 @@ export const cases: Readonly<Record<string, Case>> = {
     almost: nothing,
   },
   TartanGuestDiskFull: {
-    trouble: once(({ agents: [agent] }) => agent.metrics.looked({ guestDisks: [{ vm: 'job', usedPercent: 91 }] })),
+    trouble: once(({ agents: [agent] }) => agent.metrics.setObserved({ guestDisks: [{ vm: 'job', usedPercent: 91 }] })),
     after: 15,
     labels: { ...onMac, vm: 'job' },
     value: 91,
-    almost: once(({ agents: [agent] }) => agent.metrics.looked({ guestDisks: [{ vm: 'job', usedPercent: 90 }] })),
+    almost: once(({ agents: [agent] }) => agent.metrics.setObserved({ guestDisks: [{ vm: 'job', usedPercent: 90 }] })),
   },
   TartanNobodyLeads: {
-    trouble: once(({ leader }) => leader.metrics.leading(leaderElectionID, false)),
+    trouble: once(({ leader }) => leader.metrics.setLeader(leaderElectionID, false)),
     after: 5,
     labels: ofLease,
     value: 0,
-    almost: ({ leader }, since) => leader.metrics.leading(leaderElectionID, since >= 5, since >= 5 ? 4 : undefined),
+    almost: ({ leader }, since) => leader.metrics.setLeader(leaderElectionID, since >= 5, since >= 5 ? 4 : undefined),
   },
   TartanLeaderFlapping: {
     trouble: (world, since) => handOver(world, 3 + Math.min(5, since)),

@@ -134,12 +134,12 @@ export const runnerCases: Readonly<Record<string, Case>> = {
     almost: left(500),
   },
   TartanNobodyLeadsRunners: {
-    trouble: once(({ runners: [leader] }) => leader.metrics.leading(runnersLeaderElectionID, false)),
+    trouble: once(({ runners: [leader] }) => leader.metrics.setLeader(runnersLeaderElectionID, false)),
     after: 5,
     labels: { namespace: 'tartan', name: runnersLeaderElectionID },
     value: 0,
     almost: ({ runners: [leader] }, since) =>
-      leader.metrics.leading(runnersLeaderElectionID, since >= 5, since >= 5 ? 4 : undefined),
+      leader.metrics.setLeader(runnersLeaderElectionID, since >= 5, since >= 5 ? 4 : undefined),
   },
   TartanRunnersNotScraped: {
     trouble: silent(({ runners }) => [...runners]),
@@ -153,7 +153,7 @@ export const runnerCases: Readonly<Record<string, Case>> = {
 export const troublesOfRunners: Readonly<Record<string, Omit<Case, 'almost'>>> = {
   TartanLeaderFlapping: {
     trouble: ({ runners: [leader] }, since) =>
-      leader.metrics.leading(runnersLeaderElectionID, true, 3 + Math.min(5, since)),
+      leader.metrics.setLeader(runnersLeaderElectionID, true, 3 + Math.min(5, since)),
     after: 4,
     labels: { namespace: 'tartan', name: runnersLeaderElectionID },
   },

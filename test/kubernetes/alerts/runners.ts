@@ -1,15 +1,15 @@
 import {
   annotations,
   labels,
-  type RunnerPool,
   runnerBusyCondition,
+  type RunnerPool,
   runnerPool,
   type RunnerPoolStatus,
   runnersLeaderElectionID,
 } from '@tartan/api';
 import type { Live, nodes, pods } from '@tartan/kube';
 import { type ManualClock, timestamp } from '@tartan/kube/clock';
-import { poolStates } from '../../../packages/runners/src/metrics/pool-state.ts';
+import { poolStates } from '../../../packages/runners/src/metrics/pool-gauges.ts';
 import { createRunnerMetrics, type RunnerMetrics } from '../../../packages/runners/src/metrics/runner-metrics.ts';
 import { condition } from './objects.ts';
 
@@ -90,10 +90,10 @@ export const createRunners = (
 ): { state: RunnersState; controllers: readonly [RunnersController, RunnersController] } => {
   const createController = (leads: boolean): RunnersController => {
     const metrics = createRunnerMetrics({ clock });
-    metrics.leading(runnersLeaderElectionID, leads, leads ? 3 : undefined);
+    metrics.setLeader(runnersLeaderElectionID, leads, leads ? 3 : undefined);
     metrics.controller('runner-pool').started(4);
     metrics.queue('runner-pool');
-    metrics.show(() => {
+    metrics.setPoolReader(() => {
       const { pool, pods: all } = state();
       const caches = {
         pools: { list: () => [pool] },

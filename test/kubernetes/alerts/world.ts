@@ -3,8 +3,8 @@ import { createMetrics, type Metrics } from '@tartan/kube';
 import { type ManualClock, manualClock } from '@tartan/kube/clock';
 import { createProviderMetrics, type ProviderMetrics } from '@tartan/provider';
 import type { FleetState } from '../../../packages/provider/src/manager/state-metrics.ts';
-import { type AgentMetrics, createAgentMetrics } from '../../../packages/tart-kubelet/src/metrics/agent-metrics.ts';
-import type { Lifetime } from '../../../packages/tart-kubelet/src/certificates/lifetime.ts';
+import { type AgentMetrics, createAgentMetrics } from '../../../packages/tart-kubelet/src/agent/metrics.ts';
+import type { Validity } from '../../../packages/tart-kubelet/src/certificates/x509.ts';
 import { type Sample, samplesIn } from './exposition.ts';
 import { controlPlaneWith, fleetWith, hostIn, macNode, podOn, readyMachine } from './objects.ts';
 import { createRunners, type RunnersController, type RunnersState } from './runners.ts';
@@ -21,7 +21,7 @@ interface ScrapedManager {
 interface ScrapedAgent {
   readonly metrics: AgentMetrics;
   waitingSince: number | undefined;
-  certificates: Record<'client' | 'serving', Lifetime | undefined>;
+  certificates: Record<'client' | 'serving', Validity | undefined>;
   scraped: boolean;
 }
 
@@ -43,8 +43,8 @@ export interface World {
 const createManager = (clock: ManualClock, state: () => FleetState, leads: boolean): ScrapedManager => {
   const metrics = createProviderMetrics({ clock });
   const manager: ScrapedManager = { metrics, leads, scraped: true };
-  metrics.state.show(() => (manager.leads ? state() : undefined));
-  metrics.leading(leaderElectionID, leads, leads ? 3 : undefined);
+  metrics.state.setSource(() => (manager.leads ? state() : undefined));
+  metrics.setLeader(leaderElectionID, leads, leads ? 3 : undefined);
   metrics.sweep.stranded(leads ? 0 : undefined);
   metrics.controller('machine').started(10);
   metrics.queue('machine');
@@ -64,8 +64,8 @@ const createStranger = (clock: ManualClock): { metrics: Metrics; scraped: boolea
     metrics,
     scraped: true,
     suffer: () => {
-      metrics.leading('other-leader', true, changes++);
-      metrics.leading('another-leader', false);
+      metrics.setLeader('other-leader', true, changes++);
+      metrics.setLeader('another-leader', false);
       metrics
         .controller('other')
         .ended({ result: 'error', seconds: 1, terminal: false, defect: true, timedOut: false });
@@ -79,14 +79,14 @@ const createAgent = (clock: ManualClock): ScrapedAgent => {
     metrics: createAgentMetrics({
       clock,
       oldestWaitingSince: () => agent.waitingSince,
-      pullsUnderWay: () => 0,
+      pullsInProgress: () => 0,
       certificates: () => agent.certificates,
     }),
     waitingSince: undefined,
     certificates: { client: week, serving: week },
     scraped: true,
   };
-  agent.metrics.looked({ slots: { taken: 1, total: 2 }, guestDisks: [{ vm: 'job', usedPercent: 40 }] });
+  agent.metrics.setObserved({ slots: { taken: 1, total: 2 }, guestDisks: [{ vm: 'job', usedPercent: 40 }] });
   agent.metrics.controller('pods').started(4);
   agent.metrics.queue('pods');
   return agent;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Rights } from '@tartan/kube';
+import type { PolicyRules } from '@tartan/kube';
 import { namespace, ofKind, only, type Rendered } from './render.ts';
 
 const byName = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : 1);
@@ -14,7 +14,7 @@ export const rulesIn = (object: Rendered): readonly string[] => sorted(object['r
 export const assertRights = (
   objects: readonly Rendered[],
   name: string,
-  { clusterWide, inNamespace }: Rights,
+  { clusterWide, inNamespace }: PolicyRules,
 ): void => {
   const own = objects.filter(({ metadata }) => metadata.name === name);
   only(own, 'ServiceAccount');

@@ -1,5 +1,5 @@
 import { cluster, externalControlPlane, machineTemplate, remoteServiceAccount } from '@tartan/api';
-import { type Client, defineResource, grantRights, type KubeObject, serviceAccounts } from '@tartan/kube';
+import { type Client, defineResource, grantPolicyRules, type KubeObject, serviceAccounts } from '@tartan/kube';
 import { remoteRights } from '@tartan/provider';
 import { fleetNamespace as namespace } from '../../../packages/cli/src/simulation/control-plane.ts';
 
@@ -33,7 +33,7 @@ const refTo = ({ apiVersion: version, kind }: { apiVersion?: string; kind?: stri
 const letCoreIn = async (client: Client): Promise<void> => {
   const account = here(remoteServiceAccount);
   await client.create(serviceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: account });
-  await grantRights(client.create, account.name, { account }, { clusterWide: remoteRights });
+  await grantPolicyRules(client.create, account.name, { account }, { clusterWide: remoteRights });
 };
 
 /** A Cluster and a fleet of one Mac, as the charts of that time wrote them. */

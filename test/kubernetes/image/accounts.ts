@@ -3,8 +3,8 @@ import {
   clusterRoleBindings,
   clusterRoles,
   createSubresources,
-  type Right,
-  type Rights,
+  type PolicyRule,
+  type PolicyRules,
   roleBindings,
   roles,
   serviceAccounts,
@@ -20,11 +20,11 @@ export const accountWith = async (
   admin: { client: Client; transport: Transport },
   name: string,
   namespace: string,
-  { clusterWide, inNamespace }: Rights,
+  { clusterWide, inNamespace }: PolicyRules,
 ): Promise<string> => {
   const { client, transport } = admin;
   const subjects = [{ kind: 'ServiceAccount', name, namespace }];
-  const copied = (rules: readonly Right[]) => structuredClone(rules) as never;
+  const copied = (rules: readonly PolicyRule[]) => structuredClone(rules) as never;
   await client.create(serviceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } });
   const metadata = { name };
   const roleRef = { apiGroup, kind: 'ClusterRole', name };

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { labels, macFleet } from '@tartan/api';
-import { getCondition, isTrue, nodes } from '@tartan/kube';
+import { getCondition, isConditionTrue, nodes } from '@tartan/kube';
 import { coreKinds } from '../../../packages/cli/src/simulation/fleets.ts';
-import { eventually } from '../../../packages/tart-kubelet/src/runs/testing/eventually.ts';
+import { eventually } from '../../../packages/tart-kubelet/src/vm-runs/testing/eventually.ts';
 import { isReady, succeeded } from './asserts.ts';
 import { untilAvailable } from './machine-deployments.ts';
 import type { Stage } from './stage.ts';
@@ -34,7 +34,7 @@ export const arrive = (on: () => Stage): void => {
       [fleets.runners, 1],
     ] as const) {
       const { status } = await untilAvailable(on(), fleet, replicas);
-      assert.ok(isTrue(status?.conditions ?? [], 'Available'));
+      assert.ok(isConditionTrue(status?.conditions ?? [], 'Available'));
     }
     for (const fleet of Object.values(fleets))
       for (const mine of await on().machines(fleet)) {

@@ -7,7 +7,7 @@ import {
   type Live,
   secrets,
 } from '@tartan/kube';
-import { untilServed } from '../../../packages/cli/src/simulation/until-served.ts';
+import { untilServed } from '../../../packages/cli/src/simulation/installer.ts';
 import { follow } from './follow.ts';
 import type { Stage } from './stage.ts';
 import { namespace } from './values.ts';

@@ -1,5 +1,5 @@
 import type { KubeObject, Live, Resource, WatchEvent } from '@tartan/kube';
-import { untilNextTry } from '../../../packages/cli/src/simulation/passing.ts';
+import { pauseBeforeRetry } from '../../../packages/cli/src/simulation/wait.ts';
 import type { Stage } from './stage.ts';
 import { namespace } from './values.ts';
 
@@ -40,7 +40,7 @@ export const follow = async <T extends KubeObject>(
         }
       } catch (error) {
         // What has passed meanwhile is told of when the server is back.
-        await untilNextTry(error, signal);
+        await pauseBeforeRetry(error, signal);
       }
   };
   const done = watching();

@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process';
 import { cp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { inTheGuest } from '@tartan/api';
+import { guestNames } from '@tartan/api';
 import type { Image } from '@tartan/sim-linux-node';
 import { standInSoftware } from '@tartan/sim-mac';
 import { assembleImage } from '@tartan/tools-build';
-import { agentText } from '../../../packages/cli/src/simulation/agent-text.ts';
+import { agentText } from '../../../packages/cli/src/simulation/artifacts.ts';
 
 export const repository = 'registry.example/tartan';
 
@@ -21,7 +21,7 @@ export interface Images {
 
 const nonRoot = 65_532;
 
-const { shares, log, result } = inTheGuest;
+const { shares, log, result } = guestNames;
 
 /** What the guests of simulated Macs do: a job that counts its steps in the log of its Pod until a file appears where the host can put one. */
 const guest = `status='Volumes/My Shared Files/${shares.status}'

@@ -1,8 +1,8 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { getCondition, nodes, secrets } from '@tartan/kube';
 import { secretNames } from '@tartan/api';
-import { connect } from '../../../packages/cli/src/simulation/connect.ts';
+import { getCondition, nodes, secrets } from '@tartan/kube';
+import { connect } from '../../../packages/cli/src/simulation/control-plane.ts';
 import { coreKinds } from '../../../packages/cli/src/simulation/fleets.ts';
 import { follow } from './follow.ts';
 import type { Stage } from './stage.ts';

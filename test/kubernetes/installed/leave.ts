@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { labels } from '@tartan/api';
 import { daemonSets, getCondition, nodes, podDisruptionBudgets, pods } from '@tartan/kube';
 import { coreKinds } from '../../../packages/cli/src/simulation/fleets.ts';
-import { eventually } from '../../../packages/tart-kubelet/src/runs/testing/eventually.ts';
+import { eventually } from '../../../packages/tart-kubelet/src/vm-runs/testing/eventually.ts';
 import { succeeded } from './asserts.ts';
 import { follow } from './follow.ts';
 import { machineDeployments, untilAvailable } from './machine-deployments.ts';

@@ -7,7 +7,7 @@ import { type LinuxNode, startLinuxNode } from '@tartan/sim-linux-node';
 import type { Mac } from '@tartan/sim-mac';
 import type { SimulatedServer } from '@tartan/sim-scaleway';
 import { ensureBinaries, startClusterApi, startControlPlane } from '@tartan/tools-kubernetes';
-import { connect } from '../../../packages/cli/src/simulation/connect.ts';
+import { connect } from '../../../packages/cli/src/simulation/control-plane.ts';
 import { type MacPool, startMacPool } from '../../../packages/cli/src/simulation/mac-pool.ts';
 import { createWaits, type Waits } from '../../system/waits.ts';
 import { type Audited, auditFlags, readAudit } from './audit.ts';

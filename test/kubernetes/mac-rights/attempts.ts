@@ -11,8 +11,8 @@ import {
   type TransportRequest,
 } from '@tartan/kube';
 import type { macRights } from '@tartan/provider';
-import { makeRequest, subjectOf } from '../../../packages/provider/src/identity/testing/make-request.ts';
 import { kubeletClientSigner } from '../../../packages/provider/src/identity/names.ts';
+import { makeCSR, subjectOf } from '../../../packages/provider/src/identity/testing/make-csr.ts';
 import type { TwoMacs } from './world.ts';
 
 type Pod = Live<NonNullable<(typeof pods)['ofType']>>;
@@ -34,7 +34,7 @@ export const askFor = (client: TwoMacs['mac']['client'], nodeName: string) =>
     kind: 'CertificateSigningRequest',
     metadata: { generateName: 'tartan-rights-' },
     spec: {
-      request: makeRequest({ subject: subjectOf(nodeName) }),
+      request: makeCSR({ subject: subjectOf(nodeName) }),
       signerName: kubeletClientSigner,
       usages: ['client auth', 'digital signature'],
       expirationSeconds: 3600,

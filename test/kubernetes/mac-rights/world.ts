@@ -20,7 +20,7 @@ import {
 import { systemClock as clock } from '@tartan/kube/clock';
 import { joinBinding } from '@tartan/provider';
 import { testControlPlane } from '@tartan/tools-kubernetes';
-import { mintJoinToken } from '../../../packages/provider/src/identity/mint-join-token.ts';
+import { mintJoinToken } from '../../../packages/provider/src/identity/join-token.ts';
 
 type Credentials = { token: string } | { cert: string; key: string };
 

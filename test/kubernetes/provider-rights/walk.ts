@@ -8,8 +8,8 @@ import {
   labels,
   labelValues,
   legacyNodeIdentity,
-  machine,
   macFleet,
+  machine,
   macHost,
   remoteServiceAccount,
   secretKeys,
@@ -32,18 +32,18 @@ import {
 } from '@tartan/kube';
 import { microTimestamp, systemClock } from '@tartan/kube/clock';
 import { coreClusters } from '@tartan/provider';
-import { clusterMember } from '../../../packages/provider/src/core/testing/cluster-member.ts';
 import { coreMachineDeployments } from '../../../packages/provider/src/core/machine-deployment.ts';
+import { clusterMember } from '../../../packages/provider/src/core/testing/cluster-member.ts';
 import { kubeletClientSigner, kubeletServingSigner } from '../../../packages/provider/src/identity/names.ts';
 import {
   alternativeNames,
   generalName,
-  makeRequest,
+  makeCSR,
   subjectOf,
-} from '../../../packages/provider/src/identity/testing/make-request.ts';
-import { doneBy } from '../../../packages/provider/src/machine/testing/scripted.ts';
-import { namespace } from '../../../packages/provider/src/manager/testing/stage.ts';
-import { unlessGone } from '../../../packages/provider/src/manager/testing/whole-life.ts';
+} from '../../../packages/provider/src/identity/testing/make-csr.ts';
+import { doneOutcome } from '../../../packages/provider/src/machine/testing/fakes.ts';
+import { namespace } from '../../../packages/provider/src/manager/testing/harness.ts';
+import { ignoreNotFound } from '../../../packages/provider/src/manager/testing/machine-lifecycle.ts';
 import type { jumpingClock } from './jumping-clock.ts';
 import { type FurnishedCluster, type RunningManager, serverID, spread, strayID } from './world.ts';
 
@@ -60,7 +60,7 @@ const mac = { namespace, name: 'mac-1' };
 const kubeconfig = { namespace, name: secretNames.kubeconfig('macs') };
 const merge = (body: object) => ({ type: 'merge', body }) as const;
 const gone = async (found: Promise<unknown>): Promise<true | undefined> =>
-  (await unlessGone(found)) === undefined ? true : undefined;
+  (await ignoreNotFound(found)) === undefined ? true : undefined;
 
 /** Every way in which the manager speaks to the API server, chapter by chapter, as people, core and Macs bring it about. */
 export const chaptersOf = ({ client, as, plane, scaleway, eventually }: FurnishedCluster) => {
@@ -106,7 +106,7 @@ export const chaptersOf = ({ client, as, plane, scaleway, eventually }: Furnishe
         externalControlPlane.make({ metadata: { ...metadata, ownerReferences } }),
       );
       await client.create(infraCluster.resource, infraCluster.make({ metadata: { ...metadata, ownerReferences } }));
-      await eventually(() => unlessGone(client.get(secrets, kubeconfig)));
+      await eventually(() => ignoreNotFound(client.get(secrets, kubeconfig)));
       // Spoiled, and spoiled for good: written over, and replaced.
       await client.patch(secrets, kubeconfig, merge({ data: null }));
       await eventually(isOurs);
@@ -133,7 +133,7 @@ export const chaptersOf = ({ client, as, plane, scaleway, eventually }: Furnishe
       assert.ok(task?.kind === 'converge');
       const [token] = /[a-z0-9]{6}\.[a-z0-9]{16}/.exec(task.secrets.joinKubeconfig ?? '') ?? assert.fail('no token');
       const spec = {
-        request: makeRequest({ subject: subjectOf(mac.name) }),
+        request: makeCSR({ subject: subjectOf(mac.name) }),
         signerName: kubeletClientSigner,
         usages: ['client auth', 'digital signature'] as const,
         expirationSeconds: 3600,
@@ -177,7 +177,7 @@ export const chaptersOf = ({ client, as, plane, scaleway, eventually }: Furnishe
         metadata: { name: 'serves' },
         spec: {
           ...spec,
-          request: makeRequest({ subject: subjectOf(mac.name), attributes: [names] }),
+          request: makeCSR({ subject: subjectOf(mac.name), attributes: [names] }),
           signerName: kubeletServingSigner,
           usages: ['server auth', 'digital signature'],
         },
@@ -212,7 +212,7 @@ export const chaptersOf = ({ client, as, plane, scaleway, eventually }: Furnishe
             kind: 'CertificateSigningRequest',
             metadata: { name: `renews-${name}` },
             spec: {
-              request: makeRequest({ subject: subjectOf(name) }),
+              request: makeCSR({ subject: subjectOf(name) }),
               signerName: kubeletClientSigner,
               usages: ['client auth', 'digital signature'],
               // Kubelets of Linux do not say for how long.
@@ -278,7 +278,7 @@ export const chaptersOf = ({ client, as, plane, scaleway, eventually }: Furnishe
     /** What the next push meets, and a Pod for which it waits. */
     busy: async ({ work }: RunningManager) => {
       const deferred = [{ step: 'a', because: 'the host is not idle' }];
-      work.next(async (job) => doneBy(job, { summary: 'half', deferred }));
+      work.next(async (job) => doneOutcome(job, { summary: 'half', deferred }));
     },
     startJob: async () => {
       await addPod('job', mac.name);
@@ -294,7 +294,7 @@ export const chaptersOf = ({ client, as, plane, scaleway, eventually }: Furnishe
       await client.patch(nodes, { name: mac.name }, merge({ spec: { unschedulable: true } }));
       const onward = () => clock.jump(5_000);
       await eventually(async () => {
-        const pod = await unlessGone(client.get(pods, { namespace, name: 'job' }));
+        const pod = await ignoreNotFound(client.get(pods, { namespace, name: 'job' }));
         return pod === undefined || pod.metadata.deletionTimestamp !== undefined ? true : undefined;
       }, onward);
       await eventually(() => gone(client.get(pods, { namespace, name: 'stuck' })), onward);
@@ -327,7 +327,7 @@ export const chaptersOf = ({ client, as, plane, scaleway, eventually }: Furnishe
     /** A Mac that no machine knows is found and put back; and one that Scaleway does not list any more is forgotten. */
     swept: async () => {
       scaleway.stray = true;
-      const stray = () => unlessGone(client.get(macHost.resource, { name: strayID }));
+      const stray = () => ignoreNotFound(client.get(macHost.resource, { name: strayID }));
       await eventually(async () => (await stray())?.status?.state === 'pool' || undefined);
       scaleway.stray = false;
       await eventually(async () => ((await stray()) === undefined ? true : undefined));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { definitions } from '@tartan/api/crds';
 import { externalControlPlane, machine } from '@tartan/api';
+import { definitions } from '@tartan/api/crds';
 import {
   bindClusterRole,
   type Client,
@@ -11,7 +11,7 @@ import {
   createSubresources,
   customResourceDefinitions,
   deployments,
-  grantRights,
+  grantPolicyRules,
   httpsTransport,
   namespaces,
   serviceAccounts,
@@ -21,11 +21,11 @@ import { type Clock, systemClock } from '@tartan/kube/clock';
 import { coreClusters, createProvider, joinBinding, type ProviderOptions, providerRights } from '@tartan/provider';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { startControlPlane } from '@tartan/tools-kubernetes';
-import { scriptedWork, settingsWith } from '../../../packages/provider/src/machine/testing/scripted.ts';
-import { loggingCalls } from '../../../packages/provider/src/manager/testing/call-log.ts';
+import { fakeHostWork, hostSettingsWith } from '../../../packages/provider/src/machine/testing/fakes.ts';
+import { namespace, optionsWith } from '../../../packages/provider/src/manager/testing/harness.ts';
+import { ignoreNotFound } from '../../../packages/provider/src/manager/testing/machine-lifecycle.ts';
 import { oneMac } from '../../../packages/provider/src/manager/testing/one-mac.ts';
-import { namespace, optionsWith } from '../../../packages/provider/src/manager/testing/stage.ts';
-import { unlessGone } from '../../../packages/provider/src/manager/testing/whole-life.ts';
+import { recordCalls } from '../../../packages/provider/src/manager/testing/rbac-calls.ts';
 
 export const serverID = '6f1c0a52-0d7e-4a2b-8f43-3c2d1b0a9e87';
 export const strayID = '0b9d3c44-5e1f-4c0a-9a77-1d2e3f405162';
@@ -97,19 +97,19 @@ export const furnishedCluster = async () => {
   for (const name of [namespace, spread.namespace])
     await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   await client.create(serviceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: account });
-  await grantRights(client.create, account.name, { account }, providerRights(options));
+  await grantPolicyRules(client.create, account.name, { account }, providerRights(options));
   await bindClusterRole(client.create, 'join', { group: joinBinding.group }, joinBinding.clusterRole);
   await makeClusterInfo(client, url);
   await makeDeployment(client);
   const { token } = await createSubresources(admin, { clock: systemClock }).createToken(account, {});
-  const log = loggingCalls(as({ token }));
+  const log = recordCalls(as({ token }));
   const scaleway = twoMacs();
   await scaleway.loseStray();
 
   // Definitions are there before the server takes objects of them.
-  await eventually(() => unlessGone(client.list(coreClusters('v1beta2'))));
-  await eventually(() => unlessGone(client.list(externalControlPlane.resource)));
-  await eventually(() => unlessGone(client.list(machine.resource)));
+  await eventually(() => ignoreNotFound(client.list(coreClusters('v1beta2'))));
+  await eventually(() => ignoreNotFound(client.list(externalControlPlane.resource)));
+  await eventually(() => ignoreNotFound(client.list(machine.resource)));
 
   const lines: string[] = [];
   /** What the managers wrote about what they may not do. */
@@ -117,7 +117,7 @@ export const furnishedCluster = async () => {
   /** A manager that wants its Macs to have this agent. */
   const startManager = (release: string, clock: Clock, change: Partial<ProviderOptions> = {}) => {
     const redactor = createRedactor();
-    const work = scriptedWork();
+    const work = fakeHostWork();
     const provider = createProvider({
       options: { ...options, ...change },
       transport: log.transport,
@@ -125,7 +125,7 @@ export const furnishedCluster = async () => {
       ca,
       pool: scaleway.pool,
       hostWork: work,
-      settings: settingsWith(release),
+      settings: hostSettingsWith(release),
       clock,
       random: Math.random,
       log: createLogger({ write: (line) => lines.push(line), clock, level: 'info', redact: redactor }),

@@ -10,20 +10,19 @@ import {
   namespaces,
   nodes,
   pods,
+  serviceAccounts,
 } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
-import { createServedApi } from '../../../packages/tart-kubelet/src/api/served-api.ts';
-import {
-  openRuntimeStage,
-  type RuntimeStage,
-} from '../../../packages/tart-kubelet/src/runtime/testing/runtime-on-fake-tart.ts';
-import { until } from '../../../packages/tart/src/testing/until.ts';
+import { createServerSupervisor } from '../../../packages/tart-kubelet/src/api/server-supervisor.ts';
+import { openRuntimeHarness, type RuntimeHarness } from '../../../packages/tart-kubelet/src/runtime/testing/harness.ts';
+import { createWaits } from '../../system/waits.ts';
+import { waitUntil } from '../../../packages/tart/src/testing/wait-until.ts';
 import type { ReachCluster } from './clusters.ts';
 import { createKubectl, type Kubectl } from './kubectl.ts';
 
 /** A Pod `vm` of a Mac, whose virtual machine is the fake tart's, and the kubelet API of that Mac as the agent serves it. */
 export interface ReachWorld {
-  readonly stage: RuntimeStage;
+  readonly stage: RuntimeHarness;
   readonly kubectl: Kubectl;
   close(): Promise<void>;
 }
@@ -33,6 +32,8 @@ type Pod = NonNullable<(typeof pods)['ofType']>;
 /** The container runs already, as far as the API server knows: exec and logs are not refused for that. */
 const makePod = async (client: Client, namespace: string, nodeName: string): Promise<Live<Pod>> => {
   await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+  // Without it a Pod is refused.
+  await createWaits(client, 30_000, undefined, namespace).waitFor(serviceAccounts, 'default', 'exists', () => true);
   const made = await client.create(pods, {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -82,14 +83,14 @@ export const openReachWorld = async (
     undo.push(() => client.delete(pods, { namespace, name: 'vm' }, { gracePeriodSeconds: 0 }));
 
     const name = { namespace, pod: 'vm', container: 'vm' };
-    const stage = await openRuntimeStage({ name, uid: pod.metadata.uid });
+    const stage = await openRuntimeHarness({ name, uid: pod.metadata.uid });
     undo.push(stage.close);
 
     const transport = await cluster.asNode(nodeName);
     undo.push(() => transport.close());
     const listening = Promise.withResolvers<number>();
     const lines: string[] = [];
-    const api = createServedApi({
+    const api = createServerSupervisor({
       client: createClient(transport, { clock }),
       transport,
       nodeName,
@@ -123,8 +124,8 @@ export const openReachWorld = async (
       await createSubresources(cluster.admin, { clock }).approveCertificate(own, verdict);
       return true;
     };
-    await until(approve, 'a request for a serving certificate');
-    await until(() => lines.some((line) => line.includes('A serving certificate is in use')), 'it is in use');
+    await waitUntil(approve, 'a request for a serving certificate');
+    await waitUntil(() => lines.some((line) => line.includes('A serving certificate is in use')), 'it is in use');
 
     const kubectl = createKubectl({
       command: cluster.kubectl,

@@ -17,8 +17,8 @@ import { systemClock } from '@tartan/kube/clock';
 import { createRunnersManager, parseFlags } from '@tartan/runners';
 import { startGitHub } from '@tartan/sim-github';
 import { startControlPlane } from '@tartan/tools-kubernetes';
-import { loggingCalls } from '../../../packages/provider/src/manager/testing/call-log.ts';
-import { unlessGone } from '../../../packages/provider/src/manager/testing/whole-life.ts';
+import { ignoreNotFound } from '../../../packages/provider/src/manager/testing/machine-lifecycle.ts';
+import { recordCalls } from '../../../packages/provider/src/manager/testing/rbac-calls.ts';
 import { chart, run } from '../chart/helm.ts';
 import { listOf } from '../chart/plane.ts';
 import { argsOf, deploymentOf, namespace, render } from '../chart/render.ts';
@@ -80,7 +80,7 @@ export const furnishedCluster = async () => {
     { namespace, name: account.name },
     {},
   );
-  const log = loggingCalls(as({ token }));
+  const log = recordCalls(as({ token }));
   const lines: string[] = [];
   /** What the controller wrote about what it may not do. */
   const complaints = () => lines.filter((line) => /forbidden/i.test(line)).join('');
@@ -94,7 +94,7 @@ export const furnishedCluster = async () => {
     }
   };
   // The definition is there before the server takes objects of it.
-  await eventually(() => unlessGone(client.list(runnerPool.resource)));
+  await eventually(() => ignoreNotFound(client.list(runnerPool.resource)));
 
   const local = ['--metrics-bind-address=0', '--health-probe-bind-address=0', `--github-api-url=${github.url}`];
   const parsed = parseFlags([...argsOf(await render(runners), component), ...local], { POD_NAMESPACE: namespace });

@@ -1,5 +1,5 @@
 import { events, podEndMeanings, podWaitMeanings } from '@tartan/api';
-import { everyFlag } from '@tartan/tart-kubelet/flags';
+import { allFlags } from '@tartan/tart-kubelet/flags';
 
 /** The page about the agent: what it is told, and every word by which a Pod says how it is. */
 
@@ -9,8 +9,9 @@ const code = (text: string | undefined): string => (text ? `\`${text.replaceAll(
 const prose = (text: string): string => text.replaceAll(/(?<!`)--[a-z]+(?:-[a-z]+)*/g, (name) => code(name));
 
 const flagRows = (): string[] =>
-  everyFlag.map(({ name, isSwitch, example, initial, env, help }) => {
-    const known = typeof initial === 'string' || typeof initial === 'number' ? String(initial) : undefined;
+  allFlags.map(({ name, isSwitch, example, defaultValue, env, help }) => {
+    const known =
+      typeof defaultValue === 'string' || typeof defaultValue === 'number' ? String(defaultValue) : undefined;
     return `| ${code(isSwitch ? `--${name}` : `--${name}=${example}`)} | ${code(known)} | ${code(env)} | ${prose(help)} |`;
   });
 

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { leaderElectionID, runnersLeaderElectionID } from '@tartan/api';
 import { metricsTable } from '@tartan/provider/metrics';
 import { runnerMetricsTable } from '@tartan/runners/metrics';
-import { agentMetricsTable } from '@tartan/tart-kubelet/metrics';
+import { agentMetricRows } from '@tartan/tart-kubelet/metrics';
 import { alertsIn } from './alerts.ts';
 import { selectorsIn } from './alerts-selectors.ts';
 
@@ -16,7 +16,7 @@ const page = read('docs/operations.md');
 
 const { own, runtime } = metricsTable();
 const table = new Map(
-  [...own, ...runtime, ...agentMetricsTable(), ...runnerMetricsTable()].map(({ name, labels }) => [name, labels]),
+  [...own, ...runtime, ...agentMetricRows(), ...runnerMetricsTable()].map(({ name, labels }) => [name, labels]),
 );
 /** What Prometheus itself adds, by where it has a series from. */
 const ofTargets = ['namespace', 'instance'];

@@ -1,4 +1,4 @@
-import type { Flag, FlagGroup, Rule } from '@tartan/kube/flags';
+import type { Flag, FlagGroup, FlagRule } from '@tartan/kube/flags';
 
 /** What pages about flags have in common, from the tables that programs parse them with. */
 
@@ -20,10 +20,10 @@ export const groupLines = (groups: readonly FlagGroup[]): string[] =>
     ...flags.map(flagRow),
   ]);
 
-export const ruleLines = (rules: readonly Rule[]): string[] => [
+export const ruleLines = (rules: readonly FlagRule[]): string[] => [
   '## What must hold between flags',
   '',
-  ...rules.map(({ says }) => `- ${prose(says)}`),
+  ...rules.map(({ description }) => `- ${prose(description)}`),
 ];
 
 /** How a program reads them. */

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { agentPage } from './agent-page.ts';
 import { chartFiles } from './chart/chart-files.ts';
-import { cliPage } from '@tartan/cli/page';
+import { cliReference } from '@tartan/cli/page';
 import { customResourceFiles } from './custom-resources.ts';
 import { embeddedKubernetesPage } from './embedded-kubernetes-page.ts';
 import { metricsPage } from './metrics-page.ts';
@@ -30,7 +30,7 @@ interface Generated {
 }
 
 const files: Generated[] = [
-  { path: 'docs/cli.md', content: cliPage },
+  { path: 'docs/cli.md', content: cliReference },
   { path: 'docs/agent.md', content: agentPage },
   { path: 'docs/embedded-kubernetes.md', content: embeddedKubernetesPage },
   { path: 'docs/metrics.md', content: metricsPage },

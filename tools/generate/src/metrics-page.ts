@@ -1,13 +1,13 @@
-import type { MetricRow } from '@tartan/kube';
+import type { MetricDescription } from '@tartan/kube';
 import { metricsTable } from '@tartan/provider/metrics';
 import { runnerMetricsTable } from '@tartan/runners/metrics';
-import { agentMetricsTable } from '@tartan/tart-kubelet/metrics';
+import { agentMetricRows } from '@tartan/tart-kubelet/metrics';
 
 /** The page about metrics, from the registries that they are served from. */
 
 const sentence = (help: string): string => `${help.replace(/\.$/, '').replaceAll('|', '\\|')}.`;
 
-const rows = (metrics: readonly MetricRow[]): string[] => [
+const rows = (metrics: readonly MetricDescription[]): string[] => [
   '| metric | type | labels | |',
   '|---|---|---|---|',
   ...metrics.map(
@@ -51,7 +51,7 @@ export const metricsPage = (): string => {
     'Served by each Mac at `/metrics` of its kubelet API, to whoever may `get nodes/metrics`. With them come those of its controllers, as above,',
     'and the figures of its process. `pool` is the label `tuist.dev/runner-pool` of the Pod, or `unknown`.',
     '',
-    ...rows(agentMetricsTable()),
+    ...rows(agentMetricRows()),
     '',
   ].join('\n');
 };

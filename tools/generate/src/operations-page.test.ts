@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import {
-  type ConditionWords,
+  type ConditionDefinition,
   conditionsByKind,
   events,
   hostStateMeanings,
@@ -48,7 +48,7 @@ const nicknames: Readonly<Record<keyof typeof conditionsByKind, string>> = {
   RunnerPool: 'runner pool',
 };
 
-const conditions: Readonly<Record<string, Readonly<Record<string, ConditionWords>>>> = conditionsByKind;
+const conditions: Readonly<Record<string, Readonly<Record<string, ConditionDefinition>>>> = conditionsByKind;
 
 /** A head names the kind, or several that share the condition, and the condition. */
 const isHeadOf = (head: string, nickname: string, type: string): boolean => {
@@ -63,12 +63,11 @@ const inSource = (path: string, pattern: RegExp): string[] => {
   return words;
 };
 const claims = /(?:reason: |about\(\s*'(?:True|False|Unknown)',\s*)'(\w+)'/g;
-const saidOfNodes = (): string[] =>
-  ['conditions', 'pressure'].flatMap((name) => inSource(`packages/tart-kubelet/src/node/${name}.ts`, claims));
+const saidOfNodes = (): string[] => [...inSource('packages/tart-kubelet/src/node/conditions.ts', claims)];
 /** Keys of the tables of verdicts, and the one that has no table. */
 const verdicts = (): string[] =>
-  ['approve', 'serving'].flatMap((folder) =>
-    inSource(`packages/provider/src/identity/${folder}/verdicts.ts`, /^ {2}(?:reason: ')?(\w+)(?:: \(|',$)/gm),
+  ['client', 'serving'].flatMap((kind) =>
+    inSource(`packages/provider/src/identity/csr/decide-${kind}.ts`, /^ {2}(?:reason: ')?(\w+)(?:: \(|',$)/gm),
   );
 
 const sorted = (words: Iterable<string>): string[] => [...new Set(words)].sort();

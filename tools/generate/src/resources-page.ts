@@ -1,5 +1,5 @@
 import {
-  type ConditionWords,
+  type ConditionDefinition,
   conditionsByKind,
   events,
   hostStateMeanings,
@@ -46,7 +46,7 @@ const rulesOf = (schema: StructuralSchema): string[] => [
   ...Object.values(schema.properties ?? {}).flatMap(rulesOf),
 ];
 
-const allConditions: Readonly<Record<string, Readonly<Record<string, ConditionWords>>>> = conditionsByKind;
+const allConditions: Readonly<Record<string, Readonly<Record<string, ConditionDefinition>>>> = conditionsByKind;
 
 const conditionRows = (kind: string): string[][] =>
   Object.entries(allConditions[kind] ?? {}).flatMap(([type, { means, reasons }]) => [

@@ -8,7 +8,7 @@ import {
   macRights,
   uninstallRights,
 } from '@tartan/provider';
-import { explainedRunnersRights } from '@tartan/runners';
+import { explainedRunnersRBACRules } from '@tartan/runners';
 
 /** The page on who may do what, from the tables that roles are made of. */
 
@@ -57,7 +57,7 @@ const provider = explainedRights({
   leaderElection,
   fleetSpread: { namespace: 'SPREAD_NAMESPACE', name: 'SPREAD_DEPLOYMENT' },
 });
-const runners = explainedRunnersRights({ namespace: releaseNamespace, leaderElection });
+const runners = explainedRunnersRBACRules({ namespace: releaseNamespace, leaderElection });
 
 /** Of a ServiceAccount: everywhere, and by namespace. */
 const byPlace = ({ clusterWide, inNamespace }: typeof provider): string[] => [

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createClient, customResourceDefinitions } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
-import { machineTemplate } from '../kinds/machine-template.ts';
+import { machineTemplate } from '../kinds/machine.ts';
 import { startEmbedded } from '../testing/embedded.ts';
 import { definitionOf } from './index.ts';
 import { refuses } from './suite/behaviours.ts';
 
-describe('a template that was there before our rules', () => {
+describe('a template created before the CEL rules', () => {
   test('can still be written by core, which sets its owner, and only its spec is held to them (I-10)', async () => {
     const { transport, close } = await startEmbedded();
     const client = createClient(transport, { clock: systemClock });

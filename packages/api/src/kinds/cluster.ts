@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { kindNames } from '../names.ts';
-import { conditions, flag, name, observedGeneration, optional } from '../schema/fields.ts';
-import { ageColumn, defineKind, fromCondition, type ObjectOf } from '../schema/kind.ts';
+import { conditions, flag, requiredText, observedGeneration, optional } from '../schema/fields.ts';
+import { ageColumn, defineKind, conditionPath, type ObjectOf } from '../schema/kind.ts';
 
 const controlPlaneEndpoint = z.object({
-  host: name('Name or address.', 512),
+  host: requiredText('Name or address.', 512),
   port: z.int().min(1).max(65_535).meta({ description: 'The port.', format: 'int32' }),
 });
 
@@ -34,7 +34,7 @@ export const cluster = defineKind({
     })
     .describe('What is known of the cluster.'),
   columns: [
-    { name: 'Ready', type: 'string', jsonPath: fromCondition('Ready', 'status') },
+    { name: 'Ready', type: 'string', jsonPath: conditionPath('Ready', 'status') },
     { name: 'Endpoint', type: 'string', jsonPath: '.spec.controlPlaneEndpoint.host', priority: 1 },
     ageColumn,
   ],

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { kindNames, remoteServiceAccount } from '../names.ts';
-import { conditions, flag, name, observedGeneration, optional, time } from '../schema/fields.ts';
-import { ageColumn, defineKind, fromCondition, type ObjectOf } from '../schema/kind.ts';
+import { conditions, flag, requiredText, observedGeneration, optional, time } from '../schema/fields.ts';
+import { ageColumn, defineKind, conditionPath, type ObjectOf } from '../schema/kind.ts';
 
 /** Has no `version`: with one, core would hold back machines that do not match it. */
 const spec = z.object({
-  serviceAccountName: name(
+  serviceAccountName: requiredText(
     'The ServiceAccount of this namespace as which Cluster API core connects; the kubeconfig holds a token of it.',
   ).default(remoteServiceAccount),
-  server: optional(name('The address in the kubeconfig. Left out: that of the Service `kubernetes`.', 512)),
+  server: optional(requiredText('The address in the kubeconfig. Left out: that of the Service `kubernetes`.', 512)),
   kubeconfig: z
     .enum(['Minted', 'Provided'])
     .describe(
@@ -40,9 +40,9 @@ export const externalControlPlane = defineKind({
   spec: spec.describe('What is wanted.').prefault({}),
   status: status.describe('What is known of the control plane.'),
   columns: [
-    { name: 'Available', type: 'string', jsonPath: fromCondition('Available', 'status') },
+    { name: 'Available', type: 'string', jsonPath: conditionPath('Available', 'status') },
     { name: 'Kubeconfig-Expires', type: 'string', jsonPath: '.status.kubeconfigExpires' },
-    { name: 'Message', type: 'string', jsonPath: fromCondition('Available', 'message'), priority: 1 },
+    { name: 'Message', type: 'string', jsonPath: conditionPath('Available', 'message'), priority: 1 },
     ageColumn,
   ],
   categories: ['cluster-api'],

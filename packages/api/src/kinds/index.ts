@@ -2,8 +2,7 @@ import { cluster } from './cluster.ts';
 import { externalControlPlane } from './external-control-plane.ts';
 import { macFleet } from './mac-fleet.ts';
 import { macHost } from './mac-host.ts';
-import { machine } from './machine.ts';
-import { machineTemplate } from './machine-template.ts';
+import { machine, machineTemplate } from './machine.ts';
 import { runnerPool } from './runner-pool.ts';
 
 /** Every kind of ours, in the order in which docs/resources.md tells of them. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { kindNames } from '../names.ts';
-import { conditions, count, flag, name, observedGeneration, optional, text, time } from '../schema/fields.ts';
-import { ageColumn, defineKind, fromCondition, type ObjectOf } from '../schema/kind.ts';
+import { conditions, count, flag, requiredText, observedGeneration, optional, text, time } from '../schema/fields.ts';
+import { ageColumn, defineKind, conditionPath, type ObjectOf } from '../schema/kind.ts';
 
 const spec = z.object({
   replicas: optional(
@@ -23,13 +23,13 @@ const spec = z.object({
     'Whether Ready waits for every Mac. With false, Macs that are missing or not Ready do not keep it from being True; a roll that is under way, paused or stopped still does.',
   ).default(true),
   releaseID: optional(
-    name(
+    requiredText(
       'Which manager shall speak for the fleet: the --release-id of one. Until that one has looked at every machine, Ready is False. Left out: any may.',
       63,
     ),
   ),
   machinesRevision: optional(
-    name(
+    requiredText(
       'As what its MachineDeployment was written: the annotation `tuist.dev/machines-revision` of it. Until one with that is seen, Ready is False. Left out: any is taken.',
       63,
     ),
@@ -38,9 +38,9 @@ const spec = z.object({
 
 /** The name of a machine is enough while it lives; its uid tells a machine from its successor. */
 const turn = z.object({
-  machine: name('Who may be rolled.'),
-  uid: name('Its UID.', 63),
-  hash: name('To what: the summary of steps that it shall have.'),
+  machine: requiredText('Who may be rolled.'),
+  uid: requiredText('Its UID.', 63),
+  hash: requiredText('To what: the summary of steps that it shall have.'),
   revision: optional(text('The revision of the fleet when it was given.')),
   canary: flag('It goes first, alone.'),
   grantedAt: time('Since when; from when its virtual machines were gone, if it had to wait for that.'),
@@ -51,14 +51,14 @@ const turn = z.object({
 /** Kept apart from the condition Stalled, which is made of it: a condition is for readers. */
 const stop = z.object({
   reason: z.enum(['PushRejected', 'GateDeadlineExceeded']).describe('What stopped it: the reason of Stalled.'),
-  machine: name('Which machine did.'),
+  machine: requiredText('Which machine did.'),
   message: text('What happened to it, for people.', 4096),
   at: time('When. After a while it is tried again.'),
 });
 
 const passedOver = z.object({
-  machine: name('Who had a turn and could not use it.'),
-  uid: name('Its UID.', 63),
+  machine: requiredText('Who had a turn and could not use it.'),
+  uid: requiredText('Its UID.', 63),
   at: time('When its turn ended. It gets another one after a while.'),
 });
 
@@ -111,9 +111,9 @@ export const macFleet = defineKind({
     { name: 'Ready', type: 'integer', jsonPath: '.status.ready' },
     { name: 'Updated', type: 'integer', jsonPath: '.status.updated' },
     { name: 'Turn', type: 'string', jsonPath: '.status.turnOf' },
-    { name: 'State', type: 'string', jsonPath: fromCondition('Ready', 'reason') },
+    { name: 'State', type: 'string', jsonPath: conditionPath('Ready', 'reason') },
     { name: 'Paused', type: 'boolean', jsonPath: '.spec.paused', priority: 1 },
-    { name: 'Message', type: 'string', jsonPath: fromCondition('Ready', 'message'), priority: 1 },
+    { name: 'Message', type: 'string', jsonPath: conditionPath('Ready', 'message'), priority: 1 },
     ageColumn,
   ],
   categories: ['cluster-api'],
@@ -121,7 +121,8 @@ export const macFleet = defineKind({
 });
 
 /** Whether the rollout is paused, by a person or by the release. */
-export const isPaused = ({ paused, pausedByRelease }: MacFleet['spec']): boolean => paused || pausedByRelease === true;
+export const isRolloutPaused = ({ paused, pausedByRelease }: MacFleet['spec']): boolean =>
+  paused || pausedByRelease === true;
 
 export type MacFleet = ObjectOf<typeof macFleet>;
 export type MacFleetStatus = NonNullable<MacFleet['status']>;

@@ -1,7 +1,162 @@
+import { z } from 'zod';
 import { kindNames } from '../names.ts';
+import { hostStates, releaseReasons } from '../reasons/states.ts';
+import {
+  conditions,
+  count,
+  immutableZone,
+  observedGeneration,
+  optional,
+  requiredText,
+  text,
+  time,
+  withRules,
+} from '../schema/fields.ts';
 import { ageColumn, defineKind, type ObjectOf } from '../schema/kind.ts';
-import { macHostSpec } from './mac-host-spec.ts';
-import { macHostStatus } from './mac-host-status.ts';
+
+const consumerRef = z.object({
+  apiVersion: requiredText('API version of the holder.'),
+  kind: requiredText('Kind of the holder.'),
+  namespace: requiredText('Namespace of the holder.'),
+  name: requiredText('Name of the holder.'),
+  uid: requiredText('UID of the holder: another object under the same name is somebody else.', 63),
+});
+
+const releasedBy = z.object({
+  namespace: requiredText('Namespace of the machine.'),
+  name: requiredText('Name of the machine.'),
+  uid: requiredText('UID of the machine.', 63),
+  cluster: optional(text('The Cluster of the machine, in the same namespace.', 253)),
+});
+
+const release = z.object({
+  poolPrefix: requiredText('The pool it goes back to: its new name begins with this.', 63),
+  family: optional(
+    text('The release family of macOS that is installed. Left out: what Scaleway installs on this type.', 63),
+  ),
+  reason: z.enum(releaseReasons).describe('Why.'),
+  message: optional(text('What happened, for people.', 1024)),
+  hostKey: optional(
+    text('The SSH host key that this install has: a Mac that shows it after the wipe was not wiped.', 128),
+  ),
+  serverName: optional(
+    text(
+      "The name at Scaleway that the Mac goes back from. Under any other name, unless it is one of the pool, it is somebody else's: it is neither renamed nor wiped. Left out: whatever it is called.",
+    ),
+  ),
+  requestedAt: time('Since when.'),
+  machine: optional(
+    releasedBy.describe(
+      'The machine that gave the Mac back. While the machine or its Cluster is paused, the Mac is not wiped.',
+    ),
+  ),
+});
+
+const reboot = z.object({
+  requestedAt: time('A later time than that of the last reboot asks for one more.'),
+});
+
+/**
+ * A Mac is held, or on its way back, or neither. Who changes one into the other does it in one write that is guarded by the resource
+ * version; so release and claim exclude each other, also between two managers that both believe to lead.
+ */
+const macHostSpec = withRules(
+  z.object({
+    zone: immutableZone('The zone of Scaleway.'),
+    poolPrefix: optional(text('The pool it was claimed from, remembered for the way back.', 63)),
+    consumerRef: optional(consumerRef.describe('Who holds the Mac.')),
+    release: optional(release.describe('The Mac is to be wiped and put back into a pool.')),
+    reboot: optional(reboot.describe('The Mac is to be restarted, once.')),
+  }),
+  [
+    {
+      rule: '!has(self.consumerRef) || !has(self.release)',
+      message: 'a Mac is either held or on its way back to the pool: set consumerRef or release, not both',
+    },
+    {
+      rule: '!has(oldSelf.consumerRef) || !has(self.consumerRef) || self.consumerRef == oldSelf.consumerRef',
+      message: 'this Mac is held by somebody else: it has to be released and wiped first',
+    },
+    {
+      rule: '!has(oldSelf.release) || !has(self.consumerRef)',
+      message: 'this Mac is on its way back to the pool: claim it when it has been wiped, or claim another one',
+    },
+  ],
+).describe('Who the Mac is for.');
+
+const image = z.object({
+  id: requiredText('The id of the image at Scaleway.'),
+  name: text('Its name.'),
+});
+
+const wipe = z.object({
+  attempts: optional(
+    count('How often Scaleway was asked for it, or for the name that comes with it. Counted before the request.'),
+  ),
+  requestedAt: optional(time('When it was asked for.')),
+  refusedAt: optional(time('When Scaleway refused the last request. Left out: it was accepted, or not answered.')),
+  refusal: optional(text('What Scaleway refused last, and why.', 1024)),
+  image: optional(image.describe('The image that was refused, so that it is not looked up for every attempt.')),
+  stuckAt: optional(time('Since when the Mac counts as one that cannot be wiped.')),
+  reinstallingAt: optional(time('When Scaleway was first seen reinstalling. Without this nothing was wiped.')),
+  readyAt: optional(time('When Scaleway was seen ready after that.')),
+});
+
+const quarantine = z.object({
+  count: count('How often it failed.'),
+  reason: text('What went wrong last.', 1024),
+  until: time('Nobody claims it before.'),
+});
+
+const claim = z.object({
+  uid: requiredText('UID of the holder.', 63),
+  namedAt: time('Since when the server was seen under the name of the holder.'),
+  settledAt: optional(
+    time('When the server still had that name after the time in which another cluster could have renamed it.'),
+  ),
+});
+
+const macHostStatus = z
+  .object({
+    state: optional(z.enum(hostStates).describe('Where the Mac is between pool and machine.')),
+    since: optional(time('Since when it is in this state.')),
+    name: optional(text('Its name at Scaleway.')),
+    type: optional(text('Its type, as Scaleway calls it.', 63)),
+    osFamily: optional(text('The release family of macOS that was installed.', 63)),
+    osImage: optional(text('The image that was installed. Updates in place do not show.')),
+    serverStatus: optional(text('What Scaleway says it is doing, such as ready or reinstalling.', 63)),
+    ip: optional(text('Its public address.', 45)),
+    heldBy: optional(text('Namespace and name of its holder, for people.', 512)),
+
+    claim: optional(
+      claim.describe('How far the claim of the holder has come. Nothing is done on the Mac before it is settled.'),
+    ),
+    installs: optional(
+      count(
+        'How many reinstalls were seen. Every install has an SSH host key of its own, pinned for that install only.',
+      ),
+    ),
+    osRequested: optional(
+      z
+        .object({
+          family: text('The release family.', 63),
+          at: time('When.'),
+        })
+        .describe('The macOS that the last reinstall asked for.'),
+    ),
+    wipe: optional(wipe.describe('How far the wipe has come that the release asked for.')),
+    retiredHostKeys: optional(
+      z.array(requiredText('A fingerprint, such as SHA256:….', 128)).max(64).readonly().meta({
+        description: 'Host keys of earlier installs. A Mac that shows one of them was not wiped.',
+        'x-kubernetes-list-type': 'set',
+      }),
+    ),
+    quarantine: optional(quarantine.describe('Why nobody may claim the Mac for now.')),
+    rebootIssuedAt: optional(time('When Scaleway was last asked to restart it.')),
+    conditions: optional(conditions()),
+    observedGeneration: optional(observedGeneration()),
+  })
+  .describe('What is known of the Mac.');
 
 export const macHost = defineKind({
   names: kindNames.macHost,

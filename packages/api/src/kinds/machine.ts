@@ -1,7 +1,150 @@
+import { z } from 'zod';
 import { kindNames } from '../names.ts';
-import { ageColumn, defineKind, fromCondition, type ObjectOf } from '../schema/kind.ts';
-import { machineSpec } from './machine-spec.ts';
-import { machineStatus } from './machine-status.ts';
+import { machinePhases } from '../reasons/states.ts';
+import {
+  addresses,
+  conditions,
+  count,
+  flag,
+  immutable,
+  observedGeneration,
+  optional,
+  requiredText,
+  text,
+  time,
+  withRules,
+} from '../schema/fields.ts';
+import { ageColumn, conditionPath, defineKind, type ObjectOf } from '../schema/kind.ts';
+
+/**
+ * Cluster API clones this from a template, also while nobody looks. So nothing in it is ever required, and nothing that an older
+ * template may hold is refused here: a clone that is refused leaves a fleet short of machines with no way back (I-14). What cannot
+ * work is said in a condition; people who write a template hear of it at once (machine-template.ts).
+ */
+
+const ghActionsRunner = z.object({
+  ghOrg: text('The GitHub organisation it registers with.').default('tuist'),
+  ghRunnerLabels: text(
+    'Its labels, with commas between them. They must cover `runs-on` of the workflows.',
+    1024,
+  ).default('self-hosted,macos,bare-metal,vm-image-builder'),
+  ghAppSecretName: optional(
+    text('A Secret of this namespace with `app-id`, `installation-id` and `private-key` of a GitHub App.'),
+  ),
+});
+
+const machineSpecFields = {
+  type: text('The type of Mac, as Scaleway calls it.', 63).default('M2-L'),
+  zone: text('The zone of Scaleway.', 63).default('fr-par-1'),
+  os: text('The release family of macOS, such as Tahoe. Not a version: images of versions are retired.', 63).default(
+    'Tahoe',
+  ),
+  fleetName: optional(
+    text('The fleet: who shares an SSH key and rolls together. Also the label `tuist.dev/fleet` of the Node.', 63),
+  ),
+  kubeletVersion: optional(
+    text(
+      'The version that the Node reports. Must equal `version` of the Machine, or Cluster API sees it roll out for ever.',
+      63,
+    ),
+  ),
+  hostCPU: optional(count('CPUs that the Node offers. 0: what the manager was told.')),
+  hostMemoryMB: optional(
+    count(
+      'Memory that the Node offers. Leave 2 GB to macOS, or virtual machines do not start. 0: what the manager was told.',
+    ),
+  ),
+  maxPods: optional(count('Pods that the Node takes at a time. 0: what the manager was told.')),
+  adoptPoolPrefix: optional(
+    text(
+      'Servers whose name begins with this are the pool. Empty: what the manager was told by --default-adopt-pool-prefix.',
+      63,
+    ),
+  ),
+  ghActionsRunner: optional(
+    ghActionsRunner.describe(
+      'Makes the Mac a builder: a GitHub Actions runner runs on the host itself, beside an idle agent.',
+    ),
+  ),
+};
+
+const machineSpec = z
+  .object({
+    providerID: optional(
+      withRules(
+        requiredText('Which server it is: `scw-applesilicon://<zone>/<server id>`. Set by the controller.', 512),
+        [immutable('a machine keeps its server: delete the machine to get another one')],
+      ),
+    ),
+    ...machineSpecFields,
+  })
+  .describe('Which Mac is wanted, and what it shall be.');
+
+/**
+ * What is known of a machine. Counters and verdicts are memory: written before the act they guard, and safe to lose.
+ * `failureReason` and `failureMessage` are left out on purpose: core copies them to the Machine for ever, while nothing of ours is
+ * final (G-17).
+ */
+const machineStatus = z
+  .object({
+    ready: optional(flag('The Node is Ready on a Mac that runs. For managers of contract v1beta1.')),
+    initialization: optional(
+      z
+        .object({
+          provisioned: optional(flag('The Mac was claimed and made ready once. Never goes back.')),
+        })
+        .describe('What Cluster API waits for, by contract v1beta2.'),
+    ),
+    phase: optional(z.enum(machinePhases).describe('Where it is in its life, in one word for people.')),
+    serverID: optional(
+      text('The server it has reserved: the name of a MacHost. Reserved here before it is claimed there.'),
+    ),
+    serverVersion: optional(
+      text(
+        'The resource version of that MacHost when it was reserved: it is claimed as it was then, or not at all.',
+        63,
+      ),
+    ),
+    addresses: optional(addresses()),
+    conditions: optional(conditions()),
+    observedGeneration: optional(observedGeneration()),
+
+    bootstrapAttempts: optional(count('How often making this Mac ready has failed in a row.')),
+    bootstrapRebootIssued: optional(flag('The one reboot that may help it has been asked for.')),
+    lastBootstrapFailureTime: optional(time('When it failed last.')),
+    hostKeyEpoch: optional(
+      count('The install of the MacHost whose SSH host key is pinned. A later install brings a new key.'),
+    ),
+    hostKey: optional(
+      text('The SSH host key of that install, so that a Secret that is lost costs no trust in the Mac.', 128),
+    ),
+    joinTokenID: optional(text('The public half of the token with which the Mac may join now.', 63)),
+    joinTokenExpires: optional(time('When that token ends by itself.')),
+    certificateExpires: optional(time('When the latest certificate ends that the Mac is known to have got.')),
+    joinVersion: optional(text('Which join credentials the Mac was given last. Says nothing about them.')),
+
+    hostConfigHash: optional(text('Summary of the steps that the Mac has, as its agent reports it.')),
+    desiredHostConfigHash: optional(text('Summary of the steps that it shall have.')),
+    plannedBy: optional(text('The --release-id of the manager that said so.', 63)),
+    leftOut: optional(
+      z
+        .object({
+          desired: requiredText('What the Mac should have got.'),
+          actual: requiredText('What it has instead.'),
+          message: text('What failed.', 1024),
+          at: time('When.'),
+        })
+        .describe(
+          'Steps that may fail did, and cost only themselves. Until they are tried again the Mac counts as up to date.',
+        ),
+    ),
+    failedHostConfigHash: optional(
+      text('The summary that the Mac refused. Tried again after a while, or when another is wanted.'),
+    ),
+    tartKubeletUpdateAttempts: optional(count('How often a roll has failed in a row.')),
+    lastUpdateFailureTime: optional(time('When a roll failed last.')),
+  })
+  .describe('What is known of the machine.');
 
 export const machine = defineKind({
   names: kindNames.machine,
@@ -21,11 +164,11 @@ export const machine = defineKind({
     { name: 'Ready', type: 'boolean', jsonPath: '.status.ready' },
     { name: 'Fleet', type: 'string', jsonPath: '.spec.fleetName' },
     { name: 'Server', type: 'string', jsonPath: '.status.serverID' },
-    { name: 'Reason', type: 'string', jsonPath: fromCondition('Ready', 'reason') },
+    { name: 'Reason', type: 'string', jsonPath: conditionPath('Ready', 'reason') },
     ageColumn,
     { name: 'ProviderID', type: 'string', jsonPath: '.spec.providerID', priority: 1 },
     { name: 'Config', type: 'string', jsonPath: '.status.hostConfigHash', priority: 1 },
-    { name: 'Message', type: 'string', jsonPath: fromCondition('Ready', 'message'), priority: 1 },
+    { name: 'Message', type: 'string', jsonPath: conditionPath('Ready', 'message'), priority: 1 },
   ],
   categories: ['cluster-api'],
   contract: true,
@@ -34,3 +177,64 @@ export const machine = defineKind({
 export type ScalewayAppleSiliconMachine = ObjectOf<typeof machine>;
 export type MachineSpec = ScalewayAppleSiliconMachine['spec'];
 export type MachineStatus = NonNullable<ScalewayAppleSiliconMachine['status']>;
+
+/** Written by people and charts, so here is the place to say no. Templates that are there already stay as they are. */
+const templateSpecFields = {
+  ...machineSpecFields,
+  type: withRules(machineSpecFields.type, [
+    { rule: "self != ''", message: 'type is a type of Mac at Scaleway such as M2-L; leave it out for that one' },
+  ]),
+  os: withRules(machineSpecFields.os, [
+    {
+      rule: "!self.matches('[0-9]')",
+      message:
+        'os is a release family such as Tahoe, not a version: Scaleway retires the images of versions, and no Mac would match any more',
+    },
+  ]),
+  zone: withRules(machineSpecFields.zone, [
+    { rule: "self.matches('^[a-z]+-[a-z]+-[0-9]+$')", message: 'zone is a zone of Scaleway such as fr-par-1' },
+  ]),
+};
+
+const stringMap = (description: string) => z.record(z.string(), z.string()).describe(description);
+
+const template = z.object({
+  metadata: optional(
+    z
+      .object({
+        labels: optional(stringMap('Labels of the machines.')),
+        annotations: optional(stringMap('Annotations of the machines.')),
+      })
+      .describe('What machines made from this bear.'),
+  ),
+  spec: z
+    .object(templateSpecFields)
+    .describe(machineSpec.description ?? '')
+    .prefault({}),
+});
+
+export const machineTemplate = defineKind({
+  names: kindNames.machineTemplate,
+  description:
+    'What the machines of a MachineDeployment are made from. It never changes: make another one under another name, and refer to that.',
+  spec: withRules(
+    z.object({ template: template.describe('What Cluster API copies into each machine.') }).describe('The template.'),
+    [
+      // Core rolls only when the name of the template changes: an edit would reach some machines and not others.
+      immutable(
+        'templates do not change, since their machines would not follow: create one under another name and let the MachineDeployment refer to it',
+      ),
+    ],
+  ),
+  columns: [
+    { name: 'Fleet', type: 'string', jsonPath: '.spec.template.spec.fleetName' },
+    { name: 'Type', type: 'string', jsonPath: '.spec.template.spec.type' },
+    { name: 'Zone', type: 'string', jsonPath: '.spec.template.spec.zone' },
+    { name: 'OS', type: 'string', jsonPath: '.spec.template.spec.os' },
+    ageColumn,
+  ],
+  categories: ['cluster-api'],
+  contract: true,
+});
+
+export type ScalewayAppleSiliconMachineTemplate = ObjectOf<typeof machineTemplate>;

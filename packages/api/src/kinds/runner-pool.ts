@@ -1,15 +1,23 @@
 import { z } from 'zod';
 import { kindNames } from '../names.ts';
-import { conditions, count, name, observedGeneration, optional, text, time } from '../schema/fields.ts';
-import { ageColumn, defineKind, fromCondition, type ObjectOf } from '../schema/kind.ts';
-import { withRules } from '../schema/rule.ts';
+import {
+  conditions,
+  count,
+  observedGeneration,
+  optional,
+  requiredText,
+  text,
+  time,
+  withRules,
+} from '../schema/fields.ts';
+import { ageColumn, conditionPath, defineKind, type ObjectOf } from '../schema/kind.ts';
 
 const github = withRules(
   z.object({
-    organization: optional(name('Runners of this organisation.')),
-    repository: optional(name('Runners of this repository, as owner/name.')),
-    runnerGroup: optional(name('The runner group they join. Left out: the default group.')),
-    appSecretName: name(
+    organization: optional(requiredText('Runners of this organisation.')),
+    repository: optional(requiredText('Runners of this repository, as owner/name.')),
+    runnerGroup: optional(requiredText('The runner group they join. Left out: the default group.')),
+    appSecretName: requiredText(
       'A Secret of this namespace with `app-id`, `installation-id` and `private-key` of a GitHub App.',
     ),
   }),
@@ -40,10 +48,10 @@ const rollout = z.object({
 const spec = z.object({
   // 0 is a wish like any other: a pool that is switched off, a runner that waits for ever.
   replicas: count('How many runner Pods there shall be.').default(0),
-  image: name('The image of the virtual machine. Pods with another one are replaced, idle ones first.', 1024),
-  fleetSelector: name('The fleet on whose Macs they run: the value of the label `tuist.dev/fleet`.', 63),
+  image: requiredText('The image of the virtual machine. Pods with another one are replaced, idle ones first.', 1024),
+  fleetSelector: requiredText('The fleet on whose Macs they run: the value of the label `tuist.dev/fleet`.', 63),
   runnerLabels: z
-    .array(name('A label.', 256))
+    .array(requiredText('A label.', 256))
     .max(64)
     .readonly()
     .meta({ description: 'What `runs-on` of a workflow can ask for.', 'x-kubernetes-list-type': 'atomic' })
@@ -56,8 +64,8 @@ const spec = z.object({
 });
 
 const finished = z.object({
-  name: name('The Pod.'),
-  uid: name('Its UID.', 128),
+  name: requiredText('The Pod.'),
+  uid: requiredText('Its UID.', 128),
   node: optional(text('The Mac it ran on.')),
   hadJob: optional(z.boolean().meta({ description: 'Whether a job began. Left out: nobody knows.' })),
   exitCode: optional(z.int().meta({ description: 'What the runner ended with.', format: 'int32' })),
@@ -128,9 +136,9 @@ export const runnerPool = defineKind({
     { name: 'Stale', type: 'integer', jsonPath: '.status.stale' },
     { name: 'Stuck', type: 'integer', jsonPath: '.status.stuck' },
     { name: 'Fleet', type: 'string', jsonPath: '.spec.fleetSelector' },
-    { name: 'State', type: 'string', jsonPath: fromCondition('Ready', 'reason') },
+    { name: 'State', type: 'string', jsonPath: conditionPath('Ready', 'reason') },
     { name: 'Image', type: 'string', jsonPath: '.spec.image', priority: 1 },
-    { name: 'Message', type: 'string', jsonPath: fromCondition('Ready', 'message'), priority: 1 },
+    { name: 'Message', type: 'string', jsonPath: conditionPath('Ready', 'message'), priority: 1 },
     ageColumn,
   ],
   scale: {

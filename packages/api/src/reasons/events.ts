@@ -1,5 +1,5 @@
 /** Every event there is, with its type and what it says. One that would repeat on every pass is a condition instead. */
-export type EventWords = readonly [type: 'Normal' | 'Warning', means: string];
+export type EventDefinition = readonly [type: 'Normal' | 'Warning', means: string];
 
 export const events = {
   // A machine.
@@ -101,6 +101,6 @@ export const events = {
   RunnerPodFailed: ['Warning', 'The runner has ended badly. Its Pod is taken away.'],
   RunnerPodStuck: ['Warning', 'The Pod does not start, or does not go away.'],
   RunnerPodLost: ['Warning', 'The Mac of the Pod is gone, and the virtual machine with it.'],
-} as const satisfies Record<string, EventWords>;
+} as const satisfies Record<string, EventDefinition>;
 
 export type EventReason = keyof typeof events;

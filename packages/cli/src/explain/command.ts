@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { type ClusterOptions, choiceOf, selectionOf, withClusterOptions } from '../cluster/options.ts';
-import { inTheWordsOf, type Shell } from '../shell.ts';
-import { lookOf } from '../show/look.ts';
+import { choiceOf, type ClusterOptions, selectionOf, withClusterOptions } from '../command-options.ts';
+import { textStyleFor } from '../output/terminal-text.ts';
+import { type Shell, withCommandName } from '../shell.ts';
 
-interface Given extends ClusterOptions {
+interface ExplainOptions extends ClusterOptions {
   readonly orphanReclaimClaimNamePrefix?: string;
   readonly defaultAdoptPoolPrefix?: string;
 }
@@ -37,34 +37,34 @@ Examples:
 
 Exit codes: 0 explained; 1 nothing has that name, or too many do; 2 the cluster could not be looked at; 130 stopped.`,
     )
-    .action((name: string, options: Given) => shell.run('explain', () => tell(name, options, shell)));
+    .action((name: string, options: ExplainOptions) => shell.run('explain', () => runExplain(name, options, shell)));
 };
 
-const tell = async (name: string, options: Given, shell: Shell): Promise<number> => {
-  const { stdout, stderr, env, signal, calledAs } = shell;
+const runExplain = async (name: string, options: ExplainOptions, shell: Shell): Promise<number> => {
+  const { stdout, stderr, env, signal, commandName } = shell;
   const [{ withCluster }, { explain }, { explainLines }] = await Promise.all([
-    import('../cluster/cluster.ts'),
+    import('../cluster/connection.ts'),
     import('./explain.ts'),
     import('./page.ts'),
   ]);
-  const told = {
+  const managerFlags = {
     defaultPoolPrefix: options.defaultAdoptPoolPrefix,
     claimNamePrefix: options.orphanReclaimClaimNamePrefix,
   };
   const explained = await withCluster(choiceOf(options), env, (cluster) =>
-    explain(cluster, { ...selectionOf(options), name, told }, signal),
+    explain(cluster, { ...selectionOf(options), name, told: managerFlags }, signal),
   );
   if (explained.kind === 'not found') {
-    stderr.write(`${calledAs} explain: ${inTheWordsOf(calledAs, explained.why)}\n`);
+    stderr.write(`${commandName} explain: ${withCommandName(commandName, explained.why)}\n`);
     return 1;
   }
   const columns = stdout.isTTY === true ? stdout.columns : undefined;
   const text =
     options.output === 'json'
       ? JSON.stringify(explained.document, null, 2)
-      : inTheWordsOf(
-          calledAs,
-          explainLines(explained.document, lookOf(stdout, env, options.color), columns).join('\n'),
+      : withCommandName(
+          commandName,
+          explainLines(explained.document, textStyleFor(stdout, env, options.color), columns).join('\n'),
         );
   stdout.write(`${text}\n`);
   return 0;

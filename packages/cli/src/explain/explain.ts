@@ -2,18 +2,17 @@ import { runnerPool } from '@tartan/api';
 import { events as eventKind, isKubeError, type Live } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import { coreClusters } from '@tartan/provider/decisions';
-import type { Connection } from '../cluster/cluster.ts';
-import { itemsOf, readIfAllowed } from '../cluster/read-all.ts';
-import { observeWorld, type Selection, type World } from '../world/observe.ts';
-import type { ExplainDocument, Story } from './document.ts';
-import type { ExplainWorld, ToldManager } from './explain-world.ts';
+import type { Connection } from '../cluster/connection.ts';
+import { itemsOf, listIfAllowed } from '../cluster/list.ts';
+import { type ClusterState, readClusterState, type Selection } from '../cluster/state.ts';
+import type { ExplainDocument, ExplainInput, Explanation, ManagerFlags } from './explanation.ts';
 import { explainFleet } from './fleet.ts';
 import { explainHost } from './host.ts';
 import { explainMachine } from './machine.ts';
 import { explainNode } from './node.ts';
 import { explainPod } from './pod.ts';
+import { nameOf, resolveName, type Subject } from './resolve-name.ts';
 import { explainRunnerPool } from './runner-pool.ts';
-import { findSubject, nameOf, type Subject } from './subject.ts';
 
 export type Explained =
   | { readonly kind: 'explained'; readonly document: ExplainDocument }
@@ -22,13 +21,13 @@ export type Explained =
 /** Reads all that matters once, finds what is meant and tells its story. Rejects when the cluster cannot be looked at. */
 export const explain = async (
   cluster: Pick<Connection, 'client' | 'clock'>,
-  { name, namespace, told }: Selection & { readonly name: string; readonly told: ToldManager },
+  { name, namespace, told: managerFlags }: Selection & { readonly name: string; readonly told: ManagerFlags },
   signal: AbortSignal,
 ): Promise<Explained> => {
-  const world = await observeWidely(cluster, namespace, signal);
+  const world = await readAcrossNamespaces(cluster, namespace, signal);
   // Most clusters have no runners: a kind that is missing, or may not be read, is not worth a word.
-  const runnerPools = itemsOf(await readIfAllowed(cluster, runnerPool.resource, { signal }));
-  const found = findSubject(name, { ...world, runnerPools }, namespace);
+  const runnerPools = itemsOf(await listIfAllowed(cluster, runnerPool.resource, { signal }));
+  const found = resolveName(name, { ...world, runnerPools }, namespace);
   if (found.kind === 'not found') return { kind: 'not found', why: [found.why, ...world.notes].join(' ') };
   const clusters = new Map(
     (await readClusters(cluster, signal)).map((each) => [
@@ -36,8 +35,8 @@ export const explain = async (
       each,
     ]),
   );
-  const story = storyOf(found.subject, { ...world, clusters, told });
-  const { about, ...rest } = story;
+  const explanation = explanationOf(found.subject, { ...world, clusters, managerFlags });
+  const { relatedUIDs, ...rest } = explanation;
   const also =
     found.others.length > 0 ? [`There is also ${found.others.map(nameOf).join(', ')}: explain it by that name.`] : [];
   return {
@@ -46,24 +45,24 @@ export const explain = async (
       schema: 'tartan.explain/v1',
       at: timestamp(world.now),
       ...rest,
-      events: await eventsOf(cluster, about, signal),
+      events: await eventsOf(cluster, relatedUIDs, signal),
       notes: [...also, ...world.notes],
     },
   };
 };
 
 /** A machine counts on Macs that machines of other namespaces may have reserved: all are read, where that is allowed. */
-const observeWidely = async (
+const readAcrossNamespaces = async (
   cluster: Pick<Connection, 'client' | 'clock'>,
   namespace: string | undefined,
   signal: AbortSignal,
-): Promise<World> => {
+): Promise<ClusterState> => {
   try {
-    return await observeWorld(cluster, {}, signal);
+    return await readClusterState(cluster, {}, signal);
   } catch (error) {
     const { cause } = error instanceof Error ? error : {};
     if (namespace === undefined || !isKubeError(cause, 'forbidden')) throw error;
-    const world = await observeWorld(cluster, { namespace }, signal);
+    const world = await readClusterState(cluster, { namespace }, signal);
     return {
       ...world,
       notes: [
@@ -74,7 +73,7 @@ const observeWidely = async (
   }
 };
 
-const storyOf = (subject: Subject, world: ExplainWorld & World): Story => {
+const explanationOf = (subject: Subject, world: ExplainInput & ClusterState): Explanation => {
   switch (subject.kind) {
     case 'machine':
       return explainMachine(subject.machine, world);
@@ -94,14 +93,14 @@ const storyOf = (subject: Subject, world: ExplainWorld & World): Story => {
 /** Cluster API's own kinds may be there in either version, or not at all. */
 const readClusters = async (cluster: Pick<Connection, 'client'>, signal: AbortSignal) => {
   for (const version of ['v1beta2', 'v1beta1'] as const) {
-    const read = await readIfAllowed(cluster, coreClusters(version), { signal });
+    const read = await listIfAllowed(cluster, coreClusters(version), { signal });
     if (read.kind === 'read') return read.items;
   }
   return [];
 };
 
 type Event = Live<NonNullable<(typeof eventKind)['ofType']>>;
-const mostEvents = 10;
+const maxEvents = 10;
 
 const eventsOf = async (
   cluster: Pick<Connection, 'client'>,
@@ -109,12 +108,12 @@ const eventsOf = async (
   signal: AbortSignal,
 ): Promise<ExplainDocument['events']> => {
   const lists = await Promise.all(
-    about.map((uid) => readIfAllowed(cluster, eventKind, { signal, fieldSelector: `involvedObject.uid=${uid}` })),
+    about.map((uid) => listIfAllowed(cluster, eventKind, { signal, fieldSelector: `involvedObject.uid=${uid}` })),
   );
   return lists
     .flatMap((list) => [...itemsOf(list)])
     .sort((a, b) => (timeOf(a) ?? '').localeCompare(timeOf(b) ?? ''))
-    .slice(-mostEvents)
+    .slice(-maxEvents)
     .map((event) => ({
       at: timeOf(event) ?? null,
       object: `${event.involvedObject.kind ?? ''}/${event.involvedObject.name ?? ''}`,

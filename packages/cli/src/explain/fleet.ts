@@ -1,4 +1,4 @@
-import { isPaused } from '@tartan/api';
+import { isRolloutPaused } from '@tartan/api';
 import {
   countsOf,
   decideFleet,
@@ -6,28 +6,26 @@ import {
   fleetNameOf,
   type FleetSnapshot,
   machineFacts,
+  rollingCondition,
   type RollState,
-  rollingOf,
-  stalledOf,
+  stalledCondition,
 } from '@tartan/provider/decisions';
 import { parseFlags } from '@tartan/provider/flags';
-import type { Fleet } from '../world/observe.ts';
-import { conditionsOf, meaningOf } from './conditions.ts';
-import type { Story } from './document.ts';
-import type { ExplainWorld } from './explain-world.ts';
+import type { Fleet } from '../cluster/state.ts';
+import { conditionsOf, type ExplainInput, type Explanation, meaningOf } from './explanation.ts';
 
-const usual = parseFlags([], {});
+const defaultFlags = parseFlags([], {});
 const minute = 60_000;
 /** As the controller has them when nobody says otherwise. */
 const limits: FleetSnapshot['limits'] = {
-  retryAfterMs: 'options' in usual ? usual.options.update.retryAfterMs : undefined,
+  retryAfterMs: 'options' in defaultFlags ? defaultFlags.options.update.retryAfterMs : undefined,
   unreachableMs: 2 * minute,
   longestTurnMs: 30 * minute,
   passAgainMs: 15 * minute,
 };
 
 /** How a fleet rolls, by the very function that gives turns. What is to be rolled is the manager's to know: its last word counts. */
-export const explainFleet = (fleet: Fleet, world: ExplainWorld): Story => {
+export const explainFleet = (fleet: Fleet, world: ExplainInput): Explanation => {
   const { metadata, spec, status } = fleet;
   const { now } = world;
   const members = world.machines.filter(
@@ -42,8 +40,8 @@ export const explainFleet = (fleet: Fleet, world: ExplainWorld): Story => {
     // Not among what is read here; what the manager makes of it is in the status.
     deployment: undefined,
     desired: status?.desired ?? 0,
-    awaited: false,
-    leftBehind: [],
+    deploymentPending: false,
+    toBeReplaced: [],
     revision: status?.revision ?? '',
     // Told as the manager tells it that shall speak for the fleet.
     releaseID: spec.releaseID,
@@ -52,14 +50,14 @@ export const explainFleet = (fleet: Fleet, world: ExplainWorld): Story => {
   };
   const decision = decideFleet(snapshot);
   const roll = decision.kind === 'roll' ? decision : undefined;
-  const rolling = roll && rollingOf(snapshot, roll, countsOf(snapshot));
-  const stopped = roll && stalledOf(snapshot, roll);
+  const rolling = roll && rollingCondition(snapshot, roll, countsOf(snapshot));
+  const stopped = roll && stalledCondition(snapshot, roll);
   const meaning = rolling ? meaningOf('MacFleet', 'Rolling', rolling.reason) : undefined;
   const isStopped = stopped?.status === 'True';
   const counts = countsOf(snapshot);
   return {
     subject: { kind: 'fleet', namespace: metadata.namespace ?? '', name: metadata.name },
-    where: `The fleet ${metadata.name} has ${counts.existing === 1 ? '1 machine' : `${counts.existing} machines`}, ${counts.ready} Ready, ${counts.updated} up to date${isPaused(spec) ? '; it is paused' : ''}.`,
+    where: `The fleet ${metadata.name} has ${counts.existing === 1 ? '1 machine' : `${counts.existing} machines`}, ${counts.ready} Ready, ${counts.updated} up to date${isRolloutPaused(spec) ? '; it is paused' : ''}.`,
     decision: {
       word: roll ? roll.state : decision.kind,
       text: isStopped
@@ -92,7 +90,7 @@ export const explainFleet = (fleet: Fleet, world: ExplainWorld): Story => {
           ]
         : []),
     ],
-    next: nextOf(roll?.state, isPaused(spec)),
+    next: nextOf(roll?.state, isRolloutPaused(spec)),
     remedies: [
       ...(isStopped
         ? ['Mend what it says and roll out another revision; or explain the machine that stopped it.']
@@ -104,7 +102,7 @@ export const explainFleet = (fleet: Fleet, world: ExplainWorld): Story => {
     ],
     unseen: ['Which revision the manager rolls out now: the one in the status is the last that it said.'],
     conditions: conditionsOf('MacFleet', status?.conditions),
-    about: [metadata.uid],
+    relatedUIDs: [metadata.uid],
   };
 };
 

@@ -1,25 +1,29 @@
 import { annotations, type HostState, hostStateMeanings, releaseReasonMeanings, serverNames } from '@tartan/api';
 import { getCondition, keyOf } from '@tartan/kube';
 import {
+  claimBlockedBy,
   decideHost,
+  holderFrom,
+  hostRequirements,
   type HostSnapshot,
   hostStateOf,
-  judgeHolder,
   observeHost,
-  obstacleTo,
   ownerOf,
   strandedFacts,
   strandedVerdict,
   usualHostLimits,
-  wantedOf,
 } from '@tartan/provider/decisions';
 import type { Server } from '@tartan/scaleway';
-import { ageSince } from '../show/age.ts';
-import type { Host } from '../world/observe.ts';
-import { conditionsOf } from './conditions.ts';
-import type { ExplainDocument, Story, Words } from './document.ts';
-import type { ExplainWorld } from './explain-world.ts';
-import { hostWords } from './host-words.ts';
+import type { Host } from '../cluster/state.ts';
+import { ageSince } from '../output/age.ts';
+import { hostDecisionText } from './decision-text.ts';
+import {
+  conditionsOf,
+  type DecisionText,
+  type ExplainDocument,
+  type ExplainInput,
+  type Explanation,
+} from './explanation.ts';
 
 type Facts = ExplainDocument['facts'];
 
@@ -27,7 +31,7 @@ type Facts = ExplainDocument['facts'];
  * Why a Mac is where it is, by the very function that decides about it. Scaleway is not asked: what it said last is in the status, and
  * is taken for what it says now.
  */
-export const explainHost = (host: Host, world: ExplainWorld): Story => {
+export const explainHost = (host: Host, world: ExplainInput): Explanation => {
   const { metadata, status = {} } = host;
   const snapshot = snapshotOf(host, world);
   const decision = decideHost(snapshot);
@@ -35,15 +39,15 @@ export const explainHost = (host: Host, world: ExplainWorld): Story => {
   const meaning = state === undefined ? 'Nobody has looked at it yet.' : hostStateMeanings[state];
   const idle =
     snapshot.pauses.length > 0
-      ? pausedWords(snapshot.pauses)
+      ? pausedText(snapshot.pauses)
       : state === 'stranded'
-        ? strandedWords(host, world)
-        : restWords(host, state, world);
-  const { text, next, remedies } = hostWords(decision) ?? idle;
+        ? strandedText(host, world)
+        : idleText(host, state, world);
+  const { text, next, remedies } = hostDecisionText(decision) ?? idle;
   const since = status.since === undefined ? '' : ` for ${ageSince(status.since, world.now)}`;
   return {
     subject: { kind: 'host', namespace: null, name: metadata.name },
-    where: `The Mac ${metadata.name}${status.name ? ` (${status.name} at Scaleway)` : ''} is ${state === undefined ? 'unseen' : whereabouts[state]}${since}. ${meaning}`,
+    where: `The Mac ${metadata.name}${status.name ? ` (${status.name} at Scaleway)` : ''} is ${state === undefined ? 'unseen' : stateTexts[state]}${since}. ${meaning}`,
     decision: { word: decision.kind, text, from: 'computed' },
     facts: factsOf(host, world),
     next: [...next],
@@ -52,11 +56,11 @@ export const explainHost = (host: Host, world: ExplainWorld): Story => {
       'What Scaleway says of the server at this moment: its last word is in the facts, and may be some minutes old.',
     ],
     conditions: conditionsOf('MacHost', status.conditions),
-    about: [metadata.uid],
+    relatedUIDs: [metadata.uid],
   };
 };
 
-const whereabouts: Readonly<Record<HostState, string>> = {
+const stateTexts: Readonly<Record<HostState, string>> = {
   pool: 'in the pool',
   held: 'held',
   releasing: 'on its way back to the pool',
@@ -65,21 +69,26 @@ const whereabouts: Readonly<Record<HostState, string>> = {
   abandoned: 'abandoned',
 };
 
-const snapshotOf = (host: Host, { now, machines, hosts, nodes, clusters, told }: ExplainWorld): HostSnapshot => {
+const snapshotOf = (
+  host: Host,
+  { now, machines, hosts, nodes, clusters, managerFlags }: ExplainInput,
+): HostSnapshot => {
   const { metadata, spec, status } = host;
   const byKey = new Map(machines.map((machine) => [keyOf(machine.metadata), machine]));
   const seen = observeHost(
     {
       sightings: {
-        of: () =>
-          status?.name === undefined ? { kind: 'unknown', why: '' } : { kind: 'seen', server: lastWord(host), at: now },
+        get: () =>
+          status?.name === undefined
+            ? { kind: 'unknown', why: '' }
+            : { kind: 'seen', server: lastKnownServer(host), at: now },
       },
       machines: { get: (key) => byKey.get(key), list: () => [...machines] },
       macHosts: { get: () => undefined, list: () => [...hosts] },
       nodes: { list: () => [...nodes] },
       clusters: { get: (key) => clusters.get(key), list: () => [...clusters.values()] },
-      defaultPoolPrefix: told.defaultPoolPrefix ?? serverNames.defaultPoolPrefix,
-      allowedPoolPrefixes: [told.defaultPoolPrefix ?? serverNames.defaultPoolPrefix],
+      defaultPoolPrefix: managerFlags.defaultPoolPrefix ?? serverNames.defaultPoolPrefix,
+      allowedPoolPrefixes: [managerFlags.defaultPoolPrefix ?? serverNames.defaultPoolPrefix],
       clock: { now: () => now },
       random: () => 0,
       limits: usualHostLimits,
@@ -87,12 +96,12 @@ const snapshotOf = (host: Host, { now, machines, hosts, nodes, clusters, told }:
     host,
   );
   // All machines were read from the server a moment ago: who is not among them is gone.
-  const holder = judgeHolder(spec.consumerRef, metadata.name, spec.consumerRef && byKey.get(keyOf(spec.consumerRef)));
+  const holder = holderFrom(spec.consumerRef, metadata.name, spec.consumerRef && byKey.get(keyOf(spec.consumerRef)));
   return { ...seen, holder, server: seen.server.kind === 'seen' ? { ...seen.server, fresh: true } : seen.server };
 };
 
 /** What Scaleway said of the server when it was asked last. */
-const lastWord = ({ metadata, spec, status = {} }: Host): Server => ({
+const lastKnownServer = ({ metadata, spec, status = {} }: Host): Server => ({
   id: metadata.name,
   zone: spec.zone,
   name: status.name ?? '',
@@ -106,13 +115,17 @@ const lastWord = ({ metadata, spec, status = {} }: Host): Server => ({
   createdAt: '',
 });
 
-const pausedWords = (pauses: readonly string[]): Words => ({
+const pausedText = (pauses: readonly string[]): DecisionText => ({
   text: `Nothing is done to it: ${pauses.join(', ')}.`,
   next: ['Nothing, until that is taken away. A wipe that Scaleway has begun goes on.'],
   remedies: ['Take the pause away when whoever set it agrees.'],
 });
 
-const restWords = ({ metadata, spec, status }: Host, state: HostState | undefined, world: ExplainWorld): Words => {
+const idleText = (
+  { metadata, spec, status }: Host,
+  state: HostState | undefined,
+  world: ExplainInput,
+): DecisionText => {
   const none = { next: [], remedies: [] };
   switch (state) {
     case 'pool':
@@ -165,19 +178,19 @@ const restWords = ({ metadata, spec, status }: Host, state: HostState | undefine
   }
 };
 
-const waitingText = ({ machines }: ExplainWorld): string => {
+const waitingText = ({ machines }: ExplainInput): string => {
   const waiting = machines.filter(({ status, metadata }) => !status?.serverID && !metadata.deletionTimestamp);
   return waiting.length === 0
     ? 'No machine waits for a Mac now.'
     : 'Machines wait for a Mac: whether for this one, see above.';
 };
 
-const strandedWords = (host: Host, { now, told, machines }: ExplainWorld): Words => {
+const strandedText = (host: Host, { now, managerFlags, machines }: ExplainInput): DecisionText => {
   const said = getCondition(host.status?.conditions, 'Stranded');
   const judged =
-    told.claimNamePrefix === undefined && said?.status === 'True' && said.message !== ''
+    managerFlags.claimNamePrefix === undefined && said?.status === 'True' && said.message !== ''
       ? said
-      : strandedVerdict(strandedFacts(host), told, now);
+      : strandedVerdict(strandedFacts(host), managerFlags, now);
   const owner = ownerOf({ host, serverName: host.status?.name ?? '' }, machines);
   return {
     text: judged.message,
@@ -192,9 +205,9 @@ const strandedWords = (host: Host, { now, told, machines }: ExplainWorld): Words
   };
 };
 
-const mostMachines = 5;
+const maxMachines = 5;
 
-const factsOf = (host: Host, world: ExplainWorld): Facts => {
+const factsOf = (host: Host, world: ExplainInput): Facts => {
   const { spec, status = {} } = host;
   const { wipe, quarantine } = status;
   const holder = spec.consumerRef;
@@ -207,7 +220,7 @@ const factsOf = (host: Host, world: ExplainWorld): Facts => {
     { what: 'at Scaleway', is: `named ${status.name ?? '?'}, ${status.serverStatus ?? '?'}` },
     {
       what: 'held by',
-      is: holder ? `${holder.namespace}/${holder.name}${isThere(host, world) ? '' : ', which is gone'}` : 'nobody',
+      is: holder ? `${holder.namespace}/${holder.name}${holderExists(host, world) ? '' : ', which is gone'}` : 'nobody',
     },
     ...(spec.poolPrefix ? [{ what: 'pool', is: spec.poolPrefix }] : []),
     ...(release
@@ -222,11 +235,11 @@ const factsOf = (host: Host, world: ExplainWorld): Facts => {
     ...(quarantine
       ? [{ what: 'quarantine', is: `number ${quarantine.count}, until ${quarantine.until}: ${quarantine.reason}` }]
       : []),
-    ...(holder || release ? [] : seekers(host, world)),
+    ...(holder || release ? [] : waitingMachineFacts(host, world)),
   ];
 };
 
-const isThere = ({ spec }: Host, { machines }: ExplainWorld): boolean =>
+const holderExists = ({ spec }: Host, { machines }: ExplainInput): boolean =>
   machines.some(({ metadata }) => metadata.uid === spec.consumerRef?.uid);
 
 const wipeText = ({
@@ -246,13 +259,13 @@ const wipeText = ({
   ].join(', ');
 
 /** Who looks for a Mac, and what keeps each from taking this one. */
-const seekers = (host: Host, { machines, now, told }: ExplainWorld): Facts =>
+const waitingMachineFacts = (host: Host, { machines, now, managerFlags }: ExplainInput): Facts =>
   machines
     .filter(({ metadata, status }) => !status?.serverID && !metadata.deletionTimestamp)
-    .slice(0, mostMachines)
+    .slice(0, maxMachines)
     .map((machine) => {
-      const prefix = told.defaultPoolPrefix ?? serverNames.defaultPoolPrefix;
-      const obstacle = obstacleTo(wantedOf(machine, prefix), host, now);
+      const prefix = managerFlags.defaultPoolPrefix ?? serverNames.defaultPoolPrefix;
+      const obstacle = claimBlockedBy(hostRequirements(machine, prefix), host, now);
       return {
         what: `for ${machine.metadata.name}`,
         is: obstacle === undefined ? 'it would do' : `it will not do: ${obstacle}`,

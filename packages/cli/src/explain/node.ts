@@ -1,13 +1,11 @@
 import { labels } from '@tartan/api';
-import { isMacNode, joinMacs } from '../world/join.ts';
-import { agentOf, isCordoned, readinessOf, vmsAmong } from '../world/node-facts.ts';
-import type { Node } from '../world/observe.ts';
-import type { Story } from './document.ts';
-import type { ExplainWorld } from './explain-world.ts';
+import { agentOf, isCordoned, isMacNode, joinMacs, readinessOf, vmPods } from '../cluster/macs.ts';
+import type { Node } from '../cluster/state.ts';
+import type { ExplainInput, Explanation } from './explanation.ts';
 import { explainMachine } from './machine.ts';
 
 /** A Node is what its machine made of its Mac: where there is one, that is the story. */
-export const explainNode = (node: Node, world: ExplainWorld): Story => {
+export const explainNode = (node: Node, world: ExplainInput): Explanation => {
   const { metadata, spec } = node;
   const mac = joinMacs(world).find((each) => each.node?.metadata.uid === metadata.uid);
   const ready = readinessOf(node);
@@ -22,7 +20,7 @@ export const explainNode = (node: Node, world: ExplainWorld): Story => {
   }));
   const word = ready === 'True' ? 'Ready' : ready === 'False' ? 'not Ready' : 'not heard of';
   const where = `The Node ${metadata.name} is ${word}${isCordoned(node) ? ' and takes no Pods' : ''}.`;
-  const pods = vmsAmong(mac?.pods ?? []).map((pod) => `${pod.metadata.namespace ?? ''}/${pod.metadata.name}`);
+  const pods = vmPods(mac?.pods ?? []).map((pod) => `${pod.metadata.namespace ?? ''}/${pod.metadata.name}`);
   if (mac?.machine !== undefined) {
     const story = explainMachine(mac.machine, world);
     return {
@@ -30,7 +28,7 @@ export const explainNode = (node: Node, world: ExplainWorld): Story => {
       subject,
       where: `${where} ${story.where}`,
       conditions: [...conditions, ...story.conditions],
-      about: [metadata.uid, ...story.about],
+      relatedUIDs: [metadata.uid, ...story.relatedUIDs],
     };
   }
   const isMac = isMacNode(node);
@@ -55,6 +53,6 @@ export const explainNode = (node: Node, world: ExplainWorld): Story => {
       : [],
     unseen: [],
     conditions,
-    about: [metadata.uid],
+    relatedUIDs: [metadata.uid],
   };
 };

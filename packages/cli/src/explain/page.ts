@@ -1,32 +1,31 @@
-import { ageSince } from '../show/age.ts';
-import { hangingLines } from '../show/hanging.ts';
-import { type Look, paint, type Tone } from '../show/look.ts';
-import { wrapped } from '../show/table.ts';
-import type { ExplainDocument } from './document.ts';
+import { ageSince } from '../output/age.ts';
+import { wrappedTableLines, wrapText } from '../output/table.ts';
+import { paint, type TextStyle, type Tone } from '../output/terminal-text.ts';
+import type { ExplainDocument } from './explanation.ts';
 
 /** Wider paragraphs are hard to read. */
-const widest = 120;
+const maxWidth = 120;
 const indent = '  ';
 
 /** The story for people: what it is, what is decided, why, what comes, what helps. */
-export const explainLines = (document: ExplainDocument, look: Look, columns: number | undefined): string[] => {
-  const paper = { look, width: Math.min(columns ?? widest, widest), indent };
+export const explainLines = (document: ExplainDocument, style: TextStyle, columns: number | undefined): string[] => {
+  const paper = { style, width: Math.min(columns ?? maxWidth, maxWidth), indent };
   const { decision, facts, next, remedies, unseen, conditions, notes, at } = document;
   const now = Date.parse(at);
   const section = (heading: string, lines: readonly string[]): string[] =>
-    lines.length === 0 ? [] : ['', paint(look, 'bold', heading), ...lines];
+    lines.length === 0 ? [] : ['', paint(style, 'bold', heading), ...lines];
   const list = (heading: string, lines: readonly string[]): string[] =>
     section(
       heading,
-      lines.flatMap((line) => wrapped(line, paper.width, indent)),
+      lines.flatMap((line) => wrapText(line, paper.width, indent)),
     );
-  const telling = conditions.filter(isTelling);
+  const relevant = conditions.filter(isRelevant);
   return [
-    ...wrapped(document.where, paper.width).map((line) => paint(look, 'bold', line)),
+    ...wrapText(document.where, paper.width).map((line) => paint(style, 'bold', line)),
     ...list('Decision', [decision.text]),
     ...section(
       'It rests on',
-      hangingLines(
+      wrappedTableLines(
         facts.map(({ what, is }) => ({ columns: [{ text: what, tone: 'dim' }], text: is })),
         paper,
       ),
@@ -36,20 +35,20 @@ export const explainLines = (document: ExplainDocument, look: Look, columns: num
     ...list('Not seen from here', unseen),
     ...section(
       'Conditions',
-      hangingLines(
-        telling.map((condition, index) => conditionRow(condition, now, telling.slice(0, index))),
+      wrappedTableLines(
+        relevant.map((condition, index) => conditionRow(condition, now, relevant.slice(0, index))),
         paper,
       ),
     ),
-    ...section('Events', hangingLines(eventRows(document, now), paper)),
-    ...notes.flatMap((note) => ['', ...wrapped(note, paper.width)]),
+    ...section('Events', wrappedTableLines(eventRows(document, now), paper)),
+    ...notes.flatMap((note) => ['', ...wrapText(note, paper.width)]),
   ];
 };
 
 type Condition = ExplainDocument['conditions'][number];
 
 /** These say that something is the matter when they are True. */
-const complaints: ReadonlySet<string> = new Set([
+const negativeConditions: ReadonlySet<string> = new Set([
   'Paused',
   'Deleting',
   'Stalled',
@@ -64,11 +63,11 @@ const complaints: ReadonlySet<string> = new Set([
 ]);
 
 /** Nobody needs to read that it is not being deleted. */
-const isTelling = ({ type, status }: Condition): boolean => !complaints.has(type) || status !== 'False';
+const isRelevant = ({ type, status }: Condition): boolean => !negativeConditions.has(type) || status !== 'False';
 
 const toneOf = ({ type, status }: Condition): Tone | undefined => {
   if (status === 'Unknown') return 'warn';
-  return (status === 'True') === complaints.has(type) ? 'bad' : 'good';
+  return (status === 'True') === negativeConditions.has(type) ? 'bad' : 'good';
 };
 
 const textOf = ({ message, means }: Condition): string => (message === '' ? (means ?? '') : message);

@@ -1,15 +1,13 @@
 import { labels } from '@tartan/api';
-import type { Pool } from '../runners/observe-runners.ts';
-import { poolStateOf } from '../runners/pool-state.ts';
-import { ageSince } from '../show/age.ts';
-import { conditionsOf } from './conditions.ts';
-import type { Story } from './document.ts';
-import type { ExplainWorld } from './explain-world.ts';
+import { ageSince } from '../output/age.ts';
+import { poolStateOf } from '../runners/document.ts';
+import type { Pool } from '../runners/read-runners.ts';
+import { conditionsOf, type ExplainInput, type Explanation } from './explanation.ts';
 
 type State = ReturnType<typeof poolStateOf>['state'];
 
 /** How a pool of runners is, by the word of its controller. */
-export const explainRunnerPool = (pool: Pool, world: ExplainWorld): Story => {
+export const explainRunnerPool = (pool: Pool, world: ExplainInput): Explanation => {
   const { metadata, spec, status } = pool;
   const { state, why, also } = poolStateOf(pool);
   const macs = world.nodes.filter((node) => node.metadata.labels?.[labels.fleet] === spec.fleetSelector).length;
@@ -44,7 +42,7 @@ export const explainRunnerPool = (pool: Pool, world: ExplainWorld): Story => {
     remedies: remediesOf(state, metadata.name, spec.fleetSelector),
     unseen: ['What GitHub says at this moment: the status has its last word.'],
     conditions: conditionsOf('RunnerPool', status?.conditions),
-    about: [metadata.uid],
+    relatedUIDs: [metadata.uid],
   };
 };
 

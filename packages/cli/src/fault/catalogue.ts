@@ -1,21 +1,9 @@
 import type { Fault } from './fault.ts';
-import { adoptionDuringSweep } from './incidents/adoption-during-sweep.ts';
-import { apiServerOutage } from './incidents/api-server-outage.ts';
-import { bakeBesideAgent } from './incidents/bake-beside-agent.ts';
-import { capiWithoutKubeconfig } from './incidents/capi-without-kubeconfig.ts';
-import { codesignKill } from './incidents/codesign-kill.ts';
-import { deadLoginwindow } from './incidents/dead-loginwindow.ts';
-import { fleetWideRoll } from './incidents/fleet-wide-roll.ts';
-import { hostWiped } from './incidents/host-wiped.ts';
-import { leaderFrozen } from './incidents/leader-frozen.ts';
-import { macPoweredOff } from './incidents/mac-powered-off.ts';
-import { noOpKickstart } from './incidents/no-op-kickstart.ts';
-import { queueJobs } from './incidents/queue-jobs.ts';
-import { reinstallWithoutWipe } from './incidents/reinstall-without-wipe.ts';
-import { scalewayOutage } from './incidents/scaleway-outage.ts';
-import { sealedPassword } from './incidents/sealed-password.ts';
-import { strandedHosts } from './incidents/stranded-hosts.ts';
-import { stuckPods } from './incidents/stuck-pods.ts';
+import { codesignKill, fleetWideRoll, noOpKickstart } from './incidents/agent-rollout.ts';
+import { adoptionDuringSweep, hostWiped, reinstallWithoutWipe, strandedHosts } from './incidents/host-lifecycle.ts';
+import { deadLoginwindow, macPoweredOff, sealedPassword } from './incidents/mac-failures.ts';
+import { apiServerOutage, capiWithoutKubeconfig, leaderFrozen, scalewayOutage } from './incidents/outages.ts';
+import { bakeBesideAgent, queueJobs, stuckPods } from './incidents/workloads.ts';
 
 /** Every fault that can be played: first those of the agent and its roll, then those of Macs, then those of everything around. */
 export const catalogue: readonly Fault[] = [

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type ClusterOptions, choiceOf, withClusterOptions } from '../cluster/options.ts';
+import { choiceOf, type ClusterOptions, withClusterOptions } from '../command-options.ts';
 import type { Shell } from '../shell.ts';
 
 export const addFaultCommand = (program: Command, shell: Shell): void => {
@@ -28,7 +28,7 @@ Exit codes: 0 listed; 2 the cluster could not be asked, or is no simulated fleet
     )
     .action((options: ClusterOptions) =>
       shell.run('fault list', async () => {
-        const { listFaults } = await import('./list-faults.ts');
+        const { listFaults } = await import('./client.ts');
         return listFaults(options, shell);
       }),
     );
@@ -58,7 +58,7 @@ there is no such fault; 130 stopped by Ctrl-C, and mended.`,
     )
     .action((name: string, options: Pick<ClusterOptions, 'kubeconfig' | 'context'>) =>
       shell.run('fault', async () => {
-        const { playFault } = await import('./play-fault.ts');
+        const { playFault } = await import('./client.ts');
         return playFault(name, choiceOf(options), shell);
       }),
     );

@@ -1,10 +1,10 @@
 import type { Simulation } from '../simulation/simulation.ts';
 
 /** Where a fault is played. */
-export interface Scene {
+export interface FaultContext {
   readonly simulation: Simulation;
   /** One plain line for whoever watches. */
-  readonly say: (line: string) => void;
+  readonly report: (line: string) => void;
   /** Fires when nobody wants to see the rest: then it is mended at once. */
   readonly signal: AbortSignal;
 }
@@ -21,7 +21,7 @@ export interface Fault {
    * Resolves with how it ended and what a person would do; rejects with `CannotPlay` before anything was changed, and with any other
    * error when it did not end as it should.
    */
-  play(scene: Scene): Promise<string>;
+  play(scene: FaultContext): Promise<string>;
 }
 
 /** Something that the fault needs is not there, and nothing was changed. The message says what, and how to get it. */

@@ -21,7 +21,7 @@ const terminal = () => {
   return { input, output, raw, shown, echoedAtFirst: () => echoedAtFirst };
 };
 
-describe('a secret that is typed', () => {
+describe('a secret typed on a terminal', () => {
   const typed: readonly (readonly [string, string, string])[] = [
     ['as it is', "pa'ss$wörd\r", "pa'ss$wörd"],
     ['with a key taken back', 'pasx\u007Fs\r', 'pass'],
@@ -56,14 +56,14 @@ describe('a secret that is typed', () => {
   }
 });
 
-describe('a secret that is piped in', () => {
+describe('a secret from a pipe', () => {
   test('is the first line', async () => {
     const input = new PassThrough();
     input.end('secret\r\nother\n');
     assert.equal(await askSecret('Password: ', { input, output: new PassThrough() }), 'secret');
   });
 
-  test('must be there', async () => {
+  test('an empty input is rejected', async () => {
     const input = new PassThrough();
     input.end();
     await assert.rejects(askSecret('Password: ', { input, output: new PassThrough() }), /standard input is empty/);

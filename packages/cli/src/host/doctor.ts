@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream';
-import { type CheckOutcome, checkHost, preparationSteps, type StepReport } from '@tartan/host';
-import { reach, type Target } from './reach.ts';
-import { type Look, printable } from '../show/look.ts';
-import { outcomeText, reportLines, reportRows } from './show.ts';
+import { checkHost, type CheckOutcome, preparationSteps, type StepReport } from '@tartan/host';
+import { printable, type TextStyle } from '../output/terminal-text.ts';
+import { connectToHost, type Target } from './connect.ts';
+import { outcomeText, reportLines, reportRows } from './report-text.ts';
 import { readSpecFile } from './spec-file.ts';
 
 export interface DoctorOptions extends Target {
@@ -19,16 +19,16 @@ const couldNotLook = 2;
 /** Reads a host back and lists what differs from what we would push. Changes nothing. Answers the exit code. */
 export const doctor = async (
   options: DoctorOptions,
-  out: { readonly stdout: Writable; readonly look: Look },
+  out: { readonly stdout: Writable; readonly style: TextStyle },
   signal: AbortSignal,
 ): Promise<number> => {
   const say = (line: string): void => void out.stdout.write(`${line}\n`);
   const spec = options.spec === undefined ? undefined : await readSpecFile(options.spec);
-  const connection = await reach({ ...options, user: spec?.user ?? options.user }, signal);
+  const connection = await connectToHost({ ...options, user: spec?.user ?? options.user }, signal);
   try {
     if (options.output === 'tsv') say(['step', 'state', 'stamp', 'difference'].join('\t'));
     const onStep = (report: StepReport): void => {
-      if (options.output === 'text') say(reportLines(report, out.look));
+      if (options.output === 'text') say(reportLines(report, out.style));
       if (options.output === 'tsv') for (const row of reportRows(report)) say(row);
     };
     const outcome =

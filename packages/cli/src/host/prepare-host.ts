@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
 import { convergeHost, type HostOutcome, preparationSteps } from '@tartan/host';
+import type { TextStyle } from '../output/terminal-text.ts';
 import { askSecret, type Terminal } from './ask-secret.ts';
-import { reach, type Target } from './reach.ts';
-import type { Look } from '../show/look.ts';
-import { eventLine, outcomeText } from './show.ts';
+import { connectToHost, type Target } from './connect.ts';
+import { eventLine, outcomeText } from './report-text.ts';
 
 export interface PrepareOptions extends Target {
   /** Virtual machines run on the Mac: what would kill them is left out. */
@@ -11,7 +11,7 @@ export interface PrepareOptions extends Target {
 }
 
 export interface Console extends Terminal {
-  readonly look: Look;
+  readonly style: TextStyle;
 }
 
 /**
@@ -27,7 +27,7 @@ export const prepareHost = async (options: PrepareOptions, console: Console, sig
     );
     return 2;
   }
-  const connection = await reach(options, signal);
+  const connection = await connectToHost(options, signal);
   try {
     say(
       `Connected to ${options.host}, host key ${connection.hostKey}${options.hostKey === undefined ? ' (taken on trust)' : ''}`,
@@ -43,7 +43,7 @@ export const prepareHost = async (options: PrepareOptions, console: Console, sig
         steps: preparationSteps,
         signal,
         report: (event) => {
-          const line = eventLine(event, console.look);
+          const line = eventLine(event, console.style);
           if (line !== undefined) say(line);
         },
       },

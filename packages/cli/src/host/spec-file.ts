@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { type Artifact, artifactOf, type HostSpec } from '@tartan/host';
+import { type Artifact, describeArtifact, type HostSpec } from '@tartan/host';
 import { parse } from 'yaml';
 import { z } from 'zod';
 
@@ -55,11 +55,11 @@ const schema = z.strictObject({
 
 /** Reads what a host should be from YAML or JSON, and every artifact it names once, to know it by its content. */
 export const readSpecFile = async (path: string): Promise<HostSpec> => {
-  const written = parsed(path, await text(path));
+  const written = parseSpec(path, await readText(path));
   const artifact = async (field: string, name: string): Promise<Artifact> => {
     const at = resolve(dirname(path), name);
     try {
-      return await artifactOf(at, field);
+      return await describeArtifact(at, field);
     } catch {
       throw new SpecFileError(`${path}: ${field}: cannot read ${at}. Name a file that is there, relative to ${path}.`);
     }
@@ -94,7 +94,7 @@ export const readSpecFile = async (path: string): Promise<HostSpec> => {
   };
 };
 
-const text = async (path: string): Promise<string> => {
+const readText = async (path: string): Promise<string> => {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
@@ -103,7 +103,7 @@ const text = async (path: string): Promise<string> => {
   }
 };
 
-const parsed = (path: string, content: string): z.infer<typeof schema> => {
+const parseSpec = (path: string, content: string): z.infer<typeof schema> => {
   let document: unknown;
   try {
     document = parse(content);

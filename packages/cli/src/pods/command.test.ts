@@ -72,7 +72,7 @@ describe('tartan pods unstick on a cluster of KUBECONFIG', () => {
     return { code, out, err };
   };
 
-  test('shows first, then does it, then has nothing to do', async () => {
+  test('a dry run, then --apply, then nothing left to do', async () => {
     const shown = await run([]);
     assert.equal(shown.code, 1);
     assert.match(shown.out, /runners +vm +mac-gone +60m +would let go +its Node is gone\n/);
@@ -83,7 +83,7 @@ describe('tartan pods unstick on a cluster of KUBECONFIG', () => {
     assert.equal((await run(['-n', 'runners', '-l', 'app=x'])).code, 0);
   });
 
-  test('a cluster that cannot be found or reached is a sentence and exit code 2', async () => {
+  test('an unreachable cluster or missing kubeconfig exits with 2', async () => {
     const nowhere = await run([], { HOME: folder });
     assert.equal(nowhere.code, 2);
     assert.match(nowhere.err, /^tartan pods unstick: No cluster is configured: .*\n$/);
@@ -100,7 +100,7 @@ describe('tartan pods unstick on a cluster of KUBECONFIG', () => {
     assert.match(silent.err, /^tartan pods unstick: The cluster does not answer: .* are you on its network\?\n$/);
   });
 
-  test('an argument that makes no sense is told before anything is asked', async () => {
+  test('invalid arguments are rejected before the cluster is called', async () => {
     const { code, err } = await run(['--output', 'yaml']);
     assert.notEqual(code, 0);
     assert.match(err, /Allowed choices are table, json/);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type ClusterOptions, choiceOf, selectionOf, withClusterOptions } from '../cluster/options.ts';
+import { choiceOf, type ClusterOptions, selectionOf, withClusterOptions } from '../command-options.ts';
 import type { Shell } from '../shell.ts';
 
 type Given = ClusterOptions & { readonly apply?: boolean; readonly selector?: string };
@@ -39,7 +39,7 @@ why; 2 the cluster could not be looked at; 130 stopped.`,
     .action(({ apply = false, selector, ...options }: Given) =>
       run('pods unstick', async () => {
         const [{ withCluster }, { unstick }] = await Promise.all([
-          import('../cluster/cluster.ts'),
+          import('../cluster/connection.ts'),
           import('./unstick.ts'),
         ]);
         const { output } = options;

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { KubeError, pods } from '@tartan/kube';
-import { setStage, vmCleanup } from './testing/stage.ts';
+import { setUpCluster, vmCleanup } from './testing/fixtures.ts';
 
 const hour = 3_600_000;
 const incident = 504;
 
 describe('tartan pods unstick', () => {
-  test('says what it would do and why others are left, and changes nothing', async (t) => {
-    const stage = await setStage(t);
+  test('without --apply it prints the plan and changes nothing', async (t) => {
+    const stage = await setUpCluster(t);
     await stage.addNode('mac-alive');
     await stage.addNode('mac-silent', false);
     await stage.addPod('of-a-lost-mac', 'mac-lost');
@@ -38,7 +38,7 @@ describe('tartan pods unstick', () => {
   });
 
   test('INC-17, INC-71: lets 504 Pods of lost Macs go in one run, and tells how far it is', async (t) => {
-    const stage = await setStage(t);
+    const stage = await setUpCluster(t);
     for (let index = 0; index < incident; index += 1) await stage.addPod(`runner-${index}`, `mac-${index % 4}`);
     await stage.addNode('mac-alive');
     await stage.addPod('of-a-live-mac', 'mac-alive');
@@ -59,8 +59,8 @@ describe('tartan pods unstick', () => {
     assert.equal((await stage.run()).code, 0, 'nothing is left to do');
   });
 
-  test('a Node that comes back between the list and the write keeps its Pods', async (t) => {
-    const stage = await setStage(t);
+  test('a Node that comes back before the write keeps its Pods', async (t) => {
+    const stage = await setUpCluster(t);
     await stage.addPod('vm', 'mac-1');
     stage.clock.advance(hour);
     let looks = 0;
@@ -78,8 +78,8 @@ describe('tartan pods unstick', () => {
     assert.ok(!stage.calls.some((call) => call.startsWith('PATCH ')));
   });
 
-  test('a Pod that somebody writes meanwhile is looked at again; what others hold stays theirs', async (t) => {
-    const stage = await setStage(t);
+  test('a conflict is retried; finalizers of others stay', async (t) => {
+    const stage = await setUpCluster(t);
     await stage.addPod('vm', 'mac-1', { finalizers: ['example.com/theirs', vmCleanup] });
     stage.clock.advance(hour);
     let writes = 0;
@@ -97,8 +97,8 @@ describe('tartan pods unstick', () => {
     assert.deepEqual(await stage.finalizersOf('vm'), ['example.com/theirs']);
   });
 
-  test('a Pod that is written all the time is left, and the exit code tells', async (t) => {
-    const stage = await setStage(t);
+  test('after repeated conflicts the Pod fails and the exit code is 1', async (t) => {
+    const stage = await setUpCluster(t);
     await stage.addPod('vm', 'mac-1');
     stage.clock.advance(hour);
     let writes = 0;
@@ -116,8 +116,8 @@ describe('tartan pods unstick', () => {
     assert.deepEqual(await stage.finalizersOf('vm'), [vmCleanup]);
   });
 
-  test('another Pod under the same name is not touched', async (t) => {
-    const stage = await setStage(t);
+  test('a Pod that was replaced under the same name is not patched', async (t) => {
+    const stage = await setUpCluster(t);
     await stage.addPod('vm', 'mac-1');
     stage.clock.advance(hour);
     let replaced = false;
@@ -136,8 +136,8 @@ describe('tartan pods unstick', () => {
     assert.deepEqual(await stage.finalizersOf('vm'), [vmCleanup]);
   });
 
-  test('looks at one namespace, and at some labels, when told to', async (t) => {
-    const stage = await setStage(t);
+  test('--namespace and --selector limit the Pods', async (t) => {
+    const stage = await setUpCluster(t);
     await stage.addNamespace('other');
     await stage.addPod('a', 'mac-1', { labels: { app: 'runner' } });
     await stage.addPod('b', 'mac-1');
@@ -150,8 +150,8 @@ describe('tartan pods unstick', () => {
     assert.deepEqual(await stage.finalizersOf('c', 'other'), [vmCleanup]);
   });
 
-  test('says so when nothing is stuck', async (t) => {
-    const stage = await setStage(t);
+  test('prints a sentence when no Pod is stuck', async (t) => {
+    const stage = await setUpCluster(t);
     assert.deepEqual(await stage.run(), {
       code: 0,
       out: 'No Pod is stuck: none is Terminating and held by an agent.\n',
@@ -160,7 +160,7 @@ describe('tartan pods unstick', () => {
   });
 
   test('prints JSON for scripts', async (t) => {
-    const stage = await setStage(t);
+    const stage = await setUpCluster(t);
     await stage.addPod('vm', 'mac-1');
     stage.clock.advance(hour);
     const { out, code } = await stage.run({ output: 'json' });
@@ -175,9 +175,9 @@ describe('tartan pods unstick', () => {
   });
 });
 
-describe('tartan pods unstick without the rights it needs', () => {
-  test('says that Pods may not be listed, and how to ask for less', async (t) => {
-    const stage = await setStage(t, ({ namespace, resource }) => resource !== 'pods' || namespace === 'runners');
+describe('tartan pods unstick without permissions', () => {
+  test('without list on Pods the error names the permission and --namespace', async (t) => {
+    const stage = await setUpCluster(t, ({ namespace, resource }) => resource !== 'pods' || namespace === 'runners');
     await assert.rejects(
       stage.run(),
       /^ClusterRefusal: You may not list Pods in all namespaces\. Name one with --namespace, or ask for the right\. This command lists Pods and gets Nodes;/,
@@ -189,8 +189,8 @@ describe('tartan pods unstick without the rights it needs', () => {
     );
   });
 
-  test('takes no Node for gone that it may not see', async (t) => {
-    const stage = await setStage(t, ({ resource }) => resource !== 'nodes');
+  test('a Node that cannot be read does not count as gone', async (t) => {
+    const stage = await setUpCluster(t, ({ resource }) => resource !== 'nodes');
     await stage.addPod('vm', 'mac-1');
     stage.clock.advance(hour);
     await assert.rejects(
@@ -200,8 +200,8 @@ describe('tartan pods unstick without the rights it needs', () => {
     assert.deepEqual(await stage.finalizersOf('vm'), [vmCleanup]);
   });
 
-  test('asks once in a namespace where it may not write, and goes on in the others', async (t) => {
-    const stage = await setStage(t, ({ namespace, verb }) => !(namespace === 'sealed' && verb === 'patch'));
+  test('a forbidden namespace is tried once; other namespaces go on', async (t) => {
+    const stage = await setUpCluster(t, ({ namespace, verb }) => !(namespace === 'sealed' && verb === 'patch'));
     await stage.addNamespace('sealed');
     for (let index = 0; index < 20; index += 1) await stage.addPod(`s-${index}`, 'mac-1', { namespace: 'sealed' });
     await stage.addPod('vm', 'mac-1');
@@ -215,9 +215,9 @@ describe('tartan pods unstick without the rights it needs', () => {
   });
 });
 
-describe('tartan pods unstick when it is cut short', () => {
-  const setUp = async (t: Parameters<typeof setStage>[0], after: () => void, failing: KubeError) => {
-    const stage = await setStage(t);
+describe('tartan pods unstick when it is interrupted', () => {
+  const setUp = async (t: Parameters<typeof setUpCluster>[0], after: () => void, failing: KubeError) => {
+    const stage = await setUpCluster(t);
     for (let index = 0; index < 40; index += 1) await stage.addPod(`vm-${index}`, 'mac-1');
     stage.clock.advance(hour);
     let writes = 0;
@@ -229,7 +229,7 @@ describe('tartan pods unstick when it is cut short', () => {
     return stage;
   };
 
-  test('by a server that is gone, it says what is done and what is left', async (t) => {
+  test('by an unreachable server: prints what is done and what is left', async (t) => {
     const stage = await setUp(t, () => {}, new KubeError('unreachable', 'the connection was lost'));
     const { code, out } = await stage.run({ apply: true });
     assert.equal(code, 1);
@@ -240,7 +240,7 @@ describe('tartan pods unstick when it is cut short', () => {
     assert.match((await stage.run({ apply: true })).out, /\n30 Pods let go\.\n$/);
   });
 
-  test('by Ctrl-C, it begins nothing more', async (t) => {
+  test('by Ctrl-C: starts no further Pod', async (t) => {
     const stopping = new AbortController();
     const stage = await setUp(t, () => stopping.abort(), new KubeError('aborted', 'stopped'));
     const { out } = await stage.run({ apply: true }, stopping.signal);
@@ -248,7 +248,7 @@ describe('tartan pods unstick when it is cut short', () => {
     assert.ok(stage.calls.filter((call) => call.startsWith('PATCH ')).length < 20, 'only what was under way');
   });
 
-  test('on a terminal there is one line, which goes away in the end', async (t) => {
+  test('on a terminal progress is one line that is cleared at the end', async (t) => {
     const stage = await setUp(t, () => {}, new KubeError('unreachable', 'lost'));
     const { err } = await stage.run({ apply: true }, undefined, true);
     assert.ok(err.startsWith('\r1 of 40 Pods\r2 of 40 Pods') && err.endsWith('\r40 of 40 Pods\r\u001B[K'));

@@ -1,10 +1,9 @@
 import type { Writable } from 'node:stream';
-import type { Cluster } from '../cluster/cluster.ts';
-import { letAllGo } from './let-all-go.ts';
-import type { Fate } from './let-go.ts';
-import { createProgress } from './progress.ts';
-import { podTable, reportOf } from './show-pods.ts';
-import { findStuck, type Selection, type StuckPod } from './stuck-pods.ts';
+import type { Cluster } from '../cluster/connection.ts';
+import { age } from '../output/age.ts';
+import { alignColumns } from '../output/table.ts';
+import { writeRaw } from '../output/terminal-text.ts';
+import { findStuck, type ReleaseOutcome, releasePods, type Selection, type StuckPod } from './release-stuck-pods.ts';
 
 export interface UnstickOptions extends Selection {
   /** Without it, nothing is written. */
@@ -32,55 +31,55 @@ export const unstick = async (
   signal: AbortSignal,
 ): Promise<number> => {
   const stuck = await findStuck(cluster, options, { signal });
-  const fates = options.apply ? await apply(cluster, stuck, stderr, signal) : stuck.map(plan);
-  const reports = fates.map(reportOf);
-  const counts = countsOf(fates);
+  const outcomes = options.apply ? await releaseChosen(cluster, stuck, stderr, signal) : stuck.map(plannedOutcome);
+  const reports = outcomes.map(reportOf);
+  const counts = countsOf(outcomes);
   if (options.output === 'json')
     stdout.write(`${JSON.stringify({ applied: options.apply, counts, pods: reports }, null, 2)}\n`);
   else
-    for (const line of [...podTable(reports, cluster.clock.now()), ...conclusion(counts, fates.length)])
+    for (const line of [...podTable(reports, cluster.clock.now()), ...conclusion(counts, outcomes.length)])
       stdout.write(`${line}\n`);
   return counts['would let go'] + counts.failed === 0 ? nothingLeft : somethingLeft;
 };
 
-const plan = (stuck: StuckPod): Fate => ({
+const plannedOutcome = (stuck: StuckPod): ReleaseOutcome => ({
   kind: stuck.decision.kind === 'release' ? 'would let go' : 'left',
   stuck,
 });
 
 /** Those that are left are told of too, in their place. */
-const apply = async (
+const releaseChosen = async (
   cluster: Cluster,
   stuck: readonly StuckPod[],
   stderr: UnstickOutput['stderr'],
   signal: AbortSignal,
-): Promise<Fate[]> => {
+): Promise<ReleaseOutcome[]> => {
   const chosen = stuck.filter(({ decision }) => decision.kind === 'release');
-  const progress = createProgress(stderr, chosen.length, 'Pods');
-  const fates = await letAllGo(cluster, chosen, (done) => progress.tell(done), { signal });
+  const progress = createProgressLine(stderr, chosen.length, 'Pods');
+  const outcomes = await releasePods(cluster, chosen, (done) => progress.report(done), { signal });
   progress.end();
-  const byUID = new Map(fates.map((fate) => [fate.stuck.pod.metadata.uid, fate]));
-  return stuck.map((each) => byUID.get(each.pod.metadata.uid) ?? plan(each));
+  const byUID = new Map(outcomes.map((fate) => [fate.stuck.pod.metadata.uid, fate]));
+  return stuck.map((each) => byUID.get(each.pod.metadata.uid) ?? plannedOutcome(each));
 };
 
-type Counts = Readonly<Record<Fate['kind'], number>>;
+type Counts = Readonly<Record<ReleaseOutcome['kind'], number>>;
 
-const countsOf = (fates: readonly Fate[]): Counts => {
+const countsOf = (outcomes: readonly ReleaseOutcome[]): Counts => {
   const counts = { 'would let go': 0, 'let go': 0, 'went by itself': 0, left: 0, failed: 0 };
-  for (const { kind } of fates) counts[kind] += 1;
+  for (const { kind } of outcomes) counts[kind] += 1;
   return counts;
 };
 
-const pods = (count: number): string => (count === 1 ? '1 Pod' : `${count} Pods`);
+const podCount = (count: number): string => (count === 1 ? '1 Pod' : `${count} Pods`);
 
 const conclusion = (counts: Counts, total: number): string[] => {
   if (total === 0) return ['No Pod is stuck: none is Terminating and held by an agent.'];
   const parts = [
-    counts['would let go'] > 0 && `${pods(counts['would let go'])} would be let go`,
-    counts['let go'] > 0 && `${pods(counts['let go'])} let go`,
-    counts['went by itself'] > 0 && `${pods(counts['went by itself'])} went by themselves`,
-    counts.left > 0 && `${pods(counts.left)} left alone`,
-    counts.failed > 0 && `${pods(counts.failed)} failed`,
+    counts['would let go'] > 0 && `${podCount(counts['would let go'])} would be let go`,
+    counts['let go'] > 0 && `${podCount(counts['let go'])} let go`,
+    counts['went by itself'] > 0 && `${podCount(counts['went by itself'])} went by themselves`,
+    counts.left > 0 && `${podCount(counts.left)} left alone`,
+    counts.failed > 0 && `${podCount(counts.failed)} failed`,
   ].filter((part) => part !== false);
   const next =
     counts['would let go'] > 0
@@ -89,4 +88,100 @@ const conclusion = (counts: Counts, total: number): string[] => {
         ? ' Run it again when the reason is gone: it goes on where it was.'
         : '';
   return ['', `${parts.join(', ')}.${next}`];
+};
+
+/** One Pod as scripts read it. */
+interface PodReport {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly node: string | null;
+  readonly deletionTimestamp: string;
+  readonly fate: ReleaseOutcome['kind'];
+  readonly why: string;
+}
+
+const reportOf = (outcome: ReleaseOutcome): PodReport => {
+  const { metadata, spec } = outcome.stuck.pod;
+  return {
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    uid: metadata.uid,
+    node: spec?.nodeName ?? null,
+    deletionTimestamp: metadata.deletionTimestamp ?? '',
+    fate: outcome.kind,
+    why: whyOf(outcome),
+  };
+};
+
+const whyOf = (outcome: ReleaseOutcome): string => {
+  switch (outcome.kind) {
+    case 'failed':
+      return outcome.why;
+    case 'let go':
+      return outcome.heldBy.length === 0
+        ? causeOf(outcome)
+        : `${causeOf(outcome)}; it still waits for others: ${outcome.heldBy.join(', ')}`;
+    case 'went by itself':
+      return 'it is gone, or its agent has let it go meanwhile';
+    case 'would let go':
+    case 'left':
+      return causeOf(outcome);
+  }
+};
+
+const causeOf = ({ stuck: { decision, node } }: ReleaseOutcome): string => {
+  switch (decision.kind) {
+    case 'release':
+      return decision.because === 'nodeGone' ? 'its Node is gone' : 'it never had a Node';
+    case 'wait':
+      return `it should have ended less than 5 minutes ago; wait ${Math.ceil(decision.forMs / 1000)} s`;
+    case 'leave':
+      return node.kind === 'there' && !node.ready
+        ? 'its Node is there but not Ready: the VM may still run, and its agent lets it go when it is back; if the Mac is lost, delete its Machine'
+        : 'its Node is there: its agent removes the VM and lets it go';
+  }
+};
+
+/** For people. */
+const podTable = (reports: readonly PodReport[], now: number): string[] =>
+  reports.length === 0
+    ? []
+    : alignColumns([
+        ['NAMESPACE', 'NAME', 'NODE', 'TERMINATING', 'WHAT', 'WHY'],
+        ...reports.map(({ namespace, name, node, deletionTimestamp, fate, why }) => [
+          namespace,
+          name,
+          node ?? '<none>',
+          age(now - Date.parse(deletionTimestamp)),
+          fate,
+          why,
+        ]),
+      ]);
+
+/** Tells a person that something goes on: one line that is written over on a terminal, a line now and then elsewhere. */
+interface ProgressLine {
+  report(done: number): void;
+  end(): void;
+}
+
+/** Lines in a log: a tenth each is enough. */
+const logLines = 10;
+
+const createProgressLine = (output: Writable & { isTTY?: boolean }, total: number, what: string): ProgressLine => {
+  const step = Math.max(1, Math.ceil(total / logLines));
+  const isTerminal = output.isTTY === true;
+  let isOpen = false;
+  return {
+    report: (done) => {
+      if (isTerminal) {
+        writeRaw(output, `\r${done} of ${total} ${what}`);
+        isOpen = true;
+      } else if (total > logLines && done % step === 0) output.write(`${done} of ${total} ${what}\n`);
+    },
+    end: () => {
+      if (isOpen) writeRaw(output, '\r\u001B[K');
+      isOpen = false;
+    },
+  };
 };

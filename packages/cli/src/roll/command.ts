@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { type ClusterOptions, choiceOf, selectionOf, withClusterOptions } from '../cluster/options.ts';
-import { inTheWordsOf, type Shell } from '../shell.ts';
-import { runView } from '../show/view-command.ts';
-import type { PausedDocument } from './paused-document.ts';
+import { choiceOf, type ClusterOptions, selectionOf, withClusterOptions } from '../command-options.ts';
+import { runView } from '../output/run-view.ts';
+import { type Shell, withCommandName } from '../shell.ts';
+import type { PausedDocument } from './pause.ts';
 
 export const addRollCommand = (program: Command, shell: Shell): void => {
   const roll = program
@@ -10,8 +10,8 @@ export const addRollCommand = (program: Command, shell: Shell): void => {
     .description('How a fleet gets something new: see roll status, pause and resume.')
     .helpCommand(false);
   addStatus(roll, shell);
-  addSwitch(roll, shell, 'pause');
-  addSwitch(roll, shell, 'resume');
+  addPauseCommand(roll, shell, 'pause');
+  addPauseCommand(roll, shell, 'resume');
 };
 
 const addStatus = (roll: Command, shell: Shell): void => {
@@ -29,11 +29,11 @@ Examples:
 Exit codes: 0 no roll has stopped; 1 one has, or there is no such fleet; 2 the cluster could not be looked at; 130 stopped.`,
     )
     .action((fleet: string | undefined, options: ClusterOptions) =>
-      runView(shell, 'roll status', options, async () => (await import('./view.ts')).rollView(fleet)),
+      runView(shell, 'roll status', options, async () => (await import('./status.ts')).rollView(fleet)),
     );
 };
 
-const switches = {
+const pauseCommands = {
   pause: {
     paused: true,
     description: 'Give no more turns to a fleet. Machines that have one finish.',
@@ -48,8 +48,8 @@ const switches = {
   },
 } as const;
 
-const addSwitch = (roll: Command, shell: Shell, name: keyof typeof switches): void => {
-  const { paused, description, done, already } = switches[name];
+const addPauseCommand = (roll: Command, shell: Shell, name: keyof typeof pauseCommands): void => {
+  const { paused, description, done, already } = pauseCommands[name];
   withClusterOptions(roll.command(name))
     .argument('[fleet]', 'a MacFleet; may be left out when there is only one')
     .description(description)
@@ -69,14 +69,14 @@ Exit codes: 0 it is so; 1 there is no such fleet, or more than one, or its relea
     .action((fleet: string | undefined, options: ClusterOptions) =>
       shell.run(`roll ${name}`, async () => {
         const [{ withCluster }, { setPaused }] = await Promise.all([
-          import('../cluster/cluster.ts'),
+          import('../cluster/connection.ts'),
           import('./pause.ts'),
         ]);
         const outcome = await withCluster(choiceOf(options), shell.env, (cluster) =>
           setPaused(cluster, { ...selectionOf(options), name: fleet, paused }, { signal: shell.signal }),
         );
         if (outcome.kind === 'refused') {
-          shell.stderr.write(`${shell.calledAs} roll ${name}: ${outcome.why}\n`);
+          shell.stderr.write(`${shell.commandName} roll ${name}: ${outcome.why}\n`);
           return 1;
         }
         const { metadata } = outcome.fleet;
@@ -95,7 +95,7 @@ Exit codes: 0 it is so; 1 there is no such fleet, or more than one, or its relea
         shell.stdout.write(
           options.output === 'json'
             ? `${JSON.stringify(document, null, 2)}\n`
-            : `${inTheWordsOf(shell.calledAs, text)}\n`,
+            : `${withCommandName(shell.commandName, text)}\n`,
         );
         return still ? 1 : 0;
       }),

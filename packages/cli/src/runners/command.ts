@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { type ClusterOptions, withClusterOptions } from '../cluster/options.ts';
+import { type ClusterOptions, withClusterOptions } from '../command-options.ts';
+import { runView } from '../output/run-view.ts';
 import type { Shell } from '../shell.ts';
-import { runView } from '../show/view-command.ts';
 
 export const addRunnersCommand = (program: Command, shell: Shell): void => {
   withClusterOptions(program.command('runners'), { watch: true })

@@ -1,5 +1,11 @@
+import { annotations, type conditionsByKind, runnerBusyCondition } from '@tartan/api';
+import { getCondition } from '@tartan/kube';
 import { z } from 'zod';
-import { dated, nullable } from '../show/schema.ts';
+import { waitingReasonOf } from '../cluster/macs.ts';
+import type { Pod } from '../cluster/state.ts';
+import { meaningOf } from '../explain/explanation.ts';
+import { documentSchema, nullable } from '../output/view.ts';
+import type { Pool } from './read-runners.ts';
 
 /** How a pool is, the worst first: the first one that holds is its state. */
 export const poolStates = [
@@ -17,7 +23,7 @@ export const poolStates = [
   'ready',
 ] as const;
 
-const pool = z.object({
+const poolSchema = z.object({
   namespace: z.string(),
   pool: z.string(),
   fleet: z.string().describe('On whose Macs its Pods run.'),
@@ -45,7 +51,7 @@ const pool = z.object({
   also: z.array(z.string()).describe('What else is the matter, in words of `state`.'),
 });
 
-const pod = z.object({
+const podSchema = z.object({
   name: z.string(),
   node: nullable(z.string()),
   phase: z.string().describe('Of the Pod; Terminating: it was deleted.'),
@@ -57,7 +63,7 @@ const pod = z.object({
   createdAt: nullable(z.string()),
 });
 
-const finished = z.object({
+const finishedSchema = z.object({
   name: z.string(),
   node: nullable(z.string()),
   hadJob: nullable(z.boolean(), 'null: nobody knows.'),
@@ -67,13 +73,117 @@ const finished = z.object({
   finishedAt: nullable(z.string()),
 });
 
-export const runnersDocument = dated('tartan.runners/v1', {
-  pools: z.array(pool),
-  pods: nullable(z.array(pod), 'Of the pool that was named. null: none was, or Pods may not be read.'),
-  finished: nullable(z.array(finished), 'The last that ended, of the pool that was named; the latest first.'),
+export const runnersDocument = documentSchema('tartan.runners/v1', {
+  pools: z.array(poolSchema),
+  pods: nullable(z.array(podSchema), 'Of the pool that was named. null: none was, or Pods may not be read.'),
+  finished: nullable(z.array(finishedSchema), 'The last that ended, of the pool that was named; the latest first.'),
 });
 
 export type RunnersDocument = z.infer<typeof runnersDocument>;
-export type PoolRow = z.infer<typeof pool>;
-export type PodRow = z.infer<typeof pod>;
-export type FinishedRow = z.infer<typeof finished>;
+export type PoolRow = z.infer<typeof poolSchema>;
+export type PodRow = z.infer<typeof podSchema>;
+type FinishedRow = z.infer<typeof finishedSchema>;
+
+type State = (typeof poolStates)[number];
+
+interface PoolState {
+  readonly state: State;
+  readonly why: string;
+  /** What else holds, the worst first. */
+  readonly also: readonly State[];
+}
+
+type ReadyReason = keyof typeof conditionsByKind.RunnerPool.Ready.reasons;
+
+const byReadyReason: Readonly<Record<ReadyReason, State>> = {
+  Converged: 'ready',
+  Filling: 'filling',
+  NoRoom: 'no room',
+  Draining: 'draining',
+  Rolling: 'rolling',
+  NoGitHub: 'no github',
+  GitHubUnavailable: 'github away',
+  Deleting: 'deleting',
+};
+const isReadyReason = (reason: string): reason is ReadyReason => Object.hasOwn(byReadyReason, reason);
+
+const unseenPool: PoolState = {
+  state: 'unseen',
+  why: 'No controller has looked at it yet. Does the runners controller run, and in this namespace? The chart has it with runnersController.enabled=true.',
+  also: [],
+};
+
+/** How a pool is, and why, by its conditions alone. Pure and total. */
+export const poolStateOf = ({ metadata, status }: Pool): PoolState => {
+  const reasons = (['Ready', 'GitHubReachable', 'JobsWaiting', 'Stuck'] as const).flatMap((type) => {
+    const condition = getCondition(status?.conditions, type);
+    const state = condition && stateIn(type, condition.status, condition.reason);
+    if (condition === undefined || state === undefined) return [];
+    const means = meaningOf('RunnerPool', type, condition.reason) ?? '';
+    return [{ state, why: condition.message || means || condition.reason }];
+  });
+  if (metadata.deletionTimestamp !== undefined && !reasons.some(({ state }) => state === 'deleting'))
+    reasons.push({ state: 'deleting', why: meaningOf('RunnerPool', 'Ready', 'Deleting') ?? '' });
+  const sorted = reasons.toSorted((a, b) => poolStates.indexOf(a.state) - poolStates.indexOf(b.state));
+  // GitHub that is away is said by two conditions; the one that says how comes with a message of its own.
+  const [first, ...others] = sorted.filter(
+    ({ state }, at) => sorted.findLastIndex((each) => each.state === state) === at,
+  );
+  if (first === undefined) return unseenPool;
+  return { ...first, also: others.map(({ state }) => state).filter((state) => state !== 'ready') };
+};
+
+const stateIn = (type: string, status: string, reason: string): State | undefined => {
+  switch (type) {
+    case 'Ready':
+      if (isReadyReason(reason)) return byReadyReason[reason];
+      return status === 'True' ? 'ready' : 'filling';
+    case 'GitHubReachable':
+      return status === 'False' ? 'github away' : undefined;
+    case 'JobsWaiting':
+      if (status !== 'True') return undefined;
+      return reason === 'Starved' ? 'starved' : 'saturated';
+    default:
+      return status === 'True' ? 'stuck' : undefined;
+  }
+};
+
+/** Whether its guest has a job, in the word of its agent. Without one nobody knows. */
+export const jobOf = ({ status }: Pod): PodRow['job'] => {
+  const said = status?.conditions?.find(({ type }) => type === runnerBusyCondition)?.status;
+  return said === 'True' ? 'started' : said === 'False' ? 'none' : 'unknown';
+};
+
+export const runnerIDOf = ({ metadata }: Pod): number | undefined => {
+  const id = Number(metadata.annotations?.[annotations.runnerID] ?? Number.NaN);
+  return Number.isSafeInteger(id) ? id : undefined;
+};
+
+export const retiredSinceOf = ({ metadata }: Pod): string | undefined =>
+  metadata.annotations?.[annotations.runnerRetired];
+
+export const podRowOf = (pod: Pod, pool: Pool | undefined): PodRow => {
+  const { metadata, spec, status } = pod;
+  return {
+    name: metadata.name,
+    node: spec?.nodeName ?? null,
+    phase: metadata.deletionTimestamp === undefined ? (status?.phase ?? 'Pending') : 'Terminating',
+    waiting: waitingReasonOf(pod)?.reason ?? null,
+    job: jobOf(pod),
+    runnerID: runnerIDOf(pod) ?? null,
+    retiredSince: retiredSinceOf(pod) ?? null,
+    stale: pool !== undefined && spec?.containers?.[0]?.image !== pool.spec.image,
+    createdAt: metadata.creationTimestamp ?? null,
+  };
+};
+
+export const finishedRowsOf = ({ status }: Pool): FinishedRow[] =>
+  (status?.finished ?? []).map(({ name, node, hadJob, exitCode, reason, startedAt, finishedAt }) => ({
+    name,
+    node: node ?? null,
+    hadJob: hadJob ?? null,
+    exitCode: exitCode ?? null,
+    reason: reason ?? null,
+    startedAt: startedAt ?? null,
+    finishedAt: finishedAt ?? null,
+  }));

@@ -2,16 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { annotations, conditionsByKind, type RunnerPool } from '@tartan/api';
 import type { Condition } from '@tartan/kube';
-import { pageLines } from '../show/view.ts';
-import { aRunnerPod, aRunnerPool, aWorld, minutesAgo, said } from '../testing/objects.ts';
-import { runnersDocument } from './document.ts';
-import type { Runners } from './observe-runners.ts';
-import { poolStateOf } from './pool-state.ts';
+import { pageLines } from '../output/view.ts';
+import { aClusterState, aCondition, aRunnerPod, aRunnerPool, minutesAgo } from '../testing/objects.ts';
+import { poolStateOf, runnersDocument } from './document.ts';
+import type { RunnersState } from './read-runners.ts';
 import { runnersView } from './view.ts';
 
-const { now } = aWorld();
+const { now } = aClusterState();
 
-const shown = (runners: Partial<Runners>, name?: string): string[] => {
+const shown = (runners: Partial<RunnersState>, name?: string): string[] => {
   const view = runnersView(name);
   const document = view.documentOf({ now, pools: [], pods: undefined, notes: [], ...runners });
   runnersDocument.parse(document);
@@ -19,30 +18,30 @@ const shown = (runners: Partial<Runners>, name?: string): string[] => {
 };
 
 const counts = { replicas: 3, warm: 1, busy: 2, retiring: 0, stale: 0, stuck: 0 };
-const converged = said('Ready', 'True', 'Converged', 'All is as wanted.');
+const converged = aCondition('Ready', 'True', 'Converged', 'All is as wanted.');
 
 describe('the state of a pool', () => {
-  const githubAway = said('GitHubReachable', 'False', 'RateLimited', 'Until 13:00.');
-  const starved = said('JobsWaiting', 'True', 'Starved', 'No runner has the label xcode.');
-  const stuck = said('Stuck', 'True', 'PodsStuckTerminating', '3 Pods.');
+  const githubAway = aCondition('GitHubReachable', 'False', 'RateLimited', 'Until 13:00.');
+  const starved = aCondition('JobsWaiting', 'True', 'Starved', 'No runner has the label xcode.');
+  const stuck = aCondition('Stuck', 'True', 'PodsStuckTerminating', '3 Pods.');
   const cases: readonly [what: string, conditions: Condition[], more: object, state: string, also: string[]][] = [
     ['nobody has looked', [], {}, 'unseen', []],
     ['all is as wanted', [converged], {}, 'ready', []],
-    ['jobs wait for want of runners', [converged, said('JobsWaiting', 'True', 'Saturated')], {}, 'saturated', []],
+    ['jobs wait for want of runners', [converged, aCondition('JobsWaiting', 'True', 'Saturated')], {}, 'saturated', []],
     ['jobs wait beside runners', [converged, starved], {}, 'starved', []],
-    ['nobody knows whether jobs wait', [converged, said('JobsWaiting', 'Unknown', 'Unknown')], {}, 'ready', []],
-    ['no job waits', [converged, said('JobsWaiting', 'False', 'NoneWaiting')], {}, 'ready', []],
-    ['it rolls, and is starved', [said('Ready', 'False', 'Rolling'), starved], {}, 'starved', ['rolling']],
+    ['nobody knows whether jobs wait', [converged, aCondition('JobsWaiting', 'Unknown', 'Unknown')], {}, 'ready', []],
+    ['no job waits', [converged, aCondition('JobsWaiting', 'False', 'NoneWaiting')], {}, 'ready', []],
+    ['it rolls, and is starved', [aCondition('Ready', 'False', 'Rolling'), starved], {}, 'starved', ['rolling']],
     ['Pods are stuck', [converged, stuck], {}, 'stuck', []],
-    ['none is stuck', [converged, said('Stuck', 'False', 'NoneStuck')], {}, 'ready', []],
+    ['none is stuck', [converged, aCondition('Stuck', 'False', 'NoneStuck')], {}, 'ready', []],
     [
       'GitHub refuses',
-      [said('Ready', 'False', 'GitHubUnavailable', 'See GitHubReachable.'), githubAway],
+      [aCondition('Ready', 'False', 'GitHubUnavailable', 'See GitHubReachable.'), githubAway],
       {},
       'github away',
       [],
     ],
-    ['a reason that nobody knows', [said('Ready', 'False', 'Tired')], {}, 'filling', []],
+    ['a reason that nobody knows', [aCondition('Ready', 'False', 'Tired')], {}, 'filling', []],
     ['it was deleted a moment ago', [converged], { deletionTimestamp: minutesAgo(0) }, 'deleting', []],
   ];
   for (const [what, conditions, more, state, also] of cases)
@@ -54,13 +53,13 @@ describe('the state of a pool', () => {
 
   for (const [reason, [status]] of Object.entries(conditionsByKind.RunnerPool.Ready.reasons))
     test(`${reason} has a word`, () => {
-      const { state, why } = poolStateOf(aRunnerPool('macos', { conditions: [said('Ready', status, reason)] }));
+      const { state, why } = poolStateOf(aRunnerPool('macos', { conditions: [aCondition('Ready', status, reason)] }));
       assert.equal(state === 'ready', status === 'True');
       assert.notEqual(why, '');
     });
 
-  test('how GitHub is away is said, not that it is', () => {
-    const conditions = [said('Ready', 'False', 'GitHubUnavailable', 'See GitHubReachable.'), githubAway];
+  test('an unreachable GitHub is reported with its cause', () => {
+    const conditions = [aCondition('Ready', 'False', 'GitHubUnavailable', 'See GitHubReachable.'), githubAway];
     assert.equal(poolStateOf(aRunnerPool('macos', { conditions })).why, 'Until 13:00.');
   });
 });
@@ -69,10 +68,10 @@ describe('tartan runners', () => {
   const saturated: Partial<RunnerPool['status']> = {
     ...counts,
     queue: { jobs: 4, oldestSince: minutesAgo(12), observedAt: minutesAgo(1) },
-    conditions: [converged, said('JobsWaiting', 'True', 'Saturated', 'All 3 have a job.')],
+    conditions: [converged, aCondition('JobsWaiting', 'True', 'Saturated', 'All 3 have a job.')],
   };
 
-  test('has a line for each pool, with its queue and why it is as it is', () => {
+  test('prints a row per pool with queue and reason', () => {
     assert.deepEqual(shown({ pools: [aRunnerPool('macos', saturated), aRunnerPool('idle')] }), [
       'POOL    WANTED   WARM   BUSY   RETIRING   STALE   STUCK   QUEUE   OLDEST   STATE       WHY',
       'idle    3        ?      ?      ?          ?       ?       ?                unseen      No controller has looked at it yet. Does the runners controller run, and in this namespace? The chart has it with runnersController.enabled=true.',
@@ -82,7 +81,7 @@ describe('tartan runners', () => {
     ]);
   });
 
-  test('with the name of a pool it shows its Pods, and those that ended last', () => {
+  test('with a pool name it prints its Pods and the last finished ones', () => {
     const finished = [
       {
         name: 'macos-runner-d',
@@ -116,18 +115,18 @@ describe('tartan runners', () => {
     ]);
   });
 
-  test('Pods with another image than the pool wants are marked', () => {
+  test('Pods with an outdated image are marked stale', () => {
     const pools = [aRunnerPool('macos', counts, { spec: { image: 'macos:2' } })];
     assert.match(shown({ pools, pods: [aRunnerPod('p', 'mac-1')] }, 'macos').join('\n'), /IMAGE[^]*stale/);
   });
 
-  test('a queue that nobody has seen for long is no answer', () => {
+  test('an old queue observation is reported as old', () => {
     const queue = { jobs: 0, observedAt: minutesAgo(30) };
     const lines = shown({ pools: [aRunnerPool('macos', { ...counts, queue, conditions: [converged] })] });
     assert.match(lines.at(-1) ?? '', /The queue of macos was seen 30m ago/);
   });
 
-  const sentences: readonly [what: string, seen: Partial<Runners>, name: string | undefined, says: RegExp][] = [
+  const sentences: readonly [what: string, seen: Partial<RunnersState>, name: string | undefined, says: RegExp][] = [
     ['no pool', {}, undefined, /^There is no RunnerPool here: make one/],
     [
       'no such pool',
@@ -142,8 +141,8 @@ describe('tartan runners', () => {
   for (const [what, seen, name, says] of sentences)
     test(`${what} is a sentence`, () => assert.match(shown(seen, name).join('\n'), says));
 
-  test('only a pool that was named and is not there is worth an exit code', () => {
-    const codeOf = (name: string | undefined, pools: Runners['pools']): number => {
+  test('only an unknown pool name exits with 1', () => {
+    const codeOf = (name: string | undefined, pools: RunnersState['pools']): number => {
       const view = runnersView(name);
       return view.exitCode(view.documentOf({ now, pools, pods: undefined, notes: [] }));
     };

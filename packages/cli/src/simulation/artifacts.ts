@@ -1,15 +1,17 @@
 import { createHash } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { standInSoftware } from '@tartan/sim-mac';
-import { agentText } from './agent-text.ts';
-import { guestAtWork } from './guest-at-work.ts';
+import { anyVersion } from '@tartan/tools-build/any-version';
+import { demoGuestScript } from './guests.ts';
 
 /** A release of the agent. */
 export interface AgentRelease {
   readonly version: string;
   /** Makes another program of it: one that is no good. */
-  readonly spoil?: (agent: string) => string;
+  readonly corrupt?: (agent: string) => string;
   /** A program that runs it, instead of the stand-in for node. */
   readonly runtime?: string;
 }
@@ -21,14 +23,14 @@ export interface AgentRelease {
  */
 export const artifactFlags = async (
   folder: string,
-  { version, spoil = (agent) => agent, runtime }: AgentRelease,
-  { builders = false, guest = guestAtWork }: { readonly builders?: boolean; readonly guest?: string } = {},
+  { version, corrupt = (agent) => agent, runtime }: AgentRelease,
+  { builders = false, guest = demoGuestScript }: { readonly builders?: boolean; readonly guest?: string } = {},
 ): Promise<readonly string[]> => {
   const files = join(folder, 'artifacts');
   const { tart, node, actionsRunner, packer, crane, oras } = await standInSoftware(files, { guest });
-  const release = await put(files, `tart-kubelet-${version}`, spoil(await agentText(version)));
+  const release = await writeByContent(files, `tart-kubelet-${version}`, corrupt(await agentText(version)));
   return [
-    `--agent-runtime-path=${runtime === undefined ? node.file : await put(files, 'node', runtime)}`,
+    `--agent-runtime-path=${runtime === undefined ? node.file : await writeByContent(files, 'node', runtime)}`,
     `--agent-release-path=${release}`,
     `--tart-tarball-path=${tart.file}`,
     ...(builders
@@ -42,9 +44,50 @@ export const artifactFlags = async (
   ];
 };
 
-const put = async (folder: string, name: string, text: string): Promise<string> => {
+const writeByContent = async (folder: string, name: string, text: string): Promise<string> => {
   await mkdir(folder, { recursive: true });
   const file = join(folder, `${name}-${createHash('sha256').update(text).digest('hex').slice(0, 8)}`);
   await writeFile(file, text);
   return file;
+};
+
+/** Beside a built `tartan`. In a checkout there is none, and it is built of what lies there. */
+const shippedAgent = join(import.meta.dirname, 'files/tart-kubelet.mjs');
+
+const buildAgentText = async (): Promise<string> => {
+  const { buildAgent } = await import('@tartan/tools-build');
+  const folder = await mkdtemp(join(tmpdir(), 'tartan-agent-'));
+  try {
+    return await readFile(await buildAgent(folder, { version: anyVersion }), 'utf8');
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+};
+
+let builtAgentText: Promise<string> | undefined;
+
+/** The agent as it is pushed to Macs, in this version. Built once by each process, since that takes half a second. */
+export const agentText = async (version: string): Promise<string> => {
+  builtAgentText ??= existsSync(shippedAgent) ? readFile(shippedAgent, 'utf8') : buildAgentText();
+  return (await builtAgentText).replaceAll(anyVersion, version);
+};
+
+/** Beside a built `tartan`. In a checkout there is none, and it is built of what lies there. */
+const shippedManager = join(import.meta.dirname, 'files/manager/manager.mjs');
+
+/** The provider as it ships: the file to start. */
+export const managerProgram = async (folder: string): Promise<string> => {
+  if (existsSync(shippedManager)) return shippedManager;
+  const { buildManager } = await import('@tartan/tools-build');
+  return buildManager(join(folder, 'manager'));
+};
+
+/** Beside a built `tartan`. In a checkout there is none, and it is built of what lies there. */
+const shippedRunners = join(import.meta.dirname, 'files/runners.mjs');
+
+/** The runners controller as it ships: the file to start. */
+export const runnersProgram = async (folder: string): Promise<string> => {
+  if (existsSync(shippedRunners)) return shippedRunners;
+  const { buildRunners } = await import('@tartan/tools-build');
+  return buildRunners(folder);
 };

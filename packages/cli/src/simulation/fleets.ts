@@ -5,21 +5,43 @@ import {
   machine,
   type MachineSpec,
   machineTemplate,
+  macHost,
   remoteServiceAccount,
 } from '@tartan/api';
 import {
   type Client,
   type Condition,
   defineResource,
-  grantRights,
+  grantPolicyRules,
   type KubeObject,
   serviceAccounts,
 } from '@tartan/kube';
 import { remoteRights } from '@tartan/provider';
+import { z } from 'zod';
 import { fleetNamespace as namespace } from './control-plane.ts';
-import type { FleetSizes } from './fleet-sizes.ts';
-import type { Furniture } from './furniture.ts';
 import { appSecretName, organization } from './github.ts';
+import type { Installer } from './installer.ts';
+import { untilObjects } from './wait.ts';
+
+/** Machines that are asked for, by fleet. Builders are there where there is a GitHub for them. */
+export interface FleetSizes {
+  readonly macos: number;
+  readonly runners: number;
+  readonly builders?: number;
+}
+
+/** From so many machines on one of them bakes images. */
+const minMachinesForBuilder = 3;
+
+/**
+ * Machines, divided among the fleets: one is a builder, if there are enough or somebody says so; of the others the first fleet gets
+ * what is left over, and is never empty.
+ */
+export const fleetSizes = (machines: number, wantedBuilders?: number): Required<FleetSizes> => {
+  const builders = Math.min(wantedBuilders ?? (machines >= minMachinesForBuilder ? 1 : 0), machines - 1);
+  const others = machines - builders;
+  return { macos: Math.ceil(others / 2), runners: Math.floor(others / 2), builders };
+};
 
 /** The fleets of every simulation: Macs for whoever asks, and Macs for jobs of continuous integration. */
 export const fleetNames = ['macos', 'runners'] as const;
@@ -38,7 +60,7 @@ export const claimPrefix = 'tartan-';
 export const clusterName = `${claimPrefix}capi`;
 export const deploymentOf = (fleet: FleetName): string => `${claimPrefix}${fleet}`;
 
-interface Core extends KubeObject {
+interface CoreObject extends KubeObject {
   spec?: Record<string, unknown>;
   status?: {
     replicas?: number;
@@ -49,49 +71,49 @@ interface Core extends KubeObject {
   };
 }
 
-const core = (kind: string, plural: string) =>
-  defineResource<Core>({ group: 'cluster.x-k8s.io', version: 'v1beta2', kind, plural, namespaced: true });
+const coreKind = (kind: string, plural: string) =>
+  defineResource<CoreObject>({ group: 'cluster.x-k8s.io', version: 'v1beta2', kind, plural, namespaced: true });
 
 /** What of Cluster API core a fleet is made of. */
 export const coreKinds = {
-  clusters: core('Cluster', 'clusters'),
-  machineDeployments: core('MachineDeployment', 'machinedeployments'),
-  machineSets: core('MachineSet', 'machinesets'),
-  machines: core('Machine', 'machines'),
-  machineDrainRules: core('MachineDrainRule', 'machinedrainrules'),
+  clusters: coreKind('Cluster', 'clusters'),
+  machineDeployments: coreKind('MachineDeployment', 'machinedeployments'),
+  machineSets: coreKind('MachineSet', 'machinesets'),
+  machines: coreKind('Machine', 'machines'),
+  machineDrainRules: coreKind('MachineDrainRule', 'machinedrainrules'),
 } as const;
 
 const apiVersion = 'cluster.x-k8s.io/v1beta2';
-const here = (name: string) => ({ namespace, name });
-const infrastructure = (kind: string, name: string) => ({
+const objectName = (name: string) => ({ namespace, name });
+const infrastructureRef = (kind: string, name: string) => ({
   apiGroup: 'infrastructure.cluster.x-k8s.io',
   kind,
   name,
 });
 
 /** The cluster that Machines belong to, which is the one that they join. */
-const ensureCluster = async ({ ensure }: Furniture, server: string): Promise<void> => {
+const ensureCluster = async ({ ensure }: Installer, server: string): Promise<void> => {
   await ensure(serviceAccounts, {
     apiVersion: 'v1',
     kind: 'ServiceAccount',
-    metadata: here(remoteServiceAccount),
+    metadata: objectName(remoteServiceAccount),
   });
-  const account = here(remoteServiceAccount);
-  await grantRights(ensure, remoteServiceAccount, { account }, { clusterWide: remoteRights });
-  await ensure(cluster.resource, cluster.make({ metadata: here(clusterName) }));
+  const account = objectName(remoteServiceAccount);
+  await grantPolicyRules(ensure, remoteServiceAccount, { account }, { clusterWide: remoteRights });
+  await ensure(cluster.resource, cluster.make({ metadata: objectName(clusterName) }));
   await ensure(
     externalControlPlane.resource,
     externalControlPlane.make({
-      metadata: here(clusterName),
+      metadata: objectName(clusterName),
       spec: { serviceAccountName: remoteServiceAccount, server },
     }),
   );
   await ensure(coreKinds.clusters, {
     apiVersion,
     kind: 'Cluster',
-    metadata: here(clusterName),
+    metadata: objectName(clusterName),
     spec: {
-      infrastructureRef: infrastructure('ScalewayAppleSiliconCluster', clusterName),
+      infrastructureRef: infrastructureRef('ScalewayAppleSiliconCluster', clusterName),
       controlPlaneRef: {
         apiGroup: 'controlplane.cluster.x-k8s.io',
         kind: 'ExternalControlPlane',
@@ -102,7 +124,7 @@ const ensureCluster = async ({ ensure }: Furniture, server: string): Promise<voi
 };
 
 /** What makes a Mac a builder: a runner of GitHub on the host itself. */
-const extras: Readonly<Partial<Record<FleetName, object>>> = {
+const fleetExtras: Readonly<Partial<Record<FleetName, object>>> = {
   builders: {
     ghActionsRunner: {
       ghOrg: organization,
@@ -112,19 +134,19 @@ const extras: Readonly<Partial<Record<FleetName, object>>> = {
   },
 };
 
-const ensureFleet = async ({ ensure }: Furniture, fleet: FleetName, replicas: number): Promise<void> => {
+const ensureFleet = async ({ ensure }: Installer, fleet: FleetName, replicas: number): Promise<void> => {
   const name = deploymentOf(fleet);
   await ensure(
     machineTemplate.resource,
     machineTemplate.make({
-      metadata: here(name),
-      spec: { template: { spec: { fleetName: fleet, ...extras[fleet] } } },
+      metadata: objectName(name),
+      spec: { template: { spec: { fleetName: fleet, ...fleetExtras[fleet] } } },
     }),
   );
   await ensure(coreKinds.machineDeployments, {
     apiVersion,
     kind: 'MachineDeployment',
-    metadata: { ...here(name), labels: { [labels.fleet]: fleet } },
+    metadata: { ...objectName(name), labels: { [labels.fleet]: fleet } },
     spec: {
       clusterName,
       replicas,
@@ -135,7 +157,7 @@ const ensureFleet = async ({ ensure }: Furniture, fleet: FleetName, replicas: nu
           clusterName,
           // Nothing to hand over: Macs are made ready over SSH.
           bootstrap: { dataSecretName: 'none' },
-          infrastructureRef: infrastructure('ScalewayAppleSiliconMachineTemplate', name),
+          infrastructureRef: infrastructureRef('ScalewayAppleSiliconMachineTemplate', name),
         },
       },
     },
@@ -144,26 +166,26 @@ const ensureFleet = async ({ ensure }: Furniture, fleet: FleetName, replicas: nu
 
 /** A Machine of no MachineDeployment: as core has it, with its own infrastructure. */
 export const addMachine = async (client: Client, name: string, spec: Partial<MachineSpec>): Promise<void> => {
-  const metadata = { ...here(name), labels: { [labels.clusterName]: clusterName } };
+  const metadata = { ...objectName(name), labels: { [labels.clusterName]: clusterName } };
   await client.create(machine.resource, machine.make({ metadata, spec }));
   await client.create(coreKinds.machines, {
     apiVersion,
     kind: 'Machine',
-    metadata: here(name),
+    metadata: objectName(name),
     spec: {
       clusterName,
       bootstrap: { dataSecretName: 'none' },
-      infrastructureRef: infrastructure('ScalewayAppleSiliconMachine', name),
+      infrastructureRef: infrastructureRef('ScalewayAppleSiliconMachine', name),
     },
   });
 };
 
 /** A machine goes when the jobs on it are done, as the chart has it: core waits for runners, and evicts none. */
-const ensureDrainRule = ({ ensure }: Furniture): Promise<void> =>
+const ensureDrainRule = ({ ensure }: Installer): Promise<void> =>
   ensure(coreKinds.machineDrainRules, {
     apiVersion,
     kind: 'MachineDrainRule',
-    metadata: here(`${claimPrefix}runners`),
+    metadata: objectName(`${claimPrefix}runners`),
     spec: {
       drain: { behavior: 'WaitCompleted' },
       machines: [{ selector: { matchLabels: { [labels.fleet]: 'runners' } } }],
@@ -172,8 +194,37 @@ const ensureDrainRule = ({ ensure }: Furniture): Promise<void> =>
   });
 
 /** Each as a MachineDeployment of so many machines. One that is there keeps its size: somebody may have scaled it. */
-export const ensureFleets = async (furniture: Furniture, server: string, sizes: FleetSizes): Promise<void> => {
-  await ensureCluster(furniture, server);
-  await ensureDrainRule(furniture);
-  for (const fleet of fleetsOf(sizes)) await ensureFleet(furniture, fleet, sizes[fleet] ?? 0);
+export const ensureFleets = async (installer: Installer, server: string, sizes: FleetSizes): Promise<void> => {
+  await ensureCluster(installer, server);
+  await ensureDrainRule(installer);
+  for (const fleet of fleetsOf(sizes)) await ensureFleet(installer, fleet, sizes[fleet] ?? 0);
 };
+
+/** Waits, by a watch, until the provider knows so many Macs. False: the signal fired before. */
+export const untilHostsFound = (client: Client, count: number, signal: AbortSignal): Promise<boolean> =>
+  untilObjects(
+    client,
+    macHost.resource,
+    (hosts) => hosts.filter(({ status }) => status?.state !== undefined).length >= count,
+    signal,
+  );
+
+const replicasSchema = z.object({ replicas: z.number() }).catch({ replicas: 0 });
+
+/** Machines that the fleets ask for, as they are by now, and so many as can get a Mac. */
+export const desiredMachines = async (
+  client: Client,
+  macs: number,
+): Promise<{ readonly macs: number; readonly wanted: number }> => {
+  const { items } = await client.list(coreKinds.machineDeployments, { namespace });
+  return { macs, wanted: items.reduce((sum, { spec }) => sum + replicasSchema.parse(spec).replicas, 0) };
+};
+
+/** The same, until that many machines are Ready. */
+export const untilMachinesReady = (client: Client, count: number, signal: AbortSignal): Promise<boolean> =>
+  untilObjects(
+    client,
+    machine.resource,
+    (machines) => machines.filter(({ status }) => status?.ready === true).length >= count,
+    signal,
+  );

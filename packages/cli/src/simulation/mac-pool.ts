@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { serverNames } from '@tartan/api';
+import { secretKeys, secretNames, serverNames } from '@tartan/api';
+import { newKeyPair } from '@tartan/host';
+import { type Client, isKubeError, secrets } from '@tartan/kube';
 import { createHostPool, type HostPool } from '@tartan/scaleway';
 import { startMac } from '@tartan/sim-mac';
 import { type SimulatedScaleway, type SimulatedServer, startScaleway } from '@tartan/sim-scaleway';
+import { fleetNamespace as namespace } from './control-plane.ts';
 
 const zone = 'fr-par-1';
 
@@ -15,7 +18,7 @@ const credentials = {
 } as const;
 
 /** All Macs have this machine's address, so each agent serves on a port of its own. */
-const sharedMachine = { TART_KUBELET_NODE_IP: '127.0.0.1', TART_KUBELET_PORT: '0' } as const;
+const sharedHostEnvironment = { TART_KUBELET_NODE_IP: '127.0.0.1', TART_KUBELET_PORT: '0' } as const;
 
 export interface MacPool {
   readonly scaleway: SimulatedScaleway;
@@ -32,25 +35,25 @@ export interface MacPool {
 export const startMacPool = async (options: {
   folder: string;
   /** Servers, keys and disks of an earlier start in that folder go on. */
-  keeps?: boolean;
+  persistent?: boolean;
   /** 1 is as slow as real ones. Of Macs; and of Scaleway, which takes 10 min to reinstall one. */
   pace: number;
   scalewayPace?: number;
   /** For every process on the Macs, beside what they need to share this machine. */
   environment?: Readonly<Record<string, string>>;
 }): Promise<MacPool> => {
-  const { folder, pace, scalewayPace = pace, keeps = false, environment = {} } = options;
+  const { folder, pace, scalewayPace = pace, persistent = false, environment = {} } = options;
   const scaleway = await startScaleway({
     ...credentials,
     pace: scalewayPace,
-    ...(keeps && { data: folder }),
+    ...(persistent && { data: folder }),
     startMac: ({ id, password, authorizedKeys, port }) =>
       startMac({
         folder: join(folder, id),
         pace,
         user: { password },
         authorizedKeys,
-        environment: { ...sharedMachine, ...environment },
+        environment: { ...sharedHostEnvironment, ...environment },
         ...(port !== undefined && { port }),
       }),
   });
@@ -68,4 +71,34 @@ export const startMacPool = async (options: {
     order: (count) => Promise.all(Array.from({ length: count }, orderOne)),
     stop: () => scaleway.stop(),
   };
+};
+
+/**
+ * The SSH key of a fleet, in the Secret where its provider looks for it, and registered. Macs get to know keys when they are installed
+ * and never later, so this comes before they are ordered, as it does with a pool that has been in use.
+ */
+export const registerSSHKey = async (
+  client: Client,
+  pool: Pick<HostPool, 'createKey'>,
+  fleet: string,
+): Promise<void> => {
+  const { publicKey, privateKey } = newKeyPair(fleet);
+  const { fleetSSH } = secretKeys;
+  await client.create(secrets, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { namespace, name: secretNames.fleetSSH(fleet) },
+    stringData: { [fleetSSH.privateKey]: privateKey, [fleetSSH.publicKey]: publicKey },
+  });
+  await pool.createKey(fleet, publicKey);
+};
+
+/** The same, unless an earlier start has done it. */
+export const ensureSSHKey = async (client: Client, pool: Pick<HostPool, 'createKey'>, fleet: string): Promise<void> => {
+  try {
+    await client.get(secrets, { namespace, name: secretNames.fleetSSH(fleet) });
+  } catch (error) {
+    if (!isKubeError(error, 'notFound')) throw error;
+    await registerSSHKey(client, pool, fleet);
+  }
 };

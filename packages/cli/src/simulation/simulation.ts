@@ -2,37 +2,29 @@ import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PlayedRunner } from '@tartan/sim-github';
-import { type AgentRelease, artifactFlags } from './artifacts.ts';
+import { type AgentRelease, artifactFlags, managerProgram, runnersProgram } from './artifacts.ts';
 import type { ControlPlane } from './control-plane.ts';
-import { startCore } from './core.ts';
-import { startEmbedded } from './embedded-control-plane.ts';
-import { useExisting } from './existing-control-plane.ts';
-import type { FleetSizes } from './fleet-sizes.ts';
-import { ensureFleets, fleetsOf } from './fleets.ts';
-import { forgetRunners } from './forget-runners.ts';
-import { forgetTraces } from './forget-traces.ts';
-import { furnish } from './furnish.ts';
-import { createFurniture } from './furniture.ts';
-import { startGitHubFor, whereGitHubIs } from './github.ts';
-import { guestAtWork } from './guest-at-work.ts';
-import { workAtPace } from './job-queue.ts';
-import { type MacPool, startMacPool } from './mac-pool.ts';
-import { managerProgram } from './manager-program.ts';
-import { patienceFlags, usualFlags } from './provider-flags.ts';
-import { writeProviderKubeconfig } from './provider-kubeconfig.ts';
-import { createProviders, type Providers } from './providers.ts';
-import { startReal } from './real-control-plane.ts';
-import { ensureKey } from './register-key.ts';
-import { openSwitchboard, runnerGuest } from './runner-guest.ts';
-import { ensureRunnerPool } from './runner-pool.ts';
-import { furnishRunners, type SimulatedRunners, startRunners } from './runners-controller.ts';
-import { runnersProgram } from './runners-program.ts';
+import { ensureFleets, type FleetSizes, fleetsOf } from './fleets.ts';
+import { githubURLVariable, simulatedWork, startGitHubFor } from './github.ts';
+import { demoGuestScript, openRunnerBridge, runnerGuestScript } from './guests.ts';
+import { createInstaller } from './installer.ts';
+import { ensureSSHKey, type MacPool, startMacPool } from './mac-pool.ts';
+import { createManagerDeployment, type ManagerDeployment } from './manager-deployment.ts';
+import {
+  deleteRuntimeObjects,
+  installProvider,
+  providerFlags,
+  shortIntervalFlags,
+  writeProviderKubeconfig,
+} from './provider.ts';
+import { deleteRunners, ensureRunnerPool, installRunners, type SimulatedRunners, startRunners } from './runners.ts';
+import { startClusterApi, startEmbedded, startReal, useExistingCluster } from './start-control-plane.ts';
 
 export interface SimulationOptions {
   /** All of its files. What an earlier one has left there goes on. */
   readonly folder: string;
   /** Keep objects on the disk, so that another start can go on. */
-  readonly keeps?: boolean;
+  readonly persistent?: boolean;
   readonly kubernetes?: 'embedded' | 'real' | { readonly kubeconfig: string };
   /** Of the embedded Kubernetes; 0 takes any that is free. */
   readonly port?: number;
@@ -78,7 +70,7 @@ export interface Simulation {
   readonly folder: string;
   readonly controlPlane: ControlPlane;
   readonly macs: MacPool;
-  readonly providers: Providers;
+  readonly managerDeployment: ManagerDeployment;
   /** GitHub, and whoever looks after its runners. `undefined`: nobody has asked for them. */
   readonly runners: SimulatedRunners | undefined;
   /** Where managers log. */
@@ -89,20 +81,20 @@ export interface Simulation {
     how?: { readonly flags?: readonly string[]; readonly managers?: number },
   ): Promise<void>;
   /** Rejects when a part has ended that cannot be started again. */
-  readonly broken: Promise<never>;
+  readonly failure: Promise<never>;
   stop(): Promise<void>;
 }
 
-const controlPlaneOf = (options: SimulationOptions): Promise<ControlPlane> => {
-  const { folder, kubernetes = 'embedded', port = 0, keeps = false } = options;
+const startControlPlane = (options: SimulationOptions): Promise<ControlPlane> => {
+  const { folder, kubernetes = 'embedded', port = 0, persistent = false } = options;
   if (kubernetes === 'embedded')
-    return startEmbedded({ folder, port, ...(keeps && { data: join(folder, 'kubernetes') }) });
-  return kubernetes === 'real' ? startReal() : useExisting(kubernetes.kubeconfig);
+    return startEmbedded({ folder, port, ...(persistent && { data: join(folder, 'kubernetes') }) });
+  return kubernetes === 'real' ? startReal() : useExistingCluster(kubernetes.kubeconfig);
 };
 
 /** Starts all of it. Nothing is left running when that fails. */
 export const startSimulation = async (options: SimulationOptions): Promise<Simulation> => {
-  const { folder, keeps = false, pool, fleets, pace, version = '0.1.0', progress = () => {} } = options;
+  const { folder, persistent = false, pool, fleets, pace, version = '0.1.0', progress = () => {} } = options;
   const stops: (() => unknown)[] = [];
   const stop = async (): Promise<void> => {
     for (const each of stops.splice(0).toReversed()) await each();
@@ -114,86 +106,91 @@ export const startSimulation = async (options: SimulationOptions): Promise<Simul
     runnersFile?.catch(() => {});
     // Whoever removes the folder must not find them there again.
     stops.push(() => Promise.allSettled([program, runnersFile]));
-    const controlPlane = await controlPlaneOf(options);
+    const controlPlane = await startControlPlane(options);
     stops.push(controlPlane.stop);
     const { client, url } = controlPlane;
-    const given = [...usualFlags, ...patienceFlags, ...(options.flags ?? [])];
+    const commonFlags = [...providerFlags, ...shortIntervalFlags, ...(options.flags ?? [])];
     // A cluster of ours goes as a whole; out of one that was there before, all goes that was put into it.
     const borrowed = typeof options.kubernetes === 'object';
-    const base = createFurniture(client);
-    if (borrowed) stops.push(base.remove, () => forgetTraces(client));
-    await furnish(controlPlane, base, given);
-    const github = options.runners && (await startGitHubFor(client, base));
+    const baseObjects = createInstaller(client);
+    if (borrowed) stops.push(baseObjects.remove, () => deleteRuntimeObjects(client));
+    await installProvider(controlPlane, baseObjects, commonFlags);
+    const github = options.runners && (await startGitHubFor(client, baseObjects));
     if (github) {
       stops.push(github.stop);
-      await furnishRunners(base);
+      await installRunners(baseObjects);
     }
-    const switchboard =
+    const runnerBridge =
       github &&
-      (await openSwitchboard({
+      (await openRunnerBridge({
         folder: join(folder, 'switchboard'),
         url: github.url,
-        work: options.runners?.work ?? workAtPace(pace),
+        work: options.runners?.work ?? simulatedWork(pace),
       }));
-    if (switchboard) stops.push(switchboard.close);
+    if (runnerBridge) stops.push(runnerBridge.close);
     progress({ what: 'kubernetes', url });
 
     const macs = await startMacPool({
       folder: join(folder, 'macs'),
       pace,
-      keeps,
+      persistent,
       ...(options.scalewayPace !== undefined && { scalewayPace: options.scalewayPace }),
-      ...(github && { environment: { [whereGitHubIs]: github.url } }),
+      ...(github && { environment: { [githubURLVariable]: github.url } }),
     });
     stops.push(macs.stop);
-    for (const fleet of fleetsOf(fleets)) await ensureKey(client, macs.pool, fleet);
+    for (const fleet of fleetsOf(fleets)) await ensureSSHKey(client, macs.pool, fleet);
     await macs.order(Math.max(0, pool - macs.scaleway.servers().length));
     progress({ what: 'pool', macs: macs.scaleway.servers().length });
 
     const coreLog = createWriteStream(join(folder, 'cluster-api.log'), { flags: 'a' });
-    const core = controlPlane.needsCore ? startCore(controlPlane, (line) => void coreLog.write(line)) : undefined;
+    const core = controlPlane.needsClusterApi
+      ? startClusterApi(controlPlane, (line) => void coreLog.write(line))
+      : undefined;
     stops.push(async () => {
       await core?.stop();
       await new Promise<void>((resolve) => coreLog.end(resolve));
     });
     const log = join(folder, 'provider.log');
-    const providers = createProviders({
+    const managerDeployment = createManagerDeployment({
       program: await program,
       environment: macs.environment,
       log,
       ...(options.onCrash && { onCrash: options.onCrash }),
     });
-    stops.push(providers.stop);
+    stops.push(managerDeployment.stop);
     const upgrade: Simulation['upgrade'] = async (release, { flags = [], managers = options.managers } = {}) => {
       const kubeconfig = await writeProviderKubeconfig(controlPlane, folder);
       const artifacts = await artifactFlags(folder, release, {
         builders: (fleets.builders ?? 0) > 0,
-        ...(switchboard && { guest: runnerGuest(switchboard.folder, guestAtWork) }),
+        ...(runnerBridge && { guest: runnerGuestScript(runnerBridge.folder, demoGuestScript) }),
       });
       const where = github ? [`--github-api-url=${github.url}`] : [];
-      await providers.replace([...given, ...where, `--kubeconfig=${kubeconfig}`, ...artifacts, ...flags], managers);
+      await managerDeployment.replace(
+        [...commonFlags, ...where, `--kubeconfig=${kubeconfig}`, ...artifacts, ...flags],
+        managers,
+      );
     };
     await upgrade({ version });
     progress({ what: 'provider' });
-    const onTop = createFurniture(client);
-    if (borrowed) stops.push(onTop.remove);
-    await ensureFleets(onTop, url, fleets);
+    const fleetObjects = createInstaller(client);
+    if (borrowed) stops.push(fleetObjects.remove);
+    await ensureFleets(fleetObjects, url, fleets);
     progress({ what: 'fleets' });
     const runners =
       github && runnersFile && (await startRunners(github, { ...options, controlPlane, program: await runnersFile }));
     if (runners) {
-      if (borrowed) stops.push(() => forgetRunners(client));
+      if (borrowed) stops.push(() => deleteRunners(client));
       stops.push(runners.controller.stop);
-      await ensureRunnerPool(onTop, fleets.runners);
+      await ensureRunnerPool(fleetObjects, fleets.runners);
       progress({ what: 'runners' });
     }
-    const broken = Promise.race([
-      providers.broken,
-      ...(core ? [core.broken] : []),
-      ...(runners ? [runners.controller.broken] : []),
+    const failure = Promise.race([
+      managerDeployment.failure,
+      ...(core ? [core.failure] : []),
+      ...(runners ? [runners.controller.failure] : []),
     ]);
-    broken.catch(() => {});
-    return { folder, controlPlane, macs, providers, runners, log, upgrade, broken, stop };
+    failure.catch(() => {});
+    return { folder, controlPlane, macs, managerDeployment, runners, log, upgrade, failure, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -16,7 +16,7 @@ import {
 } from '@tartan/kube';
 import { type Clock, systemClock } from '@tartan/kube/clock';
 import { adminKubeconfig, createKubernetes, type KubernetesOptions, serve } from '@tartan/sim-kubernetes';
-import type { Connection } from '../cluster/cluster.ts';
+import type { Connection } from '../cluster/connection.ts';
 import { tartan } from '../program.ts';
 
 type Call = Parameters<NonNullable<KubernetesOptions['authorize']>>[0];
@@ -25,7 +25,7 @@ type Call = Parameters<NonNullable<KubernetesOptions['authorize']>>[0];
 export const startCluster = async ({
   clock = systemClock,
   kinds = true,
-  mayThey = () => true,
+  mayThey: isAllowed = () => true,
 }: {
   clock?: Clock;
   kinds?: boolean;
@@ -34,7 +34,7 @@ export const startCluster = async ({
   const kubernetes = await createKubernetes({
     clock,
     controllers: false,
-    authorize: (call) => ({ allowed: call.user.name === 'admin' || mayThey(call), reason: '' }),
+    authorize: (call) => ({ allowed: call.user.name === 'admin' || isAllowed(call), reason: '' }),
   });
   const transportOf = (commonName: string) =>
     inProcessTransport(kubernetes.handle, { user: { commonName, organizations: [] } });

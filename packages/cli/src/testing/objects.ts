@@ -3,20 +3,22 @@ import {
   finalizers,
   labels,
   labelValues,
-  machine,
   macFleet,
   type MacFleet,
+  machine,
+  type MachineSpec,
+  type MachineStatus,
   macHost,
   type MacHost,
+  type MacHostStatus,
   runnerBusyCondition,
   runnerPool,
   type RunnerPool,
 } from '@tartan/api';
-import type { MachineSpec, MachineStatus, MacHostStatus } from '@tartan/api';
 import type { Condition } from '@tartan/kube';
-import type { ExplainWorld } from '../explain/explain-world.ts';
-import type { Pool } from '../runners/observe-runners.ts';
-import type { Fleet, Host, Machine, Node, Pod, World } from '../world/observe.ts';
+import type { ClusterState, Fleet, Host, Machine, Node, Pod } from '../cluster/state.ts';
+import type { ExplainInput } from '../explain/explanation.ts';
+import type { Pool } from '../runners/read-runners.ts';
 
 /** Objects as a server answers them, for tables of pure functions. */
 
@@ -33,7 +35,7 @@ const metadata = (name: string, namespace?: string) => ({
   ...(namespace !== undefined && { namespace }),
 });
 
-export const said = (type: string, status: Condition['status'], reason: string, message = ''): Condition => ({
+export const aCondition = (type: string, status: Condition['status'], reason: string, message = ''): Condition => ({
   type,
   status,
   reason,
@@ -73,7 +75,7 @@ export const aReadyMachine = (name: string, host: string, status: MachineStatus 
       initialization: { provisioned: true },
       hostConfigHash: 'h1',
       desiredHostConfigHash: 'h1',
-      conditions: [said('HostUpToDate', 'True', 'UpToDate'), said('Ready', 'True', 'Ready')],
+      conditions: [aCondition('HostUpToDate', 'True', 'UpToDate'), aCondition('Ready', 'True', 'Ready')],
       ...status,
     },
     { spec: { providerID: `scw-applesilicon://fr-par-1/${host}` } },
@@ -185,20 +187,20 @@ export const aRunnerPod = (
     },
   });
 
-export const aWorld = (parts: Partial<World> = {}): World => ({
+export const aClusterState = (parts: Partial<ClusterState> = {}): ClusterState => ({
   now,
   machines: [],
   hosts: [],
   fleets: [],
   nodes: [],
   pods: [],
-  unread: new Set(),
+  unreadable: new Set(),
   notes: [],
   ...parts,
 });
 
-export const toExplain = (parts: Partial<ExplainWorld> = {}): ExplainWorld => ({
-  ...aWorld(),
+export const anExplainInput = (parts: Partial<ExplainInput> = {}): ExplainInput => ({
+  ...aClusterState(),
   clusters: new Map([
     [
       'default/macs',
@@ -210,6 +212,6 @@ export const toExplain = (parts: Partial<ExplainWorld> = {}): ExplainWorld => ({
       },
     ],
   ]),
-  told: { defaultPoolPrefix: undefined, claimNamePrefix: undefined },
+  managerFlags: { defaultPoolPrefix: undefined, claimNamePrefix: undefined },
   ...parts,
 });

@@ -1,27 +1,27 @@
 import type { Command } from 'commander';
-import { countOf, port } from '../arguments.ts';
+import { integerBetween, parsePort } from '../command-options.ts';
+import { textStyleFor } from '../output/terminal-text.ts';
 import type { Shell } from '../shell.ts';
-import { lookOf } from '../show/look.ts';
 import type { UpOptions } from './up.ts';
 
 export const addUpCommand = (program: Command, { stdin, stdout, env, signal, run }: Shell): void => {
   program
     .command('up')
     .description('Start a fleet of simulated Macs on this machine and keep it running until Ctrl-C.')
-    .option('--pool <count>', 'Macs that are rented', countOf(1, 64), 5)
+    .option('--pool <count>', 'Macs that are rented', integerBetween(1, 64), 5)
     .option(
       '--machines <count>',
       'machines that are asked for, in the fleets macos, runners and builders',
-      countOf(1, 64),
+      integerBetween(1, 64),
       4,
     )
     .option(
       '--builders <count>',
       'how many of them bake images, 0 or 1 (default: 1 when there are at least 3 machines)',
-      countOf(0, 1),
+      integerBetween(0, 1),
     )
-    .option('--speed <times>', 'how many times faster than real Macs these are', countOf(1, 1000), 100)
-    .option('--port <port>', 'port of the Kubernetes API on 127.0.0.1; 0 takes a free one', port, 0)
+    .option('--speed <times>', 'how many times faster than real Macs these are', integerBetween(1, 1000), 100)
+    .option('--port <port>', 'port of the Kubernetes API on 127.0.0.1; 0 takes a free one', parsePort, 0)
     .option('--data <folder>', 'keep everything there; the next start with it goes on where this one ended')
     .option(
       '--kubernetes <which>',
@@ -60,10 +60,10 @@ Exit codes: 0 it was stopped, or --once has seen it work; 1 it cannot start or b
             import('./live/plain-view.ts'),
             import('@tartan/kube/clock'),
           ]);
-          const look = lookOf(stdout, env);
+          const style = textStyleFor(stdout, env);
           // What is redrawn in place needs a terminal that keys are pressed on, too.
           const isLive = stdout.isTTY === true && stdin.isTTY === true && env['TERM'] !== 'dumb';
-          const view = isLive ? createLiveView({ stdout, look, clock }) : createPlainView({ stdout, look, clock });
+          const view = isLive ? createLiveView({ stdout, style, clock }) : createPlainView({ stdout, style, clock });
           return up({ ...options, once: options.once ?? false }, { view, stdin, signal });
         },
         1,

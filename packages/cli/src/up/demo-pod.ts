@@ -3,7 +3,7 @@ import { type Client, createSubresources, nodes, pods, type Transport } from '@t
 import { systemClock } from '@tartan/kube/clock';
 import { fleetNamespace as namespace } from '../simulation/control-plane.ts';
 import { fleetNames } from '../simulation/fleets.ts';
-import { until } from '../simulation/until.ts';
+import { untilObjects } from '../simulation/wait.ts';
 
 type Pod = NonNullable<(typeof pods)['ofType']>;
 type Node = NonNullable<(typeof nodes)['ofType']>;
@@ -45,9 +45,9 @@ export const createDemoPod = async (client: Client): Promise<string> => {
 };
 
 /** Waits until its guest runs and can be reached. False: the signal fired before. */
-export const untilDemoRuns = async (client: Client, name: string, signal: AbortSignal): Promise<boolean> => {
+export const untilDemoPodRuns = async (client: Client, name: string, signal: AbortSignal): Promise<boolean> => {
   let mac: string | undefined;
-  const runs = await until(
+  const runs = await untilObjects(
     client,
     pods,
     (all) => {
@@ -60,13 +60,17 @@ export const untilDemoRuns = async (client: Client, name: string, signal: AbortS
   // Its log is read through the Mac, which tells its port once it listens there.
   const isReached = ({ metadata, status }: Node): boolean =>
     metadata?.name === mac && (status?.daemonEndpoints?.kubeletEndpoint?.Port ?? 0) > 0;
-  return runs && (await until(client, nodes, (all) => all.some(isReached), signal));
+  return runs && (await untilObjects(client, nodes, (all) => all.some(isReached), signal));
 };
 
 const linesShown = 4;
 
 /** The first lines that its guest has written, as `kubectl logs -f` shows them; it waits until they are there. */
-export const demoLog = async (transport: Transport, name: string, signal: AbortSignal): Promise<readonly string[]> => {
+export const demoPodLog = async (
+  transport: Transport,
+  name: string,
+  signal: AbortSignal,
+): Promise<readonly string[]> => {
   const { podLogs } = createSubresources(transport, { clock: systemClock });
   const decoder = new TextDecoder();
   let text = '';

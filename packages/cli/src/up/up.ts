@@ -2,22 +2,19 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { systemClock } from '@tartan/kube/clock';
-import { fleetSizes } from '../simulation/fleet-sizes.ts';
-import { freePort } from '../simulation/free-port.ts';
-import { keepQueueing } from '../simulation/job-queue.ts';
-import { untilFound, untilReady, wantedMachines } from '../simulation/milestones.ts';
-import { type Progress, type Simulation, startSimulation } from '../simulation/simulation.ts';
-import { serveFaults } from '../fault/serve-faults.ts';
+import { startFaultServer } from '../fault/server.ts';
 import type { Terminal } from '../host/ask-secret.ts';
-import { createDemoPod, demoLog, untilDemoRuns } from './demo-pod.ts';
-import { tellJobs } from './job-story.ts';
-import { portFor, readKeptState, writeKeptState } from './kept-state.ts';
-import { followFleet } from './live/follow-fleet.ts';
+import { desiredMachines, fleetSizes, untilHostsFound, untilMachinesReady } from '../simulation/fleets.ts';
+import { freePort } from '../simulation/free-port.ts';
+import { keepQueueing } from '../simulation/github.ts';
+import { type Progress, type Simulation, startSimulation } from '../simulation/simulation.ts';
+import { portFor, readableError, readSavedState, writeSavedState } from './data-folder.ts';
+import { createDemoPod, demoPodLog, untilDemoPodRuns } from './demo-pod.ts';
+import { logClusterEvents, logJobs } from './event-log.ts';
 import { listenForKeys } from './live/keys.ts';
 import type { UpView } from './live/up-view.ts';
-import { problemOf } from './problem.ts';
-import { tellStory } from './story.ts';
-import { showFleet, showWhatToTry } from './what-to-try.ts';
+import { watchFleet } from './live/watch-fleet.ts';
+import { printNextSteps, printObjects } from './next-steps.ts';
 
 export interface UpOptions {
   readonly port: number;
@@ -37,7 +34,7 @@ export interface UpOptions {
   readonly kubernetes: string;
 }
 
-export interface UpSurroundings {
+export interface UpContext {
   readonly view: UpView;
   /** Where a person may press keys. */
   readonly stdin: Terminal['input'];
@@ -46,18 +43,18 @@ export interface UpSurroundings {
 }
 
 /** Starts everything, shows what happens, and takes it all away again when asked to. Answers the exit code. */
-export const up = async (options: UpOptions, around: UpSurroundings): Promise<number> => {
-  const { view, stdin } = around;
+export const up = async (options: UpOptions, context: UpContext): Promise<number> => {
+  const { view, stdin } = context;
   const isInteractive = stdin.isTTY === true;
-  const asked = new AbortController();
-  const signal = AbortSignal.any([around.signal, asked.signal]);
+  const stopRequest = new AbortController();
+  const signal = AbortSignal.any([context.signal, stopRequest.signal]);
   signal.addEventListener('abort', () => view.stop(), { once: true });
   /** What undoes each thing that was begun, the latest last. */
   const undo: (() => unknown)[] = [view.stop];
   let folder = resolve(options.data ?? tmpdir());
   let enter = (): void => {};
   try {
-    if (isInteractive) undo.push(listenForKeys(stdin, { enter: () => enter(), stop: () => asked.abort() }));
+    if (isInteractive) undo.push(listenForKeys(stdin, { enter: () => enter(), stop: () => stopRequest.abort() }));
     if (options.data === undefined) {
       folder = await mkdtemp(join(tmpdir(), 'tartan-'));
       undo.push(() => rm(folder, { recursive: true, force: true }));
@@ -65,42 +62,42 @@ export const up = async (options: UpOptions, around: UpSurroundings): Promise<nu
     const metricsPort = await freePort();
     const { simulation, releases } = await startFleet(options, folder, metricsPort, view);
     undo.push(simulation.stop);
-    const faults = await serveFaults(simulation);
+    const faults = await startFaultServer(simulation);
     undo.push(faults.stop);
     const { client, transport } = simulation.controlPlane;
-    undo.push(tell(simulation, 1 / options.speed, view, signal));
-    const orBroken = <T>(waiting: Promise<T>): Promise<T> => Promise.race([waiting, simulation.broken]);
+    undo.push(startLogging(simulation, 1 / options.speed, view, signal));
+    const orBroken = <T>(waiting: Promise<T>): Promise<T> => Promise.race([waiting, simulation.failure]);
 
-    const { macs, wanted } = await wantedMachines(client, simulation.macs.scaleway.servers().length);
+    const { macs, wanted } = await desiredMachines(client, simulation.macs.scaleway.servers().length);
     const found = view.step('The provider looks for Macs');
-    await orBroken(untilFound(client, macs, signal));
+    await orBroken(untilHostsFound(client, macs, signal));
     const pod = await createDemoPod(client);
     found.done(
       `The provider has found them, and is asked for ${counted(wanted, 'machine')}; the Pod ${pod} waits for one`,
     );
-    view.say();
+    view.writeLine();
     const first = options.once ? Math.min(1, wanted) : Math.min(wanted, macs);
     const ready = view.step(`${counted(first, 'machine')} to be made ready`);
-    await orBroken(untilReady(client, first, signal));
+    await orBroken(untilMachinesReady(client, first, signal));
     if (!signal.aborted) ready.done(`${counted(first, 'machine')} Ready`);
     const runs = view.step(`The Pod ${pod} to run`);
-    await orBroken(untilDemoRuns(client, pod, signal));
+    await orBroken(untilDemoPodRuns(client, pod, signal));
     if (!signal.aborted) {
       runs.done(`The Pod ${pod} runs, as a virtual machine`);
-      if (!isInteractive) await showFleet(transport, view, signal);
+      if (!isInteractive) await printObjects(transport, view, signal);
       await showLog(simulation, pod, view, signal);
     }
     if (options.once && !signal.aborted) return 0;
     enter = () => void roll(simulation, releases, view);
-    if (!signal.aborted) await showWhatToTry(view, { simulation, metricsPort, pod, data: options.data });
-    await orBroken(fired(signal));
-    view.say('\nStopping.');
+    if (!signal.aborted) await printNextSteps(view, { simulation, metricsPort, pod, data: options.data });
+    await orBroken(aborted(signal));
+    view.writeLine('\nStopping.');
     const end = options.data === undefined ? 'Nothing was left behind.' : `The fleet is kept in ${folder}.`;
-    undo.unshift(() => view.say(`Stopped. ${end}`));
+    undo.unshift(() => view.writeLine(`Stopped. ${end}`));
     return 0;
   } catch (error) {
     // Whatever broke off because somebody asked for the end has ended well.
-    if (!signal.aborted) throw problemOf(error, folder);
+    if (!signal.aborted) throw readableError(error, folder);
     return 0;
   } finally {
     for (const each of undo.toReversed()) await each();
@@ -122,34 +119,35 @@ const startFleet = async (
 ): Promise<{ simulation: Simulation; releases: Releases }> => {
   const { kubernetes, machines, builders, pool, speed, data } = options;
   const fleets = fleetSizes(machines, builders);
-  const kept = data === undefined ? undefined : await readKeptState(folder);
-  if (kept !== undefined) view.step('').done(`The fleet in ${view.bold(folder)} goes on where it was`);
-  let release = kept?.release ?? 1;
+  const saved = data === undefined ? undefined : await readSavedState(folder);
+  if (saved !== undefined) view.step('').done(`The fleet in ${view.bold(folder)} goes on where it was`);
+  let release = saved?.release ?? 1;
   const simulation = await startSimulation({
     folder,
-    keeps: data !== undefined,
+    persistent: data !== undefined,
     kubernetes: kubernetes === 'embedded' || kubernetes === 'real' ? kubernetes : { kubeconfig: resolve(kubernetes) },
-    port: portFor(kept, options.port, folder),
+    port: portFor(saved, options.port, folder),
     pool,
     fleets,
     ...(fleets.runners + fleets.builders > 0 && { runners: {} }),
     pace: 1 / speed,
     version: versionOf(release),
     flags: [`--metrics-bind-address=127.0.0.1:${metricsPort}`],
-    progress: tellProgress(view),
-    onCrash: (code, what) => view.say(view.bad(`${capital(what)} has ended with code ${code}, and is started again.`)),
+    progress: logProgress(view),
+    onCrash: (code, what) =>
+      view.writeLine(view.bad(`${upperFirst(what)} has ended with code ${code}, and is started again.`)),
   });
-  const keep = async (): Promise<void> => {
+  const save = async (): Promise<void> => {
     if (data !== undefined)
-      await writeKeptState(folder, { port: Number(new URL(simulation.controlPlane.url).port), release });
+      await writeSavedState(folder, { port: Number(new URL(simulation.controlPlane.url).port), release });
   };
-  await keep();
+  await save();
   return {
     simulation,
     releases: {
       next: async () => {
         release += 1;
-        await keep();
+        await save();
         return versionOf(release);
       },
     },
@@ -157,7 +155,7 @@ const startFleet = async (
 };
 
 /** What each part is called while it starts, and when it is there. */
-const tellProgress = (view: UpView): ((progress: Progress) => void) => {
+const logProgress = (view: UpView): ((progress: Progress) => void) => {
   let current = view.step('Kubernetes starts');
   return (progress) => {
     switch (progress.what) {
@@ -181,13 +179,13 @@ const tellProgress = (view: UpView): ((progress: Progress) => void) => {
 };
 
 const showLog = async ({ controlPlane }: Simulation, pod: string, view: UpView, signal: AbortSignal): Promise<void> => {
-  view.say();
-  view.say(view.bold(`kubectl logs ${pod}`));
-  for (const line of await demoLog(controlPlane.transport, pod, signal)) view.say(`  ${line}`);
+  view.writeLine();
+  view.writeLine(view.bold(`kubectl logs ${pod}`));
+  for (const line of await demoPodLog(controlPlane.transport, pod, signal)) view.writeLine(`  ${line}`);
 };
 
 /** Says what happens; and lets people push to the repository, so that something does. */
-const tell = (
+const startLogging = (
   { controlPlane, macs, runners }: Simulation,
   pace: number,
   view: UpView,
@@ -197,9 +195,9 @@ const tell = (
   const ending = new AbortController();
   const until = AbortSignal.any([signal, ending.signal]);
   const stories = [
-    tellStory(client, view, until),
-    followFleet({ connection: { client, clock: systemClock }, servers: () => macs.scaleway.servers(), view }, until),
-    ...(runners ? [tellJobs(runners.github, view, until), keepQueueing(runners.github, pace, until)] : []),
+    logClusterEvents(client, view, until),
+    watchFleet({ connection: { client, clock: systemClock }, servers: () => macs.scaleway.servers(), view }, until),
+    ...(runners ? [logJobs(runners.github, view, until), keepQueueing(runners.github, pace, until)] : []),
   ];
   return () => {
     ending.abort();
@@ -211,18 +209,18 @@ const roll = async (simulation: Simulation, releases: Releases, view: UpView): P
   try {
     const version = await releases.next();
     await simulation.upgrade({ version });
-    view.say(`The provider was replaced by one that brings agent ${version}.`);
+    view.writeLine(`The provider was replaced by one that brings agent ${version}.`);
   } catch (error) {
-    view.say(view.bad(`It cannot be rolled: ${error instanceof Error ? error.message : String(error)}`));
+    view.writeLine(view.bad(`It cannot be rolled: ${error instanceof Error ? error.message : String(error)}`));
   }
 };
 
-const fired = (signal: AbortSignal): Promise<void> =>
+const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolved) => {
     if (signal.aborted) resolved();
     signal.addEventListener('abort', () => resolved(), { once: true });
   });
 
-const capital = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+const upperFirst = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
-import { pkcs1, pkcs8 } from '../testing/stage.ts';
+import { pkcs1, pkcs8 } from '../testing/harness.ts';
 import { readGitHubApp } from './read-github-app.ts';
 
 const encode = (value: string): string => Buffer.from(value).toString('base64');
@@ -23,7 +23,7 @@ test('an App is read as it is pasted: with line ends, and its key in either form
   }
 });
 
-test('the client ID does as well as the number', () => {
+test('the client ID is accepted in place of the App ID', () => {
   assert.ok(!('problem' in readGitHubApp(secret({ 'app-id': 'Iv23liABCdef' }))));
 });
 

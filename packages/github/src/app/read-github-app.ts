@@ -31,7 +31,7 @@ export const readGitHubApp = (
       ? []
       : [`${keys.appID} is neither the number nor the client ID of an App`]),
     ...(installationID === '' || /^[1-9]\d*$/.test(installationID) ? [] : [`${keys.installationID} is not a number`]),
-    ...(privateKey === '' ? [] : whyNotKey(privateKey)),
+    ...(privateKey === '' ? [] : keyViolations(privateKey)),
   ];
   if (wrong.length === 0) return { appID, installationID, privateKey: createSecret(privateKey) };
   return {
@@ -42,7 +42,7 @@ export const readGitHubApp = (
 };
 
 /** GitHub hands out PKCS#1; some tools make PKCS#8 of it. Both are read alike. */
-const whyNotKey = (pem: string): readonly string[] => {
+const keyViolations = (pem: string): readonly string[] => {
   if (!pem.startsWith('-----BEGIN ')) return [`${keys.privateKey} is no PEM file (is it in base64 twice?)`];
   try {
     return createPrivateKey(pem).asymmetricKeyType === 'rsa' ? [] : [`${keys.privateKey} is no RSA key`];

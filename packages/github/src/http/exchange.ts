@@ -1,13 +1,30 @@
-import type { Logger } from '@tartan/kube';
+import { createRedactor, type Logger } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
-import type { z } from 'zod';
-import type { Allowance } from '../limits/allowance.ts';
-import { readFigures } from '../limits/read-limit.ts';
-import { moved, rateLimited, unavailable } from '../problems.ts';
+import { z } from 'zod';
+import { rateLimited, renamed, unavailable } from '../problems.ts';
 import type { Problem } from '../runner-service.ts';
-import { askOnce, type Connection, type Exchange, type Question } from './ask-once.ts';
 import type { Operation } from './operations.ts';
-import { saidIn } from './said.ts';
+import { type RateLimiter, readQuota } from './rate-limit.ts';
+import { type ApiRequest, type ApiResponse, type Connection, sendRequest } from './send.ts';
+
+const errorBody = z.object({ message: z.string() });
+const redactor = createRedactor();
+/** Tokens by their looks, old and new: nothing that GitHub says should have one in it, and nothing of ours will. */
+const tokenPattern = /\b(?:gh[a-z]_|github_pat_)\w+/g;
+/** Long enough for any sentence of GitHub, short enough for a condition. */
+const maxMessageLength = 200;
+
+/** GitHub's reason in its own words, on one line. Nothing else of a refusal is kept. */
+const errorMessageIn = (body: unknown): string => {
+  const text = errorBody.safeParse(body).data?.message ?? '';
+  const clean = redactor
+    .text(text)
+    .replaceAll(tokenPattern, '[redacted]')
+    .replaceAll(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
+    .replace(/\.$/, '');
+  return clean.length > maxMessageLength ? `${clean.slice(0, maxMessageLength)}…` : clean;
+};
 
 /** One request that went out, for metrics. */
 export interface CallReport {
@@ -22,13 +39,13 @@ export interface CallReport {
 }
 
 /** An answer of the API: neither a limit nor a failure. */
-export interface Heard extends Exchange {
-  readonly said: string;
+export interface ClassifiedResponse extends ApiResponse {
+  readonly errorMessage: string;
 }
 
 /** How to ask, and who is told of it. */
-export interface Line extends Connection {
-  readonly allowance: Allowance;
+export interface ExchangeOptions extends Connection {
+  readonly rateLimiter: RateLimiter;
   readonly onCall: (report: CallReport) => void;
   readonly log: Logger | undefined;
 }
@@ -37,20 +54,20 @@ export interface Line extends Connection {
 export const exchange = async (
   operation: Operation,
   what: string,
-  question: Omit<Question, 'route'>,
-  { allowance, onCall, log, ...connection }: Line,
-): Promise<Heard | Problem> => {
+  question: Omit<ApiRequest, 'route'>,
+  { rateLimiter, onCall, log, ...connection }: ExchangeOptions,
+): Promise<ClassifiedResponse | Problem> => {
   const { clock } = connection;
   const { route } = operation;
-  const closedUntil = allowance.closedUntil(operation);
+  const closedUntil = rateLimiter.blockedUntil(operation);
   if (closedUntil !== undefined) return rateLimited(what, closedUntil);
   const [method = '', path = ''] = route.split(' ');
   const start = clock.monotonic();
   const report = (status: number | undefined, remaining: number | undefined): void =>
     onCall({ method, route: path, status, milliseconds: clock.monotonic() - start, remaining });
-  let got: Exchange | { readonly why: string };
+  let got: ApiResponse | { readonly why: string };
   try {
-    got = await askOnce({ ...question, route }, connection);
+    got = await sendRequest({ ...question, route }, connection);
   } catch (error) {
     report(undefined, undefined);
     throw error;
@@ -60,20 +77,20 @@ export const exchange = async (
     return unavailable(what, got.why);
   }
   const { status, headers } = got;
-  report(status, operation.isAsApp === true ? undefined : readFigures(headers, clock.now())?.remaining);
-  const heard = { ...got, said: saidIn(got.body) };
-  const retryAt = allowance.heard(operation, heard);
+  report(status, operation.isAsApp === true ? undefined : readQuota(headers, clock.now())?.remaining);
+  const response = { ...got, errorMessage: errorMessageIn(got.body) };
+  const retryAt = rateLimiter.observeResponse(operation, response);
   if (retryAt !== undefined) {
     log?.warn('GitHub asks to wait', { route, status, until: timestamp(retryAt) });
     return rateLimited(what, retryAt);
   }
   if (status >= 500) return unavailable(what, `it has a failure of its own, HTTP ${status}`);
-  if (status >= 300 && status < 400 && status !== 304) return moved(what);
-  return heard;
+  if (status >= 300 && status < 400 && status !== 304) return renamed(what);
+  return response;
 };
 
 /** The body as what it should be; nothing else of it goes further. */
-export const readAnswer = <T>(
+export const parseBody = <T>(
   answer: z.ZodType<T>,
   body: unknown,
   what: string,

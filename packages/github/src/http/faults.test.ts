@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { startGitHub } from '@tartan/sim-github';
-import { manualClock, systemClock } from '@tartan/kube/clock';
 import { createSecret } from '@tartan/kube';
+import { manualClock, systemClock } from '@tartan/kube/clock';
+import { startGitHub } from '@tartan/sim-github';
 import { createRunnerService } from '../create-runner-service.ts';
 import type { Problem } from '../runner-service.ts';
-import { labels, organization, pkcs1, settle, stage } from '../testing/stage.ts';
+import { createHarness, drainEventLoop, labels, organization, pkcs1 } from '../testing/harness.ts';
 
 const reasonOf = (answer: { readonly kind: string } | Problem): string =>
   'reason' in answer ? answer.reason : answer.kind;
@@ -13,8 +13,8 @@ const reasonOf = (answer: { readonly kind: string } | Problem): string =>
 describe('when GitHub fails', () => {
   for (const outage of ['refused', 500, 502, 503] as const) {
     test(`an outage (${outage}) is an answer to everything, and passes`, async () => {
-      const { github, minted, service } = stage();
-      const { id } = await minted('one');
+      const { github, mintRunner, service } = createHarness();
+      const { id } = await mintRunner('one');
       github.faults.outage.api = outage;
       const runners = service();
       const answers = await Promise.all([
@@ -36,28 +36,28 @@ describe('when GitHub fails', () => {
     });
   }
 
-  test('an outage while a token is needed is no reason to stay away', async () => {
-    const { github, service } = stage();
+  test('an outage during a token request is not cached', async () => {
+    const { github, service } = createHarness();
     github.faults.outage.api = 'refused';
     assert.equal(reasonOf(await service().list()), 'Unavailable');
     github.faults.outage.api = undefined;
     assert.equal((await service().list()).kind, 'listed');
   });
 
-  test('a removal whose answer is lost is unknown, and done', async () => {
-    const { github, minted, service } = stage();
-    const { id } = await minted('one');
+  test('a removal with a lost response is reported as unknown, and took effect', async () => {
+    const { github, mintRunner, service } = createHarness();
+    const { id } = await mintRunner('one');
     github.faults.calls.push({ match: /DELETE/, times: 1, with: 'lost' });
     assert.equal(reasonOf(await service().remove(id)), 'Unavailable');
     assert.deepEqual(await service().remove(id), { kind: 'none' });
   });
 
   test('a call that hangs ends with its deadline', async () => {
-    const { github, clock, minted, service } = stage();
-    const { id } = await minted('one');
+    const { github, clock, mintRunner, service } = createHarness();
+    const { id } = await mintRunner('one');
     github.faults.calls.push({ match: /GET/, times: 1, with: 'hang' });
     const got = service({ deadline: 5000 }).get(id);
-    await settle();
+    await drainEventLoop();
     clock.advance(5000);
     const answer = await got;
     assert.equal(reasonOf(answer), 'Unavailable');
@@ -65,22 +65,22 @@ describe('when GitHub fails', () => {
   });
 
   test('a token that never comes ends with its deadline, for all who wait', async () => {
-    const { github, clock, service } = stage();
+    const { github, clock, service } = createHarness();
     github.faults.calls.push({ match: /access_tokens/, times: 1, with: 'hang' });
     const lists = [service().list(), service().list()];
-    await settle();
+    await drainEventLoop();
     clock.advance(15_000);
     assert.deepEqual((await Promise.all(lists)).map(reasonOf), ['Unavailable', 'Unavailable']);
     assert.equal((await service().list()).kind, 'listed');
   });
 
-  test('who gives up is let go at once, with his own reason', async () => {
-    const { github, reports, minted, service } = stage();
-    const { id } = await minted('one');
+  test('an aborted call rejects at once with the reason of its signal', async () => {
+    const { github, reports, mintRunner, service } = createHarness();
+    const { id } = await mintRunner('one');
     github.faults.calls.push({ match: /GET/, times: 1, with: 'hang' });
     const left = new AbortController();
     const got = service().get(id, { signal: left.signal });
-    await settle();
+    await drainEventLoop();
     left.abort(new Error('enough'));
     await assert.rejects(got, /enough/);
     assert.equal(reports.at(-1)?.status, undefined);
@@ -103,16 +103,16 @@ describe('when GitHub fails', () => {
     ['a strange refusal', { status: 418, body: { message: 'teapot' } }, 'Denied'],
   ] as const) {
     test(`not believed: ${what}`, async () => {
-      const { github, minted, service } = stage();
-      const { id } = await minted('one');
+      const { github, mintRunner, service } = createHarness();
+      const { id } = await mintRunner('one');
       github.faults.calls.push({ match: /GET/, times: 1, with: fault });
       assert.equal(reasonOf(await service().get(id)), reason);
     });
   }
 });
 
-test('an answer without end is not read to its end', async () => {
-  const { service, github } = stage();
+test('an endless response is cut at the size limit', async () => {
+  const { service, github } = createHarness();
   let sent = 0;
   const endless = (): Response =>
     new Response(
@@ -156,7 +156,7 @@ describe('over sockets', () => {
     assert.equal(reasonOf(await runners.list()), 'Unavailable');
   });
 
-  test('nobody at that address', async () => {
+  test('connection refused', async () => {
     const app = { appID: '1', installationID: '1', privateKey: createSecret(pkcs1) };
     for (const [apiURL, expected] of [
       ['http://127.0.0.1:1', /: (?:ECONNREFUSED|the connection failed)\./],

@@ -5,7 +5,7 @@ export interface Operation {
   /** `GET /orgs/{org}/actions/runners`: also a label of metrics. */
   readonly route: string;
   /** What the App must be allowed, as its settings call it. */
-  readonly right: string;
+  readonly permission: string;
   /** `watch`: only to know more. It stops before the last calls of the hour are gone, which are kept for what must be done. */
   readonly purpose: 'act' | 'watch';
   /** Asked as the App itself, whose calls are counted apart from those of its installations. */
@@ -21,8 +21,8 @@ export const runnerOperations = (owner: Owner): Readonly<Record<RunnerOperation,
   const permission = isOrganization
     ? 'the organization permission "Self-hosted runners"'
     : 'the repository permission "Administration"';
-  const read = { right: `${permission} (read)` };
-  const write = { right: `${permission} (read and write)` };
+  const read = { permission: `${permission} (read)` };
+  const write = { permission: `${permission} (read and write)` };
   return {
     mint: { route: `POST ${runners}/generate-jitconfig`, ...write, purpose: 'act' },
     get: { route: `GET ${runners}/{runner_id}`, ...read, purpose: 'act' },
@@ -38,28 +38,28 @@ export const runnerOperations = (owner: Owner): Readonly<Record<RunnerOperation,
 export const operations = {
   accessToken: {
     route: 'POST /app/installations/{installation_id}/access_tokens',
-    right: 'an installation that is not suspended',
+    permission: 'an installation that is not suspended',
     purpose: 'act',
     isAsApp: true,
   },
   groups: {
     route: 'GET /orgs/{org}/actions/runner-groups',
-    right: 'the organization permission "Self-hosted runners" (read)',
+    permission: 'the organization permission "Self-hosted runners" (read)',
     purpose: 'act',
   },
   repositories: {
     route: 'GET /installation/repositories',
-    right: 'the repository permission "Metadata" (read)',
+    permission: 'the repository permission "Metadata" (read)',
     purpose: 'watch',
   },
   runs: {
     route: 'GET /repos/{owner}/{repo}/actions/runs',
-    right: 'the repository permission "Actions" (read)',
+    permission: 'the repository permission "Actions" (read)',
     purpose: 'watch',
   },
   jobs: {
     route: 'GET /repos/{owner}/{repo}/actions/runs/{run_id}/jobs',
-    right: 'the repository permission "Actions" (read)',
+    permission: 'the repository permission "Actions" (read)',
     purpose: 'watch',
   },
 } as const satisfies Record<string, Operation>;

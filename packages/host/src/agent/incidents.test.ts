@@ -3,11 +3,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { renderPlist } from '../launchd/plist.ts';
-import type { HostSpec } from '../spec/host-spec.ts';
+import type { HostSpec } from '../host-spec.ts';
+import { renderPlist } from '../launchd-plist.ts';
 import { exampleSpec } from '../testing/example-spec.ts';
-import { agentArguments } from './arguments.ts';
-import { agentJob } from './job.ts';
+import { agentArguments, agentLaunchdJob } from './job.ts';
 
 /** What once went wrong in production with how the agent is run, by the number of the incident. */
 describe('the job of the agent', () => {
@@ -27,11 +26,11 @@ describe('the job of the agent', () => {
       const commands = readFileSync(join(scripts, name), 'utf8').replaceAll(/^\s*#.*$/gm, '');
       assert.doesNotMatch(commands, /\bnohup\b|\/dev\/tty\b|\btty\b|\bstty\b/, name);
     }
-    assert.ok(!agentJob(spec).arguments.includes('nohup'));
+    assert.ok(!agentLaunchdJob(spec).arguments.includes('nohup'));
   });
 
   test('INC-04: every upgrade of the agent killed all virtual machines: launchd leaves its children alone', () => {
-    assert.match(renderPlist(agentJob(spec)), /<key>AbandonProcessGroup<\/key>\s*<true\/>/);
+    assert.match(renderPlist(agentLaunchdJob(spec)), /<key>AbandonProcessGroup<\/key>\s*<true\/>/);
   });
 
   test('INC-38: Nodes were patched by hand: first boot and roll pass the provider id alike', () => {
@@ -40,7 +39,7 @@ describe('the job of the agent', () => {
     const rolled = { ...held, agent: { ...held.agent, release: held.agent.runtime } };
     for (const each of [held, rolled]) {
       assert.ok(agentArguments(each).includes(`--provider-id=${providerID}`));
-      assert.ok(renderPlist(agentJob(each)).includes(`--provider-id=${providerID}`));
+      assert.ok(renderPlist(agentLaunchdJob(each)).includes(`--provider-id=${providerID}`));
     }
   });
 

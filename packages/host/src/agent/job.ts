@@ -1,9 +1,47 @@
-import type { LaunchdJob } from '../launchd/plist.ts';
-import type { HostSpec } from '../spec/host-spec.ts';
-import { agentArguments } from './arguments.ts';
+import { createHash } from 'node:crypto';
+import type { HostSpec } from '../host-spec.ts';
+import type { LaunchdJob } from '../launchd-plist.ts';
+
+/** What the agent is started with. The only place where a host's specification becomes flags: there is no second one to forget (I-34, I-37). */
+export const agentArguments = ({ nodeName, agent, tailscale, ghActionsRunner }: HostSpec): readonly string[] => {
+  const labels = Object.keys(agent.nodeLabels)
+    .sort()
+    .map((key) => `${key}=${agent.nodeLabels[key]}`);
+  return [
+    `--node-name=${nodeName}`,
+    '--kubeconfig=/etc/tart-kubelet/kubeconfig',
+    `--host-cpu=${agent.hostCPU}`,
+    `--host-memory-mb=${agent.hostMemoryMB}`,
+    `--max-pods=${agent.maxPods}`,
+    ...(labels.length === 0 ? [] : [`--node-labels=${labels.join(',')}`]),
+    ...(tailscale === undefined ? [] : ['--node-ip-source=tailscale']),
+    ...(agent.providerID === undefined ? [] : [`--provider-id=${agent.providerID}`]),
+    ...(agent.kubeletVersion === undefined ? [] : [`--kubelet-version=${agent.kubeletVersion}`]),
+    // On a builder Packer makes virtual machines of its own, which the agent's collection once deleted while they were pushed (I-34).
+    ...(ghActionsRunner === undefined ? [] : ['--disable-vm-gc']),
+  ];
+};
+
+/** A file in every release that holds the hash of the arguments which its code expects, and nothing else. */
+export const argumentsFile = 'arguments';
+
+/**
+ * What is in `argumentsFile`. The agent compares it at start with `process.argv.slice(2)`, and exits when they differ: so new code
+ * never runs with old arguments, nor the reverse, whatever was cut in the middle of a roll (architecture.md decision 9, G-37).
+ */
+export const argumentsHash = (args: readonly string[]): string =>
+  createHash('sha256')
+    .update(args.map((argument) => `${argument}\0`).join(''))
+    .digest('hex');
+
+/** Names the folder of a release on the host: another code, another runtime or other arguments is another release. */
+export const agentReleaseID = (spec: HostSpec): string => {
+  const parts = [spec.agent.release.sha256, spec.agent.runtime.sha256, argumentsHash(agentArguments(spec))];
+  return createHash('sha256').update(parts.join('\n')).digest('hex');
+};
 
 /** Where runtimes and releases of the agent lie on a host. */
-const home = '/usr/local/lib/tart-kubelet';
+const agentHome = '/usr/local/lib/tart-kubelet';
 
 export const agentLog = '/var/log/tart-kubelet.log';
 
@@ -11,11 +49,11 @@ export const agentLog = '/var/log/tart-kubelet.log';
  * The agent under launchd. It names `current`, never a release: new code alone leaves it as it is, and needs no new registration
  * (I-21). No limit of open files is set: launchd gives 256, and node raises its own at start.
  */
-export const agentJob = (spec: HostSpec): LaunchdJob => ({
+export const agentLaunchdJob = (spec: HostSpec): LaunchdJob => ({
   label: 'dev.tuist.tart-kubelet',
   // Virtualization.framework serves only who owns the console session (I-01).
   user: spec.user,
-  arguments: [`${home}/current/node`, `${home}/current/tart-kubelet.mjs`, ...agentArguments(spec)],
+  arguments: [`${agentHome}/current/node`, `${agentHome}/current/tart-kubelet.mjs`, ...agentArguments(spec)],
   // launchd gives no PATH to speak of (I-29).
   environment: {
     HOME: `/Users/${spec.user}`,

@@ -6,27 +6,25 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Mac } from '@tartan/sim-mac';
 import { composeScript } from '../engine/compose-script.ts';
 import { acquireLock } from '../engine/lock.ts';
-import { summaryOf } from '../engine/summary.ts';
-import { renderPlist } from '../launchd/plist.ts';
-import type { Agent, HostSpec } from '../spec/host-spec.ts';
-import { agentJob } from '../steps/agent-job.ts';
-import { cutEverywhere, cutScriptEverywhere } from '../testing/cut.ts';
+import { summaryOf } from '../engine/step-hash.ts';
+import type { Agent, HostSpec } from '../host-spec.ts';
+import { renderPlist } from '../launchd-plist.ts';
+import { agentJob } from '../steps/agent.ts';
+import { cutEverywhere, cutScriptEverywhere } from '../testing/crash-injection.ts';
 import { exampleSpec } from '../testing/example-spec.ts';
 import { type FreshMacs, freshMacs } from '../testing/fresh-macs.ts';
 import { macConnection, type MacConnectionOptions } from '../testing/mac-connection.ts';
 import { prepareAgent, rollAgent } from '../testing/roll-agent.ts';
 import { runStep } from '../testing/run-step.ts';
 import { agentEvents, agentsSay, brokenRuntime, standInAgent, standInRuntime } from '../testing/stand-in-agent.ts';
-import { agentArguments } from './arguments.ts';
-import { agentJob as jobOf } from './job.ts';
-import { releaseId } from './release-id.ts';
+import { agentArguments, agentLaunchdJob as jobOf, agentReleaseID } from './job.ts';
 import { rollBackAgent, type RollBackOutcome } from './roll-back.ts';
 
 const label = 'dev.tuist.tart-kubelet';
 const plistFile = `/Library/LaunchDaemons/${label}.plist`;
 const stampFolder = '/var/db/tartan/steps';
 
-describe('going back to the agent before', () => {
+describe('rolling back the agent', () => {
   let macs: FreshMacs;
   let v1: HostSpec;
   /** Other code and other arguments. */
@@ -66,7 +64,7 @@ describe('going back to the agent before', () => {
 
   const assertRuns = (spec: HostSpec): void => {
     assert.equal(mac.job(label)?.state, 'running');
-    assert.equal(readlinkSync(mac.path('/usr/local/lib/tart-kubelet/current')), `releases/${releaseId(spec)}`);
+    assert.equal(readlinkSync(mac.path('/usr/local/lib/tart-kubelet/current')), `releases/${agentReleaseID(spec)}`);
     assert.equal(readFileSync(mac.path(plistFile), 'utf8'), renderPlist(jobOf(spec)));
   };
   const assertBack = (outcome: RollBackOutcome, spec: HostSpec): void => {
@@ -107,7 +105,7 @@ describe('going back to the agent before', () => {
     assert.equal(mac.job(label)?.pid, pid, 'it was not restarted');
   });
 
-  test('ends with the next push, which has its own way back', async () => {
+  test('is superseded by the next push, which records a new previous release', async () => {
     await roll(v2);
     assertRuns(v2);
     assertBack(await goBack(), v1);
@@ -119,10 +117,10 @@ describe('going back to the agent before', () => {
 
   test('keeps what it needs on the Mac, and no more', async () => {
     await roll(v1, v2, v3);
-    assert.deepEqual(releases(), [v1, v2, v3].map(releaseId).sort());
+    assert.deepEqual(releases(), [v1, v2, v3].map(agentReleaseID).sort());
     const v4 = withAgent(v1, { maxPods: 5 });
     await roll(v4);
-    assert.deepEqual(releases(), [v2, v3, v4].map(releaseId).sort());
+    assert.deepEqual(releases(), [v2, v3, v4].map(agentReleaseID).sort());
     assertBack(await goBack(), v3);
   });
 
@@ -153,7 +151,7 @@ describe('going back to the agent before', () => {
 
   test('is refused when the release before is gone, and changes nothing', async () => {
     await roll(v1, v2);
-    rmSync(mac.path(`/usr/local/lib/tart-kubelet/releases/${releaseId(v1)}`), { recursive: true });
+    rmSync(mac.path(`/usr/local/lib/tart-kubelet/releases/${agentReleaseID(v1)}`), { recursive: true });
     assert.match(failure(await goBack()), /is not on this Mac any more, so there is none to go back to/);
     assertRuns(v2);
     assert.deepEqual(stamps(), ['agent-job', 'agent-release', 'agent-runtime']);
@@ -207,7 +205,7 @@ describe('going back to the agent before', () => {
     }
   });
 
-  test('believes no host that does not say what it did', async () => {
+  test('fails when the host reports no result', async () => {
     await roll(v1, v2);
     const silent = { kind: 'done', stdout: '', stderr: '' } as const;
     const isIt = (script: string): boolean => script.includes("STEP='roll-back-agent'");

@@ -1,13 +1,12 @@
 import type { Redactor } from '@tartan/kube';
 import type { HostConnection } from '../connection/connection.ts';
-import { composeScript } from '../engine/compose-script.ts';
-import { type CutShort, cutShort } from '../engine/cut-short.ts';
+import { composeScript, shellCommand } from '../engine/compose-script.ts';
+import { type Interrupted, interruptedBy } from '../engine/host-outcome.ts';
 import { readInventory, rebootPending } from '../engine/inventory.ts';
-import { acquireLock, type Locked, theLock } from '../engine/lock.ts';
+import { acquireLock, type Locked, lockStep } from '../engine/lock.ts';
 import { hostRedactor } from '../engine/redaction.ts';
-import { shellCommand } from '../engine/shell-command.ts';
-import { failureOfCode, StepError } from '../engine/step-error.ts';
-import { summaryOf } from '../engine/summary.ts';
+import { failureOfExitCode, StepError } from '../engine/step-error.ts';
+import { summaryOf } from '../engine/step-hash.ts';
 
 export type RollBackOutcome =
   | {
@@ -20,9 +19,9 @@ export type RollBackOutcome =
   | { readonly kind: 'step failed'; readonly error: StepError }
   | Locked
   | { readonly kind: 'unreadable host'; readonly cause: string }
-  | CutShort;
+  | Interrupted;
 
-const theStep = { name: 'roll-back-agent', title: 'put back the agent that ran before' };
+const rollBackStep = { name: 'roll-back-agent', title: 'put back the agent that ran before' };
 
 /** 30 s to unload, 15 s to load, two proofs of 25 s, and some to spare. */
 const deadline = 120_000;
@@ -44,12 +43,12 @@ export const rollBackAgent = async (
   const redact = hostRedactor({});
   const locking = await acquireLock(connection, owner, signal);
   if (locking.kind === 'refused') {
-    const details = { failure: 'rejected', exitCode: locking.code, said: locking.stderr } as const;
-    return { kind: 'step failed', error: new StepError(theLock, details, redact) };
+    const details = { failure: 'rejected', exitCode: locking.code, output: locking.stderr } as const;
+    return { kind: 'step failed', error: new StepError(lockStep, details, redact) };
   }
   if (locking.kind !== 'acquired') return locking;
   try {
-    const failed = await goBack(connection, locking.lock.token, redact, signal);
+    const failed = await runRollBack(connection, locking.lock.token, redact, signal);
     if (failed !== undefined) return failed;
   } finally {
     await locking.lock.release();
@@ -65,21 +64,21 @@ export const rollBackAgent = async (
 };
 
 /** An outcome only when it went wrong. */
-const goBack = async (
+const runRollBack = async (
   connection: Pick<HostConnection, 'run'>,
   lockOwner: string,
   redact: Redactor,
   signal?: AbortSignal,
 ): Promise<RollBackOutcome | undefined> => {
-  const script = composeScript(theStep.name, { LOCK_OWNER: lockOwner, STEP: theStep.name });
+  const script = composeScript(rollBackStep.name, { LOCK_OWNER: lockOwner, STEP: rollBackStep.name });
   const outcome = await connection.run({ command: shellCommand(script, { asRoot: true }), deadline }, signal);
   if (outcome.kind === 'command failed') {
-    const { code: exitCode, signal: killedBy, stderr: said } = outcome;
-    const details = { failure: failureOfCode(exitCode), exitCode, signal: killedBy, said };
-    return { kind: 'step failed', error: new StepError(theStep, details, redact) };
+    const { code: exitCode, signal: killedBy, stderr: output } = outcome;
+    const details = { failure: failureOfExitCode(exitCode), exitCode, signal: killedBy, output };
+    return { kind: 'step failed', error: new StepError(rollBackStep, details, redact) };
   }
-  if (outcome.kind !== 'done') return cutShort(outcome, theStep.name);
+  if (outcome.kind !== 'done') return interruptedBy(outcome, rollBackStep.name);
   if (/(?:^|\n)result\t(?:applied|unchanged)\n$/.test(outcome.stdout)) return undefined;
-  const said = `${outcome.stdout}\n${outcome.stderr}`;
-  return { kind: 'step failed', error: new StepError(theStep, { failure: 'no result', said }, redact) };
+  const output = `${outcome.stdout}\n${outcome.stderr}`;
+  return { kind: 'step failed', error: new StepError(rollBackStep, { failure: 'no result', output }, redact) };
 };

@@ -17,11 +17,10 @@ import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { type Mac, startMac } from '@tartan/sim-mac';
 import type { HostConnection, RemoteCommand } from '../connection/connection.ts';
-import { grantRoot } from '../testing/grant-root.ts';
-import { reachMac, fleetKey } from '../testing/reach-mac.ts';
-import type { Artifact } from './artifact.ts';
-import { artifactOf } from './artifact-of.ts';
-import { pushArtifact, pushDeadline } from './push-artifact.ts';
+import { connectToMac, fleetKey } from '../testing/connect-to-mac.ts';
+import { grantRoot } from '../testing/fresh-macs.ts';
+import { type Artifact, describeArtifact } from './artifact.ts';
+import { pushArtifact, pushDeadline, type PushOutcome, pushProblem } from './push-artifact.ts';
 
 /** Over real SSH, by the real script. */
 describe('pushing an artifact to a Mac', () => {
@@ -45,8 +44,8 @@ describe('pushing an artifact to a Mac', () => {
     mac.faults.disconnectAtByte = undefined;
     rmSync(store(), { recursive: true, force: true });
     writeFileSync(join(folder, 'tart'), content);
-    artifact = await artifactOf(join(folder, 'tart'), 'tart');
-    connection = await reachMac(mac, privateKey);
+    artifact = await describeArtifact(join(folder, 'tart'), 'tart');
+    connection = await connectToMac(mac, privateKey);
   });
   afterEach(() => connection.close());
 
@@ -140,7 +139,7 @@ describe('pushing an artifact to a Mac', () => {
     assert.equal(outcome.outcome.kind, 'connection lost');
     assert(!existsSync(kept()));
     mac.faults.disconnectAtByte = undefined;
-    connection = await reachMac(mac, privateKey);
+    connection = await connectToMac(mac, privateKey);
     assert.deepEqual(await pushArtifact(connection, artifact), { kind: 'pushed' });
     while (inStore().length > 1) await new Promise((resolve) => setImmediate(resolve));
     assert.deepEqual(inStore(), [artifact.sha256], 'also when the host noticed the cut late');
@@ -175,7 +174,7 @@ describe('pushing an artifact to a Mac', () => {
     assert.deepEqual(inStore(), []);
   });
 
-  test('a file that changed here is to blame on our side', async () => {
+  test('a local file that changed is reported as a local failure', async () => {
     writeFileSync(artifact.file, Buffer.alloc(content.length, 'other'));
     const sameSize = await pushArtifact(connection, artifact);
     assert(sameSize.kind === 'not pushed' && sameSize.outcome.kind === 'input failed', JSON.stringify(sameSize));
@@ -199,7 +198,7 @@ describe('pushing an artifact to a Mac', () => {
     assert(outcome.kind === 'not pushed' && outcome.outcome.kind === 'aborted');
   });
 
-  test('an answer that says nothing is no success', async () => {
+  test('a push without a result line fails', async () => {
     const mute: HostConnection = {
       ...connection,
       run: async ({ stdin }) => {
@@ -214,4 +213,39 @@ describe('pushing an artifact to a Mac', () => {
 test('a push may take two minutes, and a second for each megabyte', () => {
   assert.equal(pushDeadline(0), 120_000);
   assert.equal(pushDeadline(96_000_000), 216_000);
+});
+
+const artifact = { name: 'tart 2.32.1', sha256: 'abc', size: 1, file: '/tart' };
+const output = { stdout: '', stderr: '' };
+
+test('every outcome but the good ones says what happened, why, and what to do', () => {
+  const table: [PushOutcome, RegExp | undefined][] = [
+    [{ kind: 'pushed' }, undefined],
+    [{ kind: 'already there' }, undefined],
+    [{ kind: 'no space', free: 400_000_000, needed: 1_100_000_000 }, /has 400 MB free and needs 1100 MB. Free 700 MB/],
+    [{ kind: 'arrived broken' }, /arrived broken.*Try again/],
+    [
+      { kind: 'not pushed', outcome: { kind: 'command failed', code: 1, stdout: '', stderr: 'a\nsudo: no\n' } },
+      /exit code 1\): sudo: no\. /,
+    ],
+    [{ kind: 'not pushed', outcome: { kind: 'command failed', signal: 'KILL', ...output } }, /\(signal KILL\)\. /],
+    [
+      { kind: 'not pushed', outcome: { kind: 'timed out', after: 90_000, ...output } },
+      /longer than 90 s. Look at the net/,
+    ],
+    [
+      { kind: 'not pushed', outcome: { kind: 'connection lost', cause: 'reset', ...output } },
+      /lost \(reset\). Try again/,
+    ],
+    [{ kind: 'not pushed', outcome: { kind: 'input failed', cause: 'gone', ...output } }, /read here: gone. Prepare/],
+    [{ kind: 'not pushed', outcome: { kind: 'aborted', ...output } }, /aborted. Try again/],
+  ];
+  for (const [outcome, text] of table) {
+    const problem = pushProblem(artifact, outcome);
+    if (text === undefined) assert.equal(problem, undefined);
+    else {
+      assert.match(problem ?? '', text);
+      assert.match(problem ?? '', /^tart 2\.32\.1 was not pushed: .*[^.]\.$/);
+    }
+  }
 });

@@ -1,15 +1,60 @@
 import type { CommandOutcome, HostConnection, RemoteCommand } from '../connection/connection.ts';
-import { composeScript } from '../engine/compose-script.ts';
-import { shellCommand } from '../engine/shell-command.ts';
-import type { Artifact } from './artifact.ts';
-import { artifactOf } from './artifact-of.ts';
-import { openArtifact } from './open-artifact.ts';
-import type { FailedCommand, PushOutcome } from './push-outcome.ts';
+import { composeScript, shellCommand } from '../engine/compose-script.ts';
+import { type Artifact, describeArtifact, openArtifact } from './artifact.ts';
+
+/** How a push ended. After any of them, the store of the host holds only whole artifacts. */
+export type PushOutcome =
+  | { readonly kind: 'pushed' }
+  /** The host has it, whole. Nothing was sent. */
+  | { readonly kind: 'already there' }
+  /** In bytes; `needed` counts what must stay free. */
+  | { readonly kind: 'no space'; readonly free: number; readonly needed: number }
+  /** The host got something else than what lies here. */
+  | { readonly kind: 'arrived broken' }
+  | { readonly kind: 'not pushed'; readonly outcome: FailedCommand };
+
+type FailedCommand = Exclude<CommandOutcome, { kind: 'done' }>;
+
+/** Rounded up where more is needed, so that freeing what is said is enough. */
+const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1_000_000)} MB`;
+
+const describeFailure = (outcome: FailedCommand): string => {
+  switch (outcome.kind) {
+    case 'command failed': {
+      const end = outcome.signal === undefined ? `exit code ${outcome.code ?? 'unknown'}` : `signal ${outcome.signal}`;
+      const said = outcome.stderr.trim().split('\n').at(-1) ?? '';
+      return `the host refused it (${end})${said === '' ? '' : `: ${said}`}. Try again; see the host's log if it stays`;
+    }
+    case 'timed out':
+      return `it took longer than ${outcome.after / 1000} s. Look at the network to the host, then try again`;
+    case 'connection lost':
+      return `the connection was lost (${outcome.cause}). Try again`;
+    case 'input failed':
+      return `it could not be read here: ${outcome.cause}. Prepare the artifact anew`;
+    case 'aborted':
+      return 'it was aborted. Try again';
+  }
+};
+
+/** What happened, why, and what to do; `undefined` when all is well. May quote the host: redact it before it is shown. */
+export const pushProblem = ({ name }: Artifact, outcome: PushOutcome): string | undefined => {
+  switch (outcome.kind) {
+    case 'pushed':
+    case 'already there':
+      return undefined;
+    case 'no space':
+      return `${name} was not pushed: the host has ${megabytes(outcome.free)} free and needs ${megabytes(outcome.needed)}. Free ${megabytes(outcome.needed - outcome.free)} on it, such as old images, then try again.`;
+    case 'arrived broken':
+      return `${name} was not pushed: it arrived broken, and the host kept nothing of it. Try again; if it stays so, check the host's disk.`;
+    case 'not pushed':
+      return `${name} was not pushed: ${describeFailure(outcome.outcome)}.`;
+  }
+};
 
 export interface PushOptions {
   readonly signal?: AbortSignal;
   /** The host has just been seen to lack it: it is not asked again. */
-  readonly isLacking?: boolean;
+  readonly isMissing?: boolean;
   /** Bytes that stay free on the host (I-69: a full disk fails every later push). */
   readonly reserve?: number;
 }
@@ -20,7 +65,7 @@ const defaultReserve = 1_000_000_000;
 export const pushDeadline = (size: number): number => 120_000 + Math.ceil(size / 1_000);
 
 /** A Mac hashes several hundred megabytes a second. */
-const lookDeadline = (size: number): number => 60_000 + Math.ceil(size / 50_000);
+const checkDeadline = (size: number): number => 60_000 + Math.ceil(size / 50_000);
 
 /** The words of the last line `result …` that the script said. */
 const resultOf = ({ stdout }: CommandOutcome): readonly string[] => {
@@ -28,7 +73,7 @@ const resultOf = ({ stdout }: CommandOutcome): readonly string[] => {
   return label === 'result' ? words : [];
 };
 
-const refusal = (outcome: CommandOutcome): PushOutcome => {
+const failureOf = (outcome: CommandOutcome): PushOutcome => {
   const [word, free, needed] = resultOf(outcome);
   if (outcome.kind === 'command failed') {
     if (word === 'no-space') return { kind: 'no space', free: Number(free), needed: Number(needed) };
@@ -41,10 +86,10 @@ const refusal = (outcome: CommandOutcome): PushOutcome => {
 };
 
 /** What arrived broken may have been broken here: then the same push would fail forever. */
-const changedHere = async (artifact: Artifact): Promise<FailedCommand | undefined> => {
+const changedLocally = async (artifact: Artifact): Promise<FailedCommand | undefined> => {
   const output = { stdout: '', stderr: '' };
   try {
-    const { sha256 } = await artifactOf(artifact.file, artifact.name);
+    const { sha256 } = await describeArtifact(artifact.file, artifact.name);
     if (sha256 === artifact.sha256) return undefined;
     return { kind: 'input failed', cause: `${artifact.file} changed on our side`, ...output };
   } catch (error) {
@@ -61,7 +106,7 @@ const changedHere = async (artifact: Artifact): Promise<FailedCommand | undefine
 export const pushArtifact = async (
   connection: HostConnection,
   artifact: Artifact,
-  { signal, isLacking = false, reserve = defaultReserve }: PushOptions = {},
+  { signal, isMissing = false, reserve = defaultReserve }: PushOptions = {},
 ): Promise<PushOutcome> => {
   const run = (verb: 'look' | 'receive', rest: Omit<RemoteCommand, 'command'>): Promise<CommandOutcome> => {
     const script = composeScript('push-artifact', {
@@ -72,18 +117,18 @@ export const pushArtifact = async (
     });
     return connection.run({ command: shellCommand(script, { asRoot: true }), ...rest }, signal);
   };
-  if (!isLacking) {
-    const looked = await run('look', { deadline: lookDeadline(artifact.size) });
+  if (!isMissing) {
+    const looked = await run('look', { deadline: checkDeadline(artifact.size) });
     const [found] = resultOf(looked);
     if (looked.kind === 'done' && found === 'have') return { kind: 'already there' };
-    if (looked.kind !== 'done' || found !== 'lack') return refusal(looked);
+    if (looked.kind !== 'done' || found !== 'lack') return failureOf(looked);
   }
   const received = await run('receive', {
     deadline: pushDeadline(artifact.size),
     stdin: () => openArtifact(artifact),
   });
   if (received.kind === 'done' && resultOf(received)[0] === 'stored') return { kind: 'pushed' };
-  const refused = refusal(received);
-  const changed = refused.kind === 'arrived broken' ? await changedHere(artifact) : undefined;
+  const refused = failureOf(received);
+  const changed = refused.kind === 'arrived broken' ? await changedLocally(artifact) : undefined;
   return changed ? { kind: 'not pushed', outcome: changed } : refused;
 };

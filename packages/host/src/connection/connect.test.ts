@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { manualClock } from '@tartan/kube/clock';
 import ssh2 from 'ssh2';
-import { type ConnectOptions, connect } from './connect.ts';
+import { fleetKey } from '../testing/connect-to-mac.ts';
+import { connect, type ConnectOptions } from './connect.ts';
 import type { ConnectOutcome, HostConnection } from './connection.ts';
-import { fleetKey } from '../testing/reach-mac.ts';
 import { startServer, type TestServer } from './testing/ssh-server.ts';
 
 describe('connecting to a host', () => {
@@ -100,7 +100,7 @@ describe('connecting to a host', () => {
     for (const { cause } of outcome.attempts) assert.match(cause, /ECONNREFUSED/);
   });
 
-  test('a listener that never says a word never connected, once the deadline has passed', async () => {
+  test("a silent listener is 'never connected' after the deadline", async () => {
     server.greeting = 'silent';
     const clock = manualClock();
     const came = server.connected();

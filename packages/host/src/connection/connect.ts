@@ -1,7 +1,159 @@
+import { createHash } from 'node:crypto';
+import { connect as connectSocket } from 'node:net';
 import { type Clock, systemClock } from '@tartan/kube/clock';
+import ssh2, { type Algorithms } from 'ssh2';
 import type { ConnectOutcome, HostAddress } from './connection.ts';
-import { dial, type Keepalive } from './dial.ts';
-import { checkPrivateKey } from './private-key.ts';
+import { createHostConnection } from './host-connection.ts';
+import { validatePrivateKey } from './ssh-keys.ts';
+
+/**
+ * What is offered to a host: nothing that OpenSSH has retired, and nothing that macOS lacks.
+ *
+ * aes128-gcm stands first because it is the fastest here by far (no separate MAC, hardware on both sides): 96 MB in 0.55 s against
+ * 0.73 s with chacha20. The order of the host keys must never change: it decides which of its keys a host shows, and so which one
+ * is pinned.
+ */
+const algorithms: Algorithms = {
+  kex: [
+    'curve25519-sha256',
+    'curve25519-sha256@libssh.org',
+    'ecdh-sha2-nistp256',
+    'ecdh-sha2-nistp384',
+    'ecdh-sha2-nistp521',
+  ],
+  serverHostKey: [
+    'ssh-ed25519',
+    'ecdsa-sha2-nistp256',
+    'ecdsa-sha2-nistp384',
+    'ecdsa-sha2-nistp521',
+    'rsa-sha2-512',
+    'rsa-sha2-256',
+  ],
+  cipher: ['aes128-gcm@openssh.com', 'aes256-gcm@openssh.com', 'chacha20-poly1305@openssh.com'],
+  // All ciphers above bring their own authentication; a list must be offered all the same.
+  hmac: ['hmac-sha2-256-etm@openssh.com', 'hmac-sha2-512-etm@openssh.com'],
+  compress: ['none'],
+};
+
+/** As OpenSSH writes it: `SHA256:` and base64 without padding. */
+export const fingerprint = (key: Buffer): string =>
+  `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`;
+
+interface Keepalive {
+  /** Milliseconds between two questions. */
+  readonly interval: number;
+  /** Questions in a row that may go unanswered. */
+  readonly misses: number;
+}
+
+interface DialOptions {
+  readonly user: string;
+  readonly privateKey: string;
+  readonly pinnedHostKey: string | undefined;
+  readonly clock: Clock;
+  readonly connectDeadline: number;
+  readonly deadline: number;
+  readonly keepalive: Keepalive;
+  readonly signal: AbortSignal | undefined;
+}
+
+type DialOutcome =
+  | Exclude<ConnectOutcome, { kind: 'never connected' }>
+  | { readonly kind: 'never connected'; readonly cause: string };
+
+/** What `ssh2` says when all keys were tried, and what sshd says when it has had enough of us. */
+const isRefusal = (error: Error & { level?: string }): boolean =>
+  error.level === 'client-authentication' || /too many authentication failures/i.test(error.message);
+
+const abortReason = (signal: AbortSignal): Error => {
+  const reason: unknown = signal.reason;
+  return reason instanceof Error ? reason : new Error('aborted', { cause: reason });
+};
+
+/**
+ * One attempt at one address. How far it got decides the outcome: before a host key was shown it never connected, after that it is
+ * the host that failed, and another way to the same host would not help.
+ */
+const dial = (address: HostAddress, options: DialOptions): Promise<DialOutcome> =>
+  new Promise((resolve, reject) => {
+    const { clock, pinnedHostKey, signal } = options;
+    if (signal?.aborted) return reject(abortReason(signal));
+    const client = new ssh2.Client();
+    // A command would wait 40 ms for the host's delayed acknowledgement otherwise.
+    const socket = connectSocket({ host: address.host, port: address.port, noDelay: true });
+    let hostKey: string | undefined;
+
+    const clearTimers = (): void => {
+      clearConnect();
+      clearDeadline();
+      signal?.removeEventListener('abort', abort);
+    };
+    const finish = (outcome: DialOutcome): void => {
+      clearTimers();
+      if (outcome.kind !== 'connected') socket.destroy();
+      resolve(outcome);
+    };
+    const fail = (cause: string): void => {
+      if (hostKey === undefined) finish({ kind: 'never connected', cause });
+      else if (pinnedHostKey !== undefined && hostKey !== pinnedHostKey)
+        finish({ kind: 'host key changed', expected: pinnedHostKey, hostKey, address });
+      else finish({ kind: 'handshake failed', cause, hostKey, address });
+    };
+    const abort = (): void => {
+      clearTimers();
+      socket.destroy();
+      reject(signal && abortReason(signal));
+    };
+    const seconds = (milliseconds: number): string => `${milliseconds / 1000} s`;
+    const clearConnect = clock.after(options.connectDeadline, () =>
+      fail(`no TCP connection within ${seconds(options.connectDeadline)}`),
+    );
+    const clearDeadline = clock.after(options.deadline, () =>
+      fail(
+        hostKey === undefined
+          ? `TCP connected, but no SSH server answered within ${seconds(options.deadline)}`
+          : `no login within ${seconds(options.deadline)}`,
+      ),
+    );
+    signal?.addEventListener('abort', abort);
+
+    socket.once('connect', clearConnect);
+    const error = (error: Error & { level?: string }): void => {
+      if (hostKey !== undefined && isRefusal(error))
+        finish({ kind: 'authentication refused', user: options.user, hostKey, address });
+      else fail(error.message);
+    };
+    const close = (): void => fail('the host hung up');
+    // An error event that nobody hears would end the process: this listener stays until the connection has its own.
+    client.on('error', error);
+    client.once('close', close);
+    client.once('ready', () => {
+      if (hostKey === undefined) return fail('the host showed no key');
+      const connection = createHostConnection({ client, socket, clock, hostKey, address });
+      client.off('error', error);
+      client.off('close', close);
+      finish({ kind: 'connected', connection, hostKey });
+    });
+    client.connect({
+      sock: socket,
+      username: options.user,
+      privateKey: options.privateKey,
+      // Only the key: every other attempt counts against the host's MaxAuthTries.
+      authHandler: ['publickey'],
+      algorithms,
+      hostVerifier: (key: Buffer) => {
+        const shown = fingerprint(key);
+        // Asked again whenever new session keys are made: a host does not change its key in the middle.
+        const expected = pinnedHostKey ?? hostKey ?? shown;
+        hostKey ??= shown;
+        return shown === expected;
+      },
+      // The deadline is ours, by our clock.
+      readyTimeout: 0,
+      keepaliveInterval: options.keepalive.interval,
+      keepaliveCountMax: options.keepalive.misses,
+    });
+  });
 
 export interface ConnectOptions {
   /** Tried in this order, the next only when the one before never connected (I-56). */
@@ -28,7 +180,7 @@ const defaultKeepalive: Keepalive = { interval: 15_000, misses: 3 };
  * before anybody is dialled, and with the reason of `signal`.
  */
 export const connect = async (options: ConnectOptions): Promise<ConnectOutcome> => {
-  checkPrivateKey(options.privateKey);
+  validatePrivateKey(options.privateKey);
   const attempts: { address: HostAddress; cause: string }[] = [];
   for (const address of options.addresses) {
     const outcome = await dial(address, {

@@ -2,16 +2,55 @@ import type { Socket } from 'node:net';
 import type { Clock } from '@tartan/kube/clock';
 import type { Client } from 'ssh2';
 import type { HostAddress, HostConnection } from './connection.ts';
-import { type Line, runCommand } from './run-command.ts';
-import { slots } from './slots.ts';
+import { type CommandContext, runCommand } from './run-command.ts';
+
+/** Lets a few in at a time, in order of arrival. */
+export interface CommandLimiter {
+  /** Calls `enter` when there is room, never before `take` has returned. The answer leaves the queue, or gives the room back. */
+  acquire(enter: () => void): () => void;
+}
+
+export const createCommandLimiter = (limit: number): CommandLimiter => {
+  let taken = 0;
+  const waiting = new Set<() => void>();
+  const admit = (): void => {
+    for (const enter of waiting) {
+      if (taken >= limit) return;
+      waiting.delete(enter);
+      taken++;
+      enter();
+    }
+  };
+  return {
+    acquire: (enter) => {
+      let state: 'waits' | 'inside' | 'left' = 'waits';
+      const come = (): void => {
+        state = 'inside';
+        queueMicrotask(() => {
+          if (state === 'inside') enter();
+        });
+      };
+      waiting.add(come);
+      admit();
+      return () => {
+        const before = state;
+        state = 'left';
+        waiting.delete(come);
+        if (before !== 'inside') return;
+        taken--;
+        admit();
+      };
+    },
+  };
+};
 
 /** OpenSSH opens ten sessions on a connection (MaxSessions). Two are left for commands that we gave up and the host did not. */
-const commandsAtOnce = 8;
+const maxConcurrentCommands = 8;
 
 /** Milliseconds that a host has to take our goodbye. */
-const goodbye = 1_000;
+const closeTimeoutMs = 1_000;
 
-export interface Established {
+interface Established {
   readonly client: Client;
   readonly socket: Socket;
   readonly clock: Clock;
@@ -20,12 +59,18 @@ export interface Established {
 }
 
 /** A connection on which commands can run. It ends on `close`, when the host ends it, or when keepalives go unanswered. */
-export const hostConnection = ({ client, socket, clock, hostKey, address }: Established): HostConnection => {
-  const line: Line = { client, socket, clock, slots: slots(commandsAtOnce), running: new Set() };
+export const createHostConnection = ({ client, socket, clock, hostKey, address }: Established): HostConnection => {
+  const context: CommandContext = {
+    client,
+    socket,
+    clock,
+    limiter: createCommandLimiter(maxConcurrentCommands),
+    running: new Set(),
+  };
   let gone: string | undefined;
   const lose = (cause: string): void => {
     gone ??= cause;
-    for (const lost of line.running) lost(gone);
+    for (const lost of context.running) lost(gone);
   };
   // Whatever it is, nothing more can be believed of this connection; the close that follows would not say why.
   client.on('error', (error) => {
@@ -39,14 +84,14 @@ export const hostConnection = ({ client, socket, clock, hostKey, address }: Esta
     address,
     run: (command, signal) => {
       if (gone !== undefined) return Promise.resolve({ kind: 'connection lost', cause: gone, stdout: '', stderr: '' });
-      return runCommand(line, command, signal);
+      return runCommand(context, command, signal);
     },
     close: async () => {
       lose('the connection was closed on our side');
       if (socket.closed) return;
       const closed = new Promise((resolve) => socket.once('close', resolve));
       client.end();
-      const hangUp = clock.after(goodbye, () => socket.destroy());
+      const hangUp = clock.after(closeTimeoutMs, () => socket.destroy());
       await closed;
       hangUp();
     },

@@ -6,7 +6,8 @@ import { type ManualClock, manualClock } from '@tartan/kube/clock';
 import type { ServerChannel } from 'ssh2';
 import { connect } from './connect.ts';
 import type { HostConnection, RemoteCommand } from './connection.ts';
-import { type Play, startServer, type TestServer } from './testing/ssh-server.ts';
+import { createOutputTail } from './run-command.ts';
+import { type CommandHandler, startServer, type TestServer } from './testing/ssh-server.ts';
 
 const exit = (channel: ServerChannel, code: number): void => {
   channel.exit(code);
@@ -34,13 +35,13 @@ describe('a command on a host', () => {
   const run = (more: Partial<RemoteCommand> = {}, signal?: AbortSignal) =>
     connection.run({ command: 'true', deadline: 60_000, ...more }, signal);
   /** Resolves with the next command's channel and session; the test plays the rest. */
-  const started = (): Promise<Parameters<Play>> =>
+  const started = (): Promise<Parameters<CommandHandler>> =>
     new Promise((resolve) => {
-      server.play = (...played) => resolve(played);
+      server.onCommand = (...played) => resolve(played);
     });
 
   test('that succeeds is done, with what it wrote', async () => {
-    server.play = (channel, _session, command) => {
+    server.onCommand = (channel, _session, command) => {
       channel.write(`ran ${command}`);
       channel.stderr.write('a warning');
       exit(channel, 0);
@@ -49,7 +50,7 @@ describe('a command on a host', () => {
   });
 
   test('that fails has its exit code', async () => {
-    server.play = (channel) => {
+    server.onCommand = (channel) => {
       channel.stderr.write('no');
       exit(channel, 75);
     };
@@ -57,7 +58,7 @@ describe('a command on a host', () => {
   });
 
   test('that is killed has its signal', async () => {
-    server.play = (channel) => {
+    server.onCommand = (channel) => {
       channel.exit('KILL' as never, false, 'killed');
       channel.end();
     };
@@ -66,7 +67,7 @@ describe('a command on a host', () => {
 
   test('gets its input whole, and then its end', async () => {
     const input = Buffer.alloc(5_000_000, 'abcdefghijklmnop');
-    server.play = (channel) => {
+    server.onCommand = (channel) => {
       const pieces: Buffer[] = [];
       channel.on('data', (piece: Buffer) => pieces.push(piece));
       channel.on('end', () => exit(channel, Buffer.concat(pieces).equals(input) ? 0 : 1));
@@ -78,14 +79,14 @@ describe('a command on a host', () => {
   });
 
   test('without an input reads an empty one', async () => {
-    server.play = (channel) => {
+    server.onCommand = (channel) => {
       channel.on('data', () => exit(channel, 1));
       channel.on('end', () => exit(channel, 0));
     };
     assert.equal((await run()).kind, 'done');
   });
 
-  test('holds back an input that the host does not take', async () => {
+  test('applies backpressure when the host does not read its input', async () => {
     const playing = started();
     let read = 0;
     const input = new Readable({
@@ -111,7 +112,7 @@ describe('a command on a host', () => {
     assert(input.destroyed);
   });
 
-  test('whose input cannot be read is ended, and the input is to blame', async () => {
+  test("is terminated with 'input failed' when its input cannot be read", async () => {
     const playing = started();
     const input = new PassThrough();
     const outcome = run({ stdin: () => input });
@@ -127,7 +128,7 @@ describe('a command on a host', () => {
   });
 
   test('whose input cannot even be opened is ended too', async () => {
-    server.play = () => {};
+    server.onCommand = () => {};
     const stdin = () => {
       throw new Error('no such file');
     };
@@ -135,7 +136,7 @@ describe('a command on a host', () => {
   });
 
   test('that exits before it has read its input has its exit code', async () => {
-    server.play = (channel) => exit(channel, 3);
+    server.onCommand = (channel) => exit(channel, 3);
     const input = new PassThrough();
     input.write('never read');
     assert.deepEqual(await run({ stdin: () => input }), { kind: 'command failed', code: 3, stdout: '', stderr: '' });
@@ -143,7 +144,7 @@ describe('a command on a host', () => {
   });
 
   test('keeps the end of a long output', async () => {
-    server.play = (channel) => {
+    server.onCommand = (channel) => {
       channel.write('x'.repeat(100_000));
       channel.stderr.write(Buffer.concat([Buffer.alloc(100_000, 0xff), Buffer.from('the reason')]));
       channel.write('the end', () => exit(channel, 1));
@@ -155,7 +156,7 @@ describe('a command on a host', () => {
   });
 
   test('whose channel is closed without a status has an unknown end', async () => {
-    server.play = (channel) => channel.close();
+    server.onCommand = (channel) => channel.close();
     assert.deepEqual(await run(), {
       kind: 'connection lost',
       cause: 'the host closed the channel without an exit status',
@@ -186,7 +187,7 @@ describe('a command on a host', () => {
     const [channel] = await playing;
     channel.exit(0);
     // What is sent on one connection arrives in order.
-    server.play = (next) => exit(next, 0);
+    server.onCommand = (next) => exit(next, 0);
     await run();
     clock.advance(5_000);
     assert.equal((await outcome).kind, 'done');
@@ -199,12 +200,12 @@ describe('a command on a host', () => {
     await playing;
     controller.abort();
     assert.deepEqual(await outcome, { kind: 'aborted', stdout: '', stderr: '' });
-    server.play = () => assert.fail('an aborted command was sent');
+    server.onCommand = () => assert.fail('an aborted command was sent');
     assert.deepEqual(await run({}, controller.signal), { kind: 'aborted', stdout: '', stderr: '' });
   });
 
   test('ends when the connection is cut in the middle of its input', async () => {
-    server.play = (channel) => {
+    server.onCommand = (channel) => {
       let bytes = 0;
       channel.on('data', (piece: Buffer) => {
         bytes += piece.length;
@@ -240,11 +241,11 @@ describe('a command on a host', () => {
     assert.match(outcome.stderr, /the host did not start the command: .*open fail/i);
   });
 
-  test('waits for its turn when many run, and its deadline counts meanwhile', async () => {
+  test('queues for a session slot, and its deadline counts meanwhile', async () => {
     const channels: ServerChannel[] = [];
     let most = 0;
     const eight = Promise.withResolvers<void>();
-    server.play = (channel) => {
+    server.onCommand = (channel) => {
       channels.push(channel);
       most = Math.max(most, channels.length);
       if (channels.length === 8) eight.resolve();
@@ -255,18 +256,18 @@ describe('a command on a host', () => {
     await eight.promise;
     clock.advance(1_000);
     assert.equal((await late).kind, 'timed out');
-    server.play = (channel) => exit(channel, 0);
+    server.onCommand = (channel) => exit(channel, 0);
     for (const channel of channels) exit(channel, 0);
     for (const outcome of await Promise.all([...first, patient])) assert.equal(outcome.kind, 'done');
     assert.equal(most, 8);
   });
 
-  test('leaves nothing behind: hundreds on one connection', async () => {
+  test('leaks no listener or channel: hundreds on one connection', async () => {
     const warnings: Error[] = [];
     const hear = (warning: Error): void => void warnings.push(warning);
     process.on('warning', hear);
     const controller = new AbortController();
-    server.play = (channel) => {
+    server.onCommand = (channel) => {
       channel.resume();
       exit(channel, 0);
     };
@@ -293,4 +294,28 @@ test('a host that falls silent is noticed by its keepalives', async () => {
   } finally {
     await server.stop();
   }
+});
+
+const textOf = (cap: number, ...pieces: (string | number[])[]): string => {
+  const tail = createOutputTail(cap);
+  for (const piece of pieces) tail.add(Buffer.from(piece as string));
+  return tail.text();
+};
+
+test('what fits is kept whole, the end of what does not', () => {
+  assert.equal(textOf(4), '');
+  assert.equal(textOf(4, 'ab', 'cd'), 'abcd');
+  assert.equal(textOf(4, 'ab', 'cd', 'e'), 'bcde');
+  assert.equal(textOf(4, 'abcdefgh'), 'efgh');
+});
+
+test('a character is never cut in two', () => {
+  assert.equal(textOf(4, 'ä', 'bcd'), 'bcd');
+  assert.equal(textOf(4, '🙂', 'x'), 'x');
+  assert.equal(textOf(4, [0xc3], [0xa4], 'b'), 'äb', 'also when it arrives in two pieces');
+});
+
+test('bytes that are no text do not disturb what is', () => {
+  assert.equal(textOf(8, [0xff, 0xfe], 'why'), '\ufffd\ufffdwhy');
+  assert.equal(textOf(4, [0x80, 0x80, 0x80, 0x80, 0x80, 0x80]), '\ufffd', 'at most one character is left out');
 });

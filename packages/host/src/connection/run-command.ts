@@ -1,21 +1,73 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '@tartan/kube/clock';
 import type { Client, ClientChannel } from 'ssh2';
+import { sendInput } from './command-input.ts';
 import type { CommandOutcome, Output, RemoteCommand } from './connection.ts';
-import { feedInput } from './feed-input.ts';
-import { outputTail } from './output-tail.ts';
-import type { Slots } from './slots.ts';
-import { terminate } from './terminate.ts';
+import type { CommandLimiter } from './host-connection.ts';
+
+/** Keeps the end of what a command writes: the reason for a failure stands there (I-11, G-03). */
+interface OutputTail {
+  add(bytes: Buffer): void;
+  text(): string;
+}
+
+const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
+
+export const createOutputTail = (cap: number): OutputTail => {
+  // Copied, because a small piece of a packet would keep the whole packet.
+  let kept = Buffer.alloc(0);
+  let cut = false;
+  return {
+    add: (bytes) => {
+      kept = Buffer.concat([kept, bytes]);
+      if (kept.length <= cap) return;
+      kept = kept.subarray(kept.length - cap);
+      cut = true;
+    },
+    text: () => {
+      if (!cut) return kept.toString();
+      // A character that was cut in two is left out whole: at most three bytes of it are left.
+      let start = 0;
+      while (start < 3 && isContinuation(kept[start])) start++;
+      return kept.toString('utf8', start);
+    },
+  };
+};
+
+/** What `ssh2` 1.17 keeps to itself. */
+declare module 'ssh2' {
+  interface Channel {
+    readonly _client: { readonly _protocol: { signal(id: number, name: string): void } };
+  }
+}
+
+/** The host's number for a channel that we have not closed. */
+const openChannelID = ({ outgoing }: ClientChannel): number | undefined => {
+  if (typeof outgoing !== 'object' || outgoing === null || !('id' in outgoing) || !('state' in outgoing))
+    return undefined;
+  const open = outgoing.state === 'open' || outgoing.state === 'eof';
+  return open && typeof outgoing.id === 'number' ? outgoing.id : undefined;
+};
+
+/**
+ * Asks the host to end a command, and closes its channel. sshd passes the signal on to all processes of the command.
+ * The public `signal` sends nothing once the end of the input was sent, though the command still runs.
+ */
+const terminate = (channel: ClientChannel): void => {
+  const id = openChannelID(channel);
+  if (id !== undefined) channel._client._protocol.signal(id, 'TERM');
+  channel.close();
+};
 
 /** Bytes kept of standard output, and of standard error. */
-const outputCap = 64 * 1024;
+const maxOutputBytes = 64 * 1024;
 
 /** What the commands of one connection share. */
-export interface Line {
+export interface CommandContext {
   readonly client: Client;
   readonly socket: Socket;
   readonly clock: Clock;
-  readonly slots: Slots;
+  readonly limiter: CommandLimiter;
   /** Commands that have not ended, by what to call when the connection goes. */
   readonly running: Set<(cause: string) => void>;
 }
@@ -23,7 +75,7 @@ export interface Line {
 type Ending = CommandOutcome extends infer Each ? (Each extends Output ? Omit<Each, keyof Output> : never) : never;
 
 /** How a command ended by its own account. */
-const byExit = (code: number | null, signal: string | undefined): Ending => {
+const endingOfExit = (code: number | null, signal: string | undefined): Ending => {
   if (code === 0) return { kind: 'done' };
   if (code !== null) return { kind: 'command failed', code };
   return { kind: 'command failed', ...(signal === undefined ? {} : { signal }) };
@@ -35,27 +87,31 @@ const byExit = (code: number | null, signal: string | undefined): Ending => {
  * host answers or not; the input is destroyed with it.
  * Caveats: a host that was told to end a command may go on with it.
  */
-export const runCommand = (line: Line, command: RemoteCommand, signal?: AbortSignal): Promise<CommandOutcome> =>
+export const runCommand = (
+  context: CommandContext,
+  command: RemoteCommand,
+  signal?: AbortSignal,
+): Promise<CommandOutcome> =>
   new Promise((resolve) => {
-    const { client, socket, clock, slots, running } = line;
-    const stdout = outputTail(outputCap);
-    const stderr = outputTail(outputCap);
+    const { client, socket, clock, limiter, running } = context;
+    const stdout = createOutputTail(maxOutputBytes);
+    const stderr = createOutputTail(maxOutputBytes);
     let channel: ClientChannel | undefined;
     let exit: Ending | undefined;
-    let asked = false;
+    let isRequested = false;
     let ended = false;
     let stopInput = (): void => {};
-    let leave = (): void => {};
+    let releaseSlot = (): void => {};
 
     const end = (ending: Ending): void => {
       if (ended) return;
       ended = true;
-      takeBack();
+      cancelDeadline();
       signal?.removeEventListener('abort', abort);
       running.delete(lost);
       stopInput();
       // Once a channel was asked for, the host has a session less to give until it has closed it.
-      if (!asked) leave();
+      if (!isRequested) releaseSlot();
       resolve({ ...ending, stdout: stdout.text(), stderr: stderr.text() });
     };
     const stop = (ending: Ending): void => {
@@ -65,7 +121,9 @@ export const runCommand = (line: Line, command: RemoteCommand, signal?: AbortSig
     // An exit status that has arrived is the truth, whatever comes after it: a child in the background may hold the channel open.
     const lost = (cause: string): void => end(exit ?? { kind: 'connection lost', cause });
     const abort = (): void => stop({ kind: 'aborted' });
-    const takeBack = clock.after(command.deadline, () => stop(exit ?? { kind: 'timed out', after: command.deadline }));
+    const cancelDeadline = clock.after(command.deadline, () =>
+      stop(exit ?? { kind: 'timed out', after: command.deadline }),
+    );
 
     const begin = (opened: ClientChannel): void => {
       channel = opened;
@@ -74,10 +132,10 @@ export const runCommand = (line: Line, command: RemoteCommand, signal?: AbortSig
       opened.on('data', (bytes: Buffer) => stdout.add(bytes));
       opened.stderr.on('data', (bytes: Buffer) => stderr.add(bytes));
       opened.on('exit', (code: number | null, name?: string) => {
-        exit = byExit(code, name?.replace(/^SIG/, ''));
+        exit = endingOfExit(code, name?.replace(/^SIG/, ''));
       });
       opened.on('close', () => {
-        leave();
+        releaseSlot();
         end(exit ?? { kind: 'connection lost', cause: 'the host closed the channel without an exit status' });
       });
       if (ended) return terminate(opened);
@@ -87,24 +145,24 @@ export const runCommand = (line: Line, command: RemoteCommand, signal?: AbortSig
       }
       const failed = (error: unknown): void => stop({ kind: 'input failed', cause: messageOf(error) });
       try {
-        stopInput = feedInput(command.stdin(), opened, socket, failed);
+        stopInput = sendInput(command.stdin(), opened, socket, failed);
       } catch (error) {
         failed(error);
       }
     };
 
     const open = (): void => {
-      asked = true;
+      isRequested = true;
       try {
         client.exec(command.command, (error, opened) => {
           if (error === undefined) return begin(opened);
-          leave();
+          releaseSlot();
           // sshd has a limit of its own (MaxSessions), and may refuse for reasons that it does not tell.
           stderr.add(Buffer.from(`the host did not start the command: ${error.message}`));
           end({ kind: 'command failed' });
         });
       } catch (error) {
-        leave();
+        releaseSlot();
         lost(messageOf(error));
       }
     };
@@ -112,7 +170,7 @@ export const runCommand = (line: Line, command: RemoteCommand, signal?: AbortSig
     running.add(lost);
     if (signal?.aborted) return abort();
     signal?.addEventListener('abort', abort);
-    leave = slots.take(open);
+    releaseSlot = limiter.acquire(open);
   });
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { type Mac, startMac } from '@tartan/sim-mac';
-import type { HostSpec } from '../spec/host-spec.ts';
+import type { HostSpec } from '../host-spec.ts';
 import { exampleSpec } from '../testing/example-spec.ts';
 import { fakeStep } from '../testing/fake-step.ts';
-import { grantRoot } from '../testing/grant-root.ts';
+import { grantRoot } from '../testing/fresh-macs.ts';
 import { macConnection } from '../testing/mac-connection.ts';
 import { checkHost } from './check-host.ts';
 import { convergeHost } from './converge-host.ts';
@@ -72,7 +72,7 @@ describe('checking a host', () => {
     assert.deepEqual(outcome.inventory.lock, { owner: 'somebody#1', since: 1_800_000_000 });
   });
 
-  test('goes on after a step that cannot look, and says why', async () => {
+  test('continues after a step whose check fails, and reports why', async () => {
     const blind = fakeStep('blind', {
       script: 'check() { fail "nothing to see"; }\ncheck_absent() { :; }\napply() { :; }\nremove() { :; }\n',
     });
@@ -85,7 +85,7 @@ describe('checking a host', () => {
     assert.match(outcome.steps[0]?.error?.message ?? '', /nothing to see/);
   });
 
-  test('says of a host without root what it could not see, and sends nothing in vain', async () => {
+  test('reports steps that need root on a host without it, and does not run them', async () => {
     rmSync(mac.path(`/etc/sudoers.d/${mac.user.name}-nopasswd`));
     try {
       const root = fakeStep('root', { unprivileged: true });
@@ -106,7 +106,7 @@ describe('checking a host', () => {
     }
   });
 
-  test('names what keeps the host from becoming ours', async () => {
+  test('reports preflight failures', async () => {
     const outcome = await checkHost(macConnection(mac), { ...spec, user: 'admin' }, { steps: [] });
     assert.ok(outcome.kind === 'checked');
     assert.equal(outcome.objections.length, 1);

@@ -1,17 +1,16 @@
 import { type Clock, systemClock } from '@tartan/kube/clock';
 import type { HostConnection } from '../connection/connection.ts';
-import type { HostSpec, Preparation } from '../spec/host-spec.ts';
+import type { HostSpec, Preparation } from '../host-spec.ts';
 import { hostSteps } from '../steps/index.ts';
 import type { AnyStep, Step } from '../steps/step.ts';
-import type { CutShort } from './cut-short.ts';
-import { executeStep, type StepOutcome } from './execute-step.ts';
+import { executeStep, type StepOutcome, stepRun } from './execute-step.ts';
+import type { Interrupted } from './host-outcome.ts';
 import { type Inventory, readInventory } from './inventory.ts';
-import { inOrder, plan } from './plan.ts';
-import { type Objection, preFlight } from './pre-flight.ts';
+import { plan, sortSteps } from './plan.ts';
+import { preflight, type PreflightFailure } from './preflight.ts';
 import { hostRedactor } from './redaction.ts';
 import { StepError } from './step-error.ts';
 import { stepHash } from './step-hash.ts';
-import { stepRun } from './step-run.ts';
 
 /** One step, held against a host. */
 export interface StepReport {
@@ -29,11 +28,11 @@ export type CheckOutcome =
   | {
       readonly kind: 'checked';
       readonly inventory: Inventory;
-      readonly objections: readonly Objection[];
+      readonly objections: readonly PreflightFailure[];
       readonly steps: readonly StepReport[];
     }
   | { readonly kind: 'unreadable host'; readonly cause: string }
-  | CutShort;
+  | Interrupted;
 
 export interface CheckOptions {
   readonly clock?: Clock;
@@ -70,13 +69,13 @@ export async function checkHost(
   if (read.kind !== 'read') return read;
   const { inventory } = read;
   const reports: StepReport[] = [];
-  for (const step of inOrder(steps)) {
+  for (const step of sortSteps(steps)) {
     const hash = stepHash(step, spec);
     const run = stepRun(step, spec, {}, { verb: 'check', hash, lockOwner: '', idle: false });
     const outcome: StepOutcome =
       inventory.root || step.unprivileged === true
         ? await executeStep(connection, step, 'check', run, redact, signal)
-        : { kind: 'failed', error: new StepError(step, { failure: 'no root', said: '' }, redact) };
+        : { kind: 'failed', error: new StepError(step, { failure: 'no root', output: '' }, redact) };
     if (outcome.kind === 'connection lost' || outcome.kind === 'aborted') return outcome;
     const found = inventory.stamps[step.name];
     const about = {
@@ -94,7 +93,9 @@ export async function checkHost(
       outcome.kind === 'failed'
         ? couldNotLook(outcome.error)
         : outcome.kind === 'timed out'
-          ? couldNotLook(new StepError(step, { failure: 'timed out', said: `${outcome.after / 1000} seconds` }, redact))
+          ? couldNotLook(
+              new StepError(step, { failure: 'timed out', output: `${outcome.after / 1000} seconds` }, redact),
+            )
           : {
               ...about,
               state: outcome.result === 'unchanged' ? 'as wanted' : 'different',
@@ -104,5 +105,5 @@ export async function checkHost(
     onStep?.(report);
   }
   const actions = plan(inventory, spec, { mode: 'changed', idle: false, steps });
-  return { kind: 'checked', inventory, objections: preFlight(inventory, spec, actions, clock.now()), steps: reports };
+  return { kind: 'checked', inventory, objections: preflight(inventory, spec, actions, clock.now()), steps: reports };
 }

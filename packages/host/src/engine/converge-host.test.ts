@@ -4,17 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { type Mac, startMac } from '@tartan/sim-mac';
-import type { HostSpec } from '../spec/host-spec.ts';
+import type { HostSpec } from '../host-spec.ts';
 import type { Step } from '../steps/step.ts';
 import { exampleArtifact, exampleSpec } from '../testing/example-spec.ts';
 import { fakeStep } from '../testing/fake-step.ts';
-import { grantRoot } from '../testing/grant-root.ts';
-import { type MacConnectionOptions, macConnection } from '../testing/mac-connection.ts';
-import { type ConvergeOptions, convergeHost } from './converge-host.ts';
+import { grantRoot } from '../testing/fresh-macs.ts';
+import { macConnection, type MacConnectionOptions } from '../testing/mac-connection.ts';
+import { convergeHost, type ConvergeOptions } from './converge-host.ts';
 import type { HostEvent, HostOutcome } from './host-outcome.ts';
 import { acquireLock } from './lock.ts';
-import { wantedStamps } from './step-hash.ts';
-import { summaryOf } from './summary.ts';
+import { summaryOf, wantedStamps } from './step-hash.ts';
 
 describe('a host is converged', () => {
   let folder: string;
@@ -224,7 +223,7 @@ describe('a host is converged', () => {
     assert.deepEqual(readdirSync(mac.path('/var/db/tartan/artifacts')), [spec.tart.sha256]);
   });
 
-  test('keeping what nobody needs, as long as something is not as wanted', async () => {
+  test('keeping garbage until every step has converged', async () => {
     const old = exampleArtifact(folder, 'old', 'old');
     await converge([fakeStep('a', { artifacts: () => [old] })]);
     put('/var/fake/refuse-c', 'by the test');
@@ -241,7 +240,7 @@ describe('a host is converged', () => {
     assert.deepEqual(journal(), []);
   });
 
-  test('and forgets the stamps of steps that we no longer have', async () => {
+  test('and removes the stamps of unknown steps', async () => {
     await converge([a, b]);
     const outcome = work(await converge([a]));
     assert.ok(outcome.kind === 'converged');
@@ -275,7 +274,7 @@ describe('a host is converged', () => {
     assert.deepEqual(journal(), ['a']);
   });
 
-  test('by one of two pushers, while the other hears who it is', async () => {
+  test('by one of two pushers, while the other gets the lock holder', async () => {
     const outcomes = await Promise.all([converge([a, b], { owner: 'anna' }), converge([a, b], { owner: 'ben' })]);
     const kinds = outcomes.map(({ kind }) => kind);
     // Both may work, one after the other; never both at once.
@@ -365,7 +364,7 @@ describe('a host is converged', () => {
     });
   }
 
-  test('not at all, if it cannot become ours', async () => {
+  test('not at all, when preflight fails', async () => {
     const outcome = await converge([a], { spec: { ...spec, user: 'somebody-else' } });
     assert.ok(outcome.kind === 'unsuitable host', JSON.stringify(outcome));
     assert.equal(existsSync(mac.path('/var/db/tartan')), false);

@@ -1,20 +1,102 @@
+import type { Redactor } from '@tartan/kube';
 import { type Clock, systemClock } from '@tartan/kube/clock';
 import type { HostConnection } from '../connection/connection.ts';
-import type { HostSecrets, HostSpec, LateSecrets, Preparation } from '../spec/host-spec.ts';
+import type { HostSecrets, HostSpec, OnDemandSecrets, Preparation } from '../host-spec.ts';
 import { hostSteps } from '../steps/index.ts';
 import type { AnyStep, Step } from '../steps/step.ts';
-import type { HostEvent, HostOutcome } from './host-outcome.ts';
+import { composeScript, shellCommand } from './compose-script.ts';
+import type { StepOutcome } from './execute-step.ts';
+import type { Deferred, HostEvent, HostOutcome, Progress } from './host-outcome.ts';
 import { type Inventory, type InventoryOutcome, readInventory, rebootPending } from './inventory.ts';
-import { acquireLock, theLock } from './lock.ts';
-import { performAction, type Session } from './perform-action.ts';
-import { type Action, leftovers, type Mode, plan } from './plan.ts';
-import { preFlight } from './pre-flight.ts';
+import { acquireLock, lockStep } from './lock.ts';
+import { type ConvergeContext, performAction } from './perform-action.ts';
+import { type Action, type Garbage, garbageOn, type Mode, plan } from './plan.ts';
+import { preflight } from './preflight.ts';
 import { hostRedactor } from './redaction.ts';
 import { StepError } from './step-error.ts';
-import { stepHash } from './step-hash.ts';
-import { summaryOf } from './summary.ts';
-import { isTidy, tidy } from './tidy.ts';
-import { createWorkLog, type WorkLog } from './work-log.ts';
+import { stepHash, summaryOf } from './step-hash.ts';
+
+/** Collects what was done to a host, and says when an outcome ends the run. */
+interface ProgressLog {
+  /** The outcome of the whole run, if it ends here. */
+  record(action: Action, outcome: StepOutcome, redact: Redactor): HostOutcome | undefined;
+  recordOptionalFailure(error: StepError): void;
+  /** Deferred, or failed without failing the host: no stamp is expected of it. */
+  isUnfinished(step: string): boolean;
+  /** Nothing was deferred, nothing failed. */
+  isComplete(): boolean;
+  progress(): Progress;
+}
+
+const createProgressLog = (): ProgressLog => {
+  const applied: string[] = [];
+  const removed: string[] = [];
+  const deferred: Deferred[] = [];
+  const optionalFailures: StepError[] = [];
+  const progress = (): Progress => ({ applied, removed, deferred, optionalFailures });
+  return {
+    progress,
+    recordOptionalFailure: (error) => optionalFailures.push(error),
+    isUnfinished: (step) => [...deferred, ...optionalFailures].some((each) => each.step === step),
+    isComplete: () => deferred.length === 0 && optionalFailures.length === 0,
+    record: ({ step, deferReason }, outcome, redact) => {
+      switch (outcome.kind) {
+        case 'finished':
+          if (outcome.result === 'applied') applied.push(step.name);
+          if (outcome.result === 'removed') removed.push(step.name);
+          if (outcome.result === 'deferred' && deferReason !== undefined)
+            deferred.push({ step: step.name, because: deferReason });
+          return undefined;
+        case 'failed':
+          // Without the lock nothing else may be done either.
+          if (step.optional !== true || outcome.error.failure === 'lock lost') {
+            return { kind: 'step failed', error: outcome.error, ...progress() };
+          }
+          optionalFailures.push(outcome.error);
+          return undefined;
+        case 'timed out':
+          if (step.optional !== true) return { ...outcome, ...progress() };
+          optionalFailures.push(
+            new StepError(step, { failure: 'timed out', output: `${outcome.after / 1000} seconds` }, redact),
+          );
+          return undefined;
+        case 'connection lost':
+        case 'aborted':
+          return { ...outcome, ...progress() };
+      }
+    },
+  };
+};
+
+const hasNoGarbage = ({ artifacts, stamps, staleRebootMark }: Garbage): boolean =>
+  artifacts.length === 0 && stamps.length === 0 && !staleRebootMark;
+
+const removeGarbageStep = { name: 'tidy', title: 'remove what nobody needs any more' };
+
+/** Takes leftovers off a host. What fails here harms nobody and is tried again with the next run. */
+const removeGarbage = async (
+  connection: Pick<HostConnection, 'run'>,
+  { artifacts, stamps, staleRebootMark }: Garbage,
+  lockOwner: string,
+  redact: Redactor,
+  signal?: AbortSignal,
+): Promise<StepError | undefined> => {
+  const script = composeScript('tidy', {
+    ARTIFACTS: artifacts.join(' '),
+    STAMPS: stamps.join(' '),
+    REBOOT_MARK: staleRebootMark ? 'yes' : 'no',
+    LOCK_OWNER: lockOwner,
+    STEP: removeGarbageStep.name,
+  });
+  const outcome = await connection.run({ command: shellCommand(script, { asRoot: true }), deadline: 60_000 }, signal);
+  if (outcome.kind === 'done') return undefined;
+  const exitCode = outcome.kind === 'command failed' ? outcome.code : undefined;
+  return new StepError(
+    removeGarbageStep,
+    { failure: 'rejected', exitCode, output: outcome.stderr || outcome.kind },
+    redact,
+  );
+};
 
 export interface ConvergeOptions {
   /** Of the host's lock: a name that no other living pusher has. */
@@ -23,7 +105,7 @@ export interface ConvergeOptions {
   readonly idle: boolean;
   readonly mode?: Mode;
   /** Beside those that are given. What one of them says goes to its step alone, and is as secret. */
-  readonly lateSecrets?: LateSecrets;
+  readonly onDemandSecrets?: OnDemandSecrets;
   readonly report?: (event: HostEvent) => void;
   readonly clock?: Clock;
   readonly signal?: AbortSignal;
@@ -71,20 +153,20 @@ export async function convergeHost(
   secrets: HostSecrets,
   options: ConvergeOptions,
 ): Promise<HostOutcome> {
-  const { clock = systemClock, steps = hostSteps, mode = 'changed', lateSecrets = {}, idle, signal } = options;
+  const { clock = systemClock, steps = hostSteps, mode = 'changed', onDemandSecrets = {}, idle, signal } = options;
   const redact = hostRedactor(secrets);
   const report = options.report ?? ((): void => {});
-  const session: Session = { connection, spec, secrets, lateSecrets, idle, redact, clock, report, signal };
-  const work = createWorkLog();
+  const session: ConvergeContext = { connection, spec, secrets, onDemandSecrets, idle, redact, clock, report, signal };
+  const work = createProgressLog();
   const planFor = (inventory: Inventory): Action[] =>
     plan(inventory, spec, { idle, mode, steps, transport: connection.address.transport });
 
   const before = await readInventory(connection, signal);
-  if (before.kind !== 'read') return notRead(before, work, session);
+  if (before.kind !== 'read') return unreadOutcome(before, work, session);
   const actions = planFor(before.inventory);
-  const objections = preFlight(before.inventory, spec, actions, clock.now());
+  const objections = preflight(before.inventory, spec, actions, clock.now());
   if (objections.length > 0) return { kind: 'unsuitable host', objections };
-  if (actions.length === 0 && isTidy(leftovers(before.inventory, spec, steps)))
+  if (actions.length === 0 && hasNoGarbage(garbageOn(before.inventory, spec, steps)))
     return converged(before.inventory, work);
 
   const ended = await perform(actions.filter(isUnprivileged), '', work, session);
@@ -93,10 +175,10 @@ export async function convergeHost(
   const locking = await acquireLock(connection, options.owner, signal);
   if (locking.kind === 'locked') return locking;
   if (locking.kind === 'refused') {
-    const details = { failure: 'rejected', exitCode: locking.code, said: locking.stderr } as const;
-    return { kind: 'step failed', error: new StepError(theLock, details, redact), ...work.done() };
+    const details = { failure: 'rejected', exitCode: locking.code, output: locking.stderr } as const;
+    return { kind: 'step failed', error: new StepError(lockStep, details, redact), ...work.progress() };
   }
-  if (locking.kind !== 'acquired') return { ...locking, ...work.done() };
+  if (locking.kind !== 'acquired') return { ...locking, ...work.progress() };
   try {
     return await underLock(locking.lock.token, planFor, steps, work, session);
   } finally {
@@ -110,29 +192,29 @@ const underLock = async (
   lockOwner: string,
   planFor: (inventory: Inventory) => Action[],
   steps: readonly Step[],
-  work: WorkLog,
-  session: Session,
+  work: ProgressLog,
+  session: ConvergeContext,
 ): Promise<HostOutcome> => {
   const { connection, spec, signal, redact } = session;
   const now = await readInventory(connection, signal);
-  if (now.kind !== 'read') return notRead(now, work, session);
+  if (now.kind !== 'read') return unreadOutcome(now, work, session);
   const actions = planFor(now.inventory).filter((action) => !isUnprivileged(action));
   const ended = await perform(actions, lockOwner, work, session);
   if (ended !== undefined) return ended;
 
   const after = await readInventory(connection, signal);
-  if (after.kind !== 'read') return notRead(after, work, session);
+  if (after.kind !== 'read') return unreadOutcome(after, work, session);
   for (const step of steps) {
     if (work.isUnfinished(step.name) || after.inventory.stamps[step.name] === stepHash(step, spec)) continue;
-    const error = new StepError(step, { failure: 'not stamped', said: '' }, redact);
-    if (step.optional !== true) return { kind: 'step failed', error, ...work.done() };
-    work.failedOptionally(error);
+    const error = new StepError(step, { failure: 'not stamped', output: '' }, redact);
+    if (step.optional !== true) return { kind: 'step failed', error, ...work.progress() };
+    work.recordOptionalFailure(error);
   }
-  const left = leftovers(after.inventory, spec, steps);
-  if (!work.isWhole() || isTidy(left)) return converged(after.inventory, work);
-  const error = await tidy(connection, left, lockOwner, redact, signal);
-  if (error === undefined) return converged(withoutStamps(after.inventory, left.stamps), work);
-  work.failedOptionally(error);
+  const garbage = garbageOn(after.inventory, spec, steps);
+  if (!work.isComplete() || hasNoGarbage(garbage)) return converged(after.inventory, work);
+  const error = await removeGarbage(connection, garbage, lockOwner, redact, signal);
+  if (error === undefined) return converged(withoutStamps(after.inventory, garbage.stamps), work);
+  work.recordOptionalFailure(error);
   return converged(after.inventory, work);
 };
 
@@ -141,29 +223,29 @@ const withoutStamps = (inventory: Inventory, names: readonly string[]): Inventor
   stamps: Object.fromEntries(Object.entries(inventory.stamps).filter(([name]) => !names.includes(name))),
 });
 
-const converged = (inventory: Inventory, work: WorkLog): HostOutcome => ({
+const converged = (inventory: Inventory, work: ProgressLog): HostOutcome => ({
   kind: 'converged',
   stamps: inventory.stamps,
   summary: summaryOf(inventory.stamps),
   rebootPending: rebootPending(inventory),
-  ...work.done(),
+  ...work.progress(),
 });
 
-const notRead = (
+const unreadOutcome = (
   outcome: Exclude<InventoryOutcome, { kind: 'read' }>,
-  work: WorkLog,
-  { redact }: Session,
+  work: ProgressLog,
+  { redact }: ConvergeContext,
 ): HostOutcome => {
   if (outcome.kind === 'unreadable') return { kind: 'unreadable host', cause: redact.text(outcome.cause) };
-  return { ...outcome, ...work.done() };
+  return { ...outcome, ...work.progress() };
 };
 
 /** Carries actions out until one ends the run. */
 const perform = async (
   actions: readonly Action[],
   lockOwner: string,
-  work: WorkLog,
-  session: Session,
+  work: ProgressLog,
+  session: ConvergeContext,
 ): Promise<HostOutcome | undefined> => {
   for (const action of actions) {
     const outcome = await performAction(action, lockOwner, session);

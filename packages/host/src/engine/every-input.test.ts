@@ -3,15 +3,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { HostSecrets, HostSpec } from '../spec/host-spec.ts';
+import type { HostSecrets, HostSpec } from '../host-spec.ts';
 import { hostSteps } from '../steps/index.ts';
 import type { Step } from '../steps/step.ts';
 import { exampleSpec } from '../testing/example-spec.ts';
-import { scriptText, sharedParts, stepProgram } from './compose-script.ts';
-import { artifactsOf, inOrder } from './plan.ts';
-import { significantText } from './significant-text.ts';
+import { scriptText, sharedScripts, stepProgram, stripComments } from './compose-script.ts';
+import { stepRun } from './execute-step.ts';
+import { artifactsOf, sortSteps } from './plan.ts';
 import { stepHash } from './step-hash.ts';
-import { stepRun } from './step-run.ts';
 
 /** The original system lost a field on one of its two paths four times (I-34, I-35, I-37, I-38). Here nobody has to remember one. */
 
@@ -135,7 +134,7 @@ describe('every script', () => {
   const isProgram = (file: string): boolean => readFileSync(join(scripts, file), 'utf8').startsWith('#!');
 
   test('belongs to a step, is shared by some, or is one of the engine', () => {
-    const known = [...hostSteps.map((step) => step.name), ...sharedParts, ...ofTheEngine].map((name) => `${name}.sh`);
+    const known = [...hostSteps.map((step) => step.name), ...sharedScripts, ...ofTheEngine].map((name) => `${name}.sh`);
     assert.deepEqual(files.filter((file) => !isProgram(file)).sort(), known.sort());
   });
 
@@ -173,8 +172,8 @@ describe('every script', () => {
         const intent = step.intent(exampleSpec(folder));
         assert.ok(intent !== undefined, 'the example has every feature');
         const variables = Object.keys(step.environment(intent));
-        const whole = significantText(stepProgram(scriptText(step.name)));
-        const own = significantText(scriptText(step.name));
+        const whole = stripComments(stepProgram(scriptText(step.name)));
+        const own = stripComments(scriptText(step.name));
         const known = new Set([...variables, ...given, ...setBy(whole)]);
         assert.deepEqual(
           [...readBy(whole)].filter((name) => !known.has(name)),
@@ -195,7 +194,7 @@ describe('every script', () => {
 
 describe('the list of steps', () => {
   test('stands in the order in which they run', () => {
-    assert.deepEqual(hostSteps, inOrder(hostSteps));
+    assert.deepEqual(hostSteps, sortSteps(hostSteps));
   });
 
   test('names each once, by a word that can be a file', () => {

@@ -1,18 +1,41 @@
-import type { CutShort } from './cut-short.ts';
+import type { CommandOutcome } from '../connection/connection.ts';
+import type { DeferReason } from './execute-step.ts';
 import type { Locked } from './lock.ts';
-import type { Objection } from './pre-flight.ts';
+import type { PreflightFailure } from './preflight.ts';
 import type { StepError } from './step-error.ts';
-import type { Obstacle } from './step-run.ts';
-import type { Stamps } from './summary.ts';
+import type { Stamps } from './step-hash.ts';
+
+/** Nothing is wrong with the host as far as we know, but what a command did there is unknown. Run it all again: that is always safe. */
+export type Interrupted =
+  | { readonly kind: 'connection lost'; readonly during: string; readonly cause: string }
+  | { readonly kind: 'timed out'; readonly during: string; readonly after: number }
+  | { readonly kind: 'aborted'; readonly during: string };
+
+/** `during`: a step, or what else was being done. Input that fails here comes to the same: the host was left in the middle. */
+export const interruptedBy = (
+  outcome: Exclude<CommandOutcome, { kind: 'done' | 'command failed' }>,
+  during: string,
+): Interrupted => {
+  switch (outcome.kind) {
+    case 'connection lost':
+      return { kind: 'connection lost', during, cause: outcome.cause };
+    case 'timed out':
+      return { kind: 'timed out', during, after: outcome.after };
+    case 'aborted':
+      return { kind: 'aborted', during };
+    case 'input failed':
+      return { kind: 'connection lost', during, cause: `the input could not be read: ${outcome.cause}` };
+  }
+};
 
 /** A step that would have changed something, and may not now. The host stays as it was, without the step's stamp. */
 export interface Deferred {
   readonly step: string;
-  readonly because: Obstacle;
+  readonly because: DeferReason;
 }
 
 /** What was done on the way, also when it ended badly. */
-export interface Work {
+export interface Progress {
   readonly applied: readonly string[];
   readonly removed: readonly string[];
   readonly deferred: readonly Deferred[];
@@ -29,14 +52,14 @@ export type HostOutcome =
       /** Of the stamps: what the agent publishes. */
       readonly summary: string;
       readonly rebootPending: boolean;
-    } & Work)
-  | ({ readonly kind: 'step failed'; readonly error: StepError } & Work)
+    } & Progress)
+  | ({ readonly kind: 'step failed'; readonly error: StepError } & Progress)
   | Locked
   /** Nothing was changed: no step can make this host ours. */
-  | { readonly kind: 'unsuitable host'; readonly objections: readonly Objection[] }
+  | { readonly kind: 'unsuitable host'; readonly objections: readonly PreflightFailure[] }
   /** It answers, but not with what our scripts say. */
   | { readonly kind: 'unreadable host'; readonly cause: string }
-  | (CutShort & Work);
+  | (Interrupted & Progress);
 
 /** What happens while it happens, for people. */
 export type HostEvent =
@@ -58,7 +81,7 @@ export type HostEvent =
       /** What was found to differ. */
       readonly differences: readonly string[];
       /** Milliseconds. */
-      readonly took: number;
+      readonly durationMs: number;
     };
 
 /** What a step's script says that it did. */

@@ -1,8 +1,7 @@
 import type { HostConnection } from '../connection/connection.ts';
-import { composeScript } from './compose-script.ts';
-import { shellCommand } from './shell-command.ts';
-import type { Stamps } from './summary.ts';
-import { type CutShort, cutShort } from './cut-short.ts';
+import { composeScript, shellCommand } from './compose-script.ts';
+import { type Interrupted, interruptedBy } from './host-outcome.ts';
+import type { Stamps } from './step-hash.ts';
 
 /** What a host reports of itself. Everything that is decided about a host is decided from this. */
 export interface Inventory {
@@ -35,7 +34,7 @@ export type InventoryOutcome =
   | { readonly kind: 'read'; readonly inventory: Inventory }
   /** It answered something else than an inventory. Nothing is known of it, and nothing is assumed. */
   | { readonly kind: 'unreadable'; readonly cause: string }
-  | CutShort;
+  | Interrupted;
 
 const deadline = 30_000;
 
@@ -49,7 +48,7 @@ export const readInventory = async (
     const how = outcome.code === undefined ? `signal ${outcome.signal ?? 'unknown'}` : `exit code ${outcome.code}`;
     return { kind: 'unreadable', cause: `${how}: ${outcome.stderr.trim().slice(-500)}` };
   }
-  if (outcome.kind !== 'done') return cutShort(outcome, 'inventory');
+  if (outcome.kind !== 'done') return interruptedBy(outcome, 'inventory');
   try {
     return { kind: 'read', inventory: parseInventory(outcome.stdout) };
   } catch (error) {

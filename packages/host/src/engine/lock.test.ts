@@ -14,12 +14,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { type Mac, startMac } from '@tartan/sim-mac';
-import { grantRoot } from '../testing/grant-root.ts';
+import { connectToMac, fleetKey } from '../testing/connect-to-mac.ts';
+import { grantRoot } from '../testing/fresh-macs.ts';
 import { macConnection } from '../testing/mac-connection.ts';
-import { fleetKey, reachMac } from '../testing/reach-mac.ts';
-import { composeScript } from './compose-script.ts';
+import { composeScript, shellCommand } from './compose-script.ts';
 import { acquireLock, type HeldLock, type LockOutcome } from './lock.ts';
-import { shellCommand } from './shell-command.ts';
 
 describe('the lock of a host', () => {
   let folder: string;
@@ -55,7 +54,7 @@ describe('the lock of a host', () => {
     return code === 0;
   };
 
-  test('goes to one of several who ask at once, and the others hear who has it', async () => {
+  test('goes to one of several concurrent pushers, and the others get its holder', async () => {
     const owners = ['anna', 'ben', 'carla', 'dora'];
     const outcomes = await Promise.all(owners.map(acquire));
     const winners = owners.filter((_, at) => outcomes[at]?.kind === 'acquired');
@@ -135,7 +134,7 @@ describe('the lock of a host', () => {
 
   test('is not given to anybody while a part of an aborted script still runs', async (t) => {
     const lock = await take('anna');
-    const connection = await reachMac(mac, privateKey, { pinnedHostKey: mac.hostKey() });
+    const connection = await connectToMac(mac, privateKey, { pinnedHostKey: mac.hostKey() });
     t.after(() => connection.close());
     await mac.run('mkfifo gate started');
     const script = composeScript(
@@ -166,7 +165,7 @@ describe('the lock of a host', () => {
     await take('anna');
   });
 
-  test('counts for nothing under a number that has been passed', async () => {
+  test('is invalid under an older token', async () => {
     const lock = await take('anna');
     writeFileSync(mac.path('/var/db/tartan/lock/100000000'), 'slow#1\nboot\n0\n');
     assert.equal(await mayWork(lock), true);

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { HostConnection } from '../connection/connection.ts';
-import { composeScript } from './compose-script.ts';
-import { type CutShort, cutShort } from './cut-short.ts';
-import { shellCommand } from './shell-command.ts';
+import { composeScript, shellCommand } from './compose-script.ts';
+import { type Interrupted, interruptedBy } from './host-outcome.ts';
 
 /** The lock of a host, held: `token` goes with every script that changes something, and the host refuses those of any other. */
 export interface HeldLock {
@@ -24,10 +23,10 @@ export type LockOutcome =
   | { readonly kind: 'acquired'; readonly lock: HeldLock }
   | Locked
   | { readonly kind: 'refused'; readonly code: number | undefined; readonly stderr: string }
-  | CutShort;
+  | Interrupted;
 
 /** What `refused` is called to people. */
-export const theLock = { name: 'lock', title: 'take the lock of the host' };
+export const lockStep = { name: 'lock', title: 'take the lock of the host' };
 
 const deadline = 30_000;
 
@@ -51,7 +50,7 @@ export const acquireLock = async (
   // A command that was cut may have taken the lock all the same.
   if (outcome.kind === 'timed out' || outcome.kind === 'aborted') await release();
   if (outcome.kind === 'command failed') return { kind: 'refused', code: outcome.code, stderr: outcome.stderr };
-  if (outcome.kind !== 'done') return cutShort(outcome, 'lock');
+  if (outcome.kind !== 'done') return interruptedBy(outcome, 'lock');
   if (outcome.stdout === 'acquired\n') return { kind: 'acquired', lock: { token, release } };
   const [word, by, since, step, ...more] = outcome.stdout.trimEnd().split('\t');
   if (

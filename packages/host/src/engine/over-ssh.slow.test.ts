@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
 import { type Mac, startMac } from '@tartan/sim-mac';
-import type { HostSpec } from '../spec/host-spec.ts';
+import type { HostSpec } from '../host-spec.ts';
 import { hostSteps } from '../steps/index.ts';
-import { stride } from '../testing/cut.ts';
-import { fleetKey, reachMac } from '../testing/reach-mac.ts';
+import { connectToMac, fleetKey } from '../testing/connect-to-mac.ts';
+import { stride } from '../testing/crash-injection.ts';
 import { agentEvents } from '../testing/stand-in-agent.ts';
 import { plantedSecrets, workingSpec } from '../testing/working-spec.ts';
 import { convergeHost } from './converge-host.ts';
@@ -40,7 +40,7 @@ describe('a host that is prepared over SSH', () => {
 
   /** One run; `cutAt` says at which event our side hangs up. */
   const run = async (mac: Mac, owner: string, cutAt: (event: HostEvent) => boolean): Promise<HostOutcome> => {
-    const connection = await reachMac(mac, privateKey, { pinnedHostKey: mac.hostKey() });
+    const connection = await connectToMac(mac, privateKey, { pinnedHostKey: mac.hostKey() });
     try {
       return await convergeHost(connection, spec, plantedSecrets(mac.user.password), {
         owner,

@@ -1,25 +1,62 @@
 import type { Redactor } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import type { Artifact } from '../artifacts/artifact.ts';
-import { pushArtifact } from '../artifacts/push-artifact.ts';
-import { pushProblem } from '../artifacts/push-outcome.ts';
+import { pushArtifact, pushProblem } from '../artifacts/push-artifact.ts';
 import type { HostConnection } from '../connection/connection.ts';
-import type { HostSecrets, LateSecrets, Preparation } from '../spec/host-spec.ts';
+import type { HostSecrets, OnDemandSecrets, Preparation } from '../host-spec.ts';
 import type { AnyStep } from '../steps/step.ts';
-import { cutShort } from './cut-short.ts';
-import { executeStep, type StepOutcome } from './execute-step.ts';
-import type { HostEvent } from './host-outcome.ts';
-import { lateSecretOf, withLateSecret } from './late-secret.ts';
+import { executeStep, type StepOutcome, stepRun, type StepRunOptions } from './execute-step.ts';
+import { type HostEvent, interruptedBy } from './host-outcome.ts';
 import type { Action } from './plan.ts';
+import { addSecret } from './redaction.ts';
 import { StepError } from './step-error.ts';
-import { stepRun, type StepRunOptions } from './step-run.ts';
+
+type SecretSource = NonNullable<OnDemandSecrets[keyof OnDemandSecrets]>;
+
+/** How to ask for the secret that a step may turn out to need. None for one that may change nothing now, and for one that is given. */
+const onDemandSecretOf = (
+  { step, deferReason }: Action,
+  { spec, secrets, onDemandSecrets }: Pick<ConvergeContext, 'spec' | 'secrets' | 'onDemandSecrets'>,
+): SecretSource | undefined => {
+  if (step.onDemandSecret === undefined || deferReason !== undefined || secrets[step.onDemandSecret]) return undefined;
+  return step.intent(spec) === undefined ? undefined : onDemandSecrets[step.onDemandSecret];
+};
+
+/** The session with the secret in it, which nobody repeats from now on; or what came of asking. */
+const withOnDemandSecret = async (
+  step: AnyStep,
+  ask: SecretSource,
+  session: ConvergeContext,
+): Promise<ConvergeContext | StepOutcome> => {
+  const { redact, signal } = session;
+  const answer = await requestSecret(ask, signal);
+  if (answer === undefined) return { kind: 'aborted', during: step.name };
+  if (answer.kind === 'problem')
+    return { kind: 'failed', error: new StepError(step, { failure: 'no secret', output: answer.message }, redact) };
+  addSecret(redact, answer.secret);
+  const given: HostSecrets = step.onDemandSecret === undefined ? {} : { [step.onDemandSecret]: answer.secret };
+  return { ...session, secrets: { ...session.secrets, ...given } };
+};
+
+/** Undefined when the caller did not want to wait. */
+const requestSecret = async (
+  ask: SecretSource,
+  signal: AbortSignal | undefined,
+): Promise<Awaited<ReturnType<SecretSource>> | undefined> => {
+  try {
+    return await ask(signal);
+  } catch (error) {
+    if (signal?.aborted === true) return undefined;
+    throw error;
+  }
+};
 
 /** What all actions of one run share. */
-export interface Session {
+export interface ConvergeContext {
   readonly connection: HostConnection;
   readonly spec: Preparation;
   readonly secrets: HostSecrets;
-  readonly lateSecrets: LateSecrets;
+  readonly onDemandSecrets: OnDemandSecrets;
   readonly idle: boolean;
   readonly redact: Redactor;
   readonly clock: Clock;
@@ -28,7 +65,11 @@ export interface Session {
 }
 
 /** Pushes what a step needs and runs it. A step that the host claims to have is looked at first, so that nothing is sent in vain. */
-export const performAction = async (action: Action, lockOwner: string, session: Session): Promise<StepOutcome> => {
+export const performAction = async (
+  action: Action,
+  lockOwner: string,
+  session: ConvergeContext,
+): Promise<StepOutcome> => {
   const { step } = action;
   const started = session.clock.monotonic();
   session.report({ kind: 'step started', step: step.name, title: step.title });
@@ -39,13 +80,13 @@ export const performAction = async (action: Action, lockOwner: string, session: 
     title: step.title,
     result: outcome.kind === 'finished' ? outcome.result : outcome.kind === 'failed' ? 'failed' : 'cut short',
     differences: outcome.kind === 'finished' ? outcome.differences : [],
-    took: session.clock.monotonic() - started,
+    durationMs: session.clock.monotonic() - started,
   });
   return outcome;
 };
 
-const attempt = async (action: Action, lockOwner: string, session: Session): Promise<StepOutcome> => {
-  const ask = lateSecretOf(action, session);
+const attempt = async (action: Action, lockOwner: string, session: ConvergeContext): Promise<StepOutcome> => {
+  const ask = onDemandSecretOf(action, session);
   let needsSecret = false;
   if (action.stamped || ask !== undefined) {
     const found = await execute(action, 'check', lockOwner, session);
@@ -54,25 +95,25 @@ const attempt = async (action: Action, lockOwner: string, session: Session): Pro
     if (found.result === 'unchanged' && action.stamped) return found;
     needsSecret = found.needsPayload;
   }
-  const refused = refusal(action, session);
+  const refused = secretViolation(action, session);
   if (refused !== undefined) return refused;
   for (const artifact of action.needs) {
     const failed = await push(action, artifact, session);
     if (failed !== undefined) return failed;
   }
   if (ask === undefined || !needsSecret) return execute(action, 'converge', lockOwner, session);
-  const asked = await withLateSecret(action.step, ask, session);
+  const asked = await withOnDemandSecret(action.step, ask, session);
   return 'kind' in asked ? asked : execute(action, 'converge', lockOwner, asked);
 };
 
 /** A secret that cannot do is not even sent. */
-const refusal = ({ step }: Action, { spec, secrets, redact }: Session): StepOutcome | undefined => {
-  const said = whyNot(step, spec, secrets);
-  if (said === undefined) return undefined;
-  return { kind: 'failed', error: new StepError(step, { failure: 'secret refused', said }, redact) };
+const secretViolation = ({ step }: Action, { spec, secrets, redact }: ConvergeContext): StepOutcome | undefined => {
+  const output = violationOf(step, spec, secrets);
+  if (output === undefined) return undefined;
+  return { kind: 'failed', error: new StepError(step, { failure: 'secret refused', output }, redact) };
 };
 
-const whyNot = (step: AnyStep, spec: Preparation, secrets: HostSecrets): string | undefined => {
+const violationOf = (step: AnyStep, spec: Preparation, secrets: HostSecrets): string | undefined => {
   const intent = step.intent(spec);
   if (intent === undefined) return undefined;
   try {
@@ -80,14 +121,14 @@ const whyNot = (step: AnyStep, spec: Preparation, secrets: HostSecrets): string 
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
-  return step.refuses?.(intent, secrets);
+  return step.violation?.(intent, secrets);
 };
 
 const execute = (
   { step, hash }: Action,
   verb: StepRunOptions['verb'],
   lockOwner: string,
-  { connection, spec, secrets, idle, redact, signal }: Session,
+  { connection, spec, secrets, idle, redact, signal }: ConvergeContext,
 ): Promise<StepOutcome> => {
   const run = stepRun(step, spec, secrets, { verb, hash, lockOwner, idle, transport: connection.address.transport });
   return executeStep(connection, step, verb, run, redact, signal);
@@ -97,12 +138,12 @@ const execute = (
 const push = async (
   { step, stored }: Action,
   artifact: Artifact,
-  { connection, redact, report, signal }: Session,
+  { connection, redact, report, signal }: ConvergeContext,
 ): Promise<StepOutcome | undefined> => {
   const about = { step: step.name, artifact: artifact.name, size: artifact.size };
   report({ kind: 'artifact started', ...about });
   const outcome = await pushArtifact(connection, artifact, {
-    isLacking: !stored.has(artifact.sha256),
+    isMissing: !stored.has(artifact.sha256),
     ...(signal !== undefined && { signal }),
   });
   const problem = pushProblem(artifact, outcome);
@@ -115,7 +156,7 @@ const push = async (
     outcome.outcome.kind !== 'command failed' &&
     outcome.outcome.kind !== 'input failed'
   ) {
-    return cutShort(outcome.outcome, step.name);
+    return interruptedBy(outcome.outcome, step.name);
   }
-  return { kind: 'failed', error: new StepError(step, { failure: 'artifact not pushed', said: problem }, redact) };
+  return { kind: 'failed', error: new StepError(step, { failure: 'artifact not pushed', output: problem }, redact) };
 };

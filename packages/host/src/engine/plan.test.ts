@@ -4,14 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { HostSpec } from '../spec/host-spec.ts';
+import type { HostSpec } from '../host-spec.ts';
 import { hostSteps, preparationSteps } from '../steps/index.ts';
 import { exampleInventory } from '../testing/example-inventory.ts';
 import { exampleSpec } from '../testing/example-spec.ts';
 import { fakeStep } from '../testing/fake-step.ts';
-import { leftovers, plan, type PlanOptions } from './plan.ts';
-import { stepHash } from './step-hash.ts';
-import type { Stamps } from './summary.ts';
+import { garbageOn, plan, type PlanOptions } from './plan.ts';
+import { type Stamps, stepHash } from './step-hash.ts';
 
 describe('the plan for a host', () => {
   let folder: string;
@@ -67,7 +66,7 @@ describe('the plan for a host', () => {
   for (const { idle, transport, ...expected } of obstacles) {
     test(`over the ${transport} network to ${idle ? 'an idle' : 'a busy'} host changes only what it may`, () => {
       const actions = plan(exampleInventory(), spec, { ...options, idle, transport });
-      const found = Object.fromEntries(actions.map(({ step, obstacle }) => [step.name, obstacle]));
+      const found = Object.fromEntries(actions.map(({ step, deferReason }) => [step.name, deferReason]));
       assert.deepEqual(found, { root: undefined, tools: undefined, ...expected });
     });
   }
@@ -106,7 +105,7 @@ describe('the plan for a host', () => {
   });
 });
 
-describe('the leftovers on a host', () => {
+describe('the garbage on a host', () => {
   test('are what no step wants, stamps of steps that are gone, and a reboot that has happened', () => {
     const folder = mkdtempSync(join(tmpdir(), 'tartan-plan-'));
     try {
@@ -117,12 +116,16 @@ describe('the leftovers on a host', () => {
         stamps: { tart: 'anything', gone: 'x' },
         rebootPendingSince: 'boot-0',
       });
-      assert.deepEqual(leftovers(inventory, spec, steps), { artifacts: ['old'], stamps: ['gone'], rebootMark: true });
+      assert.deepEqual(garbageOn(inventory, spec, steps), {
+        artifacts: ['old'],
+        stamps: ['gone'],
+        staleRebootMark: true,
+      });
       const pending = exampleInventory({ rebootPendingSince: 'boot-1' });
-      assert.deepEqual(leftovers(pending, spec, steps), { artifacts: [], stamps: [], rebootMark: false });
+      assert.deepEqual(garbageOn(pending, spec, steps), { artifacts: [], stamps: [], staleRebootMark: false });
       // Who prepares a Mac knows nothing of what its Node wants.
-      const part = { artifacts: [], stamps: [], rebootMark: true };
-      assert.deepEqual(leftovers(inventory, { user: 'm1' }, preparationSteps), part);
+      const part = { artifacts: [], stamps: [], staleRebootMark: true };
+      assert.deepEqual(garbageOn(inventory, { user: 'm1' }, preparationSteps), part);
     } finally {
       rmSync(folder, { recursive: true });
     }

@@ -1,10 +1,10 @@
 import type { Artifact } from '../artifacts/artifact.ts';
-import type { Preparation } from '../spec/host-spec.ts';
+import type { Preparation } from '../host-spec.ts';
 import { hostSteps } from '../steps/index.ts';
 import type { AnyStep } from '../steps/step.ts';
+import { type DeferReason, deferReasonOf, type StepRunOptions } from './execute-step.ts';
 import type { Inventory } from './inventory.ts';
 import { stepHash } from './step-hash.ts';
-import { type Obstacle, obstacleOf, type StepRunOptions } from './step-run.ts';
 
 /**
  * `changed`: steps whose stamp says that the host has them already are left out. `verify`: they are looked at too, and mended where
@@ -28,28 +28,28 @@ export interface Action {
   /** What the host claims to have in its store. */
   readonly stored: ReadonlySet<string>;
   /** Why it may not change anything now. */
-  readonly obstacle: Obstacle | undefined;
+  readonly deferReason: DeferReason | undefined;
 }
 
 /** What is to be done to a host that reports this. Pure and total; the same for first boot, roll and repair. */
 export const plan = (inventory: Inventory, spec: Preparation, options: PlanOptions): Action[] => {
-  const actions = inOrder(options.steps ?? hostSteps).map((step): Action => {
+  const actions = sortSteps(options.steps ?? hostSteps).map((step): Action => {
     const hash = stepHash(step, spec);
-    const obstacle = obstacleOf(step, options);
+    const deferReason = deferReasonOf(step, options);
     return {
       step,
       hash,
       stamped: inventory.stamps[step.name] === hash,
-      needs: obstacle === undefined ? artifactsOf(step, spec) : [],
+      needs: deferReason === undefined ? artifactsOf(step, spec) : [],
       stored: inventory.artifacts,
-      obstacle,
+      deferReason,
     };
   });
   return options.mode === 'verify' ? actions : actions.filter(({ stamped }) => !stamped);
 };
 
 /** Steps that give us root before those that need it; optional ones, which can cost only themselves, last. Else as listed. */
-export const inOrder = (steps: readonly AnyStep[]): AnyStep[] => {
+export const sortSteps = (steps: readonly AnyStep[]): AnyStep[] => {
   const rank = (step: AnyStep): number => (step.unprivileged === true ? 0 : step.optional === true ? 2 : 1);
   return [...steps].sort((a, b) => rank(a) - rank(b));
 };
@@ -60,30 +60,26 @@ export const artifactsOf = (step: AnyStep, spec: Preparation): readonly Artifact
 };
 
 /** What lies on the host and belongs to nothing any more. Only for a host that is as wanted: until then it may still be needed. */
-export interface Leftovers {
+export interface Garbage {
   readonly artifacts: readonly string[];
   /** Of steps that we no longer know. */
   readonly stamps: readonly string[];
   /** The Mac has started since. */
-  readonly rebootMark: boolean;
+  readonly staleRebootMark: boolean;
 }
 
 /** Somebody who runs a part of the list knows nothing of what the others want. */
-const isPart = (steps: readonly AnyStep[]): boolean =>
+const isPartialList = (steps: readonly AnyStep[]): boolean =>
   steps.length < hostSteps.length && steps.every((step) => hostSteps.includes(step));
 
-export const leftovers = (
-  inventory: Inventory,
-  spec: Preparation,
-  steps: readonly AnyStep[] = hostSteps,
-): Leftovers => {
-  const rebootMark = inventory.rebootPendingSince !== undefined && inventory.rebootPendingSince !== inventory.boot;
-  if (isPart(steps)) return { artifacts: [], stamps: [], rebootMark };
+export const garbageOn = (inventory: Inventory, spec: Preparation, steps: readonly AnyStep[] = hostSteps): Garbage => {
+  const staleRebootMark = inventory.rebootPendingSince !== undefined && inventory.rebootPendingSince !== inventory.boot;
+  if (isPartialList(steps)) return { artifacts: [], stamps: [], staleRebootMark };
   const wanted = new Set(steps.flatMap((step) => artifactsOf(step, spec).map(({ sha256 }) => sha256)));
   const known = new Set(steps.map((step) => step.name));
   return {
     artifacts: [...inventory.artifacts].filter((sha256) => !wanted.has(sha256)),
     stamps: Object.keys(inventory.stamps).filter((name) => !known.has(name)),
-    rebootMark,
+    staleRebootMark,
   };
 };

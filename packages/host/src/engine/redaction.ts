@@ -1,21 +1,21 @@
 import { createRedactor, type Redactor } from '@tartan/kube';
-import type { HostSecrets } from '../spec/host-spec.ts';
-import { kcpassword } from '../steps/kcpassword.ts';
-import { quote } from './shell-command.ts';
+import type { HostSecrets } from '../host-spec.ts';
+import { kcpassword } from '../steps/preparation.ts';
+import { quote } from './compose-script.ts';
 
 /** Takes every secret of a host, in every form in which it travels or a tool may print it, out of what the host says. */
 export const hostRedactor = (secrets: HostSecrets): Redactor => {
   const redact = createRedactor();
-  for (const secret of Object.values(secrets)) keepQuiet(redact, secret);
+  for (const secret of Object.values(secrets)) addSecret(redact, secret);
   return redact;
 };
 
 /** One secret more, from now on. */
-export const keepQuiet = (redact: Redactor, secret: string | undefined): void => {
-  for (const form of formsOf(secret)) redact.add(form);
+export const addSecret = (redact: Redactor, secret: string | undefined): void => {
+  for (const form of encodingsOf(secret)) redact.add(form);
 };
 
-const formsOf = (secret: string | undefined): string[] => {
+const encodingsOf = (secret: string | undefined): string[] => {
   // What macOS leaves in place of a wrong password is no secret, and errors speak of it.
   if (secret === undefined || secret === '' || secret === '<sealed>') return [];
   const bytes = Buffer.from(secret);

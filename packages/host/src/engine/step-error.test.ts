@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { hostRedactor } from './redaction.ts';
-import { failureOfCode, StepError, type StepFailure } from './step-error.ts';
+import { failureOfExitCode, StepError, type StepFailure } from './step-error.ts';
 
 const step = { name: 'tart', title: 'install tart' };
 const redact = hostRedactor({});
@@ -22,12 +22,12 @@ describe('the error of a step', () => {
   ];
   for (const [failure, message] of failures) {
     test(`that was "${failure}" says what, why, and what to do`, () => {
-      assert.match(new StepError(step, { failure, exitCode: 3, said: 'no room\n' }, redact).message, message);
+      assert.match(new StepError(step, { failure, exitCode: 3, output: 'no room\n' }, redact).message, message);
     });
   }
 
   test('follows from the exit code of its script', () => {
-    assert.deepEqual([1, 75, 77, undefined].map(failureOfCode), [
+    assert.deepEqual([1, 75, 77, undefined].map(failureOfExitCode), [
       'rejected',
       'lock lost',
       'wrong password',
@@ -37,17 +37,17 @@ describe('the error of a step', () => {
 
   test('names the signal that killed it', () => {
     assert.match(
-      new StepError(step, { failure: 'rejected', signal: 'KILL', said: '' }, redact).message,
+      new StepError(step, { failure: 'rejected', signal: 'KILL', output: '' }, redact).message,
       /killed by KILL\. /,
     );
   });
 
   test('quotes the end of what the host said, without secrets, even where it is cut', () => {
     const secret = 'correct horse battery staple';
-    const said = `${'x'.repeat(500)}${secret}${'y'.repeat(1975)} the end`;
+    const output = `${'x'.repeat(500)}${secret}${'y'.repeat(1975)} the end`;
     const error = new StepError(
       step,
-      { failure: 'rejected', exitCode: 1, said },
+      { failure: 'rejected', exitCode: 1, output },
       hostRedactor({ userPassword: secret }),
     );
     assert.ok(error.tail.endsWith('the end') && error.tail.length <= 2000);

@@ -1,6 +1,6 @@
 import type { Redactor } from '@tartan/kube';
+import { wrongPasswordExitCode } from '../steps/preparation.ts';
 import type { Step } from '../steps/step.ts';
-import { wrongPasswordExit } from '../steps/user-password.ts';
 
 /** Why a step did not succeed although the host could be reached. */
 export type StepFailure =
@@ -30,13 +30,13 @@ export interface StepErrorDetails {
   readonly exitCode?: number | undefined;
   readonly signal?: string | undefined;
   /** What the host said last. Is redacted here. */
-  readonly said: string;
+  readonly output: string;
 }
 
 /** What scripts mean by their exit codes: 75 (EX_TEMPFAIL) is in `lib.sh`. */
-export const failureOfCode = (code: number | undefined): StepFailure => {
+export const failureOfExitCode = (code: number | undefined): StepFailure => {
   if (code === 75) return 'lock lost';
-  return code === wrongPasswordExit ? 'wrong password' : 'rejected';
+  return code === wrongPasswordExitCode ? 'wrong password' : 'rejected';
 };
 
 /** One step of one host, failed: what, why, and what to do next. Holds no secret. */
@@ -51,9 +51,9 @@ export class StepError extends Error {
   readonly advice: string;
 
   constructor(step: Pick<Step, 'name' | 'title'>, details: StepErrorDetails, redact: Redactor) {
-    const tail = tailOf(details.said, redact);
+    const tail = tailOf(details.output, redact);
     const advice = advices[details.failure].replaceAll('STEP', step.name);
-    const why = [howItEnded(details), tail].filter((part) => part !== '').join(': ');
+    const why = [describeFailure(details), tail].filter((part) => part !== '').join(': ');
     super(`Could not ${step.title} (step ${step.name}): ${why}. ${advice}`.replace(/([.!?])\. /, '$1 '));
     this.step = step.name;
     this.failure = details.failure;
@@ -72,7 +72,7 @@ const tailLength = 2000;
  */
 const tailOf = (text: string, redact: Redactor): string => redact.text(text).trim().slice(-tailLength);
 
-const howItEnded = ({ failure, exitCode, signal }: StepErrorDetails): string => {
+const describeFailure = ({ failure, exitCode, signal }: StepErrorDetails): string => {
   switch (failure) {
     case 'rejected':
       return signal === undefined ? `exit code ${exitCode ?? 'unknown'}` : `killed by ${signal}`;

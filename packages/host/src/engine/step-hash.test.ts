@@ -3,12 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { HostSpec } from '../spec/host-spec.ts';
+import type { HostSpec } from '../host-spec.ts';
 import { hostname } from '../steps/hostname.ts';
 import type { Step } from '../steps/step.ts';
 import { exampleArtifact, exampleSpec } from '../testing/example-spec.ts';
-import { stepHash, summaryHash, wantedStamps } from './step-hash.ts';
-import { summaryOf } from './summary.ts';
+import { stepHash, summaryHash, summaryOf, wantedStamps } from './step-hash.ts';
 
 describe('the hash of a step', () => {
   let folder: string;
@@ -60,7 +59,7 @@ describe('the hash of a step', () => {
     assert.throws(() => stepHash(fake({ intent: () => ({ how: () => 1 }) }), spec), TypeError);
   });
 
-  test('goes into one summary with the others, whatever their order', () => {
+  test('the summary of all hashes does not depend on their order', () => {
     assert.equal(summaryOf({ a: '1', b: '2' }), summaryOf({ b: '2', a: '1' }));
     assert.notEqual(summaryOf({ a: '1', b: '2' }), summaryOf({ a: '2', b: '1' }));
     assert.notEqual(summaryOf({ a: '1', b: '2' }), summaryOf({ a: '1' }));

@@ -1,11 +1,20 @@
 import { createHash } from 'node:crypto';
-import type { HostSpec, Preparation } from '../spec/host-spec.ts';
+import type { HostSpec, Preparation } from '../host-spec.ts';
 import { hostSteps } from '../steps/index.ts';
 import type { Step } from '../steps/step.ts';
-import { scriptText, stepProgram } from './compose-script.ts';
-import { remembered } from './remembered.ts';
-import { significantText } from './significant-text.ts';
-import { type Stamps, summaryOf } from './summary.ts';
+import { memoize, scriptText, stepProgram, stripComments } from './compose-script.ts';
+
+/** Step to hash: what a host should bear, or bears. */
+export type Stamps = Readonly<Record<string, string>>;
+
+/**
+ * All stamps of a host in one short word. The agent publishes it on its Node; whoever wants to know whether a host is up to date
+ * compares it with that of the stamps that the host should bear, and connects to nothing.
+ */
+export const summaryOf = (stamps: Stamps): string => {
+  const lines = Object.entries(stamps).map(([step, hash]) => `${step}\t${hash}\n`);
+  return createHash('sha256').update(lines.sort().join('')).digest('hex').slice(0, 16);
+};
 
 /**
  * What a step would do to a host, as one word: its intent (or that it should be absent), the variables made from it, and its script
@@ -21,7 +30,7 @@ export const stepHash = <Intent extends object, Spec extends Preparation>(
   const hash = createHash('sha256');
   const parts = [
     step.name,
-    intent === undefined ? 'absent' : canonical(withoutOurSide(intent)),
+    intent === undefined ? 'absent' : canonical(withoutLocalPaths(intent)),
     intent === undefined ? '' : canonical(step.environment(intent)),
     programOf(step.script ?? scriptText(step.name)),
   ];
@@ -29,7 +38,7 @@ export const stepHash = <Intent extends object, Spec extends Preparation>(
   return hash.digest('hex');
 };
 
-const programOf = remembered((script) => significantText(stepProgram(script)));
+const programOf = memoize((script) => stripComments(stepProgram(script)));
 
 /** The stamps of a host that is as it should be. */
 export const wantedStamps = (spec: HostSpec, steps: readonly Step[] = hostSteps): Stamps =>
@@ -41,12 +50,12 @@ export const summaryHash = (spec: HostSpec): string => summaryOf(wantedStamps(sp
 type Plain = string | number | boolean | null | undefined | readonly Plain[] | { readonly [key: string]: Plain };
 
 /** An artifact is its content: what it is called and where it lies here is nothing to a host. */
-const withoutOurSide = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(withoutOurSide);
+const withoutLocalPaths = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withoutLocalPaths);
   if (typeof value !== 'object' || value === null) return value;
   if ('sha256' in value && 'file' in value) return { sha256: value.sha256 };
   if (![Object.prototype, null].includes(Object.getPrototypeOf(value))) throw new TypeError('an intent is plain data');
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutOurSide(inner)]));
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutLocalPaths(inner)]));
 };
 
 /** The same text for the same data, whatever the order in which keys were written. */

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type Mac, startMac } from '@tartan/sim-mac';
-import type { HostSecrets, HostSpec } from '../spec/host-spec.ts';
+import type { HostSecrets, HostSpec } from '../host-spec.ts';
 import { hostSteps } from '../steps/index.ts';
 import { macConnection } from '../testing/mac-connection.ts';
 import { standInAgent } from '../testing/stand-in-agent.ts';
 import { plantedSecrets, workingSpec } from '../testing/working-spec.ts';
 import { checkHost } from './check-host.ts';
-import { type ConvergeOptions, convergeHost } from './converge-host.ts';
+import { convergeHost, type ConvergeOptions } from './converge-host.ts';
 import type { HostEvent } from './host-outcome.ts';
 import { summaryHash } from './step-hash.ts';
 
@@ -61,7 +61,7 @@ describe('a Mac from the factory', () => {
     assert.equal(outcome.summary, summaryHash(spec));
   });
 
-  test('is left alone by a second look at everything', async () => {
+  test('is unchanged by a second verify run', async () => {
     const before = [mac.job('dev.tuist.tart-kubelet')?.pid, jobsStarted()];
     const outcome = await converge(spec, { mode: 'verify' }, {});
     assert.deepEqual([outcome.applied, outcome.removed], [[], []]);

@@ -3,13 +3,13 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { type Mac, type StandInSoftware, standInSoftware } from '@tartan/sim-mac';
-import type { GhActionsRunner, HostSpec } from '../spec/host-spec.ts';
-import { type FreshMacs, freshMacs } from '../testing/fresh-macs.ts';
-import { cutEverywhere } from '../testing/cut.ts';
+import type { GhActionsRunner, HostSpec } from '../host-spec.ts';
+import { cutEverywhere } from '../testing/crash-injection.ts';
 import { exampleSpec, putInStore } from '../testing/example-spec.ts';
+import { type FreshMacs, freshMacs } from '../testing/fresh-macs.ts';
 import { runStep } from '../testing/run-step.ts';
-import { actionsRunner } from './actions-runner.ts';
-import { autoLogin } from './auto-login.ts';
+import { actionsRunner } from './builder.ts';
+import { autoLogin } from './preparation.ts';
 
 const token = 'AABBCCDD-registration-token';
 const secrets = { actionsRunnerToken: token };

@@ -13,18 +13,16 @@ import { dirname } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import type { Mac } from '@tartan/sim-mac';
-import { agentArguments } from '../agent/arguments.ts';
-import { agentJob as jobOf, agentLog } from '../agent/job.ts';
-import { releaseId } from '../agent/release-id.ts';
-import { renderPlist } from '../launchd/plist.ts';
-import type { Agent, HostSpec } from '../spec/host-spec.ts';
-import { cutEverywhere } from '../testing/cut.ts';
+import { agentArguments, agentLaunchdJob as jobOf, agentLog, agentReleaseID } from '../agent/job.ts';
+import type { Agent, HostSpec } from '../host-spec.ts';
+import { renderPlist } from '../launchd-plist.ts';
+import { cutEverywhere } from '../testing/crash-injection.ts';
 import { exampleSpec } from '../testing/example-spec.ts';
 import { type FreshMacs, freshMacs } from '../testing/fresh-macs.ts';
 import { prepareAgent, rollAgent } from '../testing/roll-agent.ts';
 import { runStep } from '../testing/run-step.ts';
 import { agentEvents, agentsSay, brokenRuntime, standInAgent, standInRuntime } from '../testing/stand-in-agent.ts';
-import { agentJob } from './agent-job.ts';
+import { agentJob } from './agent.ts';
 
 const label = 'dev.tuist.tart-kubelet';
 const plistFile = `/Library/LaunchDaemons/${label}.plist`;
@@ -78,7 +76,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
 
   const assertRuns = (mac: Mac, spec: HostSpec): void => {
     assert.equal(mac.job(label)?.state, 'running');
-    assert.equal(currentOf(mac), `releases/${releaseId(spec)}`);
+    assert.equal(currentOf(mac), `releases/${agentReleaseID(spec)}`);
     assert.equal(plistOf(mac), renderPlist(jobOf(spec)));
   };
 
@@ -249,7 +247,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
     // As after a cut between the start and the proof.
     rmSync(mac.path(provenFile));
     const looked = await runStep(mac, agentJob, v1, { verb: 'check' });
-    assert.deepEqual(looked.differences, [`the release ${releaseId(v1)} was not seen running yet`]);
+    assert.deepEqual(looked.differences, [`the release ${agentReleaseID(v1)} was not seen running yet`]);
     mac.faults.crashLoop.add(label);
     const failed = await runStep(mac, agentJob, v1);
     assert.match(failed.stderr, /there is no earlier release to put back/);
@@ -326,7 +324,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
       const mac = await started(known.v1);
       await prepareAgent(mac, known.v2);
       const isSkewed = (spec: HostSpec): boolean =>
-        currentOf(mac) === `releases/${releaseId(spec)}` && plistOf(mac) !== renderPlist(jobOf(spec));
+        currentOf(mac) === `releases/${agentReleaseID(spec)}` && plistOf(mac) !== renderPlist(jobOf(spec));
       let skewed = 0;
       const cuts = await cutEverywhere(agentJob, {
         spec: (nth) => known[wanted(nth)],

@@ -4,13 +4,13 @@ import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, statSync
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import type { Mac } from '@tartan/sim-mac';
-import { renderPlist } from '../launchd/plist.ts';
-import type { HostSpec } from '../spec/host-spec.ts';
-import { cutEverywhere } from '../testing/cut.ts';
+import type { HostSpec } from '../host-spec.ts';
+import { renderPlist } from '../launchd-plist.ts';
+import { cutEverywhere } from '../testing/crash-injection.ts';
 import { exampleSpec } from '../testing/example-spec.ts';
 import { type FreshMacs, freshMacs } from '../testing/fresh-macs.ts';
 import { runStep } from '../testing/run-step.ts';
-import { agentLogs } from './agent-logs.ts';
+import { agentLogs } from './agent.ts';
 
 const label = 'dev.tuist.tart-kubelet-logs';
 const log = '/var/log/example.log';
@@ -130,7 +130,7 @@ describe('the agent’s log', () => {
     });
   });
 
-  test('is nobody’s business when that is not wanted', async () => {
+  test('is not rotated when the step is absent', async () => {
     const off = { ...agentLogs, intent: () => undefined };
     assert.equal((await runStep(mac, off, spec)).code, 0);
     assert.equal(mac.job(label), undefined);

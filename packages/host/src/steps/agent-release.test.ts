@@ -3,16 +3,15 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileS
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Mac } from '@tartan/sim-mac';
-import { agentArguments, argumentsHash } from '../agent/arguments.ts';
-import { releaseId } from '../agent/release-id.ts';
-import type { HostSpec } from '../spec/host-spec.ts';
-import { cutEverywhere } from '../testing/cut.ts';
+import { agentArguments, agentReleaseID, argumentsHash } from '../agent/job.ts';
+import type { HostSpec } from '../host-spec.ts';
+import { cutEverywhere } from '../testing/crash-injection.ts';
 import { exampleSpec } from '../testing/example-spec.ts';
 import { type FreshMacs, freshMacs } from '../testing/fresh-macs.ts';
 import { prepareAgent, rollAgent } from '../testing/roll-agent.ts';
 import { runStep } from '../testing/run-step.ts';
 import { standInAgent, standInRuntime } from '../testing/stand-in-agent.ts';
-import { agentRelease } from './agent-release.ts';
+import { agentRelease } from './agent.ts';
 
 describe('a release of the agent', () => {
   let macs: FreshMacs;
@@ -33,9 +32,9 @@ describe('a release of the agent', () => {
     agent: { ...spec.agent, release: standInAgent(macs.folder, name) },
   });
   const home = (): string => mac.path('/usr/local/lib/tart-kubelet');
-  const folderOf = (of: HostSpec): string => join(home(), 'releases', releaseId(of));
+  const folderOf = (of: HostSpec): string => join(home(), 'releases', agentReleaseID(of));
   const releases = (): string[] => readdirSync(join(home(), 'releases')).sort();
-  const ids = (...specs: HostSpec[]): string[] => specs.map(releaseId).sort();
+  const ids = (...specs: HostSpec[]): string[] => specs.map(agentReleaseID).sort();
 
   const assertWhole = (of: HostSpec): void => {
     assert.deepEqual(readdirSync(folderOf(of)).sort(), ['arguments', 'node', 'tart-kubelet.mjs']);
@@ -71,7 +70,7 @@ describe('a release of the agent', () => {
     const [v2, v3, v4, v5] = [version('v2'), version('v3'), version('v4'), version('v5')];
     for (const each of [v2, v3]) assert.equal((await rollAgent(mac, each)).code, 0);
     await prepareAgent(mac, v4);
-    await mac.run(`ln -sfn releases/${releaseId(v4)} "$TARTAN_ROOT/usr/local/lib/tart-kubelet/current"`, {
+    await mac.run(`ln -sfn releases/${agentReleaseID(v4)} "$TARTAN_ROOT/usr/local/lib/tart-kubelet/current"`, {
       asRoot: true,
     });
     await prepareAgent(mac, v5);

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import type { Mac } from '@tartan/sim-mac';
-import type { HostSpec } from '../spec/host-spec.ts';
-import { cutEverywhere } from '../testing/cut.ts';
+import type { HostSpec } from '../host-spec.ts';
+import { cutEverywhere } from '../testing/crash-injection.ts';
 import { exampleArtifact, exampleSpec, putInStore } from '../testing/example-spec.ts';
 import { type FreshMacs, freshMacs } from '../testing/fresh-macs.ts';
 import { prepareAgent } from '../testing/roll-agent.ts';
 import { runStep } from '../testing/run-step.ts';
-import { agentRuntime } from './agent-runtime.ts';
+import { agentRuntime } from './agent.ts';
 
 describe('the agent’s runtime', () => {
   let macs: FreshMacs;

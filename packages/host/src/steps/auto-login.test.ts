@@ -2,15 +2,13 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import type { Mac } from '@tartan/sim-mac';
-import type { HostSpec } from '../spec/host-spec.ts';
-import { cutEverywhere } from '../testing/cut.ts';
+import type { HostSpec } from '../host-spec.ts';
+import { cutEverywhere } from '../testing/crash-injection.ts';
 import { exampleSpec } from '../testing/example-spec.ts';
 import { footprint } from '../testing/footprint.ts';
 import { type FreshMacs, freshMacs } from '../testing/fresh-macs.ts';
 import { runStep } from '../testing/run-step.ts';
-import { autoLogin } from './auto-login.ts';
-import { kcpassword } from './kcpassword.ts';
-import { wrongPasswordExit } from './user-password.ts';
+import { autoLogin, kcpassword, wrongPasswordExitCode } from './preparation.ts';
 
 const file = '/etc/kcpassword';
 
@@ -83,7 +81,7 @@ describe('auto-login', { concurrency: 2 }, () => {
   test('a wrong password is sealed by macOS, and that is fatal (INC-07)', async () => {
     const mac = await macs.start();
     const answer = await run(mac, 'mistaken');
-    assert.equal(answer.code, wrongPasswordExit);
+    assert.equal(answer.code, wrongPasswordExitCode);
     assert.match(answer.stderr, /refused the password of m1 at the console and sealed/);
     assert.doesNotMatch(answer.stderr + answer.stdout, /mistaken/);
     assert.equal(existsSync(mac.path('/var/db/tartan/steps/auto-login')), false);
@@ -91,7 +89,7 @@ describe('auto-login', { concurrency: 2 }, () => {
 
   test('a wrong password is tried once, however often it is sent', async () => {
     const mac = await macs.start();
-    for (let time = 0; time < 3; time += 1) assert.equal((await run(mac, 'mistaken')).code, wrongPasswordExit);
+    for (let time = 0; time < 3; time += 1) assert.equal((await run(mac, 'mistaken')).code, wrongPasswordExitCode);
     assert.equal(respawns(mac), 1);
     assert.doesNotMatch(readFileSync(mac.path('/var/db/tartan/refused-logins'), 'utf8'), /mistaken/);
   });
@@ -202,7 +200,7 @@ describe('auto-login', { concurrency: 2 }, () => {
   test('a wrong password is found out also where somebody is logged in already', async () => {
     const mac = await converged();
     await setUser(mac, 'somebody');
-    assert.equal((await run(mac, 'mistaken')).code, wrongPasswordExit);
+    assert.equal((await run(mac, 'mistaken')).code, wrongPasswordExitCode);
   });
 
   test('no python is asked for, and no password is in an argument or a file of ours', async () => {

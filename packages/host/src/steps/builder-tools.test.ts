@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { type FreshMacs, freshMacs } from '../testing/fresh-macs.ts';
 import { exampleArtifact, exampleSpec, putInStore } from '../testing/example-spec.ts';
+import { type FreshMacs, freshMacs } from '../testing/fresh-macs.ts';
 import { runStep } from '../testing/run-step.ts';
-import { builderTools } from './builder-tools.ts';
+import { builderTools } from './builder.ts';
 
 describe('the step builder-tools', () => {
   let macs: FreshMacs;

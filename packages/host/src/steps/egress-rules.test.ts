@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { VmEgress } from '../spec/host-spec.ts';
-import { egressRules } from './egress-rules.ts';
+import type { VmEgress } from '../host-spec.ts';
+import { egressRules } from './guest-network.ts';
 
 type Allowed = VmEgress['allow'][number];
 const cache: Allowed = { cidr: '172.16.0.0/22', protocol: 'tcp', ports: '30000:32767' };

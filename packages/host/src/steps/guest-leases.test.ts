@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Mac } from '@tartan/sim-mac';
-import type { HostSpec } from '../spec/host-spec.ts';
+import type { HostSpec } from '../host-spec.ts';
 import { exampleSpec } from '../testing/example-spec.ts';
 import { type FreshMacs, freshMacs } from '../testing/fresh-macs.ts';
 import { runStep } from '../testing/run-step.ts';
-import { guestLeases } from './guest-leases.ts';
+import { guestLeases } from './guest-network.ts';
 
 const domain = '/Library/Preferences/SystemConfiguration/com.apple.InternetSharing.default';
 

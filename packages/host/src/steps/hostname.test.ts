@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Mac } from '@tartan/sim-mac';
-import type { HostSpec } from '../spec/host-spec.ts';
-import { cutEverywhere } from '../testing/cut.ts';
+import type { HostSpec } from '../host-spec.ts';
+import { cutEverywhere } from '../testing/crash-injection.ts';
 import { exampleSpec } from '../testing/example-spec.ts';
 import { footprint } from '../testing/footprint.ts';
 import { type FreshMacs, freshMacs } from '../testing/fresh-macs.ts';

@@ -1,21 +1,13 @@
-import type { Preparation } from '../spec/host-spec.ts';
-import { actionsRunner } from './actions-runner.ts';
-import { agentJob } from './agent-job.ts';
-import { agentLogs } from './agent-logs.ts';
-import { agentRelease } from './agent-release.ts';
-import { agentRuntime } from './agent-runtime.ts';
-import { autoLogin } from './auto-login.ts';
-import { builderTools } from './builder-tools.ts';
-import { guestLeases } from './guest-leases.ts';
+import type { Preparation } from '../host-spec.ts';
+import { agentJob, agentLogs, agentRelease, agentRuntime, joinCredentials } from './agent.ts';
+import { actionsRunner, builderTools } from './builder.ts';
+import { guestLeases, vmEgress } from './guest-network.ts';
 import { hostname } from './hostname.ts';
-import { joinCredentials } from './join-credentials.ts';
 import { nodeExporter } from './node-exporter.ts';
-import { passwordlessSudo } from './passwordless-sudo.ts';
-import { power } from './power.ts';
+import { autoLogin, passwordlessSudo, power } from './preparation.ts';
 import type { Step } from './step.ts';
 import { tailscale } from './tailscale.ts';
 import { tart } from './tart.ts';
-import { vmEgress } from './vm-egress.ts';
 
 /** What makes a Mac ready to be taken over: root, and a console session that stays. `tartan prepare-host` runs these and no more. */
 export const preparationSteps: readonly Step<object, Preparation>[] = [passwordlessSudo, power, autoLogin];

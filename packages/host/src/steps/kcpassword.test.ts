@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { kcpassword } from './kcpassword.ts';
+import { kcpassword } from './preparation.ts';
 
 /** bootstrap.md 2.3, in hex. */
 const golden: Readonly<Record<string, string>> = {

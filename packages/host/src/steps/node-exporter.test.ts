@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import type { Mac } from '@tartan/sim-mac';
-import type { HostSpec } from '../spec/host-spec.ts';
-import { type FreshMacs, freshMacs } from '../testing/fresh-macs.ts';
+import type { HostSpec } from '../host-spec.ts';
 import { exampleArtifact, exampleSpec, putInStore } from '../testing/example-spec.ts';
+import { type FreshMacs, freshMacs } from '../testing/fresh-macs.ts';
 import { runStep } from '../testing/run-step.ts';
 import { nodeExporter } from './node-exporter.ts';
 

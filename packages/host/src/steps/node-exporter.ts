@@ -1,6 +1,6 @@
 import type { Artifact } from '../artifacts/artifact.ts';
 import { scriptText } from '../engine/compose-script.ts';
-import { renderPlist } from '../launchd/plist.ts';
+import { renderPlist } from '../launchd-plist.ts';
 import type { Step } from './step.ts';
 
 interface Intent {

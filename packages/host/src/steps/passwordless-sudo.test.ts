@@ -2,14 +2,13 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import type { Mac } from '@tartan/sim-mac';
-import type { HostSpec } from '../spec/host-spec.ts';
-import { cutEverywhere } from '../testing/cut.ts';
+import type { HostSpec } from '../host-spec.ts';
+import { cutEverywhere } from '../testing/crash-injection.ts';
 import { exampleSpec } from '../testing/example-spec.ts';
 import { footprint } from '../testing/footprint.ts';
 import { type FreshMacs, freshMacs } from '../testing/fresh-macs.ts';
 import { runStep } from '../testing/run-step.ts';
-import { passwordlessSudo } from './passwordless-sudo.ts';
-import { wrongPasswordExit } from './user-password.ts';
+import { passwordlessSudo, wrongPasswordExitCode } from './preparation.ts';
 
 const ruleFile = '/etc/sudoers.d/m1-nopasswd';
 const rule = 'm1 ALL=(ALL) NOPASSWD: ALL\n';
@@ -91,7 +90,7 @@ describe('passwordless sudo', { concurrency: 2 }, () => {
     const mac = await fresh();
     for (let time = 0; time < 3; time += 1) {
       const answer = await run(mac, 'mistaken');
-      assert.equal(answer.code, wrongPasswordExit);
+      assert.equal(answer.code, wrongPasswordExitCode);
       assert.match(answer.stderr, /refused/);
       assert.doesNotMatch(answer.stdout + answer.stderr, /mistaken/);
     }
@@ -118,7 +117,7 @@ describe('passwordless sudo', { concurrency: 2 }, () => {
     const mac = await fresh();
     await run(mac, 'set later');
     mac.setPassword('set later');
-    assert.equal((await run(mac, 'set later')).code, wrongPasswordExit);
+    assert.equal((await run(mac, 'set later')).code, wrongPasswordExitCode);
     await mac.reboot();
     assert.equal((await run(mac, 'set later')).result, 'applied');
   });

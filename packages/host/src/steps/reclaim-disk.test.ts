@@ -6,7 +6,7 @@ import { type Mac, standInSoftware } from '@tartan/sim-mac';
 import { exampleArtifact, exampleSpec, putInStore } from '../testing/example-spec.ts';
 import { type FreshMacs, freshMacs } from '../testing/fresh-macs.ts';
 import { runStep } from '../testing/run-step.ts';
-import { builderTools } from './builder-tools.ts';
+import { builderTools } from './builder.ts';
 import { tart } from './tart.ts';
 
 const gigabyte = 1024 ** 3;

@@ -1,5 +1,5 @@
 import type { Artifact } from '../artifacts/artifact.ts';
-import type { HostSecrets, HostSpec, LateSecrets, Preparation } from '../spec/host-spec.ts';
+import type { HostSecrets, HostSpec, OnDemandSecrets, Preparation } from '../host-spec.ts';
 
 /**
  * One thing that is made true on a host: one file beside this one, and one script of the same name in `scripts/`.
@@ -38,9 +38,9 @@ export interface Step<Intent extends object = object, Spec = HostSpec> {
   /** The standard input of `apply`: the only way for a secret. `undefined`: the input is empty, and `$HAS_PAYLOAD` is `no`. */
   payload?(intent: Intent, secrets: HostSecrets): string | undefined;
   /** The secret of its payload that is only asked for when its `check` says that it is needed: by a line `needs<tab>payload`. */
-  readonly late?: keyof LateSecrets;
+  readonly onDemandSecret?: keyof OnDemandSecrets;
   /** Why these secrets cannot do for this intent, and what to do about it; for people, without the secret. Asked before anything is sent. */
-  refuses?(intent: Intent, secrets: HostSecrets): string | undefined;
+  violation?(intent: Intent, secrets: HostSecrets): string | undefined;
   /** Stands in for the script of that name, in tests of the engine. */
   readonly script?: string;
 }

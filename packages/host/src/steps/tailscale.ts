@@ -1,5 +1,5 @@
 import type { Artifact } from '../artifacts/artifact.ts';
-import { renderPlist } from '../launchd/plist.ts';
+import { renderPlist } from '../launchd-plist.ts';
 import type { Step } from './step.ts';
 
 interface Intent {
@@ -58,7 +58,7 @@ export const tailscale: Step<Intent> = {
   }),
   artifacts: ({ binaries }) => [binaries],
   payload: (_, { tailscaleAuthKey }) => (tailscaleAuthKey ? joinKey(tailscaleAuthKey) : undefined),
-  refuses: ({ tags }, { tailscaleAuthKey }) =>
+  violation: ({ tags }, { tailscaleAuthKey }) =>
     tailscaleAuthKey !== undefined && isOAuthSecret(tailscaleAuthKey) && tags.length === 0
       ? 'the Tailscale auth key is an OAuth client secret, with which only tagged devices can join: give the host tags, or an auth key'
       : undefined,

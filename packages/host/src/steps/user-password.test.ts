@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { accountName, passwordToTry } from './user-password.ts';
+import { usablePassword, validAccountName } from './preparation.ts';
 
 const passwords: readonly (readonly [string, string | undefined, string | undefined])[] = [
   ['a password is tried as it is', ` it's "$HOME" \\ é `, ` it's "$HOME" \\ é `],
@@ -9,7 +9,7 @@ const passwords: readonly (readonly [string, string | undefined, string | undefi
   ['the literal <sealed> is none', '<sealed>', undefined],
 ];
 for (const [name, userPassword, expected] of passwords) {
-  test(name, () => assert.equal(passwordToTry(userPassword === undefined ? {} : { userPassword }), expected));
+  test(name, () => assert.equal(usablePassword(userPassword === undefined ? {} : { userPassword }), expected));
 }
 
 for (const [name, separator] of [
@@ -19,18 +19,18 @@ for (const [name, separator] of [
 ] as const) {
   test(`a password with a ${name} is an error that does not show it`, () => {
     assert.throws(
-      () => passwordToTry({ userPassword: `planted${separator}secret` }),
+      () => usablePassword({ userPassword: `planted${separator}secret` }),
       (error: unknown) => error instanceof TypeError && !/planted|secret/.test(error.message),
     );
   });
 }
 
 test('the short name of an account is taken as it is', () => {
-  for (const user of ['m1', 'jo.doe', '_ci', 'a-b']) assert.equal(accountName(user), user);
+  for (const user of ['m1', 'jo.doe', '_ci', 'a-b']) assert.equal(validAccountName(user), user);
 });
 
 test('what would mean something to sudoers, a shell or a path is no account', () => {
   for (const user of ['', 'a b', '%admin', '../m1', 'm1\nALL', 'ALL=', '-m1', '.m1']) {
-    assert.throws(() => accountName(user), /no short name/);
+    assert.throws(() => validAccountName(user), /no short name/);
   }
 });

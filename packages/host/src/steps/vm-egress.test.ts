@@ -2,14 +2,13 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { fromVirtualMachine, type Mac, type Packet } from '@tartan/sim-mac';
-import type { HostSpec } from '../spec/host-spec.ts';
-import { cutEverywhere } from '../testing/cut.ts';
+import type { HostSpec } from '../host-spec.ts';
+import { cutEverywhere } from '../testing/crash-injection.ts';
 import { exampleSpec } from '../testing/example-spec.ts';
 import { footprint } from '../testing/footprint.ts';
 import { type FreshMacs, freshMacs } from '../testing/fresh-macs.ts';
 import { runStep } from '../testing/run-step.ts';
-import { egressRules } from './egress-rules.ts';
-import { vmEgress } from './vm-egress.ts';
+import { egressRules, vmEgress } from './guest-network.ts';
 
 const pfConf = '/etc/pf.conf';
 const anchorFile = '/etc/pf.anchors/tuist.runners';

@@ -3,7 +3,7 @@ import { chmodSync, copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Mac } from '@tartan/sim-mac';
 import type { Artifact } from '../artifacts/artifact.ts';
-import type { HostSpec } from '../spec/host-spec.ts';
+import type { HostSpec } from '../host-spec.ts';
 import { tinyTar } from './tiny-tar.ts';
 
 /** A file in `folder` as an artifact. The same content is always the same artifact. */

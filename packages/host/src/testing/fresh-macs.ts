@@ -1,7 +1,15 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Mac, type MacOptions, startMac } from '@tartan/sim-mac';
+
+/** As the step `passwordless-sudo` leaves it: for tests of what comes after. */
+export const grantRoot = (mac: Pick<Mac, 'path' | 'user'>): void => {
+  mkdirSync(mac.path('/etc/sudoers.d'), { recursive: true });
+  writeFileSync(mac.path(`/etc/sudoers.d/${mac.user.name}-nopasswd`), `${mac.user.name} ALL=(ALL) NOPASSWD: ALL\n`, {
+    mode: 0o440,
+  });
+};
 
 /** Macs as they come from the factory, all gone when the test is. */
 export interface FreshMacs {

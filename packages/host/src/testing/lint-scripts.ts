@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { composeScript } from '../engine/compose-script.ts';
-import { stepRun } from '../engine/step-run.ts';
+import { stepRun } from '../engine/execute-step.ts';
 import { hostSteps } from '../steps/index.ts';
 import { exampleSpec } from './example-spec.ts';
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { Mac } from '@tartan/sim-mac';
 import { convergeHost } from '../engine/converge-host.ts';
-import type { HostSpec } from '../spec/host-spec.ts';
-import { reachMac } from './reach-mac.ts';
+import type { HostSpec } from '../host-spec.ts';
+import { connectToMac } from './connect-to-mac.ts';
 import { plantedSecrets } from './working-spec.ts';
 
 /** A process that prepares a host, and can be killed: prints each step that it begins. Its one argument is a file that says what to do. */
@@ -12,7 +12,7 @@ interface Job extends Pick<Mac, 'address' | 'user'> {
 }
 
 const job: Job = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'));
-const connection = await reachMac(job, job.privateKey);
+const connection = await connectToMac(job, job.privateKey);
 const outcome = await convergeHost(connection, job.spec, plantedSecrets(job.user.password), {
   owner: 'pusher',
   idle: true,

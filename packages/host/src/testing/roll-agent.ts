@@ -1,8 +1,6 @@
 import type { Mac } from '@tartan/sim-mac';
-import type { HostSpec } from '../spec/host-spec.ts';
-import { agentJob } from '../steps/agent-job.ts';
-import { agentRelease } from '../steps/agent-release.ts';
-import { agentRuntime } from '../steps/agent-runtime.ts';
+import type { HostSpec } from '../host-spec.ts';
+import { agentJob, agentRelease, agentRuntime } from '../steps/agent.ts';
 import { putInStore } from './example-spec.ts';
 import { runStep, type StepAnswer } from './run-step.ts';
 

@@ -1,7 +1,7 @@
 import type { Mac } from '@tartan/sim-mac';
-import { shellCommand } from '../engine/shell-command.ts';
-import { type StepRunOptions, stepRun } from '../engine/step-run.ts';
-import type { HostSecrets, HostSpec } from '../spec/host-spec.ts';
+import { shellCommand } from '../engine/compose-script.ts';
+import { stepRun, type StepRunOptions } from '../engine/execute-step.ts';
+import type { HostSecrets, HostSpec } from '../host-spec.ts';
 import type { Step } from '../steps/step.ts';
 
 export interface StepAnswer {

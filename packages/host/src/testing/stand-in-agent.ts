@@ -3,7 +3,7 @@ import { existsSync, readFileSync, watch } from 'node:fs';
 import type { Mac } from '@tartan/sim-mac';
 import { agentLog } from '../agent/job.ts';
 import type { Artifact } from '../artifacts/artifact.ts';
-import { quote } from '../engine/shell-command.ts';
+import { quote } from '../engine/compose-script.ts';
 import { exampleArtifact } from './example-spec.ts';
 
 /** Plays the stock node: the one that runs this test, told where the simulated Mac's files really lie. */

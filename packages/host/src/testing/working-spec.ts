@@ -1,5 +1,5 @@
 import { standInSoftware } from '@tartan/sim-mac';
-import type { HostSecrets, HostSpec } from '../spec/host-spec.ts';
+import type { HostSecrets, HostSpec } from '../host-spec.ts';
 import { exampleSpec } from './example-spec.ts';
 import { standInAgent, standInRuntime } from './stand-in-agent.ts';
 

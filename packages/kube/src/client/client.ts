@@ -1,5 +1,4 @@
-import type { KubeObject, Live, ObjectName } from '../objects/object.ts';
-import type { Resource } from '../objects/resource.ts';
+import type { KubeObject, Live, ObjectName, Resource } from '../objects/object.ts';
 
 /**
  * Every call has a deadline (30 s unless told; one for all pages of a list) and can be ended by a signal. A watch has no deadline

@@ -1,14 +1,12 @@
-import { isRecord, listIn, numberIn, textIn } from '../errors/json.ts';
-import type { KubeObject, Live } from '../objects/object.ts';
-import type { Resource } from '../objects/resource.ts';
+import { isRecord, listIn, numberIn, textIn } from '../json.ts';
+import type { KubeObject, Live, Resource } from '../objects/object.ts';
 import type { Transport } from '../transport/transport.ts';
-import { type Caller, type ClientOptions, createCaller } from './caller.ts';
-import type { Client, Patch, WriteOptions } from './client.ts';
+import type { Client, DeleteOptions, Patch, WriteOptions } from './client.ts';
 import { list } from './list.ts';
 import { parseObject } from './parse-object.ts';
-import { describe, pathOf, type Target } from './path.ts';
+import { describeRequest, type Query, requestPath, type Target } from './request-path.ts';
+import { type ClientOptions, createRestClient, type RestClient } from './rest-client.ts';
 import { watch } from './watch.ts';
-import { deleteBody, writeQuery } from './write-options.ts';
 
 const patchTypes: Readonly<Record<Patch['type'], string>> = {
   json: 'application/json-patch+json',
@@ -20,7 +18,7 @@ const patchTypes: Readonly<Record<Patch['type'], string>> = {
  * Whether something still holds an object that is being deleted. Some kinds answer a DELETE with the object as it last was even
  * though it is gone, so that there is an answer says nothing.
  */
-const isHeld = (object: unknown): boolean => {
+const isTerminating = (object: unknown): boolean => {
   const metadata: unknown = isRecord(object) ? object['metadata'] : undefined;
   if (textIn(metadata, 'deletionTimestamp') === undefined) return false;
   const grace = numberIn(metadata, 'deletionGracePeriodSeconds') ?? 0;
@@ -38,7 +36,7 @@ const withVersion = (answer: unknown): unknown => {
   return answer;
 };
 
-export const clientOn = (caller: Caller): Client => {
+export const createClientFrom = (caller: RestClient): Client => {
   const write = async <T extends KubeObject>(
     resource: Resource<T>,
     verb: 'create' | 'update' | 'patch',
@@ -47,19 +45,19 @@ export const clientOn = (caller: Caller): Client => {
     options: WriteOptions,
     contentType?: string,
   ): Promise<Live<T>> => {
-    const what = describe(verb, resource, { name: nameIn(body), ...target });
+    const what = describeRequest(verb, resource, { name: nameIn(body), ...target });
     const method = ({ create: 'POST', update: 'PUT', patch: 'PATCH' } as const)[verb];
-    const path = pathOf(what, resource, target, writeQuery(options), verb === 'create');
+    const path = requestPath(what, resource, target, writeQuery(options), verb === 'create');
     const type = contentType === undefined ? {} : { contentType };
-    const answer = await caller.ask({ what, method, path, body, ...type }, options);
+    const answer = await caller.request({ what, method, path, body, ...type }, options);
     return parseObject(what, resource, options.dryRun === true ? withVersion(answer) : answer);
   };
 
   return {
     get: async (resource, { namespace, name }, options = {}) => {
       const target = { namespace, name, subresource: options.subresource };
-      const what = describe('get', resource, target);
-      const answer = await caller.ask({ what, method: 'GET', path: pathOf(what, resource, target) }, options);
+      const what = describeRequest('get', resource, target);
+      const answer = await caller.request({ what, method: 'GET', path: requestPath(what, resource, target) }, options);
       return parseObject(what, resource, answer);
     },
     list: async (resource, options = {}) => list(caller, resource, options),
@@ -80,13 +78,32 @@ export const clientOn = (caller: Caller): Client => {
     },
     delete: async (resource, { namespace, name }, options = {}) => {
       const target = { namespace, name };
-      const what = describe('delete', resource, target);
-      const path = pathOf(what, resource, target);
-      const answer = await caller.ask({ what, method: 'DELETE', path, body: deleteBody(options) }, options);
-      return isHeld(answer) ? parseObject(what, resource, answer) : undefined;
+      const what = describeRequest('delete', resource, target);
+      const path = requestPath(what, resource, target);
+      const answer = await caller.request({ what, method: 'DELETE', path, body: deleteBody(options) }, options);
+      return isTerminating(answer) ? parseObject(what, resource, answer) : undefined;
     },
   };
 };
 
 export const createClient = (transport: Transport, options: ClientOptions): Client =>
-  clientOn(createCaller(transport, options));
+  createClientFrom(createRestClient(transport, options));
+
+/** How the options of a write stand on the wire. */
+
+export const writeQuery = ({ dryRun, fieldValidation = 'Strict' }: WriteOptions): Query => ({
+  fieldValidation,
+  dryRun: dryRun === true ? 'All' : undefined,
+});
+
+export const deleteBody = (options: DeleteOptions): object => {
+  const { gracePeriodSeconds, propagationPolicy, preconditions, dryRun } = options;
+  return {
+    apiVersion: 'v1',
+    kind: 'DeleteOptions',
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+    ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
+    ...(preconditions === undefined ? {} : { preconditions }),
+    ...(dryRun === true ? { dryRun: ['All'] } : {}),
+  };
+};

@@ -10,8 +10,7 @@ import { systemClock } from '../clock/clock.ts';
 import { manualClock } from '../clock/manual-clock.ts';
 import { isKubeError } from '../errors/kube-error.ts';
 import { httpsTransport } from '../transport/https-transport.ts';
-import { createSubresources } from './create-subresources.ts';
-import type { Subresources } from './subresources.ts';
+import { createSubresources, type Subresources } from './subresources.ts';
 
 describe('running a command in a Pod', () => {
   const pod = { namespace: 'n', name: 'p' };
@@ -116,7 +115,7 @@ describe('running a command in a Pod', () => {
     assert.equal(asked, `/api/v1/namespaces/n/pods/p/exec?${query} v5.channel.k8s.io Bearer t`);
   });
 
-  test('every end of a command has its outcome', async () => {
+  test('every way a command can end maps to an outcome', async () => {
     const cases: [Buffer[], object][] = [
       [[status({ status: 'Success' })], { kind: 'exited', code: 0 }],
       [[exitCode('137')], { kind: 'exited', code: 137 }],
@@ -148,12 +147,12 @@ describe('running a command in a Pod', () => {
     }
   });
 
-  test('a status that is none is malformed', async () => {
+  test('an invalid exit status is malformed', async () => {
     const url = await serveExec((socket) => socket.send(frame(3, 'nonsense')));
     await assert.rejects(subresourcesOf(url).execInPod(pod, { command: ['x'] }), { reason: 'malformed' });
   });
 
-  test('a server that refuses says why', async () => {
+  test('the error of a server that rejects the exec is passed on', async () => {
     const body = JSON.stringify({ kind: 'Status', code: 403, reason: 'Forbidden', message: 'pods "p" is forbidden' });
     const refuse = (socket: Socket): void =>
       void socket.end(`HTTP/1.1 403 Forbidden\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
@@ -162,7 +161,7 @@ describe('running a command in a Pod', () => {
     await assert.rejects(refusing, { name: 'KubeError', reason: 'forbidden', message: /pods "p" is forbidden/ });
   });
 
-  test('a server that does not answer is given up at the deadline', async () => {
+  test('a server that does not answer runs into the deadline', async () => {
     const asked = Promise.withResolvers<void>();
     const url = await serveExec(
       () => assert.fail(),
@@ -246,7 +245,7 @@ describe('running a command in a Pod', () => {
     }
   });
 
-  test('a slow reader makes the command wait', async () => {
+  test('a slow reader applies backpressure', async () => {
     let sent = 0;
     const url = await serveExec((socket) => {
       const pump = (): void => {

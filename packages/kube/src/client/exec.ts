@@ -1,13 +1,10 @@
 import { isKubeError, KubeError } from '../errors/kube-error.ts';
+import { isRecord, listIn, parseJson, printable, textIn } from '../json.ts';
 import { pods } from '../objects/builtin.ts';
 import type { ObjectName } from '../objects/object.ts';
 import type { Channel, Transport } from '../transport/transport.ts';
-import type { Caller } from './caller.ts';
-import { closeInput, type ExecOutcome, inputFrames, readFrame } from './exec-protocol.ts';
-import { describe, pathOf } from './path.ts';
-import { openScope } from './scope.ts';
-
-export type { ExecOutcome } from './exec-protocol.ts';
+import { describeRequest, requestPath } from './request-path.ts';
+import { openCallScope, type RestClient } from './rest-client.ts';
 
 export interface ExecOptions {
   container?: string;
@@ -29,11 +26,11 @@ const execPath = (what: string, pod: ObjectName, options: ExecOptions): string =
   const query = new URLSearchParams(command.map((word) => ['command', word]));
   if (container !== undefined) query.set('container', container);
   for (const [name, wanted] of Object.entries({ stdin, stdout, stderr, tty })) if (wanted) query.set(name, 'true');
-  return `${pathOf(what, pods, { ...pod, subresource: 'exec' })}?${query.toString()}`;
+  return `${requestPath(what, pods, { ...pod, subresource: 'exec' })}?${query.toString()}`;
 };
 
 /** Everything of `stdin`, then the end of it. */
-const feed = async (channel: Channel, input: AsyncIterator<Uint8Array>): Promise<void> => {
+const sendStdin = async (channel: Channel, input: AsyncIterator<Uint8Array>): Promise<void> => {
   for (let chunk = await input.next(); chunk.done !== true; chunk = await input.next()) {
     for (const frame of inputFrames(chunk.value)) await channel.send(frame);
   }
@@ -41,7 +38,7 @@ const feed = async (channel: Channel, input: AsyncIterator<Uint8Array>): Promise
 };
 
 /** Hands on what the command prints, until its exit status. */
-const follow = async (channel: Channel, { stdout, stderr }: ExecOptions): Promise<ExecOutcome> => {
+const readOutput = async (channel: Channel, { stdout, stderr }: ExecOptions): Promise<ExecOutcome> => {
   for await (const message of channel.messages) {
     const frame = readFrame(message);
     if (frame.kind === 'outcome') return frame.outcome;
@@ -60,24 +57,24 @@ const follow = async (channel: Channel, { stdout, stderr }: ExecOptions): Promis
  */
 export const execInPod = async (
   transport: Transport,
-  caller: Caller,
+  caller: RestClient,
   pod: ObjectName,
   options: ExecOptions,
 ): Promise<ExecOutcome> => {
-  const what = describe('open', pods, { ...pod, subresource: 'exec' });
+  const what = describeRequest('open', pods, { ...pod, subresource: 'exec' });
   const { signal, deadlineMs = caller.deadlineMs } = options;
   const path = execPath(what, pod, options);
-  const scope = openScope({ clock: caller.clock, deadlineMs, signal, what });
+  const scope = openCallScope({ clock: caller.clock, deadlineMs, signal, what });
   const input = options.stdin?.[Symbol.asyncIterator]();
   let channel: Channel | undefined;
   try {
     scope.signal.throwIfAborted();
     channel = await transport.open({ path, protocols: ['v5.channel.k8s.io'], signal: scope.signal });
-    scope.liftDeadline();
+    scope.clearDeadline();
     const failed = new Promise<never>((_resolve, reject) => {
-      if (channel && input) feed(channel, input).catch((error: unknown) => isKubeError(error) || reject(error));
+      if (channel && input) sendStdin(channel, input).catch((error: unknown) => isKubeError(error) || reject(error));
     });
-    return await Promise.race([follow(channel, options), failed]);
+    return await Promise.race([readOutput(channel, options), failed]);
   } catch (error) {
     if (scope.signal.aborted || channel === undefined) throw error;
     if (isKubeError(error, 'unreachable')) return { kind: 'lost', error };
@@ -87,5 +84,78 @@ export const execInPod = async (
     channel?.close();
     scope.close();
     input?.return?.().catch(() => {});
+  }
+};
+
+/** v5.channel.k8s.io: the first byte of every message names its channel. */
+const stdinChannel = 0;
+const stdoutChannel = 1;
+const stderrChannel = 2;
+const statusChannel = 3;
+/** Its one byte says which channel ends. */
+const closeChannel = 255;
+
+/** How a command came to its end. */
+export type ExecOutcome =
+  | { kind: 'exited'; code: number }
+  /** There was a stream, but no command: no such executable, container gone, … */
+  | { kind: 'notRun'; message: string }
+  /** The stream broke. The command may have run to its end, or may still run. */
+  | { kind: 'lost'; error: KubeError };
+
+type ExecFrame =
+  | { kind: 'stdout' | 'stderr'; bytes: Uint8Array }
+  | { kind: 'outcome'; outcome: ExecOutcome }
+  /** Ends of channels, and channels that a later version may add. */
+  | { kind: 'other' };
+
+/** Kubelets read this much at a time. */
+const maxStdinFrameBytes = 32 * 1024;
+
+const closeInput = Uint8Array.of(closeChannel, stdinChannel);
+
+function* inputFrames(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let start = 0; start < bytes.length; start += maxStdinFrameBytes) {
+    const piece = bytes.subarray(start, start + maxStdinFrameBytes);
+    const frame = new Uint8Array(piece.length + 1);
+    frame[0] = stdinChannel;
+    frame.set(piece, 1);
+    yield frame;
+  }
+}
+
+const exitCodeIn = (value: unknown): number | undefined => {
+  const details: unknown = isRecord(value) ? value['details'] : undefined;
+  const cause = listIn(details, 'causes').find((each) => textIn(each, 'reason') === 'ExitCode');
+  const text = textIn(cause, 'message') ?? '';
+  return /^-?\d{1,10}$/.test(text) ? Number(text) : undefined;
+};
+
+const outcomeOf = (text: string): ExecOutcome => {
+  const value = parseJson(text);
+  const word = textIn(value, 'status');
+  if (word === 'Success') return { kind: 'exited', code: 0 };
+  if (word !== 'Failure') {
+    throw new KubeError('malformed', 'The exit status of the command is not what a kubelet promises');
+  }
+  const code = textIn(value, 'reason') === 'NonZeroExitCode' ? exitCodeIn(value) : undefined;
+  if (code !== undefined) return { kind: 'exited', code };
+  return { kind: 'notRun', message: printable(textIn(value, 'message') ?? 'no reason is given', 4096) };
+};
+
+const readFrame = (message: Uint8Array): ExecFrame => {
+  const [channel = closeChannel] = message;
+  const bytes = message.subarray(1);
+  // Servers open a channel by an empty message.
+  if (bytes.length === 0) return { kind: 'other' };
+  switch (channel) {
+    case stdoutChannel:
+      return { kind: 'stdout', bytes };
+    case stderrChannel:
+      return { kind: 'stderr', bytes };
+    case statusChannel:
+      return { kind: 'outcome', outcome: outcomeOf(new TextDecoder().decode(bytes)) };
+    default:
+      return { kind: 'other' };
   }
 };

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
-import { manualClock } from '../clock/manual-clock.ts';
+import { manualClock, type ManualClock } from '../clock/manual-clock.ts';
 import { isKubeError, KubeError } from '../errors/kube-error.ts';
 import { configMaps, nodes, secrets } from '../objects/builtin.ts';
-import { createClient } from './create-client.ts';
-import { createSubresources } from './create-subresources.ts';
-import { type Script, type ScriptedTransport, scriptedTransport } from './scripted-transport.ts';
 import type { Client, WatchEvent } from './client.ts';
-import type { ManualClock } from '../clock/manual-clock.ts';
+import { createClient } from './create-client.ts';
+import { createSubresources } from './subresources.ts';
+import { type Script, type ScriptedTransport, scriptedTransport } from './testing/scripted-transport.ts';
 
 const metadata = {
   name: 'a',
@@ -85,7 +84,7 @@ test('a signal ends a call at any time, and one that fired before sends nothing'
   assert.equal(transport.seen.length, 1);
 });
 
-test('an answer that is no such object is malformed', async () => {
+test('a response that is not the requested object is malformed', async () => {
   const bodies: unknown[] = [
     '',
     'gibberish',
@@ -111,7 +110,7 @@ test('an answer that is no such object is malformed', async () => {
   assert.deepEqual(await client.get(secrets, name), secret);
 });
 
-test('fields that nobody knows are handed on', async () => {
+test('unknown fields are kept', async () => {
   const strange = { ...secret, future: { x: [1, { y: null }] }, metadata: { ...metadata, managedFields: [{ z: 1 }] } };
   const { client } = against(() => ({ body: strange }));
   assert.deepEqual(await client.get(secrets, name), strange);
@@ -145,7 +144,7 @@ test('a list asks for the state it wants once, and then only for what follows', 
   );
 });
 
-test('a list that the server forgets between two pages starts again, with nothing of what it had', async () => {
+test('a list whose continue token expires starts again from the first page', async () => {
   const { client } = against(
     (_request, index) => [page(['old'], 't'), gone, page(['x'], 't'), page(['y'])][index] ?? gone,
   );
@@ -176,7 +175,7 @@ test('each page of a list is transformed before the next is asked for, and what 
   );
 });
 
-test('a list that is forgotten twice fails, and one that cannot begin fails at once', async () => {
+test('a list whose continue token expires twice fails, and one whose first page fails does not retry', async () => {
   const twice = against((_request, index) => (index % 2 === 0 ? page(['a'], 't') : gone));
   await assert.rejects(twice.client.list(secrets), { name: 'KubeError', reason: 'expired' });
   assert.equal(twice.transport.seen.length, 4);
@@ -193,7 +192,7 @@ test('a server that is cut off within a refusal has still refused', async () => 
   await assert.rejects(against(() => ({ code: 403, body: cut() })).client.get(secrets, name), { reason: 'forbidden' });
 });
 
-test('a transport that fails in its own way is unreachable', async () => {
+test('an unexpected error of the transport is reported as unreachable', async () => {
   const { client } = against(() => Promise.reject(new TypeError('defect')));
   await assert.rejects(client.get(secrets, name), { name: 'KubeError', reason: 'unreachable' });
 });
@@ -221,7 +220,7 @@ const watched = async (body: unknown, code = 200): Promise<{ seen: string[]; err
 };
 const frame = (type: string, object: unknown): string => `${JSON.stringify({ type, object })}\n`;
 
-test('a watch hands on events and bookmarks, and ends with its stream', async () => {
+test('a watch yields events and bookmarks, and ends with its stream', async () => {
   const bookmark = { kind: 'Secret', apiVersion: 'v1', metadata: { resourceVersion: '8', creationTimestamp: null } };
   const { seen, error } = await watched(
     frame('ADDED', secret) + frame('MODIFIED', secret) + frame('BOOKMARK', bookmark) + frame('DELETED', secret),
@@ -229,7 +228,7 @@ test('a watch hands on events and bookmarks, and ends with its stream', async ()
   assert.deepEqual([seen, error], [['ADDED a', 'MODIFIED a', 'BOOKMARK 8', 'DELETED a'], undefined]);
 });
 
-test('a watch fails by what the server says, what it should not say, and what it does not finish', async () => {
+test('a watch fails on an ERROR event, on an invalid event, and on a truncated event', async () => {
   const cases: [body: string, reason: string][] = [
     [frame('ERROR', gone.body), 'expired'],
     [frame('ERROR', { kind: 'Status', code: 504, reason: 'Timeout' }), 'timeout'],
@@ -275,7 +274,7 @@ test('a watch has a deadline for its beginning only', async () => {
   assert.equal((await event).value?.type, 'ADDED');
 });
 
-test('a watch ends with its signal even if the transport does not care', async () => {
+test('a watch ends with its signal even if the transport ignores the signal', async () => {
   async function* silent(): AsyncGenerator<Uint8Array> {
     yield Buffer.from(frame('ADDED', secret));
     await hang();
@@ -298,7 +297,7 @@ test('an eviction that must wait says how long', async () => {
   assert.equal(transport.seen[0]?.path, '/api/v1/namespaces/n/pods/a/eviction?fieldValidation=Strict');
 });
 
-test('a token that is none is malformed', async () => {
+test('a TokenRequest response without a token is malformed', async () => {
   const transport = scriptedTransport(() => ({ code: 201, body: { status: { token: '' } } }));
   const { createToken } = createSubresources(transport, { clock: manualClock() });
   await assert.rejects(createToken(name, {}), { reason: 'malformed' });
@@ -312,7 +311,7 @@ test('logs are asked for by what is set, and handed on as they come', async () =
   assert.equal(transport.seen[0]?.path, '/api/v1/namespaces/n/pods/a/log?container=c&follow=true&tailLines=0');
 });
 
-test('requests say who asks and what they carry, and nothing about credentials', async () => {
+test('requests have user-agent and content-type, and no credentials', async () => {
   const transport = scriptedTransport(() => ({ body: { ...secret, kind: 'ConfigMap' } }));
   const client = createClient(transport, { clock: manualClock(), userAgent: 'tartan-host/1' });
   await client.patch(configMaps, name, { type: 'strategic', body: { a: 1 } }, { subresource: 'status' });
@@ -334,7 +333,7 @@ test('requests say who asks and what they carry, and nothing about credentials',
   assert.equal(transport.seen[1]?.path, '/api/v1/nodes/system%3Aa');
 });
 
-test('a signal that lives as long as the process holds on to no call that is over', async () => {
+test('a long-lived signal keeps no listener of a finished call', async () => {
   const { signal } = new AbortController();
   const { client } = against((_request, index) => (index === 0 ? { body: secret } : { body: frame('ADDED', secret) }));
   await client.get(secrets, name, { signal });

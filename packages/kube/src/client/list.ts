@@ -1,17 +1,14 @@
 import { isKubeError, type KubeError } from '../errors/kube-error.ts';
-import type { KubeObject, Live } from '../objects/object.ts';
-import type { Resource } from '../objects/resource.ts';
-import type { Caller } from './caller.ts';
+import type { KubeObject, Live, Resource } from '../objects/object.ts';
 import type { List, ListOptions } from './client.ts';
 import { type Page, parseItem, parsePage } from './parse-object.ts';
-import { describe, pathOf } from './path.ts';
-import { inScope } from './scope.ts';
-import { shareStrings } from './share-strings.ts';
+import { describeRequest, requestPath } from './request-path.ts';
+import { type RestClient, withCallScope } from './rest-client.ts';
 
 const defaultPageSize = 500;
 
 /** A page after the first came too late: the server has forgotten the state that the list shows. */
-class Forgotten extends Error {
+class ContinueTokenExpired extends Error {
   override readonly cause: KubeError;
   constructor(cause: KubeError) {
     super(cause.message);
@@ -19,8 +16,8 @@ class Forgotten extends Error {
   }
 }
 
-interface Listing<T extends KubeObject> {
-  caller: Caller;
+interface ListRequest<T extends KubeObject> {
+  caller: RestClient;
   resource: Resource<T>;
   what: string;
   options: ListOptions<T>;
@@ -28,21 +25,26 @@ interface Listing<T extends KubeObject> {
   deadlineMs: number;
 }
 
-const readPage = async <T extends KubeObject>(listing: Listing<T>, continueToken: string): Promise<Page> => {
+const readPage = async <T extends KubeObject>(listing: ListRequest<T>, continueToken: string): Promise<Page> => {
   const { caller, resource, what, options, signal, deadlineMs } = listing;
   const { namespace, labelSelector, fieldSelector, pageSize = defaultPageSize, resourceVersion } = options;
   // A token stands for a state already; servers refuse both.
   const position = continueToken === '' ? { resourceVersion } : { continue: continueToken };
-  const path = pathOf(what, resource, { namespace }, { limit: pageSize, labelSelector, fieldSelector, ...position });
+  const path = requestPath(
+    what,
+    resource,
+    { namespace },
+    { limit: pageSize, labelSelector, fieldSelector, ...position },
+  );
   try {
-    return parsePage(what, await caller.ask({ what, method: 'GET', path }, { signal, deadlineMs }));
+    return parsePage(what, await caller.request({ what, method: 'GET', path }, { signal, deadlineMs }));
   } catch (error) {
-    throw continueToken !== '' && isKubeError(error, 'expired') ? new Forgotten(error) : error;
+    throw continueToken !== '' && isKubeError(error, 'expired') ? new ContinueTokenExpired(error) : error;
   }
 };
 
 /** All pages of one state of the collection. Of each page no more is kept than what is wanted of it, before the next is read. */
-const readPages = async <T extends KubeObject>(listing: Listing<T>): Promise<List<T>> => {
+const readPages = async <T extends KubeObject>(listing: ListRequest<T>): Promise<List<T>> => {
   const { what, resource, options } = listing;
   const { transform = (object: Live<T>) => object } = options;
   const items: Live<T>[] = [];
@@ -54,7 +56,7 @@ const readPages = async <T extends KubeObject>(listing: Listing<T>): Promise<Lis
     for (const item of page.items) {
       const wanted = transform(parseItem(what, resource, item));
       if (wanted === undefined) continue;
-      shareStrings(wanted, pool);
+      internStrings(wanted, pool);
       items.push(wanted);
     }
     resourceVersion ??= page.resourceVersion;
@@ -68,21 +70,44 @@ const readPages = async <T extends KubeObject>(listing: Listing<T>): Promise<Lis
  * starts again at the first page, once, and with nothing of what it had: pages of two states do not make a list.
  */
 export const list = <T extends KubeObject>(
-  caller: Caller,
+  caller: RestClient,
   resource: Resource<T>,
   options: ListOptions<T>,
 ): Promise<List<T>> => {
-  const what = describe('list', resource, { namespace: options.namespace });
+  const what = describeRequest('list', resource, { namespace: options.namespace });
   const { signal, deadlineMs = caller.deadlineMs } = options;
-  return inScope({ clock: caller.clock, deadlineMs, signal, what }, async (inner) => {
+  return withCallScope({ clock: caller.clock, deadlineMs, signal, what }, async (inner) => {
     const listing = { caller, resource, what, options, signal: inner, deadlineMs };
     try {
       return await readPages(listing).catch((error: unknown) => {
-        if (error instanceof Forgotten) return readPages(listing);
+        if (error instanceof ContinueTokenExpired) return readPages(listing);
         throw error;
       });
     } catch (error) {
-      throw error instanceof Forgotten ? error.cause : error;
+      throw error instanceof ContinueTokenExpired ? error.cause : error;
     }
   });
+};
+
+/** Longer strings are rarely the same twice, and dear to compare. */
+const maxInternedLength = 256;
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+/**
+ * Objects of one kind say the same things over and over: label values, reasons, image names. JSON.parse makes a string of each; this
+ * makes them share one, in place. `pool` holds one of each and may be dropped afterwards.
+ */
+export const internStrings = (value: unknown, pool: Map<string, string>): void => {
+  if (!isObject(value)) return;
+  for (const key of Object.keys(value)) {
+    const field = value[key];
+    if (typeof field !== 'string') {
+      internStrings(field, pool);
+    } else if (field.length <= maxInternedLength) {
+      const shared = pool.get(field);
+      if (shared === undefined) pool.set(field, field);
+      else value[key] = shared;
+    }
+  }
 };

@@ -1,7 +1,6 @@
-import { isRecord, type JsonRecord } from '../errors/json.ts';
 import { KubeError } from '../errors/kube-error.ts';
-import type { KubeObject, Live } from '../objects/object.ts';
-import { apiVersionOf, type Resource } from '../objects/resource.ts';
+import { isRecord, type JsonRecord } from '../json.ts';
+import { apiVersionOf, type KubeObject, type Live, type Resource } from '../objects/object.ts';
 
 /** Checks what arrives before it is called an object. What passes is handed on as it is, with fields that nobody here knows. */
 

@@ -1,17 +1,24 @@
 import type { ITokenRequestSpec } from 'kubernetes-models/authentication.k8s.io/v1/TokenRequestSpec';
 import type { IScale } from 'kubernetes-models/autoscaling/v1/Scale';
 import type { ICertificateSigningRequest } from 'kubernetes-models/certificates.k8s.io/v1/CertificateSigningRequest';
-import type { KubeObject, Live, ObjectName } from '../objects/object.ts';
-import type { Resource } from '../objects/resource.ts';
+import { KubeError } from '../errors/kube-error.ts';
+import { isRecord, textIn } from '../json.ts';
+import { certificateSigningRequests, pods, serviceAccounts } from '../objects/builtin.ts';
+import { defineResource, type KubeObject, type Live, type ObjectName, type Resource } from '../objects/object.ts';
+import type { Transport } from '../transport/transport.ts';
 import type { CallOptions, DeleteOptions, WriteOptions } from './client.ts';
-import type { ExecOptions, ExecOutcome } from './exec.ts';
+import { createClientFrom, deleteBody, writeQuery } from './create-client.ts';
+import { execInPod, type ExecOptions, type ExecOutcome } from './exec.ts';
+import { parseObject } from './parse-object.ts';
+import { describeRequest, requestPath } from './request-path.ts';
+import { type ClientOptions, createRestClient, type RestClient } from './rest-client.ts';
 
-export interface Token {
+interface Token {
   token: string;
   expirationTimestamp: string;
 }
 
-export interface LogOptions extends CallOptions {
+interface LogOptions extends CallOptions {
   container?: string;
   /** Goes on until the container ends, or the signal fires. */
   follow?: boolean;
@@ -24,7 +31,7 @@ export interface LogOptions extends CallOptions {
   limitBytes?: number;
 }
 
-export interface Verdict {
+interface CertificateApproval {
   type: 'Approved' | 'Denied';
   /** One word, in CamelCase. */
   reason: string;
@@ -48,7 +55,7 @@ export interface Subresources {
   /** Adds the verdict to the request as it was read. Answers it unchanged if it has that verdict already. */
   approveCertificate(
     request: Live<ICertificateSigningRequest>,
-    verdict: Verdict,
+    verdict: CertificateApproval,
     options?: CallOptions,
   ): Promise<Live<ICertificateSigningRequest>>;
   /** The log as it comes. The deadline is for its beginning. */
@@ -56,3 +63,111 @@ export interface Subresources {
   /** Runs a command in a container, over WebSocket (needs Kubernetes 1.30 or later). */
   execInPod(pod: ObjectName, options: ExecOptions): Promise<ExecOutcome>;
 }
+
+const scales = defineResource<IScale>({
+  group: 'autoscaling',
+  version: 'v1',
+  kind: 'Scale',
+  plural: 'scales',
+  namespaced: true,
+});
+
+/** POST to a subresource that answers with anything but the object. */
+const post = async <T extends KubeObject>(
+  caller: RestClient,
+  resource: Resource<T>,
+  target: ObjectName & { subresource: string },
+  body: object,
+  options: CallOptions,
+): Promise<unknown> => {
+  const what = describeRequest('create', resource, target);
+  return caller.request(
+    { what, method: 'POST', path: requestPath(what, resource, target, writeQuery({})), body },
+    options,
+  );
+};
+
+const tokenIn = (answer: unknown): Token => {
+  const status: unknown = isRecord(answer) ? answer['status'] : undefined;
+  const token = textIn(status, 'token');
+  const expirationTimestamp = textIn(status, 'expirationTimestamp');
+  if (token && expirationTimestamp) return { token, expirationTimestamp };
+  throw new KubeError('malformed', 'Cannot create serviceaccounts/token: the answer holds no token');
+};
+
+const logQuery = (options: LogOptions): Record<string, string | number | boolean | undefined> => {
+  const { container, follow, previous, timestamps, tailLines, sinceSeconds, sinceTime, limitBytes } = options;
+  return {
+    container,
+    follow: follow || undefined,
+    previous: previous || undefined,
+    timestamps: timestamps || undefined,
+    tailLines,
+    sinceSeconds,
+    sinceTime,
+    limitBytes,
+  };
+};
+
+const withApproval = (
+  request: Live<ICertificateSigningRequest>,
+  { type, reason, message }: CertificateApproval,
+): Live<ICertificateSigningRequest> => {
+  const conditions = [...(request.status?.conditions ?? []), { type, status: 'True', reason, message }];
+  return { ...request, status: { ...request.status, conditions } };
+};
+
+export const createSubresources = (transport: Transport, clientOptions: ClientOptions): Subresources => {
+  const caller = createRestClient(transport, clientOptions);
+  const client = createClientFrom(caller);
+  return {
+    getScale: async (resource, { namespace, name }, options = {}) => {
+      const target = { namespace, name, subresource: 'scale' };
+      const what = describeRequest('get', resource, target);
+      const answer = await caller.request({ what, method: 'GET', path: requestPath(what, resource, target) }, options);
+      return parseObject(what, scales, answer);
+    },
+    updateScale: async (resource, scale, options = {}) => {
+      const { namespace, name } = scale.metadata;
+      const target = { namespace, name, subresource: 'scale' };
+      const what = describeRequest('update', resource, target);
+      const path = requestPath(what, resource, target, writeQuery(options));
+      return parseObject(what, scales, await caller.request({ what, method: 'PUT', path, body: scale }, options));
+    },
+    bindPod: async ({ namespace, name, uid }, node, options = {}) => {
+      const body = {
+        apiVersion: 'v1',
+        kind: 'Binding',
+        metadata: { name, namespace, ...(uid === undefined ? {} : { uid }) },
+        target: { apiVersion: 'v1', kind: 'Node', name: node },
+      };
+      await post(caller, pods, { name, ...(namespace ? { namespace } : {}), subresource: 'binding' }, body, options);
+    },
+    evictPod: async ({ namespace, name }, options = {}) => {
+      const body = {
+        apiVersion: 'policy/v1',
+        kind: 'Eviction',
+        metadata: { name, namespace },
+        deleteOptions: deleteBody(options),
+      };
+      await post(caller, pods, { name, ...(namespace ? { namespace } : {}), subresource: 'eviction' }, body, options);
+    },
+    createToken: async ({ namespace, name }, spec, options = {}) => {
+      const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec };
+      const target = { name, ...(namespace ? { namespace } : {}), subresource: 'token' };
+      return tokenIn(await post(caller, serviceAccounts, target, body, options));
+    },
+    approveCertificate: async (request, verdict, options = {}) => {
+      const known = request.status?.conditions?.some(({ type, status }) => type === verdict.type && status === 'True');
+      if (known === true) return request;
+      const body = withApproval(request, verdict);
+      return client.update(certificateSigningRequests, body, { ...options, subresource: 'approval' });
+    },
+    podLogs: async function* ({ namespace, name }, options = {}) {
+      const target = { namespace, name, subresource: 'log' };
+      const what = describeRequest('read', pods, target);
+      yield* caller.stream({ what, method: 'GET', path: requestPath(what, pods, target, logQuery(options)) }, options);
+    },
+    execInPod: (pod, options) => execInPod(transport, caller, pod, options),
+  };
+};

@@ -1,21 +1,20 @@
 import { fromStatus } from '../errors/from-status.ts';
-import { isRecord, parseJson, recordIn, textIn } from '../errors/json.ts';
 import { KubeError } from '../errors/kube-error.ts';
-import type { KubeObject } from '../objects/object.ts';
-import type { Resource } from '../objects/resource.ts';
-import type { Caller } from './caller.ts';
+import { isRecord, parseJson, recordIn, textIn } from '../json.ts';
+import type { KubeObject, Resource } from '../objects/object.ts';
+import { decodeText } from '../transport/body.ts';
 import type { WatchEvent, WatchOptions } from './client.ts';
-import { type Frame, framesOf } from './frames.ts';
 import { parseObject } from './parse-object.ts';
-import { describe, pathOf } from './path.ts';
+import { describeRequest, requestPath } from './request-path.ts';
+import type { RestClient } from './rest-client.ts';
 
 /** Servers store objects of 1.5 MiB at most, in a form that is several times smaller than JSON. */
-const largestEvent = 32 * 1024 * 1024;
+const maxEventBytes = 32 * 1024 * 1024;
 
 const eventOf = <T extends KubeObject>(
   what: string,
   resource: Resource<T>,
-  { text, complete }: Frame,
+  { text, complete }: WatchFrame,
 ): WatchEvent<T> => {
   const event = parseJson(text);
   if (event === undefined && !complete) {
@@ -42,12 +41,12 @@ const eventOf = <T extends KubeObject>(
 
 /** Newline-delimited events, until the server or the signal ends them. */
 export async function* watch<T extends KubeObject>(
-  caller: Caller,
+  caller: RestClient,
   resource: Resource<T>,
   options: WatchOptions,
 ): AsyncGenerator<WatchEvent<T>> {
   const { namespace, labelSelector, fieldSelector, resourceVersion, timeoutSeconds, signal } = options;
-  const what = describe('watch', resource, { namespace });
+  const what = describeRequest('watch', resource, { namespace });
   const query = {
     watch: true,
     allowWatchBookmarks: true,
@@ -56,7 +55,51 @@ export async function* watch<T extends KubeObject>(
     fieldSelector,
     timeoutSeconds,
   };
-  const path = pathOf(what, resource, { namespace }, query);
+  const path = requestPath(what, resource, { namespace }, query);
   const chunks = caller.stream({ what, method: 'GET', path }, { signal });
-  for await (const frame of framesOf(chunks, largestEvent)) yield eventOf(what, resource, frame);
+  for await (const frame of splitFrames(chunks, maxEventBytes)) yield eventOf(what, resource, frame);
+}
+
+const newline = 0x0a;
+
+interface WatchFrame {
+  text: string;
+  /** Whether its newline has come; the last one may have been cut off. */
+  complete: boolean;
+}
+
+/**
+ * The lines of a stream, however its chunks fall: a newline byte is never part of a longer UTF-8 sequence, so bytes are cut first
+ * and decoded afterwards. Empty lines are skipped. What follows the last newline is a line too.
+ * KubeError `malformed` for a line longer than `largest` bytes, before more of it is kept.
+ */
+export async function* splitFrames(chunks: AsyncIterable<Uint8Array>, largest: number): AsyncGenerator<WatchFrame> {
+  let pieces: Uint8Array[] = [];
+  let length = 0;
+  const keep = (piece: Uint8Array): void => {
+    length += piece.length;
+    if (length > largest) {
+      throw new KubeError('malformed', `An event of the Kubernetes API is longer than ${largest} bytes`);
+    }
+    pieces.push(piece);
+  };
+  const take = (): string => {
+    const [only] = pieces;
+    const text = decodeText(only && pieces.length === 1 ? only : Buffer.concat(pieces, length));
+    pieces = [];
+    length = 0;
+    return text;
+  };
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
+      keep(chunk.subarray(start, end));
+      start = end + 1;
+      const line = take();
+      if (line.trim() !== '') yield { text: line, complete: true };
+    }
+    if (start < chunk.length) keep(chunk.subarray(start));
+  }
+  const rest = take();
+  if (rest.trim() !== '') yield { text: rest, complete: false };
 }

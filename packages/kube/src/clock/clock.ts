@@ -26,3 +26,16 @@ export const timestamp = (milliseconds: number): string => `${new Date(milliseco
 /** metav1.MicroTime: exactly six digits, which Go's parser insists on. */
 export const microTimestamp = (milliseconds: number): string =>
   `${new Date(milliseconds).toISOString().slice(0, 23)}000Z`;
+
+/** Resolves after that time, or at once when `signal` fires. Never rejects: whoever waits looks at the signal afterwards. */
+export const sleep = (clock: Clock, milliseconds: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const finish = (): void => {
+      cancelTimer();
+      signal.removeEventListener('abort', finish);
+      resolve();
+    };
+    const cancelTimer = clock.after(milliseconds, finish);
+    signal.addEventListener('abort', finish, { once: true });
+  });

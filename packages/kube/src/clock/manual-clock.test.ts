@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { microTimestamp, timestamp } from './clock.ts';
 import { manualClock } from './manual-clock.ts';
 
-test('what falls due runs in order of time, then of arrival', () => {
+test('due timers run in order of time, then of registration', () => {
   const clock = manualClock(0);
   const ran: string[] = [];
   clock.after(20, () => ran.push('late'));
@@ -16,7 +16,7 @@ test('what falls due runs in order of time, then of arrival', () => {
   assert.equal(clock.now(), 20);
 });
 
-test('what is scheduled while time moves runs in the same move, at its own time', () => {
+test('a timer set while the clock advances runs in the same advance, at its own time', () => {
   const clock = manualClock(0);
   const at: number[] = [];
   const again = (): void => {
@@ -28,7 +28,7 @@ test('what is scheduled while time moves runs in the same move, at its own time'
   assert.deepEqual(at, [10, 20, 30]);
 });
 
-test('what is taken back does not run', () => {
+test('a cancelled timer does not run', () => {
   const clock = manualClock(0);
   const takeBack = clock.after(1, () => assert.fail('ran'));
   takeBack();

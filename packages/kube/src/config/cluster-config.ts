@@ -1,4 +1,4 @@
-import type { Credentials } from '../transport/https-options.ts';
+import type { Credentials } from '../transport/https-connection.ts';
 
 /** Where a cluster is, how to know that it is the right one, and who we are to it. */
 export interface ClusterConfig {

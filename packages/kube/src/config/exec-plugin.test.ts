@@ -8,12 +8,12 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { stringify } from 'yaml';
 import { type ManualClock, manualClock } from '../clock/manual-clock.ts';
 import { loadConfig } from './load-config.ts';
-import { issueCertificates, type Pair } from './testing/kubeconfig-on-disk.ts';
+import { issueCertificates, type IssuedCertificate } from './testing/kubeconfig-fixtures.ts';
 
 describe('an exec plugin', () => {
   const v1 = 'client.authentication.k8s.io/v1';
-  let pair: Pair;
-  let other: Pair;
+  let pair: IssuedCertificate;
+  let other: IssuedCertificate;
   let folder: string;
   let clock: ManualClock;
 
@@ -57,18 +57,18 @@ describe('an exec plugin', () => {
   const seen = async (): Promise<unknown> => JSON.parse(await readFile(join(folder, 'seen'), 'utf8'));
 
   describe('an exec plugin', () => {
-    it('gives a token, and is not run before somebody asks', async () => {
+    it('returns a token, and runs only when credentials are requested', async () => {
       const config = await plugin(await saying({ token: 'abc' }));
       assert.equal(await runs(), 0);
       assert.deepEqual(await config.credentials(), { headers: { authorization: 'Bearer abc' } });
     });
 
-    it('gives a client certificate', async () => {
+    it('returns a client certificate', async () => {
       const config = await plugin(await saying({ clientCertificateData: pair.certificate, clientKeyData: pair.key }));
       assert.deepEqual(await config.credentials(), { certificate: { cert: pair.certificate, key: pair.key } });
     });
 
-    it('is run once for all who ask at the same time, and not again while its token lasts', async () => {
+    it('runs once for concurrent requests, and not again before its token expires', async () => {
       const config = await plugin(await saying({ token: 'abc', expirationTimestamp: '2026-01-01T00:01:00Z' }));
       const [first, second] = await Promise.all([config.credentials(), config.credentials()]);
       assert.equal(first, second);
@@ -101,7 +101,7 @@ describe('an exec plugin', () => {
       assert.equal(await runs(), 2);
     });
 
-    it('is told of the protocol, and of the cluster if it may', async () => {
+    it('gets KUBERNETES_EXEC_INFO, with the cluster if provideClusterInfo is set', async () => {
       const script = `printf '%s' "$KUBERNETES_EXEC_INFO" > ${folder}/seen; ${await saying({ token: 'abc' })}`;
       await (await plugin(script)).credentials();
       assert.deepEqual(await seen(), { apiVersion: v1, kind: 'ExecCredential', spec: { interactive: false } });
@@ -133,7 +133,7 @@ describe('an exec plugin', () => {
       assert.deepEqual(await seen(), ['one two', 'mine', 'yes', '']);
     });
 
-    it('may speak v1beta1, with no mode said', async () => {
+    it('may use v1beta1 without an interactiveMode', async () => {
       const apiVersion = 'client.authentication.k8s.io/v1beta1';
       const config = await plugin(await saying({ token: 'a' }, { apiVersion }), { apiVersion, interactiveMode: null });
       assert.deepEqual(await config.credentials(), { headers: { authorization: 'Bearer a' } });

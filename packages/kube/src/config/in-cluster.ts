@@ -1,12 +1,9 @@
 import type { Clock } from '../clock/clock.ts';
-import { checkServer } from './cluster-address.ts';
 import type { ClusterConfig } from './cluster-config.ts';
-import { ConfigError } from './config-error.ts';
-import { combine, tokenFile } from './credential-source.ts';
-import { checkNamespace } from './namespace.ts';
+import { checkNamespace, ConfigError, type ReadFile, readIfExists, readRequired } from './config-file.ts';
+import { combine, tokenFile, withCredentialRefresh } from './credentials.ts';
+import { checkServerUrl } from './from-kubeconfig.ts';
 import { checkCertificates } from './pem.ts';
-import { type ReadFile, readExisting, readIfThere } from './read-file.ts';
-import { withRefresh } from './with-refresh.ts';
 
 /** Where the kubelet mounts what a Pod needs to talk to its cluster. */
 export const serviceAccountFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -26,17 +23,17 @@ export const inClusterConfig = async ({
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = env;
   if (!host || !port) return undefined;
   const [token, ca, namespace] = [fileOf('token'), fileOf('ca.crt'), fileOf('namespace')];
-  if ((await readIfThere(readFile, token.file, token)) === undefined) return undefined;
+  if ((await readIfExists(readFile, token.file, token)) === undefined) return undefined;
   const source = combine([tokenFile(token.file, token, { readFile, clock })]);
   await source.get();
-  const authority = await readExisting(readFile, ca.file, ca);
+  const authority = await readRequired(readFile, ca.file, ca);
   checkCertificates(ca, authority);
-  const ours = (await readIfThere(readFile, namespace.file, namespace))?.trim() || 'default';
+  const ours = (await readIfExists(readFile, namespace.file, namespace))?.trim() || 'default';
   return {
     server: serverOf(host, port),
     ca: authority,
     namespace: checkNamespace(namespace, ours),
-    ...withRefresh(source),
+    ...withCredentialRefresh(source),
   };
 };
 
@@ -47,5 +44,5 @@ const serverOf = (host: string, port: string): string => {
   if (!/^[A-Za-z0-9.:-]+$/.test(host)) throw new ConfigError(place, 'is not a host name or an IP address.');
   if (!/^\d{1,5}$/.test(port))
     throw new ConfigError({ file: 'environment', field: 'KUBERNETES_SERVICE_PORT' }, 'is not a port.');
-  return checkServer(place, `https://${host.includes(':') ? `[${host}]` : host}:${port}`);
+  return checkServerUrl(place, `https://${host.includes(':') ? `[${host}]` : host}:${port}`);
 };

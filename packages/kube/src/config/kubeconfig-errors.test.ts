@@ -1,20 +1,32 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { manualClock } from '../clock/manual-clock.ts';
-import { ConfigError } from './config-error.ts';
-import { type LoadOptions, loadConfig } from './load-config.ts';
-import { base64, disk, type Files, issueCertificates, kubeconfig, type Pair } from './testing/kubeconfig-on-disk.ts';
+import { ConfigError } from './config-file.ts';
+import { loadConfig, type LoadOptions } from './load-config.ts';
+import {
+  base64,
+  fakeFileSystem,
+  type Files,
+  issueCertificates,
+  type IssuedCertificate,
+  kubeconfig,
+} from './testing/kubeconfig-fixtures.ts';
 
 describe('mistakes in a kubeconfig', () => {
   let authority: string;
-  let first: Pair;
-  let second: Pair;
+  let first: IssuedCertificate;
+  let second: IssuedCertificate;
   before(async () => {
     ({ authority, first, second } = await issueCertificates());
   });
 
   const load = (files: Files, options: Partial<LoadOptions> = {}) =>
-    loadConfig({ env: { KUBECONFIG: '/k/config' }, clock: manualClock(), readFile: disk(files).readFile, ...options });
+    loadConfig({
+      env: { KUBECONFIG: '/k/config' },
+      clock: manualClock(),
+      readFile: fakeFileSystem(files).readFile,
+      ...options,
+    });
 
   /** One character in three is left over at the end, whose padding is then cut off. */
   const unpadded = (text: string): string =>
@@ -291,7 +303,7 @@ describe('mistakes in a kubeconfig', () => {
       );
     });
 
-    it('a document that multiplies itself', async () => {
+    it('a document with exponential YAML aliases', async () => {
       const lines = Array.from({ length: 12 }, (_, i) => `a${i + 1}: &a${i + 1} [${`*a${i},`.repeat(9)}*a${i}]`);
       await assert.rejects(load({ '/k/config': ['a0: &a0 x', ...lines].join('\n') }), ConfigError);
     });

@@ -1,7 +1,5 @@
 import { dirname, isAbsolute, join } from 'node:path';
-import { ConfigError } from './config-error.ts';
-import { type Fields, fieldsOf } from './fields.ts';
-import { parseYaml } from './parse-yaml.ts';
+import { ConfigError, type ConfigFields, fieldsOf, parseYaml } from './config-file.ts';
 
 /** What one kubeconfig file says, typed; every entry remembers where it stands. Names map to the first entry of that name. */
 export interface Kubeconfig {
@@ -14,14 +12,14 @@ export interface Kubeconfig {
 }
 
 export interface ContextEntry {
-  fields: Fields;
+  fields: ConfigFields;
   cluster: string | undefined;
   user: string | undefined;
   namespace: string | undefined;
 }
 
 export interface ClusterEntry {
-  fields: Fields;
+  fields: ConfigFields;
   server: string | undefined;
   caData: string | undefined;
   caFile: string | undefined;
@@ -33,7 +31,7 @@ export interface ClusterEntry {
 }
 
 export interface UserEntry {
-  fields: Fields;
+  fields: ConfigFields;
   token: string | undefined;
   tokenFile: string | undefined;
   certificateData: string | undefined;
@@ -42,11 +40,11 @@ export interface UserEntry {
   keyFile: string | undefined;
   exec: ExecEntry | undefined;
   /** Members that ask for something that is not done here. */
-  refused: readonly string[];
+  unsupported: readonly string[];
 }
 
 export interface ExecEntry {
-  fields: Fields;
+  fields: ConfigFields;
   apiVersion: string | undefined;
   command: string | undefined;
   args: readonly string[];
@@ -69,25 +67,30 @@ export const parseKubeconfig = async (file: string, text: string): Promise<Kubec
   };
 };
 
-const byName = <T>(top: Fields, list: string, member: string, parse: (fields: Fields) => T): Map<string, T> => {
+const byName = <T>(
+  top: ConfigFields,
+  list: string,
+  member: string,
+  parse: (fields: ConfigFields) => T,
+): Map<string, T> => {
   const found = new Map<string, T>();
   for (const entry of top.maps(list)) {
     const name = entry.text('name');
-    if (name === undefined) throw new ConfigError(entry.placeOf('name'), 'is missing.');
-    if (found.has(name)) throw new ConfigError(entry.placeOf('name'), `"${name}" is there twice. Remove one.`);
-    found.set(name, parse(entry.map(member) ?? fieldsOf(entry.placeOf(member), {})));
+    if (name === undefined) throw new ConfigError(entry.locationOf('name'), 'is missing.');
+    if (found.has(name)) throw new ConfigError(entry.locationOf('name'), `"${name}" is there twice. Remove one.`);
+    found.set(name, parse(entry.map(member) ?? fieldsOf(entry.locationOf(member), {})));
   }
   return found;
 };
 
-const parseContext = (fields: Fields): ContextEntry => ({
+const parseContext = (fields: ConfigFields): ContextEntry => ({
   fields,
   cluster: fields.text('cluster'),
   user: fields.text('user'),
   namespace: fields.text('namespace'),
 });
 
-const parseCluster = (folder: string, fields: Fields): ClusterEntry => ({
+const parseCluster = (folder: string, fields: ConfigFields): ClusterEntry => ({
   fields,
   server: fields.text('server'),
   caData: fields.text('certificate-authority-data'),
@@ -101,9 +104,17 @@ const parseCluster = (folder: string, fields: Fields): ClusterEntry => ({
     ?.raw('extension'),
 });
 
-const refusable = ['username', 'password', 'auth-provider', 'as', 'as-uid', 'as-groups', 'as-user-extra'] as const;
+const unsupportedFields = [
+  'username',
+  'password',
+  'auth-provider',
+  'as',
+  'as-uid',
+  'as-groups',
+  'as-user-extra',
+] as const;
 
-const parseUser = (folder: string, fields: Fields): UserEntry => {
+const parseUser = (folder: string, fields: ConfigFields): UserEntry => {
   const exec = fields.map('exec');
   return {
     fields,
@@ -114,11 +125,11 @@ const parseUser = (folder: string, fields: Fields): UserEntry => {
     keyData: fields.text('client-key-data'),
     keyFile: pathFrom(folder, fields.text('client-key')),
     exec: exec && parseExec(folder, exec),
-    refused: refusable.filter((name) => isSet(fields.raw(name))),
+    unsupported: unsupportedFields.filter((name) => isSet(fields.raw(name))),
   };
 };
 
-const parseExec = (folder: string, fields: Fields): ExecEntry => {
+const parseExec = (folder: string, fields: ConfigFields): ExecEntry => {
   const command = fields.text('command');
   return {
     fields,
@@ -128,7 +139,7 @@ const parseExec = (folder: string, fields: Fields): ExecEntry => {
     args: fields.texts('args'),
     env: fields.maps('env').map((variable) => {
       const name = variable.text('name');
-      if (name === undefined) throw new ConfigError(variable.placeOf('name'), 'is missing.');
+      if (name === undefined) throw new ConfigError(variable.locationOf('name'), 'is missing.');
       return { name, value: variable.text('value') ?? '' };
     }),
     installHint: fields.text('installHint'),
@@ -143,3 +154,18 @@ const pathFrom = (folder: string, path: string | undefined): string | undefined 
 /** `password: ""` and `as-groups: []` ask for nothing. */
 const isSet = (value: unknown): boolean =>
   value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0);
+
+/**
+ * Several files as one, by the rules of kubectl: the first that says something wins, entry by entry. Two entries of the same
+ * name are never mixed, not even where they do not contradict each other.
+ */
+export const mergeKubeconfigs = (files: readonly Kubeconfig[]): Kubeconfig => ({
+  file: files.map(({ file }) => file).join(', '),
+  currentContext: files.find(({ currentContext }) => currentContext !== undefined)?.currentContext,
+  clusters: firstOfEach(files.map(({ clusters }) => clusters)),
+  users: firstOfEach(files.map(({ users }) => users)),
+  contexts: firstOfEach(files.map(({ contexts }) => contexts)),
+});
+
+const firstOfEach = <T>(maps: readonly ReadonlyMap<string, T>[]): Map<string, T> =>
+  new Map([...maps].reverse().flatMap((map) => [...map]));

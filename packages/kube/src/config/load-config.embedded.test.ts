@@ -7,7 +7,7 @@ import { namespaces } from '../objects/builtin.ts';
 import { httpsTransport } from '../transport/https-transport.ts';
 import { loadConfig } from './load-config.ts';
 
-test('what was loaded opens the door of a server', async () => {
+test('a loaded configuration authenticates to a server', async () => {
   const kubernetes = await createKubernetes();
   const { handle, identity } = kubernetes;
   const served = await serve({ handle, identity });

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { manualClock } from '../clock/manual-clock.ts';
-import { ConfigError } from './config-error.ts';
+import { ConfigError } from './config-file.ts';
 import { loadConfig } from './load-config.ts';
 
 const secret = 'hunter2';

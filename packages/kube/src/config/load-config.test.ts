@@ -3,18 +3,30 @@ import { before, describe, it } from 'node:test';
 import { stringify } from 'yaml';
 import { manualClock } from '../clock/manual-clock.ts';
 import { serviceAccountFolder } from './in-cluster.ts';
-import { type LoadOptions, loadConfig } from './load-config.ts';
-import { base64, disk, type Files, issueCertificates, kubeconfig, type Pair } from './testing/kubeconfig-on-disk.ts';
+import { loadConfig, type LoadOptions } from './load-config.ts';
+import {
+  base64,
+  fakeFileSystem,
+  type Files,
+  issueCertificates,
+  type IssuedCertificate,
+  kubeconfig,
+} from './testing/kubeconfig-fixtures.ts';
 
 describe('loading a configuration', () => {
   let authority: string;
-  let first: Pair;
+  let first: IssuedCertificate;
   before(async () => {
     ({ authority, first } = await issueCertificates());
   });
 
   const load = (files: Files, options: Partial<LoadOptions> = {}) =>
-    loadConfig({ env: { KUBECONFIG: '/k/config' }, clock: manualClock(), readFile: disk(files).readFile, ...options });
+    loadConfig({
+      env: { KUBECONFIG: '/k/config' },
+      clock: manualClock(),
+      readFile: fakeFileSystem(files).readFile,
+      ...options,
+    });
 
   describe('where the configuration comes from', () => {
     const named = (server: string): string => kubeconfig({ cluster: { server: `https://${server}` } });
@@ -52,7 +64,7 @@ describe('loading a configuration', () => {
       assert.equal((await load(files, { env: { HOME: '/home/me', ...pod } })).server, 'https://home');
     });
 
-    it('says where it looked when there is nothing', async () => {
+    it('lists the places it searched when none has a configuration', async () => {
       await assert.rejects(
         load({}, { env: { HOME: '/home/me' } }),
         /KUBECONFIG is not set.*\/home\/me\/\.kube\/config/,
@@ -60,7 +72,7 @@ describe('loading a configuration', () => {
       await assert.rejects(load({}, { env: {} }), /HOME is not set/);
     });
 
-    it('does not go on when a file that is named is not there', async () => {
+    it('fails when a named file does not exist', async () => {
       await assert.rejects(
         load(everything, { env: { ...env, KUBECONFIG: '/a:/b' } }),
         /^ConfigError: \/a, \/b: no such file/,
@@ -112,7 +124,7 @@ describe('loading a configuration', () => {
         await assert.rejects(load({ ...files(), ...change }, { env: environment }), message);
       });
 
-    it('is told of a missing authority', async () => {
+    it('gets an error for a missing certificate authority', async () => {
       const { [`${serviceAccountFolder}/ca.crt`]: _, ...others } = files();
       await assert.rejects(load(others, { env }), /ca\.crt: no such file/);
     });
@@ -186,7 +198,7 @@ describe('loading a configuration', () => {
       });
     });
 
-    it('may be JSON, and may hold what nobody here knows', async () => {
+    it('may be JSON, and may have unknown fields', async () => {
       const text = JSON.stringify({
         clusters: [{ name: 'c', cluster: { server: 'https://h', unknown: 1 } }],
         users: [{ name: 'u' }],

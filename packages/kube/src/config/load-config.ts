@@ -2,12 +2,10 @@ import { readFile as readFileOf } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
 import type { Clock } from '../clock/clock.ts';
 import type { ClusterConfig } from './cluster-config.ts';
-import { ConfigError } from './config-error.ts';
+import { ConfigError, type ReadFile, readIfExists, readRequired } from './config-file.ts';
 import { fromKubeconfig } from './from-kubeconfig.ts';
 import { inClusterConfig, serviceAccountFolder } from './in-cluster.ts';
-import { type Kubeconfig, parseKubeconfig } from './kubeconfig.ts';
-import { mergeKubeconfigs } from './merge-kubeconfigs.ts';
-import { type ReadFile, readExisting, readIfThere } from './read-file.ts';
+import { type Kubeconfig, mergeKubeconfigs, parseKubeconfig } from './kubeconfig.ts';
 
 export interface LoadOptions {
   env: Readonly<Record<string, string | undefined>>;
@@ -20,7 +18,7 @@ export interface LoadOptions {
   context?: string;
 }
 
-type Ready = Required<Omit<LoadOptions, 'kubeconfigPath' | 'context'>>;
+type LoadContext = Required<Omit<LoadOptions, 'kubeconfigPath' | 'context'>>;
 
 /**
  * Which cluster to talk to, and as whom. Rejects with ConfigError and nothing else.
@@ -38,7 +36,7 @@ export const loadConfig = async (options: LoadOptions): Promise<ClusterConfig> =
   const inCluster = context === undefined ? await inClusterConfig(ready) : undefined;
   if (inCluster !== undefined) return inCluster;
   const home = env['HOME'] ? join(env['HOME'], '.kube', 'config') : undefined;
-  const text = home && (await readIfThere(readFile, home, { file: home, field: '' }));
+  const text = home && (await readIfExists(readFile, home, { file: home, field: '' }));
   if (home !== undefined && text !== undefined)
     return fromKubeconfig(await parseKubeconfig(home, text), context, ready);
   throw new ConfigError(
@@ -47,13 +45,13 @@ export const loadConfig = async (options: LoadOptions): Promise<ClusterConfig> =
   );
 };
 
-const read = async ({ readFile }: Ready, path: string): Promise<Kubeconfig> => {
+const read = async ({ readFile }: LoadContext, path: string): Promise<Kubeconfig> => {
   const file = resolve(path);
-  return parseKubeconfig(file, await readExisting(readFile, file, { file, field: '' }));
+  return parseKubeconfig(file, await readRequired(readFile, file, { file, field: '' }));
 };
 
 /** Files of the list that do not exist are passed over, as kubectl does; but one must be there. */
-const fromEnvironment = async ({ env, readFile }: Ready): Promise<Kubeconfig | undefined> => {
+const fromEnvironment = async ({ env, readFile }: LoadContext): Promise<Kubeconfig | undefined> => {
   const files = (env['KUBECONFIG'] ?? '')
     .split(delimiter)
     .filter((path) => path !== '')
@@ -61,7 +59,7 @@ const fromEnvironment = async ({ env, readFile }: Ready): Promise<Kubeconfig | u
   if (files.length === 0) return undefined;
   const found: Kubeconfig[] = [];
   for (const file of files) {
-    const text = await readIfThere(readFile, file, { file, field: '' });
+    const text = await readIfExists(readFile, file, { file, field: '' });
     if (text !== undefined) found.push(await parseKubeconfig(file, text));
   }
   if (found.length > 0) return mergeKubeconfigs(found);

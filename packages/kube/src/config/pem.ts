@@ -1,9 +1,9 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { ConfigError, type Place } from './config-error.ts';
+import { ConfigError, type ConfigLocation } from './config-file.ts';
 
 /** What OpenSSL says of a bad key or certificate stays here: it may quote what it was given. */
 
-export const decodeBase64 = (place: Place, text: string): string => {
+export const decodeBase64 = (place: ConfigLocation, text: string): string => {
   const bare = text.replaceAll(/\s/g, '');
   if (bare.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(bare))
     throw new ConfigError(place, 'is not base64. It must hold a whole PEM file in base64, on one line.');
@@ -11,7 +11,7 @@ export const decodeBase64 = (place: Place, text: string): string => {
 };
 
 /** One or more certificates. */
-export const checkCertificates = (place: Place, pem: string): X509Certificate => {
+export const checkCertificates = (place: ConfigLocation, pem: string): X509Certificate => {
   const [first, ...others] = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
   const certificate = first === undefined ? undefined : parseCertificate(first);
   if (certificate === undefined || others.some((other) => parseCertificate(other) === undefined))
@@ -27,7 +27,7 @@ const parseCertificate = (pem: string): X509Certificate | undefined => {
   }
 };
 
-const checkKey = (place: Place, pem: string): KeyObject => {
+const checkKey = (place: ConfigLocation, pem: string): KeyObject => {
   try {
     return createPrivateKey(pem);
   } catch {
@@ -38,20 +38,20 @@ const checkKey = (place: Place, pem: string): KeyObject => {
   }
 };
 
-export interface Pair {
+export interface KeyPair {
   cert: string;
   key: string;
 }
 
-export const checkPair = (pair: Pair, places: { cert: Place; key: Place }): Pair => {
+export const checkKeyPair = (pair: KeyPair, places: { cert: ConfigLocation; key: ConfigLocation }): KeyPair => {
   const certificate = checkCertificates(places.cert, pair.cert);
   const key = checkKey(places.key, pair.key);
-  if (!belongTogether(certificate, key))
+  if (!keyMatchesCertificate(certificate, key))
     throw new ConfigError(places.key, 'does not belong to the client certificate. Replace both together.');
   return pair;
 };
 
-const belongTogether = (certificate: X509Certificate, key: KeyObject): boolean => {
+const keyMatchesCertificate = (certificate: X509Certificate, key: KeyObject): boolean => {
   try {
     return certificate.checkPrivateKey(key);
   } catch {

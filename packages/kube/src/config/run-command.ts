@@ -15,7 +15,7 @@ export type CommandResult =
   | { kind: 'timedOut' }
   | { kind: 'talkedTooMuch' };
 
-const mostOutput = 1024 * 1024;
+const maxOutputBytes = 1024 * 1024;
 
 /**
  * Runs a command without input and without a terminal. Never rejects.
@@ -44,10 +44,10 @@ export const runCommand = (clock: Clock, { file, args, env, deadlineMs }: Comman
       cancel = clock.after(deadlineMs, () => kill({ kind: 'timedOut' }));
       child.stdout.on('data', (chunk: Buffer) => {
         size += chunk.length;
-        if (size > mostOutput) kill({ kind: 'talkedTooMuch' });
+        if (size > maxOutputBytes) kill({ kind: 'talkedTooMuch' });
         else chunks.push(chunk);
       });
-      child.on('error', (error) => finish({ kind: 'notStarted', code: codeOf(error) }));
+      child.on('error', (error) => finish({ kind: 'notStarted', code: spawnErrorCode(error) }));
       child.on('close', (code, signal) =>
         finish(
           code === null
@@ -57,7 +57,7 @@ export const runCommand = (clock: Clock, { file, args, env, deadlineMs }: Comman
       );
     } catch (error) {
       // Some failures are thrown, such as a NUL in an argument.
-      finish({ kind: 'notStarted', code: codeOf(error) });
+      finish({ kind: 'notStarted', code: spawnErrorCode(error) });
     }
   });
 
@@ -69,5 +69,5 @@ const killGroup = (pid: number): void => {
   }
 };
 
-const codeOf = (error: unknown): string =>
+const spawnErrorCode = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'unknown error';

@@ -1,3 +1,17 @@
+import { type Clock, sleep } from '../clock/clock.ts';
+import { untilAborted } from '../errors/abort-signal.ts';
+import type { Logger } from '../logs/logger.ts';
+import { createWorkQueue, type QueueObserver, type WorkQueue } from '../workqueue/work-queue.ts';
+import {
+  handleResult,
+  noopObserver,
+  type ReconcileObserver,
+  type Reconciler,
+  type ReconcileRun,
+  startReconcile,
+} from './reconcile.ts';
+import type { Source } from './source.ts';
+
 /** Something that works on keys until told to stop. */
 export interface Controller {
   readonly name: string;
@@ -11,3 +25,148 @@ export interface Controller {
    */
   run(signal: AbortSignal): Promise<void>;
 }
+
+export interface ControllerOptions {
+  name: string;
+  reconcile: Reconciler;
+  sources: readonly Source[];
+  clock: Clock;
+  log: Logger;
+  /** Passes at the same time, over different keys; controller-runtime's maxConcurrentReconciles. 1 unless told. */
+  workers?: number;
+  /** A fresh queue for each run; one with the usual back-off and limiter unless told. */
+  queue?: (observer: QueueObserver | undefined) => WorkQueue;
+  metrics?: { controller(name: string): ReconcileObserver; queue(name: string): QueueObserver };
+  /** After that time a pass' signal fires. Never unless told. */
+  reconcileTimeoutMs?: number;
+  /** How long passes under way may take after the controller has been told to stop. 15 s unless told. */
+  stopGraceMs?: number;
+}
+
+const stopReason = new Error('the controller stops');
+
+/** Subscribes to all, or to none when one of them throws. */
+const subscribeAll = (sources: readonly Source[], ...to: Parameters<Source>): (() => void) => {
+  const endings: (() => void)[] = [];
+  const endAll = (): void => {
+    for (const end of endings.splice(0)) end();
+  };
+  try {
+    for (const source of sources) endings.push(source(...to));
+  } catch (error) {
+    endAll();
+    throw error;
+  }
+  return endAll;
+};
+
+/**
+ * Flow: sources → queue → workers → `reconcile` → `conclude`. On stop: no more keys, every pass' signal fires, the grace period
+ * runs, passes that are still under way then are abandoned with a log line each.
+ * Guarantees: one pass per key at a time; a throw of `reconcile` is a failed pass and nothing more.
+ * Assumptions: `reconcile` reads the world anew each time, honours its signal, and does not block the thread.
+ */
+export const createController = (options: ControllerOptions): Controller => {
+  const { name, reconcile, sources, clock, workers = 1, stopGraceMs = 15_000 } = options;
+  if (!Number.isInteger(workers) || workers < 1)
+    throw new RangeError(`controller ${name}: ${workers} is no number of workers`);
+  const log = options.log.with({ controller: name });
+  const observer = options.metrics?.controller(name) ?? noopObserver;
+  const newQueue =
+    options.queue ?? ((queueObserver) => createWorkQueue({ clock, ...(queueObserver && { observer: queueObserver }) }));
+  const passOptions = {
+    reconcile,
+    clock,
+    timeoutMs: options.reconcileTimeoutMs,
+    onTimeout: (key: string) =>
+      log.warn('A pass takes too long; its signal has fired', { key, afterMs: options.reconcileTimeoutMs }),
+  };
+  const ready = Promise.withResolvers<void>();
+  const passes = new Map<string, ReconcileRun>();
+  let running = false;
+
+  const work = async (queue: WorkQueue, key: string, stopping: AbortSignal): Promise<void> => {
+    observer.began();
+    const pass = startReconcile(passOptions, key);
+    passes.set(key, pass);
+    if (stopping.aborted) pass.cancel(stopReason);
+    const end = await pass.ended;
+    passes.delete(key);
+    // Once its signal has fired a pass has no choice but to fail: that says nothing about the key.
+    const cutShort = stopping.aborted && end.outcome.kind === 'failed';
+    if (cutShort) log.debug('A pass was cut short by the stop', { key });
+    observer.ended(cutShort ? undefined : handleResult({ queue, log }, key, end));
+    queue.done(key);
+  };
+
+  const workOff = async (queue: WorkQueue, stopping: AbortSignal): Promise<void> => {
+    for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
+      // The stop may have come after the key was handed out and before this line.
+      if (stopping.aborted) return queue.done(key);
+      await work(queue, key, stopping);
+    }
+  };
+
+  const subscribe = (queue: WorkQueue): (() => void) =>
+    subscribeAll(sources, queue.add, (error) =>
+      log.error('A change could not be mapped to keys and is ignored', { error }),
+    );
+
+  const runOnce = async (signal: AbortSignal): Promise<void> => {
+    const queue = newQueue(options.metrics?.queue(name));
+    let unsubscribe = (): void => {};
+    let crash: { error: unknown } | undefined;
+    const stopping = new AbortController();
+    const stop = (): void => {
+      if (stopping.signal.aborted) return;
+      stopping.abort(stopReason);
+      unsubscribe();
+      queue.shutDown();
+      for (const pass of passes.values()) pass.cancel(stopReason);
+    };
+    const allGone = new AbortController();
+    const worker = (): Promise<void> =>
+      workOff(queue, stopping.signal).catch((error: unknown) => {
+        crash ??= { error };
+        stop();
+      });
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      unsubscribe = subscribe(queue);
+      observer.started(workers);
+      log.info('The controller works', { workers });
+      void Promise.all(Array.from({ length: workers }, worker)).then(() => allGone.abort());
+      ready.resolve();
+      await untilAborted(stopping.signal);
+    } finally {
+      signal.removeEventListener('abort', stop);
+      stop();
+      unsubscribe();
+    }
+    await sleep(clock, stopGraceMs, allGone.signal);
+    for (const key of passes.keys())
+      log.error('A pass ignored its signal and is abandoned', { key, graceMs: stopGraceMs });
+    if (crash) throw crash.error;
+    log.info('The controller has stopped');
+  };
+
+  return {
+    name,
+    ready: ready.promise,
+    get abandoned() {
+      return running ? [] : [...passes.keys()];
+    },
+    run: async (signal) => {
+      if (running) throw new Error(`controller ${name} runs already`);
+      if (passes.size > 0)
+        throw new Error(`controller ${name} cannot run: passes over ${[...passes.keys()].join(', ')} never ended`);
+      if (signal.aborted) return;
+      running = true;
+      try {
+        await runOnce(signal);
+      } finally {
+        running = false;
+      }
+    },
+  };
+};

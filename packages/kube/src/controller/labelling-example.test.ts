@@ -1,23 +1,21 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { createKubernetes } from '@tartan/sim-kubernetes';
-import { createWatchCache } from '../cache/create-watch-cache.ts';
-import { recordedLog } from '../cache/testing/recorded-log.ts';
 import type { Client } from '../client/client.ts';
 import { createClient } from '../client/create-client.ts';
 import { type ManualClock, manualClock } from '../clock/manual-clock.ts';
 import { KubeError } from '../errors/kube-error.ts';
-import { createLeaderElection } from '../leader/index.ts';
-import { createMetrics, type Metrics } from '../metrics/create-metrics.ts';
-import { type KubeObject, nameOf } from '../objects/object.ts';
-import { defineResource } from '../objects/resource.ts';
+import { createInformer } from '../informer/create-informer.ts';
+import { recordedLog } from '../informer/testing/recorded-log.ts';
+import { createLeaderElection } from '../leader/election.ts';
+import { createMetrics, type Metrics } from '../metrics/metrics.ts';
+import { defineResource, type KubeObject, nameOf } from '../objects/object.ts';
 import { inProcessTransport } from '../transport/in-process-transport.ts';
-import { createController } from './create-controller.ts';
-import { fromCache } from './from-cache.ts';
+import { createController } from './controller.ts';
 import { createManager } from './manager.ts';
-import { type Reconcile, settled } from './outcome.ts';
+import { done, type Reconciler } from './reconcile.ts';
+import { fromInformer, requestForObject } from './source.ts';
 import { settle } from './testing/settle.ts';
-import { itsOwnKey } from './to-keys.ts';
 
 /** A whole controller process: it labels ConfigMaps of the embedded Kubernetes, on virtual time and without a socket. */
 
@@ -41,19 +39,19 @@ const namespaces = defineResource<KubeObject>({
 
 /** Says in a label how many entries a ConfigMap has. */
 const labelSizes =
-  (client: Client, cache: { get(key: string): ConfigMap | undefined }): Reconcile =>
+  (client: Client, cache: { get(key: string): ConfigMap | undefined }): Reconciler =>
   async (key, signal) => {
     const configMap = cache.get(key);
-    if (!configMap) return settled;
+    if (!configMap) return done;
     const entries = String(Object.keys(configMap.data ?? {}).length);
-    if (configMap.metadata?.labels?.['entries'] === entries) return settled;
+    if (configMap.metadata?.labels?.['entries'] === entries) return done;
     await client.patch(
       configMaps,
       nameOf(key),
       { type: 'merge', body: { metadata: { labels: { entries } } } },
       { signal },
     );
-    return settled;
+    return done;
   };
 
 interface Process {
@@ -64,11 +62,11 @@ interface Process {
 const startProcess = (client: Client, clock: ManualClock, identity: string): Process => {
   const { log } = recordedLog();
   const metrics = createMetrics({ clock });
-  const cache = createWatchCache({ client, resource: configMaps, clock, random: () => 0.5, log });
+  const cache = createInformer({ client, resource: configMaps, clock, random: () => 0.5, log });
   const controller = createController({
     name: 'sizes',
     reconcile: labelSizes(client, cache),
-    sources: [fromCache(cache, itsOwnKey)],
+    sources: [fromInformer(cache, requestForObject)],
     workers: 2,
     clock,
     log,
@@ -84,7 +82,7 @@ const startProcess = (client: Client, clock: ManualClock, identity: string): Pro
       lease: { namespace: 'default', name: 'sizes' },
       identity,
       log,
-      metrics: metrics.leading,
+      metrics: metrics.setLeader,
     }),
     clock,
     log,
@@ -149,7 +147,7 @@ const total = async (metrics: Metrics, result: string): Promise<number> => {
   );
 };
 
-test('objects that were there, that come and that change are labelled', async (t) => {
+test('existing, new and changed objects are labelled', async (t) => {
   const { client, clock, pass, labelOf, create } = await setUp(t);
   await create('before', { a: '1' });
   const process = startProcess(client, clock, 'one');
@@ -165,7 +163,7 @@ test('objects that were there, that come and that change are labelled', async (t
   assert.deepEqual(await process.stop(), { ok: true });
 });
 
-test('what fails while the server is away is tried again until it works, and counted', async (t) => {
+test('failures while the server is unavailable are retried and counted', async (t) => {
   const { client, clock, pass, labelOf, create, setOutage } = await setUp(t);
   const process = startProcess(client, clock, 'one');
   await pass(0);

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { recordedLog } from '../cache/testing/recorded-log.ts';
 import { type Clock, manualClock, sleep } from '../clock/index.ts';
+import { untilAborted } from '../errors/abort-signal.ts';
+import { recordedLog } from '../informer/testing/recorded-log.ts';
 import type { KubeObject } from '../objects/object.ts';
-import { fired } from './fired.ts';
-import type { LeaderElection } from './leader-election.ts';
+import type { LeaderElector } from './leader-runnables.ts';
 import { createManager, type ManagerOptions, type ManagerResult } from './manager.ts';
-import type { Runnable } from './part.ts';
-import { fakeCache } from './testing/fake-cache.ts';
+import type { Runnable } from './runnable.ts';
+import { fakeInformer } from './testing/fake-informer.ts';
 import { settle } from './testing/settle.ts';
 
 /** Writes down when it starts and stops; does neither well when told so. */
@@ -17,7 +17,7 @@ const part = (name: string, story: string[], wayOfLife: 'good' | 'deaf' = 'good'
     name,
     run: async (signal) => {
       story.push(`+${name}`);
-      await Promise.race([wayOfLife === 'deaf' ? new Promise(() => {}) : fired(signal), crash.promise]);
+      await Promise.race([wayOfLife === 'deaf' ? new Promise(() => {}) : untilAborted(signal), crash.promise]);
       story.push(`-${name}`);
     },
   };
@@ -29,7 +29,7 @@ const slow = (name: string, story: string[], clock: Clock): Runnable => ({
   name,
   run: async (signal) => {
     story.push(`+${name}`);
-    await fired(signal);
+    await untilAborted(signal);
     await sleep(clock, 500, new AbortController().signal);
     story.push(`-${name}`);
   },
@@ -41,7 +41,7 @@ const fakeElection = () => {
   let elect: () => void = () => assert.fail('no election');
   let depose: () => void = () => assert.fail('nobody leads');
   let breakDown: (error: Error) => void = () => assert.fail('no election');
-  const election: LeaderElection = {
+  const election: LeaderElector = {
     run: async (signal, lead) => {
       const broken = Promise.withResolvers<never>();
       breakDown = broken.reject;
@@ -49,7 +49,7 @@ const fakeElection = () => {
         while (!signal.aborted) {
           const elected = Promise.withResolvers<void>();
           elect = elected.resolve;
-          await Promise.race([elected.promise, fired(signal)]);
+          await Promise.race([elected.promise, untilAborted(signal)]);
           if (signal.aborted) break;
           const leading = new AbortController();
           depose = () => leading.abort();
@@ -73,7 +73,7 @@ const fakeElection = () => {
 const setUp = (options: Partial<ManagerOptions> = {}) => {
   const clock = manualClock(0);
   const { log, lines } = recordedLog();
-  const cache = fakeCache<KubeObject>();
+  const cache = fakeInformer<KubeObject>();
   const stop = new AbortController();
   const manager = createManager({ caches: { nodes: cache }, clock, log, ...options });
   let result: ManagerResult | undefined;
@@ -100,11 +100,11 @@ const setUp = (options: Partial<ManagerOptions> = {}) => {
 
 const reasonIn = (result: ManagerResult | undefined): string => (result && !result.ok ? result.reason : 'none');
 
-test('parts start in their order and stop in the opposite order', async () => {
+test('runnables start in order and stop in reverse order', async () => {
   const story: string[] = [];
   const health = { readyz: new Map(), run: part('health', story).run };
   const cache = {
-    ...fakeCache<KubeObject>(),
+    ...fakeInformer<KubeObject>(),
     run: part('cache', story).run,
     synced: Promise.resolve(),
     hasSynced: true,
@@ -172,7 +172,7 @@ test('a stop while caches sync is a stop, not a failure', async () => {
 
 test('a signal that has fired before the start starts nothing', async () => {
   const story: string[] = [];
-  const caches = { nodes: { ...fakeCache<KubeObject>(), run: part('cache', story).run } };
+  const caches = { nodes: { ...fakeInformer<KubeObject>(), run: part('cache', story).run } };
   const { start, stop, result } = setUp({ caches, controllers: [part('controller', story)] });
   stop.abort();
   await start();
@@ -214,7 +214,7 @@ test('a health server that cannot listen ends the manager', async () => {
   assert.equal(reasonIn(result()), 'health server failed: address in use');
 });
 
-test('what does not stop in time is named, and the rest is stopped all the same', async () => {
+test('runnables that do not stop in time are named, and the others are stopped', async () => {
   const story: string[] = [];
   const { start, stop, cache, advance, result } = setUp({ controllers: [part('deaf one', story, 'deaf')] });
   cache.sync();
@@ -231,7 +231,7 @@ test('when the time to stop is over, caches still get a moment to close their co
   const story: string[] = [];
   const clock = manualClock(0);
   const cache = {
-    ...fakeCache<KubeObject>(),
+    ...fakeInformer<KubeObject>(),
     synced: Promise.resolve(),
     hasSynced: true,
     run: slow('cache', story, clock).run,
@@ -255,8 +255,8 @@ test('when the time to stop is over, caches still get a moment to close their co
   assert.match(reasonIn(result()), /deaf one still runs$/);
 });
 
-test('passes that a controller abandoned are named', async () => {
-  const controller: Runnable = { name: 'builder', abandoned: ['n/a'], run: fired };
+test('reconciles that a controller abandoned are named', async () => {
+  const controller: Runnable = { name: 'builder', abandoned: ['n/a'], run: untilAborted };
   const { start, stop, cache, result } = setUp({ controllers: [controller] });
   cache.sync();
   await start();
@@ -305,7 +305,7 @@ test('losing leadership ends the manager with a clear reason', async () => {
 });
 
 test('losing leadership can mean to wait for the next term instead', async () => {
-  const { start, stop, fake, story, result } = electing({ whenLeadershipIsLost: 'waitToLeadAgain' });
+  const { start, stop, fake, story, result } = electing({ onLeadershipLost: 'waitToLeadAgain' });
   await start();
   for (let term = 0; term < 2; term += 1) {
     fake.elect();
@@ -320,9 +320,9 @@ test('losing leadership can mean to wait for the next term instead', async () =>
   assert.deepEqual(result(), { ok: true });
 });
 
-for (const whenLeadershipIsLost of ['end', 'waitToLeadAgain'] as const)
-  test(`leader-only work that goes on after leadership is lost ends the manager soon, and the lease is not given back (${whenLeadershipIsLost})`, async () => {
-    const { start, fake, advance, result } = electing({ wayOfLife: 'deaf', whenLeadershipIsLost });
+for (const onLeadershipLost of ['end', 'waitToLeadAgain'] as const)
+  test(`leader-only work that goes on after leadership is lost ends the manager soon, and the lease is not given back (${onLeadershipLost})`, async () => {
+    const { start, fake, advance, result } = electing({ wayOfLife: 'deaf', onLeadershipLost });
     await start();
     fake.elect();
     await settle();
@@ -351,7 +351,7 @@ test('leader-only work that ignores the stop of the process is given most of the
   assert.equal(cache.running, false);
 });
 
-test('an election that breaks down takes its leader with it', async () => {
+test('a failed election stops the leader-only work', async () => {
   const { start, fake, story, result } = electing();
   await start();
   fake.elect();
@@ -362,7 +362,7 @@ test('an election that breaks down takes its leader with it', async () => {
   assert.ok(story.includes('-leader-only'));
 });
 
-test('an election that breaks down is over when its leader has stopped', async () => {
+test('a failed election ends after the leader-only work has stopped', async () => {
   const clock = manualClock(0);
   const work: string[] = [];
   const { start, fake, result } = electing({ clock, leaderOnly: [slow('leader-only', work, clock)] });

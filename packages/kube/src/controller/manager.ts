@@ -1,11 +1,9 @@
-import type { Clock } from '../clock/clock.ts';
+import { type Clock, sleep } from '../clock/clock.ts';
+import { untilAborted } from '../errors/abort-signal.ts';
+import type { HealthChecks } from '../health/healthz.ts';
 import type { Logger } from '../logs/logger.ts';
-import type { Checks } from '../metrics/check.ts';
-import { fired } from './fired.ts';
-import { leadership } from './lead.ts';
-import type { LeaderElection } from './leader-election.ts';
-import { type Part, type Runnable, startPart, stopParts } from './part.ts';
-import { lagging, type NamedCaches, waitForCaches } from './wait-for-caches.ts';
+import { createLeaderRunnable, type LeaderElector } from './leader-runnables.ts';
+import { type Runnable, type StartedRunnable, startRunnable, stopRunnables } from './runnable.ts';
 
 export interface ManagerOptions {
   caches: NamedCaches;
@@ -14,11 +12,11 @@ export interface ManagerOptions {
   /** Run while this process leads. */
   leaderOnly?: readonly Runnable[];
   /** Without it, this process always leads. */
-  leaderElection?: LeaderElection;
+  leaderElection?: LeaderElector;
   /** `end` unless told: a fresh process has no memory of its last reign. */
-  whenLeadershipIsLost?: 'end' | 'waitToLeadAgain';
+  onLeadershipLost?: 'end' | 'waitToLeadAgain';
   /** Started first and stopped last, with checks of the manager's own put into `readyz`. */
-  health?: { readonly readyz: Checks; run(signal: AbortSignal): Promise<void> };
+  health?: { readonly readyz: HealthChecks; run(signal: AbortSignal): Promise<void> };
   clock: Clock;
   log: Logger;
   /** How long the first lists may take. 2 min unless told, as in controller-runtime. */
@@ -26,7 +24,7 @@ export interface ManagerOptions {
   /** How long the parts may take to stop, all in all. 25 s unless told: Kubernetes kills after 30. */
   stopDeadlineMs?: number;
   /** The same for leader-only work when leadership is lost. 4 s unless told: a lease of 15 s that is given up after 10 s leaves 5. */
-  lostStopMs?: number;
+  leadershipLostGracePeriodMs?: number;
 }
 
 export type ManagerResult = { ok: true } | { ok: false; reason: string };
@@ -50,16 +48,16 @@ export interface Manager {
 }
 
 /** What is left of the time to stop may be nothing: even then, caches and the server get a moment to close their connections. */
-const leastStopMs = 1000;
+const minStopMs = 1000;
 
 /** Starts parts in their order, stops them in the opposite order, and ends as a whole when one of them ends. */
 export const createManager = (options: ManagerOptions): Manager => {
   const { caches, controllers = [], leaderOnly = [], health, clock, log } = options;
-  const { syncDeadlineMs = 120_000, stopDeadlineMs = 25_000, lostStopMs = 4_000 } = options;
+  const { syncDeadlineMs = 120_000, stopDeadlineMs = 25_000, leadershipLostGracePeriodMs = 4_000 } = options;
   let state: ManagerState = 'idle';
   const over = new AbortController();
   const failures: string[] = [];
-  const stages: Part[][] = [];
+  const stages: StartedRunnable[][] = [];
 
   const fail = (reason: string, error?: unknown): void => {
     failures.push(reason);
@@ -71,7 +69,7 @@ export const createManager = (options: ManagerOptions): Manager => {
     log.info('The manager moves on', { state });
   };
   const start = (...runnables: readonly Runnable[]): void => {
-    if (!over.signal.aborted) stages.push(runnables.map((runnable) => startPart(runnable, fail)));
+    if (!over.signal.aborted) stages.push(runnables.map((runnable) => startRunnable(runnable, fail)));
   };
 
   const sync = async (): Promise<void> => {
@@ -84,7 +82,7 @@ export const createManager = (options: ManagerOptions): Manager => {
       })),
     );
     await waitForCaches({ caches, clock, log, deadlineMs: syncDeadlineMs }, over.signal);
-    const missing = over.signal.aborted ? [] : lagging(caches);
+    const missing = over.signal.aborted ? [] : unsyncedCaches(caches);
     if (missing.length > 0)
       fail(
         `caches are not synced after ${syncDeadlineMs / 1000} s: ${missing.join('; ')}. Check that the API server can be reached, that these kinds exist on it, and that this identity may list and watch them`,
@@ -94,26 +92,26 @@ export const createManager = (options: ManagerOptions): Manager => {
   const work = async (): Promise<void> => {
     if (over.signal.aborted) return;
     move('working');
-    const { leaderElection, whenLeadershipIsLost = 'end' } = options;
+    const { leaderElection, onLeadershipLost = 'end' } = options;
     const lead = {
       leaderOnly,
       leaderElection,
-      whenLeadershipIsLost,
-      lostStopMs,
-      stopMs: Math.max(stopDeadlineMs - leastStopMs, 0),
+      whenLeadershipIsLost: onLeadershipLost,
+      lostStopMs: leadershipLostGracePeriodMs,
+      stopMs: Math.max(stopDeadlineMs - minStopMs, 0),
       clock,
       log,
       fail,
     };
-    start(...controllers, ...(leaderOnly.length > 0 || leaderElection ? [leadership(lead)] : []));
-    await fired(over.signal);
+    start(...controllers, ...(leaderOnly.length > 0 || leaderElection ? [createLeaderRunnable(lead)] : []));
+    await untilAborted(over.signal);
   };
 
   const stop = async (): Promise<void> => {
     move('stopping');
     const deadline = clock.monotonic() + stopDeadlineMs;
     for (const stage of stages.reverse()) {
-      const left = await stopParts(clock, stage, Math.max(deadline - clock.monotonic(), leastStopMs));
+      const left = await stopRunnables(clock, stage, Math.max(deadline - clock.monotonic(), minStopMs));
       if (left.length > 0) fail(`not everything stopped in time: ${left.join('; ')}`);
     }
     move('ended');
@@ -122,7 +120,7 @@ export const createManager = (options: ManagerOptions): Manager => {
   const checks = (): void => {
     health?.readyz.set('manager', () => (state === 'working' ? undefined : `the manager is ${state}`));
     health?.readyz.set('caches', () => {
-      const missing = lagging(caches);
+      const missing = unsyncedCaches(caches);
       return missing.length === 0 ? undefined : `not synced: ${missing.join('; ')}`;
     });
   };
@@ -145,4 +143,40 @@ export const createManager = (options: ManagerOptions): Manager => {
       return reason === undefined ? { ok: true } : { ok: false, reason };
     },
   };
+};
+
+/** What a manager needs of a watch cache. */
+interface ManagedCache {
+  readonly synced: Promise<void>;
+  readonly hasSynced: boolean;
+  readonly lastError: Error | undefined;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+type NamedCaches = Readonly<Record<string, ManagedCache>>;
+
+/** Every cache that has not got its first list, and why as far as it knows. */
+const unsyncedCaches = (caches: NamedCaches): string[] =>
+  Object.entries(caches)
+    .filter(([, cache]) => !cache.hasSynced)
+    .map(([name, { lastError }]) => `${name} (${lastError?.message ?? 'no answer to its first list yet'})`);
+
+const syncLogIntervalMs = 10_000;
+
+/** Resolves when all are synced, the time is over or the signal has fired, whichever is first. Says every ten seconds who is late. */
+const waitForCaches = async (
+  { caches, clock, log, deadlineMs }: { caches: NamedCaches; clock: Clock; log: Logger; deadlineMs: number },
+  signal: AbortSignal,
+): Promise<void> => {
+  const enough = new AbortController();
+  const finish = (): void => enough.abort();
+  if (signal.aborted) return;
+  signal.addEventListener('abort', finish, { once: true });
+  void Promise.all(Object.values(caches).map((cache) => cache.synced)).then(finish);
+  const deadline = clock.monotonic() + deadlineMs;
+  for (let left = deadlineMs; left > 0 && !enough.signal.aborted; left = deadline - clock.monotonic()) {
+    await sleep(clock, Math.min(left, syncLogIntervalMs), enough.signal);
+    if (!enough.signal.aborted) log.warn('Caches are not synced yet', { missing: unsyncedCaches(caches) });
+  }
+  signal.removeEventListener('abort', finish);
 };

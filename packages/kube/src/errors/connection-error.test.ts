@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connectionError } from './connection-error.ts';
-import { KubeError, type Reason } from './kube-error.ts';
+import { KubeError, type KubeErrorReason } from './kube-error.ts';
 
 const failed = (code: string, message = 'failed'): Error => Object.assign(new Error(message), { code });
 
-test('what went wrong with a connection is said with the address, the reason and what to do', () => {
-  const table: [code: string, reason: Reason, text: RegExp][] = [
+test('a connection error names the address, the reason and what to do', () => {
+  const table: [code: string, reason: KubeErrorReason, text: RegExp][] = [
     ['ECONNREFUSED', 'unreachable', /refused. Is the API server running/],
     ['ENOTFOUND', 'unreachable', /cannot be resolved. Check the server address/],
     ['EAI_AGAIN', 'unreachable', /Check DNS/],
@@ -30,12 +30,12 @@ test('what went wrong with a connection is said with the address, the reason and
   }
 });
 
-test('of many addresses that fail, the first speaks for all', () => {
+test('when several addresses fail, the error describes the first', () => {
   const many = new AggregateError([failed('ECONNREFUSED'), failed('ENETUNREACH')]);
   assert.match(connectionError('a:1', many).message, /refused/);
 });
 
-test('anything can be thrown, and what is explained already stays as it is', () => {
+test('any thrown value becomes a KubeError, and a KubeError stays as it is', () => {
   assert.equal(connectionError('a:1', undefined).reason, 'unreachable');
   const known = new KubeError('timeout', 'x');
   assert.equal(connectionError('a:1', known), known);

@@ -1,4 +1,4 @@
-import { isRecord, textIn } from './json.ts';
+import { isRecord, textIn } from '../json.ts';
 import { KubeError } from './kube-error.ts';
 
 /** Why there is no connection, and what to do about it. By the codes of Node and OpenSSL. */
@@ -39,7 +39,7 @@ const explain = (code: string, message: string): string => {
 };
 
 /** HTTP that cannot be parsed, or a body that is not the gzip it claims to be. */
-const isGarbage = (code: string): boolean => /^(HPE_|Z_)/.test(code);
+const isProtocolError = (code: string): boolean => /^(HPE_|Z_)/.test(code);
 
 /** Happy eyeballs fails with one error per address: the first says it as well as any. */
 const firstOf = (error: unknown): unknown =>
@@ -51,7 +51,7 @@ export const connectionError = (address: string, error: unknown): KubeError => {
   const first = firstOf(error);
   const code = isRecord(first) ? (textIn(first, 'code') ?? '') : '';
   const message = first instanceof Error && first.message !== '' ? first.message : 'the connection failed';
-  if (isGarbage(code)) {
+  if (isProtocolError(code)) {
     const text = `The answer of ${address} is not valid HTTP (${code}). Is this a Kubernetes API server?`;
     return new KubeError('malformed', text, { cause: error });
   }

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { fromAnswer, fromStatus } from './from-status.ts';
-import type { Reason } from './kube-error.ts';
+import { fromResponse, fromStatus } from './from-status.ts';
+import type { KubeErrorReason } from './kube-error.ts';
 
 const status = (code: number, reason: string, more: object = {}): string =>
   JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message: 'because', ...more });
 
 const answer = (code: number, body: string, headers: Record<string, string> = {}) =>
-  fromAnswer({ what: 'get pods a/b', code, headers, body, now: Date.parse('2026-01-01T00:00:00Z') });
+  fromResponse({ what: 'get pods a/b', code, headers, body, now: Date.parse('2026-01-01T00:00:00Z') });
 
-const table: readonly [code: number, reason: string, expected: Reason][] = [
+const table: readonly [code: number, reason: string, expected: KubeErrorReason][] = [
   [400, 'BadRequest', 'badRequest'],
   [401, 'Unauthorized', 'unauthorized'],
   [403, 'Forbidden', 'forbidden'],
@@ -33,7 +33,7 @@ const table: readonly [code: number, reason: string, expected: Reason][] = [
   [504, 'Timeout', 'timeout'],
 ];
 
-test('every answer that a Kubernetes API gives has its reason', () => {
+test('every error response of a Kubernetes API maps to a reason', () => {
   for (const [code, reason, expected] of table) {
     const error = answer(code, status(code, reason));
     assert.deepEqual([error.reason, error.code, error.message], [expected, code, 'Cannot get pods a/b: because']);
@@ -61,7 +61,7 @@ test('the HTTP code decides, whatever the body says', () => {
   assert.equal(answer(404, status(409, 'AlreadyExists')).reason, 'notFound');
 });
 
-test('not found is only what an API server can have said', () => {
+test('a 404 counts as notFound only if an API server can have sent it', () => {
   assert.equal(answer(404, '404 page not found\n').reason, 'notFound');
   for (const body of ['<html>default backend - 404</html>', '', '{}', 'null', '{"kind":"Pod"}']) {
     const error = answer(404, body);
@@ -87,7 +87,7 @@ test('causes are kept as far as they are what they should be', () => {
   assert.deepEqual(answer(422, status(422, 'Invalid', { details: { causes: 'x' } })).causes, []);
 });
 
-test('the delay is that of the Status, or else of the header, and never a year', () => {
+test('retryAfterMs comes from the Status, else from the header, and is capped', () => {
   const details = (retryAfterSeconds: unknown): string =>
     status(429, 'TooManyRequests', { details: { retryAfterSeconds } });
   const later = 'Thu, 01 Jan 2026 00:00:05 GMT';
@@ -100,7 +100,7 @@ test('the delay is that of the Status, or else of the header, and never a year',
   assert.equal(answer(503, '', { 'retry-after': '2' }).retryAfterMs, 2000);
 });
 
-test('no body whatsoever makes it fail', () => {
+test('any body is accepted', () => {
   fc.assert(
     fc.property(fc.integer({ min: 300, max: 599 }), fc.oneof(fc.string(), fc.json()), (code, body) => {
       const error = answer(code, body);

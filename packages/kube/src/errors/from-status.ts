@@ -1,5 +1,5 @@
-import { type JsonRecord, isRecord, listIn, numberIn, parseJson, printable, textIn } from './json.ts';
-import { type Cause, KubeError, type KubeErrorDetails, type Reason } from './kube-error.ts';
+import { isRecord, type JsonRecord, listIn, numberIn, parseJson, printable, textIn } from '../json.ts';
+import { type Cause, KubeError, type KubeErrorDetails, type KubeErrorReason } from './kube-error.ts';
 
 /**
  * What a refusal means. The HTTP code decides; what the body says only refines it, since anybody between us and the API server may
@@ -7,7 +7,7 @@ import { type Cause, KubeError, type KubeErrorDetails, type Reason } from './kub
  * that are gone, and a load balancer without a backend must not set that off.
  */
 
-const byCode: Readonly<Record<number, Reason>> = {
+const byCode: Readonly<Record<number, KubeErrorReason>> = {
   401: 'unauthorized',
   403: 'forbidden',
   404: 'notFound',
@@ -20,7 +20,7 @@ const byCode: Readonly<Record<number, Reason>> = {
 };
 
 /** Codes that stand for two things, told apart by the reason in the Status. */
-const refined: Readonly<Record<string, Reason>> = {
+const refined: Readonly<Record<string, KubeErrorReason>> = {
   '409 AlreadyExists': 'alreadyExists',
   '500 ServerTimeout': 'timeout',
 };
@@ -43,20 +43,20 @@ const codeOfReason: Readonly<Record<string, number>> = {
   Timeout: 504,
 };
 
-const reasonOf = (code: number, statusReason: string): Reason => {
+const reasonOf = (code: number, statusReason: string): KubeErrorReason => {
   if (code < 400) return 'malformed';
   return refined[`${code} ${statusReason}`] ?? byCode[code] ?? (code < 500 ? 'badRequest' : 'serverError');
 };
 
-const longestText = 4096;
-const longestExcerpt = 200;
-const mostCauses = 100;
+const maxMessageLength = 4096;
+const maxExcerptLength = 200;
+const maxCauses = 100;
 /** Whatever a server asks for: who obeyed a year would look dead. */
-const longestRetryAfterMs = 10 * 60_000;
+const maxRetryAfterMs = 10 * 60_000;
 
 const causesOf = (status: JsonRecord): Cause[] =>
   listIn(status['details'], 'causes')
-    .slice(0, mostCauses)
+    .slice(0, maxCauses)
     .filter(isRecord)
     .map((cause) => {
       const { reason, message, field } = cause;
@@ -68,7 +68,7 @@ const causesOf = (status: JsonRecord): Cause[] =>
     });
 
 const limited = (milliseconds: number | undefined): number | undefined =>
-  milliseconds === undefined || !(milliseconds >= 0) ? undefined : Math.min(milliseconds, longestRetryAfterMs);
+  milliseconds === undefined || !(milliseconds >= 0) ? undefined : Math.min(milliseconds, maxRetryAfterMs);
 
 /** `Retry-After`: seconds, or a date. */
 const retryAfterHeader = (header: string | undefined, now: number | undefined): number | undefined => {
@@ -91,7 +91,7 @@ const detailsOf = (code: number | undefined, causes: Cause[], retryAfterMs: numb
   ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
 });
 
-export interface Refusal {
+export interface ErrorResponse {
   /** What was tried, for the text: `get pods default/a`. */
   what: string;
   code: number;
@@ -102,16 +102,16 @@ export interface Refusal {
 }
 
 /** An answer other than 2xx. */
-export const fromAnswer = ({ what, code, headers, body, now }: Refusal): KubeError => {
+export const fromResponse = ({ what, code, headers, body, now }: ErrorResponse): KubeError => {
   const status = parseJson(body);
   if (isStatus(status)) {
-    const message = printable(textIn(status, 'message') ?? '', longestText) || `HTTP ${code}`;
+    const message = printable(textIn(status, 'message') ?? '', maxMessageLength) || `HTTP ${code}`;
     const retryAfterMs = retryAfterStatus(status) ?? retryAfterHeader(headers['retry-after'], now);
     const reason = reasonOf(code, textIn(status, 'reason') ?? '');
     return new KubeError(reason, `Cannot ${what}: ${message}`, detailsOf(code, causesOf(status), retryAfterMs));
   }
   const details = detailsOf(code, [], retryAfterHeader(headers['retry-after'], now));
-  const excerpt = printable(body, longestExcerpt);
+  const excerpt = printable(body, maxExcerptLength);
   // What an API server says about a group or version that it does not serve.
   const pageNotFound = code === 404 && excerpt === '404 page not found';
   const reason = code === 404 && !pageNotFound ? 'malformed' : reasonOf(code, '');
@@ -132,7 +132,7 @@ export const fromStatus = (what: string, status: unknown): KubeError => {
   }
   const statusReason = textIn(status, 'reason') ?? '';
   const code = numberIn(status, 'code') ?? codeOfReason[statusReason] ?? 500;
-  const message = printable(textIn(status, 'message') ?? '', longestText) || statusReason || `code ${code}`;
+  const message = printable(textIn(status, 'message') ?? '', maxMessageLength) || statusReason || `code ${code}`;
   return new KubeError(
     reasonOf(code, statusReason),
     `Cannot ${what}: ${message}`,

@@ -1,5 +1,5 @@
 /** Why a call failed, as far as a caller can act on it. */
-export type Reason =
+export type KubeErrorReason =
   /** 404: no such object, or no such kind on this server. */
   | 'notFound'
   /** 409: the object has changed since it was read, or a precondition does not hold. */
@@ -46,11 +46,11 @@ export interface KubeErrorDetails {
 
 /** The one error of this package. Its text never holds a header, a token or a body that was sent. */
 export class KubeError extends Error {
-  readonly reason: Reason;
+  readonly reason: KubeErrorReason;
   readonly code: number | undefined;
   readonly causes: readonly Cause[];
   readonly retryAfterMs: number | undefined;
-  constructor(reason: Reason, message: string, details: KubeErrorDetails = {}) {
+  constructor(reason: KubeErrorReason, message: string, details: KubeErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.name = 'KubeError';
     this.reason = reason;
@@ -60,5 +60,5 @@ export class KubeError extends Error {
   }
 }
 
-export const isKubeError = (error: unknown, ...reasons: readonly Reason[]): error is KubeError =>
+export const isKubeError = (error: unknown, ...reasons: readonly KubeErrorReason[]): error is KubeError =>
   error instanceof KubeError && (reasons.length === 0 || reasons.includes(error.reason));

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { IEvent } from 'kubernetes-models/v1/Event';
-import { recordedLog } from '../cache/testing/recorded-log.ts';
 import type { CallOptions, Client, Patch } from '../client/client.ts';
 import { manualClock } from '../clock/manual-clock.ts';
 import { settle } from '../controller/testing/settle.ts';
-import { KubeError, type Reason } from '../errors/kube-error.ts';
+import { KubeError, type KubeErrorReason } from '../errors/kube-error.ts';
+import { recordedLog } from '../informer/testing/recorded-log.ts';
 import type { ObjectName } from '../objects/object.ts';
-import type { Happening } from './happening.ts';
+import type { EventInput } from './event.ts';
 import { createEventRecorder } from './recorder.ts';
 
 const pod = {
@@ -16,7 +16,7 @@ const pod = {
   metadata: { name: 'web', namespace: 'ns', uid: 'u', resourceVersion: '5' },
 };
 const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'mini', uid: 'n' } };
-const started: Happening = { type: 'Normal', reason: 'Started', message: 'it runs' };
+const started: EventInput = { type: 'Normal', reason: 'Started', message: 'it runs' };
 
 /** A server that keeps events, fails as it is told, or does not answer until let go. */
 const setup = () => {
@@ -25,7 +25,7 @@ const setup = () => {
   const stored = new Map<string, IEvent>();
   const calls: string[] = [];
   const server = {
-    failures: [] as (Reason | 'lost answer')[],
+    failures: [] as (KubeErrorReason | 'lost answer')[],
     hold: undefined as Promise<void> | undefined,
     signals: [] as (AbortSignal | undefined)[],
   };
@@ -134,7 +134,7 @@ describe('an event', () => {
     assert.deepEqual(calls.at(-1), 'patch 2');
   });
 
-  it('that the server has forgotten is made anew', async () => {
+  it('that the server has expired is created again', async () => {
     const { recorder, stored, calls, events } = setup();
     recorder.event(pod, started);
     await settle();
@@ -244,7 +244,7 @@ describe('recording', () => {
     );
     recorder.event(trap, started);
     recorder.event({}, started);
-    recorder.event(pod, trap as Happening);
+    recorder.event(pod, trap as EventInput);
     assert.deepEqual(
       lines.map(({ level }) => level),
       ['error', 'warn', 'error'],
@@ -259,7 +259,7 @@ describe('recording', () => {
     assert.deepEqual(calls, ['create 1']);
   });
 
-  it('drops what does not fit into the line, and says so twice', async () => {
+  it('drops events beyond the queue limit, and logs the start and the count', async () => {
     const { recorder, server, lines, events } = setup();
     const held = Promise.withResolvers<void>();
     server.hold = held.promise;
@@ -279,7 +279,7 @@ describe('recording', () => {
 });
 
 describe('at the end', () => {
-  it('what waits is written, and nothing more is taken', async () => {
+  it('queued events are written, and new ones are ignored', async () => {
     const { recorder, events } = setup();
     recorder.event(pod, started);
     recorder.event(node, started);
@@ -290,7 +290,7 @@ describe('at the end', () => {
     assert.equal(events().length, 2);
   });
 
-  it('nothing is taken while the last ones are being written', async () => {
+  it('new events are ignored while the last ones are written', async () => {
     const { recorder, server, events } = setup();
     const held = Promise.withResolvers<void>();
     server.hold = held.promise;
@@ -308,7 +308,7 @@ describe('at the end', () => {
     await recorder.flush(5000);
   });
 
-  it('a server that does not answer is left alone after the deadline', async () => {
+  it('flush ends at its deadline if the server does not answer', async () => {
     const { recorder, server, clock, lines } = setup();
     server.hold = new Promise(() => {});
     recorder.event(pod, started);

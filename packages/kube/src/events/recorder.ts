@@ -1,10 +1,12 @@
-import { sleep } from '../clock/sleep.ts';
+import type { IEvent } from 'kubernetes-models/v1/Event';
+import type { Client } from '../client/client.ts';
+import { type Clock, sleep, timestamp } from '../clock/clock.ts';
 import { isKubeError } from '../errors/kube-error.ts';
 import type { Logger } from '../logs/logger.ts';
+import { events } from '../objects/builtin.ts';
 import type { KubeObject } from '../objects/object.ts';
-import { createCorrelator, type EventRecord } from './correlate.ts';
-import { createEventWriter, type EventWriterOptions } from './event-writer.ts';
-import { type Happening, involvedOf } from './happening.ts';
+import { createCorrelator, type EventRecord } from './correlator.ts';
+import { type EventInput, eventName, involvedObjectOf, truncate } from './event.ts';
 
 export interface EventRecorderOptions extends EventWriterOptions {
   log: Logger;
@@ -13,7 +15,7 @@ export interface EventRecorderOptions extends EventWriterOptions {
 /** Tells users, by Events, what happens to an object. */
 export interface EventRecorder {
   /** Never throws, never waits. The object must say its apiVersion and kind. */
-  event(object: KubeObject, happening: Happening): void;
+  event(object: KubeObject, happening: EventInput): void;
   /**
    * The end: writes what waits, for at most that time, and takes nothing more. What is not written by then is lost. Never
    * rejects.
@@ -22,9 +24,9 @@ export interface EventRecorder {
 }
 
 /** Records that wait. Each is in line once, however often it happens meanwhile. */
-const mostWaiting = 1000;
-const mostTries = 5;
-const firstPauseMs = 1000;
+const maxQueued = 1000;
+const maxAttempts = 5;
+const initialRetryMs = 1000;
 
 /**
  * Flow: `event` folds what happens into a record (correlate.ts) and puts it in line; one loop writes one record after the
@@ -43,7 +45,7 @@ export const createEventRecorder = ({ log, ...options }: EventRecorderOptions): 
   let running: Promise<void> | undefined;
 
   const enqueue = (record: EventRecord): void => {
-    if (waiting.size >= mostWaiting && !waiting.has(record)) {
+    if (waiting.size >= maxQueued && !waiting.has(record)) {
       if (dropped++ === 0) log.warn('Dropping events: too many wait to be written', { waiting: waiting.size });
       return;
     }
@@ -73,12 +75,12 @@ export const createEventRecorder = ({ log, ...options }: EventRecorderOptions): 
         return await writer.write(record, closing.signal);
       } catch (error) {
         if (closing.signal.aborted) return;
-        if (!isWorthAnotherTry(error) || tries === mostTries) {
-          const { involved, happening } = record;
+        if (!isRetryable(error) || tries === maxAttempts) {
+          const { involved, event: happening } = record;
           log.warn('Cannot write an event', { error, object: involved, reason: happening.reason, tries });
           return;
         }
-        await sleep(clock, pauseAfter(error, tries), closing.signal);
+        await sleep(clock, retryDelayMs(error, tries), closing.signal);
       }
     }
   };
@@ -87,7 +89,7 @@ export const createEventRecorder = ({ log, ...options }: EventRecorderOptions): 
     event: (object, happening) => {
       try {
         if (!accepting) return;
-        const involved = involvedOf(object);
+        const involved = involvedObjectOf(object);
         if (involved === undefined) {
           log.warn('Cannot record an event: its object has no apiVersion, kind or name', { reason: happening.reason });
           return;
@@ -110,8 +112,101 @@ export const createEventRecorder = ({ log, ...options }: EventRecorderOptions): 
   };
 };
 
-const isWorthAnotherTry = (error: unknown): boolean =>
+const isRetryable = (error: unknown): boolean =>
   isKubeError(error, 'unreachable', 'timeout', 'serverError', 'tooManyRequests', 'unauthorized', 'conflict');
 
-const pauseAfter = (error: unknown, tries: number): number =>
-  Math.max(firstPauseMs * 2 ** (tries - 1), (isKubeError(error) ? error.retryAfterMs : undefined) ?? 0);
+const retryDelayMs = (error: unknown, tries: number): number =>
+  Math.max(initialRetryMs * 2 ** (tries - 1), (isKubeError(error) ? error.retryAfterMs : undefined) ?? 0);
+
+interface EventWriterOptions {
+  client: Client;
+  clock: Clock;
+  /** The controller, `example.com/machines`. */
+  component: string;
+  /** This process among several of them: the name of the Pod. */
+  instance: string;
+}
+
+/** Puts the latest state of a record on the server. */
+interface EventWriter {
+  /** Idempotent: the name of a record's Event never changes, so a try whose answer got lost can be repeated. Rejects with KubeError. */
+  write(record: EventRecord, signal: AbortSignal): Promise<void>;
+}
+
+const writeDeadlineMs = 10_000;
+
+const createEventWriter = ({ client, clock, component, instance }: EventWriterOptions): EventWriter => {
+  const names = new WeakMap<EventRecord, string>();
+  const stored = new WeakSet<EventRecord>();
+  let sequence = 0;
+
+  const nameOf = (record: EventRecord): string => {
+    const name = names.get(record) ?? eventName(record.involved, instance, clock.now(), sequence++);
+    names.set(record, name);
+    return name;
+  };
+
+  /** The server wants events of objects without a namespace in `default`. */
+  const placeOf = (record: EventRecord) => ({
+    name: nameOf(record),
+    namespace: record.involved.namespace ?? 'default',
+  });
+
+  const latest = ({ count, lastAt, event: { message } }: EventRecord) => ({
+    count,
+    message,
+    lastTimestamp: timestamp(lastAt),
+  });
+
+  const eventOf = (record: EventRecord): IEvent => {
+    const { type, reason, action } = record.event;
+    return {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: placeOf(record),
+      involvedObject: record.involved,
+      type,
+      reason,
+      ...(action === undefined ? {} : { action }),
+      firstTimestamp: timestamp(record.firstAt),
+      ...latest(record),
+      source: { component },
+      reportingComponent: component,
+      reportingInstance: truncate(instance, 128),
+    };
+  };
+
+  const patch = async (record: EventRecord, signal: AbortSignal): Promise<void> => {
+    await client.patch(
+      events,
+      placeOf(record),
+      { type: 'merge', body: latest(record) },
+      { signal, deadlineMs: writeDeadlineMs },
+    );
+  };
+
+  const create = async (record: EventRecord, signal: AbortSignal): Promise<void> => {
+    try {
+      await client.create(events, eventOf(record), { signal, deadlineMs: writeDeadlineMs });
+    } catch (error) {
+      // An earlier try did get through.
+      if (!isKubeError(error, 'alreadyExists')) throw error;
+      await patch(record, signal);
+    }
+    stored.add(record);
+  };
+
+  return {
+    write: async (record, signal) => {
+      if (!stored.has(record)) return create(record, signal);
+      try {
+        await patch(record, signal);
+      } catch (error) {
+        // The server forgets events after an hour.
+        if (!isKubeError(error, 'notFound')) throw error;
+        stored.delete(record);
+        await create(record, signal);
+      }
+    },
+  };
+};

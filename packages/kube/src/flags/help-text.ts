@@ -1,5 +1,4 @@
-import type { Flag } from './flag.ts';
-import type { FlagTable } from './flag-table.ts';
+import type { Flag, FlagTable } from './flag.ts';
 
 const columns = 100;
 const indent = ' '.repeat(6);

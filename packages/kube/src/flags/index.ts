@@ -1,19 +1,26 @@
 /** What a program is told by its arguments and its environment. */
-export { type Flag, flag } from './flag.ts';
-export type { FlagGroup, FlagTable, Read, RemovedFlag, Rule } from './flag-table.ts';
+export {
+  type Flag,
+  flag,
+  type FlagGroup,
+  type FlagRule,
+  type FlagTable,
+  type FlagType,
+  listOf,
+  optional,
+  type ReadFlag,
+  type RemovedFlag,
+} from './flag.ts';
 export { helpText } from './help-text.ts';
 export {
-  electionFlags,
+  leaderElectionFlags,
   kubeconfigFlag,
   logFlags,
-  type ManagerOptions,
-  managerOptions,
+  type ManagerFlagValues,
+  managerFlagValues,
   managerRules,
-  servingFlags,
+  bindAddressFlags,
 } from './manager-flags.ts';
-export type { Environment } from './read-arguments.ts';
-export { readFlags } from './read-flags.ts';
-export { duration } from './types/duration.ts';
-export { type FlagType, listOf, optional } from './types/flag-type.ts';
-export { apiURL, type BindAddress, ipv4Address, ipv4Network, serverURL } from './types/network-types.ts';
-export { absolutePath, count, namespaceName, objectName, shaped, yesOrNo } from './types/plain-types.ts';
+export { type Environment, parseFlagTable } from './parse-flags.ts';
+export { absolutePath, bool, duration, integer, namespaceName, objectName, stringMatching } from './value-types.ts';
+export { apiURL, type BindAddress, ipv4Address, ipv4Network, serverURL } from './network-types.ts';

@@ -1,17 +1,14 @@
-import { type Durations, usualDurations } from '../leader/durations.ts';
-import type { LoggerOptions } from '../logs/create-logger.ts';
-import { flag } from './flag.ts';
-import type { Read, Rule } from './flag-table.ts';
-import { duration, formatDuration } from './types/duration.ts';
-import { optional } from './types/flag-type.ts';
-import { type BindAddress, bindAddress } from './types/network-types.ts';
-import { anyPath, namespaceName, oneOf, yesOrNo } from './types/plain-types.ts';
+import { defaultElectionDurations, type ElectionDurations } from '../leader/durations.ts';
+import type { LoggerOptions } from '../logs/logger.ts';
+import { flag, type FlagRule, optional, type ReadFlag } from './flag.ts';
+import { type BindAddress, bindAddress } from './network-types.ts';
+import { anyPath, bool, duration, formatDuration, namespaceName, oneOf } from './value-types.ts';
 
 /** Flags that every program has which runs controllers, what must hold between them, and what they come to. */
 
 const day = 24 * 3_600_000;
 
-export const servingFlags = {
+export const bindAddressFlags = {
   metricsBindAddress: flag('metrics-bind-address', {
     type: bindAddress,
     default: { host: '', port: 8080 },
@@ -25,9 +22,9 @@ export const servingFlags = {
 };
 
 /** `namespace`: how the lease's is told. */
-export const electionFlags = (namespace: { readonly env?: string; readonly help: string }) => ({
+export const leaderElectionFlags = (namespace: { readonly env?: string; readonly help: string }) => ({
   leaderElect: flag('leader-elect', {
-    type: yesOrNo,
+    type: bool,
     default: true,
     help: 'Work only while holding the lease, so that a second replica can stand by. Turn it off only where there can be no second one.',
   }),
@@ -38,17 +35,17 @@ export const electionFlags = (namespace: { readonly env?: string; readonly help:
   }),
   leaderElectLeaseDuration: flag('leader-elect-lease-duration', {
     type: duration({ fromMs: 1_000, toMs: day }),
-    default: usualDurations.leaseMs,
+    default: defaultElectionDurations.leaseMs,
     help: 'How long others leave the lease alone when its holder has fallen silent. Whole seconds.',
   }),
   leaderElectRenewDeadline: flag('leader-elect-renew-deadline', {
     type: duration({ fromMs: 100, toMs: day }),
-    default: usualDurations.renewDeadlineMs,
+    default: defaultElectionDurations.renewDeadlineMs,
     help: 'How long after its last renewal a leader goes on.',
   }),
   leaderElectRetryPeriod: flag('leader-elect-retry-period', {
     type: duration({ fromMs: 100, toMs: day }),
-    default: usualDurations.retryPeriodMs,
+    default: defaultElectionDurations.retryPeriodMs,
     help: 'Between two tries to get the lease or to renew it.',
   }),
 });
@@ -72,11 +69,12 @@ export const kubeconfigFlag = flag('kubeconfig', {
   help: 'Which cluster to work in, and as whom. Without it: KUBECONFIG, then the cluster whose Pod this is, then ~/.kube/config.',
 });
 
-type ManagerFlags = typeof servingFlags & ReturnType<typeof electionFlags> & typeof logFlags;
+type ManagerFlags = typeof bindAddressFlags & ReturnType<typeof leaderElectionFlags> & typeof logFlags;
 
-export const managerRules = (flags: ManagerFlags): readonly Rule[] => [
+export const managerRules = (flags: ManagerFlags): readonly FlagRule[] => [
   {
-    says: 'A leader stops before another may start, and can miss one renewal: the lease lasts longer than the renew deadline, and that longer than 1.2 retry periods.',
+    description:
+      'A leader stops before another may start, and can miss one renewal: the lease lasts longer than the renew deadline, and that longer than 1.2 retry periods.',
     reads: [flags.leaderElectLeaseDuration, flags.leaderElectRenewDeadline, flags.leaderElectRetryPeriod],
     problem: (read) => {
       const { leaseMs: lease, renewDeadlineMs: deadline, retryPeriodMs: retry } = durationsOf(flags, read);
@@ -91,7 +89,7 @@ export const managerRules = (flags: ManagerFlags): readonly Rule[] => [
     },
   },
   {
-    says: 'Metrics and probes listen on different ports.',
+    description: 'Metrics and probes listen on different ports.',
     reads: [flags.metricsBindAddress, flags.healthProbeBindAddress],
     problem: (read) => {
       const port = read(flags.metricsBindAddress)?.port;
@@ -102,22 +100,22 @@ export const managerRules = (flags: ManagerFlags): readonly Rule[] => [
   },
 ];
 
-const durationsOf = (flags: ManagerFlags, read: Read): Durations => ({
+const durationsOf = (flags: ManagerFlags, read: ReadFlag): ElectionDurations => ({
   leaseMs: read(flags.leaderElectLeaseDuration),
   renewDeadlineMs: read(flags.leaderElectRenewDeadline),
   retryPeriodMs: read(flags.leaderElectRetryPeriod),
 });
 
 /** `undefined` is off. */
-export interface ManagerOptions {
+export interface ManagerFlagValues {
   readonly metricsAddress: BindAddress | undefined;
   readonly healthAddress: BindAddress | undefined;
-  readonly leaderElection: { readonly namespace: string; readonly durations: Readonly<Durations> } | undefined;
+  readonly leaderElection: { readonly namespace: string; readonly durations: Readonly<ElectionDurations> } | undefined;
   readonly log: Required<Pick<LoggerOptions, 'level' | 'pretty'>>;
 }
 
 /** `namespace`: where the lease is unless told. */
-export const managerOptions = (flags: ManagerFlags, read: Read, namespace: string): ManagerOptions => ({
+export const managerFlagValues = (flags: ManagerFlags, read: ReadFlag, namespace: string): ManagerFlagValues => ({
   metricsAddress: read(flags.metricsBindAddress),
   healthAddress: read(flags.healthProbeBindAddress),
   leaderElection: read(flags.leaderElect)

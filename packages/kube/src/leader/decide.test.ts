@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Live } from '../objects/object.ts';
-import { type Decision, decide, type Sighting, sight } from './decide.ts';
+import { type Decision, decide, type LeaseObservation, observeLease } from './decide.ts';
 import { type Lease, recordOf } from './lease.ts';
 
 const leaseOf = (spec: unknown, uid = 'u'): Live<Lease> => ({
   metadata: { name: 'it', uid, resourceVersion: '1', creationTimestamp: '' },
   spec,
 });
-const seenOf = (spec: unknown, changedAt: number, present = true): Sighting => ({
+const seenOf = (spec: unknown, changedAt: number, present = true): LeaseObservation => ({
   record: recordOf(leaseOf(spec)),
   present,
   changedAt,
@@ -17,7 +17,7 @@ const seenOf = (spec: unknown, changedAt: number, present = true): Sighting => (
 const theirs = { holderIdentity: 'b', leaseDurationSeconds: 15, renewTime: '2026-01-01T00:00:00.000000Z' };
 const wait = (until: number, holder = 'b'): Decision => ({ kind: 'wait', holder, until });
 
-const rows: readonly [what: string, seen: Sighting | undefined, now: number, expected: Decision][] = [
+const rows: readonly [what: string, seen: LeaseObservation | undefined, now: number, expected: Decision][] = [
   ['no Lease was ever seen', undefined, 0, { kind: 'create' }],
   ['nobody holds it', seenOf({ ...theirs, holderIdentity: '' }, 0), 0, { kind: 'takeOver' }],
   ['it has no holder', seenOf({}, 0), 0, { kind: 'takeOver' }],
@@ -55,9 +55,9 @@ const rows: readonly [what: string, seen: Sighting | undefined, now: number, exp
   ['it was given back, then deleted', seenOf({ ...theirs, holderIdentity: '' }, 0, false), 0, { kind: 'create' }],
 ];
 
-for (const [what, seen, now, expected] of rows) {
+for (const [what, observed, now, expected] of rows) {
   test(`${what}: ${expected.kind}`, () => {
-    assert.deepEqual(decide({ seen, identity: 'a', leaseMs: 10_000, now }), expected);
+    assert.deepEqual(decide({ observed, identity: 'a', leaseMs: 10_000, now }), expected);
   });
 }
 
@@ -81,13 +81,13 @@ test('whatever the Lease says, there is a decision, and it never takes what anot
       fc.option(fc.record({ spec: anySpec, present: fc.boolean(), changedAt: fc.nat() }), { nil: undefined }),
       fc.nat(),
       (sighting, later) => {
-        const seen = sighting && seenOf(sighting.spec, sighting.changedAt, sighting.present);
-        const now = (seen?.changedAt ?? 0) + later;
-        const decision = decide({ seen, identity: 'a', leaseMs: 10_000, now });
+        const observed = sighting && seenOf(sighting.spec, sighting.changedAt, sighting.present);
+        const now = (observed?.changedAt ?? 0) + later;
+        const decision = decide({ observed, identity: 'a', leaseMs: 10_000, now });
         assert.ok(['create', 'takeOver', 'renew', 'wait'].includes(decision.kind));
         if (decision.kind === 'wait') assert.ok(decision.until > now);
-        const holder = seen?.record.holder ?? '';
-        if (holder !== '' && holder !== 'a' && later < (seen?.record.durationMs ?? 10_000)) {
+        const holder = observed?.record.holder ?? '';
+        if (holder !== '' && holder !== 'a' && later < (observed?.record.durationMs ?? 10_000)) {
           assert.equal(decision.kind, 'wait');
         }
         if (decision.kind === 'renew') assert.equal(holder, 'a');
@@ -96,14 +96,14 @@ test('whatever the Lease says, there is a decision, and it never takes what anot
   );
 });
 
-test('a record counts from when it was first seen, and anew when any field of it changes', () => {
-  const first = sight(undefined, recordOf(leaseOf(theirs)), 5);
+test('the lease duration counts from the first observation of a record, and restarts when any field changes', () => {
+  const first = observeLease(undefined, recordOf(leaseOf(theirs)), 5);
   assert.equal(first?.changedAt, 5);
-  const same = sight(first, recordOf(leaseOf({ ...theirs })), 9);
+  const same = observeLease(first, recordOf(leaseOf({ ...theirs })), 9);
   assert.equal(same?.changedAt, 5);
-  const renewed = sight(same, recordOf(leaseOf({ ...theirs, renewTime: '2026-01-01T00:00:00.000001Z' })), 12);
+  const renewed = observeLease(same, recordOf(leaseOf({ ...theirs, renewTime: '2026-01-01T00:00:00.000001Z' })), 12);
   assert.equal(renewed?.changedAt, 12);
-  const anotherObject = sight(
+  const anotherObject = observeLease(
     renewed,
     recordOf(leaseOf({ ...theirs, renewTime: '2026-01-01T00:00:00.000001Z' }, 'v')),
     20,
@@ -111,8 +111,8 @@ test('a record counts from when it was first seen, and anew when any field of it
   assert.equal(anotherObject?.changedAt, 20);
 });
 
-test('a Lease that vanished is remembered as it was', () => {
-  const seen = sight(sight(undefined, recordOf(leaseOf(theirs)), 5), undefined, 9);
+test('the last observation of a deleted Lease is kept', () => {
+  const seen = observeLease(observeLease(undefined, recordOf(leaseOf(theirs)), 5), undefined, 9);
   assert.deepEqual(seen, seenOf(theirs, 5, false));
-  assert.equal(sight(undefined, undefined, 9), undefined);
+  assert.equal(observeLease(undefined, undefined, 9), undefined);
 });

@@ -1,7 +1,7 @@
 import type { LeaseRecord } from './lease.ts';
 
 /** The last record that was seen, whether the Lease is still there, and when (monotonic) that record first looked like this. */
-export interface Sighting {
+export interface LeaseObservation {
   record: LeaseRecord;
   present: boolean;
   changedAt: number;
@@ -9,7 +9,7 @@ export interface Sighting {
 
 export interface Snapshot {
   /** Undefined when no Lease has ever been seen. */
-  seen: Sighting | undefined;
+  observed: LeaseObservation | undefined;
   identity: string;
   /** What is assumed of a holder whose Lease does not say how long it lasts. */
   leaseMs: number;
@@ -28,32 +28,33 @@ export type Decision =
   | { kind: 'wait'; holder: string; until: number };
 
 /** Whose the lease is, by our own clock alone: times that others wrote are never compared with ours. */
-type Holding = 'nobody' | 'ours' | 'silent' | 'theirs';
+type HolderState = 'nobody' | 'ours' | 'silent' | 'theirs';
 
 /** A Lease that vanished was deleted by hand: its holder does not know yet, so the others wait as if it were there. */
-const table: Readonly<Record<'present' | 'absent', Readonly<Record<Holding, Decision['kind']>>>> = {
+const table: Readonly<Record<'present' | 'absent', Readonly<Record<HolderState, Decision['kind']>>>> = {
   present: { nobody: 'takeOver', ours: 'renew', silent: 'takeOver', theirs: 'wait' },
   absent: { nobody: 'create', ours: 'create', silent: 'create', theirs: 'wait' },
 };
 
-const expiryOf = ({ record, changedAt }: Sighting, leaseMs: number): number =>
+const expiryOf = ({ record, changedAt }: LeaseObservation, leaseMs: number): number =>
   changedAt + (record.durationMs ?? leaseMs);
 
-export const decide = ({ seen, identity, leaseMs, now }: Snapshot): Decision => {
-  if (seen === undefined) return { kind: 'create' };
-  const { holder } = seen.record;
-  const until = expiryOf(seen, leaseMs);
-  const holding: Holding = holder === '' ? 'nobody' : holder === identity ? 'ours' : now >= until ? 'silent' : 'theirs';
-  const kind = table[seen.present ? 'present' : 'absent'][holding];
+export const decide = ({ observed, identity, leaseMs, now }: Snapshot): Decision => {
+  if (observed === undefined) return { kind: 'create' };
+  const { holder } = observed.record;
+  const until = expiryOf(observed, leaseMs);
+  const holding: HolderState =
+    holder === '' ? 'nobody' : holder === identity ? 'ours' : now >= until ? 'silent' : 'theirs';
+  const kind = table[observed.present ? 'present' : 'absent'][holding];
   return kind === 'wait' ? { kind, holder, until } : { kind };
 };
 
 /** `now` is when the answer came, not when it was asked for: the later, the longer its holder is left alone. */
-export const sight = (
-  previous: Sighting | undefined,
+export const observeLease = (
+  previous: LeaseObservation | undefined,
   record: LeaseRecord | undefined,
   now: number,
-): Sighting | undefined => {
+): LeaseObservation | undefined => {
   if (record === undefined) return previous && { ...previous, present: false };
   const same = previous?.record.text === record.text;
   return { record, present: true, changedAt: same ? previous.changedAt : now };

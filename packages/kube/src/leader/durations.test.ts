@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkDurations, type Durations, usualDurations } from './durations.ts';
+import { validateDurations, type ElectionDurations, defaultElectionDurations } from './durations.ts';
 
-test('the usual durations make sense', () => {
-  assert.equal(checkDurations(usualDurations), usualDurations);
+test('the default durations are valid', () => {
+  assert.equal(validateDurations(defaultElectionDurations), defaultElectionDurations);
 });
 
-const refused: readonly [string, Partial<Durations>, RegExp][] = [
+const refused: readonly [string, Partial<ElectionDurations>, RegExp][] = [
   ['a lease that ends with the renew deadline', { leaseMs: 10_000 }, /longer than the renew deadline/],
   ['a renew deadline with room for one try only', { renewDeadlineMs: 2_400 }, /1\.2 times the retry period/],
   ['a lease that a Lease cannot express', { leaseMs: 15_500 }, /whole seconds/],
@@ -15,6 +15,6 @@ const refused: readonly [string, Partial<Durations>, RegExp][] = [
 ];
 for (const [what, change, why] of refused) {
   test(`${what} is refused, with the reason`, () => {
-    assert.throws(() => checkDurations({ ...usualDurations, ...change }), why);
+    assert.throws(() => validateDurations({ ...defaultElectionDurations, ...change }), why);
   });
 }

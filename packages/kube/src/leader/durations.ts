@@ -1,5 +1,5 @@
 /** How patient an election is. The defaults are those of Kubernetes' own components. */
-export interface Durations {
+export interface ElectionDurations {
   /** How long others leave a lease alone that has not changed. Whole seconds: that is what a Lease can say. */
   leaseMs: number;
   /** How long after having sent its last successful renewal a leader goes on. */
@@ -8,14 +8,18 @@ export interface Durations {
   retryPeriodMs: number;
 }
 
-export const usualDurations: Durations = { leaseMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
+export const defaultElectionDurations: ElectionDurations = {
+  leaseMs: 15_000,
+  renewDeadlineMs: 10_000,
+  retryPeriodMs: 2_000,
+};
 
 /**
  * lease > renew deadline: a leader stops before another starts. Their ratio is also how much faster than the leader's a
  * follower's clock may run (1.5 with the defaults). renew deadline > 1.2 × retry period: a leader that misses one renewal gets
  * another chance.
  */
-export const checkDurations = (durations: Durations): Durations => {
+export const validateDurations = (durations: ElectionDurations): ElectionDurations => {
   const { leaseMs, renewDeadlineMs, retryPeriodMs } = durations;
   const refuse = (why: string): never => {
     throw new RangeError(
@@ -32,4 +36,4 @@ export const checkDurations = (durations: Durations): Durations => {
 };
 
 /** Two calls that hang fit into one renew deadline. */
-export const callDeadlineMs = ({ renewDeadlineMs }: Durations): number => renewDeadlineMs / 2;
+export const callDeadlineMs = ({ renewDeadlineMs }: ElectionDurations): number => renewDeadlineMs / 2;

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { manualClock } from '../clock/index.ts';
-import { createTermGate, NotLeadingError } from './gate.ts';
-import { instant } from './instant.ts';
+import { createTermGate, instant, NotLeadingError } from './gate.ts';
 import { candidateClock } from './testing/candidate-clock.ts';
 
 const open = () => {
@@ -12,7 +11,7 @@ const open = () => {
   return { world, clock, gate };
 };
 
-test('it answers how long an act may take, counted from when the renewal was sent', () => {
+test('pass returns the remaining time, counted from when the renewal was sent', () => {
   const { world, clock, gate } = open();
   assert.deepEqual(gate.pass(), { remainingMs: 10_000 });
   world.advance(4_000);
@@ -47,7 +46,7 @@ test('a wall clock that is set back changes nothing', () => {
   assert.throws(() => gate.pass(), NotLeadingError);
 });
 
-test('a machine that slept is refused until it has renewed, though its monotonic clock stood still', () => {
+test('after a sleep, the gate stays closed until a renewal, although the monotonic clock stood still', () => {
   const { world, clock, gate } = open();
   world.advance(60_000);
   clock.slept(60_000);

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock/index.ts';
-import { elapsedSince, type Instant } from './instant.ts';
+import { defaultElectionDurations } from './durations.ts';
 
 /**
  * What every destructive act passes right before it happens. Answers how long the caller may rely on it: the act must carry a
@@ -63,3 +63,21 @@ export const createTermGate = ({ clock, renewDeadlineMs, lease, sent }: TermGate
     },
   };
 };
+
+/** For a manager that was told to be alone: it always leads, as if it had renewed a lease this very moment. */
+export const alwaysOpenGate: Gate = { pass: () => ({ remainingMs: defaultElectionDurations.renewDeadlineMs }) };
+
+/** A moment by both clocks. */
+export interface Instant {
+  monotonic: number;
+  wall: number;
+}
+
+export const instant = (clock: Clock): Instant => ({ monotonic: clock.monotonic(), wall: clock.now() });
+
+/**
+ * The larger of what both clocks say has passed. Linux' monotonic clock stands still while the machine is suspended, the wall
+ * clock does not; macOS' goes on. A wall clock that was set forward looks like a suspension: that errs on the safe side.
+ */
+const elapsedSince = (clock: Clock, since: Instant): number =>
+  Math.max(clock.monotonic() - since.monotonic, clock.now() - since.wall);

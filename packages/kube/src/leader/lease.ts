@@ -1,5 +1,5 @@
-import type { KubeObject, Live } from '../objects/object.ts';
-import { defineResource } from '../objects/resource.ts';
+import { microTimestamp } from '../clock/index.ts';
+import { defineResource, type KubeObject, type Live, type ObjectName } from '../objects/object.ts';
 
 /** `spec` is whatever the server sent: anybody may have written it, so nothing is believed of it before `recordOf`. */
 export interface Lease extends KubeObject {
@@ -26,7 +26,7 @@ export interface LeaseRecord {
   text: string;
 }
 
-export const isFields = (value: unknown): value is Record<string, unknown> =>
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Somebody holds it, though we cannot read who: left alone as any other holder's. */
@@ -39,7 +39,7 @@ const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 
 /** Total: garbage reads as "does not say". */
 export const recordOf = (lease: Live<Lease>): LeaseRecord => {
-  const spec = isFields(lease.spec) ? lease.spec : {};
+  const spec = isRecord(lease.spec) ? lease.spec : {};
   const seconds = spec['leaseDurationSeconds'];
   const transitions = spec['leaseTransitions'];
   const acquireTime = spec['acquireTime'];
@@ -51,3 +51,72 @@ export const recordOf = (lease: Live<Lease>): LeaseRecord => {
     text: `${lease.metadata.uid} ${JSON.stringify(lease.spec)}`,
   };
 };
+
+/** What a write says besides the holder's name. */
+interface LeaseWrite {
+  identity: string;
+  leaseMs: number;
+  /** From `renewTimeOf`. */
+  time: string;
+}
+
+const largestCount = 2_147_483_647;
+
+/**
+ * MicroTime for the `count`th write of this process. The microseconds, which our clock does not have, count the writes: so no two
+ * records look alike, not even when the wall clock stands still or is set back. An unchanged record would be no sign of life
+ * to the others, and the server would not even store it.
+ */
+export const renewTimeOf = (wall: number, count: number): string =>
+  microTimestamp(wall).replace(/\d{3}Z$/, `${String(count % 1000).padStart(3, '0')}Z`);
+
+export const newLease = ({ namespace, name }: ObjectName, { identity, leaseMs, time }: LeaseWrite): Lease => ({
+  apiVersion: 'coordination.k8s.io/v1',
+  kind: 'Lease',
+  metadata: { name, ...(namespace !== undefined && { namespace }) },
+  spec: {
+    holderIdentity: identity,
+    leaseDurationSeconds: leaseMs / 1000,
+    acquireTime: time,
+    renewTime: time,
+    leaseTransitions: 0,
+  },
+});
+
+/** The same object with its resource version and whatever else it holds: the server refuses it if somebody was faster. */
+const withSpec = (lease: Live<Lease>, fields: object): Live<Lease> => ({
+  ...lease,
+  spec: { ...(isRecord(lease.spec) ? lease.spec : {}), ...fields },
+});
+
+export const acquiredLease = (lease: Live<Lease>, { transitions }: LeaseRecord, writing: LeaseWrite): Live<Lease> =>
+  withSpec(lease, {
+    holderIdentity: writing.identity,
+    leaseDurationSeconds: writing.leaseMs / 1000,
+    acquireTime: writing.time,
+    renewTime: writing.time,
+    leaseTransitions: Math.min(transitions + 1, largestCount),
+  });
+
+export const renewedLease = (
+  lease: Live<Lease>,
+  { transitions, acquireTime }: LeaseRecord,
+  writing: LeaseWrite,
+): Live<Lease> =>
+  withSpec(lease, {
+    holderIdentity: writing.identity,
+    leaseDurationSeconds: writing.leaseMs / 1000,
+    acquireTime: acquireTime ?? writing.time,
+    renewTime: writing.time,
+    leaseTransitions: Math.min(transitions, largestCount),
+  });
+
+/** As client-go writes it, so that every kind of candidate takes over at once. */
+export const releasedLease = (lease: Live<Lease>, { transitions }: LeaseRecord, time: string): Live<Lease> =>
+  withSpec(lease, {
+    holderIdentity: '',
+    leaseDurationSeconds: 1,
+    acquireTime: time,
+    renewTime: time,
+    leaseTransitions: Math.min(transitions, largestCount),
+  });

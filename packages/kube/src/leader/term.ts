@@ -1,13 +1,12 @@
 import { type Clock, sleep } from '../clock/index.ts';
-import type { Attempt, Contender } from './contender.ts';
-import type { Durations } from './durations.ts';
-import { createTermGate, type Gate, type TermGate } from './gate.ts';
-import type { Instant } from './instant.ts';
+import type { ElectionDurations } from './durations.ts';
+import { createTermGate, type Gate, type Instant, type TermGate } from './gate.ts';
+import type { LeaseAttempt, LeaseCandidate } from './lease-candidate.ts';
 
 /** What runs only while this process leads. Ends soon after `signal` fires. Every destructive act of it passes `gate`. */
-export type Lead = (signal: AbortSignal, gate: Gate) => Promise<void>;
+export type OnStartedLeading = (signal: AbortSignal, gate: Gate) => Promise<void>;
 
-export type Ending = { kind: 'returned' } | { kind: 'threw'; error: unknown };
+export type WorkEnd = { kind: 'returned' } | { kind: 'threw'; error: unknown };
 
 /** One term of leadership: from having got the lease to `lead` having ended. */
 export interface Term {
@@ -15,24 +14,24 @@ export interface Term {
   /** Resolves with the reason once the lease is lost; never, if it is not. */
   readonly lost: Promise<string>;
   /** Starts `lead`. */
-  begin(): void;
+  start(): void;
   /** How `lead` ended. Never rejects. */
-  readonly ended: Promise<Ending>;
-  tellToEnd(reason: Error): void;
+  readonly ended: Promise<WorkEnd>;
+  cancel(reason: Error): void;
   /** Resolves when no renewal is under way any more. */
   stopRenewing(): Promise<void>;
 }
 
 interface TermOptions {
   clock: Clock;
-  durations: Durations;
-  contender: Contender;
+  durations: ElectionDurations;
+  contender: LeaseCandidate;
   lease: string;
   /** When the write was sent that got the lease. */
   sent: Instant;
-  lead: Lead;
+  lead: OnStartedLeading;
   /** How long to wait before the next renewal. */
-  pauseAfter: (attempt: Attempt) => number;
+  pauseAfter: (attempt: LeaseAttempt) => number;
   onFailure: (error: unknown) => void;
 }
 
@@ -44,7 +43,7 @@ interface TermOptions {
 const renewUntilLost = async (options: TermOptions, gate: TermGate, stop: AbortSignal): Promise<string | undefined> => {
   const { clock, durations, contender, pauseAfter, onFailure } = options;
   let renewedAt = options.sent.monotonic;
-  let attempt: Attempt = { kind: 'held', sent: options.sent };
+  let attempt: LeaseAttempt = { kind: 'held', sent: options.sent };
   const rest = (): number => durations.renewDeadlineMs - (clock.monotonic() - renewedAt);
   for (;;) {
     if (rest() > 0) await sleep(clock, Math.min(pauseAfter(attempt), rest()), stop);
@@ -71,10 +70,10 @@ export const startTerm = (options: TermOptions): Term => {
   const renewing = new AbortController();
   const gate = createTermGate({ clock, renewDeadlineMs: durations.renewDeadlineMs, lease, sent });
   const renewal = renewUntilLost(options, gate, renewing.signal);
-  const { promise: ended, resolve: end } = Promise.withResolvers<Ending>();
+  const { promise: ended, resolve: end } = Promise.withResolvers<WorkEnd>();
   const { promise: lost, resolve: lose } = Promise.withResolvers<string>();
   void renewal.then((why) => why !== undefined && lose(why));
-  const run = async (): Promise<Ending> => {
+  const run = async (): Promise<WorkEnd> => {
     try {
       await lead(leading.signal, gate);
       return { kind: 'returned' };
@@ -86,8 +85,8 @@ export const startTerm = (options: TermOptions): Term => {
     gate,
     lost,
     ended,
-    begin: () => end(run()),
-    tellToEnd: (reason) => leading.abort(reason),
+    start: () => end(run()),
+    cancel: (reason) => leading.abort(reason),
     stopRenewing: async () => {
       renewing.abort();
       await renewal;

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { adminKubeconfig, createKubernetes, serve } from '@tartan/sim-kubernetes';
-import type { Try } from './testing/candidate-process.ts';
+import type { GateCheck } from './testing/candidate-process.ts';
 
 describe('two processes and one lease', () => {
   const program = fileURLToPath(new URL('./testing/candidate-process.ts', import.meta.url));
@@ -15,9 +15,9 @@ describe('two processes and one lease', () => {
   /** A candidate, and all its tries to act so far. */
   interface Watched {
     process: ChildProcess;
-    tries: Try[];
+    tries: GateCheck[];
     /** The first try, past or to come, of which that is true. */
-    seen(what: (attempt: Try) => boolean): Promise<Try>;
+    seen(what: (attempt: GateCheck) => boolean): Promise<GateCheck>;
   }
 
   let kubeconfig: string;
@@ -43,10 +43,10 @@ describe('two processes and one lease', () => {
 
   const start = (name: string): Watched => {
     const child = fork(program, [kubeconfig, name], { execArgv: [] });
-    const tries: Try[] = [];
+    const tries: GateCheck[] = [];
     const waiting = new Set<() => void>();
     child.on('message', (message) => {
-      tries.push(message as Try);
+      tries.push(message as GateCheck);
       for (const look of waiting) look();
     });
     cleanUp.push(async () => {
@@ -69,9 +69,9 @@ describe('two processes and one lease', () => {
     return { process: child, tries, seen };
   };
 
-  const passed = (attempt: Try): boolean => attempt.passed;
+  const passed = (attempt: GateCheck): boolean => attempt.passed;
   const now = (): bigint => process.hrtime.bigint();
-  const since = (moment: bigint) => (attempt: Try) => BigInt(attempt.at) > moment;
+  const since = (moment: bigint) => (attempt: GateCheck) => BigInt(attempt.at) > moment;
 
   /** Two candidates; the first to lead comes first. */
   const startTwo = (): Promise<[leader: Watched, follower: Watched]> => {

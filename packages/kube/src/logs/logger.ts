@@ -1,3 +1,7 @@
+import type { Clock } from '../clock/clock.ts';
+import { createRedactor, type Redactor } from './redaction.ts';
+import { type JsonValue, sanitizeText, sanitizeValue } from './sanitize.ts';
+
 /** Structured logs: a constant message, and keys with values. For operators; users read conditions and events. */
 export interface Logger {
   debug(message: string, fields?: Fields): void;
@@ -9,3 +13,101 @@ export interface Logger {
 }
 
 export type Fields = Readonly<Record<string, unknown>>;
+
+const levels = ['debug', 'info', 'warn', 'error'] as const;
+type Level = (typeof levels)[number];
+
+/** What every line begins with. */
+interface LineHeader {
+  ts: string;
+  level: Level;
+  msg: string;
+}
+
+/** `12:00:00.000 WARN  message  key=value`, stacks below. Nothing in it can move the cursor or colour the terminal. */
+const prettyLine = ({ ts, level, msg }: LineHeader, members: { [key: string]: JsonValue }): string => {
+  const fields = Object.entries(members).map(([key, value]) => `${escapeControlCharacters(key)}=${formatField(value)}`);
+  const stacks = Object.values(members).flatMap(stackOf);
+  return [
+    [`${ts.slice(11, 23)} ${level.toUpperCase().padEnd(5)} ${escapeControlCharacters(msg)}`, ...fields].join('  '),
+    ...stacks,
+  ].join('\n');
+};
+
+const formatField = (value: JsonValue): string => {
+  if (typeof value === 'string')
+    return /^[\w.:/@%+,-]+$/.test(value) ? value : escapeControlCharacters(JSON.stringify(value));
+  const stack = stackOf(value).length > 0;
+  return escapeControlCharacters(JSON.stringify(stack && isJsonMap(value) ? { ...value, stack: undefined } : value));
+};
+
+const stackOf = (value: JsonValue): string[] => {
+  const stack = isJsonMap(value) ? value['stack'] : undefined;
+  return typeof stack === 'string'
+    ? stack.split('\n').map((line) => `    ${escapeControlCharacters(line.trim())}`)
+    : [];
+};
+
+const isJsonMap = (value: JsonValue): value is { [key: string]: JsonValue } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Control and formatting characters as escapes: a log line may hold what a stranger wrote. */
+const escapeControlCharacters = (text: string): string =>
+  text.replaceAll(
+    /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+
+export interface LoggerOptions {
+  /** Gets one line at a time, with its end. */
+  write: (line: string) => void;
+  clock: Clock;
+  /** Lines below that are not written. At `debug`, errors come with their stacks. */
+  level: Level;
+  /** Share one with whoever learns of secrets. */
+  redact?: Redactor;
+  /** For a person at a terminal instead of a collector of logs. */
+  pretty?: boolean;
+}
+
+/**
+ * One line of JSON for each call: `ts`, `level`, `msg`, and the fields. Never throws and never answers: a log line that
+ * cannot be written must not end what it tells of.
+ */
+export const createLogger = (options: LoggerOptions): Logger => {
+  const redactor = options.redact ?? createRedactor();
+  const format = options.pretty === true ? prettyLine : jsonLine;
+  const plain = { redactor, stacks: options.level === 'debug' };
+
+  const write = (level: Level, message: string, bound: Fields, fields: Fields): void => {
+    if (levels.indexOf(level) < levels.indexOf(options.level)) return;
+    try {
+      const members = sanitizeValue({ ...bound, ...fields }, plain);
+      const ts = new Date(options.clock.now()).toISOString();
+      options.write(`${format({ ts, level, msg: sanitizeText(message, redactor) }, isMap(members) ? members : {})}\n`);
+    } catch {
+      // Standard output may be closed, or a field a Proxy that throws: there is nobody left to tell.
+    }
+  };
+
+  const loggerWith = (bound: Fields): Logger => ({
+    debug: (message, fields = {}) => write('debug', message, bound, fields),
+    info: (message, fields = {}) => write('info', message, bound, fields),
+    warn: (message, fields = {}) => write('warn', message, bound, fields),
+    error: (message, fields = {}) => write('error', message, bound, fields),
+    with: (fields) => loggerWith({ ...bound, ...fields }),
+  });
+  return loggerWith({});
+};
+
+/** A field named like one of ours gets a dash below: the line still says when, how grave and what. */
+const jsonLine = (head: LineHeader, members: { [key: string]: JsonValue }): string =>
+  JSON.stringify({
+    ...head,
+    ...Object.fromEntries(
+      Object.entries(members).map(([key, value]) => [Object.hasOwn(head, key) ? `${key}_` : key, value]),
+    ),
+  });
+
+const isMap = (value: JsonValue): value is { [key: string]: JsonValue } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import type { PassObserver } from '../controller/pass-observer.ts';
+import type { ReconcileObserver } from '../controller/reconcile.ts';
 
 /** controller-runtime's, to the bucket: its dashboards and alerts read them. */
 const secondsBuckets = [
@@ -10,7 +10,7 @@ const secondsBuckets = [
 /** `requeue` is never counted here (a pass says when it wants to come back), yet dashboards expect the series. */
 const results = ['success', 'error', 'requeue', 'requeue_after'] as const;
 
-export const createControllerMetrics = (registry: Registry): ((controller: string) => PassObserver) => {
+export const createControllerMetrics = (registry: Registry): ((controller: string) => ReconcileObserver) => {
   const registers = [registry];
   const labelNames = ['controller'] as const;
   const counter = (name: string, help: string): Counter<'controller'> =>

@@ -17,7 +17,7 @@ import type { IPod } from 'kubernetes-models/v1/Pod';
 import type { ISecret } from 'kubernetes-models/v1/Secret';
 import type { IService } from 'kubernetes-models/v1/Service';
 import type { IServiceAccount } from 'kubernetes-models/v1/ServiceAccount';
-import { defineResource } from './resource.ts';
+import { defineResource } from './object.ts';
 
 /** The built-in kinds that this project speaks of. Their types are those of the wire: times are text, numbers may be quantities. */
 
@@ -69,7 +69,7 @@ export const leases = defineResource<ILease>({
 });
 
 /** The same events under their newer API, with a series and a reporting controller. */
-export const modernEvents = defineResource<IModernEvent>({
+export const eventsV1 = defineResource<IModernEvent>({
   group: 'events.k8s.io',
   version: 'v1',
   namespaced: true,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type Condition, type ConditionUpdate, getCondition, isTrue, setCondition } from './conditions.ts';
+import { type Condition, type ConditionUpdate, getCondition, isConditionTrue, setCondition } from './conditions.ts';
 
 const noon = Date.parse('2026-01-01T12:00:00Z');
 const later = noon + 60_000;
@@ -70,10 +70,10 @@ describe('setCondition', () => {
 describe('isTrue', () => {
   it('is true for the status True alone', () => {
     const conditions = setCondition(setCondition([], ready, noon), { ...ready, type: 'B', status: 'Unknown' }, noon);
-    assert.equal(isTrue(conditions, 'Ready'), true);
-    assert.equal(isTrue(conditions, 'B'), false);
-    assert.equal(isTrue(conditions, 'C'), false);
-    assert.equal(isTrue(undefined, 'Ready'), false);
+    assert.equal(isConditionTrue(conditions, 'Ready'), true);
+    assert.equal(isConditionTrue(conditions, 'B'), false);
+    assert.equal(isConditionTrue(conditions, 'C'), false);
+    assert.equal(isConditionTrue(undefined, 'Ready'), false);
   });
 });
 

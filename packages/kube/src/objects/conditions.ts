@@ -17,9 +17,9 @@ export type ConditionUpdate = Omit<Condition, 'lastTransitionTime' | 'message'> 
 
 const reasonPattern = /^[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
 const typePattern = /^(?:[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
-const longestReason = 1024;
-const longestType = 316;
-const longestMessage = 32_768;
+const maxReasonLength = 1024;
+const maxTypeLength = 316;
+const maxMessageLength = 32_768;
 
 /**
  * The conditions with this one set. Pure; idempotent; answers the very same array when nothing changes, whatever `now` is.
@@ -34,15 +34,15 @@ export const setCondition = (
   update: ConditionUpdate,
   now: number,
 ): readonly Condition[] => {
-  check('type', update.type, typePattern, longestType);
-  check('reason', update.reason, reasonPattern, longestReason);
+  check('type', update.type, typePattern, maxTypeLength);
+  check('reason', update.reason, reasonPattern, maxReasonLength);
   const before = conditions ?? [];
   const previous = getCondition(before, update.type);
   const next: Condition = {
     type: update.type,
     status: update.status,
     reason: update.reason,
-    message: cut(update.message ?? ''),
+    message: truncate(update.message ?? ''),
     lastTransitionTime:
       previous !== undefined && previous.status === update.status ? previous.lastTransitionTime : timestamp(now),
     ...(update.observedGeneration === undefined ? {} : { observedGeneration: update.observedGeneration }),
@@ -54,7 +54,7 @@ export const setCondition = (
 export const getCondition = (conditions: readonly Condition[] | undefined, type: string): Condition | undefined =>
   conditions?.find((condition) => condition.type === type);
 
-export const isTrue = (conditions: readonly Condition[] | undefined, type: string): boolean =>
+export const isConditionTrue = (conditions: readonly Condition[] | undefined, type: string): boolean =>
   getCondition(conditions, type)?.status === 'True';
 
 const check = (field: string, value: string, pattern: RegExp, longest: number): void => {
@@ -65,10 +65,10 @@ const check = (field: string, value: string, pattern: RegExp, longest: number): 
 };
 
 /** The server counts code points, so does this. */
-const cut = (message: string): string => {
-  if (message.length <= longestMessage) return message;
+const truncate = (message: string): string => {
+  if (message.length <= maxMessageLength) return message;
   const points = Array.from(message);
-  return points.length <= longestMessage ? message : `${points.slice(0, longestMessage - 1).join('')}…`;
+  return points.length <= maxMessageLength ? message : `${points.slice(0, maxMessageLength - 1).join('')}…`;
 };
 
 const byType = (a: Condition, b: Condition): number => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0);

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import type { Client, Patch } from '../client/client.ts';
-import { again, type Outcome, settled } from '../controller/outcome.ts';
+import { done, type ReconcileResult, requeueAfter } from '../controller/reconcile.ts';
 import { KubeError } from '../errors/kube-error.ts';
 import { addFinalizer, hasFinalizer, removeFinalizer, withFinalizer } from './finalizers.ts';
-import type { KubeObject, Live, ObjectName } from './object.ts';
-import { defineResource } from './resource.ts';
+import { defineResource, type KubeObject, type Live, type ObjectName } from './object.ts';
 
 const nodes = defineResource({ group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false });
 const ours = 'example.com/ours';
@@ -118,7 +117,7 @@ describe('removeFinalizer', () => {
 
 describe('withFinalizer', () => {
   const deletionTimestamp = '2026-01-01T00:00:01Z';
-  let cleanup: 'cleaned' | Outcome;
+  let cleanup: 'cleaned' | ReconcileResult;
   beforeEach(() => {
     cleanup = 'cleaned';
   });
@@ -126,7 +125,7 @@ describe('withFinalizer', () => {
     withFinalizer(server.client, nodes, object, ours, {
       apply: (live) => {
         server.log.push(`apply ${live.metadata.finalizers?.join()}`);
-        return Promise.resolve(again(7));
+        return Promise.resolve(requeueAfter(7));
       },
       cleanup: () => {
         server.log.push('cleanup');
@@ -136,7 +135,7 @@ describe('withFinalizer', () => {
 
   it('adds the finalizer in its own write before it applies', async () => {
     const server = serverWith();
-    assert.deepEqual(await pass(server), again(7));
+    assert.deepEqual(await pass(server), requeueAfter(7));
     assert.deepEqual(server.log, [`patch ${ours}`, `apply ${ours}`]);
   });
 
@@ -156,31 +155,31 @@ describe('withFinalizer', () => {
 
   it('cleans up and removes the finalizer last', async () => {
     const server = serverWith({ finalizers: [ours], deletionTimestamp });
-    assert.deepEqual(await pass(server), settled);
+    assert.deepEqual(await pass(server), done);
     assert.deepEqual(server.log, ['cleanup', 'patch ']);
     assert.equal(server.object, undefined);
   });
 
   it('keeps the finalizer while cleaning takes longer', async () => {
     const server = serverWith({ finalizers: [ours], deletionTimestamp });
-    cleanup = again(1000);
-    assert.deepEqual(await pass(server), again(1000));
-    cleanup = settled;
-    assert.deepEqual(await pass(server), settled);
+    cleanup = requeueAfter(1000);
+    assert.deepEqual(await pass(server), requeueAfter(1000));
+    cleanup = done;
+    assert.deepEqual(await pass(server), done);
     assert.deepEqual(server.log, ['cleanup', 'cleanup']);
     assert.equal(hasFinalizer(server.read(), ours), true);
   });
 
   it('does nothing to a deleted object that it does not hold', async () => {
     const server = serverWith({ finalizers: ['example.com/theirs'], deletionTimestamp });
-    assert.deepEqual(await pass(server), settled);
+    assert.deepEqual(await pass(server), done);
     assert.deepEqual(server.log, []);
   });
 
-  it('is at peace with a stale copy of an object that is gone', async () => {
+  it('accepts a stale copy of a deleted object', async () => {
     const server = serverWith({ finalizers: [ours], deletionTimestamp });
     const stale = server.read();
     server.object = undefined;
-    assert.deepEqual(await pass(server, stale), settled);
+    assert.deepEqual(await pass(server, stale), done);
   });
 });

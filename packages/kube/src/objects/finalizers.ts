@@ -1,8 +1,7 @@
 import type { CallOptions, Client } from '../client/client.ts';
-import { type Outcome, settled } from '../controller/outcome.ts';
+import { done, type ReconcileResult } from '../controller/reconcile.ts';
 import { isKubeError } from '../errors/kube-error.ts';
-import type { KubeObject, Live, ObjectName } from './object.ts';
-import type { Resource } from './resource.ts';
+import type { KubeObject, Live, ObjectName, Resource } from './object.ts';
 
 /** `domain/name`: what the server wants of a finalizer of a custom kind, and what keeps ours apart from those of others. */
 export type Finalizer = `${string}/${string}`;
@@ -51,11 +50,11 @@ export const removeFinalizer = async <T extends KubeObject>(
 };
 
 /** What must happen between the first sight of an object and its end. */
-export interface FinalizedWork<T extends KubeObject> {
+export interface FinalizerHandlers<T extends KubeObject> {
   /** Bring about what the object asks for. It is on the server with our finalizer when this is called. */
-  apply(object: Live<T>): Promise<Outcome>;
+  apply(object: Live<T>): Promise<ReconcileResult>;
   /** Undo it. `cleaned` once nothing is left; an outcome while there is more to do. May be called again after `cleaned`. */
-  cleanup(object: Live<T>): Promise<'cleaned' | Outcome>;
+  cleanup(object: Live<T>): Promise<'cleaned' | ReconcileResult>;
 }
 
 /**
@@ -82,16 +81,16 @@ export const withFinalizer = async <T extends KubeObject>(
   resource: Resource<T>,
   object: Live<T>,
   finalizer: Finalizer,
-  work: FinalizedWork<T>,
+  work: FinalizerHandlers<T>,
   options?: CallOptions,
-): Promise<Outcome> => {
+): Promise<ReconcileResult> => {
   const deleting = object.metadata.deletionTimestamp !== undefined;
   if (!deleting) return work.apply(await addFinalizer(client, resource, object, finalizer, options));
-  if (!hasFinalizer(object, finalizer)) return settled;
+  if (!hasFinalizer(object, finalizer)) return done;
   const outcome = await work.cleanup(object);
   if (outcome !== 'cleaned') return outcome;
   await removeFinalizer(client, resource, object, finalizer, options);
-  return settled;
+  return done;
 };
 
 const nameIn = ({ metadata: { name, namespace } }: Live<KubeObject>): ObjectName =>

@@ -49,3 +49,36 @@ export const nameOf = (key: string): ObjectName => {
   const slash = key.indexOf('/');
   return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 };
+
+/**
+ * A kind and where it is served. `T` is what its objects look like; it exists for the compiler alone (`ofType` is never set).
+ */
+export interface Resource<T extends KubeObject> {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly namespaced: boolean;
+  readonly ofType?: T;
+}
+
+export const defineResource = <T extends KubeObject>(definition: Omit<Resource<T>, 'ofType'>): Resource<T> =>
+  definition;
+
+export const apiVersionOf = ({ group, version }: { group: string; version: string }): string =>
+  group === '' ? version : `${group}/${version}`;
+
+/**
+ * Resource versions of one kind are decimal numbers that only grow. They outgrow a double, so they are compared as text: of two
+ * numbers without leading zeros the longer one is greater. A server that hands out anything else gets the careful answer: versions
+ * that differ are news.
+ */
+const decimal = /^(0|[1-9][0-9]*)$/;
+
+export const isOlderResourceVersion = (version: string, than: string): boolean =>
+  decimal.test(version) &&
+  decimal.test(than) &&
+  (version.length === than.length ? version < than : version.length < than.length);
+
+export const isNewerResourceVersion = (version: string, than: string): boolean =>
+  version !== than && !isOlderResourceVersion(version, than);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { OwnerReference } from './object.ts';
-import { controllerReference, getController, isOwnedBy, setOwner } from './owners.ts';
+import { controllerReference, getControllerOf, isOwnedBy, withOwnerReference } from './owners.ts';
 
 const metadata = { name: 'mini', uid: 'u-1', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' };
 const owner: OwnerReference = {
@@ -32,23 +32,23 @@ describe('controllerReference', () => {
 
 describe('setOwner', () => {
   it('adds a reference after those of others', () => {
-    assert.deepEqual(setOwner([other], owner), [other, owner]);
-    assert.deepEqual(setOwner(undefined, owner), [owner]);
+    assert.deepEqual(withOwnerReference([other], owner), [other, owner]);
+    assert.deepEqual(withOwnerReference(undefined, owner), [owner]);
   });
   it('answers the very same array when the reference is there', () => {
     const references = [other, { ...owner }];
-    assert.equal(setOwner(references, owner), references);
+    assert.equal(withOwnerReference(references, owner), references);
     const bare = [{ ...other, controller: false }];
-    assert.equal(setOwner(bare, other), bare);
+    assert.equal(withOwnerReference(bare, other), bare);
   });
   it('replaces an older reference to the same owner in its place', () => {
-    assert.deepEqual(setOwner([{ ...owner, apiVersion: 'v1alpha1' }, other], owner), [owner, other]);
+    assert.deepEqual(withOwnerReference([{ ...owner, apiVersion: 'v1alpha1' }, other], owner), [owner, other]);
     const { controller: _, ...plain } = owner;
-    assert.deepEqual(setOwner([plain, other], owner), [owner, other]);
+    assert.deepEqual(withOwnerReference([plain, other], owner), [owner, other]);
   });
   it('refuses a second controller', () => {
-    assert.throws(() => setOwner([{ ...other, controller: true }], owner), /ReplicaSet web is\. Remove/);
-    assert.doesNotThrow(() => setOwner([owner], other));
+    assert.throws(() => withOwnerReference([{ ...other, controller: true }], owner), /ReplicaSet web is\. Remove/);
+    assert.doesNotThrow(() => withOwnerReference([owner], other));
   });
 });
 
@@ -60,8 +60,8 @@ describe('who owns an object', () => {
     assert.equal(isOwnedBy({}, 'u-2'), false);
   });
   it('has at most one controller', () => {
-    assert.equal(getController(object), owner);
-    assert.equal(getController({ metadata: { ownerReferences: [other] } }), undefined);
-    assert.equal(getController({}), undefined);
+    assert.equal(getControllerOf(object), owner);
+    assert.equal(getControllerOf({ metadata: { ownerReferences: [other] } }), undefined);
+    assert.equal(getControllerOf({}), undefined);
   });
 });

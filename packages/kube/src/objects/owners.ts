@@ -1,5 +1,4 @@
-import type { KubeObject, Live, OwnerReference } from './object.ts';
-import { apiVersionOf } from './resource.ts';
+import { apiVersionOf, type KubeObject, type Live, type OwnerReference } from './object.ts';
 
 /**
  * The reference that makes `owner` the controller of another object: the garbage collector deletes that one with it.
@@ -22,14 +21,14 @@ export const controllerReference = (
 export const isOwnedBy = (object: KubeObject, uid: string): boolean =>
   object.metadata?.ownerReferences?.some((reference) => reference.uid === uid) ?? false;
 
-export const getController = (object: KubeObject): OwnerReference | undefined =>
+export const getControllerOf = (object: KubeObject): OwnerReference | undefined =>
   object.metadata?.ownerReferences?.find((reference) => reference.controller === true);
 
 /**
  * The references with this one in it; the very same array when it is there already. An older reference to the same owner is
  * replaced in its place; those to other owners stay. RangeError when somebody else is the controller: an object has one.
  */
-export const setOwner = (
+export const withOwnerReference = (
   references: readonly OwnerReference[] | undefined,
   owner: OwnerReference,
 ): readonly OwnerReference[] => {

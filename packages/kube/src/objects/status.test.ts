@@ -3,8 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Client, Patch, WriteOptions } from '../client/client.ts';
 import { KubeError } from '../errors/kube-error.ts';
-import type { KubeObject, Live, ObjectName } from './object.ts';
-import { defineResource } from './resource.ts';
+import { defineResource, type KubeObject, type Live, type ObjectName } from './object.ts';
 import { patchStatus } from './status.ts';
 
 interface Mini extends KubeObject {

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CallOptions, Client } from '../client/client.ts';
-import type { KubeObject, Live } from './object.ts';
-import type { Resource } from './resource.ts';
+import type { KubeObject, Live, Resource } from './object.ts';
 
 /** A kind with a status subresource. */
 export type WithStatus = KubeObject & { status?: object };

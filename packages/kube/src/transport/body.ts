@@ -1,10 +1,11 @@
 import type { Readable } from 'node:stream';
+import { KubeError } from '../errors/kube-error.ts';
 
 /**
  * The chunks of a stream, as they are asked for: who does not ask makes the sender wait. Leaving closes the stream, also before the
  * first chunk has been asked for (which a generator would not do).
  */
-export const bodyOf = (stream: Readable, explain: (error: unknown) => Error): AsyncIterable<Uint8Array> => ({
+export const readChunks = (stream: Readable, explain: (error: unknown) => Error): AsyncIterable<Uint8Array> => ({
   [Symbol.asyncIterator]: () => {
     const chunks: AsyncIterator<unknown> = stream[Symbol.asyncIterator]();
     return {
@@ -24,3 +25,43 @@ export const bodyOf = (stream: Readable, explain: (error: unknown) => Error): As
     };
   },
 });
+
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+/** Bytes as text; KubeError `malformed` for what is no UTF-8, rather than text with holes. */
+export const decodeText = (bytes: Uint8Array): string => {
+  try {
+    return decoder.decode(bytes);
+  } catch (error) {
+    throw new KubeError('malformed', 'The answer of the Kubernetes API is not UTF-8', { cause: error });
+  }
+};
+
+/** A whole body as text. KubeError `malformed` when it is longer than `largest` bytes: it is not read to its end then. */
+export const collectText = async (body: AsyncIterable<Uint8Array>, largest: number): Promise<string> => {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    length += chunk.length;
+    if (length > largest) {
+      throw new KubeError('malformed', `The answer of the Kubernetes API is longer than ${largest} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  const [first] = chunks;
+  return decodeText(first && chunks.length === 1 ? first : Buffer.concat(chunks, length));
+};
+
+/** The body as text, at most `limit` bytes of it (after decompression); `undefined` for one that is longer, whose rest is not read. */
+export const readText = async (response: Response, limit: number): Promise<string | undefined> => {
+  if (response.body === null) return '';
+  const decoder = new TextDecoder();
+  let read = 0;
+  let text = '';
+  for await (const chunk of response.body) {
+    read += chunk.byteLength;
+    if (read > limit) return undefined;
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+};

@@ -2,12 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { pipeline, type Readable } from 'node:stream';
 import type { Clock } from '../clock/clock.ts';
-import { abortError } from '../errors/aborted.ts';
+import { abortError } from '../errors/abort-signal.ts';
 import { connectionError } from '../errors/connection-error.ts';
-import { bodyOf } from './body.ts';
-import { limitConnect } from './connect-timeout.ts';
-import type { DrainingAgent } from './draining-agent.ts';
-import type { Endpoint } from './https-options.ts';
+import { readChunks } from './body.ts';
+import { applyConnectTimeout, type DrainingAgent, type Endpoint } from './https-connection.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
 
 /** A kept connection that turned out to be closed, before any byte of an answer. */
@@ -29,7 +27,7 @@ const isClosed = (error: unknown): boolean => {
   return code === 'ECONNRESET' || code === 'EPIPE';
 };
 
-export interface Wire {
+export interface HttpsConnection {
   endpoint: Endpoint;
   agent: DrainingAgent;
   clock: Clock;
@@ -37,7 +35,7 @@ export interface Wire {
 }
 
 /** One request and its answer. Rejects with StaleConnection, or with KubeError. */
-export const exchange = (wire: Wire, request: TransportRequest): Promise<TransportResponse> =>
+export const exchange = (wire: HttpsConnection, request: TransportRequest): Promise<TransportResponse> =>
   new Promise((resolve, reject) => {
     const { host, port, address, basePath } = wire.endpoint;
     const { method, path, headers, body, signal } = request;
@@ -54,7 +52,7 @@ export const exchange = (wire: Wire, request: TransportRequest): Promise<Transpo
     const explain = (error: unknown): Error => (signal.aborted ? abortError(signal) : connectionError(address, error));
     const abort = (): void => void outgoing.destroy(abortError(signal));
     signal.addEventListener('abort', abort, { once: true });
-    limitConnect(outgoing, address, wire.clock, wire.connectTimeoutMs);
+    applyConnectTimeout(outgoing, address, wire.clock, wire.connectTimeoutMs);
     outgoing.on('error', (error) => {
       const stale = outgoing.reusedSocket && isClosed(error) && !signal.aborted;
       reject(stale ? new StaleConnection(error.message, { cause: error }) : explain(error));
@@ -63,7 +61,7 @@ export const exchange = (wire: Wire, request: TransportRequest): Promise<Transpo
       resolve({
         code: message.statusCode ?? 0,
         headers: plainHeaders(message),
-        body: bodyOf(decoded(message), explain),
+        body: readChunks(decoded(message), explain),
       }),
     );
     outgoing.once('close', () => {

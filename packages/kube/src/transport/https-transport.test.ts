@@ -9,9 +9,9 @@ import { gzipSync } from 'node:zlib';
 import { createKubernetes, type Kubernetes } from '@tartan/sim-kubernetes';
 import { systemClock } from '../clock/clock.ts';
 import { manualClock } from '../clock/manual-clock.ts';
-import { isKubeError, type Reason } from '../errors/kube-error.ts';
-import { collect } from './collect.ts';
-import type { HttpsTransportOptions } from './https-options.ts';
+import { isKubeError, type KubeErrorReason } from '../errors/kube-error.ts';
+import { collectText } from './body.ts';
+import type { HttpsTransportOptions } from './https-connection.ts';
 import { httpsTransport } from './https-transport.ts';
 import type { Transport, TransportRequest } from './transport.ts';
 
@@ -129,10 +129,10 @@ describe('the HTTPS transport', () => {
 
   const read = async (transport: Transport, request = get()): Promise<string> => {
     const { body } = await transport.send(request);
-    return collect(body, 1e9);
+    return collectText(body, 1e9);
   };
 
-  const fails = async (work: Promise<unknown>, reason: Reason, text: RegExp): Promise<void> => {
+  const fails = async (work: Promise<unknown>, reason: KubeErrorReason, text: RegExp): Promise<void> => {
     await assert.rejects(work, { name: 'KubeError', reason, message: text });
   };
 
@@ -152,7 +152,7 @@ describe('the HTTPS transport', () => {
       { credentials: async () => ({ headers: { authorization: 'Bearer t' } }) },
     );
     const answer = await transport.send(get('/a?b=c', { method: 'POST', headers: { x: 'y' }, body: 'größe' }));
-    assert.equal(await collect(answer.body, 100), 'tschüß');
+    assert.equal(await collectText(answer.body, 100), 'tschüß');
     assert.deepEqual([answer.code, answer.headers['x-answer']], [201, '1, 2']);
     await read(transport);
     assert.deepEqual(seen, [
@@ -170,7 +170,7 @@ describe('the HTTPS transport', () => {
     assert.equal(server.opened, 1);
   });
 
-  test('whoever gives the credentials hears that they were refused', async () => {
+  test('refresh is called after a 401', async () => {
     const server = await serveHttps((_incoming, response) => response.writeHead(401).end());
     const credentials = { headers: { authorization: 'Bearer old' } };
     const rejected: unknown[] = [];
@@ -198,7 +198,7 @@ describe('the HTTPS transport', () => {
     certificate = await clientCertificate('second');
     assert.equal(await read(transport), 'second');
     held[0]?.end('end');
-    assert.equal(await collect(answer.body, 100), 'begin end');
+    assert.equal(await collectText(answer.body, 100), 'begin end');
     assert.equal(server.opened, 2);
     assert.equal(await read(transport), 'second');
     while (server.sockets.size > 1) await new Promise((resolve) => setImmediate(resolve));
@@ -216,7 +216,7 @@ describe('the HTTPS transport', () => {
     assert.equal(server.opened, 0);
   });
 
-  test('a certificate that is none is said to be none', async () => {
+  test('an invalid client certificate is reported as such', async () => {
     const server = await serveHttps((_incoming, response) => response.end());
     const bad = connect(server, { credentials: () => ({ certificate: { cert: 'secret cert', key: 'secret key' } }) });
     await assert.rejects(bad.send(get()), (error: unknown) => {
@@ -227,7 +227,7 @@ describe('the HTTPS transport', () => {
     });
   });
 
-  test('nobody there and no TLS are said in their own words', async () => {
+  test('connection refused and a plain HTTP port have distinct errors', async () => {
     const server = await serveHttps((_incoming, response) => response.end());
     await server.close();
     await fails(
@@ -240,7 +240,7 @@ describe('the HTTPS transport', () => {
     assert.throws(() => connect({ url: 'http://127.0.0.1' }), { name: 'KubeError', message: /must be an https/ });
   });
 
-  test('a server that cannot prove who it is does not get the request', async () => {
+  test('a server with an untrusted certificate does not get the request', async () => {
     let asked = 0;
     const server = await serveHttps((_incoming, response) => {
       asked++;
@@ -259,7 +259,7 @@ describe('the HTTPS transport', () => {
     assert.equal(await read(connect(server, { serverName: 'localhost' })), 'hello');
   });
 
-  test('a certificate that has expired is said to have expired', async () => {
+  test('an expired server certificate is reported as expired', async () => {
     const past = await createKubernetes({ clock: manualClock(Date.now() - 7_200_000), controllers: false });
     const old = await serverCertificate(past.identity);
     const server = await listen(
@@ -268,7 +268,7 @@ describe('the HTTPS transport', () => {
     await fails(connect(server, { ca: past.identity.caCertificate }).send(get()), 'unreachable', /has expired/);
   });
 
-  test('a server that accepts and says nothing is given up after the connect timeout, by the injected clock', async () => {
+  test('a server that accepts but does not answer runs into the connect timeout of the injected clock', async () => {
     const clock = manualClock();
     const silent = createNetServer();
     const server = await listen(silent);
@@ -301,14 +301,14 @@ describe('the HTTPS transport', () => {
       socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf'));
     });
     const { body } = await connect(within).send(get());
-    await fails(collect(body, 100), 'unreachable', /closed before the answer was complete/);
+    await fails(collectText(body, 100), 'unreachable', /closed before the answer was complete/);
     const chunk = await serveTls((socket) => {
       socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nhalf\r\n'));
     });
     await fails(read(connect(chunk)), 'unreachable', /closed before/);
   });
 
-  test('what is no HTTP is malformed', async () => {
+  test('a response that is not HTTP is malformed', async () => {
     const server = await serveTls((socket) => socket.once('data', () => socket.end('SSH-2.0-dropbear\r\n')));
     await fails(connect(server).send(get()), 'malformed', /not valid HTTP/);
     const switching = await serveTls((socket) =>
@@ -378,7 +378,7 @@ describe('the HTTPS transport', () => {
     await fails(read(transport, get('/cut')), 'malformed', /Z_BUF_ERROR/);
   });
 
-  test('a body is read as fast as it is asked for, and no faster', async () => {
+  test('a body is read with backpressure', async () => {
     let sent = 0;
     const chunk = Buffer.alloc(64 * 1024);
     const all = 10_000;
@@ -447,7 +447,7 @@ describe('the HTTPS transport', () => {
     await reading;
   });
 
-  test('a signal that fires at any moment on the way is heard', async () => {
+  test('an abort at any moment ends the request', async () => {
     const server = await serveHttps(() => {});
     for (let moment = 0; moment < 15; moment++) {
       const abort = new AbortController();
@@ -475,7 +475,7 @@ describe('the HTTPS transport', () => {
     const { body } = await transport.send(get());
     transport.close();
     held[0]?.end('end');
-    assert.equal(await collect(body, 100), 'begin end');
+    assert.equal(await collectText(body, 100), 'begin end');
     while (server.sockets.size > 0) await new Promise((resolve) => setImmediate(resolve));
   });
 });

@@ -1,9 +1,8 @@
-import { unlessAborted } from '../errors/aborted.ts';
+import { unlessAborted } from '../errors/abort-signal.ts';
 import { connectionError } from '../errors/connection-error.ts';
 import { isKubeError, KubeError } from '../errors/kube-error.ts';
-import { createAgents } from './agents.ts';
 import { exchange, StaleConnection } from './exchange.ts';
-import { type Credentials, endpointOf, type HttpsTransportOptions } from './https-options.ts';
+import { createAgentPool, type Credentials, endpointOf, type HttpsTransportOptions } from './https-connection.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 import { openWebSocket } from './web-socket.ts';
 
@@ -21,7 +20,7 @@ export const httpsTransport = (options: HttpsTransportOptions): Transport => {
   const { clock, connectTimeoutMs = defaultConnectTimeoutMs } = options;
   const endpoint = endpointOf(options.server);
   const { address } = endpoint;
-  const agents = createAgents(options);
+  const agents = createAgentPool(options);
 
   const readCredentials = async (): Promise<Credentials> => {
     try {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { collect } from './collect.ts';
+import { collectText } from './body.ts';
 import { type InProcessHandle, type InProcessRequest, inProcessTransport } from './in-process-transport.ts';
 import type { TransportRequest } from './transport.ts';
 
@@ -24,7 +24,7 @@ async function* silent(): AsyncGenerator<string> {
   await new Promise(() => {});
 }
 
-test('a request arrives as it was meant, and its answer comes back', async () => {
+test('a request and its response pass through unchanged', async () => {
   const seen: InProcessRequest[] = [];
   const user = { commonName: 'me', organizations: ['us'] };
   const transport = inProcessTransport(
@@ -36,7 +36,7 @@ test('a request arrives as it was meant, and its answer comes back', async () =>
   );
   const answer = await transport.send(get({ method: 'POST', body: 'blau' }));
   assert.deepEqual([answer.code, answer.headers], [201, { 'x-answer': '1' }]);
-  assert.equal(await collect(answer.body, 100), 'grün');
+  assert.equal(await collectText(answer.body, 100), 'grün');
   const [request] = seen;
   assert.deepEqual(
     [request?.method, request?.path, request?.query.get('c'), request?.headers, request?.certificate],
@@ -55,7 +55,7 @@ test('the signal ends a stream, even if the server does not care', async () => {
   await waiting;
 });
 
-test('a server hears of a reader who leaves, also while nothing happens', async () => {
+test("the server's signal aborts when the reader leaves an idle stream", async () => {
   const seen: InProcessRequest[] = [];
   const { body } = await inProcessTransport(streaming(silent(), seen)).send(get());
   const chunks = body[Symbol.asyncIterator]();
@@ -71,7 +71,7 @@ test('a signal that fired before sends nothing', async () => {
   await assert.rejects(transport.send(get({ signal: AbortSignal.abort() })), { reason: 'aborted' });
 });
 
-test('streams both ways need a socket, and a refusal is handed on', async () => {
+test("opening a WebSocket fails, with the server's error if it sent one", async () => {
   const { signal } = new AbortController();
   const open = { path: '/exec', protocols: ['p'], signal };
   const upgrading = inProcessTransport(async () => ({ kind: 'upgrade', url: 'https://kubelet' }));

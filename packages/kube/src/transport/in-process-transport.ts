@@ -1,10 +1,10 @@
-import { abortError, unlessAborted } from '../errors/aborted.ts';
-import { fromAnswer } from '../errors/from-status.ts';
+import { abortError, unlessAborted } from '../errors/abort-signal.ts';
+import { fromResponse } from '../errors/from-status.ts';
 import { KubeError } from '../errors/kube-error.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 
 /** An embedded API server as this transport needs it: by structure, so that neither knows the other. */
-export type InProcessHandle = (request: InProcessRequest) => Promise<InProcessAnswer>;
+export type InProcessHandle = (request: InProcessRequest) => Promise<InProcessResponse>;
 
 export interface InProcessRequest {
   method: string;
@@ -17,7 +17,7 @@ export interface InProcessRequest {
   signal: AbortSignal;
 }
 
-type InProcessAnswer =
+type InProcessResponse =
   | { kind: 'answer'; code: number; headers: Readonly<Record<string, string>>; body: string | Uint8Array }
   | {
       kind: 'stream';
@@ -51,7 +51,7 @@ async function* once(body: string | Uint8Array): AsyncGenerator<string | Uint8Ar
 }
 
 /** Leaving tells the server so by its signal: a watch in which nothing happens would never hear of a `return`. */
-const bodyOf = (
+const readChunks = (
   chunks: AsyncIterable<string | Uint8Array>,
   signal: AbortSignal,
   leave: () => void,
@@ -78,7 +78,7 @@ export const inProcessTransport = (handle: InProcessHandle, options: InProcessOp
     request: Omit<TransportRequest, 'body'>,
     body: Uint8Array,
     signal: AbortSignal,
-  ): Promise<InProcessAnswer> => {
+  ): Promise<InProcessResponse> => {
     if (signal.aborted) throw abortError(signal);
     const url = new URL(request.path, 'https://in-process');
     const answer = handle({
@@ -102,7 +102,7 @@ export const inProcessTransport = (handle: InProcessHandle, options: InProcessOp
     }
     const chunks = answer.kind === 'stream' ? answer.chunks : once(answer.body);
     const { code, headers } = answer;
-    return { code, headers: lowerCase(headers), body: bodyOf(chunks, signal, () => left.abort()) };
+    return { code, headers: lowerCase(headers), body: readChunks(chunks, signal, () => left.abort()) };
   };
 
   return {
@@ -116,7 +116,7 @@ export const inProcessTransport = (handle: InProcessHandle, options: InProcessOp
       }
       const { code, body } = answer;
       const text = new TextDecoder().decode(bytesOf(body));
-      throw fromAnswer({ what: 'open a stream', code, headers: lowerCase(answer.headers), body: text });
+      throw fromResponse({ what: 'open a stream', code, headers: lowerCase(answer.headers), body: text });
     },
     close: () => {},
   };

@@ -1,24 +1,26 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import type { WebSocket } from 'ws';
+import type { RawData, WebSocket } from 'ws';
 import type { Clock } from '../clock/clock.ts';
-import { abortError } from '../errors/aborted.ts';
+import { abortError } from '../errors/abort-signal.ts';
 import { connectionError } from '../errors/connection-error.ts';
-import { fromAnswer } from '../errors/from-status.ts';
+import { fromResponse } from '../errors/from-status.ts';
 import type { KubeError } from '../errors/kube-error.ts';
-import { tlsOptions } from './agents.ts';
-import { bodyOf } from './body.ts';
-import { collect } from './collect.ts';
-import { limitConnect } from './connect-timeout.ts';
+import { collectText, readChunks } from './body.ts';
 import { plainHeaders } from './exchange.ts';
-import type { Credentials, Endpoint, HttpsTransportOptions } from './https-options.ts';
-import { messagesOf } from './messages.ts';
+import {
+  applyConnectTimeout,
+  type Credentials,
+  type Endpoint,
+  type HttpsTransportOptions,
+  tlsOptions,
+} from './https-connection.ts';
 import type { Channel } from './transport.ts';
 
 /** What an exec sends at a time is far below. */
-const largestMessage = 16 * 1024 * 1024;
-const largestRefusal = 1024 * 1024;
+const maxMessageBytes = 16 * 1024 * 1024;
+const maxErrorBytes = 1024 * 1024;
 
-export interface WebSocketRequest {
+interface WebSocketRequest {
   endpoint: Endpoint;
   options: HttpsTransportOptions;
   credentials: Credentials;
@@ -35,21 +37,21 @@ const dial = (request: WebSocketRequest, Socket: typeof WebSocket): WebSocket =>
     ...tlsOptions(options, credentials.certificate),
     headers: { ...credentials.headers },
     perMessageDeflate: false,
-    maxPayload: largestMessage,
+    maxPayload: maxMessageBytes,
     followRedirects: false,
     finishRequest: (outgoing: ClientRequest) => {
-      limitConnect(outgoing, endpoint.address, clock, connectTimeoutMs);
+      applyConnectTimeout(outgoing, endpoint.address, clock, connectTimeoutMs);
       outgoing.end();
     },
   });
 };
 
-const refusal = async (message: IncomingMessage, now: number): Promise<KubeError> =>
-  fromAnswer({
+const upgradeError = async (message: IncomingMessage, now: number): Promise<KubeError> =>
+  fromResponse({
     what: 'open a stream',
     code: message.statusCode ?? 0,
     headers: plainHeaders(message),
-    body: await collect(bodyOf(message, asError), largestRefusal),
+    body: await collectText(readChunks(message, asError), maxErrorBytes),
     now,
   });
 
@@ -86,7 +88,7 @@ const connect = (request: WebSocketRequest, Socket: typeof WebSocket): Promise<C
       reject(explain(new Error('the connection was closed')));
     });
     socket.once('unexpected-response', (outgoing, message) => {
-      refusal(message, clock.now())
+      upgradeError(message, clock.now())
         .then(reject, (error: unknown) => reject(explain(error)))
         .finally(() => outgoing.destroy());
     });
@@ -99,3 +101,56 @@ const connect = (request: WebSocketRequest, Socket: typeof WebSocket): Promise<C
       }),
     );
   });
+
+/** Messages that may wait for their reader before the sender has to. */
+const maxBufferedMessages = 16;
+
+const bytesOf = (data: RawData): Uint8Array => {
+  if (Array.isArray(data)) return Buffer.concat(data);
+  return data instanceof ArrayBuffer ? new Uint8Array(data) : data;
+};
+
+/**
+ * What arrives on a WebSocket, in order. It ends when the other side closes, and throws what `explain` makes of a broken connection,
+ * after everything that came before. One reader.
+ */
+const messagesOf = (socket: WebSocket, explain: (error: unknown) => Error): AsyncIterable<Uint8Array> => {
+  const queue: Uint8Array[] = [];
+  let end: { error?: Error } | undefined;
+  let wake = (): void => {};
+
+  socket.on('message', (data: RawData) => {
+    queue.push(bytesOf(data));
+    if (queue.length >= maxBufferedMessages) socket.pause();
+    wake();
+  });
+  socket.on('error', (error) => {
+    end ??= { error: explain(error) };
+    wake();
+  });
+  socket.on('close', (code) => {
+    // 1006: no closing handshake, the connection just went away.
+    end ??= code === 1006 ? { error: explain(new Error('the connection was closed without a goodbye')) } : {};
+    wake();
+  });
+
+  const next = async (): Promise<IteratorResult<Uint8Array, undefined>> => {
+    for (;;) {
+      const message = queue.shift();
+      if (message) {
+        if (queue.length === 0 && socket.isPaused) socket.resume();
+        return { done: false, value: message };
+      }
+      if (end?.error) throw end.error;
+      if (end) return { done: true, value: undefined };
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  };
+  const leave = async (): Promise<IteratorResult<Uint8Array, undefined>> => {
+    socket.close();
+    return { done: true, value: undefined };
+  };
+  return { [Symbol.asyncIterator]: () => ({ next, return: leave }) };
+};

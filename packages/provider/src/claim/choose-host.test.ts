@@ -5,14 +5,14 @@ import type { Live } from '@tartan/kube';
 import { matchesFamily } from '@tartan/scaleway';
 import fc from 'fast-check';
 import { chooseHost } from './choose-host.ts';
-import { aHost, aRelease, heldBy, wanted } from './testing/a-host.ts';
-import type { Wanted } from './wanted.ts';
+import type { HostRequirements } from './suitability.ts';
+import { exampleRelease, heldBy, hostWith, wanted } from './testing/hosts.ts';
 
 const now = Date.parse('2026-06-01T00:00:00Z');
 const later = '2026-06-01T00:00:01Z';
 const earlier = '2026-05-31T23:59:59Z';
 const quarantine = (until: string, count = 1) => ({ quarantine: { count, reason: 'it failed', until } });
-const choose = (hosts: Live<MacHost>[], reserved: string[] = [], by: Wanted = wanted) =>
+const choose = (hosts: Live<MacHost>[], reserved: string[] = [], by: HostRequirements = wanted) =>
   chooseHost(by, { hosts, reservedByOthers: new Set(reserved), now });
 const answer = (...[hosts, reserved, by]: Parameters<typeof choose>): string => {
   const choice = choose(hosts, reserved, by);
@@ -27,78 +27,86 @@ const recorded = (status: MacHostStatus = {}) => ({ status: { state: 'held', nam
 
 const table: [title: string, hosts: Live<MacHost>[], expected: string, reserved?: string[]][] = [
   ['there is none', [], 'none'],
-  ['one is free', [aHost('h')], 'free h'],
-  ['its own comes first, whatever it is', [aHost('a'), aHost('z', { ...mine, status: { type: 'M1-M' } })], 'held z'],
-  ['its own comes before what is recorded', [aHost('a', mine), aHost('z', recorded())], 'held a'],
-  ['what is recorded comes before the pool', [aHost('a'), aHost('z', recorded())], 'recorded z'],
-  ['one that merely bears its name', [aHost('h', recorded())], 'none'],
-  ['one that merely bears its name, and one that is free', [aHost('a', recorded()), aHost('h')], 'free h'],
-  ['what is recorded under another name', [aHost('z', recorded({ name: 'other' }))], 'none'],
-  ['one that another machine holds', [aHost('h', theirs)], 'none'],
+  ['one is free', [hostWith('h')], 'free h'],
+  [
+    'the held Mac comes first, whatever its type',
+    [hostWith('a'), hostWith('z', { ...mine, status: { type: 'M1-M' } })],
+    'held z',
+  ],
+  ['its own comes before what is recorded', [hostWith('a', mine), hostWith('z', recorded())], 'held a'],
+  ['what is recorded comes before the pool', [hostWith('a'), hostWith('z', recorded())], 'recorded z'],
+  ['one that only has its name', [hostWith('h', recorded())], 'none'],
+  ['one that only has its name, and one that is free', [hostWith('a', recorded()), hostWith('h')], 'free h'],
+  ['what is recorded under another name', [hostWith('z', recorded({ name: 'other' }))], 'none'],
+  ['one that another machine holds', [hostWith('h', theirs)], 'none'],
   [
     'one that is held by another UID of the same name',
-    [aHost('h', { spec: { consumerRef: heldBy(wanted.name, 'old') } })],
+    [hostWith('h', { spec: { consumerRef: heldBy(wanted.name, 'old') } })],
     'none',
   ],
-  ['one on its way back', [aHost('h', { spec: { release: aRelease } })], 'none'],
-  ['one that says it is on its way back', [aHost('h', { status: { state: 'releasing' } })], 'none'],
-  ['one in quarantine', [aHost('h', { status: { state: 'quarantined' } })], 'none'],
-  ['one whose quarantine is ahead', [aHost('h', { status: quarantine(later) })], 'none'],
-  ['one whose quarantine has no end', [aHost('h', { status: quarantine('some day') })], 'none'],
-  ['one whose quarantine is over', [aHost('h', { status: quarantine(earlier) })], 'free h'],
-  ['one that is stranded', [aHost('h', { status: { state: 'stranded' } })], 'none'],
-  ['one that is abandoned', [aHost('h', { metadata: { annotations: { 'tuist.dev/abandon': '' } } })], 'none'],
-  ['one that says it is abandoned', [aHost('h', { status: { state: 'abandoned' } })], 'none'],
+  ['one with a release', [hostWith('h', { spec: { release: exampleRelease } })], 'none'],
+  ['one in state releasing', [hostWith('h', { status: { state: 'releasing' } })], 'none'],
+  ['one in quarantine', [hostWith('h', { status: { state: 'quarantined' } })], 'none'],
+  ['one whose quarantine has not ended', [hostWith('h', { status: quarantine(later) })], 'none'],
+  ['one whose quarantine has no end', [hostWith('h', { status: quarantine('some day') })], 'none'],
+  ['one whose quarantine is over', [hostWith('h', { status: quarantine(earlier) })], 'free h'],
+  ['one that is stranded', [hostWith('h', { status: { state: 'stranded' } })], 'none'],
+  ['one that is abandoned', [hostWith('h', { metadata: { annotations: { 'tuist.dev/abandon': '' } } })], 'none'],
+  ['one that says it is abandoned', [hostWith('h', { status: { state: 'abandoned' } })], 'none'],
   [
     'what is recorded and abandoned',
-    [aHost('h', { ...recorded(), metadata: { annotations: { 'tuist.dev/abandon': 'x' } } })],
+    [hostWith('h', { ...recorded(), metadata: { annotations: { 'tuist.dev/abandon': 'x' } } })],
     'none',
   ],
-  ['one that is being deleted', [aHost('h', { metadata: { deletionTimestamp: earlier } })], 'none'],
-  ['one that nobody has looked at', [{ ...aHost('h'), status: {} }], 'none'],
-  ['one of another type', [aHost('h', { status: { type: 'M1-M' } })], 'none'],
-  ['one of another zone', [aHost('h', { spec: { zone: 'fr-par-3' } })], 'none'],
-  ['one with another macOS', [aHost('h', { status: { osFamily: 'Sequoia', osImage: 'macos-sequoia-15.3' } })], 'none'],
+  ['one that is being deleted', [hostWith('h', { metadata: { deletionTimestamp: earlier } })], 'none'],
+  ['one without a status', [{ ...hostWith('h'), status: {} }], 'none'],
+  ['one of another type', [hostWith('h', { status: { type: 'M1-M' } })], 'none'],
+  ['one of another zone', [hostWith('h', { spec: { zone: 'fr-par-3' } })], 'none'],
+  [
+    'one with another macOS',
+    [hostWith('h', { status: { osFamily: 'Sequoia', osImage: 'macos-sequoia-15.3' } })],
+    'none',
+  ],
   [
     'one with a family of a similar name',
-    [aHost('h', { status: { osFamily: 'x', osImage: 'devos-tahoe-26.0' } })],
+    [hostWith('h', { status: { osFamily: 'x', osImage: 'devos-tahoe-26.0' } })],
     'none',
   ],
-  ['one of another pool', [aHost('h', { status: { name: 'other-pool-1' } })], 'none'],
-  ['one that reboots', [aHost('h', { status: { serverStatus: 'rebooting' } })], 'none'],
-  ['one that another machine has reserved', [aHost('h')], 'none', ['h']],
-  ['what is recorded, and reserved by another machine', [aHost('z', recorded())], 'none', ['z']],
-  ['what is recorded, of another type', [aHost('z', recorded({ type: 'M1-M' }))], 'none'],
+  ['one of another pool', [hostWith('h', { status: { name: 'other-pool-1' } })], 'none'],
+  ['one that reboots', [hostWith('h', { status: { serverStatus: 'rebooting' } })], 'none'],
+  ['one that another machine has reserved', [hostWith('h')], 'none', ['h']],
+  ['what is recorded, and reserved by another machine', [hostWith('z', recorded())], 'none', ['z']],
+  ['what is recorded, of another type', [hostWith('z', recorded({ type: 'M1-M' }))], 'none'],
   [
     'what is recorded and reboots is waited for',
-    [aHost('a'), aHost('z', recorded({ serverStatus: 'rebooting' }))],
+    [hostWith('a'), hostWith('z', recorded({ serverStatus: 'rebooting' }))],
     'wait for z',
   ],
   [
     'what is recorded, on its way back',
-    [aHost('a'), aHost('z', { ...recorded(), spec: { release: aRelease } })],
+    [hostWith('a'), hostWith('z', { ...recorded(), spec: { release: exampleRelease } })],
     'free a',
   ],
-  ['those that never failed come first', [aHost('a', { status: quarantine(earlier) }), aHost('b')], 'free b'],
+  ['those that never failed come first', [hostWith('a', { status: quarantine(earlier) }), hostWith('b')], 'free b'],
   [
     'those that failed less come first',
-    [aHost('a', { status: quarantine(earlier, 2) }), aHost('b', { status: quarantine(earlier, 1) })],
+    [hostWith('a', { status: quarantine(earlier, 2) }), hostWith('b', { status: quarantine(earlier, 1) })],
     'free b',
   ],
   [
     'then those that have waited longest',
-    [aHost('a', { status: { since: later } }), aHost('b', { status: { since: earlier } })],
+    [hostWith('a', { status: { since: later } }), hostWith('b', { status: { since: earlier } })],
     'free b',
   ],
   [
     'then those of known age',
-    [aHost('a', { status: { since: '?' } }), aHost('b', { status: { since: earlier } })],
+    [hostWith('a', { status: { since: '?' } }), hostWith('b', { status: { since: earlier } })],
     'free b',
   ],
-  ['then the first by name, in whatever order they come', [aHost('b'), aHost('a'), aHost('c')], 'free a'],
+  ['then the first by name, in whatever order they come', [hostWith('b'), hostWith('a'), hostWith('c')], 'free a'],
 ];
 
-describe('which Mac a machine should have', () => {
+describe('chooseHost', () => {
   for (const [title, hosts, expected, reserved] of table) {
     test(title, () => {
       assert.equal(answer(hosts, reserved), expected);
@@ -106,28 +114,28 @@ describe('which Mac a machine should have', () => {
     });
   }
 
-  test('no pool prefix is no pool, not every pool', () => {
-    assert.equal(answer([aHost('h')], [], { ...wanted, poolPrefix: '' }), 'none');
+  test('an empty pool prefix matches no pool', () => {
+    assert.equal(answer([hostWith('h')], [], { ...wanted, poolPrefix: '' }), 'none');
   });
 
-  test('a pin with a version means its family', () => {
-    assert.equal(answer([aHost('h')], [], { ...wanted, os: 'macos-tahoe-26.1' }), 'free h');
+  test('an OS pin with a version means its family', () => {
+    assert.equal(answer([hostWith('h')], [], { ...wanted, os: 'macos-tahoe-26.1' }), 'free h');
   });
 });
 
-describe('when there is none', () => {
-  test('it says what was looked for and what there is instead', () => {
+describe('when no Mac is available', () => {
+  test('the message lists the requirements and what there is instead', () => {
     const hosts = [
-      aHost('a', theirs),
-      aHost('b', theirs),
-      aHost('c', { status: { type: 'M1-M' } }),
-      aHost('d', { status: { osFamily: 'Sequoia', osImage: 'macos-sequoia-15.3' } }),
-      aHost('e', { status: { serverStatus: 'rebooting' } }),
-      aHost('f', { status: quarantine(later) }),
-      aHost('g'),
-      aHost('h', { spec: { zone: 'fr-par-3' } }),
-      aHost('i', { status: { state: 'stranded', name: 'x' } }),
-      aHost('j', { status: { name: 'other-1' } }),
+      hostWith('a', theirs),
+      hostWith('b', theirs),
+      hostWith('c', { status: { type: 'M1-M' } }),
+      hostWith('d', { status: { osFamily: 'Sequoia', osImage: 'macos-sequoia-15.3' } }),
+      hostWith('e', { status: { serverStatus: 'rebooting' } }),
+      hostWith('f', { status: quarantine(later) }),
+      hostWith('g'),
+      hostWith('h', { spec: { zone: 'fr-par-3' } }),
+      hostWith('i', { status: { state: 'stranded', name: 'x' } }),
+      hostWith('j', { status: { name: 'other-1' } }),
     ];
     const choice = choose(hosts, ['g']);
     assert.equal(choice.kind, 'none');
@@ -139,22 +147,22 @@ describe('when there is none', () => {
     assert.equal((choose(hosts.toReversed(), ['g']) as { message: string }).message, message);
   });
 
-  test('it says so when there is no Mac at all', () => {
+  test('the message says that there is no Mac at all', () => {
     assert.match((choose([]) as { message: string }).message, /There is no Mac at all, or none has been listed yet/);
   });
 
-  test('it stays readable however many kinds there are', () => {
-    const hosts = Array.from({ length: 100 }, (_, at) => aHost(`h${at}`, { status: { type: `T${at}` } }));
+  test('the message sums up beyond twelve kinds', () => {
+    const hosts = Array.from({ length: 100 }, (_, at) => hostWith(`h${at}`, { status: { type: `T${at}` } }));
     assert.match((choose(hosts) as { message: string }).message, /, 88 of other kinds\. Order one/);
   });
 });
 
-describe('whatever the pool looks like', () => {
+describe('chooseHost, for any pool', () => {
   const mostly = <T>(usual: T, ...others: T[]) =>
     fc.oneof({ weight: 9, arbitrary: fc.constant(usual) }, { weight: 1, arbitrary: fc.constantFrom(...others) });
   const fields = fc.record({
     consumer: mostly(undefined, heldBy(wanted.name, wanted.uid), heldBy('o', 'uid-o'), heldBy('o', 'uid-o')),
-    release: mostly(undefined, aRelease),
+    release: mostly(undefined, exampleRelease),
     zone: mostly('fr-par-1', 'fr-par-3'),
     state: mostly('pool', 'held', 'releasing', 'quarantined', 'stranded', undefined),
     name: mostly('tuist-pool-1', 'tuist-pool-2', wanted.name, 'other-pool-1', 'tuist-releasing-x', undefined),
@@ -171,7 +179,7 @@ describe('whatever the pool looks like', () => {
   const built = (of: (typeof fields extends fc.Arbitrary<infer T> ? T : never)[]) =>
     of.map((field, at) => {
       const { consumer, release, zone, deleting, until, reserved: _, ...status } = field;
-      const host = aHost(at === 3 ? 'z' : `h${at}`, {
+      const host = hostWith(at === 3 ? 'z' : `h${at}`, {
         // CEL refuses both at once.
         spec: { zone, ...(consumer ? { consumerRef: consumer } : release && { release }) },
         metadata: deleting ? { deletionTimestamp: earlier } : {},
@@ -180,7 +188,7 @@ describe('whatever the pool looks like', () => {
       return { ...host, status: { ...Object.fromEntries(known), ...(until !== undefined && quarantine(until)) } };
     });
 
-  test('the answer is one of three, and never a Mac that is not for this machine', () => {
+  test('never chooses an unsuitable Mac', () => {
     let chosen = 0;
     fc.assert(
       fc.property(fc.array(fields, { maxLength: 8 }), (all) => {

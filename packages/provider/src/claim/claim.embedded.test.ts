@@ -1,10 +1,10 @@
 import { runClaimSuite } from './suite/run.ts';
-import { namespace, startEmbedded } from './testing/embedded.ts';
+import { namespace, startKubernetes } from './testing/harness.ts';
 
 runClaimSuite(
   'claims on the embedded Kubernetes',
   async () => {
-    const { transport, close } = await startEmbedded();
+    const { transport, close } = await startKubernetes();
     return { transport, namespace, close };
   },
   { schedules: 60 },

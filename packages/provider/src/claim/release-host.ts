@@ -1,5 +1,7 @@
 import { macHost, type MacHost, type MacHostSpec } from '@tartan/api';
-import type { CallOptions, Client, Live } from '@tartan/kube';
+import { type CallOptions, type Client, isKubeError, type Live } from '@tartan/kube';
+import { readHost } from './claim-host.ts';
+import { isHeldBy } from './suitability.ts';
 
 export type Release = NonNullable<MacHostSpec['release']>;
 
@@ -22,4 +24,46 @@ export const releaseHost = (
     { type: 'merge', body: { metadata: { uid, resourceVersion }, spec } },
     options,
   );
+};
+
+interface ReleaseHeldOptions extends CallOptions {
+  readonly serverID: string;
+  /** UID of the machine that gives it back. */
+  readonly holder: string;
+  /** Made for the Mac as it is: it may know its pool better than the machine does. */
+  readonly release: Release | ((host: Host) => Release);
+}
+
+type ReleaseHeldOutcome =
+  /** It is on its way back. */
+  | { readonly kind: 'given'; readonly host: Host }
+  /** This machine does not hold it: free, somebody else's, on its way back already, or (`undefined`) gone. */
+  | { readonly kind: 'notMine'; readonly host: Host | undefined }
+  | { readonly kind: 'tryAgain'; readonly why: string };
+
+type Host = Live<MacHost>;
+
+/** Whoever looks after the MacHost writes its status now and then. */
+const maxAttempts = 3;
+
+/**
+ * A machine gives its Mac back, to be wiped and put into the pool.
+ *
+ * Flow: the MacHost is read from the server; if this machine holds it, one guarded write (`releaseHost`).
+ * Guarantees: a Mac that anybody else holds is never released, whatever the caller has remembered. To repeat it does nothing more: the
+ * second time it is `notMine`, with the release on it.
+ */
+export const releaseHeldHost = async (client: Client, options: ReleaseHeldOptions): Promise<ReleaseHeldOutcome> => {
+  const { serverID, holder, release, ...call } = options;
+  for (let tries = 1; tries <= maxAttempts; tries += 1) {
+    const host = await readHost(client, serverID, call);
+    if (host === undefined || !isHeldBy(host, holder)) return { kind: 'notMine', host };
+    try {
+      const requested = typeof release === 'function' ? release(host) : release;
+      return { kind: 'given', host: await releaseHost(client, host, requested, call) };
+    } catch (error) {
+      if (!isKubeError(error, 'conflict', 'notFound')) throw error;
+    }
+  }
+  return { kind: 'tryAgain', why: 'the MacHost is being changed by somebody else' };
 };

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { annotations, cluster } from '@tartan/api';
 import { getCondition, type ObjectMeta } from '@tartan/kube';
 import { createClusterController } from './controller.ts';
-import { clusters, namespace, setStage } from './testing/stage.ts';
+import { clusters, createHarness, namespace } from './testing/harness.ts';
 
 const begin = async (t: TestContext, metadata: ObjectMeta = {}, { owned = true } = {}) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   const { client, owner, clock, log } = stage;
   await client.create(
     cluster.resource,
@@ -61,7 +61,7 @@ test('while it is paused, it gets no annotation', async (t) => {
   assert.equal((await stage.get()).metadata.annotations, undefined);
 });
 
-test('nothing is said before core owns the object', async (t) => {
+test('the status is not written before core owns the object', async (t) => {
   const stage = await begin(t, {}, { owned: false });
   await stage.start();
   assert.equal((await stage.get()).status, undefined);
@@ -69,7 +69,7 @@ test('nothing is said before core owns the object', async (t) => {
   assert.equal((await stage.get()).status?.ready, true);
 });
 
-test('while the Cluster is paused, nothing but that is said', async (t) => {
+test('while the Cluster is paused, only the Paused condition changes', async (t) => {
   const stage = await begin(t);
   await stage.setPaused(true);
   await stage.start();
@@ -80,7 +80,7 @@ test('while the Cluster is paused, nothing but that is said', async (t) => {
   assert.deepEqual((await stage.get()).status?.initialization, { provisioned: true });
 });
 
-test('an annotation pauses too, whatever its value, and a pause takes nothing back', async (t) => {
+test('the paused annotation pauses whatever its value, and leaves other conditions as they are', async (t) => {
   const stage = await begin(t);
   await stage.start();
   await stage.patch({ metadata: { annotations: { [annotations.paused]: '' } } });

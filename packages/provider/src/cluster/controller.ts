@@ -1,25 +1,27 @@
-import { cluster, type ScalewayAppleSiliconCluster } from '@tartan/api';
+import { buildCondition, cluster, type ScalewayAppleSiliconCluster } from '@tartan/api';
 import {
   type Client,
+  type Condition,
+  type ConditionUpdate,
   type Controller,
   type ControllerOptions,
   createController,
+  done,
+  type Informer,
+  type Live,
   type Logger,
-  settled,
-  type WatchCache,
+  setCondition,
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
-import { blockMove, report } from './act.ts';
-import { decide } from './decide.ts';
-import { type Clusters, observe } from './observe.ts';
-import { partsOfClusters } from './sources.ts';
-import { statusOf } from './status.ts';
+import { blockMove, writeStatus } from './act.ts';
+import { decide, type Decision } from './decide.ts';
+import { type ClusterCache, clusterMemberSources, observe } from './observe.ts';
 
 export interface ClusterControllerOptions {
   client: Client;
-  infrastructureClusters: WatchCache<ScalewayAppleSiliconCluster>;
+  infrastructureClusters: Informer<ScalewayAppleSiliconCluster>;
   /** Cluster API's own: see `coreClusters`. */
-  clusters: Clusters;
+  clusters: ClusterCache;
   clock: Clock;
   log: Logger;
   metrics?: ControllerOptions['metrics'];
@@ -35,15 +37,55 @@ export const createClusterController = (options: ClusterControllerOptions): Cont
     name: 'cluster',
     reconcile: async (key, signal) => {
       const object = infrastructureClusters.get(key);
-      if (!object) return settled;
+      if (!object) return done;
       const decision = decide(observe(clusters, object));
       log.debug('Looked at the infrastructure of a Cluster', { key, decision });
       if (decision.kind === 'block move') return blockMove(client, cluster.resource, object, signal);
-      return report(client, cluster.resource, object, statusOf(object, decision, clock.now()), signal);
+      return writeStatus(client, cluster.resource, object, statusOf(object, decision, clock.now()), signal);
     },
-    sources: partsOfClusters(infrastructureClusters, clusters),
+    sources: clusterMemberSources(infrastructureClusters, clusters),
     clock,
     log,
     ...(metrics && { metrics }),
   });
+};
+
+type Status = NonNullable<ScalewayAppleSiliconCluster['status']>;
+
+/** Undefined: what is there stays. While it is paused, nothing but that is said. */
+const statusOf = (
+  { metadata, status = {} }: Live<ScalewayAppleSiliconCluster>,
+  decision: Decision,
+  now: number,
+): Status | undefined => {
+  const { generation } = metadata;
+  const observed = generation === undefined ? {} : { observedGeneration: generation };
+  const withConditions = (...updates: ConditionUpdate[]): { conditions: readonly Condition[] } => ({
+    conditions: updates.reduce<readonly Condition[]>(
+      (conditions, update) => setCondition(conditions, { ...update, ...observed }, now),
+      status.conditions ?? [],
+    ),
+  });
+  switch (decision.kind) {
+    case 'leave':
+    case 'block move':
+      return undefined;
+    case 'pause':
+      return {
+        ...status,
+        ...withConditions(buildCondition('ScalewayAppleSiliconCluster', 'Paused', 'Paused', decision.why)),
+      };
+    case 'proceed':
+      return {
+        ...status,
+        ready: true,
+        initialization: { provisioned: true },
+        ...observed,
+        ...withConditions(
+          buildCondition('ScalewayAppleSiliconCluster', 'Ready', 'Provisioned'),
+          buildCondition('ScalewayAppleSiliconCluster', 'Paused', 'NotPaused'),
+          buildCondition('ScalewayAppleSiliconCluster', 'MoveBlocked', 'MacsAreNodesHere'),
+        ),
+      };
+  }
 };

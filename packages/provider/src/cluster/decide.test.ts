@@ -21,13 +21,13 @@ const table: [string, Partial<Snapshot>, Decision][] = [
   ['managed elsewhere and paused', { managedElsewhere: true, pauses: ['a'] }, leave('managedElsewhere')],
 ];
 
-describe('whether a part of a Cluster is worked on', () => {
+describe('decide, for an object that is owned by a Cluster', () => {
   for (const [name, facts, decision] of table)
     it(`${name}: ${decision.kind}`, () => {
       assert.deepEqual(decide({ ...usual, ...facts }), decision);
     });
 
-  it('has an answer to everything, and never proceeds against a wish', () => {
+  it('is total, and never proceeds while paused, deleting or managed elsewhere', () => {
     const any: fc.Arbitrary<Snapshot> = fc.record({
       deleting: fc.boolean(),
       managedElsewhere: fc.boolean(),

@@ -1,10 +1,24 @@
+import { isDeepStrictEqual } from 'node:util';
 import { annotations } from '@tartan/api';
-import { keyOf, type KubeObject, type Live, type OwnerReference, type WatchCache } from '@tartan/kube';
-import { type CoreCluster, coreGroup } from './core-cluster.ts';
-import { pausesOf } from '../pause/pauses.ts';
+import {
+  annotationsChanged,
+  anyOf,
+  fromInformer,
+  generationChanged,
+  type Informer,
+  keyOf,
+  type KubeObject,
+  type Live,
+  type OwnerReference,
+  type Predicate,
+  requestForObject,
+  type Source,
+} from '@tartan/kube';
+import { type CoreCluster, coreGroup } from '../core/cluster.ts';
+import { pauseReasonsOf } from '../pause/pauses.ts';
 import type { Snapshot } from './decide.ts';
 
-export type Clusters = Pick<WatchCache<CoreCluster>, 'get' | 'subscribe'>;
+export type ClusterCache = Pick<Informer<CoreCluster>, 'get' | 'subscribe'>;
 
 /** The reference that core puts on an object of a Cluster, whatever the version it names. */
 export const ownerClusterOf = ({ metadata }: KubeObject): OwnerReference | undefined =>
@@ -12,7 +26,7 @@ export const ownerClusterOf = ({ metadata }: KubeObject): OwnerReference | undef
     ({ apiVersion, kind }) => kind === 'Cluster' && apiVersion.startsWith(`${coreGroup}/`),
   );
 
-export const observe = (clusters: Clusters, object: Live<KubeObject>): Snapshot => {
+export const observe = (clusters: ClusterCache, object: Live<KubeObject>): Snapshot => {
   const { namespace = '', deletionTimestamp } = object.metadata;
   const notes = object.metadata.annotations ?? {};
   const reference = ownerClusterOf(object);
@@ -23,7 +37,26 @@ export const observe = (clusters: Clusters, object: Live<KubeObject>): Snapshot 
     deleting: deletionTimestamp !== undefined,
     managedElsewhere: annotations.externallyManaged in notes,
     owner: reference === undefined ? 'none' : cluster === undefined ? 'notSeenYet' : 'seen',
-    pauses: pausesOf(object, cluster),
+    pauses: pauseReasonsOf(object, cluster),
     blocksMove: annotations.blockMove in notes,
   };
 };
+
+/** Core adds itself as the owner after the object was made, which moves no generation. */
+const ownersChanged: Predicate<KubeObject> = (change) =>
+  change.type !== 'changed' ||
+  !isDeepStrictEqual(change.object.metadata.ownerReferences, change.previous.metadata.ownerReferences);
+
+/** Objects of a Cluster, and the Cluster of each: whatever may change whether they are worked on. Our own status is no news. */
+export const clusterMemberSources = <T extends KubeObject>(objects: Informer<T>, clusters: ClusterCache): Source[] => [
+  fromInformer(objects, requestForObject, anyOf(generationChanged, annotationsChanged, ownersChanged)),
+  fromInformer(
+    clusters,
+    (cluster) =>
+      objects
+        .list()
+        .filter((object) => ownerClusterOf(object)?.uid === cluster.metadata.uid)
+        .map((object) => keyOf(object.metadata)),
+    generationChanged,
+  ),
+];

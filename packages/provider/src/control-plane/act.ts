@@ -14,16 +14,15 @@ import {
   type Live,
   type Redactor,
   secrets,
-  setOwner,
   type Subresources,
+  withOwnerReference,
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import type { Decision } from './decide.ts';
-import { renderKubeconfig } from './kubeconfig.ts';
+import { formatTokenMetadata, renderKubeconfig } from './kubeconfig.ts';
 import type { Secret } from './observe.ts';
-import { writeMemory } from './token-memory.ts';
 
-export interface Writer {
+export interface ActDeps {
   client: Pick<Client, 'create' | 'update' | 'patch' | 'delete'>;
   tokens: Pick<Subresources, 'createToken'>;
   /** The one of the process' logs: it gets to know every token. */
@@ -32,14 +31,14 @@ export interface Writer {
   lifeMs: number;
 }
 
-export interface Subject {
+export interface KubeconfigContext {
   controlPlane: Live<ExternalControlPlane>;
   cluster: string;
   /** As it was when the decision was made. */
   secret: Live<Secret> | undefined;
 }
 
-type Plan = Extract<Decision, { kind: 'write' }>;
+type WriteDecision = Extract<Decision, { kind: 'write' }>;
 
 /**
  * Puts a kubeconfig with a new token in place. The answer is when that token expires; undefined: somebody has written the Secret
@@ -49,9 +48,9 @@ type Plan = Extract<Decision, { kind: 'write' }>;
  * and that expires; the next pass mints another one.
  */
 export const writeKubeconfig = async (
-  writer: Writer,
-  subject: Subject,
-  plan: Plan,
+  writer: ActDeps,
+  subject: KubeconfigContext,
+  plan: WriteDecision,
   signal: AbortSignal,
 ): Promise<number | undefined> => {
   const { tokens, redactor, clock, lifeMs } = writer;
@@ -67,9 +66,9 @@ export const writeKubeconfig = async (
   const kubeconfig = renderKubeconfig(plan.target, minted.token);
   // As it is sent: the token looks different in there.
   redactor.add(Buffer.from(kubeconfig).toString('base64'));
-  const memory = writeMemory({ mintedAt, expiresAt, account: plan.account }, kubeconfig);
+  const memory = formatTokenMetadata({ mintedAt, expiresAt, account: plan.account }, kubeconfig);
   try {
-    await put(writer.client, plan.how, subject, { kubeconfig, memory }, signal);
+    await writeSecret(writer.client, plan.how, subject, { kubeconfig, memory }, signal);
     return expiresAt;
   } catch (error) {
     if (isKubeError(error, 'conflict', 'alreadyExists', 'notFound')) return undefined;
@@ -81,9 +80,9 @@ export const writeKubeconfig = async (
  * Takes off a Secret what makes it ours. Undefined: somebody has written it meanwhile, so look again. The garbage collector would else
  * take the kubeconfig of somebody else with our object.
  */
-export const letGo = async (
-  { client }: Pick<Writer, 'client'>,
-  { controlPlane, secret }: Subject,
+export const disownSecret = async (
+  { client }: Pick<ActDeps, 'client'>,
+  { controlPlane, secret }: KubeconfigContext,
   signal: AbortSignal,
 ): Promise<'done' | undefined> => {
   if (secret === undefined) return undefined;
@@ -101,17 +100,17 @@ export const letGo = async (
   }
 };
 
-const put = async (
-  client: Writer['client'],
-  how: Plan['how'],
-  subject: Subject,
-  content: Content,
+const writeSecret = async (
+  client: ActDeps['client'],
+  how: WriteDecision['how'],
+  subject: KubeconfigContext,
+  content: SecretContent,
   signal: AbortSignal,
 ): Promise<void> => {
   const { secret } = subject;
-  const wanted = secretWith(subject, content);
+  const wanted = kubeconfigSecret(subject, content);
   if (secret !== undefined && how === 'update') {
-    await client.update(secrets, over(secret, wanted), { signal });
+    await client.update(secrets, mergeIntoSecret(secret, wanted), { signal });
     return;
   }
   if (secret !== undefined) {
@@ -122,12 +121,12 @@ const put = async (
   await client.create(secrets, wanted, { signal });
 };
 
-interface Content {
+interface SecretContent {
   kubeconfig: string;
   memory: string;
 }
 
-const secretWith = ({ controlPlane, cluster }: Subject, { kubeconfig, memory }: Content) => ({
+const kubeconfigSecret = ({ controlPlane, cluster }: KubeconfigContext, { kubeconfig, memory }: SecretContent) => ({
   apiVersion: 'v1' as const,
   kind: 'Secret' as const,
   metadata: {
@@ -142,13 +141,16 @@ const secretWith = ({ controlPlane, cluster }: Subject, { kubeconfig, memory }: 
 });
 
 /** What others wrote on it stays; its data is ours alone. */
-const over = (secret: Live<Secret>, { metadata, data }: ReturnType<typeof secretWith>): Live<Secret> => ({
+const mergeIntoSecret = (
+  secret: Live<Secret>,
+  { metadata, data }: ReturnType<typeof kubeconfigSecret>,
+): Live<Secret> => ({
   ...secret,
   metadata: {
     ...secret.metadata,
     labels: { ...secret.metadata.labels, ...metadata.labels },
     annotations: { ...secret.metadata.annotations, ...metadata.annotations },
-    ownerReferences: [...metadata.ownerReferences.reduce(setOwner, secret.metadata.ownerReferences ?? [])],
+    ownerReferences: [...metadata.ownerReferences.reduce(withOwnerReference, secret.metadata.ownerReferences ?? [])],
   },
   data,
 });

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { annotations, externalControlPlane } from '@tartan/api';
-import { grantRights, httpsTransport, KubeError, loadConfig, secrets, type TransportRequest } from '@tartan/kube';
+import { grantPolicyRules, httpsTransport, KubeError, loadConfig, secrets, type TransportRequest } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
 import { serve } from '@tartan/sim-kubernetes';
-import { namespace } from '../cluster/testing/stage.ts';
+import { namespace } from '../cluster/testing/harness.ts';
 import { remoteRights } from './remote-rights.ts';
-import { foreign, setStage } from './testing/stage.ts';
+import { createHarness, foreign } from './testing/harness.ts';
 
 const minted = [
   'POST /api/v1/namespaces/fleet/serviceaccounts/capi-remote/token',
@@ -16,7 +16,7 @@ const another = { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'x', cont
 const hours = (count: number): number => count * 60;
 
 test('the control plane is up, managed elsewhere, and has a kubeconfig as core wants it', async (t) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   await stage.start();
   const { status, metadata } = await stage.get();
   assert.deepEqual(status?.initialization, { controlPlaneInitialized: true });
@@ -40,7 +40,7 @@ test('the control plane is up, managed elsewhere, and has a kubeconfig as core w
 });
 
 test('nothing is written while nothing is due, and the token is replaced when two thirds of its life are over', async (t) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   await stage.start();
   const before = await stage.kubeconfig();
   const count = stage.writes.length;
@@ -55,7 +55,7 @@ test('nothing is written while nothing is due, and the token is replaced when tw
 });
 
 test('core connects with it, over HTTPS, as that ServiceAccount, and may do what a drain takes and no more', async (t) => {
-  const stage = await setStage(t, { startTime: Date.now() });
+  const stage = await createHarness(t, { startTime: Date.now() });
   const { handle, identity } = stage.kubernetes;
   const served = await serve({ handle, identity, host: '127.0.0.1', port: 0 });
   t.after(() => served.close());
@@ -80,7 +80,7 @@ test('core connects with it, over HTTPS, as that ServiceAccount, and may do what
   assert.equal(await asked('GET', '/api/v1/nodes'), 403, 'the account alone may do nothing');
 
   const account = { namespace, name: 'capi-remote' };
-  await grantRights(stage.client.create, 'capi-remote', { account }, { clusterWide: remoteRights });
+  await grantPolicyRules(stage.client.create, 'capi-remote', { account }, { clusterWide: remoteRights });
   const eviction = '/api/v1/namespaces/x/pods/y/eviction';
   const allowed: [method: TransportRequest['method'], path: string][] = [
     ['GET', '/'],
@@ -106,7 +106,7 @@ test('core connects with it, over HTTPS, as that ServiceAccount, and may do what
 });
 
 test('a Secret that is gone or was damaged is written anew, once', async (t) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   await stage.start();
   const damages: [string, () => Promise<unknown>][] = [
     ['deleted', stage.deleteSecret],
@@ -140,7 +140,7 @@ test('a Secret that is gone or was damaged is written anew, once', async (t) => 
 });
 
 test('what others wrote on the Secret stays', async (t) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   await stage.start();
   await stage.patchSecret({ metadata: { labels: { theirs: 'x' }, annotations: { note: 'y' } }, data: { value: '' } });
   const { metadata } = await stage.secret();
@@ -149,7 +149,7 @@ test('what others wrote on the Secret stays', async (t) => {
 });
 
 test('another address, another spec.server and another ServiceAccount each ask for a new kubeconfig', async (t) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   await stage.start();
   stage.world.address = async () => 'https://10.0.0.2:443/';
   await stage.pass(11);
@@ -166,8 +166,8 @@ test('another address, another spec.server and another ServiceAccount each ask f
   assert.equal((await stage.memory())['account'], metadata.uid);
 });
 
-test('a Secret of another controller is left alone and told of; when it goes, ours takes its place', async (t) => {
-  const stage = await setStage(t);
+test('a Secret of another controller is left alone and reported; when it is deleted, ours is created', async (t) => {
+  const stage = await createHarness(t);
   await stage.provide('theirs', { ownerReferences: [another] });
   await stage.start();
   await stage.pass(hours(25));
@@ -182,7 +182,7 @@ test('a Secret of another controller is left alone and told of; when it goes, ou
 
 test('a Secret that nobody owns is taken over, also one that cannot be changed', async (t) => {
   for (const more of [{}, { immutable: true }, { type: 'Opaque' }]) {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     await stage.provide('theirs', { labels: { theirs: 'x' } }, more);
     await stage.start();
     assert.notEqual(await stage.kubeconfig(), foreign('theirs'));
@@ -193,8 +193,8 @@ test('a Secret that nobody owns is taken over, also one that cannot be changed',
   }
 });
 
-test('one that is to be provided is ours until somebody provides it, and theirs from then on', async (t) => {
-  const stage = await setStage(t);
+test('in mode Provided, the minted kubeconfig is kept until somebody writes the Secret, and disowned then', async (t) => {
+  const stage = await createHarness(t);
   await stage.setMode('Provided');
   await stage.start();
   assert.deepEqual(stage.mints(), minted);
@@ -223,8 +223,8 @@ test('one that is to be provided is ours until somebody provides it, and theirs 
   assert.equal(await stage.reasonOf('KubeconfigReady'), 'Minted');
 });
 
-test('a provided one that core would not find is left alone, and said to be missing', async (t) => {
-  const stage = await setStage(t);
+test('a provided kubeconfig that core would not find is left alone and reported as missing', async (t) => {
+  const stage = await createHarness(t);
   await stage.setMode('Provided');
   await stage.provide('theirs', { labels: {} });
   await stage.start();
@@ -234,7 +234,7 @@ test('a provided one that core would not find is left alone, and said to be miss
 });
 
 test('without the ServiceAccount there is no kubeconfig, and the status says so until there is one', async (t) => {
-  const stage = await setStage(t, { account: false });
+  const stage = await createHarness(t, { account: false });
   await stage.start();
   assert.equal(await stage.reasonOf('KubeconfigReady'), 'ServiceAccountMissing');
   assert.equal(await stage.reasonOf('Available'), 'KubeconfigMissing');
@@ -245,7 +245,7 @@ test('without the ServiceAccount there is no kubeconfig, and the status says so 
 });
 
 test('while paused nothing is minted; nor once the deletion has begun', async (t) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   await stage.setPaused(true);
   await stage.start();
   await stage.pass(30);
@@ -260,8 +260,8 @@ test('while paused nothing is minted; nor once the deletion has begun', async (t
   assert.equal(await stage.secretIfThere(), undefined);
 });
 
-test('a Secret that somebody writes meanwhile is looked at again, not written over', async (t) => {
-  const stage = await setStage(t);
+test('a Secret that somebody writes during a reconcile is read again, not overwritten', async (t) => {
+  const stage = await createHarness(t);
   let raced = false;
   stage.interpose((send) => async (request) => {
     if (!raced && request.method === 'PUT' && request.path.includes('/secrets/')) {
@@ -284,7 +284,7 @@ test('a Secret that somebody writes meanwhile is looked at again, not written ov
 });
 
 test('a token is in the Secret and nowhere else, whatever fails', async (t) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   const tokens: string[] = [];
   const values: string[] = [];
   let failures = 2;
@@ -315,7 +315,7 @@ test('a token is in the Secret and nowhere else, whatever fails', async (t) => {
 });
 
 test('a rotation that fails leaves the control plane available until the old token expires', async (t) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   await stage.start();
   stage.interpose((send) => async (request) => {
     if (request.path.includes('/capi-remote/token'))
@@ -333,7 +333,7 @@ test('a rotation that fails leaves the control plane available until the old tok
 });
 
 test('an address that is not HTTPS gets no token', async (t) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   stage.world.address = async () => 'http://10.0.0.1:80';
   await stage.start();
   assert.equal(await stage.reasonOf('KubeconfigReady'), 'MintFailed');

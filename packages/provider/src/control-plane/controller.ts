@@ -4,31 +4,40 @@ import {
   type Controller,
   type ControllerOptions,
   createController,
-  fromCache,
+  done,
+  type EventRecorder,
+  fromInformer,
   getCondition,
+  type Informer,
   keyOf,
-  type Outcome,
-  type Reconcile,
-  settled,
+  type Live,
+  type Logger,
+  type Reconciler,
+  type ReconcileResult,
+  requeueAfter,
   type Source,
-  type WatchCache,
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
-import { blockMove, report } from '../cluster/act.ts';
+import { blockMove, writeStatus } from '../cluster/act.ts';
 import { decide as decideWhether } from '../cluster/decide.ts';
-import { type Clusters, observe as observeOwner, ownerClusterOf } from '../cluster/observe.ts';
-import { partsOfClusters } from '../cluster/sources.ts';
-import { type Keeper, lookAfter } from './look-after.ts';
-import type { Secret } from './observe.ts';
-import { failed, type Finding, pausedStatus, statusOf } from './status.ts';
+import {
+  type ClusterCache,
+  clusterMemberSources,
+  observe as observeOwner,
+  ownerClusterOf,
+} from '../cluster/observe.ts';
+import { type ActDeps, disownSecret, writeKubeconfig } from './act.ts';
+import { decide } from './decide.ts';
+import { observe, type ObserveDeps, type Secret } from './observe.ts';
+import { disownedEvent, failedEvent, type Finding, mintedEvent, pausedStatus, statusOf } from './status.ts';
 
-export interface ControlPlaneOptions extends Omit<Keeper, 'client' | 'clock' | 'lifeMs' | 'lookAgainMs'> {
+export interface ControlPlaneOptions extends Omit<KubeconfigDeps, 'client' | 'clock' | 'lifeMs' | 'lookAgainMs'> {
   client: Client;
-  controlPlanes: WatchCache<ExternalControlPlane>;
+  controlPlanes: Informer<ExternalControlPlane>;
   /** Cluster API's own: see `coreClusters`. */
-  clusters: Clusters;
+  clusters: ClusterCache;
   /** Those with the label `cluster.x-k8s.io/cluster-name` will do. They wake the controller and are never read from here. */
-  secrets: Pick<WatchCache<Secret>, 'subscribe'>;
+  secrets: Pick<Informer<Secret>, 'subscribe'>;
   clock: Clock;
   metrics?: ControllerOptions['metrics'];
   /** How long a token shall live. A day unless told; the server may grant less. */
@@ -49,28 +58,29 @@ export const createControlPlaneController = (options: ControlPlaneOptions): Cont
   const { lifeMs = 24 * 3_600_000, lookAgainMs = 10 * 60_000 } = options;
   const parts = { ...options, lifeMs, lookAgainMs };
 
-  const reconcile: Reconcile = async (key, signal) => {
+  const reconcile: Reconciler = async (key, signal) => {
     const controlPlane = controlPlanes.get(key);
     const cluster = controlPlane && ownerClusterOf(controlPlane)?.name;
-    if (!controlPlane || !cluster) return settled;
-    const whether = decideWhether(observeOwner(clusters, controlPlane));
-    if (whether.kind === 'leave') return settled;
-    const tell = (status: Parameters<typeof report<ExternalControlPlane>>[3]): Promise<Outcome> =>
-      report(client, externalControlPlane.resource, controlPlane, status, signal);
-    if (whether.kind === 'pause') return tell(pausedStatus(controlPlane, whether.why, clock.now()));
-    if (whether.kind === 'block move') return blockMove(client, externalControlPlane.resource, controlPlane, signal);
-    const { finding, outcome } = await lookAfter(parts, controlPlane, cluster, signal);
+    if (!controlPlane || !cluster) return done;
+    const ownerDecision = decideWhether(observeOwner(clusters, controlPlane));
+    if (ownerDecision.kind === 'leave') return done;
+    const reportStatus = (status: Parameters<typeof writeStatus<ExternalControlPlane>>[3]): Promise<ReconcileResult> =>
+      writeStatus(client, externalControlPlane.resource, controlPlane, status, signal);
+    if (ownerDecision.kind === 'pause') return reportStatus(pausedStatus(controlPlane, ownerDecision.why, clock.now()));
+    if (ownerDecision.kind === 'block move')
+      return blockMove(client, externalControlPlane.resource, controlPlane, signal);
+    const { finding, outcome } = await reconcileKubeconfig(parts, controlPlane, cluster, signal);
     if (!finding) return outcome;
-    if (finding.reason === 'MintFailed' && !isSaid(controlPlane, finding))
-      events.event(controlPlane, failed(finding.message ?? ''));
-    const told = await tell(statusOf(controlPlane, finding, clock.now()));
-    return told.kind === 'settled' ? outcome : told;
+    if (finding.reason === 'MintFailed' && !isAlreadyReported(controlPlane, finding))
+      events.event(controlPlane, failedEvent(finding.message ?? ''));
+    const reported = await reportStatus(statusOf(controlPlane, finding, clock.now()));
+    return reported.kind === 'settled' ? outcome : reported;
   };
 
   return createController({
     name: 'control-plane',
     reconcile,
-    sources: [...partsOfClusters(controlPlanes, clusters), kubeconfigs(options)],
+    sources: [...clusterMemberSources(controlPlanes, clusters), kubeconfigSecretSource(options)],
     clock,
     log,
     ...(metrics && { metrics }),
@@ -78,12 +88,15 @@ export const createControlPlaneController = (options: ControlPlaneOptions): Cont
 };
 
 /** An event tells of what is new; what goes on is in the condition. */
-const isSaid = ({ status }: ExternalControlPlane, { reason }: Finding): boolean =>
+const isAlreadyReported = ({ status }: ExternalControlPlane, { reason }: Finding): boolean =>
   getCondition(status?.conditions, 'KubeconfigReady')?.reason === reason;
 
 /** By name, since one that somebody else made has another owner, or none, and matters when it goes. */
-const kubeconfigs = ({ secrets, controlPlanes }: Pick<ControlPlaneOptions, 'secrets' | 'controlPlanes'>): Source =>
-  fromCache(secrets, ({ metadata: { namespace, name } }) =>
+const kubeconfigSecretSource = ({
+  secrets,
+  controlPlanes,
+}: Pick<ControlPlaneOptions, 'secrets' | 'controlPlanes'>): Source =>
+  fromInformer(secrets, ({ metadata: { namespace, name } }) =>
     controlPlanes
       .list()
       .filter((controlPlane) => {
@@ -92,3 +105,76 @@ const kubeconfigs = ({ secrets, controlPlanes }: Pick<ControlPlaneOptions, 'secr
       })
       .map(({ metadata }) => keyOf(metadata)),
   );
+
+interface KubeconfigDeps extends Omit<ObserveDeps, 'client'>, Omit<ActDeps, 'client'> {
+  client: ObserveDeps['client'] & ActDeps['client'];
+  events: Pick<EventRecorder, 'event'>;
+  log: Logger;
+}
+
+/** What to say, and when to look again. Without a finding the Secret was in motion, and nothing is said of it. */
+interface KubeconfigResult {
+  finding?: Finding;
+  outcome: ReconcileResult;
+}
+
+/** After a write, or when somebody else wrote: look at what is there now. */
+const recheckMs = 1000;
+
+/** What went wrong, without what could be a token in what was sent or answered. It has no cause, since that could hold one. */
+class KubeconfigError extends Error {
+  constructor(text: string) {
+    super(text);
+    this.name = 'KubeconfigError';
+  }
+}
+
+/** One look at the kubeconfig of a control plane that may be worked on, and what is to be done about it. */
+export const reconcileKubeconfig = async (
+  keeper: KubeconfigDeps,
+  controlPlane: Live<ExternalControlPlane>,
+  cluster: string,
+  signal: AbortSignal,
+): Promise<KubeconfigResult> => {
+  const { redactor, lookAgainMs, log, events } = keeper;
+  const { snapshot, secret, problem } = await observe(keeper, controlPlane, cluster, signal);
+  const decision = decide(snapshot);
+  const { connects } = decision;
+  const kept = snapshot.secret?.controller === 'other' ? undefined : snapshot.secret?.memory;
+  const expires = kept && { expiresAt: kept.expiresAt };
+  const failure = (error: unknown): KubeconfigResult => {
+    const message = redactor.text(error instanceof Error ? error.message : String(error));
+    return {
+      finding: { reason: 'MintFailed', message, connects, ...expires },
+      outcome: { kind: 'failed', error: new KubeconfigError(message) },
+    };
+  };
+  const subject = { controlPlane, cluster, secret };
+  const name = secretNames.kubeconfig(cluster);
+  const theirs: Finding = { reason: snapshot.mode === 'Provided' && connects ? 'Provided' : 'NotOurs', connects };
+  switch (decision.kind) {
+    case 'leaveToOther':
+      return { finding: theirs, outcome: requeueAfter(lookAgainMs) };
+    case 'letGo':
+      if ((await disownSecret(keeper, subject, signal)) === undefined) return { outcome: requeueAfter(recheckMs) };
+      log.info('Left the kubeconfig to who wrote it', { cluster, secretName: name });
+      events.event(controlPlane, disownedEvent(name));
+      return { finding: theirs, outcome: requeueAfter(recheckMs) };
+    case 'blocked':
+      if (decision.because === 'noTarget') return failure(problem);
+      return { finding: { reason: 'ServiceAccountMissing', connects, ...expires }, outcome: requeueAfter(lookAgainMs) };
+    case 'keep':
+      return { finding: { reason: 'Minted', connects, ...expires }, outcome: requeueAfter(decision.forMs) };
+    case 'write':
+      try {
+        const expiresAt = await writeKubeconfig(keeper, subject, decision, signal);
+        if (expiresAt === undefined) return { outcome: requeueAfter(recheckMs) };
+        log.info('Wrote a kubeconfig for Cluster API', { cluster, secretName: name, because: decision.because });
+        events.event(controlPlane, mintedEvent(name, decision.because, expiresAt));
+        return { finding: { reason: 'Minted', connects: true, expiresAt }, outcome: requeueAfter(recheckMs) };
+      } catch (error) {
+        signal.throwIfAborted();
+        return failure(error);
+      }
+  }
+};

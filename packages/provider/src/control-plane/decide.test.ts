@@ -8,17 +8,17 @@ const minute = 60_000;
 const target = { server: 'https://10.0.0.1:443', caData: 'Q0E=' };
 const memory = { mintedAt: 0, expiresAt: 24 * hour, account: 'a' };
 const fresh: SecretFacts = {
-  holder: 'us',
+  controller: 'us',
   marked: true,
-  content: 'ours',
+  kubeconfigOwner: 'ours',
   findable: true,
   rewritable: true,
   target,
   memory,
 };
 /** Somebody else wrote it: of what we wrote, only what is beside the kubeconfig is left. */
-const foreign: Partial<SecretFacts> = { content: 'theirs', target: undefined, memory: undefined };
-const unmarked: Partial<SecretFacts> = { ...foreign, holder: 'nobody', marked: false };
+const foreign: Partial<SecretFacts> = { kubeconfigOwner: 'theirs', target: undefined, memory: undefined };
+const unmarked: Partial<SecretFacts> = { ...foreign, controller: 'nobody', marked: false };
 const usual: Snapshot = {
   mode: 'Minted',
   secret: fresh,
@@ -66,9 +66,9 @@ const table: [string, Snapshot, Decision][] = [
     remembering({ mintedAt: hour, expiresAt: 0 }),
     { ...keep(minute, 0), connects: false },
   ],
-  ['of another controller', holding({ ...foreign, holder: 'other' }), theirs(true)],
-  ['of another controller, old by our memory', { ...holding({ holder: 'other' }), now: 99 * hour }, theirs(true)],
-  ['of another controller, not to be found by core', holding({ holder: 'other', findable: false }), theirs(false)],
+  ['of another controller', holding({ ...foreign, controller: 'other' }), theirs(true)],
+  ['of another controller, old by our memory', { ...holding({ controller: 'other' }), now: 99 * hour }, theirs(true)],
+  ['of another controller, not to be found by core', holding({ controller: 'other', findable: false }), theirs(false)],
   ['written by somebody else', holding(foreign), write('damaged', true)],
   ['made by somebody else', holding(unmarked), write('damaged', true)],
   [
@@ -76,28 +76,28 @@ const table: [string, Snapshot, Decision][] = [
     holding({ ...unmarked, rewritable: false }),
     write('damaged', true, 'replace'),
   ],
-  ['ours, and nobody owns it', holding({ holder: 'nobody' }), write('unowned', true)],
+  ['ours, and nobody owns it', holding({ controller: 'nobody' }), write('unowned', true)],
 
   ['to be provided, and nobody has: fresh', provided(usual), keep(10 * minute)],
   ['to be provided, and nobody has: due', provided({ ...usual, now: 16 * hour }), write('due', true)],
   ['to be provided, and there is none', provided({ ...usual, secret: undefined }), write('missing', false, 'create')],
   [
     'to be provided, and an empty one',
-    provided(holding({ ...unmarked, content: 'none', findable: false })),
+    provided(holding({ ...unmarked, kubeconfigOwner: 'none', findable: false })),
     write('damaged', false),
   ],
   ['to be provided, and ours without a memory', provided(holding({ memory: undefined })), write('damaged', false)],
-  ['to be provided, and ours that nobody owns', provided(holding({ holder: 'nobody' })), write('unowned', true)],
+  ['to be provided, and ours that nobody owns', provided(holding({ controller: 'nobody' })), write('unowned', true)],
   ['provided, and still marked as ours', provided(holding(foreign)), letGo()],
   [
     'provided, and the owner reference went with what they wrote',
-    provided(holding({ ...foreign, holder: 'nobody' })),
+    provided(holding({ ...foreign, controller: 'nobody' })),
     letGo(),
   ],
   ['provided, marked, and not to be found by core', provided(holding({ ...foreign, findable: false })), letGo(false)],
   ['provided', provided(holding(unmarked)), theirs(true)],
   ['provided, and immutable', provided(holding({ ...unmarked, rewritable: false })), theirs(true)],
-  ['provided, by a controller that owns it', provided(holding({ ...foreign, holder: 'other' })), theirs(true)],
+  ['provided, by a controller that owns it', provided(holding({ ...foreign, controller: 'other' })), theirs(true)],
   ['provided, and no account', provided({ ...holding(unmarked), account: undefined }), theirs(true)],
   [
     'to be provided, and no account',
@@ -113,7 +113,7 @@ const table: [string, Snapshot, Decision][] = [
   ],
 ];
 
-describe('what becomes of a kubeconfig', () => {
+describe('decide, for the kubeconfig of a control plane', () => {
   for (const [name, snapshot, decision] of table)
     it(`${name}: ${decision.kind}`, () => {
       assert.deepEqual(decide(snapshot), decision);
@@ -126,9 +126,9 @@ describe('what becomes of a kubeconfig', () => {
     mode: fc.constantFrom('Minted' as const, 'Provided' as const),
     secret: fc.option(
       fc.record({
-        holder: fc.constantFrom('us' as const, 'other' as const, 'nobody' as const),
+        controller: fc.constantFrom('us' as const, 'other' as const, 'nobody' as const),
         marked: fc.boolean(),
-        content: fc.constantFrom('ours' as const, 'theirs' as const, 'none' as const),
+        kubeconfigOwner: fc.constantFrom('ours' as const, 'theirs' as const, 'none' as const),
         findable: fc.boolean(),
         rewritable: fc.boolean(),
         target: anyTarget,
@@ -143,20 +143,22 @@ describe('what becomes of a kubeconfig', () => {
     lookAgainMs: fc.integer({ min: 1, max: hour }),
   });
 
-  it('has an answer to everything, never writes what it shall leave to others, and never keeps a token beyond its time', () => {
+  it('is total, never writes a Secret of others, and never keeps a token beyond its expiry', () => {
     fc.assert(
       fc.property(any, (snapshot) => {
         const decision = decide(snapshot);
         const { secret, lookAgainMs } = snapshot;
         if (decision.kind === 'write') {
-          assert.notEqual(secret?.holder, 'other');
-          assert.ok(!(snapshot.mode === 'Provided' && secret?.content === 'theirs'));
+          assert.notEqual(secret?.controller, 'other');
+          assert.ok(!(snapshot.mode === 'Provided' && secret?.kubeconfigOwner === 'theirs'));
           assert.equal(decision.how === 'create', secret === undefined);
         }
         if (decision.kind === 'letGo')
-          assert.ok(snapshot.mode === 'Provided' && secret?.content === 'theirs' && secret.holder !== 'other');
+          assert.ok(
+            snapshot.mode === 'Provided' && secret?.kubeconfigOwner === 'theirs' && secret.controller !== 'other',
+          );
         if (decision.kind !== 'keep') return;
-        assert.ok(secret?.holder === 'us' && secret.findable && secret.memory?.account === snapshot.account);
+        assert.ok(secret?.controller === 'us' && secret.findable && secret.memory?.account === snapshot.account);
         assert.deepEqual(secret.target, snapshot.target);
         const { mintedAt = NaN, expiresAt = NaN } = secret.memory ?? {};
         assert.ok(snapshot.now - mintedAt < Math.max(minute, ((expiresAt - mintedAt) * 2) / 3));

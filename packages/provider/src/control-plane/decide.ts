@@ -1,6 +1,4 @@
-import type { Target } from './kubeconfig.ts';
-import type { TokenMemory } from './token-memory.ts';
-import type { Content } from './whose.ts';
+import type { KubeconfigOwner, Target, TokenMetadata } from './kubeconfig.ts';
 
 export interface Snapshot {
   /** Who is to write the kubeconfig: we, or somebody else. */
@@ -20,10 +18,10 @@ export interface Snapshot {
 
 export interface SecretFacts {
   /** Which controller owns it: this very ExternalControlPlane, or another one. */
-  holder: 'us' | 'other' | 'nobody';
+  controller: 'us' | 'other' | 'nobody';
   /** It has an owner reference or a memory of ours. */
   marked: boolean;
-  content: Content;
+  kubeconfigOwner: KubeconfigOwner;
   /** Its metadata and type are such that core finds it, and it holds something. */
   findable: boolean;
   /** Kubernetes lets its data be changed and its type is the right one. */
@@ -31,16 +29,16 @@ export interface SecretFacts {
   /** Undefined: it holds no kubeconfig that we wrote. */
   target: Target | undefined;
   /** Undefined: what is remembered, if anything, is not of this kubeconfig. */
-  memory: TokenMemory | undefined;
+  memory: TokenMetadata | undefined;
 }
 
 export type Staleness = 'missing' | 'damaged' | 'unowned' | 'otherTarget' | 'otherAccount' | 'implausible' | 'due';
 /** Whether core can connect as things are. */
-interface Standing {
+interface Connectivity {
   connects: boolean;
 }
 
-export type Decision = Standing &
+export type Decision = Connectivity &
   (
     | { kind: 'leaveToOther' }
     /** Somebody else has written it, as they should: what is ours beside it goes, and nothing else is touched. */
@@ -56,11 +54,11 @@ const slackMs = 60_000;
 const shortestLifeMs = 60_000;
 
 /** A third of its life is left for a server that gives no tokens for a while. */
-const dueAt = ({ mintedAt, expiresAt }: TokenMemory): number =>
+const dueAt = ({ mintedAt, expiresAt }: TokenMetadata): number =>
   mintedAt + Math.max(shortestLifeMs, ((expiresAt - mintedAt) * 2) / 3);
 
 /** Times that we cannot have written: somebody edited them, or a clock was set back. What they promise is not relied on. */
-const isPlausible = ({ mintedAt, expiresAt }: TokenMemory, now: number, lifeMs: number): boolean =>
+const isPlausible = ({ mintedAt, expiresAt }: TokenMetadata, now: number, lifeMs: number): boolean =>
   mintedAt <= now + slackMs && expiresAt - mintedAt <= lifeMs + slackMs;
 
 const stalenessOf = (
@@ -69,9 +67,9 @@ const stalenessOf = (
   { server, caData }: Target,
 ): Staleness | undefined => {
   if (secret === undefined) return 'missing';
-  const { holder, target, memory, findable, rewritable } = secret;
+  const { controller, target, memory, findable, rewritable } = secret;
   if (!findable || !rewritable || target === undefined || memory === undefined) return 'damaged';
-  if (holder !== 'us') return 'unowned';
+  if (controller !== 'us') return 'unowned';
   if (target.server !== server || target.caData !== caData) return 'otherTarget';
   if (memory.account !== account) return 'otherAccount';
   if (!isPlausible(memory, now, lifeMs)) return 'implausible';
@@ -80,8 +78,8 @@ const stalenessOf = (
 
 const connects = ({ secret, now }: Snapshot): boolean => {
   if (secret === undefined || !secret.findable) return false;
-  const { holder, content, memory } = secret;
-  return holder === 'other' || content === 'theirs' || (memory !== undefined && now < memory.expiresAt);
+  const { controller, kubeconfigOwner, memory } = secret;
+  return controller === 'other' || kubeconfigOwner === 'theirs' || (memory !== undefined && now < memory.expiresAt);
 };
 
 /**
@@ -91,18 +89,18 @@ const connects = ({ secret, now }: Snapshot): boolean => {
  */
 export const decide = (snapshot: Snapshot): Decision => {
   const { mode, secret, account, target, now, lookAgainMs } = snapshot;
-  const standing: Standing = { connects: connects(snapshot) };
-  if (secret?.holder === 'other') return { ...standing, kind: 'leaveToOther' };
-  if (mode === 'Provided' && secret?.content === 'theirs')
-    return { ...standing, kind: secret.marked ? 'letGo' : 'leaveToOther' };
+  const connectivity: Connectivity = { connects: connects(snapshot) };
+  if (secret?.controller === 'other') return { ...connectivity, kind: 'leaveToOther' };
+  if (mode === 'Provided' && secret?.kubeconfigOwner === 'theirs')
+    return { ...connectivity, kind: secret.marked ? 'letGo' : 'leaveToOther' };
   // Without its ServiceAccount a token is worth nothing, whatever its times say.
   if (account === undefined) return { connects: false, kind: 'blocked', because: 'noAccount' };
-  if (target === undefined) return { ...standing, kind: 'blocked', because: 'noTarget' };
+  if (target === undefined) return { ...connectivity, kind: 'blocked', because: 'noTarget' };
   const because = stalenessOf(snapshot, account, target);
   if (secret?.memory && because === undefined) {
     const forMs = Math.min(dueAt(secret.memory) - now, lookAgainMs);
-    return { ...standing, kind: 'keep', expiresAt: secret.memory.expiresAt, forMs };
+    return { ...connectivity, kind: 'keep', expiresAt: secret.memory.expiresAt, forMs };
   }
   const how = secret === undefined ? 'create' : secret.rewritable ? 'update' : 'replace';
-  return { ...standing, kind: 'write', how, because: because ?? 'damaged', account, target };
+  return { ...connectivity, kind: 'write', how, because: because ?? 'damaged', account, target };
 };

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { annotations, secretKeys } from '@tartan/api';
-import { createSubresources, isOwnedBy, isKubeError, secrets, type TransportRequest } from '@tartan/kube';
+import { createSubresources, isKubeError, isOwnedBy, secrets, type TransportRequest } from '@tartan/kube';
 import fc from 'fast-check';
-import { namespace } from '../cluster/testing/stage.ts';
-import { lookAfter } from './look-after.ts';
-import { foreign, setStage } from './testing/stage.ts';
-import { readMemory } from './token-memory.ts';
+import { namespace } from '../cluster/testing/harness.ts';
+import { reconcileKubeconfig } from './controller.ts';
+import { parseTokenMetadata } from './kubeconfig.ts';
+import { createHarness, foreign } from './testing/harness.ts';
 
 /** What others do to the Secret. They write in any mode: a sync may come late. */
 type Meddling = 'writes' | 'replaces' | 'empties' | 'spoils' | 'deletes' | 'takes the memory away' | 'disowns';
@@ -55,8 +55,8 @@ const examples: Step[][] = [
 const secretName = { namespace, name: 'macs-kubeconfig' };
 const encoded = (text: string): string => Buffer.from(text).toString('base64');
 
-test('whatever is switched, written late or deleted, a pass leaves a kubeconfig that works, and never writes over one that was provided', async (t) => {
-  const stage = await setStage(t);
+test('whatever is switched, written late or deleted, a reconcile leaves a working kubeconfig and never overwrites a provided one', async (t) => {
+  const stage = await createHarness(t);
   const { client, clock } = stage;
   let count = 0;
   const orGone = async (done: Promise<unknown>): Promise<void> => {
@@ -108,12 +108,12 @@ test('whatever is switched, written late or deleted, a pass leaves a kubeconfig 
     lifeMs: 24 * 3_600_000,
     lookAgainMs: 600_000,
   };
-  const pass = async () => lookAfter(keeper, await stage.get(), 'macs', t.signal);
+  const pass = async () => reconcileKubeconfig(keeper, await stage.get(), 'macs', t.signal);
 
   const look = async () => {
     const secret = await stage.secretIfThere();
     const text = Buffer.from(secret?.data?.[secretKeys.kubeconfig] ?? '', 'base64').toString();
-    const memory = readMemory(secret?.metadata.annotations?.[annotations.kubeconfigToken], text);
+    const memory = parseTokenMetadata(secret?.metadata.annotations?.[annotations.kubeconfigToken], text);
     return { secret, text, isForeign: text.includes('theirs-'), fresh: memory && memory.expiresAt > clock.now() };
   };
   const check = async (before: string): Promise<void> => {

@@ -9,23 +9,22 @@ import {
 import {
   type CallOptions,
   type Client,
-  getController,
+  getControllerOf,
   isKubeError,
   isOwnedBy,
   type Live,
   type ObjectName,
   secrets,
   serviceAccounts,
+  services,
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import type { SecretFacts, Snapshot } from './decide.ts';
-import { type Target, targetIn } from './kubeconfig.ts';
-import { readMemory } from './token-memory.ts';
-import { whose } from './whose.ts';
+import { ownerOfKubeconfig, parseTarget, parseTokenMetadata, type Target } from './kubeconfig.ts';
 
 export type Secret = NonNullable<(typeof secrets)['ofType']>;
 
-export interface Observer {
+export interface ObserveDeps {
   client: Pick<Client, 'get'>;
   clock: Pick<Clock, 'now'>;
   /** Where the API server is for whoever runs in the cluster: see `serviceAddress`. */
@@ -36,14 +35,14 @@ export interface Observer {
   lookAgainMs: number;
 }
 
-export interface Observation {
+interface Observation {
   snapshot: Snapshot;
   secret: Live<Secret> | undefined;
   /** Why the target is not known. */
   problem?: unknown;
 }
 
-const ifThere = async <T>(found: Promise<T>): Promise<T | undefined> => {
+const ignoreNotFound = async <T>(found: Promise<T>): Promise<T | undefined> => {
   try {
     return await found;
   } catch (error) {
@@ -54,7 +53,7 @@ const ifThere = async <T>(found: Promise<T>): Promise<T | undefined> => {
 
 /** Read from the server and not from a cache: a Secret that is a moment old would be taken for one that needs a new token. */
 export const observe = async (
-  { client, clock, address, ca, lifeMs, lookAgainMs }: Observer,
+  { client, clock, address, ca, lifeMs, lookAgainMs }: ObserveDeps,
   controlPlane: Live<ExternalControlPlane>,
   cluster: string,
   signal: AbortSignal,
@@ -62,8 +61,8 @@ export const observe = async (
   const { namespace = '', uid } = controlPlane.metadata;
   const { serviceAccountName, server } = controlPlane.spec;
   const at = (name: string): ObjectName => ({ namespace, name });
-  const secret = await ifThere(client.get(secrets, at(secretNames.kubeconfig(cluster)), { signal }));
-  const account = await ifThere(client.get(serviceAccounts, at(serviceAccountName), { signal }));
+  const secret = await ignoreNotFound(client.get(secrets, at(secretNames.kubeconfig(cluster)), { signal }));
+  const account = await ignoreNotFound(client.get(serviceAccounts, at(serviceAccountName), { signal }));
   const found = await targetOf(() => (server ? Promise.resolve(server) : address({ signal })), ca);
   signal.throwIfAborted();
   return {
@@ -97,17 +96,30 @@ const targetOf = async (
 
 const factsOf = async (secret: Live<Secret>, owner: string, cluster: string): Promise<SecretFacts> => {
   const kubeconfig = Buffer.from(secret.data?.[secretKeys.kubeconfig] ?? '', 'base64').toString();
-  const controller = getController(secret);
+  const controller = getControllerOf(secret);
   const note = secret.metadata.annotations?.[annotations.kubeconfigToken];
-  const memory = readMemory(note, kubeconfig);
-  const content = await whose(kubeconfig, memory);
+  const memory = parseTokenMetadata(note, kubeconfig);
+  const kubeconfigOwner = await ownerOfKubeconfig(kubeconfig, memory);
   return {
-    holder: controller === undefined ? 'nobody' : controller.uid === owner ? 'us' : 'other',
+    controller: controller === undefined ? 'nobody' : controller.uid === owner ? 'us' : 'other',
     marked: note !== undefined || isOwnedBy(secret, owner),
-    content,
-    findable: content !== 'none' && secret.metadata.labels?.[labels.clusterName] === cluster,
+    kubeconfigOwner,
+    findable: kubeconfigOwner !== 'none' && secret.metadata.labels?.[labels.clusterName] === cluster,
     rewritable: secret.type === clusterSecretType && secret.immutable !== true,
-    target: targetIn(kubeconfig),
+    target: parseTarget(kubeconfig),
     memory,
   };
+};
+
+/**
+ * Where whoever runs in the cluster finds the API server: the cluster IP of the Service `kubernetes`. It outlives every node of the
+ * control plane, its certificate names it, and no proxy or DNS is in between (provider.md I-07). Needs: get of that Service.
+ */
+export const serviceAddress = async (client: Pick<Client, 'get'>, options: CallOptions = {}): Promise<string> => {
+  const { spec } = await client.get(services, { namespace: 'default', name: 'kubernetes' }, options);
+  const ip = spec?.clusterIP;
+  if (!ip || ip === 'None')
+    throw new Error('The Service default/kubernetes has no cluster IP. Set spec.server of the ExternalControlPlane.');
+  const port = spec.ports?.find(({ name }) => name === 'https')?.port ?? 443;
+  return `https://${ip.includes(':') ? `[${ip}]` : ip}:${port}`;
 };

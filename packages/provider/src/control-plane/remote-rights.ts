@@ -1,13 +1,13 @@
-import { type Explained, type PathRight, type Right, withoutReason } from '@tartan/kube';
+import { type ExplainedRule, type NonResourceRule, type PolicyRule, withoutReason } from '@tartan/kube';
 
 /** A rule of a ClusterRole: about resources, or about paths that are none. */
-export type RemoteRight = Right | PathRight;
+export type RemoteRight = PolicyRule | NonResourceRule;
 
 /**
  * What core does as `capi-remote` in the cluster that its Machines join: the rules of the original, and what core 1.14 needs besides, each
  * found by taking it away (measured.md). Whoever makes that ServiceAccount binds it to a ClusterRole of these.
  */
-export const explainedRemoteRights: readonly (Explained | Explained<PathRight>)[] = [
+export const explainedRemoteRights: readonly (ExplainedRule | ExplainedRule<NonResourceRule>)[] = [
   { nonResourceURLs: ['/'], verbs: ['get'], for: 'to ask whether anybody is there' },
   {
     apiGroups: [''],
@@ -39,5 +39,5 @@ export const explainedRemoteRights: readonly (Explained | Explained<PathRight>)[
 ];
 
 export const remoteRights: readonly RemoteRight[] = explainedRemoteRights.map((right) =>
-  'nonResourceURLs' in right ? withoutReason<PathRight>(right) : withoutReason<Right>(right),
+  'nonResourceURLs' in right ? withoutReason<NonResourceRule>(right) : withoutReason<PolicyRule>(right),
 );

@@ -1,5 +1,5 @@
-import { type ConditionReason, type EventReason, type ExternalControlPlane, events, say } from '@tartan/api';
-import { type Condition, type ConditionUpdate, type Happening, type Live, setCondition } from '@tartan/kube';
+import { type ConditionReason, type EventReason, type ExternalControlPlane, events, buildCondition } from '@tartan/api';
+import { type Condition, type ConditionUpdate, type EventInput, type Live, setCondition } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import type { Staleness } from './decide.ts';
 
@@ -29,7 +29,7 @@ const withConditions = (
 
 export const pausedStatus = (controlPlane: Live<ExternalControlPlane>, why: string, now: number): Status => ({
   ...controlPlane.status,
-  conditions: withConditions(controlPlane, now, [say(kind, 'Paused', 'Paused', why)]),
+  conditions: withConditions(controlPlane, now, [buildCondition(kind, 'Paused', 'Paused', why)]),
 });
 
 /**
@@ -53,16 +53,18 @@ export const statusOf = (controlPlane: Live<ExternalControlPlane>, finding: Find
     ...(expiresAt === undefined ? {} : { kubeconfigExpires: timestamp(expiresAt) }),
     ...(generation === undefined ? {} : { observedGeneration: generation }),
     conditions: withConditions(controlPlane, now, [
-      connects ? say(kind, 'Available', 'Available', theirs) : say(kind, 'Available', 'KubeconfigMissing'),
-      connects ? say(kind, 'Ready', 'Available') : say(kind, 'Ready', 'KubeconfigMissing'),
-      say(kind, 'KubeconfigReady', reason, message),
-      say(kind, 'Paused', 'NotPaused'),
-      say(kind, 'MoveBlocked', 'MacsAreNodesHere'),
+      connects
+        ? buildCondition(kind, 'Available', 'Available', theirs)
+        : buildCondition(kind, 'Available', 'KubeconfigMissing'),
+      connects ? buildCondition(kind, 'Ready', 'Available') : buildCondition(kind, 'Ready', 'KubeconfigMissing'),
+      buildCondition(kind, 'KubeconfigReady', reason, message),
+      buildCondition(kind, 'Paused', 'NotPaused'),
+      buildCondition(kind, 'MoveBlocked', 'MacsAreNodesHere'),
     ]),
   };
 };
 
-const causes: Readonly<Record<Staleness, string>> = {
+const stalenessMessages: Readonly<Record<Staleness, string>> = {
   missing: 'there was none',
   damaged: 'what was there is not what was written',
   unowned: 'nobody owned the old one',
@@ -72,15 +74,15 @@ const causes: Readonly<Record<Staleness, string>> = {
   due: 'two thirds of the life of the old one are over',
 };
 
-const happening = (reason: EventReason, message: string): Happening => ({ type: events[reason][0], reason, message });
+const newEvent = (reason: EventReason, message: string): EventInput => ({ type: events[reason][0], reason, message });
 
-export const minted = (secret: string, because: Staleness, expiresAt: number): Happening =>
-  happening(
+export const mintedEvent = (secret: string, because: Staleness, expiresAt: number): EventInput =>
+  newEvent(
     'KubeconfigMinted',
-    `The Secret ${secret} has a new token, good until ${timestamp(expiresAt)}, as ${causes[because]}.`,
+    `The Secret ${secret} has a new token, good until ${timestamp(expiresAt)}, as ${stalenessMessages[because]}.`,
   );
 
-export const leftToOthers = (secret: string): Happening =>
-  happening('KubeconfigLetGo', `Somebody else has written the Secret ${secret}, and it is theirs from now on.`);
+export const disownedEvent = (secret: string): EventInput =>
+  newEvent('KubeconfigLetGo', `Somebody else has written the Secret ${secret}, and it is theirs from now on.`);
 
-export const failed = (message: string): Happening => happening('KubeconfigFailed', message);
+export const failedEvent = (message: string): EventInput => newEvent('KubeconfigFailed', message);

@@ -1,5 +1,5 @@
 import { defineResource, type KubeObject, type Resource } from '@tartan/kube';
-import { coreGroup } from '../cluster/core-cluster.ts';
+import { coreGroup } from './cluster.ts';
 
 /** As much of Cluster API's own MachineDeployment as is read here. But for the strategy it is the same in both versions. */
 export interface CoreMachineDeployment extends KubeObject {
@@ -26,7 +26,7 @@ export const coreMachineDeployments = (version: 'v1beta1' | 'v1beta2'): Resource
   });
 
 /** Core fills in 1 when nobody says a number. One that is being deleted asks for nothing any more. */
-export const wantedReplicas = ({ metadata, spec }: CoreMachineDeployment): number =>
+export const desiredReplicas = ({ metadata, spec }: CoreMachineDeployment): number =>
   metadata?.deletionTimestamp === undefined ? (spec?.replicas ?? 1) : 0;
 
 /** The template that its machines shall be made from. Undefined: those that are from another one may stay, until somebody deletes them. */

@@ -1,5 +1,5 @@
 import { defineResource, type KubeObject, type OwnerReference, type Resource } from '@tartan/kube';
-import { coreGroup } from '../cluster/core-cluster.ts';
+import { coreGroup } from './cluster.ts';
 
 /**
  * The reference that core puts on the infrastructure of a Machine, whatever the version it names. Before that a MachineSet stands there.

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type CustomResourceDefinition, definitions } from '@tartan/api/crds';
 import type { Live } from '@tartan/kube';
-import { decide } from './decide.ts';
-import { knownTo } from './knows.ts';
-import { anotherField, withSchema } from './testing/definitions.ts';
+import { decide, schemaPaths } from './decide.ts';
+import { withExtraField, withSchema } from './testing/definitions.ts';
 
 const [machine] = definitions as [CustomResourceDefinition];
 
@@ -22,8 +21,8 @@ const live = (definition: CustomResourceDefinition, metadata: object = {}): Live
 
 const stays = { dropFields: false };
 
-describe('what becomes of a definition', () => {
-  const more = anotherField(machine, 'later');
+describe('decide, for a CustomResourceDefinition', () => {
+  const more = withExtraField(machine, 'later');
   const cases: readonly [
     name: string,
     wanted: CustomResourceDefinition,
@@ -34,7 +33,7 @@ describe('what becomes of a definition', () => {
     ['is the same: the server says that nothing changes', machine, machine, 'update'],
     ['lacks a field: replaced', more, machine, 'update'],
     ['has a field more: kept', machine, more, 'keep'],
-    ['has one more and one less: refused', anotherField(machine, 'ours'), more, 'refuse'],
+    ['has one more and one less: refused', withExtraField(machine, 'ours'), more, 'refuse'],
     [
       'is laxer otherwise: replaced',
       machine,
@@ -45,7 +44,7 @@ describe('what becomes of a definition', () => {
   for (const [name, wanted, found, kind] of cases)
     test(name, () => assert.equal(decide(wanted, found && live(found), stays).kind, kind));
 
-  test('one that is newer is told by its fields, by values that a field takes, and by versions', () => {
+  test('a newer definition is recognised by its fields, enum values and versions', () => {
     assert.deepEqual(decide(machine, live(more), stays), { kind: 'keep', more: ['v1alpha1.spec.later'] });
     const [version] = machine.spec.versions;
     assert.ok(version);
@@ -59,7 +58,7 @@ describe('what becomes of a definition', () => {
     });
   });
 
-  test('whoever says so gets the older one', () => {
+  test('with dropFields the older definition is applied', () => {
     assert.equal(decide(machine, live(more), { dropFields: true }).kind, 'update');
   });
 
@@ -83,7 +82,7 @@ describe('what becomes of a definition', () => {
       },
     }));
     assert.deepEqual(
-      [...knownTo(nested)],
+      [...schemaPaths(nested)],
       ['v1alpha1', 'v1alpha1.list', 'v1alpha1.list[].a', 'v1alpha1.map', 'v1alpha1.map.*.b'],
     );
   });

@@ -1,8 +1,7 @@
 import type { CustomResourceDefinition } from '@tartan/api/crds';
 import type { Live } from '@tartan/kube';
-import { knownTo } from './knows.ts';
 
-export type Decision =
+type Decision =
   | { readonly kind: 'create' }
   /** The server says whether that changes anything: it knows the defaults that it fills in. */
   | { readonly kind: 'update'; readonly object: Live<CustomResourceDefinition> }
@@ -22,7 +21,7 @@ export const decide = (
   { dropFields }: { readonly dropFields: boolean },
 ): Decision => {
   if (found === undefined) return { kind: 'create' };
-  const [ours, theirs] = [knownTo(wanted), knownTo(found)];
+  const [ours, theirs] = [schemaPaths(wanted), schemaPaths(found)];
   const more = [...theirs.difference(ours)];
   const less = [...ours.difference(theirs)];
   if (more.length > 0 && !dropFields) return less.length > 0 ? { kind: 'refuse', more, less } : { kind: 'keep', more };
@@ -37,4 +36,36 @@ const updated = (
   const labels = { ...found.metadata.labels, ...wanted.metadata?.labels };
   const metadata = { ...found.metadata, ...(Object.keys(labels).length > 0 && { labels }) };
   return { ...found, metadata, spec: wanted.spec };
+};
+
+/** A schema as far as it says what objects may hold. */
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>> | undefined;
+  readonly items?: unknown;
+  readonly additionalProperties?: unknown;
+  readonly enum?: readonly unknown[] | undefined;
+}
+
+const isSchema = (value: unknown): value is Schema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * All that objects may hold by a definition: versions, fields, and the values of a field that takes only some. What constrains a field
+ * otherwise (patterns, lengths, rules) is left out: narrowing it later loses nothing of what is stored.
+ */
+export const schemaPaths = ({ spec }: CustomResourceDefinition): ReadonlySet<string> =>
+  new Set(spec.versions.flatMap(({ name, schema }) => [name, ...pathsUnder(name, schema?.openAPIV3Schema)]));
+
+const pathsUnder = (path: string, schema: unknown): string[] => {
+  if (!isSchema(schema)) return [];
+  const { properties = {}, items, additionalProperties, enum: values = [] } = schema;
+  return [
+    ...Object.entries(properties).flatMap(([name, each]) => [
+      `${path}.${name}`,
+      ...pathsUnder(`${path}.${name}`, each),
+    ]),
+    ...pathsUnder(`${path}[]`, items),
+    ...pathsUnder(`${path}.*`, additionalProperties),
+    ...values.map((value) => `${path}=${JSON.stringify(value)}`),
+  ];
 };

@@ -7,7 +7,7 @@ import { type CustomResourceDefinition, definitions } from '@tartan/api/crds';
 import {
   createClient,
   customResourceDefinitions,
-  grantRights,
+  grantPolicyRules,
   inProcessTransport,
   isKubeError,
   KubeError,
@@ -15,11 +15,9 @@ import {
 } from '@tartan/kube';
 import { systemClock as clock } from '@tartan/kube/clock';
 import { adminKubeconfig, createKubernetes, serve } from '@tartan/sim-kubernetes';
-import { heardFrom } from '../hooks/testing/heard-from.ts';
-import { installDefinitions } from './install.ts';
-import { runInstall } from './program.ts';
-import { installRights } from './rights.ts';
-import { anotherField } from './testing/definitions.ts';
+import { runCaptured } from '../hooks/testing/run-captured.ts';
+import { installDefinitions, installRights, runInstall } from './install.ts';
+import { withExtraField } from './testing/definitions.ts';
 
 const account = { namespace: 'default', name: 'installer' };
 
@@ -29,7 +27,7 @@ const setStage = async (t: TestContext) => {
   const as = (commonName: string, ...organizations: string[]) =>
     inProcessTransport(kubernetes.handle, { user: { commonName, organizations } });
   const admin = createClient(as('admin', 'system:masters'), { clock });
-  await grantRights(admin.create, account.name, { account }, { clusterWide: installRights });
+  await grantPolicyRules(admin.create, account.name, { account }, { clusterWide: installRights });
   const said: string[] = [];
   const install = (
     wanted?: readonly CustomResourceDefinition[],
@@ -74,7 +72,7 @@ describe('definitions in a cluster', () => {
       ...first,
       metadata: { name: nameOf(first), labels: { theirs: 'x' }, annotations: { 'meta.helm.sh/release-name': 'y' } },
     });
-    await install([anotherField(first, 'later')]);
+    await install([withExtraField(first, 'later')]);
     assert.deepEqual(said, [`${nameOf(first)} replaced`]);
     const { metadata, spec } = await find(nameOf(first));
     assert.deepEqual(metadata.labels, { theirs: 'x', ...first.metadata?.labels });
@@ -84,7 +82,7 @@ describe('definitions in a cluster', () => {
 
   test('one that is newer stays, and says so', async (t) => {
     const { admin, said, install, find } = await setStage(t);
-    const before = await admin.create(customResourceDefinitions, anotherField(first, 'later'));
+    const before = await admin.create(customResourceDefinitions, withExtraField(first, 'later'));
     await install([first, ...others]);
     assert.match(said[0] ?? '', /left as it is: it is newer than this program, and has v1alpha1\.spec\.later besides$/);
     assert.equal(said.length, definitions.length);
@@ -93,18 +91,18 @@ describe('definitions in a cluster', () => {
 
   test('where each has what the other lacks, a person decides', async (t) => {
     const { admin, install } = await setStage(t);
-    await admin.create(customResourceDefinitions, anotherField(first, 'theirs'));
+    await admin.create(customResourceDefinitions, withExtraField(first, 'theirs'));
     await assert.rejects(
-      install([anotherField(first, 'ours')]),
+      install([withExtraField(first, 'ours')]),
       /has v1alpha1\.spec\.theirs, which .* lacks v1alpha1\.spec\.ours\. .* --drop-fields, or the chart with crds\.dropFields\.$/,
     );
   });
 
-  test('a write that somebody else came before is thought over again', async (t) => {
+  test('a conflicting write is decided again', async (t) => {
     const { admin, said, install, find } = await setStage(t);
     await admin.create(customResourceDefinitions, first);
     let others = 0;
-    await install([anotherField(first, 'later')], (transport) => ({
+    await install([withExtraField(first, 'later')], (transport) => ({
       ...transport,
       send: async (request) => {
         if (request.method === 'PUT' && others++ === 0)
@@ -121,7 +119,7 @@ describe('definitions in a cluster', () => {
     assert.equal((await find(nameOf(first))).metadata.labels?.['quick'], 'yes');
   });
 
-  test('an answer that did not come is asked for again, and what was carried out is not done twice', async (t) => {
+  test('a lost response is retried, and a write that was carried out is not repeated', async (t) => {
     const { said, install } = await setStage(t);
     let creates = 0;
     await install([first], (transport) => ({
@@ -136,7 +134,7 @@ describe('definitions in a cluster', () => {
     assert.deepEqual(said, [`${nameOf(first)} is up to date`]);
   });
 
-  test('one that the server does not serve is waited for, and then complained of', async (t) => {
+  test('a definition that is not served is waited for, and reported after the timeout', async (t) => {
     const { admin } = await setStage(t);
     const { names } = first.spec;
     // Another kind has the name already.
@@ -164,7 +162,7 @@ describe('definitions in a cluster', () => {
 });
 
 describe('the installer as a program', () => {
-  const run = (argv: readonly string[], env?: NodeJS.ProcessEnv) => heardFrom(runInstall, argv, env);
+  const run = (argv: readonly string[], env?: NodeJS.ProcessEnv) => runCaptured(runInstall, argv, env);
 
   test('over HTTPS, with a kubeconfig', async (t) => {
     const { kubernetes } = await setStage(t);
@@ -180,7 +178,7 @@ describe('the installer as a program', () => {
     assert.equal(out.trim().split('\n').length, definitions.length);
   });
 
-  test('what it is told wrongly, and what it cannot reach', async () => {
+  test('usage errors and an unreachable server', async () => {
     const wrong = await run(['--nonsense']);
     assert.deepEqual([wrong.code, wrong.out], [2, '']);
     assert.match(wrong.err, /nonsense.*\n--help shows what there is\.\n$/);

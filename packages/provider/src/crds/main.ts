@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { mainOf } from '../hooks/main-of.ts';
-import { runInstall } from './program.ts';
+import { runAsProcess } from '../hooks/run-hook.ts';
+import { runInstall } from './install.ts';
 
-await mainOf(runInstall);
+await runAsProcess(runInstall);

@@ -4,39 +4,33 @@
  */
 
 // A machine.
-export { choose, wantedOf } from '../machine/choose.ts';
-export { clusterFacts } from '../machine/cluster-facts.ts';
+export { choiceFacts, hostFacts, hostRequirements } from '../machine/observe/host.ts';
+export { clusterFacts } from '../machine/observe/cluster.ts';
 export { decide as decideMachine } from '../machine/decide.ts';
 export type { Decision as MachineDecision, Drift } from '../machine/decision.ts';
-export { hostFacts } from '../machine/host-facts.ts';
-export { nodeFacts } from '../machine/node-facts.ts';
+export { nodeFacts } from '../machine/observe/node.ts';
 export type { HostFacts, Snapshot as MachineSnapshot } from '../machine/snapshot.ts';
-export { type CoreCluster, coreClusters } from '../cluster/core-cluster.ts';
+export { type CoreCluster, coreClusters } from '../core/cluster.ts';
 
 // A Mac.
-export { type Obstacle, obstacleTo } from '../claim/obstacle.ts';
-export { decide as decideHost } from '../mac-host/decide.ts';
-export type { Decision as HostDecision } from '../mac-host/decision.ts';
-export { usualLimits as usualHostLimits } from '../mac-host/limits.ts';
-export { judgeHolder, observe as observeHost } from '../mac-host/observe.ts';
-export type { Snapshot as HostSnapshot } from '../mac-host/snapshot.ts';
+export { type ClaimBlocker, claimBlockedBy } from '../claim/suitability.ts';
+export { decide as decideHost, type Decision as HostDecision } from '../mac-host/decide.ts';
+export { defaultLimits as usualHostLimits, type Snapshot as HostSnapshot } from '../mac-host/snapshot.ts';
+export { holderFrom, observe as observeHost } from '../mac-host/observe.ts';
 export { stateOf as hostStateOf } from '../mac-host/state.ts';
 
 // A Mac that nobody knows.
-export { isStranded, strandedFacts } from '../sweep/observe.ts';
-export { ownerOf } from '../sweep/owner.ts';
-export { type ReclaimPolicy, strandedVerdict, type StrandedVerdict } from '../sweep/verdict.ts';
+export { isStranded, ownerOf, strandedFacts } from '../sweep/observe.ts';
+export { type ReclaimPolicy, strandedVerdict, type StrandedVerdict } from '../sweep/decide.ts';
 
 // A fleet.
-export { rollingOf, stalledOf } from '../fleet/conditions.ts';
-export { readyOf } from '../fleet/ready.ts';
+export { readyCondition, rollingCondition, stalledCondition } from '../fleet/conditions.ts';
 export {
   decide as decideFleet,
   type Decision as FleetDecision,
   type RollState,
   type Snapshot as FleetSnapshot,
 } from '../fleet/decide.ts';
-export { fleetNameOf } from '../fleet/fleet-name.ts';
+export { findTurn, fleetNameOf } from '../fleet/turns.ts';
 export { fleetFacts, machineFacts } from '../fleet/observe.ts';
 export { countsOf } from '../fleet/status.ts';
-export { findTurn } from '../fleet/turn.ts';

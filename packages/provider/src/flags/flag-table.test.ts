@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { managerFlags } from '@tartan/api';
 import type { Flag } from '@tartan/kube/flags';
-import { everyFlag, flags } from './flag-table.ts';
-import { parseFlags } from './parse-flags.ts';
+import { allFlags, flags } from './flag-table.ts';
+import { parseFlags, removedFlags } from './parse-flags.ts';
 import type { ProviderOptions } from './provider-options.ts';
-import { removedFlags } from './removed-flags.ts';
 
 /** Every flag, set to something else than its default, in a way that no rule objects to. */
 const everything: Record<keyof typeof flags, string> = {
@@ -75,7 +74,7 @@ const asOptions: ProviderOptions = {
   fleetSpread: { namespace: 'apps', name: 'xcresult-processor' },
   defaultPoolPrefix: 'tuist-pool-',
   allowedPoolPrefixes: ['tuist-pool-', 'tuist-builders-'],
-  asking: { inventoryMs: 90_000, hostMs: 5_000 },
+  pollIntervals: { inventoryMs: 90_000, hostMs: 5_000 },
   sweep: {
     zones: ['fr-par-1', 'fr-par-3'],
     intervalMs: 300_000,
@@ -135,17 +134,17 @@ describe('the table of flags', () => {
 
   test('what is not given has its default', () => {
     assert.deepEqual(parseFlags([], {}), { options: defaults });
-    const empty = Object.fromEntries(everyFlag.flatMap(({ env }) => (env ? [[env, '']] : [])));
+    const empty = Object.fromEntries(allFlags.flatMap(({ env }) => (env ? [[env, '']] : [])));
     assert.deepEqual(parseFlags([], empty), { options: defaults });
   });
 
   test('it has the names that the rest of the system speaks of', () => {
-    const names = new Set(everyFlag.map(({ name }) => `--${name}`));
+    const names = new Set(allFlags.map(({ name }) => `--${name}`));
     for (const name of Object.values(managerFlags)) assert.ok(names.has(name), name);
   });
 
   test('no name and no variable is there twice, nor both here and removed', () => {
-    const all = [...everyFlag, ...removedFlags];
+    const all = [...allFlags, ...removedFlags];
     const names = all.map(({ name }) => name);
     const variables = all.flatMap(({ env }) => env ?? []);
     assert.equal(new Set(names).size, names.length);
@@ -164,7 +163,7 @@ describe('the table of flags', () => {
         for (const example of flag.examples) assert.ok('value' in flag.parse(example), example);
       });
 
-      test('matters', () => {
+      test('changes the options', () => {
         const others = rows.filter(([other]) => other !== key).map(([other]) => joined(other));
         const other = flag.isSwitch ? [...others, `--${name}=${everything[key] !== 'true'}`] : others;
         assert.notDeepEqual(parseFlags(other, {}), { options: asOptions });
@@ -217,7 +216,7 @@ const defaults: ProviderOptions = {
   fleetSpread: undefined,
   defaultPoolPrefix: undefined,
   allowedPoolPrefixes: [],
-  asking: { inventoryMs: 60_000, hostMs: 10_000 },
+  pollIntervals: { inventoryMs: 60_000, hostMs: 10_000 },
   sweep: { zones: ['fr-par-1'], intervalMs: 900_000, reclaim: undefined },
   bootstrap: { rebootAfter: 3, giveUpAfter: 8 },
   update: { giveUpAfter: 5, retryAfterMs: 1_800_000 },

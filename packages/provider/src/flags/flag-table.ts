@@ -1,25 +1,57 @@
 import {
   absolutePath,
   apiURL,
-  count,
+  bindAddressFlags,
+  bool,
   duration,
-  electionFlags,
   type Flag,
   flag,
   type FlagGroup,
+  integer,
   ipv4Address,
   ipv4Network,
   kubeconfigFlag,
+  leaderElectionFlags,
   listOf,
   logFlags,
   namespaceName,
   objectName,
   optional,
   serverURL,
-  servingFlags,
-  yesOrNo,
+  stringMatching,
 } from '@tartan/kube/flags';
-import { hostNamePrefix, releaseID, tailscaleTag, zone } from './types.ts';
+
+/** As a label has it, so that it can be one. */
+export const releaseID = stringMatching({
+  placeholder: 'id',
+  example: '1f0c9a2e',
+  pattern: /^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/,
+  longest: 63,
+  otherwise: 'is no id of a release (letters, digits, dashes, underscores and dots)',
+});
+
+/** The dash at the end keeps `tuist-pool-` from matching a host named `tuist-pooling`. */
+export const hostNamePrefix = stringMatching({
+  placeholder: 'prefix',
+  example: 'tuist-pool-',
+  pattern: /^[a-z0-9][-a-z0-9]*-$/,
+  longest: 63,
+  otherwise: 'is no prefix of host names: lower-case letters, digits and dashes, with a dash at the end',
+});
+
+export const zone = stringMatching({
+  placeholder: 'zone',
+  example: 'fr-par-1',
+  pattern: /^[a-z]{2}-[a-z]{3}-\d{1,2}$/,
+  otherwise: 'is no zone of Scaleway',
+});
+
+export const tailscaleTag = stringMatching({
+  placeholder: 'tag',
+  example: 'tag:tuist-macmini',
+  pattern: /^tag:[A-Za-z][-A-Za-z0-9]*$/,
+  otherwise: 'is no tag: those begin with "tag:" and a letter',
+});
 
 /**
  * Every flag of the manager. The names and variables of the original stay where the flag still means the same, so that its chart can be
@@ -31,13 +63,13 @@ const hour = 60 * minute;
 const path = optional(absolutePath);
 
 const processFlags = {
-  ...servingFlags,
-  ...electionFlags({
+  ...bindAddressFlags,
+  ...leaderElectionFlags({
     env: 'POD_NAMESPACE',
     help: 'Where the lease is. That of --secrets-namespace unless told.',
   }),
   machineMaxConcurrentReconciles: flag('machine-max-concurrent-reconciles', {
-    type: count({ from: 1, to: 64 }),
+    type: integer({ from: 1, to: 64 }),
     default: 4,
     help: 'How many machines are worked on at once, and so how many hosts are pushed to at once.',
   }),
@@ -131,17 +163,17 @@ const poolFlags = {
 
 const repairFlags = {
   bootstrapRebootAfter: flag('bootstrap-reboot-after', {
-    type: count({ from: 0, to: 1_000 }),
+    type: integer({ from: 0, to: 1_000 }),
     default: 3,
     help: 'A host is rebooted, once, after so many failed bootstraps. 0: never.',
   }),
   bootstrapMaxAttempts: flag('bootstrap-max-attempts', {
-    type: count({ from: 0, to: 1_000 }),
+    type: integer({ from: 0, to: 1_000 }),
     default: 8,
     help: 'A host is given back, quarantined, after so many failed bootstraps, and the machine claims another. 0: never.',
   }),
   tartkubeletMaxUpdateAttempts: flag('tartkubelet-max-update-attempts', {
-    type: count({ from: 0, to: 1_000 }),
+    type: integer({ from: 0, to: 1_000 }),
     default: 5,
     help: 'Updates of a host that may fail before it is left alone until there is something new to push. 0: no limit.',
   }),
@@ -154,17 +186,17 @@ const repairFlags = {
 
 const agentFlags = {
   tartkubeletHostCPU: flag('tartkubelet-host-cpu', {
-    type: count({ from: 1, to: 256 }),
+    type: integer({ from: 1, to: 256 }),
     default: 8,
     help: 'CPUs that a Mac offers to Pods, for machines that do not say so in spec.hostCPU.',
   }),
   tartkubeletHostMemoryMB: flag('tartkubelet-host-memory-mb', {
-    type: count({ from: 1_024, to: 1_048_576 }),
+    type: integer({ from: 1_024, to: 1_048_576 }),
     default: 16_384,
     help: 'Memory that a Mac offers to Pods, in MB, for machines that do not say so in spec.hostMemoryMB.',
   }),
   tartkubeletMaxPods: flag('tartkubelet-max-pods', {
-    type: count({ from: 1, to: 110 }),
+    type: integer({ from: 1, to: 110 }),
     default: 2,
     help: 'Pods that a Mac takes at most. macOS itself runs no more than two virtual machines at a time.',
   }),
@@ -241,7 +273,7 @@ const networkFlags = {
     help: 'Tags of hosts in the tailnet.',
   }),
   tailscaleAcceptRoutes: flag('tailscale-accept-routes', {
-    type: yesOrNo,
+    type: bool,
     default: false,
     env: 'CAPI_TAILSCALE_ACCEPT_ROUTES',
     help: 'Whether hosts take the routes that other devices of the tailnet offer.',
@@ -282,4 +314,4 @@ export const flagGroups: readonly FlagGroup[] = [
   { title: 'Networks', flags: Object.values(networkFlags) },
 ];
 
-export const everyFlag: readonly Flag<unknown>[] = flagGroups.flatMap((group) => group.flags);
+export const allFlags: readonly Flag<unknown>[] = flagGroups.flatMap((group) => group.flags);

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { everyFlag, flagGroups } from './flag-table.ts';
-import { helpText } from './help-text.ts';
-import { removedFlags } from './removed-flags.ts';
+import { allFlags, flagGroups } from './flag-table.ts';
+import { helpText, removedFlags } from './parse-flags.ts';
 
 describe('--help', () => {
   const text = helpText();
   const lines = text.split('\n');
 
   test('has every flag once, with its default and its variable, below its group', () => {
-    for (const { name, defaultText, env } of everyFlag) {
+    for (const { name, defaultText, env } of allFlags) {
       const [head = '', ...more] = lines.filter((line) => new RegExp(`^ {2}--${name}(?: |$)`).test(line));
       assert.notEqual(head, '', name);
       assert.deepEqual(more, []);

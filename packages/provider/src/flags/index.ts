@@ -6,7 +6,6 @@ export {
   parseCredentials,
   type ParsedCredentials,
 } from './parse-credentials.ts';
-export { parseFlags, type ParsedFlags } from './parse-flags.ts';
+export { type ParsedFlags, parseFlags, removedFlags } from './parse-flags.ts';
 export type { ProviderOptions } from './provider-options.ts';
-export { removedFlags } from './removed-flags.ts';
 export { rules as flagRules } from './rules.ts';

@@ -70,7 +70,7 @@ describe('credentials', () => {
     });
   }
 
-  test('every environment has an answer, which shows none of its values', () => {
+  test('are total over every environment, and errors contain none of its values', () => {
     // Marked, so that none is a part of our own sentences by chance.
     const marked = fc.string().map((text) => `¤${text}¤`);
     fc.assert(

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Environment } from '@tartan/kube/flags';
 import fc from 'fast-check';
-import { everyFlag } from './flag-table.ts';
-import { parseFlags } from './parse-flags.ts';
+import { allFlags } from './flag-table.ts';
+import { parseFlags, removedFlags } from './parse-flags.ts';
 import type { ProviderOptions } from './provider-options.ts';
-import { removedFlags } from './removed-flags.ts';
 
 const errorsOf = (argv: string[], env: Environment = {}): readonly string[] => {
   const parsed = parseFlags(argv, env);
@@ -18,7 +17,7 @@ const optionsOf = (argv: string[], env: Environment = {}): ProviderOptions => {
   return parsed.options;
 };
 
-describe('the flags of seed 004', () => {
+describe('the flags of the orphan sweep', () => {
   const reportOnly = ['--default-adopt-pool-prefix=tuist-pool-', '--orphan-reclaim-zones=fr-par-1'];
 
   test('as production renders them, stranded hosts are only reported', () => {
@@ -77,7 +76,7 @@ describe('how flags are written', () => {
   }
 });
 
-describe('a flag that there is not', () => {
+describe('an unknown flag', () => {
   test('is an error that names the nearest and says what to do', () => {
     assert.deepEqual(errorsOf(['--leader-elct=false']), [
       '--leader-elct: there is no such flag; the nearest is --leader-elect. Correct or delete it. If the chart passes it, use the chart and the image of the same release.',
@@ -92,12 +91,12 @@ describe('a flag that there is not', () => {
     }
   });
 
-  test('is quoted when it could not be any, and cut', () => {
+  test('is quoted and truncated when it is no flag name at all', () => {
     assert.match(errorsOf(['--a\nb'])[0] ?? '', /^"--a\\nb": there is no such flag/);
     assert.match(errorsOf([`--${'x'.repeat(10_000)}`])[0] ?? '', /^"--x{78}…": there is no such flag/);
   });
 
-  test('is no member that every object has', () => {
+  test('is not looked up on Object.prototype', () => {
     for (const name of ['constructor', '__proto__', 'toString']) {
       assert.match(errorsOf([`--${name}=x`])[0] ?? '', /there is no such flag/);
     }
@@ -115,8 +114,8 @@ describe('a flag that there is not', () => {
   }
 });
 
-describe('what is wrong', () => {
-  test('is said all at once', () => {
+describe('errors', () => {
+  test('are all reported at once', () => {
     const errors = errorsOf(
       [
         '--leader-elct',
@@ -145,7 +144,7 @@ describe('what is wrong', () => {
     );
   });
 
-  test('says what a value lacks, and shows one', () => {
+  test('say what is wrong with a value and show a valid one', () => {
     assert.deepEqual(errorsOf(['--orphan-reclaim-interval=15']), [
       '--orphan-reclaim-interval: "15" has no unit (s, m or h). Write something like 15m or 1h30m.',
     ]);
@@ -154,7 +153,7 @@ describe('what is wrong', () => {
     ]);
   });
 
-  test('in the value of a flag is not said again by the rules about it', () => {
+  test('in the value of a flag are not repeated by the rules about that flag', () => {
     const errors = errorsOf([
       '--tailscale-binaries-path=/x',
       '--tailscale-auth-key-secret-name=y',
@@ -165,17 +164,17 @@ describe('what is wrong', () => {
     ]);
   });
 
-  test('never shows the password of a URL', () => {
+  test('never contain the password of a URL', () => {
     assert.doesNotMatch(errorsOf(['--api-server-url=https://me:hunter2@k8s.example.com']).join(), /hunter2/);
   });
 });
 
-test('parseFlags has an answer to everything', () => {
-  const rows = [...everyFlag, ...removedFlags];
+test('parseFlags is total', () => {
+  const rows = [...allFlags, ...removedFlags];
   const names = fc.constantFrom(...rows.map(({ name }) => name), 'constructor', '__proto__', 'help');
   const values = fc.oneof(
     fc.string({ unit: 'binary' }),
-    fc.constantFrom(...everyFlag.flatMap(({ examples }) => examples), '', '0', '-1', '--', '1e400', '9'.repeat(500)),
+    fc.constantFrom(...allFlags.flatMap(({ examples }) => examples), '', '0', '-1', '--', '1e400', '9'.repeat(500)),
   );
   const argument = fc.oneof(
     names.map((name) => `--${name}`),

@@ -1,9 +1,9 @@
 import type { VmEgress } from '@tartan/host';
-import { type ManagerOptions, managerOptions, type Read } from '@tartan/kube/flags';
+import { type ManagerFlagValues, managerFlagValues, type ReadFlag } from '@tartan/kube/flags';
 import { flags } from './flag-table.ts';
 
 /** What the manager was told to be. What belongs together is one member, `undefined` when it is off. Holds no secret. */
-export interface ProviderOptions extends ManagerOptions {
+export interface ProviderOptions extends ManagerFlagValues {
   readonly machineWorkers: number;
   /** `undefined`: nobody said, and no fleet that names one is Ready. */
   readonly releaseID: string | undefined;
@@ -21,7 +21,7 @@ export interface ProviderOptions extends ManagerOptions {
   /** Pools that may be claimed from, the default one among them. */
   readonly allowedPoolPrefixes: readonly string[];
   /** How often Scaleway is asked: for all hosts of a zone, and for one that is expected to change. */
-  readonly asking: { readonly inventoryMs: number; readonly hostMs: number };
+  readonly pollIntervals: { readonly inventoryMs: number; readonly hostMs: number };
   readonly sweep: SweepOptions;
   /** Failed bootstraps; `undefined` is never. */
   readonly bootstrap: { readonly rebootAfter: number | undefined; readonly giveUpAfter: number | undefined };
@@ -59,7 +59,7 @@ interface TailscaleOptions {
 
 const unlessZero = (value: number): number | undefined => (value === 0 ? undefined : value);
 
-const builderOf = (read: Read): ArtifactPaths['builder'] => {
+const builderOf = (read: ReadFlag): ArtifactPaths['builder'] => {
   const runner = read(flags.actionsRunnerTarballPath);
   const packer = read(flags.packerBinaryPath);
   const crane = read(flags.craneBinaryPath);
@@ -67,7 +67,7 @@ const builderOf = (read: Read): ArtifactPaths['builder'] => {
   return runner && packer && crane && oras ? { runner, packer, crane, oras } : undefined;
 };
 
-const tailscaleOf = (read: Read): TailscaleOptions | undefined => {
+const tailscaleOf = (read: ReadFlag): TailscaleOptions | undefined => {
   const binariesPath = read(flags.tailscaleBinariesPath);
   const authKeySecretName = read(flags.tailscaleAuthKeySecretName);
   return binariesPath && authKeySecretName
@@ -81,7 +81,7 @@ const tailscaleOf = (read: Read): TailscaleOptions | undefined => {
 };
 
 /** The ports are those of the original (bootstrap.md 2.10). */
-const vmEgressOf = (read: Read): VmEgress => {
+const vmEgressOf = (read: ReadFlag): VmEgress => {
   const network = read(flags.vmKuraEgressCIDR);
   const dns = read(flags.vmClusterDNSIP);
   return {
@@ -94,24 +94,24 @@ const vmEgressOf = (read: Read): VmEgress => {
   };
 };
 
-const allowedPoolPrefixesOf = (read: Read): readonly string[] => {
+const allowedPoolPrefixesOf = (read: ReadFlag): readonly string[] => {
   const usual = read(flags.defaultAdoptPoolPrefix);
   return [...new Set([...(usual === undefined ? [] : [usual]), ...read(flags.adoptPoolPrefixes)])];
 };
 
-const reclaimOf = (read: Read): SweepOptions['reclaim'] => {
+const reclaimOf = (read: ReadFlag): SweepOptions['reclaim'] => {
   const claimNamePrefix = read(flags.orphanReclaimClaimNamePrefix);
   const poolPrefix = read(flags.defaultAdoptPoolPrefix);
   return claimNamePrefix && poolPrefix ? { claimNamePrefix, poolPrefix } : undefined;
 };
 
 /** Assumes that no rule objects: what is there by half would be left out without a word. */
-export const providerOptions = (read: Read): ProviderOptions => {
+export const providerOptions = (read: ReadFlag): ProviderOptions => {
   const secretsNamespace = read(flags.secretsNamespace);
   const spread = read(flags.fleetSpreadDeployment);
   const machineNamespaces = read(flags.machineNamespaces);
   return {
-    ...managerOptions(flags, read, secretsNamespace),
+    ...managerFlagValues(flags, read, secretsNamespace),
     machineWorkers: read(flags.machineMaxConcurrentReconciles),
     releaseID: read(flags.releaseID),
     kubeconfigPath: read(flags.kubeconfig),
@@ -122,7 +122,7 @@ export const providerOptions = (read: Read): ProviderOptions => {
     fleetSpread: spread ? { namespace: read(flags.fleetSpreadNamespace) ?? secretsNamespace, name: spread } : undefined,
     defaultPoolPrefix: read(flags.defaultAdoptPoolPrefix),
     allowedPoolPrefixes: allowedPoolPrefixesOf(read),
-    asking: { inventoryMs: read(flags.inventoryInterval), hostMs: read(flags.hostPollInterval) },
+    pollIntervals: { inventoryMs: read(flags.inventoryInterval), hostMs: read(flags.hostPollInterval) },
     sweep: {
       zones: read(flags.orphanReclaimZones),
       intervalMs: read(flags.orphanReclaimInterval),

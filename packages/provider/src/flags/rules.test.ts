@@ -97,7 +97,7 @@ const objects: [what: string, argv: string[], error: RegExp][] = [
   ['one port for both', ['--metrics-bind-address=:8081'], /both take port 8081/],
 ];
 
-describe('what must hold between flags', () => {
+describe('rules between flags', () => {
   for (const [what, argv] of fits) {
     test(`${what} is accepted`, () => assert.ok('options' in parseFlags(argv, {})));
   }
@@ -110,8 +110,8 @@ describe('what must hold between flags', () => {
     });
   }
   test('every rule says what it is about', () => {
-    for (const { says, reads } of rules) {
-      assert.match(says, /\.$/);
+    for (const { description, reads } of rules) {
+      assert.match(description, /\.$/);
       assert.notEqual(reads.length, 0);
     }
   });

@@ -1,54 +1,54 @@
 import { serverNames } from '@tartan/api';
-import { type Flag, managerRules, type Read, type Rule } from '@tartan/kube/flags';
+import { type Flag, managerRules, type ReadFlag, type FlagRule } from '@tartan/kube/flags';
 import { flags } from './flag-table.ts';
 
-const named = (rows: readonly Flag<unknown>[]): string => rows.map(({ name }) => `--${name}`).join(', ');
+const flagNames = (rows: readonly Flag<unknown>[]): string => rows.map(({ name }) => `--${name}`).join(', ');
 
 const isSet = (value: unknown): boolean =>
   value !== undefined && value !== false && !(Array.isArray(value) && value.length === 0);
 
 /** `needed` are given together or not at all; `extra` may join them, but does nothing alone. */
 const allOrNone = (
-  says: string,
+  description: string,
   { needed, extra = [] }: { needed: readonly Flag<unknown>[]; extra?: readonly Flag<unknown>[] },
-): Rule => ({
-  says,
+): FlagRule => ({
+  description,
   reads: [...needed, ...extra],
   problem: (read) => {
     const present = [...needed, ...extra].filter((flag) => isSet(read(flag)));
     const absent = needed.filter((flag) => !isSet(read(flag)));
     if (present.length === 0 || absent.length === 0) return undefined;
-    return `${named(present)} needs ${named(absent)} as well. Add what is missing, or leave all of them out.`;
+    return `${flagNames(present)} needs ${flagNames(absent)} as well. Add what is missing, or leave all of them out.`;
   },
 });
 
 /** Hosts between pool and machine: in the middle of a claim of the original, or on their way back. */
-const between = [serverNames.claimPendingPrefix, serverNames.releasingPrefix];
+const transitionalPrefixes = [serverNames.claimPendingPrefix, serverNames.releasingPrefix];
 
 const overlap = (a: string, b: string): boolean => a.startsWith(b) || b.startsWith(a);
 
 /** Each flag that holds prefixes, with those that it holds. */
-const pools: readonly PrefixFlag[] = [
-  { flag: flags.defaultAdoptPoolPrefix, of: (read) => [read(flags.defaultAdoptPoolPrefix) ?? []].flat() },
-  { flag: flags.adoptPoolPrefixes, of: (read) => read(flags.adoptPoolPrefixes) },
+const poolPrefixFlags: readonly PrefixFlag[] = [
+  { flag: flags.defaultAdoptPoolPrefix, prefixesIn: (read) => [read(flags.defaultAdoptPoolPrefix) ?? []].flat() },
+  { flag: flags.adoptPoolPrefixes, prefixesIn: (read) => read(flags.adoptPoolPrefixes) },
 ];
-const claims: PrefixFlag = {
+const claimPrefixFlag: PrefixFlag = {
   flag: flags.orphanReclaimClaimNamePrefix,
-  of: (read) => [read(flags.orphanReclaimClaimNamePrefix) ?? []].flat(),
+  prefixesIn: (read) => [read(flags.orphanReclaimClaimNamePrefix) ?? []].flat(),
 };
 
 interface PrefixFlag {
   readonly flag: Flag<unknown>;
-  readonly of: (read: Read) => readonly string[];
+  readonly prefixesIn: (read: ReadFlag) => readonly string[];
 }
 
-export const rules: readonly Rule[] = [
+export const rules: readonly FlagRule[] = [
   allOrNone('A tailnet needs the binaries, the Secret and at least one tag.', {
     needed: [flags.tailscaleBinariesPath, flags.tailscaleAuthKeySecretName, flags.tailscaleTags],
     extra: [flags.tailscaleAcceptRoutes],
   }),
   {
-    says: 'node_exporter listens on the tailnet only, so it needs one.',
+    description: 'node_exporter listens on the tailnet only, so it needs one.',
     reads: [flags.nodeExporterBinaryPath, flags.tailscaleBinariesPath],
     problem: (read) =>
       isSet(read(flags.nodeExporterBinaryPath)) && !isSet(read(flags.tailscaleBinariesPath))
@@ -70,12 +70,13 @@ export const rules: readonly Rule[] = [
     extra: [flags.orphanReclaimClaimNamePrefix],
   }),
   {
-    says: 'Hosts that are claimed and hosts in the pool are told apart by their names alone: neither prefix may begin with the other.',
-    reads: [...pools, claims].map(({ flag }) => flag),
+    description:
+      'Hosts that are claimed and hosts in the pool are told apart by their names alone: neither prefix may begin with the other.',
+    reads: [...poolPrefixFlags, claimPrefixFlag].map(({ flag }) => flag),
     problem: (read) => {
-      for (const { flag, of } of pools)
-        for (const pool of of(read))
-          for (const claim of claims.of(read))
+      for (const { flag, prefixesIn } of poolPrefixFlags)
+        for (const pool of prefixesIn(read))
+          for (const claim of claimPrefixFlag.prefixesIn(read))
             if (overlap(pool, claim))
               return (
                 `--orphan-reclaim-claim-name-prefix "${claim}" and --${flag.name} "${pool}" overlap: ` +
@@ -84,13 +85,13 @@ export const rules: readonly Rule[] = [
       return undefined;
     },
   },
-  ...[...pools, claims].map(
-    ({ flag, of }): Rule => ({
-      says: `\`--${flag.name}\` must not overlap ${between.map((name) => `\`${name}\``).join(' or ')}, the names of hosts between pool and machine.`,
+  ...[...poolPrefixFlags, claimPrefixFlag].map(
+    ({ flag, prefixesIn }): FlagRule => ({
+      description: `\`--${flag.name}\` must not overlap ${transitionalPrefixes.map((name) => `\`${name}\``).join(' or ')}, the names of hosts between pool and machine.`,
       reads: [flag],
       problem: (read) => {
-        for (const prefix of of(read)) {
-          const taken = between.find((name) => overlap(prefix, name));
+        for (const prefix of prefixesIn(read)) {
+          const taken = transitionalPrefixes.find((name) => overlap(prefix, name));
           if (taken !== undefined)
             return `--${flag.name} "${prefix}" overlaps "${taken}", the name of hosts between pool and machine. Choose another prefix.`;
         }
@@ -99,7 +100,7 @@ export const rules: readonly Rule[] = [
     }),
   ),
   {
-    says: 'The reboot comes before the host is given up.',
+    description: 'The reboot comes before the host is given up.',
     reads: [flags.bootstrapRebootAfter, flags.bootstrapMaxAttempts],
     problem: (read) => {
       const reboot = read(flags.bootstrapRebootAfter);

@@ -1,17 +1,25 @@
 import { annotations, labels, labelValues, secretKeys, secretNames } from '@tartan/api';
 import type { KeyPair } from '@tartan/host';
-import { again, type Client, isKubeError, type Logger, type Outcome, type Redactor, secrets } from '@tartan/kube';
+import {
+  type Client,
+  isKubeError,
+  type Logger,
+  type ReconcileResult,
+  type Redactor,
+  requeueAfter,
+  secrets,
+} from '@tartan/kube';
 import type { HostPool } from '@tartan/scaleway';
-import { withoutSecret } from '../host-work/without-secret.ts';
-import { type Decision, decide } from './decide.ts';
-import type { KeyBoard } from './key-board.ts';
-import { type Observation, type Observer, observe } from './observe.ts';
+import { redactError } from '../host-work/redact-error.ts';
+import { decide, type Decision } from './decide.ts';
+import type { FleetKeyStore } from './fleet-keys.ts';
+import { type Observation, observe, type ObserveDeps } from './observe.ts';
 
-export interface Keeper extends Observer {
+export interface ActDeps extends ObserveDeps {
   readonly client: Pick<Client, 'get' | 'create' | 'patch'>;
   readonly pool: Pick<HostPool, 'listKeys' | 'createKey' | 'deleteKey'>;
   readonly newKeyPair: (comment: string) => KeyPair;
-  readonly board: KeyBoard;
+  readonly store: FleetKeyStore;
   /** Told of every private key before it goes anywhere. */
   readonly redactor: Pick<Redactor, 'add'>;
   readonly log: Logger;
@@ -22,10 +30,10 @@ export interface Keeper extends Observer {
 }
 
 /** A person may mend a Secret, and nobody tells us. */
-const mendedMs = 60_000;
+const repairCheckMs = 60_000;
 /** Somebody else has written the Secret: look at what it is now. */
-const conflictPauseMs = 1000;
-const lookAgain = again(0);
+const conflictRequeueMs = 1000;
+const requeueNow = requeueAfter(0);
 
 /**
  * One step on the way to a key that everybody can use.
@@ -35,64 +43,64 @@ const lookAgain = again(0);
  * Guarantees: a Secret that is there is never written but for its annotation. Of two managers that make a key at the same time one stores
  * it, and the other uses that.
  */
-export const keep = async (keeper: Keeper, fleet: string, signal: AbortSignal): Promise<Outcome> => {
+export const reconcileKey = async (keeper: ActDeps, fleet: string, signal: AbortSignal): Promise<ReconcileResult> => {
   const observation = await observe(keeper, fleet, { signal });
   if (observation.pair) keeper.redactor.add(observation.pair.privateKey);
-  return carryOut(keeper, fleet, decide(observation.snapshot), observation, signal);
+  return act(keeper, fleet, decide(observation.snapshot), observation, signal);
 };
 
-const carryOut = async (
-  keeper: Keeper,
+const act = async (
+  keeper: ActDeps,
   fleet: string,
   decision: Decision,
   { secret, pair }: Observation,
   signal: AbortSignal,
-): Promise<Outcome> => {
-  const { client, pool, board, log, verifyEveryMs } = keeper;
+): Promise<ReconcileResult> => {
+  const { client, pool, store: board, log, verifyEveryMs } = keeper;
   switch (decision.kind) {
     case 'make':
-      await store(keeper, fleet, signal);
-      return lookAgain;
+      await storeNewKey(keeper, fleet, signal);
+      return requeueNow;
     case 'register': {
       const { id } = await pool.createKey(fleet, decision.publicKey, { signal });
       log.info('Registered the SSH key of a fleet at Scaleway', { fleet, sshKeyID: id });
-      return lookAgain;
+      return requeueNow;
     }
     case 'remove':
       for (const id of decision.ids) {
         await pool.deleteKey(id, { signal });
         log.warn('Removed an SSH key at Scaleway that the fleet had before, or had twice', { fleet, sshKeyID: id });
       }
-      return lookAgain;
+      return requeueNow;
     case 'note': {
-      if (secret === undefined) return lookAgain;
+      if (secret === undefined) return requeueNow;
       const { namespace = '', name, uid, resourceVersion } = secret.metadata;
       const metadata = { uid, resourceVersion, annotations: { [annotations.sshKeyID]: decision.keyID } };
       try {
         await client.patch(secrets, { namespace, name }, { type: 'merge', body: { metadata } }, { signal });
       } catch (error) {
         if (!isKubeError(error, 'conflict', 'notFound')) throw error;
-        return again(conflictPauseMs);
+        return requeueAfter(conflictRequeueMs);
       }
-      return lookAgain;
+      return requeueNow;
     }
     case 'unavailable':
-      board.hang(fleet, { kind: 'unavailable', message: decision.why });
-      return again(mendedMs);
+      board.set(fleet, { kind: 'unavailable', message: decision.why });
+      return requeueAfter(repairCheckMs);
     case 'ready':
-      if (pair) board.hang(fleet, { kind: 'ready', ...pair });
+      if (pair) board.set(fleet, { kind: 'ready', ...pair });
       if (decision.verified) keeper.verified(fleet);
-      if (decision.strangers.length > 0)
+      if (decision.foreignKeys.length > 0)
         log.warn('Left SSH keys alone that have the name of a fleet and are not known to be its own', {
           fleet,
-          sshKeyIDs: decision.strangers,
+          sshKeyIDs: decision.foreignKeys,
         });
-      return again(decision.verified ? verifyEveryMs : mendedMs);
+      return requeueAfter(decision.verified ? verifyEveryMs : repairCheckMs);
   }
 };
 
-const store = async (
-  { client, newKeyPair, secretsNamespace: namespace, redactor, log }: Keeper,
+const storeNewKey = async (
+  { client, newKeyPair, secretsNamespace: namespace, redactor, log }: ActDeps,
   fleet: string,
   signal: AbortSignal,
 ): Promise<void> => {
@@ -110,6 +118,6 @@ const store = async (
     log.info('Made an SSH key for a fleet', { fleet, secretName: `${namespace}/${name}` });
   } catch (error) {
     // Somebody was faster: theirs is the key.
-    if (!isKubeError(error, 'alreadyExists')) throw withoutSecret(error, privateKey);
+    if (!isKubeError(error, 'alreadyExists')) throw redactError(error, privateKey);
   }
 };

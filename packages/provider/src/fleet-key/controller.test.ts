@@ -4,15 +4,15 @@ import { inspect } from 'node:util';
 import { annotations, machine } from '@tartan/api';
 import { newKeyPair, publicKeyOf } from '@tartan/host';
 import { KubeError } from '@tartan/kube';
-import { namespace } from '../claim/testing/embedded.ts';
-import { setStage } from './testing/stage.ts';
+import { namespace } from '../claim/testing/harness.ts';
+import { createHarness } from './testing/harness.ts';
 
 const material = (publicKey: string | undefined): string => (publicKey ?? '').split(' ').slice(0, 2).join(' ');
 const minute = 60_000;
 
 describe('the key of a fleet', () => {
   test('is stored first and registered then, once for all its machines', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     await stage.addMachine('m1', 'runners');
     await stage.addMachine('m2', 'runners');
     let storedWhenRegistered: boolean | undefined;
@@ -42,7 +42,7 @@ describe('the key of a fleet', () => {
   });
 
   test('is neither made nor registered while every machine that asks for it is paused', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     await stage.addFleet('runners');
     await stage.addMachine('m1', 'runners');
     const pause = (name: string, value: '' | null) =>
@@ -66,7 +66,7 @@ describe('the key of a fleet', () => {
   });
 
   test('is there before the fleet has a machine, so that Macs that are installed now know it (I-30)', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     await stage.addFleet('runners');
     const { is, stop } = await stage.start();
     await is('runners', 'ready');
@@ -75,7 +75,7 @@ describe('the key of a fleet', () => {
   });
 
   test('is not made for a fleet that is there only because of its machine', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     await stage.addFleet('m1', { 'tuist.dev/managed-by': 'capi-scaleway-applesilicon' });
     await stage.addFleet('runners');
     const { is, keys, stop } = await stage.start();
@@ -86,7 +86,7 @@ describe('the key of a fleet', () => {
   });
 
   test('is one of its own for a machine that is of no fleet', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     await stage.addMachine('m1');
     const { is, stop } = await stage.start();
     await is('macs-m1', 'ready');
@@ -95,7 +95,7 @@ describe('the key of a fleet', () => {
   });
 
   test('is the same for all managers that make it at once, and registered once', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     await stage.addMachine('m1', 'runners');
     const managers = await Promise.all([stage.start(), stage.start(), stage.start()]);
     await stage.until('all have it', () => {
@@ -118,7 +118,7 @@ describe('the key of a fleet', () => {
   });
 
   test('is that of whoever stored it first', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     await stage.addMachine('m1', 'runners');
     const theirs = newKeyPair('faster');
     let isFirst = true;
@@ -140,7 +140,7 @@ describe('the key of a fleet', () => {
   });
 
   test("leaves somebody else's key of the same name alone, and those of other names", async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     await stage.addMachine('m1', 'runners');
     const same = await stage.pool.createKey('runners', newKeyPair('alice@home').publicKey);
     const other = await stage.pool.createKey('runners-2', newKeyPair('other').publicKey);
@@ -156,7 +156,7 @@ describe('the key of a fleet', () => {
   });
 
   test('that is gone at Scaleway is registered again by the next look, and stays usable meanwhile', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     await stage.addMachine('m1', 'runners');
     const { keys, is, stop, heard } = await stage.start();
     await is('runners', 'ready');
@@ -186,7 +186,7 @@ describe('the key of a fleet', () => {
   });
 
   test('may be made by a person, who need not know of the annotation or the public half', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     const pair = newKeyPair('me@home');
     await stage.addSecret('runners', { id_ed25519: pair.privateKey });
     await stage.addMachine('m1', 'runners');
@@ -212,7 +212,7 @@ describe('the key of a fleet', () => {
     ],
   ] as const) {
     test(`is unavailable when its Secret holds ${title}, which is never overwritten`, async (t) => {
-      const stage = await setStage(t);
+      const stage = await createHarness(t);
       const { metadata } = await stage.addSecret('runners', data);
       await stage.addMachine('m1', 'runners');
       const { keys, is, stop, lines } = await stage.start();
@@ -238,7 +238,7 @@ describe('the key of a fleet', () => {
   }
 
   test('is unavailable while it cannot be registered, in the words of Scaleway, and is tried again', async (t) => {
-    const stage = await setStage(t, ['AppleSiliconFullAccess']);
+    const stage = await createHarness(t, ['AppleSiliconFullAccess']);
     await stage.addMachine('m1', 'runners');
     const { keys, is, stop } = await stage.start();
     await is('runners', 'unavailable');
@@ -247,7 +247,7 @@ describe('the key of a fleet', () => {
   });
 
   test('is found registered when the answer was lost', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     await stage.addMachine('m1', 'runners');
     stage.scaleway.faults.calls.push({ match: /^POST .*ssh-keys/, times: 1, with: 'lost' });
     const { is, stop } = await stage.start();
@@ -259,7 +259,7 @@ describe('the key of a fleet', () => {
   });
 
   test('that was registered once can be used while Scaleway is away', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     await stage.addMachine('m1', 'runners');
     const first = await stage.start();
     await first.is('runners', 'ready');
@@ -272,7 +272,7 @@ describe('the key of a fleet', () => {
   });
 
   test('that is good stays good while Kubernetes or Scaleway are away', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     await stage.addMachine('m1', 'runners');
     let away = false;
     let refused = 0;
@@ -296,7 +296,7 @@ describe('the key of a fleet', () => {
   });
 
   test('is in no log and in no error, even if a server repeats what it was sent', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     await stage.addMachine('m1', 'runners');
     const pair = newKeyPair('planted');
     const secretLine = pair.privateKey.split('\n')[2] ?? '';
@@ -322,7 +322,7 @@ describe('the key of a fleet', () => {
   });
 
   test('is forgotten with the last machine of its fleet, and its Secret stays', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     await stage.addMachine('m1', 'runners');
     const { keys, is, stop } = await stage.start();
     await is('runners', 'ready');

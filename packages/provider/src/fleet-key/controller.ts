@@ -1,37 +1,36 @@
 import { labels, type MacFleet, type ScalewayAppleSiliconMachine } from '@tartan/api';
 import { newKeyPair } from '@tartan/host';
 import {
-  again,
-  type CacheChange,
   type Controller,
   type ControllerOptions,
   createController,
-  fromCache,
+  done,
+  fromInformer,
+  type Informer,
+  type InformerEvent,
   type Live,
-  type Reconcile,
-  settled,
-  type WatchCache,
+  type Reconciler,
+  requeueAfter,
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
-import type { CoreCluster } from '../cluster/core-cluster.ts';
-import { keyNameOf } from '../machine/key-name.ts';
-import { pausesOf, pausesInCache } from '../pause/pauses.ts';
-import { type Keeper, keep } from './act.ts';
-import type { FleetKeys } from './fleet-keys.ts';
-import { createKeyBoard } from './key-board.ts';
+import type { CoreCluster } from '../core/cluster.ts';
+import { sshKeyName } from '../machine/machine.ts';
+import { cachedPauseReasons, pauseReasonsOf } from '../pause/pauses.ts';
+import { type ActDeps, reconcileKey } from './act.ts';
+import { createFleetKeyStore, type FleetKeys } from './fleet-keys.ts';
 
-export interface FleetKeysOptions extends Omit<Keeper, 'board' | 'newKeyPair' | 'verifyEveryMs' | 'verified'> {
-  readonly machines: WatchCache<ScalewayAppleSiliconMachine>;
-  readonly macFleets: WatchCache<MacFleet>;
-  readonly clusters: Pick<WatchCache<CoreCluster>, 'get'>;
+export interface FleetKeysOptions extends Omit<ActDeps, 'store' | 'newKeyPair' | 'verifyEveryMs' | 'verified'> {
+  readonly machines: Informer<ScalewayAppleSiliconMachine>;
+  readonly macFleets: Informer<MacFleet>;
+  readonly clusters: Pick<Informer<CoreCluster>, 'get'>;
   readonly clock: Clock;
   readonly metrics?: ControllerOptions['metrics'];
-  readonly newKeyPair?: Keeper['newKeyPair'];
+  readonly newKeyPair?: ActDeps['newKeyPair'];
   /** 10 min unless told: whoever deletes a key at Scaleway locks us out of every Mac that is installed after that. */
   readonly verifyEveryMs?: number;
 }
 
-const usualVerifyMs = 10 * 60_000;
+const defaultVerifyMs = 10 * 60_000;
 /** Between two looks whether a pause is over. */
 const pausedMs = 15_000;
 
@@ -42,39 +41,39 @@ const pausedMs = 15_000;
  * Needs: get, create, patch of secrets in the namespace of secrets; the permission set SSHKeysFullAccess at Scaleway.
  */
 export const createFleetKeys = (options: FleetKeysOptions): FleetKeys & { readonly controller: Controller } => {
-  const { machines, macFleets, clusters, clock, log, metrics, verifyEveryMs = usualVerifyMs } = options;
-  const board = createKeyBoard();
+  const { machines, macFleets, clusters, clock, log, metrics, verifyEveryMs = defaultVerifyMs } = options;
+  const store = createFleetKeyStore();
   /** When Scaleway last said so, by the monotonic clock. */
   const verifiedAt = new Map<string, number>();
   const verified = (fleet: string): unknown => verifiedAt.set(fleet, clock.monotonic());
-  const keeper: Keeper = { newKeyPair, ...options, verifyEveryMs, board, verified };
-  const fleetsThatAsk = (fleet: string) => macFleets.list().filter((each) => keyNamesOf(each).includes(fleet));
-  const machinesThatAsk = (fleet: string) => machines.list().filter((machine) => keyNameOf(machine) === fleet);
-  const isWanted = (fleet: string): boolean => fleetsThatAsk(fleet).length > 0 || machinesThatAsk(fleet).length > 0;
+  const keeper: ActDeps = { newKeyPair, ...options, verifyEveryMs, store, verified };
+  const fleetsUsing = (fleet: string) => macFleets.list().filter((each) => keyNamesOf(each).includes(fleet));
+  const machinesUsing = (fleet: string) => machines.list().filter((machine) => sshKeyName(machine) === fleet);
+  const isWanted = (fleet: string): boolean => fleetsUsing(fleet).length > 0 || machinesUsing(fleet).length > 0;
   /** Of all machines that ask for it; of the fleet, while it has none. */
   const isPaused = (fleet: string): boolean => {
-    const asking = machinesThatAsk(fleet);
+    const asking = machinesUsing(fleet);
     return asking.length > 0
-      ? asking.every((machine) => pausesInCache(machine, clusters).length > 0)
-      : fleetsThatAsk(fleet).every((each) => pausesOf(each, undefined).length > 0);
+      ? asking.every((machine) => cachedPauseReasons(machine, clusters).length > 0)
+      : fleetsUsing(fleet).every((each) => pauseReasonsOf(each, undefined).length > 0);
   };
 
-  const reconcile: Reconcile = async (fleet, signal) => {
+  const reconcile: Reconciler = async (fleet, signal) => {
     if (!isWanted(fleet)) {
-      board.forget(fleet);
+      store.delete(fleet);
       verifiedAt.delete(fleet);
-      return settled;
+      return done;
     }
-    if (isPaused(fleet)) return again(pausedMs);
+    if (isPaused(fleet)) return requeueAfter(pausedMs);
     // A new machine is no reason to ask Scaleway again.
     const leftMs = (verifiedAt.get(fleet) ?? -Infinity) + verifyEveryMs - clock.monotonic();
-    if (leftMs > 0) return again(leftMs);
+    if (leftMs > 0) return requeueAfter(leftMs);
     try {
-      return await keep(keeper, fleet, signal);
+      return await reconcileKey(keeper, fleet, signal);
     } catch (error) {
       // A key that was good stays good while nobody can look.
-      if (!signal.aborted && board.of(fleet).kind !== 'ready')
-        board.hang(fleet, { kind: 'unavailable', message: troubleWith(fleet, error) });
+      if (!signal.aborted && store.of(fleet).kind !== 'ready')
+        store.set(fleet, { kind: 'unavailable', message: failureMessage(fleet, error) });
       return { kind: 'failed', error };
     }
   };
@@ -83,25 +82,25 @@ export const createFleetKeys = (options: FleetKeysOptions): FleetKeys & { readon
     name: 'fleet-key',
     reconcile,
     sources: [
-      fromCache(machines, (machine) => [keyNameOf(machine)], changesFleets),
-      fromCache(macFleets, keyNamesOf, comesOrGoes),
+      fromInformer(machines, (machine) => [sshKeyName(machine)], keyNameChanged),
+      fromInformer(macFleets, keyNamesOf, addedOrRemoved),
     ],
     clock,
     log,
     ...(metrics && { metrics }),
   });
-  return { of: board.of, subscribe: board.subscribe, controller };
+  return { of: store.of, subscribe: store.subscribe, controller };
 };
 
 /** Machines write their status all the time. */
-const changesFleets = (change: CacheChange<ScalewayAppleSiliconMachine>): boolean =>
-  change.type !== 'changed' || keyNameOf(change.object) !== keyNameOf(change.previous);
+const keyNameChanged = (change: InformerEvent<ScalewayAppleSiliconMachine>): boolean =>
+  change.type !== 'changed' || sshKeyName(change.object) !== sshKeyName(change.previous);
 
 /** Of a fleet that people made. One that was made for machines is there because of them, and they ask for the key themselves. */
 const keyNamesOf = ({ metadata: { name, labels: given } }: Live<MacFleet>): string[] =>
   given?.[labels.managedBy] === undefined ? [name] : [];
 
-const comesOrGoes = ({ type }: CacheChange<MacFleet>): boolean => type !== 'changed';
+const addedOrRemoved = ({ type }: InformerEvent<MacFleet>): boolean => type !== 'changed';
 
-const troubleWith = (fleet: string, error: unknown): string =>
+const failureMessage = (fleet: string, error: unknown): string =>
   `The SSH key of the fleet ${fleet} could not be made or registered: ${error instanceof Error ? error.message : String(error)} It is tried again.`;

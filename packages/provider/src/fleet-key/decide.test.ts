@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { type Decision, decide, type Registered, type SecretFacts } from './decide.ts';
+import { type Decision, decide, type RegisteredKeys, type SecretFacts } from './decide.ts';
 
 const key = (id: string, name: string, publicKey: string) => ({ id, name, publicKey });
-const has = (...keys: ReturnType<typeof key>[]): Registered => ({ kind: 'keys', keys });
+const has = (...keys: ReturnType<typeof key>[]): RegisteredKeys => ({ kind: 'keys', keys });
 const ours = 'ssh-ed25519 AAAA tuist-capi-f';
 const usable = (keyID?: string): SecretFacts => ({ kind: 'usable', publicKey: ours, keyID });
-const silent: Registered = { kind: 'unknown', why: 'Scaleway does not answer.' };
+const silent: RegisteredKeys = { kind: 'unknown', why: 'Scaleway does not answer.' };
 const good = key('1', 'f', 'ssh-ed25519 AAAA');
 
-const table: [title: string, secret: SecretFacts, registered: Registered, expected: Decision][] = [
+const table: [title: string, secret: SecretFacts, registered: RegisteredKeys, expected: Decision][] = [
   ['no Secret', { kind: 'absent' }, silent, { kind: 'make' }],
   ['no Secret, but a key of that name', { kind: 'absent' }, has(good), { kind: 'make' }],
   ['a Secret without a key', { kind: 'malformed', why: 'x' }, has(good), { kind: 'unavailable', why: 'x' }],
@@ -32,7 +32,7 @@ const table: [title: string, secret: SecretFacts, registered: Registered, expect
     "somebody else's key has its name too, and stays",
     usable('1'),
     has(key('0', 'f', 'ssh-ed25519 BBBB alice@home'), good),
-    { kind: 'ready', verified: true, strangers: ['0'] },
+    { kind: 'ready', verified: true, foreignKeys: ['0'] },
   ],
   [
     "somebody else's key has its name, and none is noted",
@@ -71,22 +71,22 @@ const table: [title: string, secret: SecretFacts, registered: Registered, expect
     'all is well',
     usable('1'),
     has(good, key('8', 'g', 'ssh-ed25519 CCCC')),
-    { kind: 'ready', verified: true, strangers: [] },
+    { kind: 'ready', verified: true, foreignKeys: [] },
   ],
   [
     'Scaleway is silent, and it was registered once',
     usable('1'),
     silent,
-    { kind: 'ready', verified: false, strangers: [] },
+    { kind: 'ready', verified: false, foreignKeys: [] },
   ],
   ['Scaleway is silent, and it never was', usable(), silent, { kind: 'unavailable', why: 'Scaleway does not answer.' }],
 ];
 
-describe('what is next for the key of a fleet', () => {
+describe('decide, for the SSH key of a fleet', () => {
   for (const [title, secret, registered, expected] of table)
     test(title, () => assert.deepEqual(decide({ fleet: 'f', secret, registered }), expected));
 
-  test('whatever Scaleway has, keys of others stay, and it comes to an end', () => {
+  test('whatever Scaleway lists, keys of others stay, and it converges', () => {
     const keys = fc.uniqueArray(
       fc.record({
         id: fc.nat(30).map(String),
@@ -106,7 +106,7 @@ describe('what is next for the key of a fleet', () => {
             assert.ok(named.filter(({ publicKey }) => publicKey.startsWith('ssh-ed25519 AAAA')).length <= 1);
             assert.deepEqual(
               named.filter(({ id }) => id !== keyID).map(({ id }) => id),
-              decision.strangers,
+              decision.foreignKeys,
             );
             return assert.ok(
               registered.some(({ id, publicKey }) => id === keyID && publicKey.startsWith('ssh-ed25519 AAAA')),

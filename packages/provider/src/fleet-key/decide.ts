@@ -1,11 +1,10 @@
 import type { RegisteredKey } from '@tartan/scaleway';
-import { keyMaterial } from './key-material.ts';
 
 export interface Snapshot {
   /** Also the name of its key at Scaleway. */
   readonly fleet: string;
   readonly secret: SecretFacts;
-  readonly registered: Registered;
+  readonly registered: RegisteredKeys;
 }
 
 export type SecretFacts =
@@ -19,7 +18,7 @@ export type SecretFacts =
       readonly keyID: string | undefined;
     };
 
-export type Registered =
+export type RegisteredKeys =
   | { readonly kind: 'keys'; readonly keys: readonly RegisteredKey[] }
   | { readonly kind: 'unknown'; readonly why: string };
 
@@ -36,7 +35,7 @@ export type Decision =
       readonly kind: 'ready';
       readonly verified: boolean;
       /** Keys at Scaleway that have the fleet's name, and that nothing proves to be ours. */
-      readonly strangers: readonly string[];
+      readonly foreignKeys: readonly string[];
     };
 
 /**
@@ -66,7 +65,7 @@ export const decide = ({ fleet, secret, registered }: Snapshot): Decision => {
   if (registered.kind === 'unknown')
     return keyID === undefined
       ? { kind: 'unavailable', why: registered.why }
-      : { kind: 'ready', verified: false, strangers: [] };
+      : { kind: 'ready', verified: false, foreignKeys: [] };
   const isOurs = (key: RegisteredKey): boolean => keyMaterial(key.publicKey) === keyMaterial(publicKey);
   const named = registered.keys.filter(({ name }) => name === fleet);
   // The first one that Scaleway lists, which is the oldest: two managers that registered it both keep the same.
@@ -76,5 +75,8 @@ export const decide = ({ fleet, secret, registered }: Snapshot): Decision => {
   const others = named.filter((key) => key.id !== ours.id && (isOurs(key) || key.id === keyID));
   if (others.length > 0) return { kind: 'remove', ids: others.map(({ id }) => id) };
   if (keyID !== ours.id) return { kind: 'note', keyID: ours.id };
-  return { kind: 'ready', verified: true, strangers: named.flatMap(({ id }) => (id === ours.id ? [] : id)) };
+  return { kind: 'ready', verified: true, foreignKeys: named.flatMap(({ id }) => (id === ours.id ? [] : id)) };
 };
+
+/** Kind and bytes of a public key: what makes it the same key, whatever its comment and whatever it is called (I-31). */
+export const keyMaterial = (publicKey: string): string => publicKey.trim().split(/\s+/).slice(0, 2).join(' ');

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 /** The SSH key of a fleet, as whoever connects to its Macs needs it. */
 export type FleetKey =
   /** Stored, and registered at Scaleway. `privateKey` is in OpenSSH's form; never put it anywhere else. */
@@ -12,3 +14,33 @@ export interface FleetKeys {
   /** Hears the name of each fleet whose key is another than it was, or has become ready or unavailable. */
   subscribe(listener: (fleet: string) => void): () => void;
 }
+
+/** Where keys hang for those who need them. */
+export interface FleetKeyStore extends FleetKeys {
+  set(fleet: string, key: FleetKey): void;
+  delete(fleet: string): void;
+}
+
+const pending: FleetKey = { kind: 'pending' };
+
+export const createFleetKeyStore = (): FleetKeyStore => {
+  const keys = new Map<string, FleetKey>();
+  const listeners = new Set<(fleet: string) => void>();
+  return {
+    of: (fleet) => keys.get(fleet) ?? pending,
+    subscribe: (listener) => {
+      // One of its own for each call, so that the same function can be told twice and ended once.
+      const heard = (fleet: string): void => listener(fleet);
+      listeners.add(heard);
+      return () => listeners.delete(heard);
+    },
+    set: (fleet, key) => {
+      if (isDeepStrictEqual(keys.get(fleet), key)) return;
+      keys.set(fleet, key);
+      for (const listener of listeners) listener(fleet);
+    },
+    delete: (fleet) => {
+      keys.delete(fleet);
+    },
+  };
+};

@@ -2,12 +2,11 @@ import { annotations, secretKeys, secretNames } from '@tartan/api';
 import { type KeyPair, publicKeyOf } from '@tartan/host';
 import { type CallOptions, type Client, isKubeError, type Live, secrets } from '@tartan/kube';
 import { type HostPool, ScalewayError } from '@tartan/scaleway';
-import type { Registered, SecretFacts, Snapshot } from './decide.ts';
-import { keyMaterial } from './key-material.ts';
+import { keyMaterial, type RegisteredKeys, type SecretFacts, type Snapshot } from './decide.ts';
 
 type Secret = Live<NonNullable<(typeof secrets)['ofType']>>;
 
-export interface Observer {
+export interface ObserveDeps {
   readonly client: Pick<Client, 'get'>;
   readonly pool: Pick<HostPool, 'listKeys'>;
   readonly secretsNamespace: string;
@@ -23,7 +22,7 @@ export interface Observation {
 
 /** The Secret from the server, then the keys of the project. Scaleway is asked only when there is a key to look for. */
 export const observe = async (
-  { client, pool, secretsNamespace: namespace }: Observer,
+  { client, pool, secretsNamespace: namespace }: ObserveDeps,
   fleet: string,
   { signal }: { signal: AbortSignal },
 ): Promise<Observation> => {
@@ -36,7 +35,7 @@ export const observe = async (
         ? { kind: 'malformed', why: `The Secret ${namespace}/${secret.metadata.name} ${read.why}` }
         : { kind: 'usable', publicKey: read.publicKey, keyID: secret.metadata.annotations?.[annotations.sshKeyID] };
   const registered =
-    facts.kind === 'usable' ? await askScaleway(pool, signal) : ({ kind: 'unknown', why: 'not asked' } as const);
+    facts.kind === 'usable' ? await listRegisteredKeys(pool, signal) : ({ kind: 'unknown', why: 'not asked' } as const);
   const pair = read === undefined || 'why' in read ? undefined : read;
   return { snapshot: { fleet, secret: facts, registered }, secret, pair };
 };
@@ -74,7 +73,7 @@ const readPair = ({ data = {} }: Secret): KeyPair | { why: string } => {
   }
 };
 
-const askScaleway = async (pool: Pick<HostPool, 'listKeys'>, signal: AbortSignal): Promise<Registered> => {
+const listRegisteredKeys = async (pool: Pick<HostPool, 'listKeys'>, signal: AbortSignal): Promise<RegisteredKeys> => {
   try {
     return { kind: 'keys', keys: await pool.listKeys({ signal }) };
   } catch (error) {

@@ -1,24 +1,24 @@
 import { events as eventWords, labels, labelValues, macFleet, type MacFleet } from '@tartan/api';
 import {
-  again,
   type Client,
+  done,
   type EventRecorder,
   isKubeError,
   type Live,
   type Logger,
   type ObjectName,
-  type Outcome,
-  type Resource,
   patchStatus,
-  settled,
+  type ReconcileResult,
+  requeueAfter,
+  type Resource,
 } from '@tartan/kube';
 import type { CoreMachineDeployment } from '../core/machine-deployment.ts';
 import type { Decision } from './decide.ts';
+import type { Scaling } from './machine-deployments.ts';
 import type { Observation } from './observe.ts';
-import type { Scaling } from './scale.ts';
-import { happeningsOf, statusOf } from './status.ts';
+import { rollEvents, statusOf } from './status.ts';
 
-export interface Actor {
+export interface ActDeps {
   client: Client;
   machineDeploymentResource: Resource<CoreMachineDeployment>;
   events: Pick<EventRecorder, 'event'>;
@@ -26,45 +26,49 @@ export interface Actor {
 }
 
 /** Somebody else has written the fleet: look at what it is now. */
-const conflictPauseMs = 1000;
+const conflictRequeueMs = 1000;
 /** While a roll is under way, time alone may change what is to be done. */
-const lookAgainMs = 15_000;
+const rollRequeueMs = 15_000;
 
-const afterConflict = (error: unknown): Outcome => {
-  if (isKubeError(error, 'conflict', 'notFound', 'alreadyExists')) return again(conflictPauseMs);
+const requeueOnConflict = (error: unknown): ReconcileResult => {
+  if (isKubeError(error, 'conflict', 'notFound', 'alreadyExists')) return requeueAfter(conflictRequeueMs);
   throw error;
 };
 
 /** Without an owner: it outlives the MachineDeployment that a template change replaces, and goes when nobody is left. */
-export const createFleet = async ({ client, log }: Actor, name: ObjectName, signal: AbortSignal): Promise<Outcome> => {
+export const createFleet = async (
+  { client, log }: ActDeps,
+  name: ObjectName,
+  signal: AbortSignal,
+): Promise<ReconcileResult> => {
   const metadata = { ...name, labels: { [labels.managedBy]: labelValues.managedBy } };
   try {
     await client.create(macFleet.resource, macFleet.make({ metadata }), { signal });
   } catch (error) {
     // `spec.fleetName` of a machine can hold what no object may be called.
     if (isKubeError(error, 'invalid')) return { kind: 'stuck', error };
-    return afterConflict(error);
+    return requeueOnConflict(error);
   }
   log.info('Made a MacFleet for machines that had none', { ...name });
-  return again(0);
+  return requeueAfter(0);
 };
 
 export const deleteFleet = async (
-  { client, log }: Actor,
+  { client, log }: ActDeps,
   { metadata: { name, namespace = '', uid, resourceVersion } }: Live<MacFleet>,
   signal: AbortSignal,
-): Promise<Outcome> => {
+): Promise<ReconcileResult> => {
   try {
     await client.delete(macFleet.resource, { name, namespace }, { preconditions: { uid, resourceVersion }, signal });
   } catch (error) {
-    return afterConflict(error);
+    return requeueOnConflict(error);
   }
   log.info('Deleted a MacFleet without machines, which was made for some', { namespace, name });
-  return settled;
+  return done;
 };
 
 /** What `observe` found, of a fleet that there is. */
-type Found = Observation & { fleet: Live<MacFleet> };
+type ExistingFleet = Observation & { fleet: Live<MacFleet> };
 
 /**
  * Gives and takes turns, and scales the MachineDeployment when `spec.replicas` has changed.
@@ -75,30 +79,30 @@ type Found = Observation & { fleet: Live<MacFleet> };
  * server. The number and the record of it are one write, so after a crash it is either done or done again.
  * Caveats: a crash between a patch and its events loses those; conditions say the same.
  */
-export const carryOn = async (
-  actor: Actor,
-  { fleet, deployment, snapshot }: Found,
+export const applyRoll = async (
+  actor: ActDeps,
+  { fleet, deployment, snapshot }: ExistingFleet,
   roll: Extract<Decision, { kind: 'roll' }>,
   signal: AbortSignal,
-): Promise<Outcome> => {
+): Promise<ReconcileResult> => {
   const { client, events, log } = actor;
   const status = statusOf(fleet, snapshot, roll);
   try {
     await patchStatus(client, macFleet.resource, fleet, status, { signal });
-    for (const happening of happeningsOf(fleet.status, status)) {
+    for (const happening of rollEvents(fleet.status, status)) {
       const { namespace, name } = fleet.metadata;
       log.info('A roll has moved on', { namespace, name, reason: happening.reason, message: happening.message });
       events.event(fleet, happening);
     }
     if (deployment && roll.scaling) await scale(actor, fleet, deployment, roll.scaling, signal);
   } catch (error) {
-    return afterConflict(error);
+    return requeueOnConflict(error);
   }
-  return roll.state === 'upToDate' ? settled : again(lookAgainMs);
+  return roll.state === 'upToDate' ? done : requeueAfter(rollRequeueMs);
 };
 
 const scale = async (
-  { client, machineDeploymentResource, events, log }: Actor,
+  { client, machineDeploymentResource, events, log }: ActDeps,
   fleet: Live<MacFleet>,
   { metadata: { name, namespace = '', uid, resourceVersion }, spec }: Live<CoreMachineDeployment>,
   { replicas, annotations }: Scaling,

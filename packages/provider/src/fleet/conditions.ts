@@ -1,10 +1,101 @@
-import { say } from '@tartan/api';
+import { buildCondition, type ConditionReason } from '@tartan/api';
 import type { ConditionUpdate } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import type { Decision, RollState, Snapshot } from './decide.ts';
-import { speaksFor } from './named-manager.ts';
-import { isOutdated, type MachineFacts } from './machine-facts.ts';
-import { named, sentence } from './words.ts';
+import { isOutdated, isRollable, type MachineFacts } from './judge-turn.ts';
+
+type RollDecision = Extract<Decision, { kind: 'roll' }>;
+
+const readyBecause = (reason: ConditionReason<'MacFleet', 'Ready'>, message?: string): ConditionUpdate =>
+  buildCondition('MacFleet', 'Ready', reason, message);
+
+const namesOf = (machines: readonly MachineFacts[]): string[] => machines.map(({ name }) => name).sort();
+const notReady = ({ machines }: Snapshot): MachineFacts[] =>
+  machines.filter(({ ready, deleting }) => !ready && !deleting);
+
+/** Ready is for whoever waits for the whole fleet, `helm --wait` above all: what keeps it waiting comes first. */
+export const readyCondition = (snapshot: Snapshot, roll: RollDecision, counts: Counts): ConditionUpdate => {
+  if (!isNamedManager(snapshot)) return readyBecause('WaitingForManager', awaitedManagerMessage(snapshot, counts));
+  if (snapshot.deploymentPending || roll.scaling?.replicas !== undefined)
+    return readyBecause('WaitingForMachineDeployment');
+  switch (roll.state) {
+    case 'stalled':
+      return readyBecause('Stalled', `${progress(counts)} ${stopMessage(roll)}`);
+    case 'paused':
+      return readyBecause(
+        'Paused',
+        `${progress(counts)} ${outdatedMessage(snapshot, roll)} Unset spec.paused and spec.pausedByRelease (rollout.paused of the chart), and remove the annotation cluster.x-k8s.io/paused, to go on.`,
+      );
+    case 'canary':
+    case 'wave':
+      return readyBecause(
+        'Rolling',
+        `${progress(counts)} ${turnsMessage(roll)} ${outdatedMessage(snapshot, roll)}`.trim(),
+      );
+    case 'waitingForMachines':
+      return waitingCondition(snapshot, roll, counts);
+    case 'upToDate':
+      return idleCondition(snapshot, counts);
+  }
+};
+
+/** Somebody is left, and nobody can be rolled now. */
+const waitingCondition = (snapshot: Snapshot, roll: RollDecision, counts: Counts): ConditionUpdate => {
+  const down = namesOf(notReady(snapshot));
+  const stuck = snapshot.machines.some((machine) => isOutdated(machine) && machine.ready);
+  if (!waitsForMacs(snapshot))
+    return stuck
+      ? readyBecause('Rolling', `${progress(counts)} ${outdatedMessage(snapshot, roll)}`)
+      : (unplannedCondition(snapshot, counts) ?? shortCondition(down, counts));
+  return down.length > 0
+    ? readyBecause('MachinesNotReady', `${progress(counts)} Not Ready: ${joinNames(down)}.`)
+    : readyBecause('Rolling', `${progress(counts)} ${outdatedMessage(snapshot, roll)}`);
+};
+
+/** There is nothing to roll. */
+const idleCondition = (snapshot: Snapshot, counts: Counts): ConditionUpdate => {
+  const { desired, existing } = counts;
+  const down = namesOf(notReady(snapshot));
+  if (waitsForMacs(snapshot) && snapshot.toBeReplaced.length > 0)
+    return readyBecause('Replacing', `From another template: ${joinNames(snapshot.toBeReplaced)}.`);
+  const isShort = existing < desired || down.length > 0;
+  if (!isShort || !waitsForMacs(snapshot))
+    return unplannedCondition(snapshot, counts) ?? (isShort ? shortCondition(down, counts) : readyBecause('UpToDate'));
+  if (existing < desired)
+    return readyBecause(
+      'MachinesMissing',
+      `${countOf(desired)} are wanted and ${existing} there. Look at the MachineDeployment and its template.`,
+    );
+  return readyBecause('MachinesNotReady', `Not Ready: ${joinNames(down)}.`);
+};
+
+const waitsForMacs = ({ fleet }: Snapshot): boolean => fleet?.waitForMacs !== false;
+
+const shortCondition = (down: readonly string[], { desired, existing, ready: up, updated }: Counts): ConditionUpdate =>
+  readyBecause(
+    'ReadyButShort',
+    [
+      `${countOf(desired)} are wanted, ${existing} are there, ${up} Ready, ${updated} up to date.`,
+      ...(down.length > 0 ? [`Not Ready: ${joinNames(down)}.`] : []),
+      'spec.waitForMacs is false.',
+    ].join(' '),
+  );
+
+/** What keeps a fleet that seems well from saying so. */
+const unplannedCondition = (snapshot: Snapshot, { updated, existing }: Counts): ConditionUpdate | undefined => {
+  const unplanned = namesOf(unplannedMachines(snapshot));
+  if (unplanned.length === 0) return undefined;
+  const manager = `the manager of release ${snapshot.fleet?.releaseID ?? ''}`;
+  return readyBecause(
+    'WaitingForManager',
+    `${updated} of ${existing} were up to date. Not looked at yet by ${manager}: ${joinNames(unplanned)}.`,
+  );
+};
+
+const awaitedManagerMessage = ({ fleet, releaseID }: Snapshot, { updated, existing }: Counts): string => {
+  const who = releaseID === undefined ? 'a manager without --release-id' : `the manager of release ${releaseID}`;
+  return `${updated} of ${existing} are up to date by ${who}. That of release ${fleet?.releaseID ?? ''} has not looked yet.`;
+};
 
 type Roll = Extract<Decision, { kind: 'roll' }>;
 
@@ -15,9 +106,9 @@ export interface Counts {
   updated: number;
 }
 
-export const progress = ({ updated, existing }: Counts): string => `${updated} of ${existing} are up to date.`;
+const progress = ({ updated, existing }: Counts): string => `${updated} of ${existing} are up to date.`;
 
-const reasons = {
+const rollingReasons = {
   upToDate: 'UpToDate',
   canary: 'Canary',
   wave: 'Wave',
@@ -26,60 +117,103 @@ const reasons = {
   stalled: 'Stalled',
 } as const satisfies Record<RollState, string>;
 
-export const rollingOf = (snapshot: Snapshot, roll: Roll, counts: Counts): ConditionUpdate => {
+export const rollingCondition = (snapshot: Snapshot, roll: Roll, counts: Counts): ConditionUpdate => {
   const { state } = roll;
   const details = [
     progress(counts),
-    state === 'stalled' ? '' : whoHasATurn(roll),
-    whoIsLeft(snapshot, roll),
-    whoWasPassedOver(roll),
+    state === 'stalled' ? '' : turnsMessage(roll),
+    outdatedMessage(snapshot, roll),
+    passedOverMessage(roll),
   ];
   const message = state === 'upToDate' ? undefined : details.filter(Boolean).join(' ');
-  return say('MacFleet', 'Rolling', reasons[state], message);
+  return buildCondition('MacFleet', 'Rolling', rollingReasons[state], message);
 };
 
 /**
  * True only after a stop: `helm --wait` fails at once when it is. So a manager that is about to be replaced does not say it: what an
  * upgrade brings is often what helps.
  */
-export const stalledOf = (snapshot: Snapshot, roll: Roll): ConditionUpdate => {
+export const stalledCondition = (snapshot: Snapshot, roll: Roll): ConditionUpdate => {
   const { stop, stalledRevision } = roll.memory;
-  if (stop === undefined) return say('MacFleet', 'Stalled', 'NotStalled');
-  if (!speaksFor(snapshot)) return say('MacFleet', 'Stalled', 'WaitingForManager', whyStopped(roll));
+  if (stop === undefined) return buildCondition('MacFleet', 'Stalled', 'NotStalled');
+  if (!isNamedManager(snapshot)) return buildCondition('MacFleet', 'Stalled', 'WaitingForManager', stopMessage(roll));
   const { limits } = snapshot;
   const again =
     limits.retryAfterMs === undefined
       ? ''
       : ` It is tried again at ${timestamp(Date.parse(stop.at) + limits.retryAfterMs)}, and`;
   const next = again === '' ? ' Another revision starts it again.' : `${again} when there is another revision.`;
-  return say('MacFleet', 'Stalled', stop.reason, `${whyStopped(roll)} Revision ${stalledRevision ?? ''}.${next}`);
+  return buildCondition(
+    'MacFleet',
+    'Stalled',
+    stop.reason,
+    `${stopMessage(roll)} Revision ${stalledRevision ?? ''}.${next}`,
+  );
 };
 
-export const whyStopped = ({ memory: { stop, turns } }: Roll): string => {
+const stopMessage = ({ memory: { stop, turns } }: Roll): string => {
   if (stop === undefined) return '';
   const back = turns.filter(({ rollBack }) => rollBack).map(({ machine }) => machine);
   const what = stop.reason === 'PushRejected' ? 'refused' : 'was not Ready in time';
-  return `${stop.machine} ${what}: ${sentence(stop.message)}${back.length > 0 ? ` Being rolled back: ${named(back)}.` : ''}`;
+  return `${stop.machine} ${what}: ${asSentence(stop.message)}${back.length > 0 ? ` Being rolled back: ${joinNames(back)}.` : ''}`;
 };
 
-export const whoHasATurn = ({ memory: { turns } }: Roll): string =>
-  turns.length > 0 ? `Being rolled: ${named(turns.map(({ machine }) => machine))}.` : '';
+const turnsMessage = ({ memory: { turns } }: Roll): string =>
+  turns.length > 0 ? `Being rolled: ${joinNames(turns.map(({ machine }) => machine))}.` : '';
 
 /** Each with what keeps it. */
-export const whoIsLeft = ({ machines }: Snapshot, { memory: { turns } }: Roll): string => {
+const outdatedMessage = ({ machines }: Snapshot, { memory: { turns } }: Roll): string => {
   const left = machines.filter((machine) => isOutdated(machine) && !turns.some(({ uid }) => uid === machine.uid));
-  const words = left.map((machine) => `${machine.name}${whatKeeps(machine)}`).sort((a, b) => (a < b ? -1 : 1));
-  return words.length > 0 ? `To be rolled: ${named(words)}.` : '';
+  const words = left.map((machine) => `${machine.name}${blockedSuffix(machine)}`).sort((a, b) => (a < b ? -1 : 1));
+  return words.length > 0 ? `To be rolled: ${joinNames(words)}.` : '';
 };
 
-const whatKeeps = ({ ready, paused, failed, desired, unreachable }: MachineFacts): string => {
+const blockedSuffix = ({ ready, paused, failed, desired, unreachable }: MachineFacts): string => {
   if (paused) return ' (paused)';
   if (!ready) return ' (not Ready)';
   if (failed !== undefined && failed === desired) return ' (has refused)';
   return unreachable ? ' (does not answer)' : '';
 };
 
-const whoWasPassedOver = ({ memory: { passedOver, turns } }: Roll): string => {
+const passedOverMessage = ({ memory: { passedOver, turns } }: Roll): string => {
   const names = passedOver.filter(({ uid }) => !turns.some((turn) => turn.uid === uid)).map(({ machine }) => machine);
-  return names.length > 0 ? `Could not be rolled in their turn: ${named(names)}.` : '';
+  return names.length > 0 ? `Could not be rolled in their turn: ${joinNames(names)}.` : '';
 };
+
+/**
+ * While the provider is upgraded two managers of different releases take turns in leading. Each rolls as it was told to; but only the
+ * one that the fleet names may say that all is done, or that it cannot be done. Without that, `helm --wait` would hear the old one say
+ * that all is well before the new one has looked.
+ */
+
+/** Whether what this manager says of the fleet is what somebody waits for. */
+const isNamedManager = ({ fleet, releaseID }: Snapshot): boolean =>
+  fleet?.releaseID === undefined || fleet.releaseID === releaseID;
+
+/**
+ * Machines of which the named manager has not said yet what they shall have: those that seem up to date may only be so by the word of the one
+ * before it. What nobody works on, or is down, is no question of who leads.
+ */
+const unplannedMachines = ({ fleet, machines }: Snapshot): MachineFacts[] => {
+  const named = fleet?.releaseID;
+  if (named === undefined) return [];
+  return machines.filter(
+    (machine) => isRollable(machine) && machine.ready && !machine.paused && machine.plannedBy !== named,
+  );
+};
+
+/** How lists of machines are written for people. */
+
+const maxNames = 10;
+
+/** `a, b and 3 more`. */
+const joinNames = (names: readonly string[], most = maxNames): string => {
+  const shown = names.slice(0, most);
+  const more = names.length - shown.length;
+  return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ');
+};
+
+const countOf = (count: number, what = 'machine'): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
+/** A sentence of what may be half of one. */
+export const asSentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { describe, type TestContext, test } from 'node:test';
-import { annotations, labels, labelValues, type MacFleet, macFleet, machine, say } from '@tartan/api';
+import { describe, test, type TestContext } from 'node:test';
+import { annotations, buildCondition, labels, labelValues, type MacFleet, macFleet, machine } from '@tartan/api';
 import { getCondition, isKubeError, nodes, setCondition } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
+import { createHarness, deployments, namespace } from './testing/harness.ts';
 import { kstatusOf } from './testing/kstatus.ts';
-import { deployments, namespace, setStage } from './testing/stage.ts';
 
 const reasonOf = ({ status }: MacFleet, type: string) => getCondition(status?.conditions, type)?.reason;
 const statusOf = ({ status }: MacFleet, type: string) => getCondition(status?.conditions, type)?.status;
@@ -12,7 +12,7 @@ const statusOf = ({ status }: MacFleet, type: string) => getCondition(status?.co
 const four = ['mac-a', 'mac-b', 'mac-c', 'mac-d'] as const;
 
 const begin = async (t: TestContext, { managers = 1, maxUnavailable = 2 } = {}) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   for (const name of four) await stage.addMachine(name);
   for (let count = 0; count < managers; count += 1) await stage.start();
   await stage.setSpec({ maxUnavailable });
@@ -39,7 +39,7 @@ test('machines without a MacFleet get one, of which kstatus can tell that it is 
   assert.deepEqual(stage.told, []);
 });
 
-test('a canary alone, then as many as may be, until all are done; said once each (INC-11, INC-12)', async (t) => {
+test('one canary, then up to maxUnavailable at a time, until all are updated; one event each (INC-11, INC-12)', async (t) => {
   const stage = await begin(t);
   await stage.release('r2', ...four);
   const rolling = await stage.fleet();
@@ -57,7 +57,7 @@ test('a canary alone, then as many as may be, until all are done; said once each
   assert.equal(stage.codes.length, writes, 'nothing is written when nothing happens');
 });
 
-test('two managers that both believe to lead share one budget, and tell everything once', async (t) => {
+test('two managers that both believe to lead share one budget, and emit each event once', async (t) => {
   const stage = await begin(t, { managers: 2 });
   await stage.release('r2', ...four);
   const waves: string[][] = [];
@@ -67,7 +67,7 @@ test('two managers that both believe to lead share one budget, and tell everythi
   assert.deepEqual(stage.told, ['RollStarted', 'RollFinished']);
 });
 
-test('a manager that froze after it had looked gives no turn on top of those that were given meanwhile', async (t) => {
+test('a manager that froze after its read grants no turn on top of those granted meanwhile', async (t) => {
   const stage = await begin(t);
   const thaw = Promise.withResolvers<void>();
   let frozen = false;
@@ -89,7 +89,7 @@ test('a manager that froze after it had looked gives no turn on top of those tha
 });
 
 test('an upgrade is done when the new manager says so, and not before: the old one cannot fail it either', async (t) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   for (const name of four) await stage.addMachine(name, { fleetName: 'runners' }, { plannedBy: 'old' });
   await stage.start(undefined, 'old');
   await stage.setSpec({ maxUnavailable: 4, releaseID: 'old' });
@@ -117,7 +117,12 @@ test('a Mac that refuses stops the roll, until there is something else to roll',
   const stage = await begin(t);
   await stage.release('r2', ...four);
   const { conditions = [] } = (await stage.client.get(machine.resource, { namespace, name: 'mac-a' })).status ?? {};
-  const refused = say('ScalewayAppleSiliconMachine', 'HostUpToDate', 'RollRejected', 'Step agent: no space left.');
+  const refused = buildCondition(
+    'ScalewayAppleSiliconMachine',
+    'HostUpToDate',
+    'RollRejected',
+    'Step agent: no space left.',
+  );
   await stage.setStatus('mac-a', {
     failedHostConfigHash: 'mac-a-r2',
     tartKubeletUpdateAttempts: 5,
@@ -188,7 +193,7 @@ test('a fleet with the annotation of Cluster API gives no turns either', async (
   assert.deepEqual(await stage.turnsOf(), ['mac-a']);
 });
 
-test('a paused fleet gives no more turns; who has one finishes', async (t) => {
+test('a paused fleet grants no turns; machines that have one finish', async (t) => {
   const stage = await begin(t);
   await stage.release('r2', ...four);
   await stage.setSpec({ paused: true });
@@ -211,7 +216,7 @@ test('its release can pause a fleet, too', async (t) => {
   assert.deepEqual(await stage.turnsOf(), ['mac-a']);
 });
 
-test('a Mac that is down gets no turn and keeps nobody waiting (INC-12)', async (t) => {
+test('a machine that is not Ready gets no turn and does not block the roll (INC-12)', async (t) => {
   const stage = await begin(t);
   await stage.setReady('mac-a', false);
   await stage.release('r2', ...four);
@@ -227,7 +232,7 @@ test('a Mac that is down gets no turn and keeps nobody waiting (INC-12)', async 
   assert.deepEqual(stage.told, ['RollStarted', 'RollFinished']);
 });
 
-test('what the agent says on its Node counts for more than what was noted, while it runs', async (t) => {
+test("the hash on a Ready Node wins over the hash in the machine's status", async (t) => {
   const stage = await begin(t);
   await stage.addNode('mac-a', 'mac-a-r0');
   assert.deepEqual(await stage.turnsOf(), ['mac-a']);
@@ -270,7 +275,7 @@ test('a fleet that we made goes with its last machine; one that somebody made st
 });
 
 test('a machine that names no fleet is one of its own', async (t) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   await stage.addMachine('lonely', {});
   await stage.start();
   await stage.release('r2', 'lonely');
@@ -278,7 +283,7 @@ test('a machine that names no fleet is one of its own', async (t) => {
 });
 
 test('a fleet whose name no object can have is not tried over and over', async (t) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   await stage.addMachine('odd', { fleetName: 'Not A Name' });
   await stage.start();
   await stage.pass(5);
@@ -286,7 +291,7 @@ test('a fleet whose name no object can have is not tried over and over', async (
 });
 
 test('two managers make one MacFleet', async (t) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   await Promise.all([stage.start(), stage.start()]);
   await stage.addMachine('mac-a');
   await stage.settle();
@@ -304,7 +309,7 @@ test('a MacFleet that somebody deletes comes back', async (t) => {
 describe('spec.replicas', () => {
   const key = { namespace, name: 'runners' };
   const scaled = async (t: TestContext, managers = 1) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     for (let count = 0; count < managers; count += 1) await stage.start();
     await stage.client.create(deployments, {
       apiVersion: 'cluster.x-k8s.io/v1beta2',
@@ -391,7 +396,7 @@ describe('spec.replicas', () => {
     assert.equal(spec?.replicas, 8);
   });
 
-  test('keeps helm waiting until it is written, also where nobody waits for Macs', async (t) => {
+  test('keeps the fleet not Ready until it is written, also with waitForMacs false', async (t) => {
     const stage = await scaled(t);
     await stage.setSpec({ replicas: 8, waitForMacs: false });
     assert.equal(kstatusOf(await stage.fleetOf('runners')), 'Current');

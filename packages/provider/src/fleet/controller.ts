@@ -1,26 +1,37 @@
+import { annotations, labels, type MacFleet, type ScalewayAppleSiliconMachine } from '@tartan/api';
 import {
+  annotationsChanged,
+  anyOf,
   type Controller,
   type ControllerOptions,
   createController,
+  done,
+  fromInformer,
+  generationChanged,
+  getCondition,
+  type Informer,
+  keyOf,
+  labelsChanged,
   nameOf,
-  type Reconcile,
+  type Predicate,
+  type Reconciler,
+  requestForObject,
   type Resource,
-  settled,
-  type WatchCache,
+  type Source,
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import type { CoreMachineDeployment } from '../core/machine-deployment.ts';
-import { type Actor, carryOn, createFleet, deleteFleet } from './act.ts';
+import { type ActDeps, applyRoll, createFleet, deleteFleet } from './act.ts';
 import { decide } from './decide.ts';
-import { type Node, type Observer, observe } from './observe.ts';
-import { type FleetCaches, fleetSources } from './sources.ts';
+import { type Node, observe, type ObserveDeps } from './observe.ts';
+import { fleetNameOf } from './turns.ts';
 
-export interface FleetControllerOptions extends Actor, FleetCaches {
-  nodes: Pick<WatchCache<Node>, 'get' | 'subscribe'>;
-  machineDeployments?: Pick<WatchCache<CoreMachineDeployment>, 'list' | 'subscribe'> | undefined;
+interface FleetControllerOptions extends ActDeps, FleetCaches {
+  nodes: Pick<Informer<Node>, 'get' | 'subscribe'>;
+  machineDeployments?: Pick<Informer<CoreMachineDeployment>, 'list' | 'subscribe'> | undefined;
   machineDeploymentResource: Resource<CoreMachineDeployment>;
-  revisionOf: Observer['revisionOf'];
-  releaseID: Observer['releaseID'];
+  revisionOf: ObserveDeps['revisionOf'];
+  releaseID: ObserveDeps['releaseID'];
   /** After what time a stop is lifted, and who has refused is tried again: `update.retryAfterMs`. Undefined: never. */
   retryAfterMs: number | undefined;
   clock: Clock;
@@ -43,22 +54,22 @@ const minute = 60_000;
 export const createFleetController = (options: FleetControllerOptions): Controller => {
   const { clock, log, metrics, retryAfterMs } = options;
   const { unreachableMs = 2 * minute, longestTurnMs = 30 * minute, passAgainMs = 15 * minute } = options;
-  const observer: Observer = { ...options, limits: { retryAfterMs, unreachableMs, longestTurnMs, passAgainMs } };
+  const observer: ObserveDeps = { ...options, limits: { retryAfterMs, unreachableMs, longestTurnMs, passAgainMs } };
 
-  const reconcile: Reconcile = async (key, signal) => {
+  const reconcile: Reconciler = async (key, signal) => {
     const name = nameOf(key);
     const { fleet, deployment, snapshot } = await observe(observer, name, signal);
     const decision = decide(snapshot);
     log.debug('Looked at a fleet', { key, decision });
     switch (decision.kind) {
       case 'leave':
-        return settled;
+        return done;
       case 'create':
         return createFleet(options, name, signal);
       case 'delete':
-        return fleet ? deleteFleet(options, fleet, signal) : settled;
+        return fleet ? deleteFleet(options, fleet, signal) : done;
       case 'roll':
-        return fleet ? carryOn(options, { fleet, deployment, snapshot }, decision, signal) : settled;
+        return fleet ? applyRoll(options, { fleet, deployment, snapshot }, decision, signal) : done;
     }
   };
 
@@ -71,3 +82,56 @@ export const createFleetController = (options: FleetControllerOptions): Controll
     ...(metrics && { metrics }),
   });
 };
+
+interface FleetCaches {
+  macFleets: Pick<Informer<MacFleet>, 'subscribe'>;
+  machines: Pick<Informer<ScalewayAppleSiliconMachine>, 'subscribe' | 'list'>;
+  nodes: Pick<Informer<Node>, 'subscribe'>;
+  machineDeployments?: Pick<Informer<CoreMachineDeployment>, 'subscribe'> | undefined;
+}
+
+/** Nodes say much, and often. Whether one is Ready is heard from its machine. */
+const hashChanged: Predicate<Node> = (change) =>
+  change.type !== 'changed' ||
+  change.object.metadata.annotations?.[annotations.hostConfigHash] !==
+    change.previous.metadata.annotations?.[annotations.hostConfigHash];
+
+/** The manager of another release spoke after us: an old one on its way out. Ours is the last word, if we are the one that is named. */
+const becameWaiting: Predicate<MacFleet> = (change) =>
+  change.type === 'changed' && isWaiting(change.object) && !isWaiting(change.previous);
+const isWaiting = ({ status }: MacFleet): boolean =>
+  getCondition(status?.conditions, 'Ready')?.reason === 'WaitingForManager';
+
+/** Whatever may change who gets a turn. What is decided is read from the server: these only wake the controller up. */
+const fleetSources = ({ macFleets, machines, nodes, machineDeployments }: FleetCaches): Source[] => [
+  fromInformer(
+    macFleets,
+    requestForObject,
+    anyOf<MacFleet>(generationChanged, labelsChanged, annotationsChanged, becameWaiting),
+  ),
+  fromInformer(machines, (machine) => [keyOf({ ...inNamespace(machine), name: fleetNameOf(machine) })]),
+  fromInformer(
+    nodes,
+    ({ metadata }) =>
+      machines
+        .list()
+        .filter((machine) => machine.metadata.name === metadata.name)
+        .map((machine) => keyOf({ ...inNamespace(machine), name: fleetNameOf(machine) })),
+    hashChanged,
+  ),
+  ...(machineDeployments
+    ? [
+        fromInformer(
+          machineDeployments,
+          (deployment) => {
+            const fleet = deployment.metadata.labels?.[labels.fleet];
+            return fleet ? [keyOf({ ...inNamespace(deployment), name: fleet })] : [];
+          },
+          anyOf<CoreMachineDeployment>(generationChanged, labelsChanged, annotationsChanged),
+        ),
+      ]
+    : []),
+];
+
+const inNamespace = ({ metadata: { namespace } }: { metadata: { namespace?: string } }) =>
+  namespace === undefined ? {} : { namespace };

@@ -1,8 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { decide, type RollState, type Snapshot } from './decide.ts';
-import type { Memory } from './memory.ts';
-import { ago, fleetFacts, limits, machineFacts, minute, now, snapshotOf, turnFor, updated } from './testing/facts.ts';
+import {
+  ago,
+  fleetFacts,
+  limits,
+  machineFacts,
+  minute,
+  now,
+  snapshotOf,
+  turnFor,
+  updated,
+} from './testing/fixtures.ts';
+import type { Memory } from './turns.ts';
 
 const a = machineFacts('a');
 const b = machineFacts('b');
@@ -225,7 +235,7 @@ const table: [string, Snapshot, RollState, string][] = [
   ],
 ];
 
-describe('who has a turn', () => {
+describe('decide: who gets a turn', () => {
   for (const [name, snapshot, state, turns] of table)
     it(`${name}: ${state}${turns && ` with ${turns}`}`, () => {
       const decision = decide(snapshot);
@@ -240,7 +250,7 @@ const remembered = (snapshot: Snapshot): Memory => {
   return decision.memory;
 };
 
-describe('what is remembered of a roll', () => {
+describe('decide: what status remembers of a roll', () => {
   it('a turn says for whom and for what it is, and since when', () => {
     const { turns, rollStartedAt } = remembered(snapshotOf([a]));
     const { uid } = a;
@@ -250,7 +260,10 @@ describe('what is remembered of a roll', () => {
 
   it('a stop: who, why and when, and that nothing is proven any more', () => {
     const memory = remembered(
-      snapshotOf([{ ...a, ...refusal, complaint: 'No space left on device.' }], { ...proven, turns: [turnFor('a')] }),
+      snapshotOf([{ ...a, ...refusal, failureMessage: 'No space left on device.' }], {
+        ...proven,
+        turns: [turnFor('a')],
+      }),
     );
     assert.deepEqual(memory.stop, {
       reason: 'PushRejected',
@@ -299,7 +312,7 @@ describe('what is remembered of a roll', () => {
     assert.equal(remembered(snapshotOf([a], { ...proven, revision: 'r1' })).rollStartedAt, ago(0));
   });
 
-  it('who was passed over, until it is well or gone', () => {
+  it('a passed-over machine, until it is updated or deleted', () => {
     const silent = { ...a, unreachable: true };
     const turns = [turnFor('a', { grantedAt: ago(3) })];
     assert.deepEqual(remembered(snapshotOf([silent], { turns })).passedOver, [passed('a', 0)]);
@@ -310,14 +323,14 @@ describe('what is remembered of a roll', () => {
     assert.deepEqual(remembered(snapshotOf([a], { passedOver: [passed('a', 10)] })).passedOver, []);
   });
 
-  it('who is down and gets a turn stays marked, so that it stops nobody', () => {
+  it('a machine that is not Ready and gets a turn stays marked, and so never stops the roll', () => {
     const passedOver = [passed('a', 10)];
     assert.deepEqual(remembered(snapshotOf([{ ...a, ...down }], { passedOver })).passedOver, [passed('a', 0)]);
     const stranded = { ...a, ...down, desired: 'a-3' };
     assert.deepEqual(remembered(snapshotOf([stranded], { turns: [turnFor('a')] })).passedOver, [passed('a', 0)]);
   });
 
-  it('who went down in a turn that is over is marked, also after a refusal', () => {
+  it('a machine that became not Ready in an ended turn is marked, also after a refusal', () => {
     const broken = { ...a, ...refusal, ...down };
     assert.deepEqual(remembered(snapshotOf([broken], { turns: [turnFor('a')] })).passedOver, [passed('a', 0)]);
     const wasDown = { ...a, ...down };

@@ -1,14 +1,17 @@
 import { timestamp } from '@tartan/kube/clock';
-import { newTurns, renewTurns } from './grant-turns.ts';
-import { judgeTurn, type Limits } from './judge-turn.ts';
-import { type Judged, keep } from './judged.ts';
-import { isOutdated, type MachineFacts } from './machine-facts.ts';
-import type { Memory } from './memory.ts';
-import { afterGrants, passedOverOf, wasPassedOver } from './passed-over.ts';
-import { type DeploymentFacts, decideScaling, type Scaling } from './scale.ts';
-import { stopOf } from './stop.ts';
-import type { Turn } from './turn.ts';
-import type { WantedMachines } from './wanted-machines.ts';
+import { grantTurns, renewTurns } from './grant-turns.ts';
+import {
+  continueTurn,
+  isOutdated,
+  isReadyAndUpdated,
+  isRollable,
+  type JudgedTurn,
+  judgeTurn,
+  type Limits,
+  type MachineFacts,
+} from './judge-turn.ts';
+import { decideScaling, type DeploymentFacts, type Scaling, type WantedMachines } from './machine-deployments.ts';
+import type { Memory, Turn } from './turns.ts';
 
 export interface Snapshot extends WantedMachines {
   /** Undefined: there is no MacFleet of that name. */
@@ -61,19 +64,19 @@ const roll = (snapshot: Snapshot, fleet: FleetFacts): Decision => {
   const { machines, revision, now } = snapshot;
   const { memory } = fleet;
   const judged = memory.turns.map((turn) => judge(turn, snapshot, fleet));
-  const stop = stopOf(judged, snapshot, memory);
+  const stop = currentStop(judged, snapshot, memory);
   const proved = judged.some(({ turn, verdict }) => verdict === 'done' && turn.revision === revision);
   // Whoever stopped may have been the first of many: after a stop, one goes alone again.
   const proven = stop === undefined && (proved || memory.provenRevision === revision);
-  const kept = judged.flatMap((each) => keep(each, now));
+  const kept = judged.flatMap((each) => continueTurn(each, now));
   const passedOver = passedOverOf(judged, snapshot, memory);
 
-  const free = !fleet.paused && stop === undefined && !judged.some(({ verdict }) => verdict === 'failing');
+  const mayGrant = !fleet.paused && stop === undefined && !judged.some(({ verdict }) => verdict === 'failing');
   const grants = { ...snapshot, turns: kept, passedOver, proven, maxUnavailable: fleet.maxUnavailable };
   const stranded = judged.filter(({ verdict }) => verdict === 'stranded').map(({ turn }) => turn);
-  const renewed = free ? renewTurns(stranded, grants) : [];
+  const renewed = mayGrant ? renewTurns(stranded, grants) : [];
   const turns = kept.map((turn) => renewed.find(({ uid }) => uid === turn.uid) ?? turn);
-  const granted = free ? newTurns({ ...grants, turns }) : [];
+  const granted = mayGrant ? grantTurns({ ...grants, turns }) : [];
   const given = [...renewed, ...granted];
   const all = [...turns, ...granted].sort((a, b) => (a.machine < b.machine ? -1 : 1));
 
@@ -81,7 +84,7 @@ const roll = (snapshot: Snapshot, fleet: FleetFacts): Decision => {
   const startedAt = memory.revision === revision ? memory.rollStartedAt : undefined;
   return {
     kind: 'roll',
-    state: stateOf({ stop, turns: all, proven, finished, paused: fleet.paused }),
+    state: rollStateOf({ stop, turns: all, proven, finished, paused: fleet.paused }),
     scaling: decideScaling(fleet.replicas, snapshot.deployment),
     memory: {
       revision,
@@ -90,18 +93,18 @@ const roll = (snapshot: Snapshot, fleet: FleetFacts): Decision => {
       stalledRevision: stop && revision,
       stop,
       turns: all,
-      passedOver: afterGrants(passedOver, given, snapshot),
+      passedOver: passedOverAfterGrants(passedOver, given, snapshot),
     },
   };
 };
 
-const judge = (turn: Turn, { machines, revision, now, limits }: Snapshot, fleet: FleetFacts): Judged => {
+const judge = (turn: Turn, { machines, revision, now, limits }: Snapshot, fleet: FleetFacts): JudgedTurn => {
   const machine = machines.find(({ uid }) => uid === turn.uid);
   const rules = { now, revision, gateDeadlineMs: fleet.gateDeadlineMs, limits };
   return { turn, machine, verdict: judgeTurn(turn, machine, wasPassedOver(fleet.memory, turn.uid), rules) };
 };
 
-interface Outlook {
+interface RollFacts {
   stop: Memory['stop'];
   turns: readonly Turn[];
   proven: boolean;
@@ -109,9 +112,79 @@ interface Outlook {
   paused: boolean;
 }
 
-const stateOf = ({ stop, turns, proven, finished, paused }: Outlook): RollState => {
+const rollStateOf = ({ stop, turns, proven, finished, paused }: RollFacts): RollState => {
   if (stop) return 'stalled';
   if (turns.length > 0) return proven ? 'wave' : 'canary';
   if (finished) return 'upToDate';
   return paused ? 'paused' : 'waitingForMachines';
+};
+
+interface StopContext {
+  machines: readonly MachineFacts[];
+  revision: string;
+  now: number;
+  limits: Limits;
+}
+
+/** The stop that holds: the one there is, unless it is lifted, or else the first new one. */
+const currentStop = (
+  judged: readonly JudgedTurn[],
+  { machines, revision, now, limits }: StopContext,
+  memory: Memory,
+): Memory['stop'] => {
+  const { stop, stalledRevision } = memory;
+  const isOver = stop && limits.retryAfterMs !== undefined && now - Date.parse(stop.at) >= limits.retryAfterMs;
+  const isMoot = memory.turns.length === 0 && machines.filter(isRollable).every(isReadyAndUpdated);
+  if (stop && stalledRevision === revision && !isOver && !isMoot) return stop;
+  const [first] = judged.flatMap(({ turn, machine, verdict }) =>
+    verdict === 'rejected' || verdict === 'late' ? [{ turn, machine, verdict }] : [],
+  );
+  if (first === undefined) return undefined;
+  const { turn, machine, verdict } = first;
+  const rejected = verdict === 'rejected';
+  return {
+    reason: rejected ? ('PushRejected' as const) : ('GateDeadlineExceeded' as const),
+    machine: turn.machine,
+    message: machine?.failureMessage ?? (rejected ? 'It refused what was sent to it.' : 'It is not Ready.'),
+    at: timestamp(now),
+  };
+};
+
+type PassedOver = Memory['passedOver'];
+
+interface PassedOverContext {
+  machines: readonly MachineFacts[];
+  now: number;
+}
+
+const wasPassedOver = ({ passedOver }: Pick<Memory, 'passedOver'>, uid: string): boolean =>
+  passedOver.some((entry) => entry.uid === uid);
+
+/** Who is new among them now, and who is well again or gone. */
+const passedOverOf = (
+  judged: readonly JudgedTurn[],
+  { machines, now }: PassedOverContext,
+  memory: Memory,
+): PassedOver => {
+  const added = judged
+    .filter((each) => each.machine !== undefined && missedTurn(each, now))
+    .map(({ turn: { machine, uid } }) => ({ machine, uid, at: timestamp(now) }));
+  return [...memory.passedOver.filter(({ uid }) => !added.some((entry) => entry.uid === uid)), ...added].filter(
+    ({ uid }) => machines.some((machine) => machine.uid === uid && isRollable(machine) && !isReadyAndUpdated(machine)),
+  );
+};
+
+const missedTurn = (each: JudgedTurn, now: number): boolean =>
+  each.verdict === 'passedOver' || (continueTurn(each, now).length === 0 && each.machine?.ready === false);
+
+/** With a turn, a machine that is well begins anew; one that is down stays marked, so that nothing it does stops the others. */
+const passedOverAfterGrants = (
+  passedOver: PassedOver,
+  given: readonly Turn[],
+  { machines, now }: PassedOverContext,
+): PassedOver => {
+  const isDown = (uid: string): boolean => machines.some((machine) => machine.uid === uid && !machine.ready);
+  const others = passedOver.filter((entry) => !given.some(({ uid }) => uid === entry.uid));
+  const down = given.filter(({ uid }) => isDown(uid)).map(({ machine, uid }) => ({ machine, uid, at: timestamp(now) }));
+  return [...others, ...down].sort((a, b) => (a.machine < b.machine ? -1 : 1));
 };

@@ -1,10 +1,8 @@
 import { timestamp } from '@tartan/kube/clock';
-import { type Limits, mayTry } from './judge-turn.ts';
-import { isOutdated, type MachineFacts } from './machine-facts.ts';
-import type { Memory } from './memory.ts';
-import type { Turn } from './turn.ts';
+import { isOutdated, type Limits, type MachineFacts, mayRetry } from './judge-turn.ts';
+import type { Memory, Turn } from './turns.ts';
 
-interface Grants {
+interface GrantContext {
   machines: readonly MachineFacts[];
   /** Of them, those who keep a turn. */
   turns: readonly Turn[];
@@ -17,7 +15,7 @@ interface Grants {
   limits: Limits;
 }
 
-const passedAt = (uid: string, { passedOver }: Pick<Grants, 'passedOver'>): number | undefined => {
+const passedAt = (uid: string, { passedOver }: Pick<GrantContext, 'passedOver'>): number | undefined => {
   const entry = passedOver.find((passed) => passed.uid === uid);
   return entry && Date.parse(entry.at);
 };
@@ -26,19 +24,19 @@ const passedAt = (uid: string, { passedOver }: Pick<Grants, 'passedOver'>): numb
  * A Mac that is down gets no turn, or the roll would wait for it (I-48). Unless it went down in its turn: it may hold half of a push,
  * and nobody else would finish it.
  */
-const canGo = (machine: MachineFacts, grants: Grants): boolean => {
+const isEligible = (machine: MachineFacts, grants: GrantContext): boolean => {
   const { now, limits } = grants;
-  if (!isOutdated(machine) || machine.paused || !mayTry(machine, now, limits)) return false;
+  if (!isOutdated(machine) || machine.paused || !mayRetry(machine, now, limits)) return false;
   const passed = passedAt(machine.uid, grants);
   return passed === undefined ? machine.ready : now - passed >= limits.passAgainMs;
 };
 
 /** Who is well goes first, who has refused or could not use a turn goes last: one bad Mac does not keep a fleet on old code. */
-const inOrder = (grants: Grants): MachineFacts[] => {
+const byPriority = (grants: GrantContext): MachineFacts[] => {
   const rank = (machine: MachineFacts): number =>
     (machine.ready ? 0 : 4) + (machine.failed === machine.desired ? 2 : 0) + (machine.unreachable ? 1 : 0);
   return grants.machines
-    .filter((machine) => canGo(machine, grants))
+    .filter((machine) => isEligible(machine, grants))
     .sort(
       (a, b) =>
         rank(a) - rank(b) ||
@@ -50,29 +48,29 @@ const inOrder = (grants: Grants): MachineFacts[] => {
 };
 
 /** New turns, as many as there is room for. The first of a revision goes alone: beside nobody, not even one that finishes something else. */
-export const newTurns = (grants: Grants): Turn[] => {
+export const grantTurns = (grants: GrantContext): Turn[] => {
   const { turns, proven, maxUnavailable } = grants;
   const room = proven ? maxUnavailable - turns.length : turns.length === 0 ? 1 : 0;
-  return inOrder({ ...grants, machines: without(grants.machines, turns) })
+  return byPriority({ ...grants, machines: withoutTurns(grants.machines, turns) })
     .slice(0, Math.max(0, room))
-    .map((machine) => turnOf(machine, grants));
+    .map((machine) => newTurn(machine, grants));
 };
 
 /** Those who went down in a turn for something that nobody wants any more: they go on with what is wanted now. */
-export const renewTurns = (stranded: readonly Turn[], grants: Grants): Turn[] => {
+export const renewTurns = (stranded: readonly Turn[], grants: GrantContext): Turn[] => {
   const { machines, turns, proven, now, limits } = grants;
   const room = proven ? stranded.length : turns.length > stranded.length ? 0 : 1;
   return stranded
     .flatMap(({ uid }) => machines.find((machine) => machine.uid === uid) ?? [])
-    .filter((machine) => isOutdated(machine) && !machine.paused && mayTry(machine, now, limits))
+    .filter((machine) => isOutdated(machine) && !machine.paused && mayRetry(machine, now, limits))
     .slice(0, room)
-    .map((machine) => turnOf(machine, grants));
+    .map((machine) => newTurn(machine, grants));
 };
 
-const without = (machines: readonly MachineFacts[], turns: readonly Turn[]): MachineFacts[] =>
+const withoutTurns = (machines: readonly MachineFacts[], turns: readonly Turn[]): MachineFacts[] =>
   machines.filter(({ name }) => !turns.some((turn) => turn.machine === name));
 
-const turnOf = ({ name, uid, desired = '' }: MachineFacts, { revision, proven, now }: Grants): Turn => ({
+const newTurn = ({ name, uid, desired = '' }: MachineFacts, { revision, proven, now }: GrantContext): Turn => ({
   machine: name,
   uid,
   hash: desired,

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { judgeTurn, mayTry, type Rules, type Verdict } from './judge-turn.ts';
-import type { MachineFacts } from './machine-facts.ts';
-import { ago, limits, machineFacts, minute, now, turnFor, updated } from './testing/facts.ts';
-import type { Turn } from './turn.ts';
+import { judgeTurn, type MachineFacts, mayRetry, type TurnContext, type Verdict } from './judge-turn.ts';
+import { ago, limits, machineFacts, minute, now, turnFor, updated } from './testing/fixtures.ts';
+import type { Turn } from './turns.ts';
 
-const rules: Rules = { now, revision: 'r2', gateDeadlineMs: 15 * minute, limits };
+const rules: TurnContext = { now, revision: 'r2', gateDeadlineMs: 15 * minute, limits };
 const canary = turnFor('a', { canary: true });
 const wave = turnFor('a');
 const old = (turn: Turn, minutes: number): Turn => ({ ...turn, grantedAt: ago(minutes) });
@@ -76,13 +75,13 @@ const table: [string, Turn, MachineFacts | undefined, Verdict, ('wasDown' | unde
   ['a roll back of a machine that is gone', back, undefined, 'over'],
 ];
 
-describe('what becomes of a turn', () => {
+describe('judgeTurn', () => {
   for (const [name, turn, machine, verdict, wasDown] of table)
     it(`${name}: ${verdict}`, () => {
       assert.equal(judgeTurn(turn, machine && { ...machine, name: 'a' }, wasDown !== undefined, rules), verdict);
     });
 
-  it('is said of everything', () => {
+  it('is total', () => {
     const hash = fc.constantFrom(undefined, 'a-1', 'a-2', 'a-3');
     const time = fc.option(fc.integer({ min: -200, max: 5 }), { nil: undefined });
     const at = (minutes: number | undefined) => (minutes === undefined ? undefined : now + minutes * minute);
@@ -120,7 +119,7 @@ describe('what becomes of a turn', () => {
   });
 });
 
-describe('who has refused', () => {
+describe('mayRetry, for a machine that refused a push', () => {
   const refuser = { failed: 'a-2', lastFailure: now - 29 * minute };
   for (const [name, facts, retryAfterMs, may] of [
     ['nobody', {}, 30 * minute, true],
@@ -131,6 +130,6 @@ describe('who has refused', () => {
     ['one that refused nobody knows when', { failed: 'a-2' }, 30 * minute, true],
   ] as const)
     it(`${name} ${may ? 'may be tried' : 'is left alone'}`, () => {
-      assert.equal(mayTry(a(facts), now, { ...limits, retryAfterMs }), may);
+      assert.equal(mayRetry(a(facts), now, { ...limits, retryAfterMs }), may);
     });
 });

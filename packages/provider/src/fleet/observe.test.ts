@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { annotations, machine, type MachineStatus, say } from '@tartan/api';
+import { annotations, buildCondition, machine, type MachineStatus } from '@tartan/api';
 import { type ConditionUpdate, type Live, type ObjectMeta, setCondition } from '@tartan/kube';
-import { wantedReplicas } from '../core/machine-deployment.ts';
+import { desiredReplicas } from '../core/machine-deployment.ts';
 import { machineFacts, type Node } from './observe.ts';
-import { ago, now } from './testing/facts.ts';
+import { ago, now } from './testing/fixtures.ts';
 
 const identity = { uid: 'u', resourceVersion: '1', creationTimestamp: ago(60) };
 const providerID = 'scw-applesilicon://fr-par-1/one';
@@ -27,9 +27,9 @@ const nodeWith = (hash: string, { ready = true, of = providerID } = {}): Live<No
 
 const withCondition = (update: ConditionUpdate): MachineStatus => ({ conditions: setCondition([], update, now) });
 const upToDate = (reason: 'RollUnreachable' | 'WaitingForIdle' | 'UpToDate', message?: string) =>
-  facts(withCondition(say('ScalewayAppleSiliconMachine', 'HostUpToDate', reason, message)));
+  facts(withCondition(buildCondition('ScalewayAppleSiliconMachine', 'HostUpToDate', reason, message)));
 
-describe('what is known of a machine', () => {
+describe('machineFacts', () => {
   it('nothing, of a new one', () => {
     const { provisioned, ready, desired, actual, attempts, paused } = facts({});
     assert.deepEqual(
@@ -38,7 +38,7 @@ describe('what is known of a machine', () => {
     );
   });
 
-  it('what its agent says goes before what was noted', () => {
+  it('the hash on the Node wins over the one in status', () => {
     const status = { hostConfigHash: 'noted' };
     assert.equal(facts(status, nodeWith('said')).actual, 'said');
     assert.equal(facts(status, nodeWith('said')).pushed, 'noted');
@@ -51,7 +51,7 @@ describe('what is known of a machine', () => {
     assert.equal(facts(status, nodeWith('said', { of: 'scw-applesilicon://fr-par-1/two' })).actual, 'noted');
   });
 
-  it('but for a step that may fail it has what it shall have', () => {
+  it('a step that is left out counts as up to date', () => {
     const leftOut = { desired: 'wanted', actual: 'less', message: 'no', at: '1970-01-01T00:00:00Z' };
     const status = { desiredHostConfigHash: 'wanted', leftOut };
     assert.equal(facts(status, nodeWith('less')).actual, 'wanted');
@@ -59,9 +59,9 @@ describe('what is known of a machine', () => {
   });
 
   it('since when it is not Ready', () => {
-    const notReady = facts(withCondition(say('ScalewayAppleSiliconMachine', 'Ready', 'NodeNotReady')));
+    const notReady = facts(withCondition(buildCondition('ScalewayAppleSiliconMachine', 'Ready', 'NodeNotReady')));
     assert.deepEqual([notReady.ready, notReady.notReadySince], [false, now]);
-    const ready = facts(withCondition(say('ScalewayAppleSiliconMachine', 'Ready', 'Ready')));
+    const ready = facts(withCondition(buildCondition('ScalewayAppleSiliconMachine', 'Ready', 'Ready')));
     assert.deepEqual([ready.ready, ready.notReadySince], [true, undefined]);
   });
 
@@ -71,18 +71,21 @@ describe('what is known of a machine', () => {
       [upToDate('RollUnreachable').waitingForIdle, upToDate('WaitingForIdle').waitingForIdle],
       [false, true],
     );
-    assert.equal(upToDate('RollUnreachable', 'No route.').complaint, 'No route.');
-    assert.equal(upToDate('UpToDate').complaint, undefined);
+    assert.equal(upToDate('RollUnreachable', 'No route.').failureMessage, 'No route.');
+    assert.equal(upToDate('UpToDate').failureMessage, undefined);
   });
 
   it('that somebody has paused it, whatever the value', () => {
     assert.equal(facts({}, undefined, { annotations: { [annotations.paused]: '' } }).paused, true);
     assert.equal(
-      facts(withCondition(say('ScalewayAppleSiliconMachine', 'Paused', 'Paused'))).paused,
+      facts(withCondition(buildCondition('ScalewayAppleSiliconMachine', 'Paused', 'Paused'))).paused,
       true,
       'its cluster',
     );
-    assert.equal(facts(withCondition(say('ScalewayAppleSiliconMachine', 'Paused', 'NotPaused'))).paused, false);
+    assert.equal(
+      facts(withCondition(buildCondition('ScalewayAppleSiliconMachine', 'Paused', 'NotPaused'))).paused,
+      false,
+    );
   });
 });
 
@@ -94,6 +97,6 @@ describe('what a MachineDeployment asks for', () => {
     ['nothing, when it goes', { spec: { replicas: 3 }, metadata: { deletionTimestamp: ago(0) } }, 0],
   ] as const)
     it(name, () => {
-      assert.equal(wantedReplicas(deployment), replicas);
+      assert.equal(desiredReplicas(deployment), replicas);
     });
 });

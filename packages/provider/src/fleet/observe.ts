@@ -1,34 +1,39 @@
-import { annotations, isPaused, labels, labelValues, type MacFleet, macFleet, machine } from '@tartan/api';
-import type { ScalewayAppleSiliconMachine } from '@tartan/api';
+import {
+  annotations,
+  isRolloutPaused,
+  labels,
+  labelValues,
+  type MacFleet,
+  macFleet,
+  machine,
+  type ScalewayAppleSiliconMachine,
+} from '@tartan/api';
 import {
   type Client,
   getCondition,
+  type Informer,
+  isConditionTrue,
   isKubeError,
-  isTrue,
   type Live,
   type nodes,
   type ObjectName,
-  type WatchCache,
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
-import { type CoreMachineDeployment, wantedReplicas } from '../core/machine-deployment.ts';
-import { countsAs, type Tolerance } from '../machine/left-out.ts';
+import { type CoreMachineDeployment, desiredReplicas } from '../core/machine-deployment.ts';
+import { effectiveHash, type Tolerance } from '../machine/decide/provisioned.ts';
 import type { FleetFacts, Snapshot } from './decide.ts';
-import { fleetNameOf } from './fleet-name.ts';
-import type { Limits } from './judge-turn.ts';
-import type { MachineFacts } from './machine-facts.ts';
-import { memoryOf } from './memory.ts';
-import type { DeploymentFacts } from './scale.ts';
-import { wantedMachines } from './wanted-machines.ts';
+import type { Limits, MachineFacts } from './judge-turn.ts';
+import { type DeploymentFacts, wantedMachines } from './machine-deployments.ts';
+import { fleetNameOf, memoryFromStatus } from './turns.ts';
 
 export type Node = NonNullable<(typeof nodes)['ofType']>;
 type Machine = Live<ScalewayAppleSiliconMachine>;
 
-export interface Observer {
+export interface ObserveDeps {
   client: Pick<Client, 'get' | 'list'>;
-  nodes: Pick<WatchCache<Node>, 'get'>;
+  nodes: Pick<Informer<Node>, 'get'>;
   /** Undefined: Cluster API's kinds are not there, and nobody asks for machines. */
-  machineDeployments?: Pick<WatchCache<CoreMachineDeployment>, 'list'> | undefined;
+  machineDeployments?: Pick<Informer<CoreMachineDeployment>, 'list'> | undefined;
   /** What all Macs of that fleet shall have in common, in one word. */
   revisionOf: (fleet: string, signal: AbortSignal) => Promise<string>;
   /** That of this manager. */
@@ -53,7 +58,7 @@ export interface Observation {
  * machines that was wanted before would be written again.
  */
 export const observe = async (
-  { client, nodes, machineDeployments, revisionOf, releaseID, limits, clock }: Observer,
+  { client, nodes, machineDeployments, revisionOf, releaseID, limits, clock }: ObserveDeps,
   { namespace = '', name }: ObjectName,
   signal: AbortSignal,
 ): Promise<Observation> => {
@@ -88,18 +93,18 @@ export const observe = async (
 export const fleetFacts = ({ metadata, spec, status }: Live<MacFleet>): FleetFacts => ({
   ours: metadata.labels?.[labels.managedBy] === labelValues.managedBy,
   deleting: metadata.deletionTimestamp !== undefined,
-  paused: isPaused(spec) || annotations.paused in (metadata.annotations ?? {}),
+  paused: isRolloutPaused(spec) || annotations.paused in (metadata.annotations ?? {}),
   replicas: spec.replicas,
   maxUnavailable: spec.maxUnavailable,
   gateDeadlineMs: spec.gateDeadlineSeconds * 1000,
   waitForMacs: spec.waitForMacs,
   releaseID: spec.releaseID,
-  memory: memoryOf(status),
+  memory: memoryFromStatus(status),
 });
 
 const deploymentFacts = (deployment: Live<CoreMachineDeployment>): DeploymentFacts | undefined =>
   deployment.metadata.deletionTimestamp === undefined
-    ? { replicas: wantedReplicas(deployment), annotations: deployment.metadata.annotations ?? {} }
+    ? { replicas: desiredReplicas(deployment), annotations: deployment.metadata.annotations ?? {} }
     : undefined;
 
 const timeOf = (text: string | undefined): number | undefined => (text === undefined ? undefined : Date.parse(text));
@@ -111,18 +116,20 @@ export const machineFacts = (
 ): MachineFacts => {
   const ready = readiness(status, node);
   const upToDate = getCondition(status.conditions, 'HostUpToDate');
-  const said = speaksFor(node, spec.providerID) ? node?.metadata.annotations?.[annotations.hostConfigHash] : undefined;
+  const said = isReadyNodeOf(node, spec.providerID)
+    ? node?.metadata.annotations?.[annotations.hostConfigHash]
+    : undefined;
   return {
     name: metadata.name,
     uid: metadata.uid,
     provisioned: status.initialization?.provisioned === true,
     deleting: metadata.deletionTimestamp !== undefined,
-    paused: annotations.paused in (metadata.annotations ?? {}) || isTrue(status.conditions, 'Paused'),
+    paused: annotations.paused in (metadata.annotations ?? {}) || isConditionTrue(status.conditions, 'Paused'),
     ready: ready.now,
     notReadySince: ready.now ? undefined : timeOf(ready.since),
     desired: status.desiredHostConfigHash,
     plannedBy: status.plannedBy,
-    actual: countsAs(said ?? status.hostConfigHash, {
+    actual: effectiveHash(said ?? status.hostConfigHash, {
       desired: status.desiredHostConfigHash,
       leftOut: status.leftOut,
       now,
@@ -134,7 +141,7 @@ export const machineFacts = (
     lastFailure: timeOf(status.lastUpdateFailureTime),
     unreachable: upToDate?.reason === 'RollUnreachable',
     waitingForIdle: upToDate?.reason === 'WaitingForIdle',
-    complaint: upToDate?.status === 'False' && upToDate.message !== '' ? upToDate.message : undefined,
+    failureMessage: upToDate?.status === 'False' && upToDate.message !== '' ? upToDate.message : undefined,
   };
 };
 
@@ -153,6 +160,6 @@ const readiness = (
 };
 
 /** Not one that is down, which says what was; nor one of another server that happens to bear the name. */
-const speaksFor = (node: Live<Node> | undefined, providerID: string | undefined): boolean =>
+const isReadyNodeOf = (node: Live<Node> | undefined, providerID: string | undefined): boolean =>
   (node?.status?.conditions ?? []).some(({ type, status }) => type === 'Ready' && status === 'True') &&
   (node?.spec?.providerID === undefined || node.spec.providerID === providerID);

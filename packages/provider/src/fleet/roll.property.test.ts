@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { isOutdated, isSettled } from './machine-facts.ts';
-import { limits, minute } from './testing/facts.ts';
+import { isOutdated, isReadyAndUpdated } from './judge-turn.ts';
+import { limits, minute } from './testing/fixtures.ts';
 import { type ModelFleet, modelFleet, type Revision, type Write } from './testing/model-fleet.ts';
-import type { Turn } from './turn.ts';
+import type { Turn } from './turns.ts';
 
 /** Something that happens to a fleet. */
 type Step = (fleet: ModelFleet) => void;
@@ -73,7 +73,7 @@ const check = (write: Write): void => {
   }
   if (before.stop && before.stalledRevision === snapshot.revision && !after.stop) {
     const cooled = now - Date.parse(before.stop.at) >= (limits.retryAfterMs ?? Infinity);
-    assert.ok(cooled || machines.every(isSettled), 'a stop is lifted by time, or when nothing is left');
+    assert.ok(cooled || machines.every(isReadyAndUpdated), 'a stop is lifted by time, or when nothing is left');
   }
   for (const turn of before.turns.filter(({ rollBack }) => rollBack)) {
     if (after.turns.some(({ uid, rollBack }) => uid === turn.uid && rollBack)) continue;
@@ -104,7 +104,7 @@ describe('a roll, whatever happens', () => {
         fleet.setPaused(false);
         fleet.machines.forEach((_, index) => fleet.setUp(index));
         for (let rounds = 0; rounds < 120; rounds += 1) round(fleet);
-        assert.ok(fleet.machines.every(isSettled), fleet.describe());
+        assert.ok(fleet.machines.every(isReadyAndUpdated), fleet.describe());
         const { turns, stop, passedOver, rollStartedAt } = fleet.memory;
         assert.deepEqual([turns, stop, passedOver, rollStartedAt], [[], undefined, [], undefined]);
       }),
@@ -122,7 +122,7 @@ describe('a roll, whatever happens', () => {
         // Without another number: only time lifts what was refused.
         fleet.mend();
         for (let rounds = 0; rounds < 200; rounds += 1) round(fleet);
-        assert.ok(fleet.machines.every(isSettled), fleet.describe());
+        assert.ok(fleet.machines.every(isReadyAndUpdated), fleet.describe());
       }),
       { numRuns: 300 },
     );
@@ -136,7 +136,7 @@ describe('a roll, whatever happens', () => {
         for (const index of indices) fleet.setDown(index, reachable);
         fleet.release('good');
         for (let rounds = 0; rounds < 30; rounds += 1) round(fleet);
-        fleet.machines.forEach((facts, index) => assert.equal(isSettled(facts), !indices.includes(index)));
+        fleet.machines.forEach((facts, index) => assert.equal(isReadyAndUpdated(facts), !indices.includes(index)));
         for (const { after } of fleet.writes) {
           assert.equal(after.stop, undefined);
           assert.ok(after.turns.every((turn) => !indices.some((index) => `mac-${index}` === turn.machine)));

@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { conditionsByKind, type MacFleet, macFleet, type MacFleetStatus } from '@tartan/api';
-import { getCondition, isTrue, type Live } from '@tartan/kube';
+import { getCondition, isConditionTrue, type Live } from '@tartan/kube';
 import fc from 'fast-check';
 import { decide, type Snapshot } from './decide.ts';
-import { happeningsOf, statusOf } from './status.ts';
-import { ago, machineFacts, minute, now, snapshotOf, turnFor, updated } from './testing/facts.ts';
+import { rollEvents, statusOf } from './status.ts';
+import { ago, machineFacts, minute, now, snapshotOf, turnFor, updated } from './testing/fixtures.ts';
 import { modelFleet, type Revision } from './testing/model-fleet.ts';
 
 const fleetWith = (status?: MacFleetStatus): Live<MacFleet> => {
@@ -57,7 +57,7 @@ const table: [string, Snapshot, string, RegExp][] = [
   ],
 ];
 
-describe('what a MacFleet says', () => {
+describe('the status of a MacFleet', () => {
   for (const [name, snapshot, reason, message] of table)
     it(`${name}: ${reason}`, () => {
       const status = statusFor(snapshot);
@@ -68,7 +68,7 @@ describe('what a MacFleet says', () => {
       assert.equal(ready.observedGeneration, 3);
     });
 
-  it('a stop says what helps', () => {
+  it('the Stalled message says what to do', () => {
     const snapshot = snapshotOf([machineFacts('a')], stalled);
     const messageOf = (status: MacFleetStatus) => getCondition(status.conditions, 'Stalled')?.message;
     assert.equal(
@@ -91,7 +91,7 @@ describe('what a MacFleet says', () => {
     );
   });
 
-  it('machines that go do not count, and one without a Mac has nothing', () => {
+  it('machines that are being deleted do not count, and one without a Mac is not updated', () => {
     const machines = [
       updated('a', { deleting: true }),
       updated('b', { provisioned: false, ready: false }),
@@ -130,8 +130,8 @@ describe('what a MacFleet says', () => {
         for (const { snapshot } of fleet.writes) {
           const status = statusFor(snapshot, before);
           macFleet.status?.parse(status);
-          assert.equal(isTrue(status.conditions, 'Stalled'), status.stop !== undefined);
-          assert.ok(!(isTrue(status.conditions, 'Ready') && status.turns));
+          assert.equal(isConditionTrue(status.conditions, 'Stalled'), status.stop !== undefined);
+          assert.ok(!(isConditionTrue(status.conditions, 'Ready') && status.turns));
           before = status;
         }
       }),
@@ -149,7 +149,7 @@ describe('docs/roll.md', () => {
   });
 });
 
-describe('what has happened to a roll', () => {
+describe('events of a roll', () => {
   const base: MacFleetStatus = { observedGeneration: 1, revision: 'r2' };
   const on = { ...base, rollStartedAt: ago(5) };
   const stopped = { ...on, stop };
@@ -167,7 +167,7 @@ describe('what has happened to a roll', () => {
     ['another stop', stopped, { ...stopped, stop: { ...stop, at: ago(0) } }, ['RollStopped']],
   ] as const)
     it(`${name}: ${reasons.join(', ') || 'nothing to tell'}`, () => {
-      const happenings = happeningsOf(before, after);
+      const happenings = rollEvents(before, after);
       assert.deepEqual(
         happenings.map(({ reason }) => reason),
         reasons,
@@ -175,7 +175,7 @@ describe('what has happened to a roll', () => {
     });
 
   it('a stop names the machine and the reason', () => {
-    const [told] = happeningsOf(on, stopped);
+    const [told] = rollEvents(on, stopped);
     assert.equal(told?.message, 'The roll does not go on by itself. PushRejected on a: No space left.');
     assert.equal(told.type, 'Warning');
   });

@@ -1,74 +1,74 @@
-import { type Client, createClient, httpsTransport, isKubeError, loadConfig, type Surroundings } from '@tartan/kube';
+import { type Client, createClient, httpsTransport, isKubeError, loadConfig, type ProcessContext } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
 import packageFile from '../../package.json' with { type: 'json' };
-import type { Patience } from './insist.ts';
+import type { RetryOptions } from './retry.ts';
 
 /** What every hook is told by, for `parseArgs`. */
-export const usualOptions = {
+export const commonOptions = {
   kubeconfig: { type: 'string' },
   version: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 } as const;
 
-interface UsualOptions {
+interface CommonOptions {
   readonly kubeconfig?: string | undefined;
   readonly version: boolean;
   readonly help: boolean;
 }
 
 /** The cluster that a hook works in, for as long as it may. */
-interface Place extends Patience {
+interface HookContext extends RetryOptions {
   readonly client: Client;
   /** Of this Pod, or of the kubeconfig. */
   readonly namespace: string;
 }
 
 /** A small program of the image that a hook of the chart runs. */
-export interface Hook<Options extends UsualOptions> {
+export interface Hook<Options extends CommonOptions> {
   readonly help: string;
   /** Throws for what it does not understand. */
   readonly read: (argv: readonly string[]) => Options;
-  readonly timeMs: number;
+  readonly timeoutMs: number;
   /** What keeps it from being well, for people; undefined: nothing. */
-  readonly work: (options: Options, place: Place, surroundings: Surroundings) => Promise<string | undefined>;
+  readonly run: (options: Options, place: HookContext, surroundings: ProcessContext) => Promise<string | undefined>;
   /** For people, when it came to nothing: `why` is a sentence. */
-  readonly failed: (why: string, surroundings: Surroundings) => string;
+  readonly failed: (why: string, surroundings: ProcessContext) => string;
 }
 
-const exitCodes = { well: 0, notWell: 1, usage: 2 } as const;
+const exitCodes = { ok: 0, failed: 1, usage: 2 } as const;
 
 /** Answers the code to exit with. */
-export const runHook = async <Options extends UsualOptions>(
+export const runHook = async <Options extends CommonOptions>(
   hook: Hook<Options>,
   argv: readonly string[],
-  surroundings: Surroundings,
+  surroundings: ProcessContext,
 ): Promise<number> => {
-  const { say, complain } = surroundings;
+  const { stdout, stderr } = surroundings;
   let options: Options;
   try {
     options = hook.read(argv);
   } catch (error) {
-    complain(`${messageOf(error)}\n--help shows what there is.\n`);
+    stderr(`${messageOf(error)}\n--help shows what there is.\n`);
     return exitCodes.usage;
   }
   if (options.help || options.version) {
-    say(options.help ? hook.help : `${packageFile.version}\n`);
-    return exitCodes.well;
+    stdout(options.help ? hook.help : `${packageFile.version}\n`);
+    return exitCodes.ok;
   }
   try {
-    const trouble = await inCluster(hook, options, surroundings);
-    if (trouble === undefined) return exitCodes.well;
-    complain(trouble);
+    const problem = await runInCluster(hook, options, surroundings);
+    if (problem === undefined) return exitCodes.ok;
+    stderr(problem);
   } catch (error) {
-    complain(`${hook.failed(explained(error), surroundings)}\n`);
+    stderr(`${hook.failed(explain(error), surroundings)}\n`);
   }
-  return exitCodes.notWell;
+  return exitCodes.failed;
 };
 
-const inCluster = async <Options extends UsualOptions>(
-  { timeMs, work }: Hook<Options>,
+const runInCluster = async <Options extends CommonOptions>(
+  { timeoutMs, run }: Hook<Options>,
   options: Options,
-  surroundings: Surroundings,
+  surroundings: ProcessContext,
 ): Promise<string | undefined> => {
   const { env, signal } = surroundings;
   const { kubeconfig } = options;
@@ -76,13 +76,13 @@ const inCluster = async <Options extends UsualOptions>(
   const config = await loadConfig({ env, clock, ...(kubeconfig !== undefined && { kubeconfigPath: kubeconfig }) });
   const transport = httpsTransport({ ...config, clock });
   try {
-    const place = {
+    const context = {
       client: createClient(transport, { clock }),
       namespace: config.namespace,
       clock,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeMs)]),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     };
-    return await work(options, place, surroundings);
+    return await run(options, context, surroundings);
   } finally {
     transport.close();
   }
@@ -90,7 +90,20 @@ const inCluster = async <Options extends UsualOptions>(
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-const explained = (error: unknown): string =>
+const explain = (error: unknown): string =>
   isKubeError(error, 'forbidden')
     ? `${error.message}. Whoever runs this needs the rights that docs/rights.md lists for it.`
     : messageOf(error);
+
+/** A hook as a process: its arguments, its streams, and an end when it is asked for one. */
+export const runAsProcess = async (run: (argv: readonly string[], surroundings: ProcessContext) => Promise<number>) => {
+  const stopRequested = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopRequested.abort());
+  const { argv, env, stdout, stderr } = process;
+  process.exitCode = await run(argv.slice(2), {
+    env,
+    stdout: (text) => stdout.write(text),
+    stderr: (text) => stderr.write(text),
+    signal: stopRequested.signal,
+  });
+};

@@ -11,18 +11,18 @@ import {
   preparationSteps,
   summaryHash,
 } from '@tartan/host';
-import { fleetKey, plantedSecrets, reachMac, workingSpec } from '@tartan/host/testing';
+import { connectToMac, fleetKey, plantedSecrets, workingSpec } from '@tartan/host/testing';
 import { systemClock } from '@tartan/kube/clock';
 import { type Mac, startMac } from '@tartan/sim-mac';
 import { createHostWork } from './create-host-work.ts';
 import type { HostJob, WorkOutcome } from './host-work.ts';
-import { type CountedLine, countedLine } from './testing/counted-line.ts';
+import { startTcpProxy, type TcpProxy } from './testing/tcp-proxy.ts';
 
 /** Over real SSH, on one Mac that goes through all of it in order. */
 describe('work on a Mac', () => {
   let folder: string;
   let mac: Mac;
-  let line: CountedLine;
+  let line: TcpProxy;
   let spec: HostSpec;
   let secrets: Required<HostSecrets>;
   const { publicKey, privateKey } = fleetKey();
@@ -33,7 +33,7 @@ describe('work on a Mac', () => {
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'tartan-host-work-'));
     mac = await startMac({ folder: join(folder, 'mac'), pace: 0.01, authorizedKeys: [publicKey] });
-    line = await countedLine(mac.address);
+    line = await startTcpProxy(mac.address);
     const { ghActionsRunner: _, ...rest } = await workingSpec(join(folder, 'artifacts'));
     spec = rest;
     secrets = plantedSecrets(mac.user.password);
@@ -93,7 +93,7 @@ describe('work on a Mac', () => {
     writeFileSync(mac.path(path), content);
   };
 
-  test('is not begun where nobody answers', async () => {
+  test('is unreachable when nothing listens', async () => {
     const nobody = { host: '127.0.0.1', port: 1, transport: 'public' } as const;
     const tailnet = { host: '127.0.0.1', port: 2, transport: 'tailnet' } as const;
     const outcome = await firstContact({ addresses: [nobody, tailnet] });
@@ -101,12 +101,12 @@ describe('work on a Mac', () => {
     assert.match(message(await firstContact({ addresses: [] }), 'unreachable'), /no address of it is known/);
   });
 
-  test('is not begun when nobody wants it any more', async () => {
+  test('is aborted when the signal has fired', async () => {
     assert.deepEqual(await perform({}, AbortSignal.abort()), { kind: 'aborted' });
-    assert.equal(line.calls(), 0);
+    assert.equal(line.connections(), 0);
   });
 
-  test('is refused by a Mac that does not know the key of the fleet, with what to do', async () => {
+  test('is rejected with advice by a Mac without the key of the fleet', async () => {
     const outcome = await firstContact({ privateKey: fleetKey().privateKey });
     assert.match(
       message(outcome, 'rejected'),
@@ -115,7 +115,7 @@ describe('work on a Mac', () => {
     assert.ok(outcome.kind === 'rejected' && outcome.step === 'login');
   });
 
-  test('meets a retired key: the Mac was not wiped, whether it lets us in or not', async () => {
+  test('reports an unwiped Mac for a retired host key, with or without a login', async () => {
     const retiredHostKeys = ['SHA256:another', mac.hostKey()];
     for (const key of [privateKey, fleetKey().privateKey]) {
       const outcome = await firstContact({ retiredHostKeys, privateKey: key });
@@ -132,7 +132,7 @@ describe('work on a Mac', () => {
     await line.idle();
   });
 
-  test('stores the host key first, also when it then fails: with a wrong password, of which nothing is told', async () => {
+  test('stores the host key first, also when it then fails with a wrong password, which is redacted', async () => {
     const wrong = 'planted wrong password';
     let untouched = false;
     const outcome = await firstContact({
@@ -148,7 +148,7 @@ describe('work on a Mac', () => {
     assert.ok(!JSON.stringify(said).includes(wrong));
   });
 
-  test('finds what an earlier machine left, and changes nothing', async () => {
+  test('detects stamps of an earlier machine, and changes nothing', async () => {
     put('/var/db/tartan/steps/passwordless-sudo', 'a hash\n');
     put('/var/db/tartan/steps/tart', 'a hash\n');
     const outcome = await firstContact();
@@ -158,22 +158,22 @@ describe('work on a Mac', () => {
     rmSync(mac.path('/var/db/tartan'), { recursive: true });
   });
 
-  test('finds an agent without stamps, too', async () => {
+  test('detects an agent without stamps', async () => {
     const link = '"$TARTAN_ROOT/usr/local/lib/tart-kubelet';
     await mac.run(`mkdir -p ${link}" && ln -s releases/0123 ${link}/current"`, { asRoot: true });
     assert.match(message(await firstContact(), 'not wiped'), /a release of the agent \(0123\)/);
     rmSync(mac.path('/usr/local/lib/tart-kubelet'), { recursive: true });
   });
 
-  test('believes no Mac that answers something else, and repeats no secret that it says', async () => {
+  test('rejects a Mac with unreadable answers, and redacts secrets in them', async () => {
     put('/var/db/tartan/reboot-pending', `not a boot: ${secrets.userPassword}`);
     assert.match(message(await firstContact(), 'rejected'), /not a boot: \[redacted\]/);
     assert.equal(pins.length, 1);
     rmSync(mac.path('/var/db/tartan'), { recursive: true });
   });
 
-  test('takes a Mac that people prepared by hand, and makes it as specified', async () => {
-    const connection = await reachMac(mac, privateKey);
+  test('accepts a Mac prepared with `tartan prepare-host`, and converges it', async () => {
+    const connection = await connectToMac(mac, privateKey);
     const prepared = await convergeHost(connection, { user: spec.user }, secrets, {
       owner: 'tartan prepare-host',
       idle: true,
@@ -207,14 +207,14 @@ describe('work on a Mac', () => {
     assert.ok(events.some(({ kind }) => kind === 'step started'));
   });
 
-  test('is nothing on a Mac that has it all, whose key is known: it is not pinned again', async () => {
+  test('changes nothing on a converged Mac with a pinned key', async () => {
     const before = pins.length;
     const outcome = await perform();
     assert.ok(outcome.kind === 'done' && outcome.summary === summaryHash(spec), JSON.stringify(outcome));
     assert.equal(pins.length, before);
   });
 
-  test('looks at every step again when asked to, and says what has to wait', async () => {
+  test('verifies every step on request, and reports deferred ones', async () => {
     const events: HostEvent[] = [];
     put('/usr/local/bin/tart', 'changed by hand\n');
     const task = converge({ mode: 'verify', idle: false });
@@ -225,7 +225,7 @@ describe('work on a Mac', () => {
     assert.equal((await perform({ task: converge({ mode: 'verify' }) })).kind, 'done');
   });
 
-  test('waits for somebody else who is at work', async () => {
+  test('is locked while another owner works', async () => {
     const lock = await mac.run(
       `printf '%s\\n' 'manager-2#1' "$(sysctl -n kern.bootsessionuuid)" "$(date +%s)" >"$TARTAN_ROOT/var/db/tartan/lock/900000000"`,
       { asRoot: true },
@@ -236,13 +236,13 @@ describe('work on a Mac', () => {
     rmSync(mac.path('/var/db/tartan/lock/900000000'));
   });
 
-  test('has no way back on a Mac that had one agent only', async () => {
+  test('cannot roll back on a Mac that had only one agent', async () => {
     const outcome = await perform({ task: { kind: 'roll back' } });
     assert.match(message(outcome, 'rejected'), /there is none to go back to/);
     assert.ok(outcome.kind === 'rejected' && outcome.step === 'roll-back-agent');
   });
 
-  test('can be undone: the agent before runs again, and the Mac no longer says that it has the new one', async () => {
+  test('rolls back: the previous agent runs again, and the hash follows', async () => {
     const plist = (): string => readFileSync(mac.path('/Library/LaunchDaemons/dev.tuist.tart-kubelet.plist'), 'utf8');
     const old = plist();
     const fuller = { ...spec, agent: { ...spec.agent, maxPods: 5 } };
@@ -255,7 +255,7 @@ describe('work on a Mac', () => {
     assert.equal(plist(), old);
   });
 
-  test('ends at once when its machine is deleted', async () => {
+  test('is aborted at once when its machine is deleted', async () => {
     const deleted = new AbortController();
     const report = (event: HostEvent): void => {
       if (event.kind === 'step started') deleted.abort();
@@ -264,15 +264,15 @@ describe('work on a Mac', () => {
     assert.deepEqual(await perform({ task, report }, deleted.signal), { kind: 'aborted' });
   });
 
-  test('that loses its connection is unreachable, not refused', async () => {
+  test('is unreachable, not rejected, when the connection is lost', async () => {
     const report = (event: HostEvent): void => {
-      if (event.kind === 'step started' && event.step === 'hostname') line.cut();
+      if (event.kind === 'step started' && event.step === 'hostname') line.closeConnections();
     };
     const task = converge({ mode: 'verify' });
     assert.match(message(await perform({ task, report }), 'unreachable'), /was lost during hostname/);
   });
 
-  test('is not begun on a Mac that shows another key than the pinned one', async () => {
+  test('sends nothing to a Mac with another host key than the pinned one', async () => {
     const pinnedHostKey = mac.hostKey();
     await mac.changeHostKey();
     const before = stamps();
@@ -281,14 +281,14 @@ describe('work on a Mac', () => {
     assert.deepEqual(stamps(), before);
   });
 
-  test('tells nothing of its secrets, in all of the above', () => {
+  test('leaks no secret in all of the above', () => {
     const all = JSON.stringify(said);
     assert.ok(said.length > 15);
     const words = [...Object.values(secrets), 'planted.0123456789abcdef', ...privateKey.split('\n').slice(1, -2)];
     for (const secret of words) assert.ok(!all.includes(JSON.stringify(secret).slice(1, -1)), secret.slice(0, 9));
   });
 
-  test('is refused outright with a key that cannot be read: that is no fault of the Mac', async () => {
+  test('rejects the promise when the private key cannot be parsed', async () => {
     await assert.rejects(perform({ privateKey: 'no key' }), /The SSH private key cannot be read/);
   });
 });

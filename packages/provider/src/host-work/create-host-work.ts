@@ -4,17 +4,23 @@ import {
   type ConnectOutcome,
   convergeHost,
   type HostConnection,
+  type Inventory,
+  preparationSteps,
+  readInventory,
   rollBackAgent,
 } from '@tartan/host';
 import { createRedactor } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
-import { outcomeOfConnection } from './connection-outcome.ts';
-import { firstContact, retiredKeyMet } from './first-contact.ts';
-import { outcomeOfHost, outcomeOfRollBack } from './host-outcome.ts';
+import {
+  outcomeOfConnection,
+  outcomeOfHost,
+  outcomeOfInterruption,
+  outcomeOfRollBack,
+  unreadableHost,
+} from './host-outcome.ts';
 import type { HostJob, HostWork, WorkOutcome } from './host-work.ts';
-import { overheard } from './overheard.ts';
 
-export interface HostWorkOptions extends Pick<ConnectOptions, 'connectDeadline' | 'deadline' | 'keepalive'> {
+interface HostWorkOptions extends Pick<ConnectOptions, 'connectDeadline' | 'deadline' | 'keepalive'> {
   readonly clock: Clock;
 }
 
@@ -28,26 +34,26 @@ export interface HostWorkOptions extends Pick<ConnectOptions, 'connectDeadline' 
  */
 export const createHostWork = (options: HostWorkOptions): HostWork => ({
   perform: async (job, signal) => {
-    const late = overheard(job);
-    return withoutSecrets(await attempt(late.job, options, signal), job, late.secrets);
+    const late = captureLateSecrets(job);
+    return redactOutcome(await attempt(late.job, options, signal), job, late.secrets);
   },
 });
 
 const attempt = async (job: HostJob, options: HostWorkOptions, signal: AbortSignal): Promise<WorkOutcome> => {
-  const outcome = await reach(job, options, signal);
+  const outcome = await connectOrAbort(job, options, signal);
   if (outcome === undefined) return { kind: 'aborted' };
   try {
-    const retired = 'hostKey' in outcome ? retiredKeyMet(outcome.hostKey, job) : undefined;
+    const retired = 'hostKey' in outcome ? retiredKeyOutcome(outcome.hostKey, job) : undefined;
     if (retired !== undefined) return retired;
     if (outcome.kind !== 'connected') return outcomeOfConnection(outcome, job);
-    return await carryOut(outcome.connection, job, options.clock, signal);
+    return await runTask(outcome.connection, job, options.clock, signal);
   } finally {
     if (outcome.kind === 'connected') await outcome.connection.close();
   }
 };
 
 /** Undefined when the caller did not want to wait. */
-const reach = async (
+const connectOrAbort = async (
   { addresses, user, privateKey, pinnedHostKey }: HostJob,
   options: HostWorkOptions,
   signal: AbortSignal,
@@ -61,7 +67,7 @@ const reach = async (
   }
 };
 
-const carryOut = async (
+const runTask = async (
   connection: HostConnection,
   job: HostJob,
   clock: Clock,
@@ -79,7 +85,7 @@ const carryOut = async (
 };
 
 /** Once more, over all that is said: outcomes become conditions and events, which everybody may read. */
-const withoutSecrets = (outcome: WorkOutcome, { task, privateKey }: HostJob, late: readonly string[]): WorkOutcome => {
+const redactOutcome = (outcome: WorkOutcome, { task, privateKey }: HostJob, late: readonly string[]): WorkOutcome => {
   const redactor = createRedactor();
   for (const secret of [privateKey, ...late]) redactor.add(secret);
   // What macOS leaves in place of a wrong password is no secret, and errors speak of it.
@@ -97,4 +103,59 @@ const withoutSecrets = (outcome: WorkOutcome, { task, privateKey }: HostJob, lat
     case 'rejected':
       return { ...outcome, message: redactor.text(outcome.message) };
   }
+};
+
+/** A host key of an earlier install: that install is still there, whatever was asked of Scaleway since (decision 5). */
+const retiredKeyOutcome = (hostKey: string, { pinnedHostKey, retiredHostKeys }: HostJob): WorkOutcome | undefined =>
+  pinnedHostKey === undefined && retiredHostKeys.includes(hostKey)
+    ? notWiped(hostKey, `it shows the SSH host key ${hostKey} of an earlier install`)
+    : undefined;
+
+/**
+ * The first time that a machine meets this install of its Mac.
+ *
+ * Flow: look for what an earlier machine left → `pin` the host key.
+ * Guarantees: nothing is changed on the Mac. Once it has answered undefined, the key is stored, and every later connection is held
+ * against it. Rejects when the key could not be stored, with what `pin` says.
+ */
+const firstContact = async (
+  connection: HostConnection,
+  job: HostJob,
+  signal: AbortSignal,
+): Promise<WorkOutcome | undefined> => {
+  const read = await readInventory(connection, signal);
+  if (read.kind === 'unreadable') return unreadableHost(read.cause);
+  if (read.kind !== 'read') return outcomeOfInterruption(read);
+  const traces = tracesOf(read.inventory);
+  if (traces !== undefined) return notWiped(connection.hostKey, traces);
+  await job.pin(connection.hostKey);
+  return undefined;
+};
+
+/** A Mac that people prepared by `tartan prepare-host` bears these stamps, and is nobody's yet. */
+const preparationStamps = new Set(preparationSteps.map(({ name }) => name));
+
+const tracesOf = ({ stamps, agentRelease }: Inventory): string | undefined => {
+  const foreign = Object.keys(stamps).filter((step) => !preparationStamps.has(step));
+  if (foreign.length > 0) return `it bears stamps of steps that this machine never ran (${foreign.sort().join(', ')})`;
+  return agentRelease === undefined ? undefined : `it has a release of the agent (${agentRelease})`;
+};
+
+const notWiped = (hostKey: string, because: string): WorkOutcome => ({
+  kind: 'not wiped',
+  hostKey,
+  message: `The Mac was not wiped after its last machine: ${because}. Nothing was changed on it. It has to be reinstalled.`,
+});
+
+/** The same job, and the secrets that it is told on the way: so that they are taken out of whatever comes of it. */
+const captureLateSecrets = (job: HostJob): { readonly job: HostJob; readonly secrets: readonly string[] } => {
+  const secrets: string[] = [];
+  const ask = job.task.kind === 'converge' ? job.task.lateSecrets?.actionsRunnerToken : undefined;
+  if (job.task.kind !== 'converge' || ask === undefined) return { job, secrets };
+  const actionsRunnerToken: typeof ask = async (signal) => {
+    const answer = await ask(signal);
+    if (answer.kind === 'known') secrets.push(answer.secret);
+    return answer;
+  };
+  return { job: { ...job, task: { ...job.task, lateSecrets: { actionsRunnerToken } } }, secrets };
 };

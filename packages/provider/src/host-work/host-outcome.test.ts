@@ -2,16 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type HostOutcome, StepError, type StepFailure } from '@tartan/host';
 import { createRedactor } from '@tartan/kube';
-import { outcomeOfConnection } from './connection-outcome.ts';
-import { outcomeOfHost, outcomeOfRollBack } from './host-outcome.ts';
+import { outcomeOfConnection, outcomeOfHost, outcomeOfRollBack } from './host-outcome.ts';
 import type { WorkOutcome } from './host-work.ts';
 
 const work = { applied: [], removed: [], deferred: [], optionalFailures: [] };
 const stepError = (failure: StepFailure): StepError =>
-  new StepError({ name: 'tart', title: 'install tart' }, { failure, said: 'what the Mac said' }, createRedactor());
+  new StepError({ name: 'tart', title: 'install tart' }, { failure, output: 'what the Mac said' }, createRedactor());
 const failed = (failure: StepFailure): HostOutcome => ({ kind: 'step failed', error: stepError(failure), ...work });
 
-describe('what becomes of work on a Mac', () => {
+describe('the outcome of host work', () => {
   const rows: readonly [HostOutcome, WorkOutcome['kind'], RegExp][] = [
     [failed('rejected'), 'rejected', /what the Mac said/],
     [failed('wrong password'), 'rejected', /refused the password/],
@@ -42,16 +41,16 @@ describe('what becomes of work on a Mac', () => {
     });
   }
 
-  test('names the step that said no', () => {
+  test('names the step that failed', () => {
     const found = outcomeOfHost(failed('rejected'));
     assert.ok(found.kind === 'rejected' && found.step === 'tart');
   });
 
-  test('is aborted when the caller’s signal came', () => {
+  test('is aborted when the signal of the caller fired', () => {
     assert.deepEqual(outcomeOfHost({ kind: 'aborted', during: 'tart', ...work }), { kind: 'aborted' });
   });
 
-  test('is done, with what has to wait and what failed and costs only itself', () => {
+  test('is done, with deferred steps and optional failures', () => {
     const deferred = [{ step: 'tart', because: 'the host is not idle' }] as const;
     const optionalFailures = [stepError('timed out')];
     const outcome = { ...work, deferred, optionalFailures, stamps: {}, summary: 'abc', rebootPending: true };
@@ -64,7 +63,7 @@ describe('what becomes of work on a Mac', () => {
     });
   });
 
-  test('is the same for a way back', () => {
+  test('is the same for a rollback', () => {
     assert.deepEqual(outcomeOfRollBack({ kind: 'rolled back', summary: 'abc', rebootPending: false }), {
       kind: 'done',
       summary: 'abc',
@@ -84,16 +83,16 @@ describe('what becomes of work on a Mac', () => {
   });
 });
 
-describe('what becomes of a connection that did not come about', () => {
+describe('the outcome of a failed connection', () => {
   const address = { host: '2001:db8::1', port: 22, transport: 'tailnet' } as const;
   const job = { user: 'm1', addresses: [address, address] } as unknown as Parameters<typeof outcomeOfConnection>[1];
 
-  test('is unreachable when the Mac fell silent after it showed its key', () => {
+  test('is unreachable when the handshake stops after the host key', () => {
     const outcome = outcomeOfConnection({ kind: 'handshake failed', cause: 'no login', hostKey: 'k', address }, job);
     assert.ok(outcome.kind === 'unreachable' && outcome.message.includes('[2001:db8::1]:22 in the tailnet'));
   });
 
-  test('says of a refusal that other addresses are the same Mac', () => {
+  test('explains why other addresses were not tried after an authentication failure', () => {
     const outcome = outcomeOfConnection({ kind: 'authentication refused', user: 'm1', hostKey: 'k', address }, job);
     assert.ok(outcome.kind === 'rejected' && /~m1\/\.ssh.*the other addresses were not tried/.test(outcome.message));
   });

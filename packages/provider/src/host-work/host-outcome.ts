@@ -1,5 +1,13 @@
-import type { CutShort, HostOutcome, Locked, RollBackOutcome, StepError } from '@tartan/host';
-import type { WorkOutcome } from './host-work.ts';
+import type {
+  ConnectOutcome,
+  HostAddress,
+  HostOutcome,
+  Interrupted,
+  Locked,
+  RollBackOutcome,
+  StepError,
+} from '@tartan/host';
+import type { HostJob, WorkOutcome } from './host-work.ts';
 
 /** What an attempt to make a Mac as specified comes to for its machine. */
 export const outcomeOfHost = (outcome: HostOutcome): WorkOutcome => {
@@ -23,11 +31,11 @@ export const outcomeOfHost = (outcome: HostOutcome): WorkOutcome => {
         message: `Nothing was changed on the Mac: ${outcome.objections.map(({ what, advice }) => `${what}. ${advice}`).join(' ')}`,
       };
     case 'unreadable host':
-      return unreadable(outcome.cause);
+      return unreadableHost(outcome.cause);
     case 'connection lost':
     case 'timed out':
     case 'aborted':
-      return outcomeOfCut(outcome);
+      return outcomeOfInterruption(outcome);
   }
 };
 
@@ -43,11 +51,11 @@ export const outcomeOfRollBack = (outcome: RollBackOutcome): WorkOutcome => {
     case 'locked':
       return outcomeOfLock(outcome);
     case 'unreadable host':
-      return unreadable(outcome.cause);
+      return unreadableHost(outcome.cause);
     case 'connection lost':
     case 'timed out':
     case 'aborted':
-      return outcomeOfCut(outcome);
+      return outcomeOfInterruption(outcome);
   }
 };
 
@@ -65,7 +73,7 @@ const outcomeOfLock = ({ by, since, step }: Locked): WorkOutcome => ({
 });
 
 /** What it did is unknown, and whether the Mac would have refused too: so it counts as not reached (I-52). */
-export const outcomeOfCut = (outcome: CutShort): WorkOutcome => {
+export const outcomeOfInterruption = (outcome: Interrupted): WorkOutcome => {
   switch (outcome.kind) {
     case 'connection lost':
       return {
@@ -84,10 +92,52 @@ export const outcomeOfCut = (outcome: CutShort): WorkOutcome => {
   }
 };
 
-export const unreadable = (cause: string): WorkOutcome => ({
+export const unreadableHost = (cause: string): WorkOutcome => ({
   kind: 'rejected',
   step: 'inventory',
   message:
     `The Mac answers, but not with what our scripts say: ${cause}. Nothing was changed. ` +
     'See what the login shell of the user prints or does there (.zshenv).',
 });
+
+type FailedConnection = Exclude<ConnectOutcome, { kind: 'connected' }>;
+
+/** What it means that a Mac could not be logged in to. */
+export const outcomeOfConnection = (outcome: FailedConnection, { user, addresses }: HostJob): WorkOutcome => {
+  switch (outcome.kind) {
+    case 'never connected': {
+      const attempts = outcome.attempts.map(({ address, cause }) => `${addressText(address)}: ${cause}`);
+      const tried = attempts.length === 0 ? 'no address of it is known' : attempts.join('; ');
+      return { kind: 'unreachable', message: `The Mac does not answer on SSH (${tried}). It is tried again.` };
+    }
+    case 'handshake failed':
+      return {
+        kind: 'unreachable',
+        message: `The Mac at ${addressText(outcome.address)} began to answer on SSH and broke off: ${outcome.cause}. It is tried again.`,
+      };
+    case 'host key changed':
+      return {
+        kind: 'host key changed',
+        message:
+          `The Mac at ${addressText(outcome.address)} shows the SSH host key ${outcome.hostKey}, and this install had ${outcome.expected}. ` +
+          'Nothing was sent to it. If somebody reinstalled it, delete the Machine: it is then wiped and claimed anew. ' +
+          'Otherwise find out who answers there.',
+      };
+    case 'authentication refused':
+      return {
+        kind: 'rejected',
+        step: loginStep,
+        message:
+          `The Mac at ${addressText(outcome.address)} does not let ${user} in with the key of the fleet: the key is not on it. Scaleway puts the ` +
+          'keys of the project on a Mac at the first boot of an install only, so one that was registered later never gets there. ' +
+          `Reinstall the Mac, or add the public key of the fleet to ~${user}/.ssh/authorized_keys by hand` +
+          `${addresses.length > 1 ? ' (the other addresses were not tried: it is the same Mac)' : ''}.`,
+      };
+  }
+};
+
+/** Stands where else the name of a step does. */
+const loginStep = 'login';
+
+const addressText = ({ host, port, transport }: HostAddress): string =>
+  `${host.includes(':') ? `[${host}]` : host}:${port}${transport === 'tailnet' ? ' in the tailnet' : ''}`;

@@ -1,4 +1,4 @@
-import type { HostEvent, HostSecrets, HostSpec, LateSecrets } from '@tartan/host';
+import type { HostEvent, HostSecrets, HostSpec, OnDemandSecrets } from '@tartan/host';
 
 /** What is to be done on one Mac over SSH. */
 export interface HostJob {
@@ -23,7 +23,7 @@ export interface HostJob {
         readonly spec: HostSpec;
         readonly secrets: HostSecrets;
         /** Asked for only when a step cannot do without. */
-        readonly lateSecrets?: LateSecrets;
+        readonly lateSecrets?: OnDemandSecrets;
         readonly idle: boolean;
       }
     /** Puts back the agent that was proven before the last roll. */

@@ -11,7 +11,7 @@ import {
   type SecretClaimant,
   writeMachineSecret,
 } from './machine-secret.ts';
-import { clusterOf } from './testing/cluster.ts';
+import { startCluster } from './testing/cluster.ts';
 
 const place = { namespace: 'default', machine: 'mac-1', uid: 'uid-1' };
 const claimant: SecretClaimant = { uid: 'uid-1', serverID: '1111', createdAt: 0, hasNamesake: false };
@@ -32,8 +32,8 @@ const plain = (secret: MachineSecret | undefined) => {
 const is = (reason: 'conflict' | 'alreadyExists' | 'notFound') => (error: unknown) => isKubeError(error, reason);
 
 describe('the Secret of a machine', () => {
-  test('is not there at first, then what was written, under the names that the original gave them', async (t) => {
-    const { client } = await clusterOf(t);
+  test('does not exist at first, then holds what was written, under the original keys', async (t) => {
+    const { client } = await startCluster(t);
     assert.equal(await readMachineSecret(client, place), undefined);
     const written = await writeMachineSecret(client, place, login, undefined);
     assert.deepEqual(plain(written), { ...login, password });
@@ -44,8 +44,8 @@ describe('the Secret of a machine', () => {
     assert.equal(metadata.annotations?.['scaleway.tuist.dev/machine-uid'], 'uid-1');
   });
 
-  test('gets the host key, and loses it with the server', async (t) => {
-    const { client } = await clusterOf(t);
+  test('gets the host key, and loses it when the server changes', async (t) => {
+    const { client } = await startCluster(t);
     const first = await writeMachineSecret(client, place, login, undefined);
     const pinned = await writeMachineSecret(client, place, { ...first, hostFingerprint: 'SHA256:abc' }, first);
     assert.deepEqual([pinned.hostFingerprint, pinned.password?.reveal()], ['SHA256:abc', password]);
@@ -54,8 +54,8 @@ describe('the Secret of a machine', () => {
     assert.deepEqual(Object.keys((await client.get(secrets, name)).data ?? {}), ['ssh-username']);
   });
 
-  test('is not written over what nobody has looked at', async (t) => {
-    const { client } = await clusterOf(t);
+  test('is not overwritten when it changed since the read', async (t) => {
+    const { client } = await startCluster(t);
     const first = await writeMachineSecret(client, place, login, undefined);
     await assert.rejects(writeMachineSecret(client, place, login, undefined), is('alreadyExists'));
     await writeMachineSecret(client, place, { ...first, hostFingerprint: 'SHA256:abc' }, first);
@@ -66,8 +66,8 @@ describe('the Secret of a machine', () => {
     await assert.rejects(writeMachineSecret(client, place, login, first), is('notFound'));
   });
 
-  test('is deleted, once or twice', async (t) => {
-    const { client } = await clusterOf(t);
+  test('is deleted idempotently', async (t) => {
+    const { client } = await startCluster(t);
     await writeMachineSecret(client, place, login, undefined);
     assert.equal(await deleteMachineSecret(client, place, claimant), 'gone');
     assert.equal(await deleteMachineSecret(client, place, claimant), 'gone');
@@ -75,7 +75,7 @@ describe('the Secret of a machine', () => {
   });
 
   test('is not deleted by a namesake of its machine', async (t) => {
-    const { client } = await clusterOf(t);
+    const { client } = await startCluster(t);
     await writeMachineSecret(client, place, login, undefined);
     const namesake = { ...claimant, uid: 'uid-2', serverID: undefined, hasNamesake: true };
     assert.equal(await deleteMachineSecret(client, { ...place, uid: 'uid-2' }, namesake), 'foreign');
@@ -105,29 +105,29 @@ describe('the Secret of a machine', () => {
 
   for (const none of ['', '<sealed>', '\n', '<sealed>\n'])
     test(`has no password in ${JSON.stringify(none)} (I-34, I-36)`, async (t) => {
-      const { client } = await clusterOf(t);
+      const { client } = await startCluster(t);
       await writeMachineSecret(client, place, { ...login, password: createSecret(none) }, undefined);
       assert.equal((await readMachineSecret(client, place))?.password, undefined);
       await client.patch(secrets, name, { type: 'merge', body: { stringData: { 'sudo-password': none } } });
       assert.equal((await readMachineSecret(client, place))?.password, undefined);
     });
 
-  test('takes a password that a person put there with an editor, blanks and all', async (t) => {
-    const { client } = await clusterOf(t);
+  test('accepts a password typed in an editor: the final newline is dropped, blanks are kept', async (t) => {
+    const { client } = await startCluster(t);
     await writeMachineSecret(client, place, { ...login, password: undefined }, undefined);
     await client.patch(secrets, name, { type: 'merge', body: { stringData: { 'sudo-password': ' with blanks \n' } } });
     assert.equal((await readMachineSecret(client, place))?.password?.reveal(), ' with blanks ');
   });
 
-  test('is nobody’s when somebody else made it', async (t) => {
-    const { client } = await clusterOf(t);
+  test('belongs to no server when it has no annotations', async (t) => {
+    const { client } = await startCluster(t);
     await client.create(secrets, { apiVersion: 'v1', kind: 'Secret', metadata: name });
     const read = await readMachineSecret(client, place);
     assert.deepEqual([read?.serverID, read?.username, read?.hostFingerprint], ['', '', undefined]);
   });
 
-  test('shows its password neither when it is printed nor in an error that repeats it', async (t) => {
-    const { client } = await clusterOf(t);
+  test('shows its password neither in print nor in an error of the server', async (t) => {
+    const { client } = await startCluster(t);
     const written = await writeMachineSecret(client, place, login, undefined);
     assert.ok(!`${inspect(written, { depth: 9, showHidden: true })}${JSON.stringify(written)}`.includes(password));
     const echo = `bad Secret: ${password} ${Buffer.from(password).toString('base64')}`;

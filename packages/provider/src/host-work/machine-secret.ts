@@ -9,7 +9,7 @@ import {
   type Secret,
   secrets,
 } from '@tartan/kube';
-import { withoutSecret } from './without-secret.ts';
+import { redactError } from './redact-error.ts';
 
 /** How to log in on the Mac of a machine. All of it belongs to one server: with another one none of it is true any more (I-37). */
 export interface MachineLogin {
@@ -31,7 +31,7 @@ export interface MachineSecret extends MachineLogin {
   readonly createdAt: number;
 }
 
-export interface SecretPlace {
+export interface SecretLocation {
   /** That of `--secrets-namespace`. */
   readonly namespace: string;
   readonly machine: string;
@@ -65,11 +65,11 @@ export const isSecretOf = (
 /** Uncached: people put passwords in here, and a pin that is a moment old would be no pin. Undefined when there is none. */
 export const readMachineSecret = async (
   client: Pick<Client, 'get'>,
-  place: Omit<SecretPlace, 'uid'>,
+  place: Omit<SecretLocation, 'uid'>,
   options: CallOptions = {},
 ): Promise<MachineSecret | undefined> => {
   try {
-    return parsed(await client.get(secrets, nameOf(place), options));
+    return parseSecret(await client.get(secrets, nameOf(place), options));
   } catch (error) {
     if (isKubeError(error, 'notFound')) return undefined;
     throw error;
@@ -82,7 +82,7 @@ export const readMachineSecret = async (
  */
 export const writeMachineSecret = async (
   client: Pick<Client, 'create' | 'patch'>,
-  place: SecretPlace,
+  place: SecretLocation,
   login: MachineLogin,
   seen: MachineSecret | undefined,
   options: CallOptions = {},
@@ -94,20 +94,20 @@ export const writeMachineSecret = async (
   };
   const password = passwordOf(login.password?.reveal());
   const data = {
-    [username]: encoded(login.username),
-    [sudoPassword]: encoded(password),
-    [hostFingerprint]: encoded(login.hostFingerprint),
+    [username]: encode(login.username),
+    [sudoPassword]: encode(password),
+    [hostFingerprint]: encode(login.hostFingerprint),
   };
   try {
     if (seen !== undefined) {
       const body = { metadata: { ...metadata, uid: seen.uid, resourceVersion: seen.version }, data };
-      return parsed(await client.patch(secrets, { name, namespace }, { type: 'merge', body }, options));
+      return parseSecret(await client.patch(secrets, { name, namespace }, { type: 'merge', body }, options));
     }
     const present = Object.entries(data).flatMap(([key, value]) => (value === null ? [] : [[key, value] as const]));
     const object = { apiVersion: 'v1', kind: 'Secret', metadata: { name, namespace, ...metadata } } as const;
-    return parsed(await client.create(secrets, { ...object, data: Object.fromEntries(present) }, options));
+    return parseSecret(await client.create(secrets, { ...object, data: Object.fromEntries(present) }, options));
   } catch (error) {
-    throw password === undefined ? error : withoutSecret(error, password);
+    throw password === undefined ? error : redactError(error, password);
   }
 };
 
@@ -117,7 +117,7 @@ export const writeMachineSecret = async (
  */
 export const deleteMachineSecret = async (
   client: Pick<Client, 'get' | 'delete'>,
-  place: SecretPlace,
+  place: SecretLocation,
   claimant: SecretClaimant,
   options: CallOptions = {},
 ): Promise<'gone' | 'foreign'> => {
@@ -135,12 +135,12 @@ export const deleteMachineSecret = async (
 
 const { sudoPassword, username, hostFingerprint } = secretKeys.machine;
 
-const nameOf = ({ namespace, machine }: Omit<SecretPlace, 'uid'>): ObjectName & { namespace: string } => ({
+const nameOf = ({ namespace, machine }: Omit<SecretLocation, 'uid'>): ObjectName & { namespace: string } => ({
   namespace,
   name: secretNames.machine(machine),
 });
 
-const parsed = ({ metadata, data }: Live<NonNullable<(typeof secrets)['ofType']>>): MachineSecret => {
+const parseSecret = ({ metadata, data }: Live<NonNullable<(typeof secrets)['ofType']>>): MachineSecret => {
   // People write these by hand too, and an editor ends a line.
   const read = (key: string): string =>
     Buffer.from(data?.[key] ?? '', 'base64')
@@ -163,4 +163,4 @@ const passwordOf = (text: string | undefined): string | undefined =>
   text === undefined || text === '' || text === '<sealed>' ? undefined : text;
 
 /** `null` removes a key in a merge patch. */
-const encoded = (text: string | undefined): string | null => (text ? Buffer.from(text).toString('base64') : null);
+const encode = (text: string | undefined): string | null => (text ? Buffer.from(text).toString('base64') : null);

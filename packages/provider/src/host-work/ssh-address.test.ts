@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { sshAddressOf } from './ssh-address.ts';
 
-describe('where the SSH server of a Mac listens', () => {
+describe('the SSH address of a Mac', () => {
   const rows: readonly [string, string, number][] = [
     ['51.15.0.1', '51.15.0.1', 22],
     ['127.0.0.1:40022', '127.0.0.1', 40_022],
@@ -32,7 +32,7 @@ describe('where the SSH server of a Mac listens', () => {
   ])
     test(`is not known from ${JSON.stringify(text)}`, () => assert.equal(sshAddressOf(text), undefined));
 
-  test('is what was written, whatever the port', () => {
+  test('round-trips for any port', () => {
     fc.assert(
       fc.property(fc.ipV4(), fc.ipV6(), fc.integer({ min: 1, max: 65_535 }), (v4, v6, port) => {
         assert.deepEqual(sshAddressOf(`${v4}:${port}`), { host: v4, port, transport: 'public' });
@@ -42,7 +42,7 @@ describe('where the SSH server of a Mac listens', () => {
     );
   });
 
-  test('is found or not found, and never throws', () => {
+  test('never throws', () => {
     fc.assert(fc.property(fc.string(), (text) => void sshAddressOf(text)));
   });
 });

@@ -3,15 +3,15 @@ import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
 import { type Client, KubeError, secrets } from '@tartan/kube';
 import { readTailscaleKey } from './tailscale-key.ts';
-import { clusterOf } from './testing/cluster.ts';
+import { startCluster } from './testing/cluster.ts';
 
 const where = { namespace: 'default', name: 'tailnet' };
 const put = (client: Client, stringData: Record<string, string>) =>
   client.create(secrets, { apiVersion: 'v1', kind: 'Secret', metadata: where, stringData });
 
-describe('the key of the tailnet', () => {
-  test('is read without the end of its line, and hidden', async (t) => {
-    const { client } = await clusterOf(t);
+describe('the Tailscale auth key', () => {
+  test('is read without the final newline, and redacted', async (t) => {
+    const { client } = await startCluster(t);
     await put(client, { 'auth-key': 'tskey-planted\n' });
     const key = await readTailscaleKey(client, where);
     assert.ok(key.kind === 'known');
@@ -19,8 +19,8 @@ describe('the key of the tailnet', () => {
     assert.ok(!`${inspect(key, { depth: 9, showHidden: true })}${JSON.stringify(key)}`.includes('planted'));
   });
 
-  test('has another version when it was written anew, and the same one otherwise', async (t) => {
-    const { client } = await clusterOf(t);
+  test('has a new version only after a write', async (t) => {
+    const { client } = await startCluster(t);
     await put(client, { 'auth-key': 'tskey-1' });
     const version = async (): Promise<string> => {
       const key = await readTailscaleKey(client, where);
@@ -32,8 +32,8 @@ describe('the key of the tailnet', () => {
     assert.notEqual(await version(), first);
   });
 
-  test('that is missing is said, with what to do', async (t) => {
-    const { client } = await clusterOf(t);
+  test('reports a missing key, with advice', async (t) => {
+    const { client } = await startCluster(t);
     const problem = async (): Promise<string> => {
       const key = await readTailscaleKey(client, where);
       return key.kind === 'problem' ? key.message : 'known';
@@ -43,7 +43,7 @@ describe('the key of the tailnet', () => {
     assert.match(await problem(), /default\/tailnet holds no Tailscale key\. .*auth-key/);
   });
 
-  test('is asked for again when the server is away', async () => {
+  test('rejects when the API server is unreachable', async () => {
     const away = new KubeError('unreachable', 'away');
     const client = { get: () => Promise.reject(away) };
     await assert.rejects(readTailscaleKey(client, where), away);

@@ -1,20 +1,30 @@
 /** Who a Mac is to Kubernetes: from a short-lived token over a certificate request to `system:node:<machine>`, and back. */
-export { approvableRequests, type ApproverOptions, createApprover } from './approve/controller.ts';
-export type { MachineIdentity, MachineOf } from './approve/observe.ts';
-export { createServingApprover, servingRequests, type ServingApproverOptions } from './serving/controller.ts';
-export type { NodeWord, Place, PlaceOf } from './serving/place.ts';
-export { type ClusterAddress, clusterAddress, ClusterAddressError } from './cluster-address.ts';
-export { identityIssuedFor } from './issued-identity.ts';
+export {
+  type ApproverOptions,
+  clientRequests,
+  createApprover,
+  createServingApprover,
+  type ServingApproverOptions,
+  servingRequests,
+} from './csr/controllers.ts';
+export type { MachineIdentity, MachineOf } from './csr/observe.ts';
+export type { NodeAddresses, MacAddresses, MacAddressesOf } from './csr/decide-serving.ts';
+export { type ClusterAddress, clusterAddress, ClusterAddressError, joinKubeconfig } from './join-kubeconfig.ts';
 export {
   type CertificateIdentity,
+  decideJoin,
+  identityIssuedFor,
   type JoinDecision,
   type JoinSnapshot,
-  needsNewJoin,
   type NodeLease,
   shouldRetireToken,
-} from './join-decisions.ts';
-export { joinKubeconfig } from './join-kubeconfig.ts';
-export type { JoinToken, RandomBytes, TokenRecord } from './join-token.ts';
-export { deleteJoinToken, mintJoinToken, type MintOptions } from './mint-join-token.ts';
-export { joinRights, type MacRight, macRights } from './mac-rights.ts';
-export { identityRights, joinBinding } from './rights.ts';
+} from './decide-join.ts';
+export {
+  deleteJoinToken,
+  type JoinToken,
+  mintJoinToken,
+  type MintOptions,
+  type RandomBytes,
+  type TokenRecord,
+} from './join-token.ts';
+export { identityRights, joinBinding, joinRights, type MacRight, macRights } from './rights.ts';

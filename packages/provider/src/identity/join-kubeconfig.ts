@@ -1,7 +1,9 @@
-import type { ClusterAddress } from './cluster-address.ts';
+import { managerFlags } from '@tartan/api';
+import { type CallOptions, type Client, configMaps, isKubeError, parseYaml } from '@tartan/kube';
+import { z } from 'zod';
 import type { JoinToken } from './join-token.ts';
 
-export interface JoinKubeconfig extends ClusterAddress {
+interface JoinKubeconfig extends ClusterAddress {
   readonly token: JoinToken;
   readonly nodeName: string;
 }
@@ -21,4 +23,80 @@ export const joinKubeconfig = ({ server, caData, token, nodeName }: JoinKubeconf
     'current-context': 'join',
   };
   return `${JSON.stringify(config, undefined, 2)}\n`;
+};
+
+/** How Macs reach the API server. */
+export interface ClusterAddress {
+  /** `https://host:port`, without a slash at its end. */
+  readonly server: string;
+  /** The cluster's authority, PEM in base64; absent when everybody trusts it anyway. */
+  readonly caData?: string;
+}
+
+interface AddressOptions extends CallOptions {
+  /** Wins over what the cluster says of itself. */
+  readonly apiServerURL?: string | undefined;
+  /** PEM: the authority by which the provider itself knows this cluster. */
+  readonly ca?: string | undefined;
+}
+
+/** The address is not known, or cannot be used. The text says what to do; it holds nothing of what was read. */
+export class ClusterAddressError extends Error {
+  constructor(text: string) {
+    super(text);
+    this.name = 'ClusterAddressError';
+  }
+}
+
+const flag = managerFlags.apiServerURL;
+const source = 'ConfigMap kube-public/cluster-info';
+const advice = `Set ${flag} to the URL under which Macs reach the API server.`;
+
+const clusterInfo = z.object({ clusters: z.array(z.object({ cluster: z.object({ server: z.string() }) })).min(1) });
+
+/**
+ * From the flag, or else from what kubeadm leaves for those who want to join. The authority is the provider's own: it is known to be
+ * right, as the provider talks to the cluster by it. Rejects with ClusterAddressError for what a person has to mend, with KubeError
+ * for what another try may.
+ */
+export const clusterAddress = async (client: Client, options: AddressOptions = {}): Promise<ClusterAddress> => {
+  const { apiServerURL, ca, signal, deadlineMs } = options;
+  const call = { ...(signal && { signal }), ...(deadlineMs !== undefined && { deadlineMs }) };
+  const server = apiServerURL ? validated(flag, apiServerURL) : validated(source, await fromClusterInfo(client, call));
+  return { server, ...(ca === undefined ? {} : { caData: Buffer.from(ca).toString('base64') }) };
+};
+
+const fromClusterInfo = async (client: Client, call: CallOptions): Promise<string> => {
+  const kubeconfig = (await readClusterInfo(client, call)).data?.['kubeconfig'];
+  const unusable = new ClusterAddressError(`${source} holds no kubeconfig that names a server. ${advice}`);
+  if (!kubeconfig) throw unusable;
+  const parsed = clusterInfo.safeParse(await parseYaml(source, kubeconfig).catch(() => undefined));
+  const server = parsed.data?.clusters[0]?.cluster.server;
+  if (!server) throw unusable;
+  return server;
+};
+
+const readClusterInfo = async (client: Client, call: CallOptions) => {
+  try {
+    return await client.get(configMaps, { namespace: 'kube-public', name: 'cluster-info' }, call);
+  } catch (error) {
+    if (isKubeError(error, 'notFound'))
+      throw new ClusterAddressError(`This cluster does not say how to reach it: there is no ${source}. ${advice}`);
+    if (isKubeError(error, 'forbidden'))
+      throw new ClusterAddressError(
+        `The provider may not read ${source}. Give it the right to get that ConfigMap, or set ${flag}.`,
+      );
+    throw error;
+  }
+};
+
+const validated = (where: string, server: string): string => {
+  const url = URL.parse(server);
+  const wrong = (what: string): ClusterAddressError =>
+    new ClusterAddressError(`The address of the API server from ${where} ${what}. ${advice}`);
+  if (!url) throw wrong('is not a URL such as https://host:6443');
+  if (url.protocol !== 'https:') throw wrong('is not an https:// URL, and tokens are not sent in the clear');
+  if (url.username || url.password || url.search || url.hash)
+    throw wrong('has a user name, a password, a query or a fragment, which it must not have');
+  return server.trim().replace(/\/+$/, '');
 };

@@ -1,4 +1,104 @@
 import { inspect } from 'node:util';
+import { type CallOptions, type Client, createRedactor, isKubeError, KubeError, secrets } from '@tartan/kube';
+import { type Clock, timestamp } from '@tartan/kube/clock';
+import { joinGroup, tokenIDPattern, tokenNamespace, tokenSecretName, tokenSecretType } from './names.ts';
+
+export interface MintOptions extends CallOptions {
+  readonly machine: { readonly name: string; readonly namespace: string; readonly uid: string };
+  /** The token that the machine's record names already, if any: its secret half is forgotten, so it goes first. */
+  readonly recorded?: string | undefined;
+  /** Writes the id of the new token into the machine's own record, and resolves once it is stored. */
+  readonly record: (record: TokenRecord) => Promise<void>;
+  readonly clock: Clock;
+  readonly random: RandomBytes;
+  readonly lifetimeMs: number;
+}
+
+/** Two of some two thousand million ids meet once; who meets three times has another problem. */
+const maxTries = 3;
+
+/**
+ * A token with which one Mac may ask for its first certificate.
+ *
+ * Flow: delete the recorded token → `record` the id of the new one → create its Secret.
+ * Guarantees: whenever a Secret exists, the machine's record names it, whatever crashes in between; a token whose creation was not
+ * confirmed is deleted by the next call, or with the machine. Secrets of kube-system are never read (`rights.ts`). No error holds the
+ * secret half, even if a server repeats what it was sent.
+ * Assumptions: one caller per machine at a time: `record` must be guarded by the record's resource version.
+ * Caveats: when somebody else's token has the drawn id and we crash before the next one is recorded, the next call deletes theirs.
+ */
+export const mintJoinToken = async (client: Client, options: MintOptions): Promise<JoinToken> => {
+  const { recorded, record, clock, random, lifetimeMs, signal, deadlineMs } = options;
+  const call = { ...(signal && { signal }), ...(deadlineMs !== undefined && { deadlineMs }) };
+  if (recorded !== undefined) await deleteJoinToken(client, recorded, call);
+  for (let tries = 1; ; tries += 1) {
+    const token = generateToken(random, clock.now() + lifetimeMs);
+    await record({ tokenID: token.tokenID, expiresAt: token.expiresAt });
+    try {
+      await createTokenSecret(client, token, options.machine, call);
+      return token;
+    } catch (error) {
+      if (!isKubeError(error, 'alreadyExists') || tries === maxTries) throw withoutToken(error, token);
+    }
+  }
+};
+
+/**
+ * Idempotent. An id that no token can have belongs to nothing. The API server takes a deleted token for some seconds more (seen on
+ * 1.36.3: it remembers whom it knew); whoever then clears the machine's record makes it useless at once, as the approver goes by that.
+ */
+export const deleteJoinToken = async (client: Client, tokenID: string, options: CallOptions = {}): Promise<void> => {
+  if (!tokenIDPattern.test(tokenID)) return;
+  try {
+    await client.delete(secrets, { namespace: tokenNamespace, name: tokenSecretName(tokenID) }, options);
+  } catch (error) {
+    // The token cleaner of the cluster may have been here before.
+    if (!isKubeError(error, 'notFound')) throw error;
+  }
+};
+
+const createTokenSecret = async (
+  client: Client,
+  token: JoinToken,
+  { namespace, name, uid }: MintOptions['machine'],
+  call: CallOptions,
+): Promise<void> => {
+  await client.create(
+    secrets,
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { namespace: tokenNamespace, name: tokenSecretName(token.tokenID) },
+      type: tokenSecretType,
+      stringData: {
+        'token-id': token.tokenID,
+        'token-secret': token.reveal().slice(token.tokenID.length + 1),
+        expiration: timestamp(token.expiresAt),
+        'usage-bootstrap-authentication': 'true',
+        'auth-extra-groups': joinGroup,
+        description: `Tartan: lets the Mac of machine ${namespace}/${name} (${uid}) join this cluster.`,
+      },
+    },
+    call,
+  );
+};
+
+const withoutToken = (error: unknown, token: JoinToken): Error => {
+  const redactor = createRedactor();
+  redactor.add(token.reveal());
+  redactor.add(token.reveal().slice(token.tokenID.length + 1));
+  if (!isKubeError(error)) return new Error(redactor.text(`Cannot create a join token: ${String(error)}`));
+  const { reason, message, code, retryAfterMs, causes } = error;
+  const cleaned = causes.map((cause) =>
+    Object.fromEntries(Object.entries(cause).map(([key, text]) => [key, redactor.text(String(text))])),
+  );
+  // Without the cause: whatever is in there has not been looked at.
+  return new KubeError(reason, redactor.text(message), {
+    ...(code === undefined ? {} : { code }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    causes: cleaned,
+  });
+};
 
 /** That many random bytes, fit for secrets. */
 export type RandomBytes = (count: number) => Uint8Array;
@@ -30,7 +130,7 @@ const randomText = (random: RandomBytes, length: number): string => {
 };
 
 /** The secret half is a private field: neither a spread nor a deep `inspect` finds it. */
-class HiddenToken implements JoinToken {
+class RedactedToken implements JoinToken {
   readonly tokenID: string;
   readonly expiresAt: number;
   readonly #secret: string;
@@ -58,5 +158,5 @@ class HiddenToken implements JoinToken {
   }
 }
 
-export const drawToken = (random: RandomBytes, expiresAt: number): JoinToken =>
-  new HiddenToken(randomText(random, 6), randomText(random, 16), expiresAt);
+export const generateToken = (random: RandomBytes, expiresAt: number): JoinToken =>
+  new RedactedToken(randomText(random, 6), randomText(random, 16), expiresAt);

@@ -1,5 +1,5 @@
 import type { nodes } from '@tartan/kube';
-import { canonical } from './serving/alternative-names.ts';
+import { canonicalAddress } from './csr/parse-request.ts';
 
 type Node = NonNullable<(typeof nodes)['ofType']>;
 
@@ -20,8 +20,8 @@ interface KnownMac {
 export const isNodeOf = ({ spec, status }: Node, { providerID, address }: KnownMac): boolean => {
   if (spec?.providerID) return spec.providerID === providerID;
   if (address === undefined) return false;
-  const known = canonical(address);
+  const known = canonicalAddress(address);
   return (status?.addresses ?? []).some(
-    ({ type, address: own }) => (type === 'InternalIP' || type === 'ExternalIP') && canonical(own) === known,
+    ({ type, address: own }) => (type === 'InternalIP' || type === 'ExternalIP') && canonicalAddress(own) === known,
   );
 };

@@ -1,4 +1,4 @@
-import type { Explained } from '@tartan/kube';
+import type { ExplainedRule } from '@tartan/kube';
 import { joinGroup, kubeletClientSigner, kubeletServingSigner, tokenNamespace } from './names.ts';
 
 /**
@@ -8,8 +8,8 @@ import { joinGroup, kubeletClientSigner, kubeletServingSigner, tokenNamespace } 
  * prefixes of names, so `delete` covers every Secret there; but for it a used token would stay valid until it expires.
  */
 export const identityRights: {
-  readonly clusterWide: readonly Explained[];
-  readonly inNamespace: Readonly<Record<string, readonly Explained[]>>;
+  readonly clusterWide: readonly ExplainedRule[];
+  readonly inNamespace: Readonly<Record<string, readonly ExplainedRule[]>>;
 } = {
   clusterWide: [
     {
@@ -67,3 +67,83 @@ export const identityRights: {
  * approves whatever name a token asks for, before we look at it.
  */
 export const joinBinding = { clusterRole: 'system:node-bootstrapper', group: joinGroup } as const;
+
+/** What a Mac does as itself. */
+export interface MacRight {
+  readonly resource: string;
+  readonly verbs: readonly string[];
+  /** Of which objects alone. */
+  readonly of: string;
+  readonly for: string;
+}
+
+/**
+ * What the agent uses of what Kubernetes gives to every Node: the Node authorizer and NodeRestriction, and no role of ours. So there is
+ * nothing to bind for a Mac, and nothing that one Mac could do to another. test/kubernetes/mac-rights.test.ts tries each, and its opposite.
+ */
+export const macRights = {
+  itsNode: {
+    resource: 'nodes, nodes/status',
+    verbs: ['create', 'get', 'list', 'watch', 'patch'],
+    of: 'the Node of its own name. Its taints and its providerID are set when it is made, and not again',
+    for: 'to register, and to say how the Mac is',
+  },
+  itsLease: {
+    resource: 'leases (coordination.k8s.io)',
+    verbs: ['get', 'create', 'update'],
+    of: 'that of its own name in `kube-node-lease`',
+    for: 'its heartbeat',
+  },
+  itsPods: {
+    resource: 'pods',
+    verbs: ['get', 'list', 'watch', 'delete'],
+    of: 'those on its Node. Lists must select them',
+    for: 'to run them, and to end those whose time is over',
+  },
+  statusOfItsPods: {
+    resource: 'pods/status',
+    verbs: ['patch'],
+    of: 'those on its Node. It cannot write the Pod itself',
+    for: 'phase, result, finalizer and annotations',
+  },
+  secretsOfItsPods: {
+    resource: 'secrets, configmaps',
+    verbs: ['get'],
+    of: 'those that a Pod on its Node names. None can be listed',
+    for: 'variables of virtual machines, and registries that ask for a password',
+  },
+  tokensOfItsPods: {
+    resource: 'serviceaccounts/token',
+    verbs: ['create'],
+    of: 'the ServiceAccount of a Pod on its Node, bound to that Pod, and for audiences that a projected volume of it names',
+    for: 'tokens that a Pod asks for',
+  },
+  certificates: {
+    resource: 'certificatesigningrequests (certificates.k8s.io)',
+    verbs: ['create', 'get', 'list', 'watch'],
+    of: 'any. What it asks for is approved for its own name only, while its machine holds it and the Node of that name is this Mac',
+    for: 'its next certificate, and the one that it serves logs and exec with',
+  },
+  reviews: {
+    resource: 'tokenreviews (authentication.k8s.io), subjectaccessreviews (authorization.k8s.io)',
+    verbs: ['create'],
+    of: 'any: they ask, and change nothing',
+    for: 'to check who asks for logs or exec',
+  },
+  events: {
+    resource: 'events',
+    verbs: ['create', 'patch'],
+    of: 'any namespace',
+    for: 'to tell what became of Pods',
+  },
+} as const satisfies Record<string, MacRight>;
+
+/** What whoever comes with the token of a Mac that joins may do, by the role `system:node-bootstrapper`. The token goes once it was used. */
+export const joinRights: readonly MacRight[] = [
+  {
+    resource: 'certificatesigningrequests (certificates.k8s.io)',
+    verbs: ['create', 'get', 'list', 'watch'],
+    of: 'any. What it asks for is approved for the Node of the one machine that the token was made for, unless a Node of somebody else has that name',
+    for: 'its first certificate',
+  },
+];

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { machine, macHost } from '@tartan/api';
 import { Registry } from 'prom-client';
-import { namespace, setStage, zone } from '../mac-host/testing/stage.ts';
-import { createZoneListErrors } from './metrics.ts';
+import { createHarness, namespace, zone } from '../mac-host/testing/harness.ts';
+import { createZoneListErrorCounter } from '../manager/provider-metrics.ts';
 
 const minute = 60_000;
-type Stage = Awaited<ReturnType<typeof setStage>>;
+type Stage = Awaited<ReturnType<typeof createHarness>>;
 
 const deleteAll = async ({ client, hosts }: Stage): Promise<void> => {
   for (const { metadata } of await hosts()) await client.delete(macHost.resource, { name: metadata.name });
@@ -16,7 +16,7 @@ const lists = ({ scaleway }: Stage, of = zone): number =>
 
 describe('the inventory', () => {
   it('is made from names alone, and again after all of it was deleted', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     const pooled = await stage.order('tuist-pool-1');
     const held = await stage.order('mac-1');
     const releasing = await stage.order('tuist-releasing-other-pool-00000001');
@@ -40,7 +40,7 @@ describe('the inventory', () => {
   });
 
   it('knows of a machine that no cache has seen yet', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     const { id } = await stage.order('tuist-pool-1');
     await stage.machine('mac-1', id);
     await stage.start({ inventory: 'blind to machines' });
@@ -48,7 +48,7 @@ describe('the inventory', () => {
   });
 
   it('goes on when one MacHost cannot be made', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     const servers = await Promise.all(
       ['tuist-pool-1', 'tuist-pool-2', 'tuist-pool-3'].map((name) => stage.order(name)),
     );
@@ -65,7 +65,7 @@ describe('the inventory', () => {
   });
 
   it('finds what was ordered since, and forgets nothing that is there', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     await stage.start();
     assert.deepEqual(await stage.hosts(), []);
     const { id } = await stage.order('tuist-pool-1');
@@ -77,7 +77,7 @@ describe('the inventory', () => {
   });
 
   it('lists a zone once a minute, however many machines come and go', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     await stage.order('tuist-pool-1');
     await stage.start();
     for (const name of ['mac-1', 'mac-2', 'mac-3']) await stage.machine(name);
@@ -88,7 +88,7 @@ describe('the inventory', () => {
   });
 
   it('lists the zones of machines too, for as long as they are there', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     await stage.start();
     await stage.machine('mac-1', undefined, { zone: 'fr-par-3' });
     await stage.settle();
@@ -102,7 +102,7 @@ describe('the inventory', () => {
   });
 
   it('counts lists that failed, more and more seldom, and loses no MacHost by them', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     const { id } = await stage.order('tuist-pool-1');
     await stage.start();
     stage.scaleway.faults.calls.push({ match: /servers$/, times: 1000, with: { status: 401, body: {} } });
@@ -111,9 +111,9 @@ describe('the inventory', () => {
     assert.equal((await stage.host(id)).status?.state, 'pool');
   });
 
-  it('tells Prometheus of them', async () => {
+  it('counts them in a metric', async () => {
     const registry = new Registry();
-    const failed = createZoneListErrors(registry);
+    const failed = createZoneListErrorCounter(registry);
     failed(zone);
     failed(zone);
     assert.match(await registry.metrics(), /scaleway_zone_list_errors_total\{zone="fr-par-1"\} 2/);

@@ -1,30 +1,30 @@
-import { machine, type MacHost, type ScalewayAppleSiliconMachine } from '@tartan/api';
+import { machine, type MacHost, macHost, type ScalewayAppleSiliconMachine } from '@tartan/api';
 import {
-  again,
   type Client,
   type Controller,
   type ControllerOptions,
   createController,
   createWorkQueue,
+  done,
+  type Informer,
+  isKubeError,
   type Logger,
-  type Reconcile,
-  settled,
-  type WatchCache,
+  type Reconciler,
+  requeueAfter,
+  type Source,
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import { type HostPool, ScalewayError } from '@tartan/scaleway';
-import { create } from './act.ts';
-import { decide } from './decide.ts';
-import { missingOf, observe } from './observe.ts';
-import type { Sightings } from './sightings.ts';
-import { zonesInUse, zonesOf } from './zones.ts';
+import { decide, type Decision } from './decide.ts';
+import { observe, withoutMacHost } from './observe.ts';
+import type { ServerCache } from './server-cache.ts';
 
-export interface InventoryOptions {
+interface InventoryOptions {
   readonly client: Pick<Client, 'list' | 'create'>;
   readonly pool: Pick<HostPool, 'listServers'>;
-  readonly sightings: Sightings;
-  readonly machines: Pick<WatchCache<ScalewayAppleSiliconMachine>, 'list' | 'subscribe'>;
-  readonly macHosts: Pick<WatchCache<MacHost>, 'get' | 'list' | 'subscribe'>;
+  readonly sightings: ServerCache;
+  readonly machines: Pick<Informer<ScalewayAppleSiliconMachine>, 'list' | 'subscribe'>;
+  readonly macHosts: Pick<Informer<MacHost>, 'get' | 'list' | 'subscribe'>;
   /** Listed always: they keep a zone covered after its last machine is gone. */
   readonly zones: readonly string[];
   readonly defaultPoolPrefix: string | undefined;
@@ -47,27 +47,27 @@ const backoff = { baseMs: 5000, maxMs: 5 * 60_000 };
  */
 export const createInventory = (options: InventoryOptions): Controller => {
   const { client, pool, sightings, macHosts, clock, log, metrics, intervalMs = 60_000 } = options;
-  const rotation = new Set<string>();
+  const scheduledZones = new Set<string>();
 
-  const reconcile: Reconcile = async (zone, signal) => {
+  const reconcile: Reconciler = async (zone, signal) => {
     if (!zonesInUse(options).has(zone)) {
-      rotation.delete(zone);
-      return settled;
+      scheduledZones.delete(zone);
+      return done;
     }
     const at = clock.now();
     try {
       const servers = await pool.listServers(zone, { signal });
-      sightings.listed(zone, servers, at);
-      const missing = missingOf(servers, macHosts);
+      sightings.replaceZone(zone, servers, at);
+      const missing = withoutMacHost(servers, macHosts);
       if (missing.length > 0) {
         const { items } = await client.list(machine.resource, { signal });
-        const world = { ...options, machines: items, now: clock.now() };
-        await create(client, log, decide(observe(zone, missing, world)), signal);
+        const deps = { ...options, machines: items, now: clock.now() };
+        await createMacHosts(client, log, decide(observe(zone, missing, deps)), signal);
       }
-      return again(intervalMs);
+      return requeueAfter(intervalMs);
     } catch (error) {
       if (!(error instanceof ScalewayError)) throw error;
-      sightings.failed(zone, error.message, at);
+      sightings.zoneFailed(zone, error.message, at);
       options.listFailed(zone);
       return { kind: 'failed', error };
     }
@@ -76,10 +76,77 @@ export const createInventory = (options: InventoryOptions): Controller => {
   return createController({
     name: 'inventory',
     reconcile,
-    sources: [zonesOf(options, rotation)],
+    sources: [zoneSource(options, scheduledZones)],
     clock,
     log,
     queue: (observer) => createWorkQueue({ clock, backoff, ...(observer && { observer }) }),
     ...(metrics && { metrics }),
   });
+};
+
+interface ZoneDeps {
+  readonly zones: readonly string[];
+  readonly machines: Pick<Informer<ScalewayAppleSiliconMachine>, 'list' | 'subscribe'>;
+  readonly macHosts: Pick<Informer<MacHost>, 'list' | 'subscribe'>;
+}
+
+const zonesInUse = ({ zones, machines, macHosts }: ZoneDeps): ReadonlySet<string> =>
+  new Set([...zones, ...[...machines.list(), ...macHosts.list()].map(({ spec }) => spec.zone)]);
+
+/**
+ * Each zone once, when it is first heard of: from then on it comes again by itself. A machine that comes, goes or changes is no reason
+ * to list: a claim must not cost a list. `rotation` holds the zones that come again. A MacHost that was deleted is one, since its server may still be there. What another leader
+ * saw, or this process in an earlier term, is forgotten first.
+ */
+const zoneSource =
+  (zoned: ZoneDeps & { readonly sightings: ServerCache }, scheduledZones: Set<string>): Source =>
+  (enqueue) => {
+    zoned.sightings.clear();
+    scheduledZones.clear();
+    const schedule = (zone: string): void => {
+      if (scheduledZones.has(zone)) return;
+      scheduledZones.add(zone);
+      enqueue(zone);
+    };
+    for (const zone of zoned.zones) schedule(zone);
+    const ends = [
+      zoned.machines.subscribe((change) => {
+        if (change.type !== 'removed') schedule(change.object.spec.zone);
+      }),
+      zoned.macHosts.subscribe((change) => {
+        if (change.type === 'removed') enqueue(change.previous.spec.zone);
+        else schedule(change.object.spec.zone);
+      }),
+    ];
+    return () => {
+      for (const end of ends) end();
+    };
+  };
+
+/**
+ * Makes MacHosts. One that is there already was made by somebody who knew as much, and stays as it is. One that cannot be made does not
+ * keep the others from being made; what was wrong with the first such is thrown at the end.
+ */
+const createMacHosts = async (
+  client: Pick<Client, 'create'>,
+  log: Logger,
+  decision: Decision,
+  signal: AbortSignal,
+): Promise<void> => {
+  const failures: unknown[] = [];
+  for (const { id, spec } of decision) {
+    try {
+      await client.create(macHost.resource, macHost.make({ metadata: { name: id }, spec }), { signal });
+      log.info('Found a Mac', {
+        server: id,
+        zone: spec.zone,
+        heldBy: spec.consumerRef?.name,
+        release: spec.release?.reason,
+      });
+    } catch (error) {
+      if (!isKubeError(error, 'alreadyExists')) failures.push(error);
+    }
+    signal.throwIfAborted();
+  }
+  if (failures.length > 0) throw failures[0];
 };

@@ -70,7 +70,7 @@ describe('the MacHost of a server that has none', () => {
     assert.deepEqual(decide({ ...snapshotOf('x', []), known: new Set(['server-1']) }), []);
   });
 
-  it('is one that the API server takes, never held and on its way back at once', () => {
+  it('is valid, and never held and releasing at once', () => {
     const anyHolder = fc.record({
       deleting: fc.boolean(),
       provisioned: fc.boolean(),

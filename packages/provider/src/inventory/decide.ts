@@ -43,10 +43,10 @@ export const decide = ({ zone, servers, known, holders, poolPrefixes, now }: Sna
     .map(({ id, name, family }) => {
       const [holder, ...others] = holders.filter(({ serverID }) => serverID === id);
       const only = others.length === 0 ? holder : undefined;
-      const releasing = readReleasingName(name);
-      if (only && (!releasing || (only.provisioned && !only.deleting))) return { id, spec: heldBy(zone, only) };
-      const isOurs = releasing !== undefined && (holder !== undefined || poolPrefixes.has(releasing.poolPrefix));
-      return { id, spec: isOurs ? onItsWayBack(zone, name, releasing.poolPrefix, family, now) : { zone } };
+      const released = readReleasingName(name);
+      if (only && (!released || (only.provisioned && !only.deleting))) return { id, spec: heldBy(zone, only) };
+      const isOurs = released !== undefined && (holder !== undefined || poolPrefixes.has(released.poolPrefix));
+      return { id, spec: isOurs ? releasingSpec(zone, name, released.poolPrefix, family, now) : { zone } };
     });
 
 const heldBy = (zone: string, { ref, poolPrefix }: Holder): MacHostSpec => ({
@@ -55,7 +55,7 @@ const heldBy = (zone: string, { ref, poolPrefix }: Holder): MacHostSpec => ({
   ...(poolPrefix ? { poolPrefix } : {}),
 });
 
-const onItsWayBack = (
+const releasingSpec = (
   zone: string,
   serverName: string,
   poolPrefix: string,

@@ -1,14 +1,13 @@
 import { machine, type MacHost, type ScalewayAppleSiliconMachine } from '@tartan/api';
-import { apiVersionOf, type Live, type WatchCache } from '@tartan/kube';
+import { apiVersionOf, type Informer, type Live } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import type { Server } from '@tartan/scaleway';
 import type { Holder, Snapshot } from './decide.ts';
-import { poolPrefixes } from './pool-prefixes.ts';
 
 const kindOfMachines = { apiVersion: apiVersionOf(machine.resource), kind: machine.resource.kind };
 
-interface World {
-  readonly macHosts: Pick<WatchCache<MacHost>, 'get' | 'list'>;
+interface ObserveDeps {
+  readonly macHosts: Pick<Informer<MacHost>, 'get' | 'list'>;
   readonly allowedPoolPrefixes: readonly string[];
   /** Read from the server itself: a machine that the cache has not seen yet would lose its Mac. */
   readonly machines: readonly Live<ScalewayAppleSiliconMachine>[];
@@ -16,16 +15,16 @@ interface World {
   readonly now: number;
 }
 
-export const missingOf = (servers: readonly Server[], macHosts: Pick<WatchCache<MacHost>, 'get'>): Server[] =>
+export const withoutMacHost = (servers: readonly Server[], macHosts: Pick<Informer<MacHost>, 'get'>): Server[] =>
   servers.filter(({ id }) => macHosts.get(id) === undefined);
 
-export const observe = (zone: string, servers: readonly Server[], world: World): Snapshot => ({
+export const observe = (zone: string, servers: readonly Server[], deps: ObserveDeps): Snapshot => ({
   zone,
   servers: servers.map(({ id, name, os }) => ({ id, name, family: os?.family })),
-  known: new Set(servers.map(({ id }) => id).filter((id) => world.macHosts.get(id) !== undefined)),
-  holders: world.machines.flatMap((each) => holderOf(each, world.defaultPoolPrefix)),
-  poolPrefixes: poolPrefixes({ ...world, macHosts: world.macHosts.list() }),
-  now: timestamp(world.now),
+  known: new Set(servers.map(({ id }) => id).filter((id) => deps.macHosts.get(id) !== undefined)),
+  holders: deps.machines.flatMap((each) => holderOf(each, deps.defaultPoolPrefix)),
+  poolPrefixes: poolPrefixes({ ...deps, macHosts: deps.macHosts.list() }),
+  now: timestamp(deps.now),
 });
 
 const holderOf = (
@@ -43,4 +42,26 @@ const holderOf = (
       provisioned: status.initialization?.provisioned === true,
     },
   ];
+};
+
+interface PoolPrefixSources {
+  /** Those that the manager was told. */
+  readonly allowedPoolPrefixes: readonly string[];
+  readonly macHosts: Iterable<Pick<MacHost, 'spec'>>;
+}
+
+/**
+ * What is a pool: what the manager was told, and what it claimed from before. The latter is written by managers alone; without it the Macs
+ * of a fleet that was deleted would look like strangers. What a machine's spec says makes no pool.
+ */
+export const poolPrefixes = ({ allowedPoolPrefixes, macHosts }: PoolPrefixSources): ReadonlySet<string> => {
+  const prefixes = new Set<string>(allowedPoolPrefixes);
+  const add = (prefix: string | undefined): void => {
+    if (prefix) prefixes.add(prefix);
+  };
+  for (const { spec } of macHosts) {
+    add(spec.poolPrefix);
+    add(spec.release?.poolPrefix);
+  }
+  return prefixes;
 };

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { annotations, macHost } from '@tartan/api';
 import { getCondition, nodes } from '@tartan/kube';
-import { setStage } from './testing/stage.ts';
+import { createHarness } from './testing/harness.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
 
 const setUp = async (t: TestContext) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   const server = await stage.order('tuist-pool-1');
   const { id } = server;
   await stage.start();

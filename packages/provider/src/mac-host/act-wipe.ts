@@ -1,16 +1,15 @@
 import type { MacHostStatus } from '@tartan/api';
-import { again, type Outcome } from '@tartan/kube';
+import { type ReconcileResult, requeueAfter } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import { type Image, newestImage, osFamilyKey, ScalewayError } from '@tartan/scaleway';
-import type { Decision } from './decision.ts';
-import { guarded, lastMoment } from './guard.ts';
-import { noImage, quarantinedNow, wipeRequested } from './happenings.ts';
-import { look } from './observe.ts';
+import type { Decision } from './decide.ts';
+import { type ActDeps, callDeadline, callGuarded, type ReconcileContext, writeStatus } from './guard.ts';
+import { readServer } from './observe.ts';
 import { familyToInstall } from './os-demand.ts';
-import { type Actor, type Pass, remember } from './pass.ts';
-import { isInDoubt } from './refusals.ts';
+import { isOutcomeUnknown } from './refusal-backoff.ts';
 import type { Wipe } from './snapshot.ts';
-import { refusedWipe, restMs } from './wipe.ts';
+import { noImageEvent, quarantinedEvent, wipeRequestedEvent } from './status.ts';
+import { refusedWipe, retryInMs } from './wipe.ts';
 
 /**
  * Asks for the reinstall.
@@ -21,14 +20,14 @@ import { refusedWipe, restMs } from './wipe.ts';
  * (invariant 2).
  */
 export const requestWipe = async (
-  actor: Actor,
-  pass: Pass,
+  deps: ActDeps,
+  context: ReconcileContext,
   { wipe: next, quarantine }: Extract<Decision, { kind: 'request wipe' }>,
-): Promise<Outcome> => {
-  const { pool, events, log, clock } = actor;
-  const { snapshot, signal } = pass;
+): Promise<ReconcileResult> => {
+  const { pool, events, log, clock } = deps;
+  const { snapshot, signal } = context;
   const { id, spec, status, limits, now } = snapshot;
-  const family = familyFor(actor, pass);
+  const family = osFamilyFor(deps, context);
   const wipe = family === status.osRequested?.family ? next : withoutImage(next);
   const attempt: MacHostStatus = {
     ...status,
@@ -36,41 +35,44 @@ export const requestWipe = async (
     ...(quarantine ? { quarantine } : {}),
     ...(family ? { osRequested: { family, at: wipe.requestedAt ?? timestamp(now) } } : {}),
   };
-  const host = await remember(actor, pass, attempt);
-  const remembered: Pass = { ...pass, host, snapshot: { ...snapshot, status: attempt } };
+  const host = await writeStatus(deps, context, attempt);
+  const attemptContext: ReconcileContext = { ...context, host, snapshot: { ...snapshot, status: attempt } };
   let image = wipe.image;
   let isAsked = false;
   try {
-    image ??= await imageFor(actor, pass, family);
+    image ??= await imageFor(deps, context, family);
     isAsked = true;
-    const made = await guarded(
-      actor,
+    const made = await callGuarded(
+      deps,
       host,
       signal,
       (options) => pool.reinstall(spec.zone, id, image?.id, options),
-      lastMoment(snapshot),
+      callDeadline(snapshot),
     );
-    if (made === 'paused') await remember(actor, remembered, status);
-    if (made !== 'called') return again(limits.pollMs);
+    if (made === 'paused') await writeStatus(deps, attemptContext, status);
+    if (made !== 'called') return requeueAfter(limits.pollMs);
   } catch (error) {
     if (!(error instanceof ScalewayError)) throw error;
-    const isRefused = !isAsked || !(isAccepted(error) || isInDoubt(error));
+    const isRefused = !isAsked || !(isAlreadyReinstalling(error) || isOutcomeUnknown(error));
     const known =
-      image && !isAboutTheRequest(error) ? { ...wipe, image: { id: image.id, name: image.name } } : withoutImage(wipe);
+      image && !isImageSuspect(error) ? { ...wipe, image: { id: image.id, name: image.name } } : withoutImage(wipe);
     const after = isRefused ? refusedWipe(known, error.message, clock.now()) : known;
-    await remember(actor, remembered, { ...attempt, wipe: after });
+    await writeStatus(deps, attemptContext, { ...attempt, wipe: after });
     log.warn('Scaleway did not reinstall a Mac', { server: id, attempt: wipe.attempts, refused: isRefused, error });
-    if (isRefused) return again(restMs(after, clock.now(), limits));
+    if (isRefused) return requeueAfter(retryInMs(after, clock.now(), limits));
   }
   log.info('Asked Scaleway to reinstall a Mac', { server: id, attempt: wipe.attempts, image: image?.name });
-  events.event(host, wipeRequested(wipe, image?.name));
-  if (quarantine) events.event(host, quarantinedNow(quarantine));
-  await look(actor, spec.zone, id, { signal });
-  return again(0);
+  events.event(host, wipeRequestedEvent(wipe, image?.name));
+  if (quarantine) events.event(host, quarantinedEvent(quarantine));
+  await readServer(deps, spec.zone, id, { signal });
+  return requeueAfter(0);
 };
 
 /** By what machines wait for at this moment. */
-const familyFor = ({ machines, macHosts, defaultPoolPrefix, clock }: Actor, { host }: Pass): string | undefined => {
+const osFamilyFor = (
+  { machines, macHosts, defaultPoolPrefix, clock }: ActDeps,
+  { host }: ReconcileContext,
+): string | undefined => {
   const { release } = host.spec;
   if (!release) return undefined;
   const demand = { machines: machines.list(), hosts: macHosts.list(), defaultPoolPrefix, now: clock.now() };
@@ -84,15 +86,16 @@ const withoutImage = (wipe: Wipe): Wipe => {
 };
 
 /** The image may be the reason: Scaleway retires them without notice (I-28). It is looked up again. */
-const isAboutTheRequest = ({ kind }: ScalewayError): boolean => kind === 'invalid' || kind === 'not found';
+const isImageSuspect = ({ kind }: ScalewayError): boolean => kind === 'invalid' || kind === 'not found';
 
 /** Somebody was faster. Any other state, such as `rebooting`, comes back with the old disk (G-02). */
-const isAccepted = ({ kind, state }: ScalewayError): boolean => kind === 'transient state' && state === 'reinstalling';
+const isAlreadyReinstalling = ({ kind, state }: ScalewayError): boolean =>
+  kind === 'transient state' && state === 'reinstalling';
 
 /** A machine that waits for a family that Scaleway does not have must not keep the Mac from getting its own. */
 const imageFor = async (
-  { pool, events }: Actor,
-  { host, snapshot, signal }: Pass,
+  { pool, events }: ActDeps,
+  { host, snapshot, signal }: ReconcileContext,
   family: string | undefined,
 ): Promise<Image | undefined> => {
   const { spec, server } = snapshot;
@@ -101,6 +104,6 @@ const imageFor = async (
   const { type } = server.server;
   const images = await pool.listImages(spec.zone, type, { signal });
   const image = newestImage(images, family);
-  if (!image) events.event(host, noImage(family, type));
+  if (!image) events.event(host, noImageEvent(family, type));
   return image ?? (own ? newestImage(images, own) : undefined);
 };

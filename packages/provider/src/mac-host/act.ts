@@ -1,94 +1,107 @@
-import { macHost } from '@tartan/api';
-import { again, type Outcome, settled } from '@tartan/kube';
+import { formatProviderID, macHost } from '@tartan/api';
+import { done, isKubeError, nodes, type ReconcileResult, requeueAfter } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
-import { ScalewayError } from '@tartan/scaleway';
-import { cordon } from './act-cordon.ts';
-import { reboot } from './act-reboot.ts';
-import { reinstall } from './act-reinstall.ts';
+import { newestImage, ScalewayError } from '@tartan/scaleway';
+import { releaseHost } from '../claim/release-host.ts';
 import { requestWipe } from './act-wipe.ts';
-import type { Decision } from './decision.ts';
-import { forgetNodes } from './forget-nodes.ts';
-import { guarded, lastMoment } from './guard.ts';
-import { cannotBeWiped, renamedForHolder, returnedToPool, takenByOthers } from './happenings.ts';
-import { look } from './observe.ts';
-import { type Actor, type Pass, remember } from './pass.ts';
+import type { Decision } from './decide.ts';
+import { type ActDeps, callDeadline, callGuarded, type ReconcileContext, writeStatus } from './guard.ts';
+import { readServer } from './observe.ts';
+import { isOutcomeUnknown } from './refusal-backoff.ts';
 import { isPoolName } from './server-name.ts';
-import { afterWipe, retired, wipeOf } from './wipe.ts';
+import {
+  noImageEvent,
+  otherOSWantedEvent,
+  rebootRefusedEvent,
+  renamedEvent,
+  returnedToPoolEvent,
+  takenByOthersEvent,
+  wipeStuckEvent,
+} from './status.ts';
+import { afterWipe, retiredKeysWith, wipeOf } from './wipe.ts';
 
 /** What is left when everything that matters has been looked at. */
-export type Act = Exclude<Decision, { kind: 'look' | 'find holder' }>;
+type ActDecision = Exclude<Decision, { kind: 'look' | 'find holder' }>;
 
 /**
  * Carries it out. What was written or renamed wakes the next pass as soon as this process has seen it; the time to come back is for
  * when it does not. Who leads no more does nothing at all. Rejects with ScalewayError for what Scaleway refuses.
  */
-export const act = async (actor: Actor, pass: Pass, decision: Act): Promise<Outcome> => {
-  const { client } = actor;
-  const { host, snapshot, signal } = pass;
+export const act = async (
+  deps: ActDeps,
+  context: ReconcileContext,
+  decision: ActDecision,
+): Promise<ReconcileResult> => {
+  const { client } = deps;
+  const { host, snapshot, signal } = context;
   const { spec, status, now } = snapshot;
-  actor.gate.pass();
+  deps.gate.pass();
   switch (decision.kind) {
     case 'forget': {
       const { name, uid, resourceVersion } = host.metadata;
-      actor.log.info('Forgets a Mac that Scaleway does not know any more', { server: name, zone: spec.zone });
+      deps.log.info('Forgets a Mac that Scaleway does not know any more', { server: name, zone: spec.zone });
       await client.delete(macHost.resource, { name }, { preconditions: { uid, resourceVersion }, signal });
-      return settled;
+      return done;
     }
     case 'let go':
-      return letGo(actor, pass, decision.name);
+      return giveUpHost(deps, context, decision.name);
     case 'note name':
-      await remember(actor, pass, { ...status, claim: decision.claim });
-      return again(snapshot.limits.pollMs);
+      await writeStatus(deps, context, { ...status, claim: decision.claim });
+      return requeueAfter(snapshot.limits.pollMs);
     case 'rename':
-      return rename(actor, pass, decision);
+      return rename(deps, context, decision);
     case 'request wipe':
-      return requestWipe(actor, pass, decision);
+      return requestWipe(deps, context, decision);
     case 'wipe begun':
-      await remember(actor, pass, { ...status, wipe: { ...status.wipe, reinstallingAt: timestamp(now) } });
-      return again(snapshot.limits.pollMs);
+      await writeStatus(deps, context, { ...status, wipe: { ...status.wipe, reinstallingAt: timestamp(now) } });
+      return requeueAfter(snapshot.limits.pollMs);
     case 'wipe done': {
       const wipe = spec.release && wipeOf(spec.release, status);
-      await forgetNodes(actor, pass);
-      if (spec.release && wipe) await remember(actor, pass, afterWipe(spec.release, status, wipe, now));
-      return again(snapshot.limits.pollMs);
+      await deleteNodes(deps, context);
+      if (spec.release && wipe) await writeStatus(deps, context, afterWipe(spec.release, status, wipe, now));
+      return requeueAfter(snapshot.limits.pollMs);
     }
     case 'quarantine': {
       const { wipe, quarantine } = decision;
-      const written = await remember(actor, pass, { ...status, wipe, ...(quarantine && { quarantine }) });
-      actor.events.event(written, cannotBeWiped(wipe, status.serverStatus));
-      return again(snapshot.limits.pollMs);
+      const written = await writeStatus(deps, context, { ...status, wipe, ...(quarantine && { quarantine }) });
+      deps.events.event(written, wipeStuckEvent(wipe, status.serverStatus));
+      return requeueAfter(snapshot.limits.pollMs);
     }
     case 'return to pool':
-      return returnToPool(actor, pass);
+      return returnToPool(deps, context);
     case 'reinstall':
-      return reinstall(actor, pass, decision);
+      return reinstall(deps, context, decision);
     case 'cordon':
-      return cordon(actor, pass, decision.nodes);
+      return cordon(deps, context, decision.nodes);
     case 'reboot':
-      return reboot(actor, pass);
+      return reboot(deps, context);
     case 'report':
-      await remember(actor, pass);
-      return decision.againMs === undefined ? settled : again(decision.againMs);
+      await writeStatus(deps, context);
+      return decision.againMs === undefined ? done : requeueAfter(decision.againMs);
   }
 };
 
 /** The pass that decided this has looked just before; it looks again after, since the last write wins and may be somebody else's. */
-const rename = async (actor: Actor, pass: Pass, { to, why }: Extract<Act, { kind: 'rename' }>): Promise<Outcome> => {
-  const { host, snapshot, signal } = pass;
+const rename = async (
+  deps: ActDeps,
+  context: ReconcileContext,
+  { to, why }: Extract<ActDecision, { kind: 'rename' }>,
+): Promise<ReconcileResult> => {
+  const { host, snapshot, signal } = context;
   const { id, spec, server, poolPrefixes, limits } = snapshot;
   const from = server.kind === 'seen' ? server.server.name : '';
   // Whatever was seen of its name before this rename says nothing about who wins it.
   const { claim, ...forgotten } = snapshot.status;
-  if (claim !== undefined) await remember(actor, pass, forgotten);
-  const call = (options: { signal: AbortSignal }) => actor.pool.rename(spec.zone, id, to, options);
-  const made = await guarded(actor, host, signal, call, lastMoment(snapshot));
-  if (made !== 'called') return again(limits.pollMs);
-  const after = await look(actor, spec.zone, id, { signal });
+  if (claim !== undefined) await writeStatus(deps, context, forgotten);
+  const call = (options: { signal: AbortSignal }) => deps.pool.rename(spec.zone, id, to, options);
+  const made = await callGuarded(deps, host, signal, call, callDeadline(snapshot));
+  if (made !== 'called') return requeueAfter(limits.pollMs);
+  const after = await readServer(deps, spec.zone, id, { signal });
   if (after.kind === 'seen' && after.server.name !== to) throw renamedByOthers(to, after.server.name);
-  actor.log.info('Renamed a Mac', { server: id, from, to, why });
+  deps.log.info('Renamed a Mac', { server: id, from, to, why });
   const wasInPool = [...poolPrefixes].some((prefix) => isPoolName(from, prefix));
-  if (why === 'held') actor.events.event(host, renamedForHolder(from, to, wasInPool));
-  return again(0);
+  if (why === 'held') deps.events.event(host, renamedEvent(from, to, wasInPool));
+  return requeueAfter(0);
 };
 
 const renamedByOthers = (wanted: string, found: string): ScalewayError =>
@@ -98,24 +111,27 @@ const renamedByOthers = (wanted: string, found: string): ScalewayError =>
   );
 
 /** One guarded write: neither held nor on its way back. Its machine sees that and takes another one; the sweep reports it. */
-const letGo = async (actor: Actor, pass: Pass, serverName: string): Promise<Outcome> => {
-  const { client, events, log } = actor;
-  const { snapshot, signal } = pass;
+const giveUpHost = async (deps: ActDeps, context: ReconcileContext, serverName: string): Promise<ReconcileResult> => {
+  const { client, events, log } = deps;
+  const { snapshot, signal } = context;
   const { id, spec, status } = snapshot;
   // Should it come back to the pool as it is, it is known not to be wiped.
   const host = spec.release?.hostKey
-    ? await remember(actor, pass, { ...status, retiredHostKeys: retired(status, spec.release) })
-    : pass.host;
+    ? await writeStatus(deps, context, { ...status, retiredHostKeys: retiredKeysWith(status, spec.release) })
+    : context.host;
   const { name, uid, resourceVersion } = host.metadata;
   const body = { metadata: { uid, resourceVersion }, spec: { consumerRef: null, reboot: null, release: null } };
   const written = await client.patch(macHost.resource, { name }, { type: 'merge', body }, { signal });
   log.warn('Let go of a Mac that somebody else has renamed', { server: id, name: serverName });
-  events.event(written, takenByOthers(serverName, spec));
-  return again(snapshot.limits.pollMs);
+  events.event(written, takenByOthersEvent(serverName, spec));
+  return requeueAfter(snapshot.limits.pollMs);
 };
 
 /** The state `pool`, which lets machines claim it, is written by the next pass: last of all. */
-const returnToPool = async ({ client, events, log }: Actor, { host, snapshot, signal }: Pass): Promise<Outcome> => {
+const returnToPool = async (
+  { client, events, log }: ActDeps,
+  { host, snapshot, signal }: ReconcileContext,
+): Promise<ReconcileResult> => {
   const { spec, server, id } = snapshot;
   const { name, uid, resourceVersion } = host.metadata;
   const body = {
@@ -126,6 +142,118 @@ const returnToPool = async ({ client, events, log }: Actor, { host, snapshot, si
   const written = await client.patch(macHost.resource, { name }, { type: 'merge', body }, { signal });
   const poolName = server.kind === 'seen' ? server.server.name : '';
   log.info('A Mac was wiped and is back in its pool', { server: id, name: poolName });
-  events.event(written, returnedToPool(poolName));
-  return again(snapshot.limits.pollMs);
+  events.event(written, returnedToPoolEvent(poolName));
+  return requeueAfter(snapshot.limits.pollMs);
+};
+
+/**
+ * Sends a free Mac once through the way back, so that it gets another macOS. One guarded write: a machine that claims the Mac at the same
+ * time wins or loses as a whole. Where Scaleway has no image of the family nothing is wiped, and that is remembered.
+ */
+const reinstall = async (
+  deps: ActDeps,
+  context: ReconcileContext,
+  { family, poolPrefix }: Extract<Decision, { kind: 'reinstall' }>,
+): Promise<ReconcileResult> => {
+  const { client, pool, events, log, gate } = deps;
+  const { host, snapshot, signal } = context;
+  const { id, spec, status, server, now, limits } = snapshot;
+  const { type, name: serverName } = server.kind === 'seen' ? server.server : { type: '', name: '' };
+  if (newestImage(await pool.listImages(spec.zone, type, { signal }), family) === undefined) {
+    const written = await writeStatus(deps, context, { ...status, osRequested: { family, at: timestamp(now) } });
+    events.event(written, noImageEvent(family, type));
+    return requeueAfter(limits.reportMs);
+  }
+  const message = `A machine waits for ${family}, and no Mac that has it is free.`;
+  const requestedAt = timestamp(now);
+  gate.pass();
+  const written = await releaseHost(
+    client,
+    host,
+    { poolPrefix, family, reason: 'OtherOSWanted', message, serverName, requestedAt },
+    { signal },
+  );
+  log.info('Reinstalls a free Mac with another macOS', { server: id, from: status.osFamily, family });
+  events.event(written, otherOSWantedEvent(status.osFamily, family));
+  return requeueAfter(limits.pollMs);
+};
+
+/** Restarts it once: that it was asked for is written down first, and taken back only if Scaleway said no. */
+const reboot = async (deps: ActDeps, context: ReconcileContext): Promise<ReconcileResult> => {
+  const { pool, events, log } = deps;
+  const { snapshot, signal } = context;
+  const { id, spec, status, now, limits } = snapshot;
+  const issued = { ...status, rebootIssuedAt: notBefore(spec.reboot?.requestedAt, now) };
+  const host = await writeStatus(deps, context, issued);
+  try {
+    const made = await callGuarded(
+      deps,
+      host,
+      signal,
+      (options) => pool.reboot(spec.zone, id, options),
+      callDeadline(snapshot),
+    );
+    if (made === 'paused')
+      await writeStatus(deps, { ...context, host, snapshot: { ...snapshot, status: issued } }, status);
+    if (made !== 'called') return requeueAfter(limits.pollMs);
+    log.info('Asked Scaleway to restart a Mac', { server: id });
+  } catch (error) {
+    if (!(error instanceof ScalewayError)) throw error;
+    const isRebooting = error.kind === 'transient state' && error.state === 'rebooting';
+    if (!isRebooting && !isOutcomeUnknown(error)) {
+      await writeStatus(deps, { ...context, host, snapshot: { ...snapshot, status: issued } }, status);
+      events.event(host, rebootRefusedEvent(error.message));
+      throw error;
+    }
+  }
+  await readServer(deps, spec.zone, id, { signal });
+  return requeueAfter(0);
+};
+
+/** Whoever asked may have another clock, and whole seconds are cut off: a time before the request would ask for ever. */
+const notBefore = (requestedAt: string | undefined, now: number): string =>
+  requestedAt !== undefined && Date.parse(requestedAt) > Date.parse(timestamp(now)) ? requestedAt : timestamp(now);
+
+/**
+ * Keeps Pods off Nodes whose Mac is left without a machine. Not deleted: its agent would register the Node again, open to Pods. It goes
+ * when the Mac was wiped (`forgetNodes`), or when its certificate is not renewed.
+ */
+const cordon = async (
+  { client, gate, log }: ActDeps,
+  { snapshot: { id, limits }, signal }: ReconcileContext,
+  names: readonly string[],
+): Promise<ReconcileResult> => {
+  for (const name of names) {
+    gate.pass();
+    log.info('Cordons the Node of a Mac that has no machine', { node: name, server: id });
+    try {
+      await client.patch(nodes, { name }, { type: 'merge', body: { spec: { unschedulable: true } } }, { signal });
+    } catch (error) {
+      if (!isKubeError(error, 'notFound')) throw error;
+    }
+  }
+  return requeueAfter(limits.pollMs);
+};
+
+/**
+ * The Node of a Mac that was wiped. It goes with its machine as a rule; but an agent that lives on until the wipe registers it anew, and of
+ * a stranded Mac there is no machine. From here on nobody does: the disk that its agent was on is empty.
+ */
+const deleteNodes = async (
+  { client, gate, log }: ActDeps,
+  { host, snapshot: { id, spec }, signal }: ReconcileContext,
+): Promise<void> => {
+  const providerID = formatProviderID({ zone: spec.zone, serverID: id });
+  const { items } = await client.list(nodes, { signal });
+  for (const { metadata, spec: node } of items) {
+    if (node?.providerID !== providerID) continue;
+    const { name, uid } = metadata;
+    gate.pass();
+    log.info('Deletes the Node of a Mac that was wiped', { node: name, server: host.metadata.name });
+    try {
+      await client.delete(nodes, { name }, { preconditions: { uid }, signal });
+    } catch (error) {
+      if (!isKubeError(error, 'notFound', 'conflict')) throw error;
+    }
+  }
 };

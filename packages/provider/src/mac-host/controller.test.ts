@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { macHost } from '@tartan/api';
 import { getCondition } from '@tartan/kube';
-import { setStage, zone } from './testing/stage.ts';
+import { createHarness, zone } from './testing/harness.ts';
 
 const minute = 60_000;
 
 describe('a manager that does not lead', () => {
   it('does nothing, nor do two of them', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     const names = ['tuist-pool-1', 'tuist-pool-2', 'tuist-pool-3'];
     const [held, released, rebooted] = await Promise.all(names.map((name) => stage.order(name)));
     assert.ok(held && released && rebooted);
@@ -42,7 +42,7 @@ describe('a manager that does not lead', () => {
 
 describe('two managers that both believe to lead', () => {
   it('wipe a Mac once and restart a Mac once', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     const [released, rebooted] = [await stage.order('mac-9'), await stage.order('mac-1')];
     await stage.start();
     await stage.start({ inventory: false });
@@ -58,13 +58,13 @@ describe('two managers that both believe to lead', () => {
 });
 
 describe('a server that is gone', () => {
-  const gone = (stage: Awaited<ReturnType<typeof setStage>>, id: string) => {
+  const gone = (stage: Awaited<ReturnType<typeof createHarness>>, id: string) => {
     const denied = { type: 'not_found', resource: 'server', resource_id: id };
     stage.scaleway.faults.calls.push({ match: new RegExp(id), times: 1000, with: { status: 404, body: denied } });
   };
 
   it('takes its MacHost with it', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     await stage.order('tuist-pool-1');
     const id = randomUUID();
     await stage.client.create(macHost.resource, macHost.make({ metadata: { name: id }, spec: { zone } }));
@@ -75,7 +75,7 @@ describe('a server that is gone', () => {
   });
 
   it('is asked for before that: one that a list has left out stays', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     const { id } = await stage.order('tuist-pool-1');
     await stage.start();
     stage.calls();
@@ -89,7 +89,7 @@ describe('a server that is gone', () => {
   });
 
   it('is reported to the machine that holds it, and forgotten when that is gone', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     const { id } = await stage.order('mac-1');
     await stage.start();
     await stage.take(id, await stage.machine('mac-1', id));
@@ -108,7 +108,7 @@ describe('a server that is gone', () => {
 
 describe('a zone that cannot be listed', () => {
   it('leaves everything as it was, and says so', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     const { id } = await stage.order('tuist-pool-1');
     await stage.start();
     const before = (await stage.host(id)).status;
@@ -132,7 +132,7 @@ describe('a zone that cannot be listed', () => {
 
 describe('a Mac that is nobody’s', () => {
   it('is in the pool, about to be taken, or stranded: neither a name nor a pool that a machine says makes it more', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     const named = {
       pool: await stage.order('tuist-pool-1'),
       other: await stage.order('other-pool-1'),
@@ -159,7 +159,7 @@ describe('a Mac that is nobody’s', () => {
   });
 
   it('shows what Scaleway says of it, and never its password', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     const { id } = await stage.order('tuist-pool-1', { type: 'M4-M', family: 'Sequoia' });
     await stage.start();
     const { status } = await stage.host(id);

@@ -1,37 +1,47 @@
-import type { MacHost, ScalewayAppleSiliconMachine } from '@tartan/api';
+import { isDeepStrictEqual } from 'node:util';
+import { annotations, type MacHost, parseProviderID, type ScalewayAppleSiliconMachine } from '@tartan/api';
 import {
-  again,
+  annotationsChanged,
+  anyOf,
   type Controller,
   type ControllerOptions,
   createController,
   createWorkQueue,
+  done,
+  fromInformer,
+  generationChanged,
+  type Informer,
   isKubeError,
+  type KubeObject,
+  type Live,
   type nodes,
+  type nodes as nodesOfCluster,
   NotLeadingError,
-  type Outcome,
-  type Reconcile,
-  settled,
-  type WatchCache,
+  type Predicate,
+  type Reconciler,
+  type ReconcileResult,
+  requestForObject,
+  requeueAfter,
+  type Source,
 } from '@tartan/kube';
 import { ScalewayError } from '@tartan/scaleway';
-import type { CoreCluster } from '../cluster/core-cluster.ts';
-import { readPausesOfHost } from '../pause/read-pauses.ts';
+import type { CoreCluster } from '../core/cluster.ts';
+import type { ServerCache } from '../inventory/server-cache.ts';
+import { readHostPauseReasons } from '../pause/read-pauses.ts';
 import { act } from './act.ts';
-import { decide } from './decide.ts';
-import type { Decision } from './decision.ts';
-import { type Limits, usualLimits } from './limits.ts';
-import { findHolder, look, observe } from './observe.ts';
-import { type Actor, type Pass, remember } from './pass.ts';
-import { createRefusals, isInDoubt, type Refusals } from './refusals.ts';
-import type { Release } from './snapshot.ts';
-import { hostsOfClusters, hostsOfMachines, hostsOfNodes, hostsOfSightings, hostsThemselves } from './sources.ts';
-import { refusedName, restMs } from './wipe.ts';
+import { decide, type Decision } from './decide.ts';
+import { type ActDeps, type ReconcileContext, writeStatus } from './guard.ts';
+import { observe, readHolder, readServer } from './observe.ts';
+import { waitingSince } from './os-demand.ts';
+import { createRefusalBackoff, isOutcomeUnknown, type RefusalBackoff } from './refusal-backoff.ts';
+import { defaultLimits, type Limits, type Release } from './snapshot.ts';
+import { refusedName, retryInMs } from './wipe.ts';
 
-export interface MacHostOptions extends Omit<Actor, 'limits'> {
-  readonly macHosts: WatchCache<MacHost>;
-  readonly machines: WatchCache<ScalewayAppleSiliconMachine>;
-  readonly nodes: WatchCache<NonNullable<(typeof nodes)['ofType']>>;
-  readonly clusters: Pick<WatchCache<CoreCluster>, 'get' | 'list' | 'subscribe'>;
+interface MacHostOptions extends Omit<ActDeps, 'limits'> {
+  readonly macHosts: Informer<MacHost>;
+  readonly machines: Informer<ScalewayAppleSiliconMachine>;
+  readonly nodes: Informer<NonNullable<(typeof nodes)['ofType']>>;
+  readonly clusters: Pick<Informer<CoreCluster>, 'get' | 'list' | 'subscribe'>;
   readonly metrics?: ControllerOptions['metrics'];
   /** Macs at the same time. 4 unless told. */
   readonly workers?: number;
@@ -39,8 +49,8 @@ export interface MacHostOptions extends Omit<Actor, 'limits'> {
 }
 
 /** Somebody else has written the object: look at what it is now. */
-const conflictPauseMs = 1000;
-const backoff = { baseMs: 5000, maxMs: 5 * 60_000 };
+const conflictRequeueMs = 1000;
+const queueBackoff = { baseMs: 5000, maxMs: 5 * 60_000 };
 
 /**
  * Makes of every Mac at Scaleway what its MacHost says: held under its holder's name, or wiped and back in a pool. The only one that
@@ -50,24 +60,24 @@ const backoff = { baseMs: 5000, maxMs: 5 * 60_000 };
  */
 export const createMacHostController = (options: MacHostOptions): Controller => {
   const { macHosts, clock, log, metrics, workers = 4 } = options;
-  const actor: Actor = { ...options, limits: { ...usualLimits, ...options.limits } };
-  const { pollMs } = actor.limits;
-  const refusals = createRefusals(clock, pollMs);
+  const deps: ActDeps = { ...options, limits: { ...defaultLimits, ...options.limits } };
+  const { pollMs } = deps.limits;
+  const refusalBackoff = createRefusalBackoff(clock, pollMs);
 
-  const reconcile: Reconcile = async (key, signal) => {
+  const reconcile: Reconciler = async (key, signal) => {
     const host = macHosts.get(key);
     if (!host || host.metadata.deletionTimestamp !== undefined) {
-      refusals.forget(key);
-      return settled;
+      refusalBackoff.reset(key);
+      return done;
     }
     try {
-      return await lookAfter(actor, refusals, { host, snapshot: observe(actor, host), signal });
+      return await reconcileHost(deps, refusalBackoff, { host, snapshot: observe(deps, host), signal });
     } catch (error) {
-      if (isKubeError(error, 'conflict')) return again(conflictPauseMs);
-      if (isKubeError(error, 'notFound')) return settled;
+      if (isKubeError(error, 'conflict')) return requeueAfter(conflictRequeueMs);
+      if (isKubeError(error, 'notFound')) return done;
       if (!(error instanceof NotLeadingError)) throw error;
       log.debug('Left to whoever leads', { key });
-      return again(pollMs);
+      return requeueAfter(pollMs);
     }
   };
 
@@ -75,86 +85,184 @@ export const createMacHostController = (options: MacHostOptions): Controller => 
     name: 'mac-host',
     reconcile,
     sources: [
-      hostsThemselves(options),
-      hostsOfSightings(options),
-      hostsOfMachines(options),
-      hostsOfNodes(options),
-      hostsOfClusters(options),
+      hostSource(options),
+      serverCacheSource(options),
+      machineSource(options),
+      nodeSource(options),
+      clusterSource(options),
     ],
     clock,
     log,
     workers,
-    queue: (observer) => createWorkQueue({ clock, backoff, ...(observer && { observer }) }),
+    queue: (observer) => createWorkQueue({ clock, backoff: queueBackoff, ...(observer && { observer }) }),
     ...(metrics && { metrics }),
   });
 };
 
 /** Decides, looks closer where the decision asks for it, and decides again, until there is something to do. */
-const lookAfter = async (actor: Actor, refusals: Refusals, first: Pass): Promise<Outcome> => {
+const reconcileHost = async (
+  deps: ActDeps,
+  refusalBackoff: RefusalBackoff,
+  first: ReconcileContext,
+): Promise<ReconcileResult> => {
   const { generation } = first.host.metadata;
-  let pass = first;
+  let context = first;
   for (;;) {
-    const { snapshot, signal } = pass;
+    const { snapshot, signal } = context;
     const { id, spec } = snapshot;
-    const decision = await decideUnlessPaused(actor, pass);
-    actor.log.debug('Looked at a Mac', { server: id, decision });
-    const pauseMs = asksScaleway.has(decision.kind) ? refusals.leftMs(id, generation) : 0;
-    if (pauseMs > 0) return again(pauseMs);
+    const decision = await decideWithLivePauses(deps, context);
+    deps.log.debug('Looked at a Mac', { server: id, decision });
+    const pauseMs = asksScaleway.has(decision.kind) ? refusalBackoff.remainingMs(id, generation) : 0;
+    if (pauseMs > 0) return requeueAfter(pauseMs);
     try {
       if (decision.kind === 'look') {
         // Answers a view that is fresh, on which nobody asks to look.
-        pass = { ...pass, snapshot: { ...snapshot, server: await look(actor, spec.zone, id, { signal }) } };
+        context = { ...context, snapshot: { ...snapshot, server: await readServer(deps, spec.zone, id, { signal }) } };
       } else if (decision.kind === 'find holder') {
         // Never `unseen`, the only one that is asked for again.
-        const holder = await findHolder(actor, spec.consumerRef, id, { signal });
-        pass = { ...pass, snapshot: { ...snapshot, holder } };
+        const holder = await readHolder(deps, spec.consumerRef, id, { signal });
+        context = { ...context, snapshot: { ...snapshot, holder } };
       } else {
-        const outcome = await act(actor, pass, decision);
-        refusals.forget(id);
+        const outcome = await act(deps, context, decision);
+        refusalBackoff.reset(id);
         return outcome;
       }
     } catch (error) {
       if (!(error instanceof ScalewayError)) throw error;
-      actor.log.warn('Scaleway did not do what a Mac needs', { server: id, decision: decision.kind, error });
-      if (decision.kind === 'rename' && spec.release) return nameRefused(actor, pass, spec.release, decision.to, error);
-      const afterMs = refusals.refused(id, generation, error);
+      deps.log.warn('Scaleway did not do what a Mac needs', { server: id, decision: decision.kind, error });
+      if (decision.kind === 'rename' && spec.release)
+        return recordRefusedName(deps, context, spec.release, decision.to, error);
+      const afterMs = refusalBackoff.record(id, generation, error);
       // What became of a restart has been written down where its attempt was.
       if (decision.kind === 'look' || decision.kind === 'rename')
-        await remember(actor, pass, undefined, { during: decision.kind, message: error.message });
-      return again(afterMs);
+        await writeStatus(deps, context, undefined, { during: decision.kind, message: error.message });
+      return requeueAfter(afterMs);
     }
   }
 };
 
 /** Written down, unless only the answer was lost. */
-const nameRefused = async (
-  actor: Actor,
-  pass: Pass,
+const recordRefusedName = async (
+  deps: ActDeps,
+  context: ReconcileContext,
   release: Release,
   to: string,
   error: ScalewayError,
-): Promise<Outcome> => {
-  const { snapshot, signal } = pass;
-  if (isInDoubt(error)) {
-    const after = await look(actor, snapshot.spec.zone, snapshot.id, { signal }).catch(unlessRefused);
-    if (after?.kind === 'seen' && after.server.name === to) return again(0);
+): Promise<ReconcileResult> => {
+  const { snapshot, signal } = context;
+  if (isOutcomeUnknown(error)) {
+    const after = await readServer(deps, snapshot.spec.zone, snapshot.id, { signal }).catch(ignoreScalewayError);
+    if (after?.kind === 'seen' && after.server.name === to) return requeueAfter(0);
   }
-  const now = actor.clock.now();
+  const now = deps.clock.now();
   const status = refusedName({ ...snapshot, now }, release, error.message);
-  await remember(actor, pass, status);
-  return again(status.wipe ? restMs(status.wipe, now, actor.limits) : actor.limits.pollMs);
+  await writeStatus(deps, context, status);
+  return requeueAfter(status.wipe ? retryInMs(status.wipe, now, deps.limits) : deps.limits.pollMs);
 };
 
-const unlessRefused = (error: unknown): undefined => {
+const ignoreScalewayError = (error: unknown): undefined => {
   if (!(error instanceof ScalewayError)) throw error;
 };
 
 /** A watch of Clusters that is behind must not lead to attempts that are written down and taken back, over and over. */
-const decideUnlessPaused = async (actor: Actor, { host, snapshot, signal }: Pass): Promise<Decision> => {
+const decideWithLivePauses = async (deps: ActDeps, { host, snapshot, signal }: ReconcileContext): Promise<Decision> => {
   const decision = decide(snapshot);
   if (!changesServer.has(decision.kind)) return decision;
-  return decide({ ...snapshot, pauses: await readPausesOfHost(actor, host, { signal }) });
+  return decide({ ...snapshot, pauses: await readHostPauseReasons(deps, host, { signal }) });
 };
 
 const changesServer: ReadonlySet<Decision['kind']> = new Set(['rename', 'reinstall', 'request wipe', 'reboot']);
 const asksScaleway: ReadonlySet<Decision['kind']> = new Set(['look', 'rename', 'reinstall', 'reboot']);
+
+type Node = NonNullable<(typeof nodesOfCluster)['ofType']>;
+
+interface SourceDeps {
+  readonly macHosts: Informer<MacHost>;
+  readonly machines: Informer<ScalewayAppleSiliconMachine>;
+  readonly nodes: Informer<Node>;
+  readonly clusters: Pick<Informer<CoreCluster>, 'subscribe'>;
+  readonly sightings: ServerCache;
+}
+
+/** What is remembered, and so decided on. Not what is only said: two managers that disagree would answer each other for ever. */
+const memoryChanged: Predicate<MacHost> = (change) =>
+  change.type !== 'changed' || !isDeepStrictEqual(memoryOf(change.object), memoryOf(change.previous));
+
+const memoryOf = ({ status }: MacHost) =>
+  status && [
+    status.state,
+    status.wipe,
+    status.quarantine,
+    status.installs,
+    status.rebootIssuedAt,
+    status.osRequested,
+    status.claim,
+  ];
+
+const isPaused = ({ metadata }: KubeObject): boolean => annotations.paused in (metadata?.annotations ?? {});
+
+const pauseChanged: Predicate<KubeObject> = (change) =>
+  change.type !== 'changed' || isPaused(change.object) !== isPaused(change.previous);
+
+/** Its spec, whether it is abandoned or paused, and our own memory: the next step is taken when the last one has been seen. */
+const hostSource = ({ macHosts }: SourceDeps): Source =>
+  fromInformer(macHosts, requestForObject, anyOf<MacHost>(generationChanged, annotationsChanged, memoryChanged));
+
+const serverCacheSource =
+  ({ sightings }: SourceDeps): Source =>
+  (enqueue) =>
+    sightings.subscribe(enqueue);
+
+type Machine = Live<ScalewayAppleSiliconMachine>;
+
+const machineChanged: Predicate<ScalewayAppleSiliconMachine> = (change) =>
+  change.type !== 'changed' ||
+  pauseChanged(change) ||
+  change.object.status?.serverID !== change.previous.status?.serverID ||
+  waitingSince(change.object) !== waitingSince(change.previous) ||
+  change.object.spec.type !== change.previous.spec.type;
+
+/**
+ * The Macs that a machine has to do with: holds, has reserved, or is called like; and while it finds none, those that are free, as one may
+ * get another macOS for it.
+ */
+const machineSource = ({ macHosts, machines }: SourceDeps): Source =>
+  fromInformer(
+    machines,
+    (machine: Machine) => {
+      const { metadata, status } = machine;
+      const isWaiting = waitingSince(machine) !== undefined;
+      return macHosts
+        .list()
+        .filter(
+          ({ metadata: { name }, spec: { consumerRef }, status: known }) =>
+            name === status?.serverID ||
+            consumerRef?.uid === metadata.uid ||
+            known?.name === metadata.name ||
+            (known?.state === 'pool' && isWaiting),
+        )
+        .map((host) => host.metadata.name);
+    },
+    machineChanged,
+  );
+
+/** The Mac that a Node says it is: one that is left without a machine may bring its Node back. */
+const nodeSource = ({ nodes }: SourceDeps): Source =>
+  fromInformer(
+    nodes,
+    ({ spec }: Live<Node>) => {
+      const of = parseProviderID(spec?.providerID ?? '');
+      return of ? [of.serverID] : [];
+    },
+    (change) =>
+      change.type !== 'changed' ||
+      change.object.spec?.providerID !== change.previous.spec?.providerID ||
+      change.object.spec?.unschedulable !== change.previous.spec?.unschedulable,
+  );
+
+const clusterPauseChanged: Predicate<CoreCluster> = (change) =>
+  change.type !== 'changed' || change.object.spec?.paused !== change.previous.spec?.paused;
+
+/** All of them: which Macs a Cluster can pause is for `pausesOfHost` to say, and people pause seldom. */
+const clusterSource = ({ macHosts, clusters }: SourceDeps): Source =>
+  fromInformer(clusters, () => macHosts.list().map(({ metadata }) => metadata.name), clusterPauseChanged);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setStage } from './testing/stage.ts';
+import { createHarness } from './testing/harness.ts';
 
 const minute = 60_000;
 
@@ -9,12 +9,12 @@ const minute = 60_000;
  * change is done and its answer never heard. Another manager goes on with nothing but what it observes.
  */
 describe('a manager that is killed after a change', () => {
-  it('leaves a world that the next one brings to the same end', async (t) => {
+  it('leaves a state from which the next one converges', async (t) => {
     let deaths = 0;
     // It lives when it has made fewer changes than that, and then there is nothing more to try.
     for (let changes = 1; deaths === changes - 1; changes += 1) {
       await t.test(`number ${changes}`, async (t) => {
-        const stage = await setStage(t);
+        const stage = await createHarness(t);
         const [claimed, released] = [await stage.order('tuist-pool-1'), await stage.order('mac-0')];
         const mac = await stage.machine('mac-1', claimed.id);
         const first = await stage.start({ dieAfter: changes });

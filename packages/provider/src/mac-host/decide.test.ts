@@ -2,10 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { MacHostSpec, MacHostStatus } from '@tartan/api';
 import fc from 'fast-check';
-import { decide } from './decide.ts';
-import type { Decision } from './decision.ts';
-import { usualLimits } from './limits.ts';
-import type { Release, ServerFacts, ServerView, Snapshot } from './snapshot.ts';
+import { decide, type Decision } from './decide.ts';
+import { defaultLimits, type Release, type ServerFacts, type ServerView, type Snapshot } from './snapshot.ts';
 import { stateOf } from './state.ts';
 
 const now = Date.parse('2026-01-01T12:00:00Z');
@@ -47,12 +45,12 @@ const snapshotOf = ({ spec, ...facts }: Facts): Snapshot => ({
   claimants: [],
   poolPrefixes: new Set(['tuist-pool-']),
   abandoned: undefined,
-  openNodes: [],
+  schedulableNodes: [],
   otherOS: undefined,
   pauses: [],
   suffix: 'abcdef01',
   now,
-  limits: usualLimits,
+  limits: defaultLimits,
   ...facts,
   spec: { zone: 'fr-par-1', ...spec },
 });
@@ -488,17 +486,21 @@ const table: [string, Facts, string][] = [
   ],
   ['abandoned, not in the list', { abandoned: 'x', server: { kind: 'missing', fresh: false } }, 'look'],
   ['abandoned and gone', { abandoned: 'x', server: { kind: 'missing', fresh: true } }, 'forget'],
-  ['abandoned, its Node takes Pods', { abandoned: 'x', openNodes: ['mac-1'] }, 'cordon mac-1'],
-  ['abandoned, its Node takes Pods for a machine that lives', held({ abandoned: 'x', openNodes: ['mac-1'] }), 'report'],
+  ['abandoned, its Node takes Pods', { abandoned: 'x', schedulableNodes: ['mac-1'] }, 'cordon mac-1'],
+  [
+    'abandoned, its Node takes Pods for a machine that lives',
+    held({ abandoned: 'x', schedulableNodes: ['mac-1'] }),
+    'report',
+  ],
   [
     'abandoned, its Node takes Pods, machine not seen',
-    held({ abandoned: 'x', openNodes: ['mac-1'], holder: { kind: 'unseen' } }),
+    held({ abandoned: 'x', schedulableNodes: ['mac-1'], holder: { kind: 'unseen' } }),
     'find holder',
   ],
-  ['on its way back, and its Node takes Pods', back({ openNodes: ['mac-1'] }), 'request wipe 1'],
+  ['on its way back, and its Node takes Pods', back({ schedulableNodes: ['mac-1'] }), 'request wipe 1'],
   [
     'stuck, and its Node takes Pods',
-    back({ openNodes: ['mac-1'], status: wipe({ stuckAt: at(-minute) }) }),
+    back({ schedulableNodes: ['mac-1'], status: wipe({ stuckAt: at(-minute) }) }),
     'cordon mac-1',
   ],
   // Nobody's.
@@ -529,7 +531,7 @@ const table: [string, Facts, string][] = [
   ['stranded', { server: seen({ name: 'x' }) }, 'report, again in 300 s'],
 ];
 
-describe('what is done about a Mac', () => {
+describe('decide, for a MacHost', () => {
   for (const [name, facts, expected] of table)
     it(`${name}: ${expected}`, () => {
       assert.equal(brief(decide(snapshotOf(facts))), expected);
@@ -655,14 +657,14 @@ const anySnapshot: fc.Arbitrary<Snapshot> = fc
             : { kind: 'unknown', why: '' },
       holder: facts.holder as Snapshot['holder'],
       abandoned: facts.abandoned,
-      openNodes: facts.openNodes,
+      schedulableNodes: facts.openNodes,
       otherOS: facts.otherOS,
       pauses: facts.pauses,
       claimants: facts.claimant ? [{ key: 'fleet/mac-1', by: facts.claimant }] : [],
     }),
   );
 
-describe('whatever a Mac is like', () => {
+describe('decide, for any snapshot', () => {
   const always = (what: (snapshot: Snapshot, decision: Decision) => void): void =>
     fc.assert(
       fc.property(anySnapshot, (snapshot) => what(snapshot, decide(snapshot))),
@@ -670,7 +672,7 @@ describe('whatever a Mac is like', () => {
     );
   const isFresh = ({ server }: Snapshot): boolean => server.kind !== 'unknown' && server.fresh;
 
-  it('there is a decision and a state', () => {
+  it('is total, and so is the state', () => {
     always((snapshot, decision) => {
       brief(decision);
       stateOf(snapshot);
@@ -678,7 +680,7 @@ describe('whatever a Mac is like', () => {
     });
   });
 
-  it('nothing is done to a server, or concluded of it, without a fresh look; after one nobody asks for another', () => {
+  it('never acts on a server without a live read, and never asks for a second one', () => {
     always((snapshot, decision) => {
       const { kind } = decision;
       if (isFresh(snapshot)) return assert.notEqual(kind, 'look');

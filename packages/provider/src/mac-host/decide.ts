@@ -1,9 +1,40 @@
 import { timestamp } from '@tartan/kube/clock';
 import { decideRelease } from './decide-release.ts';
-import type { Decision } from './decision.ts';
-import type { Seen, Snapshot } from './snapshot.ts';
 import { isPoolName } from './server-name.ts';
-import { hasFailedToBeWiped, isSettled, quarantineLeftMs, stateOf } from './state.ts';
+import type { Claim, Quarantine, SeenServer, Snapshot, Wipe } from './snapshot.ts';
+import { isClaimConfirmed, isWipeStuck, quarantineLeftMs, stateOf } from './state.ts';
+
+/** What may be done about one Mac. */
+export type Decision =
+  /** Ask Scaleway for this very server, and decide again. */
+  | { readonly kind: 'look' }
+  /** Ask the API server for the machine of `spec.consumerRef`, and decide again. */
+  | { readonly kind: 'find holder' }
+  /** The server is gone and nobody counts on it: delete the MacHost. */
+  | { readonly kind: 'forget' }
+  /** Its name says that somebody else has it: end the claim or the release, and do nothing to the server. */
+  | { readonly kind: 'let go'; readonly name: string }
+  /** It bears its holder's name: remember since when, or that nobody has renamed it since. */
+  | { readonly kind: 'note name'; readonly claim: Claim }
+  | { readonly kind: 'rename'; readonly to: string; readonly why: 'held' | 'releasing' | 'wiped' }
+  /** Remember the attempt, and why nobody shall claim the Mac afterwards; then ask for the reinstall. */
+  | { readonly kind: 'request wipe'; readonly wipe: Wipe; readonly quarantine: Quarantine | undefined }
+  /** Scaleway is seen reinstalling: remember it. */
+  | { readonly kind: 'wipe begun' }
+  /** It is seen ready after that: remember it, and retire the host key. */
+  | { readonly kind: 'wipe done' }
+  /** It cannot be wiped: say so. It is tried all the same, seldom. Without a quarantine of its own it has one already. */
+  | { readonly kind: 'quarantine'; readonly wipe: Wipe; readonly quarantine: Quarantine | undefined }
+  /** Wiped, and it bears the pool name: the release is over. */
+  | { readonly kind: 'return to pool' }
+  /** It is free, and a machine waits for another macOS: give it a release, so that it is wiped. */
+  | { readonly kind: 'reinstall'; readonly family: string; readonly poolPrefix: string }
+  /** Its agent may live on without a machine: keep Pods off these Nodes. */
+  | { readonly kind: 'cordon'; readonly nodes: readonly string[] }
+  /** Remember that it was asked for, then ask. */
+  | { readonly kind: 'reboot' }
+  /** Nothing but to say what is. Undefined: until something changes. */
+  | { readonly kind: 'report'; readonly againMs: number | undefined };
 
 /**
  * What to do about one Mac now. At most one thing is done to its server in a pass; the next pass looks again. While it is paused nothing
@@ -11,15 +42,21 @@ import { hasFailedToBeWiped, isSettled, quarantineLeftMs, stateOf } from './stat
  */
 export const decide = (snapshot: Snapshot): Decision => {
   const decision = decideUnpaused(snapshot);
-  if (snapshot.pauses.length === 0 || harmless.has(decision.kind)) return decision;
+  if (snapshot.pauses.length === 0 || allowedWhilePaused.has(decision.kind)) return decision;
   return { kind: 'report', againMs: snapshot.limits.reportMs };
 };
 
-const harmless: ReadonlySet<Decision['kind']> = new Set(['look', 'find holder', 'wipe begun', 'wipe done', 'report']);
+const allowedWhilePaused: ReadonlySet<Decision['kind']> = new Set([
+  'look',
+  'find holder',
+  'wipe begun',
+  'wipe done',
+  'report',
+]);
 
 const decideUnpaused = (snapshot: Snapshot): Decision => {
   const { spec, server, limits } = snapshot;
-  const leftBehind = decideLeftBehind(snapshot);
+  const leftBehind = decideOrphanedNodes(snapshot);
   if (leftBehind !== undefined) return leftBehind;
   if (snapshot.abandoned !== undefined) return decideAbandoned(snapshot);
   switch (server.kind) {
@@ -27,7 +64,7 @@ const decideUnpaused = (snapshot: Snapshot): Decision => {
       // What has to be done can be done without the list of the zone.
       return hasWork(snapshot) ? { kind: 'look' } : { kind: 'report', againMs: limits.pollMs };
     case 'missing':
-      return server.fresh ? decideGone(snapshot) : { kind: 'look' };
+      return server.fresh ? decideMissing(snapshot) : { kind: 'look' };
     case 'seen':
       if (spec.release) return decideRelease(snapshot, spec.release, server);
       if (spec.consumerRef) return decideHeld(snapshot, spec.consumerRef, server);
@@ -36,10 +73,10 @@ const decideUnpaused = (snapshot: Snapshot): Decision => {
 };
 
 /** A Mac that is not wiped has an agent, which brings its Node back when its machine is gone. Nobody would look after Pods there. */
-const decideLeftBehind = (snapshot: Snapshot): Decision | undefined => {
-  const { abandoned, holder, openNodes: nodes } = snapshot;
+const decideOrphanedNodes = (snapshot: Snapshot): Decision | undefined => {
+  const { abandoned, holder, schedulableNodes: nodes } = snapshot;
   if (nodes.length === 0) return undefined;
-  if (abandoned === undefined) return hasFailedToBeWiped(snapshot) ? { kind: 'cordon', nodes } : undefined;
+  if (abandoned === undefined) return isWipeStuck(snapshot) ? { kind: 'cordon', nodes } : undefined;
   switch (holder.kind) {
     case 'unseen':
       return { kind: 'find holder' };
@@ -57,18 +94,18 @@ const decideLeftBehind = (snapshot: Snapshot): Decision | undefined => {
 const decideAbandoned = (snapshot: Snapshot): Decision => {
   const { server } = snapshot;
   if (server.kind !== 'missing') return { kind: 'report', againMs: undefined };
-  return server.fresh ? decideGone(snapshot) : { kind: 'look' };
+  return server.fresh ? decideMissing(snapshot) : { kind: 'look' };
 };
 
 const hasWork = (snapshot: Snapshot): boolean => {
   const { spec, status } = snapshot;
   if (spec.release) return true;
   if (spec.consumerRef === undefined) return false;
-  return status.name !== spec.consumerRef.name || !isSettled(snapshot) || isRebootDue(snapshot);
+  return status.name !== spec.consumerRef.name || !isClaimConfirmed(snapshot) || isRebootDue(snapshot);
 };
 
 /** A MacHost whose server is gone for sure goes too, unless somebody counts on it: who holds it has to learn what became of it. */
-const decideGone = ({ spec, holder, limits }: Snapshot): Decision => {
+const decideMissing = ({ spec, holder, limits }: Snapshot): Decision => {
   if (!spec.consumerRef || holder.kind === 'gone' || holder.kind === 'elsewhere') return { kind: 'forget' };
   return holder.kind === 'unseen' ? { kind: 'find holder' } : { kind: 'report', againMs: limits.reportMs };
 };
@@ -86,7 +123,7 @@ const decideGone = ({ spec, holder, limits }: Snapshot): Decision => {
 const decideHeld = (
   snapshot: Snapshot,
   { name }: NonNullable<Snapshot['spec']['consumerRef']>,
-  { server, fresh }: Seen,
+  { server, fresh }: SeenServer,
 ): Decision => {
   const { spec, holder, limits } = snapshot;
   switch (holder.kind) {
@@ -110,17 +147,17 @@ const decideHeld = (
     if (server.status !== 'ready' || server.type !== holder.type) return { kind: 'report', againMs: limits.pollMs };
     return { kind: 'rename', to: name, why: 'held' };
   }
-  if (!isSettled(snapshot)) return settle(snapshot, fresh);
+  if (!isClaimConfirmed(snapshot)) return confirmClaim(snapshot, fresh);
   if (isRebootDue(snapshot)) return fresh ? { kind: 'reboot' } : { kind: 'look' };
   return { kind: 'report', againMs: undefined };
 };
 
-const settle = ({ spec, status, now, limits }: Snapshot, fresh: boolean): Decision => {
+const confirmClaim = ({ spec, status, now, limits }: Snapshot, fresh: boolean): Decision => {
   const { uid = '' } = spec.consumerRef ?? {};
   const namedAt = status.claim?.uid === uid ? status.claim.namedAt : undefined;
   if (namedAt === undefined) return { kind: 'note name', claim: { uid, namedAt: timestamp(now) } };
   // Whole seconds are cut off. A time ahead of the clock holds nobody up for longer than the wait itself.
-  const leftMs = Math.min(Date.parse(namedAt) + 1000 + limits.settleMs - now, limits.settleMs + 1000);
+  const leftMs = Math.min(Date.parse(namedAt) + 1000 + limits.claimConfirmMs - now, limits.claimConfirmMs + 1000);
   if (leftMs > 0) return { kind: 'report', againMs: leftMs };
   return fresh ? { kind: 'note name', claim: { uid, namedAt, settledAt: timestamp(now) } } : { kind: 'look' };
 };
@@ -130,11 +167,11 @@ const isRebootDue = ({ spec, status }: Snapshot): boolean =>
   !(Date.parse(status.rebootIssuedAt ?? '') >= Date.parse(spec.reboot.requestedAt)) &&
   !Number.isNaN(Date.parse(spec.reboot.requestedAt));
 
-const decideFree = (snapshot: Snapshot, seen: Seen): Decision => {
+const decideFree = (snapshot: Snapshot, seen: SeenServer): Decision => {
   const { status, now, limits } = snapshot;
   switch (stateOf(snapshot)) {
     case 'quarantined':
-      return { kind: 'report', againMs: Math.max(0, Math.min(quarantineLeftMs(status, now), longestWaitMs)) };
+      return { kind: 'report', againMs: Math.max(0, Math.min(quarantineLeftMs(status, now), maxWaitMs)) };
     case 'stranded':
       return { kind: 'report', againMs: limits.reportMs };
     case 'pool':
@@ -148,7 +185,7 @@ const decideFree = (snapshot: Snapshot, seen: Seen): Decision => {
 };
 
 /** Its disk is empty: to install another macOS harms nobody, and a machine waits for that. */
-const decideInPool = ({ otherOS, poolPrefixes }: Snapshot, { server, fresh }: Seen): Decision => {
+const decideInPool = ({ otherOS, poolPrefixes }: Snapshot, { server, fresh }: SeenServer): Decision => {
   if (otherOS === undefined) return { kind: 'report', againMs: undefined };
   const { family, inMs } = otherOS;
   const [poolPrefix] = [...poolPrefixes]
@@ -160,4 +197,4 @@ const decideInPool = ({ otherOS, poolPrefixes }: Snapshot, { server, fresh }: Se
 };
 
 /** Timers count to 2^31 ms; nothing is lost by a look in between. */
-const longestWaitMs = 60 * 60_000;
+const maxWaitMs = 60 * 60_000;

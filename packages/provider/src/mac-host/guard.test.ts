@@ -4,8 +4,8 @@ import type { MacHost } from '@tartan/api';
 import type { Client, Live } from '@tartan/kube';
 import { manualClock } from '@tartan/kube/clock';
 import { ScalewayError } from '@tartan/scaleway';
-import { coreClusters } from '../cluster/core-cluster.ts';
-import { guarded } from './guard.ts';
+import { coreClusters } from '../core/cluster.ts';
+import { callGuarded } from './guard.ts';
 
 const host = (more: { uid?: string; spec?: object } = {}) =>
   ({
@@ -30,7 +30,7 @@ const setUp = (there: Live<MacHost> = host(), { readMs = 0, notAfterMs = Infinit
     },
   } as unknown as Pick<Client, 'get' | 'list'>;
   const run = (call: (options: { signal: AbortSignal }) => Promise<unknown> = async () => void steps.push('call')) =>
-    guarded(
+    callGuarded(
       { gate, client, coreClusters: coreClusters('v1beta2'), clock },
       host(),
       new AbortController().signal,
@@ -40,14 +40,14 @@ const setUp = (there: Live<MacHost> = host(), { readMs = 0, notAfterMs = Infinit
   return { clock, steps, gate, run };
 };
 
-describe('the way to a call that changes a server', () => {
-  it('leads through the gate and a fresh look at the MacHost', async () => {
+describe('callGuarded', () => {
+  it('passes the leader gate and a live read of the MacHost', async () => {
     const { run, steps } = setUp();
     assert.equal(await run(), 'called');
     assert.deepEqual(steps, ['gate', 'read', 'gate', 'call']);
   });
 
-  it('ends at a closed gate', async () => {
+  it('does not call when this process does not lead', async () => {
     const { run, steps, gate } = setUp();
     gate.pass = () => {
       throw new Error('closed');
@@ -56,7 +56,7 @@ describe('the way to a call that changes a server', () => {
     assert.deepEqual(steps, []);
   });
 
-  it('ends at a gate that has closed while the MacHost was read: the process was frozen, and its timers are late', async () => {
+  it('does not call when leadership was lost while the MacHost was read: the process was frozen, and its timers are late', async () => {
     const { run, steps, gate } = setUp();
     const { pass } = gate;
     gate.pass = () => {
@@ -87,7 +87,7 @@ describe('the way to a call that changes a server', () => {
       assert.deepEqual(steps, expected);
     });
 
-  it('gives up a call that takes longer than the look allows', async () => {
+  it('cancels a call that outlives the read it was decided on', async () => {
     const { run, clock } = setUp(host(), { notAfterMs: 500 });
     const begun = Promise.withResolvers<void>();
     const running = run(({ signal }) => {

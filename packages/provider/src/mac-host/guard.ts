@@ -1,13 +1,23 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type MacHost, macHost } from '@tartan/api';
-import type { Gate, Live } from '@tartan/kube';
+import { type MacHost, macHost, type MacHostStatus } from '@tartan/api';
+import {
+  type Client,
+  type EventRecorder,
+  type Gate,
+  getCondition,
+  type Live,
+  type Logger,
+  patchStatus,
+} from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
-import { ScalewayError } from '@tartan/scaleway';
-import { type PauseReader, readPausesOfHost } from '../pause/read-pauses.ts';
-import { abandonedBecause } from './abandoned.ts';
+import { type HostPool, ScalewayError } from '@tartan/scaleway';
+import { type PauseReader, readHostPauseReasons } from '../pause/read-pauses.ts';
+import type { ObserveDeps } from './observe.ts';
 import type { Snapshot } from './snapshot.ts';
+import { abandonReason } from './state.ts';
+import { abandonedEvent, type JudgeStranded, type ScalewayFailure, statusOf, wipeFailedEvent } from './status.ts';
 
-export interface Guard extends PauseReader {
+interface GuardDeps extends PauseReader {
   readonly gate: Gate;
   readonly clock: Clock;
 }
@@ -26,8 +36,8 @@ const shareOfLease = 0.8;
  * the deadline cut short rejects with `no answer`.
  * Caveats: a process that freezes after that and thaws later can still send the request: Scaleway has nothing to fence with.
  */
-export const guarded = async (
-  { gate, client, coreClusters, clock }: Guard,
+export const callGuarded = async (
+  { gate, client, coreClusters, clock }: GuardDeps,
   decidedOn: Live<MacHost>,
   signal: AbortSignal,
   call: (options: { signal: AbortSignal }) => Promise<unknown>,
@@ -37,14 +47,14 @@ export const guarded = async (
   const leftMs = Math.min(remainingMs * shareOfLease, notAfter - clock.now());
   if (leftMs <= 0) return 'changed';
   const deadline = new AbortController();
-  const takeBack = clock.after(leftMs, () => deadline.abort(tooLate()));
+  const cancelDeadline = clock.after(leftMs, () => deadline.abort(deadlineExceeded()));
   const options = { signal: AbortSignal.any([signal, deadline.signal]) };
   try {
     const { name } = decidedOn.metadata;
     const now = await client.get(macHost.resource, { name }, options);
     if (now.metadata.uid !== decidedOn.metadata.uid || !isDeepStrictEqual(now.spec, decidedOn.spec)) return 'changed';
-    if (abandonedBecause(now) !== undefined) return 'changed';
-    if ((await readPausesOfHost({ client, coreClusters }, now, options)).length > 0) return 'paused';
+    if (abandonReason(now) !== undefined) return 'changed';
+    if ((await readHostPauseReasons({ client, coreClusters }, now, options)).length > 0) return 'paused';
     // Timers are late in a process that was frozen while it read: only the clock tells.
     gate.pass();
     if (clock.now() >= notAfter) return 'changed';
@@ -52,16 +62,54 @@ export const guarded = async (
     await call(options);
     return 'called';
   } finally {
-    takeBack();
+    cancelDeadline();
   }
 };
 
 /** Until when a call may be made that was decided on this look at the server: managers of other clusters count on it (`settleMs`). */
-export const lastMoment = ({ server, limits }: Pick<Snapshot, 'server' | 'limits'>): number =>
-  server.kind === 'seen' ? server.at + limits.landMs : Infinity;
+export const callDeadline = ({ server, limits }: Pick<Snapshot, 'server' | 'limits'>): number =>
+  server.kind === 'seen' ? server.at + limits.maxCallAgeMs : Infinity;
 
-const tooLate = (): ScalewayError =>
+const deadlineExceeded = (): ScalewayError =>
   new ScalewayError(
     'Scaleway did not answer while this process was sure to lead. Whether it was done is unknown: it is looked at again.',
     { kind: 'no answer' },
   );
+
+/** With what it is done. */
+export interface ActDeps extends ObserveDeps, GuardDeps {
+  readonly client: Client;
+  readonly pool: HostPool;
+  readonly events: Pick<EventRecorder, 'event'>;
+  readonly judgeStranded: JudgeStranded;
+  readonly log: Logger;
+}
+
+/** To what: the MacHost as it was read, and what is known of its Mac. */
+export interface ReconcileContext {
+  readonly host: Live<MacHost>;
+  readonly snapshot: Snapshot;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Writes down what is remembered and says what follows from it. Guarded by the gate and by the resource version: whoever leads no more,
+ * or decided on an old copy of the MacHost, fails here, before anything is done to the server.
+ */
+export const writeStatus = async (
+  { client, gate, judgeStranded, events }: ActDeps,
+  { host, snapshot, signal }: ReconcileContext,
+  status: MacHostStatus = snapshot.status,
+  failure?: ScalewayFailure,
+): Promise<Live<MacHost>> => {
+  gate.pass();
+  const next = statusOf(host, { ...snapshot, status }, judgeStranded, failure);
+  const written = await patchStatus(client, macHost.resource, host, next, { signal });
+  const wiped = getCondition(next.conditions, 'Wiped');
+  if (wiped?.reason === 'WipeFailed' && getCondition(host.status?.conditions, 'Wiped')?.reason !== 'WipeFailed')
+    events.event(written, wipeFailedEvent(wiped.message));
+  const abandoned = getCondition(next.conditions, 'Abandoned');
+  if (abandoned?.status === 'True' && getCondition(host.status?.conditions, 'Abandoned')?.status !== 'True')
+    events.event(written, abandonedEvent(abandoned.message));
+  return written;
+};

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { getCondition } from '@tartan/kube';
-import { setStage } from './testing/stage.ts';
+import { createHarness } from './testing/harness.ts';
 
 /** A Mac in the pool and a machine that has reserved it. */
 const setUp = async (t: TestContext, { type = 'M2-L' } = {}) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   const server = await stage.order('tuist-pool-1');
   const running = await stage.start();
   const machine = await stage.machine('mac-1', server.id, { type });
@@ -18,7 +18,7 @@ const setUp = async (t: TestContext, { type = 'M2-L' } = {}) => {
 };
 
 describe('the name of a Mac that is held', () => {
-  it('is given in three calls, look, rename, look, and counts after one more, when no other cluster can rename it', async (t) => {
+  it('is given in three calls, read, rename, read, and confirmed by one more, when no other cluster can rename it', async (t) => {
     const { id, take, pass, calls, host, reason, happenings } = await setUp(t);
     await take();
     await pass(10_000);
@@ -33,7 +33,7 @@ describe('the name of a Mac that is held', () => {
     assert.deepEqual(happenings, ['Claimed']);
   });
 
-  it('costs one look when it is right already', async (t) => {
+  it('costs one read when it is right already', async (t) => {
     const { id, server, take, pass, calls, reason } = await setUp(t);
     server.name = 'mac-1';
     await pass(61_000);
@@ -163,7 +163,7 @@ describe('the name of a Mac that is held', () => {
     assert.match(await message('Named'), /M4-M/);
   });
 
-  it('is not fought over within one pass: somebody else who writes last is answered later', async (t) => {
+  it('is not fought over within one reconcile: a concurrent rename is corrected by a later one', async (t) => {
     const { server, take, settle, calls, pass, provision } = await setUp(t);
     await provision('mac-1');
     await settle();
@@ -209,7 +209,7 @@ describe('the holder of a Mac', () => {
   });
 
   it('that has another server leaves it stranded; one that has none yet does not', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     const [first, second] = [await stage.order('tuist-pool-1'), await stage.order('tuist-pool-2')];
     await stage.start();
     const elsewhere = await stage.machine('mac-1', second.id);
@@ -237,7 +237,7 @@ describe('a restart', () => {
   const ask = (now: number) => ({ reboot: { requestedAt: new Date(now).toISOString() } });
   const reboots = (calls: readonly string[]) => calls.filter((call) => call === 'POST reboot').length;
 
-  it('that was asked for happens once, however often it is looked at', async (t) => {
+  it('that was requested happens once, however often the host is reconciled', async (t) => {
     const { id, server, take, pass, patchSpec, clock, calls, host } = await setUp(t);
     await take();
     await pass(60_000);

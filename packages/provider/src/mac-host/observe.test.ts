@@ -3,10 +3,9 @@ import { describe, it } from 'node:test';
 import { machine, type MacHost, type ScalewayAppleSiliconMachine } from '@tartan/api';
 import { apiVersionOf, type Client, KubeError, type Live } from '@tartan/kube';
 import { manualClock } from '@tartan/kube/clock';
-import { createSightings } from '../inventory/create-sightings.ts';
-import { usualLimits } from './limits.ts';
-import { findHolder, observe } from './observe.ts';
-import type { Holder } from './snapshot.ts';
+import { createServerCache } from '../inventory/server-cache.ts';
+import { observe, readHolder } from './observe.ts';
+import { defaultLimits, type Holder } from './snapshot.ts';
 
 type Machine = Live<ScalewayAppleSiliconMachine>;
 const consumerRef = {
@@ -48,7 +47,7 @@ describe('the holder of a Mac, as it is observed', () => {
       const observer = {
         client,
         pool: { getServer: () => assert.fail('nobody asks Scaleway') },
-        sightings: createSightings({ clock }),
+        sightings: createServerCache({ clock }),
         machines: { get: () => found, list: () => (found ? [found] : []) },
         macHosts: { get: () => host, list: () => [host] },
         nodes: { list: () => [] },
@@ -57,9 +56,9 @@ describe('the holder of a Mac, as it is observed', () => {
         allowedPoolPrefixes: ['tuist-pool-'],
         clock,
         random: () => 0.5,
-        limits: usualLimits,
+        limits: defaultLimits,
       };
       assert.equal(observe(observer, host).holder.kind, inCache);
-      assert.equal((await findHolder(observer, consumerRef, 'server-1', {})).kind, onServer);
+      assert.equal((await readHolder(observer, consumerRef, 'server-1', {})).kind, onServer);
     });
 });

@@ -5,38 +5,29 @@ import {
   type MacHostSpec,
   type ScalewayAppleSiliconMachine,
 } from '@tartan/api';
-import {
-  type CallOptions,
-  type Client,
-  isKubeError,
-  keyOf,
-  type Live,
-  type nodes,
-  type WatchCache,
-} from '@tartan/kube';
+import { type CallOptions, type Client, type Informer, isKubeError, keyOf, type Live, type nodes } from '@tartan/kube';
 import type { Clock, Random } from '@tartan/kube/clock';
 import { type HostPool, ScalewayError, type Server } from '@tartan/scaleway';
-import type { CoreCluster } from '../cluster/core-cluster.ts';
-import { poolPrefixes } from '../inventory/pool-prefixes.ts';
-import type { Sighting, Sightings } from '../inventory/sightings.ts';
-import { pausesOfHost } from '../pause/pauses.ts';
-import { abandonedBecause } from './abandoned.ts';
-import type { Limits } from './limits.ts';
+import type { CoreCluster } from '../core/cluster.ts';
+import { poolPrefixes } from '../inventory/observe.ts';
+import type { ServerCache, ServerObservation } from '../inventory/server-cache.ts';
+import { hostPauseReasons } from '../pause/pauses.ts';
 import { otherOSFor } from './os-demand.ts';
 import { newSuffix } from './server-name.ts';
-import type { Claimant, Holder, ServerFacts, ServerView, Snapshot } from './snapshot.ts';
+import type { Claimant, Holder, Limits, ServerFacts, ServerView, Snapshot } from './snapshot.ts';
+import { abandonReason } from './state.ts';
 
 type Machine = Live<ScalewayAppleSiliconMachine>;
 type Node = NonNullable<(typeof nodes)['ofType']>;
 
-export interface Observer {
+export interface ObserveDeps {
   readonly client: Pick<Client, 'get'>;
   readonly pool: Pick<HostPool, 'getServer'>;
-  readonly sightings: Sightings;
-  readonly machines: Pick<WatchCache<ScalewayAppleSiliconMachine>, 'get' | 'list'>;
-  readonly macHosts: Pick<WatchCache<MacHost>, 'get' | 'list'>;
-  readonly nodes: Pick<WatchCache<Node>, 'list'>;
-  readonly clusters: Pick<WatchCache<CoreCluster>, 'get' | 'list'>;
+  readonly sightings: ServerCache;
+  readonly machines: Pick<Informer<ScalewayAppleSiliconMachine>, 'get' | 'list'>;
+  readonly macHosts: Pick<Informer<MacHost>, 'get' | 'list'>;
+  readonly nodes: Pick<Informer<Node>, 'list'>;
+  readonly clusters: Pick<Informer<CoreCluster>, 'get' | 'list'>;
   readonly defaultPoolPrefix: string | undefined;
   readonly allowedPoolPrefixes: readonly string[];
   readonly clock: Clock;
@@ -45,21 +36,21 @@ export interface Observer {
 }
 
 /** What can be had for nothing. */
-type Shown = Pick<
-  Observer,
+type CachedObserveDeps = Pick<
+  ObserveDeps,
   'machines' | 'macHosts' | 'nodes' | 'clusters' | 'defaultPoolPrefix' | 'allowedPoolPrefixes' | 'random' | 'limits'
 > & {
-  readonly sightings: Pick<Sightings, 'of'>;
+  readonly sightings: Pick<ServerCache, 'get'>;
   readonly clock: Pick<Clock, 'now'>;
 };
 
 /** From caches and sightings: costs nothing. What matters and may be old is asked for by the two functions below. */
-export const observe = (observer: Shown, host: Live<MacHost>): Snapshot => {
+export const observe = (observer: CachedObserveDeps, host: Live<MacHost>): Snapshot => {
   const { sightings, machines, macHosts, clusters, defaultPoolPrefix, clock, limits } = observer;
   const { metadata, spec, status = {} } = host;
-  const abandoned = abandonedBecause(host);
+  const abandoned = abandonReason(host);
   const demand = { machines: machines.list(), hosts: macHosts.list(), defaultPoolPrefix, now: clock.now() };
-  const server = viewOf(sightings.of(spec.zone, metadata.name));
+  const server = viewOf(sightings.get(spec.zone, metadata.name));
   return {
     id: metadata.name,
     spec,
@@ -70,9 +61,10 @@ export const observe = (observer: Shown, host: Live<MacHost>): Snapshot => {
     poolPrefixes: poolPrefixes({ ...observer, macHosts: demand.hosts }),
     abandoned,
     // Only where it matters: a cluster has many Nodes, and most Macs are neither.
-    openNodes: abandoned !== undefined || spec.release ? openNodesOf(observer.nodes, spec.zone, metadata.name) : [],
+    schedulableNodes:
+      abandoned !== undefined || spec.release ? schedulableNodesOf(observer.nodes, spec.zone, metadata.name) : [],
     otherOS: otherOSFor(host, demand, limits),
-    pauses: pausesOfHost(host, {
+    pauses: hostPauseReasons(host, {
       machine: (name) => machines.get(keyOf(name)),
       cluster: (name) => clusters.get(keyOf(name)),
       clusters: clusters.list,
@@ -83,7 +75,7 @@ export const observe = (observer: Shown, host: Live<MacHost>): Snapshot => {
   };
 };
 
-const openNodesOf = (all: Observer['nodes'], zone: string, serverID: string): string[] => {
+const schedulableNodesOf = (all: ObserveDeps['nodes'], zone: string, serverID: string): string[] => {
   const providerID = formatProviderID({ zone, serverID });
   return all
     .list()
@@ -92,8 +84,8 @@ const openNodesOf = (all: Observer['nodes'], zone: string, serverID: string): st
 };
 
 /** What Scaleway says of this server now. Everybody else learns of it too. Rejects with ScalewayError. */
-export const look = async (
-  { pool, sightings, clock }: Pick<Observer, 'pool' | 'sightings' | 'clock'>,
+export const readServer = async (
+  { pool, sightings, clock }: Pick<ObserveDeps, 'pool' | 'sightings' | 'clock'>,
   zone: string,
   id: string,
   options: { signal: AbortSignal },
@@ -103,13 +95,13 @@ export const look = async (
     if (error instanceof ScalewayError && error.kind === 'not found') return undefined;
     throw error;
   });
-  sightings.looked(zone, id, server, at);
+  sightings.setServer(zone, id, server, at);
   return server ? { kind: 'seen', server: factsOf(server), at, fresh: true } : { kind: 'missing', fresh: true };
 };
 
 /** The holder as the API server knows it now. */
-export const findHolder = async (
-  { client }: Pick<Observer, 'client'>,
+export const readHolder = async (
+  { client }: Pick<ObserveDeps, 'client'>,
   consumerRef: MacHostSpec['consumerRef'],
   id: string,
   options: CallOptions,
@@ -121,17 +113,17 @@ export const findHolder = async (
     if (isKubeError(error, 'notFound')) return undefined;
     throw error;
   });
-  return judgeHolder(consumerRef, id, found);
+  return holderFrom(consumerRef, id, found);
 };
 
 /** Who holds it, by the machine of that name as the API server has it now. Another one under the same name is somebody else. */
-export const judgeHolder = (ref: MacHostSpec['consumerRef'], id: string, found: Machine | undefined): Holder => {
+export const holderFrom = (ref: MacHostSpec['consumerRef'], id: string, found: Machine | undefined): Holder => {
   if (!ref) return { kind: 'none' };
   if (!isMachine(ref)) return { kind: 'unknown' };
   return found?.metadata.uid === ref.uid ? holderOf(found, id, true) : { kind: 'gone' };
 };
 
-const viewOf = (sighting: Sighting): ServerView => {
+const viewOf = (sighting: ServerObservation): ServerView => {
   switch (sighting.kind) {
     case 'seen':
       return { kind: 'seen', server: factsOf(sighting.server), at: sighting.at, fresh: false };
@@ -154,7 +146,7 @@ const holderOf = ({ spec, status }: Machine, id: string, fresh: boolean): Holder
     ? { kind: 'elsewhere', serverID: status.serverID }
     : { kind: 'alive', type: spec.type, provisioned: status?.initialization?.provisioned === true, fresh };
 
-const cachedHolder = (ref: MacHostSpec['consumerRef'], id: string, machines: Observer['machines']): Holder => {
+const cachedHolder = (ref: MacHostSpec['consumerRef'], id: string, machines: ObserveDeps['machines']): Holder => {
   if (!ref) return { kind: 'none' };
   if (!isMachine(ref)) return { kind: 'unknown' };
   const cached = machines.get(keyOf(ref));

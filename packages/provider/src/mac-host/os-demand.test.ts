@@ -2,18 +2,17 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
   annotations,
-  type MacHost,
-  type MacHostStatus,
   machine as machineKind,
   type MachineSpec,
+  type MacHost,
+  type MacHostStatus,
   type ScalewayAppleSiliconMachine,
 } from '@tartan/api';
 import type { Live } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
-import { aHost, heldBy } from '../claim/testing/a-host.ts';
-import { usualLimits } from './limits.ts';
+import { heldBy, hostWith } from '../claim/testing/hosts.ts';
 import { familyToInstall, otherOSFor } from './os-demand.ts';
-import type { Release } from './snapshot.ts';
+import { defaultLimits, type Release } from './snapshot.ts';
 
 type Host = Live<MacHost>;
 type Machine = Live<ScalewayAppleSiliconMachine>;
@@ -70,7 +69,7 @@ const release = (more: Partial<Release> = {}): Release => ({
 });
 /** On its way back; with `asked` its reinstall was asked for. */
 const back = (name: string, asked?: string, status: MacHostStatus = {}, more: Partial<Release> = {}): Host =>
-  aHost(name, {
+  hostWith(name, {
     spec: { release: release(more) },
     status: {
       state: 'releasing',
@@ -93,7 +92,7 @@ const tableOfReleases: [title: string, installed: string | undefined, expected: 
   ['nobody waits', installed(back('h'), []), 'tahoe'],
   [
     'nobody waits, and the release names none',
-    installed(aHost('h', { spec: { release: withoutFamily() } }), []),
+    installed(hostWith('h', { spec: { release: withoutFamily() } }), []),
     undefined,
   ],
   ['a machine waits for its own', installed(back('h'), [waiting('a', 'Tahoe')]), 'Tahoe'],
@@ -140,13 +139,17 @@ const tableOfReleases: [title: string, installed: string | undefined, expected: 
     installed(back('h'), [waiting('a', 'Sequoia', { metadata: { annotations: { [annotations.paused]: '' } } })]),
     'tahoe',
   ],
-  ['and finds a free Mac', installed(back('h'), [waiting('a', 'Sequoia')], [aHost('f', { status: sequoia })]), 'tahoe'],
+  [
+    'and finds a free Mac',
+    installed(back('h'), [waiting('a', 'Sequoia')], [hostWith('f', { status: sequoia })]),
+    'tahoe',
+  ],
   [
     'and a free Mac that another has reserved',
     installed(
       back('h'),
       [waiting('a', 'Sequoia'), waiting('b', 'Sequoia', { status: { serverID: 'f' } })],
-      [aHost('f', { status: sequoia })],
+      [hostWith('f', { status: sequoia })],
     ),
     'Sequoia',
   ],
@@ -217,13 +220,13 @@ const converted = (machines: Machine[], hosts: Host[]): Record<string, string> =
   Object.fromEntries(
     hosts.flatMap((host) => {
       const demand = { machines, hosts, defaultPoolPrefix: undefined, now };
-      const { family, inMs } = otherOSFor(host, demand, usualLimits) ?? {};
+      const { family, inMs } = otherOSFor(host, demand, defaultLimits) ?? {};
       return family === undefined ? [] : [[host.metadata.name, inMs === 0 ? family : `${family} in ${inMs} ms`]];
     }),
   );
 
-const a = aHost('a');
-const b = aHost('b');
+const a = hostWith('a');
+const b = hostWith('b');
 const tableOfFree: [title: string, machines: Machine[], hosts: Host[], expected: Record<string, string>][] = [
   ['nobody waits', [], [a, b], {}],
   ['one waits, and two are free: one of them', [waiting('m', 'Sequoia')], [a, b], { a: 'sequoia' }],
@@ -248,13 +251,13 @@ const tableOfFree: [title: string, machines: Machine[], hosts: Host[], expected:
   [
     'the first is abandoned',
     [waiting('m', 'Sequoia')],
-    [aHost('a', { metadata: { annotations: { [annotations.abandon]: '' } } }), b],
+    [hostWith('a', { metadata: { annotations: { [annotations.abandon]: '' } } }), b],
     { b: 'sequoia' },
   ],
   [
     'the first is held',
     [waiting('m', 'Sequoia')],
-    [aHost('a', { spec: { consumerRef: heldBy('x', 'y') } }), b],
+    [hostWith('a', { spec: { consumerRef: heldBy('x', 'y') } }), b],
     { b: 'sequoia' },
   ],
   [
@@ -266,25 +269,25 @@ const tableOfFree: [title: string, machines: Machine[], hosts: Host[], expected:
   [
     'the first is in quarantine',
     [waiting('m', 'Sequoia')],
-    [aHost('a', { status: { quarantine: { count: 1, reason: 'x', until: timestamp(now + minute) } } }), b],
+    [hostWith('a', { status: { quarantine: { count: 1, reason: 'x', until: timestamp(now + minute) } } }), b],
     { b: 'sequoia' },
   ],
   [
     'the first restarts',
     [waiting('m', 'Sequoia')],
-    [aHost('a', { status: { serverStatus: 'rebooting' } }), b],
+    [hostWith('a', { status: { serverStatus: 'rebooting' } }), b],
     { b: 'sequoia' },
   ],
   [
     'the first was reinstalled for that an hour ago, and did not get it',
     [waiting('m', 'Sequoia')],
-    [aHost('a', { status: { osRequested: { family: 'sequoia', at: ago(60 * minute) } } }), b],
+    [hostWith('a', { status: { osRequested: { family: 'sequoia', at: ago(60 * minute) } } }), b],
     { b: 'sequoia' },
   ],
   [
     'the same two days ago',
     [waiting('m', 'Sequoia')],
-    [aHost('a', { status: { osRequested: { family: 'sequoia', at: ago(48 * 60 * minute) } } }), b],
+    [hostWith('a', { status: { osRequested: { family: 'sequoia', at: ago(48 * 60 * minute) } } }), b],
     { a: 'sequoia' },
   ],
 ];

@@ -1,13 +1,11 @@
 import { annotations, type MacHost, type ScalewayAppleSiliconMachine } from '@tartan/api';
 import { getCondition, type Live } from '@tartan/kube';
 import { isVersionedPin, matchesFamily, osFamilyKey } from '@tartan/scaleway';
-import { isHeldBy, obstacleTo } from '../claim/obstacle.ts';
-import type { Wanted } from '../claim/wanted.ts';
-import { wantedOf } from '../machine/choose.ts';
-import { abandonedBecause } from './abandoned.ts';
-import type { Limits } from './limits.ts';
-import type { Release } from './snapshot.ts';
-import { blameOf, wipeOf } from './wipe.ts';
+import { claimBlockedBy, type HostRequirements, isHeldBy } from '../claim/suitability.ts';
+import { hostRequirements } from '../machine/observe/host.ts';
+import type { Limits, Release } from './snapshot.ts';
+import { abandonReason } from './state.ts';
+import { faultOf, wipeOf } from './wipe.ts';
 
 type Host = Live<MacHost>;
 type Machine = Live<ScalewayAppleSiliconMachine>;
@@ -31,14 +29,14 @@ export interface Demand {
   readonly now: number;
 }
 
-interface Waiting {
-  readonly wanted: Wanted;
+interface WaitingMachine {
+  readonly wanted: HostRequirements;
   /** Since when it has said that no Mac fits. Undefined: it has not looked yet. */
   readonly since: number | undefined;
 }
 
 /** Machines that have no Mac and may claim one. Who has told Cluster API its server has no choice any more. */
-const waitingOf = ({ machines, defaultPoolPrefix }: Demand): Waiting[] =>
+const waitingMachines = ({ machines, defaultPoolPrefix }: Demand): WaitingMachine[] =>
   machines
     .filter(
       ({ metadata, spec, status }) =>
@@ -49,16 +47,21 @@ const waitingOf = ({ machines, defaultPoolPrefix }: Demand): Waiting[] =>
         !isVersionedPin(spec.os) &&
         mayClaim(status),
     )
-    .map((machine) => ({ wanted: wantedOf(machine, defaultPoolPrefix), since: waitingSince(machine) }))
+    .map((machine) => ({ wanted: hostRequirements(machine, defaultPoolPrefix), since: waitingSince(machine) }))
     .filter(({ wanted }) => wanted.poolPrefix !== '')
     .toSorted(longestFirst);
 
 /** What a machine says that claims a Mac as soon as there is one. Any other reason is one why it never does. */
-const willing: ReadonlySet<string> = new Set(['WaitingForCluster', 'Adopting', 'NoAvailableHost', 'HostReleased']);
+const claimingReasons: ReadonlySet<string> = new Set([
+  'WaitingForCluster',
+  'Adopting',
+  'NoAvailableHost',
+  'HostReleased',
+]);
 
 const mayClaim = (status: Machine['status']): boolean => {
   const said = getCondition(status?.conditions, 'Provisioned');
-  return said === undefined || willing.has(said.reason);
+  return said === undefined || claimingReasons.has(said.reason);
 };
 
 /** When a machine said that it finds no Mac; undefined while it does not. */
@@ -68,62 +71,71 @@ export const waitingSince = (machine: Machine): number | undefined => {
   return Number.isNaN(since) ? undefined : since;
 };
 
-const longestFirst = (a: Waiting, b: Waiting): number =>
+const longestFirst = (a: WaitingMachine, b: WaitingMachine): number =>
   (a.since ?? Number.MAX_SAFE_INTEGER) - (b.since ?? Number.MAX_SAFE_INTEGER) || (a.wanted.uid < b.wanted.uid ? -1 : 1);
 
 /** Takes a Mac for each machine, if there is one left that serves it. Answers the machines that got none. */
-const match = (
-  waiting: readonly Waiting[],
+const assignHosts = (
+  waiting: readonly WaitingMachine[],
   hosts: readonly Host[],
-  serves: (waiting: Waiting, host: Host) => boolean,
-  taken: Map<string, Waiting>,
-): Waiting[] =>
+  serves: (waiting: WaitingMachine, host: Host) => boolean,
+  taken: Map<string, WaitingMachine>,
+): WaitingMachine[] =>
   waiting.filter((each) => {
     const host = hosts.find((one) => !taken.has(one.metadata.name) && serves(each, one));
     if (host) taken.set(host.metadata.name, each);
     return host === undefined;
   });
 
-interface Pairs {
+interface Assignment {
   /** The machine that a Mac is for, by the id of the Mac. */
-  readonly taken: ReadonlyMap<string, Waiting>;
+  readonly taken: ReadonlyMap<string, WaitingMachine>;
   readonly hosts: readonly Host[];
-  readonly unmet: readonly Waiting[];
+  readonly unmet: readonly WaitingMachine[];
 }
 
 /** The first two steps. `deciding`: the Mac whose reinstall is about to be asked for, however often it was before. */
-const pair = (demand: Demand, { zone, type }: { zone: string; type: string | undefined }, deciding?: string): Pairs => {
+const assign = (
+  demand: Demand,
+  { zone, type }: { zone: string; type: string | undefined },
+  deciding?: string,
+): Assignment => {
   const { now } = demand;
   const reserved = new Set(demand.machines.flatMap(({ status }) => status?.serverID ?? []));
   const hosts = demand.hosts
     .filter(({ spec, status }) => spec.zone === zone && status?.type === type)
     .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
-  const waiting = waitingOf(demand).filter(({ wanted }) => wanted.zone === zone && wanted.type === type);
-  const taken = new Map<string, Waiting>();
-  const isFree = ({ wanted }: Waiting, host: Host): boolean =>
-    isHeldBy(host, wanted.uid) || (!reserved.has(host.metadata.name) && obstacleTo(wanted, host, now) === undefined);
-  const isComing = (each: Waiting, host: Host): boolean =>
+  const waiting = waitingMachines(demand).filter(({ wanted }) => wanted.zone === zone && wanted.type === type);
+  const taken = new Map<string, WaitingMachine>();
+  const isFree = ({ wanted }: WaitingMachine, host: Host): boolean =>
+    isHeldBy(host, wanted.uid) ||
+    (!reserved.has(host.metadata.name) && claimBlockedBy(wanted, host, now) === undefined);
+  const isComing = (each: WaitingMachine, host: Host): boolean =>
     host.metadata.name !== deciding && fits(each, host, now) && installing(host, each.wanted.os);
-  const isUndecided = (each: Waiting, host: Host): boolean =>
+  const isUndecided = (each: WaitingMachine, host: Host): boolean =>
     fits(each, host, now) && (host.metadata.name === deciding || !isAskedFor(host));
-  const ownFirst = (each: Waiting, host: Host): boolean =>
+  const ownFirst = (each: WaitingMachine, host: Host): boolean =>
     isUndecided(each, host) && osFamilyKey(host.spec.release?.family ?? '') === osFamilyKey(each.wanted.os);
 
-  const steps = [(each: Waiting, host: Host) => isFree(each, host) || isComing(each, host), ownFirst, isUndecided];
-  const unmet = steps.reduce((left, serves) => match(left, hosts, serves, taken), waiting);
+  const steps = [
+    (each: WaitingMachine, host: Host) => isFree(each, host) || isComing(each, host),
+    ownFirst,
+    isUndecided,
+  ];
+  const unmet = steps.reduce((left, serves) => assignHosts(left, hosts, serves, taken), waiting);
   return { taken, hosts, unmet };
 };
 
 /** It will be the machine's pool when it is back, and may be claimed then. */
-const fits = ({ wanted }: Waiting, host: Host, now: number): boolean => {
+const fits = ({ wanted }: WaitingMachine, host: Host, now: number): boolean => {
   const { release } = host.spec;
   return (
     release !== undefined &&
     release.poolPrefix.startsWith(wanted.poolPrefix) &&
-    blameOf(release) === undefined &&
+    faultOf(release) === undefined &&
     !(Date.parse(host.status?.quarantine?.until ?? '') > now) &&
     host.metadata.deletionTimestamp === undefined &&
-    abandonedBecause(host) === undefined
+    abandonReason(host) === undefined
   );
 };
 
@@ -147,13 +159,13 @@ const installing = ({ spec, status = {} }: Host, os: string): boolean => {
 
 /** The family for a reinstall that is about to be asked for: what a waiting machine wants, else that of the release. */
 export const familyToInstall = (host: Host, release: Release, demand: Demand): string | undefined => {
-  if (blameOf(release) !== undefined) return release.family;
-  const { taken } = pair(demand, { zone: host.spec.zone, type: host.status?.type }, host.metadata.name);
+  if (faultOf(release) !== undefined) return release.family;
+  const { taken } = assign(demand, { zone: host.spec.zone, type: host.status?.type }, host.metadata.name);
   return taken.get(host.metadata.name)?.wanted.os ?? release.family;
 };
 
 /** For so long a Mac is not reinstalled for a family that it did not get the last time: Scaleway has no image of it, or does not say so. */
-const triedMs = 24 * 60 * 60_000;
+const osRetryMs = 24 * 60 * 60_000;
 
 /** What is to become of a Mac that is free, as `Snapshot.otherOS` has it. */
 export const otherOSFor = (
@@ -162,14 +174,14 @@ export const otherOSFor = (
   { demandMs, reportMs }: Limits,
 ): { family: string | undefined; inMs: number } | undefined => {
   const { spec, status, metadata } = host;
-  if (spec.release || spec.consumerRef || abandonedBecause(host) !== undefined) return undefined;
+  if (spec.release || spec.consumerRef || abandonReason(host) !== undefined) return undefined;
   // Most passes end here, and cost no more than a look at each machine.
   if (!demand.machines.some((machine) => waitingSince(machine) !== undefined)) return undefined;
-  const { hosts, unmet, taken } = pair(demand, { zone: spec.zone, type: status?.type });
+  const { hosts, unmet, taken } = assign(demand, { zone: spec.zone, type: status?.type });
   if (unmet.length === 0) return undefined;
   const reserved = new Set(demand.machines.flatMap((machine) => machine.status?.serverID ?? []));
   const assigned = new Map(taken);
-  match(
+  assignHosts(
     unmet.filter(({ since }) => since !== undefined),
     hosts,
     (each, one) => !reserved.has(one.metadata.name) && lacksOnlyThatOS(each, one, demand.now),
@@ -181,14 +193,14 @@ export const otherOSFor = (
   return { family: osFamilyKey(mine.wanted.os), inMs: Math.max(0, mine.since + demandMs - demand.now) };
 };
 
-const lacksOnlyThatOS = ({ wanted }: Waiting, host: Host, now: number): boolean => {
+const lacksOnlyThatOS = ({ wanted }: WaitingMachine, host: Host, now: number): boolean => {
   const { status = {} } = host;
   if (matchesFamily({ name: status.osImage ?? '', family: status.osFamily ?? '' }, wanted.os)) return false;
   const { osRequested } = status;
   const wasTried =
     osRequested !== undefined &&
     osFamilyKey(osRequested.family) === osFamilyKey(wanted.os) &&
-    now - Date.parse(osRequested.at) < triedMs;
+    now - Date.parse(osRequested.at) < osRetryMs;
   const withIt: Host = { ...host, status: { ...status, osFamily: wanted.os, osImage: '' } };
-  return !wasTried && obstacleTo(wanted, withIt, now) === undefined;
+  return !wasTried && claimBlockedBy(wanted, withIt, now) === undefined;
 };

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { annotations, machine as machineKind, macHost } from '@tartan/api';
 import { timestamp } from '@tartan/kube/clock';
-import { namespace, setStage } from './testing/stage.ts';
+import { createHarness, namespace } from './testing/harness.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
 
 const setUp = async (t: TestContext) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   /** A machine that looks for a Mac with that macOS, and says that there is none. */
   const waiting = async (name: string, os: string) => {
     const made = await stage.machine(name, undefined, { os });

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { annotations, kindNames, labels, macHost, machine } from '@tartan/api';
-import { coreClusters, namespace, setStage } from './testing/stage.ts';
+import { annotations, kindNames, labels, machine, macHost } from '@tartan/api';
+import { coreClusters, createHarness, namespace } from './testing/harness.ts';
 
 const minute = 60_000;
 
 /** A Mac that a machine of the Cluster `macs` holds. */
-const setUp = async (t: TestContext, more: Parameters<Awaited<ReturnType<typeof setStage>>['start']>[0] = {}) => {
-  const stage = await setStage(t);
+const setUp = async (t: TestContext, more: Parameters<Awaited<ReturnType<typeof createHarness>>['start']>[0] = {}) => {
+  const stage = await createHarness(t);
   const { client } = stage;
   for (const [name, kind] of [
     ['macs', kindNames.cluster.kind],

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { getCondition } from '@tartan/kube';
-import { setStage } from './testing/stage.ts';
+import { createHarness } from './testing/harness.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
 
-type Stage = Awaited<ReturnType<typeof setStage>>;
+type Stage = Awaited<ReturnType<typeof createHarness>>;
 type Answer = Stage['scaleway']['faults']['calls'][number]['with'] | 'silence';
 
 /** Every way in which Scaleway does not do what it is asked. */
@@ -36,7 +36,7 @@ const answerAsUsual = ({ scaleway, beSilent }: Stage): void => {
 const locked = { status: 423, body: { type: 'locked', resource: 'server' } };
 
 const setUp = async (t: TestContext) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   const server = await stage.order('tuist-pool-1');
   const { id } = server;
   const running = await stage.start();
@@ -137,7 +137,7 @@ describe('a wipe that Scaleway refuses, or does not answer', () => {
     assert.equal((await status()).state, 'pool');
   });
 
-  it('a server that never ends what it does is looked at more and more seldom, and quarantined', async (t) => {
+  it('a server that stays busy is polled less and less often, and quarantined', async (t) => {
     const { id, server, scaleway, release, pass, status, wipes } = await setUp(t);
     server.status = 'updating';
     await release(id);

@@ -19,7 +19,7 @@ describe('the name of a server', () => {
     );
   });
 
-  it('has eight digits at its end, whatever the dice say', () => {
+  it('ends in eight hex digits for any random number', () => {
     for (const random of [0, 0.5, 1 / 16 ** 8, 1 - Number.EPSILON, 1]) assert.match(newSuffix(random), /^[0-9a-f]{8}$/);
   });
 

@@ -1,5 +1,4 @@
 import type { MacHostSpec, MacHostStatus } from '@tartan/api';
-import type { Limits } from './limits.ts';
 
 /** All that matters of one Mac. */
 export interface Snapshot {
@@ -15,7 +14,7 @@ export interface Snapshot {
   /** Why a person has told us to leave the Mac alone. */
   readonly abandoned: string | undefined;
   /** Nodes that say that they are this Mac, and take Pods. */
-  readonly openNodes: readonly string[];
+  readonly schedulableNodes: readonly string[];
   /** Of a Mac that is free: machines look for one like it. `family`: it is to be reinstalled with that, in so many milliseconds. */
   readonly otherOS: { readonly family: string | undefined; readonly inMs: number } | undefined;
   /** Why nothing may be done to it, for people. */
@@ -66,8 +65,61 @@ export interface Claimant {
 }
 
 /** The view of a server that has been seen. */
-export type Seen = Extract<ServerView, { kind: 'seen' }>;
+export type SeenServer = Extract<ServerView, { kind: 'seen' }>;
 export type Release = NonNullable<MacHostSpec['release']>;
 export type Wipe = NonNullable<MacHostStatus['wipe']>;
 export type Claim = NonNullable<MacHostStatus['claim']>;
 export type Quarantine = NonNullable<MacHostStatus['quarantine']>;
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+/** How patient this controller is, in milliseconds. */
+export interface Limits {
+  /** Between two looks at a server that is expected to change. */
+  readonly pollMs: number;
+  /** A call that changes a server is made within this time of the look that it was decided on, or not at all. */
+  readonly maxCallAgeMs: number;
+  /**
+   * How long a server must have borne its holder's name before anything is done on the Mac. Scaleway has no conditional rename: a manager
+   * of another cluster that saw the pool name may still rename the server `landMs` later. Longer than that, so that the last one wins.
+   */
+  readonly claimConfirmMs: number;
+  /** A Mac that was found unwiped is left alone for this long: if another cluster holds it, that one puts its name right meanwhile. */
+  readonly unwipedGraceMs: number;
+  /** A reinstall that was asked for shows within this; if not, it is asked for again. Doubles with every attempt. */
+  readonly reinstallStartMs: number;
+  /** Between a reinstall that failed and the next, counted from the request. Doubles with every attempt. One takes 5 to 15 min. */
+  readonly retryMs: number;
+  /** The longest that either becomes; and the only one for a Mac that counts as stuck. */
+  readonly longestRetryMs: number;
+  /**
+   * So many attempts, and a release that is at least as old as `stuckMs`: the Mac counts as one that cannot be wiped. The time is there
+   * so that a short outage of Scaleway is no verdict on every Mac that happens to be on its way back.
+   */
+  readonly wipesBeforeQuarantine: number;
+  readonly stuckMs: number;
+  /** The first quarantine. The second lasts twice, the third three times as long (G-11). */
+  readonly quarantineMs: number;
+  readonly longestQuarantineMs: number;
+  /** Between two looks at what is only reported, since time alone can change the verdict. */
+  readonly reportMs: number;
+  /** A machine has looked for a Mac in vain for so long before a free one is reinstalled with the macOS that it wants. */
+  readonly demandMs: number;
+}
+
+export const defaultLimits: Limits = {
+  pollMs: 10_000,
+  maxCallAgeMs: 10_000,
+  claimConfirmMs: 20_000,
+  unwipedGraceMs: 3 * minute,
+  reinstallStartMs: 2 * minute,
+  retryMs: 15 * minute,
+  longestRetryMs: 2 * hour,
+  wipesBeforeQuarantine: 3,
+  stuckMs: hour,
+  quarantineMs: 24 * hour,
+  longestQuarantineMs: 7 * 24 * hour,
+  reportMs: 5 * minute,
+  demandMs: minute,
+};

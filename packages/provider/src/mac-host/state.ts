@@ -1,4 +1,4 @@
-import type { HostState } from '@tartan/api';
+import { annotations, type HostState, type MacHost } from '@tartan/api';
 import { isPoolName } from './server-name.ts';
 import type { Snapshot } from './snapshot.ts';
 import { wipeOf } from './wipe.ts';
@@ -21,7 +21,7 @@ import { wipeOf } from './wipe.ts';
 export const stateOf = (snapshot: Snapshot): HostState | undefined => {
   const { spec, status, server, holder, claimants, poolPrefixes, now } = snapshot;
   if (snapshot.abandoned !== undefined) return 'abandoned';
-  if (spec.release) return hasFailedToBeWiped(snapshot) ? 'quarantined' : 'releasing';
+  if (spec.release) return isWipeStuck(snapshot) ? 'quarantined' : 'releasing';
   if (spec.consumerRef) return holder.kind === 'gone' || holder.kind === 'elsewhere' ? 'stranded' : 'held';
   if (server.kind !== 'seen') return status.state;
   const { name } = server.server;
@@ -31,13 +31,19 @@ export const stateOf = (snapshot: Snapshot): HostState | undefined => {
 };
 
 /** Its holder may work on it. One that was made ready has been there for longer than any claim takes. */
-export const isSettled = ({ spec, status, holder }: Snapshot): boolean =>
+export const isClaimConfirmed = ({ spec, status, holder }: Snapshot): boolean =>
   (holder.kind === 'alive' && holder.provisioned) ||
   (status.claim?.settledAt !== undefined && status.claim.uid === spec.consumerRef?.uid);
 
 /** Said once (`quarantine` of decide.ts), it stays so until it was wiped: an attempt that is under way proves nothing. */
-export const hasFailedToBeWiped = ({ spec, status }: Pick<Snapshot, 'spec' | 'status'>): boolean =>
+export const isWipeStuck = ({ spec, status }: Pick<Snapshot, 'spec' | 'status'>): boolean =>
   spec.release !== undefined && wipeOf(spec.release, status)?.stuckAt !== undefined;
 
 export const quarantineLeftMs = ({ quarantine }: Snapshot['status'], now: number): number =>
   quarantine === undefined ? 0 : Date.parse(quarantine.until) - now;
+
+/** Why a person has told us to leave the Mac alone. Undefined: nobody has. Any value of the annotation counts, also an empty one. */
+export const abandonReason = ({ metadata }: Pick<MacHost, 'metadata'>): string | undefined => {
+  const reason = metadata?.annotations?.[annotations.abandon];
+  return reason === undefined ? undefined : reason.trim() || 'no reason was given';
+};

@@ -1,23 +1,42 @@
-import type { MacHost, MacHostStatus } from '@tartan/api';
-import { type Condition, type Live, setCondition } from '@tartan/kube';
+import {
+  annotations,
+  buildCondition,
+  type ConditionReason,
+  type ConditionType,
+  type EventReason,
+  events,
+  type MacHost,
+  type MacHostSpec,
+  type MacHostStatus,
+} from '@tartan/api';
+import {
+  type Condition,
+  type ConditionUpdate,
+  type EventInput,
+  getCondition,
+  type Live,
+  setCondition,
+} from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
-import { conditionsOf, type JudgeStranded, type Trouble } from './conditions.ts';
-import type { Snapshot } from './snapshot.ts';
-import { stateOf } from './state.ts';
+import type { StrandedHost, StrandedVerdict } from '../sweep/decide.ts';
+import { promisedPoolName } from './server-name.ts';
+import type { Quarantine, Release, Snapshot, Wipe } from './snapshot.ts';
+import { isClaimConfirmed, quarantineLeftMs, stateOf } from './state.ts';
+import { attemptsOf, stuckMessage, wipeOf } from './wipe.ts';
 
 /** The whole status of a MacHost: what is remembered stays, everything else follows from the snapshot. */
 export const statusOf = (
   { metadata, status: said }: Live<MacHost>,
   snapshot: Snapshot,
   judge: JudgeStranded,
-  trouble?: Trouble,
+  failure?: ScalewayFailure,
 ): MacHostStatus => {
   const { spec, status, now } = snapshot;
   const { state: _, since: __, heldBy: ___, wipe, claim, ...kept } = status;
   const observed = metadata.generation === undefined ? {} : { observedGeneration: metadata.generation };
   const state = stateOf(snapshot);
   const heldBy = heldByOf(snapshot, state);
-  const conditions = conditionsOf(snapshot, judge, trouble).reduce<readonly Condition[]>(
+  const conditions = conditionsOf(snapshot, judge, failure).reduce<readonly Condition[]>(
     (before, update) => setCondition(before, { ...update, ...observed }, now),
     status.conditions ?? [],
   );
@@ -55,3 +74,236 @@ const heldByOf = ({ spec, claimants }: Snapshot, state: MacHostStatus['state']):
   if (spec.consumerRef) return `${spec.consumerRef.namespace}/${spec.consumerRef.name}`;
   return claimants.find(({ by }) => by === 'serverID')?.key;
 };
+
+/** What Scaleway refused or did not answer in this pass, in words. */
+export interface ScalewayFailure {
+  readonly during: 'look' | 'rename';
+  readonly message: string;
+}
+
+/** The sweep's view of a Mac that is stranded: the condition says what the sweep would do. */
+export type JudgeStranded = (host: StrandedHost, now: number) => Pick<StrandedVerdict, 'reason' | 'message'>;
+
+/** Undefined: what was said before stays. */
+type MaybeCondition = ConditionUpdate | undefined;
+
+const hostCondition = <Type extends ConditionType<'MacHost'>>(
+  type: Type,
+  reason: ConditionReason<'MacHost', Type>,
+  message?: string,
+): ConditionUpdate => buildCondition('MacHost', type, reason, message);
+
+const conditionsOf = (
+  snapshot: Snapshot,
+  judge: JudgeStranded,
+  failure: ScalewayFailure | undefined,
+): readonly ConditionUpdate[] =>
+  [
+    listedCondition(snapshot, failure),
+    namedCondition(snapshot, failure),
+    wipedCondition(snapshot),
+    quarantinedCondition(snapshot),
+    strandedCondition(snapshot, judge),
+    abandonedCondition(snapshot),
+    pausedCondition(snapshot),
+  ].filter((said) => said !== undefined);
+
+const listedCondition = ({ server }: Snapshot, failure: ScalewayFailure | undefined): MaybeCondition => {
+  if (failure?.during === 'look') return hostCondition('Listed', 'ZoneNotListed', failure.message);
+  switch (server.kind) {
+    case 'seen':
+      return hostCondition('Listed', 'Listed');
+    case 'missing':
+      return server.fresh ? hostCondition('Listed', 'Gone') : undefined;
+    case 'unknown':
+      // A manager that has just started knows nothing, which is no news of the Mac.
+      return server.why === '' ? undefined : hostCondition('Listed', 'ZoneNotListed', server.why);
+  }
+};
+
+const namedCondition = (snapshot: Snapshot, failure: ScalewayFailure | undefined): MaybeCondition => {
+  const { spec, status, server, holder } = snapshot;
+  if (failure?.during === 'rename') return hostCondition('Named', 'RenameRefused', failure.message);
+  if (server.kind !== 'seen') return undefined;
+  const { name, type, status: doing } = server.server;
+  if (spec.release) {
+    const isWiped = wipeOf(spec.release, status)?.readyAt !== undefined;
+    const isRight = !isWiped && promisedPoolName(name, spec.release.poolPrefix) !== undefined;
+    const { refusedAt, refusal } = wipeOf(spec.release, status) ?? {};
+    if (!isRight && refusedAt !== undefined) return hostCondition('Named', 'RenameRefused', refusal);
+    return hostCondition('Named', isRight ? 'NameMatches' : 'RenamePending');
+  }
+  if (!spec.consumerRef)
+    return ['stranded', 'abandoned'].includes(stateOf(snapshot) ?? '')
+      ? undefined
+      : hostCondition('Named', 'NameMatches');
+  if (name === spec.consumerRef.name) {
+    if (isClaimConfirmed(snapshot)) return hostCondition('Named', 'NameMatches');
+    const message =
+      'It has the name of the machine. The machine waits a moment, in which another cluster could rename it.';
+    return holder.kind === 'alive' ? hostCondition('Named', 'RenamePending', message) : undefined;
+  }
+  if (holder.kind === 'alive' && holder.type !== type) {
+    const message = `The machine asks for a Mac of type ${holder.type} and this one is ${type}, so it is not given its name. Delete the Machine, or mend its template.`;
+    return hostCondition('Named', 'RenameRefused', message);
+  }
+  if (doing === 'ready') return hostCondition('Named', 'RenamePending');
+  return hostCondition('Named', 'RenamePending', `Scaleway says that it is ${doing}. It is renamed when it is ready.`);
+};
+
+const wipedCondition = (snapshot: Snapshot): MaybeCondition => {
+  const { spec, status, server } = snapshot;
+  if (spec.release) {
+    const wipe = wipeOf(spec.release, status);
+    if (attemptsOf(wipe) === 0 || wipe === undefined)
+      return hostCondition('Wiped', reasonBeforeWipe[spec.release.reason]);
+    if (wipe.readyAt !== undefined) return hostCondition('Wiped', 'Wiped');
+    if (wipe.reinstallingAt === undefined)
+      return wipe.refusal === undefined
+        ? hostCondition('Wiped', 'WipeRequested')
+        : hostCondition('Wiped', 'WipeFailed', refusedMessage(wipe));
+    return hostCondition(
+      'Wiped',
+      server.kind === 'seen' && server.server.status === 'error' ? 'WipeFailed' : 'Reinstalling',
+    );
+  }
+  if (spec.consumerRef) return hostCondition('Wiped', 'InUse');
+  switch (stateOf(snapshot)) {
+    case 'pool':
+    case 'quarantined':
+      return hostCondition('Wiped', (status.installs ?? 0) > 0 ? 'Wiped' : 'NotSeen');
+    case 'held':
+      return hostCondition('Wiped', 'InUse');
+    case 'stranded':
+      return hostCondition('Wiped', 'NotSeen');
+    case 'releasing':
+    case 'abandoned':
+    case undefined:
+      return undefined;
+  }
+};
+
+const reasonBeforeWipe: Readonly<Record<Release['reason'], ConditionReason<'MacHost', 'Wiped'>>> = {
+  MachineDeleted: 'InUse',
+  BootstrapExhausted: 'InUse',
+  Stranded: 'InUse',
+  Requested: 'InUse',
+  NotWiped: 'NotWiped',
+  OtherOSWanted: 'WipeRequested',
+};
+
+const refusedMessage = (wipe: Wipe): string => {
+  const times = attemptsOf(wipe);
+  return `${wipe.refusal} It was asked for ${times === 1 ? 'once' : `${times} times`}, and is asked for again.`;
+};
+
+const quarantinedCondition = (snapshot: Snapshot): MaybeCondition => {
+  const { spec, status, now } = snapshot;
+  const wipe = spec.release && wipeOf(spec.release, status);
+  if (wipe?.stuckAt !== undefined) {
+    const { server } = snapshot;
+    const doing = server.kind === 'seen' ? server.server.status : (status.serverStatus ?? 'unknown');
+    return hostCondition('Quarantined', 'WipeFailed', stuckMessage(wipe, doing));
+  }
+  if (status.quarantine === undefined || !(quarantineLeftMs(status, now) > 0))
+    return hostCondition('Quarantined', 'NotQuarantined');
+  const { count, reason, until } = status.quarantine;
+  const message = `${reason} Nobody claims it before ${until}. (Number ${count} of its quarantines.)`;
+  if (spec.release?.reason === 'NotWiped') return hostCondition('Quarantined', 'NotWiped', message);
+  if (spec.release?.reason === 'BootstrapExhausted') return hostCondition('Quarantined', 'BootstrapsFailed', message);
+  // The release that said why is over.
+  const before = getCondition(status.conditions, 'Quarantined')?.reason;
+  return hostCondition(
+    'Quarantined',
+    before === 'NotWiped' || before === 'WipeFailed' ? before : 'BootstrapsFailed',
+    message,
+  );
+};
+
+const pausedCondition = ({ pauses }: Snapshot): MaybeCondition =>
+  pauses.length > 0 ? hostCondition('Paused', 'Paused', `${pauses.join(', ')}.`) : hostCondition('Paused', 'NotPaused');
+
+const strandedCondition = (snapshot: Snapshot, judge: JudgeStranded): MaybeCondition => {
+  const { spec, status, server, claimants, now } = snapshot;
+  const state = stateOf(snapshot);
+  if (state === undefined) return undefined;
+  if (state === 'abandoned')
+    return hostCondition('Stranded', 'Accounted', 'A person has abandoned it. The sweep leaves it alone.');
+  if (state !== 'stranded') return hostCondition('Stranded', 'Accounted');
+  const since = status.state === 'stranded' && status.since !== undefined ? Date.parse(status.since) : undefined;
+  const { reason, message } = judge(
+    {
+      name: server.kind === 'seen' ? server.server.name : status.name,
+      since,
+      poolPrefix: spec.poolPrefix,
+      hadHolder: spec.consumerRef !== undefined,
+      namesake: claimants.find(({ by }) => by === 'name')?.key,
+      pauses: snapshot.pauses,
+    },
+    now,
+  );
+  return hostCondition('Stranded', reason, message);
+};
+
+/** Nothing is said of a Mac that never was. */
+const abandonedCondition = ({ abandoned: reason, status }: Snapshot): MaybeCondition => {
+  if (reason !== undefined)
+    return hostCondition(
+      'Abandoned',
+      'Abandoned',
+      `A person has abandoned it (${reason}). It is not wiped, renamed, claimed or reclaimed, and Scaleway bills it. To end that, remove the annotation ${annotations.abandon}.`,
+    );
+  return getCondition(status.conditions, 'Abandoned') ? hostCondition('Abandoned', 'NotAbandoned') : undefined;
+};
+
+/** What people hear of a Mac when it happens. Each comes once; what lasts is a condition. */
+
+const newEvent = (reason: EventReason, message: string): EventInput => ({ type: events[reason][0], reason, message });
+
+export const renamedEvent = (from: string, to: string, wasInPool: boolean): EventInput =>
+  wasInPool
+    ? newEvent('Claimed', `The machine ${to} holds the Mac, which was ${from} at Scaleway.`)
+    : newEvent('NameRepaired', `Its name at Scaleway was ${from}. It is ${to} again, as its holder is called.`);
+
+export const wipeRequestedEvent = ({ attempts = 1 }: Wipe, image: string | undefined): EventInput =>
+  newEvent(
+    'WipeRequested',
+    `Scaleway was asked to reinstall it with ${image ?? 'the default image of its type'}. (Attempt ${attempts}.)`,
+  );
+
+export const noImageEvent = (family: string, type: string): EventInput =>
+  newEvent(
+    'OSPinUnavailable',
+    `Scaleway has no image of ${family} for ${type} any more, so its default is installed. Machines that ask for ${family} will not find this Mac: set spec.os of their template to a family that there is.`,
+  );
+
+export const quarantinedEvent = ({ count, reason, until }: Quarantine): EventInput =>
+  newEvent('Quarantined', `${reason} Nobody claims it before ${until}. (Number ${count} of its quarantines.)`);
+
+export const wipeStuckEvent = (wipe: Wipe, doing: string | undefined): EventInput =>
+  newEvent('Quarantined', stuckMessage(wipe, doing ?? 'unknown'));
+
+export const otherOSWantedEvent = (from: string | undefined, to: string): EventInput =>
+  newEvent(
+    'OtherOSWanted',
+    `It was free with ${from ?? 'unknown OS'}. A machine waits for ${to}, so it is reinstalled.`,
+  );
+
+export const abandonedEvent = (message: string): EventInput => newEvent('Abandoned', message);
+
+export const wipeFailedEvent = (message: string): EventInput => newEvent('WipeFailed', message);
+
+export const returnedToPoolEvent = (name: string): EventInput =>
+  newEvent('ReturnedToPool', `It was seen to be wiped, and is called ${name}.`);
+
+export const takenByOthersEvent = (name: string, { consumerRef, release }: MacHostSpec): EventInput =>
+  newEvent(
+    'TakenByOthers',
+    `At Scaleway the server is called ${name}: another cluster or a person has it. ${
+      consumerRef
+        ? `The machine ${consumerRef.namespace}/${consumerRef.name}, which was claiming it, takes another one.`
+        : `It was to be wiped and put back into the pool ${release?.poolPrefix ?? ''}, and is not.`
+    } Look at who uses it; to give it back, rename it to a name of the pool at Scaleway.`,
+  );
+
+export const rebootRefusedEvent = (message: string): EventInput => newEvent('RebootForRecoveryFailed', message);

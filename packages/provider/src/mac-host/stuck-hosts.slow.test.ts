@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setStage } from './testing/stage.ts';
+import { createHarness } from './testing/harness.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -19,7 +19,7 @@ const answers = [
 
 describe('Macs that cannot be wiped', () => {
   it('take less than a tenth of the calls that are allowed when there are fifty, in the worst hour and over a day', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     const servers: { id: string }[] = [];
     for (let number = 0; number < 50; number += 1) servers.push(await stage.order(`mac-${number}`));
     await stage.start();

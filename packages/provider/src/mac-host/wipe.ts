@@ -1,8 +1,6 @@
-import { annotations, releaseReasonMeanings } from '@tartan/api';
-import type { MacHostStatus } from '@tartan/api';
+import { annotations, type MacHostStatus, releaseReasonMeanings } from '@tartan/api';
 import { timestamp } from '@tartan/kube/clock';
-import type { Limits } from './limits.ts';
-import type { Quarantine, Release, Snapshot, Wipe } from './snapshot.ts';
+import type { Limits, Quarantine, Release, Snapshot, Wipe } from './snapshot.ts';
 
 /** What is remembered of a wipe. All of it is written before what it remembers is done, and none is believed for another release. */
 
@@ -31,13 +29,13 @@ const timeFor = ({ requestedAt }: Release, now: number): string =>
   // Whole seconds are cut off: the very second of the release must not come out as earlier than it.
   Date.parse(timestamp(now)) < Date.parse(requestedAt) ? requestedAt : timestamp(now);
 
-const longestText = 1024;
+const maxTextLength = 1024;
 
 /** Scaleway said no to the reinstall. */
 export const refusedWipe = (wipe: Wipe, message: string, now: number): Wipe => ({
   ...wipe,
   refusedAt: timestamp(now),
-  refusal: message.slice(0, longestText),
+  refusal: message.slice(0, maxTextLength),
 });
 
 /** Scaleway did not take the name that the way back needs. Counts as an attempt: without the name nothing is wiped, or free. */
@@ -53,21 +51,21 @@ export const refusedName = ({ status, now, limits }: Snapshot, release: Release,
 };
 
 /** 1, 2, 4, … times the first. */
-const pauseAfter = (attempts: number, firstMs: number, { longestRetryMs }: Limits): number =>
+const wipeBackoffMs = (attempts: number, firstMs: number, { longestRetryMs }: Limits): number =>
   Math.min(firstMs * 2 ** Math.max(0, attempts - 1), longestRetryMs);
 
 /** How long Scaleway is not asked again after the last attempt. From what is written down alone, so that a restart changes nothing. */
-export const restMs = (wipe: Wipe, now: number, limits: Limits): number => {
+export const retryInMs = (wipe: Wipe, now: number, limits: Limits): number => {
   if (attemptsOf(wipe) === 0) return 0;
-  const firstMs = wipe.reinstallingAt === undefined ? limits.acceptMs : limits.retryMs;
-  const pauseMs = wipe.stuckAt === undefined ? pauseAfter(attemptsOf(wipe), firstMs, limits) : limits.longestRetryMs;
+  const firstMs = wipe.reinstallingAt === undefined ? limits.reinstallStartMs : limits.retryMs;
+  const pauseMs = wipe.stuckAt === undefined ? wipeBackoffMs(attemptsOf(wipe), firstMs, limits) : limits.longestRetryMs;
   const leftMs = Date.parse(wipe.refusedAt ?? wipe.requestedAt ?? '') + pauseMs - now;
   // A time that is none (NaN) is over; one that a clock ahead of ours has written is no reason to wait any longer.
   return leftMs > 0 ? Math.min(leftMs, pauseMs) : 0;
 };
 
 /** What a release says of the Mac itself. Undefined: it has done nothing wrong. */
-export const blameOf = ({ reason, message }: Release): string | undefined =>
+export const faultOf = ({ reason, message }: Release): string | undefined =>
   reason === 'BootstrapExhausted' || reason === 'NotWiped' ? message || releaseReasonMeanings[reason] : undefined;
 
 /** The quarantine that the reason of a release brings with it: written once, with the first attempt. */
@@ -78,7 +76,7 @@ export const quarantineFor = (
   now: number,
   limits: Limits,
 ): Quarantine | undefined => {
-  const blame = attemptsOf(wipe) === 0 ? blameOf(release) : undefined;
+  const blame = attemptsOf(wipe) === 0 ? faultOf(release) : undefined;
   return blame === undefined ? undefined : nextQuarantine(status.quarantine, blame, now, limits);
 };
 
@@ -96,7 +94,7 @@ const nextQuarantine = (
  * The Mac cannot be wiped. One whose reinstalls fail is to blame, and stays in quarantine when one has worked at last. One that Scaleway
  * refused, or did not answer for, has done nothing wrong: it is free as soon as it was wiped, and an outage costs no Mac a day.
  */
-export const stuck = (
+export const stuckWipe = (
   { status, now, limits }: Snapshot,
   release: Release,
   doing: string,
@@ -105,33 +103,33 @@ export const stuck = (
   const wipe = { ...before, stuckAt: timestamp(now) };
   const isRunning = status.quarantine !== undefined && !(Date.parse(status.quarantine.until) <= now);
   if (isRunning) return { wipe, quarantine: undefined };
-  const reason = whyStuck(wipe, doing);
+  const reason = stuckReason(wipe, doing);
   if (doing === 'error' && before.reinstallingAt !== undefined)
     return { wipe, quarantine: nextQuarantine(status.quarantine, reason, now, limits) };
   return { wipe, quarantine: { count: status.quarantine?.count ?? 0, reason, until: timestamp(now) } };
 };
 
-const whyStuck = (wipe: Wipe, doing: string): string => {
+const stuckReason = (wipe: Wipe, doing: string): string => {
   const tried = `Scaleway was asked ${attemptsOf(wipe)} times to reinstall it and did not get it done; it is ${doing}.`;
-  return `${tried}${wipe.refusal === undefined ? '' : ` ${wipe.refusal}`}`.slice(0, longestText);
+  return `${tried}${wipe.refusal === undefined ? '' : ` ${wipe.refusal}`}`.slice(0, maxTextLength);
 };
 
 /** For people: what became of it, and what can be done. */
 export const stuckMessage = (wipe: Wipe, doing: string): string =>
-  `${whyStuck(wipe, doing)} It is tried again every two hours, and free once it was wiped. Ask Scaleway's support to look at the server; to have it left alone, set the annotation ${annotations.abandon} on this MacHost.`;
+  `${stuckReason(wipe, doing)} It is tried again every two hours, and free once it was wiped. Ask Scaleway's support to look at the server; to have it left alone, set the annotation ${annotations.abandon} on this MacHost.`;
 
-const mostRetiredKeys = 64;
+const maxRetiredKeys = 64;
 
 /** With the key of the install that is given back. */
-export const retired = ({ retiredHostKeys }: MacHostStatus, { hostKey }: Release): readonly string[] => {
+export const retiredKeysWith = ({ retiredHostKeys }: MacHostStatus, { hostKey }: Release): readonly string[] => {
   const keys = new Set(retiredHostKeys);
   if (hostKey) keys.add(hostKey);
-  return [...keys].slice(-mostRetiredKeys);
+  return [...keys].slice(-maxRetiredKeys);
 };
 
 /** The Mac is seen ready after it was seen reinstalling. The key it had is never its own again. */
 export const afterWipe = (release: Release, status: MacHostStatus, wipe: Wipe, now: number): MacHostStatus => {
-  const keys = retired(status, release);
+  const keys = retiredKeysWith(status, release);
   const { quarantine, ...rest } = status;
   const { requestedAt, reinstallingAt } = wipe;
   return {

@@ -1,92 +1,83 @@
 import { finalizers, machine as machineKind } from '@tartan/api';
-import { addFinalizer, again, settled } from '@tartan/kube';
-import { moveBlockingPatch } from '../pause/block-move.ts';
-import { bootstrap } from './act/bootstrap.ts';
-import { reserve, take } from './act/claim.ts';
-import type { Act, Acted } from './act/context.ts';
-import { uncordon } from './act/cordon.ts';
-import { fetchCredentials } from './act/credentials.ts';
-import { cleanUp, release } from './act/deletion.ts';
-import { giveBack, reboot } from './act/escalation.ts';
-import { retireToken } from './act/join.ts';
-import { letGo } from './act/let-go.ts';
-import { setProviderID } from './act/provider-id.ts';
-import { reregister } from './act/re-register.ts';
-import { removeRunner } from './act/remove-runner.ts';
-import { forgiveRefusal, roll } from './act/roll.ts';
-import { rollBack } from './act/roll-back.ts';
-import type { Decision } from './decision.ts';
-import { done } from './result.ts';
-import { waits } from './waits.ts';
+import { addFinalizer, done, requeueAfter } from '@tartan/kube';
+import { moveBlockingPatch } from '../pause/pauses.ts';
+import { bootstrap, reregister, retireToken } from './act/bootstrap.ts';
+import { fetchCredentials, reserve, setProviderID, take } from './act/claim.ts';
+import type { ActContext, ActionOutput } from './act/context.ts';
+import { cleanUp, detachHost, release, removeRunner } from './act/deletion.ts';
+import { reboot, releaseFailedHost } from './act/remediation.ts';
+import { clearFailedRoll, roll, rollBack, uncordon } from './act/roll.ts';
+import { type Decision, succeeded } from './decision.ts';
+import { intervals } from './requeue.ts';
 
-const wait = (milliseconds: number): Acted => ({ result: done, next: again(milliseconds) });
+const wait = (milliseconds: number): ActionOutput => ({ result: succeeded, next: requeueAfter(milliseconds) });
 
 /** Carries a decision out. Each act may be cut off after any of its writes: the next pass sees what was done, and goes on from there. */
-export const carryOut = async (act: Act, decision: Decision): Promise<Acted> => {
+export const carryOut = async (context: ActContext, decision: Decision): Promise<ActionOutput> => {
   switch (decision.kind) {
     case 'forget':
     case 'leave':
     case 'pause':
-      return { result: done, next: settled };
+      return { result: succeeded, next: done };
     case 'add finalizer': {
-      const { client } = act.world;
-      const { signal } = act;
-      const added = await addFinalizer(client, machineKind.resource, act.record.machine, finalizers.machine, {
+      const { client } = context.deps;
+      const { signal } = context;
+      const added = await addFinalizer(client, machineKind.resource, context.patcher.machine, finalizers.machine, {
         signal,
       });
-      act.record.wrote(added);
+      context.patcher.refresh(added);
       return wait(0);
     }
     case 'block move':
-      await act.record.patchGuarded(moveBlockingPatch);
+      await context.patcher.patchGuarded(moveBlockingPatch);
       return wait(0);
     case 'await cluster':
     case 'await key':
     case 'await host':
     case 'await runner':
     case 'await wipe':
-      return wait(waits.others);
+      return wait(intervals.otherController);
     case 'cannot claim':
-      return wait(decision.reason === 'NoAvailableHost' ? waits.host : waits.person);
+      return wait(decision.reason === 'NoAvailableHost' ? intervals.freeHost : intervals.manualFix);
     case 'lost host':
     case 'refuse':
-      return wait(waits.person);
+      return wait(intervals.manualFix);
     case 'back off':
     case 'rest':
       return wait(decision.forMs);
     case 'reserve':
-      return reserve(act);
+      return reserve(context);
     case 'take':
-      return take(act);
+      return take(context);
     case 'let go':
-      return letGo(act);
+      return detachHost(context);
     case 'fetch credentials':
-      return fetchCredentials(act);
+      return fetchCredentials(context);
     case 'set provider id':
-      return setProviderID(act);
+      return setProviderID(context);
     case 'bootstrap':
-      return bootstrap(act);
+      return bootstrap(context);
     case 'reboot':
-      return reboot(act);
+      return reboot(context);
     case 'give back':
-      return giveBack(act, decision.poolPrefix);
+      return releaseFailedHost(context, decision.poolPrefix);
     case 'retire token':
-      return retireToken(act, decision.certificateExpires);
+      return retireToken(context, decision.certificateExpires);
     case 're-register':
-      return reregister(act, decision.newJoin);
+      return reregister(context, decision.newJoin);
     case 'roll':
-      return roll(act, decision);
+      return roll(context, decision);
     case 'roll back':
-      return rollBack(act, decision.hash);
+      return rollBack(context, decision.hash);
     case 'forgive':
-      return forgiveRefusal(act);
+      return clearFailedRoll(context);
     case 'uncordon':
-      return uncordon(act);
+      return uncordon(context);
     case 'remove runner':
-      return removeRunner(act, decision.id);
+      return removeRunner(context, decision.id);
     case 'release':
-      return release(act, decision.poolPrefix, decision.runnerLeft);
+      return release(context, decision.poolPrefix, decision.runnerLeft);
     case 'clean up':
-      return cleanUp(act);
+      return cleanUp(context);
   }
 };

@@ -3,15 +3,15 @@ import { describe, it } from 'node:test';
 import { machine } from '@tartan/api';
 import { KubeError } from '@tartan/kube';
 import { clusterMember } from '../core/testing/cluster-member.ts';
-import { doneBy } from './testing/scripted.ts';
-import { setStage } from './testing/stage.ts';
+import { doneOutcome } from './testing/fakes.ts';
+import { createHarness } from './testing/harness.ts';
 
 const unreachable = { kind: 'unreachable', message: 'nobody answers' } as const;
 const rejected = { kind: 'rejected', step: 'power', message: 'pmset said no' } as const;
 
-describe('making a Mac ready', () => {
-  it('is tried again, and counts', async (t) => {
-    const stage = await setStage(t);
+describe('a bootstrap', () => {
+  it('is retried, and attempts are counted', async (t) => {
+    const stage = await createHarness(t);
     stage.work.next(unreachable, rejected);
     await stage.start();
     await stage.claimed();
@@ -23,7 +23,7 @@ describe('making a Mac ready', () => {
     assert.equal(stage.work.jobs.length, 1, 'not at once');
     await stage.pass(0.5);
     assert.equal(await stage.reason('Bootstrapped'), 'BootstrapFailed');
-    assert.match((await stage.said('Bootstrapped'))?.message ?? '', /pmset said no/);
+    assert.match((await stage.condition('Bootstrapped'))?.message ?? '', /pmset said no/);
     await stage.pass(1.25);
     status = await stage.status();
     assert.equal(status.initialization?.provisioned, true);
@@ -31,20 +31,20 @@ describe('making a Mac ready', () => {
     assert.equal(await stage.reason('Bootstrapped'), 'Bootstrapped');
   });
 
-  it('says that it is under way', async (t) => {
-    const stage = await setStage(t);
+  it('reports Bootstrapping while it runs', async (t) => {
+    const stage = await createHarness(t);
     let during: string | undefined;
     stage.work.next(async (job) => {
       during = await stage.reason('Bootstrapped');
-      return doneBy(job);
+      return doneOutcome(job);
     });
     await stage.start();
     await stage.claimed();
     assert.equal(during, 'Bootstrapping');
   });
 
-  it('is not begun by a manager that does not lead any more', async (t) => {
-    const stage = await setStage(t);
+  it('is not started by a manager that lost leadership', async (t) => {
+    const stage = await createHarness(t);
     stage.lead.leads = false;
     await stage.start();
     await stage.claimed();
@@ -55,8 +55,8 @@ describe('making a Mac ready', () => {
     assert.equal((await stage.status()).initialization?.provisioned, true);
   });
 
-  it('is not sent by one that stopped to lead while credentials were made', async (t) => {
-    const stage = await setStage(t);
+  it('is not sent when leadership was lost while credentials were made', async (t) => {
+    const stage = await createHarness(t);
     stage.interpose((send) => async (request) => {
       if (request.path.includes('kube-system/secrets')) stage.lead.leads = false;
       return send(request);
@@ -67,10 +67,10 @@ describe('making a Mac ready', () => {
     assert.equal(stage.work.jobs.length, 0);
   });
 
-  it('is not done while a step is left out', async (t) => {
-    const stage = await setStage(t);
+  it('is not complete while a step is deferred', async (t) => {
+    const stage = await createHarness(t);
     stage.work.next(async (job) =>
-      doneBy(job, { deferred: [{ step: 'tailscale', because: 'the connection runs over it' }] }),
+      doneOutcome(job, { deferred: [{ step: 'tailscale', because: 'the connection runs over it' }] }),
     );
     await stage.start();
     await stage.claimed();
@@ -81,8 +81,8 @@ describe('making a Mac ready', () => {
     assert.equal((await stage.status()).initialization?.provisioned, true);
   });
 
-  it('gives the Mac its own short-lived credentials, which the machine names', async (t) => {
-    const stage = await setStage(t);
+  it('gives the Mac short-lived credentials that the status records', async (t) => {
+    const stage = await createHarness(t);
     stage.work.next(unreachable);
     await stage.start();
     await stage.claimed();
@@ -101,12 +101,12 @@ describe('making a Mac ready', () => {
     assert.ok(!stage.lines.join('').includes('hunter2'));
   });
 
-  it('is not forgotten when the machine is written by somebody else meanwhile', async (t) => {
-    const stage = await setStage(t);
+  it('survives a concurrent write of the machine', async (t) => {
+    const stage = await createHarness(t);
     stage.work.next(async (job) => {
       await job.pin('SHA256:first');
       await stage.patchMachine({ metadata: { labels: { somebody: 'else' } } });
-      return doneBy(job);
+      return doneOutcome(job);
     });
     await stage.start();
     await stage.claimed();
@@ -115,8 +115,8 @@ describe('making a Mac ready', () => {
     assert.equal(stage.work.jobs.length, 1);
   });
 
-  it('fails the pass when its result cannot be written, and is done again', async (t) => {
-    const stage = await setStage(t);
+  it('fails the reconcile when its result cannot be written, and runs again', async (t) => {
+    const stage = await createHarness(t);
     let refuse = true;
     stage.interpose((send) => async (request) => {
       if (refuse && request.body?.includes('"provisioned":true') === true)
@@ -133,9 +133,9 @@ describe('making a Mac ready', () => {
   });
 });
 
-describe('a Mac that cannot be made ready', () => {
-  it('is restarted once, and then given back, with all that was its own', async (t) => {
-    const stage = await setStage(t);
+describe('a Mac whose bootstrap fails', () => {
+  it('is rebooted once, then released with all its objects', async (t) => {
+    const stage = await createHarness(t);
     const reboots = new Set<string | undefined>();
     stage.work.next(rejected, rejected, rejected, rejected, rejected);
     await stage.start();
@@ -180,8 +180,8 @@ describe('a Mac that cannot be made ready', () => {
     assert.equal((await stage.status()).initialization?.provisioned, true);
   });
 
-  it('is restarted once, also when the process died right after asking for it', async (t) => {
-    const stage = await setStage(t);
+  it('is rebooted once, also when the process died right after the request', async (t) => {
+    const stage = await createHarness(t);
     stage.work.next(rejected, rejected, rejected);
     await stage.start();
     await stage.claimed();
@@ -204,8 +204,8 @@ describe('a Mac that cannot be made ready', () => {
     assert.equal(asked.size, 1, [...asked].join());
   });
 
-  it('is let go of also when the process died right after giving it back', async (t) => {
-    const stage = await setStage(t);
+  it('is detached also when the process died right after the release', async (t) => {
+    const stage = await createHarness(t);
     stage.work.next(rejected, rejected, rejected, rejected, rejected);
     await stage.start();
     await stage.claimed();
@@ -213,7 +213,7 @@ describe('a Mac that cannot be made ready', () => {
       if (request.method === 'DELETE') throw new KubeError('unreachable', 'about to die');
       return send(request);
     });
-    await stage.remember({ bootstrapAttempts: 5, bootstrapRebootIssued: true });
+    await stage.setStatus({ bootstrapAttempts: 5, bootstrapRebootIssued: true });
     await stage.pass(2);
     assert.equal((await stage.host()).spec.release?.reason, 'BootstrapExhausted');
     assert.equal((await stage.status()).serverID, 'server-1');
@@ -224,8 +224,8 @@ describe('a Mac that cannot be made ready', () => {
     assert.equal(await stage.reason('Provisioned'), 'NoAvailableHost');
   });
 
-  it('is neither restarted nor given back while Pods run on it', async (t) => {
-    const stage = await setStage(t);
+  it('is neither rebooted nor released while Pods run on it', async (t) => {
+    const stage = await createHarness(t);
     stage.work.next(rejected);
     await stage.start();
     await stage.claimed();
@@ -240,8 +240,8 @@ describe('a Mac that cannot be made ready', () => {
     assert.ok(last?.task.kind === 'converge' && !last.task.idle);
   });
 
-  it('that was not wiped goes back at once, with its key', async (t) => {
-    const stage = await setStage(t);
+  it('is released at once, with its host key, when it was not wiped', async (t) => {
+    const stage = await createHarness(t);
     stage.work.next({ kind: 'not wiped', message: 'it has the disk of mac-0', hostKey: 'SHA256:old' });
     await stage.start();
     await stage.claimed();
@@ -253,11 +253,11 @@ describe('a Mac that cannot be made ready', () => {
     assert.ok((await stage.events()).includes('HostNotWiped'));
   });
 
-  it('is never given back once it was made ready, whatever happens', async (t) => {
-    const stage = await setStage(t);
+  it('is never released once provisioned', async (t) => {
+    const stage = await createHarness(t);
     await stage.start();
     await stage.living();
-    await stage.remember({ bootstrapAttempts: 99 });
+    await stage.setStatus({ bootstrapAttempts: 99 });
     await stage.removeNode();
     stage.work.next(unreachable, { kind: 'not wiped', message: 'm', hostKey: 'k' }, rejected, {
       kind: 'host key changed',
@@ -274,12 +274,12 @@ describe('a Mac that cannot be made ready', () => {
 });
 
 describe('pushes', () => {
-  it('are bounded: who finds no slot comes again', async (t) => {
-    const stage = await setStage(t, { machineWorkers: 1 });
+  it('are limited: without a free slot the machine is requeued', async (t) => {
+    const stage = await createHarness(t, { machineWorkers: 1 });
     const gate = Promise.withResolvers<void>();
     stage.work.next(async (job) => {
       await gate.promise;
-      return doneBy(job);
+      return doneOutcome(job);
     });
     await stage.start();
     await stage.claimed();
@@ -297,8 +297,8 @@ describe('pushes', () => {
     assert.equal(stage.work.jobs.length, 2);
   });
 
-  it('end when the machine is deleted', async (t) => {
-    const stage = await setStage(t);
+  it('are cancelled when the machine is deleted', async (t) => {
+    const stage = await createHarness(t);
     stage.work.next(
       (_job, signal) =>
         new Promise((resolve) => signal.addEventListener('abort', () => resolve({ kind: 'aborted' }), { once: true })),

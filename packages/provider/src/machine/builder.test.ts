@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { createSecret } from '@tartan/kube';
 import type { HostJob, WorkOutcome } from '../host-work/host-work.ts';
-import { builderArtifacts, doneBy, settingsWith } from './testing/scripted.ts';
-import { setStage, type Stage } from './testing/stage.ts';
+import { builderArtifacts, doneOutcome, hostSettingsWith } from './testing/fakes.ts';
+import { createHarness, type Harness } from './testing/harness.ts';
 
 const spec = {
   ghActionsRunner: { ghOrg: 'acme', ghRunnerLabels: 'macos,test', ghAppSecretName: 'github-app' },
 } as const;
 
-const setBuilderStage = async (t: TestContext): Promise<Stage> => {
-  const stage = await setStage(t);
+const createBuilderHarness = async (t: TestContext): Promise<Harness> => {
+  const stage = await createHarness(t);
   Object.assign(stage.settings, { builder: builderArtifacts });
   await stage.start();
   return stage;
@@ -21,19 +21,19 @@ const registers = async (job: HostJob): Promise<WorkOutcome> => {
   if (job.pinnedHostKey === undefined) await job.pin('SHA256:first');
   const { task } = job;
   const answer = task.kind === 'converge' ? await task.lateSecrets?.actionsRunnerToken?.(undefined) : undefined;
-  if (answer?.kind === 'known') return doneBy(job);
-  return doneBy(job, { summary: 'without a runner', optionalFailures: ['Could not run GitHub Actions.'] });
+  if (answer?.kind === 'known') return doneOutcome(job);
+  return doneOutcome(job, { summary: 'without a runner', optionalFailures: ['Could not run GitHub Actions.'] });
 };
 
-describe('a builder that is made ready', () => {
-  it('gets a token for its runner when the Mac says that it needs one, and none otherwise', async (t) => {
-    const stage = await setBuilderStage(t);
+describe('bootstrap of a builder', () => {
+  it('requests a runner token only when the Mac needs one', async (t) => {
+    const stage = await createBuilderHarness(t);
     stage.work.next(registers);
     await stage.living(spec);
     assert.deepEqual(stage.runners.asked, ['token']);
     assert.equal((await stage.status()).initialization?.provisioned, true);
     // A roll, and a Node that is gone: the runner is there.
-    Object.assign(stage.settings, { ...settingsWith('agent-2'), builder: builderArtifacts });
+    Object.assign(stage.settings, { ...hostSettingsWith('agent-2'), builder: builderArtifacts });
     await stage.patchMachine({ metadata: { annotations: { poke: '2' } } });
     await stage.giveTurn();
     await stage.removeNode();
@@ -42,12 +42,12 @@ describe('a builder that is made ready', () => {
     assert.equal(stage.runners.asked.filter((what) => what === 'token').length, 1);
   });
 
-  it('is not ready without a runner while GitHub gives no token; that costs it neither its Mac nor an attempt', async (t) => {
-    const stage = await setBuilderStage(t);
+  it('stays incomplete while GitHub gives no token, without counting an attempt or losing the Mac', async (t) => {
+    const stage = await createBuilderHarness(t);
     stage.runners.token = { kind: 'problem', message: 'GitHub does not answer.' };
     stage.work.next(...Array.from({ length: 12 }, () => registers));
     await stage.claimed(spec);
-    assert.deepEqual(await stage.said('Bootstrapped'), {
+    assert.deepEqual(await stage.condition('Bootstrapped'), {
       status: 'False',
       reason: 'GHRunnerRegistrationTokenUnavailable',
       message: 'GitHub does not answer.',
@@ -66,8 +66,8 @@ describe('a builder that is made ready', () => {
     assert.equal((await stage.status()).initialization?.provisioned, true);
   });
 
-  it('does not disturb a Pod that its Node got meanwhile', async (t) => {
-    const stage = await setBuilderStage(t);
+  it('does not disturb a Pod that was scheduled meanwhile', async (t) => {
+    const stage = await createBuilderHarness(t);
     stage.runners.token = { kind: 'problem', message: 'GitHub does not answer.' };
     stage.work.next(registers);
     await stage.claimed(spec);
@@ -80,23 +80,23 @@ describe('a builder that is made ready', () => {
   });
 });
 
-describe('a builder that gets something new', () => {
+describe('roll of a builder', () => {
   /** One that has a turn. */
-  const drifting = async (t: TestContext, seen: Stage['runners']['seen']): Promise<Stage> => {
-    const stage = await setBuilderStage(t);
+  const drifting = async (t: TestContext, seen: Harness['runners']['seen']): Promise<Harness> => {
+    const stage = await createBuilderHarness(t);
     await stage.living(spec);
     stage.runners.seen = seen;
-    Object.assign(stage.settings, { ...settingsWith('agent-2'), builder: builderArtifacts });
+    Object.assign(stage.settings, { ...hostSettingsWith('agent-2'), builder: builderArtifacts });
     await stage.patchMachine({ metadata: { annotations: { poke: '2' } } });
     await stage.patchNode({ spec: { unschedulable: true } });
     await stage.giveTurn();
     return stage;
   };
-  const mayDisturb = (stage: Stage): boolean | undefined => {
+  const mayDisturb = (stage: Harness): boolean | undefined => {
     const { task } = stage.work.jobs.at(-1) ?? {};
     return task?.kind === 'converge' ? task.idle : undefined;
   };
-  const rows: readonly [string, Stage['runners']['seen'], boolean][] = [
+  const rows: readonly [string, Harness['runners']['seen'], boolean][] = [
     ['has no job', { kind: 'there', id: 7, isBusy: false }, true],
     ['is not at GitHub', { kind: 'none' }, true],
     ['has a job', { kind: 'there', id: 7, isBusy: true }, false],
@@ -110,33 +110,34 @@ describe('a builder that gets something new', () => {
     });
 });
 
-describe('a builder that is deleted', () => {
-  const living = async (t: TestContext): Promise<Stage> => {
-    const stage = await setBuilderStage(t);
+describe('deletion of a builder', () => {
+  const living = async (t: TestContext): Promise<Harness> => {
+    const stage = await createBuilderHarness(t);
     await stage.living(spec);
     assert.deepEqual(stage.runners.asked, [], 'nobody asks while it lives');
     stage.runners.seen = { kind: 'there', id: 7, isBusy: false };
     return stage;
   };
-  const isReleased = async (stage: Stage): Promise<boolean> => (await stage.hostIfThere())?.spec.release !== undefined;
+  const isReleased = async (stage: Harness): Promise<boolean> =>
+    (await stage.hostIfExists())?.spec.release !== undefined;
 
-  it('takes its idle runner off the list before its Mac goes back', async (t) => {
+  it('removes its idle runner at GitHub before the release', async (t) => {
     const stage = await living(t);
     await stage.deleteMachine();
     assert.deepEqual(stage.runners.asked, ['look', 'remove 7', 'look']);
     assert.ok(await isReleased(stage));
     await stage.beginWipe();
-    assert.equal(await stage.getIfThere(), undefined);
+    assert.equal(await stage.getIfExists(), undefined);
     assert.deepEqual(stage.runners.asked, ['look', 'remove 7', 'look'], 'and asks no more');
   });
 
-  it('waits for the job of its runner, and says so', async (t) => {
+  it('waits for the job of its runner, and reports it', async (t) => {
     const stage = await living(t);
     stage.runners.seen = { kind: 'there', id: 7, isBusy: true };
     await stage.deleteMachine();
     await stage.pass(120);
     assert.ok(!(await isReleased(stage)));
-    const said = await stage.said('Deleting');
+    const said = await stage.condition('Deleting');
     assert.equal(said?.reason, 'Releasing');
     assert.match(said.message, /has a job at GitHub/);
     assert.equal((await stage.status()).phase, 'Deleting');
@@ -145,7 +146,7 @@ describe('a builder that is deleted', () => {
     assert.ok(await isReleased(stage));
   });
 
-  it('waits as well when a job was faster than the removal', async (t) => {
+  it('waits when a job started before the removal', async (t) => {
     const stage = await living(t);
     stage.runners.refusal = { kind: 'there', id: 7, isBusy: true };
     await stage.deleteMachine();
@@ -157,13 +158,13 @@ describe('a builder that is deleted', () => {
     assert.ok(await isReleased(stage));
   });
 
-  it('goes on without GitHub after ten minutes, and tells what is left there', async (t) => {
+  it('proceeds without GitHub after ten minutes, and reports the runner left there', async (t) => {
     const stage = await living(t);
     stage.runners.seen = { kind: 'unknown', message: 'GitHub does not answer.' };
     await stage.deleteMachine();
     await stage.pass(9);
     assert.ok(!(await isReleased(stage)));
-    assert.match((await stage.said('Deleting'))?.message ?? '', /GitHub does not answer/);
+    assert.match((await stage.condition('Deleting'))?.message ?? '', /GitHub does not answer/);
     await stage.pass(2);
     assert.ok(await isReleased(stage));
     const text = await stage.eventText('Releasing');
@@ -171,7 +172,7 @@ describe('a builder that is deleted', () => {
     assert.ok(stage.lines.some((line) => line.includes('GitHub still lists the runner')));
   });
 
-  it('waits longer for one that had a job when GitHub fell silent', async (t) => {
+  it('waits longer when the runner had a job when GitHub was last reachable', async (t) => {
     const stage = await living(t);
     stage.runners.seen = { kind: 'there', id: 7, isBusy: true };
     await stage.deleteMachine();
@@ -181,7 +182,7 @@ describe('a builder that is deleted', () => {
     assert.ok(!(await isReleased(stage)));
   });
 
-  it('goes on after a crash between the removal and its Mac', async (t) => {
+  it('continues after a crash between the removal and the release', async (t) => {
     const stage = await living(t);
     const { remove } = stage.runners;
     stage.runners.remove = async (...given) => {
@@ -195,8 +196,8 @@ describe('a builder that is deleted', () => {
     assert.ok(await isReleased(stage));
   });
 
-  it('is not held up by a runner that nobody can ask about', async (t) => {
-    const stage = await setBuilderStage(t);
+  it('is not blocked when no GitHub App is configured', async (t) => {
+    const stage = await createBuilderHarness(t);
     await stage.living({ ghActionsRunner: { ghOrg: 'acme', ghRunnerLabels: 'macos,test' } });
     await stage.deleteMachine();
     assert.ok(await isReleased(stage));

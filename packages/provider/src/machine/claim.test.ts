@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { finalizers, kindNames, machine as machineKind, macHost } from '@tartan/api';
 import { KubeError } from '@tartan/kube';
-import { clusters, namespace, setStage, type Stage } from './testing/stage.ts';
+import { clusters, createHarness, type Harness, namespace } from './testing/harness.ts';
 
 const ofMachine = /scalewayapplesiliconmachines\/mac-1(\/status)?$/;
 const ofHost = /machosts\/server-1$/;
 
-const addCluster = (stage: Stage, more: object = {}) =>
+const addCluster = (stage: Harness, more: object = {}) =>
   stage.client.create(clusters, {
     apiVersion: 'cluster.x-k8s.io/v1beta2',
     kind: 'Cluster',
@@ -19,9 +19,9 @@ const provisionedCluster = { status: { initialization: { infrastructureProvision
 const ofTheCluster = { labels: { 'cluster.x-k8s.io/cluster-name': 'macs' } };
 const owner = { apiVersion: 'cluster.x-k8s.io/v1beta2', kind: 'Machine', name: 'mac-1', uid: 'u-1' };
 
-describe('before a machine gets a Mac', () => {
-  it('its finalizer is stored first', async (t) => {
-    const stage = await setStage(t);
+describe('before the claim', () => {
+  it('the finalizer is written first', async (t) => {
+    const stage = await createHarness(t);
     await stage.addHost();
     await stage.start();
     await stage.addMachine();
@@ -31,7 +31,7 @@ describe('before a machine gets a Mac', () => {
   });
 
   it('without its finalizer nothing is done', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     await stage.addHost();
     stage.interpose((send) => async (request) => {
       if (request.method === 'PATCH' && request.body?.includes('finalizers') === true)
@@ -46,8 +46,8 @@ describe('before a machine gets a Mac', () => {
     assert.equal((await stage.host()).spec.consumerRef, undefined);
   });
 
-  it('a pause is honoured: it is said, and nothing else happens until it is over', async (t) => {
-    const stage = await setStage(t);
+  it('a pause sets the Paused condition and blocks everything else', async (t) => {
+    const stage = await createHarness(t);
     await stage.addHost();
     await stage.start();
     await stage.addMachine({}, { annotations: { 'cluster.x-k8s.io/paused': '' } });
@@ -59,29 +59,29 @@ describe('before a machine gets a Mac', () => {
     assert.equal((await stage.status()).serverID, 'server-1');
   });
 
-  it('it waits for its owner, for its Cluster, and for the infrastructure of that', async (t) => {
-    const stage = await setStage(t);
+  it('the machine waits for its owner, its Cluster, and the infrastructure of the Cluster', async (t) => {
+    const stage = await createHarness(t);
     await stage.addHost();
     await stage.start();
     await stage.addMachine({}, ofTheCluster);
-    assert.match((await stage.said('Provisioned'))?.message ?? '', /no owner yet/);
+    assert.match((await stage.condition('Provisioned'))?.message ?? '', /no owner yet/);
     await stage.patchMachine({ metadata: { ownerReferences: [owner] } });
-    assert.match((await stage.said('Provisioned'))?.message ?? '', /no Cluster macs/);
+    assert.match((await stage.condition('Provisioned'))?.message ?? '', /no Cluster macs/);
     await addCluster(stage, { spec: { paused: true }, ...provisionedCluster });
     await stage.settle();
     assert.equal(await stage.reason('Paused'), 'Paused', 'its Cluster is paused');
     const name = { namespace, name: 'macs' };
     await stage.client.patch(clusters, name, { type: 'merge', body: { spec: { paused: false } } });
     await stage.settle();
-    assert.match((await stage.said('Provisioned'))?.message ?? '', /not provisioned yet/);
+    assert.match((await stage.condition('Provisioned'))?.message ?? '', /not provisioned yet/);
     assert.equal((await stage.status()).serverID, undefined);
     await stage.client.patch(clusters, name, { type: 'merge', body: provisionedCluster }, { subresource: 'status' });
     await stage.settle();
     assert.equal((await stage.status()).serverID, 'server-1');
   });
 
-  it('a pool has to be known, and a family of macOS', async (t) => {
-    const stage = await setStage(t, { defaultPoolPrefix: undefined });
+  it('a pool prefix and a macOS family are required', async (t) => {
+    const stage = await createHarness(t, { defaultPoolPrefix: undefined });
     await stage.addHost();
     await stage.start();
     await stage.addMachine();
@@ -94,14 +94,14 @@ describe('before a machine gets a Mac', () => {
     assert.deepEqual((await stage.events()).slice(0, 2), ['NoAdoptPoolPrefix', 'InvalidOSPin']);
   });
 
-  it('the SSH key of its fleet has to be there, as Scaleway puts keys on a Mac at its first boot', async (t) => {
-    const stage = await setStage(t);
+  it('the SSH key of the fleet must exist, as Scaleway installs keys only at first boot', async (t) => {
+    const stage = await createHarness(t);
     stage.keys.set({ kind: 'unavailable', message: 'IAM says no' }, 'runners');
     await stage.addHost();
     await stage.start();
     await stage.addMachine();
     assert.deepEqual(await stage.reason('Bootstrapped'), 'SSHKeyUnavailable');
-    assert.equal((await stage.said('Bootstrapped'))?.message, 'IAM says no');
+    assert.equal((await stage.condition('Bootstrapped'))?.message, 'IAM says no');
     assert.equal((await stage.status()).serverID, undefined);
     stage.keys.set({ kind: 'ready', privateKey: 'P', publicKey: 'p' }, 'runners');
     await stage.settle();
@@ -109,9 +109,9 @@ describe('before a machine gets a Mac', () => {
   });
 });
 
-describe('how a machine claims a Mac', () => {
-  it('reserves it on itself, and then on the Mac', async (t) => {
-    const stage = await setStage(t);
+describe('claiming a Mac', () => {
+  it('writes the machine status first, then the MacHost', async (t) => {
+    const stage = await createHarness(t);
     await stage.addHost();
     await stage.start();
     await stage.addMachine();
@@ -121,7 +121,7 @@ describe('how a machine claims a Mac', () => {
   });
 
   it('holds nothing when the reservation cannot be written', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     await stage.addHost();
     let away = true;
     stage.interpose((send) => async (request) => {
@@ -139,8 +139,8 @@ describe('how a machine claims a Mac', () => {
     assert.equal((await stage.host()).spec.consumerRef?.name, 'mac-1');
   });
 
-  it('gives its reservation up when somebody else gets the Mac, and takes another one', async (t) => {
-    const stage = await setStage(t);
+  it('drops the reservation when another machine gets the Mac, and claims another one', async (t) => {
+    const stage = await createHarness(t);
     await stage.addHost();
     const { group, version, kind } = kindNames.machine;
     const theirs = { apiVersion: `${group}/${version}`, kind, namespace, name: 'mac-2', uid: 'other' };
@@ -165,12 +165,12 @@ describe('how a machine claims a Mac', () => {
     assert.equal((await stage.host('server-2')).spec.consumerRef?.name, 'mac-1');
   });
 
-  it('says what it looks for when there is none, and takes one as soon as it is free', async (t) => {
-    const stage = await setStage(t);
+  it('reports the requirements when no Mac is available, and claims one as soon as it is free', async (t) => {
+    const stage = await createHarness(t);
     await stage.start();
     await stage.addMachine({ type: 'M4-S' });
     await stage.addHost();
-    assert.match((await stage.said('Provisioned'))?.message ?? '', /No M4-S/);
+    assert.match((await stage.condition('Provisioned'))?.message ?? '', /No M4-S/);
     await stage.pass(3);
     assert.deepEqual(
       (await stage.events()).filter((reason) => reason === 'NoAvailableHost'),
@@ -181,8 +181,8 @@ describe('how a machine claims a Mac', () => {
     assert.equal((await stage.status()).serverID, 'server-1');
   });
 
-  it('takes the very server that its providerID names, or none', async (t) => {
-    const stage = await setStage(t);
+  it('claims only the server that the providerID names', async (t) => {
+    const stage = await createHarness(t);
     await stage.addHost('server-1');
     await stage.start();
     await stage.addMachine({ providerID: 'scw-applesilicon://fr-par-1/server-2' });
@@ -194,8 +194,8 @@ describe('how a machine claims a Mac', () => {
     assert.equal((await stage.status()).initialization?.provisioned, true);
   });
 
-  it('adopts no server that merely bears its name, also if its spec names that server', async (t) => {
-    const stage = await setStage(t);
+  it('does not adopt a server by name alone, even if the spec names that server', async (t) => {
+    const stage = await createHarness(t);
     await stage.addHost();
     await stage.setHostStatus({ name: 'mac-1', state: 'stranded' });
     await stage.start();
@@ -203,16 +203,16 @@ describe('how a machine claims a Mac', () => {
     await stage.pass(2);
     assert.equal((await stage.status()).serverID, undefined);
     assert.equal((await stage.host()).spec.consumerRef, undefined);
-    const said = await stage.said('Provisioned');
+    const said = await stage.condition('Provisioned');
     assert.equal(said?.reason, 'NoAvailableHost');
     assert.match(said?.message ?? '', /server-1 bears the name of this machine.* neither adopted nor wiped/);
     await stage.deleteMachine();
-    assert.equal(await stage.getIfThere(), undefined);
+    assert.equal(await stage.getIfExists(), undefined);
     assert.equal((await stage.host()).spec.release, undefined);
   });
 
-  it('adopts the server that it held when its status was lost, and trusts no other host key there', async (t) => {
-    const stage = await setStage(t);
+  it('adopts its own server again when the status was lost, and keeps the pinned host key', async (t) => {
+    const stage = await createHarness(t);
     await stage.start();
     await stage.living();
     const { consumerRef } = (await stage.host()).spec;
@@ -232,8 +232,8 @@ describe('how a machine claims a Mac', () => {
     assert.equal(stage.work.jobs[pushes]?.pinnedHostKey, 'SHA256:first');
   });
 
-  it('claims nothing from a pool that the manager does not allow, and gives back what it holds all the same', async (t) => {
-    const stage = await setStage(t);
+  it('claims nothing from a pool that is not allowed, but still releases to it', async (t) => {
+    const stage = await createHarness(t);
     await stage.addHost();
     await stage.setHostStatus({ name: 'their-pool-1' });
     await stage.start();
@@ -246,7 +246,7 @@ describe('how a machine claims a Mac', () => {
     const { metadata } = await stage.get();
     const { kind } = kindNames.machine;
     const apiVersion = `${kindNames.machine.group}/${kindNames.machine.version}`;
-    await stage.remember({ serverID: 'server-1', initialization: { provisioned: true } });
+    await stage.setStatus({ serverID: 'server-1', initialization: { provisioned: true } });
     await stage.patchHost({
       consumerRef: { apiVersion, kind, namespace, name: 'mac-1', uid: metadata.uid },
       poolPrefix: 'their-pool-',
@@ -255,8 +255,8 @@ describe('how a machine claims a Mac', () => {
     assert.equal((await stage.host()).spec.release?.poolPrefix, 'their-pool-');
   });
 
-  it('works on after a crash between the two writes', async (t) => {
-    const stage = await setStage(t);
+  it('continues after a crash between the two writes', async (t) => {
+    const stage = await createHarness(t);
     await stage.addHost();
     stage.interpose((send) => async (request) => {
       if (request.method === 'PATCH' && ofHost.test(request.path.split('?')[0] ?? ''))
@@ -272,23 +272,23 @@ describe('how a machine claims a Mac', () => {
     assert.ok(stage.writes.some((write) => ofMachine.test(write)));
   });
 
-  it('needs no Cluster API at all', async (t) => {
-    const stage = await setStage(t);
+  it('works without Cluster API', async (t) => {
+    const stage = await createHarness(t);
     await stage.start();
     await stage.living({ fleetName: '' });
     assert.equal((await stage.status()).ready, true);
   });
 });
 
-describe('a machine whose Mac is not its own any more', () => {
-  it('takes another one while it was not made ready', async (t) => {
-    const stage = await setStage(t);
+describe('a machine that lost its Mac', () => {
+  it('claims another one while not provisioned', async (t) => {
+    const stage = await createHarness(t);
     stage.work.next({ kind: 'unreachable', message: 'no' });
     await stage.start();
     await stage.claimed();
     assert.equal((await stage.status()).bootstrapAttempts, 1);
     await stage.addHost('server-2');
-    await stage.sayGone();
+    await stage.markGone();
     const status = await stage.status();
     assert.equal(status.serverID, 'server-2');
     assert.equal(status.bootstrapAttempts, undefined);
@@ -297,12 +297,12 @@ describe('a machine whose Mac is not its own any more', () => {
     assert.equal((await stage.get()).spec.providerID, 'scw-applesilicon://fr-par-1/server-2');
   });
 
-  it('takes no other one once it was made ready: its providerID is for ever', async (t) => {
-    const stage = await setStage(t);
+  it('claims no other one once provisioned: the providerID never changes', async (t) => {
+    const stage = await createHarness(t);
     await stage.start();
     await stage.living();
     await stage.addHost('server-2');
-    await stage.sayGone();
+    await stage.markGone();
     await stage.pass(10);
     const status = await stage.status();
     assert.equal(status.serverID, 'server-1');
@@ -313,8 +313,8 @@ describe('a machine whose Mac is not its own any more', () => {
     assert.equal((await stage.get()).spec.providerID, 'scw-applesilicon://fr-par-1/server-1');
   });
 
-  it('waits for a MacHost that was lost, and takes it back', async (t) => {
-    const stage = await setStage(t);
+  it('waits for a deleted MacHost to be recreated, and takes it again', async (t) => {
+    const stage = await createHarness(t);
     await stage.start();
     await stage.living();
     await stage.client.delete(macHost.resource, { name: 'server-1' });

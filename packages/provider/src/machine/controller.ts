@@ -1,32 +1,48 @@
-import { machine as machineKind } from '@tartan/api';
-import { again, type Controller, createController, isKubeError, nameOf, type Reconcile, settled } from '@tartan/kube';
-import { createAbsences } from '../pods/absences.ts';
-import type { Act, World } from './act/context.ts';
-import { carryOut } from './act.ts';
-import { clusterNameOf, pausesOf } from '../pause/pauses.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { machine as machineKind, type MacHost, type ScalewayAppleSiliconMachine } from '@tartan/api';
+import {
+  annotationsChanged,
+  anyOf,
+  type Controller,
+  createController,
+  done,
+  fromInformer,
+  generationChanged,
+  isKubeError,
+  keyOf,
+  type KubeObject,
+  labelsChanged,
+  type Live,
+  nameOf,
+  type Predicate,
+  type Reconciler,
+  requestForObject,
+  requeueAfter,
+  type Source,
+} from '@tartan/kube';
+import type { CoreCluster } from '../core/cluster.ts';
+import { cachedPauseReasons, clusterNameOf, pauseReasonsOf } from '../pause/pauses.ts';
 import { readCluster } from '../pause/read-pauses.ts';
+import { createMissingNodeTracker } from '../pods/missing-nodes.ts';
+import { carryOut } from './act.ts';
+import type { ActContext, MachineDeps } from './act/context.ts';
+import { createPushSlots, createRunningPushes, type RunningPushes } from './act/running-pushes.ts';
 import { decide } from './decide.ts';
-import { type Decision, isPassive } from './decision.ts';
-import { happeningsOf } from './happenings.ts';
-import { createHaste } from './haste.ts';
-import { nodeAddresses } from './node-facts.ts';
-import { observe } from './observe.ts';
-import type { MachineControllerOptions } from './options.ts';
-import { createPauses } from './pauses.ts';
-import { createPushSlots } from './push-slots.ts';
-import { createRecord, type Machine } from './record.ts';
-import type { Result } from './result.ts';
-import { createRunningPushes } from './running-pushes.ts';
-import { createSilences } from './silences.ts';
+import { type ActionResult, type Decision, isPassive } from './decision.ts';
+import { createMachinePatcher, type Machine, sshKeyName } from './machine.ts';
+import { observe, type ProcessMemory } from './observe.ts';
+import { nodeAddresses } from './observe/node.ts';
+import { createRunnerLastSeen } from './observe/runner.ts';
+import type { MachineControllerOptions, Node } from './options.ts';
+import { createBackoffs, createRequeueLimiter, intervals } from './requeue.ts';
 import type { Snapshot } from './snapshot.ts';
-import { sourcesOf } from './sources.ts';
 import { statusOf } from './status.ts';
-import { waits } from './waits.ts';
+import { eventsOf } from './status/events.ts';
 
 export type { MachineControllerOptions } from './options.ts';
 
 /** Beside those that push: a machine that only has to be looked at does not wait for a Mac that is being made ready. */
-const workersBesides = 8;
+const extraWorkers = 8;
 
 /**
  * A machine from its first sight to its end: claims a Mac, makes it ready, keeps its Node and what it has as they shall be, gives it back.
@@ -37,20 +53,20 @@ const workersBesides = 8;
  */
 export const createMachineController = (options: MachineControllerOptions): Controller => {
   const { clock, log, metrics, options: settings } = options;
-  const world: World = {
+  const deps: MachineDeps = {
     ...options,
-    absences: createAbsences(clock),
-    pauses: createPauses(clock),
-    silences: createSilences(clock),
-    haste: createHaste(),
+    missingNodes: createMissingNodeTracker(clock),
+    backoffs: createBackoffs(clock),
+    runnerLastSeen: createRunnerLastSeen(clock),
+    requeueLimiter: createRequeueLimiter(),
     slots: createPushSlots(settings.machineWorkers),
     pushes: createRunningPushes(),
   };
   return createController({
     name: 'machine',
-    reconcile: reconciler(world),
-    sources: sourcesOf(world, world.pushes, world),
-    workers: settings.machineWorkers + workersBesides,
+    reconcile: reconciler(deps),
+    sources: sourcesOf(deps, deps.pushes, deps),
+    workers: settings.machineWorkers + extraWorkers,
     clock,
     log,
     ...(metrics && { metrics }),
@@ -62,20 +78,20 @@ export const createMachineController = (options: MachineControllerOptions): Cont
  * Any other write that failed, of the status above all, fails the pass: what could not be written down has not happened.
  */
 const reconciler =
-  (world: World): Reconcile =>
+  (deps: MachineDeps): Reconciler =>
   async (key, signal) => {
     try {
-      const machine = await read(world, key, signal);
-      return machine === undefined ? settled : await pass(world, machine, signal);
+      const machine = await readMachine(deps, key, signal);
+      return machine === undefined ? done : await reconcileMachine(deps, machine, signal);
     } catch (error) {
-      if (isKubeError(error, 'conflict')) return again(waits.conflict);
+      if (isKubeError(error, 'conflict')) return requeueAfter(intervals.conflict);
       throw error;
     }
   };
 
 /** From the server: a pass that believes an old copy would claim twice, or push what is not wanted any more. */
-const read = async (
-  { client, machines, pauses, silences }: World,
+const readMachine = async (
+  { client, machines, backoffs, runnerLastSeen }: MachineDeps,
   key: string,
   signal: AbortSignal,
 ): Promise<Machine | undefined> => {
@@ -84,14 +100,14 @@ const read = async (
   } catch (error) {
     if (!isKubeError(error, 'notFound')) throw error;
     const last = machines.get(key);
-    if (last !== undefined) for (const memory of [pauses, silences]) memory.forget(last.metadata.uid);
+    if (last !== undefined) for (const memory of [backoffs, runnerLastSeen]) memory.forget(last.metadata.uid);
     return undefined;
   }
 };
 
 /** The machine was read from the server, its Cluster comes from a watch: before anything is done, the Cluster is read from the server too. */
 const decideUnlessPaused = async (
-  world: World,
+  deps: MachineDeps,
   machine: Machine,
   snapshot: Snapshot,
   signal: AbortSignal,
@@ -99,35 +115,123 @@ const decideUnlessPaused = async (
   const decision = decide(snapshot);
   const name = clusterNameOf(machine);
   if (isPassive(decision) || name === undefined) return decision;
-  const pauses = pausesOf(machine, await readCluster(world, name, { signal }));
-  return pauses.length === 0 ? decision : decide({ ...snapshot, cluster: { ...snapshot.cluster, pauses } });
+  const pauseReasons = pauseReasonsOf(machine, await readCluster(deps, name, { signal }));
+  return pauseReasons.length === 0 ? decision : decide({ ...snapshot, cluster: { ...snapshot.cluster, pauseReasons } });
 };
 
-const pass = async (world: World, machine: Machine, signal: AbortSignal): ReturnType<Reconcile> => {
-  const record = createRecord(world.client, machine, signal);
-  const observation = await observe(world, machine, signal);
+const reconcileMachine = async (deps: MachineDeps, machine: Machine, signal: AbortSignal): ReturnType<Reconciler> => {
+  const patcher = createMachinePatcher(deps.client, machine, signal);
+  const observation = await observe(deps, machine, signal);
   const { snapshot, host, node } = observation;
-  const decision = await decideUnlessPaused(world, machine, snapshot, signal);
+  const decision = await decideUnlessPaused(deps, machine, snapshot, signal);
   const { name, namespace } = machine.metadata;
-  world.log.debug('Looked at a machine', { namespace, name, decision });
+  deps.log.debug('Looked at a machine', { namespace, name, decision });
 
-  const toldOf = (result: Result) => ({
+  const resultOf = (result: ActionResult) => ({
     snapshot,
     decision,
     result,
     ip: host?.status?.ip,
     nodeAddresses: nodeAddresses(node, snapshot.node),
-    releaseID: world.options.releaseID,
+    releaseID: deps.options.releaseID,
   });
-  const tell = async (result: Result, parted = false): Promise<void> => {
-    const told = toldOf(result);
-    const before = record.machine.status ?? {};
-    if (!parted && decision.kind !== 'leave') await record.write((status, current) => statusOf(status, current, told));
-    for (const happening of happeningsOf(told, before, record.machine.status ?? {}))
-      world.events.event(record.machine, happening);
+  const publish = async (result: ActionResult, finalizerRemoved = false): Promise<void> => {
+    const reconciled = resultOf(result);
+    const before = patcher.machine.status ?? {};
+    if (!finalizerRemoved && decision.kind !== 'leave')
+      await patcher.updateStatus((status, current) => statusOf(status, current, reconciled));
+    for (const event of eventsOf(reconciled, before, patcher.machine.status ?? {}))
+      deps.events.event(patcher.machine, event);
   };
-  const act: Act = { world, record, observation, signal, announce: () => tell({ kind: 'under way' }) };
-  const { result, next, parted } = await carryOut(act, decision);
-  await tell(result, parted);
-  return world.haste.temper(machine.metadata.uid, next);
+  const context: ActContext = {
+    deps,
+    patcher,
+    observation,
+    signal,
+    reportStarted: () => publish({ kind: 'under way' }),
+  };
+  const { result, next, finalizerRemoved } = await carryOut(context, decision);
+  await publish(result, finalizerRemoved);
+  return deps.requeueLimiter.limit(machine.metadata.uid, next);
 };
+
+type Watched = Pick<
+  MachineControllerOptions,
+  'machines' | 'macHosts' | 'macFleets' | 'nodes' | 'clusters' | 'fleetKeys'
+>;
+
+/** What may change what is decided about a machine. Its own status is no news: only this controller writes it. */
+const sourcesOf = (watched: Watched, pushes: RunningPushes, { missingNodes }: ProcessMemory): readonly Source[] => {
+  const { machines, macHosts, macFleets, nodes, clusters, fleetKeys } = watched;
+  const keysOf = (wanted: (machine: Live<ScalewayAppleSiliconMachine>) => boolean): string[] =>
+    machines
+      .list()
+      .filter(wanted)
+      .map(({ metadata }) => keyOf(metadata));
+  const applyPause = (machine: Live<ScalewayAppleSiliconMachine>): void =>
+    pushes.setPaused(machine.metadata.uid, cachedPauseReasons(machine, clusters).length > 0);
+  return [
+    // What was seen before this run is not trusted: a Node may have been there meanwhile.
+    () => {
+      missingNodes.clear();
+      return () => {};
+    },
+    () =>
+      machines.subscribe((change) => {
+        if (change.type === 'removed') return pushes.forget(change.previous.metadata.uid);
+        if (change.object.metadata.deletionTimestamp !== undefined) pushes.cancel(change.object.metadata.uid);
+        applyPause(change.object);
+      }),
+    () =>
+      clusters.subscribe((change) => {
+        const cluster = change.type === 'removed' ? change.previous : change.object;
+        for (const machine of machines.list()) if (belongsTo(cluster, machine)) applyPause(machine);
+      }),
+    fromInformer(
+      machines,
+      requestForObject,
+      anyOf(generationChanged, annotationsChanged, labelsChanged, ownersChanged),
+    ),
+    fromInformer(macHosts, (host) => keysOf(affectsMachine(host))),
+    fromInformer(nodes, (node) => keysOf(({ metadata }) => metadata.name === node.metadata.name), nodeChanged),
+    fromInformer(macFleets, ({ metadata, status }) => {
+      const uids = new Set(status?.turns?.map(({ uid }) => uid));
+      return keysOf((machine) => machine.metadata.namespace === metadata.namespace && uids.has(machine.metadata.uid));
+    }),
+    fromInformer(clusters, (cluster) => keysOf((machine) => belongsTo(cluster, machine))),
+    (enqueue) =>
+      fleetKeys.subscribe((fleet) => {
+        for (const key of keysOf((machine) => sshKeyName(machine) === fleet)) enqueue(key);
+      }),
+  ];
+};
+
+const belongsTo = ({ metadata }: Live<CoreCluster>, machine: Live<ScalewayAppleSiliconMachine>): boolean => {
+  const name = clusterNameOf(machine);
+  return name?.name === metadata.name && name.namespace === metadata.namespace;
+};
+
+/** Core adds itself as the owner after the object was made, which moves no generation. */
+const ownersChanged: Predicate<KubeObject> = (change) =>
+  change.type !== 'changed' ||
+  !isDeepStrictEqual(change.object.metadata.ownerReferences, change.previous.metadata.ownerReferences);
+
+/** Its holder, whoever has reserved it, and everybody who waits for a Mac. */
+const affectsMachine =
+  ({ metadata, spec, status }: Live<MacHost>) =>
+  (machine: Live<ScalewayAppleSiliconMachine>): boolean =>
+    machine.metadata.uid === spec.consumerRef?.uid ||
+    machine.status?.serverID === metadata.name ||
+    (!machine.status?.serverID && status?.state === 'pool');
+
+/** Heartbeats do not matter: they come every few seconds, from every Mac. */
+const nodeChanged: Predicate<Node> = (change) =>
+  change.type !== 'changed' || !isDeepStrictEqual(watchedFields(change.object), watchedFields(change.previous));
+
+const watchedFields = ({ metadata, spec, status }: Live<Node>) => ({
+  annotations: metadata.annotations,
+  providerID: spec?.providerID,
+  unschedulable: spec?.unschedulable,
+  addresses: status?.addresses,
+  ready: status?.conditions?.find(({ type }) => type === 'Ready')?.status,
+});

@@ -4,11 +4,11 @@ import { annotations, machine as machineKind } from '@tartan/api';
 import { getCondition, secrets } from '@tartan/kube';
 import { ScalewayError } from '@tartan/scaleway';
 import { clusterMember } from '../core/testing/cluster-member.ts';
-import { setStage } from './testing/stage.ts';
+import { createHarness } from './testing/harness.ts';
 
-describe('how a machine comes to log in', () => {
-  it('stores what Scaleway says, for this server', async (t) => {
-    const stage = await setStage(t);
+describe('the login of a Mac', () => {
+  it('is stored as Scaleway reports it, for this server', async (t) => {
+    const stage = await createHarness(t);
     await stage.start();
     await stage.claimed();
     assert.deepEqual(await stage.secretText(), { password: 'hunter2', username: 'm1', hostKey: 'SHA256:first' });
@@ -21,7 +21,7 @@ describe('how a machine comes to log in', () => {
 
   for (const password of ['<sealed>', ''])
     it(`takes ${password || 'an empty one'} for no password, never stores it, and says what to do`, async (t) => {
-      const stage = await setStage(t);
+      const stage = await createHarness(t);
       await stage.addHost('server-1', password);
       await stage.start();
       await stage.addMachine();
@@ -35,8 +35,8 @@ describe('how a machine comes to log in', () => {
       assert.equal((await stage.secretText()).password, 'by hand');
     });
 
-  it('asks again after a while, and tells when a password was found', async (t) => {
-    const stage = await setStage(t);
+  it('is read again later; finding the password emits an event', async (t) => {
+    const stage = await createHarness(t);
     await stage.addHost('server-1', '');
     await stage.start();
     await stage.addMachine();
@@ -51,14 +51,14 @@ describe('how a machine comes to log in', () => {
     assert.equal((await stage.status()).initialization?.provisioned, true);
   });
 
-  it('does not take an error of Scaleway for no password', async (t) => {
-    const stage = await setStage(t);
+  it('keeps a Scaleway error apart from a missing password', async (t) => {
+    const stage = await createHarness(t);
     await stage.start();
     await stage.addHost();
     stage.pool.fail('server-1', new ScalewayError('It is down.', { kind: 'unavailable' }));
     await stage.addMachine();
     await stage.rename();
-    assert.deepEqual(await stage.said('Bootstrapped'), {
+    assert.deepEqual(await stage.condition('Bootstrapped'), {
       status: 'False',
       reason: 'CredentialsRefreshFailed',
       message: 'It is down.',
@@ -69,8 +69,8 @@ describe('how a machine comes to log in', () => {
     assert.equal((await stage.status()).initialization?.provisioned, true);
   });
 
-  it('makes a lost Secret again, without a word against the machine (G-05)', async (t) => {
-    const stage = await setStage(t);
+  it('is stored again when the Secret was deleted, without changing conditions (G-05)', async (t) => {
+    const stage = await createHarness(t);
     await stage.start();
     await stage.living();
     const { metadata } = (await stage.secret()) ?? assert.fail();
@@ -83,8 +83,8 @@ describe('how a machine comes to log in', () => {
     assert.equal((await stage.status()).ready, true);
   });
 
-  it('neither uses nor writes the Secret of a machine of the same name in another namespace', async (t) => {
-    const stage = await setStage(t);
+  it('is never read from or written to the Secret of a namesake in another namespace', async (t) => {
+    const stage = await createHarness(t);
     await stage.start();
     await stage.living();
     const victim = await stage.secret();
@@ -107,8 +107,8 @@ describe('how a machine comes to log in', () => {
 });
 
 describe('the host key of a Mac', () => {
-  it('is stored before anything is changed on it, and asked for from then on', async (t) => {
-    const stage = await setStage(t);
+  it('is stored before the first change and required from then on', async (t) => {
+    const stage = await createHarness(t);
     let storedAtFirst: (string | number | undefined)[] = [];
     stage.work.next(async (job) => {
       await job.pin('SHA256:met');
@@ -125,8 +125,8 @@ describe('the host key of a Mac', () => {
     );
   });
 
-  it('is not trusted when it is that of an earlier install', async (t) => {
-    const stage = await setStage(t);
+  it('is not trusted when it belongs to an earlier install', async (t) => {
+    const stage = await createHarness(t);
     stage.work.next({ kind: 'rejected', step: 'power', message: 'no' });
     await stage.start();
     await stage.claimed();
@@ -138,8 +138,8 @@ describe('the host key of a Mac', () => {
     assert.equal((await stage.status()).hostKeyEpoch, 2);
   });
 
-  it('counts when it is in the Secret of this machine and server, also if the status was lost', async (t) => {
-    const stage = await setStage(t);
+  it('is trusted from the Secret of this machine and server when the status was lost', async (t) => {
+    const stage = await createHarness(t);
     // The process dies right after the Secret was written.
     stage.work.next(async (job) => {
       stage.interpose((send) => async (request) => {

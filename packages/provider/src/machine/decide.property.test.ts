@@ -17,8 +17,8 @@ const ends: ReadonlySet<string> = new Set([
 ]);
 const runs = { numRuns: 5000 };
 
-describe('whatever a machine looks like', () => {
-  it('there is an answer, and every wait is a time', () => {
+describe('decide, for any snapshot', () => {
+  it('returns a decision, and every wait is finite', () => {
     fc.assert(
       fc.property(anySnapshot, (snapshot) => {
         const decision = decide(snapshot);
@@ -28,52 +28,54 @@ describe('whatever a machine looks like', () => {
     );
   });
 
-  it('a deletion is held up by nothing but a pause, and nothing else is called one', () => {
+  it('only a pause blocks a deletion', () => {
     fc.assert(
       fc.property(anySnapshot, (snapshot) => {
         const { machine, cluster } = snapshot;
-        const waits = machine?.held === true && cluster.pauses.length > 0;
+        const waits = machine?.hasFinalizer === true && cluster.pauseReasons.length > 0;
         assert.equal(ends.has(decide(snapshot).kind), machine?.deleting === true && !waits);
       }),
       runs,
     );
   });
 
-  it('nothing is done for one that is paused (invariant 15)', () => {
+  it('a paused machine is not touched (invariant 15)', () => {
     fc.assert(
       fc.property(anySnapshot, (snapshot) => {
-        if (snapshot.cluster.pauses.length > 0) assert.ok(isPassive(decide(snapshot)), decide(snapshot).kind);
+        if (snapshot.cluster.pauseReasons.length > 0) assert.ok(isPassive(decide(snapshot)), decide(snapshot).kind);
       }),
       runs,
     );
   });
 
-  it('no Mac is touched but one’s own, with a finalizer, unpaused, with a key', () => {
+  it('only a Mac that the machine holds is touched: with finalizer and SSH key, not paused', () => {
     fc.assert(
       fc.property(anySnapshot, (snapshot) => {
         if (!pushes.has(decide(snapshot).kind)) return;
-        const { host: mac, machine: who, cluster, fleetKey, restMs } = snapshot;
+        const { host: mac, machine: who, cluster, fleetKey, backoffMs } = snapshot;
         assert.ok(mac.kind === 'present' && mac.holder === 'me' && mac.release === undefined && !mac.gone);
-        assert.ok(who?.held === true && !who.deleting && who.providerID?.endsWith(who.memory.serverID ?? '-') === true);
-        assert.ok(cluster.pauses.length === 0 && cluster.waitsFor === undefined);
-        assert.ok(fleetKey.kind === 'ready' && restMs === 0);
+        assert.ok(
+          who?.hasFinalizer === true && !who.deleting && who.providerID?.endsWith(who.status.serverID ?? '-') === true,
+        );
+        assert.ok(cluster.pauseReasons.length === 0 && cluster.waitingFor === undefined);
+        assert.ok(fleetKey.kind === 'ready' && backoffMs === 0);
       }),
       runs,
     );
   });
 
-  it('a machine that was made ready keeps its Mac, and its Mac is not restarted', () => {
+  it('a provisioned machine keeps its Mac, and the Mac is not rebooted', () => {
     fc.assert(
       fc.property(anySnapshot, (snapshot) => {
         const { kind } = decide(snapshot);
-        if (snapshot.machine?.memory.initialization?.provisioned === true)
+        if (snapshot.machine?.status.initialization?.provisioned === true)
           assert.ok(!['give back', 'reboot', 'let go', 'bootstrap'].includes(kind), kind);
       }),
       runs,
     );
   });
 
-  it('nothing is rolled without a turn for it, nor what was refused', () => {
+  it('nothing is rolled without a turn, nor after it was rejected', () => {
     fc.assert(
       fc.property(anySnapshot, (snapshot) => {
         const decision = decide(snapshot);
@@ -81,7 +83,7 @@ describe('whatever a machine looks like', () => {
         assert.equal(snapshot.turn?.hash, decision.hash);
         assert.equal(snapshot.turn.rollBack, false);
         assert.deepEqual(snapshot.desired, { kind: 'known', hash: decision.hash });
-        assert.equal(snapshot.machine?.memory.failedHostConfigHash, undefined);
+        assert.equal(snapshot.machine?.status.failedHostConfigHash, undefined);
         if (decision.idle)
           assert.ok(snapshot.idle === true && snapshot.node.kind === 'ours' && snapshot.node.unschedulable);
       }),
@@ -89,18 +91,18 @@ describe('whatever a machine looks like', () => {
     );
   });
 
-  it('a Mac is restarted or given back only when nothing can run on it', () => {
+  it('a Mac is rebooted or released only when idle', () => {
     fc.assert(
       fc.property(anySnapshot, (snapshot) => {
         const { kind } = decide(snapshot);
         if (kind === 'give back' || kind === 'reboot') assert.notEqual(snapshot.idle, false);
-        if (kind === 'reboot') assert.notEqual(snapshot.machine?.memory.bootstrapRebootIssued, true);
+        if (kind === 'reboot') assert.notEqual(snapshot.machine?.status.bootstrapRebootIssued, true);
       }),
       runs,
     );
   });
 
-  it('a Mac goes back only when its runner has no job, is gone, or was not heard of for long', () => {
+  it('a Mac is released only when its runner is idle, gone, or unreachable past the grace period', () => {
     fc.assert(
       fc.property(anySnapshot, (snapshot) => {
         const { runner } = snapshot;
@@ -120,12 +122,12 @@ describe('whatever a machine looks like', () => {
     );
   });
 
-  it('no Mac and no identity without a Cluster, outside the namespaces, or under the name of another Node', () => {
+  it('no Mac and no identity without a Cluster, outside the allowed namespaces, or when the Node name is taken', () => {
     fc.assert(
       fc.property(anySnapshot, (snapshot) => {
         const { kind } = decide(snapshot);
         const { cluster, machine, node } = snapshot;
-        if (machine?.memory.initialization?.provisioned === true || machine?.deleting === true) return;
+        if (machine?.status.initialization?.provisioned === true || machine?.deleting === true) return;
         if (cluster.refusal !== undefined) assert.ok(['refuse', 'forget', 'pause'].includes(kind), kind);
         if (node.kind === 'foreign') assert.ok(kind !== 'reserve' && kind !== 'bootstrap', kind);
       }),
@@ -133,10 +135,10 @@ describe('whatever a machine looks like', () => {
     );
   });
 
-  it('a machine that was made ready is never refused anything', () => {
+  it('a provisioned machine is never refused', () => {
     fc.assert(
       fc.property(anySnapshot, (snapshot) => {
-        if (snapshot.machine?.memory.initialization?.provisioned !== true) return;
+        if (snapshot.machine?.status.initialization?.provisioned !== true) return;
         assert.deepEqual(
           decide(snapshot),
           decide({ ...snapshot, cluster: { ...snapshot.cluster, refusal: undefined } }),

@@ -3,7 +3,17 @@ import { describe, it } from 'node:test';
 import { decide } from './decide.ts';
 import type { Decision } from './decision.ts';
 import type { Snapshot } from './snapshot.ts';
-import { at, drifting, host, living, machineWith, node, now, provisioned, usual } from './testing/snapshots.ts';
+import {
+  at,
+  driftedSnapshot,
+  host,
+  readySnapshot,
+  machineWith,
+  node,
+  now,
+  provisioned,
+  claimedSnapshot,
+} from './testing/snapshots.ts';
 
 type Row = [string, Snapshot, Partial<Decision> & { kind: Decision['kind'] }];
 
@@ -15,7 +25,7 @@ const check = (rows: readonly Row[]): void => {
 };
 
 const hostless: Snapshot = {
-  ...usual,
+  ...claimedSnapshot,
   machine: machineWith({ serverID: '' }, { providerID: undefined }),
   host: { kind: 'none' },
   login: { kind: 'missing' },
@@ -25,31 +35,50 @@ const of = (snapshot: Snapshot, more: Partial<Snapshot>): Snapshot => ({ ...snap
 const busyRunner = { kind: 'there', id: 7, isBusy: true } as const;
 const silent = (forMs: number, wasBusy = false) => ({ kind: 'unknown', forMs, wasBusy, message: 'm' }) as const;
 const deletingOf = (more: Partial<Snapshot>): Snapshot =>
-  of(living, { machine: provisioned({}, { deleting: true }), ...more });
+  of(readySnapshot, { machine: provisioned({}, { deleting: true }), ...more });
 
-describe('what comes before anything is done for a machine', () => {
+describe('decide: prerequisites', () => {
   check([
-    ['it is gone', of(usual, { machine: undefined }), { kind: 'forget' }],
-    ['it has no finalizer', of(usual, { machine: machineWith({}, { held: false }) }), { kind: 'add finalizer' }],
+    ['it is gone', of(claimedSnapshot, { machine: undefined }), { kind: 'forget' }],
+    [
+      'it has no finalizer',
+      of(claimedSnapshot, { machine: machineWith({}, { hasFinalizer: false }) }),
+      { kind: 'add finalizer' },
+    ],
     [
       'no finalizer and a pause',
-      of(usual, { machine: machineWith({}, { held: false }), cluster: { pauses: ['x'], waitsFor: undefined } }),
+      of(claimedSnapshot, {
+        machine: machineWith({}, { hasFinalizer: false }),
+        cluster: { pauseReasons: ['x'], waitingFor: undefined },
+      }),
       { kind: 'pause', why: 'x' },
     ],
     [
       'clusterctl would move it',
-      of(usual, { machine: machineWith({}, { blocksMove: false }) }),
+      of(claimedSnapshot, { machine: machineWith({}, { blocksMove: false }) }),
       { kind: 'block move' },
     ],
-    ['a pause', of(usual, { cluster: { pauses: ['a', 'b'], waitsFor: 'c' } }), { kind: 'pause', why: 'a, b' }],
-    ['a pause of one that lives', of(drifting, { cluster: { pauses: ['a'], waitsFor: undefined } }), { kind: 'pause' }],
-    ['no owner yet', of(usual, { cluster: { pauses: [], waitsFor: 'c' } }), { kind: 'await cluster', message: 'c' }],
+    [
+      'a pause',
+      of(claimedSnapshot, { cluster: { pauseReasons: ['a', 'b'], waitingFor: 'c' } }),
+      { kind: 'pause', why: 'a, b' },
+    ],
+    [
+      'a pause of a provisioned machine',
+      of(driftedSnapshot, { cluster: { pauseReasons: ['a'], waitingFor: undefined } }),
+      { kind: 'pause' },
+    ],
+    [
+      'no owner yet',
+      of(claimedSnapshot, { cluster: { pauseReasons: [], waitingFor: 'c' } }),
+      { kind: 'await cluster', message: 'c' },
+    ],
   ]);
 });
 
-describe('how a machine gets a Mac', () => {
+describe('decide: claim', () => {
   check([
-    ['a free one', hostless, { kind: 'reserve', serverID: 'server-1' }],
+    ['a free Mac', hostless, { kind: 'reserve', serverID: 'server-1' }],
     [
       'no pool',
       of(hostless, { machine: machineWith({ serverID: '' }, { poolPrefix: undefined, providerID: undefined }) }),
@@ -72,14 +101,14 @@ describe('how a machine gets a Mac', () => {
     ],
     [
       'reserved in a pool that the manager does not allow any more',
-      of(usual, {
+      of(claimedSnapshot, {
         machine: machineWith({}, { allowedPoolPrefixes: ['b-'] }),
-        host: { ...host, holder: 'nobody', inPool: true, bearsMyName: false, named: false },
+        host: { ...host, holder: 'nobody', inPool: true, nameMatches: false, nameVerified: false },
       }),
       { kind: 'let go' },
     ],
     [
-      'a version for a family',
+      'an OS version instead of a family',
       of(hostless, { machine: machineWith({ serverID: '' }, { versionedPin: true, providerID: undefined }) }),
       { kind: 'cannot claim', reason: 'InvalidOSPin' },
     ],
@@ -90,128 +119,158 @@ describe('how a machine gets a Mac', () => {
     ],
     ['a key that is being made', of(hostless, { fleetKey: { kind: 'pending' } }), { kind: 'await key' }],
     [
-      'none that fits',
+      'no suitable Mac',
       of(hostless, { choice: { kind: 'none', message: 'm' } }),
       { kind: 'cannot claim', reason: 'NoAvailableHost', message: 'm' },
     ],
     [
       'reserved, and in the pool',
-      of(usual, { host: { ...host, holder: 'nobody', inPool: true, bearsMyName: false, named: false } }),
+      of(claimedSnapshot, {
+        host: { ...host, holder: 'nobody', inPool: true, nameMatches: false, nameVerified: false },
+      }),
       { kind: 'take' },
     ],
-    ['reserved, bound and under its name', of(usual, { host: { ...host, holder: 'nobody' } }), { kind: 'take' }],
     [
-      'reserved, and merely under its name',
-      of(usual, { host: { ...host, holder: 'nobody', boundToMe: false } }),
+      'reserved, with matching providerID and name',
+      of(claimedSnapshot, { host: { ...host, holder: 'nobody' } }),
+      { kind: 'take' },
+    ],
+    [
+      'reserved, with matching name only',
+      of(claimedSnapshot, { host: { ...host, holder: 'nobody', providerIDMatches: false } }),
       { kind: 'let go' },
     ],
     [
       'a Secret that is not its own',
-      of(usual, { login: { kind: 'foreign', message: 'm' } }),
+      of(claimedSnapshot, { login: { kind: 'foreign', message: 'm' } }),
       { kind: 'cannot claim', reason: 'CredentialsPersistFailed', message: 'm' },
     ],
     [
-      'reserved, but neither',
-      of(usual, { host: { ...host, holder: 'nobody', bearsMyName: false } }),
+      'reserved, neither named nor in the pool',
+      of(claimedSnapshot, { host: { ...host, holder: 'nobody', nameMatches: false } }),
       { kind: 'let go' },
     ],
-    ['reserved, but taken by another', of(usual, { host: { ...host, holder: 'other' } }), { kind: 'let go' }],
+    ['reserved, but taken by another', of(claimedSnapshot, { host: { ...host, holder: 'other' } }), { kind: 'let go' }],
     [
-      'reserved, but on its way back',
-      of(usual, { host: { ...host, holder: 'nobody', release: { begun: false, stuck: false } } }),
+      'reserved, but being released',
+      of(claimedSnapshot, { host: { ...host, holder: 'nobody', release: { begun: false, stuck: false } } }),
       { kind: 'let go' },
     ],
     [
       'reserved and under its name, but abandoned',
-      of(usual, { host: { ...host, holder: 'nobody', abandoned: true } }),
+      of(claimedSnapshot, { host: { ...host, holder: 'nobody', abandoned: true } }),
       { kind: 'let go' },
     ],
-    ['held, but abandoned', of(usual, { host: { ...host, abandoned: true } }), { kind: 'await host' }],
-    ['its server is gone', of(usual, { host: { ...host, gone: true } }), { kind: 'let go' }],
+    ['held, but abandoned', of(claimedSnapshot, { host: { ...host, abandoned: true } }), { kind: 'await host' }],
+    ['its server is gone', of(claimedSnapshot, { host: { ...host, gone: true } }), { kind: 'let go' }],
     [
       'no MacHost, but a server',
-      of(usual, { host: { kind: 'absent', server: 'exists', message: 'm' } }),
+      of(claimedSnapshot, { host: { kind: 'absent', server: 'exists', message: 'm' } }),
       { kind: 'await host', message: 'm' },
     ],
     [
-      'no MacHost, and nobody knows',
-      of(usual, { host: { kind: 'absent', server: 'unknown', message: 'm' } }),
+      'no MacHost, server unknown',
+      of(claimedSnapshot, { host: { kind: 'absent', server: 'unknown', message: 'm' } }),
       { kind: 'await host' },
     ],
     [
       'no MacHost and no server',
-      of(usual, { host: { kind: 'absent', server: 'gone', message: 'm' } }),
+      of(claimedSnapshot, { host: { kind: 'absent', server: 'gone', message: 'm' } }),
       { kind: 'let go' },
     ],
-    ['held, but not renamed', of(usual, { host: { ...host, named: false } }), { kind: 'await host' }],
-    ['no login', of(usual, { login: { kind: 'missing' } }), { kind: 'fetch credentials' }],
-    ['the login of another server', of(usual, { login: { kind: 'stale' } }), { kind: 'fetch credentials' }],
-    ['no password', of(usual, { login: { kind: 'known', hasPassword: false } }), { kind: 'fetch credentials' }],
+    ['held, but not renamed', of(claimedSnapshot, { host: { ...host, nameVerified: false } }), { kind: 'await host' }],
+    ['no login', of(claimedSnapshot, { login: { kind: 'missing' } }), { kind: 'fetch credentials' }],
+    ['the login of another server', of(claimedSnapshot, { login: { kind: 'stale' } }), { kind: 'fetch credentials' }],
+    [
+      'no password',
+      of(claimedSnapshot, { login: { kind: 'known', hasPassword: false } }),
+      { kind: 'fetch credentials' },
+    ],
     [
       'no password a moment ago',
-      of(usual, { login: { kind: 'known', hasPassword: false }, restMs: 7 }),
+      of(claimedSnapshot, { login: { kind: 'known', hasPassword: false }, backoffMs: 7 }),
       { kind: 'back off', forMs: 7 },
     ],
-    ['no providerID', of(usual, { machine: machineWith({}, { providerID: undefined }) }), { kind: 'set provider id' }],
+    [
+      'no providerID',
+      of(claimedSnapshot, { machine: machineWith({}, { providerID: undefined }) }),
+      { kind: 'set provider id' },
+    ],
     [
       'the providerID of another server stays',
-      of(usual, { machine: machineWith({}, { providerID: 'scw-applesilicon://fr-par-1/other' }) }),
+      of(claimedSnapshot, { machine: machineWith({}, { providerID: 'scw-applesilicon://fr-par-1/other' }) }),
       { kind: 'lost host' },
     ],
   ]);
 });
 
-describe('what becomes of a machine that works when its Mac is not its own any more', () => {
+describe('decide: a provisioned machine that lost its Mac', () => {
   check([
     [
       'taken by another',
-      of(living, { host: { ...host, holder: 'other' } }),
+      of(readySnapshot, { host: { ...host, holder: 'other' } }),
       { kind: 'lost host', reason: 'HostReleased' },
     ],
     [
-      'on its way back',
-      of(living, { host: { ...host, holder: 'nobody', release: { begun: true, stuck: false } } }),
+      'being released',
+      of(readySnapshot, { host: { ...host, holder: 'nobody', release: { begun: true, stuck: false } } }),
       { kind: 'lost host', reason: 'HostReleased' },
     ],
     [
       'in the pool',
-      of(living, { host: { ...host, holder: 'nobody', inPool: true, bearsMyName: false } }),
+      of(readySnapshot, { host: { ...host, holder: 'nobody', inPool: true, nameMatches: false } }),
       { kind: 'lost host' },
     ],
-    ['gone', of(living, { host: { ...host, gone: true } }), { kind: 'lost host', reason: 'HostGone' }],
+    ['gone', of(readySnapshot, { host: { ...host, gone: true } }), { kind: 'lost host', reason: 'HostGone' }],
     [
       'gone, MacHost too',
-      of(living, { host: { kind: 'absent', server: 'gone', message: '' } }),
+      of(readySnapshot, { host: { kind: 'absent', server: 'gone', message: '' } }),
       { kind: 'lost host', reason: 'HostGone' },
     ],
-    ['its MacHost was made again, bare', of(living, { host: { ...host, holder: 'nobody' } }), { kind: 'take' }],
-    ['somebody renamed it', of(living, { host: { ...host, named: false, bearsMyName: false } }), { kind: 'rest' }],
-    ['it has no password any more', of(living, { login: { kind: 'known', hasPassword: false } }), { kind: 'rest' }],
+    [
+      'its MacHost was recreated without a consumerRef',
+      of(readySnapshot, { host: { ...host, holder: 'nobody' } }),
+      { kind: 'take' },
+    ],
+    [
+      'somebody renamed it',
+      of(readySnapshot, { host: { ...host, nameVerified: false, nameMatches: false } }),
+      { kind: 'rest' },
+    ],
+    [
+      'it has no password any more',
+      of(readySnapshot, { login: { kind: 'known', hasPassword: false } }),
+      { kind: 'rest' },
+    ],
   ]);
 });
 
-describe('how a Mac is made ready, and what if it cannot be', () => {
+describe('decide: bootstrap and remediation', () => {
   const failed = (attempts: number, more = {}): Snapshot['machine'] =>
     machineWith({ bootstrapAttempts: attempts, lastBootstrapFailureTime: at(5), ...more });
   check([
-    ['at first', usual, { kind: 'bootstrap' }],
-    ['no key', of(usual, { fleetKey: { kind: 'pending' } }), { kind: 'await key' }],
-    ['a failure five minutes ago', of(usual, { machine: failed(1) }), { kind: 'bootstrap' }],
+    ['first attempt', claimedSnapshot, { kind: 'bootstrap' }],
+    ['no key', of(claimedSnapshot, { fleetKey: { kind: 'pending' } }), { kind: 'await key' }],
+    ['a failure five minutes ago', of(claimedSnapshot, { machine: failed(1) }), { kind: 'bootstrap' }],
     [
       'a failure half a minute ago',
-      of(usual, { machine: failed(1, { lastBootstrapFailureTime: at(0.5) }) }),
+      of(claimedSnapshot, { machine: failed(1, { lastBootstrapFailureTime: at(0.5) }) }),
       { kind: 'back off', forMs: 30_000, because: 'failure' },
     ],
-    ['three failures', of(usual, { machine: failed(3) }), { kind: 'reboot' }],
+    ['three failures', of(claimedSnapshot, { machine: failed(3) }), { kind: 'reboot' }],
     [
       'three failures and a reboot',
-      of(usual, { machine: failed(3, { bootstrapRebootIssued: true }) }),
+      of(claimedSnapshot, { machine: failed(3, { bootstrapRebootIssued: true }) }),
       { kind: 'bootstrap' },
     ],
-    ['three failures while Pods run there', of(usual, { machine: failed(3), idle: false }), { kind: 'bootstrap' }],
     [
-      'a reboot that nobody has carried out',
-      of(usual, {
+      'three failures while Pods run there',
+      of(claimedSnapshot, { machine: failed(3), idle: false }),
+      { kind: 'bootstrap' },
+    ],
+    [
+      'a reboot not issued yet',
+      of(claimedSnapshot, {
         machine: failed(3, { bootstrapRebootIssued: true }),
         host: { ...host, rebootRequestedAt: now - 60_000 },
       }),
@@ -219,7 +278,7 @@ describe('how a Mac is made ready, and what if it cannot be', () => {
     ],
     [
       'a reboot under way',
-      of(usual, {
+      of(claimedSnapshot, {
         machine: failed(3, { bootstrapRebootIssued: true }),
         host: { ...host, rebootRequestedAt: now - 200_000, rebootIssuedAt: now - 100_000, serverStatus: 'rebooting' },
       }),
@@ -227,7 +286,7 @@ describe('how a Mac is made ready, and what if it cannot be', () => {
     ],
     [
       'a reboot that was asked for this moment: Scaleway still says ready',
-      of(usual, {
+      of(claimedSnapshot, {
         machine: failed(3, { bootstrapRebootIssued: true }),
         host: { ...host, rebootRequestedAt: now - 20_000, rebootIssuedAt: now - 10_000 },
       }),
@@ -235,7 +294,7 @@ describe('how a Mac is made ready, and what if it cannot be', () => {
     ],
     [
       'a reboot that is over',
-      of(usual, {
+      of(claimedSnapshot, {
         machine: failed(3, { bootstrapRebootIssued: true }),
         host: { ...host, rebootRequestedAt: now - 200_000, rebootIssuedAt: now - 100_000 },
       }),
@@ -243,40 +302,48 @@ describe('how a Mac is made ready, and what if it cannot be', () => {
     ],
     [
       'a reboot that never ends',
-      of(usual, {
+      of(claimedSnapshot, {
         machine: failed(3, { bootstrapRebootIssued: true }),
         host: { ...host, rebootRequestedAt: now - 11 * 60_000, serverStatus: 'rebooting' },
       }),
       { kind: 'bootstrap' },
     ],
-    ['eight failures', of(usual, { machine: failed(8) }), { kind: 'give back', reason: 'BootstrapExhausted' }],
-    ['eight failures while Pods run there', of(usual, { machine: failed(8), idle: false }), { kind: 'bootstrap' }],
+    [
+      'eight failures',
+      of(claimedSnapshot, { machine: failed(8) }),
+      { kind: 'give back', reason: 'BootstrapExhausted' },
+    ],
+    [
+      'eight failures while Pods run there',
+      of(claimedSnapshot, { machine: failed(8), idle: false }),
+      { kind: 'bootstrap' },
+    ],
     [
       'eight failures, and no pool to go to',
-      of(usual, {
+      of(claimedSnapshot, {
         machine: { ...machineWith({ bootstrapAttempts: 8, bootstrapRebootIssued: true }), poolPrefix: undefined },
         host: { ...host, poolPrefix: undefined },
       }),
       { kind: 'bootstrap' },
     ],
     [
-      'eight failures, and nobody wants to give up',
-      of(usual, {
+      'eight failures, and giving up is disabled',
+      of(claimedSnapshot, {
         machine: failed(8, { bootstrapRebootIssued: true }),
-        policy: { ...usual.policy, giveUpAfter: undefined },
+        policy: { ...claimedSnapshot.policy, giveUpAfter: undefined },
       }),
       { kind: 'bootstrap' },
     ],
   ]);
 });
 
-describe('what becomes of the token that a Mac has joined with', () => {
+describe('decide: the join token', () => {
   const token = { joinTokenID: 'tok111', joinTokenExpires: at(-30) };
   const identity = { nodeName: 'mac-1', issuedAt: now - 60_000, expiresAt: now + 7 * 86_400_000 };
   check([
     [
       'its identity renews the Lease',
-      of(living, {
+      of(readySnapshot, {
         machine: provisioned(token),
         join: { lease: { nodeName: 'mac-1', renewedAt: now - 1000 }, identity },
       }),
@@ -284,7 +351,7 @@ describe('what becomes of the token that a Mac has joined with', () => {
     ],
     [
       'an earlier identity renewed it',
-      of(living, {
+      of(readySnapshot, {
         machine: provisioned(token),
         join: { lease: { nodeName: 'mac-1', renewedAt: now - 61_000 }, identity },
       }),
@@ -292,19 +359,23 @@ describe('what becomes of the token that a Mac has joined with', () => {
     ],
     [
       'it has expired',
-      of(living, { machine: provisioned({ ...token, joinTokenExpires: at(1) }) }),
+      of(readySnapshot, { machine: provisioned({ ...token, joinTokenExpires: at(1) }) }),
       { kind: 'retire token', certificateExpires: undefined },
     ],
   ]);
 });
 
-describe('what is done for a Node that is not there, or not Ready', () => {
+describe('decide: a Node that is missing or not Ready', () => {
   const week = 7 * 86_400_000;
   check([
-    ['missing for a minute', of(living, { node: { kind: 'missing', forMs: 60_000 } }), { kind: 'rest', forMs: 60_000 }],
+    [
+      'missing for a minute',
+      of(readySnapshot, { node: { kind: 'missing', forMs: 60_000 } }),
+      { kind: 'rest', forMs: 60_000 },
+    ],
     [
       'missing for two minutes, and its certificate is good',
-      of(living, {
+      of(readySnapshot, {
         node: { kind: 'missing', forMs: 120_000 },
         join: { lease: { nodeName: 'mac-1', renewedAt: now - 1000 }, identity: undefined },
       }),
@@ -312,32 +383,32 @@ describe('what is done for a Node that is not there, or not Ready', () => {
     ],
     [
       'missing for two minutes, and it never joined',
-      of(living, { node: { kind: 'missing', forMs: 120_000 } }),
+      of(readySnapshot, { node: { kind: 'missing', forMs: 120_000 } }),
       { kind: 're-register', newJoin: true },
     ],
     [
       'tried a moment ago',
-      of(living, { node: { kind: 'missing', forMs: 1e6 }, restMs: 9 }),
+      of(readySnapshot, { node: { kind: 'missing', forMs: 1e6 }, backoffMs: 9 }),
       { kind: 'rest', forMs: 9 },
     ],
     [
       'missing, and no key',
-      of(living, { node: { kind: 'missing', forMs: 1e6 }, fleetKey: { kind: 'pending' } }),
+      of(readySnapshot, { node: { kind: 'missing', forMs: 1e6 }, fleetKey: { kind: 'pending' } }),
       { kind: 'rest', drift: 'no key' },
     ],
-    ['somebody else’s', of(living, { node: { kind: 'foreign', providerID: 'x' } }), { kind: 'rest' }],
-    ['not Ready for a while', of(living, { node: { ...node, ready: 'Unknown' } }), { kind: 'rest' }],
+    ['a foreign Node', of(readySnapshot, { node: { kind: 'foreign', providerID: 'x' } }), { kind: 'rest' }],
+    ['not Ready for a while', of(readySnapshot, { node: { ...node, ready: 'Unknown' } }), { kind: 'rest' }],
     [
-      'not heard of since its certificate has ended',
-      of(living, {
+      'no Lease renewal since its certificate expired',
+      of(readySnapshot, {
         node: { ...node, ready: 'Unknown' },
         join: { lease: { nodeName: 'mac-1', renewedAt: now - week - 1 }, identity: undefined },
       }),
       { kind: 're-register', newJoin: true },
     ],
     [
-      'not heard of, and the certificate that we know of has ended',
-      of(living, {
+      'no Lease, and the recorded certificate expired',
+      of(readySnapshot, {
         machine: provisioned({ certificateExpires: at(60) }),
         node: { ...node, ready: 'Unknown' },
         join: { lease: { nodeName: 'mac-1', renewedAt: now - week + 1e6 }, identity: undefined },
@@ -345,8 +416,8 @@ describe('what is done for a Node that is not there, or not Ready', () => {
       { kind: 're-register', newJoin: true },
     ],
     [
-      'not heard of for an hour, but with a certificate that was renewed',
-      of(living, {
+      'no Lease renewal for an hour, but the certificate was renewed',
+      of(readySnapshot, {
         machine: provisioned({ certificateExpires: at(120) }),
         node: { ...node, ready: 'Unknown' },
         join: { lease: { nodeName: 'mac-1', renewedAt: now - 60 * 60_000 }, identity: undefined },
@@ -355,7 +426,7 @@ describe('what is done for a Node that is not there, or not Ready', () => {
     ],
     [
       'new credentials were made, but did not get to the Mac',
-      of(living, {
+      of(readySnapshot, {
         machine: provisioned({ joinTokenID: 'tok222', joinTokenExpires: at(-30) }),
         node: { ...node, ready: 'Unknown' },
         join: { lease: { nodeName: 'mac-1', renewedAt: now - week - 1 }, identity: undefined },
@@ -364,7 +435,7 @@ describe('what is done for a Node that is not there, or not Ready', () => {
     ],
     [
       'new credentials are on the Mac already',
-      of(living, {
+      of(readySnapshot, {
         machine: provisioned({ joinTokenID: 'tok111', joinTokenExpires: at(-30) }),
         node: { ...node, ready: 'Unknown' },
         join: { lease: { nodeName: 'mac-1', renewedAt: now - week - 1 }, identity: undefined },
@@ -374,7 +445,7 @@ describe('what is done for a Node that is not there, or not Ready', () => {
   ]);
 });
 
-describe('how a Mac gets something new', () => {
+describe('decide: drift and roll', () => {
   const cordoned = { ...node, cordonedByUs: true, unschedulable: true };
   const refused = provisioned({
     failedHostConfigHash: 'b',
@@ -382,108 +453,120 @@ describe('how a Mac gets something new', () => {
     lastUpdateFailureTime: at(10),
   });
   check([
-    ['nothing new', living, { kind: 'rest', drift: 'up to date', forMs: 300_000 }],
-    ['no turn', of(drifting, { turn: undefined }), { kind: 'rest', drift: 'no turn' }],
+    ['nothing new', readySnapshot, { kind: 'rest', drift: 'up to date', forMs: 300_000 }],
+    ['no turn', of(driftedSnapshot, { turn: undefined }), { kind: 'rest', drift: 'no turn' }],
     [
       'a turn for something else',
-      of(drifting, { turn: { hash: 'c', rollBack: false } }),
+      of(driftedSnapshot, { turn: { hash: 'c', rollBack: false } }),
       { kind: 'rest', drift: 'no turn' },
     ],
-    ['a turn', drifting, { kind: 'roll', hash: 'b', idle: false }],
-    ['a turn and Pods', of(drifting, { idle: false }), { kind: 'roll', idle: false }],
+    ['a turn', driftedSnapshot, { kind: 'roll', hash: 'b', idle: false }],
+    ['a turn and Pods', of(driftedSnapshot, { idle: false }), { kind: 'roll', idle: false }],
     [
-      'idle, and nothing can come to it',
-      of(drifting, { node: { ...node, unschedulable: true } }),
+      'idle and unschedulable',
+      of(driftedSnapshot, { node: { ...node, unschedulable: true } }),
       { kind: 'roll', idle: true },
     ],
     [
       'cordoned by us, and Pods',
-      of(drifting, { node: cordoned, idle: false }),
+      of(driftedSnapshot, { node: cordoned, idle: false }),
       { kind: 'rest', drift: 'waiting for idle' },
     ],
-    ['cordoned by us, and idle', of(drifting, { node: cordoned }), { kind: 'roll', idle: true }],
-    ['cordoned by us, and done', of(living, { node: cordoned }), { kind: 'uncordon' }],
-    ['cordoned by us, without a turn', of(drifting, { node: cordoned, turn: undefined }), { kind: 'uncordon' }],
-    ['cordoned by somebody else, and done', of(living, { node: { ...node, unschedulable: true } }), { kind: 'rest' }],
-    ['no key', of(drifting, { fleetKey: { kind: 'pending' } }), { kind: 'rest', drift: 'no key' }],
-    ['it did not answer a moment ago', of(drifting, { restMs: 5 }), { kind: 'rest', drift: 'pausing', forMs: 5 }],
+    ['cordoned by us, and idle', of(driftedSnapshot, { node: cordoned }), { kind: 'roll', idle: true }],
+    ['cordoned by us, and done', of(readySnapshot, { node: cordoned }), { kind: 'uncordon' }],
+    ['cordoned by us, without a turn', of(driftedSnapshot, { node: cordoned, turn: undefined }), { kind: 'uncordon' }],
+    [
+      'cordoned by somebody else, and done',
+      of(readySnapshot, { node: { ...node, unschedulable: true } }),
+      { kind: 'rest' },
+    ],
+    ['no key', of(driftedSnapshot, { fleetKey: { kind: 'pending' } }), { kind: 'rest', drift: 'no key' }],
+    ['unreachable a moment ago', of(driftedSnapshot, { backoffMs: 5 }), { kind: 'rest', drift: 'pausing', forMs: 5 }],
     [
       'refused half a minute ago, but not for good',
-      of(drifting, { machine: provisioned({ tartKubeletUpdateAttempts: 1, lastUpdateFailureTime: at(0.5) }) }),
+      of(driftedSnapshot, { machine: provisioned({ tartKubeletUpdateAttempts: 1, lastUpdateFailureTime: at(0.5) }) }),
       { kind: 'rest', drift: 'pausing', forMs: 30_000 },
     ],
     [
       'refused two minutes ago, but not for good',
-      of(drifting, { machine: provisioned({ tartKubeletUpdateAttempts: 1, lastUpdateFailureTime: at(2) }) }),
+      of(driftedSnapshot, { machine: provisioned({ tartKubeletUpdateAttempts: 1, lastUpdateFailureTime: at(2) }) }),
       { kind: 'roll' },
     ],
-    ['refused for good', of(drifting, { machine: refused }), { kind: 'rest', drift: 'refused' }],
-    ['cordoned, and refused for good', of(drifting, { machine: refused, node: cordoned }), { kind: 'uncordon' }],
+    ['refused for good', of(driftedSnapshot, { machine: refused }), { kind: 'rest', drift: 'refused' }],
+    ['cordoned, and refused for good', of(driftedSnapshot, { machine: refused, node: cordoned }), { kind: 'uncordon' }],
     [
       'refused for good half an hour ago',
-      of(drifting, { machine: provisioned({ failedHostConfigHash: 'b', lastUpdateFailureTime: at(30) }) }),
+      of(driftedSnapshot, { machine: provisioned({ failedHostConfigHash: 'b', lastUpdateFailureTime: at(30) }) }),
       { kind: 'forgive', because: 'cooldown' },
     ],
     [
-      'refused for good, nobody knows when',
-      of(drifting, { machine: provisioned({ failedHostConfigHash: 'b' }) }),
+      'rejected for good, at an unknown time',
+      of(driftedSnapshot, { machine: provisioned({ failedHostConfigHash: 'b' }) }),
       { kind: 'forgive', because: 'cooldown' },
     ],
     [
-      'refused, and it is never tried again by itself',
-      of(drifting, {
+      'rejected, and automatic retries are off',
+      of(driftedSnapshot, {
         machine: provisioned({ failedHostConfigHash: 'b', lastUpdateFailureTime: at(1e4) }),
-        policy: { ...usual.policy, updateRetryAfterMs: undefined },
+        policy: { ...claimedSnapshot.policy, updateRetryAfterMs: undefined },
       }),
       { kind: 'rest', drift: 'refused' },
     ],
     [
       'refused something else',
-      of(drifting, { machine: provisioned({ failedHostConfigHash: 'x', lastUpdateFailureTime: at(1) }) }),
+      of(driftedSnapshot, { machine: provisioned({ failedHostConfigHash: 'x', lastUpdateFailureTime: at(1) }) }),
       { kind: 'forgive', because: 'another hash' },
     ],
     [
       'pushed a moment ago, and the agent has not said so yet',
-      of(drifting, { machine: provisioned({ hostConfigHash: 'b' }), restMs: 5 }),
+      of(driftedSnapshot, { machine: provisioned({ hostConfigHash: 'b' }), backoffMs: 5 }),
       { kind: 'rest', drift: 'up to date' },
     ],
     [
-      'pushed, but the agent does not start with it: for the fleet to judge',
-      of(drifting, { machine: provisioned({ hostConfigHash: 'b' }), node: { ...node, ready: 'Unknown' } }),
+      'pushed, but the agent does not start: left to the fleet',
+      of(driftedSnapshot, { machine: provisioned({ hostConfigHash: 'b' }), node: { ...node, ready: 'Unknown' } }),
       { kind: 'rest', drift: 'up to date' },
     ],
     [
       'pushed long ago, and the agent says otherwise',
-      of(drifting, { machine: provisioned({ hostConfigHash: 'b' }) }),
+      of(driftedSnapshot, { machine: provisioned({ hostConfigHash: 'b' }) }),
       { kind: 'roll' },
     ],
-    ['to be rolled back', of(drifting, { turn: { hash: 'b', rollBack: true } }), { kind: 'roll back', hash: 'b' }],
     [
-      'to be rolled back, whatever is wanted now',
-      of(living, { turn: { hash: 'b', rollBack: true } }),
+      'to be rolled back',
+      of(driftedSnapshot, { turn: { hash: 'b', rollBack: true } }),
+      { kind: 'roll back', hash: 'b' },
+    ],
+    [
+      'to be rolled back, whatever hash is desired now',
+      of(readySnapshot, { turn: { hash: 'b', rollBack: true } }),
       { kind: 'roll back', hash: 'b' },
     ],
     [
       'rolled back already',
-      of(drifting, { machine: refused, turn: { hash: 'b', rollBack: true } }),
+      of(driftedSnapshot, { machine: refused, turn: { hash: 'b', rollBack: true } }),
       { kind: 'rest', drift: 'refused' },
     ],
     [
       'to be rolled back, but it did not answer',
-      of(drifting, { turn: { hash: 'b', rollBack: true }, restMs: 3 }),
+      of(driftedSnapshot, { turn: { hash: 'b', rollBack: true }, backoffMs: 3 }),
       { kind: 'rest', forMs: 3 },
     ],
     [
-      'not known what it shall have',
-      of(living, { desired: { kind: 'problem', message: '' } }),
+      'desired state unknown',
+      of(readySnapshot, { desired: { kind: 'problem', message: '' } }),
       { kind: 'rest', drift: 'no plan' },
     ],
   ]);
 });
 
-describe('how a machine goes', () => {
+describe('decide: deletion', () => {
   check([
-    ['not ours to hold', deletingOf({ machine: machineWith({}, { deleting: true, held: false }) }), { kind: 'leave' }],
+    [
+      'without our finalizer',
+      deletingOf({ machine: machineWith({}, { deleting: true, hasFinalizer: false }) }),
+      { kind: 'leave' },
+    ],
     ['no Mac', deletingOf({ host: { kind: 'none' } }), { kind: 'clean up', because: 'no host' }],
     ['its Mac', deletingOf({}), { kind: 'release', poolPrefix: 'tuist-pool-' }],
     ['its runner is gone', deletingOf({ runner: { kind: 'none' } }), { kind: 'release' }],
@@ -498,8 +581,8 @@ describe('how a machine goes', () => {
       deletingOf({ host: { ...host, gone: true }, runner: busyRunner }),
       { kind: 'clean up' },
     ],
-    ['GitHub is silent', deletingOf({ runner: silent(599_999) }), { kind: 'await runner' }],
-    ['GitHub is silent for long', deletingOf({ runner: silent(600_000) }), { kind: 'release' }],
+    ['GitHub does not answer', deletingOf({ runner: silent(599_999) }), { kind: 'await runner' }],
+    ['GitHub has not answered for ten minutes', deletingOf({ runner: silent(600_000) }), { kind: 'release' }],
     [
       'GitHub is silent, and the runner had a job',
       deletingOf({ runner: silent(600_000, true) }),
@@ -515,14 +598,18 @@ describe('how a machine goes', () => {
       }),
       { kind: 'remove runner', id: 7 },
     ],
-    ['its Mac, while paused', deletingOf({ cluster: { pauses: ['x'], waitsFor: 'y' } }), { kind: 'pause', why: 'x' }],
+    [
+      'its Mac, while paused',
+      deletingOf({ cluster: { pauseReasons: ['x'], waitingFor: 'y' } }),
+      { kind: 'pause', why: 'x' },
+    ],
     [
       'the pool that the Mac came from wins',
       deletingOf({ host: { ...host, poolPrefix: 'other-pool-' } }),
       { kind: 'release', poolPrefix: 'other-pool-' },
     ],
     [
-      'nobody knows a pool',
+      'no pool known',
       deletingOf({
         machine: provisioned({}, { deleting: true, poolPrefix: undefined }),
         host: { ...host, poolPrefix: undefined },
@@ -530,12 +617,12 @@ describe('how a machine goes', () => {
       { kind: 'clean up', because: 'skipped' },
     ],
     [
-      'on its way back, disk untouched',
+      'being released, wipe not started',
       deletingOf({ host: { ...host, holder: 'nobody', release: { begun: false, stuck: false } } }),
       { kind: 'await wipe' },
     ],
     [
-      'on its way back, disk erased',
+      'being released, wipe started',
       deletingOf({ host: { ...host, holder: 'nobody', release: { begun: true, stuck: false } } }),
       { kind: 'clean up', because: 'released' },
     ],
@@ -550,7 +637,7 @@ describe('how a machine goes', () => {
       { kind: 'clean up', because: 'abandoned' },
     ],
     [
-      'abandoned on its way back',
+      'abandoned while being released',
       deletingOf({ host: { ...host, holder: 'nobody', release: { begun: false, stuck: false }, abandoned: true } }),
       { kind: 'clean up', because: 'abandoned' },
     ],
@@ -569,10 +656,10 @@ describe('how a machine goes', () => {
       { kind: 'remove runner', id: 7 },
     ],
     ['in the pool again', deletingOf({ host: { ...host, holder: 'nobody', inPool: true } }), { kind: 'clean up' }],
-    ['somebody else’s by now', deletingOf({ host: { ...host, holder: 'other' } }), { kind: 'clean up' }],
+    ['held by another machine', deletingOf({ host: { ...host, holder: 'other' } }), { kind: 'clean up' }],
     ['gone', deletingOf({ host: { ...host, gone: true } }), { kind: 'clean up', because: 'host gone' }],
     [
-      'no MacHost, and nobody knows',
+      'no MacHost, server unknown',
       deletingOf({ host: { kind: 'absent', server: 'unknown', message: '' } }),
       { kind: 'await wipe' },
     ],
@@ -584,50 +671,50 @@ describe('how a machine goes', () => {
   ]);
 });
 
-describe('who gets neither a Mac nor an identity', () => {
+describe('decide: machines that are refused', () => {
   const refusal = { reason: 'NotInCluster', message: 'm' } as const;
-  const outside = { pauses: [], refusal, waitsFor: undefined };
+  const outside = { pauseReasons: [], refusal, waitingFor: undefined };
   const foreign = { kind: 'foreign', providerID: 'aws://x' } as const;
   check([
-    ['a machine that may have none', of(hostless, { cluster: outside }), { kind: 'refuse', reason: 'NotAllowed' }],
+    ['a machine that is not allowed', of(hostless, { cluster: outside }), { kind: 'refuse', reason: 'NotAllowed' }],
     [
       'the same without a finalizer: it gets none',
-      of(hostless, { cluster: outside, machine: machineWith({ serverID: '' }, { held: false }) }),
+      of(hostless, { cluster: outside, machine: machineWith({ serverID: '' }, { hasFinalizer: false }) }),
       { kind: 'refuse', reason: 'NotAllowed', message: 'm' },
     ],
     [
       'the same with a Mac that was never made ready',
-      of(usual, { cluster: outside }),
+      of(claimedSnapshot, { cluster: outside }),
       { kind: 'refuse', reason: 'NotAllowed' },
     ],
-    ['one that was made ready lives on', of(drifting, { cluster: outside }), { kind: 'roll' }],
+    ['one that was made ready lives on', of(driftedSnapshot, { cluster: outside }), { kind: 'roll' }],
     ['one that is deleted gives its Mac back', deletingOf({ cluster: outside }), { kind: 'release' }],
     [
       'one that is deleted before it was made ready too',
-      of(usual, { cluster: outside, machine: machineWith({}, { deleting: true }) }),
+      of(claimedSnapshot, { cluster: outside, machine: machineWith({}, { deleting: true }) }),
       { kind: 'release' },
     ],
     ['another Node has its name', of(hostless, { node: foreign }), { kind: 'refuse', reason: 'NodeNameTaken' }],
     [
       'another Node has its name since its Mac was reserved',
-      of(usual, { node: foreign }),
+      of(claimedSnapshot, { node: foreign }),
       { kind: 'refuse', reason: 'NodeNameTaken' },
     ],
     [
       'the same after many failures: its Mac is not given back, as nothing is known of what runs there',
-      of(usual, { node: foreign, machine: machineWith({ bootstrapAttempts: 99 }) }),
+      of(claimedSnapshot, { node: foreign, machine: machineWith({ bootstrapAttempts: 99 }) }),
       { kind: 'refuse', reason: 'NodeNameTaken' },
     ],
     [
       'another Node has its name, and its Mac is lost',
-      of(usual, { node: foreign, host: { ...host, holder: 'other' } }),
+      of(claimedSnapshot, { node: foreign, host: { ...host, holder: 'other' } }),
       { kind: 'let go' },
     ],
     ['its own Node', of(hostless, { node }), { kind: 'reserve' }],
   ]);
 
   it('says what to do about a Node without a providerID', () => {
-    const decision = decide(of(usual, { node: { kind: 'foreign', providerID: '' } }));
+    const decision = decide(of(claimedSnapshot, { node: { kind: 'foreign', providerID: '' } }));
     assert.ok(decision.kind === 'refuse');
     assert.match(decision.message, /not at the address .* set its spec\.providerID to scw-applesilicon:\/\//);
   });

@@ -1,7 +1,6 @@
-import { decideBootstrap } from './decide-bootstrap.ts';
-import { decideClaim, nameTaken } from './decide-claim.ts';
-import { decideDeletion } from './decide-deletion.ts';
-import { decideLife } from './decide-life.ts';
+import { decideDeletion } from './decide/deletion.ts';
+import { decideProvisioned } from './decide/provisioned.ts';
+import { decideBootstrap, decideClaim, nodeNameTaken } from './decide/provisioning.ts';
 import type { Decision } from './decision.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -26,17 +25,17 @@ import type { Snapshot } from './snapshot.ts';
 export const decide = (snapshot: Snapshot): Decision => {
   const { machine, cluster } = snapshot;
   if (machine === undefined) return { kind: 'forget' };
-  const isPaused = cluster.pauses.length > 0;
-  if (machine.deleting && !(machine.held && isPaused)) return decideDeletion(snapshot, machine);
-  if (isPaused) return { kind: 'pause', why: cluster.pauses.join(', ') };
-  const provisioned = machine.memory.initialization?.provisioned === true;
+  const isPaused = cluster.pauseReasons.length > 0;
+  if (machine.deleting && !(machine.hasFinalizer && isPaused)) return decideDeletion(snapshot, machine);
+  if (isPaused) return { kind: 'pause', why: cluster.pauseReasons.join(', ') };
+  const provisioned = machine.status.initialization?.provisioned === true;
   if (cluster.refusal !== undefined && !provisioned)
     return { kind: 'refuse', reason: 'NotAllowed', message: cluster.refusal.message };
-  if (!machine.held) return { kind: 'add finalizer' };
+  if (!machine.hasFinalizer) return { kind: 'add finalizer' };
   if (!machine.blocksMove) return { kind: 'block move' };
-  if (cluster.waitsFor !== undefined) return { kind: 'await cluster', message: cluster.waitsFor };
+  if (cluster.waitingFor !== undefined) return { kind: 'await cluster', message: cluster.waitingFor };
   const claiming = decideClaim(snapshot, machine);
   if (claiming !== undefined) return claiming;
-  if (provisioned) return decideLife(snapshot, machine);
-  return nameTaken(snapshot, machine) ?? decideBootstrap(snapshot, machine);
+  if (provisioned) return decideProvisioned(snapshot, machine);
+  return nodeNameTaken(snapshot, machine) ?? decideBootstrap(snapshot, machine);
 };

@@ -1,4 +1,5 @@
-import type { ReleaseReason } from '@tartan/api';
+import type { ConditionReason, ReleaseReason } from '@tartan/api';
+import type { WorkOutcome } from '../host-work/host-work.ts';
 
 /** What is to be done about a machine next. One thing: the pass after it looks at the world again. */
 export type Decision =
@@ -13,7 +14,7 @@ export type Decision =
   /** `runnerLeft`: why GitHub still lists its runner, for people. */
   | { readonly kind: 'release'; readonly poolPrefix: string; readonly runnerLeft?: string }
   | { readonly kind: 'await wipe'; readonly message: string }
-  | { readonly kind: 'clean up'; readonly because: Farewell; readonly runnerLeft?: string }
+  | { readonly kind: 'clean up'; readonly because: CleanUpReason; readonly runnerLeft?: string }
 
   // Before anything is done.
   | { readonly kind: 'add finalizer' }
@@ -84,7 +85,7 @@ const passive: ReadonlySet<Decision['kind']> = new Set([
 export const isPassive = ({ kind }: Decision): boolean => passive.has(kind);
 
 /** How the Mac of a machine that is deleted is left behind. */
-export type Farewell =
+export type CleanUpReason =
   | 'no host'
   | 'released'
   /** Nobody said which pool it goes to. */
@@ -110,3 +111,23 @@ export type Drift =
   | 'no plan'
   /** There is no SSH key to do anything with. */
   | 'no key';
+
+type ReasonOf<Type extends 'Provisioned' | 'Bootstrapped'> = ConditionReason<'ScalewayAppleSiliconMachine', Type>;
+
+/** What came of a decision. */
+export type ActionResult =
+  /** Said before something that takes long. */
+  | { readonly kind: 'under way' }
+  | { readonly kind: 'done' }
+  /** As many pushes run as may. */
+  | { readonly kind: 'no slot' }
+  /** A look at the server, right before the act, found that it is not called for any more. */
+  | { readonly kind: 'not any more' }
+  | { readonly kind: 'worked'; readonly outcome: WorkOutcome }
+  /** It was not even tried, or was refused; `message` says why and what to do. */
+  | { readonly kind: 'no claim'; readonly reason: ReasonOf<'Provisioned'>; readonly message: string }
+  | { readonly kind: 'no bootstrap'; readonly reason: ReasonOf<'Bootstrapped'>; readonly message: string };
+
+export const succeeded: ActionResult = { kind: 'done' };
+export const stale: ActionResult = { kind: 'not any more' };
+export const noSlot: ActionResult = { kind: 'no slot' };

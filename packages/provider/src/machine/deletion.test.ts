@@ -3,16 +3,16 @@ import { describe, it } from 'node:test';
 import { annotations, machine as machineKind, macHost } from '@tartan/api';
 import { clusterRoleBindings, KubeError, secrets, serviceAccounts } from '@tartan/kube';
 import { clusterMember } from '../core/testing/cluster-member.ts';
-import { secretsNamespace, setStage, type Stage } from './testing/stage.ts';
+import { createHarness, type Harness, secretsNamespace } from './testing/harness.ts';
 
-const living = async (stage: Stage): Promise<void> => {
+const living = async (stage: Harness): Promise<void> => {
   await stage.start();
   await stage.living();
 };
 
 describe('a machine that is deleted', () => {
-  it('gives its Mac back, waits until it is being wiped, and leaves nothing behind', async (t) => {
-    const stage = await setStage(t);
+  it('releases its Mac, waits until the wipe has started, and leaves nothing behind', async (t) => {
+    const stage = await createHarness(t);
     await living(stage);
     await stage.deleteMachine();
     const { consumerRef, release } = (await stage.host()).spec;
@@ -28,7 +28,7 @@ describe('a machine that is deleted', () => {
     assert.ok(await stage.node(), 'its agent may still run');
     assert.ok(await stage.secret());
     await stage.beginWipe();
-    assert.equal(await stage.getIfThere(), undefined);
+    assert.equal(await stage.getIfExists(), undefined);
     assert.equal(await stage.node(), undefined);
     assert.equal(await stage.secret(), undefined);
     assert.deepEqual(await stage.tokens(), []);
@@ -36,17 +36,17 @@ describe('a machine that is deleted', () => {
     assert.ok(events.indexOf('Releasing') >= 0 && events.includes('Released'));
   });
 
-  it('goes without a wipe once its Mac counts as one that cannot be wiped, and the release stands', async (t) => {
-    const stage = await setStage(t);
+  it('is removed without a wipe once the wipe is stuck; the release stays', async (t) => {
+    const stage = await createHarness(t);
     await living(stage);
     await stage.deleteMachine();
     const at = new Date(stage.clock.now()).toISOString();
     await stage.setHostStatus({ wipe: { attempts: 3, requestedAt: at, refusedAt: at } });
     await stage.pass(2);
-    assert.ok(await stage.getIfThere(), 'a refusal alone is no reason');
+    assert.ok(await stage.getIfExists(), 'a refusal alone is no reason');
     await stage.setHostStatus({ wipe: { attempts: 3, requestedAt: at, refusedAt: at, stuckAt: at } });
     await stage.pass(1);
-    assert.equal(await stage.getIfThere(), undefined);
+    assert.equal(await stage.getIfExists(), undefined);
     assert.equal((await stage.host()).spec.release?.reason, 'MachineDeleted');
     assert.equal(await stage.node(), undefined);
     assert.equal(await stage.secret(), undefined);
@@ -54,20 +54,20 @@ describe('a machine that is deleted', () => {
     assert.ok((await stage.events()).includes('ReleasedNotWiped'));
   });
 
-  it('goes at once when a person has abandoned its Mac, before it is released or after', async (t) => {
+  it('is removed at once when its Mac is abandoned, before or after the release', async (t) => {
     for (const isReleased of [false, true]) {
-      const stage = await setStage(t);
+      const stage = await createHarness(t);
       await living(stage);
       if (isReleased) await stage.deleteMachine();
       const body = { metadata: { annotations: { [annotations.abandon]: 'it is locked' } } };
       await stage.client.patch(macHost.resource, { name: 'server-1' }, { type: 'merge', body });
       await stage.pass(1);
       if (!isReleased) {
-        assert.ok(await stage.getIfThere(), 'one that lives goes on');
+        assert.ok(await stage.getIfExists(), 'one that lives goes on');
         await stage.deleteMachine();
       }
       await stage.pass(1);
-      assert.equal(await stage.getIfThere(), undefined);
+      assert.equal(await stage.getIfExists(), undefined);
       const { consumerRef, release } = (await stage.host()).spec;
       assert.equal(release !== undefined, isReleased);
       assert.equal(consumerRef !== undefined, !isReleased);
@@ -76,8 +76,8 @@ describe('a machine that is deleted', () => {
     }
   });
 
-  it('does not take the wipe of an earlier release for its own', async (t) => {
-    const stage = await setStage(t);
+  it('ignores the wipe of an earlier release', async (t) => {
+    const stage = await createHarness(t);
     await stage.start();
     await stage.addHost();
     await stage.setHostStatus({
@@ -87,19 +87,19 @@ describe('a machine that is deleted', () => {
     await stage.rename();
     await stage.deleteMachine();
     await stage.pass(2);
-    assert.ok(await stage.getIfThere());
+    assert.ok(await stage.getIfExists());
     await stage.beginWipe();
-    assert.equal(await stage.getIfThere(), undefined);
+    assert.equal(await stage.getIfExists(), undefined);
   });
 
-  it('says so when nobody knows a pool, and goes without its Mac', async (t) => {
-    const stage = await setStage(t, { defaultPoolPrefix: undefined });
+  it('reports ReleaseSkipped when no pool is known, and is removed without its Mac', async (t) => {
+    const stage = await createHarness(t, { defaultPoolPrefix: undefined });
     await stage.start();
     await stage.living({ adoptPoolPrefix: 'tuist-pool-' });
     await stage.patchMachine({ spec: { adoptPoolPrefix: '' } });
     await stage.patchHost({ poolPrefix: '' });
     await stage.deleteMachine();
-    assert.equal(await stage.getIfThere(), undefined);
+    assert.equal(await stage.getIfExists(), undefined);
     const { consumerRef, release } = (await stage.host()).spec;
     assert.equal(release, undefined);
     assert.equal(consumerRef?.name, 'mac-1', 'the sweep reports it');
@@ -107,16 +107,16 @@ describe('a machine that is deleted', () => {
     assert.equal(await stage.node(), undefined);
   });
 
-  it('needs no Mac, and touches none', async (t) => {
-    const stage = await setStage(t);
+  it('needs no Mac', async (t) => {
+    const stage = await createHarness(t);
     await stage.start();
     await stage.addMachine();
     await stage.deleteMachine();
-    assert.equal(await stage.getIfThere(), undefined);
+    assert.equal(await stage.getIfExists(), undefined);
   });
 
-  it('that has reserved a Mac and not taken it leaves no door open for who would', async (t) => {
-    const stage = await setStage(t);
+  it('ends a reservation that was not taken, so that nobody can take it later', async (t) => {
+    const stage = await createHarness(t);
     await stage.addHost();
     stage.interpose((send) => async (request) => {
       if (request.method === 'PATCH' && request.body?.includes('consumerRef') === true)
@@ -129,56 +129,56 @@ describe('a machine that is deleted', () => {
     assert.equal((await stage.status()).serverVersion, metadata.resourceVersion);
     await stage.deleteMachine();
     await stage.pass(1);
-    assert.equal(await stage.getIfThere(), undefined);
+    assert.equal(await stage.getIfExists(), undefined);
     assert.notEqual((await stage.host()).metadata.resourceVersion, metadata.resourceVersion);
   });
 
   it('deletes no Node but its own', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     await stage.start();
     await stage.claimed();
     await stage.addNode({ providerID: 'scw-applesilicon://fr-par-1/other' });
     await stage.deleteMachine();
     await stage.beginWipe();
-    assert.equal(await stage.getIfThere(), undefined);
+    assert.equal(await stage.getIfExists(), undefined);
     assert.ok(await stage.node());
   });
 
-  it('lets a Mac alone that is somebody else’s by now', async (t) => {
-    const stage = await setStage(t);
+  it('does not touch a Mac that another machine holds', async (t) => {
+    const stage = await createHarness(t);
     await living(stage);
     const { consumerRef } = (await stage.host()).spec;
     await stage.setHostStatus({ name: 'tuist-pool-x', state: 'stranded' });
     await stage.patchHost({ consumerRef: null });
     await stage.patchHost({ consumerRef: { ...consumerRef, name: 'mac-2', uid: 'other' } });
     await stage.deleteMachine();
-    assert.equal(await stage.getIfThere(), undefined);
+    assert.equal(await stage.getIfExists(), undefined);
     assert.equal((await stage.host()).spec.consumerRef?.uid, 'other');
     assert.equal((await stage.host()).spec.release, undefined);
   });
 
-  it('goes when its server is gone, and waits while nobody knows', async (t) => {
-    const stage = await setStage(t);
+  it('is removed when its server is gone, and waits while that is unknown', async (t) => {
+    const stage = await createHarness(t);
     await living(stage);
     await stage.client.delete(macHost.resource, { name: 'server-1' });
     await stage.deleteMachine();
-    assert.ok(await stage.getIfThere(), 'the inventory makes its MacHost again');
+    assert.ok(await stage.getIfExists(), 'the inventory makes its MacHost again');
     stage.pool.remove('server-1');
     await stage.pass(1);
-    assert.equal(await stage.getIfThere(), undefined);
+    assert.equal(await stage.getIfExists(), undefined);
   });
 
-  it('lets go of a MacHost whose server is gone', async (t) => {
-    const stage = await setStage(t);
+  it('clears the consumerRef of a MacHost whose server is gone', async (t) => {
+    const stage = await createHarness(t);
     await living(stage);
-    await stage.sayGone();
+    await stage.markGone();
     await stage.deleteMachine();
-    assert.equal(await stage.getIfThere(), undefined);
+    assert.equal(await stage.getIfExists(), undefined);
     assert.equal((await stage.host()).spec.consumerRef, undefined);
   });
 
-  it('goes on after a crash at any of its deletions', async (t) => {
-    const stage = await setStage(t);
+  it('continues after a crash at any of its deletions', async (t) => {
+    const stage = await createHarness(t);
     await living(stage);
     let left = 6;
     stage.interpose((send) => async (request) => {
@@ -194,14 +194,14 @@ describe('a machine that is deleted', () => {
     await stage.deleteMachine();
     await stage.beginWipe();
     await stage.pass(10);
-    assert.equal(await stage.getIfThere(), undefined);
+    assert.equal(await stage.getIfExists(), undefined);
     assert.equal(await stage.node(), undefined);
     assert.equal(await stage.secret(), undefined);
     assert.deepEqual(await stage.tokens(), []);
   });
 
   /** What the original system made for a machine of that name. */
-  const makeLegacyIdentity = async (stage: Stage) => {
+  const makeLegacyIdentity = async (stage: Harness) => {
     const name = 'tart-kubelet-mac-1';
     await stage.client.create(secrets, {
       apiVersion: 'v1',
@@ -226,8 +226,8 @@ describe('a machine that is deleted', () => {
     ];
   };
 
-  it('takes with it what the original system made', async (t) => {
-    const stage = await setStage(t);
+  it('deletes the legacy objects', async (t) => {
+    const stage = await createHarness(t);
     await living(stage);
     const legacy = await makeLegacyIdentity(stage);
     await stage.deleteMachine();
@@ -235,28 +235,28 @@ describe('a machine that is deleted', () => {
     for (const read of legacy) await assert.rejects(read(), { reason: 'notFound' });
   });
 
-  it('leaves what the original system made for an earlier machine of the same name, and says so', async (t) => {
-    const stage = await setStage(t);
+  it('keeps the legacy objects of an earlier machine of the same name, and emits an event', async (t) => {
+    const stage = await createHarness(t);
     const legacy = await makeLegacyIdentity(stage);
     stage.clock.advance(2000);
     await living(stage);
     await stage.deleteMachine();
     await stage.beginWipe();
-    assert.equal(await stage.getIfThere(), undefined);
+    assert.equal(await stage.getIfExists(), undefined);
     for (const read of legacy) await read();
     assert.ok((await stage.events()).includes('SecretKept'));
   });
 
   const elsewhere = { name: 'mac-1', namespace: 'kube-system' };
-  const addNamesake = async (stage: Stage, zone: string) => {
+  const addNamesake = async (stage: Harness, zone: string) => {
     const spec = { fleetName: 'runners', zone };
     const metadata = { ...elsewhere, ...(await clusterMember(stage.client, elsewhere)) };
     await stage.client.create(machineKind.resource, machineKind.make({ metadata, spec }));
     await stage.settle();
   };
 
-  it('leaves the Secret of a machine of the same name in another namespace', async (t) => {
-    const stage = await setStage(t);
+  it('keeps the Secret of a namesake in another namespace', async (t) => {
+    const stage = await createHarness(t);
     await living(stage);
     const victim = await stage.secret();
     await addNamesake(stage, 'fr-par-2');
@@ -266,8 +266,8 @@ describe('a machine that is deleted', () => {
     assert.equal((await stage.secret())?.metadata.resourceVersion, victim?.metadata.resourceVersion);
   });
 
-  it('leaves an unmarked Secret of the version before to the machine of the same name that has its server', async (t) => {
-    const stage = await setStage(t);
+  it('keeps an unmarked Secret for the namesake that holds its server', async (t) => {
+    const stage = await createHarness(t);
     await living(stage);
     const { metadata } = (await stage.secret()) ?? {};
     const body = { metadata: { annotations: { [annotations.machineUID]: null } } };
@@ -279,7 +279,7 @@ describe('a machine that is deleted', () => {
     assert.ok(await stage.secret());
     await stage.deleteMachine();
     await stage.beginWipe();
-    assert.equal(await stage.getIfThere(), undefined);
+    assert.equal(await stage.getIfExists(), undefined);
     assert.equal(await stage.secret(), undefined);
   });
 });

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { timestamp } from '@tartan/kube/clock';
-import { setStage } from './testing/stage.ts';
+import { createHarness } from './testing/harness.ts';
 
 const unreachable = { kind: 'unreachable', message: 'nobody answers' } as const;
 
-describe('ready, phase and addresses of a machine', () => {
-  it('follow its Node', async (t) => {
-    const stage = await setStage(t);
+describe('status.ready, status.phase and status.addresses', () => {
+  it('follow the Node', async (t) => {
+    const stage = await createHarness(t);
     await stage.start();
     await stage.living();
     await stage.setNodeReady('False');
     assert.deepEqual([(await stage.status()).ready, (await stage.status()).phase], [false, 'NotReady']);
     assert.equal(await stage.reason('Ready'), 'NodeNotReady');
-    assert.deepEqual(await stage.said('NodeReady'), {
+    assert.deepEqual(await stage.condition('NodeReady'), {
       status: 'False',
       reason: 'NodeNotReady',
       message: 'ready is False',
@@ -25,15 +25,15 @@ describe('ready, phase and addresses of a machine', () => {
     assert.equal((await stage.status()).initialization?.provisioned, true);
   });
 
-  it('follow its Mac', async (t) => {
-    const stage = await setStage(t);
+  it('follow the server status of the Mac', async (t) => {
+    const stage = await createHarness(t);
     await stage.start();
     await stage.living();
     await stage.setHostStatus({ serverStatus: 'rebooting', ip: '10.0.0.2:2222' });
     const status = await stage.status();
     assert.equal(status.ready, false);
     assert.equal(status.phase, 'NotReady');
-    assert.deepEqual(await stage.said('Ready'), {
+    assert.deepEqual(await stage.condition('Ready'), {
       status: 'False',
       reason: 'HostNotRunning',
       message: 'Scaleway says that the Mac is in state rebooting.',
@@ -43,19 +43,19 @@ describe('ready, phase and addresses of a machine', () => {
     assert.equal((await stage.status()).ready, true);
   });
 
-  it('do not follow a Node of another server', async (t) => {
-    const stage = await setStage(t);
+  it('ignore a Node of another server', async (t) => {
+    const stage = await createHarness(t);
     await stage.start();
     await stage.claimed();
     await stage.addNode({ providerID: 'scw-applesilicon://fr-par-1/other' });
     await stage.pass(10);
     assert.equal((await stage.status()).ready, false);
-    assert.match((await stage.said('NodeReady'))?.message ?? '', /another server/);
+    assert.match((await stage.condition('NodeReady'))?.message ?? '', /another server/);
     assert.equal(stage.work.jobs.length, 1, 'to register again would not help');
   });
 
-  it('are written once: nothing new is nothing written', async (t) => {
-    const stage = await setStage(t);
+  it('are not written again when nothing changed', async (t) => {
+    const stage = await createHarness(t);
     await stage.start();
     await stage.living();
     await stage.pass(2);
@@ -65,9 +65,9 @@ describe('ready, phase and addresses of a machine', () => {
   });
 });
 
-describe('a Node that somebody deleted', () => {
-  it('is registered again after two minutes, by the light way (INC-35)', async (t) => {
-    const stage = await setStage(t);
+describe('a deleted Node', () => {
+  it('is registered again after two minutes, without a bootstrap (INC-35)', async (t) => {
+    const stage = await createHarness(t);
     await stage.start();
     await stage.living();
     await stage.renewLease();
@@ -92,8 +92,8 @@ describe('a Node that somebody deleted', () => {
     assert.equal(await stage.reason('Bootstrapped'), 'Bootstrapped');
   });
 
-  it('is not missed when it is back before anything is sent', async (t) => {
-    const stage = await setStage(t);
+  it('is not registered again when it comes back before the push', async (t) => {
+    const stage = await createHarness(t);
     await stage.start();
     await stage.living();
     await stage.removeNode();
@@ -111,29 +111,29 @@ describe('a Node that somebody deleted', () => {
     assert.equal(stage.work.jobs.length, 1);
   });
 
-  it('is tried again while its Mac does not answer, and never more than that (INC-13)', async (t) => {
-    const stage = await setStage(t);
+  it('is retried while the Mac is unreachable; the Mac is neither rebooted nor released (INC-13)', async (t) => {
+    const stage = await createHarness(t);
     await stage.start();
     await stage.living();
     await stage.removeNode();
     stage.work.next(...Array.from({ length: 20 }, () => unreachable));
     await stage.pass(40);
     assert.ok(stage.work.jobs.length > 5 && stage.work.jobs.length < 15, `${stage.work.jobs.length}`);
-    assert.match((await stage.said('Bootstrapped'))?.message ?? '', /could not be told: nobody answers/);
+    assert.match((await stage.condition('Bootstrapped'))?.message ?? '', /could not be told: nobody answers/);
     assert.equal((await stage.host()).spec.consumerRef?.name, 'mac-1');
   });
 });
 
-describe('the identity of a Mac', () => {
-  it('that has expired is made anew, by a new join', async (t) => {
-    const stage = await setStage(t);
+describe('the node certificate', () => {
+  it('is issued again with new join credentials after it expired', async (t) => {
+    const stage = await createHarness(t);
     await stage.start();
     await stage.living();
     await stage.renewLease();
     await stage.pass(70);
     assert.deepEqual(await stage.tokens(), [], 'the first token has ended long ago');
     await stage.setNodeReady('Unknown');
-    await stage.remember({ certificateExpires: timestamp(stage.clock.now() + 60_000) });
+    await stage.setStatus({ certificateExpires: timestamp(stage.clock.now() + 60_000) });
     stage.work.next(unreachable);
     await stage.pass(12);
     assert.equal(stage.work.jobs.length, 3, 'it is off, and then it is on again');
@@ -148,14 +148,14 @@ describe('the identity of a Mac', () => {
     assert.equal(stage.work.jobs.length, 3, 'it has what it needs');
   });
 
-  it('tells which credentials a Mac has, when nobody heard how the push ended that brought them', async (t) => {
-    const stage = await setStage(t);
+  it('shows which join credentials the Mac has when the outcome of the push was lost', async (t) => {
+    const stage = await createHarness(t);
     await stage.start();
     await stage.living();
     await stage.renewLease();
     await stage.pass(70);
     await stage.setNodeReady('Unknown');
-    await stage.remember({ certificateExpires: timestamp(stage.clock.now() + 60_000) });
+    await stage.setStatus({ certificateExpires: timestamp(stage.clock.now() + 60_000) });
     stage.work.next(unreachable);
     await stage.pass(6);
     assert.equal(stage.work.jobs.length, 2);
@@ -170,8 +170,8 @@ describe('the identity of a Mac', () => {
     assert.equal(status.joinVersion, joinTokenID);
   });
 
-  it('retires its token once it renews its Lease', async (t) => {
-    const stage = await setStage(t);
+  it('lets the join token be deleted once the Node renews its Lease', async (t) => {
+    const stage = await createHarness(t);
     await stage.start();
     await stage.living();
     const { joinTokenID = '' } = await stage.status();

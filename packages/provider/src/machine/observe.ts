@@ -1,36 +1,33 @@
 import { annotations, finalizers, type MacHost, parseProviderID, secretNames } from '@tartan/api';
 import { hasFinalizer, isKubeError, keyOf, leases, type Live, pods } from '@tartan/kube';
 import { isVersionedPin } from '@tartan/scaleway';
-import { readHost, type Wanted } from '../claim/index.ts';
-import { findTurn } from '../fleet/turn.ts';
-import { fleetNameOf } from '../fleet/fleet-name.ts';
+import { readHost } from '../claim/claim-host.ts';
+import type { HostRequirements } from '../claim/suitability.ts';
+import { findTurn, fleetNameOf } from '../fleet/turns.ts';
 import { isSecretOf, type MachineSecret, readMachineSecret, type SecretClaimant } from '../host-work/machine-secret.ts';
-import { identityIssuedFor } from '../identity/issued-identity.ts';
-import type { Absences } from '../pods/absences.ts';
-import { choose, wantedOf } from './choose.ts';
-import { clusterFacts } from './cluster-facts.ts';
-import { hostFacts, lookForServer } from './host-facts.ts';
-import { type HostPlan, planHost } from './host-plan.ts';
-import { keyNameOf } from './key-name.ts';
-import { nodeFacts } from './node-facts.ts';
+import { identityIssuedFor } from '../identity/decide-join.ts';
+import type { MissingNodeTracker } from '../pods/missing-nodes.ts';
+import { type Machine, sshKeyName } from './machine.ts';
+import { clusterFacts } from './observe/cluster.ts';
+import { type HostPlan, planHost } from './observe/host-plan.ts';
+import { choiceFacts, findServer, hostFacts, hostRequirements } from './observe/host.ts';
+import { nodeFacts } from './observe/node.ts';
+import { isRunnerIdle, runnerFacts, type RunnerLastSeen } from './observe/runner.ts';
 import type { MachineControllerOptions, Node } from './options.ts';
-import type { Pauses } from './pauses.ts';
-import { isRunnerIdle, runnerFacts } from './runner-facts.ts';
-import type { Silences } from './silences.ts';
-import type { Machine } from './record.ts';
+import type { Backoffs } from './requeue.ts';
 import type { ChoiceFacts, HostFacts, JoinFacts, LoginFacts, NodeFacts, Snapshot } from './snapshot.ts';
 
 /** What this process remembers beside what is written down. */
-export interface Recollections {
-  readonly absences: Absences;
-  readonly pauses: Pauses;
-  readonly silences: Silences;
+export interface ProcessMemory {
+  readonly missingNodes: MissingNodeTracker;
+  readonly backoffs: Backoffs;
+  readonly runnerLastSeen: RunnerLastSeen;
 }
 
 /** The snapshot, and the things themselves for whoever acts on it. */
 export interface Observation {
   readonly snapshot: Snapshot;
-  readonly wanted: Wanted;
+  readonly wanted: HostRequirements;
   /** The one that is reserved, as the server has it; or the one that would be. */
   readonly host: Live<MacHost> | undefined;
   readonly login: MachineSecret | undefined;
@@ -38,36 +35,36 @@ export interface Observation {
   readonly plan: HostPlan | undefined;
 }
 
-type World = MachineControllerOptions & Recollections;
+type ObserveDeps = MachineControllerOptions & ProcessMemory;
 
 /**
  * One look at all that matters. What somebody could be wiped or overwritten by is read from the server: the machine (by the caller), its
  * Mac, its Secret. The rest comes from caches, and is read again right before whatever hangs on it.
  */
-export const observe = async (world: World, machine: Machine, signal: AbortSignal): Promise<Observation> => {
-  const { client, options, nodes, clock } = world;
+export const observe = async (deps: ObserveDeps, machine: Machine, signal: AbortSignal): Promise<Observation> => {
+  const { client, options, nodes, clock } = deps;
   const { metadata, spec, status = {} } = machine;
   const call = { signal };
   const place = { namespace: options.secretsNamespace, machine: metadata.name };
   const stored = status.serverID || spec.providerID ? await readMachineSecret(client, place, call) : undefined;
-  const wanted = wantedOf(machine, options.defaultPoolPrefix, recordedServer(machine, stored));
+  const wanted = hostRequirements(machine, options.defaultPoolPrefix, recordedServer(machine, stored));
   const reserved = status.serverID ? await readHost(client, status.serverID, call) : undefined;
   const host: HostFacts = !status.serverID
     ? { kind: 'none' }
     : reserved === undefined
-      ? await lookForServer(world, machine, call)
+      ? await findServer(deps, machine, call)
       : hostFacts(reserved, machine);
-  const [choice, chosen] = status.serverID ? notAsked : choose(world, machine, wanted);
-  const isMine = stored !== undefined && isSecretOf(stored, claimantOf(world, machine));
+  const [choice, chosen] = status.serverID ? notAsked : choiceFacts(deps, machine, wanted);
+  const isMine = stored !== undefined && isSecretOf(stored, secretClaimant(deps, machine));
   const login = status.serverID && isMine ? stored : undefined;
   const node = nodes.get(metadata.name);
-  const nodeSeen = nodeFacts(node, machine, world.absences, reserved ?? chosen);
+  const observedNode = nodeFacts(node, machine, deps.missingNodes, reserved ?? chosen);
   const provisioned = status.initialization?.provisioned === true;
   const plan =
     provisioned && login !== undefined && metadata.deletionTimestamp === undefined
-      ? await planHost(world, machine, { login, joinVersion: status.joinVersion ?? '' }, call)
+      ? await planHost(deps, machine, { login, joinVersion: status.joinVersion ?? '' }, call)
       : undefined;
-  const turn = turnOf(world, machine, plan);
+  const turn = turnOf(deps, machine, plan);
   return {
     wanted,
     host: reserved ?? chosen,
@@ -84,28 +81,31 @@ export const observe = async (world: World, machine: Machine, signal: AbortSigna
       machine: {
         name: metadata.name,
         deleting: metadata.deletionTimestamp !== undefined,
-        held: hasFinalizer(machine, finalizers.machine),
+        hasFinalizer: hasFinalizer(machine, finalizers.machine),
         blocksMove: annotations.blockMove in (metadata.annotations ?? {}),
         providerID: spec.providerID || undefined,
         versionedPin: isVersionedPin(spec.os),
         poolPrefix: wanted.poolPrefix || undefined,
         allowedPoolPrefixes: options.allowedPoolPrefixes,
-        memory: status,
+        status: status,
       },
-      cluster: clusterFacts(machine, world.clusters, options.machineNamespaces),
-      fleetKey: keyFacts(world, machine),
+      cluster: clusterFacts(machine, deps.clusters, options.machineNamespaces),
+      fleetKey: keyFacts(deps, machine),
       choice,
       host,
-      login: stored !== undefined && !isMine ? foreign(place) : loginFacts(login, status.serverID),
-      node: nodeSeen,
-      runner: await runnerFacts(world, machine, host, signal),
-      join: provisioned ? await joinFacts(world, machine, nodeSeen, signal) : { lease: undefined, identity: undefined },
+      login: stored !== undefined && !isMine ? foreignSecret(place) : loginFacts(login, status.serverID),
+      node: observedNode,
+      runner: await runnerFacts(deps, machine, host, signal),
+      join: provisioned
+        ? await joinFacts(deps, machine, observedNode, signal)
+        : { lease: undefined, identity: undefined },
       desired: desiredOf(plan),
       turn: turn && { hash: turn.hash, rollBack: turn.rollBack === true },
-      idle: mustKnowIdle(provisioned, turn, nodeSeen)
-        ? (await isIdle(world, metadata.name, signal)) && (!provisioned || (await isRunnerIdle(world, machine, signal)))
+      idle: needsIdle(provisioned, turn, observedNode)
+        ? (await hasNoRunningPods(deps, metadata.name, signal)) &&
+          (!provisioned || (await isRunnerIdle(deps, machine, signal)))
         : undefined,
-      restMs: world.pauses.leftMs(metadata.uid),
+      backoffMs: deps.backoffs.remainingMs(metadata.uid),
     },
   };
 };
@@ -114,11 +114,11 @@ const notAsked: [ChoiceFacts, undefined] = [{ kind: 'not asked' }, undefined];
 
 /** Written by managers alone, and before `spec.providerID`, which whoever makes the machine can write. */
 const recordedServer = ({ metadata, spec }: Machine, stored: MachineSecret | undefined): string | undefined => {
-  const told = spec.providerID ? parseProviderID(spec.providerID)?.serverID : undefined;
-  return stored?.machineUID === metadata.uid && stored.serverID === told ? told : undefined;
+  const specServer = spec.providerID ? parseProviderID(spec.providerID)?.serverID : undefined;
+  return stored?.machineUID === metadata.uid && stored.serverID === specServer ? specServer : undefined;
 };
 
-export const claimantOf = (
+export const secretClaimant = (
   { machines }: Pick<MachineControllerOptions, 'machines'>,
   { metadata: { uid, name, creationTimestamp }, status }: Machine,
 ): SecretClaimant => ({
@@ -128,7 +128,7 @@ export const claimantOf = (
   hasNamesake: machines.list().some(({ metadata }) => metadata.name === name && metadata.uid !== uid),
 });
 
-const foreign = ({ namespace, machine }: { namespace: string; machine: string }): LoginFacts => {
+const foreignSecret = ({ namespace, machine }: { namespace: string; machine: string }): LoginFacts => {
   const secret = `${namespace}/${secretNames.machine(machine)}`;
   return {
     kind: 'foreign',
@@ -136,8 +136,8 @@ const foreign = ({ namespace, machine }: { namespace: string; machine: string })
   };
 };
 
-const keyFacts = ({ fleetKeys }: World, machine: Machine): Snapshot['fleetKey'] => {
-  const key = fleetKeys.of(keyNameOf(machine));
+const keyFacts = ({ fleetKeys }: ObserveDeps, machine: Machine): Snapshot['fleetKey'] => {
+  const key = fleetKeys.of(sshKeyName(machine));
   return key.kind === 'ready' ? { kind: 'ready' } : key;
 };
 
@@ -152,14 +152,14 @@ const desiredOf = (plan: HostPlan | undefined): Snapshot['desired'] => {
   return plan.kind === 'planned' ? { kind: 'known', hash: plan.hash } : { kind: 'problem', message: plan.message };
 };
 
-const turnOf = ({ macFleets }: World, machine: Machine, plan: HostPlan | undefined) => {
+const turnOf = ({ macFleets }: ObserveDeps, machine: Machine, plan: HostPlan | undefined) => {
   const { namespace = '', uid } = machine.metadata;
   const fleet = macFleets.get(keyOf({ namespace, name: fleetNameOf(machine) }));
   return fleet && findTurn(fleet, uid, plan?.kind === 'planned' ? plan.hash : undefined);
 };
 
 const joinFacts = async (
-  { client, certificateRequests }: World,
+  { client, certificateRequests }: ObserveDeps,
   { metadata, status }: Machine,
   node: NodeFacts,
   signal: AbortSignal,
@@ -180,11 +180,11 @@ const joinFacts = async (
 };
 
 /** Pods are listed only when something hangs on them: what needs an idle Mac, and whether a Mac may be restarted or given back. */
-const mustKnowIdle = (provisioned: boolean, turn: unknown, node: NodeFacts): boolean =>
+const needsIdle = (provisioned: boolean, turn: unknown, node: NodeFacts): boolean =>
   node.kind === 'ours' && (!provisioned || turn !== undefined);
 
 /** Uncached. A Pod that has ended has no virtual machine any more. */
-const isIdle = async (
+const hasNoRunningPods = async (
   { client }: Pick<MachineControllerOptions, 'client'>,
   nodeName: string,
   signal: AbortSignal,

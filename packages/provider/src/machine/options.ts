@@ -6,35 +6,35 @@ import type {
   ControllerOptions,
   EventRecorder,
   Gate,
+  Informer,
   Logger,
   nodes,
   Redactor,
   Resource,
-  WatchCache,
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import type { HostPool } from '@tartan/scaleway';
-import type { BuilderRunners } from '../builder-runners/builder-runners.ts';
-import type { CoreCluster } from '../cluster/core-cluster.ts';
-import type { FleetKeys } from '../fleet-key/fleet-keys.ts';
+import type { CoreCluster } from '../core/cluster.ts';
 import type { ProviderOptions } from '../flags/provider-options.ts';
+import type { FleetKeys } from '../fleet-key/fleet-keys.ts';
 import type { HostSettings } from '../host-work/host-settings.ts';
 import type { HostWork } from '../host-work/host-work.ts';
 import type { ClusterAddress, RandomBytes } from '../identity/index.ts';
+import type { BuilderRunners } from './builder-runners.ts';
 
 export type Node = NonNullable<(typeof nodes)['ofType']>;
 type CertificateRequest = NonNullable<(typeof certificateSigningRequests)['ofType']>;
 
 export interface MachineControllerOptions {
   readonly client: Client;
-  readonly machines: WatchCache<ScalewayAppleSiliconMachine>;
-  readonly macHosts: WatchCache<MacHost>;
-  readonly macFleets: WatchCache<MacFleet>;
-  readonly nodes: WatchCache<Node>;
-  readonly clusters: WatchCache<CoreCluster>;
+  readonly machines: Informer<ScalewayAppleSiliconMachine>;
+  readonly macHosts: Informer<MacHost>;
+  readonly macFleets: Informer<MacFleet>;
+  readonly nodes: Informer<Node>;
+  readonly clusters: Informer<CoreCluster>;
   /** The same kind, to be read from the server. */
   readonly coreClusters: Resource<CoreCluster>;
-  readonly certificateRequests: WatchCache<CertificateRequest>;
+  readonly certificateRequests: Informer<CertificateRequest>;
   /** Only to be asked: the MacHost controller is the one that changes anything there. */
   readonly pool: Pick<HostPool, 'getServer'>;
   readonly fleetKeys: FleetKeys;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { annotations, labels } from '@tartan/api';
 import type { WorkOutcome } from '../host-work/host-work.ts';
-import { clusters, namespace, setStage, type Stage } from './testing/stage.ts';
+import { clusters, createHarness, type Harness, namespace } from './testing/harness.ts';
 
 const clusterName = { namespace, name: 'macs' };
 const ofTheCluster = {
@@ -10,15 +10,15 @@ const ofTheCluster = {
   ownerReferences: [{ apiVersion: 'cluster.x-k8s.io/v1beta2', kind: 'Machine', name: 'mac-1', uid: 'u-1' }],
 };
 
-const setPaused = async (stage: Stage, paused: boolean): Promise<void> => {
+const setPaused = async (stage: Harness, paused: boolean): Promise<void> => {
   await stage.client.patch(clusters, clusterName, { type: 'merge', body: { spec: { paused } } });
 };
-const annotate = (stage: Stage, paused: '' | null): Promise<void> =>
+const annotate = (stage: Harness, paused: '' | null): Promise<void> =>
   stage.patchMachine({ metadata: { annotations: { [annotations.paused]: paused } } });
 
 /** A machine of a Cluster, with a Mac and a Node that is Ready. */
-const livingInCluster = async (t: TestContext): Promise<Stage> => {
-  const stage = await setStage(t);
+const livingInCluster = async (t: TestContext): Promise<Harness> => {
+  const stage = await createHarness(t);
   await stage.client.create(clusters, {
     apiVersion: 'cluster.x-k8s.io/v1beta2',
     kind: 'Cluster',
@@ -36,7 +36,7 @@ const livingInCluster = async (t: TestContext): Promise<Stage> => {
 };
 
 /** Runs once, right before the given request is sent. */
-const rightBefore = (stage: Stage, method: string, path: RegExp, happen: () => Promise<unknown>): void => {
+const rightBefore = (stage: Harness, method: string, path: RegExp, happen: () => Promise<unknown>): void => {
   let happened = false;
   stage.interpose((send) => async (request) => {
     if (!happened && request.method === method && path.test(request.path.split('?')[0] ?? '')) {
@@ -53,9 +53,9 @@ const untilEnded = (_job: unknown, signal: AbortSignal): Promise<WorkOutcome> =>
     signal.addEventListener('abort', () => resolve({ kind: 'aborted' }));
   });
 
-describe('a machine that is paused', () => {
+describe('a paused machine', () => {
   it('gets no finalizer', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     await stage.addHost();
     await stage.start();
     await stage.addMachine({}, { annotations: { [annotations.paused]: '' } });
@@ -64,8 +64,8 @@ describe('a machine that is paused', () => {
     assert.equal(await stage.reason('Paused'), 'Paused');
   });
 
-  it('keeps its Mac when it is deleted, says so, and gives it back once the pause is over', async (t) => {
-    const stage = await setStage(t);
+  it('keeps its Mac when deleted, reports it, and releases it after the pause', async (t) => {
+    const stage = await createHarness(t);
     await stage.start();
     await stage.living();
     await annotate(stage, '');
@@ -79,7 +79,7 @@ describe('a machine that is paused', () => {
     await annotate(stage, null);
     assert.equal((await stage.host()).spec.release?.reason, 'MachineDeleted');
     await stage.beginWipe();
-    assert.equal(await stage.getIfThere(), undefined);
+    assert.equal(await stage.getIfExists(), undefined);
   });
 
   it('keeps its Mac when its Cluster is paused, also after a restart of the manager', async (t) => {
@@ -90,7 +90,7 @@ describe('a machine that is paused', () => {
     await stage.restart();
     await stage.pass(10);
     assert.equal((await stage.host()).spec.release, undefined);
-    assert.match((await stage.said('Paused'))?.message ?? '', /spec\.paused/);
+    assert.match((await stage.condition('Paused'))?.message ?? '', /spec\.paused/);
     await setPaused(stage, false);
     await stage.settle();
     assert.deepEqual((await stage.host()).spec.release?.machine, {
@@ -101,17 +101,17 @@ describe('a machine that is paused', () => {
     });
   });
 
-  it('is let go when somebody takes the finalizer off, as clusterctl move does: nothing is wiped', async (t) => {
+  it('is removed without a wipe when somebody removes the finalizer, as clusterctl move does', async (t) => {
     const stage = await livingInCluster(t);
     await setPaused(stage, true);
     await stage.deleteMachine();
     await stage.patchMachine({ metadata: { finalizers: null } });
     await stage.pass(10);
-    assert.equal(await stage.getIfThere(), undefined);
+    assert.equal(await stage.getIfExists(), undefined);
     assert.equal((await stage.host()).spec.release, undefined);
   });
 
-  it('does not get its finalizer back between being cleared of it and being deleted', async (t) => {
+  it('does not get its finalizer back between its removal and the deletion', async (t) => {
     const stage = await livingInCluster(t);
     await setPaused(stage, true);
     await stage.patchMachine({ metadata: { finalizers: null } });
@@ -120,8 +120,8 @@ describe('a machine that is paused', () => {
   });
 
   for (const [who, pause] of [
-    ['its Cluster', (stage: Stage) => setPaused(stage, true)],
-    ['the machine', (stage: Stage) => annotate(stage, '')],
+    ['its Cluster', (stage: Harness) => setPaused(stage, true)],
+    ['the machine', (stage: Harness) => annotate(stage, '')],
   ] as const)
     it(`keeps its Mac when ${who} is paused while the pass that would release it is under way`, async (t) => {
       const stage = await livingInCluster(t);
@@ -141,7 +141,7 @@ describe('a machine that is paused', () => {
       assert.equal(await stage.reason('Paused'), 'Paused');
     });
 
-  it('is judged by the Cluster as the server has it right before its Mac is released', async (t) => {
+  it('is checked with a live read of the Cluster right before the release', async (t) => {
     const stage = await livingInCluster(t);
     rightBefore(stage, 'GET', /clusters\/macs$/, () => setPaused(stage, true));
     await stage.deleteMachine();
@@ -149,8 +149,8 @@ describe('a machine that is paused', () => {
     assert.equal((await stage.host()).spec.release, undefined);
   });
 
-  it('gets no finalizer when its Cluster is paused this moment', async (t) => {
-    const stage = await setStage(t);
+  it('gets no finalizer when its Cluster was just paused', async (t) => {
+    const stage = await createHarness(t);
     await stage.client.create(clusters, {
       apiVersion: 'cluster.x-k8s.io/v1beta2',
       kind: 'Cluster',
@@ -165,7 +165,7 @@ describe('a machine that is paused', () => {
     assert.equal((await stage.get()).metadata.finalizers, undefined);
   });
 
-  it('gets no push; one that is under way ends, and goes on after the pause', async (t) => {
+  it('gets no push; a running push is cancelled and continues after the pause', async (t) => {
     const stage = await livingInCluster(t);
     stage.work.next(untilEnded);
     await stage.release('agent-2');
@@ -189,8 +189,8 @@ describe('a machine that is paused', () => {
     assert.equal(stage.work.jobs.length, 1, 'the bootstrap alone');
   });
 
-  it('keeps a Mac that turned out not to be wiped while it was paused', async (t) => {
-    const stage = await setStage(t);
+  it('keeps a Mac that was found unwiped during the pause', async (t) => {
+    const stage = await createHarness(t);
     await stage.start();
     await stage.addHost();
     stage.work.next(async () => {

@@ -3,29 +3,29 @@ import { describe, it } from 'node:test';
 import { annotations } from '@tartan/api';
 import { KubeError, pods } from '@tartan/kube';
 import type { WorkOutcome } from '../host-work/host-work.ts';
-import { doneBy } from './testing/scripted.ts';
-import { setStage, type Stage } from './testing/stage.ts';
+import { doneOutcome } from './testing/fakes.ts';
+import { createHarness, type Harness } from './testing/harness.ts';
 
 const rejected = { kind: 'rejected', step: 'agent-job', message: 'it does not start' } as const;
 const unreachable = { kind: 'unreachable', message: 'nobody answers' } as const;
 const notIdle = { step: 'tart', because: 'the host is not idle' };
 
 /** The agent restarts and says what it has. */
-const report = async (stage: Stage): Promise<void> => {
+const report = async (stage: Harness): Promise<void> => {
   const { hostConfigHash } = await stage.status();
   await stage.patchNode({ metadata: { annotations: { [annotations.hostConfigHash]: hostConfigHash } } });
 };
 
-const drifting = async (stage: Stage): Promise<string> => {
+const drifting = async (stage: Harness): Promise<string> => {
   await stage.start();
   await stage.living();
   await stage.release('agent-2');
   return (await stage.status()).desiredHostConfigHash ?? assert.fail();
 };
 
-describe('a Mac that shall have something else', () => {
-  it('waits for its turn, is rolled, and says so', async (t) => {
-    const stage = await setStage(t);
+describe('a Mac with a new desired state', () => {
+  it('waits for its turn, is rolled, and reports UpToDate', async (t) => {
+    const stage = await createHarness(t);
     const wanted = await drifting(stage);
     assert.notEqual((await stage.status()).hostConfigHash, wanted);
     assert.equal(await stage.reason('HostUpToDate'), 'WaitingForTurn');
@@ -50,8 +50,8 @@ describe('a Mac that shall have something else', () => {
     assert.equal((await stage.status()).phase, 'Ready');
   });
 
-  it('is not pushed to once more when the answer gets lost with which that was written down', async (t) => {
-    const stage = await setStage(t);
+  it('is not pushed to twice when the answer to the status write is lost', async (t) => {
+    const stage = await createHarness(t);
     const wanted = await drifting(stage);
     let lost = 0;
     stage.interpose((send) => async (request) => {
@@ -67,8 +67,8 @@ describe('a Mac that shall have something else', () => {
     assert.equal(stage.work.jobs.length, 2, 'the fleet may have given the turn to another one by now');
   });
 
-  it('is not pushed to when its turn was taken away a moment ago', async (t) => {
-    const stage = await setStage(t);
+  it('is not pushed to when its turn was just revoked', async (t) => {
+    const stage = await createHarness(t);
     await drifting(stage);
     // The cache has not heard of it yet.
     stage.interpose((send) => async (request) => {
@@ -81,8 +81,8 @@ describe('a Mac that shall have something else', () => {
     assert.equal(stage.work.jobs.length, 1);
   });
 
-  it('is not pushed to in a turn for something else, nor in that of another machine under its name', async (t) => {
-    const stage = await setStage(t);
+  it('is not pushed to in a turn for another hash or another UID', async (t) => {
+    const stage = await createHarness(t);
     const wanted = await drifting(stage);
     await stage.giveTurn({ hash: 'something else' });
     await stage.pass(1);
@@ -98,8 +98,8 @@ describe('a Mac that shall have something else', () => {
     assert.equal(stage.work.jobs.length, 1);
   });
 
-  it('is not pushed again while its agent has yet to say what it has', async (t) => {
-    const stage = await setStage(t);
+  it('is not pushed to again before its agent has reported', async (t) => {
+    const stage = await createHarness(t);
     await drifting(stage);
     await stage.giveTurn();
     await stage.pass(0.5);
@@ -108,8 +108,8 @@ describe('a Mac that shall have something else', () => {
     assert.equal(stage.work.jobs.length, 3, 'it says the old one for too long');
   });
 
-  it('whose agent does not start with it shows what was pushed, for the fleet to judge', async (t) => {
-    const stage = await setStage(t);
+  it('reports the pushed hash when its agent does not start, so that the fleet can roll back', async (t) => {
+    const stage = await createHarness(t);
     const wanted = await drifting(stage);
     await stage.giveTurn();
     await stage.setNodeReady('Unknown');
@@ -121,16 +121,16 @@ describe('a Mac that shall have something else', () => {
 });
 
 describe('steps that need an idle Mac', () => {
-  const deferring = async (stage: Stage) => {
+  const deferring = async (stage: Harness) => {
     const wanted = await drifting(stage);
     await stage.addPod();
-    stage.work.next(async (job) => doneBy(job, { summary: 'half', deferred: [notIdle] }));
+    stage.work.next(async (job) => doneOutcome(job, { summary: 'half', deferred: [notIdle] }));
     await stage.giveTurn();
     return wanted;
   };
 
   it('wait behind a cordon until its Pods are gone (INC-04)', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     await deferring(stage);
     const first = stage.work.jobs[1];
     assert.ok(first?.task.kind === 'converge' && !first.task.idle);
@@ -150,12 +150,12 @@ describe('steps that need an idle Mac', () => {
     assert.ok(!(annotations.cordonedForRoll in (after.metadata.annotations ?? {})));
   });
 
-  it('leave the cordon of somebody else alone', async (t) => {
-    const stage = await setStage(t);
+  it('do not touch a cordon of somebody else', async (t) => {
+    const stage = await createHarness(t);
     await drifting(stage);
     await stage.patchNode({ spec: { unschedulable: true } });
     await stage.addPod();
-    stage.work.next(async (job) => doneBy(job, { summary: 'half', deferred: [notIdle] }));
+    stage.work.next(async (job) => doneOutcome(job, { summary: 'half', deferred: [notIdle] }));
     await stage.giveTurn();
     assert.ok(!(annotations.cordonedForRoll in ((await stage.node())?.metadata.annotations ?? {})));
     await stage.removePod();
@@ -167,8 +167,8 @@ describe('steps that need an idle Mac', () => {
     assert.equal((await stage.node())?.spec?.unschedulable, true);
   });
 
-  it('do not keep the cordon when the turn is over', async (t) => {
-    const stage = await setStage(t);
+  it('do not keep the cordon after the turn', async (t) => {
+    const stage = await createHarness(t);
     await deferring(stage);
     assert.equal((await stage.node())?.spec?.unschedulable, true);
     await stage.setTurns([]);
@@ -176,8 +176,8 @@ describe('steps that need an idle Mac', () => {
     assert.equal((await stage.node())?.spec?.unschedulable, undefined);
   });
 
-  it('count a Pod that has ended as none', async (t) => {
-    const stage = await setStage(t);
+  it('ignore finished Pods', async (t) => {
+    const stage = await createHarness(t);
     await deferring(stage);
     const body = { status: { phase: 'Succeeded' } };
     const name = { namespace: 'fleet', name: 'vm' };
@@ -187,22 +187,22 @@ describe('steps that need an idle Mac', () => {
   });
 });
 
-describe('a roll that fails', () => {
-  it('because the Mac refuses is tried again, then held for a while, then tried again', async (t) => {
-    const stage = await setStage(t);
+describe('a failed roll', () => {
+  it('is retried, then held for the cooldown, then retried, when the Mac rejects it', async (t) => {
+    const stage = await createHarness(t);
     const wanted = await drifting(stage);
     stage.work.next(rejected, rejected);
     await stage.giveTurn();
     let status = await stage.status();
     assert.equal(status.tartKubeletUpdateAttempts, 1);
     assert.equal(status.failedHostConfigHash, undefined);
-    assert.match((await stage.said('HostUpToDate'))?.message ?? '', /Attempt 1 was refused: it does not start/);
+    assert.match((await stage.condition('HostUpToDate'))?.message ?? '', /Attempt 1 was refused: it does not start/);
     await stage.pass(1.25);
     status = await stage.status();
     assert.equal(status.failedHostConfigHash, wanted);
     assert.equal(status.phase, 'Failed');
     assert.equal(status.ready, true, 'it runs on with what it had');
-    assert.deepEqual(await stage.said('HostUpToDate'), {
+    assert.deepEqual(await stage.condition('HostUpToDate'), {
       status: 'False',
       reason: 'RollRejected',
       message: 'it does not start',
@@ -216,8 +216,8 @@ describe('a roll that fails', () => {
     assert.equal((await stage.status()).hostConfigHash, wanted);
   });
 
-  it('is forgotten when something else is wanted', async (t) => {
-    const stage = await setStage(t, { update: { giveUpAfter: 1, retryAfterMs: undefined } });
+  it('is cleared when another hash is desired', async (t) => {
+    const stage = await createHarness(t, { update: { giveUpAfter: 1, retryAfterMs: undefined } });
     await drifting(stage);
     stage.work.next(rejected);
     await stage.giveTurn();
@@ -236,7 +236,7 @@ describe('a roll that fails', () => {
     { kind: 'not wiped', message: 'm', hostKey: 'k' },
   ] satisfies WorkOutcome[])
     it(`because of "${outcome.kind}" says nothing against what was sent (INC-13)`, async (t) => {
-      const stage = await setStage(t);
+      const stage = await createHarness(t);
       await drifting(stage);
       stage.work.next(outcome);
       await stage.giveTurn();
@@ -252,18 +252,18 @@ describe('a roll that fails', () => {
       assert.equal((await stage.host()).spec.consumerRef?.name, 'mac-1');
     });
 
-  it('that leaves something else than was sent, without a word, is a refusal too', async (t) => {
-    const stage = await setStage(t);
+  it('counts as rejected when the Mac reports another hash without an error', async (t) => {
+    const stage = await createHarness(t);
     await drifting(stage);
-    stage.work.next(async (job) => doneBy(job, { summary: 'other' }));
+    stage.work.next(async (job) => doneOutcome(job, { summary: 'other' }));
     await stage.giveTurn();
     assert.equal((await stage.status()).tartKubeletUpdateAttempts, 1);
   });
 
-  it('in a step that may fail costs only that step, which is tried again after a while', async (t) => {
-    const stage = await setStage(t);
+  it('of an optional step is tolerated, and that step is retried later', async (t) => {
+    const stage = await createHarness(t);
     const wanted = await drifting(stage);
-    stage.work.next(async (job) => doneBy(job, { summary: 'other', optionalFailures: ['node-exporter: no'] }));
+    stage.work.next(async (job) => doneOutcome(job, { summary: 'other', optionalFailures: ['node-exporter: no'] }));
     await stage.giveTurn();
     const { tartKubeletUpdateAttempts, leftOut } = await stage.status();
     assert.deepEqual([tartKubeletUpdateAttempts, leftOut?.desired, leftOut?.actual], [undefined, wanted, 'other']);
@@ -273,18 +273,18 @@ describe('a roll that fails', () => {
     await stage.pass(10);
     assert.equal(stage.work.jobs.length, pushes);
     assert.equal(await stage.reason('HostUpToDate'), 'UpToDate');
-    assert.match((await stage.said('HostUpToDate'))?.message ?? '', /node-exporter: no/);
+    assert.match((await stage.condition('HostUpToDate'))?.message ?? '', /node-exporter: no/);
     stage.work.next(async (job) => {
       tried.resolve();
-      return doneBy(job);
+      return doneOutcome(job);
     });
     await stage.pass(30);
     await tried.promise;
     assert.equal((await stage.status()).leftOut, undefined);
   });
 
-  it('in time is rolled back when the fleet says so, once', async (t) => {
-    const stage = await setStage(t);
+  it('is rolled back once when the fleet requests it', async (t) => {
+    const stage = await createHarness(t);
     const wanted = await drifting(stage);
     await stage.giveTurn();
     await stage.setNodeReady('Unknown');

@@ -1,6 +1,6 @@
 import type { MachineStatus } from '@tartan/api';
 import type { FleetKey } from '../fleet-key/fleet-keys.ts';
-import type { CertificateIdentity, NodeLease } from '../identity/join-decisions.ts';
+import type { CertificateIdentity, NodeLease } from '../identity/decide-join.ts';
 
 /** All that matters of a machine and its surroundings, at one moment. Times in milliseconds. Plain data: whatever is in it can be made up. */
 export interface Snapshot {
@@ -24,7 +24,7 @@ export interface Snapshot {
   /** No Pod that may have a virtual machine is on the Node, and the runner of a builder has no job. Undefined: nobody had to know. */
   readonly idle: boolean | undefined;
   /** For so long nothing is tried again on this Mac, as far as this process remembers. */
-  readonly restMs: number;
+  readonly backoffMs: number;
 }
 
 /** What people chose; `undefined` is never. */
@@ -39,7 +39,7 @@ export interface MachineFacts {
   readonly name: string;
   readonly deleting: boolean;
   /** It has our finalizer. */
-  readonly held: boolean;
+  readonly hasFinalizer: boolean;
   /** It has the annotation that keeps `clusterctl move` from taking it. */
   readonly blocksMove: boolean;
   readonly providerID: string | undefined;
@@ -50,7 +50,7 @@ export interface MachineFacts {
   /** Pools that the manager may claim from. What a machine holds goes back to its own all the same. */
   readonly allowedPoolPrefixes: readonly string[];
   /** Counters, verdicts and reservations: what earlier passes wrote down. */
-  readonly memory: MachineStatus;
+  readonly status: MachineStatus;
 }
 
 export interface Refusal {
@@ -60,11 +60,11 @@ export interface Refusal {
 
 export interface ClusterFacts {
   /** What asks to touch nothing, in words. */
-  readonly pauses: readonly string[];
+  readonly pauseReasons: readonly string[];
   /** Why no Mac may be claimed for the machine; `undefined` when one may. */
   readonly refusal?: Refusal | undefined;
   /** What Cluster API has yet to do before a machine of its own may be worked on; `undefined` for nothing. */
-  readonly waitsFor: string | undefined;
+  readonly waitingFor: string | undefined;
 }
 
 type KeyFacts =
@@ -94,11 +94,11 @@ export interface PresentHost {
   /** Scaleway does not know the server any more. */
   readonly gone: boolean;
   /** At Scaleway it bears the name of the machine, verified. */
-  readonly named: boolean;
+  readonly nameVerified: boolean;
   /** The same, as the last list says. */
-  readonly bearsMyName: boolean;
+  readonly nameMatches: boolean;
   /** `spec.providerID` of the machine names this server. */
-  readonly boundToMe: boolean;
+  readonly providerIDMatches: boolean;
   readonly inPool: boolean;
   /** `ready`, or what else Scaleway says; undefined when it was never seen. */
   readonly serverStatus: string | undefined;

@@ -5,13 +5,21 @@ import { getCondition } from '@tartan/kube';
 import fc from 'fast-check';
 import type { WorkOutcome } from '../host-work/host-work.ts';
 import { decide } from './decide.ts';
-import type { Machine } from './record.ts';
-import type { Result } from './result.ts';
-import { statusOf } from './status.ts';
-import { anySnapshot } from './testing/any-snapshot.ts';
-import { drifting, host, living, machineWith, node, provisioned, usual } from './testing/snapshots.ts';
+import type { ActionResult } from './decision.ts';
+import type { Machine } from './machine.ts';
 import type { Snapshot } from './snapshot.ts';
-import type { Told } from './told.ts';
+import { statusOf } from './status.ts';
+import type { ReconcileResult } from './status/conditions.ts';
+import { anySnapshot } from './testing/any-snapshot.ts';
+import {
+  claimedSnapshot,
+  driftedSnapshot,
+  host,
+  machineWith,
+  node,
+  provisioned,
+  readySnapshot,
+} from './testing/snapshots.ts';
 
 const made = machineKind.make({ metadata: { name: 'mac-1', namespace: 'fleet' } });
 const machine: Machine = {
@@ -26,7 +34,7 @@ const machine: Machine = {
   },
 };
 
-const toldOf = (snapshot: Snapshot, result: Result): Told => ({
+const toldOf = (snapshot: Snapshot, result: ActionResult): ReconcileResult => ({
   snapshot,
   decision: decide(snapshot),
   result,
@@ -35,7 +43,7 @@ const toldOf = (snapshot: Snapshot, result: Result): Told => ({
   releaseID: 'new',
 });
 
-const tell = (snapshot: Snapshot, result: Result, status: MachineStatus = snapshot.machine?.memory ?? {}) =>
+const tell = (snapshot: Snapshot, result: ActionResult, status: MachineStatus = snapshot.machine?.status ?? {}) =>
   statusOf(status, machine, toldOf(snapshot, result));
 
 const outcomes: WorkOutcome[] = [
@@ -55,8 +63,8 @@ const outcomes: WorkOutcome[] = [
   { kind: 'rejected', step: 's', message: 'm' },
   { kind: 'aborted' },
 ];
-const anyResult: fc.Arbitrary<Result> = fc.oneof(
-  fc.constantFrom<Result>(
+const anyResult: fc.Arbitrary<ActionResult> = fc.oneof(
+  fc.constantFrom<ActionResult>(
     { kind: 'under way' },
     { kind: 'done' },
     { kind: 'no slot' },
@@ -64,14 +72,14 @@ const anyResult: fc.Arbitrary<Result> = fc.oneof(
     { kind: 'no claim', reason: 'ScalewayDenied', message: 'm' },
     { kind: 'no bootstrap', reason: 'MissingSudoPassword', message: 'm' },
   ),
-  fc.constantFrom(...outcomes).map((outcome): Result => ({ kind: 'worked', outcome })),
+  fc.constantFrom(...outcomes).map((outcome): ActionResult => ({ kind: 'worked', outcome })),
 );
 
 const reasonOf = (status: MachineStatus, type: string): string | undefined =>
   getCondition(status.conditions, type)?.reason;
 
-describe('what users see of a machine', () => {
-  it('can always be said, and saying it again says nothing new', () => {
+describe('the status of a machine', () => {
+  it('is defined for every input and idempotent', () => {
     fc.assert(
       fc.property(anySnapshot, anyResult, (snapshot, result) => {
         const once = tell(snapshot, result);
@@ -81,7 +89,7 @@ describe('what users see of a machine', () => {
     );
   });
 
-  it('is ready only with a Ready Node on a Mac that runs and is its own', () => {
+  it('is ready only with a Ready Node on a running Mac that the machine holds', () => {
     fc.assert(
       fc.property(anySnapshot, anyResult, (snapshot, result) => {
         const { ready, phase, conditions } = tell(snapshot, result);
@@ -97,49 +105,55 @@ describe('what users see of a machine', () => {
     );
   });
 
-  it('never takes back that it was made ready', () => {
+  it('never resets provisioned', () => {
     fc.assert(
       fc.property(anySnapshot, anyResult, (snapshot, result) => {
-        const before = snapshot.machine?.memory.initialization;
+        const before = snapshot.machine?.status.initialization;
         assert.deepEqual(tell(snapshot, result).initialization, before);
       }),
     );
   });
 
-  const table: [string, Snapshot, Result, Partial<MachineStatus>, Record<string, string>][] = [
+  const table: [string, Snapshot, ActionResult, Partial<MachineStatus>, Record<string, string>][] = [
     [
       'without a Mac',
-      { ...usual, machine: machineWith({ serverID: '' }), host: { kind: 'none' } },
+      { ...claimedSnapshot, machine: machineWith({ serverID: '' }), host: { kind: 'none' } },
       { kind: 'done' },
       { phase: 'Pending' },
       { Ready: 'NotProvisioned' },
     ],
     [
       'claiming',
-      { ...usual, host: { ...host, named: false } },
+      { ...claimedSnapshot, host: { ...host, nameVerified: false } },
       { kind: 'done' },
       { phase: 'Adopting' },
       { Provisioned: 'Adopting' },
     ],
     [
-      'being made ready',
-      usual,
+      'bootstrapping',
+      claimedSnapshot,
       { kind: 'under way' },
       { phase: 'Bootstrapping' },
       { Ready: 'NotBootstrapped', NodeReady: 'NotBootstrapped' },
     ],
     [
-      'well',
-      living,
+      'ready',
+      readySnapshot,
       { kind: 'done' },
       { phase: 'Ready', ready: true },
       { Ready: 'Ready', HostUpToDate: 'UpToDate', Deleting: 'NotDeleting' },
     ],
-    ['being rolled', drifting, { kind: 'under way' }, { phase: 'Updating', ready: true }, { HostUpToDate: 'Rolling' }],
     [
-      'refused, and Ready: it stays in sight (I-54)',
+      'being rolled',
+      driftedSnapshot,
+      { kind: 'under way' },
+      { phase: 'Updating', ready: true },
+      { HostUpToDate: 'Rolling' },
+    ],
+    [
+      'rejected while Ready: the phase stays Failed (I-54)',
       {
-        ...drifting,
+        ...driftedSnapshot,
         turn: undefined,
         machine: provisioned({ failedHostConfigHash: 'b', lastUpdateFailureTime: '2026-01-01T11:59:00Z' }),
       },
@@ -148,22 +162,22 @@ describe('what users see of a machine', () => {
       { HostUpToDate: 'RollRejected' },
     ],
     [
-      'not heard of',
-      { ...living, node: { ...node, ready: 'Unknown' } },
+      'Node status unknown',
+      { ...readySnapshot, node: { ...node, ready: 'Unknown' } },
       { kind: 'done' },
       { phase: 'NotReady', ready: false },
       { NodeReady: 'NodeUnknown', Ready: 'NodeNotReady' },
     ],
     [
       'gone with its Mac',
-      { ...living, host: { ...host, gone: true } },
+      { ...readySnapshot, host: { ...host, gone: true } },
       { kind: 'done' },
       { phase: 'NotReady', ready: false },
       { Provisioned: 'HostGone', Ready: 'NotProvisioned' },
     ],
     [
-      'on its way out',
-      { ...living, machine: provisioned({}, { deleting: true }) },
+      'deleting',
+      { ...readySnapshot, machine: provisioned({}, { deleting: true }) },
       { kind: 'done' },
       { phase: 'Deleting', ready: false },
       { Deleting: 'Releasing', Ready: 'Deleting' },
@@ -177,15 +191,15 @@ describe('what users see of a machine', () => {
       assert.equal(status.observedGeneration, 3);
     });
 
-  const unknown: Snapshot = { ...living, desired: { kind: 'problem', message: 'm' } };
+  const unknown: Snapshot = { ...readySnapshot, desired: { kind: 'problem', message: 'm' } };
   for (const [name, snapshot, releaseID, before, plannedBy] of [
-    ['planned by this manager', living, 'new', 'old', 'new'],
-    ['planned by one without a name', living, '', 'old', undefined],
+    ['planned by this manager', readySnapshot, 'new', 'old', 'new'],
+    ['planned by a manager without a release id', readySnapshot, '', 'old', undefined],
     ['not planned this time', unknown, 'new', 'old', 'old'],
-    ['not made ready yet', usual, 'new', undefined, undefined],
+    ['not provisioned yet', claimedSnapshot, 'new', undefined, undefined],
   ] as const)
     it(`${name}: says ${plannedBy ?? 'nobody'}`, () => {
-      const memory = { ...snapshot.machine?.memory, ...(before && { plannedBy: before }) };
+      const memory = { ...snapshot.machine?.status, ...(before && { plannedBy: before }) };
       const told = statusOf(memory, machine, {
         ...toldOf(snapshot, { kind: 'done' }),
         releaseID: releaseID || undefined,
@@ -193,10 +207,10 @@ describe('what users see of a machine', () => {
       assert.equal(told.plannedBy, plannedBy);
     });
 
-  it('is nothing but the pause while it is paused', () => {
-    const paused: Snapshot = { ...living, cluster: { pauses: ['x'], waitsFor: undefined } };
+  it('changes only the Paused condition while paused', () => {
+    const paused: Snapshot = { ...readySnapshot, cluster: { pauseReasons: ['x'], waitingFor: undefined } };
     const status = tell(paused, { kind: 'done' });
-    assert.deepEqual(Object.keys(status), [...Object.keys(provisioned().memory), 'conditions']);
+    assert.deepEqual(Object.keys(status), [...Object.keys(provisioned().status), 'conditions']);
     assert.deepEqual(
       status.conditions?.map(({ type }) => type),
       ['Paused'],

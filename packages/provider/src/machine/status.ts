@@ -1,45 +1,50 @@
-import type { MachineStatus } from '@tartan/api';
+import type { MachinePhase, MachineStatus } from '@tartan/api';
 import { type Condition, type ConditionUpdate, setCondition } from '@tartan/kube';
-import { addressesOf } from './addresses.ts';
-import { conditionsOf } from './conditions.ts';
-import { actualHash } from './decide-drift.ts';
-import { phaseOf } from './phase.ts';
-import type { Machine } from './record.ts';
-import type { Told } from './told.ts';
+import { sshAddressOf } from '../host-work/ssh-address.ts';
+import { actualHash } from './decide/provisioned.ts';
+import type { Machine } from './machine.ts';
+import { conditionsOf, isHostRunning, type ReconcileResult } from './status/conditions.ts';
 
 /**
  * What users see of a machine: derived here, from what was found and what came of it, and assigned nowhere else (I-54). `memory` is
  * what is written down after the act. Idempotent; the very same status when there is nothing new to say.
  */
-export const statusOf = (memory: MachineStatus, { metadata }: Machine, told: Told): MachineStatus => {
-  const { decision, snapshot } = told;
-  const status = { ...planned(memory, told), ...hashesOf(memory, told) };
+export const statusOf = (
+  persisted: MachineStatus,
+  { metadata }: Machine,
+  reconciled: ReconcileResult,
+): MachineStatus => {
+  const { decision, snapshot } = reconciled;
+  const status = { ...withPlanner(persisted, reconciled), ...configHashes(persisted, reconciled) };
   const observed = metadata.generation === undefined ? {} : { observedGeneration: metadata.generation };
   const withConditions = (updates: readonly ConditionUpdate[]): readonly Condition[] =>
     updates.reduce<readonly Condition[]>(
       (conditions, update) => setCondition(conditions, { ...update, ...observed }, snapshot.now),
       status.conditions ?? [],
     );
-  const updates = conditionsOf(status, told);
+  const updates = conditionsOf(status, reconciled);
   // While it is paused nothing but that is said: nobody has looked at the rest.
-  if (decision.kind === 'pause') return { ...memory, conditions: withConditions(updates) };
+  if (decision.kind === 'pause') return { ...persisted, conditions: withConditions(updates) };
   const { addresses: _before, ...rest } = status;
-  const addresses = addressesOf(told);
+  const addresses = addressesOf(reconciled);
   const conditions = withConditions(updates);
   return {
     ...rest,
     ...observed,
     ...(addresses.length > 0 && { addresses }),
     ready: updates.some(({ type, status: holds }) => type === 'Ready' && holds === 'True'),
-    phase: phaseOf(status, told),
+    phase: phaseOf(status, reconciled),
     conditions,
   };
 };
 
 /** Whose word `desiredHostConfigHash` is. One that nobody signs is nobody's. */
-const planned = (memory: MachineStatus, { snapshot: { desired }, releaseID }: Told): MachineStatus => {
-  if (memory.initialization?.provisioned !== true || desired.kind !== 'known') return memory;
-  const { plannedBy: _before, ...rest } = memory;
+const withPlanner = (
+  persisted: MachineStatus,
+  { snapshot: { desired }, releaseID }: ReconcileResult,
+): MachineStatus => {
+  if (persisted.initialization?.provisioned !== true || desired.kind !== 'known') return persisted;
+  const { plannedBy: _before, ...rest } = persisted;
   return { ...rest, ...(releaseID !== undefined && { plannedBy: releaseID }) };
 };
 
@@ -47,18 +52,58 @@ const planned = (memory: MachineStatus, { snapshot: { desired }, releaseID }: To
  * The fleet decides by these who is outdated. What was pushed last stays while it is what the Mac shall have: an agent that does not
  * start with it never says so, and the one before it may be heard of for a while.
  */
-const hashesOf = (
+const configHashes = (
   status: MachineStatus,
-  { snapshot: { desired, node, restMs } }: Told,
+  { snapshot: { desired, node, backoffMs } }: ReconcileResult,
 ): Pick<MachineStatus, 'hostConfigHash' | 'desiredHostConfigHash'> => {
   if (status.initialization?.provisioned !== true) return {};
   const wanted = desired.kind === 'known' ? desired.hash : undefined;
   const pushed = status.hostConfigHash;
   const { leftOut } = status;
   const isWanted = pushed === wanted || (leftOut?.desired === wanted && leftOut?.actual === pushed);
-  const actual = pushed !== undefined && isWanted ? pushed : actualHash({ node, restMs }, status);
+  const actual = pushed !== undefined && isWanted ? pushed : actualHash({ node, backoffMs }, status);
   return {
     ...(actual !== undefined && { hostConfigHash: actual }),
     ...(wanted !== undefined && { desiredHostConfigHash: wanted }),
   };
+};
+
+type Addresses = NonNullable<MachineStatus['addresses']>;
+
+/** How the Mac is reached now: by what Scaleway says, and by what its Node says. None once the Mac is somebody else's. */
+const addressesOf = ({ snapshot, ip, nodeAddresses }: ReconcileResult): Addresses => {
+  const { host } = snapshot;
+  if (host.kind !== 'present' || host.holder !== 'me') return [];
+  const publicAddress = ip === undefined ? undefined : sshAddressOf(ip)?.host;
+  return [
+    ...(publicAddress === undefined ? [] : [{ type: 'ExternalIP' as const, address: publicAddress }]),
+    ...nodeAddresses.filter(({ address }) => address !== publicAddress),
+  ];
+};
+
+/** One word for people. What a Mac refused stays in sight while its Node is Ready, or nobody would look (I-54). */
+const phaseOf = (status: MachineStatus, { snapshot, decision }: ReconcileResult): MachinePhase => {
+  if (snapshot.machine?.deleting === true) return 'Deleting';
+  if (decision.kind === 'lost host') return 'NotReady';
+  if (status.initialization?.provisioned !== true) return phaseBeforeProvisioned(status, decision.kind);
+  const { desired, node, turn } = snapshot;
+  const hash = desired.kind === 'known' ? desired.hash : status.desiredHostConfigHash;
+  if (status.failedHostConfigHash !== undefined && status.failedHostConfigHash === hash) return 'Failed';
+  const outdated = hash !== undefined && status.hostConfigHash !== hash;
+  if (decision.kind === 'roll' || decision.kind === 'roll back' || (turn !== undefined && outdated)) return 'Updating';
+  return node.kind === 'ours' && node.ready === 'True' && isHostRunning(snapshot.host) ? 'Ready' : 'NotReady';
+};
+
+const claiming: ReadonlySet<string> = new Set([
+  'reserve',
+  'take',
+  'await host',
+  'fetch credentials',
+  'set provider id',
+  'cannot claim',
+]);
+
+const phaseBeforeProvisioned = (status: MachineStatus, decision: ReconcileResult['decision']['kind']): MachinePhase => {
+  if (!status.serverID) return 'Pending';
+  return claiming.has(decision) ? 'Adopting' : 'Bootstrapping';
 };

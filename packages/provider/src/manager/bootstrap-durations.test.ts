@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { machine, type MachineStatus, type ScalewayAppleSiliconMachine } from '@tartan/api';
-import type { CacheChange, Live } from '@tartan/kube';
+import type { InformerEvent, Live } from '@tartan/kube';
 import { manualClock } from '@tartan/kube/clock';
-import { bootstrapDurations } from './bootstrap-durations.ts';
+import { watchBootstrapDurations } from './provider-metrics.ts';
 
-type Change = CacheChange<ScalewayAppleSiliconMachine>;
+type Change = InformerEvent<ScalewayAppleSiliconMachine>;
 
 const machineWith = (status: MachineStatus): Live<ScalewayAppleSiliconMachine> => ({
   apiVersion: 'infrastructure.cluster.x-k8s.io/v1alpha1',
@@ -37,7 +37,7 @@ describe('how long a bootstrap took', () => {
       },
     };
     const stopping = new AbortController();
-    const running = bootstrapDurations(machines, clock, (seconds) => observed.push(seconds)).run(stopping.signal);
+    const running = watchBootstrapDurations(machines, clock, (seconds) => observed.push(seconds)).run(stopping.signal);
     const conditions = [
       {
         type: 'Provisioned',

@@ -18,7 +18,7 @@ import { createCaches } from './caches.ts';
 
 const namespace = 'runners';
 
-test('of the Pods of a cluster only those are held that an agent holds, from then until it lets go', async (t) => {
+test('only Pods with the finalizer of an agent are cached, from when it is added until it is removed', async (t) => {
   const clock = manualClock();
   const kubernetes = await createKubernetes({ clock, controllers: false });
   t.after(() => kubernetes.stop());

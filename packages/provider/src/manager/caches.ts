@@ -1,23 +1,25 @@
-import { cluster, externalControlPlane, labels, machine, macFleet, macHost } from '@tartan/api';
+import { cluster, externalControlPlane, finalizers, labels, macFleet, machine, macHost } from '@tartan/api';
 import {
   certificateSigningRequests,
   type Client,
-  createWatchCache,
+  createInformer,
+  hasFinalizer,
+  type Informer,
+  type InformerOptions,
   type KubeObject,
+  type Live,
   type Logger,
   nodes,
   pods,
   type Resource,
   secrets,
-  type WatchCache,
-  type WatchCacheOptions,
+  withoutManagedFields,
 } from '@tartan/kube';
 import type { Clock, Random } from '@tartan/kube/clock';
-import { coreClusters } from '../cluster/core-cluster.ts';
+import { coreClusters } from '../core/cluster.ts';
 import { coreMachineDeployments } from '../core/machine-deployment.ts';
-import { approvableRequests, servingRequests } from '../identity/index.ts';
+import { clientRequests, servingRequests } from '../identity/index.ts';
 import type { CoreVersion } from './core-version.ts';
-import { isHeldByAgent, lean, leanNode, leanPod, withoutData } from './lean.ts';
 
 interface CacheOptions {
   readonly client: Client;
@@ -37,9 +39,9 @@ export const createCaches = (options: CacheOptions) => {
   const cacheOf = <T extends KubeObject>(
     resource: Resource<T>,
     more: Partial<
-      Pick<WatchCacheOptions<T>, 'namespace' | 'labelSelector' | 'fieldSelector' | 'transform' | 'keep'>
+      Pick<InformerOptions<T>, 'namespace' | 'labelSelector' | 'fieldSelector' | 'transform' | 'filter'>
     > = {},
-  ): WatchCache<T> => createWatchCache({ client, resource, clock, random, log, transform: lean, ...more });
+  ): Informer<T> => createInformer({ client, resource, clock, random, log, transform: trimObject, ...more });
 
   return {
     machines: cacheOf(machine.resource),
@@ -49,16 +51,62 @@ export const createCaches = (options: CacheOptions) => {
     controlPlanes: cacheOf(externalControlPlane.resource),
     clusters: cacheOf(coreClusters(coreVersion)),
     machineDeployments: cacheOf(coreMachineDeployments(coreVersion)),
-    nodes: cacheOf(nodes, { transform: leanNode }),
-    pods: cacheOf(pods, { keep: isHeldByAgent, transform: leanPod }),
-    certificateRequests: cacheOf(certificateSigningRequests, approvableRequests),
+    nodes: cacheOf(nodes, { transform: trimNode }),
+    pods: cacheOf(pods, { filter: isHeldByAgent, transform: trimPod }),
+    certificateRequests: cacheOf(certificateSigningRequests, clientRequests),
     servingRequests: cacheOf(certificateSigningRequests, servingRequests),
     kubeconfigs: cacheOf(secrets, {
       namespace: secretsNamespace,
       labelSelector: labels.clusterName,
-      transform: withoutData,
+      transform: trimSecret,
     }),
   };
 };
 
 export type Caches = ReturnType<typeof createCaches>;
+
+/**
+ * What caches drop before it takes memory: a cluster has many more Pods and Nodes than Macs, and none of them can be left out by a
+ * selector. Each transform changes the object in place, as caches allow.
+ */
+
+type Pod = NonNullable<(typeof pods)['ofType']>;
+type Node = NonNullable<(typeof nodes)['ofType']>;
+type Secret = NonNullable<(typeof secrets)['ofType']>;
+
+const deleteMembers = (object: object | undefined, ...members: readonly string[]): void => {
+  for (const member of members) if (object !== undefined) Reflect.deleteProperty(object, member);
+};
+
+/**
+ * Pods of which an agent may have a virtual machine: it starts none before the Pod has this finalizer. By the Pod itself and not by its
+ * Node, which may be gone or not known yet. Whoever asks for all Pods of one Mac asks the server (`spec.nodeName`).
+ */
+export const isHeldByAgent = (pod: Live<Pod>): boolean => hasFinalizer(pod, finalizers.vmCleanup);
+
+/** Who holds it, whether it goes, and on which Node it is. */
+export const trimPod = (pod: Live<Pod>): Live<Pod> => {
+  const nodeName = pod.spec?.nodeName;
+  deleteMembers(pod, 'status');
+  deleteMembers(pod.metadata, 'managedFields', 'annotations', 'labels', 'ownerReferences', 'generateName');
+  pod.spec = { containers: [], ...(nodeName !== undefined && { nodeName }) };
+  return pod;
+};
+
+/** Without the list of its images, which is the larger part of a Node. */
+export const trimNode = (node: Live<Node>): Live<Node> => {
+  deleteMembers(node.status, 'images', 'volumesInUse', 'volumesAttached');
+  return withoutManagedFields(node);
+};
+
+/** Its name and who owns it. What it holds stays on the server. */
+export const trimSecret = (secret: Live<Secret>): Live<Secret> => {
+  deleteMembers(secret, 'data', 'stringData');
+  deleteMembers(secret.metadata, 'annotations');
+  return withoutManagedFields(secret);
+};
+
+export const trimObject = <T extends KubeObject>(object: Live<T>): Live<T> => {
+  deleteMembers(object.metadata.annotations, 'kubectl.kubernetes.io/last-applied-configuration');
+  return withoutManagedFields(object);
+};

@@ -1,14 +1,45 @@
-import type { Client, Controller, EventRecorder, Gate, Transport } from '@tartan/kube';
+import { randomBytes } from 'node:crypto';
+import {
+  type Client,
+  type Controller,
+  createSubresources,
+  type EventRecorder,
+  type Gate,
+  type Transport,
+} from '@tartan/kube';
+import { createClusterController } from '../cluster/controller.ts';
+import { createControlPlaneController } from '../control-plane/controller.ts';
+import { serviceAddress } from '../control-plane/observe.ts';
+import { coreClusters } from '../core/cluster.ts';
+import { coreMachineDeployments } from '../core/machine-deployment.ts';
+import { coreMachines } from '../core/machine.ts';
+import { createFleetKeys } from '../fleet-key/controller.ts';
+import { createFleetController } from '../fleet/controller.ts';
+import { createHostWork } from '../host-work/create-host-work.ts';
+import type { HostSettings } from '../host-work/host-settings.ts';
+import { fleetRevision } from '../host-work/host-spec.ts';
+import { readTailscaleKey } from '../host-work/tailscale-key.ts';
+import { clusterAddress, createApprover, createServingApprover } from '../identity/index.ts';
+import { macAddressLookup, machineLookup } from '../identity/machine-lookup.ts';
+import { createInventory } from '../inventory/controller.ts';
+import { createServerCache } from '../inventory/server-cache.ts';
+import { createMacHostController } from '../mac-host/controller.ts';
+import { createBuilderRunners } from '../machine/builder-runners.ts';
+import { createMachineController } from '../machine/controller.ts';
+import { createPodRelease } from '../pods/controller.ts';
+import { createPodReaper } from '../pods/reap/controller.ts';
+import { createFleetSpread } from '../spread/controller.ts';
+import { createSweep } from '../sweep/controller.ts';
+import { strandedVerdict } from '../sweep/decide.ts';
+import { createVmStartTaint } from '../vm-start-taint/controller.ts';
 import type { Caches } from './caches.ts';
 import type { CoreVersion } from './core-version.ts';
-import { clusterControllers } from './cluster-controllers.ts';
-import { hostControllers } from './host-controllers.ts';
-import type { Intervals, ProviderParts } from './parts.ts';
+import type { Intervals, ProviderDeps } from './create-provider.ts';
 import type { ProviderMetrics } from './provider-metrics.ts';
 
 /** What controllers are made of. */
-export interface Wiring {
-  readonly parts: ProviderParts;
+interface ControllerDeps {
+  readonly parts: ProviderDeps;
   readonly intervals: Intervals;
   readonly caches: Caches;
   /** Of Cluster API's own kinds. */
@@ -22,7 +53,116 @@ export interface Wiring {
 }
 
 /** Every controller there is. All of them run on the leader alone. */
-export const createControllers = (wiring: Wiring): readonly Controller[] => [
+export const createControllers = (wiring: ControllerDeps): readonly Controller[] => [
   ...clusterControllers(wiring),
   ...hostControllers(wiring),
 ];
+
+/** What is looked after in Kubernetes alone: what Cluster API waits for, who may be a Node, and Pods of Macs. */
+const clusterControllers = (deps: ControllerDeps): readonly Controller[] => {
+  const { parts, caches, coreVersion, client, transport, events, metrics } = deps;
+  const { options, clock, log, redactor } = parts;
+  const common = { client, clock, log, events, metrics };
+  const subresources = createSubresources(transport, { clock });
+
+  const approverDeps = {
+    ...common,
+    subresources,
+    machineOf: machineLookup(client, coreClusters(coreVersion), options.machineNamespaces),
+  };
+
+  const spread = createFleetSpread({ ...common, deployment: options.fleetSpread, nodes: caches.nodes });
+  return [
+    createClusterController({ ...common, ...caches }),
+    createControlPlaneController({
+      ...common,
+      ...caches,
+      secrets: caches.kubeconfigs,
+      tokens: subresources,
+      redactor,
+      address: (call) => serviceAddress(client, call),
+      ca: parts.ca ?? '',
+    }),
+    createApprover({ ...approverDeps, requests: caches.certificateRequests }),
+    createServingApprover({
+      ...approverDeps,
+      requests: caches.servingRequests,
+      placeOf: macAddressLookup(client, { tailnet: parts.settings.tailscale !== undefined }),
+    }),
+    createPodRelease({ ...common, ...caches, count: metrics.podReleased }),
+    createPodReaper({ ...common, ...caches, coreMachines: coreMachines(coreVersion), count: metrics.podReaped }),
+    createVmStartTaint({ ...common, nodes: caches.nodes }),
+    ...(spread ? [spread] : []),
+  ];
+};
+
+/** What is looked after at Scaleway and on Macs: the pool, machines, and their fleets. */
+const hostControllers = (deps: ControllerDeps): readonly Controller[] => {
+  const { parts, intervals, caches, coreVersion, client, events, metrics, gate } = deps;
+  const { options, settings, pool, clock, random, log, redactor, ca } = parts;
+  const { defaultPoolPrefix, allowedPoolPrefixes, secretsNamespace, sweep, update, apiServerURL } = options;
+  const common = { client, pool, clock, log, events, metrics, ...caches, coreClusters: coreClusters(coreVersion) };
+  const sightings = createServerCache({ clock });
+  const policy = { claimNamePrefix: sweep.reclaim?.claimNamePrefix, defaultPoolPrefix };
+  const fleetKeys = createFleetKeys({ ...common, secretsNamespace, redactor });
+
+  return [
+    createInventory({
+      ...common,
+      sightings,
+      zones: sweep.zones,
+      defaultPoolPrefix,
+      allowedPoolPrefixes,
+      listFailed: metrics.zoneListFailed,
+      intervalMs: intervals.inventoryMs,
+    }),
+    createMacHostController({
+      ...common,
+      gate,
+      sightings,
+      defaultPoolPrefix,
+      allowedPoolPrefixes,
+      judgeStranded: (host, now) => strandedVerdict(host, policy, now),
+      random,
+      limits: intervals.hosts,
+    }),
+    createSweep({ ...common, gate, policy, figures: metrics.sweep, intervalMs: sweep.intervalMs }),
+    fleetKeys.controller,
+    createMachineController({
+      ...common,
+      options,
+      settings,
+      fleetKeys,
+      gate,
+      hostWork: parts.hostWork ?? createHostWork({ clock }),
+      address: (call) => clusterAddress(client, { ...call, apiServerURL, ca }),
+      builderRunners: createBuilderRunners({ client, clock, redactor, apiURL: options.githubAPIURL }),
+      randomBytes,
+      redactor,
+    }),
+    createFleetController({
+      ...common,
+      machineDeploymentResource: coreMachineDeployments(coreVersion),
+      revisionOf: fleetRevisionOf(client, settings, secretsNamespace),
+      releaseID: options.releaseID,
+      retryAfterMs: update.retryAfterMs,
+    }),
+  ];
+};
+
+/** What the Macs of a fleet shall have in common, in one word. The key of the tailnet is read anew each time: somebody else writes it. */
+const fleetRevisionOf = (client: Pick<Client, 'get'>, settings: HostSettings, secretsNamespace: string) => {
+  /** All that a revision hangs on, beside the settings of this process: fleets are looked at often, and scripts are long to hash. */
+  const revisions = new Map<string, { readonly tailscaleKeyVersion: string | undefined; readonly revision: string }>();
+  return async (fleet: string, signal: AbortSignal): Promise<string> => {
+    const { tailscale } = settings;
+    const where = tailscale && { namespace: secretsNamespace, name: tailscale.authKeySecretName };
+    const key = where && (await readTailscaleKey(client, where, { signal }));
+    const tailscaleKeyVersion = key?.kind === 'known' ? key.version : undefined;
+    const known = revisions.get(fleet);
+    if (known !== undefined && known.tailscaleKeyVersion === tailscaleKeyVersion) return known.revision;
+    const revision = fleetRevision(settings, { fleet, tailscaleKeyVersion });
+    revisions.set(fleet, { tailscaleKeyVersion, revision });
+    return revision;
+  };
+};

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { createLogger, KubeError } from '@tartan/kube';
 import { manualClock } from '@tartan/kube/clock';
 import { findCoreVersion, type FoundCore } from './core-version.ts';
-import { settle } from './testing/stage.ts';
+import { flushPending } from './testing/harness.ts';
 
 /** What the server says of each version, from one moment to the next; the last one stays. */
 type Answers = readonly (readonly string[] | KubeError)[];
@@ -49,7 +49,7 @@ describe('which version of core to speak', () => {
   test('core that comes late is found', async () => {
     const { clock, problems, finding } = setUp([[], [], ['v1beta2']]);
     for (let look = 0; look < 2; look += 1) {
-      await settle();
+      await flushPending();
       clock.advance(5_000);
     }
     assert.deepEqual(await finding, { kind: 'found', version: 'v1beta2' });
@@ -60,17 +60,17 @@ describe('which version of core to speak', () => {
   test('a server that does not answer is asked again, and is not taken for one without core', async () => {
     const away = new KubeError('unreachable', 'no route to the API server');
     const { clock, problems, finding } = setUp([away, ['v1beta2']]);
-    await settle();
+    await flushPending();
     assert.match(problems[0] ?? '', /no route/);
     assert.doesNotMatch(problems[0] ?? '', /Install/);
     clock.advance(5_000);
     assert.deepEqual(await finding, { kind: 'found', version: 'v1beta2' });
   });
 
-  test('there is an end to waiting', async () => {
+  test('gives up after the deadline', async () => {
     const { clock, finding } = setUp([[]]);
     for (let look = 0; look < 5; look += 1) {
-      await settle();
+      await flushPending();
       clock.advance(5_000);
     }
     const found = await finding;
@@ -79,7 +79,7 @@ describe('which version of core to speak', () => {
 
   test('a stop ends it at once', async () => {
     const { stopping, finding } = setUp([[]]);
-    await settle();
+    await flushPending();
     stopping.abort();
     assert.deepEqual(await finding, { kind: 'stopped' });
   });

@@ -1,6 +1,6 @@
 import { type CallOptions, type Client, isKubeError, type Logger } from '@tartan/kube';
 import { type Clock, sleep } from '@tartan/kube/clock';
-import { coreClusters, coreGroup } from '../cluster/core-cluster.ts';
+import { coreClusters, coreGroup } from '../core/cluster.ts';
 
 export type CoreVersion = Parameters<typeof coreClusters>[0];
 
@@ -21,7 +21,7 @@ const servedVersion = async (client: Pick<Client, 'list'>, call: CallOptions): P
   return undefined;
 };
 
-interface Finder {
+interface FindCoreDeps {
   readonly client: Pick<Client, 'list'>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -42,7 +42,7 @@ export type FoundCore =
  * are often installed by the same command, in no order (I-01, I-06).
  * Caveat: asked once. A core that stops serving the version that was found is met by the next process.
  */
-export const findCoreVersion = async (finder: Finder, signal: AbortSignal): Promise<FoundCore> => {
+export const findCoreVersion = async (finder: FindCoreDeps, signal: AbortSignal): Promise<FoundCore> => {
   const { client, clock, log, deadlineMs, retryMs, onProblem } = finder;
   const deadline = clock.monotonic() + deadlineMs;
   let problem = notInstalled;

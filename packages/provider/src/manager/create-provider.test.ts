@@ -3,14 +3,14 @@ import { describe, test } from 'node:test';
 import { leaderElectionID, machine, macHost, metricNames } from '@tartan/api';
 import { leases } from '@tartan/kube';
 import { ScalewayError } from '@tartan/scaleway';
-import { scriptedWork } from '../machine/testing/scripted.ts';
+import { fakeHostWork } from '../machine/testing/fakes.ts';
+import { createHarness, freezableProcess, namespace, optionsWith, quietPool } from './testing/harness.ts';
+import { runMachineLifecycle } from './testing/machine-lifecycle.ts';
 import { oneMac } from './testing/one-mac.ts';
-import { freezing, namespace, optionsWith, quietPool, setStage } from './testing/stage.ts';
-import { liveOnce } from './testing/whole-life.ts';
 
 describe('one manager', () => {
   test('starts, leads, is ready, and stops with the lease given back', async (t) => {
-    const { client, start, installCore, pass, refused } = await setStage(t);
+    const { client, start, installCore, pass, refused } = await createHarness(t);
     await installCore();
     const manager = start('a');
     await pass(3_000);
@@ -25,12 +25,12 @@ describe('one manager', () => {
     assert.ok(!manager.leads());
   });
 
-  test('sees a machine through its whole life, and asks for no right that it does not have (INC-16)', async (t) => {
-    const { client, start, installCore, pass, refused } = await setStage(t);
+  test('runs the whole lifecycle of a machine within its RBAC rights (INC-16)', async (t) => {
+    const { client, start, installCore, pass, refused } = await createHarness(t);
     await installCore();
     const serverID = '6f1c0a52-0d7e-4a2b-8f43-3c2d1b0a9e87';
     const mac = oneMac(serverID);
-    const manager = start('a', { pool: mac.pool, hostWork: scriptedWork() });
+    const manager = start('a', { pool: mac.pool, hostWork: fakeHostWork() });
     await pass(3_000);
     const eventually = async <T>(look: () => Promise<T | undefined>): Promise<T> => {
       for (let second = 0; second < 600; second += 1) {
@@ -40,14 +40,14 @@ describe('one manager', () => {
       }
       assert.fail(manager.lines.slice(-20).join(''));
     };
-    await liveOnce({ client, serverID, eventually, server: 'https://192.0.2.1:6443' });
+    await runMachineLifecycle({ client, serverID, eventually, server: 'https://192.0.2.1:6443' });
     assert.deepEqual(refused, []);
     assert.equal(mac.calls[0], 'rename mac-1');
     assert.match(mac.calls.join(), /^rename mac-1,rename tuist-releasing-[^,]*,reinstall,rename tuist-pool-[^,]*$/);
   });
 
-  test('needs no lease when it is told to be alone', async (t) => {
-    const { start, installCore, pass, client } = await setStage(t);
+  test('needs no lease without leader election', async (t) => {
+    const { start, installCore, pass, client } = await createHarness(t);
     await installCore();
     const manager = start('a', { options: optionsWith('--leader-elect=false') });
     await pass(1_000);
@@ -57,8 +57,8 @@ describe('one manager', () => {
     assert.deepEqual(await manager.stop(), { ok: true });
   });
 
-  test('tells all its figures', async (t) => {
-    const { client, start, installCore, pass } = await setStage(t);
+  test('serves all its metrics', async (t) => {
+    const { client, start, installCore, pass } = await createHarness(t);
     await installCore();
     await client.create(machine.resource, {
       apiVersion: 'infrastructure.cluster.x-k8s.io/v1alpha1',
@@ -79,7 +79,7 @@ describe('one manager', () => {
   });
 
   test('works with probes and metrics turned off', async (t) => {
-    const { start, installCore, pass } = await setStage(t);
+    const { start, installCore, pass } = await createHarness(t);
     await installCore();
     const options = optionsWith('--metrics-bind-address=0', '--health-probe-bind-address=0');
     const manager = start('a', { options });
@@ -90,7 +90,7 @@ describe('one manager', () => {
   });
 
   test('says what is wrong when it cannot listen', async (t) => {
-    const { start, installCore, pass } = await setStage(t);
+    const { start, installCore, pass } = await createHarness(t);
     await installCore();
     const first = start('a');
     const { port } = (await first.provider.addresses.probes) ?? { port: 0 };
@@ -101,9 +101,9 @@ describe('one manager', () => {
   });
 });
 
-describe('what is not there yet', () => {
+describe('missing dependencies', () => {
   test('core is waited for, and readyz says how to get it', async (t) => {
-    const { start, installCore, pass } = await setStage(t, ['v1beta1']);
+    const { start, installCore, pass } = await createHarness(t, ['v1beta1']);
     const manager = start('a');
     await pass(7_000);
     const { code, body } = await manager.ask('/readyz');
@@ -117,7 +117,7 @@ describe('what is not there yet', () => {
   });
 
   test('core that never comes ends the manager, with what to do', async (t) => {
-    const { start, pass } = await setStage(t);
+    const { start, pass } = await createHarness(t);
     const manager = start('a', { intervals: { syncDeadlineMs: 20_000 } });
     await pass(21_000);
     const result = await manager.ended;
@@ -125,7 +125,7 @@ describe('what is not there yet', () => {
   });
 
   test('a right at Scaleway is named, asked for again, and ends nothing', async (t) => {
-    const { start, installCore, pass } = await setStage(t);
+    const { start, installCore, pass } = await createHarness(t);
     await installCore();
     let granted = false;
     const denied = new ScalewayError('The key lacks SSHKeysFullAccess.', { kind: 'denied' });
@@ -144,7 +144,7 @@ describe('what is not there yet', () => {
 
 describe('two managers', () => {
   test('one leads; when it stops the other goes on at once', async (t) => {
-    const { start, installCore, pass } = await setStage(t);
+    const { start, installCore, pass } = await createHarness(t);
     await installCore();
     const first = start('a');
     await pass(3_000);
@@ -157,8 +157,8 @@ describe('two managers', () => {
     assert.ok(second.leads());
   });
 
-  test('whoever stands by tells no figures of machines, so that sums stay right', async (t) => {
-    const { client, start, installCore, pass } = await setStage(t);
+  test('a standby serves no metrics of machines, so that sums stay right', async (t) => {
+    const { client, start, installCore, pass } = await createHarness(t);
     await installCore();
     await client.create(macHost.resource, {
       apiVersion: 'infrastructure.cluster.x-k8s.io/v1alpha1',
@@ -176,9 +176,9 @@ describe('two managers', () => {
   });
 
   test('a leader that is frozen is followed within its lease, and may do nothing when it thaws', async (t) => {
-    const { clock, transport, start, installCore, pass } = await setStage(t);
+    const { clock, transport, start, installCore, pass } = await createHarness(t);
     await installCore();
-    const ice = freezing(clock, transport);
+    const ice = freezableProcess(clock, transport);
     const first = start('a', { clock: ice.clock, transport: ice.transport });
     await pass(3_000);
     const second = start('b');
@@ -197,7 +197,7 @@ describe('two managers', () => {
   });
 
   test('of one that loses the API server, the gate closes before the other leads', async (t) => {
-    const { transport, start, installCore, pass } = await setStage(t);
+    const { transport, start, installCore, pass } = await createHarness(t);
     await installCore();
     let cut = false;
     const flaky = {

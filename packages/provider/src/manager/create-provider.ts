@@ -1,30 +1,111 @@
 import { labelValues, leaderElectionID } from '@tartan/api';
 import {
-  countingTransport,
+  alwaysOpenGate,
   createClient,
   createEventRecorder,
-  createHealth,
+  createHealthServers,
   createLeaderElection,
   createManager,
-  fired,
   type Gate,
-  type Health,
+  type HealthServers,
+  type Logger,
   type ManagerResult,
-  openGate,
+  type Redactor,
+  type Transport,
+  untilAborted,
   whileServing,
+  withRequestMetrics,
 } from '@tartan/kube';
-import { bootstrapDurations } from './bootstrap-durations.ts';
+import type { Clock, Random } from '@tartan/kube/clock';
+import type { HostPool } from '@tartan/scaleway';
+import type { ProviderOptions } from '../flags/provider-options.ts';
+import type { HostSettings } from '../host-work/host-settings.ts';
+import type { HostWork } from '../host-work/host-work.ts';
+import type { Limits } from '../mac-host/snapshot.ts';
 import { createCaches } from './caches.ts';
 import { createControllers } from './controllers.ts';
 import { type CoreVersion, findCoreVersion } from './core-version.ts';
-import { intervalsOf, type ProviderParts } from './parts.ts';
-import { createProviderMetrics, type ProviderMetrics } from './provider-metrics.ts';
-import { createScalewayRights } from './scaleway-rights.ts';
+import { createProviderMetrics, type ProviderMetrics, watchBootstrapDurations } from './provider-metrics.ts';
+import { createScalewayPermissionCheck } from './scaleway-permissions.ts';
+
+/** All that a manager is made of. The caller owns transport and pool, and closes them when `run` has ended. */
+export interface ProviderDeps {
+  readonly options: ProviderOptions;
+  readonly transport: Transport;
+  /** Host and port of the API server, for metrics. */
+  readonly apiHost: string;
+  /** PEM: the authority of the cluster, for Macs and for core. Undefined when everybody trusts it anyway. */
+  readonly ca: string | undefined;
+  readonly pool: HostPool;
+  readonly settings: HostSettings;
+  /** SSH unless told. */
+  readonly hostWork?: HostWork;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  /** That of the log: it is told of every secret that is made or read. */
+  readonly redactor: Redactor;
+  /** No other process has it, also not this one when it is restarted. */
+  readonly identity: string;
+  /** One of its own unless given: whoever meters the pool gives the one that hears of its calls. */
+  readonly metrics?: ProviderMetrics;
+  readonly intervals?: Partial<Intervals>;
+}
+
+/** How patient the manager is. Each has a value that fits production; what people may want to change is a flag. */
+export interface Intervals {
+  /** For core to be found, and again for the first lists of all caches. */
+  readonly syncDeadlineMs: number;
+  readonly coreRetryMs: number;
+  readonly rightsRetryMs: number;
+  readonly rightsAgainMs: number;
+  /** For everything to stop. Kubernetes kills after 30 s. */
+  readonly stopDeadlineMs: number;
+  /** Between two lists of a zone. */
+  readonly inventoryMs: number;
+  /** Of what is done to servers at Scaleway. */
+  readonly hosts: Partial<Limits>;
+}
+
+const defaultIntervals: Omit<Intervals, 'inventoryMs' | 'hosts'> = {
+  syncDeadlineMs: 120_000,
+  coreRetryMs: 5_000,
+  rightsRetryMs: 60_000,
+  rightsAgainMs: 10 * 60_000,
+  stopDeadlineMs: 25_000,
+};
+
+/** So many looks at a server that should be reinstalling, and it is asked for once more. */
+const pollsUntilReinstall = 12;
+/** So many, and a machine that finds no Mac gets one reinstalled for it. */
+const pollsUntilOSDemand = 6;
+
+/** Longer than `landMs` with the usual interval, on which managers that share a Scaleway project rely. */
+const pollsUntilConfirmed = 2;
+/** Longer than the usual interval between two lists of a zone. */
+const pollsOfUnwipedGrace = 18;
+
+const intervalsOf = ({ options: { pollIntervals }, intervals }: ProviderDeps): Intervals => {
+  const { pollMs = pollIntervals.hostMs } = intervals?.hosts ?? {};
+  return {
+    ...defaultIntervals,
+    inventoryMs: pollIntervals.inventoryMs,
+    ...intervals,
+    hosts: {
+      pollMs,
+      claimConfirmMs: pollsUntilConfirmed * pollMs,
+      unwipedGraceMs: pollsOfUnwipedGrace * pollMs,
+      reinstallStartMs: pollsUntilReinstall * pollIntervals.hostMs,
+      demandMs: pollsUntilOSDemand * pollIntervals.hostMs,
+      ...intervals?.hosts,
+    },
+  };
+};
 
 export interface Provider {
   /** Once. Resolves when everything has stopped: because `signal` fired, or because a part failed. */
   run(signal: AbortSignal): Promise<ManagerResult>;
-  readonly addresses: Health['addresses'];
+  readonly addresses: HealthServers['addresses'];
   readonly metrics: ProviderMetrics;
   /** What destructive acts of this process pass. */
   readonly gate: Gate;
@@ -41,15 +122,15 @@ const flushMs = 2_000;
  * and while this process leads, every controller works. On stop all of that in the opposite order, and the lease is given back.
  * Guarantees: what is not there yet (core, a right at Scaleway) is waited for, and said in `readyz` and the log (I-01, I-33).
  */
-export const createProvider = (parts: ProviderParts): Provider => {
+export const createProvider = (parts: ProviderDeps): Provider => {
   const { options, clock, random, identity } = parts;
   const intervals = intervalsOf(parts);
   const metrics = parts.metrics ?? createProviderMetrics({ clock });
   const log = parts.log;
-  const transport = countingTransport(parts.transport, { host: parts.apiHost, count: metrics.request });
+  const transport = withRequestMetrics(parts.transport, { host: parts.apiHost, count: metrics.countRequest });
   const client = createClient(transport, { clock, userAgent: component });
   const events = createEventRecorder({ client, clock, log, component, instance: identity });
-  const health = createHealth({ options, metrics, clock, log });
+  const health = createHealthServers({ options, metrics, clock, log });
   const election =
     options.leaderElection &&
     createLeaderElection({
@@ -60,10 +141,10 @@ export const createProvider = (parts: ProviderParts): Provider => {
       identity,
       durations: options.leaderElection.durations,
       log,
-      metrics: metrics.leading,
+      metrics: metrics.setLeader,
     });
-  const gate = election?.gate ?? openGate;
-  const rights = createScalewayRights({
+  const gate = election?.gate ?? alwaysOpenGate;
+  const rights = createScalewayPermissionCheck({
     pool: parts.pool,
     zones: options.sweep.zones,
     clock,
@@ -72,7 +153,7 @@ export const createProvider = (parts: ProviderParts): Provider => {
     againMs: intervals.rightsAgainMs,
   });
 
-  const work = (coreVersion: CoreVersion, signal: AbortSignal): Promise<ManagerResult> => {
+  const runManager = (coreVersion: CoreVersion, signal: AbortSignal): Promise<ManagerResult> => {
     const { secretsNamespace } = options;
     const caches = createCaches({ client, clock, random, log, coreVersion, secretsNamespace });
     const controllers = createControllers({
@@ -87,7 +168,7 @@ export const createProvider = (parts: ProviderParts): Provider => {
       gate,
     });
     let leads = false;
-    metrics.state.show(() => {
+    metrics.state.setSource(() => {
       if (!leads) return undefined;
       return {
         machines: caches.machines.list(),
@@ -99,21 +180,25 @@ export const createProvider = (parts: ProviderParts): Provider => {
         now: clock.now(),
       };
     });
-    const reign = {
+    const leadership = {
       name: 'figures of the leader',
       run: async (leading: AbortSignal) => {
         leads = true;
-        await fired(leading);
+        await untilAborted(leading);
         leads = false;
       },
     };
     const manager = createManager({
       caches,
       controllers: [rights],
-      leaderOnly: [...controllers, bootstrapDurations(caches.machines, clock, metrics.bootstrapSeconds), reign],
+      leaderOnly: [
+        ...controllers,
+        watchBootstrapDurations(caches.machines, clock, metrics.bootstrapSeconds),
+        leadership,
+      ],
       ...(election && { leaderElection: election }),
       // The servers run since before there was a manager, and outlive it.
-      health: { readyz: health.readyz, run: fired },
+      health: { readyz: health.readyz, run: untilAborted },
       clock,
       log,
       syncDeadlineMs: intervals.syncDeadlineMs,
@@ -151,7 +236,7 @@ export const createProvider = (parts: ProviderParts): Provider => {
         return { ok: false, reason: found.problem };
       case 'found':
         log.info('Cluster API core is found', { version: found.version });
-        return work(found.version, signal);
+        return runManager(found.version, signal);
     }
   };
 

@@ -4,11 +4,11 @@ import { formatProviderID, machine, type MachineSpec, macHost } from '@tartan/ap
 import { certificateSigningRequests, getCondition, nodes } from '@tartan/kube';
 import { clusterMember } from '../core/testing/cluster-member.ts';
 import { joinGroup, kubeletClientSigner, kubeletServingSigner, nodesGroup } from '../identity/names.ts';
-import { alternativeNames, generalName, makeRequest, subjectOf } from '../identity/testing/make-request.ts';
-import { scriptedWork } from '../machine/testing/scripted.ts';
+import { alternativeNames, generalName, makeCSR, subjectOf } from '../identity/testing/make-csr.ts';
+import { fakeHostWork } from '../machine/testing/fakes.ts';
+import { createHarness, namespace, optionsWith } from './testing/harness.ts';
+import { ignoreNotFound } from './testing/machine-lifecycle.ts';
 import { oneMac } from './testing/one-mac.ts';
-import { namespace, optionsWith, setStage } from './testing/stage.ts';
-import { unlessGone } from './testing/whole-life.ts';
 
 const serverID = '6f1c0a52-0d7e-4a2b-8f43-3c2d1b0a9e87';
 const ours = formatProviderID({ zone: 'fr-par-1', serverID });
@@ -18,11 +18,11 @@ const linux = 'linux-1';
 
 /** A manager with one Mac in its pool, on a cluster that has Nodes of its own. */
 const setUp = async (t: TestContext, ...flags: readonly string[]) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   const { client, start, installCore, pass, as, refused } = stage;
   await installCore();
   const mac = oneMac(serverID);
-  const hostWork = scriptedWork();
+  const hostWork = fakeHostWork();
   const startManager = (...more: readonly string[]) =>
     start('a', { pool: mac.pool, hostWork, options: optionsWith(...more) });
   let manager = startManager(...flags);
@@ -37,7 +37,7 @@ const setUp = async (t: TestContext, ...flags: readonly string[]) => {
   ): Promise<string> => {
     const serving = signer === kubeletServingSigner;
     const names = alternativeNames(generalName.ip(192, 0, 2, 7), generalName.dns(name));
-    const request = makeRequest({ subject: subjectOf(name), ...(serving && { attributes: [names] }) });
+    const request = makeCSR({ subject: subjectOf(name), ...(serving && { attributes: [names] }) });
     asked += 1;
     const { metadata } = await who.create(certificateSigningRequests, {
       apiVersion: 'certificates.k8s.io/v1',
@@ -136,8 +136,8 @@ describe('a Node that is no Mac', () => {
       assert.deepEqual(mac.calls, []);
       await client.delete(machine.resource, at);
       await pass(10_000);
-      assert.equal(await unlessGone(client.get(machine.resource, at)), undefined);
-      assert.ok(await unlessGone(client.get(nodes, { name: linux })), 'and its deletion does not delete the Node');
+      assert.equal(await ignoreNotFound(client.get(machine.resource, at)), undefined);
+      assert.ok(await ignoreNotFound(client.get(nodes, { name: linux })), 'and its deletion does not delete the Node');
     }
   });
 
@@ -218,7 +218,7 @@ describe('a machine that new managers would not take', () => {
     assert.equal(await serve('mac-1'), 'Approved MachineServes');
     await client.delete(machine.resource, at);
     await pass(120_000, 1_000);
-    assert.equal(await unlessGone(client.get(machine.resource, at)), undefined);
+    assert.equal(await ignoreNotFound(client.get(machine.resource, at)), undefined);
     assert.match(mac.calls.join(), /,reinstall,rename tuist-pool-[^,]*$/);
   });
 

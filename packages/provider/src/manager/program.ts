@@ -7,8 +7,8 @@ import {
   httpsTransport,
   loadConfig,
   type Logger,
+  type ProcessContext,
   type Redactor,
-  type Surroundings,
 } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
 import { createHostPool } from '@tartan/scaleway';
@@ -16,31 +16,31 @@ import packageFile from '../../package.json' with { type: 'json' };
 import { type Credentials, parseCredentials } from '../flags/parse-credentials.ts';
 import { parseFlags } from '../flags/parse-flags.ts';
 import type { ProviderOptions } from '../flags/provider-options.ts';
-import { loadHostSettings } from '../host-work/load-host-settings.ts';
+import { loadHostSettings } from '../host-work/host-settings.ts';
 import { createProvider } from './create-provider.ts';
 import { createProviderMetrics } from './provider-metrics.ts';
 
 /** The manager as a program: what its arguments and variables say, until the signal fires. Answers the code to exit with. */
-export const runManager = async (argv: readonly string[], surroundings: Surroundings): Promise<number> => {
-  const { env, say, complain } = surroundings;
+export const runManager = async (argv: readonly string[], surroundings: ProcessContext): Promise<number> => {
+  const { env, stdout, stderr } = surroundings;
   if (argv.includes('--version') || argv.includes('-version')) {
-    say(`${packageFile.version}\n`);
+    stdout(`${packageFile.version}\n`);
     return exitCodes.done;
   }
   const flags = parseFlags(argv, env);
   if ('help' in flags) {
-    say(flags.help);
+    stdout(flags.help);
     return exitCodes.done;
   }
   const credentials = parseCredentials(env);
   if ('errors' in flags || 'errors' in credentials) {
     const errors = [flags, credentials].flatMap((parsed) => ('errors' in parsed ? parsed.errors : []));
-    complain(`${errors.join('\n')}\n--help shows all flags and variables.\n`);
+    stderr(`${errors.join('\n')}\n--help shows all flags and variables.\n`);
     return exitCodes.usage;
   }
   const redactor = createRedactor();
   redactor.add(credentials.credentials.secretKey.reveal());
-  const log = createLogger({ ...flags.options.log, write: complain, clock: systemClock, redact: redactor });
+  const log = createLogger({ ...flags.options.log, write: stderr, clock: systemClock, redact: redactor });
   try {
     return await run({ ...flags, ...credentials, redactor, log }, surroundings);
   } catch (error) {
@@ -49,14 +49,14 @@ export const runManager = async (argv: readonly string[], surroundings: Surround
   }
 };
 
-interface Given {
+interface ParsedInput {
   readonly options: ProviderOptions;
   readonly credentials: Credentials;
   readonly redactor: Redactor;
   readonly log: Logger;
 }
 
-const run = async (given: Given, { env, signal }: Surroundings): Promise<number> => {
+const run = async (given: ParsedInput, { env, signal }: ProcessContext): Promise<number> => {
   const { options, redactor, log } = given;
   const clock = systemClock;
   const { kubeconfigPath } = options;

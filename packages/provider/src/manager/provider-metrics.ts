@@ -1,23 +1,31 @@
-import { createMetrics, type Metrics } from '@tartan/kube';
-import type { Clock } from '@tartan/kube/clock';
-import type { CallReport } from '@tartan/scaleway';
-import { createZoneListErrors } from '../inventory/metrics.ts';
-import { createReapCounter } from '../pods/reap/reap-counter.ts';
-import { createReleaseCounter } from '../pods/release-counter.ts';
+import { metricNames, type ScalewayAppleSiliconMachine } from '@tartan/api';
+import {
+  createMetrics,
+  describeMetrics,
+  getCondition,
+  type Informer,
+  type Live,
+  type MetricDescription,
+  type Metrics,
+  untilAborted,
+} from '@tartan/kube';
+import { type Clock, manualClock } from '@tartan/kube/clock';
+import { type CallReport, operations } from '@tartan/scaleway';
+import { Counter, Histogram, type Registry } from 'prom-client';
+import type { ReleaseCause } from '../pods/act.ts';
+import type { ReapedPhase } from '../pods/reap/controller.ts';
 import { createSweepMetrics, type SweepMetrics } from '../sweep/metrics.ts';
-import { type BootstrapSeconds, createBootstrapHistogram } from './bootstrap-durations.ts';
-import { createScalewayMetrics } from './scaleway-metrics.ts';
 import { createStateMetrics, type StateMetrics } from './state-metrics.ts';
 
 /** All that the manager measures, in one registry. docs/metrics.md is made from it. */
 export interface ProviderMetrics extends Metrics {
   /** For `onCall` of the pool. */
   readonly scalewayCall: (report: CallReport) => void;
-  readonly zoneListFailed: ReturnType<typeof createZoneListErrors>;
+  readonly zoneListFailed: ReturnType<typeof createZoneListErrorCounter>;
   readonly sweep: SweepMetrics;
   readonly podReleased: ReturnType<typeof createReleaseCounter>;
   readonly podReaped: ReturnType<typeof createReapCounter>;
-  readonly bootstrapSeconds: BootstrapSeconds;
+  readonly bootstrapSeconds: ObserveBootstrapSeconds;
   readonly state: StateMetrics;
 }
 
@@ -28,11 +36,132 @@ export const createProviderMetrics = (options: { clock: Clock; process?: boolean
   return {
     ...metrics,
     scalewayCall: createScalewayMetrics(registry),
-    zoneListFailed: createZoneListErrors(registry),
+    zoneListFailed: createZoneListErrorCounter(registry),
     sweep: createSweepMetrics(registry),
     podReleased: createReleaseCounter(registry),
     podReaped: createReapCounter(registry),
     bootstrapSeconds: createBootstrapHistogram(registry),
     state: createStateMetrics(registry),
+  };
+};
+
+/** A request has 15 s at most. */
+const requestBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
+
+/** Outcomes that do not pass by themselves. */
+const permanentFailures = ['denied', 'unauthorized'] as const;
+
+/** For `onCall` of the pool: each page and each try is a request of its own. */
+export const createScalewayMetrics = (registry: Registry): ((report: CallReport) => void) => {
+  const registers = [registry];
+  const requests = new Counter({
+    name: metricNames.scalewayRequests,
+    help: 'Requests to Scaleway. Outcomes other than ok are reasons why one was not done: denied and unauthorized need a person, rate_limited and unavailable pass.',
+    labelNames: ['operation', 'outcome'],
+    registers,
+  });
+  // From the start and at zero, or nobody sees the first one: a series that begins at 1 has not grown.
+  for (const operation of Object.keys(operations))
+    for (const outcome of permanentFailures) requests.inc({ operation, outcome }, 0);
+  const seconds = new Histogram({
+    name: metricNames.scalewayRequestSeconds,
+    help: 'How long Scaleway took to answer, whatever it answered.',
+    labelNames: ['operation'],
+    buckets: requestBuckets,
+    registers,
+  });
+  return ({ operation, outcome, milliseconds }) => {
+    requests.inc({ operation, outcome: outcome.replaceAll(' ', '_') });
+    seconds.observe({ operation }, milliseconds / 1000);
+  };
+};
+
+/** A Mac takes some minutes; one that had to be restarted, or tried eight times, an hour. */
+const bootstrapBuckets = [15, 30, 60, 120, 180, 300, 450, 600, 900, 1800, 3600, 7200];
+
+export type ObserveBootstrapSeconds = (seconds: number) => void;
+
+export const createBootstrapHistogram = (registry: Registry): ObserveBootstrapSeconds => {
+  const histogram = new Histogram({
+    name: metricNames.machineBootstrapSeconds,
+    help: 'From having claimed a Mac until it was made ready, failed tries included.',
+    buckets: bootstrapBuckets,
+    registers: [registry],
+  });
+  return (seconds) => histogram.observe(seconds);
+};
+
+type Machine = ScalewayAppleSiliconMachine;
+
+const isProvisioned = ({ status }: Live<Machine>): boolean => status?.initialization?.provisioned === true;
+
+/** Leader-only: watches machines become provisioned. Whoever does so while nobody leads is not measured. */
+export const watchBootstrapDurations = (
+  machines: Pick<Informer<Machine>, 'subscribe'>,
+  clock: Clock,
+  observe: ObserveBootstrapSeconds,
+) => ({
+  name: 'bootstrap durations',
+  run: async (signal: AbortSignal): Promise<void> => {
+    const unsubscribe = machines.subscribe((change) => {
+      if (change.type !== 'changed' || isProvisioned(change.previous) || !isProvisioned(change.object)) return;
+      const claimed = getCondition(change.object.status?.conditions, 'Provisioned');
+      if (claimed?.status === 'True') observe(Math.max(0, clock.now() - Date.parse(claimed.lastTransitionTime)) / 1000);
+    });
+    await untilAborted(signal);
+    unsubscribe();
+  },
+});
+
+/** Counts lists that failed: while it grows, what MacHosts of that zone say is old (G-18). */
+export const createZoneListErrorCounter = (registry: Registry): ((zone: string) => void) => {
+  const counter = new Counter({
+    name: metricNames.zoneListErrors,
+    help: 'Lists of the servers of a zone that Scaleway did not answer or refused',
+    labelNames: ['zone'],
+    registers: [registry],
+  });
+  return (zone) => counter.inc({ zone });
+};
+
+const causeLabel: Record<ReleaseCause, string> = { nodeGone: 'node_gone', neverBound: 'never_bound' };
+
+/** Counts Pods that were let go without their agent. One that keeps growing means Macs that die with Pods on them. */
+export const createReleaseCounter = (registry: Registry): ((cause: ReleaseCause) => void) => {
+  const counter = new Counter({
+    name: 'tart_pods_released_total',
+    help: 'Pods whose vm-cleanup finalizer was removed because no agent was left to do it',
+    labelNames: ['cause'],
+    registers: [registry],
+  });
+  for (const cause of Object.values(causeLabel)) counter.inc({ cause }, 0);
+  return (cause) => counter.inc({ cause: causeLabel[cause] });
+};
+
+const reapedPhases: readonly ReapedPhase[] = ['succeeded', 'failed'];
+
+/** Counts Pods that had ended and were deleted so that their Mac could go. */
+export const createReapCounter = (registry: Registry): ((phase: ReapedPhase) => void) => {
+  const counter = new Counter({
+    name: metricNames.podsReaped,
+    help: 'Pods that had ended and were deleted since they held up the drain of their Mac',
+    labelNames: ['phase'],
+    registers: [registry],
+  });
+  for (const phase of reapedPhases) counter.inc({ phase }, 0);
+  return (phase) => counter.inc({ phase });
+};
+
+/** What the registry of a manager holds: metrics of its own, and those that every controller process has. */
+export const metricsTable = (): {
+  readonly own: readonly MetricDescription[];
+  readonly runtime: readonly MetricDescription[];
+} => {
+  const clock = manualClock();
+  const runtime = describeMetrics(createMetrics({ clock }).registry);
+  const common = new Set(runtime.map(({ name }) => name));
+  return {
+    own: describeMetrics(createProviderMetrics({ clock }).registry).filter(({ name }) => !common.has(name)),
+    runtime,
   };
 };

@@ -1,6 +1,6 @@
 import { kindNames, leaderElectionID, remoteServiceAccount } from '@tartan/api';
-import { type Explained, type Rights, right as rule, withoutReasons } from '@tartan/kube';
-import { coreGroup } from '../cluster/core-cluster.ts';
+import { type ExplainedRule, policyRule as rule, type PolicyRules, withoutReasons } from '@tartan/kube';
+import { coreGroup } from '../core/cluster.ts';
 import type { ProviderOptions } from '../flags/provider-options.ts';
 import { identityRights } from '../identity/index.ts';
 
@@ -10,7 +10,7 @@ const ours = kindNames.machine.group;
 const { machine, macHost, macFleet, cluster, controlPlane } = kindNames;
 const statuses = [machine, macHost, macFleet, cluster].map(({ plural }) => `${plural}/status`).join(',');
 
-const clusterWide: readonly Explained[] = [
+const clusterWide: readonly ExplainedRule[] = [
   rule(ours, machine.plural, [...read, 'patch'], 'to claim Macs for machines; the finalizer and providerID of each'),
   rule(
     ours,
@@ -81,9 +81,9 @@ const clusterWide: readonly Explained[] = [
  */
 export const explainedRights = (
   options: Pick<ProviderOptions, 'secretsNamespace' | 'leaderElection' | 'fleetSpread'>,
-): Rights<Explained> => {
+): PolicyRules<ExplainedRule> => {
   const { secretsNamespace, leaderElection, fleetSpread } = options;
-  const inNamespace: [string, readonly Explained[]][] = [
+  const inNamespace: [string, readonly ExplainedRule[]][] = [
     ...Object.entries(identityRights.inNamespace),
     ['default', [rule('', 'services kubernetes', ['get'], 'where core finds the API server')]],
     [
@@ -123,17 +123,17 @@ export const explainedRights = (
 };
 
 /** The same as Kubernetes takes it. */
-export const providerRights = (options: Parameters<typeof explainedRights>[0]): Rights =>
+export const providerRights = (options: Parameters<typeof explainedRights>[0]): PolicyRules =>
   withoutReasons(explainedRights(options));
 
 /** RBAC cannot name what is yet to be created. */
-const leaseRights: readonly Explained[] = [
+const leaseRights: readonly ExplainedRule[] = [
   rule('coordination.k8s.io', 'leases', ['create'], 'so that one manager leads'),
   rule('coordination.k8s.io', `leases ${leaderElectionID}`, ['get', 'update'], 'the same'),
 ];
 
 /** By its name alone: with more, whoever may write an ExternalControlPlane could be any ServiceAccount beside it. */
-const besideControlPlane: readonly Explained[] = [
+const besideControlPlane: readonly ExplainedRule[] = [
   rule('', `serviceaccounts ${remoteServiceAccount}`, ['get'], 'whether core has the account that it connects as'),
   rule('', `serviceaccounts/token ${remoteServiceAccount}`, ['create'], 'the token in the kubeconfig of core'),
 ];

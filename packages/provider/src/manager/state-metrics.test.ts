@@ -83,7 +83,7 @@ const nothing: FleetState = { machines: [], hosts: [], fleets: [], controlPlanes
 
 const seriesOf = async (state: FleetState | undefined): Promise<string[]> => {
   const metrics = createProviderMetrics({ clock: manualClock() });
-  metrics.state.show(() => state);
+  metrics.state.setSource(() => state);
   const { body } = await metrics.text();
   return body
     .split('\n')
@@ -94,7 +94,7 @@ const seriesOf = async (state: FleetState | undefined): Promise<string[]> => {
     );
 };
 
-describe('figures about what is there', () => {
+describe('metrics read from objects', () => {
   test('of a machine: its phase and why, its failures, how long it has drifted', async () => {
     const status: MachineStatus = {
       phase: 'NotReady',
@@ -221,11 +221,11 @@ describe('figures about what is there', () => {
     ]);
   });
 
-  test('none without leading, and none of what is gone (G-18)', async () => {
+  test('none while not leading, and none of deleted objects (G-18)', async () => {
     assert.deepEqual(await seriesOf(undefined), []);
     const metrics = createProviderMetrics({ clock: manualClock() });
     let machines = [machineWith('mac-1', { phase: 'Ready' })];
-    metrics.state.show(() => ({ ...nothing, machines }));
+    metrics.state.setSource(() => ({ ...nothing, machines }));
     assert.match((await metrics.text()).body, /mac-1/);
     machines = [];
     assert.doesNotMatch((await metrics.text()).body, /mac-1/);

@@ -6,13 +6,13 @@ import {
   type MacHostSpec,
   type ScalewayAppleSiliconMachine,
 } from '@tartan/api';
-import { keyOf, type KubeObject, type Live, type ObjectName, type WatchCache } from '@tartan/kube';
-import type { CoreCluster } from '../cluster/core-cluster.ts';
+import { type Informer, keyOf, type KubeObject, type Live, type ObjectName } from '@tartan/kube';
+import type { CoreCluster } from '../core/cluster.ts';
 
 type Machine = Live<ScalewayAppleSiliconMachine>;
 
 /** Why nothing may be done for an object, for people; empty when it may. The rule is Cluster API's: the annotation, or its Cluster. */
-export const pausesOf = (object: KubeObject, cluster: CoreCluster | undefined): readonly string[] => [
+export const pauseReasonsOf = (object: KubeObject, cluster: CoreCluster | undefined): readonly string[] => [
   ...(cluster?.spec?.paused === true ? ['Cluster spec.paused is set to true'] : []),
   ...(annotations.paused in (object.metadata?.annotations ?? {})
     ? [`${object.kind ?? 'the object'} has the ${annotations.paused} annotation`]
@@ -26,7 +26,7 @@ export const clusterNameOf = ({ metadata }: Machine): ObjectName | undefined => 
 };
 
 /** What is known of the objects that a pause of a Mac can come from. */
-export interface PauseFacts {
+interface PauseFacts {
   machine(name: ObjectName): Machine | undefined;
   cluster(name: ObjectName): CoreCluster | undefined;
   clusters(): readonly CoreCluster[];
@@ -35,9 +35,12 @@ export interface PauseFacts {
 type MachineRef = NonNullable<NonNullable<MacHostSpec['release']>['machine']>;
 
 /** Of a machine and its Cluster, as the cache has it. */
-export const pausesInCache = (machine: Machine, clusters: Pick<WatchCache<CoreCluster>, 'get'>): readonly string[] => {
+export const cachedPauseReasons = (
+  machine: Machine,
+  clusters: Pick<Informer<CoreCluster>, 'get'>,
+): readonly string[] => {
   const name = clusterNameOf(machine);
-  return pausesOf(machine, name && clusters.get(keyOf(name)));
+  return pauseReasonsOf(machine, name && clusters.get(keyOf(name)));
 };
 
 /** The machine that holds a Mac, or gave it back; undefined when nothing says which. */
@@ -60,33 +63,36 @@ export const machineRefOf = ({ spec: { release, consumerRef } }: MacHost): Machi
  *   | is released or stranded, and nothing says where from  | any Cluster of Macs: it may be of that one           |
  *   | is free, or held by something that is no machine      | nothing else                                         |
  */
-export const pausesOfHost = (host: Live<MacHost>, facts: PauseFacts): readonly string[] => {
-  const own = pausesOf({ kind: kindNames.macHost.kind, metadata: host.metadata }, undefined);
+export const hostPauseReasons = (host: Live<MacHost>, facts: PauseFacts): readonly string[] => {
+  const own = pauseReasonsOf({ kind: kindNames.macHost.kind, metadata: host.metadata }, undefined);
   const ref = machineRefOf(host);
   const found = ref && facts.machine(ref);
   const machine = found?.metadata.uid === ref?.uid ? found : undefined;
   const clusterName = clusterOf(ref, machine);
   if (machine !== undefined || clusterName !== undefined)
-    return [...own, ...pausesOfMachine(machine, clusterName && facts.cluster(clusterName))];
-  return hasLostItsOrigin(host) ? [...own, ...pausedClustersOfMacs(facts.clusters())] : own;
+    return [...own, ...machinePauseReasons(machine, clusterName && facts.cluster(clusterName))];
+  return hasUnknownOrigin(host) ? [...own, ...pausedMacClusters(facts.clusters())] : own;
 };
 
 /** A release remembers the Cluster of its machine, which may be gone. */
 export const clusterOf = (ref: MachineRef | undefined, machine: Machine | undefined): ObjectName | undefined =>
   ref?.cluster ? { namespace: ref.namespace, name: ref.cluster } : machine && clusterNameOf(machine);
 
-const pausesOfMachine = (machine: Machine | undefined, cluster: CoreCluster | undefined): readonly string[] =>
-  pausesOf({ kind: kindNames.machine.kind, metadata: machine?.metadata ?? {} }, cluster);
+const machinePauseReasons = (machine: Machine | undefined, cluster: CoreCluster | undefined): readonly string[] =>
+  pauseReasonsOf({ kind: kindNames.machine.kind, metadata: machine?.metadata ?? {} }, cluster);
 
 /** Nothing but a release and a stranded Mac leads to a wipe. */
-export const hasLostItsOrigin = (host: Live<MacHost>): boolean =>
+export const hasUnknownOrigin = (host: Live<MacHost>): boolean =>
   host.spec.release ? host.spec.release.machine === undefined : host.status?.state === 'stranded';
 
 /** Clusters whose infrastructure is ours. */
-const pausedClustersOfMacs = (clusters: readonly CoreCluster[]): readonly string[] =>
+const pausedMacClusters = (clusters: readonly CoreCluster[]): readonly string[] =>
   clusters
     .filter(({ spec }) => spec?.paused === true && spec.infrastructureRef?.kind === kindNames.cluster.kind)
     .map(
       ({ metadata }) =>
         `Cluster ${metadata?.namespace ?? ''}/${metadata?.name ?? ''} is paused, and the Mac may belong to it`,
     );
+
+/** With it `clusterctl move` gives up before it creates or deletes anything; a value is not asked for. */
+export const moveBlockingPatch = { metadata: { annotations: { [annotations.blockMove]: '' } } };

@@ -1,7 +1,14 @@
 import { machine as machineKind, type MacHost } from '@tartan/api';
 import { type CallOptions, type Client, isKubeError, type Live, type ObjectName, type Resource } from '@tartan/kube';
-import type { CoreCluster } from '../cluster/core-cluster.ts';
-import { clusterNameOf, clusterOf, hasLostItsOrigin, machineRefOf, pausesOf, pausesOfHost } from './pauses.ts';
+import type { CoreCluster } from '../core/cluster.ts';
+import {
+  clusterNameOf,
+  clusterOf,
+  hasUnknownOrigin,
+  hostPauseReasons,
+  machineRefOf,
+  pauseReasonsOf,
+} from './pauses.ts';
 
 /**
  * Pauses as the API server has them at this moment: read right before something that cannot be undone. A watch may be behind, and whoever
@@ -13,39 +20,39 @@ export interface PauseReader {
 }
 
 /** Of a machine that is there. One that is gone is nobody's to pause. */
-export const readPausesOfMachine = async (
+export const readMachinePauseReasons = async (
   reader: PauseReader,
   name: ObjectName,
   call: CallOptions,
 ): Promise<readonly string[]> => {
-  const machine = await unlessGone(reader.client.get(machineKind.resource, name, call));
+  const machine = await ignoreNotFound(reader.client.get(machineKind.resource, name, call));
   const clusterName = machine && clusterNameOf(machine);
   const cluster = clusterName && (await readCluster(reader, clusterName, call));
-  return machine === undefined ? [] : pausesOf(machine, cluster);
+  return machine === undefined ? [] : pauseReasonsOf(machine, cluster);
 };
 
-export const readPausesOfHost = async (
+export const readHostPauseReasons = async (
   reader: PauseReader,
   host: Live<MacHost>,
   call: CallOptions,
 ): Promise<readonly string[]> => {
   const { client, coreClusters } = reader;
   const ref = machineRefOf(host);
-  const found = ref && (await unlessGone(client.get(machineKind.resource, ref, call)));
+  const found = ref && (await ignoreNotFound(client.get(machineKind.resource, ref, call)));
   const machine = found?.metadata.uid === ref?.uid ? found : undefined;
   const clusterName = clusterOf(ref, machine);
   const cluster = clusterName && (await readCluster(reader, clusterName, call));
-  const clusters = hasLostItsOrigin(host) ? ((await unlessGone(client.list(coreClusters, call)))?.items ?? []) : [];
-  return pausesOfHost(host, { machine: () => machine, cluster: () => cluster, clusters: () => clusters });
+  const clusters = hasUnknownOrigin(host) ? ((await ignoreNotFound(client.list(coreClusters, call)))?.items ?? []) : [];
+  return hostPauseReasons(host, { machine: () => machine, cluster: () => cluster, clusters: () => clusters });
 };
 
 export const readCluster = (
   { client, coreClusters }: PauseReader,
   name: ObjectName,
   call: CallOptions,
-): Promise<Live<CoreCluster> | undefined> => unlessGone(client.get(coreClusters, name, call));
+): Promise<Live<CoreCluster> | undefined> => ignoreNotFound(client.get(coreClusters, name, call));
 
-const unlessGone = async <T>(call: Promise<T>): Promise<T | undefined> => {
+const ignoreNotFound = async <T>(call: Promise<T>): Promise<T | undefined> => {
   try {
     return await call;
   } catch (error) {

@@ -1,17 +1,25 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, test } from 'node:test';
 import { finalizers } from '@tartan/api';
-import { again, type Client, createLogger, KubeError, type Outcome, type Resource, settled } from '@tartan/kube';
+import {
+  type Client,
+  createLogger,
+  done,
+  KubeError,
+  type ReconcileResult,
+  requeueAfter,
+  type Resource,
+} from '@tartan/kube';
 import { manualClock } from '@tartan/kube/clock';
-import { createAbsences } from './absences.ts';
-import { release } from './act.ts';
+import { finalizerRemovedEvent, releasePod } from './act.ts';
+import { createMissingNodeTracker } from './missing-nodes.ts';
 
 const graceMs = 300_000;
 
 /** A Pod that has waited long enough, a Node as told, and a server that answers the patch with that error. */
 const setUp = (refusal?: KubeError, { nodeExists = false, podExists = true } = {}) => {
   const clock = manualClock();
-  const absences = createAbsences(clock);
+  const absences = createMissingNodeTracker(clock);
   absences.missingForMs('mac-1');
   const pod = {
     apiVersion: 'v1',
@@ -46,22 +54,22 @@ const setUp = (refusal?: KubeError, { nodeExists = false, podExists = true } = {
     count: () => void told.push('count'),
     log: createLogger({ write: () => {}, clock, level: 'error' }),
   };
-  const run = () => release(releaser, { namespace: 'runners', name: 'vm' }, new AbortController().signal);
+  const run = () => releasePod(releaser, { namespace: 'runners', name: 'vm' }, new AbortController().signal);
   return { run, patches, told, absences };
 };
 
-describe('letting a Pod go', () => {
-  it('patches the finalizers of the very Pod that was judged, and then tells of it', async () => {
+describe('releasePod', () => {
+  it('patches the finalizers of the Pod that was read, guarded by UID and resourceVersion, then emits an event', async () => {
     const { run, patches, told } = setUp();
-    assert.deepEqual(await run(), settled);
+    assert.deepEqual(await run(), done);
     const others = ['example.com/first', 'example.com/last'];
     assert.deepEqual(patches, [{ metadata: { uid: 'u', resourceVersion: '7', finalizers: others } }]);
     assert.deepEqual(told, ['count', 'event']);
   });
 
-  const refusals: [string, KubeError, Outcome][] = [
-    ['a Pod that has changed is looked at again', new KubeError('conflict', 'changed'), again(1000)],
-    ['a Pod that is gone needs nothing more', new KubeError('notFound', 'gone'), settled],
+  const refusals: [string, KubeError, ReconcileResult][] = [
+    ['a Pod that has changed is looked at again', new KubeError('conflict', 'changed'), requeueAfter(1000)],
+    ['a Pod that is gone needs nothing more', new KubeError('notFound', 'gone'), done],
   ];
   for (const [sentence, refusal, outcome] of refusals)
     it(`${sentence}, and nothing is told`, async () => {
@@ -76,16 +84,27 @@ describe('letting a Pod go', () => {
     assert.deepEqual(told, []);
   });
 
-  it('does nothing when the server knows the Node, whose absence then counts from zero', async () => {
+  it('does nothing when the server has the Node, and resets the tracker', async () => {
     const { run, patches, absences } = setUp(undefined, { nodeExists: true });
-    assert.deepEqual(await run(), again(graceMs));
+    assert.deepEqual(await run(), requeueAfter(graceMs));
     assert.deepEqual(patches, []);
     assert.equal(absences.has('mac-1'), false);
   });
 
   it('does nothing when the server does not know the Pod', async () => {
     const { run, patches } = setUp(undefined, { podExists: false });
-    assert.deepEqual(await run(), settled);
+    assert.deepEqual(await run(), done);
     assert.deepEqual(patches, []);
   });
+});
+
+test('an event says what was done, why, and what becomes of the VM', () => {
+  const { type, reason, message } = finalizerRemovedEvent('nodeGone', 'mac-1', 300_000);
+  assert.equal(type, 'Warning');
+  assert.equal(reason, 'FinalizerRemoved');
+  assert.match(message, /^Removed the finalizer tart-kubelet\.tuist\.dev\/vm-cleanup: the Node mac-1 .* 300 s.* VM /);
+});
+
+test('an event of a Pod that never had a Node says that there is no VM', () => {
+  assert.match(finalizerRemovedEvent('neverBound', undefined, 300_000).message, /never had a Node, so there is no VM/);
 });

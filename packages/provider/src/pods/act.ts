@@ -1,20 +1,23 @@
+import { type EventReason, events, finalizers } from '@tartan/api';
 import {
-  again,
+  type CallOptions,
   type Client,
+  done,
+  type EventInput,
   type EventRecorder,
+  isKubeError,
   type Live,
   type Logger,
   type ObjectName,
-  type Outcome,
-  settled,
+  pods,
+  type ReconcileResult,
+  requeueAfter,
 } from '@tartan/kube';
-import { decide } from './decide.ts';
-import { freshWorld, type Observer, observe, type Pod } from './observe.ts';
-import { removeVMCleanup } from './remove-finalizer.ts';
-import { happeningOf, type ReleaseCause } from './status.ts';
+import { decide, type Decision } from './decide.ts';
+import { liveReader, observe, type ObserveDeps, type Pod } from './observe.ts';
 
-export interface Releaser {
-  observer: Observer;
+export interface ActDeps {
+  observer: ObserveDeps;
   client: Pick<Client, 'get' | 'patch'>;
   events: Pick<EventRecorder, 'event'>;
   /** Called once for each Pod let go. */
@@ -23,7 +26,7 @@ export interface Releaser {
 }
 
 /** Somebody else has written the Pod: look at what it is now. */
-const conflictPauseMs = 1000;
+const conflictRequeueMs = 1000;
 
 /**
  * Removes the agent's finalizer from a Pod that the caches say should lose it.
@@ -34,35 +37,90 @@ const conflictPauseMs = 1000;
  * without a Pod, which it collects. The Pod itself goes once nobody else holds it and its deletion has no grace period left: the
  * Pod garbage collector of Kubernetes sees to that for Pods without a Node.
  */
-export const release = async (releaser: Releaser, name: ObjectName, signal: AbortSignal): Promise<Outcome> => {
+export const releasePod = async (
+  releaser: ActDeps,
+  name: ObjectName,
+  signal: AbortSignal,
+): Promise<ReconcileResult> => {
   const { observer, client } = releaser;
-  const { pod, snapshot } = await observe(observer, freshWorld(client), name, { signal });
+  const { pod, snapshot } = await observe(observer, liveReader(client), name, { signal });
   const decision = decide(snapshot);
-  if (pod === undefined) return settled;
+  if (pod === undefined) return done;
   switch (decision.kind) {
     case 'leave':
       // The cache is behind, or was told to hold fewer Nodes than there are: it may never tell when this one goes.
-      return decision.because === 'nodeExists' ? again(observer.graceMs) : settled;
+      return decision.because === 'nodeExists' ? requeueAfter(observer.graceMs) : done;
     case 'wait':
-      return again(decision.forMs);
+      return requeueAfter(decision.forMs);
     case 'release':
-      return letGo(releaser, pod, decision.because, signal);
+      return removeFinalizer(releaser, pod, decision.because, signal);
   }
 };
 
-const letGo = async (
-  { observer, client, events, count, log }: Releaser,
+const removeFinalizer = async (
+  { observer, client, events, count, log }: ActDeps,
   pod: Live<Pod>,
   because: ReleaseCause,
   signal: AbortSignal,
-): Promise<Outcome> => {
-  const removal = await removeVMCleanup(client, pod, { signal });
-  if (removal.kind === 'gone') return settled;
-  if (removal.kind === 'changed') return again(conflictPauseMs);
+): Promise<ReconcileResult> => {
+  const removal = await removeVMCleanupFinalizer(client, pod, { signal });
+  if (removal.kind === 'gone') return done;
+  if (removal.kind === 'changed') return requeueAfter(conflictRequeueMs);
   const { name, namespace, uid } = pod.metadata;
   const node = pod.spec?.nodeName;
   log.info('Released a Pod that no agent is left to clean up', { namespace, name, uid, node, because });
   count(because);
-  events.event(pod, happeningOf(because, node, observer.graceMs));
-  return settled;
+  events.event(pod, finalizerRemovedEvent(because, node, observer.graceMs));
+  return done;
+};
+
+export type Removal =
+  /** As the server has stored it. Others may still hold it. */
+  | { kind: 'removed'; pod: Live<Pod> }
+  | { kind: 'gone' }
+  /** Somebody has written the Pod since it was read: look at what it is now. */
+  | { kind: 'changed' };
+
+/**
+ * Takes the agent's finalizer from a Pod, and nothing else. The patch holds UID and resource version of the Pod that was judged, so it
+ * meets no other Pod and no other state of it; finalizers of others stay.
+ */
+export const removeVMCleanupFinalizer = async (
+  client: Pick<Client, 'patch'>,
+  pod: Live<Pod>,
+  options: CallOptions,
+): Promise<Removal> => {
+  const { name, namespace = '', uid, resourceVersion } = pod.metadata;
+  const others = (pod.metadata.finalizers ?? []).filter((finalizer) => finalizer !== finalizers.vmCleanup);
+  const body = { metadata: { uid, resourceVersion, finalizers: others } };
+  try {
+    return { kind: 'removed', pod: await client.patch(pods, { name, namespace }, { type: 'merge', body }, options) };
+  } catch (error) {
+    if (isKubeError(error, 'notFound')) return { kind: 'gone' };
+    if (isKubeError(error, 'conflict')) return { kind: 'changed' };
+    throw error;
+  }
+};
+
+export type ReleaseCause = Extract<Decision, { kind: 'release' }>['because'];
+
+export const finalizerRemovedEvent = (because: ReleaseCause, node: string | undefined, graceMs: number): EventInput => {
+  const reason: EventReason = 'FinalizerRemoved';
+  const [type] = events[reason];
+  const done = `Removed the finalizer ${finalizers.vmCleanup}`;
+  const seconds = Math.round(graceMs / 1000);
+  switch (because) {
+    case 'nodeGone':
+      return {
+        type,
+        reason,
+        message: `${done}: the Node ${node ?? '(unknown)'} has been gone for more than ${seconds} s, so no agent is left to remove the VM of this Pod. If that Mac still runs, its agent collects the VM when it is back, and a wipe does in any case.`,
+      };
+    case 'neverBound':
+      return {
+        type,
+        reason,
+        message: `${done}: the Pod was deleted more than ${seconds} s ago and never had a Node, so there is no VM to remove.`,
+      };
+  }
 };

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { finalizers } from '@tartan/api';
 import { KubeError, pods } from '@tartan/kube';
-import { setStage } from './testing/stage.ts';
+import { createHarness } from './testing/harness.ts';
 
 const ours = finalizers.vmCleanup;
 
 test('a deleted Pod of a Mac that is gone goes after the grace, not before, and an event says why (INC-71)', async (t) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   await stage.addNode('mac-1');
   await stage.addPod('vm', 'mac-1');
   const { stop } = await stage.start();
@@ -28,7 +28,7 @@ test('a deleted Pod of a Mac that is gone goes after the grace, not before, and 
 });
 
 test('a Pod that is deleted long after its Mac went away waits a grace from then', async (t) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   await stage.addPod('vm', 'mac-1');
   const { stop } = await stage.start();
   await stage.pass(20);
@@ -42,7 +42,7 @@ test('a Pod that is deleted long after its Mac went away waits a grace from then
 });
 
 test('with the garbage collector of Kubernetes, a Pod that nobody deleted goes too once its Mac is gone', async (t) => {
-  const stage = await setStage(t, { builtInControllers: true });
+  const stage = await createHarness(t, { builtInControllers: true });
   await stage.addNode('mac-1');
   await stage.addPod('vm', 'mac-1');
   const { stop } = await stage.start();
@@ -54,7 +54,7 @@ test('with the garbage collector of Kubernetes, a Pod that nobody deleted goes t
 });
 
 test('a Node that comes back, however briefly, starts the grace anew', async (t) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   await stage.addPod('vm', 'mac-1');
   await stage.deletePod('vm');
   const { stop } = await stage.start();
@@ -69,7 +69,7 @@ test('a Node that comes back, however briefly, starts the grace anew', async (t)
 });
 
 test('a process that starts anew waits a whole grace of its own', async (t) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   await stage.addPod('vm', 'mac-1');
   await stage.deletePod('vm');
   const first = await stage.start();
@@ -83,8 +83,8 @@ test('a process that starts anew waits a whole grace of its own', async (t) => {
   await stop();
 });
 
-test('a Pod that never had a Node is let go after the grace', async (t) => {
-  const stage = await setStage(t);
+test('a Pod that never had a Node is released after the grace period', async (t) => {
+  const stage = await createHarness(t);
   await stage.addPod('vm', undefined, [ours, 'example.com/theirs']);
   const { stop } = await stage.start();
   await stage.deletePod('vm');
@@ -98,7 +98,7 @@ test('a Pod that never had a Node is let go after the grace', async (t) => {
 });
 
 test('a Node that registers just before the write is seen, and keeps its Pods', async (t) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   await stage.addPod('vm', 'mac-1');
   await stage.deletePod('vm');
   let registered = false;
@@ -118,8 +118,8 @@ test('a Node that registers just before the write is seen, and keeps its Pods', 
   await stop();
 });
 
-test('a Pod that somebody writes between the look and the patch is looked at again, and counted once (INC-71)', async (t) => {
-  const stage = await setStage(t);
+test('a Pod that is written between the read and the patch is reconciled again, and counted once (INC-71)', async (t) => {
+  const stage = await createHarness(t);
   await stage.addPod('vm', 'mac-1');
   await stage.deletePod('vm');
   let patches = 0;
@@ -140,7 +140,7 @@ test('a Pod that somebody writes between the look and the patch is looked at aga
 });
 
 test('a server that is away when the time has come is asked again until it answers', async (t) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   await stage.addPod('vm', 'mac-1');
   await stage.deletePod('vm');
   let away = true;
@@ -158,7 +158,7 @@ test('a server that is away when the time has come is asked again until it answe
 });
 
 test('a Node that the cache does not hold is found on the server, and keeps its Pods until it is gone there', async (t) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   await stage.addNode('mac-1');
   await stage.addPod('vm', 'mac-1');
   await stage.deletePod('vm');
@@ -171,8 +171,8 @@ test('a Node that the cache does not hold is found on the server, and keeps its 
   await stop();
 });
 
-test('who leads again trusts nothing that it saw before: the Node may have been there meanwhile', async (t) => {
-  const stage = await setStage(t);
+test('a manager that leads again starts every grace period anew: the Node may have been back meanwhile', async (t) => {
+  const stage = await createHarness(t);
   await stage.addPod('vm', 'mac-1');
   await stage.deletePod('vm');
   const { stop, abdicate, leadAgain } = await stage.start();

@@ -1,28 +1,28 @@
 import { finalizers } from '@tartan/api';
 import {
-  again,
   type Controller,
   type ControllerOptions,
   createController,
+  done,
   hasFinalizer,
+  type Informer,
   keyOf,
   nameOf,
-  type Reconcile,
-  settled,
+  type Reconciler,
+  requeueAfter,
   type Source,
-  type WatchCache,
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
-import { type Absences, createAbsences } from './absences.ts';
-import { type Releaser, release } from './act.ts';
-import { decide, usualGraceMs } from './decide.ts';
-import { cachedWorld, type Node, observe, type Pod } from './observe.ts';
+import { type ActDeps, releasePod } from './act.ts';
+import { decide, defaultGraceMs } from './decide.ts';
+import { createMissingNodeTracker, type MissingNodeTracker } from './missing-nodes.ts';
+import { cachedReader, type Node, observe, type Pod } from './observe.ts';
 
-export interface PodReleaseOptions extends Omit<Releaser, 'observer'> {
+export interface PodReleaseOptions extends Omit<ActDeps, 'observer'> {
   /** All Pods that an agent may hold. Only names, finalizers, deletion and `spec.nodeName` are read. */
-  pods: WatchCache<Pod>;
+  pods: Informer<Pod>;
   /** All Nodes: the grace counts from when one is missing here. What is missing here only is found before anything is written. */
-  nodes: WatchCache<Node>;
+  nodes: Informer<Node>;
   clock: Clock;
   metrics?: ControllerOptions['metrics'];
   /** 5 min unless told: a Mac that reboots is back by then. */
@@ -34,28 +34,28 @@ export interface PodReleaseOptions extends Omit<Releaser, 'observer'> {
  * Needs: get, list, watch of nodes; get, list, watch, patch of pods; create, patch of events.
  */
 export const createPodRelease = (options: PodReleaseOptions): Controller => {
-  const { pods, nodes, clock, log, metrics, graceMs = usualGraceMs } = options;
-  const absences = createAbsences(clock);
+  const { pods, nodes, clock, log, metrics, graceMs = defaultGraceMs } = options;
+  const absences = createMissingNodeTracker(clock);
   const observer = { absences, clock, graceMs };
-  const cached = cachedWorld({ pods, nodes });
+  const cached = cachedReader({ pods, nodes });
 
-  const reconcile: Reconcile = async (key, signal) => {
+  const reconcile: Reconciler = async (key, signal) => {
     const { snapshot } = await observe(observer, cached, nameOf(key), { signal });
     const decision = decide(snapshot);
     switch (decision.kind) {
       case 'leave':
-        return settled;
+        return done;
       case 'wait':
-        return again(decision.forMs);
+        return requeueAfter(decision.forMs);
       case 'release':
-        return release({ ...options, observer }, nameOf(key), signal);
+        return releasePod({ ...options, observer }, nameOf(key), signal);
     }
   };
 
   return createController({
     name: 'pod-release',
     reconcile,
-    sources: [nodesComeAndGo(options, absences), podsAreDeleted(options, absences)],
+    sources: [nodeSource(options, absences), podSource(options, absences)],
     clock,
     log,
     ...(metrics && { metrics }),
@@ -65,18 +65,18 @@ export const createPodRelease = (options: PodReleaseOptions): Controller => {
 type Caches = Pick<PodReleaseOptions, 'pods' | 'nodes'>;
 
 /** Told of every Node that comes back, also between two looks at its Pods. What was seen before this run is not trusted. */
-const nodesComeAndGo =
-  ({ pods, nodes }: Caches, absences: Absences): Source =>
+const nodeSource =
+  ({ pods, nodes }: Caches, absences: MissingNodeTracker): Source =>
   (enqueue) => {
-    absences.forgetAll();
+    absences.clear();
     return nodes.subscribe((change) => {
       if (change.type !== 'removed') return absences.forget(change.object.metadata.name);
       for (const pod of podsOn(pods, change.previous.metadata.name)) enqueue(keyOf(pod.metadata));
     });
   };
 
-const podsAreDeleted =
-  ({ pods }: Caches, absences: Absences): Source =>
+const podSource =
+  ({ pods }: Caches, absences: MissingNodeTracker): Source =>
   (enqueue) =>
     pods.subscribe((change) => {
       if (change.type === 'removed') {
@@ -86,10 +86,11 @@ const podsAreDeleted =
         return;
       }
       const { object } = change;
-      if (object.metadata.deletionTimestamp !== undefined && isHeld(object)) enqueue(keyOf(object.metadata));
+      if (object.metadata.deletionTimestamp !== undefined && hasVMCleanupFinalizer(object))
+        enqueue(keyOf(object.metadata));
     });
 
-const isHeld = (pod: Pod): boolean => hasFinalizer(pod, finalizers.vmCleanup);
+const hasVMCleanupFinalizer = (pod: Pod): boolean => hasFinalizer(pod, finalizers.vmCleanup);
 
-const podsOn = (pods: WatchCache<Pod>, node: string) =>
-  pods.list().filter((pod) => pod.spec?.nodeName === node && isHeld(pod));
+const podsOn = (pods: Informer<Pod>, node: string) =>
+  pods.list().filter((pod) => pod.spec?.nodeName === node && hasVMCleanupFinalizer(pod));

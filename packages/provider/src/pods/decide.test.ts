@@ -31,7 +31,7 @@ const table: [string, Snapshot['pod'], Snapshot['node'], Decision][] = [
   ['the same without a Node', held(Number.NaN), unbound, wait(10)],
 ];
 
-describe('whether a Pod is let go without its agent', () => {
+describe('decide, for the finalizer of a Pod whose Node is gone', () => {
   for (const [name, pod, node, decision] of table)
     it(`${name}: ${decision.kind}`, () => {
       assert.deepEqual(decide({ pod, node, now, graceMs: 5 * minute }), decision);
@@ -50,7 +50,7 @@ describe('whether a Pod is let go without its agent', () => {
     graceMs: fc.nat(1e9),
   });
 
-  it('has an answer to everything, and a wait is a time', () => {
+  it('is total, and a wait is a finite time', () => {
     fc.assert(
       fc.property(anySnapshot, (snapshot) => {
         const decision = decide(snapshot);

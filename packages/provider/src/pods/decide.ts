@@ -2,7 +2,7 @@
 export interface Snapshot {
   /** Undefined: no such Pod. */
   pod: PodFacts | undefined;
-  node: Whereabouts;
+  node: NodePresence;
   /** Wall clock, to be held against `deletedAt`. */
   now: number;
   /** How long the agent of a Node that is gone gets to come back and clean up by itself. */
@@ -16,7 +16,7 @@ export interface PodFacts {
   deletedAt: number | undefined;
 }
 
-export type Whereabouts =
+export type NodePresence =
   /** The Pod was never given to a Node, so there is no VM. */
   | { kind: 'unbound' }
   /** Its Node exists, in whatever state: the agent's business. */
@@ -31,10 +31,10 @@ export type Decision =
   | { kind: 'release'; because: 'nodeGone' | 'neverBound' };
 
 /** A Mac that reboots is back by then. */
-export const usualGraceMs = 5 * 60_000;
+export const defaultGraceMs = 5 * 60_000;
 
 /** A Pod may have hours to end, and somebody may set the clock: nothing is lost by a look in between. */
-const longestWaitMs = 10 * 60_000;
+const maxWaitMs = 10 * 60_000;
 
 const leave = (because: Extract<Decision, { kind: 'leave' }>['because']): Decision => ({ kind: 'leave', because });
 
@@ -57,5 +57,5 @@ export const decide = ({ pod, node, now, graceMs }: Snapshot): Decision => {
   if (ageMs >= graceMs) return { kind: 'release', because: node.kind === 'absent' ? 'nodeGone' : 'neverBound' };
   // A time that is none (NaN) makes no comparison true, and so waits.
   const leftMs = graceMs - ageMs;
-  return { kind: 'wait', forMs: leftMs < longestWaitMs ? leftMs : longestWaitMs };
+  return { kind: 'wait', forMs: leftMs < maxWaitMs ? leftMs : maxWaitMs };
 };

@@ -3,46 +3,46 @@ import {
   type CallOptions,
   type Client,
   hasFinalizer,
+  type Informer,
   isKubeError,
   keyOf,
   type Live,
   nodes,
   type ObjectName,
   pods,
-  type WatchCache,
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
-import type { Absences } from './absences.ts';
-import type { PodFacts, Snapshot, Whereabouts } from './decide.ts';
+import type { NodePresence, PodFacts, Snapshot } from './decide.ts';
+import type { MissingNodeTracker } from './missing-nodes.ts';
 
 export type Pod = NonNullable<(typeof pods)['ofType']>;
 export type Node = NonNullable<(typeof nodes)['ofType']>;
 
 /** Where Pods and Nodes are looked up: in the caches for a first look, on the server before anything is written. */
-export interface World {
+export interface ObjectReader {
   pod(name: ObjectName, options: CallOptions): Promise<Live<Pod> | undefined>;
   hasNode(name: string, options: CallOptions): Promise<boolean>;
 }
 
-export const cachedWorld = (caches: {
-  pods: Pick<WatchCache<Pod>, 'get'>;
-  nodes: Pick<WatchCache<Node>, 'get'>;
-}): World => ({
+export const cachedReader = (caches: {
+  pods: Pick<Informer<Pod>, 'get'>;
+  nodes: Pick<Informer<Node>, 'get'>;
+}): ObjectReader => ({
   pod: async (name) => caches.pods.get(keyOf(name)),
   hasNode: async (name) => caches.nodes.get(name) !== undefined,
 });
 
-const unlessGone = <T>(error: unknown, gone: T): T => {
+const ignoreNotFound = <T>(error: unknown, gone: T): T => {
   if (isKubeError(error, 'notFound')) return gone;
   throw error;
 };
 
-export const freshWorld = (client: Pick<Client, 'get'>): World => ({
-  pod: (name, options) => client.get(pods, name, options).catch((error: unknown) => unlessGone(error, undefined)),
+export const liveReader = (client: Pick<Client, 'get'>): ObjectReader => ({
+  pod: (name, options) => client.get(pods, name, options).catch((error: unknown) => ignoreNotFound(error, undefined)),
   hasNode: (name, options) =>
     client.get(nodes, { name }, options).then(
       () => true,
-      (error: unknown) => unlessGone(error, false),
+      (error: unknown) => ignoreNotFound(error, false),
     ),
 });
 
@@ -52,38 +52,38 @@ export interface Observation {
   snapshot: Snapshot;
 }
 
-export interface Observer {
-  absences: Absences;
+export interface ObserveDeps {
+  absences: MissingNodeTracker;
   clock: Clock;
   graceMs: number;
 }
 
 /** The Pod first and then the Node that this very Pod names. A Node that is there ends its absence. */
 export const observe = async (
-  { absences, clock, graceMs }: Observer,
-  world: World,
+  { absences, clock, graceMs }: ObserveDeps,
+  reader: ObjectReader,
   name: ObjectName,
   options: CallOptions,
 ): Promise<Observation> => {
-  const pod = await world.pod(name, options);
-  const node = await locate(pod?.spec?.nodeName, world, absences, options);
-  return { pod, snapshot: { pod: pod && factsOf(pod), node, now: clock.now(), graceMs } };
+  const pod = await reader.pod(name, options);
+  const node = await nodePresence(pod?.spec?.nodeName, reader, absences, options);
+  return { pod, snapshot: { pod: pod && podFacts(pod), node, now: clock.now(), graceMs } };
 };
 
-const locate = async (
+const nodePresence = async (
   node: string | undefined,
-  world: World,
-  absences: Absences,
+  reader: ObjectReader,
+  absences: MissingNodeTracker,
   options: CallOptions,
-): Promise<Whereabouts> => {
+): Promise<NodePresence> => {
   if (!node) return { kind: 'unbound' };
-  if (!(await world.hasNode(node, options))) return { kind: 'absent', forMs: absences.missingForMs(node) };
+  if (!(await reader.hasNode(node, options))) return { kind: 'absent', forMs: absences.missingForMs(node) };
   absences.forget(node);
   return { kind: 'present' };
 };
 
 /** What of a Pod the decision hangs on. */
-export const factsOf = (pod: Live<Pod>): PodFacts => {
+export const podFacts = (pod: Live<Pod>): PodFacts => {
   const { deletionTimestamp } = pod.metadata;
   return {
     held: hasFinalizer(pod, finalizers.vmCleanup),

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fleetHash } from './fleet-hash.ts';
 import { createFleetSpread } from './controller.ts';
-import { setStage } from './testing/stage.ts';
+import { fleetHash } from './decide.ts';
+import { createHarness } from './testing/harness.ts';
 
 test('a Mac that joins rolls the Deployment once it has been Ready for a minute', async (t) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   await stage.addNode('mac-a');
   const stop = await stage.start();
   await stage.pass(70);
@@ -24,7 +24,7 @@ test('a Mac that joins rolls the Deployment once it has been Ready for a minute'
 });
 
 test('a Mac that flaps rolls nothing until it stays', async (t) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   await stage.addNode('mac-a');
   await stage.addNode('mac-b');
   const stop = await stage.start();
@@ -40,7 +40,7 @@ test('a Mac that flaps rolls nothing until it stays', async (t) => {
 });
 
 test('a Mac of a sibling fleet changes nothing', async (t) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   await stage.addNode('mac-a');
   const stop = await stage.start();
   await stage.pass(70);
@@ -51,7 +51,7 @@ test('a Mac of a sibling fleet changes nothing', async (t) => {
 });
 
 test('a Deployment that is being rolled is left alone until it is done', async (t) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   await stage.addNode('mac-a');
   stage.deployment.status.updatedReplicas = 1;
   const stop = await stage.start();
@@ -63,8 +63,8 @@ test('a Deployment that is being rolled is left alone until it is done', async (
   assert.deepEqual(await stop(), { ok: true });
 });
 
-test('a deploy that comes between the look and the patch is not rolled over', async (t) => {
-  const stage = await setStage(t);
+test('a deploy between the read and the patch wins: the patch conflicts', async (t) => {
+  const stage = await createHarness(t);
   await stage.addNode('mac-a');
   stage.conflicts.push('the object has been modified');
   const stop = await stage.start();
@@ -75,7 +75,7 @@ test('a deploy that comes between the look and the patch is not rolled over', as
 });
 
 test('a fleet that is away as a whole and comes back as it was is not rolled', async (t) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   await stage.addNode('mac-a');
   const stop = await stage.start();
   await stage.pass(70);
@@ -88,7 +88,7 @@ test('a fleet that is away as a whole and comes back as it was is not rolled', a
 });
 
 test('without a Deployment there is no such controller', async (t) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   assert.equal(createFleetSpread({ ...stage.options, deployment: undefined }), undefined);
   assert.equal(createFleetSpread({ ...stage.options, deployment: { namespace: 'x', name: '' } }), undefined);
 });

@@ -1,30 +1,36 @@
+import { annotations, type EventReason, events } from '@tartan/api';
 import {
-  again,
   type Client,
   type Controller,
   type ControllerOptions,
   createController,
+  deployments,
+  done,
+  type EventInput,
+  type EventRecorder,
+  type Informer,
+  isKubeError,
   keyOf,
+  type Live,
+  type Logger,
   nameOf,
   type ObjectName,
-  type Reconcile,
-  settled,
+  type Reconciler,
+  type ReconcileResult,
+  requeueAfter,
   type Source,
-  type WatchCache,
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
-import { type Roller, roll } from './act.ts';
 import { decide } from './decide.ts';
-import { createFlips, type Flips } from './flips.ts';
-import type { Node } from './membership.ts';
-import { observe } from './observe.ts';
+import { type Deployment, observe } from './observe.ts';
+import { createReadyMacTracker, type Node, type ReadyMacTracker } from './ready-macs.ts';
 
-export interface FleetSpreadOptions extends Omit<Roller, 'client'> {
+export interface FleetSpreadOptions extends Omit<ActDeps, 'client'> {
   /** By its namespace and name. Undefined, or without a name: nobody wants this. */
   deployment: Required<ObjectName> | undefined;
   client: Pick<Client, 'get' | 'patch'>;
   /** All Nodes, or at least those of Macs. */
-  nodes: WatchCache<Node>;
+  nodes: Informer<Node>;
   clock: Clock;
   metrics?: ControllerOptions['metrics'];
   /** How long the set of Ready Macs must have stayed the same. 60 s unless told. */
@@ -43,20 +49,22 @@ export interface FleetSpreadOptions extends Omit<Roller, 'client'> {
 export const createFleetSpread = (options: FleetSpreadOptions): Controller | undefined => {
   const { deployment, client, nodes, clock, log, metrics, settleMs = 60_000, lookAgainMs = 30_000 } = options;
   if (!deployment?.name) return undefined;
-  const flips = createFlips(clock, settleMs);
+  const flips = createReadyMacTracker(clock, settleMs);
 
-  const reconcile: Reconcile = async (key, signal) => {
+  const reconcile: Reconciler = async (key, signal) => {
     const seen = await observe({ client, nodes, flips, settleMs, lookAgainMs }, nameOf(key), signal);
     const decision = decide(seen.snapshot);
     log.debug('Looked at the spread of a Deployment', { key, decision });
     switch (decision.kind) {
       case 'leave':
-        return settled;
+        return done;
       case 'wait':
-        return again(decision.forMs);
+        return requeueAfter(decision.forMs);
       case 'roll': {
         const { hash } = decision;
-        return seen.deployment ? roll(options, seen.deployment, { hash, ready: seen.snapshot.ready }, signal) : settled;
+        return seen.deployment
+          ? rollDeployment(options, seen.deployment, { hash, ready: seen.snapshot.ready }, signal)
+          : done;
       }
     }
   };
@@ -64,7 +72,7 @@ export const createFleetSpread = (options: FleetSpreadOptions): Controller | und
   return createController({
     name: 'fleet-spread',
     reconcile,
-    sources: [fleetChanges(keyOf(deployment), nodes, flips)],
+    sources: [readyMacSource(keyOf(deployment), nodes, flips)],
     clock,
     log,
     ...(metrics && { metrics }),
@@ -72,12 +80,57 @@ export const createFleetSpread = (options: FleetSpreadOptions): Controller | und
 };
 
 /** Once at the start, as the fleet may have changed while nobody looked, and then whenever a Mac joins or leaves. */
-const fleetChanges =
-  (key: string, nodes: WatchCache<Node>, flips: Flips): Source =>
+const readyMacSource =
+  (key: string, nodes: Informer<Node>, flips: ReadyMacTracker): Source =>
   (enqueue) => {
-    flips.forgetAll();
+    flips.clear();
     enqueue(key);
     return nodes.subscribe((change) => {
-      if (flips.follow(change)) enqueue(key);
+      if (flips.record(change)) enqueue(key);
     });
   };
+
+interface ActDeps {
+  client: Pick<Client, 'patch'>;
+  events: Pick<EventRecorder, 'event'>;
+  log: Logger;
+}
+
+/** Somebody else has written the Deployment: look at what it is now. */
+const conflictRequeueMs = 1000;
+
+/**
+ * Stamps the Pod template with the set of Macs, which makes Kubernetes roll the Deployment.
+ *
+ * Guarantees: nothing but that one annotation changes. UID and resource version keep the patch to the very state that was found
+ * settled: a deploy that begins meanwhile is not rolled over. To repeat it after a crash changes nothing.
+ */
+const rollDeployment = async (
+  { client, events, log }: ActDeps,
+  deployment: Live<Deployment>,
+  { hash, ready }: { hash: string; ready: readonly string[] },
+  signal: AbortSignal,
+): Promise<ReconcileResult> => {
+  const { name, namespace = '', uid, resourceVersion } = deployment.metadata;
+  const template = { metadata: { annotations: { [annotations.fleetHash]: hash } } };
+  const body = { metadata: { uid, resourceVersion }, spec: { template } };
+  try {
+    await client.patch(deployments, { name, namespace }, { type: 'merge', body }, { signal });
+  } catch (error) {
+    if (isKubeError(error, 'conflict', 'notFound')) return requeueAfter(conflictRequeueMs);
+    throw error;
+  }
+  log.info('Rolled a Deployment over the Macs that are Ready now', { namespace, name, hash, ready });
+  events.event(deployment, fleetSpreadEvent(ready));
+  return done;
+};
+
+const fleetSpreadEvent = (ready: readonly string[]): EventInput => {
+  const reason: EventReason = 'FleetSpread';
+  const [type] = events[reason];
+  return {
+    type,
+    reason,
+    message: `The set of Ready Macs has changed, so the Pods are rolled to spread over all of them. Ready now, ${ready.length} in all: ${ready.join(', ')}`,
+  };
+};

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, test } from 'node:test';
 import fc from 'fast-check';
-import { type Decision, type DeploymentFacts, decide, type Snapshot } from './decide.ts';
-import { fleetHash } from './fleet-hash.ts';
+import { decide, type Decision, type DeploymentFacts, fleetHash, type Snapshot } from './decide.ts';
 
 const macs = ['mac-a', 'mac-b'];
 const deployment: DeploymentFacts = {
@@ -16,7 +15,7 @@ const deployment: DeploymentFacts = {
   available: 3,
   unavailable: 0,
 };
-const calm: Snapshot = { deployment, ready: macs, quietForMs: 60_000, settleMs: 60_000, lookAgainMs: 30_000 };
+const calm: Snapshot = { deployment, ready: macs, stableForMs: 60_000, settleMs: 60_000, lookAgainMs: 30_000 };
 const facing = (facts: Partial<DeploymentFacts>): Snapshot => ({ ...calm, deployment: { ...deployment, ...facts } });
 const roll: Decision = { kind: 'roll', hash: fleetHash(macs) };
 const unsettled: Decision = { kind: 'wait', because: 'unsettled', forMs: 30_000 };
@@ -30,15 +29,15 @@ const table: [string, Snapshot, Decision][] = [
   ['the same set of Macs', facing({ hash: fleetHash(macs) }), spread],
   ['the same set in another order', { ...facing({ hash: fleetHash(macs) }), ready: ['mac-b', 'mac-a'] }, spread],
   ['the same set in an unsettled Deployment', facing({ hash: fleetHash(macs), updated: 1 }), spread],
-  ['the same set again after a flap', { ...facing({ hash: fleetHash(macs) }), quietForMs: 0 }, spread],
+  ['the same set again after a flap', { ...facing({ hash: fleetHash(macs) }), stableForMs: 0 }, spread],
   ['no Ready Mac', { ...calm, ready: [] }, { kind: 'leave', because: 'noReadyMac' }],
   ['no Deployment', { ...calm, deployment: undefined }, { kind: 'wait', because: 'noDeployment', forMs: 30_000 }],
   ['a Deployment that goes', facing({ deleting: true }), { kind: 'leave', because: 'deleting' }],
   ['a paused Deployment', facing({ paused: true }), { kind: 'wait', because: 'paused', forMs: 30_000 }],
-  ['a Mac that joined just now', { ...calm, quietForMs: 0 }, flapping(60_000)],
-  ['a Mac that joined 59 s ago', { ...calm, quietForMs: 59_000 }, flapping(1000)],
-  ['no flip in memory', { ...calm, quietForMs: Infinity }, roll],
-  ['a time that is none', { ...calm, quietForMs: Number.NaN }, flapping(60_000)],
+  ['a Mac that joined just now', { ...calm, stableForMs: 0 }, flapping(60_000)],
+  ['a Mac that joined 59 s ago', { ...calm, stableForMs: 59_000 }, flapping(1000)],
+  ['no flip in memory', { ...calm, stableForMs: Infinity }, roll],
+  ['a time that is none', { ...calm, stableForMs: Number.NaN }, flapping(60_000)],
   ['a generation not acted on yet', facing({ observed: false }), unsettled],
   ['Pods of before not replaced yet', facing({ updated: 2 }), unsettled],
   ['Pods of before not gone yet', facing({ replicas: 4 }), unsettled],
@@ -70,12 +69,12 @@ describe('whether a Deployment is rolled over the Ready Macs', () => {
       { nil: undefined },
     ),
     ready: fc.subarray([...macs, 'mac-c']),
-    quietForMs: fc.double(),
+    stableForMs: fc.double(),
     settleMs: fc.nat(1e6),
     lookAgainMs: fc.nat(1e6),
   });
 
-  it('has an answer to everything, a wait is a time, and a roll is a change', () => {
+  it('is total, a wait is finite, and a roll changes the hash', () => {
     fc.assert(
       fc.property(anySnapshot, (snapshot) => {
         const decision = decide(snapshot);
@@ -83,10 +82,24 @@ describe('whether a Deployment is rolled over the Ready Macs', () => {
         if (decision.kind === 'wait') assert.ok(Number.isFinite(decision.forMs) && decision.forMs >= 0);
         if (decision.kind !== 'roll') return;
         assert.notEqual(snapshot.deployment?.hash, decision.hash);
-        assert.ok(snapshot.quietForMs >= snapshot.settleMs);
+        assert.ok(snapshot.stableForMs >= snapshot.settleMs);
         assert.equal(decision.hash, fleetHash(snapshot.ready));
       }),
       { numRuns: 2000 },
     );
   });
+});
+
+test('the hash is the first 8 bytes of the SHA-256 of the sorted names', () => {
+  // printf %s mac-a,mac-b | sha256sum
+  assert.equal(fleetHash(['mac-b', 'mac-a']), '83859c1441536766');
+});
+
+test('the hash does not depend on the order of the names, and leaves them as they are', () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(fc.string()), (names) => {
+      const given = Object.freeze([...names].reverse());
+      assert.equal(fleetHash(given), fleetHash(names));
+    }),
+  );
 });

@@ -1,4 +1,4 @@
-import { fleetHash } from './fleet-hash.ts';
+import { createHash } from 'node:crypto';
 
 export interface Snapshot {
   /** Undefined: no such Deployment. */
@@ -6,7 +6,7 @@ export interface Snapshot {
   /** Names of the Ready Macs on which its Pods may run. */
   ready: readonly string[];
   /** For how long nobody has joined or left them. */
-  quietForMs: number;
+  stableForMs: number;
   /** For how long nobody must have. */
   settleMs: number;
   /** When to look again at a Deployment that is not ours to roll yet: nothing is told of it, since it is not watched. */
@@ -33,7 +33,7 @@ export type Decision =
   | { kind: 'roll'; hash: string };
 
 /** A roll on top of a roll would take away more Pods than the Deployment allows for each by itself. */
-const isSettled = ({ observed, desired, replicas, updated, available, unavailable }: DeploymentFacts): boolean =>
+const isRolledOut = ({ observed, desired, replicas, updated, available, unavailable }: DeploymentFacts): boolean =>
   observed && replicas === desired && updated === desired && available === desired && unavailable === 0;
 
 /**
@@ -41,16 +41,23 @@ const isSettled = ({ observed, desired, replicas, updated, available, unavailabl
  * Without any Ready Mac there is nothing to spread over, and a roll would end the last Pods that still run; when the same Macs are
  * back nothing has changed. An outage of the whole fleet thus costs no roll.
  */
-export const decide = ({ deployment, ready, quietForMs, settleMs, lookAgainMs }: Snapshot): Decision => {
+export const decide = ({ deployment, ready, stableForMs, settleMs, lookAgainMs }: Snapshot): Decision => {
   if (deployment === undefined) return { kind: 'wait', because: 'noDeployment', forMs: lookAgainMs };
   if (deployment.deleting) return { kind: 'leave', because: 'deleting' };
   if (ready.length === 0) return { kind: 'leave', because: 'noReadyMac' };
   const hash = fleetHash(ready);
   if (deployment.hash === hash) return { kind: 'leave', because: 'spread' };
-  const restlessMs = settleMs - quietForMs;
+  const restlessMs = settleMs - stableForMs;
   if (!(restlessMs <= 0))
     return { kind: 'wait', because: 'flapping', forMs: restlessMs < settleMs ? restlessMs : settleMs };
   if (deployment.paused) return { kind: 'wait', because: 'paused', forMs: lookAgainMs };
-  if (!isSettled(deployment)) return { kind: 'wait', because: 'unsettled', forMs: lookAgainMs };
+  if (!isRolledOut(deployment)) return { kind: 'wait', because: 'unsettled', forMs: lookAgainMs };
   return { kind: 'roll', hash };
 };
+
+/** Stands for a set of Nodes, whatever their order: the original's, so that a Deployment that it has stamped is not rolled anew. */
+export const fleetHash = (names: readonly string[]): string =>
+  createHash('sha256')
+    .update([...names].sort().join(','))
+    .digest('hex')
+    .slice(0, 16);

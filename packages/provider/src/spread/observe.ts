@@ -1,16 +1,15 @@
 import { annotations } from '@tartan/api';
-import { type Client, deployments, isKubeError, type Live, type ObjectName, type WatchCache } from '@tartan/kube';
+import { type Client, deployments, type Informer, isKubeError, type Live, type ObjectName } from '@tartan/kube';
 import type { DeploymentFacts, Snapshot } from './decide.ts';
-import type { Flips } from './flips.ts';
-import { matches, type Node, readyMac } from './membership.ts';
+import { matchesLabels, type Node, readyMacLabels, type ReadyMacTracker } from './ready-macs.ts';
 
 export type Deployment = NonNullable<(typeof deployments)['ofType']>;
 
-export interface Observer {
+export interface ObserveDeps {
   /** Read by name and never listed: the rights may be those on one Deployment. */
   client: Pick<Client, 'get'>;
-  nodes: Pick<WatchCache<Node>, 'list'>;
-  flips: Flips;
+  nodes: Pick<Informer<Node>, 'list'>;
+  flips: ReadyMacTracker;
   settleMs: number;
   lookAgainMs: number;
 }
@@ -22,7 +21,7 @@ export interface Observation {
 
 /** The Deployment first: which Macs matter is for its Pods' nodeSelector to say, so that a sibling fleet changes nothing. */
 export const observe = async (
-  { client, nodes, flips, settleMs, lookAgainMs }: Observer,
+  { client, nodes, flips, settleMs, lookAgainMs }: ObserveDeps,
   name: ObjectName,
   signal: AbortSignal,
 ): Promise<Observation> => {
@@ -32,15 +31,15 @@ export const observe = async (
   });
   const selector = deployment?.spec?.template.spec?.nodeSelector ?? {};
   const ready = nodes.list().filter((node) => {
-    const labels = readyMac(node);
-    return labels !== undefined && matches(labels, selector);
+    const labels = readyMacLabels(node);
+    return labels !== undefined && matchesLabels(labels, selector);
   });
   return {
     deployment,
     snapshot: {
       deployment: deployment && factsOf(deployment),
       ready: ready.map(({ metadata }) => metadata.name).sort(),
-      quietForMs: flips.quietForMs(selector),
+      stableForMs: flips.stableForMs(selector),
       settleMs,
       lookAgainMs,
     },

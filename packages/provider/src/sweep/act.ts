@@ -1,6 +1,7 @@
-import type { MacHost } from '@tartan/api';
+import { type EventReason, events, type MacHost } from '@tartan/api';
 import {
   type Client,
+  type EventInput,
   type EventRecorder,
   type Gate,
   isKubeError,
@@ -11,13 +12,12 @@ import {
 import { type Clock, timestamp } from '@tartan/kube/clock';
 import { osFamilyKey } from '@tartan/scaleway';
 import { type Release, releaseHost } from '../claim/release-host.ts';
-import { readPausesOfHost } from '../pause/read-pauses.ts';
+import { readHostPauseReasons } from '../pause/read-pauses.ts';
+import { type ReclaimPolicy, strandedVerdict, type StrandedVerdict } from './decide.ts';
 import type { SweepMetrics } from './metrics.ts';
-import { type Observer, recheck, strandedFacts } from './observe.ts';
-import { abortedHappening, reclaimedHappening } from './status.ts';
-import { type ReclaimPolicy, strandedVerdict } from './verdict.ts';
+import { type ObserveDeps, recheck, strandedFacts } from './observe.ts';
 
-export interface Reclaimer extends Observer {
+export interface ReclaimDeps extends ObserveDeps {
   readonly client: Pick<Client, 'get' | 'list' | 'patch'>;
   readonly policy: ReclaimPolicy;
   readonly gate: Gate;
@@ -27,7 +27,7 @@ export interface Reclaimer extends Observer {
   readonly figures: SweepMetrics;
 }
 
-export type ReclaimOutcome =
+type ReclaimOutcome =
   | { readonly kind: 'reclaimed' }
   /** It is not stranded any more, or somebody writes it right now. */
   | { readonly kind: 'skipped'; readonly why: string }
@@ -42,25 +42,29 @@ export type ReclaimOutcome =
  * makes the write fail. To repeat it after a crash does nothing more.
  */
 export const reclaim = async (
-  reclaimer: Reclaimer,
+  reclaimer: ReclaimDeps,
   seen: Live<MacHost>,
   signal: AbortSignal,
 ): Promise<ReclaimOutcome> => {
   try {
     const found = await recheck(reclaimer, seen.metadata.name, { signal });
-    return found.kind === 'accounted' ? skipped(found.why) : await sendBack(reclaimer, found.host, signal);
+    return found.kind === 'accounted' ? skipped(found.why) : await releaseStranded(reclaimer, found.host, signal);
   } catch (error) {
     // That this process stops, or does not lead, is no news about the Mac.
-    if (!signal.aborted && !(error instanceof NotLeadingError)) reclaimer.events.event(seen, abortedHappening(error));
+    if (!signal.aborted && !(error instanceof NotLeadingError)) reclaimer.events.event(seen, abortedEvent(error));
     return { kind: 'aborted', error };
   }
 };
 
 const skipped = (why: string): ReclaimOutcome => ({ kind: 'skipped', why });
 
-const sendBack = async (reclaimer: Reclaimer, host: Live<MacHost>, signal: AbortSignal): Promise<ReclaimOutcome> => {
+const releaseStranded = async (
+  reclaimer: ReclaimDeps,
+  host: Live<MacHost>,
+  signal: AbortSignal,
+): Promise<ReclaimOutcome> => {
   const { client, policy, gate, clock, log, events, figures } = reclaimer;
-  const pauses = await readPausesOfHost(reclaimer, host, { signal });
+  const pauses = await readHostPauseReasons(reclaimer, host, { signal });
   const verdict = strandedVerdict({ ...strandedFacts(host), pauses }, policy, clock.now());
   if (verdict.kind === 'leave') return skipped(verdict.message);
   const release = releaseOf(host, verdict.poolPrefix, verdict.message, clock.now());
@@ -73,7 +77,7 @@ const sendBack = async (reclaimer: Reclaimer, host: Live<MacHost>, signal: Abort
   }
   figures.reclaimed();
   log.info('Sent a stranded Mac back to its pool', { host: host.metadata.name, server: host.status?.name, release });
-  events.event(host, reclaimedHappening(verdict));
+  events.event(host, reclaimedEvent(verdict));
   return { kind: 'reclaimed' };
 };
 
@@ -85,9 +89,22 @@ const releaseOf = ({ status }: MacHost, poolPrefix: string, message: string, now
     ...(family !== '' && { family }),
     reason: 'Stranded',
     ...(status?.name && { serverName: status.name }),
-    message: message.slice(0, longestMessage),
+    message: message.slice(0, maxMessageLength),
     requestedAt: timestamp(now),
   };
 };
 
-const longestMessage = 1024;
+const maxMessageLength = 1024;
+
+const newEvent = (reason: EventReason, message: string): EventInput => ({ type: events[reason][0], reason, message });
+
+/** What would be done with a Mac that is left alone, and why it is not. */
+export const strandedEvent = ({ message }: StrandedVerdict): EventInput => newEvent('Stranded', message);
+
+const reclaimedEvent = ({ message }: StrandedVerdict): EventInput => newEvent('Reclaimed', message);
+
+const abortedEvent = (error: unknown): EventInput =>
+  newEvent(
+    'ReclaimAborted',
+    `It was to be put back into the pool, but whether a machine needs it could not be checked: ${error instanceof Error ? error.message : String(error)} Nothing was done with any Mac; it is tried again.`,
+  );

@@ -3,15 +3,15 @@ import { describe, test } from 'node:test';
 import { annotations, macHost } from '@tartan/api';
 import { KubeError, NotLeadingError } from '@tartan/kube';
 import { ScalewayError } from '@tartan/scaleway';
-import { heldBy } from '../claim/testing/a-host.ts';
-import { active, setStage } from './testing/stage.ts';
+import { heldBy } from '../claim/testing/hosts.ts';
+import { createHarness, reclaimingPolicy } from './testing/harness.ts';
 
-const reportOnly = { ...active, claimNamePrefix: undefined };
+const reportOnly = { ...reclaimingPolicy, claimNamePrefix: undefined };
 const lost = 'tuist-tuist-lost';
 
 describe('the sweep', () => {
   test('only reports unless it was told which names are its own', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     await stage.addStranded('a', lost);
     await stage.addStranded('b', 'tuist-claim-pending-1');
     await stage.people.addHost('c');
@@ -30,8 +30,8 @@ describe('the sweep', () => {
     await stop();
   });
 
-  test('sends back what is its own, in one write, and nothing else', async (t) => {
-    const stage = await setStage(t);
+  test('releases stranded Macs of its own, in one write, and no others', async (t) => {
+    const stage = await createHarness(t);
     const dead = heldBy(lost, 'uid-of-nobody');
     await stage.addStranded('a', lost, { spec: { consumerRef: dead, poolPrefix: 'other-' }, osFamily: 'Golden Gate' });
     await stage.addStranded('b', 'apple-silicon-romantic-x');
@@ -60,7 +60,7 @@ describe('the sweep', () => {
   });
 
   test('leaves a Mac alone that a person has abandoned, also one that is still called stranded', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     await stage.addStranded('a', lost);
     const body = { metadata: { annotations: { 'tuist.dev/abandon': 'ours to look at' } } };
     await stage.client.patch(macHost.resource, { name: 'a' }, { type: 'merge', body });
@@ -71,7 +71,7 @@ describe('the sweep', () => {
   });
 
   test('does not release a Mac that is abandoned while the sweep looks at it', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     await stage.addStranded('a', lost);
     stage.meanwhile(async () => {
       const body = { metadata: { annotations: { 'tuist.dev/abandon': '' } } };
@@ -83,7 +83,7 @@ describe('the sweep', () => {
   });
 
   test('leaves a Mac alone whose holder may be of a Cluster that is paused, also one that was paused this moment', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     await stage.addCluster();
     await stage.addStranded('a', lost, { spec: { consumerRef: heldBy(lost, 'uid-of-nobody') } });
     stage.meanwhile(async () => void (await stage.setPaused(true)));
@@ -98,7 +98,7 @@ describe('the sweep', () => {
   });
 
   test('leaves a Mac alone whose MacHost is paused', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     await stage.addStranded('a', lost);
     await stage.annotate('a', { [annotations.paused]: '' });
     const { stop } = await stage.start();
@@ -111,7 +111,7 @@ describe('the sweep', () => {
   });
 
   test('waits an hour for a claim that is pending', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     await stage.addStranded('a', 'tuist-claim-pending-1', { since: '2026-06-01T00:00:00Z' });
     const { stop } = await stage.start();
     for (let round = 0; round < 3; round += 1) await stage.nextRound();
@@ -122,8 +122,8 @@ describe('the sweep', () => {
     await stop();
   });
 
-  test('tells how many are stranded, also between two rounds, and nothing before it has looked or after it has stopped', async (t) => {
-    const stage = await setStage(t);
+  test('the gauge counts stranded Macs, also between two sweeps, and has no value before the first or after a stop', async (t) => {
+    const stage = await createHarness(t);
     await stage.addStranded('a', 'somebody-else');
     assert.equal(await stage.stranded(), undefined);
     const { stop } = await stage.start(reportOnly);
@@ -145,8 +145,8 @@ describe('the sweep', () => {
     assert.equal(await stage.stranded(), undefined);
   });
 
-  test('says something new when there is something new to say', async (t) => {
-    const stage = await setStage(t);
+  test('emits a new event when the verdict changes', async (t) => {
+    const stage = await createHarness(t);
     await stage.addStranded('a', 'somebody-else');
     const { stop } = await stage.start();
     await stage.nextRound();
@@ -161,10 +161,10 @@ describe('the sweep', () => {
 
 describe('right before it sends a Mac back, the sweep', () => {
   const skips = async (
-    t: Parameters<typeof setStage>[0],
-    prepare: (stage: Awaited<ReturnType<typeof setStage>>) => Promise<unknown>,
+    t: Parameters<typeof createHarness>[0],
+    prepare: (stage: Awaited<ReturnType<typeof createHarness>>) => Promise<unknown>,
   ) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     await prepare(stage);
     await stage.addStranded('z', 'tuist-tuist-z');
     const { stop } = await stage.start();
@@ -251,7 +251,7 @@ describe('right before it sends a Mac back, the sweep', () => {
     }));
 
   test('takes one whose holder certainly lives elsewhere', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     const providerID = 'scw-applesilicon://fr-par-1/b';
     const { metadata } = await stage.addMachine(lost, { serverID: 'b' }, { providerID });
     await stage.addStranded('a', lost, { spec: { consumerRef: heldBy(lost, metadata.uid) } });
@@ -260,12 +260,12 @@ describe('right before it sends a Mac back, the sweep', () => {
     await stop();
   });
 
-  test('stops for all Macs when it cannot look, says so, and goes on when it can', async (t) => {
+  test('aborts for all Macs when a read fails, with an event, and resumes when reads work', async (t) => {
     for (const [title, about] of [
       ['machines', /\/scalewayapplesiliconmachines/],
       ['the MacHost', /\/machosts\/a\b/],
     ] as const) {
-      const stage = await setStage(t);
+      const stage = await createHarness(t);
       await stage.addStranded('a', lost);
       await stage.addStranded('b', 'tuist-tuist-b');
       let away = true;
@@ -289,7 +289,7 @@ describe('right before it sends a Mac back, the sweep', () => {
   });
 
   test('stops when there is no such kind as machines: that is not the answer that there are none', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     await stage.addStranded('a', lost);
     stage.interpose(
       (send) => (request) =>
@@ -305,7 +305,7 @@ describe('right before it sends a Mac back, the sweep', () => {
   });
 
   test('stops when Scaleway does not answer', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     await stage.addStranded('a', lost);
     stage.meanwhile(() => Promise.reject(new ScalewayError('Scaleway did not answer.', { kind: 'no answer' })));
     const { stop } = await stage.start();
@@ -315,7 +315,7 @@ describe('right before it sends a Mac back, the sweep', () => {
   });
 
   test('stops when it does not lead any more', async (t) => {
-    const stage = await setStage(t);
+    const stage = await createHarness(t);
     await stage.addStranded('a', lost);
     stage.closeGate(new NotLeadingError('lease', 'it was not renewed'));
     const { stop } = await stage.start();

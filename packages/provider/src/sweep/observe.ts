@@ -1,11 +1,10 @@
-import { type MacHost, machine } from '@tartan/api';
+import { machine, type MacHost, parseProviderID, type ScalewayAppleSiliconMachine } from '@tartan/api';
 import { type CallOptions, getCondition, type Live } from '@tartan/kube';
 import { type HostPool, ScalewayError } from '@tartan/scaleway';
-import { readHost } from '../claim/read-host.ts';
-import { abandonedBecause } from '../mac-host/abandoned.ts';
+import { readHost } from '../claim/claim-host.ts';
+import { abandonReason } from '../mac-host/state.ts';
 import type { PauseReader } from '../pause/read-pauses.ts';
-import { ownerOf } from './owner.ts';
-import type { StrandedHost } from './verdict.ts';
+import type { StrandedHost } from './decide.ts';
 
 type Host = Live<MacHost>;
 
@@ -17,19 +16,19 @@ export const strandedFacts = ({ spec, status }: MacHost): StrandedHost => ({
   since: status?.since === undefined ? undefined : Date.parse(status.since),
   poolPrefix: spec.poolPrefix,
   hadHolder: spec.consumerRef !== undefined,
-  pauses: pausesSaid(status),
+  pauses: pausesInStatus(status),
 });
 
-const pausesSaid = (status: MacHost['status']): readonly string[] => {
+const pausesInStatus = (status: MacHost['status']): readonly string[] => {
   const said = getCondition(status?.conditions, 'Paused');
   return said?.status === 'True' ? [said.message.replace(/\.$/, '')] : [];
 };
 
-export interface Observer extends PauseReader {
+export interface ObserveDeps extends PauseReader {
   readonly pool: Pick<HostPool, 'getServer'>;
 }
 
-export type Recheck =
+type Recheck =
   /** As the server has it: whoever acts on it guards the write with this version. */
   { readonly kind: 'still stranded'; readonly host: Host } | { readonly kind: 'accounted'; readonly why: string };
 
@@ -40,16 +39,16 @@ export type Recheck =
  * version that was read here does not survive.
  */
 export const recheck = async (
-  { client, pool }: Observer,
+  { client, pool }: ObserveDeps,
   name: string,
   { signal }: { signal: AbortSignal },
 ): Promise<Recheck> => {
   const call: CallOptions = { signal };
   const host = await readHost(client, name, call);
   if (host === undefined) return accounted('its MacHost is gone');
-  if (abandonedBecause(host) !== undefined) return accounted('a person has abandoned it');
+  if (abandonReason(host) !== undefined) return accounted('a person has abandoned it');
   if (host.spec.release !== undefined || !isStranded(host)) return accounted('its MacHost says so');
-  const server = await pool.getServer(host.spec.zone, name, { signal }).catch(unlessGone);
+  const server = await pool.getServer(host.spec.zone, name, { signal }).catch(ignoreNotFound);
   if (server === undefined) return accounted('Scaleway does not know it any more');
   if (server.name !== host.status?.name) return accounted(`it is called ${server.name} now`);
   const { items } = await client.list(machine.resource, call);
@@ -60,7 +59,33 @@ export const recheck = async (
 
 const accounted = (why: string): Recheck => ({ kind: 'accounted', why });
 
-const unlessGone = (error: unknown): undefined => {
+const ignoreNotFound = (error: unknown): undefined => {
   if (error instanceof ScalewayError && error.kind === 'not found') return undefined;
   throw error;
+};
+
+type Machine = Live<ScalewayAppleSiliconMachine>;
+
+/** A Mac, and its name at Scaleway as it is right now. */
+interface FoundServer {
+  readonly host: Live<MacHost>;
+  readonly serverName: string;
+}
+
+/**
+ * The machine that may still need this Mac, if there is one; also one that is being deleted. Whoever has reserved it, is bound to it, or
+ * bears its name (E2: the rename is part of a claim, so a name counts before anything else is written).
+ * Its holder does not need it if it is known to live on another one.
+ */
+export const ownerOf = (found: FoundServer, machines: readonly Machine[]): Machine | undefined =>
+  machines.find((machine) => mayNeed(machine, found));
+
+const mayNeed = ({ metadata, spec, status }: Machine, { host, serverName }: FoundServer): boolean => {
+  const id = host.metadata.name;
+  const bound = parseProviderID(spec.providerID ?? '')?.serverID;
+  if (status?.serverID === id || bound === id) return true;
+  const isHolder = host.spec.consumerRef?.uid === metadata.uid;
+  // Both say so, and one of them never changes once the machine is provisioned: a status alone may have been edited by hand (I-24).
+  const livesElsewhere = !!status?.serverID && status.serverID === bound;
+  return isHolder ? !livesElsewhere : metadata.name === serverName;
 };

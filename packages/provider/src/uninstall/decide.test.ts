@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { macHost, type MacHostSpec, type MacHostStatus, machine } from '@tartan/api';
-import { type Decision, decide, type Found } from './decide.ts';
-import { explain } from './explain.ts';
+import { machine, macHost, type MacHostSpec, type MacHostStatus } from '@tartan/api';
+import { decide, type Decision, refusalMessage, type Snapshot } from './decide.ts';
 
 const live = { uid: 'u', resourceVersion: '7', creationTimestamp: '2026-01-01T00:00:00Z' };
 const noon = '2026-01-02T12:00:00Z';
 
-const machineCalled = (name: string, more: object = {}): Found['machines'][number] => {
+const machineCalled = (name: string, more: object = {}): Snapshot['machines'][number] => {
   const metadata = { name, namespace: 'macs', ...live, ...more };
   return { ...machine.make({ metadata }), metadata };
 };
@@ -19,7 +18,7 @@ const release: NonNullable<MacHostSpec['release']> = {
 };
 const held = { apiVersion: 'a/v1', kind: 'K', namespace: 'macs', name: 'm', uid: 'u' };
 
-const host = (spec: Partial<MacHostSpec>, state?: NonNullable<MacHostStatus['state']>): Found['hosts'][number] => {
+const host = (spec: Partial<MacHostSpec>, state?: NonNullable<MacHostStatus['state']>): Snapshot['hosts'][number] => {
   const metadata = { name: 'mac', ...live };
   return {
     ...macHost.make({ metadata, spec: { zone: 'fr-par-1', ...spec } }),
@@ -28,14 +27,14 @@ const host = (spec: Partial<MacHostSpec>, state?: NonNullable<MacHostStatus['sta
   };
 };
 
-const abandoned = (found: Found['hosts'][number]): Found['hosts'][number] => ({
+const abandoned = (found: Snapshot['hosts'][number]): Snapshot['hosts'][number] => ({
   ...found,
   metadata: { ...found.metadata, annotations: { 'tuist.dev/abandon': 'it is locked' } },
 });
 
 describe('whether a release can go', () => {
   const nothing = { machines: [], hosts: [] };
-  const cases: readonly [there: string, found: Found, kind: Decision['kind']][] = [
+  const cases: readonly [there: string, found: Snapshot, kind: Decision['kind']][] = [
     ['nothing', nothing, 'go'],
     ['a machine', { ...nothing, machines: [machineCalled('a')] }, 'refuse'],
     [
@@ -60,10 +59,10 @@ describe('whether a release can go', () => {
   });
 });
 
-describe('what people are told', () => {
+describe('the message of a refusal', () => {
   const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `m${index}`);
   const told = (machines: readonly string[], hosts: readonly string[]): string =>
-    explain({ kind: 'refuse', machines, hosts }, { namespace: 'macs', name: 'tartan' });
+    refusalMessage({ kind: 'refuse', machines, hosts }, { namespace: 'macs', name: 'tartan' });
 
   test('what there is, why it matters, and what to do', () => {
     const text = told(['a', 'b'], ['mac']);

@@ -1,9 +1,9 @@
 import type { MacHost, ScalewayAppleSiliconMachine } from '@tartan/api';
 import type { Live } from '@tartan/kube';
-import { abandonedBecause } from '../mac-host/abandoned.ts';
+import { abandonReason } from '../mac-host/state.ts';
 
 /** What there is, as far as it needs a manager. */
-export interface Found {
+export interface Snapshot {
   /** Of the namespace of the release: all its fleets are there. */
   readonly machines: readonly Live<ScalewayAppleSiliconMachine>[];
   readonly hosts: readonly Live<MacHost>[];
@@ -26,11 +26,49 @@ export type Decision =
  *
  * A Mac on its way back belongs to no machine any more, so nobody can tell whose it was: all of the cluster count.
  */
-export const decide = ({ machines, hosts }: Found): Decision => {
+export const decide = ({ machines, hosts }: Snapshot): Decision => {
   const left = machines.map(({ metadata }) => metadata.name);
   const returning = hosts
     .filter(({ spec, status }) => spec.release !== undefined && status?.state !== 'quarantined')
-    .filter((host) => abandonedBecause(host) === undefined)
+    .filter((host) => abandonReason(host) === undefined)
     .map(({ metadata }) => metadata.name);
   return left.length + returning.length === 0 ? { kind: 'go' } : { kind: 'refuse', machines: left, hosts: returning };
 };
+
+interface Release {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+const maxNames = 10;
+
+const listNames = (names: readonly string[], one: string, several: string): readonly string[] => {
+  if (names.length === 0) return [];
+  const rest = names.length > maxNames ? ` and ${names.length - maxNames} more` : '';
+  return [`  ${names.length} ${names.length === 1 ? one : several}: ${names.slice(0, maxNames).join(', ')}${rest}`];
+};
+
+/** Why a release cannot go yet, and what to do: for whoever ran `helm uninstall`. */
+export const refusalMessage = (
+  { machines, hosts }: Extract<Decision, { kind: 'refuse' }>,
+  { namespace, name }: Release,
+): string =>
+  [
+    `${name} is not uninstalled: there are Macs that still need its manager.`,
+    ...listNames(machines, `machine in the namespace ${namespace}`, `machines in the namespace ${namespace}`),
+    ...listNames(hosts, 'Mac on its way back to the pool', 'Macs on their way back to the pool'),
+    'Without a manager they would be left claimed and unwiped, machines would hang on their finalizers, and every Mac would go on being billed.',
+    ...(machines.length > 0
+      ? [
+          'Give them back, and uninstall when no machine is left and no Mac is releasing:',
+          `  kubectl -n ${namespace} scale machinedeployment --all --replicas 0`,
+          `  kubectl -n ${namespace} get scalewayapplesiliconmachines`,
+        ]
+      : ['Uninstall when no Mac is releasing:']),
+    '  kubectl get machosts',
+    'To leave them behind on purpose:',
+    `  helm uninstall ${name} --namespace ${namespace} --no-hooks`,
+    'To keep the release after all, as helm takes it for uninstalling now (its last revision is in helm history):',
+    `  helm rollback ${name} REVISION --namespace ${namespace}`,
+    '',
+  ].join('\n');

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { mainOf } from '../hooks/main-of.ts';
-import { runCheck } from './program.ts';
+import { runAsProcess } from '../hooks/run-hook.ts';
+import { runCheck } from './check.ts';
 
-await mainOf(runCheck);
+await runAsProcess(runCheck);

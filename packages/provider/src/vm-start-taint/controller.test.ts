@@ -6,7 +6,7 @@ import {
   createClient,
   createLogger,
   createManager,
-  createWatchCache,
+  createInformer,
   inProcessTransport,
   namespaces,
   nodes,
@@ -22,7 +22,7 @@ const settle = async (): Promise<void> => {
 };
 
 /** A Mac and the scheduler of an embedded Kubernetes, on virtual time. The agent is played, as the Node that it is. */
-const setStage = async (t: TestContext) => {
+const createHarness = async (t: TestContext) => {
   const clock = manualClock();
   const kubernetes = await createKubernetes({ clock });
   t.after(() => kubernetes.stop());
@@ -55,7 +55,7 @@ const setStage = async (t: TestContext) => {
       conditions: [{ type: 'Ready', status: 'True' }],
     },
   });
-  const cache = createWatchCache({ client: admin, resource: nodes, clock, random: () => 0.5, log });
+  const cache = createInformer({ client: admin, resource: nodes, clock, random: () => 0.5, log });
   const patched: (() => Promise<void>)[] = [];
   const client = {
     patch: async (...asked: Parameters<typeof admin.patch>) => {
@@ -119,8 +119,8 @@ const setStage = async (t: TestContext) => {
 const mac = `${macTaint.key}:NoSchedule`;
 const ours = `${vmStartTaint.key}:NoSchedule`;
 
-test('a Mac that cannot start virtual machines attracts no Pod, keeps those it has, and gets some again when it can', async (t) => {
-  const stage = await setStage(t);
+test('a Mac that cannot start VMs gets no new Pod, keeps its Pods, and is schedulable again when it can', async (t) => {
+  const stage = await createHarness(t);
   await stage.addPod('before');
   assert.equal(await stage.nodeOf('before'), 'mac-1');
   await stage.says('False');
@@ -136,8 +136,8 @@ test('a Mac that cannot start virtual machines attracts no Pod, keeps those it h
   assert.equal(await stage.nodeOf('meanwhile'), 'mac-1');
 });
 
-test('a taint that somebody else adds between the look and the write is not lost', async (t) => {
-  const stage = await setStage(t);
+test('a taint added by somebody else between read and write is kept', async (t) => {
+  const stage = await createHarness(t);
   stage.beforeWrite(async () => {
     const taints = [{ ...macTaint }, { key: 'example.com/theirs', effect: 'NoSchedule' }];
     await stage.admin.patch(nodes, { name: 'mac-1' }, { type: 'merge', body: { spec: { taints } } });

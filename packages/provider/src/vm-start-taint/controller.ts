@@ -1,24 +1,24 @@
 import {
-  again,
+  requeueAfter,
   type Client,
   type Controller,
   type ControllerOptions,
   createController,
-  fromCache,
+  fromInformer,
   isKubeError,
-  itsOwnKey,
+  requestForObject,
   type Logger,
   nodes,
-  type Reconcile,
-  settled,
-  type WatchCache,
+  type Reconciler,
+  done,
+  type Informer,
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import { decide, type Node } from './decide.ts';
 
 export interface VmStartTaintOptions {
   readonly client: Pick<Client, 'patch'>;
-  readonly nodes: WatchCache<Node>;
+  readonly nodes: Informer<Node>;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics?: ControllerOptions['metrics'];
@@ -37,30 +37,30 @@ const conflictPauseMs = 1000;
 export const createVmStartTaint = (options: VmStartTaintOptions): Controller => {
   const { client, clock, log, metrics } = options;
 
-  const reconcile: Reconcile = async (name, signal) => {
+  const reconcile: Reconciler = async (name, signal) => {
     const node = options.nodes.get(name);
-    if (node === undefined) return settled;
+    if (node === undefined) return done;
     const decision = decide(node);
-    if (decision.kind === 'leave') return settled;
+    if (decision.kind === 'leave') return done;
     const { resourceVersion, uid } = node.metadata;
     const body = { metadata: { resourceVersion, uid }, spec: { taints: decision.taints } };
     try {
       await client.patch(nodes, { name }, { type: 'merge', body }, { signal });
     } catch (error) {
-      if (isKubeError(error, 'conflict', 'notFound')) return again(conflictPauseMs);
+      if (isKubeError(error, 'conflict', 'notFound')) return requeueAfter(conflictPauseMs);
       throw error;
     }
     log.info('Changed the taint of a Mac by whether virtual machines start on it', {
       node: name,
       decision: decision.kind,
     });
-    return settled;
+    return done;
   };
 
   return createController({
     name: 'vm-start-taint',
     reconcile,
-    sources: [fromCache(options.nodes, itsOwnKey)],
+    sources: [fromInformer(options.nodes, requestForObject)],
     clock,
     log,
     ...(metrics && { metrics }),

@@ -21,7 +21,7 @@ const node = (starts: string | undefined, taints: Taints, labels: Record<string,
   },
 });
 
-describe('the taint of a Mac that cannot start virtual machines', () => {
+describe('the VM start taint', () => {
   const table: readonly [string, Node, string, Taints?][] = [
     ['starts are refused', node('False', others), 'add taint', [...others, ours]],
     ['starts are refused, and it has no taint', node('False', []), 'add taint', [ours]],
@@ -39,7 +39,7 @@ describe('the taint of a Mac that cannot start virtual machines', () => {
     ['a Node that is no Mac', node('False', [], { 'kubernetes.io/os': 'linux' }), 'leave'],
     ['a Node of which nothing is known', { apiVersion: 'v1', kind: 'Node' }, 'leave'],
     [
-      'a Node that goes',
+      'a Node that is being deleted',
       { ...node('False', []), metadata: { name: 'mac-1', labels: mac, deletionTimestamp: '2026-06-01T12:00:00Z' } },
       'leave',
     ],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { inTheGuest, runnerVariables } from '@tartan/api';
+import { guestNames, runnerVariables } from '@tartan/api';
 import { type Guest, type GuestOptions, inGuest, secret } from './testing/guest.ts';
 
 const hook = '"$ACTIONS_RUNNER_HOOK_JOB_STARTED"';
@@ -11,14 +11,14 @@ const idleAfterASecond = [`${runnerVariables.idleTimeoutSeconds}=1`];
 const aLongJob = ': >"$TARTAN_GUEST_ROOT/go"; /bin/sleep 0.3';
 const untilHeard = 'until [ -e "$TARTAN_RUNNER_STATE/job-started" ]; do /bin/sleep 0.01; done';
 
-const resultOf = ({ said }: Guest): string | undefined => said(inTheGuest.result);
+const resultOf = ({ statusFile }: Guest): string | undefined => statusFile(guestNames.result);
 /** Runs it to its end, and looks at what is true of every end. */
 const through = (options: GuestOptions, look: (guest: Guest) => void): Promise<void> =>
   inGuest(options, async (guest) => {
     await guest.ended(guest.start());
     assert.equal(guest.halts(), 1, 'the guest is halted, once');
     assert.deepEqual(readdirSync(join(guest.root, 'tmp')), ['.keep']);
-    assert.ok(!(guest.said(inTheGuest.log) ?? '').includes(secret), 'the configuration is in no log');
+    assert.ok(!(guest.statusFile(guestNames.log) ?? '').includes(secret), 'the configuration is in no log');
     look(guest);
   });
 
@@ -27,30 +27,30 @@ describe('the script of a runner in its guest', { timeout: 60_000 }, () => {
     it(`does one job, tells when it begins, and its result travels (${shell.join(' ')})`, () =>
       through({ shell, runner: `${hook}; echo done; exit 7` }, (guest) => {
         assert.equal(resultOf(guest), '7\n');
-        assert.equal(guest.said(inTheGuest.ready), '');
-        assert.equal(guest.said(inTheGuest.jobStarted), '');
-        assert.match(guest.said(inTheGuest.log) ?? '', /^done$/m);
+        assert.equal(guest.statusFile(guestNames.ready), '');
+        assert.equal(guest.statusFile(guestNames.jobStarted), '');
+        assert.match(guest.statusFile(guestNames.log) ?? '', /^done$/m);
       }));
 
   it('tells the release of the runner', () =>
     through({ runner: 'exit 0', version: '2.335.0' }, (guest) =>
-      assert.equal(guest.said(inTheGuest.ready), '2.335.0\n'),
+      assert.equal(guest.statusFile(guestNames.ready), '2.335.0\n'),
     ));
 
   it('ends well when the runner does', () =>
     through({ runner: 'exit 0' }, (guest) => {
       assert.equal(resultOf(guest), '0\n');
-      assert.equal(guest.said(inTheGuest.jobStarted), undefined);
+      assert.equal(guest.statusFile(guestNames.jobStarted), undefined);
     }));
 
-  it('gives the configuration to the runner, and to nobody who reads arguments or logs', () =>
+  it('passes the JIT configuration to the runner, not through arguments or logs', () =>
     through(
       {
         runner: `printf %s "$ACTIONS_RUNNER_INPUT_JITCONFIG" >given; echo "arguments: $*."; echo "<${secret}${secret}>"`,
       },
       (guest) => {
         assert.equal(readFileSync(join(guest.root, 'opt/actions-runner/given'), 'utf8'), secret);
-        assert.match(guest.said(inTheGuest.log) ?? '', /^arguments: \.\n<\*{6}>$/m);
+        assert.match(guest.statusFile(guestNames.log) ?? '', /^arguments: \.\n<\*{6}>$/m);
       },
     ));
 
@@ -63,7 +63,7 @@ describe('the script of a runner in its guest', { timeout: 60_000 }, () => {
       (guest) => {
         const given = readFileSync(join(guest.root, 'opt/actions-runner/given'), 'utf8');
         assert.equal(given, 'a\nb\\n %s=\r|/nowhere|/nowhere|');
-        assert.deepEqual([resultOf(guest), guest.said(inTheGuest.jobStarted)], ['0\n', '']);
+        assert.deepEqual([resultOf(guest), guest.statusFile(guestNames.jobStarted)], ['0\n', '']);
       },
     ));
 
@@ -77,17 +77,17 @@ echo theirs; [ -e "$TARTAN_RUNNER_STATE/job-started" ] && echo after ours
 .
 chmod 755 theirs; ${hook}`,
       },
-      ({ said }) => assert.match(said(inTheGuest.log) ?? '', /^theirs\nafter ours$/m),
+      ({ statusFile }) => assert.match(statusFile(guestNames.log) ?? '', /^theirs\nafter ours$/m),
     ));
 
   it('ends a runner that has no job after the idle time, and that is no failure', () =>
     through({ runner: 'exec /bin/sleep 1000', variables: idleAfterASecond }, (guest) => {
       assert.equal(resultOf(guest), '0\n');
-      assert.match(guest.said(inTheGuest.log) ?? '', /no job for 1 seconds/);
-      assert.equal(guest.said(inTheGuest.jobStarted), undefined);
+      assert.match(guest.statusFile(guestNames.log) ?? '', /no job for 1 seconds/);
+      assert.equal(guest.statusFile(guestNames.jobStarted), undefined);
     }));
 
-  it('ends one also that does not listen', () =>
+  it('kills a runner that ignores SIGTERM', () =>
     through({ runner: "trap '' TERM; while :; do /bin/sleep 0.1; done", variables: idleAfterASecond }, (guest) => {
       assert.equal(resultOf(guest), '0\n');
     }));
@@ -117,10 +117,10 @@ chmod 755 theirs; ${hook}`,
 
   it('says that a job has begun when the listener does, before any hook', () =>
     through({ runner: "echo '2026-06-01 12:00:00Z: Running job: build'" }, (guest) => {
-      assert.equal(guest.said(inTheGuest.jobStarted), '');
+      assert.equal(guest.statusFile(guestNames.jobStarted), '');
     }));
 
-  it('does not wait for what a job has left behind', () =>
+  it('does not wait for processes that a job left behind', () =>
     through({ runner: '/bin/sleep 1000 & echo $! >pid' }, (guest) => {
       assert.equal(resultOf(guest), '0\n');
       process.kill(Number(readFileSync(join(guest.root, 'opt/actions-runner/pid'), 'utf8')));
@@ -140,8 +140,8 @@ chmod 755 theirs; ${hook}`,
     it(`halts with ${what}, says so, and is never taken for ready`, () =>
       through(options, (guest) => {
         assert.equal(resultOf(guest), result);
-        assert.match(guest.said(inTheGuest.log) ?? '', words);
-        assert.equal(guest.said(inTheGuest.ready), undefined);
+        assert.match(guest.statusFile(guestNames.log) ?? '', words);
+        assert.equal(guest.statusFile(guestNames.ready), undefined);
       }));
 
   const waits = 'echo $$ >pid; exec /bin/sleep 1000';

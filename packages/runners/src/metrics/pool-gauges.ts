@@ -1,16 +1,62 @@
-import { runnerMetricNames as names } from '@tartan/api';
-import type { StateGauge } from '@tartan/kube';
-import { capOf, inFlightOf } from '../pool/roll.ts';
-import type { PodFacts } from '../pool/snapshot.ts';
-import type { PoolState } from './pool-state.ts';
+import { runnerMetricNames as names, type RunnerPool } from '@tartan/api';
+import type { Live, ScrapeGauge } from '@tartan/kube';
+import { groupByState, type PodsByState, type StatusGroups, statusGroupsOf } from '../pool/pod-state.ts';
+import { rollCap, rollInFlight } from '../pool/scale-down.ts';
+import {
+  type Node,
+  nodeFacts,
+  type NodeFacts,
+  type Pod,
+  podFacts,
+  type PodFacts,
+  poolFacts,
+  type PoolFacts,
+  unscheduledNode,
+} from '../pool/snapshot.ts';
+
+/** One pool, as the caches of this process have it. */
+export interface PoolState {
+  readonly pool: Live<RunnerPool>;
+  readonly facts: PoolFacts;
+  readonly pods: readonly PodFacts[];
+  readonly byState: PodsByState;
+  readonly counts: StatusGroups;
+  readonly now: number;
+}
+
+interface PoolStateCaches {
+  readonly pools: { list(): readonly Live<RunnerPool>[] };
+  readonly pods: { byIndex(index: 'pool', uid: string): readonly Live<Pod>[] };
+  readonly nodes: { get(name: string): Live<Node> | undefined };
+}
+
+/** In the words in which it is decided, but without a question to the server: a scrape must not wait for it. */
+export const poolStates = ({ pools, pods, nodes }: PoolStateCaches, now: number): readonly PoolState[] => {
+  const nodeOf = (pod: Live<Pod>): NodeFacts => {
+    const name = pod.spec?.nodeName;
+    const node = name === undefined ? undefined : nodes.get(name);
+    return node ? nodeFacts(node) : name === undefined ? unscheduledNode(pod) : { kind: 'gone' };
+  };
+  return pools.list().map((pool) => {
+    const ours = pods.byIndex('pool', pool.metadata.uid);
+    const facts = ours.map((pod) => podFacts(pod, pool.spec.image, nodeOf(pod)));
+    const byState = groupByState(facts);
+    return { pool, facts: poolFacts(pool), pods: facts, byState, counts: statusGroupsOf(byState), now };
+  });
+};
 
 /** Labels that a gauge has beside those of its pool. */
-type More = Readonly<Record<string, string>>;
-type Set = (value: number, more?: More) => void;
+type ExtraLabels = Readonly<Record<string, string>>;
+type SetGauge = (value: number, more?: ExtraLabels) => void;
 
 /** Figures about each pool and its Pods. */
-export const measurePools = (gauge: StateGauge<readonly PoolState[]>): void => {
-  const perPool = (name: string, help: string, tell: (state: PoolState, set: Set) => void, ...more: string[]): void =>
+export const registerPoolGauges = (gauge: ScrapeGauge<readonly PoolState[]>): void => {
+  const perPool = (
+    name: string,
+    help: string,
+    tell: (state: PoolState, set: SetGauge) => void,
+    ...more: string[]
+  ): void =>
     gauge(name, help, ['namespace', 'pool', ...more], (measured) => (states) => {
       for (const state of states) {
         const { namespace = '', name: pool } = state.pool.metadata;
@@ -21,22 +67,22 @@ export const measurePools = (gauge: StateGauge<readonly PoolState[]>): void => {
   perPool(
     names.pods,
     'Pods of a pool: state is starting, warm (waits for a job), busy (has one, or may), retiring (gets none any more), ended or terminating.',
-    ({ ranks, counts: { starting, warm, busy, retiring } }, set) => {
-      const states = { starting, warm, busy, retiring, ended: ranks.ended, terminating: ranks.going };
+    ({ byState, counts: { starting, warm, busy, retiring } }, set) => {
+      const states = { starting, warm, busy, retiring, ended: byState.ended, terminating: byState.going };
       for (const [state, found] of Object.entries(states)) set(found.length, { state });
     },
     'state',
   );
   perPool(names.wantedReplicas, 'Pods that a pool shall have.', ({ facts }, set) => set(facts.replicas));
   perPool(names.stalePods, 'Pods that live and have another image than is wanted.', (state, set) =>
-    set(staleIn(state)),
+    set(staleCount(state)),
   );
   perPool(
     names.rollingPods,
     'Places of a pool without a warm runner because of a roll. Above the cap: somebody else took Pods away.',
-    (state, set) => set(staleIn(state) === 0 ? 0 : inFlightOf(state.ranks, state.facts)),
+    (state, set) => set(staleCount(state) === 0 ? 0 : rollInFlight(state.byState, state.facts)),
   );
-  perPool(names.rollConcurrencyCap, 'How many such places there may be.', ({ facts }, set) => set(capOf(facts)));
+  perPool(names.rollConcurrencyCap, 'How many such places there may be.', ({ facts }, set) => set(rollCap(facts)));
   perPool(
     names.oldestUnbootedSeconds,
     'For how long the oldest Pod that is on a Mac and has no virtual machine has been there. Zero: there is none.',
@@ -70,7 +116,7 @@ export const measurePools = (gauge: StateGauge<readonly PoolState[]>): void => {
   );
 };
 
-const staleIn = ({ counts }: PoolState): number => counts.alive.filter(({ isStale }) => isStale).length;
+const staleCount = ({ counts }: PoolState): number => counts.alive.filter(({ isStale }) => isStale).length;
 
 /** Who waits for a Mac is not meant: for that there is the condition Ready with the reason NoRoom. */
 const isUnbooted = ({ phase, deletedAt, node }: PodFacts): boolean =>

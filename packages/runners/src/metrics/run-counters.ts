@@ -1,7 +1,21 @@
 import { runnerMetricNames } from '@tartan/api';
 import type { ObjectName } from '@tartan/kube';
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { PoolMetrics, RunResult } from '../pool/pool-metrics.ts';
+
+/** How a runner ended. */
+export type RunResult = 'succeeded' | 'failed';
+
+/** Told of what happens only once. How a pool is can be seen at any time. Nothing here may throw. */
+export interface PoolMetrics {
+  /** A Pod that had ended was taken away. */
+  reaped(pool: ObjectName, result: RunResult): void;
+  /** How long its virtual machine ran, if that is known. */
+  ran(pool: ObjectName, result: RunResult, seconds: number): void;
+  /** A runner that never connected, or lost its connection for good, was retired to free its slot. */
+  unreachable(pool: ObjectName): void;
+  /** The pool is gone. */
+  forget(pool: ObjectName): void;
+}
 
 export type RunCounters = Pick<PoolMetrics, 'reaped' | 'ran' | 'unreachable' | 'forget'>;
 
@@ -27,7 +41,7 @@ const secondsBuckets = [
 
 const results = ['succeeded', 'failed'] as const satisfies readonly RunResult[];
 
-const placeOf = ({ namespace = '', name }: ObjectName) => ({ namespace, pool: name });
+const poolLabels = ({ namespace = '', name }: ObjectName) => ({ namespace, pool: name });
 
 /** What the controller tells of runners that have ended. Only the leader has a controller that runs. */
 export const createRunCounters = (registry: Registry): RunCounters => {
@@ -53,14 +67,14 @@ export const createRunCounters = (registry: Registry): RunCounters => {
     registers,
   });
   return {
-    unreachable: (pool) => unreachable.inc(placeOf(pool)),
-    reaped: (pool, result) => reaped.inc({ ...placeOf(pool), result }),
-    ran: (pool, result, ran) => seconds.observe({ ...placeOf(pool), result }, ran),
+    unreachable: (pool) => unreachable.inc(poolLabels(pool)),
+    reaped: (pool, result) => reaped.inc({ ...poolLabels(pool), result }),
+    ran: (pool, result, ran) => seconds.observe({ ...poolLabels(pool), result }, ran),
     forget: (pool) => {
-      unreachable.remove(placeOf(pool));
+      unreachable.remove(poolLabels(pool));
       for (const result of results) {
-        reaped.remove({ ...placeOf(pool), result });
-        seconds.remove({ ...placeOf(pool), result });
+        reaped.remove({ ...poolLabels(pool), result });
+        seconds.remove({ ...poolLabels(pool), result });
       }
     },
   };

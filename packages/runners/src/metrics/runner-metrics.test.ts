@@ -3,10 +3,9 @@ import { describe, test } from 'node:test';
 import { annotations, runnerBusyCondition, runnerMetricNames, type RunnerPool, runnerPool } from '@tartan/api';
 import type { Live } from '@tartan/kube';
 import { manualClock } from '@tartan/kube/clock';
-import type { Node, Pod } from '../pool/objects.ts';
-import { runnerMetricsTable } from './metrics-table.ts';
-import { poolStates } from './pool-state.ts';
-import { createRunnerMetrics } from './runner-metrics.ts';
+import type { Node, Pod } from '../pool/snapshot.ts';
+import { poolStates } from './pool-gauges.ts';
+import { createRunnerMetrics, runnerMetricsTable } from './runner-metrics.ts';
 
 const now = Date.parse('2026-01-01T01:00:00Z');
 const metadata = (name: string) => ({
@@ -82,7 +81,7 @@ const statesOf = (pool: Live<RunnerPool>, pods: readonly Live<Pod>[]) =>
 /** What is told, without what pools have in common: `pods{state="warm"} 1`. */
 const seriesOf = async (pool: Live<RunnerPool>, pods: readonly Live<Pod>[]): Promise<string[]> => {
   const metrics = createRunnerMetrics({ clock: manualClock() });
-  metrics.show(() => statesOf(pool, pods));
+  metrics.setPoolReader(() => statesOf(pool, pods));
   const { body } = await metrics.text();
   return body
     .split('\n')
@@ -95,8 +94,8 @@ const seriesOf = async (pool: Live<RunnerPool>, pods: readonly Live<Pod>[]): Pro
     );
 };
 
-describe('figures about pools', () => {
-  test('each Pod is counted under one word, and a zero is told', async () => {
+describe('pool metrics', () => {
+  test('each Pod is counted in one state, and zeros are exposed', async () => {
     const lines = await seriesOf(poolWith(5, undefined), [
       podOf('a', { phase: 'Running', busy: 'False' }),
       podOf('b', { phase: 'Running', busy: 'False' }),
@@ -137,7 +136,7 @@ describe('figures about pools', () => {
     );
   });
 
-  test('a roll: who has the old image, which places are empty for it, and how many may be', async () => {
+  test('a roll: stale Pods, places without a runner, and the cap', async () => {
     const old = { image: 'old', phase: 'Running', busy: 'False' } as const;
     const rolling = (lines: string[]): string[] => lines.filter((line) => /^(stale|roll)/.test(line));
     assert.deepEqual(
@@ -158,7 +157,7 @@ describe('figures about pools', () => {
     );
   });
 
-  test('jobs that wait, as long as GitHub tells', async () => {
+  test('queued jobs, while GitHub reports them', async () => {
     const queue = { jobs: 3, oldestSince: '2026-01-01T00:55:00Z', observedAt: '2026-01-01T00:59:00Z' };
     const told = (lines: string[]): string[] => lines.filter((line) => line.includes('queued'));
     assert.deepEqual(told(await seriesOf(poolWith(1, { observedGeneration: 1, queue }), [])), [
@@ -168,7 +167,7 @@ describe('figures about pools', () => {
     assert.deepEqual(told(await seriesOf(poolWith(1, { observedGeneration: 1 }), [])), []);
   });
 
-  test('of each condition the status that it has', async () => {
+  test('one series for each status of each condition', async () => {
     const condition = {
       type: 'GitHubReachable',
       status: 'False',
@@ -199,14 +198,14 @@ describe('figures about pools', () => {
   });
 });
 
-describe('figures about GitHub', () => {
+describe('GitHub metrics', () => {
   const report = { method: 'GET', route: '/orgs/{org}/actions/runners', milliseconds: 5 };
   const linesOf = async (metrics: ReturnType<typeof createRunnerMetrics>): Promise<string[]> =>
     (await metrics.text()).body.split('\n').filter((line) => line.startsWith('tuist_runners_github'));
 
-  test('every request, and what is left of the hour', async () => {
+  test('every request, and the remaining rate limit', async () => {
     const metrics = createRunnerMetrics({ clock: manualClock() });
-    metrics.show(() => []);
+    metrics.setPoolReader(() => []);
     metrics.github.call('github-app', { ...report, status: 200, remaining: 4711 });
     metrics.github.call('github-app', { ...report, status: undefined, remaining: undefined });
     assert.deepEqual(await linesOf(metrics), [
@@ -216,11 +215,11 @@ describe('figures about GitHub', () => {
     ]);
   });
 
-  test('what was left an hour ago, or when it led, is not told', async () => {
+  test('a rate limit older than an hour, or of a former leader, is not exposed', async () => {
     const clock = manualClock();
     const metrics = createRunnerMetrics({ clock });
     let leads = true;
-    metrics.show(() => (leads ? [] : undefined));
+    metrics.setPoolReader(() => (leads ? [] : undefined));
     metrics.github.call('github-app', { ...report, status: 200, remaining: 3 });
     const told = async (): Promise<boolean> => (await linesOf(metrics)).some((line) => line.includes('remaining'));
     assert.equal(await told(), true);
@@ -233,7 +232,7 @@ describe('figures about GitHub', () => {
 });
 
 describe('the table of metrics', () => {
-  test('has every name that the rest of the system speaks of, and no other', () => {
+  test('has exactly the names that docs, alerts and dashboards use', () => {
     assert.deepEqual(
       runnerMetricsTable().map(({ name }) => name),
       Object.values(runnerMetricNames).toSorted((a, b) => a.localeCompare(b)),
@@ -244,9 +243,9 @@ describe('the table of metrics', () => {
     for (const { help, name } of runnerMetricsTable()) assert.match(help, /^[A-Z].*\.$/, name);
   });
 
-  test('whoever does not lead tells nothing about pools', async () => {
+  test('a process that does not lead exposes no pool metrics', async () => {
     const metrics = createRunnerMetrics({ clock: manualClock() });
-    metrics.show(() => undefined);
+    metrics.setPoolReader(() => undefined);
     const { body } = await metrics.text();
     assert.deepEqual(
       body.split('\n').filter((line) => line.startsWith('tuist_runners_pool')),

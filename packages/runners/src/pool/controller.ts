@@ -1,51 +1,69 @@
 import { type RunnerPool, runnerPool } from '@tartan/api';
 import {
-  again,
   type Controller,
   type ControllerOptions,
   createController,
   createWorkQueue,
-  fromCache,
+  done,
+  fromInformer,
+  type Informer,
   isKubeError,
-  itsOwnKey,
   nameOf,
-  type Outcome,
   patchStatus,
-  type Reconcile,
-  settled,
+  type Reconciler,
+  type ReconcileResult,
+  requestForObject,
+  requeueAfter,
   type Source,
-  type WatchCache,
 } from '@tartan/kube';
-import type { GitHubAccounts } from '../github-accounts/create-github-accounts.ts';
-import { carryOut, type World } from './act/index.ts';
-import { askGitHub, type GitHubOfPool } from './ask-github.ts';
-import { coalesced } from './coalesce.ts';
-import { decide } from './decide.ts';
-import { happeningsOf } from './happenings.ts';
-import { createMemories, type PoolMemory } from './memory.ts';
+import { type ActDeps, executePlan } from './act.ts';
+import { decide, type Plan } from './decide.ts';
+import { type GitHubAccess, githubAccessOf } from './github/health.ts';
+import { pollQueue } from './github/queue-poll.ts';
+import type { ServiceForPool } from './github/service-for-pool.ts';
+import { sweep } from './github/sweep.ts';
+import { createPoolMemories, type PoolMemory } from './memory.ts';
 import { type Observation, observe } from './observe.ts';
-import type { Plan } from './plan.ts';
-import { lookAtQueue } from './queue-look.ts';
-import { runTogether } from './run-together.ts';
-import { githubChanged, type PoolSources, poolSources } from './sources.ts';
-import { statusOf } from './status.ts';
-import { sweep } from './sweep.ts';
+import { statusEvents, statusOf } from './status.ts';
+import { coalesced, githubChanged, type PoolSources, poolSources } from './watches.ts';
 
-export interface RunnerPoolControllerOptions extends World, PoolSources {
-  pools: Pick<WatchCache<RunnerPool>, 'get' | 'subscribe'>;
-  services: GitHubAccounts;
+/** Several controllers as one. When one of them fails, the others stop, too. */
+const runTogether = (name: string, controllers: readonly Controller[]): Controller => ({
+  name,
+  ready: Promise.all(controllers.map(({ ready }) => ready)).then(() => undefined),
+  get abandoned() {
+    return controllers.flatMap(({ abandoned }) => [...abandoned]);
+  },
+  run: async (signal) => {
+    const failed = new AbortController();
+    const either = AbortSignal.any([signal, failed.signal]);
+    const ends = await Promise.allSettled(
+      controllers.map((controller) =>
+        controller.run(either).catch((error: unknown) => {
+          failed.abort();
+          throw error;
+        }),
+      ),
+    );
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  },
+});
+
+interface RunnerPoolControllerOptions extends ActDeps, PoolSources {
+  pools: Pick<Informer<RunnerPool>, 'get' | 'subscribe'>;
+  serviceForPool: ServiceForPool;
   metrics?: ControllerOptions['metrics'];
   /** A minute unless told: for whatever nobody has told of. */
-  lookAgainMs?: number;
+  resyncMs?: number;
 }
 
 /** Pools at the same time. One that waits for GitHub holds up no other. */
 const workers = 4;
 /** Failures are told apart by the server's own limits, so there is no reason to wait for long. */
 const backoff = { baseMs: 250, maxMs: 30_000 };
-const soonMs = 10;
+const minRequeueMs = 10;
 /** Long enough for a crowd, too short to be noticed. */
-const gatherMs = 20;
+const coalesceMs = 20;
 
 /**
  * Keeps pools of runners: as many Pods as wanted, each with a runner at GitHub, and none taken away that has a job. Keys are
@@ -54,35 +72,35 @@ const gatherMs = 20;
  * create, delete of serviceaccounts; get, create of secrets; get, list, watch of nodes; create, patch of events.
  */
 export const createRunnerPoolController = (options: RunnerPoolControllerOptions): Controller => {
-  const { pools, clock, log, metrics, limits, poolMetrics, lookAgainMs = 60_000 } = options;
-  const memories = createMemories(clock);
+  const { pools, clock, log, metrics, limits, poolMetrics, resyncMs = 60_000 } = options;
+  const memories = createPoolMemories(clock);
 
-  const reconcile: Reconcile = async (key, signal) => {
+  const reconcile: Reconciler = async (key, signal) => {
     const cached = pools.get(key);
     if (cached === undefined) {
       memories.forget(key);
       poolMetrics.forget(nameOf(key));
-      return settled;
+      return done;
     }
     const memory = memories.of(cached);
-    const github = await askGitHub(options, memory, signal);
+    const github = await githubAccessOf(options, memory, signal);
     const look = (): Promise<Observation> =>
       observe(options, memory, github().service === undefined ? 'unusable' : 'usable', signal);
     const before = await look();
     const plan = decide(before.snapshot, limits);
-    const act = { world: options, memory, service: github().service, signal };
-    const failures = await carryOut(act, plan, before);
-    if (plan.removeFinalizer && failures.length === 0) return settled;
-    const isSaid = await say(options, memory, doesNothing(plan) ? before : await look(), github(), signal);
-    if (failures.length > 0) return failed(failures);
-    return isSaid ? again(waitFor(plan, github(), clock.now(), lookAgainMs)) : again(backoff.baseMs);
+    const context = { deps: options, memory, service: github().service, signal };
+    const failures = await executePlan(context, plan, before);
+    if (plan.removeFinalizer && failures.length === 0) return done;
+    const isWritten = await writeStatus(options, memory, isEmptyPlan(plan) ? before : await look(), github(), signal);
+    if (failures.length > 0) return failedOutcome(failures);
+    return isWritten ? requeueAfter(requeueDelay(plan, github(), clock.now(), resyncMs)) : requeueAfter(backoff.baseMs);
   };
 
-  let wake = (_key: string): void => {};
-  const woken: Source = (enqueue) => {
-    wake = enqueue;
+  let enqueuePool = (_key: string): void => {};
+  const queueChanged: Source = (enqueue) => {
+    enqueuePool = enqueue;
     return () => {
-      wake = () => {};
+      enqueuePool = () => {};
     };
   };
   const common = {
@@ -92,35 +110,35 @@ export const createRunnerPoolController = (options: RunnerPoolControllerOptions)
     queue: (observer) => createWorkQueue({ clock, backoff, ...(observer && { observer }) }),
     ...(metrics && { metrics }),
   } satisfies Partial<ControllerOptions>;
-  const sources = [...poolSources(options), woken];
+  const sources = [...poolSources(options), queueChanged];
   return runTogether('runner-pool', [
     createController({
       ...common,
       name: 'runner-pool',
       reconcile,
-      sources: sources.map((each) => coalesced(each, clock, gatherMs)),
+      sources: sources.map((each) => coalesced(each, clock, coalesceMs)),
     }),
     createController({
       ...common,
       name: 'runner-queue',
-      reconcile: (key, signal) => lookAtQueue(options, memories, key, (of) => wake(of), signal),
-      sources: [fromCache(pools, itsOwnKey, githubChanged)],
+      reconcile: (key, signal) => pollQueue(options, memories, key, (of) => enqueuePool(of), signal),
+      sources: [fromInformer(pools, requestForObject, githubChanged)],
     }),
     createController({
       ...common,
       name: 'runner-sweep',
       reconcile: (key, signal) => sweep(options, memories, key, signal),
-      sources: [fromCache(pools, itsOwnKey, githubChanged)],
+      sources: [fromInformer(pools, requestForObject, githubChanged)],
     }),
   ]);
 };
 
 /** What users see, and what is measured. Written only when it says something else than before. False: somebody wrote meanwhile. */
-const say = async (
+const writeStatus = async (
   { client, limits, events }: RunnerPoolControllerOptions,
   memory: PoolMemory,
   { snapshot }: Observation,
-  { problem }: GitHubOfPool,
+  { problem }: GitHubAccess,
   signal: AbortSignal,
 ): Promise<boolean> => {
   const { pool, queue, newestRunner } = memory;
@@ -133,22 +151,22 @@ const say = async (
     if (isKubeError(error, 'conflict', 'notFound')) return false;
     throw error;
   }
-  for (const happening of happeningsOf(pool.status, status)) events.event(pool, happening);
+  for (const happening of statusEvents(pool.status, status)) events.event(pool, happening);
   return true;
 };
 
-const doesNothing = (plan: Plan): boolean =>
+const isEmptyPlan = (plan: Plan): boolean =>
   plan.create === 0 &&
   !plan.addFinalizer &&
   [plan.register, plan.retire, plan.remove, plan.reap, plan.removeAccounts].every((list) => list.length === 0);
 
-const waitFor = (plan: Plan, { againAt }: GitHubOfPool, now: number, atMost: number): number =>
+const requeueDelay = (plan: Plan, { retryAt }: GitHubAccess, now: number, atMost: number): number =>
   Math.min(
     atMost,
-    ...[plan.lookAgainAt, againAt].map((at) => (at === undefined ? atMost : Math.max(soonMs, at - now))),
+    ...[plan.requeueAt, retryAt].map((at) => (at === undefined ? atMost : Math.max(minRequeueMs, at - now))),
   );
 
-const failed = (failures: readonly unknown[]): Outcome => ({
+const failedOutcome = (failures: readonly unknown[]): ReconcileResult => ({
   kind: 'failed',
   error:
     failures.length === 1 ? failures[0] : new AggregateError(failures, `${failures.length} things could not be done`),

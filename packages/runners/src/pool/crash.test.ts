@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { runnerBusyCondition } from '@tartan/api';
 import { faultyCalls } from './testing/faulty-calls.ts';
-import { setStage, type Stage } from './testing/stage.ts';
+import { createHarness, type Harness } from './testing/harness.ts';
 
 type Step = (seconds: number, by: number) => Promise<void>;
 interface Part {
   readonly what: string;
   /** Ends as it began. */
-  readonly play: (stage: Stage, step: Step) => Promise<void>;
+  readonly play: (stage: Harness, step: Step) => Promise<void>;
 }
 
 const parts: readonly Part[] = [
@@ -47,7 +47,7 @@ const parts: readonly Part[] = [
 ];
 
 /** No double runner, none lost, no Secret, account or registration left over. */
-const isWhole = async (stage: Stage): Promise<void> => {
+const isWhole = async (stage: Harness): Promise<void> => {
   const pods = await stage.pods();
   const busy = pods.map(({ status }) => status?.conditions?.find(({ type }) => type === runnerBusyCondition)?.status);
   assert.deepEqual(busy, ['False'], 'one Pod, and it waits for a job');
@@ -68,7 +68,7 @@ const isWhole = async (stage: Stage): Promise<void> => {
 };
 
 /** Plays a part while a call goes wrong. Answers how many calls there were, and which one it was. */
-const playWith = async (stage: Stage, part: Part, at: number, fault: 'crash' | 'lost' | 'none') => {
+const playWith = async (stage: Harness, part: Part, at: number, fault: 'crash' | 'lost' | 'none') => {
   const calls = faultyCalls(at, fault);
   let process = await stage.start(calls.between, calls.onFetch);
   let isReplaced = false;
@@ -79,7 +79,7 @@ const playWith = async (stage: Stage, part: Part, at: number, fault: 'crash' | '
         await process.stop();
         process = await stage.start();
       }
-      await stage.pass(by, by);
+      await stage.advance(by, by);
     }
   });
   await isWhole(stage);
@@ -87,15 +87,15 @@ const playWith = async (stage: Stage, part: Part, at: number, fault: 'crash' | '
   return calls.names;
 };
 
-describe('whatever call goes wrong', () => {
-  let stage: Stage;
+describe('a fault in any API call', () => {
+  let stage: Harness;
   before(async () => {
-    stage = await setStage({ macs: 1, slots: 4 });
+    stage = await createHarness({ macs: 1, slots: 4 });
     await stage.addSecret();
     stage.settings.jobMs = 20_000;
     await stage.addPool(1);
     const process = await stage.start();
-    await stage.pass(40, 10);
+    await stage.advance(40, 10);
     await process.stop();
   });
   after(() => stage.end());

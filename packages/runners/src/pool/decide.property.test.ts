@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { type ModelCluster, modelCluster } from './testing/model/cluster.ts';
 import type { Pass } from './testing/model/controller.ts';
-import { type ModelWorld, modelWorld } from './testing/model/world.ts';
 
 /** Something that happens to a pool. */
-type Step = (world: ModelWorld) => void;
+type Step = (world: ModelCluster) => void;
 
 const one = <T>(weight: number, of: fc.Arbitrary<T>, name: string, step: (value: T) => Step) => ({
   weight,
@@ -65,7 +65,7 @@ const check = ({ snapshot, plan }: Pass): void => {
 
   for (const { uid, because } of plan.retire) {
     const { node, phase, job, deletedAt, offlineSince } = pod(uid);
-    assert.ok(deletedAt === undefined && node.kind === 'there' && node.isHeard, 'its agent is heard');
+    assert.ok(deletedAt === undefined && node.kind === 'there' && node.isReady, 'its agent is heard');
     const isOffline = because === 'runner is offline' && offlineSince !== undefined;
     assert.ok(job === 'none' || (job === 'unknown' && (phase === 'pending' || isOffline)), 'unknown is busy');
   }
@@ -91,7 +91,7 @@ const checkCap = ({ pods, pool }: Pass['snapshot'], leaving: ReadonlySet<string>
   );
   // Whoever finds no room was no runner before either, unless it waits for the place of one that was taken.
   const homeless = live.filter(
-    ({ uid, node, isStale }) => !isStale && !leaving.has(uid) && node.kind === 'unbound' && node.noRoom,
+    ({ uid, node, isStale }) => !isStale && !leaving.has(uid) && node.kind === 'unbound' && node.isUnschedulable,
   );
   const going = pods.filter(({ deletedAt, phase }) => deletedAt !== undefined && phase !== 'ended');
   const without = pool.replicas - good.length - Math.max(0, homeless.length - going.length);
@@ -99,14 +99,14 @@ const checkCap = ({ pods, pool }: Pass['snapshot'], leaving: ReadonlySet<string>
   assert.ok(without <= cap, `${without} without a runner, where ${cap} may be`);
 };
 
-const play = (size: Parameters<typeof modelWorld>[0], history: readonly Step[]): ModelWorld => {
-  const world = modelWorld(size);
+const play = (size: Parameters<typeof modelCluster>[0], history: readonly Step[]): ModelCluster => {
+  const world = modelCluster(size);
   for (const step of history) step(world);
   return world;
 };
 
-describe('a pool, whatever happens', () => {
-  it('never deletes a Pod with a job, makes no more than wanted, and keeps to its cap', () => {
+describe('a pool under random schedules', () => {
+  it('never deletes a Pod with a job, never exceeds replicas or the roll cap', () => {
     fc.assert(
       fc.property(anySize, anyHistory, (size, history) => {
         const world = play(size, history);
@@ -117,7 +117,7 @@ describe('a pool, whatever happens', () => {
     );
   });
 
-  it('comes to rest as wanted once the world does, and goes when it is deleted', () => {
+  it('converges once nothing changes any more, and is removed after its deletion', () => {
     fc.assert(
       fc.property(anySize, anyHistory, (size, history) => {
         const world = play(size, history);

@@ -1,26 +1,25 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { decide } from './decide.ts';
-import type { Plan } from './plan.ts';
+import { decide, type Plan } from './decide.ts';
 import type { Snapshot } from './snapshot.ts';
 import {
   ago,
-  bare,
   busy,
   cordonedMac,
   ended,
-  going,
   goneMac,
   mac,
   minute,
-  noRoom,
   now,
   pending,
   retired,
   silentMac,
   snapshotOf,
   stale,
-  unbound,
+  terminating,
+  unregistered,
+  unschedulable,
+  unscheduled,
   warm,
 } from './testing/snapshots.ts';
 
@@ -49,22 +48,22 @@ const tables: Record<string, [string, Snapshot, string][]> = {
     ['none, and none wanted', snapshotOf([]), ''],
     ['too few', snapshotOf([warm('a')], { replicas: 3 }), 'make 2'],
     ['one that has ended takes no place', snapshotOf([ended('a'), warm('b')]), 'make 1, reap a'],
-    ['nor does one that is being deleted', snapshotOf([going('a'), warm('b')]), 'make 1'],
+    ['nor does one that is being deleted', snapshotOf([terminating('a'), warm('b')]), 'make 1'],
     ['a retired one does until it has ended', snapshotOf([retired('a', 1), warm('b')]), ''],
     ['without GitHub none is made', snapshotOf([], { replicas: 3, hasGitHub: false }, unusable), ''],
     ['in an outage they are made all the same', snapshotOf([], { replicas: 1 }, unusable), 'make 1'],
     ['the finalizer comes before the first', snapshotOf([], { replicas: 3, hasFinalizer: false }), 'hold'],
-    ['accounts without a Pod go', snapshotOf([], {}, { idleAccounts: ['x'] }), 'forget x'],
+    ['accounts without a Pod go', snapshotOf([], {}, { orphanedAccounts: ['x'] }), 'forget x'],
   ],
   'who gets a runner': [
-    ['one that has a Mac', snapshotOf([bare('a')]), 'register a'],
-    ['not one that has none', snapshotOf([unbound('a')]), ''],
-    ['not in an outage', snapshotOf([bare('a')], {}, unusable), ''],
+    ['one that has a Mac', snapshotOf([unregistered('a')]), 'register a'],
+    ['not one that has none', snapshotOf([unscheduled('a')]), ''],
+    ['not in an outage', snapshotOf([unregistered('a')], {}, unusable), ''],
     ['one that runs and lacks its mark', snapshotOf([warm('a', { runnerID: undefined })]), 'register a'],
-    ['not one that goes', snapshotOf([bare('a')], { replicas: 0 }), 'remove a (never had a runner)'],
+    ['not one that goes', snapshotOf([unregistered('a')], { replicas: 0 }), 'remove a (never had a runner)'],
     [
       'one with an old image whose turn has not come',
-      snapshotOf([bare('a', stale), bare('b')]),
+      snapshotOf([unregistered('a', stale), unregistered('b')]),
       'register a, register b',
     ],
   ],
@@ -76,7 +75,7 @@ const tables: Record<string, [string, Snapshot, string][]> = {
     ['none in an outage', snapshotOf([warm('a')], { replicas: 0 }, unusable), ''],
     [
       'one without a runner, also in an outage',
-      snapshotOf([warm('a'), bare('b')], { replicas: 1 }, unusable),
+      snapshotOf([warm('a'), unregistered('b')], { replicas: 1 }, unusable),
       'remove b (never had a runner)',
     ],
     [
@@ -102,11 +101,15 @@ const tables: Record<string, [string, Snapshot, string][]> = {
       snapshotOf([warm('a', { node: cordonedMac }), pending('b', { node: cordonedMac })]),
       'retire b (node drains), retire a (node drains)',
     ],
-    ['one without a runner goes', snapshotOf([bare('a', { node: cordonedMac })]), 'remove a (never had a runner)'],
+    [
+      'one without a runner goes',
+      snapshotOf([unregistered('a', { node: cordonedMac })]),
+      'remove a (never had a runner)',
+    ],
     ['one with a job finishes it', snapshotOf([busy('a', { node: cordonedMac })]), ''],
     [
       'nobody goes who cannot be heard',
-      snapshotOf([warm('a', { node: mac({ isHeard: false, isDraining: true }) })]),
+      snapshotOf([warm('a', { node: mac({ isReady: false, isDraining: true }) })]),
       '',
     ],
     ['nobody goes in an outage', snapshotOf([warm('a', { node: cordonedMac })], {}, unusable), ''],
@@ -131,7 +134,7 @@ const tables: Record<string, [string, Snapshot, string][]> = {
       'retire a (node drains)',
     ],
     ['so is its successor, made', snapshotOf([warm('b', stale)], { replicas: 2 }), 'make 1'],
-    ['without a runner', snapshotOf([bare('a'), warm('b', stale)]), 'register a'],
+    ['without a runner', snapshotOf([unregistered('a'), warm('b', stale)]), 'register a'],
     ['that boots', snapshotOf([pending('a'), warm('b', stale)]), ''],
     ['that has not said a word', snapshotOf([warm('a', { job: 'unknown' }), warm('b', stale)]), ''],
     ['and goes on when it is warm', snapshotOf([warm('a'), warm('b', stale)]), 'retire b (stale image)'],
@@ -143,23 +146,27 @@ const tables: Record<string, [string, Snapshot, string][]> = {
     ],
     [
       'those that never started go first',
-      snapshotOf([warm('a', stale), bare('b', stale)]),
+      snapshotOf([warm('a', stale), unregistered('b', stale)]),
       'remove b (never had a runner)',
     ],
-    ['they count, too', snapshotOf([bare('a', stale), bare('b', stale)]), 'register b, remove a (never had a runner)'],
+    [
+      'they count, too',
+      snapshotOf([unregistered('a', stale), unregistered('b', stale)]),
+      'register b, remove a (never had a runner)',
+    ],
     [
       'those without a Mac before them',
-      snapshotOf([bare('a', stale), unbound('b', stale)]),
+      snapshotOf([unregistered('a', stale), unscheduled('b', stale)]),
       'register a, remove b (never had a runner)',
     ],
     [
       'one for which there is no room holds up nothing',
-      snapshotOf([unbound('a', { node: noRoom }), warm('b', stale)]),
+      snapshotOf([unscheduled('a', { node: unschedulable }), warm('b', stale)]),
       'retire b (stale image)',
     ],
     [
       'unless it waits for the place of one that goes',
-      snapshotOf([going('x'), unbound('a', { node: noRoom }), warm('b', stale)], { replicas: 2 }),
+      snapshotOf([terminating('x'), unscheduled('a', { node: unschedulable }), warm('b', stale)], { replicas: 2 }),
       '',
     ],
     [
@@ -174,7 +181,7 @@ const tables: Record<string, [string, Snapshot, string][]> = {
     ],
     [
       'nothing in an outage but what never started',
-      snapshotOf([warm('a', stale), bare('b', stale)], {}, unusable),
+      snapshotOf([warm('a', stale), unregistered('b', stale)], {}, unusable),
       'remove b (never had a runner)',
     ],
   ],
@@ -230,17 +237,17 @@ const tables: Record<string, [string, Snapshot, string][]> = {
     ['stays when its Mac is not heard', snapshotOf([retired('a', 60, { node: silentMac })]), ''],
     [
       'stays when its Mac has just come back',
-      snapshotOf([retired('a', 60, { node: mac({ heardSince: ago(1.9) }) })]),
+      snapshotOf([retired('a', 60, { node: mac({ readyChangedAt: ago(1.9) }) })]),
       '',
     ],
     [
       'stays when nobody knows since when its Mac is heard',
-      snapshotOf([retired('a', 60, { node: mac({ heardSince: undefined }) })]),
+      snapshotOf([retired('a', 60, { node: mac({ readyChangedAt: undefined }) })]),
       '',
     ],
     [
       'goes when that is long enough ago',
-      snapshotOf([retired('a', 60, { node: mac({ heardSince: ago(2) }) })]),
+      snapshotOf([retired('a', 60, { node: mac({ readyChangedAt: ago(2) }) })]),
       'remove a (settled)',
     ],
     ['goes when it never started', snapshotOf([pending('a', { retiredAt: ago(2) })]), 'remove a (settled)'],
@@ -253,14 +260,14 @@ const tables: Record<string, [string, Snapshot, string][]> = {
   ],
   'one whose Mac is gone': [
     ['goes, whatever it had', snapshotOf([busy('a', { node: goneMac })]), 'remove a (node is gone)'],
-    ['goes in an outage', snapshotOf([bare('a', { node: goneMac })], {}, unusable), 'remove a (node is gone)'],
-    ['is not deleted twice', snapshotOf([going('a', { node: goneMac })], { replicas: 0 }), ''],
+    ['goes in an outage', snapshotOf([unregistered('a', { node: goneMac })], {}, unusable), 'remove a (node is gone)'],
+    ['is not deleted twice', snapshotOf([terminating('a', { node: goneMac })], { replicas: 0 }), ''],
   ],
   'a pool that is deleted': [
     ['retires the idle', snapshotOf([warm('a'), busy('b')], deleting), 'retire a (pool is deleted)'],
     [
       'deletes whoever has no runner, and registers nobody',
-      snapshotOf([bare('a'), unbound('b')], deleting),
+      snapshotOf([unregistered('a'), unscheduled('b')], deleting),
       'remove b (never had a runner), remove a (never had a runner)',
     ],
     [
@@ -269,12 +276,12 @@ const tables: Record<string, [string, Snapshot, string][]> = {
       'register a',
     ],
     ['makes none', snapshotOf([busy('a')], { ...deleting, replicas: 3 }), ''],
-    ['waits for jobs', snapshotOf([busy('a'), going('b')], deleting), ''],
+    ['waits for jobs', snapshotOf([busy('a'), terminating('b')], deleting), ''],
     ['waits for the retired', snapshotOf([retired('a', 1)], deleting), ''],
     ['waits for what nobody knows', snapshotOf([warm('a', { job: 'unknown' })], deleting), ''],
     ['waits for GitHub', snapshotOf([warm('a')], deleting, unusable), ''],
     ['writes down who has ended first', snapshotOf([ended('a')], deleting), 'reap a'],
-    ['is let go when the rest is being deleted', snapshotOf([going('a')], deleting), 'let go'],
+    ['is let go when the rest is being deleted', snapshotOf([terminating('a')], deleting), 'let go'],
     ['is let go when nobody is left', snapshotOf([], deleting), 'let go'],
     ['that nobody holds is not held', snapshotOf([], { ...deleting, hasFinalizer: false }), ''],
   ],
@@ -288,19 +295,19 @@ for (const [name, table] of Object.entries(tables))
       });
   });
 
-describe('when to look again', () => {
-  const at = (snapshot: Snapshot): number | undefined => decide(snapshot).lookAgainAt;
+describe('requeueAt', () => {
+  const at = (snapshot: Snapshot): number | undefined => decide(snapshot).requeueAt;
   const table: [string, Snapshot, number | undefined][] = [
     ['never, when all is quiet', snapshotOf([warm('a'), busy('b'), ended('c')]), undefined],
     ['when a retired one has settled', snapshotOf([retired('a', 1), retired('b', 0.5)]), now + minute],
     [
       'when its Mac has been heard for long enough',
-      snapshotOf([retired('a', 9, { node: mac({ heardSince: ago(1) }) })]),
+      snapshotOf([retired('a', 9, { node: mac({ readyChangedAt: ago(1) }) })]),
       now + minute,
     ],
     ['not for one that has settled and stays', snapshotOf([retired('a', 9, { job: 'started' })]), undefined],
     ['when a Pod that starts is stuck', snapshotOf([pending('a', { boundAt: ago(3) })]), now + 7 * minute],
-    ['when a Pod that goes is stuck', snapshotOf([going('a', { deletedAt: ago(3) })]), now + 7 * minute],
+    ['when a Pod that goes is stuck', snapshotOf([terminating('a', { deletedAt: ago(3) })]), now + 7 * minute],
     [
       'when a Pod that is silent is stuck',
       snapshotOf([warm('a', { job: 'unknown', runningSince: ago(3) })]),
@@ -312,13 +319,13 @@ describe('when to look again', () => {
 
   it('at once, when more have ended than are written down at a time: the oldest come first (seed 003)', () => {
     const pods = Array.from({ length: 504 }, (_, index) => ended(`p${index}`, { createdAt: ago(index) }));
-    const { reap, lookAgainAt } = decide(snapshotOf(pods, { replicas: 0 }));
+    const { reap, requeueAt } = decide(snapshotOf(pods, { replicas: 0 }));
     assert.equal(reap.length, 50);
     assert.equal(reap[0], 'p503');
-    assert.equal(lookAgainAt, now);
+    assert.equal(requeueAt, now);
   });
 
-  it('by the times that it is told', () => {
+  it('follows the configured limits', () => {
     const limits = { settleMs: minute, stuckAfterMs: minute };
     assert.equal(sketch(decide(snapshotOf([retired('a', 1)]), limits)), 'remove a (settled)');
   });

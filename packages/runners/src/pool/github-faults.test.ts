@@ -1,100 +1,99 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { manualClock } from '@tartan/kube/clock';
-import { countsOf, namesOf, reasonOf } from './testing/conditions.ts';
-import { setStage } from './testing/stage.ts';
+import { countsOf, createHarness, namesOf, reasonOf } from './testing/harness.ts';
 
 const minute = 60;
 
 const warm = async (t: { after(run: () => Promise<void>): void }, replicas: number) => {
-  const stage = await setStage();
+  const stage = await createHarness();
   t.after(() => stage.end());
   await stage.addSecret();
   await stage.addPool(replicas);
   await stage.start();
-  await stage.pass(40, 10);
+  await stage.advance(40, 10);
   return stage;
 };
 
-describe('when GitHub is not as it should be', () => {
-  test('an answer to a registration is lost: one runner, nevertheless', async (t) => {
-    const stage = await setStage();
+describe('when GitHub fails', () => {
+  test('a lost response to a registration leaves one runner', async (t) => {
+    const stage = await createHarness();
     t.after(() => stage.end());
     await stage.addSecret();
     stage.github.faults.calls.push({ match: /generate-jitconfig/, times: 2, with: 'lost' });
     await stage.addPool(2);
     await stage.start();
-    await stage.pass(2 * minute, 10);
+    await stage.advance(2 * minute, 10);
     assert.deepEqual(await countsOf(stage), { replicas: 2, warm: 2, busy: 0, retiring: 0, stale: 0 });
     const names = stage.github.runners().map(({ name }) => name);
     assert.deepEqual(names.sort(), await namesOf(stage));
   });
 
-  test('an outage of an hour kills nobody and multiplies nobody', async (t) => {
+  test('an outage of an hour deletes no runner and creates no duplicate', async (t) => {
     const stage = await warm(t, 3);
     const job = stage.queueJob();
-    await stage.pass(10);
+    await stage.advance(10);
     stage.github.faults.outage.api = 'refused';
     const before = await namesOf(stage);
     await stage.setSpec({ replicas: 2, image: 'macos:2' });
-    await stage.pass(2 * minute, 20);
+    await stage.advance(2 * minute, 20);
     assert.deepEqual(await namesOf(stage), before, 'nobody can be asked');
     assert.equal(await reasonOf(stage, 'GitHubReachable'), 'Unavailable');
     const asked = stage.github.requests.length;
-    await stage.pass(58 * minute, 60);
+    await stage.advance(58 * minute, 60);
     assert.equal(job.conclusion, 'success');
     const made = (await namesOf(stage)).length;
     assert.equal(made, 2, 'who has ended is taken away, and replaced as far as wanted');
     assert.equal((await stage.secrets()).length, 2);
     assert.ok(stage.github.requests.length - asked < 200, 'it is asked now and then');
     stage.github.faults.outage.api = undefined;
-    await stage.pass(6 * minute, 10);
+    await stage.advance(6 * minute, 10);
     assert.deepEqual(await countsOf(stage), { replicas: 2, warm: 2, busy: 0, retiring: 0, stale: 0 });
     assert.equal(await reasonOf(stage, 'GitHubReachable'), 'Reachable');
     assert.deepEqual([stage.killed, stage.github.lostJobs()], [[], []]);
   });
 
-  test('a limit is waited for, and nobody asks meanwhile', async (t) => {
+  test('no request is sent until the rate limit resets', async (t) => {
     const stage = await warm(t, 1);
     stage.github.faults.calls.push({ match: /generate-jitconfig/, times: 1, with: { limit: 'primary' } });
     await stage.setSpec({ replicas: 2 });
-    await stage.pass(30, 10);
+    await stage.advance(30, 10);
     assert.equal(await reasonOf(stage, 'GitHubReachable'), 'RateLimited');
     assert.equal((await namesOf(stage)).length, 2);
     const asked = stage.github.requests.filter((each) => !each.includes('_actions')).length;
-    await stage.pass(10 * minute, 60);
+    await stage.advance(10 * minute, 60);
     assert.equal(stage.github.requests.filter((each) => !each.includes('_actions')).length, asked);
     assert.equal((await namesOf(stage)).length, 2);
-    await stage.pass(51 * minute, 60);
-    await stage.pass(2 * minute, 10);
+    await stage.advance(51 * minute, 60);
+    await stage.advance(2 * minute, 10);
     assert.equal((await countsOf(stage)).warm, 2);
   });
 
-  test('a refused look at queue or runners does not stop registrations', async (t) => {
+  test('a denied read of queue or runners does not stop registrations', async (t) => {
     const stage = await warm(t, 1);
     stage.github.faults.calls.push({ match: /GET .*(repos|runners)(\?|$|.*runs)/, times: 50, with: { status: 503 } });
-    await stage.pass(6 * minute, 20);
+    await stage.advance(6 * minute, 20);
     assert.equal(await reasonOf(stage, 'GitHubReachable'), 'Reachable');
     await stage.setSpec({ replicas: 2 });
-    await stage.pass(40, 10);
+    await stage.advance(40, 10);
     assert.equal((await countsOf(stage)).warm, 2);
   });
 
   for (const guest of ['silent', 'offline'] as const) {
     test(`a guest whose runner never connects frees its slot (${guest})`, async (t) => {
-      const stage = await setStage();
+      const stage = await createHarness();
       t.after(() => stage.end());
       await stage.addSecret();
       stage.settings.guest = guest;
       await stage.addPool(1);
       let freed = 0;
       await stage.start(undefined, undefined, { poolMetrics: { unreachable: () => (freed += 1) } });
-      await stage.pass(minute, 10);
+      await stage.advance(minute, 10);
       const [dead] = await namesOf(stage);
       stage.settings.guest = 'good';
-      await stage.pass(8 * minute, 20);
+      await stage.advance(8 * minute, 20);
       assert.deepEqual([await namesOf(stage), freed], [[dead], 0]);
-      await stage.pass(14 * minute, 20);
+      await stage.advance(14 * minute, 20);
       assert.notDeepEqual(await namesOf(stage), [dead]);
       assert.equal(freed, 1);
       assert.deepEqual(await countsOf(stage), { replicas: 1, warm: 1, busy: 0, retiring: 0, stale: 0 });
@@ -102,15 +101,15 @@ describe('when GitHub is not as it should be', () => {
   }
 
   test('the Secret of the App is missing, and then there', async (t) => {
-    const stage = await setStage();
+    const stage = await createHarness();
     t.after(() => stage.end());
     await stage.addPool(1);
     await stage.start();
-    await stage.pass(30, 10);
+    await stage.advance(30, 10);
     assert.equal(await reasonOf(stage, 'GitHubReachable'), 'AppSecretInvalid');
     assert.deepEqual([(await namesOf(stage)).length, await stage.secrets()], [1, []]);
     await stage.addSecret();
-    await stage.pass(2 * minute, 10);
+    await stage.advance(2 * minute, 10);
     assert.equal((await countsOf(stage)).warm, 1);
   });
 
@@ -122,25 +121,25 @@ describe('when GitHub is not as it should be', () => {
     // It is assigned right after the answer that it is idle, so the guest has said nothing yet.
     stage.github.faults.jobsAfterIdle.push({ repository: 'acme/app', labels: ['macOS'] });
     await stage.setSpec({ replicas: 0 });
-    await stage.pass(20);
+    await stage.advance(20);
     const [job] = stage.github.jobs();
     assert.equal(job?.status, 'in_progress');
     assert.equal(stage.github.runners().length, 0, 'GitHub has forgotten it');
-    await stage.pass(2.5 * minute, 10);
+    await stage.advance(2.5 * minute, 10);
     assert.equal((await namesOf(stage)).length, 1);
-    await stage.pass(2 * minute, 10);
+    await stage.advance(2 * minute, 10);
     assert.equal(job?.conclusion, 'success');
     assert.deepEqual([await namesOf(stage), stage.killed, stage.github.lostJobs()], [[], [], []]);
   });
 
-  test('runners that no Pod is behind are swept away, and no others', async (t) => {
+  test('the sweep removes only runners without a Pod', async (t) => {
     const stage = await warm(t, 1);
     const mint = (name: string) => stage.service().mint({ name, labels: ['x'], group: undefined });
     for (const name of ['macos-runner-0000dead', 'macos-runner-x-runner-0000dead', 'other-runner-0000dead'])
       await mint(name);
-    await stage.pass(10 * minute, 60);
+    await stage.advance(10 * minute, 60);
     assert.equal(stage.github.runners().length, 4, 'it may be one that is about to boot, of somebody else');
-    await stage.pass(12 * minute, 60);
+    await stage.advance(12 * minute, 60);
     assert.deepEqual(
       stage.github
         .runners()
@@ -150,10 +149,10 @@ describe('when GitHub is not as it should be', () => {
     );
   });
 
-  test('a runner that is too old is told of weeks before GitHub refuses it', async (t) => {
+  test('an outdated runner version is reported weeks before GitHub refuses it', async (t) => {
     const clock = manualClock();
     const day = 24 * 60 * minute;
-    const stage = await setStage({
+    const stage = await createHarness({
       clock,
       runnerReleases: [
         { version: '2.334.0', publishedAt: clock.now() - day * 1000 },
@@ -165,34 +164,34 @@ describe('when GitHub is not as it should be', () => {
     stage.settings.version = '2.334.0';
     await stage.addPool(1);
     await stage.start();
-    await stage.pass(6 * minute, 10);
+    await stage.advance(6 * minute, 10);
     assert.equal(await reasonOf(stage, 'RunnerOutdated'), 'UpToDate');
-    await stage.pass(11 * minute, 20);
+    await stage.advance(11 * minute, 20);
     assert.equal(await reasonOf(stage, 'RunnerOutdated'), 'UpdateDue');
     assert.equal((await countsOf(stage)).warm, 1);
     clock.advance(30 * day * 1000);
-    await stage.pass(minute, 10);
+    await stage.advance(minute, 10);
     assert.equal(await reasonOf(stage, 'RunnerOutdated'), 'Refused');
     const job = stage.queueJob();
-    await stage.pass(5 * minute, 10);
+    await stage.advance(5 * minute, 10);
     assert.equal(job.status, 'queued', 'GitHub gives it to nobody');
     stage.settings.version = '2.335.0';
     await stage.setSpec({ image: 'macos:2' });
-    await stage.pass(10 * minute, 10);
+    await stage.advance(10 * minute, 10);
     assert.equal(await reasonOf(stage, 'RunnerOutdated'), 'UpToDate');
     assert.equal(job.conclusion, 'success');
   });
 
-  test('jobs that wait are told', async (t) => {
+  test('waiting jobs are reported', async (t) => {
     const stage = await warm(t, 1);
     stage.queueJob();
-    await stage.pass(10);
+    await stage.advance(10);
     stage.queueJob();
-    await stage.pass(minute, 10);
+    await stage.advance(minute, 10);
     const { queue } = (await stage.pool())?.status ?? {};
     assert.equal(queue?.jobs, 1);
     assert.equal(await reasonOf(stage, 'JobsWaiting'), 'Saturated');
-    await stage.pass(8 * minute, 20);
+    await stage.advance(8 * minute, 20);
     assert.equal(await reasonOf(stage, 'JobsWaiting'), 'NoneWaiting');
   });
 });

@@ -1,12 +1,21 @@
 import { type Client, isKubeError, type Live, nodes as nodeResource, pods as podResource } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
-import { hasEnded, nodeFacts, podFacts, poolFacts, unbound, unheard } from './facts.ts';
-import { accountsOf, type PoolCaches, podsOf } from './indexes.ts';
 import type { PoolMemory } from './memory.ts';
-import type { Pod, ServiceAccount } from './objects.ts';
-import type { NodeFacts, Snapshot } from './snapshot.ts';
+import {
+  hasEnded,
+  nodeFacts,
+  type NodeFacts,
+  type Pod,
+  podFacts,
+  poolFacts,
+  type ServiceAccount,
+  type Snapshot,
+  unknownNode,
+  unscheduledNode,
+} from './snapshot.ts';
+import { accountsOf, podsOf, type PoolCaches } from './watches.ts';
 
-export interface Observer extends PoolCaches {
+export interface ObserveDeps extends PoolCaches {
   client: Pick<Client, 'get'>;
   clock: Clock;
 }
@@ -24,25 +33,25 @@ export interface Observation {
  * doubt: Pods whose making nobody confirmed, and Nodes that the cache does not know, which may be new ones.
  */
 export const observe = async (
-  observer: Observer,
+  deps: ObserveDeps,
   memory: PoolMemory,
   github: Snapshot['github'],
   signal: AbortSignal,
 ): Promise<Observation> => {
   const { pool } = memory;
-  const pods = await podsAsKnown(observer, memory, signal);
-  const nodeOf = createNodeLook(observer, signal);
+  const pods = await podsWithMutations(deps, memory, signal);
+  const nodeOf = createNodeReader(deps, signal);
   const facts = await Promise.all(
-    pods.map(async (pod) => podFacts(pod, pool.spec.image, await nodeOf(pod), memory.offline)),
+    pods.map(async (pod) => podFacts(pod, pool.spec.image, await nodeOf(pod), memory.offlineSince)),
   );
   const names = new Set(pods.map(({ metadata }) => metadata.name));
-  const accounts = accountsOf(observer, pool.metadata.uid);
+  const accounts = accountsOf(deps, pool.metadata.uid);
   return {
     snapshot: {
-      now: observer.clock.now(),
+      now: deps.clock.now(),
       pool: poolFacts(pool),
       pods: facts,
-      idleAccounts: accounts.map(({ metadata }) => metadata.name).filter((name) => !names.has(name)),
+      orphanedAccounts: accounts.map(({ metadata }) => metadata.name).filter((name) => !names.has(name)),
       github,
     },
     pods: new Map(pods.map((pod) => [pod.metadata.uid, pod])),
@@ -50,42 +59,42 @@ export const observe = async (
   };
 };
 
-const podsAsKnown = async (
-  observer: Observer,
-  { pods: overlay, pool }: PoolMemory,
+const podsWithMutations = async (
+  deps: ObserveDeps,
+  { mutations: overlay, pool }: PoolMemory,
   signal: AbortSignal,
 ): Promise<Live<Pod>[]> => {
   const { uid, namespace = '' } = pool.metadata;
-  const { pods, inDoubt } = overlay.over(podsOf(observer, uid));
-  if (inDoubt.length === 0) return pods;
-  for (const name of inDoubt) {
+  const { pods, unconfirmed } = overlay.applyTo(podsOf(deps, uid));
+  if (unconfirmed.length === 0) return pods;
+  for (const name of unconfirmed) {
     try {
-      overlay.made(await observer.client.get(podResource, { namespace, name }, { signal }));
+      overlay.created(await deps.client.get(podResource, { namespace, name }, { signal }));
     } catch (error) {
       if (!isKubeError(error, 'notFound')) throw error;
-      overlay.notMade(name);
+      overlay.notCreated(name);
     }
   }
-  return overlay.over(podsOf(observer, uid)).pods;
+  return overlay.applyTo(podsOf(deps, uid)).pods;
 };
 
 /** Asks for each Node once. Pods that have ended, or are being deleted, need nothing of theirs. */
-const createNodeLook = (observer: Observer, signal: AbortSignal) => {
-  const looks = new Map<string, Promise<NodeFacts>>();
+const createNodeReader = (deps: ObserveDeps, signal: AbortSignal) => {
+  const reads = new Map<string, Promise<NodeFacts>>();
   return (pod: Live<Pod>): NodeFacts | Promise<NodeFacts> => {
     const name = pod.spec?.nodeName;
-    if (name === undefined) return unbound(pod);
-    const cached = observer.nodes.get(name);
+    if (name === undefined) return unscheduledNode(pod);
+    const cached = deps.nodes.get(name);
     if (cached !== undefined) return nodeFacts(cached);
-    if (hasEnded(pod) || pod.metadata.deletionTimestamp !== undefined) return unheard;
-    const look = looks.get(name) ?? lookAtNode(observer.client, name, signal);
-    looks.set(name, look);
-    return look;
+    if (hasEnded(pod) || pod.metadata.deletionTimestamp !== undefined) return unknownNode;
+    const read = reads.get(name) ?? liveReadNode(deps.client, name, signal);
+    reads.set(name, read);
+    return read;
   };
 };
 
 /** By the word of the server. What it cannot tell just now is not gone. */
-export const lookAtNode = async (
+export const liveReadNode = async (
   client: Pick<Client, 'get'>,
   name: string,
   signal: AbortSignal,
@@ -95,6 +104,6 @@ export const lookAtNode = async (
   } catch (error) {
     if (isKubeError(error, 'notFound')) return { kind: 'gone' };
     if (isKubeError(error, 'aborted')) throw error;
-    return unheard;
+    return unknownNode;
   }
 };

@@ -1,7 +1,7 @@
 import {
   annotations,
   goldenLabelOf,
-  inTheGuest,
+  guestNames,
   labels,
   labelValues,
   macTaint,
@@ -13,14 +13,24 @@ import {
 } from '@tartan/api';
 import {
   controllerReference,
-  type Secret as Hidden,
   type Live,
   type ObjectMeta,
   type OwnerReference,
   pods,
+  type Secret as Hidden,
   type secrets,
 } from '@tartan/kube';
-import type { Pod, ServiceAccount } from './objects.ts';
+import type { Pod, ServiceAccount } from './snapshot.ts';
+
+const suffixBytes = 4;
+
+/** GitHub takes 64 characters and pools have at most 47, so this is one for both. Nobody guesses it, and none comes twice. */
+export const newRunnerName = (pool: string, randomBytes: (count: number) => Uint8Array): string =>
+  `${pool}-runner-${Buffer.from(randomBytes(suffixBytes)).toString('hex')}`;
+
+/** Not those of the pool `<pool>-runner-x`. */
+export const isRunnerNameOf = (pool: string, name: string): boolean =>
+  name.startsWith(`${pool}-runner-`) && /^[0-9a-f]{8}$/.test(name.slice(pool.length + '-runner-'.length));
 
 type Secret = NonNullable<(typeof secrets)['ofType']>;
 
@@ -54,18 +64,18 @@ export const podOf = (pool: Live<RunnerPool>, name: string): Pod => ({
         image: pool.spec.image,
         env: variablesOf(pool, name),
         resources: resourcesOf(pool),
-        volumeMounts: [{ name: inTheGuest.shares.runner, mountPath: `/${inTheGuest.shares.runner}`, readOnly: true }],
+        volumeMounts: [{ name: guestNames.shares.runner, mountPath: `/${guestNames.shares.runner}`, readOnly: true }],
       },
     ],
     volumes: [
       {
-        name: inTheGuest.shares.runner,
+        name: guestNames.shares.runner,
         projected: {
           sources: [
             {
               secret: {
                 name: secretNames.runner(name),
-                items: [{ key: secretKeys.runner.jitConfig, path: inTheGuest.jitConfig }],
+                items: [{ key: secretKeys.runner.jitConfig, path: guestNames.jitConfig }],
               },
             },
           ],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { finalizers } from '@tartan/api';
-import { setStage, type Stage } from './testing/stage.ts';
+import { createHarness, type Harness } from './testing/harness.ts';
 import type { Process } from './testing/process.ts';
 
 /** Each takes a second. The rules alone are tried on thousands: `decide.property.test.ts`. */
@@ -13,7 +13,7 @@ const seeded = (seed: number) => () => {
 };
 
 interface Play {
-  readonly stage: Stage;
+  readonly stage: Harness;
   readonly random: () => number;
   process: Process;
 }
@@ -91,20 +91,20 @@ const moveAt = (at: number): Move | undefined => moves.find(([weight]) => (at -=
 /** Answers what happened, for whoever has to find out why. */
 const playSchedule = async (seed: number): Promise<void> => {
   const random = seeded(seed);
-  const stage = await setStage({ macs: 2, slots: 2, random });
+  const stage = await createHarness({ macs: 2, slots: 2, random });
   const story: string[] = [];
   try {
     await stage.addSecret();
     await stage.addPool(2);
     stage.settings.jobMs = 90_000;
     const play: Play = { stage, random, process: await stage.start() };
-    await stage.pass(20, 5);
+    await stage.advance(20, 5);
     for (let step = 0; step < 25; step += 1) {
       const [, what, move] = moveAt(random() * total) ?? [];
       story.push(`${stage.clock.now()} ${what}`);
       await move?.(play).catch((error: unknown) => story.push(String(error)));
       const seconds = random() < 0.8 ? 5 : 60;
-      await stage.pass(seconds, 5);
+      await stage.advance(seconds, 5);
       assert.deepEqual(stage.killed, [], `killed with a job: ${story.join('\n')}`);
     }
     await calm(stage);
@@ -116,7 +116,7 @@ const playSchedule = async (seed: number): Promise<void> => {
 };
 
 /** All that was wrong is mended, and there is time enough. */
-const calm = async (stage: Stage): Promise<void> => {
+const calm = async (stage: Harness): Promise<void> => {
   const { faults } = stage.github;
   faults.outage.api = undefined;
   faults.staleBusyFor = 0;
@@ -127,13 +127,13 @@ const calm = async (stage: Stage): Promise<void> => {
     await mac.setSilent(false);
     await stage.cordon(mac, false);
   }
-  await stage.pass(300, 10);
+  await stage.advance(300, 10);
   if ((await stage.pool()) === undefined) await stage.addPool(1);
   await stage.setSpec({ replicas: 2, image: 'macos:1' });
-  await stage.pass(15 * 60, 20);
+  await stage.advance(15 * 60, 20);
 };
 
-const isConverged = async (stage: Stage, story: readonly string[]): Promise<void> => {
+const isConverged = async (stage: Harness, story: readonly string[]): Promise<void> => {
   const pool = await stage.pool();
   const { replicas, warm = 0, busy = 0, stale } = pool?.status ?? {};
   const tale = `${story.join('\n')}\n${JSON.stringify(pool?.status, undefined, 1)}\n${stage.errors.slice(-3).join('')}`;
@@ -142,7 +142,7 @@ const isConverged = async (stage: Stage, story: readonly string[]): Promise<void
   assert.deepEqual((await stage.accounts()).map(({ metadata }) => metadata.name).sort(), names, tale);
 };
 
-describe('whatever happens to a pool', () => {
+describe('a pool under random events', () => {
   test(`no job is lost, and it becomes what is wanted, in ${schedules} schedules`, async () => {
     for (let seed = 1; seed <= schedules; seed += 1)
       await playSchedule(seed).catch((error: unknown) => {

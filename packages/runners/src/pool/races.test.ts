@@ -3,13 +3,12 @@ import { describe, test } from 'node:test';
 import { finalizers, runnerBusyCondition } from '@tartan/api';
 import { KubeError, pods, serviceAccounts, type Transport } from '@tartan/kube';
 import { podOf } from './pod-template.ts';
-import { countsOf, namesOf, reasonOf } from './testing/conditions.ts';
-import { namespace, setStage } from './testing/stage.ts';
+import { countsOf, createHarness, namesOf, namespace, reasonOf } from './testing/harness.ts';
 
 type Send = Transport['send'];
 
 const on = async (t: { after(run: () => Promise<void>): void }, replicas: number) => {
-  const stage = await setStage({ macs: 1, slots: 8 });
+  const stage = await createHarness({ macs: 1, slots: 8 });
   t.after(() => stage.end());
   await stage.addSecret();
   await stage.addPool(replicas);
@@ -32,8 +31,8 @@ const deaf =
     return { ...answer, body: body() };
   };
 
-describe('what happens at the same time', () => {
-  test('a job that shows itself between the last look and the delete wins', async (t) => {
+describe('races', () => {
+  test('a job that starts between the live read and the delete keeps its Pod', async (t) => {
     const stage = await on(t, 1);
     stage.settings.notices = false;
     let raced = '';
@@ -46,15 +45,15 @@ describe('what happens at the same time', () => {
       }
       return send(request);
     });
-    await stage.pass(40, 10);
+    await stage.advance(40, 10);
     await stage.setSpec({ replicas: 0 });
-    await stage.pass(200, 20);
+    await stage.advance(200, 20);
     assert.notEqual(raced, '');
     const [pod] = await stage.pods();
     assert.deepEqual([pod?.metadata.name, pod?.metadata.deletionTimestamp], [raced, undefined]);
   });
 
-  test('a configuration that was given out, and not noted on the Pod, is no reason to delete it', async (t) => {
+  test('a Pod with a Secret but without its annotation is annotated, not deleted', async (t) => {
     const stage = await on(t, 1);
     // The Pod is never marked: each of these writes fails.
     let isFailing = true;
@@ -63,59 +62,59 @@ describe('what happens at the same time', () => {
         return Promise.reject(new KubeError('unreachable', 'the connection was cut'));
       return send(request);
     });
-    await stage.pass(30, 10);
+    await stage.advance(30, 10);
     assert.equal((await stage.secrets()).length, 1);
     isFailing = false;
     await stage.setSpec({ replicas: 0 });
     stage.github.queueJob({ repository: 'acme/app', labels: ['macOS'] });
-    await stage.pass(60, 10);
+    await stage.advance(60, 10);
     assert.deepEqual([stage.killed, (await namesOf(stage)).length], [[], 1]);
   });
 
-  test('a cache that hears nothing of Pods makes none twice', async (t) => {
+  test('a stale Pod cache creates no Pod twice', async (t) => {
     const stage = await on(t, 3);
     let isDeaf = true;
     await stage.start(deaf('pods', () => isDeaf));
-    await stage.pass(180, 30);
+    await stage.advance(180, 30);
     assert.equal((await namesOf(stage)).length, 3);
     isDeaf = false;
-    await stage.pass(60, 10);
+    await stage.advance(60, 10);
     assert.deepEqual(await countsOf(stage), { replicas: 3, warm: 3, busy: 0, retiring: 0, stale: 0 });
   });
 
-  test('a cache that has not heard of a job retires nobody', async (t) => {
+  test('a stale cache retires no runner that has a job', async (t) => {
     const stage = await on(t, 1);
     let isDeaf = false;
     await stage.start(deaf('pods', () => isDeaf));
-    await stage.pass(40, 10);
+    await stage.advance(40, 10);
     isDeaf = true;
     stage.github.faults.staleBusyFor = 600_000;
     stage.github.faults.deleteWhileStale = 'accepted';
     const job = stage.github.queueJob({ repository: 'acme/app', labels: ['macOS'] });
-    await stage.pass(10);
+    await stage.advance(10);
     await stage.setSpec({ replicas: 0 });
-    await stage.pass(60, 10);
+    await stage.advance(60, 10);
     assert.equal(job.status, 'in_progress');
     assert.equal(stage.github.runners().length, 1);
     isDeaf = false;
-    await stage.pass(300, 20);
+    await stage.advance(300, 20);
     assert.deepEqual([job.conclusion, stage.killed, await namesOf(stage)], ['success', [], []]);
   });
 
-  test('a Mac that the cache does not know yet is not gone', async (t) => {
+  test('a Node missing from the cache is read live before its Pod counts as lost', async (t) => {
     const stage = await on(t, 2);
     await stage.start(deaf('nodes', () => true));
     const [first] = stage.macs;
     assert.ok(first);
     await stage.cordon(first);
     await stage.addMac();
-    await stage.pass(60, 10);
+    await stage.advance(60, 10);
     assert.deepEqual(await namesOf(stage), ['macos-runner-00000001', 'macos-runner-00000002']);
     assert.equal((await countsOf(stage)).warm, 2);
     assert.deepEqual(stage.told, []);
   });
 
-  test('504 Pods that have ended and do not go are skipped, visible, and gone when they are let go', async (t) => {
+  test('504 finished Pods stuck in deletion are skipped, reported, and removed once released', async (t) => {
     const stage = await on(t, 0);
     const [mac] = stage.macs;
     const pool = await stage.pool();
@@ -139,17 +138,17 @@ describe('what happens at the same time', () => {
       if (request.method === 'DELETE' && request.path.includes('/pods/')) deletes += 1;
       return send(request);
     });
-    await stage.pass(30, 5);
+    await stage.advance(30, 5);
     assert.deepEqual([deletes, (await stage.pool())?.status?.reaped], [504, 504]);
     assert.equal((await stage.pool())?.status?.finished?.length, 50);
-    await stage.pass(11 * 60, 60);
+    await stage.advance(11 * 60, 60);
     assert.equal(deletes, 504, 'those that go already are left to their agents');
     const { stuck, oldestStuckSince } = (await stage.pool())?.status ?? {};
     assert.deepEqual([stuck, oldestStuckSince !== undefined], [504, true]);
     assert.equal(await reasonOf(stage, 'Stuck'), 'PodsStuckTerminating');
     assert.equal(stage.told.filter((reason) => reason === 'RunnerPodStuck').length, 1);
     mac.holdBack(false);
-    await stage.pass(20, 10);
+    await stage.advance(20, 10);
     assert.deepEqual([await namesOf(stage), await reasonOf(stage, 'Stuck')], [[], 'NoneStuck']);
     assert.equal((await stage.pool())?.status?.reaped, 504);
   });

@@ -1,3 +1,10 @@
+import { annotations, finalizers, parseRunnerVersion, runnerBusyCondition, type RunnerPool } from '@tartan/api';
+import { hasFinalizer, type Live, type nodes, type pods, type serviceAccounts } from '@tartan/kube';
+
+export type Pod = NonNullable<(typeof pods)['ofType']>;
+export type Node = NonNullable<(typeof nodes)['ofType']>;
+export type ServiceAccount = NonNullable<(typeof serviceAccounts)['ofType']>;
+
 /** Times are milliseconds since the epoch. */
 
 /** All that matters of a pool and its Pods. */
@@ -6,7 +13,7 @@ export interface Snapshot {
   readonly pool: PoolFacts;
   readonly pods: readonly PodFacts[];
   /** ServiceAccounts of the pool that no Pod bears the name of. */
-  readonly idleAccounts: readonly string[];
+  readonly orphanedAccounts: readonly string[];
   /** Whether it makes sense to ask GitHub: no Secret, a refusal and a limit that lasts say no. What is there is left alone then. */
   readonly github: 'usable' | 'unusable';
 }
@@ -53,15 +60,106 @@ export interface PodFacts {
 }
 
 export type NodeFacts =
-  | { readonly kind: 'unbound' /** The scheduler finds no place. */; readonly noRoom: boolean }
+  | { readonly kind: 'unbound' /** The scheduler finds no place. */; readonly isUnschedulable: boolean }
   /** The Node does not exist: the Mac is gone, and the virtual machine with it. */
   | { readonly kind: 'gone' }
   | {
       readonly kind: 'there';
       /** Its agent speaks: Ready is True. */
-      readonly isHeard: boolean;
+      readonly isReady: boolean;
       /** When Ready became what it is. What an agent that comes back tells of its Pods may be a while behind. */
-      readonly heardSince: number | undefined;
+      readonly readyChangedAt: number | undefined;
       /** Cordoned, or being deleted. */
       readonly isDraining: boolean;
     };
+
+/** What objects say, in the words in which it is decided. Nothing that is unclear counts as idle, or as never started. */
+
+export const poolFacts = (pool: Live<RunnerPool>): PoolFacts => ({
+  replicas: pool.spec.replicas,
+  maxConcurrentPercent: pool.spec.rollout.maxConcurrentPercent,
+  isDeleting: pool.metadata.deletionTimestamp !== undefined,
+  hasFinalizer: hasFinalizer(pool, finalizers.runnerPool),
+  hasGitHub: pool.spec.github !== undefined,
+});
+
+export const podFacts = (
+  pod: Live<Pod>,
+  image: string,
+  node: NodeFacts,
+  /** When GitHub was first seen to show a runner as offline, by its number. */
+  offline: ReadonlyMap<number, number> = new Map(),
+): PodFacts => ({
+  uid: pod.metadata.uid,
+  name: pod.metadata.name,
+  createdAt: Date.parse(pod.metadata.creationTimestamp),
+  isStale: pod.spec?.containers[0]?.image !== image,
+  deletedAt: timeOf(pod.metadata.deletionTimestamp),
+  phase: phaseOf(pod),
+  node,
+  boundAt: boundAtOf(pod),
+  runningSince: timeOf(pod.status?.containerStatuses?.[0]?.state?.running?.startedAt ?? undefined),
+  runnerID: runnerIDOf(pod),
+  // Whatever cannot be read is written anew: to retire twice does no harm.
+  retiredAt: timeOf(pod.metadata.annotations?.[annotations.runnerRetired]),
+  isRetiredOffline: annotations.runnerRetiredOffline in (pod.metadata.annotations ?? {}),
+  offlineSince: offline.get(runnerIDOf(pod) ?? 0),
+  runnerVersion: parseRunnerVersion(conditionOf(pod, runnerBusyCondition)?.message ?? undefined),
+  job: jobOf(pod),
+});
+
+/** For a Pod that is bound to no Node. */
+export const unscheduledNode = (pod: Live<Pod>): NodeFacts => {
+  const condition = conditionOf(pod, 'PodScheduled');
+  return { kind: 'unbound', isUnschedulable: condition?.status === 'False' && condition.reason === 'Unschedulable' };
+};
+
+export const nodeFacts = (node: Live<Node>): NodeFacts => {
+  const ready = node.status?.conditions?.find(({ type }) => type === 'Ready');
+  return {
+    kind: 'there',
+    isReady: ready?.status === 'True',
+    readyChangedAt: timeOf(ready?.lastTransitionTime ?? undefined),
+    isDraining: node.spec?.unschedulable === true || node.metadata.deletionTimestamp !== undefined,
+  };
+};
+
+/** A Node of which nothing is known just now: Pods there may have a job. */
+export const unknownNode: NodeFacts = { kind: 'there', isReady: false, readyChangedAt: undefined, isDraining: false };
+
+export const hasEnded = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed';
+
+const phaseOf = (pod: Pod): PodFacts['phase'] => {
+  if (hasEnded(pod)) return 'ended';
+  return (pod.status?.phase ?? 'Pending') === 'Pending' ? 'pending' : 'running';
+};
+
+const jobOf = (pod: Pod): PodFacts['job'] => {
+  const status = conditionOf(pod, runnerBusyCondition)?.status;
+  return status === 'True' ? 'started' : status === 'False' ? 'none' : 'unknown';
+};
+
+/** Undefined: nobody knows. */
+export const hadJob = (pod: Pod): boolean | undefined => {
+  const job = jobOf(pod);
+  return job === 'unknown' ? undefined : job === 'started';
+};
+
+/** A number that is none is still a sign that there was one. GitHub knows no runner 0. */
+export const runnerIDOf = ({ metadata }: Pod): number | undefined => {
+  const text = metadata?.annotations?.[annotations.runnerID];
+  if (text === undefined) return undefined;
+  return /^[1-9][0-9]{0,14}$/.test(text) ? Number(text) : 0;
+};
+
+const boundAtOf = (pod: Live<Pod>): number | undefined => {
+  const since = timeOf(conditionOf(pod, 'PodScheduled')?.lastTransitionTime ?? undefined);
+  return since ?? (pod.spec?.nodeName === undefined ? undefined : Date.parse(pod.metadata.creationTimestamp));
+};
+
+const conditionOf = (pod: Pod, type: string) => pod.status?.conditions?.find((each) => each.type === type);
+
+const timeOf = (text: string | undefined): number | undefined => {
+  const time = Date.parse(text ?? '');
+  return Number.isNaN(time) ? undefined : time;
+};

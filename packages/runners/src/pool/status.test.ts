@@ -4,27 +4,27 @@ import { runnerPool, type RunnerPoolStatus } from '@tartan/api';
 import { getCondition } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import type { Snapshot } from './snapshot.ts';
-import { type About, statusOf } from './status.ts';
+import { type StatusInputs, statusOf } from './status.ts';
 import {
   ago,
-  bare,
+  unregistered,
   busy,
   ended,
-  going,
+  terminating,
   goneMac,
   minute,
-  noRoom,
+  unschedulable,
   now,
   pending,
   retired,
   silentMac,
   snapshotOf,
   stale,
-  unbound,
+  unscheduled,
   warm,
 } from './testing/snapshots.ts';
 
-const about: About = {
+const about: StatusInputs = {
   name: 'macos',
   image: 'new',
   generation: 3,
@@ -37,7 +37,7 @@ const say = (
   type: string,
   snapshot: Snapshot,
   previous: RunnerPoolStatus = none,
-  rest: Partial<About> = {},
+  rest: Partial<StatusInputs> = {},
 ): string => {
   const { conditions } = statusOf(previous, snapshot, { ...about, ...rest });
   const { status, reason, message } = getCondition(conditions, type) ?? {};
@@ -45,25 +45,25 @@ const say = (
 };
 
 describe('the numbers of a pool', () => {
-  it('put every living Pod under one word', () => {
+  it('count every live Pod once', () => {
     const pods = [
       warm('a'),
       busy('b', stale),
       warm('silent Mac', { node: silentMac }),
       pending('c'),
-      unbound('d'),
+      unscheduled('d'),
       warm('not a word', { job: 'unknown' }),
       retired('e', 1),
       retired('f', 1, { job: 'started' }),
       busy('g', { node: goneMac }),
       ended('h'),
-      going('i', stale),
+      terminating('i', stale),
     ];
     const { replicas, warm: waiting, busy: working, retiring, stale: old } = statusOf(none, snapshotOf(pods), about);
     assert.deepEqual([replicas, waiting, working, retiring, old], [9, 1, 3, 2, 1]);
   });
 
-  it('are said when they are zero, and what nobody knows is left out', () => {
+  it('include zeros, and omit what is unknown', () => {
     const { conditions: _, ...status } = statusOf(undefined, snapshotOf([]), about);
     assert.deepEqual(status, {
       observedGeneration: 3,
@@ -79,29 +79,32 @@ describe('the numbers of a pool', () => {
     });
   });
 
-  it('keep what was written of those that have ended', () => {
+  it('keep the record of finished Pods', () => {
     const finished = [{ name: 'x', uid: 'x' }];
     const status = statusOf({ ...none, finished, reaped: 7 }, snapshotOf([]), about);
     assert.deepEqual([status.finished, status.reaped], [finished, 7]);
   });
 
   it('are the same at another time, when nothing happens', () => {
-    const snapshot = snapshotOf([warm('a'), busy('b', stale), pending('c'), going('d', { deletedAt: ago(20) })]);
+    const snapshot = snapshotOf([warm('a'), busy('b', stale), pending('c'), terminating('d', { deletedAt: ago(20) })]);
     const queue = { jobs: 2, oldestSince: ago(30), observedAt: now };
     const status = statusOf(none, snapshot, { ...about, queue });
     assert.deepEqual(statusOf(status, { ...snapshot, now: now + minute }, { ...about, queue }), status);
   });
 
-  it('name the new image when nobody has another one any more', () => {
+  it('observedImage changes once no Pod has another image', () => {
     const before = { ...none, observedImage: 'old' };
     assert.equal(statusOf(before, snapshotOf([warm('a', stale)]), about).observedImage, 'old');
     assert.equal(statusOf(before, snapshotOf([warm('a'), ended('b', stale)]), about).observedImage, 'new');
     assert.equal('observedImage' in statusOf(none, snapshotOf([warm('a', stale)]), about), false);
   });
 
-  it('are what the server takes', () => {
+  it('pass the validation of the CRD', () => {
     const queue = { jobs: 2, oldestSince: ago(30), observedAt: now };
-    const status = statusOf(none, snapshotOf([busy('a'), going('b', { deletedAt: ago(30) })]), { ...about, queue });
+    const status = statusOf(none, snapshotOf([busy('a'), terminating('b', { deletedAt: ago(30) })]), {
+      ...about,
+      queue,
+    });
     assert.deepEqual(runnerPool.status?.parse(status), status);
   });
 });
@@ -119,7 +122,7 @@ describe('Ready', () => {
     ['none yet', snapshotOf([], { replicas: 2 }), 'False Filling: There are no Pods. 2 are wanted.'],
     [
       'one starts',
-      snapshotOf([warm('a'), bare('b')]),
+      snapshotOf([warm('a'), unregistered('b')]),
       'False Filling: 2 Pods: 1 waits for a job and 1 starts. 2 are wanted.',
     ],
     [
@@ -139,7 +142,11 @@ describe('Ready', () => {
     ],
     [
       'no room',
-      snapshotOf([warm('a'), unbound('b', { node: noRoom, boundAt: ago(5) }), unbound('c', { node: noRoom })]),
+      snapshotOf([
+        warm('a'),
+        unscheduled('b', { node: unschedulable, boundAt: ago(5) }),
+        unscheduled('c', { node: unschedulable }),
+      ]),
       'False NoRoom: 3 Pods: 1 waits for a job and 2 start. For 2 Pods there is no room on the Macs of the fleet, macos-runner-b since 2026-01-01T11:55:00Z: it takes more Macs, or fewer replicas. 3 are wanted.',
     ],
     [
@@ -154,7 +161,7 @@ describe('Ready', () => {
     ],
     [
       'an outage',
-      snapshotOf([warm('a'), bare('b')], {}, unusable),
+      snapshotOf([warm('a'), unregistered('b')], {}, unusable),
       'False GitHubUnavailable: 2 Pods: 1 waits for a job and 1 starts. They stay. 2 are wanted. See GitHubReachable.',
     ],
     [
@@ -184,7 +191,7 @@ describe('GitHubReachable', () => {
     assert.equal(say('GitHubReachable', snapshotOf([])), 'True Reachable: It did the last time.');
   });
 
-  it('says nothing of a GitHub that is not named any more', () => {
+  it('is removed when spec.github is unset', () => {
     const before = statusOf(none, snapshotOf([]), about);
     const { conditions } = statusOf(before, snapshotOf([], { hasGitHub: false }), about);
     assert.equal(getCondition(conditions, 'GitHubReachable'), undefined);
@@ -211,7 +218,7 @@ describe('JobsWaiting', () => {
     say('JobsWaiting', ...args).split(':')[0] ?? '';
   const full = snapshotOf([busy('a'), pending('b')]);
   const free = snapshotOf([busy('a'), warm('b')]);
-  const table: [string, Snapshot, RunnerPoolStatus, Partial<About>, string][] = [
+  const table: [string, Snapshot, RunnerPoolStatus, Partial<StatusInputs>, string][] = [
     ['nobody told', free, none, {}, 'Unknown Unknown'],
     ['none', free, none, waiting(0, 0), 'False NoneWaiting'],
     ['nobody is free', full, none, waiting(0), 'True Saturated'],
@@ -229,7 +236,7 @@ describe('JobsWaiting', () => {
   for (const [name, snapshot, previous, rest, expected] of table)
     it(`${name}: ${expected}`, () => assert.equal(reason(snapshot, previous, rest), expected));
 
-  it('tells numbers, since when, and what to do', () => {
+  it('reports counts, the oldest wait, and what to do', () => {
     assert.equal(
       say('JobsWaiting', full, none, waiting(30, 4)),
       'True Saturated: 4 jobs wait, the oldest since 2026-01-01T11:30:00Z. Of 2 Pods 1 is busy and 1 starts. More replicas, or more Macs, would help.',
@@ -244,10 +251,14 @@ describe('JobsWaiting', () => {
 describe('Stuck', () => {
   const table: [string, Snapshot, string][] = [
     ['none', snapshotOf([warm('a'), busy('b'), ended('c'), pending('d')]), 'False NoneStuck: There are none.'],
-    ['deleted, a moment ago', snapshotOf([going('a', { deletedAt: ago(9) })]), 'False NoneStuck: There are none.'],
+    [
+      'deleted, a moment ago',
+      snapshotOf([terminating('a', { deletedAt: ago(9) })]),
+      'False NoneStuck: There are none.',
+    ],
     [
       'deleted long ago',
-      snapshotOf([going('a', { deletedAt: ago(10) }), going('b', { deletedAt: ago(11) })]),
+      snapshotOf([terminating('a', { deletedAt: ago(10) }), terminating('b', { deletedAt: ago(11) })]),
       'True PodsStuckTerminating: Pods: 2 still there after their deletion. The oldest is macos-runner-b, since 2026-01-01T11:49:00Z. Look at the agent of its Node.',
     ],
     [
@@ -257,12 +268,12 @@ describe('Stuck', () => {
     ],
     [
       'on a Mac, and nothing runs',
-      snapshotOf([bare('a', { boundAt: ago(10) })]),
+      snapshotOf([unregistered('a', { boundAt: ago(10) })]),
       'True PodsNeverStarted: Pods: 1 on a Mac without a virtual machine. The oldest is macos-runner-a, since 2026-01-01T11:50:00Z. Look at what it waits for: kubectl describe pod.',
     ],
     [
       'waits for a Mac',
-      snapshotOf([unbound('a', { node: noRoom, boundAt: ago(99) })]),
+      snapshotOf([unscheduled('a', { node: unschedulable, boundAt: ago(99) })]),
       'False NoneStuck: There are none.',
     ],
     [
@@ -278,14 +289,14 @@ describe('Stuck', () => {
     ['works for hours', snapshotOf([busy('a', { runningSince: ago(600) })]), 'False NoneStuck: There are none.'],
     [
       'some of each',
-      snapshotOf([going('a', { deletedAt: ago(20) }), pending('b', { boundAt: ago(30) })]),
+      snapshotOf([terminating('a', { deletedAt: ago(20) }), pending('b', { boundAt: ago(30) })]),
       'True PodsNeverStarted: Pods: 1 still there after its deletion and 1 on a Mac without a virtual machine. The oldest is macos-runner-b, since 2026-01-01T11:30:00Z. Look at what it waits for: kubectl describe pod.',
     ],
   ];
   for (const [name, snapshot, expected] of table) it(name, () => assert.equal(say('Stuck', snapshot), expected));
 
-  it('is a number and a time, too', () => {
-    const pods = [going('a', { deletedAt: ago(20) }), pending('b', { boundAt: ago(30) })];
+  it('also sets stuck and oldestStuckSince', () => {
+    const pods = [terminating('a', { deletedAt: ago(20) }), pending('b', { boundAt: ago(30) })];
     const { stuck, oldestStuckSince } = statusOf(none, snapshotOf(pods), about);
     assert.deepEqual([stuck, oldestStuckSince], [2, '2026-01-01T11:30:00Z']);
   });

@@ -1,18 +1,39 @@
-import { labels, type RunnerPoolStatus } from '@tartan/api';
-import { type Condition, type ConditionUpdate, setCondition } from '@tartan/kube';
+import { type EventReason, events, labels, type RunnerPoolStatus } from '@tartan/api';
+import {
+  type Condition,
+  type ConditionUpdate,
+  type EventInput,
+  getCondition,
+  isConditionTrue,
+  setCondition,
+} from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
-import { type GitHubProblem, githubReachableOf, stuckOf } from './conditions.ts';
-import { countsOf } from './counts.ts';
-import { jobsWaitingOf, type WaitingJobs } from './jobs-waiting.ts';
-import { type Limits, usualLimits } from './limits.ts';
-import { ranksOf } from './ranks.ts';
-import { readyOf } from './ready.ts';
-import { runnerAgeOf, runnerOutdatedOf } from './runner-age.ts';
+import { defaultLimits, type Limits, stuckPods } from './limits.ts';
+import { groupByState, statusGroupsOf } from './pod-state.ts';
 import type { Snapshot } from './snapshot.ts';
-import { stuckIn } from './stuck.ts';
+import {
+  type GitHubProblem,
+  githubReachableCondition,
+  jobsWaitingCondition,
+  readyCondition,
+  stuckCondition,
+  type WaitingJobs,
+} from './status/conditions.ts';
+import { runnerOutdatedCondition, runnerVersionStatusOf } from './status/runner-version.ts';
+
+export const poolEvent = (reason: EventReason, detail: string): EventInput => {
+  const [type, means] = events[reason];
+  return { type, reason, message: `${means} ${detail}` };
+};
+
+/** What has begun with this status. */
+export const statusEvents = (before: RunnerPoolStatus | undefined, after: RunnerPoolStatus): EventInput[] => {
+  if (isConditionTrue(before?.conditions, 'Stuck') || !isConditionTrue(after.conditions, 'Stuck')) return [];
+  return [poolEvent('RunnerPodStuck', getCondition(after.conditions, 'Stuck')?.message ?? '')];
+};
 
 /** What is said of a pool beside its Pods. */
-export interface About {
+export interface StatusInputs {
   /** Of the pool. */
   readonly name: string;
   readonly image: string;
@@ -33,30 +54,30 @@ export interface About {
 export const statusOf = (
   previous: RunnerPoolStatus | undefined,
   snapshot: Snapshot,
-  about: About,
-  limits: Limits = usualLimits,
+  inputs: StatusInputs,
+  limits: Limits = defaultLimits,
 ): RunnerPoolStatus => {
   const { pods, pool, now } = snapshot;
-  const { generation: observedGeneration, queue } = about;
-  const ranks = ranksOf(pods);
-  const counts = countsOf(ranks);
-  const stuck = stuckIn(pods, now, limits);
+  const { generation: observedGeneration, queue } = inputs;
+  const byState = groupByState(pods);
+  const counts = statusGroupsOf(byState);
+  const stuck = stuckPods(pods, now, limits);
   const stale = counts.alive.filter(({ isStale }) => isStale).length;
   // While somebody lives with another image, the last one that all had is still being rolled away.
-  const observedImage = stale === 0 ? about.image : previous?.observedImage;
+  const observedImage = stale === 0 ? inputs.image : previous?.observedImage;
   const reported = counts.alive.flatMap(({ runnerVersion }) => runnerVersion ?? []);
-  const runner = runnerAgeOf(previous?.runner, reported, about.newestRunner, now);
+  const runner = runnerVersionStatusOf(previous?.runner, reported, inputs.newestRunner, now);
   const updates: ConditionUpdate[] = [
-    readyOf(snapshot, ranks, counts),
-    ...(pool.hasGitHub ? [githubReachableOf(about.github)] : []),
-    jobsWaitingOf(queue, counts, previous?.conditions, now),
-    stuckOf(stuck),
-    ...(pool.hasGitHub ? [runnerOutdatedOf(runner, now)] : []),
+    readyCondition(snapshot, byState, counts),
+    ...(pool.hasGitHub ? [githubReachableCondition(inputs.github)] : []),
+    jobsWaitingCondition(queue, counts, previous?.conditions, now),
+    stuckCondition(stuck),
+    ...(pool.hasGitHub ? [runnerOutdatedCondition(runner, now)] : []),
   ];
   return {
     observedGeneration,
     replicas: counts.alive.length,
-    selector: `${labels.runner}=true,${labels.runnerPool}=${about.name}`,
+    selector: `${labels.runner}=true,${labels.runnerPool}=${inputs.name}`,
     warm: counts.warm.length,
     busy: counts.busy.length,
     retiring: counts.retiring.length,
@@ -70,13 +91,13 @@ export const statusOf = (
     ...(observedImage !== undefined && { observedImage }),
     conditions: updates.reduce<readonly Condition[]>(
       (conditions, update) => setCondition(conditions, { ...update, observedGeneration }, now),
-      stillSaid(previous?.conditions ?? [], updates),
+      withoutStale(previous?.conditions ?? [], updates),
     ),
   };
 };
 
 /** Without what nobody says any more: of a GitHub that is not named nothing is known. */
-const stillSaid = (conditions: readonly Condition[], updates: readonly ConditionUpdate[]): readonly Condition[] =>
+const withoutStale = (conditions: readonly Condition[], updates: readonly ConditionUpdate[]): readonly Condition[] =>
   conditions.filter(({ type }) => updates.some((update) => update.type === type));
 
 const queueOf = ({ jobs, oldestSince, observedAt }: WaitingJobs): NonNullable<RunnerPoolStatus['queue']> => ({

@@ -1,20 +1,18 @@
-import { senseless } from '../errors/failures.ts';
+import { invalidRequest, ScalewayError } from '../errors/scaleway-error.ts';
 import type { HostPool } from '../host-pool.ts';
-import { ScalewayError } from '../scaleway-error.ts';
-import { emptyAnswer, keyAnswer, keysAnswer } from '../wire/answers.ts';
-import { followPages, pageSize } from '../wire/follow-pages.ts';
-import { toKey } from '../wire/from-sdk.ts';
-import { type Caller, checkPath } from './caller.ts';
+import { type CallContext, validatePathSegments } from '../http/sdk-client.ts';
+import { listAllPages, pageSize } from './pagination.ts';
+import { emptyResponse, keyResponse, keysResponse, toKey } from './responses.ts';
 
 type KeyCalls = Pick<HostPool, 'listKeys' | 'createKey' | 'deleteKey'>;
 
-export const keyCalls = ({ ask, projectID }: Caller): KeyCalls => ({
+export const keyCalls = ({ callSDK, projectID }: CallContext): KeyCalls => ({
   listKeys: async (options = {}) => {
     const what = 'list the SSH keys of the project';
-    const keys = await followPages(what, async (page) => {
+    const keys = await listAllPages(what, async (page) => {
       // Without the project this is the list of the organization, which a key of one project may not see (I-32).
       const request = { projectId: projectID, page, pageSize, orderBy: 'created_at_asc' } as const;
-      const answer = await ask('listKeys', what, keysAnswer, options, ({ iam }) => iam.listSSHKeys(request));
+      const answer = await callSDK('listKeys', what, keysResponse, options, ({ iam }) => iam.listSSHKeys(request));
       return { items: answer.sshKeys, total: answer.totalCount };
     });
     // A disabled key is put on no Mac: to us it is not there.
@@ -24,16 +22,16 @@ export const keyCalls = ({ ask, projectID }: Caller): KeyCalls => ({
   createKey: async (name, publicKey, options = {}) => {
     const what = `register the SSH key ${name}`;
     // The SDK would make up a name.
-    if (name === '') throw senseless(what, 'it has no name');
+    if (name === '') throw invalidRequest(what, 'it has no name');
     const request = { name, publicKey, projectId: projectID };
-    return toKey(await ask('createKey', what, keyAnswer, options, ({ iam }) => iam.createSSHKey(request)));
+    return toKey(await callSDK('createKey', what, keyResponse, options, ({ iam }) => iam.createSSHKey(request)));
   },
 
   deleteKey: async (id, options = {}) => {
     const what = `delete the SSH key ${id}`;
-    checkPath(what, id);
+    validatePathSegments(what, id);
     try {
-      await ask('deleteKey', what, emptyAnswer, options, ({ iam }) => iam.deleteSSHKey({ sshKeyId: id }));
+      await callSDK('deleteKey', what, emptyResponse, options, ({ iam }) => iam.deleteSSHKey({ sshKeyId: id }));
     } catch (error) {
       if (!(error instanceof ScalewayError && error.kind === 'not found')) throw error;
     }

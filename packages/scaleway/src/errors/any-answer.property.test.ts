@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import type { HostPool } from '../host-pool.ts';
-import { ScalewayError } from '../scaleway-error.ts';
 import { projectID, secretKey, serverID, testPool, wireServer, zone } from '../testing/test-pool.ts';
+import { ScalewayError } from './scaleway-error.ts';
 
 const calls: ((pool: HostPool) => Promise<unknown>)[] = [
   (pool) => pool.listServers(zone),
@@ -66,7 +66,7 @@ const headers = fc.record(
 );
 const answer = fc.record({ body, status, headers });
 
-test('whatever comes back, a call ends in a value or a ScalewayError that holds no secret', async () => {
+test('any response yields a value or a ScalewayError without secrets', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...calls),
@@ -122,7 +122,7 @@ test('whatever fetch throws, nothing of it is told but its code', async () => {
   }
 });
 
-test('a password that was told once is taken out of later errors', async () => {
+test('a password seen once is redacted from later errors', async () => {
   const answers = [
     Response.json(wireServer({ sudo_password: '', vnc_url: 'vnc://m1:once%20told@198.18.0.1:5900' })),
     Response.json({ message: 'cannot log in with once told or once%20told' }, { status: 400 }),

@@ -25,15 +25,15 @@ test('less than one a second is a rate too', () => {
   );
 });
 
-test('a hold passes, is not cut short by a shorter one, and is no longer than a minute', () => {
+test('a pause ends, is not shortened by a shorter one, and lasts at most a minute', () => {
   const clock = manualClock();
   const limit = createRateLimit(clock, 4);
-  assert.equal(limit.heldFor(), 0);
-  limit.hold(5000);
-  limit.hold(1000);
-  assert.equal(limit.heldFor(), 5000);
+  assert.equal(limit.pausedFor(), 0);
+  limit.pause(5000);
+  limit.pause(1000);
+  assert.equal(limit.pausedFor(), 5000);
   clock.advance(5000);
-  assert.equal(limit.heldFor(), 0);
-  limit.hold(3_600_000);
-  assert.equal(limit.heldFor(), 60_000);
+  assert.equal(limit.pausedFor(), 0);
+  limit.pause(3_600_000);
+  assert.equal(limit.pausedFor(), 60_000);
 });

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { HostPool } from '../host-pool.ts';
 import type { OperationName } from '../operations.ts';
-import { type Script, type ScriptedScaleway, startScriptedScaleway } from '../testing/scripted-scaleway.ts';
+import { type ScriptedReply, type ScriptedScaleway, startScriptedScaleway } from '../testing/scripted-scaleway.ts';
 import { failureOf, projectID, serverID, testPool, wireServer, zone } from '../testing/test-pool.ts';
-import { longestAnswer } from './ask-once.ts';
+import { maxResponseBytes } from './request.ts';
 
 const key = { id: 'key-1', name: 'fleet', public_key: 'ssh-ed25519 AAAA', project_id: projectID };
 const calls: [operation: OperationName, call: (pool: HostPool) => Promise<unknown>, answer: unknown][] = [
@@ -20,23 +20,23 @@ const calls: [operation: OperationName, call: (pool: HostPool) => Promise<unknow
 ];
 const repeatable = calls.slice(0, 6);
 const onceOnly = calls.slice(6);
-const tooMany = (reset: Record<string, unknown>): Script => ({
+const tooMany = (reset: Record<string, unknown>): ScriptedReply => ({
   status: 429,
   body: { type: 'too_many_requests', help_message: 'slow down', ...reset },
 });
 
-describe('requests to a Scaleway that has its moods', () => {
+describe('requests to a failing Scaleway', () => {
   let scaleway: ScriptedScaleway;
   before(async () => {
     scaleway = await startScriptedScaleway();
   });
   after(() => scaleway.stop());
 
-  test('what may be repeated is, until it works', async () => {
+  test('a repeatable operation is retried until it succeeds', async () => {
     for (const [operation, call, answer] of repeatable) {
-      for (const mood of [{ status: 503 }, { status: 500, body: '<html>oops' }, 'cut', 'half'] as Script[]) {
+      for (const mood of [{ status: 503 }, { status: 500, body: '<html>oops' }, 'cut', 'half'] as ScriptedReply[]) {
         const pool = testPool(scaleway.url);
-        scaleway.play(mood, mood, { body: answer });
+        scaleway.respondWith(mood, mood, { body: answer });
         await call(pool);
         assert.equal(scaleway.received.length, 3, operation);
         assert.deepEqual(pool.clock.waits, [375, 750]);
@@ -49,7 +49,7 @@ describe('requests to a Scaleway that has its moods', () => {
     }
   });
 
-  test('what may not be repeated goes out once, whatever happens to it', async () => {
+  test('an operation that is not repeatable is sent once, whatever fails', async () => {
     for (const [operation, call] of onceOnly) {
       for (const [mood, kind] of [
         ['cut', 'no answer'],
@@ -58,7 +58,7 @@ describe('requests to a Scaleway that has its moods', () => {
         [tooMany({ reset_seconds: 1 }), 'rate limited'],
       ] as const) {
         const pool = testPool(scaleway.url);
-        scaleway.play(mood, { body: wireServer() });
+        scaleway.respondWith(mood, { body: wireServer() });
         const error = await failureOf(call(pool));
         assert.equal(error.kind, kind, operation);
         assert.equal(scaleway.received.length, 1, operation);
@@ -66,9 +66,9 @@ describe('requests to a Scaleway that has its moods', () => {
     }
   });
 
-  test('after all tries it says so', async () => {
-    const pool = testPool(scaleway.url, { tries: 3 });
-    scaleway.play({ status: 503, body: { message: 'down for maintenance' } });
+  test('the last error is thrown after all attempts', async () => {
+    const pool = testPool(scaleway.url, { maxAttempts: 3 });
+    scaleway.respondWith({ status: 503, body: { message: 'down for maintenance' } });
     const error = await failureOf(pool.getServer(zone, serverID));
     assert.deepEqual([error.kind, error.status], ['unavailable', 503]);
     assert.match(error.message, /down for maintenance/);
@@ -77,7 +77,7 @@ describe('requests to a Scaleway that has its moods', () => {
 
   test('a refusal is not asked for again', async () => {
     for (const status of [400, 401, 403, 404, 409, 410, 412, 418]) {
-      scaleway.play({ status, body: {} }, { body: wireServer() });
+      scaleway.respondWith({ status, body: {} }, { body: wireServer() });
       await failureOf(testPool(scaleway.url).getServer(zone, serverID));
       // Whether it is gone or denied is asked of the list.
       const asked = scaleway.received.filter(({ path }) => path.endsWith(serverID));
@@ -87,23 +87,23 @@ describe('requests to a Scaleway that has its moods', () => {
 
   test('a 429 is waited out to its reset time', async () => {
     const now = Date.parse('2026-01-01T00:00:00Z');
-    const table: [script: Script, waited: number][] = [
+    const table: [script: ScriptedReply, waited: number][] = [
       [tooMany({ reset_seconds: 7 }), 7250],
       [tooMany({ reset_at: new Date(now + 9000).toISOString() }), 9250],
       [{ status: 429, headers: { 'Retry-After': '3' } }, 3250],
     ];
     for (const [script, waited] of table) {
       const pool = testPool(scaleway.url);
-      scaleway.play(script, { body: wireServer() });
+      scaleway.respondWith(script, { body: wireServer() });
       await pool.getServer(zone, serverID);
       assert.deepEqual(pool.clock.waits, [waited]);
       assert.equal(scaleway.received.length, 2);
     }
   });
 
-  test('a reset too far away is the caller’s affair, and until then nobody asks', async () => {
+  test('a reset beyond maxWaitMs rejects, and blocks further requests', async () => {
     const pool = testPool(scaleway.url);
-    scaleway.play(tooMany({ reset_seconds: 45 }), { body: wireServer() });
+    scaleway.respondWith(tooMany({ reset_seconds: 45 }), { body: wireServer() });
     const error = await failureOf(pool.getServer(zone, serverID));
     assert.deepEqual([error.kind, error.retryAfter, error.status], ['rate limited', 45_000, 429]);
     const next = await failureOf(pool.reinstall(zone, serverID, undefined));
@@ -111,9 +111,9 @@ describe('requests to a Scaleway that has its moods', () => {
     assert.equal(scaleway.received.length, 1);
   });
 
-  test('one that is told to be quiet keeps the others quiet', async () => {
+  test('a 429 of one call pauses all calls', async () => {
     const pool = testPool(scaleway.url);
-    scaleway.play(tooMany({ reset_seconds: 5 }), { body: wireServer() });
+    scaleway.respondWith(tooMany({ reset_seconds: 5 }), { body: wireServer() });
     await failureOf(pool.reboot(zone, serverID));
     await pool.reboot(zone, serverID);
     assert.deepEqual(pool.clock.waits, [5000]);
@@ -121,19 +121,19 @@ describe('requests to a Scaleway that has its moods', () => {
 
   test('requests keep below the rate', async () => {
     const pool = testPool(scaleway.url, { rate: 2 });
-    scaleway.play({ body: wireServer() });
+    scaleway.respondWith({ body: wireServer() });
     await Promise.all(Array.from({ length: 5 }, () => pool.getServer(zone, serverID)));
     assert.deepEqual(pool.clock.waits, [500, 1000, 1500]);
   });
 
   test('no answer within the deadline is no answer', async () => {
     const pool = testPool(scaleway.url);
-    scaleway.play('hang', { body: wireServer() });
+    scaleway.respondWith('hang', { body: wireServer() });
     const slow = pool.getServer(zone, serverID);
     await scaleway.arrived(1);
     pool.clock.expire();
     assert.equal((await slow).id, serverID);
-    scaleway.play('hang', { body: wireServer() });
+    scaleway.respondWith('hang', { body: wireServer() });
     const lost = failureOf(pool.reinstall(zone, serverID, undefined));
     await scaleway.arrived(1);
     pool.clock.expire();
@@ -143,7 +143,7 @@ describe('requests to a Scaleway that has its moods', () => {
     assert.equal(scaleway.received.length, 1);
   });
 
-  test('nobody at the address is no answer, and says why', async () => {
+  test("a refused connection is 'no answer' with its code", async () => {
     const gone = await startScriptedScaleway();
     await gone.stop();
     const error = await failureOf(testPool(gone.url).getServer(zone, serverID));
@@ -151,24 +151,24 @@ describe('requests to a Scaleway that has its moods', () => {
     assert.match(error.message, /ECONNREFUSED/);
   });
 
-  test('a call that is given up ends with the reason, wherever it is', async () => {
+  test('an aborted call rejects with the reason of its signal, at any point', async () => {
     const reason = new Error('we are stopping');
     const given = new AbortController();
     given.abort(reason);
     const pool = testPool(scaleway.url);
-    scaleway.play('hang');
+    scaleway.respondWith('hang');
     for (const [, call] of calls) {
       const aborting = new AbortController();
       const options = { signal: aborting.signal };
       const withSignal = { ...pool, ...signalled(pool, options) };
-      scaleway.play('hang');
+      scaleway.respondWith('hang');
       const ended = assert.rejects(call(withSignal), (error) => error === reason);
       await scaleway.arrived(1);
       aborting.abort(reason);
       await ended;
     }
     assert(pool.reports.every(({ outcome }) => outcome === 'aborted'));
-    scaleway.play({ body: wireServer() });
+    scaleway.respondWith({ body: wireServer() });
     await assert.rejects(pool.getServer(zone, serverID, { signal: given.signal }), (error) => error === reason);
     assert.equal(scaleway.received.length, 0);
   });
@@ -183,7 +183,7 @@ describe('requests to a Scaleway that has its moods', () => {
       setImmediate(() => aborting.abort(reason));
     };
     const pool = testPool(scaleway.url, { clock: standing, onCall });
-    scaleway.play({ status: 503 });
+    scaleway.respondWith({ status: 503 });
     await assert.rejects(pool.getServer(zone, serverID, { signal: aborting.signal }), (error) => error === reason);
     assert.deepEqual([scaleway.received.length, sent], [1, 1]);
   });
@@ -191,9 +191,9 @@ describe('requests to a Scaleway that has its moods', () => {
   test('a redirect is not followed: it would take the secret key along', async () => {
     const elsewhere = await startScriptedScaleway();
     try {
-      elsewhere.play({ body: wireServer() });
+      elsewhere.respondWith({ body: wireServer() });
       for (const status of [301, 302, 307, 308]) {
-        scaleway.play({ status, body: wireServer(), headers: { Location: `${elsewhere.url}/steal` } });
+        scaleway.respondWith({ status, body: wireServer(), headers: { Location: `${elsewhere.url}/steal` } });
         assert.equal((await failureOf(testPool(scaleway.url).getServer(zone, serverID))).kind, 'garbled');
       }
       assert.equal(elsewhere.received.length, 0);
@@ -202,13 +202,13 @@ describe('requests to a Scaleway that has its moods', () => {
     }
   });
 
-  test('an answer without end is not read to its end', async () => {
-    const huge = `{"x":"${'y'.repeat(longestAnswer)}"}`;
-    scaleway.play({ body: huge });
+  test('an endless response is cut at the size limit', async () => {
+    const huge = `{"x":"${'y'.repeat(maxResponseBytes)}"}`;
+    scaleway.respondWith({ body: huge });
     const error = await failureOf(testPool(scaleway.url).getServer(zone, serverID));
     assert.equal(error.kind, 'garbled');
     assert.match(error.message, /too long/);
-    scaleway.play({ status: 403, body: huge });
+    scaleway.respondWith({ status: 403, body: huge });
     assert.equal((await failureOf(testPool(scaleway.url).getServer(zone, serverID))).kind, 'denied');
   });
 });

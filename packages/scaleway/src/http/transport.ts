@@ -1,14 +1,43 @@
 import { type Clock, type Random, sleep } from '@tartan/kube/clock';
 import type { z } from 'zod';
-import { heldBack } from '../errors/failures.ts';
+import { errorFromResponse } from '../errors/error-response.ts';
 import type { Redaction } from '../errors/redaction.ts';
-import { refused } from '../errors/refusal.ts';
+import { ScalewayError, type ScalewayErrorKind, throttled } from '../errors/scaleway-error.ts';
 import { type OperationName, operations } from '../operations.ts';
-import { ScalewayError, type ScalewayErrorKind } from '../scaleway-error.ts';
-import { readAnswer } from '../wire/read-answer.ts';
-import { askOnce, type Outgoing } from './ask-once.ts';
-import { waitBeforeNextTry } from './next-try.ts';
 import type { RateLimit } from './rate-limit.ts';
+import { fetchOnce, type OutgoingRequest, parseResponse } from './request.ts';
+
+interface Attempt {
+  readonly error: ScalewayError;
+  readonly repeatable: boolean;
+  /** How often it was tried, 1 or more. */
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  /** The longest reset time that is waited for; a later one is the caller's affair. */
+  readonly maxWaitMs: number;
+  /** In [0, 1). */
+  readonly jitter: number;
+}
+
+/** Milliseconds to wait before asking again; `undefined`: that was the last try. */
+export const retryDelay = (attempt: Attempt): number | undefined => {
+  if (!attempt.repeatable || attempt.attempt >= attempt.maxAttempts) return undefined;
+  const step = backoff(attempt.attempt, attempt.jitter);
+  const { kind, retryAfter = 0 } = attempt.error;
+  if (kind === 'unavailable' || kind === 'no answer') return step;
+  if (kind !== 'rate limited' || retryAfter > attempt.maxWaitMs) return undefined;
+  // Past the reset by a jitter: all that were refused together would else come back together.
+  return Math.max(step, retryAfter + firstDelayMs * attempt.jitter);
+};
+
+const firstDelayMs = 500;
+const maxDelayMs = 8000;
+
+/** Doubles from half a second to 8 s; the upper half of each step is random. */
+const backoff = (tried: number, jitter: number): number => {
+  const step = Math.min(maxDelayMs, firstDelayMs * 2 ** (tried - 1));
+  return step / 2 + (step / 2) * jitter;
+};
 
 /** One request that went out, for metrics: each page and each try is one. */
 export interface CallReport {
@@ -21,10 +50,10 @@ export interface TransportOptions {
   readonly fetch: typeof fetch;
   readonly clock: Clock;
   readonly random: Random;
-  readonly limit: RateLimit;
+  readonly rateLimit: RateLimit;
   readonly deadline: number;
-  readonly tries: number;
-  readonly longestWait: number;
+  readonly maxAttempts: number;
+  readonly maxWaitMs: number;
   readonly redaction: Redaction;
   readonly onCall: (report: CallReport) => void;
 }
@@ -45,53 +74,57 @@ export interface Call {
  * Flow: wait for a turn, ask, read; on a failure that may pass wait and ask again. Guarantees: an operation that is not repeatable goes
  * out at most once; the value is what `call.answer` made of the body; rejects with `ScalewayError` or the reason of `call.signal`.
  */
-export const send = async (outgoing: Outgoing, call: Call, options: TransportOptions): Promise<unknown> => {
+export const send = async (outgoing: OutgoingRequest, call: Call, options: TransportOptions): Promise<unknown> => {
   const { repeatable } = operations[call.operation];
-  const { clock, limit, tries, longestWait } = options;
-  for (let tried = 1; ; tried += 1) {
-    await waitForTurn(call, options);
+  const { clock, rateLimit, maxAttempts, maxWaitMs } = options;
+  for (let attempt = 1; ; attempt += 1) {
+    await waitForRateLimit(call, options);
     try {
-      return await reported(call, options, () => sendOnce(outgoing, call, options));
+      return await withReport(call, options, () => sendOnce(outgoing, call, options));
     } catch (error) {
       if (!(error instanceof ScalewayError)) throw error;
-      if (error.kind === 'rate limited') limit.hold(error.retryAfter ?? 0);
-      const wait = waitBeforeNextTry({ error, repeatable, tried, tries, longestWait, jitter: options.random() });
+      if (error.kind === 'rate limited') rateLimit.pause(error.retryAfter ?? 0);
+      const wait = retryDelay({ error, repeatable, attempt, maxAttempts, maxWaitMs, jitter: options.random() });
       if (wait === undefined) throw error;
-      await pause(clock, wait, call.signal);
+      await sleepFor(clock, wait, call.signal);
     }
   }
 };
 
-const sendOnce = async (outgoing: Outgoing, call: Call, options: TransportOptions): Promise<unknown> => {
+const sendOnce = async (outgoing: OutgoingRequest, call: Call, options: TransportOptions): Promise<unknown> => {
   const { clock, redaction } = options;
   const { what, operation, signal } = call;
-  const got = await askOnce(outgoing, { ...options, what, signal });
-  if (got.status < 200 || got.status > 299) throw refused(got, { what, operation, now: clock.now(), redaction });
-  return readAnswer(call.answer, got, what);
+  const got = await fetchOnce(outgoing, { ...options, what, signal });
+  if (got.status < 200 || got.status > 299)
+    throw errorFromResponse(got, { what, operation, now: clock.now(), redaction });
+  return parseResponse(call.answer, got, what);
 };
 
-const waitForTurn = async (call: Call, options: TransportOptions): Promise<void> => {
-  await outlastHold(call, options);
-  await pause(options.clock, options.limit.reserve(), call.signal);
+const waitForRateLimit = async (call: Call, options: TransportOptions): Promise<void> => {
+  await waitWhilePaused(call, options);
+  await sleepFor(options.clock, options.rateLimit.reserve(), call.signal);
   // Somebody else may have been told to be quiet while this one waited for its turn.
-  await outlastHold(call, options);
+  await waitWhilePaused(call, options);
 };
 
-const outlastHold = async ({ what, signal }: Call, { clock, limit, longestWait }: TransportOptions): Promise<void> => {
-  for (let held = limit.heldFor(); held > 0; held = limit.heldFor()) {
-    if (held > longestWait) throw heldBack(what, held);
-    await pause(clock, held, signal);
+const waitWhilePaused = async (
+  { what, signal }: Call,
+  { clock, rateLimit, maxWaitMs }: TransportOptions,
+): Promise<void> => {
+  for (let held = rateLimit.pausedFor(); held > 0; held = rateLimit.pausedFor()) {
+    if (held > maxWaitMs) throw throttled(what, held);
+    await sleepFor(clock, held, signal);
   }
 };
 
 const never = new AbortController().signal;
 
-const pause = async (clock: Clock, milliseconds: number, signal: AbortSignal = never): Promise<void> => {
+const sleepFor = async (clock: Clock, milliseconds: number, signal: AbortSignal = never): Promise<void> => {
   if (milliseconds > 0) await sleep(clock, milliseconds, signal);
   signal.throwIfAborted();
 };
 
-const reported = async <T>(call: Call, { clock, onCall }: TransportOptions, ask: () => Promise<T>): Promise<T> => {
+const withReport = async <T>(call: Call, { clock, onCall }: TransportOptions, ask: () => Promise<T>): Promise<T> => {
   const { operation } = call;
   const start = clock.monotonic();
   const report = (outcome: CallReport['outcome']): void =>

@@ -17,13 +17,13 @@ interface Reply {
 }
 
 /** `hang`: never answered. `cut`: the connection ends without an answer. `half`: it ends in the middle of one. */
-export type Script = Reply | 'hang' | 'cut' | 'half';
+export type ScriptedReply = Reply | 'hang' | 'cut' | 'half';
 
 /** An HTTP server that does what it is told, one step for each request; the last one is for all that follow. */
 export interface ScriptedScaleway {
   readonly url: string;
   readonly received: Received[];
-  play(...scripts: (Script | ((request: Received) => Script))[]): void;
+  respondWith(...scripts: (ScriptedReply | ((request: Received) => ScriptedReply))[]): void;
   /** Resolves once that many requests have come since the last `play`. */
   arrived(count: number): Promise<void>;
   stop(): Promise<void>;
@@ -31,7 +31,7 @@ export interface ScriptedScaleway {
 
 export const startScriptedScaleway = async (): Promise<ScriptedScaleway> => {
   const received: Received[] = [];
-  let scripts: (Script | ((request: Received) => Script))[] = [];
+  let scripts: (ScriptedReply | ((request: Received) => ScriptedReply))[] = [];
   let waiting: { count: number; resolve: () => void }[] = [];
   const server = createServer((request, response) => {
     void text(request).then((body) => {
@@ -51,7 +51,7 @@ export const startScriptedScaleway = async (): Promise<ScriptedScaleway> => {
   return {
     url: `http://127.0.0.1:${port}`,
     received,
-    play: (...next) => {
+    respondWith: (...next) => {
       scripts = next;
       received.length = 0;
     },
@@ -68,7 +68,7 @@ export const startScriptedScaleway = async (): Promise<ScriptedScaleway> => {
   };
 };
 
-const answer = (response: ServerResponse, script: Script): void => {
+const answer = (response: ServerResponse, script: ScriptedReply): void => {
   if (script === 'hang') return;
   if (script === 'cut') {
     response.destroy();

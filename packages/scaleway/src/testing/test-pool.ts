@@ -1,8 +1,8 @@
 import type { Clock } from '@tartan/kube/clock';
 import { createHostPool, type HostPoolOptions } from '../create-host-pool.ts';
+import { ScalewayError } from '../errors/scaleway-error.ts';
 import type { HostPool } from '../host-pool.ts';
 import type { CallReport } from '../http/transport.ts';
-import { ScalewayError } from '../scaleway-error.ts';
 
 export const zone = 'fr-par-3';
 export const serverID = '11111111-2222-4333-8444-555555555555';

@@ -2,65 +2,73 @@ import assert from 'node:assert/strict';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { eventually } from '../runs/testing/eventually.ts';
-import { endOf, inGuest, isReady, nudge, processOf, toldOf, vmOf } from './testing/looks.ts';
-import { hasEnded, isRunning, onMac, type Stage } from './testing/stage.ts';
+import { eventually } from '../vm-runs/testing/eventually.ts';
+import { type Harness, hasEnded, isRunning, withMac } from './testing/harness.ts';
+import {
+  eventReasonsOf,
+  isReady,
+  processOf,
+  runInGuest,
+  terminatedState,
+  touchPod,
+  vmNameOf,
+} from './testing/pod-checks.ts';
 
-const started = async (stage: Stage) => {
-  stage.start();
-  return stage.until(await stage.pod(), 'is Running', isRunning);
+const started = async (stage: Harness) => {
+  stage.startAgent();
+  return stage.waitForPod(await stage.pod(), 'is Running', isRunning);
 };
-const nothingRuns = (stage: Stage) =>
-  eventually('no virtual machine is on', async () => (await stage.live()).length === 0);
+const nothingRuns = (stage: Harness) =>
+  eventually('no virtual machine is on', async () => (await stage.runningVms()).length === 0);
 
-describe('an agent that ends and comes back', { timeout: 120_000 }, () => {
-  it('finds its virtual machine on, takes over the same process, and starts none a second time (INC-04, INC-30)', () =>
-    onMac(async (stage) => {
+describe('a restarted agent', { timeout: 120_000 }, () => {
+  it('adopts the running VM process and starts no second one (INC-04, INC-30)', () =>
+    withMac(async (stage) => {
       const pod = await started(stage);
       const process = await processOf(stage, pod);
-      await stage.stop();
-      assert.deepEqual(await stage.live(), [vmOf(pod)]);
+      await stage.stopAgent();
+      assert.deepEqual(await stage.runningVms(), [vmNameOf(pod)]);
       const from = stage.logs.length;
-      stage.start();
+      stage.startAgent();
       await eventually('it was looked at', () => stage.logs.slice(from).some((line) => line.includes('"running"')));
       assert.ok(process);
       assert.deepEqual(await processOf(stage, pod), process);
-      await inGuest(stage, vmOf(pod), 'shutdown -h now');
-      const ended = await stage.until(pod, 'has ended', (seen) => {
+      await runInGuest(stage, vmNameOf(pod), 'shutdown -h now');
+      const ended = await stage.waitForPod(pod, 'has ended', (seen) => {
         assert.notEqual(seen?.status?.phase, 'Pending');
         return hasEnded(seen);
       });
       assert.equal(ended.status?.phase, 'Succeeded');
       assert.equal(stage.tart.journal.calls('run').length, 1);
-      assert.equal(toldOf(stage, pod).filter((reason) => reason === 'Failed').length, 0);
+      assert.equal(eventReasonsOf(stage, pod).filter((reason) => reason === 'Failed').length, 0);
     }));
 
-  it('an address that cannot be asked for takes neither Running nor Ready away (G10)', () =>
-    onMac(async (stage) => {
+  it('keeps Running and Ready while the address cannot be queried (G10)', () =>
+    withMac(async (stage) => {
       const pod = await started(stage);
-      const before = (await stage.seen(pod))?.status;
-      await stage.stop();
+      const before = (await stage.getPod(pod))?.status;
+      await stage.stopAgent();
       stage.tart.controls.command('ip', { answer: { code: 1, stderr: 'no IP address found' } });
       const from = stage.logs.length;
-      stage.start();
+      stage.startAgent();
       await eventually('it was looked at', () => stage.logs.slice(from).some((line) => line.includes('"running"')));
-      await nudge(stage, pod);
-      const seen = await stage.seen(pod);
+      await touchPod(stage, pod);
+      const seen = await stage.getPod(pod);
       assert.deepEqual([seen?.status?.phase, isReady(seen), seen?.status?.podIP], ['Running', true, before?.podIP]);
       assert.deepEqual(seen?.status?.conditions, before?.conditions);
     }));
 
-  it('a VM that halted while the agent was down is a terminated container with the end of its log, not a fresh boot (G7)', () =>
-    onMac(async (stage) => {
+  it('reports a VM that halted meanwhile as terminated, with the end of its log, and does not boot it again (G7)', () =>
+    withMac(async (stage) => {
       const pod = await started(stage);
-      await stage.stop();
-      await inGuest(stage, vmOf(pod), 'echo the last words >>"Volumes/My Shared Files/status/runner.log"');
-      await inGuest(stage, vmOf(pod), 'shutdown -h now');
+      await stage.stopAgent();
+      await runInGuest(stage, vmNameOf(pod), 'echo the last words >>"Volumes/My Shared Files/status/runner.log"');
+      await runInGuest(stage, vmNameOf(pod), 'shutdown -h now');
       await nothingRuns(stage);
-      stage.start();
-      const ended = await stage.until(pod, 'has ended', hasEnded);
+      stage.startAgent();
+      const ended = await stage.waitForPod(pod, 'has ended', hasEnded);
       assert.deepEqual(
-        [ended.status?.phase, endOf(ended)?.exitCode, endOf(ended)?.reason],
+        [ended.status?.phase, terminatedState(ended)?.exitCode, terminatedState(ended)?.reason],
         ['Succeeded', 0, 'TartRunExited'],
       );
       const log = await readFile(join(stage.folder, 'logs', pod.metadata.uid, 'runner', '0.log'), 'utf8');
@@ -68,37 +76,37 @@ describe('an agent that ends and comes back', { timeout: 120_000 }, () => {
       assert.equal(stage.tart.journal.calls('run').length, 1);
     }));
 
-  it('a VM that failed while the agent was down is no success: by its own result, and by what tart said of it (G8, G9)', () =>
-    onMac(async (stage) => {
-      stage.start();
+  it('reports a VM that failed meanwhile as failed, by the report of the guest or the output of tart (G8, G9)', () =>
+    withMac(async (stage) => {
+      stage.startAgent();
       const [reported, crashed] = await Promise.all([stage.pod(), stage.pod()]);
-      const pods = await Promise.all([reported, crashed].map((pod) => stage.until(pod, 'is Running', isRunning)));
-      await stage.stop();
-      const [first = '', second = ''] = pods.map(vmOf);
-      await inGuest(stage, first, 'echo 7 >"Volumes/My Shared Files/status/runner-rc"');
+      const pods = await Promise.all([reported, crashed].map((pod) => stage.waitForPod(pod, 'is Running', isRunning)));
+      await stage.stopAgent();
+      const [first = '', second = ''] = pods.map(vmNameOf);
+      await runInGuest(stage, first, 'echo 7 >"Volumes/My Shared Files/status/runner-rc"');
       stage.tart.controls.guest(second, { ends: 'error' });
-      await Promise.all([first, second].map((vm) => inGuest(stage, vm, 'shutdown -h now')));
+      await Promise.all([first, second].map((vm) => runInGuest(stage, vm, 'shutdown -h now')));
       await nothingRuns(stage);
-      stage.start();
-      const ends = await Promise.all(pods.map((pod) => stage.until(pod, 'has ended', hasEnded)));
+      stage.startAgent();
+      const ends = await Promise.all(pods.map((pod) => stage.waitForPod(pod, 'has ended', hasEnded)));
       assert.deepEqual(
-        ends.map((pod) => [pod.status?.phase, endOf(pod)?.exitCode, endOf(pod)?.reason]),
+        ends.map((pod) => [pod.status?.phase, terminatedState(pod)?.exitCode, terminatedState(pod)?.reason]),
         [
           ['Failed', 7, 'Error'],
           ['Failed', 1, 'TartRunFailed'],
         ],
       );
-      assert.match(endOf(ends[1])?.message ?? '', /due to error/);
+      assert.match(terminatedState(ends[1])?.message ?? '', /due to error/);
     }));
 
-  it('that has lost its journal boots no second VM for a Pod that has run (G6)', () =>
-    onMac(async (stage) => {
+  it('boots no second VM for a Pod that has run, even without its journal (G6)', () =>
+    withMac(async (stage) => {
       const pod = await started(stage);
-      await stage.stop();
+      await stage.stopAgent();
       stage.tart.unplug();
       await rm(join(stage.folder, 'journal'), { recursive: true });
-      stage.start();
-      const ended = await stage.until(pod, 'has ended', hasEnded);
+      stage.startAgent();
+      const ended = await stage.waitForPod(pod, 'has ended', hasEnded);
       assert.equal(ended.status?.phase, 'Failed');
       assert.equal(stage.tart.journal.calls('run').length, 1);
     }));

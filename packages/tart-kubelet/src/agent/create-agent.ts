@@ -1,21 +1,68 @@
-import { join } from 'node:path';
-import { createClient, createEventRecorder, createSubresources, countingTransport, type Logger } from '@tartan/kube';
-import { systemClock } from '@tartan/kube/clock';
-import { createProcessTable, createTart, tartHome } from '@tartan/tart';
-import { agentPaths } from '../agent-paths.ts';
-import { createServedApi } from '../api/served-api.ts';
-import { createTartFacts } from '../facts/create-tart-facts.ts';
-import type { AgentOptions } from '../flags/index.ts';
-import { createNodeIdentity } from '../identity/index.ts';
-import { createAgentMetrics } from '../metrics/agent-metrics.ts';
-import { createNodeController, type HostFacts, macFacts, runCommand, stampsFolder } from '../node/index.ts';
-import { agentVersion } from '../release/index.ts';
-import { createConsoleSession } from '../session/create-console-session.ts';
-import { createStarts } from '../starts/starts.ts';
-import { createMachines } from './create-machines.ts';
-import { rememberProcesses } from './remembered-processes.ts';
+import { dirname, join } from 'node:path';
+import { createClient, createEventRecorder, createSubresources, type Logger, withRequestMetrics } from '@tartan/kube';
+import { type Clock, systemClock } from '@tartan/kube/clock';
+import { createProcessTable, createTart, type HostProcess, type ProcessTable, tartHome } from '@tartan/tart';
+import { createServerSupervisor } from '../api/server-supervisor.ts';
+import { createTartFacts } from '../facts/tart-facts.ts';
+import type { AgentOptions } from '../flags/parse-flags.ts';
+import { createNodeIdentity } from '../identity/node-identity.ts';
+import { createMacFacts, createNodeController, type HostFacts, runCommand, stampsFolder } from '../node/index.ts';
+import { agentVersion } from '../release.ts';
+import { createConsoleSession } from '../vm-start/console-session.ts';
+import { createStartRecorder } from '../vm-start/start-recorder.ts';
+import { createAgentMetrics } from './metrics.ts';
+import { createVmSubsystem } from './vm-subsystem.ts';
 
-export interface AgentParts {
+/** Where the agent keeps what must outlive it. `packages/host` makes these folders its own to write. */
+export interface AgentPaths {
+  /** One file for each Pod. */
+  readonly journal: string;
+  /** What became of the starts of virtual machines since the Mac booted. */
+  readonly starts: string;
+  /** One file for each golden base and image that the agent made. */
+  readonly images: string;
+  /** A folder for each virtual machine: what its guest is given, and what it says. */
+  readonly guests: string;
+  readonly logs: string;
+  /** Of the kubelet API, with its key. */
+  readonly servingCertificate: string;
+}
+
+/** `root` comes before every path of the Mac: nothing but on a simulated one. */
+const agentPaths = (root: string, kubeconfig: string): AgentPaths => ({
+  journal: `${root}/var/lib/tart-kubelet/journal`,
+  starts: `${root}/var/lib/tart-kubelet/vm-starts.json`,
+  images: `${root}/var/lib/tart-kubelet/images`,
+  guests: `${root}/var/lib/tart-userdata`,
+  logs: `${root}/var/log/tart-vms`,
+  servingCertificate: `${root}${join(dirname(kubeconfig), 'serving-certificate.pem')}`,
+});
+
+interface CachedProcessTable extends ProcessTable {
+  /** The last list, if it is from the last seconds; else a fresh one. */
+  cachedList(): Promise<readonly HostProcess[]>;
+}
+
+/** The Node looks at the Mac every ten seconds. */
+const maxAgeMs = 15_000;
+
+/** Keeps the last list: ps takes longer than all else that the agent does to start a virtual machine. */
+export const cacheProcessTable = (table: ProcessTable, clock: Pick<Clock, 'monotonic'>): CachedProcessTable => {
+  let last: { readonly at: number; readonly processes: readonly HostProcess[] } | undefined;
+  const list = async (): Promise<readonly HostProcess[]> => {
+    const at = clock.monotonic();
+    const processes = await table.list();
+    if (last === undefined || last.at < at) last = { at, processes };
+    return processes;
+  };
+  return {
+    list,
+    find: (pid) => table.find(pid),
+    cachedList: async () => (last !== undefined && clock.monotonic() - last.at <= maxAgeMs ? last.processes : list()),
+  };
+};
+
+interface AgentDeps {
   readonly options: AgentOptions;
   /** Before every path of the Mac: nothing but on a simulated one. */
   readonly root: string;
@@ -26,7 +73,7 @@ export interface AgentParts {
   readonly log: Logger;
 }
 
-export interface Agent {
+interface Agent {
   /** Until `signal` fires. Virtual machines stay on, and the next agent takes them over. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -38,7 +85,7 @@ const leaseFile = '/var/db/dhcpd_leases';
 const clock = systemClock;
 
 /** Everything that the agent is made of: an identity, a Node, virtual machines, and an API by which people reach into them. */
-export const createAgent = ({ options, root, env, uid, log }: AgentParts): Agent => {
+export const createAgent = ({ options, root, env, uid, log }: AgentDeps): Agent => {
   const { nodeName } = options;
   const common = { clock, random: Math.random, log };
   const paths = agentPaths(root, options.kubeconfig);
@@ -46,20 +93,20 @@ export const createAgent = ({ options, root, env, uid, log }: AgentParts): Agent
   const metrics = createAgentMetrics({
     clock,
     process: true,
-    oldestWaitingSince: () => machines.pods.oldestWaitingSince(),
-    pullsUnderWay: () => machines.images.pulls.count(),
-    certificates: () => ({ client: identity.lifetime, serving: api.lifetime() }),
+    oldestWaitingSince: () => vms.pods.oldestWaitingSince(),
+    pullsInProgress: () => vms.images.pulls.count(),
+    certificates: () => ({ client: identity.validity, serving: api.validity() }),
   });
-  const transport = countingTransport(identity.transport, {
+  const transport = withRequestMetrics(identity.transport, {
     host: 'kubernetes',
-    count: (request) => metrics.request(request),
+    count: (request) => metrics.countRequest(request),
   });
   const client = createClient(transport, { clock, userAgent: `tart-kubelet/${agentVersion}` });
   const events = createEventRecorder({ client, clock, component: 'tart-kubelet', instance: nodeName, log });
 
   const tartBinary = `${root}${options.tartBinary}`;
   const tartPaths = [tartBinary, `${root}${tartProgram}`];
-  const processes = rememberProcesses(createProcessTable(env), clock);
+  const processes = cacheProcessTable(createProcessTable(env), clock);
   const tart = createTart({ path: tartBinary, environment: env, clock, processes });
   const home = tartHome(env);
   const facts = createTartFacts({
@@ -69,23 +116,23 @@ export const createAgent = ({ options, root, env, uid, log }: AgentParts): Agent
     tartPaths,
     vmSlots: options.vmSlots,
     clock,
-    onLook: (found) => metrics.looked(found),
+    onObserved: (found) => metrics.setObserved(found),
   });
-  const mac = macFacts({ options, root, uid, tart: facts, clock });
+  const mac = createMacFacts({ options, root, uid, tart: facts, clock });
   let address: string | undefined;
-  const starts = createStarts({
+  const startRecorder = createStartRecorder({
     file: paths.starts,
     bootID: async () => (await mac.system(AbortSignal.timeout(bootIDMs))).bootID,
     vmSlots: options.vmSlots,
-    changed: () => node.nudge(),
+    changed: () => node.trigger(),
     clock,
     log,
   });
   const host: HostFacts = {
     ...mac,
     vmStart: async () => {
-      const vmStart = await starts.verdict();
-      metrics.looked({ vmStart });
+      const vmStart = await startRecorder.health();
+      metrics.setObserved({ vmStart });
       return vmStart;
     },
     address: async (signal) => {
@@ -94,7 +141,7 @@ export const createAgent = ({ options, root, env, uid, log }: AgentParts): Agent
     },
   };
 
-  const machines = createMachines({
+  const vms = createVmSubsystem({
     ...common,
     nodeName,
     agentVersion,
@@ -109,16 +156,16 @@ export const createAgent = ({ options, root, env, uid, log }: AgentParts): Agent
     tartHome: home,
     tartPaths,
     processes,
-    recentProcesses: () => processes.recent(),
-    leases: join(root, leaseFile),
+    cachedProcesses: () => processes.cachedList(),
+    dhcpLeases: join(root, leaseFile),
     session: createConsoleSession({ uid, run: runCommand, clock }),
-    starts,
+    startRecorder,
     hostIP: () => address,
     disk: mac.disk,
-    observer: metrics.pods,
-    onCollected: (why) => metrics.collected(why),
+    podMetrics: metrics.pods,
+    onCollected: (why) => metrics.garbageCollected(why),
   });
-  const api = createServedApi({
+  const api = createServerSupervisor({
     ...common,
     client,
     transport,
@@ -127,15 +174,15 @@ export const createAgent = ({ options, root, env, uid, log }: AgentParts): Agent
     port: options.port,
     clientCA: () => identity.cluster?.ca,
     file: paths.servingCertificate,
-    runtime: machines.runtime,
+    runtime: vms.runtime,
     metrics: () => metrics.text(),
     unhealthy: () => undefined,
-    onListening: () => node.nudge(),
+    onListening: () => node.trigger(),
   });
   const node = createNodeController({
     ...common,
     client,
-    wanted: {
+    config: {
       ...options,
       // None unless told: core takes any other version than that of the Machine, which has none then, for a roll that never ends.
       kubeletVersion: options.kubeletVersion ?? '',
@@ -151,15 +198,15 @@ export const createAgent = ({ options, root, env, uid, log }: AgentParts): Agent
 
   /** Without an identity there is nothing to do; the end may come before it. */
   const work = async (signal: AbortSignal): Promise<void> => {
-    await Promise.race([identity.ready, fired(signal)]);
-    await Promise.all([node.run(signal), machines.run(signal), api.run(signal)]);
+    await Promise.race([identity.ready, aborted(signal)]);
+    await Promise.all([node.run(signal), vms.run(signal), api.run(signal)]);
     await events.flush(flushMs);
   };
   return {
     run: async (signal) => {
       // Events are still written when all else has ended.
-      const last = new AbortController();
-      await Promise.all([identity.run(last.signal), work(signal).finally(() => last.abort())]);
+      const shutdown = new AbortController();
+      await Promise.all([identity.run(shutdown.signal), work(signal).finally(() => shutdown.abort())]);
     },
   };
 };
@@ -167,7 +214,7 @@ export const createAgent = ({ options, root, env, uid, log }: AgentParts): Agent
 const flushMs = 1_000;
 const bootIDMs = 10_000;
 
-const fired = (signal: AbortSignal): Promise<void> =>
+const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });

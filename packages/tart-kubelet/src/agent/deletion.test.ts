@@ -4,116 +4,116 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { type Live, pods } from '@tartan/kube';
 import type { Pod } from '../pods/snapshot.ts';
-import { eventually } from '../runs/testing/eventually.ts';
-import { vmOf } from './testing/looks.ts';
-import { isGone, isRunning, onMac, type Stage } from './testing/stage.ts';
+import { eventually } from '../vm-runs/testing/eventually.ts';
+import { type Harness, isGone, isRunning, withMac } from './testing/harness.ts';
+import { vmNameOf } from './testing/pod-checks.ts';
 
-const started = async (stage: Stage) => {
-  stage.start();
-  return stage.until(await stage.pod(), 'is Running', isRunning);
+const started = async (stage: Harness) => {
+  stage.startAgent();
+  return stage.waitForPod(await stage.pod(), 'is Running', isRunning);
 };
 const nameOf = ({ metadata: { name, namespace = '' } }: Live<Pod>) => ({ name, namespace });
-const vms = (stage: Stage): Promise<string[]> => readdir(join(stage.tart.home, 'vms'));
-const hasNothingOf = async (stage: Stage, vm: string): Promise<void> => {
+const vms = (stage: Harness): Promise<string[]> => readdir(join(stage.tart.home, 'vms'));
+const hasNothingOf = async (stage: Harness, vm: string): Promise<void> => {
   assert.ok(!(await vms(stage)).includes(vm), 'its disk is gone');
   assert.deepEqual(await readdir(join(stage.folder, 'guests')), [], 'and what it was given');
 };
 /** Somebody takes the finalizer away and the Pod with it. */
-const vanish = async (stage: Stage, pod: Live<Pod>): Promise<void> => {
+const vanish = async (stage: Harness, pod: Live<Pod>): Promise<void> => {
   await stage.admin.patch(pods, nameOf(pod), { type: 'merge', body: { metadata: { finalizers: null } } });
-  await stage.delete(pod, 0);
-  await stage.until(pod, 'is gone', isGone);
+  await stage.deletePod(pod, 0);
+  await stage.waitForPod(pod, 'is gone', isGone);
 };
 
 describe('a Pod that is deleted', { timeout: 120_000 }, () => {
-  it('by force is there until its VM is not, with no more than the rights of a Node: no VM runs without a Pod (INC-15, INC-16)', () =>
-    onMac(async (stage) => {
+  it('stays until its VM is deleted even when deleted by force, with the permissions of a Node (INC-15, INC-16)', () =>
+    withMac(async (stage) => {
       const pod = await started(stage);
       assert.equal(pod.metadata.finalizers?.length, 1);
-      await stage.delete(pod, 0);
-      await stage.until(pod, 'is gone', isGone);
-      assert.deepEqual(await stage.live(), []);
-      await hasNothingOf(stage, vmOf(pod));
+      await stage.deletePod(pod, 0);
+      await stage.waitForPod(pod, 'is gone', isGone);
+      assert.deepEqual(await stage.runningVms(), []);
+      await hasNothingOf(stage, vmNameOf(pod));
     }));
 
-  it('after it has ended is not stuck Terminating (INC-17)', () =>
-    onMac(async (stage) => {
+  it('is not stuck Terminating after it has ended (INC-17)', () =>
+    withMac(async (stage) => {
       const pod = await started(stage);
-      await stage.stop();
+      await stage.stopAgent();
       const body = { status: { phase: 'Succeeded' } };
       await stage.admin.patch(pods, nameOf(pod), { type: 'merge', body }, { subresource: 'status' });
-      await stage.delete(pod, 30);
-      const terminating = await stage.seen(pod);
+      await stage.deletePod(pod, 30);
+      const terminating = await stage.getPod(pod);
       assert.ok(terminating?.metadata.deletionTimestamp && terminating.metadata.finalizers?.length === 1);
-      stage.start();
-      await stage.until(pod, 'is gone', isGone);
-      assert.deepEqual(await stage.live(), []);
+      stage.startAgent();
+      await stage.waitForPod(pod, 'is gone', isGone);
+      assert.deepEqual(await stage.runningVms(), []);
     }));
 
-  it('whose VM somebody deleted by hand is not stuck Terminating (G2)', () =>
-    onMac(
+  it('is not stuck Terminating when its VM was deleted by hand (G2)', () =>
+    withMac(
       async (stage) => {
         const pod = await started(stage);
-        await stage.stop();
+        await stage.stopAgent();
         stage.tart.unplug();
-        await stage.driver.delete(vmOf(pod));
-        await stage.delete(pod);
-        stage.start();
-        await stage.until(pod, 'is gone', isGone);
+        await stage.driver.delete(vmNameOf(pod));
+        await stage.deletePod(pod);
+        stage.startAgent();
+        await stage.waitForPod(pod, 'is gone', isGone);
         await eventually('it is forgotten', async () => (await stage.journal.list()).length === 0);
-        await hasNothingOf(stage, vmOf(pod));
+        await hasNothingOf(stage, vmNameOf(pod));
       },
       { speed: 60 },
     ));
 
-  it('without a record of it leaves neither its clone nor its secrets on the Mac (G4)', () =>
-    onMac(async (stage) => {
+  it('leaves neither its clone nor its secrets on the Mac when its record is missing (G4)', () =>
+    withMac(async (stage) => {
       const pod = await started(stage);
-      await stage.stop();
+      await stage.stopAgent();
       stage.tart.unplug();
       await rm(join(stage.folder, 'journal'), { recursive: true });
-      await stage.delete(pod);
-      assert.ok((await vms(stage)).includes(vmOf(pod)));
-      stage.start();
-      await stage.until(pod, 'is gone', isGone);
-      await hasNothingOf(stage, vmOf(pod));
+      await stage.deletePod(pod);
+      assert.ok((await vms(stage)).includes(vmNameOf(pod)));
+      stage.startAgent();
+      await stage.waitForPod(pod, 'is gone', isGone);
+      await hasNothingOf(stage, vmNameOf(pod));
     }));
 
-  it('whose VM tart will not delete keeps its finalizer until it does (G2, INC-15)', () =>
-    onMac(
+  it('keeps its finalizer until tart can delete its VM (G2, INC-15)', () =>
+    withMac(
       async (stage) => {
         const pod = await started(stage);
         stage.tart.controls.command('delete', { answer: { code: 1, stderr: 'Error: busy', times: 2 } });
-        await stage.delete(pod, 0);
-        await stage.until(pod, 'is gone', isGone);
+        await stage.deletePod(pod, 0);
+        await stage.waitForPod(pod, 'is gone', isGone);
         assert.equal(stage.tart.journal.calls('delete').length, 3);
-        await hasNothingOf(stage, vmOf(pod));
+        await hasNothingOf(stage, vmNameOf(pod));
       },
       { speed: 20 },
     ));
 });
 
-describe('a Pod that is gone all of a sudden', { timeout: 120_000 }, () => {
-  it('does not keep its slot: its VM is stopped and deleted after two minutes, and again until that works (G3, G5)', () =>
-    onMac(
+describe('a Pod that vanished from the API server', { timeout: 120_000 }, () => {
+  it('frees its slot: its VM is stopped and deleted after two minutes, with retries (G3, G5)', () =>
+    withMac(
       async (stage) => {
         const pod = await started(stage);
         stage.tart.controls.command('delete', { answer: { code: 1, stderr: 'Error: busy', times: 3 } });
         await vanish(stage, pod);
         const since = stage.clock.monotonic();
-        assert.deepEqual(await stage.live(), [vmOf(pod)]);
-        await eventually('its VM is off', async () => (await stage.live()).length === 0);
+        assert.deepEqual(await stage.runningVms(), [vmNameOf(pod)]);
+        await eventually('its VM is off', async () => (await stage.runningVms()).length === 0);
         assert.ok(stage.clock.monotonic() - since >= 120_000 - 5_000, 'it had two minutes');
-        await eventually('its disk is gone', async () => !(await vms(stage)).includes(vmOf(pod)));
+        await eventually('its disk is gone', async () => !(await vms(stage)).includes(vmNameOf(pod)));
         await eventually('it is forgotten', async () => (await stage.journal.list()).length === 0);
-        await hasNothingOf(stage, vmOf(pod));
+        await hasNothingOf(stage, vmNameOf(pod));
         assert.deepEqual(await readdir(join(stage.folder, 'logs')), [], 'its logs go with it');
       },
       { speed: 60 },
     ));
 
-  it('is not gone because the server fails: its VM stays on (G5)', () =>
-    onMac(
+  it('keeps its VM while the API server fails (G5)', () =>
+    withMac(
       async (stage) => {
         const pod = await started(stage);
         let asked = 0;
@@ -125,9 +125,9 @@ describe('a Pod that is gone all of a sudden', { timeout: 120_000 }, () => {
         await vanish(stage, pod);
         const since = stage.clock.monotonic();
         await eventually('it was asked for in vain', () => asked > 3 && stage.clock.monotonic() - since > 240_000);
-        assert.deepEqual(await stage.live(), [vmOf(pod)]);
+        assert.deepEqual(await stage.runningVms(), [vmNameOf(pod)]);
         stage.intercept = () => {};
-        await eventually('its VM is off', async () => (await stage.live()).length === 0);
+        await eventually('its VM is off', async () => (await stage.runningVms()).length === 0);
       },
       { speed: 120 },
     ));

@@ -16,8 +16,8 @@ const rows: readonly Row[] = [
   ...read('docs/agent-incidents.md').matchAll(/^\| (G\d+|INC-\d+) \| (.+?) \| (.+) \|$/gm),
 ].map(([, number = '', where = '', test = '']) => ({ number, file: /^`(.+)`$/.exec(where)?.[1], test }));
 
-describe('the table of defects and incidents', () => {
-  it('has every number that there is', () => {
+describe('the table of incidents', () => {
+  it('contains every id', () => {
     const all = [
       ...Array.from({ length: 29 }, (_none, index) => `G${index + 1}`),
       ...Array.from({ length: 44 }, (_none, index) => `INC-${String(index + 1).padStart(2, '0')}`),
@@ -30,7 +30,7 @@ describe('the table of defects and incidents', () => {
     );
   });
 
-  it('names tests that exist and bear the number', () => {
+  it('names existing tests that contain the id', () => {
     const wrong = rows.filter(
       ({ number, file, test }) =>
         file !== undefined && !(new RegExp(`\\(.*\\b${number}\\b.*\\)$`).test(test) && read(file).includes(test)),

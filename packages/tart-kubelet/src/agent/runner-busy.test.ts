@@ -1,110 +1,110 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { inTheGuest, labels, runnerBusyCondition } from '@tartan/api';
+import { guestNames, labels, runnerBusyCondition } from '@tartan/api';
 import { hostilePrograms } from '@tartan/sim-mac';
-import { eventually } from '../runs/testing/eventually.ts';
-import { inGuest, vmOf } from './testing/looks.ts';
-import { hasEnded, isRunning, onMac, type Stage } from './testing/stage.ts';
+import { eventually } from '../vm-runs/testing/eventually.ts';
+import { type Harness, hasEnded, isRunning, withMac } from './testing/harness.ts';
+import { runInGuest, vmNameOf } from './testing/pod-checks.ts';
 
-type Seen = Awaited<ReturnType<Stage['seen']>>;
+type Seen = Awaited<ReturnType<Harness['getPod']>>;
 
-const status = `"Volumes/My Shared Files/${inTheGuest.shares.status}"`;
-const ready = `: >${status}/${inTheGuest.ready}`;
-const job = `: >${status}/${inTheGuest.jobStarted}`;
+const status = `"Volumes/My Shared Files/${guestNames.shares.status}"`;
+const ready = `: >${status}/${guestNames.ready}`;
+const job = `: >${status}/${guestNames.jobStarted}`;
 const conditionOf = (pod: Seen) => pod?.status?.conditions?.find(({ type }) => type === runnerBusyCondition);
 const says = (word: string) => (pod: Seen) => conditionOf(pod)?.status === word;
-const runner = (stage: Stage) =>
+const runner = (stage: Harness) =>
   stage.pod((_spec, pod) => {
     pod.metadata = { ...pod.metadata, labels: { [labels.runner]: 'true' } };
   });
 
-describe('what the agent says of a runner', { timeout: 120_000 }, () => {
-  it('is unknown, then that it waits, then that it has a job; and stays when the guest takes its word back', () =>
-    onMac(
+describe('the RunnerBusy condition of a Pod', { timeout: 120_000 }, () => {
+  it('goes Unknown, False, True, and stays True when the guest removes its marker', () =>
+    withMac(
       async (stage) => {
-        stage.start();
+        stage.startAgent();
         const pod = await runner(stage);
-        const running = await stage.until(pod, 'is Running', isRunning);
+        const running = await stage.waitForPod(pod, 'is Running', isRunning);
         assert.deepEqual([conditionOf(running)?.status, conditionOf(running)?.reason], ['Unknown', 'NotReported']);
-        await inGuest(stage, vmOf(running), ready);
-        const idle = await stage.until(pod, 'waits for a job', says('False'));
+        await runInGuest(stage, vmNameOf(running), ready);
+        const idle = await stage.waitForPod(pod, 'waits for a job', says('False'));
         assert.equal(conditionOf(idle)?.reason, 'WaitsForJob');
-        await inGuest(stage, vmOf(running), job);
-        const busy = await stage.until(pod, 'has a job', says('True'));
+        await runInGuest(stage, vmNameOf(running), job);
+        const busy = await stage.waitForPod(pod, 'has a job', says('True'));
         assert.equal(conditionOf(busy)?.reason, 'JobStarted');
-        await inGuest(stage, vmOf(running), `rm ${status}/*; shutdown -h now`);
-        const ended = await stage.until(pod, 'has ended', hasEnded);
+        await runInGuest(stage, vmNameOf(running), `rm ${status}/*; shutdown -h now`);
+        const ended = await stage.waitForPod(pod, 'has ended', hasEnded);
         assert.deepEqual(conditionOf(ended), conditionOf(busy));
       },
       { speed: 20 },
     ));
 
-  it('counts for a job that began and ended between two looks', () =>
-    onMac(async (stage) => {
+  it('is True for a job that started and ended between two polls', () =>
+    withMac(async (stage) => {
       stage.tart.controls.guest('_', { program: `${ready}; ${job}; shutdown -h now` });
-      stage.start();
-      const ended = await stage.until(await runner(stage), 'has ended', hasEnded);
+      stage.startAgent();
+      const ended = await stage.waitForPod(await runner(stage), 'has ended', hasEnded);
       assert.equal(conditionOf(ended)?.status, 'True');
     }));
 
-  it('that ended without a job stays that it had none', () =>
-    onMac(async (stage) => {
+  it('stays False for a runner that ended without a job', () =>
+    withMac(async (stage) => {
       stage.tart.controls.guest('_', { program: `${ready}; shutdown -h now` });
-      stage.start();
+      stage.startAgent();
       const pod = await runner(stage);
-      await stage.until(pod, 'has ended', hasEnded);
+      await stage.waitForPod(pod, 'has ended', hasEnded);
       const freed = (seen: Seen) => (seen?.metadata.finalizers ?? []).length === 0;
-      assert.equal(conditionOf(await stage.until(pod, 'has no finalizer', freed))?.status, 'False');
+      assert.equal(conditionOf(await stage.waitForPod(pod, 'has no finalizer', freed))?.status, 'False');
     }));
 
-  it('goes on with the next agent, which takes the virtual machine over', () =>
-    onMac(
+  it('continues after a restart of the agent', () =>
+    withMac(
       async (stage) => {
-        stage.start();
+        stage.startAgent();
         const pod = await runner(stage);
-        const running = await stage.until(pod, 'is Running', isRunning);
-        await inGuest(stage, vmOf(running), ready);
-        const before = await stage.until(pod, 'waits for a job', says('False'));
-        await stage.stop();
+        const running = await stage.waitForPod(pod, 'is Running', isRunning);
+        await runInGuest(stage, vmNameOf(running), ready);
+        const before = await stage.waitForPod(pod, 'waits for a job', says('False'));
+        await stage.stopAgent();
         const from = stage.logs.length;
-        stage.start();
+        stage.startAgent();
         await eventually('it was looked at', () => stage.logs.slice(from).some((line) => line.includes('"running"')));
-        assert.deepEqual(conditionOf(await stage.seen(pod)), conditionOf(before));
-        await inGuest(stage, vmOf(running), job);
-        await stage.until(pod, 'has a job', says('True'));
+        assert.deepEqual(conditionOf(await stage.getPod(pod)), conditionOf(before));
+        await runInGuest(stage, vmNameOf(running), job);
+        await stage.waitForPod(pod, 'has a job', says('True'));
       },
       { speed: 20 },
     ));
 
-  it('is unknown for a guest that puts anything else in the place of its word, and the Pod runs on', () =>
-    onMac(
+  it('is Unknown when the marker is not a regular file, and the Pod keeps running', () =>
+    withMac(
       async (stage) => {
-        stage.start();
+        stage.startAgent();
         const pod = await runner(stage);
-        const running = await stage.until(pod, 'is Running', isRunning);
-        const { directory, fifo, symlink, huge } = hostilePrograms(inTheGuest.jobStarted);
+        const running = await stage.waitForPod(pod, 'is Running', isRunning);
+        const { directory, fifo, symlink, huge } = hostilePrograms(guestNames.jobStarted);
         for (const hostile of [directory, fifo, symlink, huge]) {
-          await inGuest(stage, vmOf(running), ready);
-          await stage.until(pod, 'waits for a job', says('False'));
-          await inGuest(stage, vmOf(running), hostile);
-          await stage.until(pod, 'is not known', says('Unknown'));
-          await inGuest(stage, vmOf(running), `rm -rf ${status}/*`);
+          await runInGuest(stage, vmNameOf(running), ready);
+          await stage.waitForPod(pod, 'waits for a job', says('False'));
+          await runInGuest(stage, vmNameOf(running), hostile);
+          await stage.waitForPod(pod, 'is not known', says('Unknown'));
+          await runInGuest(stage, vmNameOf(running), `rm -rf ${status}/*`);
         }
-        assert.equal(isRunning(await stage.seen(pod)), true);
+        assert.equal(isRunning(await stage.getPod(pod)), true);
       },
       { speed: 20 },
     ));
 
-  it('costs no request while nothing changes, and is not said of other Pods', () =>
-    onMac(
+  it('sends no request while nothing changes, and is absent from other Pods', () =>
+    withMac(
       async (stage) => {
-        stage.start();
+        stage.startAgent();
         const [one, other] = [await runner(stage), await stage.pod()];
-        const running = await stage.until(one, 'is Running', isRunning);
-        const beside = await stage.until(other, 'is Running', isRunning);
-        await inGuest(stage, vmOf(running), ready);
-        await inGuest(stage, vmOf(beside), ready);
-        await stage.until(one, 'waits for a job', says('False'));
+        const running = await stage.waitForPod(one, 'is Running', isRunning);
+        const beside = await stage.waitForPod(other, 'is Running', isRunning);
+        await runInGuest(stage, vmNameOf(running), ready);
+        await runInGuest(stage, vmNameOf(beside), ready);
+        await stage.waitForPod(one, 'waits for a job', says('False'));
         const pass = (seconds: number): Promise<void> => {
           const until = stage.clock.now() + seconds * 1000;
           return eventually('time has passed', () => stage.clock.now() >= until);
@@ -115,7 +115,7 @@ describe('what the agent says of a runner', { timeout: 120_000 }, () => {
         stage.intercept = (request) => void requests.push(request);
         await pass(60);
         assert.deepEqual(requests, []);
-        assert.equal(conditionOf(await stage.seen(other)), undefined);
+        assert.equal(conditionOf(await stage.getPod(other)), undefined);
       },
       { speed: 60 },
     ));

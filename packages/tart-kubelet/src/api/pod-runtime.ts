@@ -1,6 +1,6 @@
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { KubeObject } from '@tartan/kube';
-import type { LogRecord } from '../logs/log-line.ts';
+import type { LogRecord } from '../logs/log-record.ts';
 
 /**
  * What the kubelet API needs of whoever runs Pods. Methods reject with ApiProblem where the client is to read why; anything else is an
@@ -68,12 +68,12 @@ export interface RemoteSession {
   /** Of a session with a terminal. */
   resize(size: TerminalSize): void;
   /** Never rejects. */
-  readonly outcome: Promise<RemoteOutcome>;
+  readonly result: Promise<RemoteResult>;
   /** The client is gone, or has everything: an exec'd command is killed, an attached one is let go of. Idempotent. */
-  end(): void;
+  close(): void;
 }
 
-export type RemoteOutcome =
+export type RemoteResult =
   | { readonly kind: 'exited'; readonly code: number }
   /** It could not be started, or nobody knows how it ended. */
   | { readonly kind: 'failed'; readonly message: string };

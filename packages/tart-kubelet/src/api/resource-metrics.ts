@@ -23,7 +23,7 @@ const family = (name: string, type: string, help: string, samples: readonly Samp
 };
 
 /** What metrics-server reads for `kubectl top`: each value with the millisecond at which it was measured. */
-export const formatUsage = ({ node, containers }: Usage): string => {
+export const formatResourceMetrics = ({ node, containers }: Usage): string => {
   const nodeSample = (value: number | undefined): Sample[] => [{ labels: {}, value, at: node.at }];
   const each = (pick: (container: Usage['containers'][number]) => number | undefined): Sample[] =>
     containers.map((one) => ({

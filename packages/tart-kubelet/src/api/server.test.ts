@@ -3,36 +3,36 @@ import { once } from 'node:events';
 import { request } from 'node:https';
 import { after, before, describe, test } from 'node:test';
 import { createKubernetes } from '@tartan/sim-kubernetes';
-import { type ApiStage, createApiStage, ended, settle } from './testing/api-stage.ts';
+import { type ApiHarness, createApiHarness, ended, waitUntil } from './testing/api-harness.ts';
 
 describe('the kubelet API', { timeout: 60_000 }, () => {
-  let stage: ApiStage;
+  let stage: ApiHarness;
   before(async () => {
-    stage = await createApiStage();
+    stage = await createApiHarness();
   });
   after(() => stage?.close());
 
-  describe('knows who comes', () => {
-    test('by a client certificate or a token, and lets nobody else in', async () => {
-      assert.equal((await stage.ask('/healthz')).code, 200);
-      assert.equal((await stage.ask('/healthz', { headers: { authorization: 'Bearer good' } })).code, 200);
-      assert.equal((await stage.ask('/healthz', {})).code, 401);
-      assert.equal((await stage.ask('/healthz', { headers: { authorization: 'Bearer bad' } })).code, 401);
-      assert.equal((await stage.ask('/healthz', { headers: { authorization: 'Basic Z29vZA==' } })).code, 401);
-      assert.equal((await stage.ask('/healthz', await stage.issue('mallory'))).code, 403);
+  describe('authenticates callers', () => {
+    test('by client certificate or token, and rejects everybody else', async () => {
+      assert.equal((await stage.request('/healthz')).code, 200);
+      assert.equal((await stage.request('/healthz', { headers: { authorization: 'Bearer good' } })).code, 200);
+      assert.equal((await stage.request('/healthz', {})).code, 401);
+      assert.equal((await stage.request('/healthz', { headers: { authorization: 'Bearer bad' } })).code, 401);
+      assert.equal((await stage.request('/healthz', { headers: { authorization: 'Basic Z29vZA==' } })).code, 401);
+      assert.equal((await stage.request('/healthz', await stage.issue('mallory'))).code, 403);
     });
 
-    test('and believes no certificate of another authority, or for servers', async () => {
+    test('and rejects certificates of another CA and server certificates', async () => {
       const other = await createKubernetes();
       try {
-        assert.equal((await stage.ask('/healthz', await stage.issue('admin', { from: other }))).code, 401);
+        assert.equal((await stage.request('/healthz', await stage.issue('admin', { from: other }))).code, 401);
       } finally {
         other.stop();
       }
-      assert.equal((await stage.ask('/healthz', await stage.issue('admin', { usage: 'server auth' }))).code, 401);
+      assert.equal((await stage.request('/healthz', await stage.issue('admin', { usage: 'server auth' }))).code, 401);
     });
 
-    test('before it switches protocols', async () => {
+    test('before it upgrades a connection', async () => {
       const socket = await stage.dialTLS({});
       socket.write(
         'GET /exec/default/vm/vm?command=true&output=1 HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n',
@@ -44,29 +44,32 @@ describe('the kubelet API', { timeout: 60_000 }, () => {
     });
   });
 
-  test('serves what stays HTTP', async () => {
-    const { body, type } = await stage.ask('/pods');
+  test('serves plain HTTP requests', async () => {
+    const { body, type } = await stage.request('/pods');
     assert.equal(type, 'application/json');
     assert.equal(JSON.parse(body).kind, 'PodList');
     assert.equal(JSON.parse(body).items.length, 1);
-    assert.deepEqual(await stage.ask('/metrics'), {
+    assert.deepEqual(await stage.request('/metrics'), {
       code: 200,
       body: 'tart_up 1\n',
       type: 'text/plain; version=0.0.4',
     });
-    assert.match((await stage.ask('/metrics/resource')).body, /^container_cpu_usage_seconds_total\{.*\} 1\.5 1000$/m);
-    assert.equal((await stage.ask('/nothing')).code, 404);
-    assert.equal((await stage.ask('/exec/default/vm/vm?command=true&output=1')).code, 400);
-    assert.equal((await stage.ask('/healthz', { ...stage.admin, method: 'POST' })).code, 405);
-    assert.equal((await stage.ask('/containerLogs/default/other/vm')).code, 404);
-    const head = await stage.ask('/pods', { ...stage.admin, method: 'HEAD' });
+    assert.match(
+      (await stage.request('/metrics/resource')).body,
+      /^container_cpu_usage_seconds_total\{.*\} 1\.5 1000$/m,
+    );
+    assert.equal((await stage.request('/nothing')).code, 404);
+    assert.equal((await stage.request('/exec/default/vm/vm?command=true&output=1')).code, 400);
+    assert.equal((await stage.request('/healthz', { ...stage.admin, method: 'POST' })).code, 405);
+    assert.equal((await stage.request('/containerLogs/default/other/vm')).code, 404);
+    const head = await stage.request('/pods', { ...stage.admin, method: 'HEAD' });
     assert.deepEqual([head.code, head.body], [200, '']);
   });
 
-  test('says when it is not well, and nothing of its inside when it fails', async () => {
+  test('reports bad health, and no internal details when a request fails', async () => {
     const sick = await stage.open({}, { unhealthy: () => 'tart does not answer' });
     try {
-      assert.deepEqual(await stage.ask('/healthz', stage.admin, sick), {
+      assert.deepEqual(await stage.request('/healthz', stage.admin, sick), {
         code: 500,
         body: 'tart does not answer',
         type: 'text/plain; charset=utf-8',
@@ -74,7 +77,7 @@ describe('the kubelet API', { timeout: 60_000 }, () => {
       sick.runtime.usage = async () => {
         throw new Error('secret detail');
       };
-      const { code, body } = await stage.ask('/metrics/resource', stage.admin, sick);
+      const { code, body } = await stage.request('/metrics/resource', stage.admin, sick);
       assert.equal(code, 500);
       assert.doesNotMatch(body, /secret/);
     } finally {
@@ -82,10 +85,10 @@ describe('the kubelet API', { timeout: 60_000 }, () => {
     }
   });
 
-  test('serves with another certificate from one connection to the next', async () => {
+  test('uses a new certificate for the next connection', async () => {
     const before = await stage.dialTLS();
     const { cert, key } = await stage.issue('renewed', { usage: 'server auth' });
-    stage.served.api.useIdentity({ certificate: cert, key });
+    stage.served.api.setKeyPair({ certificate: cert, key });
     const next = await stage.dialTLS();
     assert.equal(next.getPeerCertificate().subject.CN, 'renewed');
     for (const socket of [before, next]) {
@@ -96,7 +99,7 @@ describe('the kubelet API', { timeout: 60_000 }, () => {
   });
 
   describe('logs', () => {
-    test('are followed line by line, until the reader leaves', async () => {
+    test('are followed line by line until the client disconnects', async () => {
       const own = await stage.open();
       try {
         await own.runtime.log.write('stdout', Buffer.from('one\n'));
@@ -120,14 +123,14 @@ describe('the kubelet API', { timeout: 60_000 }, () => {
       }
     });
 
-    test('are refused with a text', async () => {
-      const { code, body } = await stage.ask('/containerLogs/default/vm/vm?previous=true');
+    test('are refused with a message', async () => {
+      const { code, body } = await stage.request('/containerLogs/default/vm/vm?previous=true');
       assert.equal(code, 400);
       assert.match(body, /previous terminated container/);
     });
   });
 
-  test('ends its sessions when it is told to stop', async () => {
+  test('ends open sessions when it stops', async () => {
     const own = await stage.open();
     const socket = stage.openWebSocket(
       '/exec/default/vm/vm?command=sleep&command=1000&output=1',
@@ -136,15 +139,15 @@ describe('the kubelet API', { timeout: 60_000 }, () => {
     );
     await once(socket, 'open');
     socket.on('error', () => {});
-    await settle(() => own.runtime.running.size === 1);
+    await waitUntil(() => own.runtime.running.size === 1);
     await own.close();
-    await settle(() => own.runtime.running.size === 0);
+    await waitUntil(() => own.runtime.running.size === 0);
   });
 
-  test('says why it cannot listen', async () => {
+  test('reports why it cannot listen', async () => {
     const { cert, key } = await stage.issue('server', { usage: 'server auth' });
     await assert.rejects(
-      stage.open({}, { port: stage.served.port, identity: { certificate: cert, key } }),
+      stage.open({}, { port: stage.served.port, keyPair: { certificate: cert, key } }),
       /cannot listen on/,
     );
   });

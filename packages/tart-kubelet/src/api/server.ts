@@ -2,18 +2,45 @@ import { constants } from 'node:crypto';
 import { createServer } from 'node:https';
 import { listen, type Logger } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
-import { type AccessOptions, createAccess } from './access/access.ts';
-import { answerProblem } from './answer.ts';
-import { handleRequest, type RequestParts } from './handle-request.ts';
-import { createUpgrades } from './handle-upgrade.ts';
-import { type ApiLimits, usualLimits } from './limits.ts';
+import { createRequestAuth, type RequestAuthOptions } from './auth/auth.ts';
+import { handleRequest, type RequestDeps } from './handle-request.ts';
+import { HttpError, sendError, toHttpError } from './http-response.ts';
 import type { PodRuntime } from './pod-runtime.ts';
-import { ApiProblem, problemOf } from './problem.ts';
-import type { ServingIdentity } from './serving-identity.ts';
+import type { ServingKeyPair } from './serving-certificate.ts';
+import { createUpgradeHandler } from './streaming/handle-upgrade.ts';
 
-export interface KubeletApiOptions extends Pick<RequestParts, 'metrics' | 'unhealthy'> {
+/** Ours are the API server, a scraper or two and people behind kubectl. Whoever is more, longer or slower than that is cut off. */
+export interface ApiLimits {
+  /** Connections at a time, and how many of them may be exec, attach or port-forward. */
+  readonly connections: number;
+  readonly sessions: number;
+  readonly headerBytes: number;
+  /** A message of a WebSocket. kubectl sends at most 32,769 bytes in one. */
+  readonly messageBytes: number;
+  /** For the handshake, and again for the headers of a request. */
+  readonly openingMs: number;
+  /** Between two requests of a connection. */
+  readonly keepAliveMs: number;
+  /** Nothing moves in either direction. Long, as with any kubelet: `logs -f` of a quiet machine is no mistake. */
+  readonly idleMs: number;
+  /** How long requests under way may take once the server is told to stop. */
+  readonly closingMs: number;
+}
+
+const defaultLimits: ApiLimits = {
+  connections: 256,
+  sessions: 128,
+  headerBytes: 32 * 1024,
+  messageBytes: 1024 * 1024,
+  openingMs: 10_000,
+  keepAliveMs: 90_000,
+  idleMs: 4 * 60 * 60 * 1000,
+  closingMs: 1_000,
+};
+
+export interface KubeletApiOptions extends Pick<RequestDeps, 'metrics' | 'unhealthy'> {
   runtime: PodRuntime;
-  reviews: AccessOptions['reviews'];
+  reviews: RequestAuthOptions['reviews'];
   nodeName: string;
   /** The node's address: nobody else's business. */
   host: string;
@@ -21,7 +48,7 @@ export interface KubeletApiOptions extends Pick<RequestParts, 'metrics' | 'unhea
   port: number;
   /** Whose client certificates are believed, as PEM: the cluster's client CA, which comes with the join credentials. */
   clientCA: string;
-  identity: ServingIdentity;
+  keyPair: ServingKeyPair;
   clock: Clock;
   log: Logger;
   limits?: Partial<ApiLimits>;
@@ -32,12 +59,12 @@ export interface KubeletApi {
   /** Resolves when it listens. Stays pending when it cannot: `run` says why. */
   readonly address: Promise<{ host: string; port: number }>;
   /** From now on for new connections; those that are open keep what they have seen. */
-  useIdentity(identity: ServingIdentity): void;
+  setKeyPair(identity: ServingKeyPair): void;
   /** Serves until `signal` fires; then sessions are ended. Rejects when it cannot listen. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-const tlsOptions = (clientCA: string, { certificate, key }: ServingIdentity) => ({
+const tlsOptions = (clientCA: string, { certificate, key }: ServingKeyPair) => ({
   cert: certificate,
   key,
   ca: clientCA,
@@ -48,30 +75,30 @@ const tlsOptions = (clientCA: string, { certificate, key }: ServingIdentity) => 
 
 export const createKubeletApi = (options: KubeletApiOptions): KubeletApi => {
   const { runtime, reviews, nodeName, host, port, clientCA, clock, log, metrics, unhealthy } = options;
-  const limits = { ...usualLimits, ...options.limits };
-  const access = createAccess({ reviews, nodeName, clock, log });
+  const limits = { ...defaultLimits, ...options.limits };
+  const auth = createRequestAuth({ reviews, nodeName, clock, log });
   const address = Promise.withResolvers<{ host: string; port: number }>();
   const onError = (error: unknown): void => {
-    if (error instanceof ApiProblem) log.debug('A request of the kubelet API was refused', { why: error.message });
+    if (error instanceof HttpError) log.debug('A request of the kubelet API was refused', { why: error.message });
     else log.error('A request of the kubelet API failed', { error });
   };
-  const upgrade = createUpgrades({
+  const upgrade = createUpgradeHandler({
     runtime,
-    access,
+    auth,
     clock,
     maxSessions: limits.sessions,
     maxMessageBytes: limits.messageBytes,
     onError,
-    watchSilence: ({ socket }) => {
+    closeWhenIdle: ({ socket }) => {
       socket.removeAllListeners('timeout');
-      socket.setTimeout(limits.silenceMs, () => void socket.destroy());
+      socket.setTimeout(limits.idleMs, () => void socket.destroy());
     },
   });
-  const parts: RequestParts = { runtime, access, clock, metrics, unhealthy };
+  const deps: RequestDeps = { runtime, auth, clock, metrics, unhealthy };
 
   const server = createServer(
     {
-      ...tlsOptions(clientCA, options.identity),
+      ...tlsOptions(clientCA, options.keyPair),
       // Whoever comes with a token has no certificate: who it is, is looked at per request.
       requestCert: true,
       rejectUnauthorized: false,
@@ -89,14 +116,14 @@ export const createKubeletApi = (options: KubeletApiOptions): KubeletApi => {
     },
     (incoming, response) => {
       incoming.resume();
-      handleRequest(parts, incoming, response).catch((error: unknown) => {
+      handleRequest(deps, incoming, response).catch((error: unknown) => {
         onError(error);
-        answerProblem(response, problemOf(error));
+        sendError(response, toHttpError(error));
       });
     },
   );
   server.maxConnections = limits.connections;
-  server.setTimeout(limits.silenceMs, (socket) => void socket.destroy());
+  server.setTimeout(limits.idleMs, (socket) => void socket.destroy());
   server.on('upgrade', upgrade);
   const connections = new Set<{ destroy(): void }>();
   server.on('connection', (socket) => {
@@ -106,29 +133,29 @@ export const createKubeletApi = (options: KubeletApiOptions): KubeletApi => {
 
   return {
     address: address.promise,
-    useIdentity: (identity) => server.setSecureContext(tlsOptions(clientCA, identity)),
+    setKeyPair: (identity) => server.setSecureContext(tlsOptions(clientCA, identity)),
     run: async (signal) => {
       if (signal.aborted) return;
       const bound = await listen(server, 'the kubelet API', host, port);
       log.info('The kubelet API listens', bound);
       address.resolve(bound);
-      const broken = Promise.withResolvers<never>();
+      const serverFailed = Promise.withResolvers<never>();
       const stopped = Promise.withResolvers<void>();
       const stop = (): void => stopped.resolve();
-      server.on('error', broken.reject);
+      server.on('error', serverFailed.reject);
       signal.addEventListener('abort', stop, { once: true });
       if (signal.aborted) stop();
       try {
-        await Promise.race([stopped.promise, broken.promise]);
+        await Promise.race([stopped.promise, serverFailed.promise]);
       } finally {
         signal.removeEventListener('abort', stop);
         await new Promise<void>((resolve) => {
           // Sessions have no end of their own, and a connection that was upgraded is not the server's any more.
-          const takeBack = clock.after(limits.closingMs, () => {
+          const cancelTimer = clock.after(limits.closingMs, () => {
             for (const socket of connections) socket.destroy();
           });
           server.close(() => {
-            takeBack();
+            cancelTimer();
             resolve();
           });
           server.closeIdleConnections();

@@ -15,18 +15,20 @@ import {
 } from '@tartan/kube';
 import { type Clock, systemClock } from '@tartan/kube/clock';
 import { createKubernetes, type Kubernetes } from '@tartan/sim-kubernetes';
-import { makeRequest } from '../certificates/certificate-request.ts';
-import { makeSelfSigned } from '../certificates/self-signed.ts';
-import { servingSigner } from './ask-for-serving-certificate.ts';
-import { createServingCertificate } from './serving-certificate.ts';
-import { identityFile, type ServingIdentity } from './serving-identity.ts';
+import { createCertificateRequest, createSelfSignedCertificate } from '../certificates/x509.ts';
+import {
+  createKeyPairFile,
+  createServingCertificate,
+  type ServingKeyPair,
+  servingSigner,
+} from './serving-certificate.ts';
 
 const subject = { nodeName: 'mac-1', addresses: ['192.0.2.7', '2001:db8::1:0:7'], dnsNames: ['mac-1.example'] };
 const log = createLogger({ clock: systemClock, level: 'error', write: () => {} });
 
-describe('a certificate by which the kubelet API is known', () => {
-  test('of its own names the node, its addresses, and what it is for', () => {
-    const made = makeSelfSigned(subject, Date.now());
+describe('a certificate of the kubelet API', () => {
+  test('that is self-signed names the Node, its addresses and its usages', () => {
+    const made = createSelfSignedCertificate(subject, Date.now());
     const certificate = new X509Certificate(made.certificate);
     assert.equal(certificate.subject, 'O=system:nodes\nCN=system:node:mac-1');
     assert.equal(certificate.checkIP('192.0.2.7'), '192.0.2.7');
@@ -36,13 +38,16 @@ describe('a certificate by which the kubelet API is known', () => {
     assert.deepEqual(certificate.keyUsage, ['1.3.6.1.5.5.7.3.1']);
     assert.ok(certificate.verify(certificate.publicKey));
     assert.ok(Date.parse(certificate.validTo) > Date.now());
-    assert.throws(() => makeSelfSigned({ nodeName: 'x', addresses: ['mac.local'] }, 0), /is no IP address/);
+    assert.throws(
+      () => createSelfSignedCertificate({ nodeName: 'x', addresses: ['mac.local'] }, 0),
+      /is no IP address/,
+    );
   });
 
-  test('is asked for in a form that a signer reads', async () => {
+  test('is requested in a form that a signer can read', async () => {
     const kubernetes = await createKubernetes();
     try {
-      const { request } = makeRequest(subject);
+      const { request } = createCertificateRequest(subject);
       const signed = await kubernetes.identity.sign(request, ['server auth', 'digital signature'], 600);
       assert.equal(new X509Certificate(signed).subject, 'O=system:nodes\nCN=system:node:mac-1');
       assert.equal(new X509Certificate(signed).checkIP('192.0.2.7'), '192.0.2.7');
@@ -104,9 +109,9 @@ describe('the serving certificate of the agent', { timeout: 30_000 }, () => {
   /** How long it waits for a verdict. */
   let patienceMs = 15 * 60_000;
 
-  const start = (world: World, kept: ServingIdentity | undefined, full = false, clock = hasty) => {
-    const identities: ServingIdentity[] = [];
-    const saved: ServingIdentity[] = [];
+  const start = (world: World, kept: ServingKeyPair | undefined, full = false, clock = hasty) => {
+    const identities: ServingKeyPair[] = [];
+    const saved: ServingKeyPair[] = [];
     let told = (): void => {};
     const certificate = createServingCertificate({
       client: world.agent,
@@ -118,7 +123,7 @@ describe('the serving certificate of the agent', { timeout: 30_000 }, () => {
           saved.push(identity);
         },
       },
-      onIdentity: (identity) => {
+      onKeyPair: (identity) => {
         identities.push(identity);
         told();
       },
@@ -146,7 +151,7 @@ describe('the serving certificate of the agent', { timeout: 30_000 }, () => {
   };
   const verdict = { type: 'Approved', reason: 'Test', message: 'fine' } as const;
 
-  test('is requested, kept, used once it is issued, and asked for again when an address has changed', () =>
+  test('is requested, stored, used once issued, and requested again when an address has changed', () =>
     withWorld(async (world) => {
       const running = start(world, undefined);
       try {
@@ -167,7 +172,7 @@ describe('the serving certificate of the agent', { timeout: 30_000 }, () => {
       }
     }));
 
-  test('is used though no disk keeps it', () =>
+  test('is used even if it cannot be stored', () =>
     withWorld(async (world) => {
       const running = start(world, undefined, true);
       await world.subresources.approveCertificate(await nextRequest(world.client, 0), verdict);
@@ -175,14 +180,14 @@ describe('the serving certificate of the agent', { timeout: 30_000 }, () => {
       await running.close();
     }));
 
-  test('is not asked for without end by a Mac whose clock is ahead', () =>
+  test('is not requested in a loop by a Mac whose clock is ahead', () =>
     withWorld(async (world) => {
       /** From when it has a certificate, that one's life is nearly over. */
-      const late = (identity: ServingIdentity): number => {
+      const late = (identity: ServingKeyPair): number => {
         const { validFromDate, validToDate } = new X509Certificate(identity.certificate);
         return validFromDate.getTime() + 0.9 * (validToDate.getTime() - validFromDate.getTime());
       };
-      let saved: readonly ServingIdentity[] = [];
+      let saved: readonly ServingKeyPair[] = [];
       // No minute ever passes.
       const ahead: Clock = {
         ...systemClock,
@@ -201,7 +206,7 @@ describe('the serving certificate of the agent', { timeout: 30_000 }, () => {
       }
     }));
 
-  test('that nobody decides on is asked for again', () =>
+  test('is requested again when nobody approves or denies', () =>
     withWorld(async (world) => {
       patienceMs = 5;
       const running = start(world, undefined);
@@ -210,17 +215,17 @@ describe('the serving certificate of the agent', { timeout: 30_000 }, () => {
       patienceMs = 15 * 60_000;
     }));
 
-  test('that was kept is used without asking, unless it does not fit', () =>
+  test('that was stored is used without a request, unless it does not match', () =>
     withWorld(async (world) => {
-      const kept = makeSelfSigned({ nodeName: 'mac-1', addresses: ['192.0.2.7'] }, Date.now());
+      const kept = createSelfSignedCertificate({ nodeName: 'mac-1', addresses: ['192.0.2.7'] }, Date.now());
       const running = start(world, kept);
       await running.count(1);
       await running.close();
       assert.deepEqual((await world.client.list(certificateSigningRequests)).items, []);
       const misfits = [
-        makeSelfSigned({ nodeName: 'mac-1', addresses: ['192.0.2.9'] }, Date.now()),
-        makeSelfSigned({ nodeName: 'mac-1', addresses: ['192.0.2.7'] }, 0),
-        { certificate: kept.certificate, key: makeSelfSigned(subject, 0).key },
+        createSelfSignedCertificate({ nodeName: 'mac-1', addresses: ['192.0.2.9'] }, Date.now()),
+        createSelfSignedCertificate({ nodeName: 'mac-1', addresses: ['192.0.2.7'] }, 0),
+        { certificate: kept.certificate, key: createSelfSignedCertificate(subject, 0).key },
         { certificate: 'rubbish', key: 'rubbish' },
       ];
       for (const [index, misfit] of misfits.entries()) {
@@ -231,7 +236,7 @@ describe('the serving certificate of the agent', { timeout: 30_000 }, () => {
       }
     }));
 
-  test('that is refused is asked for again', () =>
+  test('is requested again after a denial', () =>
     withWorld(async (world) => {
       const running = start(world, undefined);
       try {
@@ -246,16 +251,16 @@ describe('the serving certificate of the agent', { timeout: 30_000 }, () => {
 });
 
 describe('the file of a serving certificate', () => {
-  test('holds it with its key, for its user alone; anything else is none', async () => {
+  test('holds certificate and key with mode 0600; other content is ignored', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'serving-'));
     try {
-      const file = identityFile(join(folder, 'serving-certificate.pem'));
+      const file = createKeyPairFile(join(folder, 'serving-certificate.pem'));
       assert.equal(await file.load(), undefined);
-      const made = makeSelfSigned(subject, Date.now());
+      const made = createSelfSignedCertificate(subject, Date.now());
       await file.save({ ...made, certificate: made.certificate.trimEnd() });
       assert.deepEqual(await file.load(), made);
       assert.equal((await stat(join(folder, 'serving-certificate.pem'))).mode & 0o777, 0o600);
-      await file.save({ certificate: made.certificate, key: makeSelfSigned(subject, 0).key });
+      await file.save({ certificate: made.certificate, key: createSelfSignedCertificate(subject, 0).key });
       assert.equal(await file.load(), undefined);
     } finally {
       await rm(folder, { recursive: true });

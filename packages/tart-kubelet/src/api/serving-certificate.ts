@@ -1,25 +1,124 @@
-import type { X509Certificate } from 'node:crypto';
-import { type Client, isKubeError, type Logger } from '@tartan/kube';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { certificateSigningRequests, type Client, isKubeError, type Logger } from '@tartan/kube';
 import { type Clock, type Random, sleep } from '@tartan/kube/clock';
-import type { CertificateSubject } from '../certificates/subject.ts';
-import { askForServingCertificate } from './ask-for-serving-certificate.ts';
-import { certificateOf, type IdentityStore, type ServingIdentity, speaksFor } from './serving-identity.ts';
+import { deadlineSignal, waitForCertificate } from '../certificates/signing-request.ts';
+import { type CertificateSubject, createCertificateRequest, type Validity } from '../certificates/x509.ts';
+import { readCertificate, writeCertificate } from '../identity/node-certificate.ts';
 
-export interface ServingCertificateOptions {
+/** By which the API is known to its clients, as PEM. */
+export interface ServingKeyPair {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+/** Where certificate and key are kept over a restart. */
+interface KeyPairStore {
+  /** Whatever cannot be read as one is none. */
+  load(): Promise<ServingKeyPair | undefined>;
+  save(identity: ServingKeyPair): Promise<void>;
+}
+
+/** One file for both. */
+export const createKeyPairFile = (path: string): KeyPairStore => ({
+  load: async () => {
+    const found = await readCertificate(path);
+    return found && { certificate: found.cert, key: found.key };
+  },
+  save: ({ certificate, key }) => writeCertificate(path, { cert: certificate, key }),
+});
+
+/** `undefined` unless it is a certificate with its own key. */
+export const parseCertificate = ({ certificate, key }: ServingKeyPair): X509Certificate | undefined => {
+  try {
+    const parsed = new X509Certificate(certificate);
+    return parsed.checkPrivateKey(createPrivateKey(key)) ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+export const validityOf = (certificate: X509Certificate): Validity => ({
+  notBefore: certificate.validFromDate.getTime(),
+  notAfter: certificate.validToDate.getTime(),
+});
+
+/** Whether it speaks for everything by which we are reached. */
+const coversSubject = (certificate: X509Certificate, { addresses = [], dnsNames = [] }: CertificateSubject): boolean =>
+  addresses.every((address) => certificate.checkIP(address) !== undefined) &&
+  dnsNames.every((name) => certificate.checkHost(name, { subject: 'never' }) !== undefined);
+
+export const servingSigner = 'kubernetes.io/kubelet-serving';
+const usages: ('digital signature' | 'server auth')[] = ['digital signature', 'server auth'];
+/** The provider approves no longer one: an address may be another Mac's later. */
+const expirationSeconds = 7 * 24 * 3600;
+/** Asked for anew when nobody has decided for so long. Requests that wait are swept by Kubernetes after a day. */
+const approvalTimeoutMs = 15 * 60_000;
+
+interface RequestOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+/** One request. `undefined`, and a line in the log, when it was refused or nobody decided. Rejects when the server does not answer. */
+const requestServingCertificate = async (
+  subject: CertificateSubject,
+  { client, clock, log, signal }: RequestOptions,
+): Promise<ServingKeyPair | undefined> => {
+  const { request, key } = createCertificateRequest(subject);
+  const { metadata } = await client.create(
+    certificateSigningRequests,
+    {
+      apiVersion: 'certificates.k8s.io/v1',
+      kind: 'CertificateSigningRequest',
+      metadata: { generateName: `kubelet-serving-${subject.nodeName}-` },
+      spec: {
+        signerName: servingSigner,
+        usages,
+        expirationSeconds,
+        request: Buffer.from(request).toString('base64'),
+      },
+    },
+    { signal },
+  );
+  const { name } = metadata;
+  const wait = deadlineSignal(clock, approvalTimeoutMs, signal);
+  try {
+    const result = await waitForCertificate(client, name, wait.signal);
+    if (result.kind === 'refused') {
+      log.warn('The request for a serving certificate was refused', { name, why: result.message });
+      return undefined;
+    }
+    const identity = { certificate: result.certificate, key };
+    const certificate = parseCertificate(identity);
+    if (certificate && coversSubject(certificate, subject)) return identity;
+    log.warn('The serving certificate that was issued is not what was asked for', { name });
+    return undefined;
+  } catch (error) {
+    if (signal.aborted || !wait.signal.aborted) throw error;
+    log.warn('Nobody approved the request for a serving certificate', { name, signer: servingSigner });
+    return undefined;
+  } finally {
+    wait.end();
+  }
+};
+
+interface ServingCertificateOptions {
   client: Client;
   /** By which the node is reached now. */
   subject: () => CertificateSubject;
   /** What does not fit the subject any more is asked for again. */
-  store: IdentityStore;
+  store: KeyPairStore;
   /** Told of each certificate that may be served from now on. */
-  onIdentity(identity: ServingIdentity): void;
+  onKeyPair(identity: ServingKeyPair): void;
   clock: Clock;
   random: Random;
   log: Logger;
 }
 
 /** Keeps the certificate by which the API server knows us. Nobody approves such requests by default: the provider must. */
-export interface ServingCertificate {
+interface ServingCertificate {
   /** Never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -29,30 +128,30 @@ const retryMs = 60_000;
 const checkMs = 60_000;
 
 /** After two thirds of its life and a bit, so that a fleet does not ask at once. */
-const renewalOf = (certificate: X509Certificate, random: Random): number => {
+const renewalTime = (certificate: X509Certificate, random: Random): number => {
   const from = certificate.validFromDate.getTime();
   return from + (certificate.validToDate.getTime() - from) * (0.66 + 0.1 * random());
 };
 
 export const createServingCertificate = (options: ServingCertificateOptions): ServingCertificate => {
-  const { client, subject, store, onIdentity, clock, random, log } = options;
+  const { client, subject, store, onKeyPair, clock, random, log } = options;
 
   /** Until it is time for another one; at once, and `false`, when it is none that could be served. */
-  const serve = async (identity: ServingIdentity, signal: AbortSignal): Promise<boolean> => {
-    const certificate = certificateOf(identity);
-    if (!certificate || !speaksFor(certificate, subject()) || clock.now() >= certificate.validToDate.getTime())
+  const serve = async (identity: ServingKeyPair, signal: AbortSignal): Promise<boolean> => {
+    const certificate = parseCertificate(identity);
+    if (!certificate || !coversSubject(certificate, subject()) || clock.now() >= certificate.validToDate.getTime())
       return false;
-    onIdentity(identity);
+    onKeyPair(identity);
     log.info('A serving certificate is in use', { until: certificate.validToDate.toISOString() });
     // A clock that is wrong must not make us ask without end.
-    const renewal = Math.max(renewalOf(certificate, random), clock.now() + retryMs);
-    while (!signal.aborted && clock.now() < renewal && speaksFor(certificate, subject()))
+    const renewal = Math.max(renewalTime(certificate, random), clock.now() + retryMs);
+    while (!signal.aborted && clock.now() < renewal && coversSubject(certificate, subject()))
       await sleep(clock, Math.min(checkMs, renewal - clock.now()), signal);
     return true;
   };
 
-  const next = async (signal: AbortSignal): Promise<void> => {
-    const identity = await askForServingCertificate(subject(), { client, clock, log, signal });
+  const requestNext = async (signal: AbortSignal): Promise<void> => {
+    const identity = await requestServingCertificate(subject(), { client, clock, log, signal });
     if (!identity) return sleep(clock, retryMs, signal);
     // Before it is used; without a disk it is used all the same.
     await store.save(identity).catch((error: unknown) => log.warn('The serving certificate cannot be kept', { error }));
@@ -61,11 +160,11 @@ export const createServingCertificate = (options: ServingCertificateOptions): Se
 
   return {
     run: async (signal) => {
-      const kept = await store.load().catch(() => undefined);
-      if (kept) await serve(kept, signal);
+      const stored = await store.load().catch(() => undefined);
+      if (stored) await serve(stored, signal);
       while (!signal.aborted) {
         try {
-          await next(signal);
+          await requestNext(signal);
         } catch (error) {
           if (signal.aborted) return;
           log.warn('A serving certificate could not be had', { error, permitted: !isKubeError(error, 'forbidden') });

@@ -15,24 +15,24 @@ const element = (tag: number, ...parts: readonly Uint8Array[]): Buffer => {
 
 export const sequence = (...parts: readonly Uint8Array[]): Buffer => element(0x30, ...parts);
 export const set = (...parts: readonly Uint8Array[]): Buffer => element(0x31, ...parts);
-export const utf8 = (text: string): Buffer => element(0x0c, Buffer.from(text));
-export const octets = (bytes: Uint8Array): Buffer => element(0x04, bytes);
-export const bits = (bytes: Uint8Array): Buffer => element(0x03, Buffer.of(0), bytes);
+export const utf8String = (text: string): Buffer => element(0x0c, Buffer.from(text));
+export const octetString = (bytes: Uint8Array): Buffer => element(0x04, bytes);
+export const bitString = (bytes: Uint8Array): Buffer => element(0x03, Buffer.of(0), bytes);
 /** In hexadecimal, as it stands on the wire: names are few, and known. */
 export const objectID = (hex: string): Buffer => element(0x06, Buffer.from(hex, 'hex'));
 /** Positive: a leading bit must not read as a sign. */
 export const integer = (bytes: Uint8Array): Buffer =>
   element(0x02, (bytes[0] ?? 0) >= 0x80 ? Buffer.of(0) : Buffer.alloc(0), bytes);
-export const yes = element(0x01, Buffer.of(0xff));
+export const booleanTrue = element(0x01, Buffer.of(0xff));
 /** UTCTime holds the years up to 2049. */
 export const time = (milliseconds: number): Buffer => {
   const digits = new Date(milliseconds).toISOString().replaceAll(/\.\d+|\D/g, '');
   return digits < '2050' ? element(0x17, Buffer.from(`${digits.slice(2)}Z`)) : element(0x18, Buffer.from(`${digits}Z`));
 };
 /** `[n]`, holding other elements. */
-export const tagged = (n: number, ...parts: readonly Uint8Array[]): Buffer => element(0xa0 + n, ...parts);
+export const explicitTag = (n: number, ...parts: readonly Uint8Array[]): Buffer => element(0xa0 + n, ...parts);
 /** `[n]`, in the place of a plain element. */
-export const choice = (n: number, bytes: Uint8Array): Buffer => element(0x80 + n, bytes);
+export const implicitTag = (n: number, bytes: Uint8Array): Buffer => element(0x80 + n, bytes);
 
 export const pem = (label: string, bytes: Buffer): string => {
   const lines = bytes.toString('base64').match(/.{1,64}/g) ?? [];

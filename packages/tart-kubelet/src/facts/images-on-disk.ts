@@ -1,11 +1,46 @@
-import { readdir, readlink } from 'node:fs/promises';
+import { lstat, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseReference, pinnedText, tagText } from '../images/reference.ts';
-import { bundleSize } from './bundle-size.ts';
-import { namesIn } from './names-in.ts';
+import { goldenLabelPrefix } from '@tartan/api';
+import type { Labels } from '../flags/node-labels.ts';
+import {
+  formatDigestReference,
+  formatTagReference,
+  goldenHashOf,
+  goldenName,
+  isGoldenName,
+  parseReference,
+} from '../images/image-reference.ts';
+import { readOwnershipMarker } from '../journal/vm-identity.ts';
+import type { LocalImage } from './host-facts.ts';
+
+/** What is in a folder. None when there is no such folder: tart makes its own when it needs them. */
+const listFolder = async (folder: string): Promise<readonly string[]> => {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+    throw error;
+  }
+};
+
+/** Together they make a virtual machine, or the image of one (§7.2). */
+const bundleFiles = ['config.json', 'disk.img', 'nvram.bin'];
+
+/**
+ * What a virtual machine takes on the disk: the blocks of its files, as a disk is far longer than what is written on it. `undefined` for
+ * what is none, or cannot be read: nobody could run that.
+ */
+const bundleSize = async (folder: string): Promise<number | undefined> => {
+  try {
+    const files = await Promise.all(bundleFiles.map((part) => lstat(join(folder, part))));
+    return files.every((file) => file.isFile()) ? files.reduce((sum, { blocks }) => sum + blocks * 512, 0) : undefined;
+  } catch {
+    return undefined;
+  }
+};
 
 /** An image that tart has fetched. */
-export interface ImageOnDisk {
+interface ImageOnDisk {
   /** `repository@digest`. */
   readonly pinned: string;
   /** Each as `repository:tag`. */
@@ -14,7 +49,7 @@ export interface ImageOnDisk {
 }
 
 /** A registry gives out no deeper names; what is deeper is no image of ours to walk through. */
-const deepest = 16;
+const maxDepth = 16;
 const digestPattern = /^sha256:[0-9a-f]{64}$/;
 
 /** Those of one repository. What cannot be read of it is left out. */
@@ -28,10 +63,10 @@ const imagesIn = async (folder: string, repository: string): Promise<readonly Im
   const images = entries
     .filter((entry) => entry.isDirectory() && digestPattern.test(entry.name))
     .map(async ({ name: digest }) => {
-      const pinned = pinnedText({ repository, digest });
+      const pinned = formatDigestReference({ repository, digest });
       const sizeBytes = await bundleSize(join(folder, digest));
       if (sizeBytes === undefined || parseReference(pinned) === undefined) return [];
-      const own = tags.filter((tag) => tag.digest === digest).map(({ tag }) => tagText({ repository, tag }));
+      const own = tags.filter((tag) => tag.digest === digest).map(({ tag }) => formatTagReference({ repository, tag }));
       return [{ pinned, tags: own.filter((name) => parseReference(name) !== undefined), sizeBytes }];
     });
   return (await Promise.all(images)).flat();
@@ -42,10 +77,12 @@ const foldersIn = async (folder: string): Promise<readonly string[]> => {
   return entries.filter((entry) => entry.isDirectory() && !digestPattern.test(entry.name)).map(({ name }) => name);
 };
 
-const walk = async (folder: string, repository: string, depth: number): Promise<readonly ImageOnDisk[]> => {
-  if (depth > deepest) return [];
+const walkRepository = async (folder: string, repository: string, depth: number): Promise<readonly ImageOnDisk[]> => {
+  if (depth > maxDepth) return [];
   try {
-    const below = (await foldersIn(folder)).map((name) => walk(join(folder, name), `${repository}/${name}`, depth + 1));
+    const below = (await foldersIn(folder)).map((name) =>
+      walkRepository(join(folder, name), `${repository}/${name}`, depth + 1),
+    );
     return (await Promise.all([imagesIn(folder, repository), ...below])).flat();
   } catch {
     return [];
@@ -56,9 +93,66 @@ const walk = async (folder: string, repository: string, depth: number): Promise<
  * All images, as they lie on the disk (§7.2). tart itself is not asked: it would throw away the part of a pull that was cut (G22).
  * Rejects when the folder of images cannot be read; what cannot be read below it is left out, and hides nothing else.
  */
-export const imagesOnDisk = async (tartHome: string): Promise<readonly ImageOnDisk[]> => {
+export const readImages = async (tartHome: string): Promise<readonly ImageOnDisk[]> => {
   const root = join(tartHome, 'cache', 'OCIs');
-  const registries = await namesIn(root);
-  const found = registries.map((name) => walk(join(root, name), name.replaceAll('%3A', ':'), 0));
+  const registries = await listFolder(root);
+  const found = registries.map((name) => walkRepository(join(root, name), name.replaceAll('%3A', ':'), 0));
   return (await Promise.all(found)).flat();
 };
+
+/** A golden base that Pods can be cloned from. */
+interface BaseOnDisk {
+  readonly name: string;
+  readonly sizeBytes: number;
+  /** `repository@digest`, if its marker tells. */
+  readonly image: string | undefined;
+}
+
+/** Written by us, but read back from where others can write: believed if the name of the base says the same. */
+const imageOfBase = async (folder: string, name: string): Promise<string | undefined> => {
+  const marker = await readOwnershipMarker(folder, name);
+  if (marker === undefined || !('goldenOf' in marker)) return undefined;
+  const { repository, digest } = parseReference(marker.goldenOf) ?? {};
+  if (repository === undefined || digest === undefined) return undefined;
+  return goldenName({ repository, digest }) === name ? marker.goldenOf : undefined;
+};
+
+/** Rejects when the folder of virtual machines cannot be read; a base that cannot be is left out. */
+export const readGoldenBases = async (tartHome: string): Promise<readonly BaseOnDisk[]> => {
+  const vms = join(tartHome, 'vms');
+  const found = await Promise.all(
+    (await listFolder(vms)).filter(isGoldenName).map(async (name) => {
+      const folder = join(vms, name);
+      const sizeBytes = await bundleSize(folder);
+      return sizeBytes === undefined ? [] : [{ name, sizeBytes, image: await imageOfBase(folder, name) }];
+    }),
+  );
+  return found.flat();
+};
+
+/**
+ * What the Node says of images. A base and the image that it was made of are one: they share their blocks, and either spares a Pod the
+ * download. A base whose image is gone still goes by the image's name, as whoever chooses a Node knows only that.
+ */
+export const nodeImages = (images: readonly ImageOnDisk[], bases: readonly BaseOnDisk[]): readonly LocalImage[] => {
+  const all = new Map<string, { readonly names: Set<string>; sizeBytes: number }>();
+  const add = (key: string, names: readonly string[], sizeBytes: number): void => {
+    const known = all.get(key) ?? { names: new Set<string>(), sizeBytes: 0 };
+    for (const name of names) known.names.add(name);
+    known.sizeBytes = Math.max(known.sizeBytes, sizeBytes);
+    all.set(key, known);
+  };
+  for (const { pinned, tags, sizeBytes } of images) add(pinned, [pinned, ...tags], sizeBytes);
+  for (const { name, image, sizeBytes } of bases)
+    add(image ?? name, image === undefined ? [name] : [image, name], sizeBytes);
+  return [...all.values()].map(({ names, sizeBytes }) => ({ names: [...names].sort(), sizeBytes }));
+};
+
+/** One for each base: others ask for a Mac that has the label of their image (§2.4, §5.1). */
+export const goldenLabels = (bases: readonly BaseOnDisk[]): Labels =>
+  Object.fromEntries(
+    bases.flatMap(({ name }) => {
+      const hash = goldenHashOf(name);
+      return hash === undefined ? [] : [[`${goldenLabelPrefix}${hash}`, 'true']];
+    }),
+  );

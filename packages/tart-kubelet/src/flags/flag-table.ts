@@ -1,14 +1,15 @@
-import { type Flag, flag } from './flag.ts';
 import {
   absolutePath,
+  booleanValue,
+  type Flag,
+  flag,
+  integerValue,
   ipv4,
+  matching,
   nodeName,
   oneOf,
   optional,
   providerID,
-  textLike,
-  wholeNumber,
-  yesOrNo,
 } from './flag-types.ts';
 import { type Labels, nodeLabels } from './node-labels.ts';
 
@@ -19,88 +20,92 @@ import { type Labels, nodeLabels } from './node-labels.ts';
 export const flags = {
   nodeName: flag<string | undefined>('node-name', {
     type: nodeName,
-    initial: undefined,
+    defaultValue: undefined,
     env: 'TART_KUBELET_NODE_NAME',
     help: 'Name of the Node. That of the Mac unless told.',
   }),
   kubeconfig: flag('kubeconfig', {
     type: absolutePath,
-    initial: '/etc/tart-kubelet/kubeconfig',
+    defaultValue: '/etc/tart-kubelet/kubeconfig',
     env: 'KUBECONFIG',
     help: 'Where the cluster is and how to join it. The certificate of the Node is kept beside it.',
   }),
   providerID: flag('provider-id', {
     type: optional(providerID),
-    initial: undefined,
+    defaultValue: undefined,
     env: 'TART_KUBELET_PROVIDER_ID',
     help: 'Which server this Mac is. Given to a Node that has none, and never changed.',
   }),
   nodeIP: flag('node-ip', {
     type: optional(ipv4),
-    initial: undefined,
+    defaultValue: undefined,
     env: 'TART_KUBELET_NODE_IP',
     help: 'Address of the Node. Found by --node-ip-source unless told.',
   }),
   nodeIPSource: flag('node-ip-source', {
     type: oneOf('auto', 'tailscale'),
-    initial: 'auto',
+    defaultValue: 'auto',
     env: 'TART_KUBELET_NODE_IP_SOURCE',
     help: 'Take the first address of a network interface, or that of the tailnet and no other.',
   }),
   nodeLabels: flag<Labels>('node-labels', {
     type: nodeLabels,
-    initial: {},
+    defaultValue: {},
     env: 'TART_KUBELET_NODE_LABELS',
     help: 'Labels of the Node besides those that every Mac has.',
   }),
-  hostCPU: flag('host-cpu', { type: wholeNumber(1, 999, 8), initial: 8, help: 'CPUs that the Node offers to Pods.' }),
+  hostCPU: flag('host-cpu', {
+    type: integerValue(1, 999, 8),
+    defaultValue: 8,
+    help: 'CPUs that the Node offers to Pods.',
+  }),
   hostMemoryMB: flag('host-memory-mb', {
-    type: wholeNumber(1, 16_777_216, 14_336),
-    initial: 16_384,
+    type: integerValue(1, 16_777_216, 14_336),
+    defaultValue: 16_384,
     help: 'Memory that the Node offers to Pods, in MiB.',
   }),
   maxPods: flag('max-pods', {
-    type: wholeNumber(1, 110, 3),
-    initial: 2,
+    type: integerValue(1, 110, 3),
+    defaultValue: 2,
     help: 'Pods that may be bound to the Node at a time, also those that take no virtual machine (see --vm-slots).',
   }),
   vmSlots: flag('vm-slots', {
-    type: wholeNumber(1, 2, 2),
-    initial: 2,
+    type: integerValue(1, 2, 2),
+    defaultValue: 2,
     help: 'Virtual machines that run at a time. macOS allows two.',
   }),
   disableVMGC: flag('disable-vm-gc', {
-    type: yesOrNo,
-    initial: false,
+    type: booleanValue,
+    defaultValue: false,
     help: 'Collect no virtual machines and images. For Macs on which somebody else makes some.',
   }),
   kubeletVersion: flag('kubelet-version', {
     type: optional(
-      textLike(
+      matching(
         /^[A-Za-z0-9][-+._A-Za-z0-9]{0,62}$/,
         'v1.36.3',
         'is no version: at most 63 letters, digits, dots, dashes and plus signs',
       ),
     ),
-    initial: undefined,
+    defaultValue: undefined,
     help: 'Version that the Node reports, to the letter. Must be that of the Machine. None unless told.',
   }),
   port: flag('port', {
-    type: wholeNumber(0, 65_535, 10_250),
-    initial: 10_250,
+    type: integerValue(0, 65_535, 10_250),
+    defaultValue: 10_250,
     env: 'TART_KUBELET_PORT',
     help: 'Where the kubelet API is served, on the address of the Node. 0 is any free one.',
   }),
   tartBinary: flag('tart-binary', {
     type: { ...absolutePath, example: '/usr/local/bin/tart' },
-    initial: '/usr/local/bin/tart',
+    defaultValue: '/usr/local/bin/tart',
     help: 'The tart command.',
   }),
   logLevel: flag('log-level', {
     type: oneOf('info', 'debug', 'warn', 'error'),
-    initial: 'info',
+    defaultValue: 'info',
     help: 'Lines below this level are not written.',
   }),
 };
 
-export const everyFlag: readonly Flag<unknown>[] = Object.values<Flag<unknown>>(flags);
+export const allFlags: readonly Flag<unknown>[] = Object.values<Flag<unknown>>(flags);

@@ -1,20 +1,22 @@
-import type { FlagType } from './flag.ts';
+import type { FlagType } from './flag-types.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 
-const word = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
-const domain = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const labelPattern = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+const domainPattern = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 export const isLabelKey = (key: string): boolean => {
   const slash = key.indexOf('/');
-  return slash < 0 ? word.test(key) : domain.test(key.slice(0, slash)) && word.test(key.slice(slash + 1));
+  return slash < 0
+    ? labelPattern.test(key)
+    : domainPattern.test(key.slice(0, slash)) && labelPattern.test(key.slice(slash + 1));
 };
 
-export const isLabelValue = (value: string): boolean => value === '' || word.test(value);
+export const isLabelValue = (value: string): boolean => value === '' || labelPattern.test(value);
 
-const ownDomains = ['kubernetes.io', 'k8s.io'];
-const openDomains = ['kubelet.kubernetes.io', 'node.kubernetes.io'];
-const openKeys = [
+const reservedDomains = ['kubernetes.io', 'k8s.io'];
+const allowedDomains = ['kubelet.kubernetes.io', 'node.kubernetes.io'];
+const allowedKeys = [
   'kubernetes.io/hostname',
   'kubernetes.io/os',
   'kubernetes.io/arch',
@@ -26,12 +28,12 @@ const openKeys = [
  * Which labels a Node may give itself: NodeRestriction refuses the others, and with one of them the whole registration, for ever. So
  * they are refused where somebody sees it, at the start.
  */
-const mayLabelItself = (key: string): boolean => {
+const isAllowedByNodeRestriction = (key: string): boolean => {
   const [prefix = '', name] = key.split('/');
   if (name === undefined) return true;
   const within = (domains: readonly string[]): boolean =>
     domains.some((each) => prefix === each || prefix.endsWith(`.${each}`));
-  return !within(ownDomains) || within(openDomains) || openKeys.includes(key);
+  return !within(reservedDomains) || within(allowedDomains) || allowedKeys.includes(key);
 };
 
 const pairProblem = (pair: string): string | undefined => {
@@ -40,7 +42,7 @@ const pairProblem = (pair: string): string | undefined => {
   const [key, value] = [pair.slice(0, at), pair.slice(at + 1)];
   if (!isLabelKey(key)) return `holds the key ${JSON.stringify(key)}, which no label can have`;
   if (!isLabelValue(value)) return `holds the value ${JSON.stringify(value)}, which no label can have`;
-  return mayLabelItself(key) ? undefined : `holds ${key}, a label that a Node may not give itself`;
+  return isAllowedByNodeRestriction(key) ? undefined : `holds ${key}, a label that a Node may not give itself`;
 };
 
 /** `key=value,key=value`. One that is wrong is an error: left out, it would be missed much later, by a Pod that finds no Node. */

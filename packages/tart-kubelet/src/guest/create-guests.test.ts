@@ -3,14 +3,16 @@ import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { KubeError } from '@tartan/kube';
+import fc from 'fast-check';
 import { examplePod } from '../pods/testing/example.ts';
-import { mount, onStage, problemOf, sharesOf } from './testing/stage.ts';
+import { formatEnvFile } from './create-guests.ts';
+import { mount, problemOf, sharesOf, withGuestHarness } from './testing/harness.ts';
 
 const never = new AbortController().signal;
 
 describe('what a guest is given', () => {
   it('is two shares: one to read, one to write', () =>
-    onStage(async ({ folder, mode, pod, prepare, read, vm }) => {
+    withGuestHarness(async ({ folder, mode, pod, prepare, read, vm }) => {
       const shares = sharesOf(await prepare(await pod()));
       assert.deepEqual(shares, {
         env: { path: join(folder, vm, 'env'), readOnly: true },
@@ -23,8 +25,8 @@ describe('what a guest is given', () => {
       assert.equal(await mode('status'), 0o777);
     }));
 
-  it('has the variables of the container, from everywhere', () =>
-    onStage(async ({ configMap, pod, prepare, read, requests, secret }) => {
+  it('has the environment of the container from all its sources', () =>
+    withGuestHarness(async ({ configMap, pod, prepare, read, requests, secret }) => {
       await configMap('plain', { A: 'from map', '1st': 'x' }, { BINARY: 'AAEC' });
       await secret('hidden', { B: 'one\ntwo \\n' });
       const ready = await prepare(
@@ -47,7 +49,7 @@ describe('what a guest is given', () => {
     }));
 
   it('has the volumes that the container mounts, each as a share', () =>
-    onStage(async ({ configMap, files, folder, mode, pod, prepare, read, secret, vm }) => {
+    withGuestHarness(async ({ configMap, files, folder, mode, pod, prepare, read, secret, vm }) => {
       await configMap('settings', { one: '1', two: '2' }, { raw: Buffer.from([0, 255]).toString('base64') });
       await secret('keys', { id: 'the key', other: 'not wanted' });
       const ready = await prepare(
@@ -89,8 +91,8 @@ describe('what a guest is given', () => {
       assert.equal(await mode('volumes/all/deep'), 0o700);
     }));
 
-  it('of two sources with the same file is the later', () =>
-    onStage(async ({ configMap, pod, prepare, read }) => {
+  it('has the file of the later source when two project the same path', () =>
+    withGuestHarness(async ({ configMap, pod, prepare, read }) => {
       await configMap('a', { key: 'first' });
       await configMap('b', { key: 'second' });
       const both = [{ configMap: { name: 'a' } }, { configMap: { name: 'b' } }];
@@ -98,8 +100,8 @@ describe('what a guest is given', () => {
       assert.equal(await read('volumes/v/key'), 'second');
     }));
 
-  it('has nothing of an older run, neither what it was given nor what it reported', () =>
-    onStage(async ({ files, folder, guests, pod, prepare, vm }) => {
+  it('has no files of an earlier run, neither inputs nor status', () =>
+    withGuestHarness(async ({ files, folder, guests, pod, prepare, vm }) => {
       for (const path of ['status/deep', 'volumes/old', 'env']) mkdirSync(join(folder, vm, path), { recursive: true });
       for (const path of ['status/runner-rc', 'status/deep/x', 'volumes/old/key', 'env/sa_token', 'new-half'])
         writeFileSync(join(folder, vm, path), '0');
@@ -107,22 +109,22 @@ describe('what a guest is given', () => {
       mkdirSync(host);
       writeFileSync(join(host, 'file'), '');
       symlinkSync(host, join(folder, vm, 'status/link'));
-      assert.equal((await guests.report(vm))?.code, 0);
+      assert.equal((await guests.result(vm))?.code, 0);
       sharesOf(await prepare(await pod()));
       assert.deepEqual(await files(), ['env/tuist.env']);
-      assert.equal(await guests.report(vm), undefined);
+      assert.equal(await guests.result(vm), undefined);
       assert.ok(existsSync(join(host, 'file')));
     }));
 
-  it('is nothing at all while something is wrong', () =>
-    onStage(async ({ folder, guests, pod, prepare, vm }) => {
+  it('is empty while the configuration has an error', () =>
+    withGuestHarness(async ({ folder, guests, pod, prepare, vm }) => {
       mkdirSync(join(folder, vm, 'status'), { recursive: true });
       problemOf(await prepare(await pod((spec) => mount(spec, 'v', { secret: { name: 'missing' } }))));
       assert.deepEqual(await guests.list(), []);
     }));
 
-  it('is not laid out for somebody who has left meanwhile', () =>
-    onStage(async (stage) => {
+  it('is not written after an abort', () =>
+    withGuestHarness(async (stage) => {
       const ending = new AbortController();
       await stage.configMap('c', {});
       const pod = await stage.pod((spec) => mount(spec, 'v', { configMap: { name: 'c' } }));
@@ -133,8 +135,8 @@ describe('what a guest is given', () => {
       assert.deepEqual(await stage.guests.list(), []);
     }));
 
-  it('goes with its virtual machine, and what is left is found by name', () =>
-    onStage(async ({ folder, guests, pod, prepare, vm }) => {
+  it('is removed with its VM, and remaining folders are listed by name', () =>
+    withGuestHarness(async ({ folder, guests, pod, prepare, vm }) => {
       sharesOf(await prepare(await pod()));
       mkdirSync(join(folder, 'tuist-runner.1'));
       writeFileSync(join(folder, 'a-file'), '');
@@ -143,16 +145,16 @@ describe('what a guest is given', () => {
       await guests.remove(vm);
       await guests.remove(vm);
       assert.deepEqual(await guests.list(), ['tuist-runner.1']);
-      assert.equal(await guests.report(vm), undefined);
+      assert.equal(await guests.result(vm), undefined);
     }));
 
   for (const vm of ['', '.', '..', '../x', 'a/b', '/x', 'a\0b', '-x'])
     it(`never is for a virtual machine named ${JSON.stringify(vm)}`, () =>
-      onStage(async ({ guests, pod }) => {
+      withGuestHarness(async ({ guests, pod }) => {
         const made = await pod();
         await assert.rejects(guests.prepare(made, vm, { hostIP: undefined }, never), /is no name of a virtual machine/);
         await assert.rejects(guests.remove(vm), /is no name of a virtual machine/);
-        await assert.rejects(guests.report(vm), /is no name of a virtual machine/);
+        await assert.rejects(guests.result(vm), /is no name of a virtual machine/);
         assert.throws(() => guests.statusFolder(vm), /is no name of a virtual machine/);
       }));
 });
@@ -194,7 +196,7 @@ describe('what a guest cannot be given', () => {
     ],
   ] as const)
     it(`is ${what}`, () =>
-      onStage(async ({ configMap, pod, prepare }) => {
+      withGuestHarness(async ({ configMap, pod, prepare }) => {
         await configMap('there', { key: 'value' });
         const problem = problemOf(await prepare(await pod((spec) => mount(spec, name, ...sources))));
         assert.match(problem, /^CreateContainerConfigError: /);
@@ -203,7 +205,7 @@ describe('what a guest cannot be given', () => {
 
   for (const path of ['../x', 'a/../../x', '/x', '..', '.', '', 'a//b', 'a/', 'a\0b'])
     it(`is a file at ${JSON.stringify(path)}: it may lead out of the share`, () =>
-      onStage(async ({ configMap, files, pod, prepare, folder }) => {
+      withGuestHarness(async ({ configMap, files, pod, prepare, folder }) => {
         await configMap('there', { key: 'value' });
         // The server takes no such path, and lets a Node read only what a stored Pod of its own refers to.
         const made = await pod((fresh) => mount(fresh, 'v', at('key')));
@@ -223,7 +225,7 @@ describe('what a guest cannot be given', () => {
       }));
 
   it('is a variable with a zero byte', () =>
-    onStage(async ({ pod, prepare, secret }) => {
+    withGuestHarness(async ({ pod, prepare, secret }) => {
       await secret('odd', { KEY: 'ab\0secret' });
       const made = await pod(({ containers: [container] }) => {
         if (container) container.envFrom = [{ secretRef: { name: 'odd' } }];
@@ -233,8 +235,8 @@ describe('what a guest cannot be given', () => {
       assert.doesNotMatch(problem, /secret/);
     }));
 
-  it('is told by rejecting when it is the server that fails, not the Pod', () =>
-    onStage(async (stage) => {
+  it('rejects when the API server fails, as opposed to a Pod with an error', () =>
+    withGuestHarness(async (stage) => {
       await stage.configMap('c', {});
       const pod = await stage.pod((spec) => mount(spec, 'v', { configMap: { name: 'c' } }));
       for (const reason of ['unreachable', 'forbidden', 'serverError'] as const) {
@@ -244,4 +246,65 @@ describe('what a guest cannot be given', () => {
         await assert.rejects(stage.prepare(pod), { reason });
       }
     }));
+});
+
+/** As a guest reads it: docs/guest.md. */
+const decode = (text: string): [string, string][] =>
+  text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => {
+      const equals = line.indexOf('=');
+      const value = line
+        .slice(equals + 1)
+        .replaceAll(/\\(.)/g, (_, character: string) => ({ n: '\n', r: '\r' })[character] ?? character);
+      return [line.slice(0, equals), value];
+    });
+
+describe('the file of variables', () => {
+  it('has one line for each, by name', () => {
+    assert.equal(
+      formatEnvFile(
+        new Map([
+          ['B', '2'],
+          ['A', 'a=b "c" $d'],
+          ['C', ''],
+        ]),
+      ),
+      'A=a=b "c" $d\nB=2\nC=\n',
+    );
+    assert.equal(formatEnvFile(new Map()), '');
+  });
+
+  it('escapes backslashes and line ends (G25)', () => {
+    assert.equal(
+      formatEnvFile(
+        new Map([
+          ['A', 'x\\n'],
+          ['B', 'x\n'],
+          ['C', 'x\r\n'],
+        ]),
+      ),
+      'A=x\\\\n\nB=x\\n\nC=x\\r\\n\n',
+    );
+  });
+
+  it('round-trips every value', () => {
+    const name = fc.stringMatching(/^[-._A-Za-z][-._A-Za-z0-9]{0,8}$/);
+    const value = fc.oneof(
+      fc.string({ unit: 'grapheme' }),
+      fc.string({ unit: fc.constantFrom('\\', 'n', 'r', '\n', '\r', '=', ' ', '"') }),
+    );
+    fc.assert(
+      fc.property(fc.dictionary(name, value), (variables) => {
+        const entries = Object.entries(variables).filter(([, text]) => !text.includes('\0'));
+        const text = formatEnvFile(new Map(entries));
+        assert.deepEqual(
+          decode(text),
+          entries.toSorted(([one], [other]) => (one < other ? -1 : 1)),
+        );
+        assert.equal(formatEnvFile(new Map(entries.toReversed())), text);
+      }),
+    );
+  });
 });

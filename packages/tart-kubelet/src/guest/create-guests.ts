@@ -1,52 +1,123 @@
-import { inTheGuest } from '@tartan/api';
-import type { Client, Live } from '@tartan/kube';
-import type { Share } from '@tartan/tart';
 import { chmod, mkdir, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { NodeAddress } from '../pods/field-ref.ts';
+import { guestNames } from '@tartan/api';
+import type { Client, Live } from '@tartan/kube';
+import type { Share } from '@tartan/tart';
 import type { Pod } from '../pods/snapshot.ts';
-import { gather, type Gathered } from './gather.ts';
-import { type GuestFolder, guestFolder, isVmName } from './guest-folder.ts';
-import type { Guests } from './guests.ts';
-import type { Mint } from './mint-token.ts';
-import { readMarkers } from './markers.ts';
-import { placeFile } from './place-file.ts';
-import { HandoverRefused } from './refused.ts';
-import { removeFolder } from './remove-folder.ts';
-import { placeToken, renewTokens } from './renew-tokens.ts';
-import { readReport } from './report.ts';
-import { writeLives } from './token-life.ts';
-import { filesOfToken, keyOfToken } from './token-plan.ts';
+import { environmentOf, type HostAddress, sourcesOf } from '../pods/spec/environment.ts';
+import { type GuestFolder, guestFolderOf, isVmName, removeUntrustedFolder, replaceFile } from './guest-folder.ts';
+import { readGuestResult, readRunnerMarkers } from './guest-status.ts';
+import { configError, GuestConfigError, type Guests } from './guests.ts';
+import {
+  assertDistinctPaths,
+  mountedVolumes,
+  projectVolume,
+  readSources,
+  sourcesOfVolume,
+} from './projected-volumes.ts';
+import {
+  type IssuedToken,
+  renewTokens,
+  requestToken,
+  type TokenDeps,
+  tokenKey,
+  tokenPaths,
+  type TokenSpec,
+  tokenSpecsOf,
+  writeToken,
+  writeTokenLifetimes,
+} from './tokens.ts';
 
-export interface GuestsOptions extends Mint {
+const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r' };
+
+/**
+ * `tuist.env`: `NAME=value`, one a line, by name. Backslashes are escaped as well as ends of lines, so a value comes back as it was
+ * (G25). What a shell would make of it is the guest's matter: docs/guest.md.
+ */
+export const formatEnvFile = (variables: ReadonlyMap<string, string>): string =>
+  [...variables.keys()]
+    .toSorted()
+    .map((name) => {
+      const value = variables.get(name) ?? '';
+      if (value.includes('\0'))
+        throw configError(
+          `The value of the variable ${name} has a zero byte in it, which no environment can hold. Hand it over in a projected volume.`,
+        );
+      return `${name}=${value.replaceAll(/[\\\n\r]/g, (character) => escapes[character] ?? character)}\n`;
+    })
+    .join('');
+
+/** All that a guest is given for one run. */
+interface GuestInputs {
+  /** The content of `tuist.env`. */
+  readonly env: string;
+  readonly skipped: readonly string[];
+  readonly volumes: readonly { readonly name: string; readonly files: ReadonlyMap<string, Uint8Array> }[];
+  readonly tokens: readonly { readonly planned: TokenSpec; readonly minted: IssuedToken }[];
+}
+
+/**
+ * Asks the server for everything at once, and writes nothing. Rejects with HandoverRefused for what somebody has to change, else with a
+ * KubeError.
+ */
+const readGuestInputs = async (
+  { client, ...mint }: TokenDeps & { readonly client: Client },
+  pod: Live<Pod>,
+  { hostIP }: HostAddress,
+  signal: AbortSignal,
+): Promise<GuestInputs> => {
+  const container = pod.spec?.containers[0];
+  if (container === undefined) throw configError('The Pod has no container. Give it one.');
+  const mounted = mountedVolumes(pod);
+  const planned = tokenSpecsOf(pod);
+  const sources = [...sourcesOf(container), ...mounted.flatMap(sourcesOfVolume)];
+  const [lookup, tokens] = await Promise.all([
+    readSources(client, pod.metadata.namespace ?? 'default', sources, signal),
+    Promise.all(
+      planned.map(async (token) => ({ planned: token, minted: await requestToken(mint, pod, token, signal) })),
+    ),
+  ]);
+
+  const environment = environmentOf(pod, container, { hostIP, dataOf: (source) => lookup(source)?.text });
+  if (environment.kind === 'problem') throw configError(environment.message);
+  const volumes = mounted.map((volume) => {
+    const files = projectVolume(volume, { pod, hostIP, lookup });
+    const ofTokens = planned.flatMap(({ in: at }) => (at?.volume === volume.name ? [at.path] : []));
+    assertDistinctPaths(volume.name, [...files.keys(), ...ofTokens]);
+    return { name: volume.name, files };
+  });
+  return { env: formatEnvFile(environment.variables), skipped: environment.skipped, volumes, tokens };
+};
+
+interface GuestsOptions extends TokenDeps {
   /** Of all virtual machines; each has a folder in it. */
   readonly folder: string;
   readonly client: Client;
 }
 
 /** Writes down what was gathered, into a folder that is not there yet. */
-const layOut = async (folder: GuestFolder, { env, tokens, volumes }: Gathered): Promise<readonly Share[]> => {
+const writeShares = async (folder: GuestFolder, { env, tokens, volumes }: GuestInputs): Promise<readonly Share[]> => {
   const makeFolder = (path: string) => mkdir(path, { recursive: true, mode: 0o700 });
   await makeFolder(folder.env);
   await makeFolder(folder.status);
   // Whoever the guest is in there may write. Nobody else on the Mac gets this far: the folder above is the agent's alone.
   await chmod(folder.status, 0o777);
-  await placeFile(folder.root, join(folder.env, inTheGuest.variables), env);
+  await replaceFile(folder.root, join(folder.env, guestNames.variables), env);
   for (const { name, files } of volumes) {
     await makeFolder(folder.volume(name));
     for (const [path, bytes] of files) {
       const file = join(folder.volume(name), path);
       await makeFolder(dirname(file));
-      await placeFile(folder.root, file, bytes);
+      await replaceFile(folder.root, file, bytes);
     }
   }
   for (const { minted, planned } of tokens) {
-    for (const path of filesOfToken(folder, planned)) await makeFolder(dirname(path));
-    await placeToken(folder, planned, minted);
+    for (const path of tokenPaths(folder, planned)) await makeFolder(dirname(path));
+    await writeToken(folder, planned, minted);
   }
-  const lives = tokens.map(({ minted, planned }) => [keyOfToken(planned), minted.life] as const);
-  await writeLives(folder, Object.fromEntries(lives));
-  const { shares } = inTheGuest;
+  const lives = tokens.map(({ minted, planned }) => [tokenKey(planned), minted.lifetime] as const);
+  await writeTokenLifetimes(folder, Object.fromEntries(lives));
+  const { shares } = guestNames;
   return [
     { name: shares.env, path: folder.env, readOnly: true },
     { name: shares.status, path: folder.status, readOnly: false },
@@ -54,7 +125,7 @@ const layOut = async (folder: GuestFolder, { env, tokens, volumes }: Gathered): 
   ];
 };
 
-const namesIn = async (folder: string): Promise<readonly string[]> => {
+const listFolders = async (folder: string): Promise<readonly string[]> => {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
     return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
@@ -65,29 +136,29 @@ const namesIn = async (folder: string): Promise<readonly string[]> => {
 };
 
 export const createGuests = (options: GuestsOptions): Guests => {
-  const folderOf = (vm: string): GuestFolder => guestFolder(options.folder, vm);
-  const prepare = async (pod: Live<Pod>, vm: string, address: NodeAddress, signal: AbortSignal) => {
+  const folderOf = (vm: string): GuestFolder => guestFolderOf(options.folder, vm);
+  const prepare = async (pod: Live<Pod>, vm: string, address: HostAddress, signal: AbortSignal) => {
     const folder = folderOf(vm);
     // Before anything else: what an older run reported or was given must not pass for this one's, whatever comes of it.
-    await removeFolder(folder.root);
-    const gathered = await gather(options, pod, address, signal);
+    await removeUntrustedFolder(folder.root);
+    const gathered = await readGuestInputs(options, pod, address, signal);
     signal.throwIfAborted();
-    return { kind: 'ready', shares: await layOut(folder, gathered), skipped: gathered.skipped } as const;
+    return { kind: 'ready', shares: await writeShares(folder, gathered), skipped: gathered.skipped } as const;
   };
   return {
     prepare: async (pod, vm, address, signal) => {
       try {
         return await prepare(pod, vm, address, signal);
       } catch (error) {
-        if (error instanceof HandoverRefused) return error.problem;
+        if (error instanceof GuestConfigError) return error.problem;
         throw error;
       }
     },
     renewTokens: async (pod, vm, signal) => renewTokens(options, folderOf(vm), pod, signal),
-    report: async (vm) => readReport(folderOf(vm).status),
-    markers: async (vm) => readMarkers(folderOf(vm).status),
+    result: async (vm) => readGuestResult(folderOf(vm).status),
+    runnerMarkers: async (vm) => readRunnerMarkers(folderOf(vm).status),
     statusFolder: (vm) => folderOf(vm).status,
-    remove: async (vm) => removeFolder(folderOf(vm).root),
-    list: async () => (await namesIn(options.folder)).filter(isVmName),
+    remove: async (vm) => removeUntrustedFolder(folderOf(vm).root),
+    list: async () => (await listFolders(options.folder)).filter(isVmName),
   };
 };

@@ -1,24 +1,24 @@
 import type { Live } from '@tartan/kube';
 import type { Share } from '@tartan/tart';
-import type { NodeAddress } from '../pods/field-ref.ts';
 import type { Pod } from '../pods/snapshot.ts';
-import type { Markers } from './markers.ts';
+import type { HostAddress } from '../pods/spec/environment.ts';
+import type { RunnerMarkers } from './guest-status.ts';
 
 /** What could not be handed over, and what somebody has to change. Held back and tried again: the object may come later. */
-export interface HandoverProblem {
+interface GuestConfigProblem {
   readonly kind: 'problem';
   readonly reason: 'CreateContainerConfigError' | 'TokenRefused';
   readonly message: string;
 }
 
-export type Handover =
+export type PreparedGuest =
   | {
       readonly kind: 'ready';
       readonly shares: readonly Share[];
       /** Keys of envFrom that cannot be variables: told to the user, and left out. */
       readonly skipped: readonly string[];
     }
-  | HandoverProblem;
+  | GuestConfigProblem;
 
 /**
  * What guests are given (variables, tokens, projected volumes) and what they say (`status`), in folders that they see as shares.
@@ -29,16 +29,16 @@ export interface Guests {
    * Lays out everything for a run of this Pod, anew and whole; `status` is empty then. Reads ConfigMaps, Secrets and tokens as the
    * server has them now. Safe to repeat while the virtual machine is off. Rejects when the server or the disk does not answer.
    */
-  prepare(pod: Live<Pod>, vm: string, address: NodeAddress, signal: AbortSignal): Promise<Handover>;
+  prepare(pod: Live<Pod>, vm: string, address: HostAddress, signal: AbortSignal): Promise<PreparedGuest>;
   /**
    * Tokens of a running guest that are past most of their life are replaced in place, by rename. Answers when to call again, in
    * milliseconds since the epoch; `undefined`: never. Rejects when one could not be had; the old one stays.
    */
   renewTokens(pod: Live<Pod>, vm: string, signal: AbortSignal): Promise<number | undefined>;
   /** What the guest reported as its own result, bounded and checked (INC-33); the time is the guest's word too. */
-  report(vm: string): Promise<{ readonly code: number; readonly at: number } | undefined>;
+  result(vm: string): Promise<{ readonly code: number; readonly at: number } | undefined>;
   /** What a runner in the guest says of itself. Never rejects. */
-  markers(vm: string): Promise<Markers>;
+  runnerMarkers(vm: string): Promise<RunnerMarkers>;
   /** The share that the guest writes its log to; see `Runs`. */
   statusFolder(vm: string): string;
   /** Everything of this virtual machine. Not there is fine. */
@@ -46,3 +46,16 @@ export interface Guests {
   /** Names of virtual machines of which there is something, so that what belongs to nobody can go. */
   list(): Promise<readonly string[]>;
 }
+
+/** Somebody has to change something first. The message is for people, and never has anything from inside a Secret or a token. */
+export class GuestConfigError extends Error {
+  readonly problem: GuestConfigProblem;
+  constructor(reason: GuestConfigProblem['reason'], message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = 'HandoverRefused';
+    this.problem = { kind: 'problem', reason, message };
+  }
+}
+
+export const configError = (message: string): GuestConfigError =>
+  new GuestConfigError('CreateContainerConfigError', message);

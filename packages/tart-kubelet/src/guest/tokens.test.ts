@@ -7,20 +7,21 @@ import { KubeError, type Live, pods, serviceAccounts } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import type { Pod } from '../pods/snapshot.ts';
 import { createGuests } from './create-guests.ts';
-import { mount, onStage, problemOf, sharesOf, type Stage, token } from './testing/stage.ts';
-import { isDue, lifeOf } from './token-life.ts';
+import { type GuestHarness, mount, problemOf, sharesOf, token, withGuestHarness } from './testing/harness.ts';
+import { isRenewalDue, tokenLifetime } from './tokens.ts';
 
 const hour = 3_600_000;
 const never = new AbortController().signal;
 
 describe('the tokens of a guest', () => {
-  const claimsOf = async ({ kubernetes, read }: Stage, path: string, audience?: string) =>
+  const claimsOf = async ({ kubernetes, read }: GuestHarness, path: string, audience?: string) =>
     kubernetes.identity.verifyToken(await read(path), audience === undefined ? undefined : [audience]);
-  const minted = ({ requests }: Stage): number => requests.filter((request) => request.endsWith('/token')).length;
-  const renew = ({ guests, vm }: Stage, pod: Live<Pod>) => guests.renewTokens(pod, vm, never);
+  const minted = ({ requests }: GuestHarness): number =>
+    requests.filter((request) => request.endsWith('/token')).length;
+  const renew = ({ guests, vm }: GuestHarness, pod: Live<Pod>) => guests.renewTokens(pod, vm, never);
 
   it('are for one audience and bound to this very Pod (INC-70)', () =>
-    onStage(async (stage) => {
+    withGuestHarness(async (stage) => {
       const pod = await stage.pod((spec) => mount(spec, 'jobs', token('jobs', { path: 'deep/token' })));
       sharesOf(await stage.prepare(pod));
       const claims = await claimsOf(stage, 'volumes/jobs/deep/token', 'jobs');
@@ -32,8 +33,8 @@ describe('the tokens of a guest', () => {
       assert.deepEqual(await stage.files(), ['env/tuist.env', 'volumes/jobs/deep/token']);
     }));
 
-  it('are asked for once where the one for the dispatch is also in env', () =>
-    onStage(async (stage) => {
+  it('are requested once when the dispatch token is also in env', () =>
+    withGuestHarness(async (stage) => {
       const pod = await stage.pod((spec) => mount(spec, 'dispatch', token(dispatchAudience)));
       sharesOf(await stage.prepare(pod));
       assert.equal(await stage.read('env/sa_token'), await stage.read('volumes/dispatch/token'));
@@ -41,8 +42,8 @@ describe('the tokens of a guest', () => {
       assert.equal(minted(stage), 1);
     }));
 
-  it('are in env for the dispatch also when nobody mounts the volume that names it', () =>
-    onStage(async (stage) => {
+  it('are in env for the dispatch even if the volume with that audience is not mounted', () =>
+    withGuestHarness(async (stage) => {
       const sources = [token(dispatchAudience)];
       const pod = await stage.pod((spec) => (spec.volumes = [{ name: 'd', projected: { sources } }]));
       assert.deepEqual(Object.keys(sharesOf(await stage.prepare(pod))), ['env', 'status']);
@@ -60,22 +61,22 @@ describe('the tokens of a guest', () => {
 
   for (const automount of [undefined, false])
     it(`are none for the cluster when automountServiceAccountToken is ${automount} (INC-70)`, () =>
-      onStage(async (stage) => {
+      withGuestHarness(async (stage) => {
         const pod = await stage.pod((spec) => added(spec, automount));
         assert.deepEqual(Object.keys(sharesOf(await stage.prepare(pod))), ['env', 'status']);
         assert.deepEqual(stage.requests, []);
         assert.equal(await renew(stage, pod), undefined);
       }));
 
-  it('are for the cluster when somebody asked for that in so many words', () =>
-    onStage(async (stage) => {
+  it('are for the API server only if automountServiceAccountToken is true', () =>
+    withGuestHarness(async (stage) => {
       await stage.configMap('kube-root-ca.crt', { 'ca.crt': 'pem' });
       sharesOf(await stage.prepare(await stage.pod((spec) => added(spec, true))));
       assert.ok(await claimsOf(stage, 'volumes/kube-api-access-x7k2p/token'));
     }));
 
-  it('are renewed after four fifths of their life, in place, and not before (INC-69)', () =>
-    onStage(async (stage) => {
+  it('are renewed in place after 80 % of their lifetime (INC-69)', () =>
+    withGuestHarness(async (stage) => {
       const pod = await stage.pod((spec) => {
         mount(spec, 'short', token('a', { expirationSeconds: 600 }), token('b', { path: 'long' }));
       });
@@ -99,7 +100,7 @@ describe('the tokens of a guest', () => {
 
   for (const content of [undefined, '', '{', '{"v/token":{"mintedAt":0}}', 'null'])
     it(`are renewed at once when their life reads ${JSON.stringify(content)}`, () =>
-      onStage(async (stage) => {
+      withGuestHarness(async (stage) => {
         const pod = await stage.pod((spec) => mount(spec, 'v', token('a')));
         sharesOf(await stage.prepare(pod));
         const lives = join(stage.folder, stage.vm, 'token-lives.json');
@@ -111,8 +112,8 @@ describe('the tokens of a guest', () => {
         assert.equal(minted(stage), 2);
       }));
 
-  it('stay where a new one cannot be had, and keep no other from being renewed', () =>
-    onStage(async (stage) => {
+  it('stay in place when renewal fails, and do not block the renewal of others', () =>
+    withGuestHarness(async (stage) => {
       const pod = await stage.pod((spec) => mount(spec, 'v', token('a'), token('b', { path: 'other' })));
       sharesOf(await stage.prepare(pod));
       const before = [await stage.read('volumes/v/token'), await stage.read('volumes/v/other')];
@@ -131,8 +132,8 @@ describe('the tokens of a guest', () => {
       assert.notEqual(await stage.read('volumes/v/token'), before[0]);
     }));
 
-  it('that are good for a moment only are not asked for all the time', () =>
-    onStage(async ({ clock, folder, node, pod, vm }) => {
+  it('with a short lifetime are renewed once a minute at most', () =>
+    withGuestHarness(async ({ clock, folder, node, pod, vm }) => {
       const createToken = async () => ({ token: 't', expirationTimestamp: timestamp(clock.now() + 1000) });
       const guests = createGuests({ folder, client: node, clock, tokens: { createToken } });
       const made = await pod((spec) => mount(spec, 'v', token('a')));
@@ -140,15 +141,15 @@ describe('the tokens of a guest', () => {
       assert.equal(await guests.renewTokens(made, vm, never), clock.now() + 60_000);
     }));
 
-  it('are not written for a guest that is gone', () =>
-    onStage(async (stage) => {
+  it('are not written for a removed guest', () =>
+    withGuestHarness(async (stage) => {
       const pod = await stage.pod((spec) => mount(spec, 'v', token('a')));
       await assert.rejects(renew(stage, pod), { code: 'ENOENT' });
       assert.deepEqual(await stage.guests.list(), []);
     }));
 
-  it('that the server refuses are told with what to do', () =>
-    onStage(async (stage) => {
+  it('that the server forbids result in a message that says what to do', () =>
+    withGuestHarness(async (stage) => {
       // As it was before the volume was added to the copy that we have.
       const pod = await stage.pod();
       mount(pod.spec ?? assert.fail(), 'v', token('other'));
@@ -162,8 +163,8 @@ describe('the tokens of a guest', () => {
       await assert.rejects(renew(stage, pod), /add a projected volume/);
     }));
 
-  it('of an account that is not there are told with what to do', () =>
-    onStage(async (stage) => {
+  it('of a missing ServiceAccount result in a message that says what to do', () =>
+    withGuestHarness(async (stage) => {
       const pod = await stage.pod((spec) => mount(spec, 'v', token('a')));
       await stage.admin.delete(serviceAccounts, { namespace: 'runners', name: 'builder' });
       assert.match(
@@ -173,7 +174,7 @@ describe('the tokens of a guest', () => {
     }));
 
   it('are never those of a later Pod with the same name', () =>
-    onStage(async (stage) => {
+    withGuestHarness(async (stage) => {
       const change = (spec: NonNullable<Pod['spec']>) => mount(spec, 'v', token('a'));
       const old = await stage.pod(change);
       await stage.admin.delete(pods, { namespace: 'runners', name: 'runner-1' }, { gracePeriodSeconds: 0 });
@@ -182,7 +183,7 @@ describe('the tokens of a guest', () => {
     }));
 });
 
-describe('the life of a token', () => {
+describe('the lifetime of a token', () => {
   const now = 1_000_000;
   for (const [what, seconds, left, expected] of [
     ['is what was asked for', 3600, hour, 0.8 * hour],
@@ -192,11 +193,11 @@ describe('the life of a token', () => {
     ['is what was asked for when the server’s word cannot be read', 3600, Number.NaN, 0.8 * hour],
     ['is a day at most', 10 * 24 * 3600, 10 * 24 * hour, 24 * hour],
   ] as const)
-    it(what, () => assert.equal(lifeOf(now, seconds, now + left).renewAt, now + expected));
+    it(what, () => assert.equal(tokenLifetime(now, seconds, now + left).renewAt, now + expected));
 
-  it('is over when the clock was set back behind its beginning', () => {
-    const life = lifeOf(now, 3600, now + hour);
-    assert.equal(isDue(life, now), false);
-    assert.equal(isDue(life, now - 1), true);
+  it('is over when the clock was set back before its issue time', () => {
+    const life = tokenLifetime(now, 3600, now + hour);
+    assert.equal(isRenewalDue(life, now), false);
+    assert.equal(isRenewalDue(life, now - 1), true);
   });
 });

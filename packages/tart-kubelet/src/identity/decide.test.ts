@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { type Decision, decide, isUsable, renewalOf, type Snapshot } from './decide.ts';
+import { type Decision, decide, isUsable, renewalTime, type Snapshot } from './decide.ts';
 
 const day = 24 * 3_600_000;
 const now = Date.parse('2026-06-01T00:00:00Z');
@@ -50,16 +50,16 @@ const anySnapshot: fc.Arbitrary<Snapshot> = fc.record({
   retryAt: time,
 });
 
-describe('what to do about the certificate of the Node', () => {
+describe('decisions about the certificate of the Node', () => {
   for (const [title, change, kind] of table) test(title, () => assert.equal(decide({ ...good, ...change }).kind, kind));
 
-  test('it is looked at again when it is due, and not later', () => {
+  test('rechecks at the renewal time, not later', () => {
     const soon = { ...certificate, notBefore: now - 2 * day + 60_000 / 2, notAfter: now + day };
     const decision = decide({ ...good, certificate: soon });
-    assert.deepEqual(decision, { kind: 'hold', until: renewalOf(soon) });
+    assert.deepEqual(decision, { kind: 'hold', until: renewalTime(soon) });
   });
 
-  test('whatever is the case has an answer, and nobody waits for the past or for long', () => {
+  test('is total, and never waits for a time in the past or for long', () => {
     fc.assert(
       fc.property(anySnapshot, (snapshot) => {
         const decision = decide(snapshot);

@@ -26,13 +26,13 @@ export type Decision =
   | { readonly kind: 'wait'; readonly until: number };
 
 /** A third of its life, more than two days, is left for whatever is in the way. */
-export const renewalOf = ({ notBefore, notAfter }: { notBefore: number; notAfter: number }): number =>
+export const renewalTime = ({ notBefore, notAfter }: { notBefore: number; notAfter: number }): number =>
   notBefore + ((notAfter - notBefore) * 2) / 3;
 
 /** How often the kubeconfig is looked at: it may bring other credentials, or another address of the cluster. */
-const lookMs = 60_000;
+const pollMs = 60_000;
 /** While only other credentials can help. */
-const hopefulLookMs = 5_000;
+const joinPollMs = 5_000;
 
 /** Whether it makes us this Node. One of another name is what a Mac has left from an earlier life. */
 export const isUsable = ({ certificate, nodeName, now }: Snapshot): boolean =>
@@ -46,11 +46,11 @@ export const decide = (snapshot: Snapshot): Decision => {
   if (certificate !== undefined && isUsable(snapshot)) {
     if (!certificate.stored && mayTry) return { kind: 'store' };
     if (!refused) {
-      if (!clusterKnown) return { kind: 'hold', until: now + hopefulLookMs };
-      const due = renewalOf(certificate);
+      if (!clusterKnown) return { kind: 'hold', until: now + joinPollMs };
+      const due = renewalTime(certificate);
       if (now >= due && mayTry) return { kind: 'renew' };
-      return { kind: 'hold', until: now < due ? Math.min(due, later(lookMs)) : later(lookMs) };
+      return { kind: 'hold', until: now < due ? Math.min(due, later(pollMs)) : later(pollMs) };
     }
   }
-  return clusterKnown && mayTry ? { kind: 'join' } : { kind: 'wait', until: later(hopefulLookMs) };
+  return clusterKnown && mayTry ? { kind: 'join' } : { kind: 'wait', until: later(joinPollMs) };
 };

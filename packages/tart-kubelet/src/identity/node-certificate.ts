@@ -1,4 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { writeFileAtomic } from '../journal/atomic-write.ts';
 
 /** Who the Node is: a client certificate with its key, both in PEM. */
 export interface NodeCertificate {
@@ -10,7 +13,7 @@ export interface NodeCertificate {
   readonly notAfter: number;
 }
 
-const blocks = (text: string, kind: RegExp): readonly string[] =>
+const pemBlocks = (text: string, kind: RegExp): readonly string[] =>
   [...text.matchAll(/-----BEGIN ([A-Z ]+)-----[^-]+-----END \1-----/g)]
     .filter(([, type = '']) => kind.test(type))
     .map(([block]) => `${block}\n`);
@@ -19,9 +22,9 @@ const blocks = (text: string, kind: RegExp): readonly string[] =>
  * A certificate and its key out of one text. `undefined` for anything that is not both, one belonging to the other: what OpenSSL says
  * of it stays here, as it may quote the key.
  */
-export const nodeCertificateIn = (text: string): NodeCertificate | undefined => {
-  const [key, ...otherKeys] = blocks(text, /PRIVATE KEY$/);
-  const chain = blocks(text, /^CERTIFICATE$/);
+export const parseNodeCertificate = (text: string): NodeCertificate | undefined => {
+  const [key, ...otherKeys] = pemBlocks(text, /PRIVATE KEY$/);
+  const chain = pemBlocks(text, /^CERTIFICATE$/);
   if (key === undefined || otherKeys.length > 0 || chain[0] === undefined) return undefined;
   try {
     const certificate = new X509Certificate(chain[0]);
@@ -37,3 +40,19 @@ export const nodeCertificateIn = (text: string): NodeCertificate | undefined => 
     return undefined;
   }
 };
+
+/** Beside the kubeconfig, which is the host steps' to write: so each file has one writer, and neither undoes the other's work. */
+export const certificatePath = (kubeconfig: string): string => join(dirname(kubeconfig), 'node-certificate.pem');
+
+/** A file that is not there, or that holds no certificate with its key, is no certificate. */
+export const readCertificate = async (path: string): Promise<NodeCertificate | undefined> => {
+  try {
+    return parseNodeCertificate(await readFile(path, 'utf8'));
+  } catch {
+    return undefined;
+  }
+};
+
+/** In one file, so that no crash leaves the one without the other: it is the old or the new pair, and for its user alone. */
+export const writeCertificate = (path: string, { cert, key }: Pick<NodeCertificate, 'cert' | 'key'>): Promise<void> =>
+  writeFileAtomic(path, `${cert.trimEnd()}\n${key}`);

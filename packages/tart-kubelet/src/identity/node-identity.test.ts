@@ -5,17 +5,17 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { certificateSigningRequests, createClient, isKubeError, leases, nodes } from '@tartan/kube';
 import { manualClock } from '@tartan/kube/clock';
-import { readCertificate } from './certificate-file.ts';
+import { readCertificate } from './node-certificate.ts';
 import { createNodeIdentity, type NodeIdentity } from './node-identity.ts';
-import { type PlayedCluster, playCluster } from './testing/played-cluster.ts';
-import { recordedLog } from './testing/recorded-log.ts';
-import { settle, until } from './testing/until.ts';
+import { createFakeCluster, type FakeCluster } from './testing/fake-cluster.ts';
+import { createRecordingLogger } from './testing/recording-logger.ts';
+import { flushEventLoop, waitUntil } from './testing/wait-until.ts';
 
 const day = 24 * 3_600_000;
 const minute = 60_000;
 
-interface Stage {
-  readonly cluster: PlayedCluster;
+interface Harness {
+  readonly cluster: FakeCluster;
   readonly clock: ReturnType<typeof manualClock>;
   readonly lines: string[];
   readonly kubeconfig: string;
@@ -31,16 +31,16 @@ interface Stage {
   passUntil(what: string, isSo: () => boolean | Promise<boolean>, step?: number): Promise<void>;
 }
 
-const onStage = async (story: (stage: Stage) => Promise<void>): Promise<void> => {
+const withHarness = async (body: (stage: Harness) => Promise<void>): Promise<void> => {
   const folder = await mkdtemp(join(tmpdir(), 'identity-'));
   const clock = manualClock();
-  const cluster = await playCluster(clock);
-  const { log, lines } = recordedLog();
+  const cluster = await createFakeCluster(clock);
+  const { log, lines } = createRecordingLogger();
   const kubeconfig = join(folder, 'kubeconfig');
   let ending = new AbortController();
   let running: Promise<void> = Promise.resolve();
   let identity: NodeIdentity | undefined;
-  const stage: Stage = {
+  const stage: Harness = {
     cluster,
     clock,
     lines,
@@ -49,8 +49,8 @@ const onStage = async (story: (stage: Stage) => Promise<void>): Promise<void> =>
     start: () => {
       ending.abort();
       ending = new AbortController();
-      const { transportFor } = cluster;
-      identity = createNodeIdentity({ kubeconfig, nodeName: 'mac-1', clock, random: () => 0.5, log, transportFor });
+      const { createTransport } = cluster;
+      identity = createNodeIdentity({ kubeconfig, nodeName: 'mac-1', clock, random: () => 0.5, log, createTransport });
       running = identity.run(ending.signal);
       return identity;
     },
@@ -67,19 +67,19 @@ const onStage = async (story: (stage: Stage) => Promise<void>): Promise<void> =>
     pass: async (milliseconds, step = milliseconds) => {
       for (let left = milliseconds; left > 0; left -= step) {
         clock.advance(Math.min(step, left));
-        await settle();
+        await flushEventLoop();
       }
     },
     passUntil: (what, isSo, step = 1_000) =>
-      until(what, async () => {
+      waitUntil(what, async () => {
         if (await isSo()) return true;
         clock.advance(step);
-        await settle();
+        await flushEventLoop();
         return isSo();
       }),
   };
   try {
-    await story(stage);
+    await body(stage);
   } finally {
     ending.abort();
     await running;
@@ -88,7 +88,7 @@ const onStage = async (story: (stage: Stage) => Promise<void>): Promise<void> =>
   }
 };
 
-const joined = async (stage: Stage): Promise<NodeIdentity> => {
+const joined = async (stage: Harness): Promise<NodeIdentity> => {
   await writeFile(stage.kubeconfig, await stage.cluster.joinKubeconfig());
   const identity = stage.start();
   await identity.ready;
@@ -96,12 +96,12 @@ const joined = async (stage: Stage): Promise<NodeIdentity> => {
 };
 
 describe('the identity of the Node', () => {
-  test('a join token becomes a certificate, which is kept, and the token is needed no more', () =>
-    onStage(async (stage) => {
+  test('exchanges the join token for a certificate, stores it, and needs the token no more', () =>
+    withHarness(async (stage) => {
       const identity = await joined(stage);
       assert.equal(await stage.answer(), 'notFound');
       const kept = await readCertificate(stage.pem);
-      assert.deepEqual(identity.lifetime, { notBefore: kept?.notBefore, notAfter: kept?.notAfter });
+      assert.deepEqual(identity.validity, { notBefore: kept?.notBefore, notAfter: kept?.notAfter });
       assert.equal(kept?.user, 'system:node:mac-1');
       const [request] = (await stage.cluster.admin.list(certificateSigningRequests)).items;
       assert.deepEqual(request?.spec.usages, ['client auth', 'digital signature']);
@@ -115,8 +115,8 @@ describe('the identity of the Node', () => {
       assert.equal(await stage.asked(), 1);
     }));
 
-  test('at two thirds of its life the certificate renews itself, as the Node (G21)', () =>
-    onStage(async (stage) => {
+  test('renews the certificate with itself after two thirds of its lifetime (G21)', () =>
+    withHarness(async (stage) => {
       await joined(stage);
       await stage.cluster.revokeToken(await readFile(stage.kubeconfig, 'utf8'));
       const before = await readCertificate(stage.pem);
@@ -132,8 +132,8 @@ describe('the identity of the Node', () => {
       assert.equal(await stage.answer(), 'notFound');
     }));
 
-  test('a whole month goes by without a gap', () =>
-    onStage(async (stage) => {
+  test('is valid without a gap for a month', () =>
+    withHarness(async (stage) => {
       await joined(stage);
       await stage.cluster.revokeToken(await readFile(stage.kubeconfig, 'utf8'));
       for (let half = 0; half < 60; half += 1) {
@@ -146,10 +146,10 @@ describe('the identity of the Node', () => {
       }
     }));
 
-  test('without a kubeconfig it waits, and joins when there is one', () =>
-    onStage(async (stage) => {
+  test('waits for a kubeconfig and then joins', () =>
+    withHarness(async (stage) => {
       const identity = stage.start();
-      await settle();
+      await flushEventLoop();
       assert.equal(await stage.answer(), 'unauthorized');
       await writeFile(stage.kubeconfig, 'not: [a, kubeconfig');
       await stage.pass(10_000, 1_000);
@@ -158,40 +158,40 @@ describe('the identity of the Node', () => {
       await identity.ready;
     }));
 
-  test('a denied request is made again, ever more slowly', () =>
-    onStage(async (stage) => {
-      stage.cluster.verdict = 'deny';
+  test('retries a denied request with backoff', () =>
+    withHarness(async (stage) => {
+      stage.cluster.approverAction = 'deny';
       await writeFile(stage.kubeconfig, await stage.cluster.joinKubeconfig());
       stage.start();
-      await until('it was denied', () => stage.lines.some((line) => line.includes('Denied Test: it was Denied')));
+      await waitUntil('it was denied', () => stage.lines.some((line) => line.includes('Denied Test: it was Denied')));
       const before = stage.clock.now();
       await stage.passUntil('it has asked nine times', async () => (await stage.asked()) >= 9);
       // Half of the sum of 1, 2, 4 … 128 s, however long each request took.
       assert.ok(stage.clock.now() - before >= 2 * minute, `${stage.clock.now() - before} ms`);
-      stage.cluster.verdict = 'approve';
+      stage.cluster.approverAction = 'approve';
       await stage.passUntil('it has joined', async () => (await stage.answer()) === 'notFound', 5_000);
     }));
 
-  test('a request that nobody answers is taken for lost, and another one is made', () =>
-    onStage(async (stage) => {
-      stage.cluster.verdict = 'ignore';
+  test('makes a new request when nobody approves the first', () =>
+    withHarness(async (stage) => {
+      stage.cluster.approverAction = 'ignore';
       await writeFile(stage.kubeconfig, await stage.cluster.joinKubeconfig());
       stage.start();
-      await until('it has asked', async () => (await stage.asked()) === 1);
-      stage.cluster.verdict = 'approve';
+      await waitUntil('it has asked', async () => (await stage.asked()) === 1);
+      stage.cluster.approverAction = 'approve';
       await stage.pass(4 * minute, minute);
       assert.equal(await stage.asked(), 1);
       await stage.passUntil('it has joined', async () => (await stage.answer()) === 'notFound', 10_000);
       assert.equal(await stage.asked(), 2);
     }));
 
-  test('a request that somebody deleted is made again', () =>
-    onStage(async (stage) => {
-      stage.cluster.verdict = 'ignore';
+  test('makes a new request when somebody deletes it', () =>
+    withHarness(async (stage) => {
+      stage.cluster.approverAction = 'ignore';
       await writeFile(stage.kubeconfig, await stage.cluster.joinKubeconfig());
       stage.start();
-      await until('it has asked', async () => (await stage.asked()) === 1);
-      stage.cluster.verdict = 'approve';
+      await waitUntil('it has asked', async () => (await stage.asked()) === 1);
+      stage.cluster.approverAction = 'approve';
       const [request] = (await stage.cluster.admin.list(certificateSigningRequests)).items;
       await stage.cluster.admin.delete(certificateSigningRequests, { name: request?.metadata.name ?? '' });
       const before = stage.clock.now();
@@ -199,15 +199,15 @@ describe('the identity of the Node', () => {
       assert.ok(stage.clock.now() - before < minute, 'it was not taken for lost, but seen to be gone');
     }));
 
-  test('a Mac that was off for weeks joins anew when new credentials come', () =>
-    onStage(async (stage) => {
+  test('joins again with new credentials after weeks offline', () =>
+    withHarness(async (stage) => {
       await joined(stage);
       await stage.cluster.revokeToken(await readFile(stage.kubeconfig, 'utf8'));
       stage.cluster.reachable = false;
       await stage.pass(30 * day, 10 * day);
       stage.cluster.reachable = true;
       stage.start();
-      await settle();
+      await flushEventLoop();
       await stage.pass(10 * minute, 30_000);
       assert.equal(await stage.answer(), 'unauthorized');
       await writeFile(stage.kubeconfig, await stage.cluster.joinKubeconfig());
@@ -217,8 +217,8 @@ describe('the identity of the Node', () => {
       assert.ok(stage.clock.now() - before < minute);
     }));
 
-  test('new credentials change nothing while the certificate is good, and save it once it is refused', () =>
-    onStage(async (stage) => {
+  test('uses new join credentials only once the certificate is rejected', () =>
+    withHarness(async (stage) => {
       await joined(stage);
       const { cert = '' } = (await readCertificate(stage.pem)) ?? {};
       await writeFile(stage.kubeconfig, await stage.cluster.joinKubeconfig());
@@ -228,11 +228,11 @@ describe('the identity of the Node', () => {
       assert.equal(await stage.answer(), 'unauthorized');
       // Without any time passing: the refusal itself wakes it.
       await stage.passUntil('it has joined anew', async () => (await stage.answer()) === 'notFound', 0);
-      await until('the new one is kept', async () => (await readCertificate(stage.pem))?.cert !== cert);
+      await waitUntil('the new one is kept', async () => (await readCertificate(stage.pem))?.cert !== cert);
     }));
 
-  test('another address of the cluster is noticed while the agent runs, and the certificate stays', () =>
-    onStage(async (stage) => {
+  test('follows a new cluster address without a restart, with the same certificate', () =>
+    withHarness(async (stage) => {
       await joined(stage);
       const { cert = '' } = (await readCertificate(stage.pem)) ?? {};
       const text = await readFile(stage.kubeconfig, 'utf8');
@@ -248,8 +248,8 @@ describe('the identity of the Node', () => {
       assert.equal(await stage.asked(), 1);
     }));
 
-  test('a refusal that was a hiccup costs nothing', () =>
-    onStage(async (stage) => {
+  test('keeps the certificate after a temporary 401', () =>
+    withHarness(async (stage) => {
       await joined(stage);
       await stage.cluster.revokeToken(await readFile(stage.kubeconfig, 'utf8'));
       const { cert = '' } = (await readCertificate(stage.pem)) ?? {};
@@ -263,11 +263,11 @@ describe('the identity of the Node', () => {
       assert.deepEqual(stage.cluster.requests, []);
     }));
 
-  test('the certificate of another Node, left from an earlier life, is not used', () =>
-    onStage(async (stage) => {
+  test('ignores a stored certificate of another Node', () =>
+    withHarness(async (stage) => {
       await joined(stage);
       const text = await readFile(stage.pem, 'utf8');
-      const { log } = recordedLog();
+      const { log } = createRecordingLogger();
       const ending = new AbortController();
       const other = createNodeIdentity({
         kubeconfig: stage.kubeconfig,
@@ -275,7 +275,7 @@ describe('the identity of the Node', () => {
         clock: stage.clock,
         random: () => 0.5,
         log,
-        transportFor: stage.cluster.transportFor,
+        createTransport: stage.cluster.createTransport,
       });
       const running = other.run(ending.signal);
       await other.ready;
@@ -285,8 +285,8 @@ describe('the identity of the Node', () => {
       assert.equal((await readCertificate(stage.pem))?.user, 'system:node:mac-2');
     }));
 
-  test('a certificate that could not be stored is used, and stored later', () =>
-    onStage(async (stage) => {
+  test('uses a certificate that cannot be stored, and stores it later', () =>
+    withHarness(async (stage) => {
       await writeFile(stage.kubeconfig, await stage.cluster.joinKubeconfig());
       await rm(stage.pem, { force: true });
       // A folder is in the way of the rename.
@@ -299,13 +299,13 @@ describe('the identity of the Node', () => {
       assert.equal(await stage.asked(), 1);
     }));
 
-  test('the Node may write its own Lease, and no line of the log holds a token or a key', () =>
-    onStage(async (stage) => {
-      stage.cluster.verdict = 'deny';
+  test('may write its own Lease, and logs no token or key', () =>
+    withHarness(async (stage) => {
+      stage.cluster.approverAction = 'deny';
       await writeFile(stage.kubeconfig, await stage.cluster.joinKubeconfig());
       const identity = stage.start();
-      await until('it was denied', () => stage.lines.some((line) => line.includes('Denied')));
-      stage.cluster.verdict = 'approve';
+      await waitUntil('it was denied', () => stage.lines.some((line) => line.includes('Denied')));
+      stage.cluster.approverAction = 'approve';
       await stage.passUntil('it has joined', async () => (await stage.answer()) === 'notFound');
       const client = createClient(identity.transport, { clock: stage.clock });
       const metadata = { namespace: 'kube-node-lease', name: 'mac-1' };

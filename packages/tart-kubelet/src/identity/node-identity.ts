@@ -1,13 +1,88 @@
-import { type ClusterConfig, createClient, KubeError, type Logger, type Transport } from '@tartan/kube';
+import {
+  certificateSigningRequests,
+  type Client,
+  type ClusterConfig,
+  createClient,
+  httpsTransport,
+  KubeError,
+  type Logger,
+  type Transport,
+} from '@tartan/kube';
 import { type Clock, type Random, sleep } from '@tartan/kube/clock';
-import type { Lifetime } from '../certificates/lifetime.ts';
-import { askForCertificate } from './ask-for-certificate.ts';
-import { createBackOff } from './back-off.ts';
-import { certificateFileOf, readCertificate, writeCertificate } from './certificate-file.ts';
-import { isSameCluster, overHTTPS, type TransportFor } from './connection.ts';
+import { deadlineSignal, waitForCertificate } from '../certificates/signing-request.ts';
+import { createCertificateRequest, type Validity } from '../certificates/x509.ts';
+import { createBackoff } from './backoff.ts';
 import { decide, type Decision, isUsable, type Snapshot } from './decide.ts';
-import { createJoinConfig } from './join-config.ts';
-import type { NodeCertificate } from './node-certificate.ts';
+import { createKubeconfigFile } from './kubeconfig-file.ts';
+import {
+  certificatePath,
+  type NodeCertificate,
+  parseNodeCertificate,
+  readCertificate,
+  writeCertificate,
+} from './node-certificate.ts';
+
+/** How a configuration leads to an API server. */
+export type CreateTransport = (config: ClusterConfig, clock: Clock) => Transport;
+
+export const createHttpsTransport: CreateTransport = (config, clock) => httpsTransport({ ...config, clock });
+
+/** The same API server, known by the same authority. */
+export const isSameCluster = (one: ClusterConfig, other: ClusterConfig): boolean =>
+  one.server === other.server &&
+  one.ca === other.ca &&
+  one.serverName === other.serverName &&
+  one.insecureSkipTlsVerify === other.insecureSkipTlsVerify;
+
+/** The longest that the provider approves. */
+const lifetimeSeconds = 7 * 24 * 3600;
+/** A verdict comes within a second. A request that has none after this time is taken for lost, and another one is made. */
+const approvalTimeoutMs = 5 * 60_000;
+
+/** No certificate this time. Says what the one who decided says, which names machines and nothing secret. */
+class CertificateDenied extends Error {
+  override readonly name = 'NoCertificate';
+}
+
+/**
+ * Asks for a client certificate of this Node and waits for the verdict. Needs what `system:node-bootstrapper` may, no more. The key is
+ * made here and forgotten when there is no certificate: whoever asks again asks for another key.
+ */
+export const requestClientCertificate = async (
+  client: Client,
+  nodeName: string,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<NodeCertificate> => {
+  const { key, request } = createCertificateRequest({ nodeName });
+  const wait = deadlineSignal(clock, approvalTimeoutMs, signal);
+  try {
+    const { metadata } = await client.create(
+      certificateSigningRequests,
+      {
+        apiVersion: 'certificates.k8s.io/v1',
+        kind: 'CertificateSigningRequest',
+        metadata: { generateName: 'node-csr-' },
+        spec: {
+          request: Buffer.from(request).toString('base64'),
+          signerName: 'kubernetes.io/kube-apiserver-client-kubelet',
+          // Exactly these: the provider denies a request that wants less or more.
+          usages: ['client auth', 'digital signature'],
+          expirationSeconds: lifetimeSeconds,
+        },
+      },
+      { signal: wait.signal },
+    );
+    const result = await waitForCertificate(client, metadata.name, wait.signal);
+    if (result.kind === 'refused') throw new CertificateDenied(result.message);
+    const certificate = parseNodeCertificate(`${result.certificate}\n${key}`);
+    if (certificate === undefined)
+      throw new CertificateDenied('What was issued is no certificate of the key that asked.');
+    return certificate;
+  } finally {
+    wait.end();
+  }
+};
 
 export interface IdentityOptions {
   /** A path. The certificate is kept beside it. */
@@ -17,7 +92,7 @@ export interface IdentityOptions {
   readonly random: Random;
   readonly log: Logger;
   /** Over HTTPS unless told. */
-  readonly transportFor?: TransportFor;
+  readonly createTransport?: CreateTransport;
 }
 
 /** Who this Mac is to Kubernetes. */
@@ -29,12 +104,12 @@ export interface NodeIdentity {
   /** Where the cluster is, once known: whoever needs its certificate authority. */
   readonly cluster: ClusterConfig | undefined;
   /** Of its latest certificate, also when that is refused or over. */
-  readonly lifetime: Lifetime | undefined;
+  readonly validity: Validity | undefined;
   /** Joins, renews and joins again until `signal` fires. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-interface Held {
+interface StoredCertificate {
   readonly certificate: NodeCertificate;
   readonly stored: boolean;
 }
@@ -48,12 +123,12 @@ interface Held {
  * Caveats: a certificate that could not be written is used and written later; a restart before that needs new join credentials.
  */
 export const createNodeIdentity = (options: IdentityOptions): NodeIdentity => {
-  const { kubeconfig, nodeName, clock, random, log, transportFor = overHTTPS } = options;
-  const file = certificateFileOf(kubeconfig);
-  const joining = createJoinConfig(kubeconfig, clock, log);
-  const backOff = createBackOff(clock, random);
+  const { kubeconfig, nodeName, clock, random, log, createTransport = createHttpsTransport } = options;
+  const file = certificatePath(kubeconfig);
+  const kubeconfigFile = createKubeconfigFile(kubeconfig, clock, log);
+  const backoff = createBackoff(clock, random);
   const ready = Promise.withResolvers<void>();
-  let held: Held | undefined;
+  let current: StoredCertificate | undefined;
   let refused = false;
   let wake = new AbortController();
   let connection: { readonly cluster: ClusterConfig; readonly transport: Transport } | undefined;
@@ -61,21 +136,21 @@ export const createNodeIdentity = (options: IdentityOptions): NodeIdentity => {
   const snapshot = (): Snapshot => ({
     now: clock.now(),
     nodeName,
-    certificate: held && { ...held.certificate, stored: held.stored },
+    certificate: current && { ...current.certificate, stored: current.stored },
     refused,
-    clusterKnown: joining.config !== undefined,
-    retryAt: backOff.retryAt,
+    clusterKnown: kubeconfigFile.config !== undefined,
+    retryAt: backoff.retryAt,
   });
 
   const asNode = (cluster: ClusterConfig): ClusterConfig => ({
     ...cluster,
     credentials: async () => {
-      if (held === undefined || !isUsable(snapshot()))
+      if (current === undefined || !isUsable(snapshot()))
         throw new KubeError('unauthorized', `The Node ${nodeName} has no valid certificate: it has to join first.`);
-      return { certificate: { cert: held.certificate.cert, key: held.certificate.key } };
+      return { certificate: { cert: current.certificate.cert, key: current.certificate.key } };
     },
     refresh: (rejected) => {
-      if (rejected?.certificate?.cert !== held?.certificate.cert || refused) return;
+      if (rejected?.certificate?.cert !== current?.certificate.cert || refused) return;
       refused = true;
       log.warn('The API server refused the certificate of the Node');
       wake.abort();
@@ -83,22 +158,22 @@ export const createNodeIdentity = (options: IdentityOptions): NodeIdentity => {
   });
 
   const transport = (): Transport => {
-    const cluster = joining.config;
+    const cluster = kubeconfigFile.config;
     if (cluster === undefined)
       throw new KubeError('unauthorized', `There are no join credentials at ${kubeconfig}: the host steps bring them.`);
     if (connection === undefined || !isSameCluster(connection.cluster, cluster)) {
       connection?.transport.close();
-      connection = { cluster, transport: transportFor(asNode(cluster), clock) };
+      connection = { cluster, transport: createTransport(asNode(cluster), clock) };
     }
     return connection.transport;
   };
 
   const nodeTransport: Transport = {
     send: async (request) => {
-      const before = held;
+      const before = current;
       const response = await transport().send(request);
       // Whatever it says, it knows who we are: an earlier 401 was a hiccup.
-      if (response.code !== 401 && before === held) refused = false;
+      if (response.code !== 401 && before === current) refused = false;
       return response;
     },
     open: async (request) => transport().open(request),
@@ -106,32 +181,32 @@ export const createNodeIdentity = (options: IdentityOptions): NodeIdentity => {
   };
 
   const observe = async (): Promise<Snapshot> => {
-    held ??= await readStored();
-    if (await joining.look()) backOff.forget();
+    current ??= await readStored();
+    if (await kubeconfigFile.reload()) backoff.reset();
     return snapshot();
   };
-  const readStored = async (): Promise<Held | undefined> => {
+  const readStored = async (): Promise<StoredCertificate | undefined> => {
     const certificate = await readCertificate(file);
     return certificate && { certificate, stored: true };
   };
 
-  const take = async (certificate: NodeCertificate): Promise<void> => {
-    held = { certificate, stored: false };
+  const useCertificate = async (certificate: NodeCertificate): Promise<void> => {
+    current = { certificate, stored: false };
     refused = false;
     log.info('The Node has a new certificate', { until: new Date(certificate.notAfter).toISOString() });
     await store();
   };
   const store = async (): Promise<void> => {
-    if (held === undefined) return;
-    await writeCertificate(file, held.certificate);
-    held = { ...held, stored: true };
+    if (current === undefined) return;
+    await writeCertificate(file, current.certificate);
+    current = { ...current, stored: true };
   };
 
   const join = async (signal: AbortSignal): Promise<void> => {
-    if (joining.config === undefined) return;
-    const once = transportFor(joining.config, clock);
+    if (kubeconfigFile.config === undefined) return;
+    const once = createTransport(kubeconfigFile.config, clock);
     try {
-      await take(await askForCertificate(createClient(once, { clock }), nodeName, clock, signal));
+      await useCertificate(await requestClientCertificate(createClient(once, { clock }), nodeName, clock, signal));
     } finally {
       once.close();
     }
@@ -142,7 +217,9 @@ export const createNodeIdentity = (options: IdentityOptions): NodeIdentity => {
       case 'store':
         return store();
       case 'renew':
-        return take(await askForCertificate(createClient(nodeTransport, { clock }), nodeName, clock, signal));
+        return useCertificate(
+          await requestClientCertificate(createClient(nodeTransport, { clock }), nodeName, clock, signal),
+        );
       case 'join':
         return join(signal);
       case 'hold':
@@ -151,18 +228,18 @@ export const createNodeIdentity = (options: IdentityOptions): NodeIdentity => {
     }
   };
 
-  const pass = async (signal: AbortSignal): Promise<void> => {
-    const seen = await observe();
-    if (isUsable(seen) && seen.clusterKnown) ready.resolve();
-    const decision = decide(seen);
+  const reconcile = async (signal: AbortSignal): Promise<void> => {
+    const observed = await observe();
+    if (isUsable(observed) && observed.clusterKnown) ready.resolve();
+    const decision = decide(observed);
     if (wake.signal.aborted) wake = new AbortController();
     try {
       await act(decision, signal);
-      if (decision.kind !== 'hold' && decision.kind !== 'wait') backOff.forget();
+      if (decision.kind !== 'hold' && decision.kind !== 'wait') backoff.reset();
     } catch (error) {
       if (signal.aborted) return;
-      backOff.fail();
-      const nextTryMs = Math.round(backOff.retryAt - clock.now());
+      backoff.failed();
+      const nextTryMs = Math.round(backoff.retryAt - clock.now());
       log.warn('The Node could not get or keep its certificate', { doing: decision.kind, nextTryMs, error });
     }
   };
@@ -171,14 +248,14 @@ export const createNodeIdentity = (options: IdentityOptions): NodeIdentity => {
     transport: nodeTransport,
     ready: ready.promise,
     get cluster() {
-      return joining.config;
+      return kubeconfigFile.config;
     },
-    get lifetime() {
-      const { notBefore, notAfter } = held?.certificate ?? {};
+    get validity() {
+      const { notBefore, notAfter } = current?.certificate ?? {};
       return notBefore === undefined || notAfter === undefined ? undefined : { notBefore, notAfter };
     },
     run: async (signal) => {
-      while (!signal.aborted) await pass(signal);
+      while (!signal.aborted) await reconcile(signal);
       nodeTransport.close();
     },
   };

@@ -3,7 +3,7 @@ export interface Holds {
   /** Keeps it from being deleted until the returned function is called. Waits for a delete that is under way. */
   hold(name: string): Promise<() => void>;
   /** `false`, without doing anything: it is held, or another delete is under way. Never waits. */
-  whileFree(name: string, work: () => Promise<void>): Promise<boolean>;
+  ifUnheld(name: string, work: () => Promise<void>): Promise<boolean>;
   names(): ReadonlySet<string>;
 }
 
@@ -23,7 +23,7 @@ export const createHolds = (): Holds => {
         else held.set(name, left);
       };
     },
-    whileFree: async (name, work) => {
+    ifUnheld: async (name, work) => {
       if (held.has(name) || deletes.has(name)) return false;
       const { promise, resolve } = Promise.withResolvers<void>();
       deletes.set(name, promise);

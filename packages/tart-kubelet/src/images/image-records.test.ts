@@ -9,7 +9,7 @@ const image = { repository: 'ghcr.io/a/b', digest: `sha256:${'a'.repeat(64)}` };
 const pinned = `${image.repository}@${image.digest}`;
 const tag = 'ghcr.io/a/b:1';
 
-describe('what is written down of images', () => {
+describe('records of images on disk', () => {
   let folder: string;
   let marked: string[];
   beforeEach(() => {
@@ -21,59 +21,59 @@ describe('what is written down of images', () => {
   const records = (): ImageRecords =>
     createImageRecords({ folder: join(folder, 'records'), mark: async (...told) => void marked.push(told.join(' ')) });
 
-  test('a base is ours once it is marked, and not before', async () => {
-    assert.equal(await records().isMade('base'), false);
-    await records().making('base', image);
-    assert.deepEqual([await records().isBeingMade('base'), await records().isMade('base')], [true, false]);
-    await records().made('base');
-    assert.deepEqual([await records().isBeingMade('base'), await records().isMade('base')], [false, true]);
-    await records().made('base');
+  test('a golden base is owned once it has its marker', async () => {
+    assert.equal(await records().isOwned('base'), false);
+    await records().beginClone('base', image);
+    assert.deepEqual([await records().isCloneUnfinished('base'), await records().isOwned('base')], [true, false]);
+    await records().finishClone('base');
+    assert.deepEqual([await records().isCloneUnfinished('base'), await records().isOwned('base')], [false, true]);
+    await records().finishClone('base');
     assert.deepEqual(marked, [`base ${pinned}`, `base ${pinned}`]);
     await records().forget('base');
     await records().forget('base');
-    assert.equal(await records().isMade('base'), false);
+    assert.equal(await records().isOwned('base'), false);
   });
 
-  test('a base of which nothing is written down is not marked as ours', async () => {
-    await assert.rejects(records().made('base'), /Nothing is written down/);
+  test('a golden base without a record gets no marker', async () => {
+    await assert.rejects(records().finishClone('base'), /Nothing is written down/);
     assert.deepEqual(marked, []);
   });
 
-  test('a pull under a tag makes the digest ours, and leaves no intent', async () => {
-    await records().fetching(tag, undefined);
-    assert.deepEqual(await records().beingFetched(tag), { before: undefined });
-    await records().fetched(tag, image);
-    assert.deepEqual([await records().beingFetched(tag), await records().isMade(pinned)], [undefined, true]);
+  test('a pull by tag makes the digest owned and removes the pull record', async () => {
+    await records().beginPull(tag, undefined);
+    assert.deepEqual(await records().unfinishedPull(tag), { before: undefined });
+    await records().finishPull(tag, image);
+    assert.deepEqual([await records().unfinishedPull(tag), await records().isOwned(pinned)], [undefined, true]);
     assert.equal(readdirSync(join(folder, 'records')).length, 1);
   });
 
-  test('a pull by digest, and one of what was here before', async () => {
-    await records().fetching(pinned, undefined);
-    await records().fetched(pinned, image);
-    assert.equal(await records().isMade(pinned), true);
-    await records().fetching(tag, image.digest);
-    assert.deepEqual(await records().beingFetched(tag), { before: image.digest });
-    await records().fetched(tag, undefined);
-    assert.deepEqual([await records().beingFetched(tag), await records().isMade(pinned)], [undefined, true]);
+  test('a pull by digest, and a pull of an existing image', async () => {
+    await records().beginPull(pinned, undefined);
+    await records().finishPull(pinned, image);
+    assert.equal(await records().isOwned(pinned), true);
+    await records().beginPull(tag, image.digest);
+    assert.deepEqual(await records().unfinishedPull(tag), { before: image.digest });
+    await records().finishPull(tag, undefined);
+    assert.deepEqual([await records().unfinishedPull(tag), await records().isOwned(pinned)], [undefined, true]);
   });
 
-  test('what a crash left half written goes with the next word of it, or with the last', async () => {
-    await records().making('base', image);
+  test('temporary files of a crash are removed by the next write or by forget', async () => {
+    await records().beginClone('base', image);
     const [file = ''] = readdirSync(join(folder, 'records'));
     const leaveHalf = (): void => writeFileSync(join(folder, 'records', `${file}.tmp-1`), '{');
     leaveHalf();
-    await records().made('base');
+    await records().finishClone('base');
     assert.deepEqual(readdirSync(join(folder, 'records')), [file]);
     leaveHalf();
     await records().forget('base');
     assert.deepEqual(readdirSync(join(folder, 'records')), []);
   });
 
-  test('a file that cannot be understood is an error, not an absence', async () => {
-    await records().making('base', image);
+  test('an unreadable record is an error, not a missing one', async () => {
+    await records().beginClone('base', image);
     const [file = ''] = readdirSync(join(folder, 'records'));
     writeFileSync(join(folder, 'records', file), '{');
-    await assert.rejects(records().isMade('base'));
-    await assert.rejects(records().isBeingMade('base'));
+    await assert.rejects(records().isOwned('base'));
+    await assert.rejects(records().isCloneUnfinished('base'));
   });
 });

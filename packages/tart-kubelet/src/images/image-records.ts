@@ -3,25 +3,25 @@ import { readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { temporaryMark, writeDurably } from '../journal/write-durably.ts';
-import type { MadeRecords } from './golden.ts';
-import type { PullRecords } from './recorded-pull.ts';
-import { pinnedText } from './reference.ts';
+import { temporarySuffix, writeFileAtomic } from '../journal/atomic-write.ts';
+import type { CloneRecords } from './golden-base.ts';
+import { formatDigestReference } from './image-reference.ts';
+import type { PullRecords } from './pulls.ts';
 
 const recordSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('making'), name: z.string(), image: z.string() }),
   z.object({ kind: z.literal('made'), name: z.string(), image: z.string() }),
   z.object({ kind: z.literal('fetching'), name: z.string(), before: z.string().optional() }),
 ]);
-type Record = z.infer<typeof recordSchema>;
+type ImageRecord = z.infer<typeof recordSchema>;
 
 /** In a file of its own: an image that was ours stays ours while it is asked for again. */
-const intent = (image: string): string => `fetching ${image}`;
+const pullRecordName = (image: string): string => `fetching ${image}`;
 
 /** What the agent made of images, as far as it must outlive the agent: one small file for each golden base and each image. */
-export interface ImageRecords extends MadeRecords, PullRecords {
+export interface ImageRecords extends CloneRecords, PullRecords {
   /** Whether it was made by this agent: a golden base by its name, an image as `repository@digest`. Rejects when it cannot be told. */
-  isMade(name: string): Promise<boolean>;
+  isOwned(name: string): Promise<boolean>;
   /** Everything that was made and not forgotten. One that cannot be read is left out. */
   names(): Promise<readonly string[]>;
   /** Not there is fine. */
@@ -44,17 +44,17 @@ export const createImageRecords = ({ folder, mark }: ImageRecordsOptions): Image
       throw error;
     });
   /** What a crash left half written of this record. Of each one is written at a time. */
-  const sweep = async (name: string): Promise<void> => {
-    const half = `${basename(pathOf(name))}${temporaryMark}`;
+  const removeTemporaryFiles = async (name: string): Promise<void> => {
+    const half = `${basename(pathOf(name))}${temporarySuffix}`;
     for (const file of await filesIn()) if (file.startsWith(half)) await rm(join(folder, file), { force: true });
   };
-  const write = async (record: Record): Promise<void> => {
+  const write = async (record: ImageRecord): Promise<void> => {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    await sweep(record.name);
-    await writeDurably(pathOf(record.name), `${JSON.stringify(record)}\n`);
+    await removeTemporaryFiles(record.name);
+    await writeFileAtomic(pathOf(record.name), `${JSON.stringify(record)}\n`);
   };
   /** Without waiting: it has some hundred bytes, and every start of a Pod asks twice. */
-  const read = (name: string): Record | undefined => {
+  const read = (name: string): ImageRecord | undefined => {
     let text: string;
     try {
       text = readFileSync(pathOf(name), 'utf8');
@@ -66,7 +66,7 @@ export const createImageRecords = ({ folder, mark }: ImageRecordsOptions): Image
     if (record.name !== name) throw new Error(`The record of ${name} is about ${record.name}`);
     return record;
   };
-  const parsed = async (file: string): Promise<Record | undefined> => {
+  const parsed = async (file: string): Promise<ImageRecord | undefined> => {
     try {
       return recordSchema.parse(JSON.parse(await readFile(join(folder, file), 'utf8')));
     } catch {
@@ -74,35 +74,36 @@ export const createImageRecords = ({ folder, mark }: ImageRecordsOptions): Image
     }
   };
   const forget = async (name: string): Promise<void> => {
-    await sweep(name);
+    await removeTemporaryFiles(name);
     await rm(pathOf(name), { force: true });
   };
   return {
-    making: (name, image) => write({ kind: 'making', name, image: pinnedText(image) }),
-    isBeingMade: async (name) => read(name)?.kind === 'making',
-    made: async (name) => {
+    beginClone: (name, image) => write({ kind: 'making', name, image: formatDigestReference(image) }),
+    isCloneUnfinished: async (name) => read(name)?.kind === 'making',
+    finishClone: async (name) => {
       const record = read(name);
       if (record === undefined || record.kind === 'fetching')
         throw new Error(`Nothing is written down of the making of ${name}`);
       await mark(name, record.image);
       await write({ kind: 'made', name, image: record.image });
     },
-    fetching: (image, before) =>
-      write({ kind: 'fetching', name: intent(image), ...(before === undefined ? {} : { before }) }),
-    beingFetched: async (image) => {
-      const record = read(intent(image));
+    beginPull: (image, before) =>
+      write({ kind: 'fetching', name: pullRecordName(image), ...(before === undefined ? {} : { before }) }),
+    unfinishedPull: async (image) => {
+      const record = read(pullRecordName(image));
       return record?.kind === 'fetching' ? { before: record.before } : undefined;
     },
-    fetched: async (image, made) => {
-      if (made !== undefined) await write({ kind: 'made', name: pinnedText(made), image: pinnedText(made) });
-      await forget(intent(image));
+    finishPull: async (image, made) => {
+      if (made !== undefined)
+        await write({ kind: 'made', name: formatDigestReference(made), image: formatDigestReference(made) });
+      await forget(pullRecordName(image));
     },
     names: async () => {
       const files = await filesIn();
       const records = await Promise.all(files.filter((file) => file.endsWith('.json')).map((file) => parsed(file)));
       return records.flatMap((record) => (record?.kind === 'made' ? [record.name] : []));
     },
-    isMade: async (name) => read(name)?.kind === 'made',
+    isOwned: async (name) => read(name)?.kind === 'made',
     forget,
   };
 };

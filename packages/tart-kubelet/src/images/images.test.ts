@@ -2,12 +2,18 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { TartError } from '@tartan/tart';
 import fc from 'fast-check';
-import { goldenName, isGoldenName } from './golden-name.ts';
+import { decidePull, defaultPullPolicy, type PullPolicy } from './golden-base.ts';
 import { createHolds } from './holds.ts';
-import { decidePull, type PullPolicy, usualPolicy } from './pull-policy.ts';
+import {
+  formatPullReference,
+  goldenName,
+  type ImageReference,
+  isGoldenName,
+  isSameImage,
+  parseReference,
+} from './image-reference.ts';
+import { registryCredentials } from './pull-secrets.ts';
 import { createPulls } from './pulls.ts';
-import { askedText, type ImageReference, isSameImage, parseReference } from './reference.ts';
-import { registryCredentials } from './registry-credentials.ts';
 
 const digest = `sha256:${'a'.repeat(64)}`;
 const parsed = (text: string): ImageReference => {
@@ -29,7 +35,7 @@ describe('an image reference', () => {
     assert.equal(parsed(`ghcr.io/a/b@${digest}`).tag, undefined);
   });
 
-  test('is none without a registry, with an empty part, or with a way out of its folder', () => {
+  test('is invalid without a registry, with an empty part, or with a path traversal', () => {
     for (const text of [
       '',
       'macos',
@@ -50,7 +56,7 @@ describe('an image reference', () => {
 
   test('a Pod that names a tag and a digest means the digest (INC-48)', () => {
     const both = parsed(`ghcr.io/a/b:1@${digest}`);
-    assert.equal(askedText(both), `ghcr.io/a/b@${digest}`);
+    assert.equal(formatPullReference(both), `ghcr.io/a/b@${digest}`);
     const pinned = { repository: 'ghcr.io/a/b', digest };
     assert.ok(isSameImage({ repository: both.repository, digest }, pinned));
     assert.ok(!isSameImage({ repository: 'ghcr.io/a/c', digest }, pinned));
@@ -58,7 +64,7 @@ describe('an image reference', () => {
 });
 
 describe('a golden base', () => {
-  test('is named by the hash of repository@digest, which others compute as well', () => {
+  test('is named by the hash of repository@digest', () => {
     // printf 'ghcr.io/a/b@sha256:aaaa…' | shasum -a 256
     const name = goldenName({ repository: 'ghcr.io/a/b', digest });
     assert.equal(name, 'tuist-golden-1a3f1916bde2f742');
@@ -87,11 +93,11 @@ describe('imagePullPolicy', () => {
     [undefined, pinned, false, 'pull'],
   ];
   for (const [policy, reference, isHere, decision] of cases)
-    test(`${policy ?? 'none'}, ${askedText(reference).slice(0, 20)}, ${isHere ? 'here' : 'not here'}: ${decision}`, () => {
+    test(`${policy ?? 'none'}, ${formatPullReference(reference).slice(0, 20)}, ${isHere ? 'here' : 'not here'}: ${decision}`, () => {
       assert.equal(decidePull(policy, reference, isHere), decision);
     });
-  test('latest beside a digest does not move', () => {
-    assert.equal(usualPolicy(parsed(`ghcr.io/a/b:latest@${digest}`)), 'IfNotPresent');
+  test('latest beside a digest is not pulled again', () => {
+    assert.equal(defaultPullPolicy(parsed(`ghcr.io/a/b:latest@${digest}`)), 'IfNotPresent');
   });
 });
 
@@ -120,7 +126,7 @@ describe('imagePullSecrets', () => {
     assert.equal(userFor(secret({ 'xregistry.local:5000': auths['registry.local'] })), undefined);
   });
 
-  test('the entry that names more of the path wins, then the order of the Pod; a star stands for one label', () => {
+  test('the most specific entry wins, then the order in the Pod; a star matches one label', () => {
     const user = (username: string) => ({ username, password: 'x' });
     const wide = secret({ 'registry.local:5000': user('wide') });
     const narrow = secret({ 'registry.local:5000/team': user('narrow') });
@@ -131,7 +137,7 @@ describe('imagePullSecrets', () => {
     assert.equal(userFor(secret({ '*:5000': user('star') })), undefined);
   });
 
-  test('what is wrong is said without what is inside', () => {
+  test('problems never contain secret data', () => {
     const odd = [
       { name: 'empty' },
       { name: 'noise', data: { '.dockerconfigjson': base64('hunter2') } },
@@ -172,7 +178,7 @@ describe('pulls', () => {
   };
   const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-  test('two Pods of one image share a download, and who comes later hears how far it is', async () => {
+  test('two Pods of one image share a download and its progress', async () => {
     const { calls, pulls } = stage();
     const heard: string[] = [];
     const one = pulls.pull({ image: 'r/a:1', signal: open, onProgress: ({ stage: at }) => heard.push(`one ${at}`) });
@@ -187,7 +193,7 @@ describe('pulls', () => {
     assert.equal(calls.length, 2, 'a later one looks again: the tag may have moved');
   });
 
-  test('only so many at a time; who leaves the line never had a turn', async () => {
+  test('runs up to the limit; an aborted waiter never starts', async () => {
     const { calls, pulls } = stage(1);
     const gone = new AbortController();
     const first = pulls.pull({ image: 'r/a:1', signal: open });
@@ -208,7 +214,7 @@ describe('pulls', () => {
     await third;
   });
 
-  test('a download goes on as long as one Pod waits for it, and ends with the last', async () => {
+  test('a download is aborted with its last waiter', async () => {
     const { calls, pulls } = stage();
     const [one, two] = [new AbortController(), new AbortController()];
     const first = pulls.pull({ image: 'r/a:1', signal: one.signal });
@@ -221,7 +227,7 @@ describe('pulls', () => {
     assert.equal(calls[0]?.options?.signal?.aborted, true);
   });
 
-  test("what was refused to another Pod's secret is tried with our own", async () => {
+  test("a pull refused with another Pod's secret is retried with our own", async () => {
     const { calls, pulls } = stage();
     const mine = { host: 'r', username: 'me', password: 'x' };
     const other = pulls.pull({ image: 'r/a:1', signal: open });
@@ -236,16 +242,16 @@ describe('pulls', () => {
 });
 
 describe('holds', () => {
-  test('what is held is not deleted, and who wants it waits for a delete that is under way (INC-26)', async () => {
+  test('a held name is not deleted, and a hold waits for a delete in progress (INC-26)', async () => {
     const holds = createHolds();
     const release = await holds.hold('a');
     const again = await holds.hold('a');
     release();
     release();
-    assert.equal(await holds.whileFree('a', async () => assert.fail('deleted')), false);
+    assert.equal(await holds.ifUnheld('a', async () => assert.fail('deleted')), false);
     again();
     const { promise, resolve } = Promise.withResolvers<void>();
-    const deleting = holds.whileFree('a', () => promise);
+    const deleting = holds.ifUnheld('a', () => promise);
     let has = false;
     const held = holds.hold('a').then(() => (has = true));
     await Promise.resolve();

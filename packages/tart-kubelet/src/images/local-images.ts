@@ -1,6 +1,6 @@
-import { readlinkSync, statSync, type Stats } from 'node:fs';
+import { readlinkSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ImageReference, type PinnedImage, tagText } from './reference.ts';
+import { formatTagReference, type ImageReference, type PinnedImage } from './image-reference.ts';
 
 /**
  * What tart keeps on this Mac, from the disk: tart itself would throw away the part of a pull that was cut before it answers (G22). All
@@ -18,7 +18,7 @@ export interface LocalImages {
 const vmFiles = ['config.json', 'disk.img', 'nvram.bin'];
 
 /** Without waiting: the answer takes microseconds, and every start of a Pod asks several times. */
-const ifThere = <T>(look: () => T): T | undefined => {
+const undefinedIfMissing = <T>(look: () => T): T | undefined => {
   try {
     return look();
   } catch (error) {
@@ -28,7 +28,7 @@ const ifThere = <T>(look: () => T): T | undefined => {
     throw error;
   }
 };
-const at = (path: string): Stats | undefined => ifThere(() => statSync(path));
+const statIfPresent = (path: string): Stats | undefined => undefinedIfMissing(() => statSync(path));
 
 /** As tart lays them out: a folder for each digest, a link for each tag, and the colon of a port written as %3A (§7.2). */
 export const createLocalImages = (tartHome: string): LocalImages => {
@@ -38,14 +38,15 @@ export const createLocalImages = (tartHome: string): LocalImages => {
     digestOf: async ({ repository, tag, digest }) => {
       if (digest !== undefined) return digest;
       const path = join(folder(repository), tag ?? 'latest');
-      const target = ifThere(() => readlinkSync(path));
+      const target = undefinedIfMissing(() => readlinkSync(path));
       if (target === undefined) return undefined;
       // Written relative by some versions of tart, and as a whole path by others.
       const found = /(?:^|\/)(sha256:[0-9a-f]{64})$/.exec(target)?.[1];
-      if (found === undefined) throw new Error(`The link of ${tagText({ repository, tag })} names no digest`);
+      if (found === undefined)
+        throw new Error(`The link of ${formatTagReference({ repository, tag })} names no digest`);
       return found;
     },
-    has: async ({ repository, digest }) => at(join(folder(repository), digest))?.isDirectory() === true,
-    hasVm: async (name) => vmFiles.every((file) => at(join(tartHome, 'vms', name, file))?.isFile() === true),
+    has: async ({ repository, digest }) => statIfPresent(join(folder(repository), digest))?.isDirectory() === true,
+    hasVm: async (name) => vmFiles.every((file) => statIfPresent(join(tartHome, 'vms', name, file))?.isFile() === true),
   };
 };

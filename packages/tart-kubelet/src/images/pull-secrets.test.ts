@@ -1,27 +1,27 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { KubeError } from '@tartan/kube';
-import { onStage, type Stage } from '../guest/testing/stage.ts';
+import { type GuestHarness, withGuestHarness } from '../guest/testing/harness.ts';
+import { parseReference } from './image-reference.ts';
 import { createPullCredentials } from './pull-secrets.ts';
-import { parseReference } from './reference.ts';
 
 const image = parseReference('ghcr.io/example/macos:26') ?? assert.fail();
 const never = new AbortController().signal;
 
 describe('imagePullSecrets', () => {
-  const holding = (stage: Stage, name: string, username: string, host = 'ghcr.io') =>
+  const holding = (stage: GuestHarness, name: string, username: string, host = 'ghcr.io') =>
     stage.secret(
       name,
       { '.dockerconfigjson': JSON.stringify({ auths: { [host]: { username, password: 'hush-hush' } } }) },
       'kubernetes.io/dockerconfigjson',
     );
-  const found = async (stage: Stage, ...names: string[]) => {
+  const found = async (stage: GuestHarness, ...names: string[]) => {
     const pod = await stage.pod((spec) => (spec.imagePullSecrets = names.map((name) => ({ name }))));
     return createPullCredentials(stage.node)(pod, image, never);
   };
 
-  it('are read with the rights of the Node, and give what fits the image (G21)', () =>
-    onStage(async (stage) => {
+  it('are read with the permissions of the Node, and matched to the image (G21)', () =>
+    withGuestHarness(async (stage) => {
       await holding(stage, 'other', 'x', 'example.com');
       await holding(stage, 'one', 'somebody');
       assert.deepEqual(await found(stage, 'other', 'one', 'one'), {
@@ -31,8 +31,8 @@ describe('imagePullSecrets', () => {
       assert.equal(stage.requests.length, 2);
     }));
 
-  it('that are not there are told, and keep no other from being used', () =>
-    onStage(async (stage) => {
+  it('that are missing are reported, and the others are used', () =>
+    withGuestHarness(async (stage) => {
       await holding(stage, 'one', 'somebody');
       const { credentials, problems } = await found(stage, 'gone', 'one', '');
       assert.equal(credentials?.username, 'somebody');
@@ -40,8 +40,8 @@ describe('imagePullSecrets', () => {
       assert.match(problems[0] ?? '', /^Secret gone of imagePullSecrets is not there; make it/);
     }));
 
-  it('of another kind are told without a word of what is in them', () =>
-    onStage(async (stage) => {
+  it('of another type are reported without their content', () =>
+    withGuestHarness(async (stage) => {
       await stage.secret('odd', { password: 'hush-hush' });
       const { credentials, problems } = await found(stage, 'odd');
       assert.equal(credentials, undefined);
@@ -49,11 +49,11 @@ describe('imagePullSecrets', () => {
       assert.doesNotMatch(problems.join(), /hush/);
     }));
 
-  it('may be none', () =>
-    onStage(async (stage) => assert.deepEqual(await found(stage), { credentials: undefined, problems: [] })));
+  it('may be empty', () =>
+    withGuestHarness(async (stage) => assert.deepEqual(await found(stage), { credentials: undefined, problems: [] })));
 
-  it('that the server does not tell make it reject', () =>
-    onStage(async (stage) => {
+  it('reject when the API server fails', () =>
+    withGuestHarness(async (stage) => {
       stage.intercept = () => {
         throw new KubeError('unreachable', 'no answer');
       };

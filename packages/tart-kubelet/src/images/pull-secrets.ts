@@ -1,9 +1,113 @@
 import { type Client, isKubeError, secrets } from '@tartan/kube';
+import type { RegistryCredentials } from '@tartan/tart';
+import { z } from 'zod';
 import type { Pod } from '../pods/snapshot.ts';
-import type { ImageReference } from './reference.ts';
-import { type FoundCredentials, type PullSecret, registryCredentials } from './registry-credentials.ts';
+import type { ImageReference } from './image-reference.ts';
 
-export type PullCredentials = (pod: Pod, image: ImageReference, signal: AbortSignal) => Promise<FoundCredentials>;
+/** As much of a Secret as is read. */
+interface PullSecret {
+  readonly name: string;
+  readonly type?: string | undefined;
+  readonly data?: Readonly<Record<string, string>> | undefined;
+}
+
+interface FoundCredentials {
+  readonly credentials: RegistryCredentials | undefined;
+  /** For people; never with anything from inside a Secret. */
+  readonly problems: readonly string[];
+}
+
+const optionalString = z.string().optional().catch(undefined);
+const authSchema = z.object({ username: optionalString, password: optionalString, auth: optionalString });
+const authsSchema = z.record(
+  z.string(),
+  authSchema.catch({ username: undefined, password: undefined, auth: undefined }),
+);
+const configSchema = z.object({ auths: authsSchema });
+
+type Auths = z.infer<typeof authsSchema>;
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+const decodeBase64 = (base64: string | undefined): string => Buffer.from(base64 ?? '', 'base64').toString('utf8');
+
+const authsOf = ({ data }: PullSecret): Auths | undefined => {
+  const modern = data?.['.dockerconfigjson'];
+  if (modern !== undefined) return configSchema.safeParse(parseJson(decodeBase64(modern))).data?.auths;
+  return authsSchema.safeParse(parseJson(decodeBase64(data?.['.dockercfg']))).data;
+};
+
+/** Docker writes its own registry as an address; others are a host, maybe with a scheme, a path or stars in it. */
+const normalizeKey = (key: string): string => {
+  const plain = key
+    .toLowerCase()
+    .replace(/^https?:\/\//, '')
+    .replace(/\/v[12]\/?$/, '')
+    .replace(/\/+$/, '');
+  return plain === 'index.docker.io' ? 'docker.io' : plain;
+};
+
+/** A star stands for a part of one label, as Kubernetes has it. */
+const matchesRepository = (key: string, repository: string): boolean => {
+  const [keyHost = '', ...keyPath] = key.split('/');
+  const [host = '', ...path] = repository.toLowerCase().split('/');
+  const labels = host.split(/[.:]/);
+  const wanted = keyHost.split(/[.:]/);
+  const fits = (pattern: string, label: string): boolean =>
+    new RegExp(`^${pattern.split('*').map(RegExp.escape).join('[^.:]*')}$`).test(label);
+  return (
+    (keyHost === host ||
+      (keyHost.includes('*') &&
+        keyHost.includes(':') === host.includes(':') &&
+        wanted.length === labels.length &&
+        wanted.every((pattern, at) => fits(pattern, labels[at] ?? '')))) &&
+    keyPath.every((part, at) => part === path[at])
+  );
+};
+
+const loginOf = (
+  auth: z.infer<typeof authSchema>,
+): { readonly username: string; readonly password: string } | undefined => {
+  const { username, password } = auth;
+  if (username !== undefined && username !== '' && password !== undefined) return { username, password };
+  const joined = decodeBase64(auth.auth);
+  const colon = joined.indexOf(':');
+  // A password may have colons, a user may not.
+  return colon < 1 ? undefined : { username: joined.slice(0, colon), password: joined.slice(colon + 1) };
+};
+
+/** What `imagePullSecrets` hold for this image: the entry that names most of its path, and of those the first in the Pod's order. */
+export const registryCredentials = (secrets: readonly PullSecret[], image: ImageReference): FoundCredentials => {
+  const problems: string[] = [];
+  const found: { readonly length: number; readonly credentials: RegistryCredentials }[] = [];
+  for (const secret of secrets) {
+    const auths = authsOf(secret);
+    if (auths === undefined) {
+      problems.push(
+        `Secret ${secret.name} holds no registry credentials; make it of type kubernetes.io/dockerconfigjson`,
+      );
+      continue;
+    }
+    for (const [key, auth] of Object.entries(auths)) {
+      const normal = normalizeKey(key);
+      if (!matchesRepository(normal, image.repository)) continue;
+      const user = loginOf(auth);
+      if (user === undefined)
+        problems.push(`Secret ${secret.name} has neither a user with a password nor an auth for ${image.registry}`);
+      else found.push({ length: normal.split('/').length, credentials: { host: image.registry, ...user } });
+    }
+  }
+  found.sort((one, other) => other.length - one.length);
+  return { credentials: found[0]?.credentials, problems };
+};
+
+type PullCredentials = (pod: Pod, image: ImageReference, signal: AbortSignal) => Promise<FoundCredentials>;
 
 /**
  * What the Pod's `imagePullSecrets` hold for an image, as the server has them now. One that is not there is a problem and no error, as

@@ -1,5 +1,40 @@
 import { isTartError, type PullProgress, type RegistryCredentials, type Tart } from '@tartan/tart';
-import { createLimit } from './limit.ts';
+import { formatPullReference, type ImageReference, parseReference, type PinnedImage } from './image-reference.ts';
+import type { LocalImages } from './local-images.ts';
+
+/** At most so many at a time, in the order in which they came. Who leaves the line before its turn never had one. */
+type Semaphore = <T>(signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
+
+const createSemaphore = (limit: number): Semaphore => {
+  let busy = 0;
+  const waiters: (() => void)[] = [];
+  const acquire = (signal: AbortSignal): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        waiters.splice(waiters.indexOf(enter), 1);
+        reject(signal.reason);
+      };
+      const enter = (): void => {
+        signal.removeEventListener('abort', onAbort);
+        resolve();
+      };
+      waiters.push(enter);
+      signal.addEventListener('abort', onAbort, { once: true });
+    });
+  return async (signal, work) => {
+    signal.throwIfAborted();
+    // A place that is given back goes straight to the next in line, so `busy` stays.
+    if (busy >= limit) await acquire(signal);
+    else busy += 1;
+    try {
+      return await work();
+    } finally {
+      const next = waiters.shift();
+      if (next === undefined) busy -= 1;
+      else next();
+    }
+  };
+};
 
 interface PullRequest {
   /** `repository@digest`, or `repository:tag`. */
@@ -15,12 +50,12 @@ export interface Pulls {
   /** Rejects with a TartError, or with the signal's reason. Safe to repeat. */
   pull(request: PullRequest): Promise<void>;
   /** Somebody waits for it right now. */
-  isUnderWay(image: string): boolean;
+  isInFlight(image: string): boolean;
   /** How many are fetched, or wait for their turn. */
   count(): number;
 }
 
-interface Flight {
+interface Download {
   readonly done: Promise<void>;
   readonly credentials: RegistryCredentials | undefined;
   readonly listeners: Set<(progress: PullProgress) => void>;
@@ -29,10 +64,10 @@ interface Flight {
   last: PullProgress | undefined;
 }
 
-const isSame = (one: RegistryCredentials | undefined, other: RegistryCredentials | undefined): boolean =>
+const isSameCredentials = (one: RegistryCredentials | undefined, other: RegistryCredentials | undefined): boolean =>
   one?.host === other?.host && one?.username === other?.username && one?.password === other?.password;
 
-const orLeft = (done: Promise<void>, signal: AbortSignal): Promise<void> =>
+const orAborted = (done: Promise<void>, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
     const leave = (): void => reject(signal.reason);
     signal.addEventListener('abort', leave, { once: true });
@@ -40,41 +75,41 @@ const orLeft = (done: Promise<void>, signal: AbortSignal): Promise<void> =>
   });
 
 export const createPulls = ({ tart, limit }: { readonly tart: Pick<Tart, 'pull'>; readonly limit: number }): Pulls => {
-  const flights = new Map<string, Flight>();
-  const inTurn = createLimit(limit);
+  const downloads = new Map<string, Download>();
+  const semaphore = createSemaphore(limit);
 
-  const takeOff = ({ image, credentials }: PullRequest): Flight => {
+  const startDownload = ({ image, credentials }: PullRequest): Download => {
     const end = new AbortController();
-    const listeners: Flight['listeners'] = new Set();
+    const listeners: Download['listeners'] = new Set();
     const onProgress = (progress: PullProgress): void => {
-      flight.last = progress;
+      download.last = progress;
       for (const listener of listeners) listener(progress);
     };
-    const done = inTurn(end.signal, () => tart.pull(image, { credentials, onProgress, signal: end.signal })).finally(
+    const done = semaphore(end.signal, () => tart.pull(image, { credentials, onProgress, signal: end.signal })).finally(
       () => {
-        if (flights.get(image) === flight) flights.delete(image);
+        if (downloads.get(image) === download) downloads.delete(image);
       },
     );
-    const flight: Flight = { done, credentials, listeners, end, waiters: 0, last: undefined };
+    const download: Download = { done, credentials, listeners, end, waiters: 0, last: undefined };
     // Somebody may have left before it fails.
     done.catch(() => {});
-    flights.set(image, flight);
-    return flight;
+    downloads.set(image, download);
+    return download;
   };
 
-  const board = async (flight: Flight, { image, onProgress, signal }: PullRequest): Promise<void> => {
+  const joinDownload = async (flight: Download, { image, onProgress, signal }: PullRequest): Promise<void> => {
     const report = (progress: PullProgress): void => onProgress?.(progress);
     flight.waiters += 1;
     flight.listeners.add(report);
     if (flight.last !== undefined) report(flight.last);
     try {
-      await orLeft(flight.done, signal);
+      await orAborted(flight.done, signal);
     } finally {
       flight.listeners.delete(report);
       flight.waiters -= 1;
       if (flight.waiters === 0) {
         // Who comes now must not join what is about to end.
-        if (flights.get(image) === flight) flights.delete(image);
+        if (downloads.get(image) === flight) downloads.delete(image);
         flight.end.abort();
       }
     }
@@ -82,14 +117,71 @@ export const createPulls = ({ tart, limit }: { readonly tart: Pick<Tart, 'pull'>
 
   const pull = async (request: PullRequest): Promise<void> => {
     request.signal.throwIfAborted();
-    const flight = flights.get(request.image) ?? takeOff(request);
+    const flight = downloads.get(request.image) ?? startDownload(request);
     try {
-      await board(flight, request);
+      await joinDownload(flight, request);
     } catch (error) {
       // What was refused to another Pod's secret may be given to ours.
-      if (!isTartError(error, 'registry refused') || isSame(flight.credentials, request.credentials)) throw error;
+      if (!isTartError(error, 'registry refused') || isSameCredentials(flight.credentials, request.credentials))
+        throw error;
       await pull(request);
     }
   };
-  return { pull, isUnderWay: (image) => flights.has(image), count: () => flights.size };
+  return { pull, isInFlight: (image) => downloads.has(image), count: () => downloads.size };
+};
+
+/** What the agent writes down of what it fetches: an image that was here before may be somebody else's (B5). */
+export interface PullRecords {
+  /** Before it is fetched, by the name that tart is asked for, with the digest that was here under this name. */
+  beginPull(image: string, before: string | undefined): Promise<void>;
+  /** What `fetching` said, if `fetched` was not said since: an earlier life of the agent was cut. */
+  unfinishedPull(image: string): Promise<{ readonly before: string | undefined } | undefined>;
+  /** It is here, and ours if there is a `made`. Safe to repeat. */
+  finishPull(image: string, made: PinnedImage | undefined): Promise<void>;
+}
+
+const localDigest = async (local: LocalImages, reference: ImageReference): Promise<string | undefined> => {
+  const digest = await local.digestOf(reference);
+  return digest !== undefined && (await local.has({ repository: reference.repository, digest })) ? digest : undefined;
+};
+
+/** A pull that leaves behind who fetched what. For one image one at a time, which `createPulls` sees to. */
+export const withPullRecords = (
+  tart: Pick<Tart, 'pull'>,
+  local: LocalImages,
+  records: PullRecords,
+): Pick<Tart, 'pull'> => ({
+  pull: async (image, options = {}) => {
+    const reference = parseReference(image);
+    if (reference === undefined) return tart.pull(image, options);
+    const unfinished = await records.unfinishedPull(image);
+    const before = unfinished === undefined ? await localDigest(local, reference) : unfinished.before;
+    if (unfinished === undefined) await records.beginPull(image, before);
+    let wasCached = false;
+    await tart.pull(image, {
+      ...options,
+      onProgress: (progress) => {
+        if (progress.stage === 'cached') wasCached = true;
+        options.onProgress?.(progress);
+      },
+    });
+    const digest = await local.digestOf(reference);
+    const isOwned = digest !== undefined && digest !== before && (unfinished !== undefined || !wasCached);
+    await records.finishPull(image, isOwned ? { repository: reference.repository, digest } : undefined);
+  },
+});
+
+/** Ends what an earlier life of the agent had begun, when the image turns out to be here. */
+export const finishInterruptedPull = async (
+  reference: ImageReference,
+  digest: string,
+  local: LocalImages,
+  records: PullRecords,
+): Promise<void> => {
+  const image = formatPullReference(reference);
+  const unfinished = await records.unfinishedPull(image);
+  if (unfinished === undefined) return;
+  const { repository } = reference;
+  const arrived = digest !== unfinished.before && (await local.has({ repository, digest }));
+  await records.finishPull(image, arrived ? { repository, digest } : undefined);
 };

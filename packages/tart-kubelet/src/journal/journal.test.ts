@@ -5,10 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { createJournal } from './journal.ts';
-import { readMarker, writeMarker } from './marker.ts';
-import { formatRecord, parseRecord, type VmRecord } from './record.ts';
-import { vmNameOf } from './vm-name.ts';
+import { createJournal, formatRecord, parseRecord, type VmRecord } from './journal.ts';
+import { readOwnershipMarker, vmNameOf, writeOwnershipMarker } from './vm-identity.ts';
 
 const example: VmRecord = {
   version: 1,
@@ -27,7 +25,7 @@ describe('the journal', () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  it('gives back what was written, to another process too, until it is removed', async () => {
+  it('returns what was written, also to another process, until it is removed', async () => {
     await createJournal(join(folder, 'new')).write(example);
     const other = createJournal(join(folder, 'new'));
     assert.deepEqual(await other.list(), [{ kind: 'record', record: example }]);
@@ -39,13 +37,13 @@ describe('the journal', () => {
     assert.deepEqual(await readdir(join(folder, 'new')), []);
   });
 
-  it('knows nothing where there is no folder, and removes nothing there', async () => {
+  it('is empty when its folder does not exist', async () => {
     const journal = createJournal(join(folder, 'none'));
     assert.deepEqual(await journal.list(), []);
     await journal.remove('u1');
   });
 
-  it('rejects when it cannot be listed: nothing is then known to be nobody’s', async () => {
+  it('rejects when it cannot be listed', async () => {
     await writeFile(join(folder, 'file'), '');
     await assert.rejects(createJournal(join(folder, 'file')).list(), /ENOTDIR/);
   });
@@ -74,7 +72,7 @@ describe('the journal', () => {
       assert.equal((await journal.read('u1'))?.kind, 'unreadable');
     });
 
-  it('takes what a crash left half written for nothing, and clears it away with its UID', async () => {
+  it('ignores temporary files of a crash, and removes them with the UID', async () => {
     const journal = createJournal(folder);
     await journal.write(example);
     await writeFile(join(folder, 'u1.json.tmp-1'), '{');
@@ -84,7 +82,7 @@ describe('the journal', () => {
     assert.deepEqual(await readdir(folder), ['notes.txt']);
   });
 
-  it('sees at once what somebody else has made of a file that it knows', async () => {
+  it('reads a file again when another process has changed it', async () => {
     const journal = createJournal(folder);
     await journal.write(example);
     assert.equal((await journal.read('u1'))?.kind, 'record');
@@ -98,7 +96,7 @@ describe('the journal', () => {
     assert.deepEqual(await journal.list(), [{ kind: 'record', record: { ...example, run: 2 } }]);
   });
 
-  it('reads a file once, as long as it is the same', async () => {
+  it('reads an unchanged file once', async () => {
     const journal = createJournal(folder);
     await journal.write(example);
     const first = await journal.read('u1');
@@ -111,7 +109,7 @@ describe('the journal', () => {
     }
   });
 
-  it('takes a draft for nothing until it is committed, and clears it away when it is not', async () => {
+  it('ignores a draft until it is committed, and removes it when it is discarded', async () => {
     const journal = createJournal(folder);
     await journal.write(example);
     const next = await journal.draft({ ...example, run: 1 });
@@ -126,39 +124,39 @@ describe('the journal', () => {
     assert.deepEqual(await readdir(folder), []);
   });
 
-  it('leaves nothing behind when a write fails, and keeps what was there', async () => {
+  it('keeps the old record when a write fails', async () => {
     const journal = createJournal(folder);
     execFileSync('mkdir', ['-p', join(folder, 'u1.json', 'x')]);
     await assert.rejects(journal.write(example));
     assert.deepEqual(await readdir(folder), ['u1.json']);
   });
 
-  it('makes no path of what is no UID', async () => {
+  it('rejects an invalid UID', async () => {
     const journal = createJournal(folder);
     await assert.rejects(journal.read('../x'), /no UID/);
     await assert.rejects(journal.remove('a/b'), /no UID/);
   });
 
-  it('a mark says whose a virtual machine is; a copy under another name is not ours', async () => {
+  it('the ownership marker names the VM; a copy under another name is not owned', async () => {
     const mark = { version: 1, agent: 'mac-1', podUID: 'u1', vm: 'ns-a-u1' } as const;
-    assert.equal(await readMarker(folder, 'ns-a-u1'), undefined);
-    await writeMarker(folder, mark);
-    assert.deepEqual(await readMarker(folder, 'ns-a-u1'), mark);
-    assert.equal(await readMarker(folder, 'copy'), undefined);
+    assert.equal(await readOwnershipMarker(folder, 'ns-a-u1'), undefined);
+    await writeOwnershipMarker(folder, mark);
+    assert.deepEqual(await readOwnershipMarker(folder, 'ns-a-u1'), mark);
+    assert.equal(await readOwnershipMarker(folder, 'copy'), undefined);
     const base = { version: 1, agent: 'mac-1', goldenOf: `ghcr.io/a/b@sha256:${'a'.repeat(64)}`, vm: 'base' } as const;
-    await writeMarker(folder, base);
-    assert.deepEqual(await readMarker(folder, 'base'), base);
+    await writeOwnershipMarker(folder, base);
+    assert.deepEqual(await readOwnershipMarker(folder, 'base'), base);
     await writeFile(join(folder, 'tartan.json'), '{"version":');
-    assert.equal(await readMarker(folder, 'ns-a-u1'), undefined);
+    assert.equal(await readOwnershipMarker(folder, 'ns-a-u1'), undefined);
   });
 });
 
 describe('a record', () => {
-  it('is never thrown on, whatever stands there', () => {
+  it('parsing never throws', () => {
     fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (text) => parseRecord(text) === undefined));
   });
 
-  it('cut off anywhere is none', () => {
+  it('a truncated record is not parsed', () => {
     const text = formatRecord(example).trimEnd();
     for (let end = 0; end < text.length; end += 1) assert.equal(parseRecord(text.slice(0, end)), undefined);
   });
@@ -166,19 +164,19 @@ describe('a record', () => {
 
 describe('the name of a virtual machine', () => {
   const uid = 'b3b0c2f4-7d57-4a3c-9f0e-6b6f6f9a5a01';
-  it('tells the Pod, and differs for a later Pod of the same name (G7)', () => {
+  it('contains the name of the Pod, and differs for a later Pod of the same name (G7)', () => {
     assert.equal(vmNameOf({ uid, namespace: 'runners', name: 'mac.1' }), `runners-mac-1-${uid}`);
   });
-  it('never collides for long names, as the UID is whole in it (INC-25)', () => {
+  it('is unique for long names: it contains the whole UID (INC-25)', () => {
     const name = vmNameOf({ uid, namespace: 'n'.repeat(63), name: 'p'.repeat(253) }) ?? assert.fail();
     assert.equal(name.length, 100);
     assert.ok(name.endsWith(`-${uid}`));
   });
-  it('is none for what is no UID', () => {
+  it('is undefined for an invalid UID', () => {
     for (const bad of ['', '../x', '-a', 'a/b'])
       assert.equal(vmNameOf({ uid: bad, namespace: 'n', name: 'p' }), undefined);
   });
-  it('is always one that tart takes', () => {
+  it('is always valid for tart', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (namespace, name) =>
         /^[A-Za-z0-9_.][A-Za-z0-9_.:@-]*$/.test(vmNameOf({ uid, namespace, name }) ?? ''),

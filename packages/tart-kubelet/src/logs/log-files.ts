@@ -20,15 +20,15 @@ export interface LogFiles {
 }
 
 /** The generation before the one that is being written. */
-export const olderGeneration = (path: string): string => `${path}.1`;
+export const rotatedPath = (path: string): string => `${path}.1`;
 
-const beside = (path: string, ending: string): string => `${path.slice(0, -'.log'.length)}.${ending}`;
+const withExtension = (path: string, ending: string): string => `${path.slice(0, -'.log'.length)}.${ending}`;
 
 /** What tart itself writes, beside the log that it is copied into. */
-export const rawOutput = (path: string): string => beside(path, 'raw');
+export const rawOutputPath = (path: string): string => withExtension(path, 'raw');
 
 /** How much of a log's sources is in it by now. */
-export const copiedMark = (path: string): string => beside(path, 'copied');
+export const copyOffsetPath = (path: string): string => withExtension(path, 'copied');
 
 const uidPattern = /^[0-9A-Za-z][0-9A-Za-z-]{0,127}$/;
 const containerPattern = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -36,15 +36,15 @@ const containerPattern = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const runPattern = /^(\d+)\.(?:log|raw|copied)(?:\..*)?$/;
 
 /** These become folders: what is no uid must not become a path. */
-const checked = (text: string, pattern: RegExp, what: string): string => {
+const checkName = (text: string, pattern: RegExp, what: string): string => {
   if (pattern.test(text)) return text;
   throw new Error(`${JSON.stringify(text.slice(0, 64))} is no ${what}: no log is kept under such a name`);
 };
 
 export const createLogFiles = (root: string): LogFiles => {
-  const folderOf = (podUID: string): string => join(root, checked(podUID, uidPattern, 'uid of a Pod'));
+  const folderOf = (podUID: string): string => join(root, checkName(podUID, uidPattern, 'uid of a Pod'));
   const containerFolder = ({ podUID, container }: LogName): string =>
-    join(folderOf(podUID), checked(container, containerPattern, 'name of a container'));
+    join(folderOf(podUID), checkName(container, containerPattern, 'name of a container'));
   const pathOf = (name: LogName): string => join(containerFolder(name), `${name.run}.log`);
   return {
     pathOf,

@@ -1,18 +1,17 @@
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import type { Clock } from '@tartan/kube/clock';
-import type { LogChanges } from './log-changes.ts';
-import { olderGeneration } from './log-files.ts';
-import { formatRecord, type LogStream, logTime } from './log-line.ts';
-import { createLineSplitter, type Piece } from './split-lines.ts';
+import { rotatedPath } from './log-files.ts';
+import type { LogNotifier } from './log-notifier.ts';
+import { createLineSplitter, formatLogTime, formatRecord, type LinePart, type LogStream } from './log-record.ts';
 
 export interface LogWriterOptions {
   path: string;
   clock: Clock;
-  changes: LogChanges;
+  notifier: LogNotifier;
   /** A file that would grow beyond this becomes the older generation. Two of them exist at most. 10 MiB unless told. */
   maxBytes?: number;
   /** Told once when writing begins to fail; lines are dropped until it works again. */
-  onProblem?: (error: unknown) => void;
+  onError?: (error: unknown) => void;
 }
 
 /**
@@ -35,13 +34,13 @@ export interface LogWriter {
 
 const defaultMaxBytes = 10 * 1024 * 1024;
 
-interface Open {
+interface OpenFile {
   file: FileHandle;
   size: number;
 }
 
 /** A crash may have left half a record: what follows starts on a line of its own. */
-const openAtEnd = async (path: string): Promise<Open> => {
+const openAtEnd = async (path: string): Promise<OpenFile> => {
   const file = await open(path, 'a+', 0o600);
   try {
     const { size } = await file.stat();
@@ -56,14 +55,14 @@ const openAtEnd = async (path: string): Promise<Open> => {
 };
 
 export const createLogWriter = (options: LogWriterOptions): LogWriter => {
-  const { path, clock, changes, maxBytes = defaultMaxBytes, onProblem } = options;
+  const { path, clock, notifier, maxBytes = defaultMaxBytes, onError } = options;
   const splitters = { stdout: createLineSplitter(), stderr: createLineSplitter() };
-  let opened: Open | undefined;
+  let opened: OpenFile | undefined;
   let closed = false;
   let failing = false;
   let last: Promise<void> = Promise.resolve();
 
-  const letGo = async (): Promise<void> => {
+  const closeFile = async (): Promise<void> => {
     const { file } = opened ?? {};
     opened = undefined;
     await file?.close();
@@ -79,8 +78,8 @@ export const createLogWriter = (options: LogWriterOptions): LogWriter => {
     for (const record of records) {
       if (current.size > 0 && current.size + record.length > maxBytes) {
         await flush();
-        await letGo();
-        await rename(path, olderGeneration(path));
+        await closeFile();
+        await rename(path, rotatedPath(path));
         opened = await openAtEnd(path);
         current = opened;
       }
@@ -90,40 +89,40 @@ export const createLogWriter = (options: LogWriterOptions): LogWriter => {
     await flush();
   };
 
-  const keep = (stream: LogStream, pieces: readonly Piece[]): Promise<void> => {
+  const enqueue = (stream: LogStream, pieces: readonly LinePart[]): Promise<void> => {
     if (pieces.length === 0) return last;
-    const time = logTime(clock.now());
+    const time = formatLogTime(clock.now());
     const records = pieces.map(({ text, full }) => formatRecord({ time, stream, full, text }));
     last = last.then(async () => {
       try {
         await append(records);
         failing = false;
       } catch (error) {
-        if (!failing) onProblem?.(error);
+        if (!failing) onError?.(error);
         failing = true;
-        await letGo().catch(() => {});
+        await closeFile().catch(() => {});
       }
-      changes.changed(path);
+      notifier.notify(path);
     });
     return last;
   };
 
-  const flushed = (stream: LogStream): Promise<void> => keep(stream, splitters[stream].flush());
+  const flushStream = (stream: LogStream): Promise<void> => enqueue(stream, splitters[stream].flush());
 
   return {
-    write: (stream, chunk) => (closed ? last : keep(stream, splitters[stream].push(chunk))),
-    flush: flushed,
+    write: (stream, chunk) => (closed ? last : enqueue(stream, splitters[stream].push(chunk))),
+    flush: flushStream,
     isFailing: () => failing,
     copy: async (stream, source) => {
-      for await (const chunk of source) await keep(stream, splitters[stream].push(chunk));
-      await flushed(stream);
+      for await (const chunk of source) await enqueue(stream, splitters[stream].push(chunk));
+      await flushStream(stream);
     },
     close: async () => {
       closed = true;
-      await flushed('stdout');
-      await flushed('stderr');
-      await letGo();
-      changes.changed(path);
+      await flushStream('stdout');
+      await flushStream('stderr');
+      await closeFile();
+      notifier.notify(path);
     },
   };
 };

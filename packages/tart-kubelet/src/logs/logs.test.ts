@@ -5,21 +5,19 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type ManualClock, manualClock } from '@tartan/kube/clock';
 import fc from 'fast-check';
-import { createLogChanges } from './log-changes.ts';
-import { createLogFiles, olderGeneration } from './log-files.ts';
-import { formatRecord, logTime, parseRecord } from './log-line.ts';
+import { createLogFiles, rotatedPath } from './log-files.ts';
+import { createLogNotifier } from './log-notifier.ts';
+import { createLineSplitter, formatLogTime, formatRecord, parseRecord } from './log-record.ts';
 import { createLogWriter, type LogWriter } from './log-writer.ts';
-import { type Follow, readRecords } from './read-records.ts';
-import { showLog, type ShowOptions } from './show-log.ts';
-import { createLineSplitter } from './split-lines.ts';
+import { type FollowOptions, formatLog, type FormatOptions, readLogRecords } from './read-log.ts';
 
 describe('a record of a log', () => {
   test('holds time, stream and text', () => {
-    const record = { time: logTime(0), stream: 'stderr', full: true, text: Buffer.from('hello') } as const;
+    const record = { time: formatLogTime(0), stream: 'stderr', full: true, text: Buffer.from('hello') } as const;
     assert.equal(formatRecord(record).toString(), '1970-01-01T00:00:00.000000000Z stderr F hello\n');
   });
 
-  test('comes back as it was written', () => {
+  test('round-trips', () => {
     fc.assert(
       fc.property(
         fc.date({ min: new Date(0), max: new Date('2999-12-31'), noInvalidDate: true }),
@@ -28,14 +26,14 @@ describe('a record of a log', () => {
         fc.uint8Array({ maxLength: 100 }),
         (date, stream, full, bytes) => {
           const text = Buffer.from(bytes.filter((byte) => byte !== 10));
-          const record = { time: logTime(date.getTime()), stream, full, text };
+          const record = { time: formatLogTime(date.getTime()), stream, full, text };
           assert.deepEqual(parseRecord(formatRecord(record).subarray(0, -1)), record);
         },
       ),
     );
   });
 
-  test('is not found in anything else', () => {
+  test('is not parsed from anything else', () => {
     fc.assert(fc.property(fc.uint8Array(), (bytes) => assert.equal(parseRecord(Buffer.from(bytes)), undefined)));
     const line = '2026-01-01T00:00:00.000000000Z stdout F text';
     assert.ok(parseRecord(Buffer.from(line)));
@@ -44,7 +42,7 @@ describe('a record of a log', () => {
 });
 
 describe('lines', () => {
-  test('do not depend on how the bytes came, and no piece is longer than allowed', () => {
+  test('do not depend on chunk boundaries, and no part exceeds the limit', () => {
     fc.assert(
       fc.property(
         fc.array(fc.stringMatching(/^[ab\n]{0,12}$/), { maxLength: 8 }),
@@ -73,38 +71,38 @@ describe('the log of a container', () => {
 
   const openLog = (maxBytes?: number) => {
     const path = join(root, `${(count += 1)}.log`);
-    const changes = createLogChanges(clock);
+    const notifier = createLogNotifier(clock);
     const problems: unknown[] = [];
     const writer = createLogWriter({
       path,
       clock,
-      changes,
+      notifier,
       ...(maxBytes === undefined ? {} : { maxBytes }),
-      onProblem: (error) => problems.push(error),
+      onError: (error) => problems.push(error),
     });
-    return { path, changes, writer, problems };
+    return { path, notifier, writer, problems };
   };
   const print = (writer: LogWriter, text: string): Promise<void> => writer.write('stdout', Buffer.from(text));
-  const show = async (path: string, options: ShowOptions & { tailLines?: number; follow?: Follow } = {}) => {
+  const show = async (path: string, options: FormatOptions & { tailLines?: number; follow?: FollowOptions } = {}) => {
     const parts: Buffer[] = [];
-    for await (const part of showLog(readRecords(path, options), options)) parts.push(part);
+    for await (const part of formatLog(readLogRecords(path, options), options)) parts.push(part);
     return Buffer.concat(parts).toString();
   };
 
-  test('shows what was printed, with the time of each line if asked', async () => {
+  test('is read with or without timestamps', async () => {
     const { path, writer } = openLog();
     await print(writer, 'one\ntw');
     clock.advance(1500);
     await print(writer, 'o\nthree');
     await writer.close();
     assert.equal(await show(path), 'one\ntwo\nthree');
-    const time = (milliseconds: number): string => logTime(clock.now() - milliseconds);
+    const time = (milliseconds: number): string => formatLogTime(clock.now() - milliseconds);
     assert.equal(await show(path, { timestamps: true }), `${time(1500)} one\n${time(0)} two\n${time(0)} three`);
     assert.equal(await show(path, { since: time(0) }), 'two\nthree');
     assert.equal(statSync(path).mode & 0o077, 0, 'only ours');
   });
 
-  test('may be read from its end, and not further than so many bytes', async () => {
+  test('supports tailLines and limitBytes', async () => {
     const { path, writer } = openLog();
     await print(writer, 'one\ntwo\nthree\nfour\n');
     assert.equal(await show(path, { tailLines: 2 }), 'three\nfour\n');
@@ -116,7 +114,7 @@ describe('the log of a container', () => {
     assert.equal(await show(path, { tailLines: 2 }), 'four\nfi', 'a line without its end is one');
   });
 
-  test('has its last lines found however long the log is', async () => {
+  test('finds the last lines of a log of any length', async () => {
     const { path, writer } = openLog();
     const lines = Array.from({ length: 5000 }, (_, index) => `${index} ${'x'.repeat(index % 97)}`);
     await print(writer, `${lines.join('\n')}\n`);
@@ -126,45 +124,45 @@ describe('the log of a container', () => {
     }
   });
 
-  test('counts a line that was kept in pieces as one', async () => {
+  test('counts a line of several partial records as one', async () => {
     const { path, writer } = openLog();
     await print(writer, `first\n${'x'.repeat(40_000)}\nlast\n`);
     await writer.close();
     assert.equal(await show(path, { tailLines: 2 }), `${'x'.repeat(40_000)}\nlast\n`);
     const shown = await show(path, { timestamps: true });
-    assert.equal(shown.split(logTime(clock.now())).length - 1, 3);
+    assert.equal(shown.split(formatLogTime(clock.now())).length - 1, 3);
   });
 
-  test('is rotated, and keeps one generation', async () => {
+  test('is rotated, and keeps one rotated file', async () => {
     const { path, writer } = openLog(100);
     for (const text of ['1', '2', '3', '4', '5']) await print(writer, `${text}\n`);
     await writer.close();
     assert.equal(await show(path), '3\n4\n5\n');
     assert.equal(await show(path, { tailLines: 2 }), '4\n5\n', 'over both generations');
-    assert.ok(statSync(path).size <= 100 && statSync(olderGeneration(path)).size <= 100);
-    assert.equal(existsSync(olderGeneration(olderGeneration(path))), false);
+    assert.ok(statSync(path).size <= 100 && statSync(rotatedPath(path)).size <= 100);
+    assert.equal(existsSync(rotatedPath(rotatedPath(path))), false);
   });
 
-  test('goes on in the same file after a crash that cut its last record', async () => {
+  test('is continued after a crash truncated its last record', async () => {
     const { path, writer } = openLog();
     await print(writer, 'one\n');
     await writer.close();
     appendFileSync(path, '2026-01-01T00:00:00.0000');
-    const again = createLogWriter({ path, clock, changes: createLogChanges(clock) });
+    const again = createLogWriter({ path, clock, notifier: createLogNotifier(clock) });
     await print(again, 'two\n');
     await again.close();
     assert.equal(await show(path), 'one\ntwo\n');
   });
 
-  test('is followed over rotations until it has ended, without losing a line', async () => {
-    const { path, writer, changes } = openLog(200);
+  test('is followed across rotations to its end without losing a line', async () => {
+    const { path, writer, notifier } = openLog(200);
     await print(writer, '0\n');
     let ended = false;
     const wanted = Array.from({ length: 60 }, (_, index) => `${index}\n`).join('');
-    const follow = { changes, ended: () => ended, signal: new AbortController().signal };
+    const follow = { notifier, ended: () => ended, signal: new AbortController().signal };
     let seen = '';
     let next = 1;
-    for await (const part of showLog(readRecords(path, { follow }), {})) {
+    for await (const part of formatLog(readLogRecords(path, { follow }), {})) {
       seen += part.toString();
       // Written while the reader is at the end: at most one generation ahead of it.
       for (let line = 0; line < 3 && next < 60; line += 1, next += 1) await print(writer, `${next}\n`);
@@ -176,10 +174,10 @@ describe('the log of a container', () => {
     assert.equal(seen, wanted);
   });
 
-  test('that does not exist yet is waited for by who follows it', async () => {
-    const { path, writer, changes } = openLog();
+  test('that does not exist yet can be followed', async () => {
+    const { path, writer, notifier } = openLog();
     let ended = false;
-    const follow = { changes, ended: () => ended, signal: new AbortController().signal };
+    const follow = { notifier, ended: () => ended, signal: new AbortController().signal };
     const shown = show(path, { follow });
     await print(writer, 'hello\n');
     ended = true;
@@ -188,28 +186,28 @@ describe('the log of a container', () => {
     assert.equal(await show(`${path}.none`), '');
   });
 
-  test('is let go of when its reader leaves', async () => {
-    const { path, writer, changes } = openLog();
+  test('is closed when its reader stops', async () => {
+    const { path, writer, notifier } = openLog();
     await print(writer, 'hello\n');
     const leave = new AbortController();
-    const shown = show(path, { follow: { changes, ended: () => false, signal: leave.signal } });
+    const shown = show(path, { follow: { notifier, ended: () => false, signal: leave.signal } });
     leave.abort();
     assert.ok(['hello\n', ''].includes(await shown));
     await writer.close();
   });
 
-  test('cannot be written: whoever prints is told nothing, the operator once', async () => {
-    const changes = createLogChanges(clock);
+  test('that cannot be written does not fail the VM, and is logged once', async () => {
+    const notifier = createLogNotifier(clock);
     const problems: unknown[] = [];
     const path = join(root, 'no', 'folder.log');
-    const writer = createLogWriter({ path, clock, changes, onProblem: (error) => problems.push(error) });
+    const writer = createLogWriter({ path, clock, notifier, onError: (error) => problems.push(error) });
     await print(writer, 'lost\n');
     await print(writer, 'lost\n');
     await writer.close();
     assert.equal(problems.length, 1);
   });
 
-  test('takes a stream to its end', async () => {
+  test('copies a stream to its end', async () => {
     const { path, writer } = openLog();
     const source = async function* () {
       yield Buffer.from('a');
@@ -220,7 +218,7 @@ describe('the log of a container', () => {
     assert.match(readFileSync(path, 'utf8'), /stderr F ab\n.* stderr P c\n$/);
   });
 
-  test('with rubbish in it shows the rest', async () => {
+  test('with malformed records shows the valid ones', async () => {
     const { path, writer } = openLog();
     writeFileSync(path, `${'y'.repeat(100_000)}\nrubbish\n`);
     await print(writer, 'one\n');
@@ -238,13 +236,13 @@ describe('the folder of logs', () => {
   after(() => rmSync(root, { recursive: true, force: true }));
   const podUID = '0b6f6f4a-93c3-4f0e-8a31-6f1f4f6b0001';
 
-  test('keeps this run and the one before, and goes with the Pod (G23)', async () => {
+  test('keeps the current and the previous run, and is removed with the Pod (G23)', async () => {
     const files = createLogFiles(join(root, 'pods'));
     assert.deepEqual(await files.podUIDs(), []);
     for (const run of [0, 1, 2]) {
       const path = await files.prepare({ podUID, container: 'vm', run });
       writeFileSync(path, '');
-      writeFileSync(olderGeneration(path), '');
+      writeFileSync(rotatedPath(path), '');
     }
     const there = (run: number): boolean => existsSync(files.pathOf({ podUID, container: 'vm', run }));
     assert.deepEqual([there(0), there(1), there(2)], [false, true, true]);
@@ -254,7 +252,7 @@ describe('the folder of logs', () => {
     assert.deepEqual(await files.podUIDs(), []);
   });
 
-  test('is never left by a name', async () => {
+  test('rejects names that lead out of it', async () => {
     const files = createLogFiles(root);
     assert.throws(() => files.pathOf({ podUID: '../x', container: 'vm', run: 0 }), /no uid of a Pod/);
     assert.throws(() => files.pathOf({ podUID, container: '../x', run: 0 }), /no name of a container/);

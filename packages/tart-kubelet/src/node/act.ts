@@ -1,15 +1,15 @@
 import { type Client, isKubeError, type Live, nodes } from '@tartan/kube';
 import type { Decision } from './decide.ts';
-import type { Node, NodeStatus } from './snapshot.ts';
+import type { Node, NodeStatus } from './observe.ts';
 
-export interface Act {
+export interface ActContext {
   readonly client: Client;
   readonly nodeName: string;
   readonly signal: AbortSignal;
 }
 
 /** In full: by their type addresses would be merged with those that are there, and an old one would stay (measured by many). */
-const wholeAddresses = ({ addresses, ...rest }: NodeStatus): object =>
+const replaceAddresses = ({ addresses, ...rest }: NodeStatus): object =>
   addresses === undefined ? rest : { ...rest, addresses: [{ $patch: 'replace' }, ...addresses] };
 
 /**
@@ -19,7 +19,7 @@ const wholeAddresses = ({ addresses, ...rest }: NodeStatus): object =>
  */
 export const act = async (
   decision: Exclude<Decision, { kind: 'hold' }>,
-  { client, nodeName, signal }: Act,
+  { client, nodeName, signal }: ActContext,
 ): Promise<Live<Node> | undefined> => {
   const name = { name: nodeName };
   switch (decision.kind) {
@@ -37,7 +37,7 @@ export const act = async (
         { signal },
       );
     case 'report': {
-      const body = { status: wholeAddresses(decision.status) };
+      const body = { status: replaceAddresses(decision.status) };
       const options = { subresource: 'status', fieldValidation: 'Ignore', signal } as const;
       return client.patch(nodes, name, { type: 'strategic', body }, options);
     }

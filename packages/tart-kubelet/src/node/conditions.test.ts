@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { claimsOf } from './conditions.ts';
-import type { Facts } from './host-facts.ts';
-import { exampleFacts } from './testing/example.ts';
+import type { Facts } from '../facts/host-facts.ts';
+import { conditionStates, diskPressure, memoryPressure, pidPressure } from './conditions.ts';
+import { exampleFacts } from './testing/fixtures.ts';
 
-describe('whether virtual machines start', () => {
+describe('the condition VMStart', () => {
   const told = (vmStart: Facts['vmStart']) => {
     const { vmStart: _none, ...others } = exampleFacts;
-    const claim = claimsOf({ ...others, ...(vmStart && { vmStart }) }).find(({ type }) => type === 'VMStart');
+    const claim = conditionStates({ ...others, ...(vmStart && { vmStart }) }).find(({ type }) => type === 'VMStart');
     return [claim?.status, claim?.reason, claim?.message];
   };
-  test('is not known before anybody has looked', () =>
-    assert.deepEqual(told(undefined).slice(0, 2), ['Unknown', 'NotRead']));
-  test('they do', () => assert.deepEqual(told({ kind: 'works' }).slice(0, 2), ['True', 'NotRefused']));
-  test('they are refused: what tart says, and what to do', () => {
+  test('is Unknown without facts', () => assert.deepEqual(told(undefined).slice(0, 2), ['Unknown', 'NotRead']));
+  test('is True when starts are not refused', () =>
+    assert.deepEqual(told({ kind: 'works' }).slice(0, 2), ['True', 'NotRefused']));
+  test('is False when starts are refused, with the error of tart and what to do', () => {
     const [status, reason, message] = told({ kind: 'refused', message: `${'x'.repeat(9999)}\nfailed to start` });
     assert.deepEqual([status, reason], ['False', 'StartsRefused']);
     assert.match(
@@ -22,22 +22,75 @@ describe('whether virtual machines start', () => {
     );
     assert.ok((message ?? '').length < 1024);
   });
-  test('slots are lost: how many, and what to do', () => {
+  test('is False when slots leaked, with their number and what to do', () => {
     const [status, reason, message] = told({ kind: 'slots leaked', running: 0, total: 2 });
     assert.deepEqual([status, reason], ['False', 'SlotsLeaked']);
     assert.match(message ?? '', /although 0 of 2 run.*Restart the Mac\.$/);
   });
 });
 
-describe('addresses for guests', () => {
-  test('leases of a day, which a busy Mac runs out of, are told before they are used up (G28)', () => {
-    const told = (leaseSeconds?: number) =>
-      claimsOf(leaseSeconds === undefined ? {} : { ...exampleFacts, leaseSeconds }).find(
+describe('the condition GuestAddresses', () => {
+  test('is False for DHCP leases of a day, before the addresses run out (G28)', () => {
+    const told = (dhcpLeaseSeconds?: number) =>
+      conditionStates(dhcpLeaseSeconds === undefined ? {} : { ...exampleFacts, dhcpLeaseSeconds }).find(
         ({ type }) => type === 'GuestAddresses',
       );
     assert.deepEqual([told(86_400)?.status, told(86_400)?.reason], ['False', 'LeasesTooLong']);
     assert.match(told(86_400)?.message ?? '', /86400 s.*DHCPLeaseTimeSecs/);
     assert.equal(told(600)?.status, 'True');
     assert.equal(told(), undefined);
+  });
+});
+
+const disk = (freeBytes: number, totalBytes = 1000) => ({ disk: { freeBytes, totalBytes } });
+const guests = (...used: number[]) => ({
+  guestDisks: used.map((usedPercent, at) => ({ vm: `vm-${at}`, usedPercent })),
+});
+
+describe('pressure conditions', () => {
+  const table: readonly [string, Facts, 'True' | 'False', RegExp?][] = [
+    ['no DiskPressure with 10 % free on the host', disk(100), 'False'],
+    ['DiskPressure with less than 10 % free on the host', disk(99), 'True', /9 % free, less than 10 %/],
+    [
+      'DiskPressure of the host is not hidden by empty guests (INC-40)',
+      { ...disk(0), ...guests(10) },
+      'True',
+      /0 % free/,
+    ],
+    [
+      'DiskPressure of a guest although the host has space (INC-39)',
+      { ...disk(900), ...guests(10, 90) },
+      'True',
+      /vm-1 at 90%/,
+    ],
+    ['no DiskPressure with a guest just below 90 %', { ...disk(900), ...guests(89.9) }, 'False'],
+    ['every full guest is named', guests(95, 20, 100), 'True', /vm-0 at 95%, vm-2 at 100%/],
+    ['an unknown disk size is no DiskPressure', disk(0, 0), 'False'],
+    ['without host facts the guests decide', guests(99), 'True', /vm-0 at 99%/],
+    ['no facts are no DiskPressure', {}, 'False'],
+  ];
+  for (const [title, facts, status, message = /There is room/] of table)
+    test(title, () => {
+      const claim = diskPressure(facts);
+      assert.equal(claim.status, status);
+      assert.equal(claim.reason, status === 'True' ? 'TartKubeletHasDiskPressure' : 'TartKubeletHasSufficientDisk');
+      assert.match(claim.message, message);
+    });
+
+  test('MemoryPressure is True at the level critical of macOS', () => {
+    for (const [memory, status] of [
+      ['normal', 'False'],
+      ['warning', 'False'],
+      ['critical', 'True'],
+    ] as const)
+      assert.equal(memoryPressure({ memory }).status, status);
+    assert.equal(memoryPressure({}).status, 'False');
+  });
+
+  test('PIDPressure is True from 90 % of the process limit', () => {
+    assert.equal(pidPressure({ processes: { running: 899, limit: 1000 } }).status, 'False');
+    assert.equal(pidPressure({ processes: { running: 900, limit: 1000 } }).status, 'True');
+    assert.equal(pidPressure({ processes: { running: 5, limit: 0 } }).status, 'False');
+    assert.equal(pidPressure({}).status, 'False');
   });
 });

@@ -1,12 +1,91 @@
 import { vmStartCondition } from '@tartan/api';
 import { timestamp } from '@tartan/kube/clock';
-import type { Facts } from './host-facts.ts';
-import { type Claim, diskPressure, memoryPressure, pidPressure } from './pressure.ts';
-import type { NodeCondition } from './snapshot.ts';
+import type { Facts } from '../facts/host-facts.ts';
+import type { NodeCondition } from './observe.ts';
+
+/** What a condition says, before it is known since when. */
+interface ConditionState {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  /** The same text for the same state: each change of it is a write to the API server. */
+  readonly message: string;
+}
+
+/** Below this share of free space the host counts as full. */
+const minFreePercent = 10;
+/** From this share on a guest counts as full. */
+const maxGuestUsedPercent = 90;
+
+/** A disk of which nobody knows the size counts as empty. */
+const freePercent = ({ freeBytes, totalBytes }: NonNullable<Facts['disk']>): number =>
+  totalBytes > 0 ? (freeBytes / totalBytes) * 100 : 100;
+
+/**
+ * The host's disk first, then those of running guests: either hides the other's trouble (INC-39, INC-40). Unknown never: core counts
+ * a Machine as not ready for it.
+ */
+export const diskPressure = ({ disk, guestDisks = [] }: Facts): ConditionState => {
+  const pressure = (message: string): ConditionState => ({
+    type: 'DiskPressure',
+    status: 'True',
+    reason: 'TartKubeletHasDiskPressure',
+    message,
+  });
+  const free = disk === undefined ? 100 : freePercent(disk);
+  if (free < minFreePercent)
+    return pressure(`The disk of the host has ${Math.floor(free)} % free, less than ${minFreePercent} %.`);
+  const full = guestDisks.filter(({ usedPercent }) => usedPercent >= maxGuestUsedPercent);
+  if (full.length > 0) {
+    const each = full.map(({ vm, usedPercent }) => `${vm} at ${Math.floor(usedPercent)}%`).sort();
+    return pressure(`Disks of guests are full: ${each.join(', ')}.`);
+  }
+  return {
+    type: 'DiskPressure',
+    status: 'False',
+    reason: 'TartKubeletHasSufficientDisk',
+    message: 'There is room on the disk of the host and on those of its guests.',
+  };
+};
+
+export const memoryPressure = ({ memory }: Facts): ConditionState =>
+  memory === 'critical'
+    ? {
+        type: 'MemoryPressure',
+        status: 'True',
+        reason: 'TartKubeletHasMemoryPressure',
+        message: 'macOS says that memory is critically short.',
+      }
+    : {
+        type: 'MemoryPressure',
+        status: 'False',
+        reason: 'TartKubeletHasSufficientMemory',
+        message: 'macOS has memory enough.',
+      };
+
+/** Of the processes that macOS allows. */
+const maxProcessesPercent = 90;
+
+export const pidPressure = ({ processes }: Facts): ConditionState => {
+  const { running, limit } = processes ?? { running: 0, limit: 0 };
+  return limit > 0 && (running / limit) * 100 >= maxProcessesPercent
+    ? {
+        type: 'PIDPressure',
+        status: 'True',
+        reason: 'TartKubeletHasPIDPressure',
+        message: `More than ${maxProcessesPercent} % of ${limit} possible processes run.`,
+      }
+    : {
+        type: 'PIDPressure',
+        status: 'False',
+        reason: 'TartKubeletHasSufficientPID',
+        message: 'There is room for more processes.',
+      };
+};
 
 /** Trouble with the console does not make a Node unready: the agent mends it before each start, and Pods say what they wait for. */
-const ready = ({ runtime }: Facts): Claim =>
-  runtime === undefined
+const ready = ({ tartVersion }: Facts): ConditionState =>
+  tartVersion === undefined
     ? {
         type: 'Ready',
         status: 'False',
@@ -15,8 +94,8 @@ const ready = ({ runtime }: Facts): Claim =>
       }
     : { type: 'Ready', status: 'True', reason: 'TartKubeletReady', message: 'The agent takes Pods.' };
 
-const guiSession = ({ guiSession: present }: Facts): Claim => {
-  const about = (status: Claim['status'], reason: string, message: string): Claim => ({
+const guiSession = ({ guiSession: present }: Facts): ConditionState => {
+  const about = (status: ConditionState['status'], reason: string, message: string): ConditionState => ({
     type: 'GUISession',
     status,
     reason,
@@ -32,8 +111,8 @@ const guiSession = ({ guiSession: present }: Facts): Claim => {
       );
 };
 
-const vmSlots = ({ slots }: Facts): Claim => {
-  const about = (status: Claim['status'], reason: string, message: string): Claim => ({
+const vmSlots = ({ slots }: Facts): ConditionState => {
+  const about = (status: ConditionState['status'], reason: string, message: string): ConditionState => ({
     type: 'VMSlots',
     status,
     reason,
@@ -45,8 +124,8 @@ const vmSlots = ({ slots }: Facts): Claim => {
 };
 
 /** The provider taints a Node on which this is False: no Node may taint itself. */
-const vmStart = ({ vmStart: verdict }: Facts): Claim => {
-  const about = (status: Claim['status'], reason: string, message: string): Claim => ({
+const vmStart = ({ vmStart: verdict }: Facts): ConditionState => {
+  const about = (status: ConditionState['status'], reason: string, message: string): ConditionState => ({
     type: vmStartCondition,
     status,
     reason,
@@ -61,7 +140,7 @@ const vmStart = ({ vmStart: verdict }: Facts): Claim => {
       return about(
         'False',
         'StartsRefused',
-        `Virtual machines do not start on this Mac: ${shortened(verdict.message)} Waiting Pods try again. See whether somebody is logged in at the console and the login keychain is unlocked; if that does not help, restart the Mac.`,
+        `Virtual machines do not start on this Mac: ${shortenMessage(verdict.message)} Waiting Pods try again. See whether somebody is logged in at the console and the login keychain is unlocked; if that does not help, restart the Mac.`,
       );
     case 'slots leaked':
       return about(
@@ -72,25 +151,25 @@ const vmStart = ({ vmStart: verdict }: Facts): Claim => {
   }
 };
 
-const mostCharacters = 512;
+const maxCharacters = 512;
 /** The end of a text: what went wrong is told last. On one line, and as a sentence. */
-const shortened = (message: string): string => {
+const shortenMessage = (message: string): string => {
   const line = message.replaceAll(/\s+/g, ' ').trim();
-  const end = line.length <= mostCharacters ? line : `…${line.slice(1 - mostCharacters)}`;
+  const end = line.length <= maxCharacters ? line : `…${line.slice(1 - maxCharacters)}`;
   return /[.!?]$/.test(end) ? end : `${end}.`;
 };
 
 /** Of the one network that all guests of a Mac are in. */
-const mostAddresses = 253;
+const addressCount = 253;
 /** Two virtual machines at a time, none of less than a minute: within an hour they use no more than half of the addresses. */
-const longestLease = 3600;
+const maxLeaseSeconds = 3600;
 
 /** Each clone has a MAC of its own, so each run takes an address for as long as a lease lasts (G28). */
-const guestAddresses = ({ leaseSeconds }: Facts): readonly Claim[] => {
-  if (leaseSeconds === undefined) return [];
+const guestAddresses = ({ dhcpLeaseSeconds }: Facts): readonly ConditionState[] => {
+  if (dhcpLeaseSeconds === undefined) return [];
   const type = 'GuestAddresses';
-  const message = `A guest keeps its address for ${leaseSeconds} s, also after it is gone, and there are ${mostAddresses}.`;
-  return leaseSeconds <= longestLease
+  const message = `A guest keeps its address for ${dhcpLeaseSeconds} s, also after it is gone, and there are ${addressCount}.`;
+  return dhcpLeaseSeconds <= maxLeaseSeconds
     ? [{ type, status: 'True', reason: 'LeasesShort', message }]
     : [
         {
@@ -103,7 +182,7 @@ const guestAddresses = ({ leaseSeconds }: Facts): readonly Claim[] => {
 };
 
 /** Everything that the agent says about the Mac; other conditions of the Node are other people's. */
-export const claimsOf = (facts: Facts): readonly Claim[] => [
+export const conditionStates = (facts: Facts): readonly ConditionState[] => [
   memoryPressure(facts),
   diskPressure(facts),
   pidPressure(facts),
@@ -119,27 +198,27 @@ export const claimsOf = (facts: Facts): readonly Claim[] => [
 const refreshMs = 5 * 60_000;
 
 /** When a status that says the right things is to be written again. At once when it bears no time, or one that cannot be. */
-export const refreshAt = (conditions: readonly NodeCondition[], now: number): number => {
+export const nextRefresh = (conditions: readonly NodeCondition[], now: number): number => {
   const readyOne = conditions.find(({ type }) => type === 'Ready');
   const last = Date.parse(readyOne?.lastHeartbeatTime ?? '');
   // Somebody may have set the clock back.
   return Number.isNaN(last) || last > now + refreshMs ? now : last + refreshMs;
 };
 
-const says = (condition: NodeCondition | undefined, { status, reason, message }: Claim): boolean =>
+const isUnchanged = (condition: NodeCondition | undefined, { status, reason, message }: ConditionState): boolean =>
   condition?.status === status && condition.reason === reason && (condition.message ?? '') === message;
 
 /** Our conditions as they are to be; `undefined` when they are so, and no refresh is due. */
 export const conditionChanges = (
   before: readonly NodeCondition[],
-  claims: readonly Claim[],
+  states: readonly ConditionState[],
   now: number,
 ): NodeCondition[] | undefined => {
   const old = (type: string): NodeCondition | undefined => before.find((each) => each.type === type);
-  const fresh = now < refreshAt(before, now);
-  if (fresh && claims.every((claim) => says(old(claim.type), claim))) return undefined;
+  const fresh = now < nextRefresh(before, now);
+  if (fresh && states.every((state) => isUnchanged(old(state.type), state))) return undefined;
   const time = timestamp(now);
-  return claims.map((claim) => {
+  return states.map((claim) => {
     const since = old(claim.type);
     const lastTransitionTime = since?.status === claim.status ? (since.lastTransitionTime ?? time) : time;
     return { ...claim, lastHeartbeatTime: time, lastTransitionTime };

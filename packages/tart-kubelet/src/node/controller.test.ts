@@ -2,19 +2,19 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { nodes } from '@tartan/kube';
 import { summaryOf } from '@tartan/host';
-import type { Node } from './snapshot.ts';
-import { onStage, type Stage } from './testing/stage.ts';
+import { nodes } from '@tartan/kube';
+import type { Node } from './observe.ts';
+import { type NodeHarness, withNodeHarness } from './testing/harness.ts';
 
 const statusOf = (node: Node | undefined, type: string): string | undefined =>
   node?.status?.conditions?.find((each) => each.type === type)?.status;
 
-const writes = (stage: Stage): string[] => stage.requests.filter((text) => !text.startsWith('GET'));
+const writes = (stage: NodeHarness): string[] => stage.requests.filter((text) => !text.startsWith('GET'));
 
-describe('the Node of a Mac, with the rights of that Node and no others', () => {
-  test('is registered whole, and its Lease is its own', () =>
-    onStage(async (stage) => {
+describe('the Node controller, with the permissions of its Node', () => {
+  test('registers the Node in one write, and owns its Lease', () =>
+    withNodeHarness(async (stage) => {
       const controller = stage.start();
       await controller.ready;
       const node = await stage.node();
@@ -38,8 +38,8 @@ describe('the Node of a Mac, with the rights of that Node and no others', () => 
       );
     }));
 
-  test('an idle Mac asks for nothing but its Lease, and its status every five minutes', () =>
-    onStage(async (stage) => {
+  test('an idle Mac writes its Lease, its status every five minutes, and nothing else', () =>
+    withNodeHarness(async (stage) => {
       await stage.start().ready;
       await stage.pass(60_000, 1_000);
       stage.requests.length = 0;
@@ -52,8 +52,8 @@ describe('the Node of a Mac, with the rights of that Node and no others', () => 
       assert.equal(count('PATCH /api/v1/nodes/mac-1'), 0);
     }));
 
-  test('a Node that is deleted while the agent runs comes back at once (G18, INC-35)', () =>
-    onStage(async (stage) => {
+  test('a Node that is deleted while the agent runs is registered again at once (G18, INC-35)', () =>
+    withNodeHarness(async (stage) => {
       await stage.start().ready;
       const before = await stage.node();
       await stage.admin.delete(nodes, { name: 'mac-1' });
@@ -67,8 +67,8 @@ describe('the Node of a Mac, with the rights of that Node and no others', () => 
       });
     }));
 
-  test('a Node that others call Unknown says how it is at once (INC-37)', () =>
-    onStage(async (stage) => {
+  test('conditions that others set to Unknown are restored at once (INC-37)', () =>
+    withNodeHarness(async (stage) => {
       await stage.start().ready;
       const conditions = [{ type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown', message: 'no news' }];
       const body = { status: { conditions } };
@@ -77,82 +77,82 @@ describe('the Node of a Mac, with the rights of that Node and no others', () => 
       await stage.passUntil('it is Ready', async () => statusOf(await stage.node(), 'Ready') === 'True', 0);
     }));
 
-  const sayUnknown = async (stage: Stage): Promise<void> => {
+  const sayUnknown = async (stage: NodeHarness): Promise<void> => {
     const conditions = [{ type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown', message: 'no news' }];
     const body = { status: { conditions } };
     await stage.admin.patch(nodes, { name: 'mac-1' }, { type: 'strategic', body }, { subresource: 'status' });
     assert.equal(statusOf(await stage.node(), 'Ready'), 'Unknown');
   };
-  const isReady = async (stage: Stage): Promise<boolean> => statusOf(await stage.node(), 'Ready') === 'True';
+  const isReady = async (stage: NodeHarness): Promise<boolean> => statusOf(await stage.node(), 'Ready') === 'True';
 
-  test('what others write after our own write counts, once the watch tells of it', () =>
-    onStage(async (stage) => {
+  test('a write of others after our own is observed once the watch delivers it', () =>
+    withNodeHarness(async (stage) => {
       const controller = stage.start();
       await controller.ready;
       await stage.pass(1_000);
       // The answer to the write comes first, and the watch later.
       const late = Promise.withResolvers<void>();
-      stage.news = () => late.promise;
+      stage.beforeWatchEvent = () => late.promise;
       stage.facts.guiSession = false;
-      controller.nudge();
+      controller.trigger();
       await stage.passUntil('it is written', async () => statusOf(await stage.node(), 'GUISession') === 'False', 0);
       await stage.pass(10);
-      stage.news = () => undefined;
+      stage.beforeWatchEvent = () => undefined;
       late.resolve();
       await stage.pass(10);
       await sayUnknown(stage);
       await stage.passUntil('it is Ready', () => isReady(stage), 0);
     }));
 
-  test('what others write before our own write is answered counts, as the watch told of it', () =>
-    onStage(async (stage) => {
+  test('a write of others before the response to our own is not overwritten by that response', () =>
+    withNodeHarness(async (stage) => {
       const controller = stage.start();
       await controller.ready;
       await stage.pass(1_000);
       const late = Promise.withResolvers<void>();
       const done = Promise.withResolvers<void>();
-      stage.answered = (request) => {
+      stage.afterRequest = (request) => {
         if (!request.startsWith('PATCH')) return undefined;
         done.resolve();
         return late.promise;
       };
       stage.facts.guiSession = false;
-      controller.nudge();
+      controller.trigger();
       await done.promise;
       await sayUnknown(stage);
       await stage.pass(10);
-      stage.answered = () => undefined;
+      stage.afterRequest = () => undefined;
       late.resolve();
       await stage.passUntil('it is Ready', () => isReady(stage), 0);
     }));
 
-  test('an answer that comes before the watch is not followed by the same write again', () =>
-    onStage(async (stage) => {
+  test('a write is not repeated while the watch lags behind its response', () =>
+    withNodeHarness(async (stage) => {
       const controller = stage.start();
       await controller.ready;
       await stage.pass(1_000);
       const late = Promise.withResolvers<void>();
-      stage.news = () => late.promise;
+      stage.beforeWatchEvent = () => late.promise;
       stage.requests.length = 0;
       stage.facts.guiSession = false;
-      controller.nudge();
+      controller.trigger();
       await stage.passUntil('it is written', async () => statusOf(await stage.node(), 'GUISession') === 'False', 0);
       await stage.pass(30_000, 5_000);
       assert.deepEqual(
         writes(stage).filter((text) => text.includes('/nodes/')),
         ['PATCH /api/v1/nodes/mac-1/status'],
       );
-      stage.news = () => undefined;
+      stage.beforeWatchEvent = () => undefined;
       late.resolve();
     }));
 
-  test('labels that come and go are stored, and so is the status beside them (INC-36)', () =>
-    onStage(async (stage) => {
+  test('changing labels are written, and so is the status (INC-36)', () =>
+    withNodeHarness(async (stage) => {
       const controller = stage.start();
       await controller.ready;
       stage.facts.labels = { 'tuist.dev/golden-ffff': 'true' };
       stage.facts.slots = { taken: 2, total: 2 };
-      controller.nudge();
+      controller.trigger();
       await stage.passUntil('both are there', async () => {
         const node = await stage.node();
         return node?.metadata.labels?.['tuist.dev/golden-ffff'] === 'true' && statusOf(node, 'VMSlots') === 'False';
@@ -163,7 +163,7 @@ describe('the Node of a Mac, with the rights of that Node and no others', () => 
     }));
 
   test('a provider id is filled in where there is none, and never overwritten (C9, INC-38)', () =>
-    onStage(async (stage) => {
+    withNodeHarness(async (stage) => {
       await stage.start({ providerID: undefined }).ready;
       assert.equal((await stage.node())?.spec?.providerID, undefined);
       await stage.end();
@@ -176,8 +176,8 @@ describe('the Node of a Mac, with the rights of that Node and no others', () => 
       assert.ok(stage.lines.some((line) => line.includes('provider id of another server')));
     }));
 
-  test('what others did to the spec stays (cordons, taints)', () =>
-    onStage(async (stage) => {
+  test('cordons and taints of others are kept', () =>
+    withNodeHarness(async (stage) => {
       await stage.start().ready;
       const taints = [{ key: 'example.com/broken', effect: 'NoExecute' }];
       const body = { spec: { unschedulable: true, taints } };
@@ -190,8 +190,8 @@ describe('the Node of a Mac, with the rights of that Node and no others', () => 
       assert.ok(stage.lines.some((line) => line.includes('lacks the taint')));
     }));
 
-  test('a new address takes the place of the old one', () =>
-    onStage(async (stage) => {
+  test('a new address replaces the old one', () =>
+    withNodeHarness(async (stage) => {
       await stage.start().ready;
       const old = { status: { addresses: [{ type: 'Hostname', address: 'old-name' }] } };
       await stage.admin.patch(nodes, { name: 'mac-1' }, { type: 'strategic', body: old }, { subresource: 'status' });
@@ -201,8 +201,8 @@ describe('the Node of a Mac, with the rights of that Node and no others', () => 
       assert.deepEqual(await addresses(), ['10.0.0.99']);
     }));
 
-  test('the summary of the stamps follows the host steps', () =>
-    onStage(async (stage) => {
+  test('the host config hash follows the stamps of the host steps', () =>
+    withNodeHarness(async (stage) => {
       await stage.start().ready;
       await writeFile(join(stage.stamps, 'power'), 'abc\n');
       const wanted = summaryOf({ power: 'abc' });
@@ -210,8 +210,8 @@ describe('the Node of a Mac, with the rights of that Node and no others', () => 
       await stage.passUntil('it is published', async () => (await summary()) === wanted);
     }));
 
-  test('a stamp is told at once, without waiting for the next look', () =>
-    onStage(async (stage) => {
+  test('a new stamp is published at once, without waiting for the next poll', () =>
+    withNodeHarness(async (stage) => {
       await stage.start().ready;
       await writeFile(join(stage.stamps, 'power'), 'abc\n');
       const wanted = summaryOf({ power: 'abc' });
@@ -219,12 +219,12 @@ describe('the Node of a Mac, with the rights of that Node and no others', () => 
       await stage.passUntil('it is published', async () => (await summary()) === wanted, 0);
     }));
 
-  test('an agent that starts anew writes the new status before the new summary', () =>
-    onStage(async (stage) => {
+  test('a restarted agent writes the status before the host config hash', () =>
+    withNodeHarness(async (stage) => {
       await stage.start().ready;
       await stage.end();
       await writeFile(join(stage.stamps, 'agent-job'), 'def\n');
-      delete stage.facts.runtime;
+      delete stage.facts.tartVersion;
       stage.requests.length = 0;
       await stage.start({ kubeletVersion: 'v1.37.0' }).ready;
       const own = writes(stage).filter((text) => text.includes('/nodes/'));
@@ -234,7 +234,7 @@ describe('the Node of a Mac, with the rights of that Node and no others', () => 
     }));
 
   test('a tart that hangs neither delays the Lease nor turns the Node Unknown (G17)', () =>
-    onStage(async (stage) => {
+    withNodeHarness(async (stage) => {
       await stage.start().ready;
       await stage.end();
       const hang = (): Promise<never> => new Promise(() => {});
@@ -251,7 +251,7 @@ describe('the Node of a Mac, with the rights of that Node and no others', () => 
     }));
 
   test('a write to the Node that hangs does not delay the Lease (G17)', () =>
-    onStage(async (stage) => {
+    withNodeHarness(async (stage) => {
       await stage.start().ready;
       await stage.passUntil('there is a Lease', async () => (await stage.lease()) !== undefined);
       stage.intercept = (request) => (request.includes('/nodes/') ? new Promise(() => {}) : undefined);
@@ -264,8 +264,8 @@ describe('the Node of a Mac, with the rights of that Node and no others', () => 
       stage.intercept = () => undefined;
     }));
 
-  test('an API server that was away is told everything when it is back', () =>
-    onStage(async (stage) => {
+  test('everything is written after an outage of the API server', () =>
+    withNodeHarness(async (stage) => {
       await stage.start().ready;
       stage.intercept = () => Promise.reject(new Error('away'));
       stage.facts.guiSession = false;
@@ -276,8 +276,8 @@ describe('the Node of a Mac, with the rights of that Node and no others', () => 
       assert.ok(stage.clock.now() - before <= 60_000);
     }));
 
-  test('a crash after registering, or after any write, leads to the same Node', () =>
-    onStage(async (stage) => {
+  test('a crash after any write leads to the same Node', () =>
+    withNodeHarness(async (stage) => {
       for (let crash = 1; crash <= 4; crash += 1) {
         let left = crash;
         stage.intercept = (request) => {

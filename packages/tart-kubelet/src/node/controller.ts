@@ -1,35 +1,31 @@
 import {
-  again,
   type Client,
   createController,
-  createWatchCache,
+  createInformer,
   createWorkQueue,
-  fromCache,
-  itsOwnKey,
+  done,
+  fromInformer,
   type Live,
   type Logger,
   nodes,
-  type Outcome,
-  settled,
+  type ReconcileResult,
+  requestForObject,
+  requeueAfter,
   type Source,
   withoutManagedFields,
 } from '@tartan/kube';
 import type { Clock, Random } from '@tartan/kube/clock';
+import { createFactsCache, type HostFacts } from '../facts/host-facts.ts';
 import { act } from './act.ts';
-import { complaintsAbout } from './complaints.ts';
-import { decide } from './decide.ts';
-import type { HostFacts } from './host-facts.ts';
-import { createKnownFacts } from './known-facts.ts';
-import { renewLease } from './lease.ts';
-import { createObserve } from './observe.ts';
-import type { Node } from './snapshot.ts';
-import type { Wanted } from './wanted.ts';
-import { watchStamps } from './watch-stamps.ts';
+import { decide, unfixableProblems } from './decide.ts';
+import { keepLeaseRenewed } from './lease.ts';
+import { createObserve, type Node, type NodeConfig } from './observe.ts';
+import { watchStamps } from './stamps.ts';
 
 export interface NodeOptions {
   /** As `system:node:<name>`, with that identity's rights and no others. */
   readonly client: Client;
-  readonly wanted: Wanted;
+  readonly config: NodeConfig;
   readonly host: HostFacts;
   /** Where the stamps of the host steps lie. */
   readonly stamps: string;
@@ -44,16 +40,16 @@ export interface NodeController {
   /** The Node as it was last seen, or written. */
   readonly node: Live<Node> | undefined;
   /** Something on the Mac has changed that the Node should say at once. */
-  nudge(): void;
+  trigger(): void;
   /** Looks after Node and Lease until `signal` fires. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 /** How often the Mac is looked at. Costs no request as long as nothing has changed. */
-const lookMs = 10_000;
+const pollMs = 10_000;
 
 /** The Node is there although the watch has not told of it yet: it will. */
-const soonMs = 1_000;
+const watchLagMs = 1_000;
 
 /** A failing API server is asked again at least this often: with the queue's own limit a Node could stay away for a quarter of an hour. */
 const backoff = { baseMs: 100, maxMs: 30_000 };
@@ -66,10 +62,10 @@ const backoff = { baseMs: 100, maxMs: 30_000 };
  * soon as the watch tells.
  */
 export const createNodeController = (options: NodeOptions): NodeController => {
-  const { client, wanted, host, clock, random, log } = options;
-  const { nodeName } = wanted;
+  const { client, config, host, clock, random, log } = options;
+  const { nodeName } = config;
   const ready = Promise.withResolvers<void>();
-  const cache = createWatchCache({
+  const cache = createInformer({
     client,
     resource: nodes,
     // The only list of Nodes that a Node may ask for.
@@ -80,55 +76,55 @@ export const createNodeController = (options: NodeOptions): NodeController => {
     log,
   });
   /** What our last write came to, until the watch tells of the Node: without it the next look would repeat the write. */
-  let written: Live<Node> | undefined;
-  let told = 0;
-  const current = (): Live<Node> | undefined => written ?? cache.get(nodeName);
-  const facts = createKnownFacts(host, clock, log);
-  const observe = createObserve({ current, facts, wanted, stamps: options.stamps, clock, log });
-  const said = new Set<string>();
-  const nudges = new Set<() => void>();
+  let lastWritten: Live<Node> | undefined;
+  let watchEvents = 0;
+  const current = (): Live<Node> | undefined => lastWritten ?? cache.get(nodeName);
+  const facts = createFactsCache(host, clock, log);
+  const observe = createObserve({ current, facts, config, stamps: options.stamps, clock, log });
+  const loggedProblems = new Set<string>();
+  const triggers = new Set<() => void>();
 
-  const complain = (texts: readonly string[]): void => {
+  const logProblems = (texts: readonly string[]): void => {
     for (const problem of texts)
-      if (!said.has(problem)) log.warn('Something about the Node cannot be mended from here', { problem });
-    said.clear();
-    for (const text of texts) said.add(text);
+      if (!loggedProblems.has(problem)) log.warn('Something about the Node cannot be mended from here', { problem });
+    loggedProblems.clear();
+    for (const text of texts) loggedProblems.add(text);
   };
 
-  const reconcile = async (_: string, signal: AbortSignal): Promise<Outcome> => {
+  const reconcile = async (_: string, signal: AbortSignal): Promise<ReconcileResult> => {
     const snapshot = await observe(signal);
-    if (signal.aborted) return settled;
-    complain(complaintsAbout(snapshot));
+    if (signal.aborted) return done;
+    logProblems(unfixableProblems(snapshot));
     const decision = decide(snapshot);
     if (decision.kind === 'hold') {
       ready.resolve();
-      return again(Math.max(0, Math.min(lookMs, decision.until - snapshot.now)));
+      return requeueAfter(Math.max(0, Math.min(pollMs, decision.until - snapshot.now)));
     }
-    const before = told;
+    const before = watchEvents;
     const answer = await act(decision, { client, nodeName, signal });
     // What the watch has told meanwhile is this write, or newer.
-    if (told === before) written = answer;
+    if (watchEvents === before) lastWritten = answer;
     if (decision.kind === 'register') log.info('The Node is registered', { node: nodeName });
-    return again(answer === undefined ? soonMs : 0);
+    return requeueAfter(answer === undefined ? watchLagMs : 0);
   };
 
-  const nudged: Source = (enqueue) => {
-    const look = (): void => enqueue(nodeName);
-    nudges.add(look);
-    look();
-    return () => nudges.delete(look);
+  const triggerSource: Source = (enqueue) => {
+    const enqueueNode = (): void => enqueue(nodeName);
+    triggers.add(enqueueNode);
+    enqueueNode();
+    return () => triggers.delete(enqueueNode);
   };
   const controller = createController({
     name: 'node',
     reconcile,
-    sources: [fromCache(cache, itsOwnKey), nudged],
+    sources: [fromInformer(cache, requestForObject), triggerSource],
     queue: () => createWorkQueue({ clock, backoff }),
     clock,
     log,
   });
 
-  const nudge = (): void => {
-    for (const each of nudges) each();
+  const trigger = (): void => {
+    for (const each of triggers) each();
   };
 
   return {
@@ -136,22 +132,22 @@ export const createNodeController = (options: NodeOptions): NodeController => {
     get node() {
       return current();
     },
-    nudge,
+    trigger,
     run: async (signal) => {
-      const unwatch = watchStamps(options.stamps, nudge);
+      const unwatch = watchStamps(options.stamps, trigger);
       const leave = cache.subscribe(() => {
-        told += 1;
-        written = undefined;
+        watchEvents += 1;
+        lastWritten = undefined;
       });
       const afterFirstList = async (): Promise<void> => {
-        await Promise.race([cache.synced, fired(signal)]);
+        await Promise.race([cache.synced, aborted(signal)]);
         await controller.run(signal);
       };
       const nodeUID = (): string | undefined => current()?.metadata.uid;
       await Promise.all([
         cache.run(signal),
         afterFirstList(),
-        renewLease({ client, nodeName, nodeUID, clock, log }, signal),
+        keepLeaseRenewed({ client, nodeName, nodeUID, clock, log }, signal),
       ]);
       leave();
       unwatch();
@@ -159,7 +155,7 @@ export const createNodeController = (options: NodeOptions): NodeController => {
   };
 };
 
-const fired = (signal: AbortSignal): Promise<void> =>
+const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });

@@ -2,13 +2,19 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Live } from '@tartan/kube';
 import fc from 'fast-check';
-import { type Decision, decide } from './decide.ts';
-import type { Facts } from './host-facts.ts';
-import type { Node, NodeCondition, Snapshot } from './snapshot.ts';
-import { exampleFacts, exampleWanted, live } from './testing/example.ts';
+import type { Facts } from '../facts/host-facts.ts';
+import { decide, type Decision } from './decide.ts';
+import type { Node, NodeCondition, Snapshot } from './observe.ts';
+import { exampleFacts, exampleNodeConfig, storedNode } from './testing/fixtures.ts';
 
 const now = Date.parse('2026-06-01T12:00:00Z');
-const unregistered: Snapshot = { now, wanted: exampleWanted, node: undefined, facts: exampleFacts, summary: 'abc' };
+const unregistered: Snapshot = {
+  now,
+  config: exampleNodeConfig,
+  node: undefined,
+  facts: exampleFacts,
+  hostConfigHash: 'abc',
+};
 
 const merged = (before: object = {}, changes: object = {}): object => {
   const after = Object.entries({ ...before, ...changes }).filter(([, value]) => value !== null);
@@ -17,7 +23,7 @@ const merged = (before: object = {}, changes: object = {}): object => {
 
 /** The Node after a decision, as a server would keep it. */
 const applied = (node: Live<Node> | undefined, decision: Decision): Live<Node> | undefined => {
-  if (decision.kind === 'register') return live(decision.node);
+  if (decision.kind === 'register') return storedNode(decision.node);
   if (node === undefined || decision.kind === 'hold') return node;
   switch (decision.kind) {
     case 'fill':
@@ -50,7 +56,7 @@ const condition = (node: Node | undefined, type: string): NodeCondition =>
 
 const table: readonly [string, Snapshot, Decision['kind']][] = [
   ['a Node that is not there is registered', unregistered, 'register'],
-  ['a Node that says everything is left alone', known, 'hold'],
+  ['an up-to-date Node is not written', known, 'hold'],
   ['no provider id is filled in', withNode((node) => ({ ...node, spec: { taints: [] } })), 'fill'],
   ['an empty provider id is filled in', withNode((node) => ({ ...node, spec: { providerID: '' } })), 'fill'],
   [
@@ -60,7 +66,7 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
   ],
   [
     'without one told the provider id is left alone',
-    { ...known, wanted: { ...exampleWanted, providerID: undefined }, node: { ...registered(), spec: {} } },
+    { ...known, config: { ...exampleNodeConfig, providerID: undefined }, node: { ...registered(), spec: {} } },
     'hold',
   ],
   [
@@ -69,8 +75,8 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
     'report',
   ],
   ['no status at all', withNode((node) => ({ ...node, status: {} })), 'report'],
-  ['another summary', { ...known, summary: 'def' }, 'describe'],
-  ['stamps that cannot be read', { ...known, summary: undefined }, 'hold'],
+  ['another summary', { ...known, hostConfigHash: 'def' }, 'describe'],
+  ['stamps that cannot be read', { ...known, hostConfigHash: undefined }, 'hold'],
   [
     'a label of ours is missing',
     withNode((node) => ({ ...node, metadata: { ...node.metadata, labels: {} } })),
@@ -104,10 +110,10 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
   ],
 ];
 
-describe('what the Node is to say', () => {
+describe('decisions about the Node', () => {
   for (const [title, snapshot, kind] of table) test(title, () => assert.equal(decide(snapshot).kind, kind));
 
-  test('it is registered with labels, taint, provider id, status and summary in one write', () => {
+  test('registers with labels, taint, provider ID, status and host config hash in one write', () => {
     const decision = decide(unregistered);
     assert.ok(decision.kind === 'register');
     const { metadata, spec, status } = decision.node;
@@ -147,8 +153,8 @@ describe('what the Node is to say', () => {
     ]);
   });
 
-  test('the status is written before the summary', () => {
-    const snapshot = { ...known, summary: 'def', facts: { ...exampleFacts, guiSession: false } };
+  test('writes the status before the host config hash', () => {
+    const snapshot = { ...known, hostConfigHash: 'def', facts: { ...exampleFacts, guiSession: false } };
     const first = decide(snapshot);
     assert.equal(first.kind, 'report');
     const node = applied(snapshot.node, first);
@@ -162,7 +168,7 @@ describe('what the Node is to say', () => {
     assert.deepEqual(decision.status, { addresses: [{ type: 'InternalIP', address: '10.0.0.8' }] });
   });
 
-  test('since when something is so changes only with what is so', () => {
+  test('lastTransitionTime changes only with the status of a condition', () => {
     const later = now + 60_000;
     const decision = decide({ ...known, now: later, facts: { ...exampleFacts, guiSession: false } });
     const node = applied(known.node, decision);
@@ -171,7 +177,7 @@ describe('what the Node is to say', () => {
     assert.equal(condition(node, 'Ready').lastHeartbeatTime, '2026-06-01T12:01:00Z');
   });
 
-  test('conditions of others stay', () => {
+  test('keeps conditions of others', () => {
     const foreign = { type: 'NetworkUnavailable', status: 'False', reason: 'x', message: '' };
     const snapshot = withNode((node) => ({
       ...node,
@@ -182,7 +188,7 @@ describe('what the Node is to say', () => {
     assert.ok(!decision.status.conditions?.some(({ type }) => type === foreign.type));
   });
 
-  test('labels of ours that nobody wants any more go, those of others stay (INC-44)', () => {
+  test('removes obsolete labels of ours, and keeps those of others (INC-44)', () => {
     const labels = { ...registered().metadata.labels, 'tuist.dev/fleet-old': 'x', 'example.com/theirs': 'y' };
     const snapshot = withNode((node) => ({ ...node, metadata: { ...node.metadata, labels } }));
     const decision = decide(snapshot);
@@ -196,7 +202,7 @@ describe('what the Node is to say', () => {
     );
   });
 
-  test('one label that no server takes does not take the others with it (INC-43)', () => {
+  test('leaves out an invalid label and writes the others (INC-43)', () => {
     const found = { 'tuist.dev/golden-1': 'true', 'tuist.dev/bad key': 'true', 'tuist.dev/x': 'bad value' };
     const decision = decide({ ...known, facts: { ...exampleFacts, labels: found } });
     assert.ok(decision.kind === 'describe');
@@ -206,21 +212,21 @@ describe('what the Node is to say', () => {
     });
   });
 
-  test('capacity is offered whatever the Mac is busy with (INC-42)', () => {
+  test('reports constant capacity, whatever runs on the Mac (INC-42)', () => {
     const facts: Facts = { ...exampleFacts, slots: { taken: 2, total: 2 }, guiSession: false };
     assert.equal(registered({ ...unregistered, facts }).status?.capacity?.['cpu'], '8');
   });
 
-  test('a Node is Ready when tart has answered, and not before', () => {
-    const { runtime: _, ...facts } = exampleFacts;
+  test('is Ready once the version of tart is known', () => {
+    const { tartVersion: _, ...facts } = exampleFacts;
     const node = registered({ ...unregistered, facts });
     assert.equal(condition(node, 'Ready').status, 'False');
     assert.equal(condition(node, 'Ready').reason, 'TartKubeletNotReady');
     assert.equal(node.status?.nodeInfo?.containerRuntimeVersion, 'tart://');
   });
 
-  test('with nothing known it has all conditions, and every pressure is False', () => {
-    const node = registered({ ...unregistered, facts: {}, summary: undefined });
+  test('without facts has all conditions, and every pressure is False', () => {
+    const node = registered({ ...unregistered, facts: {}, hostConfigHash: undefined });
     const said = node.status?.conditions?.map(({ type, status }) => `${type}=${status}`);
     const pressures = ['MemoryPressure=False', 'DiskPressure=False', 'PIDPressure=False'];
     assert.deepEqual(said, [...pressures, 'GUISession=Unknown', 'VMSlots=Unknown', 'VMStart=Unknown', 'Ready=False']);
@@ -238,7 +244,7 @@ const anyFacts = fc.record(
     disk: fc.record({ freeBytes: bytes, totalBytes: bytes }),
     guestDisks: fc.array(fc.record({ vm: fc.string(), usedPercent: fc.double({ min: 0, max: 200, noNaN: true }) })),
     memory: fc.constantFrom('normal', 'warning', 'critical'),
-    processes: fc.record({ running: fc.nat(), most: fc.nat() }),
+    processes: fc.record({ running: fc.nat(), limit: fc.nat() }),
     guiSession: fc.boolean(),
     slots: fc.record({ taken: fc.nat(3), total: fc.nat(2) }),
     images: fc.array(fc.record({ names: fc.array(fc.string()), sizeBytes: bytes })),
@@ -277,14 +283,14 @@ const anyNode = option(
   ),
 );
 
-describe('whatever is known of the Mac and the Node', () => {
-  test('a few writes bring the Node there, each needed, and of its spec none but a missing provider id', () => {
+describe('for any snapshot', () => {
+  test('converges in a few writes, each needed, and changes nothing in spec but a missing provider ID', () => {
     fc.assert(
-      fc.property(anyFacts, anyNode, option(fc.string()), (facts, given, summary) => {
-        let node = given === undefined ? undefined : live(given as Node);
+      fc.property(anyFacts, anyNode, option(fc.string()), (facts, given, hostConfigHash) => {
+        let node = given === undefined ? undefined : storedNode(given as Node);
         const written: string[] = [];
         for (;;) {
-          const decision = decide({ now, wanted: exampleWanted, facts, node, summary });
+          const decision = decide({ now, config: exampleNodeConfig, facts, node, hostConfigHash });
           if (decision.kind === 'hold') {
             assert.ok(decision.until > now && decision.until <= now + 600_000);
             break;

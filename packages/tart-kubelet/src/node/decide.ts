@@ -1,7 +1,7 @@
 import { macTaint } from '@tartan/api';
-import { type MetadataChanges, metadataChanges, wantedAnnotations, wantedLabels } from './metadata.ts';
-import type { Node, NodeStatus, Snapshot } from './snapshot.ts';
-import { statusChanges, statusDueAt } from './status.ts';
+import { desiredAnnotations, desiredLabels, type MetadataChanges, metadataChanges } from './metadata.ts';
+import type { Node, NodeStatus, Snapshot } from './observe.ts';
+import { nextStatusRefresh, statusChanges } from './status.ts';
 
 export type Decision =
   /** There is no such Node, for the first time or again (G18). */
@@ -15,12 +15,12 @@ export type Decision =
 
 /** The Node whole, in one write: its taint can never be added later by itself, and whoever sees it sees how it is. */
 const newNode = (snapshot: Snapshot): Node => {
-  const { nodeName, providerID } = snapshot.wanted;
+  const { nodeName, providerID } = snapshot.config;
   const status = statusChanges({ ...snapshot, node: undefined });
   return {
     apiVersion: 'v1',
     kind: 'Node',
-    metadata: { name: nodeName, labels: wantedLabels(snapshot), annotations: wantedAnnotations(snapshot) },
+    metadata: { name: nodeName, labels: desiredLabels(snapshot), annotations: desiredAnnotations(snapshot) },
     spec: { taints: [{ ...macTaint }], ...(providerID === undefined ? {} : { providerID }) },
     ...(status && { status }),
   };
@@ -34,12 +34,29 @@ const newNode = (snapshot: Snapshot): Node => {
  * others'.
  */
 export const decide = (snapshot: Snapshot): Decision => {
-  const { node, wanted } = snapshot;
+  const { node, config } = snapshot;
   if (node === undefined) return { kind: 'register', node: newNode(snapshot) };
-  if (wanted.providerID !== undefined && !node.spec?.providerID) return { kind: 'fill', providerID: wanted.providerID };
+  if (config.providerID !== undefined && !node.spec?.providerID) return { kind: 'fill', providerID: config.providerID };
   const status = statusChanges(snapshot);
   if (status !== undefined) return { kind: 'report', status };
   const metadata = metadataChanges(snapshot);
   if (metadata !== undefined) return { kind: 'describe', metadata };
-  return { kind: 'hold', until: statusDueAt(snapshot) };
+  return { kind: 'hold', until: nextStatusRefresh(snapshot) };
+};
+
+/** What is wrong with the Node and cannot be mended from here: for the log of the agent. */
+export const unfixableProblems = ({ node, config }: Snapshot): readonly string[] => {
+  if (node === undefined) return [];
+  const { providerID, taints = [] } = node.spec ?? {};
+  const foreign = config.providerID !== undefined && providerID && providerID !== config.providerID;
+  return [
+    ...(foreign
+      ? [
+          'The Node has the provider id of another server, and it cannot be changed: delete the Node, and it comes back.',
+        ]
+      : []),
+    ...(taints.some(({ key }) => key === macTaint.key)
+      ? []
+      : [`The Node lacks the taint ${macTaint.key}, and no Node may taint itself: delete it, and it comes back.`]),
+  ];
 };

@@ -1,17 +1,17 @@
 /** The Mac as a Node. */
 export { createNodeController, type NodeController, type NodeOptions } from './controller.ts';
 export type {
-  Disk,
+  DiskUsage,
   Facts,
-  GuestDisk,
+  GuestDiskUsage,
   HostFacts,
   LocalImage,
-  MemoryLevel,
-  Processes,
-  Slots,
+  MemoryPressureLevel,
+  ProcessCount,
+  VmSlots,
   SystemInfo,
-} from './host-facts.ts';
-export { macFacts, type MacFactsOptions, type TartFacts } from './mac/mac-facts.ts';
-export { runCommand } from './mac/run.ts';
+} from '../facts/host-facts.ts';
+export { createMacFacts, type MacFactsOptions, type TartFacts } from '../facts/mac-facts.ts';
+export { runCommand } from '../facts/run-command.ts';
 export { stampsFolder } from './stamps.ts';
-export type { Wanted } from './wanted.ts';
+export type { NodeConfig } from './observe.ts';

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { leases } from '@tartan/kube';
-import { onStage } from './testing/stage.ts';
+import { withNodeHarness } from './testing/harness.ts';
 
 const name = { namespace: 'kube-node-lease', name: 'mac-1' };
 
 describe('the Lease of the Node', () => {
-  test('is made again when somebody deleted it', () =>
-    onStage(async (stage) => {
+  test('is recreated after a deletion', () =>
+    withNodeHarness(async (stage) => {
       await stage.start().ready;
       await stage.passUntil('it is there', async () => (await stage.lease()) !== undefined);
       await stage.admin.delete(leases, name);
       await stage.passUntil('it is back', async () => (await stage.lease()) !== undefined);
     }));
 
-  test('is renewed although somebody else has written it', () =>
-    onStage(async (stage) => {
+  test('is renewed after a conflicting write', () =>
+    withNodeHarness(async (stage) => {
       await stage.start().ready;
       await stage.passUntil('it is there', async () => (await stage.lease()) !== undefined);
       const body = { metadata: { annotations: { a: 'b' } } };
@@ -31,8 +31,8 @@ describe('the Lease of the Node', () => {
       assert.equal((await stage.lease())?.metadata.annotations?.['a'], 'b');
     }));
 
-  test('of an agent that was away is renewed by the next one (INC-12)', () =>
-    onStage(async (stage) => {
+  test('is renewed by a restarted agent (INC-12)', () =>
+    withNodeHarness(async (stage) => {
       await stage.start().ready;
       await stage.passUntil('it is there', async () => (await stage.lease()) !== undefined);
       await stage.end();
@@ -45,8 +45,8 @@ describe('the Lease of the Node', () => {
       });
     }));
 
-  test('that cannot be renewed is tried every second, and complained about once', () =>
-    onStage(async (stage) => {
+  test('is retried every second after a failure, which is logged once', () =>
+    withNodeHarness(async (stage) => {
       await stage.start().ready;
       await stage.passUntil('it is there', async () => (await stage.lease()) !== undefined);
       stage.intercept = (request) => (request.includes('/leases') ? Promise.reject(new Error('away')) : undefined);

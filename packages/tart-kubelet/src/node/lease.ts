@@ -14,10 +14,10 @@ export interface LeaseOptions {
 
 /** Kubelets' numbers. The controller manager gives up on a Node after 40 to 50 s without a renewal. */
 const durationSeconds = 40;
-const everyMs = 10_000;
+const renewIntervalMs = 10_000;
 /** Leaves a second try before the time is up. */
 const deadlineMs = 8_000;
-const soonMs = 1_000;
+const retryMs = 1_000;
 
 const namespace = 'kube-node-lease';
 
@@ -28,14 +28,14 @@ const namespace = 'kube-node-lease';
  * Flow: one PUT of the Lease as last seen; only when that fails it is read again, or made.
  * Guarantees: at most one request under way; a failure is tried again after a second, without end.
  */
-export const renewLease = async (options: LeaseOptions, signal: AbortSignal): Promise<void> => {
+export const keepLeaseRenewed = async (options: LeaseOptions, signal: AbortSignal): Promise<void> => {
   const { clock, log } = options;
   let last: Live<Lease> | undefined;
   let failing = false;
   while (!signal.aborted) {
     const began = clock.monotonic();
     try {
-      last = await renewed(options, last, { signal, deadlineMs });
+      last = await renewOnce(options, last, { signal, deadlineMs });
       if (failing) log.info('The Lease of the Node is renewed again');
       failing = false;
     } catch (error) {
@@ -44,40 +44,40 @@ export const renewLease = async (options: LeaseOptions, signal: AbortSignal): Pr
       failing = true;
       last = undefined;
     }
-    const rest = last === undefined ? soonMs : Math.max(0, began + everyMs - clock.monotonic());
+    const rest = last === undefined ? retryMs : Math.max(0, began + renewIntervalMs - clock.monotonic());
     await sleep(clock, rest, signal);
   }
 };
 
 /** The Lease after this renewal; `undefined` when there is nobody to renew it for. */
-const renewed = async (
+const renewOnce = async (
   options: LeaseOptions,
   last: Live<Lease> | undefined,
   call: CallOptions,
 ): Promise<Live<Lease> | undefined> => {
   const { client, nodeName } = options;
-  const found = last ?? (await client.get(leases, { namespace, name: nodeName }, call).catch(absent));
+  const found = last ?? (await client.get(leases, { namespace, name: nodeName }, call).catch(undefinedIfNotFound));
   if (found !== undefined) {
     try {
-      return await client.update(leases, { ...found, ...contentOf(options, found) }, call);
+      return await client.update(leases, { ...found, ...leaseContent(options, found) }, call);
     } catch (error) {
       // It went with a Node that was deleted, or somebody else wrote it: look again, once.
       if (last === undefined || !isKubeError(error, 'notFound', 'conflict')) throw error;
-      return renewed(options, undefined, call);
+      return renewOnce(options, undefined, call);
     }
   }
   // Without an owner it would stay when the Node goes.
   if (options.nodeUID() === undefined) return undefined;
-  const content = contentOf(options, { metadata: { namespace, name: nodeName } });
+  const content = leaseContent(options, { metadata: { namespace, name: nodeName } });
   return client.create(leases, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', ...content }, call);
 };
 
-const contentOf = <Metadata extends object>(
+const leaseContent = <Metadata extends object>(
   { nodeName, nodeUID, clock }: LeaseOptions,
   { metadata, spec }: { metadata: Metadata; spec?: Lease['spec'] },
 ) => {
   const uid = nodeUID();
-  const ownerReferences = uid === undefined ? {} : { ownerReferences: [ownerOf(nodeName, uid)] };
+  const ownerReferences = uid === undefined ? {} : { ownerReferences: [nodeOwner(nodeName, uid)] };
   return {
     metadata: { ...metadata, ...ownerReferences },
     spec: {
@@ -89,9 +89,9 @@ const contentOf = <Metadata extends object>(
   };
 };
 
-const ownerOf = (name: string, uid: string) => ({ apiVersion: 'v1', kind: 'Node', name, uid });
+const nodeOwner = (name: string, uid: string) => ({ apiVersion: 'v1', kind: 'Node', name, uid });
 
-const absent = (error: unknown): undefined => {
+const undefinedIfNotFound = (error: unknown): undefined => {
   if (isKubeError(error, 'notFound')) return undefined;
   throw error;
 };

@@ -1,27 +1,51 @@
-import type { Live, Logger } from '@tartan/kube';
+import type { Live, Logger, nodes } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
-import type { KnownFacts } from './known-facts.ts';
-import type { Node, Snapshot } from './snapshot.ts';
-import { stampSummary } from './stamps.ts';
-import type { Wanted } from './wanted.ts';
+import type { Facts, FactsCache } from '../facts/host-facts.ts';
+import type { AgentOptions } from '../flags/parse-flags.ts';
+import { readHostConfigHash } from './stamps.ts';
+
+/** What the Node is to be, as far as it was told and does not change while the agent runs. */
+export interface NodeConfig
+  extends Pick<
+    AgentOptions,
+    'nodeName' | 'providerID' | 'nodeLabels' | 'hostCPU' | 'hostMemoryMB' | 'maxPods' | 'port'
+  > {
+  /** To the letter as the Machine has it, or Cluster API sees it roll out for ever. */
+  readonly kubeletVersion: string;
+  readonly agentVersion: string;
+}
+
+export type Node = NonNullable<(typeof nodes)['ofType']>;
+export type NodeStatus = NonNullable<Node['status']>;
+export type NodeCondition = NonNullable<NodeStatus['conditions']>[number];
+
+/** All that matters for the Node. */
+export interface Snapshot {
+  readonly now: number;
+  readonly config: NodeConfig;
+  readonly node: Live<Node> | undefined;
+  readonly facts: Facts;
+  /** Of the host's stamps. `undefined`: they cannot be read, which says nothing of the host. */
+  readonly hostConfigHash: string | undefined;
+}
 
 interface ObserveOptions {
   readonly current: () => Live<Node> | undefined;
-  readonly facts: KnownFacts;
-  readonly wanted: Wanted;
+  readonly facts: FactsCache;
+  readonly config: NodeConfig;
   readonly stamps: string;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
 /** All that matters for the Node. The Node itself comes last, as it is the one that others change. */
-export const createObserve = ({ current, facts, wanted, stamps, clock, log }: ObserveOptions) => {
+export const createObserve = ({ current, facts, config, stamps, clock, log }: ObserveOptions) => {
   let unreadable = false;
-  const summaryNow = async (): Promise<string | undefined> => {
+  const readHash = async (): Promise<string | undefined> => {
     try {
-      const summary = await stampSummary(stamps);
+      const hash = await readHostConfigHash(stamps);
       unreadable = false;
-      return summary;
+      return hash;
     } catch (error) {
       if (!unreadable) log.warn('The stamps of the host steps cannot be read', { folder: stamps, error });
       unreadable = true;
@@ -29,7 +53,7 @@ export const createObserve = ({ current, facts, wanted, stamps, clock, log }: Ob
     }
   };
   return async (signal: AbortSignal): Promise<Snapshot> => {
-    const [known, summary] = await Promise.all([facts.look(signal), summaryNow()]);
-    return { now: clock.now(), wanted, node: current(), facts: known, summary };
+    const [hostFacts, hostConfigHash] = await Promise.all([facts.refresh(signal), readHash()]);
+    return { now: clock.now(), config, node: current(), facts: hostFacts, hostConfigHash };
   };
 };

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { type FSWatcher, watch } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -21,7 +22,7 @@ const unlessMissing = async <T, U>(attempt: Promise<T>, otherwise: U): Promise<T
  * All stamps of this Mac in one short word, the same that the host steps make of them (`summaryOf` of packages/host). A Mac without a
  * stamp has a summary too. Rejects when they are there and cannot be read.
  */
-export const stampSummary = async (folder: string): Promise<string> => {
+export const readHostConfigHash = async (folder: string): Promise<string> => {
   const files = await unlessMissing(readdir(folder), []);
   const lines = await Promise.all(
     files
@@ -33,4 +34,19 @@ export const stampSummary = async (folder: string): Promise<string> => {
       }),
   );
   return createHash('sha256').update(lines.sort().join('')).digest('hex').slice(0, 16);
+};
+
+/**
+ * Calls back when the host steps have stamped something, so that nobody waits for the next look to learn that a push is through: the
+ * agent starts in the middle of one. Only a hint: where a folder cannot be watched, or is not there yet, the next look finds it all.
+ */
+export const watchStamps = (folder: string, changed: () => void): (() => void) => {
+  let watcher: FSWatcher;
+  try {
+    watcher = watch(folder, { persistent: false }, () => changed());
+  } catch {
+    return () => {};
+  }
+  watcher.on('error', () => watcher.close());
+  return () => watcher.close();
 };

@@ -1,8 +1,22 @@
 import { isDeepStrictEqual } from 'node:util';
-import { claimsOf, conditionChanges, refreshAt } from './conditions.ts';
-import type { LocalImage } from './host-facts.ts';
-import { quantityOfKiB } from './quantity.ts';
-import type { NodeStatus, Snapshot } from './snapshot.ts';
+import type { LocalImage } from '../facts/host-facts.ts';
+import { conditionChanges, conditionStates, nextRefresh } from './conditions.ts';
+import type { NodeStatus, Snapshot } from './observe.ts';
+
+/**
+ * A number of KiB as the API server writes it back: in the largest unit that loses nothing. Written otherwise it would never be what
+ * the Node says, and every look would end in a write.
+ */
+export const formatKiB = (kibibytes: number): string => {
+  const units = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
+  let value = Math.max(0, Math.floor(kibibytes));
+  let unit = 0;
+  while (value > 0 && value % 1024 === 0 && unit < units.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  return value === 0 ? '0' : `${value}${units[unit]}`;
+};
 
 /** What users see of the Mac, from what is known of it. */
 
@@ -14,19 +28,19 @@ const addressesOf = ({ facts: { address } }: Snapshot): NonNullable<NodeStatus['
   address === undefined ? undefined : [{ type: 'InternalIP', address }];
 
 /** Stable, whatever the Mac is busy with: the scheduler must not reject Pods that the agent could explain (INC-42). */
-const offerOf = ({ wanted, facts: { disk } }: Snapshot): Record<string, string> => ({
-  cpu: String(wanted.hostCPU),
-  memory: quantityOfKiB(wanted.hostMemoryMB * 1024),
-  pods: String(wanted.maxPods),
-  ...(disk !== undefined && disk.totalBytes > 0 ? { 'ephemeral-storage': quantityOfKiB(disk.totalBytes / 1024) } : {}),
+const capacityOf = ({ config, facts: { disk } }: Snapshot): Record<string, string> => ({
+  cpu: String(config.hostCPU),
+  memory: formatKiB(config.hostMemoryMB * 1024),
+  pods: String(config.maxPods),
+  ...(disk !== undefined && disk.totalBytes > 0 ? { 'ephemeral-storage': formatKiB(disk.totalBytes / 1024) } : {}),
 });
 
 /** Every field is there, as strict readers want it; one that is not known yet is empty. */
-const infoOf = ({ wanted, facts: { system, runtime } }: Snapshot): NonNullable<NodeStatus['nodeInfo']> => ({
+const nodeInfoOf = ({ config, facts: { system, tartVersion } }: Snapshot): NonNullable<NodeStatus['nodeInfo']> => ({
   operatingSystem: 'darwin',
   architecture: 'arm64',
-  kubeletVersion: wanted.kubeletVersion,
-  containerRuntimeVersion: `tart://${runtime ?? ''}`,
+  kubeletVersion: config.kubeletVersion,
+  containerRuntimeVersion: `tart://${tartVersion ?? ''}`,
   kubeProxyVersion: '',
   osImage: system?.osImage ?? 'macOS',
   kernelVersion: system?.kernelVersion ?? '',
@@ -36,44 +50,44 @@ const infoOf = ({ wanted, facts: { system, runtime } }: Snapshot): NonNullable<N
 });
 
 /** As many as kubelets report, the largest first: those are what a scheduler looks for. */
-const mostImages = 50;
+const maxImages = 50;
 
 const imagesOf = (images: readonly LocalImage[]): NonNullable<NodeStatus['images']> =>
   images
     .map(({ names, sizeBytes }) => ({ names: [...names].sort(), sizeBytes: Math.max(0, Math.floor(sizeBytes)) }))
     .filter(({ names }) => names.length > 0)
     .sort((a, b) => b.sizeBytes - a.sizeBytes || (a.names.join() < b.names.join() ? -1 : 1))
-    .slice(0, mostImages);
+    .slice(0, maxImages);
 
 /** Sorted, or the API server refuses it. Servers that do not know the field drop it. */
 const declaredFeatures = ['ExtendWebSocketsToKubelet'];
 
 /** Whether every field of `part` is in `whole` as it stands: what others added is theirs. */
-const holds = (whole: object | undefined, part: object): boolean =>
+const containsAll = (whole: object | undefined, part: object): boolean =>
   Object.entries(part).every(([key, value]) => isDeepStrictEqual(whole && Reflect.get(whole, key), value));
 
-type Parts = Pick<
+type StatusParts = Pick<
   NodeStatus,
   'addresses' | 'allocatable' | 'capacity' | 'conditions' | 'daemonEndpoints' | 'images' | 'nodeInfo'
 >;
 
 /** The parts of the status that are not as they should be. Empty: none. */
-const changesIn = (snapshot: Snapshot): Parts => {
-  const { now, node, facts, wanted } = snapshot;
+const statusDiff = (snapshot: Snapshot): StatusParts => {
+  const { now, node, facts, config } = snapshot;
   const status = node?.status ?? {};
-  const offer = offerOf(snapshot);
-  const info = infoOf(snapshot);
+  const offer = capacityOf(snapshot);
+  const info = nodeInfoOf(snapshot);
   const addresses = addressesOf(snapshot);
   const images = facts.images && imagesOf(facts.images);
-  const daemonEndpoints = { kubeletEndpoint: { Port: wanted.port } };
-  const conditions = conditionChanges(status.conditions ?? [], claimsOf(facts), now);
+  const daemonEndpoints = { kubeletEndpoint: { Port: config.port } };
+  const conditions = conditionChanges(status.conditions ?? [], conditionStates(facts), now);
   return {
-    ...(holds(status.capacity, offer) ? {} : { capacity: offer }),
-    ...(holds(status.allocatable, offer) ? {} : { allocatable: offer }),
+    ...(containsAll(status.capacity, offer) ? {} : { capacity: offer }),
+    ...(containsAll(status.allocatable, offer) ? {} : { allocatable: offer }),
     ...(conditions && { conditions }),
     ...(addresses && !isDeepStrictEqual(status.addresses, addresses) ? { addresses } : {}),
-    ...(holds(status.nodeInfo, info) ? {} : { nodeInfo: info }),
-    ...(holds(status.daemonEndpoints, daemonEndpoints) ? {} : { daemonEndpoints }),
+    ...(containsAll(status.nodeInfo, info) ? {} : { nodeInfo: info }),
+    ...(containsAll(status.daemonEndpoints, daemonEndpoints) ? {} : { daemonEndpoints }),
     ...(images && !isDeepStrictEqual(status.images ?? [], images) ? { images } : {}),
   };
 };
@@ -83,11 +97,11 @@ const changesIn = (snapshot: Snapshot): Parts => {
  * that drops them they would be missing for ever.
  */
 export const statusChanges = (snapshot: Snapshot): NodeStatus | undefined => {
-  const changes = changesIn(snapshot);
+  const changes = statusDiff(snapshot);
   if (Object.keys(changes).length === 0) return undefined;
   const declared = isDeepStrictEqual(snapshot.node?.status?.declaredFeatures, declaredFeatures);
   return { ...changes, ...(declared ? {} : { declaredFeatures }) };
 };
 
 /** When the status is to be written even though nothing changed. */
-export const statusDueAt = ({ node, now }: Snapshot): number => refreshAt(node?.status?.conditions ?? [], now);
+export const nextStatusRefresh = ({ node, now }: Snapshot): number => nextRefresh(node?.status?.conditions ?? [], now);

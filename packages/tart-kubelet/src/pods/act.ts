@@ -1,162 +1,179 @@
-import type { VmRecord } from '../journal/record.ts';
-import { adopt, boot, clone, configure, countRefusal } from './act-start.ts';
-import { askForFinalizer, awaitFinalizer, deletePod, publishNow, removeFinalizer } from './act-on-server.ts';
-import { deleteVm, forget, stopGracefully, stopHard } from './act-stop.ts';
-import { type Acted, changed, lookAgain, recordOf, rest, type Scene, writeRecord } from './acted.ts';
-import type { Decision } from './decision.ts';
-import { endReasons } from './ending.ts';
-import { fetchImage } from './fetch-image.ts';
-import { ignoredFields } from './ignored-fields.ts';
-import { runningNow, runOf } from './observe.ts';
-import { isThere, type Pod, type Snapshot } from './snapshot.ts';
-import { tell } from './tell.ts';
+import type { VmRecord } from '../journal/journal.ts';
+import { pullImage } from './actions/pull-image.ts';
+import { adopt, boot, clone, configure, recordRefusedStart } from './actions/start.ts';
+import { deleteRecord, deleteVm, forceStop, stopGracefully } from './actions/stop.ts';
+import {
+  awaitFinalizer,
+  deletePod,
+  removeFinalizer,
+  requestFinalizer,
+  writeStatusNow,
+} from './apiserver/pod-writes.ts';
+import {
+  type ActionContext,
+  type ActionResult,
+  changed,
+  done,
+  observeAgain,
+  recordEvent,
+  recordOrNew,
+  writeRecord,
+} from './context.ts';
+import type { Decision } from './decide.ts';
+import { countRunningVms, runOf } from './observe.ts';
+import { isPresent, type Pod, type Snapshot } from './snapshot.ts';
+import { ignoredFields } from './spec/admission.ts';
+import { terminationReasons } from './termination.ts';
 
 /** Somebody else's virtual machine ends without a word to us. */
-const slotMs = 10_000;
-const unknownMs = 5_000;
+const slotPollMs = 10_000;
+const unknownVmPollMs = 5_000;
 
-const wait = ({ snapshot: { now } }: Scene, { for: { reason }, until }: Extract<Decision, { kind: 'wait' }>): Acted => {
+const wait = (
+  { snapshot: { now } }: ActionContext,
+  { for: { reason }, until }: Extract<Decision, { kind: 'wait' }>,
+): ActionResult => {
   if (until !== undefined) return { kind: 'rest', until };
-  if (reason === 'WaitingForSlot') return { kind: 'rest', until: now + slotMs };
-  return reason === 'TartUnreachable' ? { kind: 'rest', until: now + unknownMs } : rest;
+  if (reason === 'WaitingForSlot') return { kind: 'rest', until: now + slotPollMs };
+  return reason === 'TartUnreachable' ? { kind: 'rest', until: now + unknownVmPollMs } : done;
 };
 
 /** Also one that an earlier life of the agent started: nobody else would tell when it ends. */
-const follow = (scene: Scene, pod: Pod): void => {
-  const { record, vm } = scene.snapshot;
-  if (vm.kind === 'running') scene.world.runs.follow(runOf(scene, record, pod), vm.process);
+const watchProcess = (context: ActionContext, pod: Pod): void => {
+  const { record, vm } = context.snapshot;
+  if (vm.kind === 'running') context.deps.runs.watch(runOf(context, record, pod), vm.process);
 };
 
 /** Once for each Pod: with the finalizer, which is there when the next agent looks. */
-const tellIgnored = ({ world }: Scene, pod: Pod): void => {
+const reportIgnoredFields = ({ deps }: ActionContext, pod: Pod): void => {
   const fields = ignoredFields(pod);
   if (fields.length === 0) return;
   const message = `These fields mean nothing to a virtual machine and are ignored: ${fields.join(', ')}. Take them out, and let the guest do what they are for.`;
-  tell(world.events, pod, 'FieldsIgnored', message);
+  recordEvent(deps.events, pod, 'FieldsIgnored', message);
 };
 
-const imageIn = ({ image }: VmRecord): string => image.digest ?? image.reference;
+const imageOf = ({ image }: VmRecord): string => image.digest ?? image.reference;
 
 /** The guest has said so, or tart has. */
-const wasOn = ({ ending, report }: Snapshot['remains']): boolean =>
+const hasBooted = ({ ending, report }: Snapshot['lastRun']): boolean =>
   report !== undefined || ending.kind === 'halted' || ending.kind === 'crashed';
 
 /** It runs: its address is kept, and its tokens stay fresh. */
-const keepRunning = async (scene: Scene, address: string): Promise<Acted> => {
-  const { memory, signal, snapshot, uid, vm, world } = scene;
+const maintainRunningPod = async (context: ActionContext, address: string): Promise<ActionResult> => {
+  const { memory, signal, snapshot, uid, vm, deps } = context;
   const { pod } = snapshot;
-  const { state } = recordOf(scene);
-  if (!isThere(pod) || state.kind !== 'running') return lookAgain;
-  follow(scene, pod);
-  memory.troubles.forget(uid);
+  const { state } = recordOrNew(context);
+  if (!isPresent(pod) || state.kind !== 'running') return observeAgain;
+  watchProcess(context, pod);
+  memory.backoff.reset(uid);
   if (state.address !== address) {
-    world.observer?.booted(pod, world.clock.now() - state.since);
-    const record = await writeRecord(scene, { state: { ...state, address } });
-    await world.starts.worked({ image: imageIn(record), running: (await runningNow(world)) ?? 1 });
+    deps.metrics?.booted(pod, deps.clock.now() - state.since);
+    const record = await writeRecord(context, { state: { ...state, address } });
+    await deps.startRecorder.recordSuccess({ image: imageOf(record), running: (await countRunningVms(deps)) ?? 1 });
     return changed({ record });
   }
   try {
-    return { kind: 'rest', until: await world.guests.renewTokens(pod, vm, signal) };
+    return { kind: 'rest', until: await deps.guests.renewTokens(pod, vm, signal) };
   } catch (error) {
-    world.log.warn('A token of a guest could not be renewed; it is tried again', { vm, error });
+    deps.log.warn('A token of a guest could not be renewed; it is tried again', { vm, error });
     return { kind: 'rest', until: snapshot.now + 60_000 };
   }
 };
 
 /** All that is ever decided for a Pod that is gone. */
-const actOnGone = async (scene: Scene, decision: Decision): Promise<Acted> => {
-  if (decision.kind === 'stop hard') return stopHard(scene);
-  if (decision.kind === 'delete VM') return deleteVm(scene);
-  if (decision.kind === 'forget') return forget(scene);
-  return decision.kind === 'wait' ? wait(scene, decision) : rest;
+const actOnMissingPod = async (context: ActionContext, decision: Decision): Promise<ActionResult> => {
+  if (decision.kind === 'stop hard') return forceStop(context);
+  if (decision.kind === 'delete VM') return deleteVm(context);
+  if (decision.kind === 'forget') return deleteRecord(context);
+  return decision.kind === 'wait' ? wait(context, decision) : done;
 };
 
-const notStarted: Snapshot['remains'] = { started: false, ending: { kind: 'unknown' } };
+const notStarted: Snapshot['lastRun'] = { started: false, ending: { kind: 'unknown' } };
 
 /** Does the one thing that was decided. Cut after any side effect, the next pass sees what there is and goes on. */
-export const act = async (scene: Scene, decision: Decision): Promise<Acted> => {
-  const { memory, snapshot, uid, vm, world } = scene;
+export const act = async (context: ActionContext, decision: Decision): Promise<ActionResult> => {
+  const { memory, snapshot, uid, vm, deps } = context;
   const { pod } = snapshot;
-  if (!isThere(pod)) return actOnGone(scene, decision);
+  if (!isPresent(pod)) return actOnMissingPod(context, decision);
   switch (decision.kind) {
     case 'rest':
-      return rest;
+      return done;
     case 'wait':
-      return wait(scene, decision);
+      return wait(context, decision);
     case 'leave':
-      tell(world.events, pod, 'NotForMacs', decision.message);
-      return rest;
+      recordEvent(deps.events, pod, 'NotForMacs', decision.message);
+      return done;
     case 'reject':
-      tell(world.events, pod, decision.reason, decision.message);
-      return publishNow(scene, decision);
+      recordEvent(deps.events, pod, decision.reason, decision.message);
+      return writeStatusNow(context, decision);
     case 'add finalizer':
-      tellIgnored(scene, pod);
-      return askForFinalizer(scene, pod);
+      reportIgnoredFields(context, pod);
+      return requestFinalizer(context, pod);
     case 'await finalizer':
-      return awaitFinalizer(scene);
+      return awaitFinalizer(context);
     case 'pull':
-      return fetchImage(scene, pod);
+      return pullImage(context, pod);
     case 'clone':
-      return clone(scene, pod);
+      return clone(context, pod);
     case 'configure':
-      return configure(scene, pod);
+      return configure(context, pod);
     case 'boot':
-      return boot(scene, pod);
+      return boot(context, pod);
     case 'adopt':
-      return adopt(scene, pod, decision);
+      return adopt(context, pod, decision);
     case 'wait for address':
-      follow(scene, pod);
+      watchProcess(context, pod);
       memory.addresses.watch(uid, vm);
-      return rest;
+      return done;
     case 'running':
-      return keepRunning(scene, decision.address);
+      return maintainRunningPod(context, decision.address);
     case 'stop gracefully':
-      return stopGracefully(scene, decision.graceMs);
+      return stopGracefully(context, decision.graceMs);
     case 'wait for shutdown':
-      follow(scene, pod);
+      watchProcess(context, pod);
       return { kind: 'rest', until: decision.until };
     case 'stop hard':
-      return stopHard(scene);
+      return forceStop(context);
     case 'take back start': {
-      const { state } = recordOf(scene);
-      await countRefusal(scene, decision.reason, decision.message);
+      const { state } = recordOrNew(context);
+      await recordRefusedStart(context, decision.reason, decision.message);
       // Before the log goes: what is said to run and has no log would have ended, and could never start.
-      if (state.kind === 'running') await writeRecord(scene, { state: { kind: 'starting', at: state.since } });
-      await world.runs.takeBack(runOf(scene, snapshot.record, pod));
-      await writeRecord(scene, { state: { kind: 'configured' } });
+      if (state.kind === 'running') await writeRecord(context, { state: { kind: 'starting', at: state.since } });
+      await deps.runs.undoStart(runOf(context, snapshot.record, pod));
+      await writeRecord(context, { state: { kind: 'configured' } });
       return { kind: 'failed', reason: 'TartCreateFailed', message: decision.message };
     }
     case 'end': {
-      await world.runs.finish(runOf(scene, snapshot.record, pod));
+      await deps.runs.finishLog(runOf(context, snapshot.record, pod));
       const { ending, image } = decision;
-      const before = recordOf(scene);
-      const record = await writeRecord(scene, {
+      const before = recordOrNew(context);
+      const record = await writeRecord(context, {
         image: { ...before.image, reference: before.image.reference || image },
         state: { kind: 'ended', ending },
       });
-      if (wasOn(snapshot.remains)) await world.starts.worked({ image: imageIn(record), running: 1 });
-      world.log.info('A virtual machine has ended', { vm, reason: ending.reason, exitCode: ending.exitCode });
+      if (hasBooted(snapshot.lastRun)) await deps.startRecorder.recordSuccess({ image: imageOf(record), running: 1 });
+      deps.log.info('A virtual machine has ended', { vm, reason: ending.reason, exitCode: ending.exitCode });
       return changed({ record });
     }
     case 'restart': {
-      const { stopRequestedAt: _asked, ...before } = recordOf(scene);
+      const { stopRequestedAt: _stopRequestedAt, ...before } = recordOrNew(context);
       const record = { ...before, run: decision.run, previous: decision.previous, state: { kind: 'cloning' as const } };
-      await world.journal.write(record);
-      memory.images.drop(uid);
+      await deps.journal.write(record);
+      memory.imagePulls.cancel(uid);
       memory.addresses.forget(uid);
-      return changed({ record, remains: notStarted, image: memory.images.sight(uid) });
+      return changed({ record, lastRun: notStarted, image: memory.imagePulls.state(uid) });
     }
     case 'delete VM':
-      return deleteVm(scene);
+      return deleteVm(context);
     case 'finish status':
-      if (decision.ending.reason === endReasons.deadline)
-        tell(world.events, pod, 'DeadlineExceeded', decision.ending.message ?? '');
-      return publishNow(scene, decision);
+      if (decision.ending.reason === terminationReasons.deadline)
+        recordEvent(deps.events, pod, 'DeadlineExceeded', decision.ending.message ?? '');
+      return writeStatusNow(context, decision);
     case 'remove finalizer':
-      return removeFinalizer(scene, pod);
+      return removeFinalizer(context, pod);
     case 'delete Pod':
-      return deletePod(scene, pod);
+      return deletePod(context, pod);
     case 'forget':
-      return forget(scene);
+      return deleteRecord(context);
   }
 };

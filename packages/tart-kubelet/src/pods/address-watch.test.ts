@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { systemClock } from '@tartan/kube/clock';
 import { createAddressWatch } from './address-watch.ts';
 
-describe('the address of a guest', { timeout: 20_000 }, () => {
+describe('the address watch', { timeout: 20_000 }, () => {
   let folder: string;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'leases-'));
@@ -15,7 +15,7 @@ describe('the address of a guest', { timeout: 20_000 }, () => {
 
   /** A tart that knows no address until there is a lease, and then takes its time to say so, as the real one does. */
   const stage = () => {
-    const leases = join(folder, 'leases');
+    const dhcpLeases = join(folder, 'leases');
     let address: string | undefined;
     let questions = 0;
     const found = Promise.withResolvers<string>();
@@ -28,7 +28,7 @@ describe('the address of a guest', { timeout: 20_000 }, () => {
           return new Promise((resolve) => signal?.addEventListener('abort', () => resolve(undefined)));
         },
       },
-      leases,
+      dhcpLeases,
       changed: found.resolve,
       clock: systemClock,
     });
@@ -38,36 +38,36 @@ describe('the address of a guest', { timeout: 20_000 }, () => {
       questions: () => questions,
       lease: (text: string) => {
         address = text;
-        writeFileSync(leases, text);
+        writeFileSync(dhcpLeases, text);
       },
     };
   };
 
-  it('is asked for as soon as the leases change, although an earlier question still waits', async () => {
+  it('queries tart again when the DHCP leases change while an earlier query is pending', async () => {
     const { found, lease, questions, watch } = stage();
     watch.watch('a', 'vm');
     watch.watch('a', 'vm');
     await new Promise((resolve) => setImmediate(resolve));
-    assert.equal(watch.of('a'), undefined);
+    assert.equal(watch.get('a'), undefined);
     lease('192.168.64.2');
     assert.equal(await found, 'a');
-    assert.equal(watch.of('a'), '192.168.64.2');
+    assert.equal(watch.get('a'), '192.168.64.2');
     const asked = questions();
     watch.watch('a', 'vm');
     assert.equal(questions(), asked, 'what is known is not asked for again');
     watch.stop();
   });
 
-  it('of a run that is over is forgotten, and what was asked for it comes to nothing', async () => {
+  it('discards the address and the pending query of a run that has ended', async () => {
     const { found, lease, watch } = stage();
     watch.watch('a', 'vm');
     watch.forget('a');
     lease('192.168.64.2');
     watch.watch('b', 'vm');
     assert.equal(await found, 'b');
-    assert.equal(watch.of('a'), undefined);
+    assert.equal(watch.get('a'), undefined);
     watch.forget('b');
-    assert.equal(watch.of('b'), undefined);
+    assert.equal(watch.get('b'), undefined);
     watch.stop();
   });
 });

@@ -5,14 +5,14 @@ import type { Tart } from '@tartan/tart';
 export interface AddressWatchOptions {
   readonly tart: Pick<Tart, 'ip'>;
   /** Changes when a guest gets an address. A hint: what tart says counts. */
-  readonly leases: string;
+  readonly dhcpLeases: string;
   readonly changed: (uid: string) => void;
   readonly clock: Clock;
 }
 
 /** Looks for the addresses of guests that have none yet. For as long as it takes: a first boot has no deadline (INC-21). */
 export interface AddressWatch {
-  of(uid: string): string | undefined;
+  get(uid: string): string | undefined;
   /** Does nothing for one that is watched or known. */
   watch(uid: string, vm: string): void;
   /** The run is over: the next one gets another address. */
@@ -21,32 +21,32 @@ export interface AddressWatch {
 }
 
 /** A look at the hint costs nothing; a question costs a process, and takes a second when there is no address (§7.3). */
-const hintMs = 100;
-const askMs = 5_000;
+const leasePollMs = 100;
+const queryIntervalMs = 5_000;
 
-export const createAddressWatch = ({ tart, leases, changed, clock }: AddressWatchOptions): AddressWatch => {
+export const createAddressWatch = ({ tart, dhcpLeases, changed, clock }: AddressWatchOptions): AddressWatch => {
   const known = new Map<string, string>();
   const watched = new Map<string, AbortController>();
 
-  const stamp = (): Promise<number> =>
-    stat(leases).then(
+  const leaseFileVersion = (): Promise<number> =>
+    stat(dhcpLeases).then(
       ({ mtimeMs, ctimeMs, size }) => mtimeMs + ctimeMs + size,
       () => 0,
     );
   /** Until the leases have changed, or so much time went by that one asks in any case. */
-  const news = async (before: number, signal: AbortSignal): Promise<void> => {
-    const until = clock.monotonic() + askMs;
-    while (!signal.aborted && clock.monotonic() < until && (await stamp()) === before)
-      await sleep(clock, hintMs, signal);
+  const leaseChange = async (before: number, signal: AbortSignal): Promise<void> => {
+    const until = clock.monotonic() + queryIntervalMs;
+    while (!signal.aborted && clock.monotonic() < until && (await leaseFileVersion()) === before)
+      await sleep(clock, leasePollMs, signal);
   };
 
-  const look = async (uid: string, vm: string, signal: AbortSignal): Promise<void> => {
+  const poll = async (uid: string, vm: string, signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
-      const before = await stamp();
-      const asked = tart.ip(vm, { signal }).catch(() => undefined);
+      const before = await leaseFileVersion();
+      const query = tart.ip(vm, { signal }).catch(() => undefined);
       // An answer that is a second late is overtaken by a lease that came meanwhile.
       const overtaken = new AbortController();
-      const address = await Promise.race([asked, news(before, AbortSignal.any([signal, overtaken.signal]))]);
+      const address = await Promise.race([query, leaseChange(before, AbortSignal.any([signal, overtaken.signal]))]);
       overtaken.abort();
       if (signal.aborted) return;
       if (typeof address === 'string') {
@@ -54,17 +54,17 @@ export const createAddressWatch = ({ tart, leases, changed, clock }: AddressWatc
         watched.delete(uid);
         return changed(uid);
       }
-      await news(before, signal);
+      await leaseChange(before, signal);
     }
   };
 
   return {
-    of: (uid) => known.get(uid),
+    get: (uid) => known.get(uid),
     watch: (uid, vm) => {
       if (known.has(uid) || watched.has(uid)) return;
       const end = new AbortController();
       watched.set(uid, end);
-      void look(uid, vm, end.signal);
+      void poll(uid, vm, end.signal);
     },
     forget: (uid) => {
       known.delete(uid);

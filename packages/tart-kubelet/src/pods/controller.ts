@@ -1,82 +1,78 @@
 import {
-  again,
-  type CacheChange,
   type Controller,
   createController,
-  createWatchCache,
+  createInformer,
+  done,
+  type InformerEvent,
   type Live,
-  type Outcome,
   pods,
-  settled,
+  type ReconcileResult,
+  requeueAfter,
   withoutManagedFields,
 } from '@tartan/kube';
 import type { Random } from '@tartan/kube/clock';
 import { act } from './act.ts';
-import { awaitFinalizer } from './act-on-server.ts';
-import type { Scene } from './acted.ts';
+import { createImagePulls } from './actions/pull-image.ts';
+import { createStartPreparations } from './actions/start.ts';
 import { createAddressWatch } from './address-watch.ts';
-import { deadlineOf } from './deadline.ts';
+import { createPodCache } from './apiserver/pod-cache.ts';
+import { awaitFinalizer } from './apiserver/pod-writes.ts';
+import { createStatusManager } from './apiserver/status-manager.ts';
+import { createFailureBackoff } from './backoff.ts';
+import { type ActionContext, type PodDeps, recordEvent } from './context.ts';
 import { decide } from './decide.ts';
-import { followMarkers } from './follow-markers.ts';
-import { createImageJobs } from './image-jobs.ts';
-import { createKnownPods } from './known-pods.ts';
-import { createMarkerWatch } from './marker-watch.ts';
 import { createMemory } from './memory.ts';
-import { observe, type Sight } from './observe.ts';
-import type { PodViews } from './pod-views.ts';
-import { createPodViews } from './create-pod-views.ts';
-import { createPreparations } from './preparations.ts';
-import { createPublisher } from './publish.ts';
-import { isTerminal, isThere, type Pod, type Snapshot } from './snapshot.ts';
-import { statusFor } from './status-for.ts';
-import { tell } from './tell.ts';
-import { createTroubles } from './troubles.ts';
-import type { PodWorld } from './world.ts';
+import { observe, type PodObservation } from './observe.ts';
+import { createPodLister, type PodLister } from './pod-lister.ts';
+import { createMarkerWatch, updateMarkerWatch } from './runner-busy.ts';
+import { isPresent, isTerminal, type Pod, type Snapshot } from './snapshot.ts';
+import { statusFor } from './status.ts';
+import { deadlineOf } from './termination.ts';
 
-export interface PodsOptions extends PodWorld {
+export interface PodControllerOptions extends PodDeps {
   readonly random: Random;
   /** Pods that are worked on at a time: all that may be bound to the Node. */
   readonly workers: number;
 }
 
 /** The Pods of this Mac, each a virtual machine. */
-export interface Pods {
-  readonly views: PodViews;
+export interface PodController {
+  readonly lister: PodLister;
   /** When the oldest Pod was made that waits for its virtual machine to run. Those that are not for Macs wait for nobody. */
   oldestWaitingSince(): number | undefined;
   /** The virtual machine of this Pod has ended. */
-  exited(uid: string): void;
+  vmExited(uid: string): void;
   /** Nothing is done for Pods before what an earlier life of the agent left is known. */
   run(signal: AbortSignal): Promise<void>;
 }
 
 /** A pass ends at some point, so that others of its Pod (a deletion) are seen. Far more than any life takes. */
-const mostActs = 50;
+const maxActionsPerPass = 50;
 /** Whatever was missed is seen then. */
 const resyncMs = 5 * 60_000;
 
 /** Nothing of it starts any more. */
-const isOver = ({ pod }: Snapshot): boolean =>
-  !isThere(pod) || pod.metadata.deletionTimestamp !== undefined || isTerminal(pod);
+const isTerminatingOrDone = ({ pod }: Snapshot): boolean =>
+  !isPresent(pod) || pod.metadata.deletionTimestamp !== undefined || isTerminal(pod);
 
-export const createPods = (options: PodsOptions): Pods => {
+export const createPodController = (options: PodControllerOptions): PodController => {
   const { client, clock, journal, log, nodeName, random, workers } = options;
   let enqueue = (_uid: string): void => {};
-  const known = createKnownPods();
+  const podCache = createPodCache();
   const changed = (uid: string): void => enqueue(uid);
   const memory = createMemory(
     {
-      known,
-      images: createImageJobs({ ensureGolden: options.ensureGolden, changed, log }),
-      addresses: createAddressWatch({ tart: options.tart, leases: options.leases, changed, clock }),
-      markers: createMarkerWatch({ read: (vm) => options.guests.markers(vm), changed, clock }),
-      preparations: createPreparations(clock),
-      troubles: createTroubles(clock),
-      publisher: createPublisher({ client, nodeName, known, clock, log }),
+      podCache,
+      imagePulls: createImagePulls({ ensureGolden: options.ensureGolden, changed, log }),
+      addresses: createAddressWatch({ tart: options.tart, dhcpLeases: options.dhcpLeases, changed, clock }),
+      markerWatch: createMarkerWatch({ read: (vm) => options.guests.runnerMarkers(vm), changed, clock }),
+      preparations: createStartPreparations(clock),
+      backoff: createFailureBackoff(clock),
+      statusManager: createStatusManager({ client, nodeName, podCache, clock, log }),
     },
     clock,
   );
-  const cache = createWatchCache({
+  const cache = createInformer({
     client,
     resource: pods,
     fieldSelector: `spec.nodeName=${nodeName}`,
@@ -85,81 +81,84 @@ export const createPods = (options: PodsOptions): Pods => {
     random,
     log,
   });
-  const views = createPodViews(known, memory.publisher);
+  const lister = createPodLister(podCache, memory.statusManager);
   /** Pods for which there is no slot: whoever leaves one wakes them. */
-  const inLine = new Set<string>();
-  const wakeLine = (): void => {
-    for (const uid of inLine) enqueue(uid);
-    inLine.clear();
+  const waitingForSlot = new Set<string>();
+  const requeueSlotWaiters = (): void => {
+    for (const uid of waitingForSlot) enqueue(uid);
+    waitingForSlot.clear();
   };
 
-  const told = (change: CacheChange<Pod>): void => {
+  const onWatchEvent = (change: InformerEvent<Pod>): void => {
     const pod: Live<Pod> = change.type === 'removed' ? change.previous : change.object;
     const { uid } = pod.metadata;
-    if (change.type === 'removed') known.removed(uid);
-    else if (!known.watched(pod)) return;
+    if (change.type === 'removed') podCache.applyWatchDelete(uid);
+    else if (!podCache.applyWatch(pod)) return;
     enqueue(uid);
   };
 
   /** At the latest when its time is over. */
-  const outcomeOf = (until: number | undefined, { pod }: Snapshot): Outcome => {
+  const requeueAt = (until: number | undefined, { pod }: Snapshot): ReconcileResult => {
     const now = clock.now();
-    const deadline = isThere(pod) ? deadlineOf(pod) : undefined;
+    const deadline = isPresent(pod) ? deadlineOf(pod) : undefined;
     const times = [until, deadline !== undefined && deadline > now ? deadline : undefined];
-    return again(Math.max(0, Math.min(resyncMs, ...times.map((time) => (time === undefined ? resyncMs : time - now)))));
+    return requeueAfter(
+      Math.max(0, Math.min(resyncMs, ...times.map((time) => (time === undefined ? resyncMs : time - now)))),
+    );
   };
 
-  const look = async (uid: string, signal: AbortSignal): Promise<Sight | undefined> => {
-    const sight = await observe(options, memory, uid, signal);
-    if (sight !== undefined) views.seen(sight);
-    else if (known.get(uid) === undefined) {
+  const observePod = async (uid: string, signal: AbortSignal): Promise<PodObservation | undefined> => {
+    const observation = await observe(options, memory, uid, signal);
+    if (observation !== undefined) lister.observed(observation);
+    else if (podCache.get(uid) === undefined) {
       memory.forget(uid);
-      views.forget(uid);
+      lister.forget(uid);
     }
-    return sight;
+    return observation;
   };
 
-  const reconcile = async (uid: string, signal: AbortSignal): Promise<Outcome> => {
-    let sight = await look(uid, signal);
-    for (let acts = 0; sight !== undefined && acts < mostActs; acts += 1) {
+  const reconcile = async (uid: string, signal: AbortSignal): Promise<ReconcileResult> => {
+    let sight = await observePod(uid, signal);
+    for (let actions = 0; sight !== undefined && actions < maxActionsPerPass; actions += 1) {
       signal.throwIfAborted();
-      followMarkers(memory.markers, sight);
-      const scene: Scene = { ...sight, world: options, memory, signal };
+      updateMarkerWatch(memory.markerWatch, sight);
+      const context: ActionContext = { ...sight, deps: options, memory, signal };
       const decision = decide(sight.snapshot);
       log.debug('A Pod', { uid, vm: sight.vm, decision: decision.kind });
-      if (decision.kind === 'wait' && decision.for.reason === 'WaitingForSlot') inLine.add(uid);
-      if (isOver(sight.snapshot)) memory.images.drop(uid);
+      if (decision.kind === 'wait' && decision.for.reason === 'WaitingForSlot') waitingForSlot.add(uid);
+      if (isTerminatingOrDone(sight.snapshot)) memory.imagePulls.cancel(uid);
       // The first one is written together with the finalizer.
       if (decision.kind !== 'add finalizer' && decision.kind !== 'await finalizer')
-        memory.publisher.want(uid, statusFor(scene, decision));
-      const acted = await act(scene, decision);
+        memory.statusManager.setStatus(uid, statusFor(context, decision));
+      const result = await act(context, decision);
       // A slot may be free now.
-      if (decision.kind === 'end' || decision.kind === 'delete VM' || decision.kind === 'take back start') wakeLine();
-      switch (acted.kind) {
+      if (decision.kind === 'end' || decision.kind === 'delete VM' || decision.kind === 'take back start')
+        requeueSlotWaiters();
+      switch (result.kind) {
         case 'rest':
-          if (decision.kind === 'forget') return settled;
-          return outcomeOf(acted.until, sight.snapshot);
+          if (decision.kind === 'forget') return done;
+          return requeueAt(result.until, sight.snapshot);
         case 'changed':
-          sight = { ...sight, snapshot: { ...sight.snapshot, now: clock.now(), ...acted.facts } };
-          views.seen(sight);
+          sight = { ...sight, snapshot: { ...sight.snapshot, now: clock.now(), ...result.facts } };
+          lister.observed(sight);
           break;
         case 'look again':
-          sight = await look(uid, signal);
+          sight = await observePod(uid, signal);
           break;
         case 'failed': {
-          const trouble = memory.troubles.failed(uid, acted.reason, acted.message);
-          log.warn('An act for a Pod failed', { vm: sight.vm, doing: decision.kind, why: acted.message });
-          if (isThere(sight.snapshot.pod)) tell(options.events, sight.snapshot.pod, 'Failed', acted.message);
+          const failure = memory.backoff.recordFailure(uid, result.reason, result.message);
+          log.warn('An act for a Pod failed', { vm: sight.vm, doing: decision.kind, why: result.message });
+          if (isPresent(sight.snapshot.pod)) recordEvent(options.events, sight.snapshot.pod, 'Failed', result.message);
           // Else the next decision would be to wait for it, and the failure would not be told.
-          if (memory.finalizerAnswers.has(uid)) await awaitFinalizer(scene);
-          sight = await look(uid, signal);
+          if (memory.pendingFinalizers.has(uid)) await awaitFinalizer(context);
+          sight = await observePod(uid, signal);
           if (sight === undefined) break;
-          memory.publisher.want(uid, statusFor({ ...sight, world: options }, decide(sight.snapshot)));
-          return outcomeOf(trouble.retryAt, sight.snapshot);
+          memory.statusManager.setStatus(uid, statusFor({ ...sight, deps: options }, decide(sight.snapshot)));
+          return requeueAt(failure.retryAt, sight.snapshot);
         }
       }
     }
-    return sight === undefined ? settled : again(0);
+    return sight === undefined ? done : requeueAfter(0);
   };
 
   const controller: Controller = createController({
@@ -171,33 +170,33 @@ export const createPods = (options: PodsOptions): Pods => {
     sources: [
       (add) => {
         enqueue = add;
-        return cache.subscribe(told);
+        return cache.subscribe(onWatchEvent);
       },
     ],
   });
 
   /** What an earlier life of the agent left, also of Pods that nobody knows any more. */
-  const recall = async (): Promise<void> => {
+  const enqueueFromJournal = async (): Promise<void> => {
     for (const entry of await journal.list()) enqueue(entry.kind === 'record' ? entry.record.pod.uid : entry.uid);
   };
 
   return {
-    views,
-    oldestWaitingSince: () => views.oldestWaitingSince(),
-    exited: (uid) => enqueue(uid),
+    lister,
+    oldestWaitingSince: () => lister.oldestWaitingSince(),
+    vmExited: (uid) => enqueue(uid),
     run: async (signal) => {
       const following = cache.run(signal);
       await Promise.race([cache.synced, following]);
       if (!signal.aborted) {
         const working = controller.run(signal);
         await controller.ready;
-        await recall();
+        await enqueueFromJournal();
         await working;
       }
       memory.addresses.stop();
-      memory.markers.stop();
-      memory.images.stop();
-      memory.publisher.stop();
+      memory.markerWatch.stop();
+      memory.imagePulls.stop();
+      memory.statusManager.stop();
       await following;
     },
   };

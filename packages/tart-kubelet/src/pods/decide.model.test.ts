@@ -19,10 +19,10 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom({ kind: 'remove' as const }, { kind: 'vanish' as const }) },
 );
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
-const story = fc.array(step, { maxLength: 60 });
+const scenario = fc.array(step, { maxLength: 60 });
 const policy = fc.constantFrom('Always' as const, 'OnFailure' as const, 'Never' as const);
 
-const told = (restartPolicy: Parameters<typeof createModel>[0], steps: readonly Step[]) => {
+const trace = (restartPolicy: Parameters<typeof createModel>[0], steps: readonly Step[]) => {
   const model = createModel(restartPolicy);
   for (const one of steps)
     switch (one.kind) {
@@ -56,11 +56,11 @@ const settle = (model: ReturnType<typeof createModel>, passes = 40): void => {
   }
 };
 
-describe('the life of a Pod, with the agent dying at any point', () => {
-  it('boots each run at most once, from a clean disk, and one that may run once only once', () => {
+describe('decide, with the agent crashing at any point', () => {
+  it('each run boots at most once, from a clean disk; restartPolicy Never boots once', () => {
     fc.assert(
-      fc.property(policy, story, (restartPolicy, steps) => {
-        const { boots } = told(restartPolicy, steps).facts();
+      fc.property(policy, scenario, (restartPolicy, steps) => {
+        const { boots } = trace(restartPolicy, steps).facts();
         for (const [run, count] of boots) assert.ok(count <= 1, `run ${run} was booted ${count} times`);
         if (restartPolicy === 'Never') assert.ok(boots.size <= 1);
       }),
@@ -68,10 +68,10 @@ describe('the life of a Pod, with the agent dying at any point', () => {
     );
   });
 
-  it('deletion always leads to the end of the VM, the finalizer, the Pod and the record', () => {
+  it('deletion always removes the VM, the finalizer, the Pod and the record', () => {
     fc.assert(
-      fc.property(policy, story, (restartPolicy, steps) => {
-        const model = told(restartPolicy, steps);
+      fc.property(policy, scenario, (restartPolicy, steps) => {
+        const model = trace(restartPolicy, steps);
         model.remove();
         settle(model);
         const { isGone, record, vm } = model.facts();
@@ -82,10 +82,10 @@ describe('the life of a Pod, with the agent dying at any point', () => {
     );
   });
 
-  it('a Pod that vanished leaves nothing behind, so that no slot is lost (G5)', () => {
+  it('a Pod that vanished leaves no VM and no record, so that no slot is lost (G5)', () => {
     fc.assert(
-      fc.property(policy, story, (restartPolicy, steps) => {
-        const model = told(restartPolicy, steps);
+      fc.property(policy, scenario, (restartPolicy, steps) => {
+        const model = trace(restartPolicy, steps);
         model.vanish();
         settle(model);
         const { record, vm } = model.facts();
@@ -95,10 +95,10 @@ describe('the life of a Pod, with the agent dying at any point', () => {
     );
   });
 
-  it('a Pod that may run once comes to run or to its end, whatever happened', () => {
+  it('a Pod with restartPolicy Never always reaches Running or a terminal phase', () => {
     fc.assert(
-      fc.property(story, (steps) => {
-        const model = told('Never', steps);
+      fc.property(scenario, (steps) => {
+        const model = trace('Never', steps);
         model.fill(0);
         model.lease();
         settle(model);

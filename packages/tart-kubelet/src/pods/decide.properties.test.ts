@@ -1,10 +1,9 @@
 import { describe, test } from 'node:test';
 import { finalizers } from '@tartan/api';
 import fc from 'fast-check';
-import { decide } from './decide.ts';
-import type { Decision } from './decision.ts';
-import { deadlineOf } from './deadline.ts';
+import { decide, type Decision } from './decide.ts';
 import { isTerminal, type Pod, type Snapshot } from './snapshot.ts';
+import { deadlineOf } from './termination.ts';
 import { arbitrarySnapshot } from './testing/arbitrary-snapshot.ts';
 import { exampleNow } from './testing/example.ts';
 
@@ -16,23 +15,23 @@ const forAll = (check: (decision: Decision, snapshot: Snapshot) => boolean): voi
 const isOverdue = (pod: Pod): boolean => (deadlineOf(pod) ?? Number.POSITIVE_INFINITY) <= exampleNow;
 const stateOf = ({ record }: Snapshot): string | undefined => (typeof record === 'object' ? record.state.kind : record);
 
-describe('the life of a Pod, whatever can be seen of it', () => {
-  test('is decided for everything that can be seen', () => forAll(({ kind }) => typeof kind === 'string'));
+describe('decide, for every possible snapshot', () => {
+  test('is total', () => forAll(({ kind }) => typeof kind === 'string'));
 
-  test('never boots what may have been on, has no finalizer, or has no slot', () =>
+  test('never boots a VM that may have run, has no finalizer or has no slot', () =>
     forAll(
-      (decision, { pod, remains, slots, vm, ...rest }) =>
+      (decision, { pod, lastRun, slots, vm, ...rest }) =>
         decision.kind !== 'boot' ||
         (vm.kind === 'stopped' &&
           'metadata' in pod &&
           pod.metadata.finalizers?.includes(finalizers.vmCleanup) === true &&
           pod.metadata.deletionTimestamp === undefined &&
-          slots.ofOthers < slots.total &&
+          slots.usedByOthers < slots.total &&
           typeof rest.record === 'object' &&
-          (rest.record.state.kind === 'configured' || (rest.record.state.kind === 'starting' && !remains.started))),
+          (rest.record.state.kind === 'configured' || (rest.record.state.kind === 'starting' && !lastRun.started))),
     ));
 
-  test('never deletes, clones or configures what is on or cannot be seen', () =>
+  test('never deletes, clones or configures a VM that runs or whose state is unknown', () =>
     forAll(
       ({ kind }, { vm }) =>
         (kind !== 'delete VM' || vm.kind === 'stopped') &&
@@ -40,7 +39,7 @@ describe('the life of a Pod, whatever can be seen of it', () => {
         (kind !== 'configure' || vm.kind === 'stopped'),
     ));
 
-  test('never stops a VM of a Pod that lives, has not ended and has time left', () =>
+  test('never stops the VM of a Pod that is active and within its deadline', () =>
     forAll(
       ({ kind }, snapshot) =>
         (kind !== 'stop hard' && kind !== 'stop gracefully') ||
@@ -51,7 +50,7 @@ describe('the life of a Pod, whatever can be seen of it', () => {
         isOverdue(snapshot.pod),
     ));
 
-  test('never starts, nor calls a success, what has no time left', () =>
+  test('never starts a Pod past its deadline, and never reports success for it', () =>
     forAll(
       (decision, { pod, record }) =>
         !('metadata' in pod) ||
@@ -64,7 +63,7 @@ describe('the life of a Pod, whatever can be seen of it', () => {
             (typeof record === 'object' && record.state.kind === 'ended'))),
     ));
 
-  test('never lets go of the finalizer or the Pod while there is a VM', () =>
+  test('never removes the finalizer or the Pod while its VM exists', () =>
     forAll(
       ({ kind }, { vm }) => !['remove finalizer', 'delete Pod', 'forget'].includes(kind) || vm.kind === 'missing',
     ));

@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { TartReason } from '@tartan/tart';
-import type { Ending } from '../journal/record.ts';
-import { decide } from './decide.ts';
-import type { Decision } from './decision.ts';
+import type { Termination } from '../journal/journal.ts';
+import { decide, type Decision } from './decide.ts';
 import type { Snapshot } from './snapshot.ts';
 import {
-  exampleEnding,
   exampleNow as now,
   examplePod,
   exampleProcess,
   exampleRecord,
   exampleSnapshot,
-  states,
+  exampleStates,
+  exampleTermination,
 } from './testing/example.ts';
 
 const running = { kind: 'running', process: exampleProcess } as const;
@@ -25,11 +24,11 @@ const deleting: Parameters<typeof examplePod>[0] = ({ metadata }) => {
   metadata.deletionGracePeriodSeconds = 30;
 };
 const ended: Parameters<typeof examplePod>[0] = (pod) => void (pod.status = { phase: 'Succeeded' });
-const both: Parameters<typeof examplePod>[0] = (pod) => {
+const deletingAndEnded: Parameters<typeof examplePod>[0] = (pod) => {
   deleting(pod);
   ended(pod);
 };
-const bare: Parameters<typeof examplePod>[0] = ({ metadata }) => void delete metadata.finalizers;
+const withoutFinalizer: Parameters<typeof examplePod>[0] = ({ metadata }) => void delete metadata.finalizers;
 const always: Parameters<typeof examplePod>[0] = ({ spec }) => void (spec && (spec.restartPolicy = 'Always'));
 const onFailure: Parameters<typeof examplePod>[0] = ({ spec }) => void (spec && (spec.restartPolicy = 'OnFailure'));
 /** It was to be active for a minute, and that is over now. */
@@ -37,9 +36,9 @@ const overdue: Parameters<typeof examplePod>[0] = (pod) => {
   pod.status = { phase: 'Pending', startTime: '2026-06-01T11:59:00Z' };
   if (pod.spec) pod.spec.activeDeadlineSeconds = 60;
 };
-const failed: Ending = { ...exampleEnding, exitCode: 1, reason: 'Error' };
-const full = { total: 2, ofOthers: 2 };
-const notStarted = (reason: TartReason): Snapshot['remains'] => ({
+const failed: Termination = { ...exampleTermination, exitCode: 1, reason: 'Error' };
+const full = { total: 2, usedByOthers: 2 };
+const notStarted = (reason: TartReason): Snapshot['lastRun'] => ({
   started: true,
   exitCode: 1,
   ending: { kind: 'failed', reason, message: 'no' },
@@ -48,123 +47,138 @@ const refused = notStarted('VM limit reached');
 
 const table: readonly [string, Snapshot, Decision['kind']][] = [
   // The way up.
-  ['force delete left a VM behind: the finalizer comes before any work (INC-15)', withPod(bare), 'add finalizer'],
   [
-    'its image is fetched while the finalizer is on its way',
-    withPod(bare, { finalizerAsked: true, image: { kind: 'missing' } }),
+    'force delete left a VM behind: the finalizer comes before any work (INC-15)',
+    withPod(withoutFinalizer),
+    'add finalizer',
+  ],
+  [
+    'the image is pulled while the finalizer write is pending',
+    withPod(withoutFinalizer, { finalizerPending: true, image: { kind: 'missing' } }),
     'pull',
   ],
-  ['and its disk is made', withPod(bare, { finalizerAsked: true }), 'clone'],
   [
-    'and made its own',
-    withPod(bare, { finalizerAsked: true, record: exampleRecord(states.cloning), vm: stopped }),
+    'the VM is cloned while the finalizer write is pending',
+    withPod(withoutFinalizer, { finalizerPending: true }),
+    'clone',
+  ],
+  [
+    'the VM is configured while the finalizer write is pending',
+    withPod(withoutFinalizer, { finalizerPending: true, record: exampleRecord(exampleStates.cloning), vm: stopped }),
     'configure',
   ],
   [
-    'but it is not started (INC-15)',
-    withPod(bare, { finalizerAsked: true, record: exampleRecord(states.configured), vm: stopped }),
+    'the VM is not started while the finalizer write is pending (INC-15)',
+    withPod(withoutFinalizer, { finalizerPending: true, record: exampleRecord(exampleStates.configured), vm: stopped }),
     'await finalizer',
   ],
   [
-    'and what it waits for is told once the finalizer is there',
-    withPod(bare, { finalizerAsked: true, image: { kind: 'pulling' } }),
+    'a wait reason is reported after the finalizer write is confirmed',
+    withPod(withoutFinalizer, { finalizerPending: true, image: { kind: 'pulling' } }),
     'await finalizer',
   ],
   [
-    'what failed is told then, too',
-    withPod(bare, { finalizerAsked: true, trouble: { reason: 'TartCreateFailed', message: 'no', retryAt: now } }),
+    'a failure is reported after the finalizer write is confirmed',
+    withPod(withoutFinalizer, {
+      finalizerPending: true,
+      lastFailure: { reason: 'TartCreateFailed', message: 'no', retryAt: now },
+    }),
     'await finalizer',
   ],
   ['the image is not here', exampleSnapshot({ image: { kind: 'missing' } }), 'pull'],
   ['the image is on its way', exampleSnapshot({ image: { kind: 'pulling', percent: 43.7 } }), 'wait'],
   ['the image is here', exampleSnapshot(), 'clone'],
-  ['the clone is not there after all', exampleSnapshot({ record: exampleRecord(states.cloning) }), 'clone'],
-  ['the clone is there', exampleSnapshot({ record: exampleRecord(states.cloning), vm: stopped }), 'configure'],
-  ['it is ready to start', exampleSnapshot({ record: exampleRecord(states.configured), vm: stopped }), 'boot'],
-  ['somebody deleted the clone', exampleSnapshot({ record: exampleRecord(states.configured) }), 'clone'],
+  ['the clone is not there after all', exampleSnapshot({ record: exampleRecord(exampleStates.cloning) }), 'clone'],
+  ['the clone is there', exampleSnapshot({ record: exampleRecord(exampleStates.cloning), vm: stopped }), 'configure'],
+  ['it is ready to start', exampleSnapshot({ record: exampleRecord(exampleStates.configured), vm: stopped }), 'boot'],
+  ['somebody deleted the clone', exampleSnapshot({ record: exampleRecord(exampleStates.configured) }), 'clone'],
   [
     'the agent died before tart was called',
-    exampleSnapshot({ record: exampleRecord(states.starting), vm: stopped }),
+    exampleSnapshot({ record: exampleRecord(exampleStates.starting), vm: stopped }),
     'boot',
   ],
   [
     'slow guests were destroyed: an address has no deadline (INC-21)',
-    exampleSnapshot({ now: now + 86_400_000, record: exampleRecord(states.running), vm: running }),
+    exampleSnapshot({ now: now + 86_400_000, record: exampleRecord(exampleStates.running), vm: running }),
     'wait for address',
   ],
   [
     'it runs',
-    exampleSnapshot({ record: exampleRecord(states.running), vm: { ...running, address: '192.168.64.2' } }),
+    exampleSnapshot({ record: exampleRecord(exampleStates.running), vm: { ...running, address: '192.168.64.2' } }),
     'running',
   ],
   [
     'a lease that cannot be read took Ready away (G10)',
-    exampleSnapshot({ record: exampleRecord({ ...states.running, address: '192.168.64.2' }), vm: running }),
+    exampleSnapshot({ record: exampleRecord({ ...exampleStates.running, address: '192.168.64.2' }), vm: running }),
     'running',
   ],
   // Slots.
   ['a third Pod looped in failures (3.11)', exampleSnapshot({ slots: full }), 'wait'],
   [
     'a slot was lost to a foreign VM before the start',
-    exampleSnapshot({ record: exampleRecord(states.configured), vm: stopped, slots: full }),
+    exampleSnapshot({ record: exampleRecord(exampleStates.configured), vm: stopped, slots: full }),
     'wait',
   ],
   [
     'a VM that is on keeps its slot however many there are',
-    exampleSnapshot({ record: exampleRecord(states.running), vm: running, slots: full }),
+    exampleSnapshot({ record: exampleRecord(exampleStates.running), vm: running, slots: full }),
     'wait for address',
   ],
   [
     'the framework refused the start: a Pod that may run once has not run',
-    exampleSnapshot({ record: exampleRecord(states.running), vm: stopped, remains: refused }),
+    exampleSnapshot({ record: exampleRecord(exampleStates.running), vm: stopped, lastRun: refused }),
     'take back start',
   ],
   [
     'a locked keychain ended the Pod: macOS 15 says nothing of a key',
-    exampleSnapshot({ record: exampleRecord(states.running), vm: stopped, remains: notStarted('start refused') }),
+    exampleSnapshot({
+      record: exampleRecord(exampleStates.running),
+      vm: stopped,
+      lastRun: notStarted('start refused'),
+    }),
     'take back start',
   ],
   [
-    'and so did every start that failed in words that nobody knows',
-    exampleSnapshot({ record: exampleRecord(states.starting), vm: stopped, remains: notStarted('other') }),
+    'a start that fails with an unknown message is undone as well',
+    exampleSnapshot({ record: exampleRecord(exampleStates.starting), vm: stopped, lastRun: notStarted('other') }),
     'take back start',
   ],
   ...(['invalid', 'missing', 'already running'] as const).map((reason): [string, Snapshot, Decision['kind']] => [
     `a start that will never work is a run that failed: ${reason}`,
-    exampleSnapshot({ record: exampleRecord(states.running), vm: stopped, remains: notStarted(reason) }),
+    exampleSnapshot({ record: exampleRecord(exampleStates.running), vm: stopped, lastRun: notStarted(reason) }),
     'end',
   ]),
   [
     'tart was killed: the guest may have been on',
     exampleSnapshot({
-      record: exampleRecord(states.running),
+      record: exampleRecord(exampleStates.running),
       vm: stopped,
-      remains: { started: true, ending: { kind: 'killed', signal: 'SIGKILL' } },
+      lastRun: { started: true, ending: { kind: 'killed', signal: 'SIGKILL' } },
     }),
     'end',
   ],
   [
-    'the log tells of a refusal, and yet the guest had an address',
+    'tart logged a refusal, but the guest had an address',
     exampleSnapshot({
-      record: exampleRecord({ ...states.running, address: '192.168.64.2' }),
+      record: exampleRecord({ ...exampleStates.running, address: '192.168.64.2' }),
       vm: stopped,
-      remains: refused,
+      lastRun: refused,
     }),
     'end',
   ],
   [
-    'the log tells of a refusal, and yet the guest reported',
+    'tart logged a refusal, but the guest reported a result',
     exampleSnapshot({
-      record: exampleRecord(states.running),
+      record: exampleRecord(exampleStates.running),
       vm: stopped,
-      remains: { ...refused, report: { code: 0, at: now } },
+      lastRun: { ...refused, report: { code: 0, at: now } },
     }),
     'end',
   ],
   // The agent was away.
   [
     'Pod looped "already running" after an agent restart (INC-30)',
-    exampleSnapshot({ record: exampleRecord(states.starting), vm: running, remains: halted }),
+    exampleSnapshot({ record: exampleRecord(exampleStates.starting), vm: running, lastRun: halted }),
     'adopt',
   ],
   ['a VM without a record is adopted', exampleSnapshot({ vm: running }), 'adopt'],
@@ -172,22 +186,22 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
   [
     'another process has the VM now',
     exampleSnapshot({
-      record: exampleRecord(states.running),
+      record: exampleRecord(exampleStates.running),
       vm: { kind: 'running', process: { pid: 101, startedAt: now } },
     }),
     'adopt',
   ],
   [
     'a VM that halted while the agent was down was run again from its dirty disk (G7)',
-    exampleSnapshot({ record: exampleRecord(states.running), vm: stopped, remains: halted }),
+    exampleSnapshot({ record: exampleRecord(exampleStates.running), vm: stopped, lastRun: halted }),
     'end',
   ],
   [
     'the agent died while it started the VM, which has ended since',
-    exampleSnapshot({ record: exampleRecord(states.starting), vm: stopped, remains: halted }),
+    exampleSnapshot({ record: exampleRecord(exampleStates.starting), vm: stopped, lastRun: halted }),
     'end',
   ],
-  ['the VM vanished', exampleSnapshot({ record: exampleRecord(states.running) }), 'end'],
+  ['the VM vanished', exampleSnapshot({ record: exampleRecord(exampleStates.running) }), 'end'],
   [
     'the journal was lost, and the server knows that it ran (G6)',
     withPod((pod) => void (pod.status = { phase: 'Running' })),
@@ -205,32 +219,32 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
     'end',
   ],
   ['a record that cannot be read may be of one that ended', exampleSnapshot({ record: 'unreadable' }), 'end'],
-  ['a disk without a record that was on', exampleSnapshot({ vm: stopped, remains: halted }), 'end'],
-  ['a disk without a record that never was on', exampleSnapshot({ vm: stopped }), 'delete VM'],
+  ['a VM without a record that has run', exampleSnapshot({ vm: stopped, lastRun: halted }), 'end'],
+  ['a VM without a record that never ran', exampleSnapshot({ vm: stopped }), 'delete VM'],
   // The end.
   [
     'a finished Pod booted a second VM when its status was not written (G6, INC-18)',
-    exampleSnapshot({ record: exampleRecord(states.ended) }),
+    exampleSnapshot({ record: exampleRecord(exampleStates.ended) }),
     'finish status',
   ],
   [
     'the status comes before the evidence is deleted (G6)',
-    exampleSnapshot({ record: exampleRecord(states.ended), vm: stopped }),
+    exampleSnapshot({ record: exampleRecord(exampleStates.ended), vm: stopped }),
     'finish status',
   ],
   [
     'an ended VM that somebody started is none of the Pod’s',
-    exampleSnapshot({ record: exampleRecord(states.ended), vm: running }),
+    exampleSnapshot({ record: exampleRecord(exampleStates.ended), vm: running }),
     'stop hard',
   ],
   [
-    'a finished Pod gives its disk back',
-    withPod(ended, { record: exampleRecord(states.ended), vm: stopped }),
+    'the VM of a finished Pod is deleted',
+    withPod(ended, { record: exampleRecord(exampleStates.ended), vm: stopped }),
     'delete VM',
   ],
   [
     'Pods on a deleted Mac were immortal: an ended one needs no finalizer (INC-71)',
-    withPod(ended, { record: exampleRecord(states.ended) }),
+    withPod(ended, { record: exampleRecord(exampleStates.ended) }),
     'remove finalizer',
   ],
   [
@@ -238,41 +252,49 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
     withPod(
       (pod) => {
         ended(pod);
-        bare(pod);
+        withoutFinalizer(pod);
       },
-      { record: exampleRecord(states.ended) },
+      { record: exampleRecord(exampleStates.ended) },
     ),
     'rest',
   ],
   [
     'somebody failed a Pod whose VM is on',
-    withPod(ended, { record: exampleRecord(states.running), vm: running }),
+    withPod(ended, { record: exampleRecord(exampleStates.running), vm: running }),
     'stop gracefully',
   ],
   [
     'somebody failed a Pod whose VM then ended',
-    withPod(ended, { record: exampleRecord(states.running), vm: stopped, remains: halted }),
+    withPod(ended, { record: exampleRecord(exampleStates.running), vm: stopped, lastRun: halted }),
     'end',
   ],
   // Restarts.
-  ['Always: the disk goes first', withPod(always, { record: exampleRecord(states.ended), vm: stopped }), 'delete VM'],
-  ['Always: then it starts anew', withPod(always, { record: exampleRecord(states.ended) }), 'restart'],
   [
-    'a second restart is held back',
-    withPod(always, { now: now + 8999, record: exampleRecord(states.ended, { run: 1 }) }),
+    'Always: the VM is deleted first',
+    withPod(always, { record: exampleRecord(exampleStates.ended), vm: stopped }),
+    'delete VM',
+  ],
+  [
+    'Always: the next run starts when the VM is deleted',
+    withPod(always, { record: exampleRecord(exampleStates.ended) }),
+    'restart',
+  ],
+  [
+    'a second restart waits for the back-off',
+    withPod(always, { now: now + 8999, record: exampleRecord(exampleStates.ended, { run: 1 }) }),
     'wait',
   ],
   [
-    'and comes when its time is over',
-    withPod(always, { now: now + 9000, record: exampleRecord(states.ended, { run: 1 }) }),
+    'a restart follows when the back-off is over',
+    withPod(always, { now: now + 9000, record: exampleRecord(exampleStates.ended, { run: 1 }) }),
     'restart',
   ],
   [
-    'a clock that was set back holds no restart for hours',
-    withPod(always, { now: now - 86_400_000, record: exampleRecord(states.ended, { run: 1 }) }),
+    'a clock that was set back does not delay a restart for hours',
+    withPod(always, { now: now - 86_400_000, record: exampleRecord(exampleStates.ended, { run: 1 }) }),
     'restart',
   ],
-  ['OnFailure after success', withPod(onFailure, { record: exampleRecord(states.ended) }), 'finish status'],
+  ['OnFailure after success', withPod(onFailure, { record: exampleRecord(exampleStates.ended) }), 'finish status'],
   [
     'OnFailure after failure',
     withPod(onFailure, { record: exampleRecord({ kind: 'ended', ending: failed }) }),
@@ -280,27 +302,27 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
   ],
   // A deadline.
   [
-    'a runaway job held its slot for ever',
-    withPod(overdue, { record: exampleRecord(states.running), vm: running }),
+    'a Pod past activeDeadlineSeconds is stopped',
+    withPod(overdue, { record: exampleRecord(exampleStates.running), vm: running }),
     'stop gracefully',
   ],
   [
-    'its guest has the grace period of the Pod',
-    withPod(overdue, { record: exampleRecord(states.running, { stopRequestedAt: now - 29_999 }), vm: running }),
+    'the guest gets the grace period of the Pod',
+    withPod(overdue, { record: exampleRecord(exampleStates.running, { stopRequestedAt: now - 29_999 }), vm: running }),
     'wait for shutdown',
   ],
   [
-    'and no longer than that',
-    withPod(overdue, { record: exampleRecord(states.running, { stopRequestedAt: now - 30_000 }), vm: running }),
+    'the VM is force-stopped after the grace period',
+    withPod(overdue, { record: exampleRecord(exampleStates.running, { stopRequestedAt: now - 30_000 }), vm: running }),
     'stop hard',
   ],
   [
-    'then it has ended',
-    withPod(overdue, { record: exampleRecord(states.running), vm: stopped, remains: halted }),
+    'the run is recorded as terminated',
+    withPod(overdue, { record: exampleRecord(exampleStates.running), vm: stopped, lastRun: halted }),
     'end',
   ],
   [
-    'and its Pod fails, whatever its policy',
+    'the Pod fails, whatever its restart policy',
     withPod((pod) => (overdue(pod), always(pod)), {
       record: exampleRecord({ kind: 'ended', ending: { ...failed, reason: 'DeadlineExceeded' } }),
       vm: stopped,
@@ -308,7 +330,7 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
     'finish status',
   ],
   [
-    'also when the clock was set back since',
+    'the Pod fails even if the clock was set back',
     withPod((pod) => (overdue(pod), always(pod)), {
       now: now - 30_000,
       record: exampleRecord({ kind: 'ended', ending: { ...failed, reason: 'DeadlineExceeded' } }),
@@ -317,82 +339,82 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
   ],
   [
     'a Pod that restarts for ever fails between two runs',
-    withPod((pod) => (overdue(pod), always(pod)), { record: exampleRecord(states.ended) }),
+    withPod((pod) => (overdue(pod), always(pod)), { record: exampleRecord(exampleStates.ended) }),
     'finish status',
   ],
   ['a Pod that waits for a slot fails too', withPod(overdue, { slots: full }), 'reject'],
   ['one whose image is on its way', withPod(overdue, { image: { kind: 'pulling' } }), 'reject'],
   [
-    'one that is held back',
+    'a Pod in back-off past its deadline is rejected',
     withPod(overdue, {
-      record: exampleRecord(states.configured),
+      record: exampleRecord(exampleStates.configured),
       vm: stopped,
-      trouble: { reason: 'TartCreateFailed', message: 'no', retryAt: now + 1000 },
+      lastFailure: { reason: 'TartCreateFailed', message: 'no', retryAt: now + 1000 },
     }),
     'reject',
   ],
   [
-    'one whose start was refused',
-    withPod(overdue, { record: exampleRecord(states.running), vm: stopped, remains: refused }),
+    'a Pod whose start was refused is rejected past its deadline',
+    withPod(overdue, { record: exampleRecord(exampleStates.running), vm: stopped, lastRun: refused }),
     'reject',
   ],
   [
-    'a second before that it goes on',
+    'a Pod one second before its deadline continues',
     withPod(
       (pod) => {
         overdue(pod);
         if (pod.spec) pod.spec.activeDeadlineSeconds = 61;
       },
-      { record: exampleRecord(states.running), vm: running },
+      { record: exampleRecord(exampleStates.running), vm: running },
     ),
     'wait for address',
   ],
   [
-    'one that was not taken on has no deadline yet',
+    'a Pod without startTime has no deadline',
     withPod((pod) => {
       if (pod.spec) pod.spec.activeDeadlineSeconds = 1;
     }),
     'clone',
   ],
   [
-    'what has ended in time has ended as it did',
-    withPod(overdue, { record: exampleRecord(states.ended) }),
+    'a run that ended in time keeps its result',
+    withPod(overdue, { record: exampleRecord(exampleStates.ended) }),
     'finish status',
   ],
   // Deletion.
   [
     '504 finished Pods were stuck Terminating: deletion is looked at before the phase (INC-17, D4)',
-    withPod(both, { record: exampleRecord(states.ended) }),
+    withPod(deletingAndEnded, { record: exampleRecord(exampleStates.ended) }),
     'remove finalizer',
   ],
-  ['nobody confirmed the deletion (INC-14)', withPod((pod) => (deleting(pod), bare(pod))), 'delete Pod'],
+  ['nobody confirmed the deletion (INC-14)', withPod((pod) => (deleting(pod), withoutFinalizer(pod))), 'delete Pod'],
   [
-    'the guest is asked first (3.10)',
-    withPod(deleting, { record: exampleRecord(states.running), vm: running }),
+    'the guest is asked to shut down first (3.10)',
+    withPod(deleting, { record: exampleRecord(exampleStates.running), vm: running }),
     'stop gracefully',
   ],
   [
-    'and has its grace period',
-    withPod(deleting, { record: exampleRecord(states.running, { stopRequestedAt: now - 29_999 }), vm: running }),
+    'the guest has its grace period',
+    withPod(deleting, { record: exampleRecord(exampleStates.running, { stopRequestedAt: now - 29_999 }), vm: running }),
     'wait for shutdown',
   ],
   [
-    'an agent that died between the journal and the guest left it unasked, and its power was cut',
+    'an agent that crashed before it sent the shutdown request sends the request again',
     withPod(deleting, {
-      record: exampleRecord(states.running, { stopRequestedAt: now - 29_999 }),
+      record: exampleRecord(exampleStates.running, { stopRequestedAt: now - 29_999 }),
       vm: running,
-      askedEarlier: true,
+      shutdownMaybeUnsent: true,
     }),
     'stop gracefully',
   ],
   [
     'and no longer than that',
-    withPod(deleting, { record: exampleRecord(states.running, { stopRequestedAt: now - 30_000 }), vm: running }),
+    withPod(deleting, { record: exampleRecord(exampleStates.running, { stopRequestedAt: now - 30_000 }), vm: running }),
     'stop hard',
   ],
   [
-    'a clock that was set back gives a guest no endless grace',
-    withPod(deleting, { record: exampleRecord(states.running, { stopRequestedAt: now + 1 }), vm: running }),
+    'a clock that was set back does not extend the grace period',
+    withPod(deleting, { record: exampleRecord(exampleStates.running, { stopRequestedAt: now + 1 }), vm: running }),
     'stop hard',
   ],
   [
@@ -402,29 +424,29 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
         deleting(pod);
         pod.metadata.deletionGracePeriodSeconds = 0;
       },
-      { record: exampleRecord(states.running), vm: running },
+      { record: exampleRecord(exampleStates.running), vm: running },
     ),
     'stop hard',
   ],
-  [
-    'without a record there is nowhere to keep when the guest was asked',
-    withPod(deleting, { record: 'unreadable', vm: running }),
-    'stop hard',
-  ],
+  ['a VM without a record is force-stopped', withPod(deleting, { record: 'unreadable', vm: running }), 'stop hard'],
   [
     'deletion forgot how it ended (INC-32)',
-    withPod(deleting, { record: exampleRecord(states.running), vm: stopped, remains: halted }),
+    withPod(deleting, { record: exampleRecord(exampleStates.running), vm: stopped, lastRun: halted }),
     'end',
   ],
-  ['and told nobody', withPod(deleting, { record: exampleRecord(states.ended), vm: stopped }), 'finish status'],
   [
-    'a status that the server refuses blocked the deletion',
-    withPod(deleting, { record: exampleRecord(states.ended), vm: stopped, statusRefused: true }),
+    'the final status is written before the VM is deleted',
+    withPod(deleting, { record: exampleRecord(exampleStates.ended), vm: stopped }),
+    'finish status',
+  ],
+  [
+    'a status that the API server rejects does not block deletion',
+    withPod(deleting, { record: exampleRecord(exampleStates.ended), vm: stopped, statusRefused: true }),
     'delete VM',
   ],
   [
     'the VM had vanished, and the Pod was stuck Terminating (G2)',
-    withPod(both, { record: exampleRecord(states.ended) }),
+    withPod(deletingAndEnded, { record: exampleRecord(exampleStates.ended) }),
     'remove finalizer',
   ],
   ['deletion with no record did not look at the host (G4)', withPod(deleting, { vm: stopped }), 'delete VM'],
@@ -432,43 +454,47 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
     'deletes waited for pulls and failures (G16)',
     withPod(deleting, {
       image: { kind: 'pulling' },
-      trouble: { reason: 'ErrImagePull', message: '', retryAt: now + 1000 },
+      lastFailure: { reason: 'ErrImagePull', message: '', retryAt: now + 1000 },
     }),
     'remove finalizer',
   ],
   // Gone.
   [
-    'one wrong answer of the server ended a job',
-    exampleSnapshot({ pod: { goneForMs: 119_999 }, record: exampleRecord(states.running), vm: running }),
+    'a single not-found answer does not stop a running VM',
+    exampleSnapshot({ pod: { notFoundForMs: 119_999 }, record: exampleRecord(exampleStates.running), vm: running }),
     'wait',
   ],
   [
     'an orphan that runs cost a slot for ever (G5)',
-    exampleSnapshot({ pod: { goneForMs: 120_000 }, record: exampleRecord(states.running), vm: running }),
+    exampleSnapshot({ pod: { notFoundForMs: 120_000 }, record: exampleRecord(exampleStates.running), vm: running }),
     'stop hard',
   ],
   [
     'the Pod is gone: its disk goes, again and again until it has (G3)',
-    exampleSnapshot({ pod: { goneForMs: 120_000 }, record: exampleRecord(states.running), vm: stopped }),
+    exampleSnapshot({ pod: { notFoundForMs: 120_000 }, record: exampleRecord(exampleStates.running), vm: stopped }),
     'delete VM',
   ],
   [
-    'the record goes last',
-    exampleSnapshot({ pod: { goneForMs: 120_000 }, record: exampleRecord(states.running) }),
+    'the record is deleted last',
+    exampleSnapshot({ pod: { notFoundForMs: 120_000 }, record: exampleRecord(exampleStates.running) }),
     'forget',
   ],
   [
-    'and not while the server may be wrong: the UID would start again',
-    exampleSnapshot({ pod: { goneForMs: 119_999 }, record: exampleRecord(states.ended) }),
+    'the record is kept during the grace period: the same UID might come back',
+    exampleSnapshot({ pod: { notFoundForMs: 119_999 }, record: exampleRecord(exampleStates.ended) }),
     'wait',
   ],
   // Not known, not suited, failed before.
   [
     'an error of tart was read as "no clone" (G13, G29)',
-    exampleSnapshot({ vm: { kind: 'unknown', why: 'timed out' } }),
+    exampleSnapshot({ vm: { kind: 'unknown', message: 'timed out' } }),
     'wait',
   ],
-  ['also for a Pod that is being deleted', withPod(deleting, { vm: { kind: 'unknown', why: 'timed out' } }), 'wait'],
+  [
+    'an unknown VM state also delays deletion',
+    withPod(deleting, { vm: { kind: 'unknown', message: 'timed out' } }),
+    'wait',
+  ],
   [
     'a DaemonSet for Linux took a slot (INC-74)',
     withPod((pod) => void (pod.spec && (pod.spec.os = { name: 'linux' }))),
@@ -476,43 +502,45 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
   ],
   ['a Pod of two containers', withPod((pod) => void pod.spec?.containers.push({ name: 'b' })), 'reject'],
   [
-    'a VM that is on is not rejected by a newer agent',
+    'a running VM is not rejected by a newer agent',
     withPod((pod) => void pod.spec?.containers.push({ name: 'b' }), {
-      record: exampleRecord(states.running),
+      record: exampleRecord(exampleStates.running),
       vm: running,
     }),
     'wait for address',
   ],
   [
-    'what failed is not tried at once again',
-    exampleSnapshot({ trouble: { reason: 'TartCreateFailed', message: 'no', retryAt: now + 1 } }),
+    'a failed action waits for its back-off',
+    exampleSnapshot({ lastFailure: { reason: 'TartCreateFailed', message: 'no', retryAt: now + 1 } }),
     'wait',
   ],
   [
-    'but when its time has come',
-    exampleSnapshot({ trouble: { reason: 'TartCreateFailed', message: 'no', retryAt: now } }),
+    'a failed action is retried after its back-off',
+    exampleSnapshot({ lastFailure: { reason: 'TartCreateFailed', message: 'no', retryAt: now } }),
     'clone',
   ],
   [
     'a VM that ended is noticed whatever failed before (INC-22)',
     exampleSnapshot({
-      record: exampleRecord(states.running),
+      record: exampleRecord(exampleStates.running),
       vm: stopped,
-      remains: halted,
-      trouble: { reason: 'TartCreateFailed', message: 'no', retryAt: now + 1 },
+      lastRun: halted,
+      lastFailure: { reason: 'TartCreateFailed', message: 'no', retryAt: now + 1 },
     }),
     'end',
   ],
 ];
 
-describe('the life of a Pod', () => {
+describe('decide for a Pod', () => {
   for (const [sentence, snapshot, kind] of table) test(sentence, () => assert.equal(decide(snapshot).kind, kind));
 
-  test('tells an end by the deadline from one in time', () => {
+  test('distinguishes a run ended by the deadline from one that ended in time', () => {
     const ending = (finished: number, code: number, stopRequestedAt?: number) => {
-      const record = exampleRecord(states.running, { ...(stopRequestedAt !== undefined && { stopRequestedAt }) });
-      const remains = { ...halted, exitedAt: finished, report: { code, at: finished } };
-      const decision = decide(withPod(overdue, { now: now + 5000, record, vm: stopped, remains }));
+      const record = exampleRecord(exampleStates.running, {
+        ...(stopRequestedAt !== undefined && { stopRequestedAt }),
+      });
+      const lastRun = { ...halted, exitedAt: finished, report: { code, at: finished } };
+      const decision = decide(withPod(overdue, { now: now + 5000, record, vm: stopped, lastRun }));
       return decision.kind === 'end' ? [decision.ending.reason, decision.ending.exitCode] : decision.kind;
     };
     assert.deepEqual(ending(now - 1, 0), ['Completed', 0]);
@@ -521,7 +549,7 @@ describe('the life of a Pod', () => {
     assert.deepEqual(ending(now + 3000, 7), ['DeadlineExceeded', 7]);
   });
 
-  test('says how far the image is', () => {
+  test('reports the pull progress', () => {
     const decision = decide(exampleSnapshot({ image: { kind: 'pulling', percent: 43.7 } }));
     assert.equal(decision.kind === 'wait' && decision.for.reason, 'Pulling 43 %');
   });

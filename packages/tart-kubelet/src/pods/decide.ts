@@ -1,40 +1,91 @@
 import { finalizers, type PodWaitReason } from '@tartan/api';
-import { type Live, hasFinalizer } from '@tartan/kube';
-import { isSameProcess, type TartReason } from '@tartan/tart';
-import type { VmRecord } from '../journal/record.ts';
-import { deadlineMessage, deadlineOf, endedByDeadline } from './deadline.ts';
-import { decideTeardown, graceOf, isUnsaved, stop } from './decide-teardown.ts';
-import type { Decision } from './decision.ts';
-import { endingOf } from './ending.ts';
-import { restartAt, wantsRestart } from './restart.ts';
-import { isTerminal, isThere, type Pod, type Snapshot } from './snapshot.ts';
-import { suitabilityOf } from './suitability.ts';
+import { hasFinalizer, type Live } from '@tartan/kube';
+import { isSameProcess, type ProcessIdentity, type TartReason } from '@tartan/tart';
+import type { Termination, VmRecord } from '../journal/journal.ts';
+import { isPresent, isTerminal, type Pod, type Snapshot, type Vm } from './snapshot.ts';
+import { admit } from './spec/admission.ts';
+import {
+  deadlineMessage,
+  deadlineOf,
+  deadlineTermination,
+  restartAt,
+  shouldRestart,
+  terminationOf,
+} from './termination.ts';
+
+/** What the Pod waits for, as its container's waiting reason says it. */
+type WaitingState = { readonly reason: PodWaitReason; readonly message: string };
+
+/** The one next thing to do for a Pod. Each is safe to repeat, and each is written to the journal first where it says so. */
+export type Decision =
+  /** Nothing to do until something changes, or until then. */
+  | { readonly kind: 'rest' }
+  | { readonly kind: 'wait'; readonly for: WaitingState; readonly until?: number | undefined }
+  /** Not for Macs: it stays Pending with the reason. */
+  | { readonly kind: 'leave'; readonly message: string }
+  /** Fails it for good. Nothing of it is on. */
+  | { readonly kind: 'reject'; readonly reason: 'UnsupportedPod' | 'DeadlineExceeded'; readonly message: string }
+  /** Asks for it, and waits for no answer. */
+  | { readonly kind: 'add finalizer' }
+  /** The answer: nothing starts before it. */
+  | { readonly kind: 'await finalizer' }
+  | { readonly kind: 'pull' }
+  /** Journal `cloning`, then the clone under a name that is free. */
+  | { readonly kind: 'clone'; readonly digest: string | undefined }
+  /** The mark, a new identity and the size; then journal `configured`. */
+  | { readonly kind: 'configure' }
+  /** Journal `starting`, then the console session, env and token, `tart run`, journal `running`. */
+  | { readonly kind: 'boot' }
+  /** A process that runs already is ours: journal `running` with it (INC-30). */
+  | { readonly kind: 'adopt'; readonly process: ProcessIdentity }
+  | { readonly kind: 'wait for address' }
+  /** It runs. `address` is to be remembered if the journal has another. */
+  | { readonly kind: 'running'; readonly address: string }
+  /** Journal the moment, then ask the guest to shut down. */
+  | { readonly kind: 'stop gracefully'; readonly graceMs: number }
+  | { readonly kind: 'wait for shutdown'; readonly until: number }
+  | { readonly kind: 'stop hard' }
+  /** tart refused to start it, and the guest was never on: remove the run's log, then journal `configured`. Not an end. */
+  | { readonly kind: 'take back start'; readonly reason: TartReason; readonly message: string }
+  /** Journal `ended`: before anything of the run is thrown away. */
+  | { readonly kind: 'end'; readonly ending: Termination; readonly image: string }
+  /** Journal the next run: `cloning`, with no stop asked for. */
+  | { readonly kind: 'restart'; readonly run: number; readonly previous: Termination }
+  /** Its disk, and env and tokens that lie beside it. Never of one that is on. */
+  | { readonly kind: 'delete VM' }
+  /** The final phase, and how it ended. */
+  | { readonly kind: 'finish status'; readonly ending: Termination }
+  | { readonly kind: 'remove finalizer' }
+  /** With no grace, as a kubelet confirms that everything is gone (INC-14). */
+  | { readonly kind: 'delete Pod' }
+  /** Logs and, last, the journal's record. */
+  | { readonly kind: 'forget' };
 
 /** A Snapshot whose Pod is there. */
-type Present = Snapshot & { readonly pod: Live<Pod> };
+type SnapshotWithPod = Snapshot & { readonly pod: Live<Pod> };
 
 /** What no other time and no other Mac mends: the Pod, its image or its disk is at fault. Such a start is a run that failed. */
-const faultsOfPod: ReadonlySet<TartReason> = new Set(['invalid', 'missing', 'already running']);
+const podStartFaults: ReadonlySet<TartReason> = new Set(['invalid', 'missing', 'already running']);
 
 /**
  * tart ended with an error before the guest was on: it has no address, has reported nothing, and tart wrote nothing of a guest. Its disk
  * is as clean as before, and a Pod that may run only once has not run yet. The words do not matter: macOS says a locked keychain, a
  * missing session and a full Mac in words that change with its versions.
  */
-const refusedStart = ({ record, remains: { ending, report } }: Present): Decision | undefined => {
+const refusedStart = ({ record, lastRun: { ending, report } }: SnapshotWithPod): Decision | undefined => {
   if (report !== undefined || ending.kind !== 'failed' || record === undefined || record === 'unreadable')
     return undefined;
   if (record.state.kind === 'running' && record.state.address !== undefined) return undefined;
   const { message, reason } = ending;
-  return faultsOfPod.has(reason) ? undefined : { kind: 'take back start', reason, message };
+  return podStartFaults.has(reason) ? undefined : { kind: 'take back start', reason, message };
 };
 
-const end = (snapshot: Present): Decision => {
+const decideEnd = (snapshot: SnapshotWithPod): Decision => {
   const refused = refusedStart(snapshot);
   if (refused !== undefined) return refused;
   const record = snapshot.record === 'unreadable' ? undefined : snapshot.record;
   const image = snapshot.pod.spec?.containers[0]?.image ?? '';
-  return { kind: 'end', ending: endingOf(record, snapshot.remains, snapshot.now), image };
+  return { kind: 'end', ending: terminationOf(record, snapshot.lastRun, snapshot.now), image };
 };
 
 /** The server's copy says that it has run: a journal that was lost makes no fresh Pod of it (G6). */
@@ -45,29 +96,29 @@ const hasRun = ({ status }: Pod): boolean =>
   );
 
 const slotWait = ({ slots }: Snapshot): Decision | undefined =>
-  slots.ofOthers < slots.total
+  slots.usedByOthers < slots.total
     ? undefined
     : {
         kind: 'wait',
         for: {
           reason: 'WaitingForSlot',
-          message: `${slots.ofOthers} virtual machines run or start on this Mac, and it can run ${slots.total}. This one starts when one of them ends.`,
+          message: `${slots.usedByOthers} virtual machines run or start on this Mac, and it can run ${slots.total}. This one starts when one of them ends.`,
         },
       };
 
 const imageWait = ({
-  doing,
+  stage,
   percent,
 }: Extract<Snapshot['image'], { kind: 'pulling' }>): Extract<Decision, { kind: 'wait' }>['for'] => {
-  if (doing === 'cloning') return { reason: 'Cloning', message: 'A base for virtual machines is made of the image.' };
-  if (doing === 'freeing space')
+  if (stage === 'cloning') return { reason: 'Cloning', message: 'A base for virtual machines is made of the image.' };
+  if (stage === 'freeing space')
     return { reason: 'FreeingSpace', message: 'The disk is full. What nobody needs any more is deleted first.' };
   const reason: PodWaitReason = percent === undefined ? 'Pulling' : `Pulling ${Math.floor(percent)} %`;
   return { reason, message: 'The image is on its way.' };
 };
 
 /** Towards a clone: the slot first, so that no disk is made for what cannot start. */
-const makeClone = (snapshot: Present): Decision => {
+const decideClone = (snapshot: SnapshotWithPod): Decision => {
   const full = slotWait(snapshot);
   if (full !== undefined) return full;
   const { image } = snapshot;
@@ -81,39 +132,39 @@ const makeClone = (snapshot: Present): Decision => {
   }
 };
 
-const withoutRecord = (snapshot: Present): Decision => {
-  const { pod, record, remains, vm } = snapshot;
+const decideWithoutRecord = (snapshot: SnapshotWithPod): Decision => {
+  const { pod, record, lastRun, vm } = snapshot;
   if (vm.kind === 'running') return { kind: 'adopt', process: vm.process };
   // What cannot be read was written for this UID: it may have ended, and then must not start again.
-  if (record === 'unreadable' || hasRun(pod) || remains.started) return end(snapshot);
-  return vm.kind === 'missing' ? makeClone(snapshot) : { kind: 'delete VM' };
+  if (record === 'unreadable' || hasRun(pod) || lastRun.started) return decideEnd(snapshot);
+  return vm.kind === 'missing' ? decideClone(snapshot) : { kind: 'delete VM' };
 };
 
-const beforeFirstStart = (snapshot: Present, state: 'cloning' | 'configured' | 'starting'): Decision => {
-  const { remains, vm } = snapshot;
+const decideBeforeStart = (snapshot: SnapshotWithPod, state: 'cloning' | 'configured' | 'starting'): Decision => {
+  const { lastRun, vm } = snapshot;
   if (vm.kind === 'running') return { kind: 'adopt', process: vm.process };
-  if (state === 'starting' && remains.started) return end(snapshot);
-  if (vm.kind === 'missing') return makeClone(snapshot);
+  if (state === 'starting' && lastRun.started) return decideEnd(snapshot);
+  if (vm.kind === 'missing') return decideClone(snapshot);
   return state === 'cloning' ? { kind: 'configure' } : (slotWait(snapshot) ?? { kind: 'boot' });
 };
 
-const whileRunning = (snapshot: Present, state: Extract<VmRecord['state'], { kind: 'running' }>): Decision => {
+const decideRunning = (snapshot: SnapshotWithPod, state: Extract<VmRecord['state'], { kind: 'running' }>): Decision => {
   const { vm } = snapshot;
   // It ended, perhaps while no agent was there: a container that terminated, never one to start again from its disk (G7).
-  if (vm.kind !== 'running') return end(snapshot);
+  if (vm.kind !== 'running') return decideEnd(snapshot);
   if (!isSameProcess(vm.process, state.process)) return { kind: 'adopt', process: vm.process };
   const address = vm.address ?? state.address;
   return address === undefined ? { kind: 'wait for address' } : { kind: 'running', address };
 };
 
-const afterEnd = (
-  snapshot: Present,
+const decideAfterEnd = (
+  snapshot: SnapshotWithPod,
   record: VmRecord,
   { ending }: Extract<VmRecord['state'], { kind: 'ended' }>,
 ): Decision => {
   const { now, pod, vm } = snapshot;
   if (vm.kind === 'running') return { kind: 'stop hard' };
-  if (!wantsRestart(pod, ending)) return { kind: 'finish status', ending };
+  if (!shouldRestart(pod, ending)) return { kind: 'finish status', ending };
   // The next run starts from a clean clone: the name must be free before the journal speaks of that run.
   if (vm.kind !== 'missing') return { kind: 'delete VM' };
   const at = restartAt(record, ending);
@@ -129,49 +180,49 @@ const afterEnd = (
   return { kind: 'restart', run: record.run + 1, previous: ending };
 };
 
-const byRecord = (snapshot: Present): Decision => {
+const decideByRecord = (snapshot: SnapshotWithPod): Decision => {
   const { record } = snapshot;
-  if (record === undefined || record === 'unreadable') return withoutRecord(snapshot);
+  if (record === undefined || record === 'unreadable') return decideWithoutRecord(snapshot);
   const { state } = record;
   switch (state.kind) {
     case 'cloning':
     case 'configured':
     case 'starting':
-      return beforeFirstStart(snapshot, state.kind);
+      return decideBeforeStart(snapshot, state.kind);
     case 'running':
-      return whileRunning(snapshot, state);
+      return decideRunning(snapshot, state);
     case 'ended':
-      return afterEnd(snapshot, record, state);
+      return decideAfterEnd(snapshot, record, state);
   }
 };
 
 /** Its time is over: a guest that is on is stopped, and the Pod fails. `undefined`: it is not, or the Pod has ended in time. */
-const pastDeadline = (snapshot: Present): Decision | undefined => {
-  const { now, pod, remains, vm } = snapshot;
+const decidePastDeadline = (snapshot: SnapshotWithPod): Decision | undefined => {
+  const { now, pod, lastRun, vm } = snapshot;
   const deadline = deadlineOf(pod);
   if (deadline === undefined || now < deadline) return undefined;
-  if (vm.kind === 'running') return stop(snapshot, graceOf(pod));
+  if (vm.kind === 'running') return decideStop(snapshot, gracePeriodMs(pod));
   const record = snapshot.record === 'unreadable' ? undefined : snapshot.record;
   if (record?.state.kind === 'ended') {
     const { ending } = record.state;
-    return wantsRestart(pod, ending) ? { kind: 'finish status', ending: endedByDeadline(pod, ending) } : undefined;
+    return shouldRestart(pod, ending) ? { kind: 'finish status', ending: deadlineTermination(pod, ending) } : undefined;
   }
-  if (!isUnsaved(snapshot) || refusedStart(snapshot) !== undefined)
+  if (!hasUnrecordedEnd(snapshot) || refusedStart(snapshot) !== undefined)
     return { kind: 'reject', reason: 'DeadlineExceeded', message: deadlineMessage(pod) };
-  const ending = endingOf(record, remains, now);
+  const ending = terminationOf(record, lastRun, now);
   // Once it was asked to stop, it ended because of that: nobody else asks for a Pod that lives.
   if (record?.stopRequestedAt === undefined && ending.finishedAt < deadline) return undefined;
-  return { kind: 'end', ending: endedByDeadline(pod, ending), image: record?.image.reference ?? '' };
+  return { kind: 'end', ending: deadlineTermination(pod, ending), image: record?.image.reference ?? '' };
 };
 
 /** Acts that may fail for a reason outside, and are then held back. What ends, saves or takes over something never is. */
-const heldBack: ReadonlySet<Decision['kind']> = new Set(['pull', 'clone', 'configure', 'boot', 'delete VM']);
+const subjectToBackoff: ReadonlySet<Decision['kind']> = new Set(['pull', 'clone', 'configure', 'boot', 'delete VM']);
 
 /**
  * What may be done while the server has not confirmed the finalizer yet. Whatever that leaves is in the journal, and of a Pod that is gone
  * it is collected; nothing of this is on.
  */
-const aheadOfFinalizer: ReadonlySet<Decision['kind']> = new Set(['pull', 'clone', 'configure']);
+const allowedBeforeFinalizer: ReadonlySet<Decision['kind']> = new Set(['pull', 'clone', 'configure']);
 
 /**
  * What to do next for a Pod. Pure and total.
@@ -181,26 +232,100 @@ const aheadOfFinalizer: ReadonlySet<Decision['kind']> = new Set(['pull', 'clone'
  * (INC-15), and nothing is done when nobody can tell how its virtual machine is.
  */
 export const decide = (snapshot: Snapshot): Decision => {
-  const { now, pod, record, trouble, vm } = snapshot;
-  if (vm.kind === 'unknown') return { kind: 'wait', for: { reason: 'TartUnreachable', message: vm.why } };
-  if (!isThere(pod) || pod.metadata.deletionTimestamp !== undefined || isTerminal(pod))
+  const { now, pod, record, lastFailure, vm } = snapshot;
+  if (vm.kind === 'unknown') return { kind: 'wait', for: { reason: 'TartUnreachable', message: vm.message } };
+  if (!isPresent(pod) || pod.metadata.deletionTimestamp !== undefined || isTerminal(pod))
     return decideTeardown(snapshot, vm);
   if (record === undefined && vm.kind === 'missing' && !hasRun(pod)) {
-    const suitability = suitabilityOf(pod);
+    const suitability = admit(pod);
     if (suitability.kind === 'not for Macs') return { kind: 'leave', message: suitability.message };
     if (suitability.kind === 'unsupported')
       return { kind: 'reject', reason: 'UnsupportedPod', message: suitability.message };
   }
-  const overdue = pastDeadline({ ...snapshot, pod });
+  const overdue = decidePastDeadline({ ...snapshot, pod });
   if (overdue !== undefined) return overdue;
   const isConfirmed = hasFinalizer(pod, finalizers.vmCleanup);
-  if (!isConfirmed && snapshot.finalizerAsked !== true) return { kind: 'add finalizer' };
-  const decision = byRecord({ ...snapshot, pod });
-  if (!isConfirmed && (trouble !== undefined || !aheadOfFinalizer.has(decision.kind)))
+  if (!isConfirmed && snapshot.finalizerPending !== true) return { kind: 'add finalizer' };
+  const decision = decideByRecord({ ...snapshot, pod });
+  if (!isConfirmed && (lastFailure !== undefined || !allowedBeforeFinalizer.has(decision.kind)))
     return { kind: 'await finalizer' };
-  if (trouble !== undefined && now < trouble.retryAt && heldBack.has(decision.kind)) {
-    const { message, reason, retryAt } = trouble;
+  if (lastFailure !== undefined && now < lastFailure.retryAt && subjectToBackoff.has(decision.kind)) {
+    const { message, reason, retryAt } = lastFailure;
     return { kind: 'wait', for: { reason, message }, until: retryAt };
   }
   return decision;
 };
+
+/** How long a Pod must be unknown to the server before its virtual machine goes: one wrong answer ends nobody's job (G5). */
+const notFoundGraceMs = 2 * 60_000;
+
+type KnownVm = Exclude<Vm, { kind: 'unknown' }>;
+
+const readableRecord = ({ record }: Snapshot) => (record === 'unreadable' ? undefined : record);
+
+/** Deleted before its finalizer was there: no job is lost with it, it could start again, and its slot is not to be held for minutes. */
+const wasNeverStarted = (snapshot: Snapshot): boolean => {
+  const record = readableRecord(snapshot);
+  return record?.run === 0 && (record.state.kind === 'cloning' || record.state.kind === 'configured');
+};
+
+/** Somebody took the finalizer away, or the whole cluster forgot: nobody else would ever free the slot (G5). */
+const decideMissingPod = (snapshot: Snapshot, vm: KnownVm, goneForMs: number): Decision => {
+  const { now, record } = snapshot;
+  const isSure = goneForMs >= notFoundGraceMs || (vm.kind !== 'running' && wasNeverStarted(snapshot));
+  const wait: Decision = {
+    kind: 'wait',
+    for: { reason: 'PodGone', message: 'The server does not know the Pod.' },
+    until: now + notFoundGraceMs - goneForMs,
+  };
+  // The UID is remembered until it is sure: a server that answers wrongly might show the Pod again.
+  if (vm.kind === 'missing') return record !== undefined && !isSure ? wait : { kind: 'forget' };
+  if (!isSure) return wait;
+  return { kind: vm.kind === 'running' ? 'stop hard' : 'delete VM' };
+};
+
+/** A real shutdown of the guest first, and the power cut when its time is over. By our own clock alone: the server's may differ. */
+const decideStop = (snapshot: Snapshot, graceMs: number): Decision => {
+  const { now } = snapshot;
+  const requestedAt = readableRecord(snapshot)?.stopRequestedAt;
+  if (graceMs <= 0) return { kind: 'stop hard' };
+  if (requestedAt === undefined)
+    // Without a record there is nowhere to keep when the guest was asked: it would be asked for ever.
+    return readableRecord(snapshot) === undefined ? { kind: 'stop hard' } : { kind: 'stop gracefully', graceMs };
+  const until = requestedAt + graceMs;
+  if (now < requestedAt || now >= until) return { kind: 'stop hard' };
+  // To be asked twice does no harm; a guest that nobody asked would lose its power in the middle of its work.
+  if (snapshot.shutdownMaybeUnsent === true) return { kind: 'stop gracefully', graceMs: until - now };
+  return { kind: 'wait for shutdown', until };
+};
+
+const gracePeriodMs = ({ metadata, spec }: Pod): number =>
+  1000 * (metadata?.deletionGracePeriodSeconds ?? spec?.terminationGracePeriodSeconds ?? 30);
+
+/** It has been on, and how that ended is not written down yet. */
+const hasUnrecordedEnd = (snapshot: Snapshot): boolean => {
+  const record = readableRecord(snapshot);
+  if (record === undefined) return false;
+  return record.state.kind === 'running' || (record.state.kind === 'starting' && snapshot.lastRun.started);
+};
+
+const decideTerminatingPod = (snapshot: Snapshot, pod: Live<Pod>, vm: KnownVm): Decision => {
+  const { now, lastRun, statusRefused } = snapshot;
+  const record = readableRecord(snapshot);
+  const deleting = pod.metadata.deletionTimestamp !== undefined;
+  if (vm.kind === 'running') return decideStop(snapshot, gracePeriodMs(pod));
+  if (hasUnrecordedEnd(snapshot))
+    return { kind: 'end', ending: terminationOf(record, lastRun, now), image: record?.image.reference ?? '' };
+  if (record?.state.kind === 'ended' && !isTerminal(pod) && statusRefused !== true)
+    return { kind: 'finish status', ending: record.state.ending };
+  if (vm.kind === 'stopped') return { kind: 'delete VM' };
+  // An ended Pod needs nothing of this Mac any more: a Mac that goes away must not leave it immortal (INC-71).
+  if (hasFinalizer(pod, finalizers.vmCleanup)) return { kind: 'remove finalizer' };
+  return deleting ? { kind: 'delete Pod' } : { kind: 'rest' };
+};
+
+/** For a Pod that is gone, is being deleted, or has ended: nothing of it starts, and everything of it goes. */
+const decideTeardown = (snapshot: Snapshot, vm: KnownVm): Decision =>
+  isPresent(snapshot.pod)
+    ? decideTerminatingPod(snapshot, snapshot.pod, vm)
+    : decideMissingPod(snapshot, vm, snapshot.pod.notFoundForMs);

@@ -1,69 +1,72 @@
 import type { Clock } from '@tartan/kube/clock';
-import type { Acted } from './acted.ts';
+import type { ImagePulls } from './actions/pull-image.ts';
+import type { StartPreparations } from './actions/start.ts';
 import type { AddressWatch } from './address-watch.ts';
-import type { ImageJobs } from './image-jobs.ts';
-import type { KnownPods } from './known-pods.ts';
-import type { MarkerWatch } from './marker-watch.ts';
-import type { Preparations } from './preparations.ts';
-import type { Publisher } from './publish.ts';
-import type { Troubles } from './troubles.ts';
+import type { PodCache } from './apiserver/pod-cache.ts';
+import type { StatusManager } from './apiserver/status-manager.ts';
+import type { FailureBackoff } from './backoff.ts';
+import type { ActionResult } from './context.ts';
+import type { MarkerWatch } from './runner-busy.ts';
 
 /** What the agent knows of Pods beside the journal. All of it may be lost: an agent that starts anew finds its way without it. */
 export interface Memory {
-  readonly known: KnownPods;
-  readonly images: ImageJobs;
+  readonly podCache: PodCache;
+  readonly imagePulls: ImagePulls;
   readonly addresses: AddressWatch;
-  readonly markers: MarkerWatch;
-  readonly preparations: Preparations;
-  readonly troubles: Troubles;
-  readonly publisher: Publisher;
+  readonly markerWatch: MarkerWatch;
+  readonly preparations: StartPreparations;
+  readonly backoff: FailureBackoff;
+  readonly statusManager: StatusManager;
   /** UIDs whose last status the server will not take. */
-  readonly refused: Set<string>;
+  readonly statusRefused: Set<string>;
   /** UIDs whose guests this agent has asked to shut down. */
-  readonly asked: Set<string>;
+  readonly shutdownRequested: Set<string>;
   /** By UID, from when the server is asked for the finalizer until somebody takes the answer. */
-  readonly finalizerAnswers: Map<string, Promise<Acted>>;
+  readonly pendingFinalizers: Map<string, Promise<ActionResult>>;
   /** Keeps the collector away from the virtual machine of each UID. */
   readonly holds: Map<string, () => void>;
   /** For how long uncached GETs have known no such UID. The first call starts the count. */
   missingForMs(uid: string): number;
-  isThere(uid: string): void;
+  markPresent(uid: string): void;
   /** Nothing of this UID is left. */
   forget(uid: string): void;
 }
 
-type Parts = Pick<Memory, 'known' | 'images' | 'addresses' | 'markers' | 'preparations' | 'troubles' | 'publisher'>;
+type MemoryParts = Pick<
+  Memory,
+  'podCache' | 'imagePulls' | 'addresses' | 'markerWatch' | 'preparations' | 'backoff' | 'statusManager'
+>;
 
-export const createMemory = (parts: Parts, clock: Pick<Clock, 'monotonic'>): Memory => {
-  const goneSince = new Map<string, number>();
-  const refused = new Set<string>();
-  const asked = new Set<string>();
-  const finalizerAnswers = new Map<string, Promise<Acted>>();
+export const createMemory = (parts: MemoryParts, clock: Pick<Clock, 'monotonic'>): Memory => {
+  const notFoundSince = new Map<string, number>();
+  const statusRefused = new Set<string>();
+  const shutdownRequested = new Set<string>();
+  const pendingFinalizers = new Map<string, Promise<ActionResult>>();
   const holds = new Map<string, () => void>();
   return {
     ...parts,
-    refused,
-    asked,
-    finalizerAnswers,
+    statusRefused,
+    shutdownRequested,
+    pendingFinalizers,
     holds,
     missingForMs: (uid) => {
       const now = clock.monotonic();
-      const since = goneSince.get(uid) ?? now;
-      goneSince.set(uid, since);
+      const since = notFoundSince.get(uid) ?? now;
+      notFoundSince.set(uid, since);
       return now - since;
     },
-    isThere: (uid) => void goneSince.delete(uid),
+    markPresent: (uid) => void notFoundSince.delete(uid),
     forget: (uid) => {
-      parts.images.drop(uid);
+      parts.imagePulls.cancel(uid);
       parts.addresses.forget(uid);
-      parts.markers.forget(uid);
-      void parts.preparations.drop(uid);
-      parts.troubles.forget(uid);
-      parts.publisher.forget(uid);
-      refused.delete(uid);
-      asked.delete(uid);
-      finalizerAnswers.delete(uid);
-      goneSince.delete(uid);
+      parts.markerWatch.forget(uid);
+      void parts.preparations.cancel(uid);
+      parts.backoff.reset(uid);
+      parts.statusManager.forget(uid);
+      statusRefused.delete(uid);
+      shutdownRequested.delete(uid);
+      pendingFinalizers.delete(uid);
+      notFoundSince.delete(uid);
       holds.get(uid)?.();
       holds.delete(uid);
     },

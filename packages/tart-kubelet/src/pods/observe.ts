@@ -3,28 +3,48 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Live } from '@tartan/kube';
 import { isSameProcess, type VmProcess, vmProcesses } from '@tartan/tart';
-import type { Journal } from '../journal/journal.ts';
-import type { VmRecord } from '../journal/record.ts';
-import { vmNameOf } from '../journal/vm-name.ts';
-import type { Run } from '../runs/runs.ts';
-import { findByUid, findPod } from './find-pod.ts';
-import { markersOf } from './follow-markers.ts';
+import type { Journal, VmRecord } from '../journal/journal.ts';
+import { vmNameOf } from '../journal/vm-identity.ts';
+import type { VmRun } from '../vm-runs/vm-runs.ts';
+import { getLivePod, getLivePodByUid } from './apiserver/pod-cache.ts';
+import type { PodDeps } from './context.ts';
 import type { Memory } from './memory.ts';
-import { slotsOfOthers } from './slots.ts';
-import type { Pod, Remains, Snapshot, Vm } from './snapshot.ts';
-import type { PodWorld } from './world.ts';
+import { readMarkers } from './runner-busy.ts';
+import type { LastRun, Pod, Snapshot, Vm } from './snapshot.ts';
+
+const mayRun = ({ state }: VmRecord): boolean => state.kind !== 'ended';
+
+const isBefore = (one: VmRecord, other: { readonly createdAt: number; readonly uid: string }): boolean =>
+  one.createdAt === other.createdAt ? one.pod.uid < other.uid : one.createdAt < other.createdAt;
+
+/**
+ * How many slots are not for this Pod: every virtual machine that is on, whoever started it, and those of Pods that came first and are
+ * on their way. Only those that came first: if each waited for the other, neither would ever start.
+ */
+export const slotsUsedByOthers = (
+  thisPod: { readonly uid: string; readonly vm: string; readonly createdAt: number },
+  running: readonly string[],
+  records: readonly VmRecord[],
+): number => {
+  const reserved = records.filter((one) => one.pod.uid !== thisPod.uid && mayRun(one) && isBefore(one, thisPod));
+  return new Set([...running, ...reserved.map(({ vm }) => vm)].filter((vm) => vm !== thisPod.vm)).size;
+};
 
 type Entries = Awaited<ReturnType<Journal['list']>>;
 
 /** A Snapshot and whose it is. */
-export interface Sight {
+export interface PodObservation {
   readonly uid: string;
   readonly vm: string;
   readonly snapshot: Snapshot;
 }
 
 /** The run that a record speaks of; without one the run that the server has counted. */
-export const runOf = ({ uid, vm }: Pick<Sight, 'uid' | 'vm'>, record: Snapshot['record'], pod: Pod): Run => ({
+export const runOf = (
+  { uid, vm }: Pick<PodObservation, 'uid' | 'vm'>,
+  record: Snapshot['record'],
+  pod: Pod,
+): VmRun => ({
   podUID: uid,
   container: pod.spec?.containers[0]?.name ?? '',
   run: typeof record === 'object' ? record.run : (pod.status?.containerStatuses?.[0]?.restartCount ?? 0),
@@ -37,71 +57,71 @@ const readRecord = async (journal: Journal, uid: string): Promise<Snapshot['reco
 };
 
 /** Of a Pod that only a record speaks of. */
-const isGone = async (
-  { client, nodeName }: PodWorld,
+const isNotFound = async (
+  { client, nodeName }: PodDeps,
   uid: string,
   record: Snapshot['record'],
   signal: AbortSignal,
 ): Promise<boolean> => {
   const found =
     typeof record === 'object'
-      ? await findPod(client, nodeName, record.pod, signal)
-      : await findByUid(client, nodeName, uid, signal);
+      ? await getLivePod(client, nodeName, record.pod, signal)
+      : await getLivePodByUid(client, nodeName, uid, signal);
   return found === undefined;
 };
 
 /** Without waiting: the answer takes microseconds, and a turn of the event loop takes longer than that. */
-const isFolderThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+const folderExists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
 const vmOf = (
-  { vmsFolder }: PodWorld,
+  { vmsFolder }: PodDeps,
   vm: string,
   running: readonly VmProcess[],
   record: Snapshot['record'],
   address: string | undefined,
 ): Vm => {
-  const mine = running.filter(({ name }) => name === vm);
+  const ofThisVm = running.filter(({ name }) => name === vm);
   const known = typeof record === 'object' && record.state.kind === 'running' ? record.state.process : undefined;
-  const process = mine.find((one) => known !== undefined && isSameProcess(one, known)) ?? mine[0];
+  const process = ofThisVm.find((one) => known !== undefined && isSameProcess(one, known)) ?? ofThisVm[0];
   if (process !== undefined)
     return { kind: 'running', process: { pid: process.pid, startedAt: process.startedAt }, address };
-  return { kind: isFolderThere(join(vmsFolder, vm)) ? 'stopped' : 'missing' };
+  return { kind: folderExists(join(vmsFolder, vm)) ? 'stopped' : 'missing' };
 };
 
-type Mine = { readonly uid: string; readonly vm: string; readonly record: Snapshot['record'] };
+type ThisPod = { readonly uid: string; readonly vm: string; readonly record: Snapshot['record'] };
 
 /** Its start was refused, and is not tried again yet: meanwhile its slot is for others, whose images may well start. */
-const isHeldBack = ({ troubles }: Pick<Memory, 'troubles'>, { pod, state }: VmRecord, now: number): boolean =>
-  state.kind === 'configured' && (troubles.of(pod.uid)?.retryAt ?? 0) > now;
+const isBackingOff = ({ backoff }: Pick<Memory, 'backoff'>, { pod, state }: VmRecord, now: number): boolean =>
+  state.kind === 'configured' && (backoff.get(pod.uid)?.retryAt ?? 0) > now;
 
-const slotsBeside = (
-  world: PodWorld,
-  memory: Pick<Memory, 'troubles'>,
-  mine: Mine,
+const slotsFor = (
+  deps: PodDeps,
+  memory: Pick<Memory, 'backoff'>,
+  thisPod: ThisPod,
   running: readonly VmProcess[],
   entries: Entries,
 ): Snapshot['slots'] => {
-  const { uid, vm, record } = mine;
+  const { uid, vm, record } = thisPod;
   const records = entries
     .flatMap((entry) => (entry.kind === 'record' ? [entry.record] : []))
-    .filter((one) => !isHeldBack(memory, one, world.clock.now()));
-  const createdAt = typeof record === 'object' ? record.createdAt : world.clock.now();
+    .filter((one) => !isBackingOff(memory, one, deps.clock.now()));
+  const createdAt = typeof record === 'object' ? record.createdAt : deps.clock.now();
   const names = running.map(({ name }) => name);
-  return { total: world.vmSlots, ofOthers: slotsOfOthers({ uid, vm, createdAt }, names, records) };
+  return { total: deps.vmSlots, usedByOthers: slotsUsedByOthers({ uid, vm, createdAt }, names, records) };
 };
 
 /** Right before a start. What nobody can tell is no slot. */
-export const slotsNow = async (world: PodWorld, memory: Memory, mine: Mine): Promise<Snapshot['slots']> => {
+export const readSlots = async (deps: PodDeps, memory: Memory, thisPod: ThisPod): Promise<Snapshot['slots']> => {
   try {
-    const [list, entries] = await Promise.all([world.processes.list(), world.journal.list()]);
-    return slotsBeside(world, memory, mine, vmProcesses(list, world.tartPaths), entries);
+    const [list, entries] = await Promise.all([deps.processes.list(), deps.journal.list()]);
+    return slotsFor(deps, memory, thisPod, vmProcesses(list, deps.tartPaths), entries);
   } catch {
-    return { total: world.vmSlots, ofOthers: world.vmSlots };
+    return { total: deps.vmSlots, usedByOthers: deps.vmSlots };
   }
 };
 
 /** Virtual machines that are on, whoever started them. `undefined`: nobody can tell. */
-export const runningNow = async ({ processes, tartPaths }: PodWorld): Promise<number | undefined> => {
+export const countRunningVms = async ({ processes, tartPaths }: PodDeps): Promise<number | undefined> => {
   try {
     return new Set(vmProcesses(await processes.list(), tartPaths).map(({ name }) => name)).size;
   } catch {
@@ -113,49 +133,50 @@ export const runningNow = async ({ processes, tartPaths }: PodWorld): Promise<nu
  * Of one that was never here nothing runs, and how many others do need not be known to the second yet: that is looked at while its disk
  * is made.
  */
-const listFor = async ({ processes, recentProcesses, vmsFolder }: PodWorld, { vm, record }: Mine) =>
-  record === undefined && !isFolderThere(join(vmsFolder, vm)) ? recentProcesses() : processes.list();
+const listProcessesFor = async ({ processes, cachedProcesses, vmsFolder }: PodDeps, { vm, record }: ThisPod) =>
+  record === undefined && !folderExists(join(vmsFolder, vm)) ? cachedProcesses() : processes.list();
 
 /** What nobody can tell is said to be unknown, and never left out as if it were not there (G13, G29). */
-const look = async (
-  world: PodWorld,
+const observeVm = async (
+  deps: PodDeps,
   memory: Memory,
-  mine: Mine,
+  thisPod: ThisPod,
   address: string | undefined,
 ): Promise<Pick<Snapshot, 'vm' | 'slots'>> => {
-  const { journal, tartPaths, vmSlots: total } = world;
+  const { journal, tartPaths, vmSlots: total } = deps;
   try {
-    const [list, entries] = await Promise.all([listFor(world, mine), journal.list()]);
+    const [list, entries] = await Promise.all([listProcessesFor(deps, thisPod), journal.list()]);
     const running = vmProcesses(list, tartPaths);
     return {
-      vm: vmOf(world, mine.vm, running, mine.record, address),
-      slots: slotsBeside(world, memory, mine, running, entries),
+      vm: vmOf(deps, thisPod.vm, running, thisPod.record, address),
+      slots: slotsFor(deps, memory, thisPod, running, entries),
     };
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return {
-      vm: { kind: 'unknown', why: `It is not known how the virtual machine is: ${why}` },
-      slots: { total, ofOthers: total },
+      vm: { kind: 'unknown', message: `It is not known how the virtual machine is: ${why}` },
+      slots: { total, usedByOthers: total },
     };
   }
 };
 
-const never: Remains = { started: false, ending: { kind: 'unknown' } };
+const neverStarted: LastRun = { started: false, ending: { kind: 'unknown' } };
 
-const remainsOf = async (
-  { guests, runs }: PodWorld,
+const lastRunOf = async (
+  { guests, runs }: PodDeps,
   record: Snapshot['record'],
-  run: Run,
+  run: VmRun,
   vm: Vm,
-): Promise<Remains> => {
-  if (typeof record === 'object' && (record.state.kind === 'cloning' || record.state.kind === 'ended')) return never;
-  const remains = await runs.remains(run, vm.kind === 'running' || vm.kind === 'unknown');
-  return remains.started ? { ...remains, report: await guests.report(run.vm) } : remains;
+): Promise<LastRun> => {
+  if (typeof record === 'object' && (record.state.kind === 'cloning' || record.state.kind === 'ended'))
+    return neverStarted;
+  const lastRun = await runs.lastRun(run, vm.kind === 'running' || vm.kind === 'unknown');
+  return lastRun.started ? { ...lastRun, report: await guests.result(run.vm) } : lastRun;
 };
 
 /** Its name carries the UID, also when nobody knows the rest of it any more. */
 const vmNameFor = async (
-  { vmsFolder }: PodWorld,
+  { vmsFolder }: PodDeps,
   uid: string,
   record: Snapshot['record'],
   pod: Live<Pod> | undefined,
@@ -172,41 +193,43 @@ const vmNameFor = async (
  * Rejects when the server or the disk does not answer.
  */
 export const observe = async (
-  world: PodWorld,
+  deps: PodDeps,
   memory: Memory,
   uid: string,
   signal: AbortSignal,
-): Promise<Sight | undefined> => {
-  const record = await readRecord(world.journal, uid);
-  const pod = memory.known.get(uid);
+): Promise<PodObservation | undefined> => {
+  const record = await readRecord(deps.journal, uid);
+  const pod = memory.podCache.get(uid);
   if (pod === undefined && record === undefined) return undefined;
-  let goneForMs = 0;
-  if (pod === undefined && (await isGone(world, uid, record, signal))) goneForMs = memory.missingForMs(uid);
+  let notFoundForMs = 0;
+  if (pod === undefined && (await isNotFound(deps, uid, record, signal))) notFoundForMs = memory.missingForMs(uid);
   else {
-    memory.isThere(uid);
+    memory.markPresent(uid);
     // The watch is behind and will bring it.
     if (pod === undefined) return undefined;
   }
-  const vm = await vmNameFor(world, uid, record, pod);
-  const seen = await look(world, memory, { uid, vm, record }, memory.addresses.of(uid));
+  const vm = await vmNameFor(deps, uid, record, pod);
+  const seen = await observeVm(deps, memory, { uid, vm, record }, memory.addresses.get(uid));
   // After that: of what is not on any more all is written.
-  const remains = pod === undefined ? never : await remainsOf(world, record, runOf({ uid, vm }, record, pod), seen.vm);
-  const markers = await markersOf(world.guests, { record, vm: seen.vm }, pod, vm);
+  const lastRun =
+    pod === undefined ? neverStarted : await lastRunOf(deps, record, runOf({ uid, vm }, record, pod), seen.vm);
+  const markers = await readMarkers(deps.guests, { record, vm: seen.vm }, pod, vm);
   return {
     uid,
     vm,
     snapshot: {
-      now: world.clock.now(),
-      pod: pod ?? { goneForMs },
+      now: deps.clock.now(),
+      pod: pod ?? { notFoundForMs },
       record,
       ...seen,
-      image: memory.images.sight(uid),
-      remains,
+      image: memory.imagePulls.state(uid),
+      lastRun,
       markers,
-      trouble: memory.troubles.of(uid),
-      finalizerAsked: memory.finalizerAnswers.has(uid),
-      askedEarlier: typeof record === 'object' && record.stopRequestedAt !== undefined && !memory.asked.has(uid),
-      statusRefused: memory.refused.has(uid),
+      lastFailure: memory.backoff.get(uid),
+      finalizerPending: memory.pendingFinalizers.has(uid),
+      shutdownMaybeUnsent:
+        typeof record === 'object' && record.stopRequestedAt !== undefined && !memory.shutdownRequested.has(uid),
+      statusRefused: memory.statusRefused.has(uid),
     },
   };
 };

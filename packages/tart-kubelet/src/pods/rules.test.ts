@@ -1,24 +1,23 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { labels, macTaint } from '@tartan/api';
-import type { VmRecord } from '../journal/record.ts';
-import { endingOf } from './ending.ts';
-import { restartAt } from './restart.ts';
-import { slotsOfOthers } from './slots.ts';
-import type { Pod, Remains } from './snapshot.ts';
-import { type Suitability, suitabilityOf } from './suitability.ts';
-import { exampleEnding, exampleNow as now, examplePod, exampleRecord, states } from './testing/example.ts';
+import type { VmRecord } from '../journal/journal.ts';
+import { slotsUsedByOthers } from './observe.ts';
+import type { LastRun, Pod } from './snapshot.ts';
+import { type Admission, admit } from './spec/admission.ts';
+import { restartAt, terminationOf } from './termination.ts';
+import { exampleNow as now, examplePod, exampleRecord, exampleStates, exampleTermination } from './testing/example.ts';
 
 type Spec = NonNullable<Pod['spec']>;
 const daemon = [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'csi', uid: 'd' }];
-const shaped = (change: (spec: Spec, pod: Pod) => void): Suitability =>
-  suitabilityOf(examplePod((pod) => pod.spec && change(pod.spec, pod)));
+const shaped = (change: (spec: Spec, pod: Pod) => void): Admission =>
+  admit(examplePod((pod) => pod.spec && change(pod.spec, pod)));
 
-describe('whether a Pod can become a virtual machine', () => {
-  const rows: [string, (spec: Spec, pod: Pod) => void, Suitability['kind']][] = [
+describe('admission of a Pod', () => {
+  const rows: [string, (spec: Spec, pod: Pod) => void, Admission['kind']][] = [
     ['a runner', () => {}, 'suited'],
-    ['its system is linux', (spec) => void (spec.os = { name: 'linux' }), 'not for Macs'],
-    ['it selects linux', (spec) => void (spec.nodeSelector = { [labels.os]: 'linux' }), 'not for Macs'],
+    ['spec.os is linux', (spec) => void (spec.os = { name: 'linux' }), 'not for Macs'],
+    ['the node selector asks for linux', (spec) => void (spec.nodeSelector = { [labels.os]: 'linux' }), 'not for Macs'],
     [
       'a DaemonSet that tolerates everything',
       (spec, pod) => {
@@ -28,7 +27,7 @@ describe('whether a Pod can become a virtual machine', () => {
       'not for Macs',
     ],
     [
-      'even of a shape that could not run: failing it brings the next one',
+      'a DaemonSet Pod with two containers',
       (spec, pod) => {
         spec.tolerations = [{ operator: 'Exists' }];
         spec.containers.push({ name: 'b' });
@@ -76,22 +75,22 @@ describe('whether a Pod can become a virtual machine', () => {
     ],
   ];
   for (const [sentence, change, kind] of rows) it(sentence, () => assert.equal(shaped(change).kind, kind));
-  it('no spec at all', () => assert.equal(suitabilityOf({ apiVersion: 'v1', kind: 'Pod' }).kind, 'unsupported'));
+  it('no spec at all', () => assert.equal(admit({ apiVersion: 'v1', kind: 'Pod' }).kind, 'unsupported'));
 });
 
-describe('how a run ended', () => {
-  const record = exampleRecord(states.running);
-  const rows: [string, Partial<Remains>, number, string][] = [
+describe('the termination of a run', () => {
+  const record = exampleRecord(exampleStates.running);
+  const rows: [string, Partial<LastRun>, number, string][] = [
     ['the guest reported success', { report: { code: 0, at: now } }, 0, 'Completed'],
     ['the guest reported failure, tart none', { report: { code: 3, at: now }, exitCode: 0 }, 3, 'Error'],
     [
-      'the guest’s word comes before that of tart',
+      'the result of the guest wins over that of tart',
       { report: { code: 0, at: now }, ending: { kind: 'crashed', message: '' } },
       0,
       'Completed',
     ],
-    ['it halted and said nothing (INC-23)', { ending: { kind: 'halted' }, exitCode: 0 }, 0, 'TartRunExited'],
-    ['tart ended with 0 and said nothing', { exitCode: 0 }, 0, 'TartRunExited'],
+    ['the guest halted without a report (INC-23)', { ending: { kind: 'halted' }, exitCode: 0 }, 0, 'TartRunExited'],
+    ['tart exited with 0 without output', { exitCode: 0 }, 0, 'TartRunExited'],
     [
       'a crash was counted as success (G9)',
       { ending: { kind: 'crashed', message: 'x' }, exitCode: 0 },
@@ -101,18 +100,18 @@ describe('how a run ended', () => {
     ['a power cut was counted as success (G9)', { ending: { kind: 'stopped' }, exitCode: 0 }, 1, 'TartRunFailed'],
     ['tart failed', { ending: { kind: 'failed', reason: 'other', message: 'x' }, exitCode: 2 }, 2, 'TartRunFailed'],
     ['tart was killed', { ending: { kind: 'killed', signal: 'SIGKILL' } }, 137, 'TartRunFailed'],
-    ['by nobody knows what', { ending: { kind: 'killed', signal: 'SIGNONE' } }, 1, 'TartRunFailed'],
+    ['tart was killed by an unknown signal', { ending: { kind: 'killed', signal: 'SIGNONE' } }, 1, 'TartRunFailed'],
     ['a recovered VM’s end was always success (G8)', {}, 1, 'TartRunFailed'],
   ];
   for (const [sentence, remains, exitCode, reason] of rows)
     it(sentence, () => {
-      const ending = endingOf(record, { started: true, ending: { kind: 'unknown' }, ...remains }, now);
+      const ending = terminationOf(record, { started: true, ending: { kind: 'unknown' }, ...remains }, now);
       assert.deepEqual([ending.exitCode, ending.reason, ending.startedAt], [exitCode, reason, now - 60_000]);
     });
 
-  const finished = (remains: Partial<Remains>): number =>
-    endingOf(record, { started: true, ending: { kind: 'unknown' }, ...remains }, now).finishedAt - now;
-  it('dates the end by the process, then by the guest within its run, then by now (INC-32, INC-33)', () => {
+  const finished = (remains: Partial<LastRun>): number =>
+    terminationOf(record, { started: true, ending: { kind: 'unknown' }, ...remains }, now).finishedAt - now;
+  it('takes finishedAt from the process, then from the guest, then from the clock (INC-32, INC-33)', () => {
     assert.equal(finished({ exitedAt: now - 5, report: { code: 0, at: now - 9 } }), -5);
     assert.equal(finished({ report: { code: 0, at: now - 9 } }), -9);
     assert.equal(finished({ report: { code: 0, at: 0 } }), -60_000);
@@ -121,9 +120,9 @@ describe('how a run ended', () => {
   });
 });
 
-it('a restart comes at once, then after 10 s, doubled up to 5 min, and at once after a good run', () => {
+it('restart back-off: none, then 10 s, doubled up to 5 min, reset after a run of 10 min', () => {
   const after = (run: number, ranMs = 1000): number =>
-    restartAt({ run }, { ...exampleEnding, startedAt: now - ranMs, finishedAt: now }) - now;
+    restartAt({ run }, { ...exampleTermination, startedAt: now - ranMs, finishedAt: now }) - now;
   assert.deepEqual(
     [0, 1, 2, 3, 6, 2000].map((run) => after(run)),
     [0, 10_000, 20_000, 40_000, 300_000, 300_000],
@@ -132,16 +131,19 @@ it('a restart comes at once, then after 10 s, doubled up to 5 min, and at once a
 });
 
 describe('slots', () => {
-  const other = (uid: string, createdAt: number, state: VmRecord['state'] = states.cloning): VmRecord =>
+  const other = (uid: string, createdAt: number, state: VmRecord['state'] = exampleStates.cloning): VmRecord =>
     exampleRecord(state, { vm: `vm-${uid}`, pod: { uid, namespace: 'n', name: uid }, createdAt });
   const mine = { uid: 'm', vm: 'vm-m', createdAt: 50 };
-  it('count everything that is on, once, and not the Pod itself', () =>
-    assert.equal(slotsOfOthers(mine, ['vm-m', 'foreign', 'vm-a'], [other('a', 1, states.running), other('m', 50)]), 2));
-  it('are kept for those who came first', () =>
-    assert.equal(slotsOfOthers(mine, [], [other('a', 49), other('b', 51), other('c', 1, states.ended)]), 1));
-  it('go to one of two who came at once: neither waits for the other', () => {
+  it('count every running VM once, without the Pod itself', () =>
+    assert.equal(
+      slotsUsedByOthers(mine, ['vm-m', 'foreign', 'vm-a'], [other('a', 1, exampleStates.running), other('m', 50)]),
+      2,
+    ));
+  it('are reserved for older Pods', () =>
+    assert.equal(slotsUsedByOthers(mine, [], [other('a', 49), other('b', 51), other('c', 1, exampleStates.ended)]), 1));
+  it('go to one of two Pods of the same age', () => {
     const both = [other('a', 50), other('m', 50)];
-    assert.equal(slotsOfOthers(mine, [], both), 1);
-    assert.equal(slotsOfOthers({ uid: 'a', vm: 'vm-a', createdAt: 50 }, [], both), 0);
+    assert.equal(slotsUsedByOthers(mine, [], both), 1);
+    assert.equal(slotsUsedByOthers({ uid: 'a', vm: 'vm-a', createdAt: 50 }, [], both), 0);
   });
 });

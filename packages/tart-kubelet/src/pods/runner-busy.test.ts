@@ -1,16 +1,31 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
-import { labels, readRunnerVersion, runnerBusyCondition } from '@tartan/api';
-import type { Markers } from '../guest/markers.ts';
-import { runnerBusyOf } from './runner-busy.ts';
+import { describe, it, test } from 'node:test';
+import { labels, parseRunnerVersion, runnerBusyCondition } from '@tartan/api';
+import { manualClock } from '@tartan/kube/clock';
+import { noRunnerMarkers, type RunnerMarkers } from '../guest/guest-status.ts';
+import { createMarkerWatch, runnerBusyOf } from './runner-busy.ts';
 import { statusOf } from './status.ts';
-import { examplePod, exampleNow, exampleProcess, exampleRecord, exampleSnapshot, states } from './testing/example.ts';
+import {
+  exampleNow,
+  examplePod,
+  exampleProcess,
+  exampleRecord,
+  exampleSnapshot,
+  exampleStates,
+} from './testing/example.ts';
 
 const words = ['there', 'missing', 'unreadable'] as const;
 const befores = [undefined, 'Unknown', 'False', 'True'];
 
 /** What the share shows of `runner-ready` and `job-started`, and what comes of it after nothing or Unknown, False, and True. */
-const table: readonly (readonly [Markers['ready'], Markers['jobStarted'], 'on' | 'off', string, string, string])[] = [
+const table: readonly (readonly [
+  RunnerMarkers['ready'],
+  RunnerMarkers['jobStarted'],
+  'on' | 'off',
+  string,
+  string,
+  string,
+])[] = [
   ['missing', 'missing', 'on', 'Unknown', 'Unknown', 'True'],
   ['missing', 'missing', 'off', 'Unknown', 'False', 'True'],
   ['missing', 'there', 'on', 'True', 'True', 'True'],
@@ -31,8 +46,8 @@ const table: readonly (readonly [Markers['ready'], Markers['jobStarted'], 'on' |
   ['unreadable', 'unreadable', 'off', 'Unknown', 'Unknown', 'True'],
 ];
 
-describe('whether a runner has a job', () => {
-  test('is told by a table that has every case once', () => {
+describe('runnerBusyOf', () => {
+  test('the table covers every case once', () => {
     const cases = table.map(([ready, jobStarted, power]) => `${ready} ${jobStarted} ${power}`);
     assert.equal(new Set(cases).size, words.length ** 2 * 2);
     assert.equal(table.length, words.length ** 2 * 2);
@@ -45,23 +60,23 @@ describe('whether a runner has a job', () => {
     });
 });
 
-describe('the condition of a runner Pod', () => {
+describe('the RunnerBusy condition', () => {
   const since = '2026-06-01T11:00:00Z';
-  const busy = (before: string | undefined, markers: Markers, label = 'true') => {
+  const busy = (before: string | undefined, markers: RunnerMarkers, label = 'true') => {
     const pod = examplePod((example) => {
       example.metadata.labels = { [labels.runner]: label };
       if (before === undefined || example.status === undefined) return;
       example.status.conditions = [{ type: runnerBusyCondition, status: before, lastTransitionTime: since }];
     });
     const vm = { kind: 'running', process: exampleProcess } as const;
-    const snapshot = exampleSnapshot({ pod, vm, markers, record: exampleRecord(states.running) });
+    const snapshot = exampleSnapshot({ pod, vm, markers, record: exampleRecord(exampleStates.running) });
     const { conditions } = statusOf(snapshot, { kind: 'wait for address' }, undefined) ?? {};
     return conditions?.filter(({ type }) => type === runnerBusyCondition);
   };
-  const ready: Markers = { ready: 'there', jobStarted: 'missing' };
+  const ready: RunnerMarkers = { ready: 'there', jobStarted: 'missing' };
   const type = runnerBusyCondition;
 
-  test('has the time since when it says so', () => {
+  test('has lastTransitionTime', () => {
     const now = new Date(exampleNow).toISOString().replace('.000', '');
     assert.deepEqual(busy('Unknown', ready), [
       { type, status: 'False', reason: 'WaitsForJob', lastTransitionTime: now },
@@ -72,12 +87,79 @@ describe('the condition of a runner Pod', () => {
     assert.deepEqual(busy('True', ready), [{ type, status: 'True', reason: 'JobStarted', lastTransitionTime: since }]);
   });
 
-  test('tells the release of the runner', () => {
+  test('contains the version of the runner', () => {
     const [condition] = busy('False', { ...ready, version: '2.335.0' }) ?? [];
-    assert.equal(readRunnerVersion(condition?.message ?? undefined), '2.335.0');
+    assert.equal(parseRunnerVersion(condition?.message ?? undefined), '2.335.0');
   });
 
-  test('is not there for other Pods, whatever their guests write', () => {
+  test('is absent from other Pods, whatever their guests write', () => {
     assert.deepEqual(busy(undefined, { ready: 'there', jobStarted: 'there' }, 'false'), []);
+  });
+});
+
+const ready: RunnerMarkers = { ready: 'there', jobStarted: 'missing' };
+const job: RunnerMarkers = { ready: 'there', jobStarted: 'there' };
+
+describe('the marker watch', () => {
+  const stage = () => {
+    const clock = manualClock();
+    const told: string[] = [];
+    const state = { now: noRunnerMarkers, looks: 0 };
+    const watch = createMarkerWatch({
+      read: async () => {
+        state.looks += 1;
+        return state.now;
+      },
+      changed: (uid) => told.push(uid),
+      clock,
+    });
+    const pass = async (seconds: number): Promise<void> => {
+      for (let second = 0; second < seconds; second += 1) {
+        clock.advance(1000);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    };
+    return { watch, told, state, pass };
+  };
+
+  it('polls every two seconds and notifies once per change', async () => {
+    const { watch, told, state, pass } = stage();
+    watch.watch('a', 'vm', noRunnerMarkers);
+    await pass(10);
+    assert.deepEqual([told, state.looks], [[], 5]);
+    state.now = ready;
+    await pass(2);
+    assert.deepEqual(told, ['a']);
+    watch.watch('a', 'vm', ready);
+    await pass(10);
+    assert.deepEqual(told, ['a']);
+    state.now = job;
+    await pass(2);
+    assert.deepEqual(told, ['a', 'a']);
+    watch.stop();
+  });
+
+  it('notifies again when the caller has seen other markers', async () => {
+    const { watch, told, state, pass } = stage();
+    state.now = ready;
+    watch.watch('a', 'vm', noRunnerMarkers);
+    await pass(2);
+    watch.watch('a', 'vm', noRunnerMarkers);
+    await pass(2);
+    assert.deepEqual(told, ['a', 'a']);
+    watch.stop();
+  });
+
+  it('stops polling when the watch is removed', async () => {
+    const { watch, told, state, pass } = stage();
+    watch.watch('a', 'vm', noRunnerMarkers);
+    watch.watch('b', 'vm', noRunnerMarkers);
+    watch.forget('a');
+    state.now = ready;
+    await pass(2);
+    assert.deepEqual([told, state.looks], [['b'], 1]);
+    watch.stop();
+    await pass(10);
+    assert.equal(state.looks, 1);
   });
 });

@@ -1,10 +1,13 @@
-import { labels, runnerBusyCondition, type RunnerBusyReason, sayRunnerVersion } from '@tartan/api';
-import { type Markers, noMarkers } from '../guest/markers.ts';
-import type { Claim } from './pod-conditions.ts';
-import type { Pod, Snapshot } from './snapshot.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { formatRunnerVersion, labels, runnerBusyCondition, type RunnerBusyReason } from '@tartan/api';
+import { type Clock, sleep } from '@tartan/kube/clock';
+import { noRunnerMarkers, type RunnerMarkers } from '../guest/guest-status.ts';
+import type { Guests } from '../guest/guests.ts';
+import { isPresent, type Pod, type Snapshot } from './snapshot.ts';
+import type { DesiredCondition } from './status.ts';
 
 /** A Pod whose guest runs jobs for somebody, and says when one begins. */
-export const isRunnerPod = (pod: Pod): boolean => pod.metadata?.labels?.[labels.runner] === 'true';
+const isRunnerPod = (pod: Pod): boolean => pod.metadata?.labels?.[labels.runner] === 'true';
 
 interface RunnerBusy {
   readonly status: 'True' | 'False' | 'Unknown';
@@ -21,26 +24,115 @@ const unknown: RunnerBusy = { status: 'Unknown', reason: 'NotReported' };
  * A job never goes back: a runner has one, and its guest, or the job itself, may take the marker away. Of a virtual machine that is off
  * the last word stays, so that whoever counts knows whether it had a job. Unknown is taken for busy, so it is the answer to every doubt.
  */
-export const runnerBusyOf = (before: string | undefined, markers: Markers, isOn: boolean): RunnerBusy => {
+export const runnerBusyOf = (before: string | undefined, markers: RunnerMarkers, isRunning: boolean): RunnerBusy => {
   if (before === 'True' || markers.jobStarted === 'there') return busy;
   if (markers.jobStarted === 'unreadable' || markers.ready === 'unreadable') return unknown;
   if (markers.ready === 'there') return idle;
   // Its share goes with it: that says nothing new.
-  return before === 'False' && !isOn ? idle : unknown;
+  return before === 'False' && !isRunning ? idle : unknown;
 };
 
-const said = (pod: Pod) => pod.status?.conditions?.find(({ type }) => type === runnerBusyCondition);
-const conditionOf = (pod: Pod): string | undefined => said(pod)?.status;
-const messageOf = (pod: Pod): string | undefined => said(pod)?.message ?? undefined;
+const currentCondition = (pod: Pod) => pod.status?.conditions?.find(({ type }) => type === runnerBusyCondition);
+const conditionOf = (pod: Pod): string | undefined => currentCondition(pod)?.status;
+const messageOf = (pod: Pod): string | undefined => currentCondition(pod)?.message ?? undefined;
 
-export const wasBusy = (pod: Pod): boolean => conditionOf(pod) === 'True';
+const wasBusy = (pod: Pod): boolean => conditionOf(pod) === 'True';
 
 /** As a condition of the Pod. None for Pods that run something else. */
-export const runnerBusyClaims = ({ markers = noMarkers, vm }: Snapshot, pod: Pod): readonly Claim[] => {
+export const runnerBusyConditions = (
+  { markers = noRunnerMarkers, vm }: Snapshot,
+  pod: Pod,
+): readonly DesiredCondition[] => {
   if (!isRunnerPod(pod)) return [];
-  const isOn = vm.kind === 'running' || vm.kind === 'unknown';
+  const isRunning = vm.kind === 'running' || vm.kind === 'unknown';
   const { version } = markers;
-  const busyness = runnerBusyOf(conditionOf(pod), markers, isOn);
-  const message = version === undefined ? messageOf(pod) : sayRunnerVersion(version);
+  const busyness = runnerBusyOf(conditionOf(pod), markers, isRunning);
+  const message = version === undefined ? messageOf(pod) : formatRunnerVersion(version);
   return [{ type: runnerBusyCondition, ...busyness, ...(message !== undefined && { message }) }];
+};
+
+const startedStates: ReadonlySet<string> = new Set(['starting', 'running', 'ended']);
+
+/** What lies in its share from before this run was started says nothing of it. */
+export const readMarkers = async (
+  guests: Pick<Guests, 'runnerMarkers'>,
+  { record, vm: { kind } }: Pick<Snapshot, 'record' | 'vm'>,
+  pod: Pod | undefined,
+  vm: string,
+): Promise<Snapshot['markers']> => {
+  if (pod === undefined || !isRunnerPod(pod)) return undefined;
+  const isStarted = kind === 'running' || (typeof record === 'object' && startedStates.has(record.state.kind));
+  return isStarted ? guests.runnerMarkers(vm) : undefined;
+};
+
+/** Watched while it is on and no job has begun: after that there is nothing more to hear. Costs nothing for other Pods. */
+export const updateMarkerWatch = (
+  watch: MarkerWatch,
+  { uid, vm, snapshot }: { readonly uid: string; readonly vm: string; readonly snapshot: Snapshot },
+): void => {
+  const { markers = noRunnerMarkers, pod } = snapshot;
+  // Nobody could tell whether it is on: as before.
+  if (snapshot.vm.kind === 'unknown') return;
+  const awaitsJob = isPresent(pod) && isRunnerPod(pod) && !wasBusy(pod) && markers.jobStarted !== 'there';
+  if (awaitsJob && snapshot.vm.kind === 'running') watch.watch(uid, vm, markers);
+  else watch.forget(uid);
+};
+
+interface MarkerWatchOptions {
+  readonly read: (vm: string) => Promise<RunnerMarkers>;
+  readonly changed: (uid: string) => void;
+  readonly clock: Clock;
+}
+
+/**
+ * Looks at what runners say of themselves while their virtual machines are on. Nobody tells the Mac that a guest wrote something, so it is
+ * looked for. Whoever is told looks for himself: this one only knows that there is something new.
+ */
+export interface MarkerWatch {
+  /** `seen`: by whoever asks. He is told once it is something else; from then on this is what counts. */
+  watch(uid: string, vm: string, seen: RunnerMarkers): void;
+  /** There is nothing more to hear of it. */
+  forget(uid: string): void;
+  stop(): void;
+}
+
+/** Two files that are opened, and no process. A job that begins is known to the controller a moment later than to GitHub. */
+const pollMs = 2_000;
+
+export const createMarkerWatch = ({ read, changed, clock }: MarkerWatchOptions): MarkerWatch => {
+  const watched = new Map<string, { seen: RunnerMarkers; readonly end: AbortController }>();
+
+  const poll = async (uid: string, vm: string, signal: AbortSignal): Promise<void> => {
+    for (;;) {
+      await sleep(clock, pollMs, signal);
+      if (signal.aborted) return;
+      const markers = await read(vm);
+      const entry = watched.get(uid);
+      if (signal.aborted || entry === undefined) return;
+      if (isDeepStrictEqual(entry.seen, markers)) continue;
+      entry.seen = markers;
+      changed(uid);
+    }
+  };
+
+  return {
+    watch: (uid, vm, seen) => {
+      const known = watched.get(uid);
+      if (known !== undefined) {
+        known.seen = seen;
+        return;
+      }
+      const end = new AbortController();
+      watched.set(uid, { seen, end });
+      void poll(uid, vm, end.signal);
+    },
+    forget: (uid) => {
+      watched.get(uid)?.end.abort();
+      watched.delete(uid);
+    },
+    stop: () => {
+      for (const { end } of watched.values()) end.abort();
+      watched.clear();
+    },
+  };
 };

@@ -1,25 +1,24 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { VmRecord } from '../journal/record.ts';
-import { decide } from './decide.ts';
-import type { Decision } from './decision.ts';
+import type { VmRecord } from '../journal/journal.ts';
+import { decide, type Decision } from './decide.ts';
 import type { PodStatus, Snapshot } from './snapshot.ts';
 import { statusOf } from './status.ts';
 import { arbitrarySnapshot } from './testing/arbitrary-snapshot.ts';
 import {
-  exampleEnding,
   exampleNow as now,
   examplePod,
   exampleProcess,
   exampleRecord,
   exampleSnapshot,
-  states,
+  exampleStates,
+  exampleTermination,
 } from './testing/example.ts';
 
 const address = '192.168.64.2';
 const onAndReady: Partial<Snapshot> = {
-  record: exampleRecord({ ...states.running, address }),
+  record: exampleRecord({ ...exampleStates.running, address }),
   vm: { kind: 'running', process: exampleProcess, address },
 };
 const shown = (more: Partial<Snapshot>, decision?: Decision): PodStatus => {
@@ -36,20 +35,24 @@ const podWith = (status: PodStatus, policy: 'Always' | 'Never' = 'Never') =>
     if (pod.spec) pod.spec.restartPolicy = policy;
   });
 
-describe('what a Pod shows', () => {
+describe('the status of a Pod', () => {
   const ways: [string, Partial<Snapshot>, string][] = [
     ['a pull that begins', { image: { kind: 'missing' } }, 'Pulling'],
     ['a pull on its way', { image: { kind: 'pulling', percent: 43 } }, 'Pulling 43 %'],
     ['a clone', {}, 'Cloning'],
-    ['a clone that gets its identity', { record: exampleRecord(states.cloning), vm: { kind: 'stopped' } }, 'Cloning'],
-    ['a start', { record: exampleRecord(states.configured), vm: { kind: 'stopped' } }, 'Booting'],
+    [
+      'a clone that gets its identity',
+      { record: exampleRecord(exampleStates.cloning), vm: { kind: 'stopped' } },
+      'Cloning',
+    ],
+    ['a start', { record: exampleRecord(exampleStates.configured), vm: { kind: 'stopped' } }, 'Booting'],
     [
       'no address yet',
-      { record: exampleRecord(states.running), vm: { kind: 'running', process: exampleProcess } },
+      { record: exampleRecord(exampleStates.running), vm: { kind: 'running', process: exampleProcess } },
       'WaitingForIP',
     ],
-    ['no slot', { slots: { total: 2, ofOthers: 2 } }, 'WaitingForSlot'],
-    ['a failure', { trouble: { reason: 'TartCreateFailed', message: 'no', retryAt: now + 1 } }, 'TartCreateFailed'],
+    ['no slot', { slots: { total: 2, usedByOthers: 2 } }, 'WaitingForSlot'],
+    ['a failure', { lastFailure: { reason: 'TartCreateFailed', message: 'no', retryAt: now + 1 } }, 'TartCreateFailed'],
   ];
   for (const [sentence, more, reason] of ways)
     it(`${sentence}: ${reason}`, () => {
@@ -58,8 +61,8 @@ describe('what a Pod shows', () => {
       assert.equal(condition(shown(more), 'Ready').reason, 'ContainersNotReady');
     });
 
-  it('a failure says so for the whole Pod too, and is taken back', () => {
-    const failed = shown({ trouble: { reason: 'TartCreateFailed', message: 'no', retryAt: now + 1 } });
+  it('a failure is shown as the reason of the Pod, and cleared afterwards', () => {
+    const failed = shown({ lastFailure: { reason: 'TartCreateFailed', message: 'no', retryAt: now + 1 } });
     assert.deepEqual([failed.reason, failed.message], ['TartCreateFailed', 'no']);
     assert.equal(shown({ pod: podWith(failed) }).reason, undefined);
   });
@@ -84,14 +87,14 @@ describe('what a Pod shows', () => {
       assert.deepEqual(condition(status, type), { type, status: 'True', lastTransitionTime: '2026-06-01T12:00:00Z' });
   });
 
-  it('is the same again a minute later, and keeps what others wrote', () => {
+  it('is stable over time and keeps fields of others', () => {
     const status = shown(onAndReady);
     status.qosClass = 'Guaranteed';
     status.conditions?.push({ type: 'example.com/theirs', status: 'True' });
     assert.deepEqual(shown({ ...onAndReady, now: now + 60_000, pod: podWith(status) }), status);
   });
 
-  it('a gate that is not open keeps the Pod unready', () => {
+  it('an unmet readiness gate keeps the Pod unready', () => {
     const pod = examplePod(({ spec }) => void (spec && (spec.readinessGates = [{ conditionType: 'a/b' }])));
     const status = shown({ ...onAndReady, pod });
     assert.equal(condition(status, 'Ready').status, 'False');
@@ -104,15 +107,15 @@ describe('what a Pod shows', () => {
     assert.equal(condition(shown({ ...onAndReady, pod: opened }), 'Ready').status, 'True');
   });
 
-  it('a lease or a tart that cannot be read takes nothing back (G10)', () => {
+  it('an unreadable lease or an unreachable tart changes nothing (G10)', () => {
     const pod = podWith(shown(onAndReady));
     const noLease = shown({ ...onAndReady, pod, vm: { kind: 'running', process: exampleProcess } });
-    const noTart = shown({ ...onAndReady, pod, vm: { kind: 'unknown', why: 'timed out' } });
+    const noTart = shown({ ...onAndReady, pod, vm: { kind: 'unknown', message: 'timed out' } });
     for (const status of [noLease, noTart]) assert.deepEqual(status, pod.status);
   });
 
-  it('the end: phase, exit code, reason and times (INC-32)', () => {
-    const record = exampleRecord(states.ended);
+  it('termination: phase, exit code, reason and times (INC-32)', () => {
+    const record = exampleRecord(exampleStates.ended);
     const status = shown({ record, pod: podWith(shown(onAndReady)) });
     assert.deepEqual([status.phase, status.reason, status.podIP], ['Succeeded', 'TartRunExited', address]);
     assert.deepEqual(container(status).state, {
@@ -129,8 +132,8 @@ describe('what a Pod shows', () => {
     assert.deepEqual(shown({ now: now + 5000, record, pod: podWith(status), vm: { kind: 'stopped' } }), status);
   });
 
-  it('a failure is Failed, with the end of a message that is too long', () => {
-    const ending = { ...exampleEnding, exitCode: 1, reason: 'TartRunFailed', message: `${'x'.repeat(9000)}why` };
+  it('a failed run is Failed, with the tail of a long message', () => {
+    const ending = { ...exampleTermination, exitCode: 1, reason: 'TartRunFailed', message: `${'x'.repeat(9000)}why` };
     const status = shown({ record: exampleRecord({ kind: 'ended', ending }) });
     assert.equal(status.phase, 'Failed');
     assert.equal(condition(status, 'Ready').reason, 'PodFailed');
@@ -138,16 +141,16 @@ describe('what a Pod shows', () => {
     assert.ok(message.length <= 4096 && message.endsWith('why'));
   });
 
-  it('an end that somebody else declared is kept, and the container tells its own', () => {
+  it('a terminal phase set by another client is kept; the container shows its own termination', () => {
     const pod = podWith({ phase: 'Failed', reason: 'Evicted', message: 'theirs' });
-    const status = shown({ record: exampleRecord(states.ended), pod });
+    const status = shown({ record: exampleRecord(exampleStates.ended), pod });
     assert.deepEqual([status.phase, status.reason, status.message], ['Failed', 'Evicted', 'theirs']);
     assert.equal(container(status).state?.terminated?.reason, 'Completed');
   });
 
-  it('between two runs it stays Running, unready, and tells how the last one ended', () => {
+  it('between two runs the phase stays Running, unready, with lastState', () => {
     const before = podWith(shown(onAndReady), 'Always');
-    const record: VmRecord = exampleRecord(states.ended, { run: 1 });
+    const record: VmRecord = exampleRecord(exampleStates.ended, { run: 1 });
     const status = shown({ record, pod: before });
     assert.equal(status.phase, 'Running');
     assert.equal(condition(status, 'Ready').status, 'False');
@@ -155,46 +158,46 @@ describe('what a Pod shows', () => {
     assert.equal(container(status).lastState?.terminated?.reason, 'Completed');
     const next = shown({
       ...onAndReady,
-      record: exampleRecord({ ...states.running, address }, { run: 2, previous: exampleEnding }),
+      record: exampleRecord({ ...exampleStates.running, address }, { run: 2, previous: exampleTermination }),
       pod: podWith(status, 'Always'),
     });
     assert.deepEqual([container(next).restartCount, container(next).ready], [2, true]);
     assert.equal(container(next).lastState?.terminated?.exitCode, 0);
   });
 
-  it('a Pod that is not for Macs: Pending with the reason, and not taken on', () => {
+  it('a Pod that is not for Macs: Pending with the reason, without startTime', () => {
     const pod = examplePod(({ spec }) => void (spec && (spec.os = { name: 'linux' })));
     const status = shown({ pod });
     assert.deepEqual([status.phase, status.reason, status.startTime], ['Pending', 'NotForMacs', undefined]);
   });
 
-  it('a Pod of a shape that cannot run: Failed with the reason', () => {
+  it('an unsupported Pod: Failed with the reason', () => {
     const status = shown({ pod: examplePod(({ spec }) => void spec?.containers.push({ name: 'b' })) });
     assert.deepEqual([status.phase, status.reason], ['Failed', 'UnsupportedPod']);
     assert.equal(status.containerStatuses, undefined);
   });
 
-  it('nothing for a Pod that is gone', () =>
-    assert.equal(statusOf(exampleSnapshot({ pod: { goneForMs: 0 } }), { kind: 'forget' }, undefined), undefined));
+  it('undefined for a deleted Pod', () =>
+    assert.equal(statusOf(exampleSnapshot({ pod: { notFoundForMs: 0 } }), { kind: 'forget' }, undefined), undefined));
 
-  it('ended by its deadline: Failed with the reason and words of its own', () => {
+  it('ended by activeDeadlineSeconds: Failed with reason DeadlineExceeded', () => {
     const overdue = examplePod((pod) => {
       pod.status = { phase: 'Running', startTime: '2026-06-01T11:59:00Z' };
       if (pod.spec) pod.spec.activeDeadlineSeconds = 60;
     });
-    const ended = shown({ pod: overdue, record: exampleRecord(states.configured), vm: { kind: 'stopped' } });
+    const ended = shown({ pod: overdue, record: exampleRecord(exampleStates.configured), vm: { kind: 'stopped' } });
     assert.deepEqual(
       [ended.phase, ended.reason, ended.message],
       ['Failed', 'DeadlineExceeded', 'The Pod was active on the Node for longer than its activeDeadlineSeconds, 60 s.'],
     );
-    const ending = { ...exampleEnding, exitCode: 143, reason: 'DeadlineExceeded' };
+    const ending = { ...exampleTermination, exitCode: 143, reason: 'DeadlineExceeded' };
     const stopped = shown({ pod: overdue, record: exampleRecord({ kind: 'ended', ending }) });
     assert.deepEqual([stopped.phase, stopped.reason], ['Failed', 'DeadlineExceeded']);
     assert.equal(container(stopped).state?.terminated?.exitCode, 143);
     assert.equal(shown({ pod: podWith(stopped) }).reason, 'DeadlineExceeded');
   });
 
-  it('never goes back, whatever is seen, and is the same when written twice', () => {
+  it('the phase never goes back, and the function is idempotent', () => {
     const rank: Record<string, number> = { Pending: 0, Running: 1, Succeeded: 2, Failed: 2 };
     fc.assert(
       fc.property(arbitrarySnapshot, (snapshot) => {

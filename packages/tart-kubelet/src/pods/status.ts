@@ -1,11 +1,200 @@
 import type { PodEndReason, PodWaitReason } from '@tartan/api';
+import type { Live } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
-import { containerStatusOf, shortened } from './container-status.ts';
-import type { Decision } from './decision.ts';
-import { endReasons } from './ending.ts';
-import { podConditions } from './pod-conditions.ts';
-import { runnerBusyClaims } from './runner-busy.ts';
-import { isTerminal, isThere, type Pod, type PodStatus, type Snapshot } from './snapshot.ts';
+import type { Termination, VmRecord } from '../journal/journal.ts';
+import type { PodDeps } from './context.ts';
+import type { Decision } from './decide.ts';
+import type { PodObservation } from './observe.ts';
+import { runnerBusyConditions } from './runner-busy.ts';
+import { isPresent, isTerminal, type Pod, type PodStatus, type Snapshot } from './snapshot.ts';
+import { shouldRestart, terminationReasons } from './termination.ts';
+
+type ContainerStatus = NonNullable<PodStatus['containerStatuses']>[number];
+type ContainerState = NonNullable<ContainerStatus['state']>;
+
+/** As the kubelet: a message is for people to read, and lies in every copy of the Pod. */
+const maxMessageLength = 4096;
+
+/** The end of a text: what went wrong is told last. */
+const truncated = (message: string): string =>
+  message.length <= maxMessageLength ? message : `…${message.slice(1 - maxMessageLength)}`;
+
+const containerIDOf = (vm: string): string => `tart://${vm}`;
+
+const terminated = (vm: string, ending: Termination): ContainerState => {
+  const { exitCode, finishedAt, message, reason, startedAt } = ending;
+  return {
+    terminated: {
+      containerID: containerIDOf(vm),
+      exitCode,
+      reason,
+      ...(message !== undefined && { message: truncated(message) }),
+      // Both are always there: billing reads them (INC-32). One that never began took no time.
+      startedAt: timestamp(startedAt ?? finishedAt),
+      finishedAt: timestamp(finishedAt),
+    },
+  };
+};
+
+const waiting = (reason: PodWaitReason, message?: string): ContainerState => ({
+  waiting: { reason, ...(message !== undefined && { message: truncated(message) }) },
+});
+
+/** What it waits for, where the decision tells: closed, so that a new one must say. `undefined`: as before. */
+const waitingStateOf = (decision: Decision): ContainerState | undefined => {
+  switch (decision.kind) {
+    case 'wait':
+      return waiting(decision.for.reason, decision.for.message);
+    case 'leave':
+      return waiting('NotForMacs', decision.message);
+    case 'take back start':
+      return waiting('TartCreateFailed', decision.message);
+    case 'add finalizer':
+      return waiting('ContainerCreating');
+    case 'pull':
+      return waiting('Pulling');
+    case 'clone':
+    case 'configure':
+    case 'restart':
+      return waiting('Cloning');
+    case 'boot':
+      return waiting('Booting');
+    case 'adopt':
+    case 'wait for address':
+    case 'running':
+      return waiting('WaitingForIP', 'The virtual machine is on and has no address yet.');
+    // Of a Pod that we do not run the container is nobody's.
+    case 'reject':
+    case 'await finalizer':
+    case 'rest':
+    case 'stop gracefully':
+    case 'wait for shutdown':
+    case 'stop hard':
+    case 'end':
+    case 'delete VM':
+    case 'finish status':
+    case 'remove finalizer':
+    case 'delete Pod':
+    case 'forget':
+      return undefined;
+  }
+};
+
+const containerStateOf = (
+  pod: Pod,
+  record: VmRecord | undefined,
+  decision: Decision,
+  before: ContainerState | undefined,
+) => {
+  const waitingState = waitingStateOf(decision);
+  const ended = record?.state.kind === 'ended' ? record.state.ending : undefined;
+  if (record !== undefined && ended !== undefined) {
+    const final =
+      decision.kind === 'finish status' ||
+      isTerminal(pod) ||
+      pod.metadata?.deletionTimestamp !== undefined ||
+      !shouldRestart(pod, ended);
+    return final
+      ? terminated(record.vm, ended)
+      : (waitingState ?? waiting('CrashLoopBackOff', `It ended (${ended.reason}).`));
+  }
+  // A look that failed takes nothing back of what is known (G10).
+  if (record?.state.kind === 'running' && (record.state.address !== undefined || decision.kind === 'running'))
+    return { running: { startedAt: timestamp(record.state.since) } };
+  return waitingState ?? before ?? waiting('ContainerCreating');
+};
+
+/** The one container, always there: a Pod without it shows as 0/1 for no reason (INC-31). */
+const containerStatusOf = (snapshot: Snapshot, pod: Pod, decision: Decision): ContainerStatus => {
+  const record = snapshot.record === 'unreadable' ? undefined : snapshot.record;
+  const before = pod.status?.containerStatuses?.[0];
+  const [container] = pod.spec?.containers ?? [];
+  const state = containerStateOf(pod, record, decision, before?.state);
+  const isRunning = 'running' in state && state.running !== undefined;
+  const lastState = record?.previous === undefined ? before?.lastState : terminated(record.vm, record.previous);
+  const lastTerminated =
+    record?.state.kind === 'ended' && 'waiting' in state ? terminated(record.vm, record.state.ending) : lastState;
+  return {
+    name: container?.name ?? '',
+    image: container?.image ?? '',
+    imageID: record?.image.digest ?? before?.imageID ?? '',
+    ...(record !== undefined && { containerID: containerIDOf(record.vm) }),
+    ready: isRunning,
+    started: isRunning,
+    restartCount: Math.max(record?.run ?? 0, before?.restartCount ?? 0),
+    state,
+    ...(lastTerminated !== undefined && { lastState: lastTerminated }),
+  };
+};
+
+type PodCondition = NonNullable<PodStatus['conditions']>[number];
+
+export interface DesiredCondition {
+  readonly type: string;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+const trueCondition = (type: string): DesiredCondition => ({ type, status: 'True' });
+
+/** Others may have a say in whether a Pod is ready. */
+const unmetReadinessGates = ({ spec, status }: Pod): string[] =>
+  (spec?.readinessGates ?? [])
+    .map(({ conditionType }) => conditionType)
+    .filter((gate) => !status?.conditions?.some(({ type, status: value }) => type === gate && value === 'True'));
+
+const desiredConditions = (pod: Pod, phase: string, isRunning: boolean): DesiredCondition[] => {
+  const name = pod.spec?.containers[0]?.name ?? '';
+  const notReady = (type: string): DesiredCondition => {
+    if (phase === 'Succeeded') return { type, status: 'False', reason: 'PodCompleted' };
+    if (phase === 'Failed') return { type, status: 'False', reason: 'PodFailed' };
+    return {
+      type,
+      status: 'False',
+      reason: 'ContainersNotReady',
+      message: `containers with unready status: [${name}]`,
+    };
+  };
+  const gates = unmetReadinessGates(pod);
+  const gated: DesiredCondition = {
+    type: 'Ready',
+    status: 'False',
+    reason: 'ReadinessGatesNotReady',
+    message: `conditions of the Pod that are not True: [${gates.join(' ')}]`,
+  };
+  const ready = gates.length === 0 ? trueCondition('Ready') : gated;
+  return [
+    isRunning ? trueCondition('PodReadyToStartContainers') : { type: 'PodReadyToStartContainers', status: 'False' },
+    phase === 'Succeeded'
+      ? { type: 'Initialized', status: 'True', reason: 'PodCompleted' }
+      : trueCondition('Initialized'),
+    isRunning ? ready : notReady('Ready'),
+    isRunning ? trueCondition('ContainersReady') : notReady('ContainersReady'),
+    trueCondition('PodScheduled'),
+  ];
+};
+
+/**
+ * Our conditions with those of others beside them, each with the time since when it says so: without it nothing that counts
+ * `minReadySeconds` ever comes to an end (G11).
+ */
+const podConditions = (
+  pod: Pod,
+  phase: string,
+  isRunning: boolean,
+  now: number,
+  more: readonly DesiredCondition[] = [],
+): PodCondition[] => {
+  const before = pod.status?.conditions ?? [];
+  const desired = [...desiredConditions(pod, phase, isRunning), ...more];
+  const ours = desired.map((condition): PodCondition => {
+    const previous = before.find(({ type }) => type === condition.type);
+    const since = previous?.status === condition.status ? previous.lastTransitionTime : undefined;
+    return { ...condition, lastTransitionTime: since ?? timestamp(now) };
+  });
+  return [...ours, ...before.filter(({ type }) => !desired.some((claim) => claim.type === type))];
+};
 
 type Phase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
 
@@ -23,10 +212,10 @@ const phaseOf = (pod: Pod, record: Snapshot['record'], decision: Decision, isRun
 const createFailed: PodWaitReason = 'TartCreateFailed';
 
 /** Why the Pod as a whole is as it is. Other programs match these reasons by value. */
-const explanation = (pod: Pod, decision: Decision): { reason?: string; message?: string } => {
+const reasonAndMessage = (pod: Pod, decision: Decision): { reason?: string; message?: string } => {
   const about = (reason: PodWaitReason | PodEndReason, message = '') => ({
     reason,
-    ...(message !== '' && { message: shortened(message) }),
+    ...(message !== '' && { message: truncated(message) }),
   });
   if (isTerminal(pod)) {
     const { message, reason } = pod.status ?? {};
@@ -34,7 +223,10 @@ const explanation = (pod: Pod, decision: Decision): { reason?: string; message?:
   }
   if (decision.kind === 'finish status') {
     const { exitCode, message = `The guest reported ${exitCode}.`, reason } = decision.ending;
-    return about(reason === endReasons.deadline ? endReasons.deadline : endReasons.exited, message);
+    return about(
+      reason === terminationReasons.deadline ? terminationReasons.deadline : terminationReasons.exited,
+      message,
+    );
   }
   if (decision.kind === 'reject') return about(decision.reason, decision.message);
   if (decision.kind === 'leave') return about('NotForMacs', decision.message);
@@ -44,7 +236,7 @@ const explanation = (pod: Pod, decision: Decision): { reason?: string; message?:
     : {};
 };
 
-const addresses = (pod: Pod, snapshot: Snapshot, decision: Decision, hostIP: string | undefined) => {
+const addressFields = (pod: Pod, snapshot: Snapshot, decision: Decision, hostIP: string | undefined) => {
   const state = typeof snapshot.record === 'object' ? snapshot.record.state : undefined;
   const known = state?.kind === 'running' ? state.address : undefined;
   const podIP = decision.kind === 'running' ? decision.address : (known ?? pod.status?.podIP);
@@ -60,7 +252,7 @@ const addresses = (pod: Pod, snapshot: Snapshot, decision: Decision, hostIP: str
  */
 export const statusOf = (snapshot: Snapshot, decision: Decision, hostIP: string | undefined): PodStatus | undefined => {
   const { now, pod } = snapshot;
-  if (!isThere(pod)) return undefined;
+  if (!isPresent(pod)) return undefined;
   const { message: _message, reason: _reason, ...before } = pod.status ?? {};
   const container = containerStatusOf(snapshot, pod, decision);
   const isRunning = container.state?.running !== undefined && !isTerminal(pod);
@@ -68,12 +260,18 @@ export const statusOf = (snapshot: Snapshot, decision: Decision, hostIP: string 
   return {
     ...before,
     phase,
-    ...explanation(pod, decision),
+    ...reasonAndMessage(pod, decision),
     // A Pod that is not for us was not taken on.
     ...(decision.kind !== 'leave' && { startTime: before.startTime ?? timestamp(now) }),
-    ...addresses(pod, snapshot, decision, hostIP ?? before.hostIP),
-    conditions: podConditions(pod, phase, isRunning, now, runnerBusyClaims(snapshot, pod)),
+    ...addressFields(pod, snapshot, decision, hostIP ?? before.hostIP),
+    conditions: podConditions(pod, phase, isRunning, now, runnerBusyConditions(snapshot, pod)),
     // Of a Pod that we do not run the container is nobody's.
     ...(decision.kind !== 'reject' && pod.spec?.containers.length === 1 && { containerStatuses: [container] }),
   };
 };
+
+/** The status by this sight and this decision, whatever else somebody has written to the Pod meanwhile. */
+export const statusFor =
+  ({ snapshot, deps }: Pick<PodObservation, 'snapshot'> & { readonly deps: PodDeps }, decision: Decision) =>
+  (pod: Live<Pod>): PodStatus | undefined =>
+    statusOf({ ...snapshot, pod }, decision, deps.hostIP());

@@ -6,17 +6,17 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { systemClock } from '@tartan/kube/clock';
 import { createProcessTable } from '@tartan/tart';
+import { HttpError } from '../api/http-response.ts';
 import type { ExecRequest, LogRequest, RemoteSession } from '../api/pod-runtime.ts';
-import { ApiProblem } from '../api/problem.ts';
-import { showLog } from '../logs/show-log.ts';
-import { readUsage } from './usage.ts';
-import { openRuntimeStage, type RuntimeStage } from './testing/runtime-on-fake-tart.ts';
+import { formatLog } from '../logs/read-log.ts';
+import { readUsage } from './create-pod-runtime.ts';
+import { openRuntimeHarness, type RuntimeHarness } from './testing/harness.ts';
 
 const never = new AbortController().signal;
 const plain: LogRequest = { follow: false, previous: false, tailLines: undefined, signal: never };
 const streams = { stdin: false, stdout: true, stderr: true, tty: false };
 const problem = (code: number, pattern: RegExp) => (error: unknown) => {
-  assert.ok(error instanceof ApiProblem, String(error));
+  assert.ok(error instanceof HttpError, String(error));
   assert.equal(error.code, code);
   assert.match(error.message, pattern);
   return true;
@@ -32,17 +32,17 @@ const until = async (stream: Readable | undefined, pattern: RegExp): Promise<str
   throw new Error(`${pattern.source} was not found in ${JSON.stringify(said)}`);
 };
 
-describe('reaching into a Pod of this Mac', { timeout: 60_000 }, () => {
-  let stage: RuntimeStage;
+describe('the Pod runtime', { timeout: 60_000 }, () => {
+  let stage: RuntimeHarness;
   beforeEach(async () => {
-    stage = await openRuntimeStage();
+    stage = await openRuntimeHarness();
   });
   afterEach(() => stage.close());
 
   const logText = async (request: Partial<LogRequest> = {}, container = stage.container): Promise<string> => {
     let said = '';
     const records = await stage.runtime.readLog(container, { ...plain, ...request });
-    for await (const piece of showLog(records, {})) said += String(piece);
+    for await (const piece of formatLog(records, {})) said += String(piece);
     return said;
   };
   const write = async (line: string): Promise<void> => (await stage.log()).write('stdout', Buffer.from(`${line}\n`));
@@ -52,8 +52,8 @@ describe('reaching into a Pod of this Mac', { timeout: 60_000 }, () => {
     if (stage.view) stage.view = { ...stage.view, running: undefined };
   };
 
-  describe('its log', () => {
-    test('is read, followed until the run is finished, and that of the run before is there', async () => {
+  describe('logs', () => {
+    test('can be read, followed to the end of the run, and read for the previous run', async () => {
       await write('one');
       await write('two');
       assert.equal(await logText(), 'one\ntwo\n');
@@ -73,7 +73,7 @@ describe('reaching into a Pod of this Mac', { timeout: 60_000 }, () => {
       assert.equal(await logText({ previous: true, follow: true }), 'one\ntwo\nthree\n');
     });
 
-    test('of a run that never started is none, and says what it waits for', async () => {
+    test('of a run that never started are an error with the waiting reason', async () => {
       off();
       const waits = problem(400, /^container "runner" in pod "runner-1" is waiting to start: Cloning$/);
       await assert.rejects(logText(), waits);
@@ -82,7 +82,7 @@ describe('reaching into a Pod of this Mac', { timeout: 60_000 }, () => {
       await assert.rejects(logText(), problem(400, /is waiting to start - no logs yet$/));
     });
 
-    test('is that of the run before while the next one waits, as during a back-off', async () => {
+    test('are those of the previous run during a back-off', async () => {
       await write('crashed');
       await stage.restart();
       off();
@@ -90,19 +90,19 @@ describe('reaching into a Pod of this Mac', { timeout: 60_000 }, () => {
       assert.equal(await logText({ follow: true }), 'crashed\n');
     });
 
-    test('of the run before is none when nothing is left of it', async () => {
+    test('of the previous run are an error when they are deleted', async () => {
       await stage.restart();
       await assert.rejects(logText({ previous: true }), problem(400, /^previous terminated container .* not found$/));
     });
 
-    test('may be followed before its first line', async () => {
+    test('can be followed before the first line', async () => {
       const followed = logText({ follow: true });
       await write('first');
       await stage.finish();
       assert.equal(await followed, 'first\n');
     });
 
-    test('ends for who follows it when the Pod is gone, or another one has its name', async () => {
+    test('end for followers when the Pod is deleted or replaced', async () => {
       await write('last');
       const path = stage.folder;
       const ends = async (): Promise<string> => {
@@ -115,7 +115,7 @@ describe('reaching into a Pod of this Mac', { timeout: 60_000 }, () => {
       assert.equal(await ends(), 'last\n');
     });
 
-    test('of nobody is not found', async () => {
+    test('of an unknown Pod are not found', async () => {
       await assert.rejects(logText({}, { ...stage.container, pod: 'x' }), problem(404, /^pod "x" does not exist$/));
       await assert.rejects(
         logText({}, { ...stage.container, container: 'x' }),
@@ -124,67 +124,67 @@ describe('reaching into a Pod of this Mac', { timeout: 60_000 }, () => {
     });
   });
 
-  describe('a command', () => {
-    test('has its output apart, and its exit code', async () => {
+  describe('exec', () => {
+    test('separates stdout and stderr, and returns the exit code', async () => {
       const session = await exec(['sh', '-c', 'echo out; echo err >&2; exit 7']);
       assert.ok(session.stdout && session.stderr);
       assert.deepEqual(await Promise.all([text(session.stdout), text(session.stderr)]), ['out\n', 'err\n']);
-      assert.deepEqual(await session.outcome, { kind: 'exited', code: 7 });
-      session.end();
+      assert.deepEqual(await session.result, { kind: 'exited', code: 7 });
+      session.close();
     });
 
-    test('reads its input to the end', async () => {
+    test('reads stdin to the end', async () => {
       const session = await exec(['cat'], { stdin: true });
       session.stdin?.end('hello');
       assert.ok(session.stdout);
       session.stderr?.resume();
       assert.equal(await text(session.stdout), 'hello');
-      assert.deepEqual(await session.outcome, { kind: 'exited', code: 0 });
+      assert.deepEqual(await session.result, { kind: 'exited', code: 0 });
     });
 
-    test('does not wait for who asked for none of its output', async () => {
+    test('does not block when no output was requested', async () => {
       const session = await exec(['sh', '-c', 'head -c 1000000 /dev/zero; head -c 1000000 /dev/zero >&2'], {
         stdout: false,
         stderr: false,
       });
       assert.deepEqual([session.stdout, session.stderr], [undefined, undefined]);
-      assert.deepEqual(await session.outcome, { kind: 'exited', code: 0 });
+      assert.deepEqual(await session.result, { kind: 'exited', code: 0 });
     });
 
-    test('ends its output when it ends, whoever it has left behind', async () => {
+    test('ends its output with the command, although a child holds the pipe', async () => {
       await stage.close();
-      stage = await openRuntimeStage({ clock: { ...systemClock, after: (_ms, run) => systemClock.after(50, run) } });
+      stage = await openRuntimeHarness({ clock: { ...systemClock, after: (_ms, run) => systemClock.after(50, run) } });
       const session = await exec(['sh', '-c', 'sleep 1000 & echo $!']);
       assert.ok(session.stdout && session.stderr);
       const [said] = await Promise.all([text(session.stdout), text(session.stderr)]);
       process.kill(Number(said));
-      assert.deepEqual(await session.outcome, { kind: 'exited', code: 0 });
+      assert.deepEqual(await session.result, { kind: 'exited', code: 0 });
     });
 
-    test('in a terminal learns its size', async () => {
+    test('passes the terminal size', async () => {
       const command =
         'test -t 0 || exit 1; until test "$(stty size)" = "40 100"; do sleep 0.01; done; echo sized; exit 3';
       const session = await exec(['sh', '-c', command], { stdin: true, stderr: false, tty: true });
       assert.ok(session.stdout && session.stderr === undefined);
       for (let width = 81; width <= 100; width += 1) session.resize({ width, height: 40 });
       assert.match(await text(session.stdout), /sized/);
-      assert.deepEqual(await session.outcome, { kind: 'exited', code: 3 });
+      assert.deepEqual(await session.result, { kind: 'exited', code: 3 });
     });
 
-    test('is killed with its client', async () => {
+    test('is killed when the client disconnects', async () => {
       const session = await exec(['sh', '-c', 'echo $$; exec sleep 1000']);
       const pid = Number(await until(session.stdout, /\n/));
-      session.end();
-      session.end();
-      assert.deepEqual(await session.outcome, { kind: 'failed', message: 'the command was ended' });
+      session.close();
+      session.close();
+      assert.deepEqual(await session.result, { kind: 'failed', message: 'the command was ended' });
       const processes = createProcessTable(process.env);
       while ((await processes.find(pid)) !== undefined);
     });
 
-    test('needs a machine that is on, and says what an image lacks', async () => {
+    test('needs a running VM, and says when the guest agent is missing', async () => {
       stage.fake.controls.guest('vm-1', { agent: 'absent' });
       const session = await exec(['true']);
-      const outcome = await session.outcome;
+      const outcome = await session.result;
       assert.ok(outcome.kind === 'failed');
       assert.match(outcome.message, /install tart-guest-agent in the image/);
       off();
@@ -198,7 +198,7 @@ describe('reaching into a Pod of this Mac', { timeout: 60_000 }, () => {
     const attach = (more: Partial<typeof streams> = {}): Promise<RemoteSession> =>
       stage.runtime.attach(stage.container, { ...streams, ...more });
 
-    test('shows what comes from now on, each stream by itself, and ends with the run', async () => {
+    test('streams new output, stdout and stderr apart, until the run ends', async () => {
       await write('old');
       const session = await attach();
       assert.ok(session.stdout && session.stderr);
@@ -215,28 +215,28 @@ describe('reaching into a Pod of this Mac', { timeout: 60_000 }, () => {
       await stage.finish();
       assert.match(await text(session.stdout), /^(new\n)+$/);
       assert.match(await text(session.stderr), /^(bad\n)+$/);
-      assert.deepEqual(await session.outcome, { kind: 'exited', code: 0 });
+      assert.deepEqual(await session.result, { kind: 'exited', code: 0 });
     });
 
-    test('leaving it ends nothing', async () => {
+    test('does not stop the run on detach', async () => {
       const session = await attach({ tty: true, stderr: false });
       assert.equal(session.stderr, undefined);
-      session.end();
-      assert.deepEqual(await session.outcome, { kind: 'exited', code: 0 });
-      assert.deepEqual(await (await exec(['true'])).outcome, { kind: 'exited', code: 0 });
+      session.close();
+      assert.deepEqual(await session.result, { kind: 'exited', code: 0 });
+      assert.deepEqual(await (await exec(['true'])).result, { kind: 'exited', code: 0 });
     });
 
-    test('takes no input: there is no console, and it says what to use', async () => {
+    test('rejects stdin and names kubectl exec instead', async () => {
       await assert.rejects(attach({ stdin: true }), problem(400, /no console to attach to.*kubectl exec -it runner-1/));
       off();
       await assert.rejects(attach(), problem(400, /is not running/));
     });
   });
 
-  describe('a port', () => {
+  describe('port-forward', () => {
     const pod = { namespace: 'default', pod: 'runner-1' };
 
-    test('of the guest carries both ways, each ending by itself', async () => {
+    test('carries data both ways, with half-close', async () => {
       const heard = Promise.withResolvers<string>();
       const server = createServer({ allowHalfOpen: true }, (socket) => {
         socket.end('said all');
@@ -260,7 +260,7 @@ describe('reaching into a Pod of this Mac', { timeout: 60_000 }, () => {
       }
     });
 
-    test('that nobody serves, of a guest that is off, without an address or with a client that left, is refused', async () => {
+    test('is refused for a closed port, a stopped VM, a VM without address, and an aborted client', async () => {
       await assert.rejects(stage.runtime.dial(pod, 1, never), problem(500, /^connection refused/));
       await assert.rejects(stage.runtime.dial(pod, 1, AbortSignal.abort()), problem(500, /the client is gone/));
       if (stage.view?.running) stage.view = { ...stage.view, running: { ...stage.view.running, address: undefined } };
@@ -270,7 +270,7 @@ describe('reaching into a Pod of this Mac', { timeout: 60_000 }, () => {
     });
   });
 
-  test('its use of the Mac is told, and left out where nobody knows it', async () => {
+  test('reports resource usage, and omits what is unknown', async () => {
     const usage = await stage.runtime.usage();
     const [first, ...others] = usage.containers;
     assert.deepEqual(others, []);
@@ -280,7 +280,7 @@ describe('reaching into a Pod of this Mac', { timeout: 60_000 }, () => {
     if (stage.view?.running) stage.view = { ...stage.view, running: { ...stage.view.running, pid: 2 ** 22 - 1 } };
     const [unknown] = (await stage.runtime.usage()).containers;
     assert.equal(unknown?.cpuSeconds, undefined);
-    const views = { all: () => [...stage.runtime.pods()], find: () => stage.view };
+    const views = { list: () => [...stage.runtime.pods()], get: () => stage.view };
     const silent = await readUsage(views, async () => Promise.reject(new Error('no ps')), systemClock);
     assert.deepEqual([silent.containers.length, silent.containers[0]?.memoryBytes], [1, undefined]);
     off();

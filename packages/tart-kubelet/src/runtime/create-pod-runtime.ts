@@ -1,14 +1,58 @@
+import { cpus, freemem, totalmem } from 'node:os';
 import type { Clock } from '@tartan/kube/clock';
 import { createProcessUsage, type ReadProcessUsage, type Tart } from '@tartan/tart';
-import type { PodRuntime } from '../api/pod-runtime.ts';
-import { badRequest } from '../api/problem.ts';
+import { badRequest } from '../api/http-response.ts';
+import type { PodRuntime, ResourceUsage, Usage } from '../api/pod-runtime.ts';
+import type { PodLister, PodView } from '../pods/pod-lister.ts';
 import { type ContainerLogsOptions, createContainerLogs } from './container-logs.ts';
 import { dialGuest } from './dial.ts';
 import { execInGuest } from './exec.ts';
-import { knownContainer, knownPod, runningOf } from './known-container.ts';
-import { readUsage } from './usage.ts';
+import { findContainer, findPod, requireRunning } from './find-container.ts';
 
-export interface PodRuntimeOptions extends ContainerLogsOptions {
+/** Of the whole Mac since it started. */
+const nodeUsage = (at: number): ResourceUsage => {
+  const busyMs = cpus().reduce((sum, { times: { user, nice, sys, irq } }) => sum + user + nice + sys + irq, 0);
+  return { at, cpuSeconds: busyMs / 1000, memoryBytes: totalmem() - freemem() };
+};
+
+/** The Pods that are on, with the one container that each of them has. */
+const runningPods = (lister: PodLister): readonly (PodView & { readonly container: string })[] =>
+  lister.list().flatMap(({ metadata: { namespace = '', name = '' } = {} }) => {
+    const view = lister.get({ namespace, pod: name });
+    const container = view?.pod.spec?.containers[0]?.name;
+    return view?.running === undefined || container === undefined ? [] : [{ ...view, container }];
+  });
+
+/** For `kubectl top`. Never rejects: what ps does not say is not known, and left out. */
+export const readUsage = async (
+  lister: PodLister,
+  processUsage: ReadProcessUsage,
+  clock: Pick<Clock, 'now'>,
+): Promise<Usage> => {
+  const on = runningPods(lister);
+  const pids = on.flatMap(({ running }) => (running === undefined ? [] : [running.pid]));
+  const used = await processUsage(pids).catch(() => new Map<number, never>());
+  const at = clock.now();
+  return {
+    node: nodeUsage(at),
+    containers: on.flatMap(({ pod, container, running }) =>
+      running === undefined
+        ? []
+        : [
+            {
+              namespace: pod.metadata.namespace ?? '',
+              pod: pod.metadata.name,
+              container,
+              startedAt: running.since,
+              at,
+              ...used.get(running.pid),
+            },
+          ],
+    ),
+  };
+};
+
+interface PodRuntimeOptions extends ContainerLogsOptions {
   readonly tart: Pick<Tart, 'exec'>;
   readonly clock: Clock;
   /** By ps(1) unless told. */
@@ -17,20 +61,20 @@ export interface PodRuntimeOptions extends ContainerLogsOptions {
 
 /** How people reach into the Pods of this Mac. Changes nothing of them, and holds nothing but open sessions. */
 export const createPodRuntime = (options: PodRuntimeOptions): PodRuntime => {
-  const { views, tart, clock, processUsage = createProcessUsage(process.env) } = options;
+  const { lister, tart, clock, processUsage = createProcessUsage(process.env) } = options;
   return {
-    pods: () => views.all(),
+    pods: () => lister.list(),
     ...createContainerLogs(options),
     exec: async (container, request) => {
-      const view = knownContainer(views, container);
-      runningOf(view);
+      const view = findContainer(lister, container);
+      requireRunning(view);
       return execInGuest(tart, clock, view.vm, request);
     },
     dial: async (pod, port, signal) => {
-      const { address } = runningOf(knownPod(views, pod));
+      const { address } = requireRunning(findPod(lister, pod));
       if (address === undefined) throw badRequest(`the virtual machine of pod "${pod.pod}" has no address yet`);
       return dialGuest({ address, port, clock, signal });
     },
-    usage: () => readUsage(views, processUsage, clock),
+    usage: () => readUsage(lister, processUsage, clock),
   };
 };

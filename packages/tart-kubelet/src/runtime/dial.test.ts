@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Socket } from 'node:net';
 import { describe, test } from 'node:test';
 import { manualClock } from '@tartan/kube/clock';
-import { dialGuest, sourceFor } from './dial.ts';
+import { dialGuest, localAddressFor } from './dial.ts';
 
 const at = (address: string, netmask: string, family: 'IPv4' | 'IPv6' = 'IPv4') => ({
   address,
@@ -15,20 +15,20 @@ const at = (address: string, netmask: string, family: 'IPv4' | 'IPv6' = 'IPv4') 
 });
 
 describe('a connection to a guest', () => {
-  test("begins at our address in the guest's network, and anywhere when there is none", () => {
+  test("binds to the local address in the guest's subnet, if there is one", () => {
     const interfaces = {
       en0: [at('192.168.1.20', '255.255.255.0')],
       utun4: [at('100.64.0.7', '255.255.255.255')],
       bridge100: [at('fd00::1', 'ffff:ffff:ffff:ffff::', 'IPv6'), at('192.168.64.1', '255.255.255.0')],
-    } as Parameters<typeof sourceFor>[1];
-    assert.equal(sourceFor('192.168.64.9', interfaces), '192.168.64.1');
-    assert.equal(sourceFor('192.168.1.3', interfaces), '192.168.1.20');
-    assert.equal(sourceFor('192.168.65.9', interfaces), undefined);
-    assert.equal(sourceFor('100.64.0.7', interfaces), undefined);
-    assert.equal(sourceFor('192.168.64.9', {}), undefined);
+    } as Parameters<typeof localAddressFor>[1];
+    assert.equal(localAddressFor('192.168.64.9', interfaces), '192.168.64.1');
+    assert.equal(localAddressFor('192.168.1.3', interfaces), '192.168.1.20');
+    assert.equal(localAddressFor('192.168.65.9', interfaces), undefined);
+    assert.equal(localAddressFor('100.64.0.7', interfaces), undefined);
+    assert.equal(localAddressFor('192.168.64.9', {}), undefined);
   });
 
-  test('that is not answered is given up after its time, or with its client', async () => {
+  test('times out, or ends with its client', async () => {
     const clock = manualClock();
     const sockets: Socket[] = [];
     const open = (): Socket => {

@@ -1,17 +1,17 @@
 import {
-  again,
+  requeueAfter,
   type Controller,
   createController,
-  fromCache,
-  itsOwnKey,
+  fromInformer,
+  requestForObject,
   type KubeObject,
   keyOf,
   type Live,
   nameOf,
-  type Outcome,
+  type ReconcileResult,
   patchStatus,
-  settled,
-  type WatchCache,
+  done,
+  type Informer,
 } from '@tartan/kube';
 import { pausedCondition } from '../conditions/paused.ts';
 import type { Context, PassOptions } from '../context.ts';
@@ -32,42 +32,42 @@ const itsCluster = ({ metadata }: Live<KubeObject>): string[] => {
 };
 
 /** Reads how the parts of a Cluster are, and takes them down in order. */
-export const createClusterController = (context: Context, kubeconfigs: WatchCache<KubeObject>): Controller => {
+export const createClusterController = (context: Context, kubeconfigs: Informer<KubeObject>): Controller => {
   const { client, caches, externals, clock, log, intervals } = context;
 
-  const reconcile = async (key: string, options: PassOptions): Promise<Outcome> => {
+  const reconcile = async (key: string, options: PassOptions): Promise<ReconcileResult> => {
     const { name, namespace = '' } = nameOf(key);
     const seen = await observe(context, { name, namespace }, options);
-    if (!seen) return settled;
+    if (!seen) return done;
     if (pausedCondition(seen.cluster, 'Cluster', seen.cluster).status === 'True') {
       await patchStatus(client, clusters, seen.cluster, pausedStatus(seen), options);
-      return settled;
+      return done;
     }
     const snapshot: Snapshot = { ...seen, cluster: await settleCluster(context, seen, options) };
     if (snapshot.cluster.metadata.deletionTimestamp !== undefined) return leave(snapshot, options);
     await takeParts(context, snapshot, options);
     await patchStatus(client, clusters, snapshot.cluster, statusOf(snapshot, undefined), options);
     const isMissing = [snapshot.infrastructure, snapshot.controlPlane].some((part) => part && !part.object);
-    return isMissing ? again(intervals.externalRetryMs) : settled;
+    return isMissing ? requeueAfter(intervals.externalRetryMs) : done;
   };
 
-  const leave = async (snapshot: Snapshot, options: PassOptions): Promise<Outcome> => {
+  const leave = async (snapshot: Snapshot, options: PassOptions): Promise<ReconcileResult> => {
     const deletion = decideDeletion(snapshot);
     log.debug('A Cluster leaves', { cluster: snapshot.cluster.metadata.name, deletion });
     const cluster = await patchStatus(client, clusters, snapshot.cluster, statusOf(snapshot, deletion), options);
     await act(context, cluster, deletion, options);
-    return deletion.kind === 'finish' ? settled : again(intervals.deletionRetryMs);
+    return deletion.kind === 'finish' ? done : requeueAfter(intervals.deletionRetryMs);
   };
 
   return createController({
     name: 'cluster',
     reconcile: lookingAgain((key, signal) => reconcile(key, { signal })),
     sources: [
-      fromCache(caches.clusters, itsOwnKey),
-      fromCache(caches.machineDeployments, itsCluster),
-      fromCache(caches.machineSets, itsCluster),
-      fromCache(caches.machines, itsCluster),
-      fromCache(kubeconfigs, itsCluster),
+      fromInformer(caches.clusters, requestForObject),
+      fromInformer(caches.machineDeployments, itsCluster),
+      fromInformer(caches.machineSets, itsCluster),
+      fromInformer(caches.machines, itsCluster),
+      fromInformer(kubeconfigs, itsCluster),
       externals.source((object) => [
         ...ownersOfKind('Cluster')(object),
         ...caches.clusters

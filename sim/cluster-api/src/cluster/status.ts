@@ -1,4 +1,4 @@
-import { type ConditionUpdate, isTrue } from '@tartan/kube';
+import { type ConditionUpdate, isConditionTrue } from '@tartan/kube';
 import { aggregateConditions } from '../conditions/aggregate.ts';
 import { mergeConditions, partOf } from '../conditions/merge.ts';
 import { mirrorCondition } from '../conditions/mirror.ts';
@@ -71,7 +71,8 @@ const mirrors = (snapshot: Snapshot, done: NonNullable<ClusterStatus['initializa
 /** Without a control plane object, somebody's first control plane Machine would have to have a Node. */
 const initializedCondition = ({ cluster, controlPlane }: Snapshot, initialized: boolean): ConditionUpdate => {
   const type = 'ControlPlaneInitialized';
-  if (initialized || isTrue(cluster.status?.conditions, type)) return { type, status: 'True', reason: 'Initialized' };
+  if (initialized || isConditionTrue(cluster.status?.conditions, type))
+    return { type, status: 'True', reason: 'Initialized' };
   if (controlPlane && !controlPlane.object)
     return {
       type,

@@ -1,4 +1,4 @@
-import { type ConditionUpdate, getCondition, isTrue } from '@tartan/kube';
+import { type ConditionUpdate, getCondition, isConditionTrue } from '@tartan/kube';
 import type { Counts, Machine } from '../kinds.ts';
 import { aggregateConditions } from './aggregate.ts';
 import { partOf } from './merge.ts';
@@ -6,7 +6,8 @@ import { partOf } from './merge.ts';
 /** What can be said of some Machines together, whoever they belong to. */
 
 export const countMachines = (machines: readonly Machine[]): Counts => {
-  const count = (type: string): number => machines.filter(({ status }) => isTrue(status?.conditions, type)).length;
+  const count = (type: string): number =>
+    machines.filter(({ status }) => isConditionTrue(status?.conditions, type)).length;
   return {
     replicas: machines.length,
     readyReplicas: count('Ready'),

@@ -1,12 +1,12 @@
 import {
   type Client,
-  createWatchCache,
+  createInformer,
   isKubeError,
   keyOf,
   type Live,
   type Logger,
   type Source,
-  type WatchCache,
+  type Informer,
 } from '@tartan/kube';
 import type { Clock, Random } from '@tartan/kube/clock';
 import type { Reference } from '../kinds.ts';
@@ -30,10 +30,7 @@ export interface Externals {
   /** Reads it from the server. From then on, changes of objects of that kind are heard by every source. */
   read(namespace: string, ref: Reference, options: { signal: AbortSignal }): Promise<External>;
   /** What was last heard of all objects of a kind. Behind the server by nature: only for what is compared with it when written. */
-  heard(
-    kind: ExternalKind,
-    options: { signal: AbortSignal },
-  ): Promise<Pick<WatchCache<ExternalObject>, 'get' | 'list'>>;
+  heard(kind: ExternalKind, options: { signal: AbortSignal }): Promise<Pick<Informer<ExternalObject>, 'get' | 'list'>>;
   /** Keys that want attention because an object of any kind that was read has changed. */
   source(wakeUp: WakeUp): Source;
   /** Follows kinds until `signal` fires. */
@@ -54,16 +51,16 @@ interface ExternalsOptions {
 export const createExternals = (options: ExternalsOptions): Externals => {
   const { client } = options;
   const findKind = createFindKind(client);
-  const caches = new Map<string, WatchCache<ExternalObject>>();
+  const caches = new Map<string, Informer<ExternalObject>>();
   const listeners = new Set<(object: Live<ExternalObject>) => void>();
   const runs: Promise<void>[] = [];
   const stopping = new AbortController();
 
-  const cacheOf = ({ resource }: ExternalKind): WatchCache<ExternalObject> => {
+  const cacheOf = ({ resource }: ExternalKind): Informer<ExternalObject> => {
     const key = `${resource.plural}.${resource.group}/${resource.version}`;
     const known = caches.get(key);
     if (known) return known;
-    const cache = createWatchCache({ ...options, resource });
+    const cache = createInformer({ ...options, resource });
     caches.set(key, cache);
     cache.subscribe((change) => {
       for (const listen of listeners) listen(change.type === 'removed' ? change.previous : change.object);

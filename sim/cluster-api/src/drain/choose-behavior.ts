@@ -1,4 +1,4 @@
-import { getController, type pods } from '@tartan/kube';
+import { getControllerOf, type pods } from '@tartan/kube';
 import { selects } from '../selection/label-selector.ts';
 import type { DrainBehavior, MachineDrainRule } from '../kinds.ts';
 import { annotations, labels } from '../names.ts';
@@ -71,7 +71,7 @@ export const chooseBehavior = (pod: Pod, facts: DrainFacts): Choice => {
   const { namespace = '', deletionTimestamp, annotations: notes = {}, labels: marks = {} } = pod.metadata ?? {};
   const terminatingMs = deletionTimestamp === undefined ? 0 : facts.now - Date.parse(deletionTimestamp);
   if (facts.unreachable && terminatingMs > patienceMs) return skip;
-  const owner = getController(pod);
+  const owner = getControllerOf(pod);
   if (owner?.kind === 'DaemonSet' && !isOver(pod) && facts.daemonSets.has(`${namespace}/${owner.name}`)) return skip;
   if (annotations.mirrorPod in notes) return skip;
   return ofLabel(marks[labels.drain]) ?? ofRules(pod, facts) ?? { behavior: 'Drain', order: 0 };

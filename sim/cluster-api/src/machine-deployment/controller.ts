@@ -1,15 +1,15 @@
 import {
-  again,
+  requeueAfter,
   type Controller,
   createController,
-  fromCache,
-  itsOwnKey,
+  fromInformer,
+  requestForObject,
   keyOf,
-  keyOfController,
+  requestForOwner,
   nameOf,
-  type Outcome,
+  type ReconcileResult,
   patchStatus,
-  settled,
+  done,
 } from '@tartan/kube';
 import { pausedCondition } from '../conditions/paused.ts';
 import type { Context, PassOptions } from '../context.ts';
@@ -27,14 +27,14 @@ import { pausedStatus, statusOf } from './status.ts';
 export const createMachineDeploymentController = (context: Context): Controller => {
   const { client, caches, externals, clock, log } = context;
 
-  const reconcile = async (key: string, options: PassOptions): Promise<Outcome> => {
+  const reconcile = async (key: string, options: PassOptions): Promise<ReconcileResult> => {
     const { name, namespace = '' } = nameOf(key);
     const seen = await observe(context, { name, namespace }, options);
-    if (!seen) return settled;
+    if (!seen) return done;
     const { live, snapshot: first } = seen;
     if (pausedCondition(first.cluster, 'MachineDeployment', live).status === 'True') {
       await patchStatus(client, machineDeployments, live, pausedStatus(first), options);
-      return settled;
+      return done;
     }
     const snapshot = { ...first, deployment: await settleDeployment(context, live, first, options) };
     await ownTemplate(context, snapshot, options);
@@ -42,7 +42,7 @@ export const createMachineDeploymentController = (context: Context): Controller 
     log.debug('Looked at a MachineDeployment', { key, decision });
     const deployment = await patchStatus(client, machineDeployments, snapshot.deployment, statusOf(snapshot), options);
     await act(context, { ...snapshot, deployment }, decision, options);
-    return decision.kind === 'waitForTemplate' ? again(context.intervals.externalRetryMs) : settled;
+    return decision.kind === 'waitForTemplate' ? requeueAfter(context.intervals.externalRetryMs) : done;
   };
 
   const keysOf = (namespace: string | undefined, holds: (deployment: MachineDeployment) => boolean): string[] =>
@@ -55,14 +55,14 @@ export const createMachineDeploymentController = (context: Context): Controller 
     name: 'machinedeployment',
     reconcile: lookingAgain((key, signal) => reconcile(key, { signal })),
     sources: [
-      fromCache(caches.machineDeployments, itsOwnKey),
-      fromCache(caches.machineSets, keyOfController(machineDeployments)),
-      fromCache(caches.machines, ({ metadata }) => {
+      fromInformer(caches.machineDeployments, requestForObject),
+      fromInformer(caches.machineSets, requestForOwner(machineDeployments)),
+      fromInformer(caches.machines, ({ metadata }) => {
         const { namespace } = metadata;
         const name = metadata.labels?.[labels.deploymentName];
         return name === undefined ? [] : [keyOf({ name, ...(namespace !== undefined && { namespace }) })];
       }),
-      fromCache(caches.clusters, ({ metadata }) =>
+      fromInformer(caches.clusters, ({ metadata }) =>
         keysOf(metadata.namespace, ({ spec }) => spec?.clusterName === metadata.name),
       ),
       externals.source((object) =>

@@ -1,4 +1,4 @@
-import { getController, type Live } from '@tartan/kube';
+import { getControllerOf, type Live } from '@tartan/kube';
 import type { Context, PassOptions } from '../context.ts';
 import { clusters, type MachineDeployment, machineDeployments, machines, machineSets } from '../kinds.ts';
 import { labels } from '../names.ts';
@@ -24,7 +24,7 @@ export const observe = async (
     client.list(machineSets, { namespace, labelSelector, ...options }),
     client.list(machines, { namespace, labelSelector, ...options }),
   ]);
-  const own = sets.items.filter((set) => getController(set)?.uid === live.metadata.uid);
+  const own = sets.items.filter((set) => getControllerOf(set)?.uid === live.metadata.uid);
   const uids = new Set(own.map(({ metadata }) => metadata.uid));
   const ref = deployment.spec.template?.spec?.infrastructureRef;
   const now = clock.now();
@@ -34,7 +34,7 @@ export const observe = async (
       deployment,
       cluster,
       sets: findSets(deployment, own, now),
-      machines: theirs.items.filter((machine) => uids.has(getController(machine)?.uid ?? '')),
+      machines: theirs.items.filter((machine) => uids.has(getControllerOf(machine)?.uid ?? '')),
       template: ref && (await externals.read(namespace, ref, options)),
       now,
     },

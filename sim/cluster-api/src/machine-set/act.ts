@@ -1,4 +1,4 @@
-import { getController, isKubeError, type Live } from '@tartan/kube';
+import { getControllerOf, isKubeError, type Live } from '@tartan/kube';
 import type { Context, PassOptions } from '../context.ts';
 import { type Machine, type MachineSet, machines, machineSets, type Reference } from '../kinds.ts';
 import { annotations, finalizers, labels, usualNodeDeletionSeconds } from '../names.ts';
@@ -62,7 +62,7 @@ export const followTemplate = async (
       leaves
         ? { spec: { deletion: times } }
         : {
-            metadata: { ...marks, ...(!getController(machine) && { ownerReferences: withOwner(machine, owner) }) },
+            metadata: { ...marks, ...(!getControllerOf(machine) && { ownerReferences: withOwner(machine, owner) }) },
             spec: {
               deletion: times,
               ...(minReadySeconds !== undefined && { minReadySeconds }),

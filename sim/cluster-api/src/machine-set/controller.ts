@@ -1,15 +1,15 @@
 import {
-  again,
+  requeueAfter,
   type Controller,
   createController,
-  fromCache,
-  itsOwnKey,
+  fromInformer,
+  requestForObject,
   keyOf,
-  keyOfController,
+  requestForOwner,
   nameOf,
-  type Outcome,
+  type ReconcileResult,
   patchStatus,
-  settled,
+  done,
 } from '@tartan/kube';
 import { pausedCondition } from '../conditions/paused.ts';
 import type { Context, PassOptions } from '../context.ts';
@@ -26,13 +26,13 @@ import { pausedStatus, statusOf } from './status.ts';
 export const createMachineSetController = (context: Context): Controller => {
   const { client, caches, externals, clock, log } = context;
 
-  const reconcile = async (key: string, options: PassOptions): Promise<Outcome> => {
+  const reconcile = async (key: string, options: PassOptions): Promise<ReconcileResult> => {
     const { name, namespace = '' } = nameOf(key);
     const seen = await observe(context, { name, namespace }, options);
-    if (!seen) return settled;
+    if (!seen) return done;
     if (pausedCondition(seen.cluster, 'MachineSet', seen.machineSet).status === 'True') {
       await patchStatus(client, machineSets, seen.machineSet, pausedStatus(seen), options);
-      return settled;
+      return done;
     }
     const snapshot = { ...seen, machineSet: await settleMachineSet(context, seen, options) };
     await ownTemplate(context, snapshot, options);
@@ -45,7 +45,7 @@ export const createMachineSetController = (context: Context): Controller => {
     const machineSet = await patchStatus(client, machineSets, snapshot.machineSet, statusOf(snapshot), options);
     await act(context, { ...snapshot, machineSet }, decision, options);
     const stuck = decision.kind === 'create' && !snapshot.template?.object;
-    return stuck ? again(context.intervals.externalRetryMs) : settled;
+    return stuck ? requeueAfter(context.intervals.externalRetryMs) : done;
   };
 
   const keysOf = (holds: (machineSet: MachineSet) => boolean): string[] =>
@@ -58,10 +58,10 @@ export const createMachineSetController = (context: Context): Controller => {
     name: 'machineset',
     reconcile: lookingAgain((key, signal) => reconcile(key, { signal })),
     sources: [
-      fromCache(caches.machineSets, itsOwnKey),
-      fromCache(caches.machines, keyOfController(machineSets)),
+      fromInformer(caches.machineSets, requestForObject),
+      fromInformer(caches.machines, requestForOwner(machineSets)),
       // One that nobody owns may be adopted.
-      fromCache(caches.machines, ({ metadata }) =>
+      fromInformer(caches.machines, ({ metadata }) =>
         (metadata.ownerReferences ?? []).length > 0
           ? []
           : keysOf(
@@ -71,7 +71,7 @@ export const createMachineSetController = (context: Context): Controller => {
                 selects(set.spec.selector, metadata.labels),
             ),
       ),
-      fromCache(caches.clusters, ({ metadata }) =>
+      fromInformer(caches.clusters, ({ metadata }) =>
         keysOf((set) => set.metadata?.namespace === metadata.namespace && set.spec?.clusterName === metadata.name),
       ),
       externals.source((object) => [

@@ -1,4 +1,4 @@
-import { getCondition, isTrue, type Live } from '@tartan/kube';
+import { getCondition, isConditionTrue, type Live } from '@tartan/kube';
 import type { Machine, MachineSetSpec } from '../kinds.ts';
 import { annotations } from '../names.ts';
 
@@ -8,7 +8,7 @@ const isHealthy = ({ status }: Machine): boolean =>
   status?.nodeRef !== undefined &&
   getCondition(status.conditions, 'NodeHealthy')?.status !== 'False' &&
   (getCondition(status.conditions, 'HealthCheckSucceeded') === undefined ||
-    isTrue(status.conditions, 'HealthCheckSucceeded'));
+    isConditionTrue(status.conditions, 'HealthCheckSucceeded'));
 
 /** The higher, the sooner it goes. */
 const urgency = (machine: Live<Machine>): number => {

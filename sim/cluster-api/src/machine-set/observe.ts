@@ -1,4 +1,4 @@
-import { getController, type Live } from '@tartan/kube';
+import { getControllerOf, type Live } from '@tartan/kube';
 import type { Context, PassOptions } from '../context.ts';
 import { clusters, type Machine, type MachineSet, machineDeployments, machines, machineSets } from '../kinds.ts';
 import { labels } from '../names.ts';
@@ -7,7 +7,7 @@ import { ifThere } from '../writing/found.ts';
 import type { Snapshot } from './decide.ts';
 
 const isOurs = (machineSet: Live<MachineSet>, machine: Live<Machine>): boolean => {
-  const owner = getController(machine);
+  const owner = getControllerOf(machine);
   // One that goes is not adopted: it would come to us only to be deleted.
   return owner ? owner.uid === machineSet.metadata.uid : machine.metadata.deletionTimestamp === undefined;
 };

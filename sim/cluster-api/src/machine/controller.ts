@@ -1,15 +1,15 @@
 import {
-  again,
+  requeueAfter,
   type Controller,
   createController,
-  fromCache,
-  itsOwnKey,
+  fromInformer,
+  requestForObject,
   keyOf,
   type Live,
   nameOf,
-  type Outcome,
+  type ReconcileResult,
   patchStatus,
-  settled,
+  done,
 } from '@tartan/kube';
 import { pausedCondition } from '../conditions/paused.ts';
 import type { Context, PassOptions } from '../context.ts';
@@ -38,14 +38,14 @@ import { availableInMs, pausedStatus, statusOf } from './status.ts';
 export const createMachineController = (context: Context): Controller => {
   const { client, caches, externals, clock, log } = context;
 
-  const reconcile = async (key: string, options: PassOptions): Promise<Outcome> => {
+  const reconcile = async (key: string, options: PassOptions): Promise<ReconcileResult> => {
     const { name, namespace = '' } = nameOf(key);
     const first = await observe(context, { name, namespace }, options);
-    if (!first) return settled;
+    if (!first) return done;
     const seen = { ...first, machine: await hold(first.machine, options) };
     if (pausedCondition(seen.cluster, 'Machine', seen.machine).status === 'True') {
       await patchStatus(client, machines, seen.machine, pausedStatus(seen), options);
-      return settled;
+      return done;
     }
     await takeInfrastructure(context, seen, options);
     const machine = await settleMachine(context, seen, options);
@@ -66,15 +66,15 @@ export const createMachineController = (context: Context): Controller => {
           options,
         );
 
-  const live = async (snapshot: Snapshot, options: PassOptions): Promise<Outcome> => {
+  const live = async (snapshot: Snapshot, options: PassOptions): Promise<ReconcileResult> => {
     const status = statusOf(snapshot, undefined);
     await patchStatus(client, machines, snapshot.machine, status, options);
-    if (snapshot.infrastructure?.object === undefined) return again(context.intervals.externalRetryMs);
+    if (snapshot.infrastructure?.object === undefined) return requeueAfter(context.intervals.externalRetryMs);
     const waitMs = availableInMs(snapshot, status.conditions);
-    return waitMs > 0 ? again(waitMs) : settled;
+    return waitMs > 0 ? requeueAfter(waitMs) : done;
   };
 
-  const leave = async (snapshot: Snapshot, options: PassOptions): Promise<Outcome> => {
+  const leave = async (snapshot: Snapshot, options: PassOptions): Promise<ReconcileResult> => {
     const leaving = await observeLeaving(context, snapshot, options);
     const deletion = decideDeletion(snapshot, leaving);
     log.debug('A Machine leaves', { machine: snapshot.machine.metadata.name, deletion });
@@ -86,25 +86,25 @@ export const createMachineController = (context: Context): Controller => {
       case 'wait':
       case 'waitForInfrastructure':
         await say();
-        return settled;
+        return done;
       case 'cannotDrain':
         await say();
-        return again(context.intervals.externalRetryMs);
+        return requeueAfter(context.intervals.externalRetryMs);
       case 'cordon':
         await say();
         await cordonNode(context, deletion.node, options);
         // Its change wakes us up.
-        return settled;
+        return done;
       case 'drain':
         await say(await evictPods(context, deletion, options));
-        return again(context.intervals.drainRetryMs);
+        return requeueAfter(context.intervals.drainRetryMs);
       case 'deleteInfrastructure':
         await deleteInfrastructure(context, current, options);
         await say();
-        return settled;
+        return done;
       case 'finish':
         await finish(context, { ...current, machine: await say() }, deletion.node, options);
-        return settled;
+        return done;
     }
   };
 
@@ -118,21 +118,21 @@ export const createMachineController = (context: Context): Controller => {
     name: 'machine',
     reconcile: lookingAgain((key, signal) => reconcile(key, { signal })),
     sources: [
-      fromCache(caches.machines, itsOwnKey),
-      fromCache(caches.clusters, ({ metadata }) =>
+      fromInformer(caches.machines, requestForObject),
+      fromInformer(caches.clusters, ({ metadata }) =>
         inNamespace(metadata.namespace, ({ spec }) => spec?.clusterName === metadata.name),
       ),
       // Whether a Machine is up to date, and which taint its Node has, depends on both.
-      fromCache(caches.machineSets, ({ metadata }) =>
+      fromInformer(caches.machineSets, ({ metadata }) =>
         inNamespace(metadata.namespace, (machine) => machine.metadata.labels?.[labels.setName] === metadata.name),
       ),
-      fromCache(caches.machineDeployments, ({ metadata }) =>
+      fromInformer(caches.machineDeployments, ({ metadata }) =>
         inNamespace(
           metadata.namespace,
           (machine) => machine.metadata.labels?.[labels.deploymentName] === metadata.name,
         ),
       ),
-      fromCache(
+      fromInformer(
         caches.nodes,
         ({ metadata, spec }) =>
           caches.machines

@@ -1,4 +1,4 @@
-import { type ConditionUpdate, isTrue } from '@tartan/kube';
+import { type ConditionUpdate, isConditionTrue } from '@tartan/kube';
 import { mergeConditions } from '../conditions/merge.ts';
 import { isDeleting, type Node, type Snapshot } from './snapshot.ts';
 
@@ -42,7 +42,7 @@ export const nodeConditions = (snapshot: Snapshot): ConditionUpdate[] => {
     both({ status: 'Unknown', reason: 'InspectionFailed', message });
   if (cluster.status?.initialization?.infrastructureProvisioned !== true)
     return waiting('Waiting for Cluster status.initialization.infrastructureProvisioned to be true');
-  if (!isTrue(cluster.status.conditions, 'ControlPlaneInitialized'))
+  if (!isConditionTrue(cluster.status.conditions, 'ControlPlaneInitialized'))
     return waiting('Waiting for Cluster control plane to be initialized');
   if (!connected)
     return both({ status: 'Unknown', reason: 'ConnectionDown', message: 'Remote connection not established yet' });

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { getController, type Live } from '@tartan/kube';
+import { getControllerOf, type Live } from '@tartan/kube';
 import { isInterruptible } from '../contract/external-object.ts';
 import { annotations, labels, nodeAnnotations, nodeLabelDomains, nodeTaints } from '../names.ts';
 import type { Node, Snapshot } from './snapshot.ts';
@@ -44,7 +44,7 @@ export const nodePatch = (node: Live<Node>, snapshot: Snapshot): object | undefi
   const { machine, infrastructure } = snapshot;
   const meta: { annotations?: Record<string, string>; labels?: Record<string, string>; namespace?: string } =
     machine.metadata;
-  const owner = getController(machine);
+  const owner = getControllerOf(machine);
   const marks: Record<string, string> = {
     ...only(meta.labels, nodeLabelDomains),
     ...(infrastructure?.object && isInterruptible(infrastructure.object) && { [labels.interruptible]: '' }),

@@ -1,4 +1,4 @@
-import { daemonSets, getController, isTrue, keyOf, type Live, namespaces, pods } from '@tartan/kube';
+import { daemonSets, getControllerOf, isConditionTrue, keyOf, type Live, namespaces, pods } from '@tartan/kube';
 import type { Context, PassOptions } from '../context.ts';
 import type { Pod } from '../drain/choose-behavior.ts';
 import { planDrain } from '../drain/plan-drain.ts';
@@ -22,7 +22,7 @@ export const observe = async (
     ? await ifThere(client.get(clusters, clusterName, options))
     : caches.clusters.get(keyOf(clusterName));
   if (!cluster) return undefined;
-  const owner = getController(machine);
+  const owner = getControllerOf(machine);
   const machineSet =
     owner?.kind === 'MachineSet' ? caches.machineSets.get(keyOf({ namespace, name: owner.name })) : undefined;
   const deploymentName = machineSet?.metadata.labels?.[labels.deploymentName];
@@ -33,8 +33,8 @@ export const observe = async (
   const ref = machine.spec?.infrastructureRef;
   const infrastructure = ref && (await externals.read(namespace, ref, options));
   const connected =
-    isTrue(cluster.status?.conditions, 'ControlPlaneInitialized') &&
-    isTrue(cluster.status?.conditions, 'RemoteConnectionProbe');
+    isConditionTrue(cluster.status?.conditions, 'ControlPlaneInitialized') &&
+    isConditionTrue(cluster.status?.conditions, 'RemoteConnectionProbe');
   return {
     machine,
     cluster,
@@ -105,7 +105,7 @@ const daemonSetsOf = async (
 ): Promise<ReadonlySet<string>> => {
   const found = new Set<string>();
   for (const pod of items) {
-    const owner = getController(pod);
+    const owner = getControllerOf(pod);
     const namespace = pod.metadata?.namespace ?? '';
     if (owner?.kind !== 'DaemonSet') continue;
     const key = keyOf({ namespace, name: owner.name });

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Live, Matters } from '@tartan/kube';
+import type { Live, Predicate } from '@tartan/kube';
 import type { Node } from './snapshot.ts';
 
 const told = ({ metadata, spec, status }: Live<Node>): unknown => [
@@ -12,5 +12,5 @@ const told = ({ metadata, spec, status }: Live<Node>): unknown => [
 ];
 
 /** A Node that only says once more that it is alive has nothing new to say. */
-export const saysMore: Matters<Node> = (change) =>
+export const saysMore: Predicate<Node> = (change) =>
   change.type !== 'changed' || !isDeepStrictEqual(told(change.previous), told(change.object));

@@ -1,5 +1,5 @@
 import { after, before, describe, it } from 'node:test';
-import { customResourceDefinitions, isKubeError, isTrue } from '@tartan/kube';
+import { customResourceDefinitions, isKubeError, isConditionTrue } from '@tartan/kube';
 import { clear } from './clear.ts';
 import type { Host } from './host.ts';
 import { playedDefinitions } from './played-kinds.ts';
@@ -30,7 +30,7 @@ const install = async ({ client, moment }: Host): Promise<void> => {
     const name = definition.metadata?.name ?? '';
     const isServed = async (): Promise<boolean> => {
       const { status } = await client.get(customResourceDefinitions, { name });
-      return isTrue(status?.conditions as Parameters<typeof isTrue>[0], 'Established');
+      return isConditionTrue(status?.conditions as Parameters<typeof isConditionTrue>[0], 'Established');
     };
     while (!(await isServed())) await moment();
   }

@@ -1,5 +1,5 @@
 import { installRights, joinBinding, providerRights, remoteRights, uninstallRights } from '@tartan/provider';
-import { runnersRights } from '@tartan/runners';
+import { runnersRBACRules } from '@tartan/runners';
 import { stringify } from 'yaml';
 
 /** Namespaces and names that only a release knows. Its templates put the real ones in their place. */
@@ -22,7 +22,8 @@ export const rightsFiles = [
   { path: 'charts/tartan/files/provider-rights.yaml', content: ofProvider },
   {
     path: 'charts/tartan/files/runners-rights.yaml',
-    content: () => file('runnersRights of packages/runners', runnersRights({ namespace: ofRelease, leaderElection })),
+    content: () =>
+      file('runnersRights of packages/runners', runnersRBACRules({ namespace: ofRelease, leaderElection })),
   },
   {
     path: 'charts/tartan/files/remote-rights.yaml',

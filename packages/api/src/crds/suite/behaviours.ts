@@ -3,8 +3,7 @@ import { type Client, isKubeError, type KubeObject, type Resource, type Subresou
 import { cluster } from '../../kinds/cluster.ts';
 import { externalControlPlane } from '../../kinds/external-control-plane.ts';
 import { macFleet } from '../../kinds/mac-fleet.ts';
-import { machine } from '../../kinds/machine.ts';
-import { machineTemplate } from '../../kinds/machine-template.ts';
+import { machine, machineTemplate } from '../../kinds/machine.ts';
 import { runnerPool } from '../../kinds/runner-pool.ts';
 
 /** What one behaviour works with: a namespace of its own. */

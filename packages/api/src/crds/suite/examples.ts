@@ -4,8 +4,7 @@ import { cluster } from '../../kinds/cluster.ts';
 import { externalControlPlane } from '../../kinds/external-control-plane.ts';
 import { macFleet } from '../../kinds/mac-fleet.ts';
 import { macHost } from '../../kinds/mac-host.ts';
-import { machine } from '../../kinds/machine.ts';
-import { machineTemplate } from '../../kinds/machine-template.ts';
+import { machine, machineTemplate } from '../../kinds/machine.ts';
 import { runnerPool } from '../../kinds/runner-pool.ts';
 import type { Kind } from '../../schema/kind.ts';
 

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { macFleet } from '../../kinds/mac-fleet.ts';
 import { macHost } from '../../kinds/mac-host.ts';
-import { machine } from '../../kinds/machine.ts';
-import { machineTemplate } from '../../kinds/machine-template.ts';
+import { machine, machineTemplate } from '../../kinds/machine.ts';
 import { runnerPool } from '../../kinds/runner-pool.ts';
 import { type Behaviour, type Fixture, refuses } from './behaviours.ts';
 

@@ -1,27 +1,31 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { PassThrough } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { httpsTransport, namespaces } from '@tartan/kube';
 import { systemClock as clock } from '@tartan/kube/clock';
 import { adminKubeconfig, serve } from '@tartan/sim-kubernetes';
 import { tartan } from '../../program.ts';
 import { startMacPool } from '../../simulation/mac-pool.ts';
-import { createProviders } from '../../simulation/providers.ts';
+import { createManagerDeployment } from '../../simulation/manager-deployment.ts';
 import type { Simulation } from '../../simulation/simulation.ts';
 import { startCluster } from '../../testing/cluster.ts';
-import { whereabouts } from '../wire.ts';
+import { discoveryConfigMap } from '../protocol.ts';
 
 /** A cluster in which nobody works, a Scaleway without Macs, and no manager. */
 export const startEmptySimulation = async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tartan-empty-'));
   const cluster = await startCluster();
   const { admin } = cluster;
-  await admin.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: whereabouts.namespace } });
+  await admin.create(namespaces, {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name: discoveryConfigMap.namespace },
+  });
   const macs = await startMacPool({ folder, pace: 0.001 });
   const log = join(folder, 'log');
-  const providers = createProviders({ program: 'none', environment: {}, log });
+  const managerDeployment = createManagerDeployment({ program: 'none', environment: {}, log });
   const { handle, identity } = cluster.kubernetes;
   const server = await serve({ handle, identity, port: 0 });
   const kubeconfig = join(folder, 'kubeconfig');
@@ -39,7 +43,7 @@ export const startEmptySimulation = async () => {
   const never = new Promise<never>(() => {});
   const stop = async (): Promise<void> => {
     await server.close();
-    await providers.stop();
+    await managerDeployment.stop();
     await macs.stop();
     cluster.stop();
     rmSync(folder, { recursive: true, force: true });
@@ -52,16 +56,16 @@ export const startEmptySimulation = async () => {
       ca: undefined,
       client: admin,
       transport: httpsTransport({ server: 'https://127.0.0.1:1', clock, credentials: () => ({}) }),
-      needsCore: true,
+      needsClusterApi: true,
       pause: undefined,
       stop: async () => {},
     },
     macs,
-    providers,
+    managerDeployment,
     runners: undefined,
     log,
     upgrade: async () => {},
-    broken: never,
+    failure: never,
     stop,
   };
   return { simulation, admin, run, stop };

@@ -28,7 +28,7 @@ for (const [what, keys, told] of cases)
     assert.deepEqual(heard, ['raw', ...told]);
   });
 
-test('keys are heard until nobody listens, and the terminal is as it was', () => {
+test('stops listening and restores the terminal mode', () => {
   const { press, end, told } = keyboard();
   end();
   press('\rq');

@@ -10,7 +10,7 @@ const started = (t: TestContext, columns = 60, rows = 12) => {
   const clock = manualClock();
   const screen = testScreen(columns, rows);
   screen.stdout.write('$ tartan up\n');
-  const view = createLiveView({ stdout: screen.stdout, look: { colours: false }, clock });
+  const view = createLiveView({ stdout: screen.stdout, style: { colours: false }, clock });
   t.after(view.stop);
   return { clock, screen, view, prompt: '$ tartan up' };
 };
@@ -25,10 +25,10 @@ const live = (view: UpView, frame: () => void): void => {
   frame();
   view.progress([upMac('mac-1'), comingMac('mac-2', 12, 'joining')]);
   view.fleet(fleetPage(2));
-  view.say('  mac-1      joined');
+  view.writeLine('  mac-1      joined');
   frame();
   view.progress([upMac('mac-1'), upMac('mac-2')]);
-  view.say('  mac-2      joined');
+  view.writeLine('  mac-2      joined');
   frame();
 };
 
@@ -40,7 +40,7 @@ const table = [
 const isUp = '✓ Kubernetes is up (0.2 s)';
 
 describe('on a terminal', () => {
-  test('each frame takes the place of the one before, and what was there before stays', (t) => {
+  test('each frame replaces the one before; earlier output stays', (t) => {
     const { clock, screen, view, prompt } = started(t, 66);
     const frames: string[][] = [];
     live(view, () => {
@@ -59,14 +59,14 @@ describe('on a terminal', () => {
     assert.equal(screen.cursorIsShown, false);
   });
 
-  test('when it is stopped the last frame stays without keys, the cursor is back, and lines are lines again', (t) => {
+  test('stop keeps the last frame without the key hints, restores the cursor and prints plain lines', (t) => {
     const { clock, screen, view, prompt } = started(t, 66);
     live(view, () => clock.advance(200));
     const late = view.step('something else');
     view.stop();
     view.stop();
     assert.equal(screen.cursorIsShown, true);
-    view.say('Stopped.');
+    view.writeLine('Stopped.');
     view.step('one more').done();
     late.done('something else is there');
     const now = screen.lines();
@@ -79,10 +79,10 @@ describe('on a terminal', () => {
     assert.equal(screen.written.length, before);
   });
 
-  test('a view that is taller than what is left of the screen scrolls, once', (t) => {
+  test('a view taller than the rest of the screen scrolls once', (t) => {
     const { clock, screen, view, prompt } = started(t, 66, 7);
     for (let line = 1; line <= 20; line += 1) {
-      view.say(`line ${line}`);
+      view.writeLine(`line ${line}`);
       clock.advance(200);
     }
     assert.deepEqual(screen.lines(), [prompt, ...[15, 16, 17, 18, 19, 20].map((line) => `line ${line}`)]);
@@ -105,7 +105,7 @@ describe('on a terminal', () => {
       assert.deepEqual(view(resized), view(fresh));
     });
 
-  test('of one that has become so narrow that lines scrolled away, what is left in sight is right', (t) => {
+  test('after shrinking, the visible part is correct', (t) => {
     const { clock, screen, view } = started(t, 66, 12);
     live(view, () => clock.advance(200));
     screen.resize(30, 12);
@@ -115,7 +115,7 @@ describe('on a terminal', () => {
     assert.deepEqual(screen.visible(), fresh.screen.visible());
   });
 
-  test('what is printed stays above, whole and in order, however often it redraws', (t) => {
+  test('printed lines stay above the frame, whole and in order', (t) => {
     const { clock, screen, view, prompt } = started(t, 20, 12);
     view.keys('q: stop everything');
     clock.advance(200);
@@ -128,20 +128,20 @@ describe('on a terminal', () => {
     assert.deepEqual(screen.lines(), [prompt, 'Try:', '', 'export KUBECONFIG=/a', '/very/long/path', 'q: stop']);
   });
 
-  test('a line that fills its row is whole', (t) => {
+  test('a line as wide as the terminal is not cut', (t) => {
     const { clock, screen, view, prompt } = started(t, 11, 12);
     for (const line of ['12345678901', 'next']) {
-      view.say(line);
+      view.writeLine(line);
       clock.advance(200);
     }
     assert.deepEqual(screen.lines(), [prompt, '12345678901', 'next']);
   });
 
-  test('letters that are wider than they count are cut, and move no line', (t) => {
+  test('double-width characters are cut and do not wrap', (t) => {
     const { clock, screen, view, prompt } = started(t, 11, 12);
-    view.say('🍎🍎🍎🍎🍎🍎🍎🍎');
+    view.writeLine('🍎🍎🍎🍎🍎🍎🍎🍎');
     for (const line of ['next', 'last']) {
-      view.say(line);
+      view.writeLine(line);
       clock.advance(200);
     }
     assert.deepEqual(screen.lines().toSpliced(1, 1), [prompt, 'next', 'last']);
@@ -149,22 +149,22 @@ describe('on a terminal', () => {
 });
 
 describe('it is drawn', () => {
-  test('when something has changed, not when the same is told again', (t) => {
+  test('when the state has changed, not when it is the same', (t) => {
     const { clock, screen, view } = started(t);
     const page = fleetPage(2);
     view.fleet(page);
     clock.advance(1000);
     const before = screen.written.length;
     view.fleet(fleetPage(2));
-    view.say();
+    view.writeLine();
     clock.advance(1000);
     assert.equal(screen.written.length, before);
   });
 
-  test('at most eight times a second, however much happens, and then as it is at last', (t) => {
+  test('at most eight times a second, ending with the latest state', (t) => {
     const { clock, screen, view } = started(t);
     for (let ms = 0; ms < 1000; ms += 5) {
-      view.say(`at ${ms}`);
+      view.writeLine(`at ${ms}`);
       clock.advance(5);
     }
     assert.ok(screen.written.length <= 1 + 9, `${screen.written.length} frames`);
@@ -172,7 +172,7 @@ describe('it is drawn', () => {
     assert.equal(screen.lines().at(-1), 'at 995');
   });
 
-  test('for the spinner as long as a step is under way', (t) => {
+  test('for the spinner while a step is running', (t) => {
     const { clock, screen, view } = started(t);
     const step = view.step('it starts');
     clock.advance(1000);
@@ -188,10 +188,10 @@ describe('it is drawn', () => {
   });
 });
 
-test('the cursor comes back when the process ends without stopping it, and nobody is left to do so afterwards', (t) => {
+test('the cursor is restored at process exit, and the exit handler is removed by stop', (t) => {
   const before = new Set(process.listeners('exit'));
   const { clock, screen, view } = started(t);
-  view.say('x');
+  view.writeLine('x');
   clock.advance(200);
   assert.equal(screen.cursorIsShown, false);
   const added = process.listeners('exit').filter((listener) => !before.has(listener));

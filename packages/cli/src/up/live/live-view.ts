@@ -1,28 +1,27 @@
+import type { Writable } from 'node:stream';
 import type { Clock } from '@tartan/kube/clock';
-import type { Look } from '../../show/look.ts';
-import { createVoice } from '../voice.ts';
-import { createFrame, sizeOf, type Tty } from './frame.ts';
+import { escapeControls, type TextStyle, visibleLength, writeRaw } from '../../output/terminal-text.ts';
 import { createPlainView } from './plain-view.ts';
 import { emptyState, frameMs, type LiveState, render } from './render.ts';
-import type { Step, UpView } from './up-view.ts';
+import { createStyledLog, type Step, type UpView } from './up-view.ts';
 
 export interface LiveViewOptions {
   readonly stdout: Tty;
-  readonly look: Look;
+  readonly style: TextStyle;
   readonly clock: Clock;
 }
 
 /** More than any terminal shows. */
-const logged = 300;
+const maxLogLines = 300;
 
 /**
  * Redraws itself when something has changed, and for the spinner while a step is under way; never more often than eyes can follow.
  * Nobody else may write to the terminal until it is stopped. The cursor comes back even when the process ends without that.
  */
-export const createLiveView = ({ stdout, look, clock }: LiveViewOptions): UpView => {
+export const createLiveView = ({ stdout, style, clock }: LiveViewOptions): UpView => {
   const frame = createFrame(stdout);
-  const after = createPlainView({ stdout, look, clock });
-  const { bold, dim, good, bad } = createVoice(stdout, look);
+  const plainView = createPlainView({ stdout, style, clock });
+  const { bold, dim, good, bad } = createStyledLog(stdout, style);
   const began = clock.monotonic();
   const now = (): number => clock.monotonic() - began;
   const above: string[] = [];
@@ -33,11 +32,11 @@ export const createLiveView = ({ stdout, look, clock }: LiveViewOptions): UpView
 
   const draw = (): void => {
     due?.();
-    const isMoving = !state.isLast && state.steps.some(({ doneAt }) => doneAt === undefined);
+    const isMoving = !state.isFinal && state.steps.some(({ doneAt }) => doneAt === undefined);
     due = isMoving ? clock.after(frameMs, draw) : undefined;
     drawnAt = now();
     const size = sizeOf(stdout);
-    const lines = render(state, { ...size, look, now: drawnAt });
+    const lines = render(state, { ...size, style, now: drawnAt });
     const picture = JSON.stringify([size, lines]);
     if (picture === last && above.length === 0) return;
     last = picture;
@@ -47,7 +46,7 @@ export const createLiveView = ({ stdout, look, clock }: LiveViewOptions): UpView
     due ??= clock.after(Math.max(0, drawnAt + frameMs - now()), draw);
   };
   const change = (news: Partial<LiveState>): void => {
-    if (state.isLast) return;
+    if (state.isFinal) return;
     state = { ...state, ...news };
     drawSoon();
   };
@@ -59,14 +58,14 @@ export const createLiveView = ({ stdout, look, clock }: LiveViewOptions): UpView
       done: (words = text) => {
         if (isDone) return;
         isDone = true;
-        if (state.isLast) return after.step(words).done();
+        if (state.isFinal) return plainView.step(words).done();
         change({ steps: state.steps.with(at, { text: words, doneAt: now() }) });
       },
     };
   };
   const stop = (): void => {
-    if (state.isLast) return;
-    state = { ...state, isLast: true };
+    if (state.isFinal) return;
+    state = { ...state, isFinal: true };
     draw();
     frame.release();
     stdout.off('resize', drawSoon);
@@ -80,20 +79,72 @@ export const createLiveView = ({ stdout, look, clock }: LiveViewOptions): UpView
     dim,
     good,
     bad,
-    say: (line = '') => {
-      if (state.isLast) return after.say(line);
+    writeLine: (line = '') => {
+      if (state.isFinal) return plainView.writeLine(line);
       const lines = line.split('\n').filter((each) => each.trim() !== '');
-      if (lines.length > 0) change({ log: [...state.log, ...lines].slice(-logged) });
+      if (lines.length > 0) change({ log: [...state.log, ...lines].slice(-maxLogLines) });
     },
     print: (line = '') => {
-      if (state.isLast) return after.say(line);
+      if (state.isFinal) return plainView.writeLine(line);
       above.push(line);
       drawSoon();
     },
-    step: (text) => (state.isLast ? after.step(text) : step(text)),
+    step: (text) => (state.isFinal ? plainView.step(text) : step(text)),
     progress: (macs) => change({ macs }),
     fleet: (fleet) => change({ fleet }),
     keys: (keys) => change({ keys }),
     stop,
   };
+};
+
+/** A terminal that somebody looks at. */
+type Tty = Writable & { readonly columns?: number; readonly rows?: number };
+
+const sizeOf = ({ columns, rows }: Tty): { columns: number; rows: number } => ({
+  columns: columns || 80,
+  rows: rows || 24,
+});
+
+/** Lines at the end of a terminal that are written over, again and again. What stands above them is left alone. */
+interface Frame {
+  /** Writes `above` to stay, then the lines in place of those that were drawn last. */
+  draw(lines: readonly string[], above?: readonly string[]): void;
+  /** Gives the cursor back. */
+  release(): void;
+}
+
+const cursorUp = (lines: number): string => (lines > 0 ? `\u001B[${lines}A` : '');
+const restOfLine = '\u001B[K';
+const restOfScreen = '\u001B[J';
+const hideCursor = '\u001B[?25l';
+const showCursor = '\u001B[?25h';
+/** A letter that takes two columns makes a line longer than we count: it is to be cut, not continued where the next line goes. */
+const cutLines = '\u001B[?7l';
+const breakLines = '\u001B[?7h';
+
+const createFrame = (stdout: Tty): Frame => {
+  let drawn: readonly string[] = [];
+  let isHidden = false;
+  return {
+    draw: (lines, above = []) => {
+      const toTop = cursorUp(heightOn(stdout, drawn));
+      const kept =
+        above.length === 0 ? '' : `${restOfScreen}${above.map((line) => `${escapeControls(line)}\n`).join('')}`;
+      // Each line is cleared before it is written: afterwards that would take the last letter of one that fills its row.
+      const text = lines.map((line) => `${restOfLine}${escapeControls(line)}\n`).join('');
+      writeRaw(stdout, `${isHidden ? '' : hideCursor}${toTop}${kept}${cutLines}${text}${restOfScreen}${breakLines}`);
+      isHidden = true;
+      drawn = lines;
+    },
+    release: () => {
+      if (isHidden) writeRaw(stdout, showCursor);
+      isHidden = false;
+    },
+  };
+};
+
+/** Rows that lines take now: a terminal that has become narrower breaks those that it shows. The cursor stops at its top anyway. */
+const heightOn = (stdout: Tty, lines: readonly string[]): number => {
+  const { columns } = sizeOf(stdout);
+  return lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(visibleLength(line) / columns)), 0);
 };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { MachineStatus } from '@tartan/api';
-import { aHost, aMachine, aNode, aWorld, heldBy } from '../../testing/objects.ts';
+import { aHost, aMachine, aNode, aClusterState, heldBy } from '../../testing/objects.ts';
 import { progressOf, type StepOnMac } from './mac-progress.ts';
 
 const steps = (done: number): StepOnMac[] => ['first', 'second'].map((title, at) => ({ title, done: at < done }));
@@ -24,7 +24,7 @@ const cases: readonly [phase: MachineStatus['phase'], done: number, hasNode: boo
 describe('a machine', () => {
   for (const [phase, done, hasNode, what] of cases)
     test(`${phase ?? 'of which nothing is known'}, ${done} of 2 done: ${what ?? 'it is up'}`, () => {
-      const world = aWorld({
+      const world = aClusterState({
         machines: [aMachine('m', phase === undefined ? null : { phase })],
         hosts: [aHost('h', { state: 'held' }, heldBy('m')), aHost('free')],
         nodes: hasNode ? [aNode('m')] : [],

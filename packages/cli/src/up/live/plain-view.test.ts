@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { manualClock } from '@tartan/kube/clock';
-import { lineOf } from '../story.ts';
+import { logLine } from '../event-log.ts';
 import { createPlainView } from './plain-view.ts';
 import { comingMac, fleetPage, upMac } from './testing/macs.ts';
 import { testScreen } from './testing/screen.ts';
 
-const told = (machine: string, what: string): string => `${lineOf(machine, what)}\n`;
+const told = (machine: string, what: string): string => `${logLine(machine, what)}\n`;
 
 const started = () => {
   const clock = manualClock();
   const { stdout, written } = testScreen(200, 50);
-  return { clock, written, view: createPlainView({ stdout, look: { colours: false }, clock }) };
+  return { clock, written, view: createPlainView({ stdout, style: { colours: false }, clock }) };
 };
 
-test('without a terminal what is done is a line with the seconds from the start, and what is under way is none', () => {
+test('without a terminal a finished step is a line with its time; a running step is not printed', () => {
   const { clock, written, view } = started();
   const step = view.step('Kubernetes starts');
   view.keys('q: stop');
@@ -25,11 +25,11 @@ test('without a terminal what is done is a line with the seconds from the start,
   step.done('twice');
   view.print('export KUBECONFIG=x');
   view.stop();
-  view.say();
+  view.writeLine();
   assert.deepEqual(written, ['✓ Kubernetes is up (0.3 s)\n', 'export KUBECONFIG=x\n', '\n']);
 });
 
-test('without a terminal each step on a Mac is told once, and again after the Mac was wiped', () => {
+test('without a terminal each host step is printed once, and again after a wipe', () => {
   const { written, view } = started();
   const news = (): string[] => written.splice(0);
   view.progress([comingMac('mac-1', 2, ''), comingMac('mac-2', 0, '')]);
@@ -41,7 +41,7 @@ test('without a terminal each step on a Mac is told once, and again after the Ma
   assert.deepEqual(news(), [told('mac-1', 'over SSH 1/12: step 1')]);
 });
 
-test('the last steps of a machine that is up are told, those of one that was up from the first are not', () => {
+test('the last host steps of a new machine are printed, those of a machine that was up at the start are not', () => {
   const { written, view } = started();
   view.progress([comingMac('mac-1', 1, ''), upMac('mac-2')]);
   assert.deepEqual(written.splice(0), [told('mac-1', 'over SSH 1/12: step 1')]);

@@ -1,38 +1,36 @@
 import type { Writable } from 'node:stream';
 import type { Clock } from '@tartan/kube/clock';
-import type { Look } from '../../show/look.ts';
-import { lineOf } from '../story.ts';
-import { createVoice } from '../voice.ts';
+import type { TextStyle } from '../../output/terminal-text.ts';
+import { logLine } from '../event-log.ts';
 import type { MacProgress } from './mac-progress.ts';
-import { doneLine } from './step-line.ts';
-import type { UpView } from './up-view.ts';
+import { createStyledLog, doneLine, type UpView } from './up-view.ts';
 
 export interface PlainViewOptions {
   readonly stdout: Writable;
-  readonly look: Look;
+  readonly style: TextStyle;
   readonly clock: Clock;
 }
 
 /** For a pipe, a log or a file: a line for each thing that is done, and none for what is only under way. */
-export const createPlainView = ({ stdout, look, clock }: PlainViewOptions): UpView => {
-  const voice = createVoice(stdout, look);
+export const createPlainView = ({ stdout, style, clock }: PlainViewOptions): UpView => {
+  const log = createStyledLog(stdout, style);
   const began = clock.monotonic();
   let before: ReadonlyMap<string, MacProgress> = new Map();
   return {
-    ...voice,
-    print: voice.say,
+    ...log,
+    print: log.writeLine,
     step: (text) => {
       let isDone = false;
       return {
         done: (words = text) => {
-          if (!isDone) voice.say(doneLine(words, clock.monotonic() - began, look));
+          if (!isDone) log.writeLine(doneLine(words, clock.monotonic() - began, style));
           isDone = true;
         },
       };
     },
     progress: (macs) => {
       for (const mac of macs)
-        for (const line of newSteps(before.get(mac.machine), mac)) voice.say(lineOf(mac.machine, voice.dim(line)));
+        for (const line of newSteps(before.get(mac.machine), mac)) log.writeLine(logLine(mac.machine, log.dim(line)));
       before = new Map(macs.map((mac) => [mac.machine, mac]));
     },
     fleet: () => {},

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { lengthOf } from './fit-line.ts';
+import { visibleLength } from '../../output/terminal-text.ts';
 import { type Canvas, emptyState, type LiveState, render } from './render.ts';
 import { comingMac, fleetPage, upMac } from './testing/macs.ts';
 
-const canvas: Canvas = { columns: 80, rows: 24, look: { colours: false }, now: 4100 };
+const canvas: Canvas = { columns: 80, rows: 24, style: { colours: false }, now: 4100 };
 const keys = 'Enter: roll a new agent   q: stop';
 const started = [
   { text: 'Kubernetes is up at https://127.0.0.1:6443', doneAt: 900 },
@@ -33,7 +33,7 @@ const cases: readonly [what: string, state: LiveState, on: Partial<Canvas>, line
   ],
   [
     'what was under way when all was stopped does not turn, and no key is named',
-    { ...emptyState, steps: [{ text: 'The provider starts', doneAt: undefined }], keys, isLast: true },
+    { ...emptyState, steps: [{ text: 'The provider starts', doneAt: undefined }], keys, isFinal: true },
     {},
     ['· The provider starts (4.1 s)'],
   ],
@@ -159,7 +159,7 @@ const cases: readonly [what: string, state: LiveState, on: Partial<Canvas>, line
   [
     'a coloured line that is cut does not colour the next',
     { ...emptyState, log: ['\u001B[31mabcdef'] },
-    { columns: 4, look: { colours: true } },
+    { columns: 4, style: { colours: true } },
     ['\u001B[31mabc…\u001B[0m'],
   ],
 ];
@@ -168,8 +168,8 @@ describe('the live view shows', () => {
   for (const [what, state, on, lines] of cases)
     test(what, () => assert.deepEqual(render(state, { ...canvas, ...on }), lines));
 
-  test('keys in a quiet colour, ticks in a good one', () => {
-    const lines = render({ ...emptyState, steps: started, keys }, { ...canvas, look: { colours: true } });
+  test('key hints dimmed and ticks green', () => {
+    const lines = render({ ...emptyState, steps: started, keys }, { ...canvas, style: { colours: true } });
     assert.ok(lines[0]?.startsWith('\u001B[32m✓\u001B[0m Kubernetes'));
     assert.equal(lines.at(-1), `\u001B[2m${keys}\u001B[0m`);
   });
@@ -195,21 +195,21 @@ const anyState: fc.Arbitrary<LiveState> = fc.record({
   ),
   log: fc.array(text, { maxLength: 30 }),
   keys: text,
-  isLast: fc.boolean(),
+  isFinal: fc.boolean(),
 });
 
-test('whatever happens fits: no line is too wide, none too many, none moves the cursor, and the same looks the same', () => {
+test('every state fits the terminal without control characters, deterministically (property test)', () => {
   const size = fc.record({ columns: fc.integer({ min: 1, max: 200 }), rows: fc.integer({ min: 1, max: 60 }) });
   fc.assert(
     fc.property(anyState, size, fc.boolean(), fc.nat(), (state, on, colours, now) => {
-      const lines = render(state, { ...on, look: { colours }, now });
+      const lines = render(state, { ...on, style: { colours }, now });
       assert.ok(lines.length <= Math.max(1, on.rows - 1));
       for (const line of lines) {
-        assert.ok(lengthOf(line) <= on.columns, line);
+        assert.ok(visibleLength(line) <= on.columns, line);
         const bare = colours ? line.replaceAll(colour, '') : line;
         assert.doesNotMatch(bare, /\p{Cc}/u);
       }
-      assert.deepEqual(render(state, { ...on, look: { colours }, now }), lines);
+      assert.deepEqual(render(state, { ...on, style: { colours }, now }), lines);
     }),
   );
 });

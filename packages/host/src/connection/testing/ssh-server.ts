@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import ssh2, { type Connection, type ServerChannel, type Session } from 'ssh2';
+import { fleetKey } from '../../testing/connect-to-mac.ts';
+import { fingerprint } from '../connect.ts';
 import type { HostAddress } from '../connection.ts';
-import { fleetKey } from '../../testing/reach-mac.ts';
-import { fingerprint } from '../host-key.ts';
 
 const fingerprintOf = (publicKey: string): string => fingerprint(Buffer.from(publicKey.split(' ')[1] ?? '', 'base64'));
 
 /** What a server does with a command that it was asked to run. */
-export type Play = (channel: ServerChannel, session: Session, command: string) => void;
+export type CommandHandler = (channel: ServerChannel, session: Session, command: string) => void;
 
 /** An SSH server that does what a test says. */
 export interface TestServer {
@@ -23,7 +23,7 @@ export interface TestServer {
    * input.
    */
   readonly signals: string[];
-  play: Play;
+  onCommand: CommandHandler;
   /** `silent`: takes connections and says nothing. `hangs up`: ends them at once. */
   greeting: 'normal' | 'silent' | 'hangs up';
   /** `silent`: a login is never answered. */
@@ -40,13 +40,13 @@ export interface TestServer {
 }
 
 /** Answers every command with success. */
-const succeed: Play = (channel) => {
+const succeed: CommandHandler = (channel) => {
   channel.exit(0);
   channel.end();
 };
 
-export const startServer = async (options: { host?: string; play?: Play } = {}): Promise<TestServer> => {
-  const { host = '127.0.0.1', play = succeed } = options;
+export const startServer = async (options: { host?: string; play?: CommandHandler } = {}): Promise<TestServer> => {
+  const { host = '127.0.0.1', play: onCommand = succeed } = options;
   const hostPair = fleetKey();
   const userPair = fleetKey();
   const sockets = new Set<Socket>();
@@ -72,7 +72,7 @@ export const startServer = async (options: { host?: string; play?: Play } = {}):
       session.on('exec', (take, _refuse, { command }) => {
         const channel = take();
         channel.on('error', () => {});
-        test.play(channel, session, command);
+        test.onCommand(channel, session, command);
       });
     });
   };
@@ -101,7 +101,7 @@ export const startServer = async (options: { host?: string; play?: Play } = {}):
     privateKey: userPair.privateKey,
     seen: { connections: 0, logins: 0 },
     signals: [],
-    play,
+    onCommand,
     greeting: 'normal',
     login: 'by key',
     maxSessions: 10,

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { systemClock } from '../../clock/clock.ts';
-import { sleep } from '../../clock/sleep.ts';
+import { sleep, systemClock } from '../../clock/clock.ts';
 import { isKubeError } from '../../errors/kube-error.ts';
 import { customResourceDefinitions, namespaces, serviceAccounts } from '../../objects/builtin.ts';
-import type { KubeObject, Live } from '../../objects/object.ts';
-import { defineResource, type Resource } from '../../objects/resource.ts';
+import { defineResource, type KubeObject, type Live, type Resource } from '../../objects/object.ts';
 import type { Client } from '../client.ts';
 import type { Subresources } from '../subresources.ts';
 

@@ -3,10 +3,10 @@ import { systemClock } from '../../clock/clock.ts';
 import { namespaces } from '../../objects/builtin.ts';
 import type { Transport } from '../../transport/transport.ts';
 import { createClient } from '../create-client.ts';
-import { createSubresources } from '../create-subresources.ts';
-import { besides } from './besides.ts';
+import { createSubresources } from '../subresources.ts';
 import { createNamespace } from './fixture.ts';
 import { reading } from './reading.ts';
+import { subresourceBehaviours } from './subresources.ts';
 import { writing } from './writing.ts';
 
 /** A cluster to run the behaviours on. */
@@ -34,7 +34,7 @@ export const runClientSuite = (
       cluster?.stranger.close();
       await cluster?.close();
     });
-    for (const { sentence, run } of [...writing, ...reading, ...besides]) {
+    for (const { sentence, run } of [...writing, ...reading, ...subresourceBehaviours]) {
       test(sentence, { timeout: patienceMs }, async ({ signal }) => {
         if (!cluster) throw new Error('There is no cluster');
         const options = { clock: systemClock, userAgent: 'tartan-test' };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { IPod } from 'kubernetes-models/v1/Pod';
+import { isKubeError, type KubeErrorReason } from '../../errors/kube-error.ts';
 import { configMaps, pods, secrets } from '../../objects/builtin.ts';
-import { isKubeError, type Reason } from '../../errors/kube-error.ts';
-import { defineResource } from '../../objects/resource.ts';
+import { defineResource } from '../../objects/object.ts';
 import { type Behaviour, defineWidgets, waitForAccount } from './fixture.ts';
 
 const apiVersion = 'v1';
@@ -27,7 +27,7 @@ export const pod = (namespace: string, name: string, nodeName?: string): IPod =>
 });
 
 /** Refused for that reason, and with a text that says what was tried. */
-export const refused = async (work: Promise<unknown>, reason: Reason, text = /^Cannot /): Promise<void> => {
+export const refused = async (work: Promise<unknown>, reason: KubeErrorReason, text = /^Cannot /): Promise<void> => {
   await assert.rejects(work, { name: 'KubeError', reason, message: text });
 };
 

@@ -8,12 +8,12 @@ import { systemClock } from '../../clock/index.ts';
 import type { Logger } from '../../logs/logger.ts';
 import { namespaces } from '../../objects/builtin.ts';
 import { createLeaderElection } from '../election.ts';
-import { isFields, type Lease, leases } from '../lease.ts';
+import { isRecord, type Lease, leases } from '../lease.ts';
 
 const quiet = (): void => {};
 const log: Logger = { debug: quiet, info: quiet, warn: quiet, error: quiet, with: () => log };
 
-const fieldOf = ({ spec }: Lease, name: string): unknown => (isFields(spec) ? spec[name] : undefined);
+const fieldOf = ({ spec }: Lease, name: string): unknown => (isRecord(spec) ? spec[name] : undefined);
 
 /** Takes part until `stop`, which resolves with how it ended. */
 const takePart = (client: Client, namespace: string, identity: string) => {

@@ -1,7 +1,3 @@
-/**
- * A candidate in a process of its own, for a test that kills and freezes it. In each term it acts every few milliseconds with the
- * gate of that term, also when the term is over, and tells its parent of each try. Arguments: a kubeconfig, its own name.
- */
 import { createClient } from '../../client/create-client.ts';
 import { systemClock } from '../../clock/index.ts';
 import { loadConfig } from '../../config/load-config.ts';
@@ -9,10 +5,15 @@ import type { Logger } from '../../logs/logger.ts';
 import { httpsTransport } from '../../transport/https-transport.ts';
 import { createLeaderElection } from '../election.ts';
 import type { Gate } from '../gate.ts';
-import { lets } from './world.ts';
+import { isGateOpen } from './election-harness.ts';
+
+/**
+ * A candidate in a process of its own, for a test that kills and freezes it. In each term it acts every few milliseconds with the
+ * gate of that term, also when the term is over, and tells its parent of each try. Arguments: a kubeconfig, its own name.
+ */
 
 /** `at` is this machine's monotonic clock, the same for all its processes, read before the gate was asked. */
-export interface Try {
+export interface GateCheck {
   term: number;
   passed: boolean;
   at: string;
@@ -38,7 +39,7 @@ const lead = (signal: AbortSignal, gate: Gate): Promise<void> => {
   const term = ++terms;
   setInterval(() => {
     const at = process.hrtime.bigint().toString();
-    const attempt: Try = { term, passed: lets(gate), at };
+    const attempt: GateCheck = { term, passed: isGateOpen(gate), at };
     process.send?.(attempt);
   }, 5);
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));

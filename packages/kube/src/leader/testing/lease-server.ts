@@ -1,11 +1,11 @@
 import type { Clock } from '../../clock/index.ts';
 import { KubeError } from '../../errors/kube-error.ts';
 import type { KubeObject, Live } from '../../objects/object.ts';
-import type { LeaseClient } from '../contender.ts';
+import type { LeaseClient } from '../lease-candidate.ts';
 import type { Lease } from '../lease.ts';
 
 /** What becomes of one request. */
-export interface Fate {
+export interface RequestFault {
   /** Until the server carries it out. */
   toMs: number;
   /** Until the answer is here. */
@@ -13,7 +13,7 @@ export interface Fate {
   kind: 'answered' | 'requestLost' | 'answerLost' | 'failedBefore' | 'failedAfter';
 }
 
-export const atOnce: Fate = { toMs: 0, backMs: 0, kind: 'answered' };
+export const noFault: RequestFault = { toMs: 0, backMs: 0, kind: 'answered' };
 
 /** One Lease, with the rules that an election relies on. */
 export interface LeaseServer {
@@ -65,7 +65,7 @@ const isAsked = <T extends KubeObject>(_object: Live<Lease>): _object is Live<Le
  * A client on a bad line. The way to the server takes the world's time, the way back the candidate's own: an answer waits
  * before the door of a frozen process. Keeps to no deadline and no signal: whoever calls must not depend on it.
  */
-export const leaseClient = (server: LeaseServer, world: Clock, own: Clock, fateOf: () => Fate): LeaseClient => {
+export const leaseClient = (server: LeaseServer, world: Clock, own: Clock, fateOf: () => RequestFault): LeaseClient => {
   const wait = (clock: Clock, milliseconds: number): Promise<void> =>
     milliseconds === 0 ? Promise.resolve() : new Promise((resolve) => void clock.after(milliseconds, resolve));
   const exchange = async <T extends KubeObject>(carryOut: () => Live<Lease>): Promise<Live<T>> => {

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { IConfigMap } from 'kubernetes-models/v1/ConfigMap';
-import { recordedLog } from '../../cache/testing/recorded-log.ts';
 import { createClient } from '../../client/create-client.ts';
-import { createSubresources } from '../../client/create-subresources.ts';
-import type { ClusterUnderTest } from '../../client/suite/run.ts';
+import { createSubresources } from '../../client/subresources.ts';
 import { type Behaviour, createNamespace, defineWidgets } from '../../client/suite/fixture.ts';
+import type { ClusterUnderTest } from '../../client/suite/run.ts';
 import { systemClock } from '../../clock/clock.ts';
-import { settled } from '../../controller/outcome.ts';
+import { done } from '../../controller/reconcile.ts';
 import { isKubeError } from '../../errors/kube-error.ts';
 import { createEventRecorder } from '../../events/recorder.ts';
+import { recordedLog } from '../../informer/testing/recorded-log.ts';
 import { configMaps, events, namespaces } from '../builtin.ts';
 import { addFinalizer, withFinalizer } from '../finalizers.ts';
 import type { ObjectMeta } from '../object.ts';
-import { controllerReference, setOwner } from '../owners.ts';
+import { controllerReference, withOwnerReference } from '../owners.ts';
 import { patchStatus } from '../status.ts';
 
 const ours = 'example.com/ours';
@@ -34,7 +34,7 @@ const behaviours: readonly Behaviour[] = [
         withFinalizer(client, configMaps, await client.get(configMaps, name), ours, {
           apply: async (live) => {
             log.push(`apply ${live.metadata.finalizers?.join()}`);
-            return settled;
+            return done;
           },
           cleanup: async () => {
             log.push('cleanup');
@@ -89,7 +89,7 @@ const behaviours: readonly Behaviour[] = [
     sentence: 'an owner is named so that the server takes it',
     run: async ({ client, namespace }) => {
       const owner = await client.create(configMaps, configMap(namespace));
-      const ownerReferences = [...setOwner(undefined, controllerReference(owner))];
+      const ownerReferences = [...withOwnerReference(undefined, controllerReference(owner))];
       const owned = await client.create(configMaps, configMap(namespace, { name: 'b', ownerReferences }));
       assert.deepEqual(owned.metadata.ownerReferences, ownerReferences);
     },

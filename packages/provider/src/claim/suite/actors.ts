@@ -1,25 +1,22 @@
-import { macHost, type MacHost, machine, type ScalewayAppleSiliconMachine } from '@tartan/api';
-import { type Client, isKubeError, type Live } from '@tartan/kube';
+import { machine, machine as machineKind, macHost, type MacHost, type ScalewayAppleSiliconMachine } from '@tartan/api';
+import { type Client, isKubeError, type Live, patchStatus } from '@tartan/kube';
 import { chooseHost } from '../choose-host.ts';
-import { endReservation } from '../end-reservation.ts';
-import { giveBackHost } from '../give-back-host.ts';
-import { reserveHost } from '../reserve-host.ts';
-import { takeHost } from '../take-host.ts';
-import { aRelease, wanted } from '../testing/a-host.ts';
-import { forgetReservation } from './forget-reservation.ts';
+import { endReservation, reserveHost, takeHost } from '../claim-host.ts';
+import { releaseHeldHost } from '../release-host.ts';
+import { exampleRelease, wanted } from '../testing/hosts.ts';
 import type { Ledger } from './ledger.ts';
 
 type Machine = Live<ScalewayAppleSiliconMachine>;
 type Host = Live<MacHost>;
 
-export interface Place {
+interface ActorDeps {
   readonly client: Client;
   readonly ledger: Ledger;
   readonly random: () => number;
 }
 
 /** How one manager is: each in [0, 1]. */
-export interface Habits {
+interface ManagerBehaviour {
   /** How often it looks at the machines, or the Macs, anew. */
   readonly refreshes: { readonly machines: number; readonly hosts: number };
   /** How often a Mac cannot be made ready. */
@@ -27,7 +24,7 @@ export interface Habits {
 }
 
 /** What a crash, a lost answer or somebody else's write does to whoever meets it: that pass is over. */
-const untilItBreaks = async (act: () => Promise<void>): Promise<void> => {
+const ignoreKubeErrors = async (act: () => Promise<void>): Promise<void> => {
   try {
     await act();
   } catch (error) {
@@ -35,10 +32,10 @@ const untilItBreaks = async (act: () => Promise<void>): Promise<void> => {
   }
 };
 
-const oneOf = <T>(random: () => number, all: readonly T[]): T | undefined => all[Math.floor(random() * all.length)];
+const pickOne = <T>(random: () => number, all: readonly T[]): T | undefined => all[Math.floor(random() * all.length)];
 
 /** A manager that believes to lead. Its copies of machines and Macs are as old as its habits and chance make them. */
-export const createManager = ({ client, ledger, random }: Place, { refreshes, givesUp }: Habits) => {
+export const createManager = ({ client, ledger, random }: ActorDeps, { refreshes, givesUp }: ManagerBehaviour) => {
   let machines: Machine[] = [];
   let hosts: Host[] = [];
   const now = Date.parse('2026-06-01T00:00:00Z');
@@ -76,10 +73,10 @@ export const createManager = ({ client, ledger, random }: Place, { refreshes, gi
   };
 
   const giveBack = ({ metadata, status }: Machine) =>
-    giveBackHost(client, {
+    releaseHeldHost(client, {
       serverID: status?.serverID ?? '',
       holder: metadata.uid,
-      release: aRelease,
+      release: exampleRelease,
     });
 
   const leave = async (own: Machine): Promise<void> => {
@@ -98,7 +95,7 @@ export const createManager = ({ client, ledger, random }: Place, { refreshes, gi
     own.metadata.deletionTimestamp === undefined ? claim(own) : leave(own);
 
   const pass = async (): Promise<void> => {
-    const own = oneOf(random, machines);
+    const own = pickOne(random, machines);
     if (own) await lookAfter(own);
   };
 
@@ -109,7 +106,7 @@ export const createManager = ({ client, ledger, random }: Place, { refreshes, gi
       for (let round = 0; round < rounds; round += 1) {
         if (random() < refreshes.machines) refreshMachines();
         if (random() < refreshes.hosts) refreshHosts();
-        await untilItBreaks(pass);
+        await ignoreKubeErrors(pass);
       }
     },
     /** Sees everything as it is, and gives every machine its turn. */
@@ -118,14 +115,14 @@ export const createManager = ({ client, ledger, random }: Place, { refreshes, gi
         refreshMachines();
         refreshHosts();
         const own = machines.find((each) => each.metadata.name === metadata.name);
-        if (own) await untilItBreaks(() => lookAfter(own));
+        if (own) await ignoreKubeErrors(() => lookAfter(own));
       }
     },
   };
 };
 
 /** As much of whoever looks after MacHosts as a claim meets: wipes what was released, and writes something now and then. */
-export const createKeeper = ({ client, ledger, random }: Place) => {
+export const createHostController = ({ client, ledger, random }: ActorDeps) => {
   const write = ({ metadata: { name, uid, resourceVersion } }: Host, change: object, subresource?: 'status') =>
     client.patch(
       macHost.resource,
@@ -135,7 +132,7 @@ export const createKeeper = ({ client, ledger, random }: Place) => {
     );
   const look = async (): Promise<void> => {
     const hosts = [...ledger.hosts.values()];
-    const host = hosts.find(({ spec }) => spec.release) ?? oneOf(random, hosts);
+    const host = hosts.find(({ spec }) => spec.release) ?? pickOne(random, hosts);
     if (host !== undefined) await tend(host);
   };
   const tend = async (host: Host): Promise<void> => {
@@ -151,24 +148,30 @@ export const createKeeper = ({ client, ledger, random }: Place) => {
   };
   return {
     live: async (rounds: number): Promise<void> => {
-      for (let round = 0; round < rounds; round += 1) await untilItBreaks(look);
+      for (let round = 0; round < rounds; round += 1) await ignoreKubeErrors(look);
     },
     wipeAll: async (): Promise<void> => {
       for (const host of [...ledger.hosts.values()].filter(
         ({ spec, status }) => spec.release || status?.state === 'releasing',
       ))
-        await untilItBreaks(() => tend(host));
+        await ignoreKubeErrors(() => tend(host));
     },
   };
 };
 
 /** Deletes machines. */
-export const createPerson = ({ client, ledger, random }: Place) => ({
+export const createUser = ({ client, ledger, random }: ActorDeps) => ({
   live: (deletions: number): Promise<void> =>
-    untilItBreaks(async () => {
+    ignoreKubeErrors(async () => {
       for (let done = 0; done < deletions; done += 1) {
-        const victim = oneOf(random, [...ledger.machines.values()]);
+        const victim = pickOne(random, [...ledger.machines.values()]);
         if (victim) await client.delete(machine.resource, { ...victim.metadata });
       }
     }),
 });
+
+/** As whoever looks after machines does it, once the Mac is lost or given back. */
+export const forgetReservation = (client: Client, machine: Live<ScalewayAppleSiliconMachine>) => {
+  const { serverID: _id, serverVersion: _version, ...rest } = machine.status ?? {};
+  return patchStatus(client, machineKind.resource, machine, rest);
+};

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { macHost, type MacHost, machine, type ScalewayAppleSiliconMachine } from '@tartan/api';
 import type { Client, KubeObject, Live } from '@tartan/kube';
 
-type Place = { kind: 'free' } | { kind: 'held'; uid: string } | { kind: 'back' };
+type HostHold = { kind: 'free' } | { kind: 'held'; uid: string } | { kind: 'back' };
 
-const placeOf = ({ spec }: MacHost): Place =>
+const holdOf = ({ spec }: MacHost): HostHold =>
   spec.consumerRef ? { kind: 'held', uid: spec.consumerRef.uid } : { kind: spec.release ? 'back' : 'free' };
 
 type Machine = Live<ScalewayAppleSiliconMachine>;
@@ -16,7 +16,7 @@ export interface Ledger {
   readonly hosts: ReadonlyMap<string, Host>;
   readonly claims: number;
   /** A client all of whose writes are noted, whatever becomes of the answer. */
-  watching(client: Client): Client;
+  recording(client: Client): Client;
 }
 
 const isHost = (object: KubeObject): object is Host => object.kind === macHost.names.kind;
@@ -31,8 +31,8 @@ export const createLedger = (): Ledger => {
   const noteHost = (host: Host): void => {
     const { name } = host.metadata;
     const known = hosts.get(name);
-    const before: Place = known ? placeOf(known) : { kind: 'free' };
-    const after = placeOf(host);
+    const before: HostHold = known ? holdOf(known) : { kind: 'free' };
+    const after = holdOf(host);
     if (after.kind === 'held') {
       const others = [...hosts.values()].filter(
         ({ metadata, spec }) => metadata.name !== name && spec.consumerRef?.uid === after.uid,
@@ -64,7 +64,7 @@ export const createLedger = (): Ledger => {
     get claims() {
       return claims;
     },
-    watching: (client) => ({
+    recording: (client) => ({
       ...client,
       create: async (resource, ...rest) => note(await client.create(resource, ...rest)),
       patch: async (resource, ...rest) => note(await client.patch(resource, ...rest)),

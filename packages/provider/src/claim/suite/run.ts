@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { finalizers, macHost, machine } from '@tartan/api';
+import { finalizers, machine, macHost } from '@tartan/api';
 import { type Client, createClient, type Transport } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
-import { freeStatus } from '../testing/a-host.ts';
-import { createKeeper, createManager, createPerson } from './actors.ts';
+import { freeStatus } from '../testing/hosts.ts';
+import { createHostController, createManager, createUser } from './actors.ts';
+import { createInterleaving, seeded } from './interleaving.ts';
 import { createLedger } from './ledger.ts';
-import { createTurns, seeded } from './turns.ts';
 
 export interface ClaimCluster {
   readonly transport: Transport;
@@ -33,13 +33,13 @@ const setUp = async (client: Client, namespace: string, label: string, hostCount
 };
 
 /** Plays one schedule to its end, then lets everybody see clearly and finish. Answers how many claims there were. */
-const play = async (client: Client, namespace: string, label: string, seed: number): Promise<number> => {
+const playSchedule = async (client: Client, namespace: string, label: string, seed: number): Promise<number> => {
   const random = seeded(seed);
   const hostCount = 1 + Math.floor(random() * 3);
   const ledger = createLedger();
-  const watched = ledger.watching(client);
+  const watched = ledger.recording(client);
   await setUp(watched, namespace, label, hostCount);
-  const turns = createTurns(random, 0.03);
+  const turns = createInterleaving(random, 0.03);
   const place = (weight: number) => ({ client: turns.clientOf(watched, weight), ledger, random });
   const givesUp = random() < 0.5 ? 0.2 : 0.7;
   const manager = (): Promise<void> => {
@@ -50,13 +50,13 @@ const play = async (client: Client, namespace: string, label: string, seed: numb
   };
   await turns.play([
     ...Array.from({ length: managerCount }, manager),
-    createKeeper(place(1)).live(12),
-    createPerson(place(0.1)).live(Math.floor(random() * 2)),
+    createHostController(place(1)).live(12),
+    createUser(place(0.1)).live(Math.floor(random() * 2)),
   ]);
 
   const calm = { client: watched, ledger, random };
   const last = createManager(calm, { refreshes: { machines: 1, hosts: 1 }, givesUp: 0 });
-  const keeper = createKeeper(calm);
+  const keeper = createHostController(calm);
   for (let round = 0; round < 3; round += 1) {
     await keeper.wipeAll();
     await last.finish();
@@ -97,7 +97,7 @@ export const runClaimSuite = (
       let claims = 0;
       for (let seed = firstSeed; seed < firstSeed + schedules; seed += 1) {
         try {
-          claims += await play(client, cluster.namespace, `${run}-${seed}`, seed);
+          claims += await playSchedule(client, cluster.namespace, `${run}-${seed}`, seed);
         } catch (error) {
           throw new Error(`the schedule of seed ${seed} broke a promise: ${String(error)}`, { cause: error });
         }

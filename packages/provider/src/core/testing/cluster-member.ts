@@ -1,12 +1,12 @@
 import { labels } from '@tartan/api';
 import { type Client, isKubeError, type ObjectMeta } from '@tartan/kube';
-import { coreClusters, coreGroup } from '../../cluster/core-cluster.ts';
+import { coreClusters, coreGroup } from '../cluster.ts';
 import { coreMachines } from '../machine.ts';
 
 const apiVersion = `${coreGroup}/v1beta2`;
 const cluster = 'macs';
 
-const unlessThere = async (creation: Promise<unknown>): Promise<void> => {
+const ignoreAlreadyExists = async (creation: Promise<unknown>): Promise<void> => {
   try {
     await creation;
   } catch (error) {
@@ -24,12 +24,12 @@ export const clusterMember = async (
 ): Promise<Pick<ObjectMeta, 'labels' | 'ownerReferences'>> => {
   const { namespace } = at;
   const name = { namespace, name: cluster };
-  await unlessThere(client.create(coreClusters('v1beta2'), { apiVersion, kind: 'Cluster', metadata: name }));
+  await ignoreAlreadyExists(client.create(coreClusters('v1beta2'), { apiVersion, kind: 'Cluster', metadata: name }));
   const provisioned = { status: { initialization: { infrastructureProvisioned: true } } };
   const merge = { type: 'merge', body: provisioned } as const;
   await client.patch(coreClusters('v1beta2'), name, merge, { subresource: 'status' });
   const machines = coreMachines('v1beta2');
-  await unlessThere(client.create(machines, { apiVersion, kind: 'Machine', metadata: at }));
+  await ignoreAlreadyExists(client.create(machines, { apiVersion, kind: 'Machine', metadata: at }));
   const { uid } = (await client.get(machines, at)).metadata;
   return {
     labels: { [labels.clusterName]: cluster },

@@ -18,7 +18,7 @@ export const withSchema = (
 });
 
 /** As a later version of ours would be: its spec has one more field. */
-export const anotherField = (definition: CustomResourceDefinition, name: string): CustomResourceDefinition =>
+export const withExtraField = (definition: CustomResourceDefinition, name: string): CustomResourceDefinition =>
   withSchema(definition, (schema) => {
     const { spec = { type: 'object' } } = schema.properties ?? {};
     const properties = { ...spec.properties, [name]: { type: 'string' } };

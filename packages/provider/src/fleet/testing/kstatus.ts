@@ -1,5 +1,5 @@
 import type { MacFleet } from '@tartan/api';
-import { isTrue } from '@tartan/kube';
+import { isConditionTrue } from '@tartan/kube';
 
 /**
  * What `helm --wait` makes of an object of a kind it does not know, in the order of kstatus (kstatus/status/{status,generic}.go): it waits
@@ -8,8 +8,8 @@ import { isTrue } from '@tartan/kube';
 export const kstatusOf = ({ metadata, status }: MacFleet): 'InProgress' | 'Failed' | 'Current' => {
   if (status?.observedGeneration !== undefined && status.observedGeneration !== metadata?.generation)
     return 'InProgress';
-  if (isTrue(status?.conditions, 'Reconciling')) return 'InProgress';
-  if (isTrue(status?.conditions, 'Stalled')) return 'Failed';
+  if (isConditionTrue(status?.conditions, 'Reconciling')) return 'InProgress';
+  if (isConditionTrue(status?.conditions, 'Stalled')) return 'Failed';
   const ready = status?.conditions?.find(({ type }) => type === 'Ready');
   return ready === undefined || ready.status === 'True' ? 'Current' : 'InProgress';
 };

@@ -1,10 +1,9 @@
 import type { MacFleetStatus } from '@tartan/api';
 import { timestamp } from '@tartan/kube/clock';
 import { decide, type Snapshot } from '../decide.ts';
-import type { MachineFacts } from '../machine-facts.ts';
-import { type Memory, memoryOf, rememberedAs } from '../memory.ts';
-import { findTurn } from '../turn.ts';
-import { fleetFacts, limits, machineFacts, minute, now as noon } from './facts.ts';
+import type { MachineFacts } from '../judge-turn.ts';
+import { findTurn, type Memory, memoryFromStatus, memoryToStatus } from '../turns.ts';
+import { fleetFacts, limits, machineFacts, minute, now as noon } from './fixtures.ts';
 
 /** What a revision does to the Macs that get it. */
 export type Revision = 'good' | 'refused' | 'kills the agent' | 'cuts off the Mac';
@@ -88,12 +87,12 @@ export const modelFleet = ({ size = 4, maxUnavailable = 2 } = {}) => {
   };
 
   const snapshot = (): Snapshot => ({
-    fleet: fleetFacts(memoryOf(status), { paused, maxUnavailable }),
+    fleet: fleetFacts(memoryFromStatus(status), { paused, maxUnavailable }),
     machines: machines.map(({ reachable: _reachable, previous: _previous, ...facts }) => facts),
     deployment: undefined,
     desired: machines.length,
-    awaited: false,
-    leftBehind: [],
+    deploymentPending: false,
+    toBeReplaced: [],
     revision: `r${revisionNumber}`,
     releaseID: undefined,
     now,
@@ -106,7 +105,7 @@ export const modelFleet = ({ size = 4, maxUnavailable = 2 } = {}) => {
     /** Names of the Macs that a bad revision took down, one entry each time. */
     lost,
     get memory() {
-      return memoryOf(status);
+      return memoryFromStatus(status);
     },
     get now() {
       return now;
@@ -123,8 +122,8 @@ export const modelFleet = ({ size = 4, maxUnavailable = 2 } = {}) => {
       if (held?.version !== version) return;
       const decision = decide({ ...held.snapshot, now });
       if (decision.kind !== 'roll') return;
-      writes.push({ before: memoryOf(status), after: decision.memory, snapshot: { ...held.snapshot, now } });
-      status = { observedGeneration: 1, ...rememberedAs(decision.memory) };
+      writes.push({ before: memoryFromStatus(status), after: decision.memory, snapshot: { ...held.snapshot, now } });
+      status = { observedGeneration: 1, ...memoryToStatus(decision.memory) };
       version += 1;
     },
     work: (index: number) => {

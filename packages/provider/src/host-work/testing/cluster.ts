@@ -4,7 +4,9 @@ import { manualClock } from '@tartan/kube/clock';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 
 /** An embedded Kubernetes of one test, as somebody sees it who may do everything. */
-export const clusterOf = async (t: TestContext): Promise<{ client: Client; clock: ReturnType<typeof manualClock> }> => {
+export const startCluster = async (
+  t: TestContext,
+): Promise<{ client: Client; clock: ReturnType<typeof manualClock> }> => {
   const clock = manualClock();
   const kubernetes = await createKubernetes({ clock });
   t.after(() => kubernetes.stop());

@@ -1,30 +1,34 @@
-import { httpsTransport, type Right } from '@tartan/kube';
+import { httpsTransport, type PolicyRule } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
 import { createKubernetes, type KubernetesOptions, serve } from '@tartan/sim-kubernetes';
 import { joinGroup, nodesGroup } from '../names.ts';
 import { identityRights } from '../rights.ts';
-import type { JoinableCluster } from './cluster.ts';
+import type { JoinableCluster } from './join-suite.ts';
 
 type Authorize = NonNullable<KubernetesOptions['authorize']>;
 type Attributes = Parameters<Authorize>[0];
 
-const covers = (right: Right, { group, resource, subresource, verb, name }: Attributes): boolean =>
+const covers = (right: PolicyRule, { group, resource, subresource, verb, name }: Attributes): boolean =>
   right.apiGroups.includes(group) &&
   right.resources.includes(subresource === '' ? resource : `${resource}/${subresource}`) &&
   right.verbs.includes(verb) &&
   (right.resourceNames === undefined || right.resourceNames.includes(name));
 
 /** What the role `system:node-bootstrapper` has. */
-const requests: Right = {
+const requests: PolicyRule = {
   apiGroups: ['certificates.k8s.io'],
   resources: ['certificatesigningrequests'],
   verbs: ['create', 'get', 'list', 'watch'],
 };
 /** As much of the Node authorizer as this story needs. */
-const nodes: Right = { apiGroups: [''], resources: ['nodes'], verbs: ['create', 'get'] };
-const leases: Right = { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create', 'get', 'update'] };
+const nodes: PolicyRule = { apiGroups: [''], resources: ['nodes'], verbs: ['create', 'get'] };
+const leases: PolicyRule = {
+  apiGroups: ['coordination.k8s.io'],
+  resources: ['leases'],
+  verbs: ['create', 'get', 'update'],
+};
 
-const rightsOf = ({ user, namespace }: Attributes): readonly Right[] => {
+const rightsOf = ({ user, namespace }: Attributes): readonly PolicyRule[] => {
   if (user.name === 'provider')
     return [...identityRights.clusterWide, ...(identityRights.inNamespace[namespace] ?? [])];
   if (user.groups.includes(joinGroup)) return [requests];

@@ -6,8 +6,8 @@ import {
   type Client,
   configMaps,
   createClient,
+  createInformer,
   createSubresources,
-  createWatchCache,
   httpsTransport,
   isKubeError,
   leases,
@@ -18,21 +18,29 @@ import {
   type Transport,
 } from '@tartan/kube';
 import { microTimestamp, systemClock } from '@tartan/kube/clock';
-import { approvableRequests, createApprover } from '../approve/controller.ts';
-import type { MachineIdentity } from '../approve/observe.ts';
-import { clusterAddress } from '../cluster-address.ts';
-import { type CertificateRequest, identityIssuedFor } from '../issued-identity.ts';
-import { shouldRetireToken } from '../join-decisions.ts';
-import { isNodeOf } from '../node-owner.ts';
-import { joinKubeconfig } from '../join-kubeconfig.ts';
-import type { JoinToken } from '../join-token.ts';
-import { deleteJoinToken, mintJoinToken } from '../mint-join-token.ts';
+import { clientRequests, createApprover, createServingApprover, servingRequests } from '../csr/controllers.ts';
+import type { MacAddresses } from '../csr/decide-serving.ts';
+import type { MachineIdentity } from '../csr/observe.ts';
+import { type CertificateRequest, identityIssuedFor, shouldRetireToken } from '../decide-join.ts';
+import { clusterAddress, joinKubeconfig } from '../join-kubeconfig.ts';
+import { deleteJoinToken, type JoinToken, mintJoinToken } from '../join-token.ts';
 import { kubeletClientSigner, kubeletServingSigner, tokenSecretName } from '../names.ts';
-import { createServingApprover, servingRequests } from '../serving/controller.ts';
-import type { Place } from '../serving/place.ts';
-import type { JoinableCluster } from './cluster.ts';
-import { alternativeNames, generalName, makeRequest, subjectOf } from './make-request.ts';
+import { isNodeOf } from '../node-owner.ts';
+import { alternativeNames, generalName, makeCSR, subjectOf } from './make-csr.ts';
 import { recordingLog, recordingTransport } from './recording.ts';
+
+/** A cluster on which Macs join, and how everybody in the story reaches it. */
+export interface JoinableCluster {
+  readonly url: string;
+  readonly ca: string;
+  /** May do anything. */
+  readonly admin: Transport;
+  /** Has the rights of `rights.ts`, and no others. */
+  readonly provider: Transport;
+  /** As whoever has this token or certificate. */
+  as(credentials: { token: string } | { cert: string; key: string }): Transport;
+  close(): Promise<void>;
+}
 
 const options = { clock: systemClock };
 type Keys = { publicKey: KeyObject; privateKey: KeyObject };
@@ -44,12 +52,12 @@ type Usage = 'client auth' | 'server auth' | 'digital signature';
 
 /** Asks for a client certificate and waits for the verdict: as an agent does, with an agent's rights. */
 const ask = (client: Client, nodeName: string, keys: Keys, signal: AbortSignal) =>
-  send(client, kubeletClientSigner, 'client auth', makeRequest({ subject: subjectOf(nodeName), keys }), signal);
+  send(client, kubeletClientSigner, 'client auth', makeCSR({ subject: subjectOf(nodeName), keys }), signal);
 
 /** The same for a serving certificate. */
 const askToServe = (client: Client, nodeName: string, names: readonly Uint8Array[], signal: AbortSignal) => {
   const attributes = [alternativeNames(...names)];
-  const request = makeRequest({ subject: subjectOf(nodeName), attributes, keys: newKeys() });
+  const request = makeCSR({ subject: subjectOf(nodeName), attributes, keys: newKeys() });
   return send(client, kubeletServingSigner, 'server auth', request, signal);
 };
 
@@ -120,11 +128,11 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
       return { ...machine, node: node === undefined ? 'absent' : isOurs ? 'ours' : 'foreign' };
     };
     /** Of every Mac: a Node that is there, and an address that Scaleway told. */
-    const place: Place = {
-      vouched: ['192.0.2.7'],
+    const place: MacAddresses = {
+      providerAddresses: ['192.0.2.7'],
       node: { kind: 'ours', internalAddresses: [] },
       tailnet: false,
-      elsewhere: new Set(),
+      otherNodeAddresses: new Set(),
     };
     const { log, lines } = recordingLog();
     const seen: string[] = [];
@@ -156,7 +164,7 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
       asked = recording.requests;
       provider = createClient(recording.transport, options);
       const cacheOf = (selection: { fieldSelector: string }) =>
-        createWatchCache({
+        createInformer({
           client: provider,
           resource: certificateSigningRequests,
           ...selection,
@@ -170,7 +178,7 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
         clock: systemClock,
         log,
       };
-      const [joining, serving] = [cacheOf(approvableRequests), cacheOf(servingRequests)];
+      const [joining, serving] = [cacheOf(clientRequests), cacheOf(servingRequests)];
       const parts = [
         joining,
         serving,
@@ -285,7 +293,7 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
       /** The controller manager approves what an administrator asks for a kubelet, and we leave it alone. */
       const kubelet = async (): Promise<Client> => {
         const keys = newKeys();
-        const asked = makeRequest({ subject: subjectOf(linux), keys });
+        const asked = makeCSR({ subject: subjectOf(linux), keys });
         const created = await create(admin, kubeletClientSigner, 'client auth', asked);
         const { status } = await outcomeOf(admin, created, signal);
         assert.deepEqual(
@@ -299,14 +307,9 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
       for (const spec of [{ providerID: `aws:///eu-west-1a/${suffix}` }, {}]) {
         await admin.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: linux }, spec });
         const node = await kubelet();
-        const renewal = await create(
-          node,
-          kubeletClientSigner,
-          'client auth',
-          makeRequest({ subject: subjectOf(linux) }),
-        );
+        const renewal = await create(node, kubeletClientSigner, 'client auth', makeCSR({ subject: subjectOf(linux) }));
         const attributes = [alternativeNames(generalName.ip(192, 0, 2, 9))];
-        const asked = makeRequest({ subject: subjectOf(linux), attributes });
+        const asked = makeCSR({ subject: subjectOf(linux), attributes });
         const serving = await create(node, kubeletServingSigner, 'server auth', asked);
         assert.equal(verdictOf(note(await ask(joining, linux, newKeys(), signal))), 'Denied NodeNameTaken');
         // Each approver has one worker, and takes requests in their order: what came after these has its verdict.

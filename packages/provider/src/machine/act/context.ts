@@ -1,44 +1,46 @@
 import type { MachineStatus } from '@tartan/api';
-import { type CallOptions, type Outcome, again } from '@tartan/kube';
-import type { Haste } from '../haste.ts';
-import type { Observation, Recollections } from '../observe.ts';
+import { type CallOptions, type ReconcileResult, requeueAfter } from '@tartan/kube';
+import { type ActionResult, stale } from '../decision.ts';
+import type { MachinePatcher } from '../machine.ts';
+import type { Observation, ProcessMemory } from '../observe.ts';
 import type { MachineControllerOptions } from '../options.ts';
-import type { PushSlots } from '../push-slots.ts';
-import type { Record } from '../record.ts';
-import { type Result, notAnyMore } from '../result.ts';
-import type { RunningPushes } from '../running-pushes.ts';
-import { waits } from '../waits.ts';
+import { intervals, type RequeueLimiter } from '../requeue.ts';
+import type { PushSlots, RunningPushes } from './running-pushes.ts';
 
-export type World = MachineControllerOptions &
-  Recollections & { readonly haste: Haste; readonly slots: PushSlots; readonly pushes: RunningPushes };
+export type MachineDeps = MachineControllerOptions &
+  ProcessMemory & {
+    readonly requeueLimiter: RequeueLimiter;
+    readonly slots: PushSlots;
+    readonly pushes: RunningPushes;
+  };
 
 /** What an act works with. */
-export interface Act {
-  readonly world: World;
-  readonly record: Record;
+export interface ActContext {
+  readonly deps: MachineDeps;
+  readonly patcher: MachinePatcher;
   readonly observation: Observation;
   readonly signal: AbortSignal;
   /** Tells users that it has begun: for what takes long. */
-  announce(): Promise<void>;
+  reportStarted(): Promise<void>;
 }
 
-export interface Acted {
-  readonly result: Result;
-  readonly next: Outcome;
+export interface ActionOutput {
+  readonly result: ActionResult;
+  readonly next: ReconcileResult;
   /** The machine has no finalizer of ours any more: there is nothing left to write to. */
-  readonly parted?: true;
+  readonly finalizerRemoved?: true;
 }
 
-export const callOf = ({ signal }: Act): CallOptions => ({ signal });
+export const callOptions = ({ signal }: ActContext): CallOptions => ({ signal });
 
-export const statusIn = ({ record }: Act): MachineStatus => record.machine.status ?? {};
+export const currentStatus = ({ patcher }: ActContext): MachineStatus => patcher.machine.status ?? {};
 
 /** What was decided on has changed. */
-export const lookAgain: Acted = { result: notAnyMore, next: again(waits.conflict) };
+export const requeueStale: ActionOutput = { result: stale, next: requeueAfter(intervals.conflict) };
 
 /** Where the machine's Secret is. */
-export const secretPlace = ({ world, record }: Pick<Act, 'world' | 'record'>) => ({
-  namespace: world.options.secretsNamespace,
-  machine: record.machine.metadata.name,
-  uid: record.machine.metadata.uid,
+export const secretLocation = ({ deps, patcher }: Pick<ActContext, 'deps' | 'patcher'>) => ({
+  namespace: deps.options.secretsNamespace,
+  machine: patcher.machine.metadata.name,
+  uid: patcher.machine.metadata.uid,
 });

@@ -1,46 +1,210 @@
-import { type EventReason, events, finalizers, machine as machineKind } from '@tartan/api';
-import { again, type Happening, isKubeError, removeFinalizer, settled } from '@tartan/kube';
-import { endReservation } from '../../claim/index.ts';
-import { done } from '../result.ts';
-import { waits } from '../waits.ts';
-import { cleanSlate } from './clean-slate.ts';
-import { type Act, type Acted, callOf, lookAgain, statusIn } from './context.ts';
-import { swap } from './escalation.ts';
-import { dropHolder } from './let-go.ts';
+import {
+  type EventReason,
+  events,
+  finalizers,
+  legacyNodeIdentity,
+  machine as machineKind,
+  macHost,
+  secretNames,
+} from '@tartan/api';
+import {
+  clusterRoleBindings,
+  type DeleteOptions,
+  done,
+  type EventInput,
+  isKubeError,
+  type KubeObject,
+  nodes,
+  type ObjectName,
+  removeFinalizer,
+  requeueAfter,
+  type Resource,
+  secrets,
+  serviceAccounts,
+} from '@tartan/kube';
+import { endReservation } from '../../claim/claim-host.ts';
+import { deleteMachineSecret, isSecretOf } from '../../host-work/machine-secret.ts';
+import { deleteJoinToken } from '../../identity/join-token.ts';
+import { succeeded } from '../decision.ts';
+import { secretClaimant } from '../observe.ts';
+import { providerIDOf } from '../observe/node.ts';
+import { intervals } from '../requeue.ts';
+import { forgetHost } from '../status/transitions.ts';
+import {
+  type ActContext,
+  type ActionOutput,
+  callOptions,
+  currentStatus,
+  requeueStale,
+  secretLocation,
+} from './context.ts';
+import { requestRelease } from './remediation.ts';
 
 /** The Mac goes back. Its controller wipes it; this machine waits until that has begun. */
-export const release = (act: Act, poolPrefix: string, runnerLeft: string | undefined): Promise<Acted> => {
-  const { name, namespace } = act.record.machine.metadata;
-  if (runnerLeft !== undefined) act.world.log.warn('GitHub still lists the runner', { namespace, name, runnerLeft });
-  return swap(act, { poolPrefix, reason: 'MachineDeleted' }, { result: done, next: again(waits.others) });
+export const release = (
+  context: ActContext,
+  poolPrefix: string,
+  runnerLeft: string | undefined,
+): Promise<ActionOutput> => {
+  const { name, namespace } = context.patcher.machine.metadata;
+  if (runnerLeft !== undefined) context.deps.log.warn('GitHub still lists the runner', { namespace, name, runnerLeft });
+  return requestRelease(
+    context,
+    { poolPrefix, reason: 'MachineDeleted' },
+    { result: succeeded, next: requeueAfter(intervals.otherController) },
+  );
 };
 
 /** All that is left, and then the finalizer: nothing of the machine outlives it. */
-export const cleanUp = async (act: Act): Promise<Acted> => {
-  await act.announce();
-  if (!(await isUnreserved(act))) return lookAgain;
+export const cleanUp = async (context: ActContext): Promise<ActionOutput> => {
+  await context.reportStarted();
+  if (!(await endOwnReservation(context))) return requeueStale;
   try {
-    await dropHolder(act);
-    await cleanSlate(act);
+    await clearConsumerRef(context);
+    await deleteHostObjects(context);
   } catch (error) {
     // Who waits for a deletion looks here, and not into a log.
-    if (isKubeError(error, 'forbidden')) act.world.events.event(act.record.machine, deleteFailed(error.message));
+    if (isKubeError(error, 'forbidden'))
+      context.deps.events.event(context.patcher.machine, deleteFailed(error.message));
     throw error;
   }
-  await removeFinalizer(act.world.client, machineKind.resource, act.record.machine, finalizers.machine, callOf(act));
-  return { result: done, next: settled, parted: true };
+  await removeFinalizer(
+    context.deps.client,
+    machineKind.resource,
+    context.patcher.machine,
+    finalizers.machine,
+    callOptions(context),
+  );
+  return { result: succeeded, next: done, finalizerRemoved: true };
 };
 
 /** Another manager may be about to take the reserved Mac for this machine, and nobody would be left to give it back. */
-const isUnreserved = async (act: Act): Promise<boolean> => {
-  const { world, record, observation } = act;
+const endOwnReservation = async (context: ActContext): Promise<boolean> => {
+  const { deps, patcher, observation } = context;
   const { host } = observation;
-  if (host === undefined || host.metadata.name !== statusIn(act).serverID) return true;
-  if (host.spec.consumerRef?.uid === record.machine.metadata.uid) return true;
-  return (await endReservation(world.client, record.machine, host, callOf(act))) === 'ended';
+  if (host === undefined || host.metadata.name !== currentStatus(context).serverID) return true;
+  if (host.spec.consumerRef?.uid === patcher.machine.metadata.uid) return true;
+  return (await endReservation(deps.client, patcher.machine, host, callOptions(context))) === 'ended';
 };
 
-const deleteFailed = (message: string): Happening => {
+const deleteFailed = (message: string): EventInput => {
   const reason: EventReason = 'DeleteFailed';
   return { type: events[reason][0], reason, message };
+};
+
+/** Takes the runner off the list at GitHub, which gives it no job from then on. What came of it is seen by the next look. */
+export const removeRunner = async (context: ActContext, id: number): Promise<ActionOutput> => {
+  const { deps, patcher } = context;
+  deps.gate.pass();
+  const seen = await deps.builderRunners.remove(patcher.machine, id, callOptions(context));
+  return { result: succeeded, next: requeueAfter(seen.kind === 'none' ? 0 : intervals.otherController) };
+};
+
+/**
+ * The Mac is not this machine's (any more). What belonged to it goes, then what the machine remembers of it: the reservation last, and
+ * only if the machine is as it was when the Mac was looked at. So a crash on the way leads here again.
+ */
+export const detachHost = async (context: ActContext): Promise<ActionOutput> => {
+  const { patcher } = context;
+  await deleteHostObjects(context);
+  await clearConsumerRef(context);
+  if (patcher.machine.spec.providerID) await patcher.patchGuarded({ spec: { providerID: null } });
+  await patcher.updateStatusGuarded(forgetHost);
+  return { result: succeeded, next: requeueAfter(intervals.conflict) };
+};
+
+/** A server that is gone cannot be given back. Its MacHost goes once nobody holds it. */
+const clearConsumerRef = async (context: ActContext): Promise<void> => {
+  const { deps, patcher, observation } = context;
+  const { host } = observation;
+  const { host: facts } = observation.snapshot;
+  if (host === undefined || facts.kind !== 'present' || !facts.gone) return;
+  if (host.spec.consumerRef?.uid !== patcher.machine.metadata.uid) return;
+  const { name, uid, resourceVersion } = host.metadata;
+  const body = { metadata: { uid, resourceVersion }, spec: { consumerRef: null, reboot: null } };
+  await deps.client.patch(macHost.resource, { name }, { type: 'merge', body }, callOptions(context));
+};
+
+/**
+ * Deletes all that speaks for one Mac: what it joins with, how to log in, its Node. Idempotent. What gives rights goes first.
+ * Cluster API deletes the Node of a Machine itself, but neither when its Cluster goes, nor when the machine only changes its Mac (G-07).
+ */
+const deleteHostObjects = async (context: ActContext): Promise<void> => {
+  const { joinTokenID } = currentStatus(context);
+  if (joinTokenID !== undefined) await deleteJoinToken(context.deps.client, joinTokenID, callOptions(context));
+  await deleteLegacyIdentity(context);
+  await deleteSecret(context);
+  await deleteNode(context);
+};
+
+const deleteSecret = async (context: ActContext): Promise<void> => {
+  const { deps, patcher } = context;
+  const place = secretLocation(context);
+  const claimant = secretClaimant(deps, patcher.machine);
+  if ((await deleteMachineSecret(deps.client, place, claimant, callOptions(context))) === 'foreign')
+    reportKeptSecret(context, secretNames.machine(place.machine));
+};
+
+/** Only a Node that says that it is this very Mac: another one may have got its name. */
+const deleteNode = async (context: ActContext): Promise<void> => {
+  const { deps, patcher } = context;
+  const { name } = patcher.machine.metadata;
+  const ours = providerIDOf(patcher.machine);
+  try {
+    const node = await deps.client.get(nodes, { name }, callOptions(context));
+    if (ours === undefined || node.spec?.providerID !== ours) return;
+    const preconditions = { uid: node.metadata.uid };
+    await deps.client.delete(nodes, { name }, { ...callOptions(context), preconditions });
+  } catch (error) {
+    if (!isKubeError(error, 'notFound')) throw error;
+  }
+};
+
+/**
+ * Of the original system: a token that never expires, and the rights that it has. Its names are those of machines of all namespaces, and
+ * the Secret is what tells whose they are: it goes last.
+ */
+const deleteLegacyIdentity = async (context: ActContext): Promise<void> => {
+  const { deps, patcher } = context;
+  const { namespace, machine } = secretLocation(context);
+  const token = { namespace, name: secretNames.legacyNodeToken(machine) };
+  const found = await ignoreNotFound(deps.client.get(secrets, token, callOptions(context)));
+  if (found === undefined) return;
+  const createdAt = Date.parse(found.metadata.creationTimestamp ?? '');
+  const unmarked = { machineUID: undefined, serverID: '', createdAt };
+  if (!isSecretOf(unmarked, secretClaimant(deps, patcher.machine))) return reportKeptSecret(context, token.name);
+  const name = legacyNodeIdentity(machine);
+  await deleteIfExists(context, clusterRoleBindings, { name });
+  await deleteIfExists(context, serviceAccounts, { namespace, name });
+  await deleteIfExists(context, secrets, token, { preconditions: { uid: found.metadata.uid } });
+};
+
+const reportKeptSecret = ({ deps, patcher }: ActContext, secretName: string): void => {
+  const { namespace } = secretLocation({ deps, patcher });
+  const reason: EventReason = 'SecretKept';
+  const message = `The Secret ${namespace}/${secretName} has the name of this machine, and nothing proves that it is this machine's. It is left alone. Delete it if nobody needs it.`;
+  deps.log.warn('Left a Secret alone that may be of another machine', { namespace, secretName });
+  deps.events.event(patcher.machine, { type: events[reason][0], reason, message });
+};
+
+const ignoreNotFound = async <T>(asked: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await asked;
+  } catch (error) {
+    if (isKubeError(error, 'notFound')) return undefined;
+    throw error;
+  }
+};
+
+const deleteIfExists = async <T extends KubeObject>(
+  context: ActContext,
+  resource: Resource<T>,
+  name: ObjectName,
+  options: DeleteOptions = {},
+): Promise<void> => {
+  try {
+    await context.deps.client.delete(resource, name, { ...options, ...callOptions(context) });
+  } catch (error) {
+    if (!isKubeError(error, 'notFound')) throw error;
+  }
 };

@@ -1,62 +1,121 @@
-import { again } from '@tartan/kube';
+import { annotations, macFleet } from '@tartan/api';
+import { isKubeError, nodes, requeueAfter } from '@tartan/kube';
+import { findTurn, fleetNameOf, type Turn } from '../../fleet/turns.ts';
 import type { WorkOutcome } from '../../host-work/host-work.ts';
-import type { Decision } from '../decision.ts';
-import { afterRoll, forgive, isWhole, waitsForIdle } from '../memory.ts';
-import { done, type Result } from '../result.ts';
-import { waits } from '../waits.ts';
-import { type Act, type Acted, lookAgain } from './context.ts';
-import { cordon } from './cordon.ts';
-import { push, runnerToken } from './push.ts';
-import { turnNow } from './turn.ts';
-import { withSlot } from './with-slot.ts';
+import { type ActionResult, type Decision, succeeded } from '../decision.ts';
+import { intervals } from '../requeue.ts';
+import { afterRoll, afterRollBack, isComplete, waitsForIdle, withoutRollFailure } from '../status/transitions.ts';
+import { type ActContext, type ActionOutput, callOptions, requeueStale } from './context.ts';
+import { push, runnerTokenSource, withPushSlot } from './push.ts';
 
 /** Gives the Mac what it shall have. Only steps that have changed run; those that would disturb virtual machines wait for a cordon. */
-export const roll = (act: Act, { hash, idle }: Extract<Decision, { kind: 'roll' }>): Promise<Acted> =>
-  withSlot(act, async () => {
-    const { world, record, observation } = act;
+export const roll = (context: ActContext, { hash, idle }: Extract<Decision, { kind: 'roll' }>): Promise<ActionOutput> =>
+  withPushSlot(context, async () => {
+    const { deps, patcher, observation } = context;
     const { plan, snapshot } = observation;
-    const turn = await turnNow(act, hash);
-    if (turn === undefined || turn.rollBack === true || plan?.kind !== 'planned') return lookAgain;
+    const turn = await readTurn(context, hash);
+    if (turn === undefined || turn.rollBack === true || plan?.kind !== 'planned') return requeueStale;
 
     const { spec, secrets } = plan;
-    const { lateSecrets } = runnerToken(act);
-    const outcome = await push(act, { kind: 'converge', mode: 'changed', spec, secrets, lateSecrets, idle });
+    const { lateSecrets } = runnerTokenSource(context);
+    const outcome = await push(context, { kind: 'converge', mode: 'changed', spec, secrets, lateSecrets, idle });
     const { policy } = snapshot;
     // Before it is written down, which may fail: the turn can be over by then, and nobody may push without one (invariant 9).
-    const pauseMs = waitsForIdle(outcome) ? undefined : pauseAfter(act, outcome);
-    await record.write((status) => afterRoll(status, outcome, { hash, now: world.clock.now(), policy }));
-    const result: Result = { kind: 'worked', outcome };
-    if (pauseMs !== undefined) return { result, next: again(pauseMs) };
-    return { result, next: again((await cordon(act, hash)) ? 0 : pause(act, waits.afterFailure)) };
+    const pauseMs = waitsForIdle(outcome) ? undefined : backOffAfter(context, outcome);
+    await patcher.updateStatus((status) => afterRoll(status, outcome, { hash, now: deps.clock.now(), policy }));
+    const result: ActionResult = { kind: 'worked', outcome };
+    if (pauseMs !== undefined) return { result, next: requeueAfter(pauseMs) };
+    return { result, next: requeueAfter((await cordon(context, hash)) ? 0 : backOff(context, intervals.afterFailure)) };
   });
 
-const pause = (act: Act, milliseconds: number): number => {
-  act.world.pauses.set(act.record.machine.metadata.uid, milliseconds);
+const backOff = (context: ActContext, milliseconds: number): number => {
+  context.deps.backoffs.set(context.patcher.machine.metadata.uid, milliseconds);
   return milliseconds;
 };
 
 /** How long nothing more is tried on the Mac. */
-export const pauseAfter = (act: Act, outcome: WorkOutcome): number => {
+const backOffAfter = (context: ActContext, outcome: WorkOutcome): number => {
   switch (outcome.kind) {
     case 'done':
-      if (!isWhole(outcome)) return pause(act, waits.unreachable);
-      pause(act, waits.afterPush);
+      if (!isComplete(outcome)) return backOff(context, intervals.unreachable);
+      backOff(context, intervals.afterPush);
       return 0;
     case 'rejected':
-      return waits.afterFailure;
+      return intervals.afterFailure;
     case 'locked':
-      return pause(act, waits.locked);
+      return backOff(context, intervals.locked);
     case 'unreachable':
     case 'host key changed':
     case 'not wiped':
-      return pause(act, waits.unreachable);
+      return backOff(context, intervals.unreachable);
     case 'aborted':
-      return waits.conflict;
+      return intervals.conflict;
   }
 };
 
 /** The Mac refused something else, or long ago. */
-export const forgiveRefusal = async (act: Act): Promise<Acted> => {
-  await act.record.write(forgive);
-  return { result: done, next: again(0) };
+export const clearFailedRoll = async (context: ActContext): Promise<ActionOutput> => {
+  await context.patcher.updateStatus(withoutRollFailure);
+  return { result: succeeded, next: requeueAfter(0) };
+};
+
+/** Puts the agent back that ran before the last roll, when the fleet says so. */
+export const rollBack = (context: ActContext, hash: string): Promise<ActionOutput> =>
+  withPushSlot(context, async () => {
+    const turn = await readTurn(context, hash);
+    if (turn?.rollBack !== true || turn.hash !== hash) return requeueStale;
+    const outcome = await push(context, { kind: 'roll back' });
+    await context.patcher.updateStatus((status) =>
+      afterRollBack(status, outcome, { hash, now: context.deps.clock.now() }),
+    );
+    return { result: { kind: 'worked', outcome }, next: requeueAfter(backOffAfter(context, outcome)) };
+  });
+
+/** The machine's turn as the server has it now: a cache may still show one that was taken away, and two would roll at once (invariant 9). */
+const readTurn = async (context: ActContext, hash: string | undefined): Promise<Turn | undefined> => {
+  const { deps, patcher } = context;
+  const { namespace = '', uid } = patcher.machine.metadata;
+  try {
+    const name = { namespace, name: fleetNameOf(patcher.machine) };
+    return findTurn(await deps.client.get(macFleet.resource, name, callOptions(context)), uid, hash);
+  } catch (error) {
+    if (isKubeError(error, 'notFound')) return undefined;
+    throw error;
+  }
+};
+
+/**
+ * Keeps Pods off the Node until its Mac is idle. A Node that somebody else has cordoned is left as it is, without our mark: it is not ours
+ * to open again. Answers whether it bears the mark.
+ */
+const cordon = async (context: ActContext, hash: string): Promise<boolean> => {
+  const { deps, patcher } = context;
+  const { name } = patcher.machine.metadata;
+  const node = await deps.client.get(nodes, { name }, callOptions(context));
+  if (annotations.cordonedForRoll in (node.metadata.annotations ?? {})) return true;
+  if (node.spec?.unschedulable === true) return false;
+  const { resourceVersion } = node.metadata;
+  const metadata = { resourceVersion, annotations: { [annotations.cordonedForRoll]: hash } };
+  const body = { metadata, spec: { unschedulable: true } };
+  await deps.client.patch(nodes, { name }, { type: 'merge', body }, callOptions(context));
+  return true;
+};
+
+/** Takes away a cordon that bears our mark. In one guarded write, so that nobody else's is taken with it. */
+export const uncordon = async (context: ActContext): Promise<ActionOutput> => {
+  const { deps, patcher } = context;
+  const { name } = patcher.machine.metadata;
+  const gone: ActionOutput = { result: succeeded, next: requeueAfter(0) };
+  try {
+    const node = await deps.client.get(nodes, { name }, callOptions(context));
+    if (!(annotations.cordonedForRoll in (node.metadata.annotations ?? {}))) return gone;
+    const { resourceVersion } = node.metadata;
+    const metadata = { resourceVersion, annotations: { [annotations.cordonedForRoll]: null } };
+    const body = { metadata, spec: { unschedulable: null } };
+    await deps.client.patch(nodes, { name }, { type: 'merge', body }, callOptions(context));
+    return gone;
+  } catch (error) {
+    if (isKubeError(error, 'notFound')) return gone;
+    throw error;
+  }
 };

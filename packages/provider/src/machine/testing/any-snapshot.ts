@@ -15,7 +15,7 @@ const count = fc.integer({ min: 0, max: 10 });
 const limit = maybe(count);
 
 /** Any part of it may be missing. */
-const memory: fc.Arbitrary<MachineStatus> = fc.record(
+const status: fc.Arbitrary<MachineStatus> = fc.record(
   {
     initialization: fc.record({ provisioned: fc.boolean() }),
     serverID: server,
@@ -37,13 +37,13 @@ const memory: fc.Arbitrary<MachineStatus> = fc.record(
 const machine: fc.Arbitrary<MachineFacts> = fc.record({
   name: fc.constant('mac-1'),
   deleting: fc.boolean(),
-  held: fc.boolean(),
+  hasFinalizer: fc.boolean(),
   blocksMove: fc.boolean(),
   providerID: maybe(fc.constantFrom('scw-applesilicon://z/server-1', 'scw-applesilicon://z/server-2', 'aws://x')),
   versionedPin: fc.boolean(),
   poolPrefix: maybe(fc.constant('tuist-pool-')),
   allowedPoolPrefixes: fc.constantFrom([], ['tuist-pool-'], ['other-']),
-  memory,
+  status,
 });
 
 const host: fc.Arbitrary<HostFacts> = fc.oneof(
@@ -59,9 +59,9 @@ const host: fc.Arbitrary<HostFacts> = fc.oneof(
     release: maybe(fc.record({ begun: fc.boolean(), stuck: fc.boolean() })),
     abandoned: fc.boolean(),
     gone: fc.boolean(),
-    named: fc.boolean(),
-    bearsMyName: fc.boolean(),
-    boundToMe: fc.boolean(),
+    nameVerified: fc.boolean(),
+    nameMatches: fc.boolean(),
+    providerIDMatches: fc.boolean(),
     inPool: fc.boolean(),
     serverStatus: maybe(fc.constantFrom('ready', 'rebooting')),
     installs: fc.nat(3),
@@ -96,14 +96,14 @@ export const anySnapshot: fc.Arbitrary<Snapshot> = fc.record({
   }),
   machine: maybe(machine),
   cluster: fc.record({
-    pauses: fc.array(fc.string(), { maxLength: 1 }),
+    pauseReasons: fc.array(fc.string(), { maxLength: 1 }),
     refusal: maybe(
       fc.record({
         reason: fc.constantFrom('NamespaceNotAllowed' as const, 'NotInCluster' as const),
         message: fc.string(),
       }),
     ),
-    waitsFor: maybe(fc.string()),
+    waitingFor: maybe(fc.string()),
   }),
   fleetKey: fc.oneof(
     fc.constant({ kind: 'ready' as const }),
@@ -143,5 +143,5 @@ export const anySnapshot: fc.Arbitrary<Snapshot> = fc.record({
   ),
   turn: maybe(fc.record({ hash, rollBack: fc.boolean() })),
   idle: maybe(fc.boolean()),
-  restMs: fc.constantFrom(0, 0, 1000),
+  backoffMs: fc.constantFrom(0, 0, 1000),
 });

@@ -7,21 +7,21 @@ export const at = (minutesAgo: number): string => new Date(now - minutesAgo * 60
 const serverID = 'server-1';
 const providerID = `scw-applesilicon://fr-par-1/${serverID}`;
 
-export const machineWith = (memory: MachineStatus, more: Partial<MachineFacts> = {}): MachineFacts => ({
+export const machineWith = (status: MachineStatus, more: Partial<MachineFacts> = {}): MachineFacts => ({
   name: 'mac-1',
   deleting: false,
-  held: true,
+  hasFinalizer: true,
   blocksMove: true,
   providerID,
   versionedPin: false,
   poolPrefix: 'tuist-pool-',
   allowedPoolPrefixes: ['tuist-pool-'],
-  memory: { serverID, ...memory },
+  status: { serverID, ...status },
   ...more,
 });
 
-export const provisioned = (memory: MachineStatus = {}, more: Partial<MachineFacts> = {}): MachineFacts =>
-  machineWith({ initialization: { provisioned: true }, hostConfigHash: 'a', joinVersion: 'tok111', ...memory }, more);
+export const provisioned = (status: MachineStatus = {}, more: Partial<MachineFacts> = {}): MachineFacts =>
+  machineWith({ initialization: { provisioned: true }, hostConfigHash: 'a', joinVersion: 'tok111', ...status }, more);
 
 export const host: PresentHost = {
   kind: 'present',
@@ -29,9 +29,9 @@ export const host: PresentHost = {
   release: undefined,
   abandoned: false,
   gone: false,
-  named: true,
-  bearsMyName: true,
-  boundToMe: true,
+  nameVerified: true,
+  nameMatches: true,
+  providerIDMatches: true,
   inPool: false,
   serverStatus: 'ready',
   installs: 1,
@@ -51,11 +51,11 @@ export const node: Extract<NodeFacts, { kind: 'ours' }> = {
 };
 
 /** A machine whose Mac is ready to be made ready. */
-export const usual: Snapshot = {
+export const claimedSnapshot: Snapshot = {
   now,
   policy: { rebootAfter: 3, giveUpAfter: 8, updateGiveUpAfter: 5, updateRetryAfterMs: 30 * 60_000 },
   machine: machineWith({}),
-  cluster: { pauses: [], waitsFor: undefined },
+  cluster: { pauseReasons: [], waitingFor: undefined },
   fleetKey: { kind: 'ready' },
   choice: { kind: 'not asked' },
   host,
@@ -66,15 +66,20 @@ export const usual: Snapshot = {
   desired: { kind: 'not asked' },
   turn: undefined,
   idle: undefined,
-  restMs: 0,
+  backoffMs: 0,
 };
 
 /** One that was made ready, with its Node, and has what it shall have. */
-export const living: Snapshot = { ...usual, machine: provisioned(), node, desired: { kind: 'known', hash: 'a' } };
+export const readySnapshot: Snapshot = {
+  ...claimedSnapshot,
+  machine: provisioned(),
+  node,
+  desired: { kind: 'known', hash: 'a' },
+};
 
 /** One that shall have something else, and may. */
-export const drifting: Snapshot = {
-  ...living,
+export const driftedSnapshot: Snapshot = {
+  ...readySnapshot,
   desired: { kind: 'known', hash: 'b' },
   turn: { hash: 'b', rollBack: false },
   idle: true,

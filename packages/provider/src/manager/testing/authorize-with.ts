@@ -1,17 +1,17 @@
-import type { Right, Rights } from '@tartan/kube';
+import type { PolicyRule, PolicyRules } from '@tartan/kube';
 import type { KubernetesOptions } from '@tartan/sim-kubernetes';
 
 type Authorize = NonNullable<KubernetesOptions['authorize']>;
 type Attributes = Parameters<Authorize>[0];
 
-const covers = (right: Right, { group, resource, subresource, verb, name }: Attributes): boolean =>
+const covers = (right: PolicyRule, { group, resource, subresource, verb, name }: Attributes): boolean =>
   right.apiGroups.includes(group) &&
   right.resources.includes(subresource === '' ? resource : `${resource}/${subresource}`) &&
   right.verbs.includes(verb) &&
   (right.resourceNames === undefined || right.resourceNames.includes(name));
 
 /** Lets everybody do everything, except for `provider`, who has these rights. Remembers what was refused: `list secrets in default`. */
-export const authorizeWith = (rights: Rights): { authorize: Authorize; refused: string[] } => {
+export const authorizeWith = (rights: PolicyRules): { authorize: Authorize; refused: string[] } => {
   const refused: string[] = [];
   return {
     refused,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setStage } from './testing/stage.ts';
+import { createHarness } from './testing/harness.ts';
 
 test('Pods that have ended go with the Machine of their Mac, and no others', async (t) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   for (const mac of ['mac-1', 'mac-2']) {
     await stage.addMac(mac);
     await stage.addPod(`${mac}-done`, mac, 'Succeeded');
@@ -34,7 +34,7 @@ test('Pods that have ended go with the Machine of their Mac, and no others', asy
 });
 
 test('a Machine that is being deleted before its Node is cordoned, and Nodes that are no Macs', async (t) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   await stage.addMac('mac-1');
   await stage.addMac('linux-1', {});
   await stage.addPod('done', 'mac-1', 'Succeeded');
@@ -51,7 +51,7 @@ test('a Machine that is being deleted before its Node is cordoned, and Nodes tha
 });
 
 test('a Mac that takes Pods again is asked about no more', async (t) => {
-  const stage = await setStage(t);
+  const stage = await createHarness(t);
   await stage.addMac('mac-1');
   await stage.addPod('runs', 'mac-1', 'Running');
   await stage.start();
@@ -66,8 +66,8 @@ test('a Mac that takes Pods again is asked about no more', async (t) => {
   assert.equal(stage.asked.length, length);
 });
 
-test('a Pod that somebody writes meanwhile is not deleted unseen; it is looked at again', async (t) => {
-  const stage = await setStage(t);
+test('a Pod that is written meanwhile is not deleted; it is reconciled again', async (t) => {
+  const stage = await createHarness(t);
   await stage.addMac('mac-1');
   await stage.addPod('done', 'mac-1', 'Succeeded');
   let raced = false;

@@ -1,23 +1,30 @@
+import { type EventReason, events } from '@tartan/api';
 import {
-  again,
+  type Client,
   type Controller,
   type ControllerOptions,
   createController,
-  fromCache,
-  itsOwnKey,
-  type Reconcile,
-  settled,
-  type WatchCache,
+  done,
+  type EventInput,
+  type EventRecorder,
+  fromInformer,
+  type Informer,
+  isKubeError,
+  type Live,
+  type Logger,
+  pods,
+  type Reconciler,
+  requestForObject,
+  requeueAfter,
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
-import type { Node } from '../observe.ts';
-import { type Reaper, reap } from './act.ts';
+import type { Node, Pod } from '../observe.ts';
 import { decide } from './decide.ts';
-import { isCordoned, isMac, observe, type Observer } from './observe.ts';
+import { isCordoned, isMac, observe, type ObserveDeps } from './observe.ts';
 
-export interface PodReaperOptions extends Omit<Observer, 'client' | 'nodes'>, Omit<Reaper, 'client'> {
-  client: Observer['client'] & Reaper['client'];
-  nodes: Pick<WatchCache<Node>, 'get' | 'subscribe'>;
+interface PodReaperOptions extends Omit<ObserveDeps, 'client' | 'nodes'>, Omit<ActDeps, 'client'> {
+  client: ObserveDeps['client'] & ActDeps['client'];
+  nodes: Pick<Informer<Node>, 'get' | 'subscribe'>;
   clock: Clock;
   metrics?: ControllerOptions['metrics'];
   /** 10 s unless told: core looks every 20 s whether its drain is over. */
@@ -33,28 +40,28 @@ export interface PodReaperOptions extends Omit<Observer, 'client' | 'nodes'>, Om
 export const createPodReaper = (options: PodReaperOptions): Controller => {
   const { nodes, clock, log, metrics, lookAgainMs = 10_000 } = options;
 
-  const reconcile: Reconcile = async (name, signal) => {
+  const reconcile: Reconciler = async (name, signal) => {
     const { snapshot, pods } = await observe(options, name, signal);
     const decision = decide(snapshot);
     switch (decision.kind) {
       case 'leave':
-        return settled;
+        return done;
       case 'wait':
-        return again(lookAgainMs);
+        return requeueAfter(lookAgainMs);
       case 'reap':
-        await reap(
+        await reapPods(
           options,
           pods.filter(({ metadata }) => decision.uids.includes(metadata.uid)),
           signal,
         );
-        return again(lookAgainMs);
+        return requeueAfter(lookAgainMs);
     }
   };
 
   return createController({
     name: 'pod-reaper',
     reconcile,
-    sources: [fromCache(nodes, itsOwnKey, becameCordoned)],
+    sources: [fromInformer(nodes, requestForObject, becameCordoned)],
     clock,
     log,
     ...(metrics && { metrics }),
@@ -62,7 +69,49 @@ export const createPodReaper = (options: PodReaperOptions): Controller => {
 };
 
 /** Nodes say much, and often. What is cordoned already is looked at by the clock. */
-const becameCordoned: Parameters<typeof fromCache<Node>>[2] = (change) => {
+const becameCordoned: Parameters<typeof fromInformer<Node>>[2] = (change) => {
   if (change.type === 'removed' || !isMac(change.object) || !isCordoned(change.object)) return false;
   return change.type !== 'changed' || !isCordoned(change.previous) || !isMac(change.previous);
+};
+
+interface ActDeps {
+  client: Pick<Client, 'delete'>;
+  events: Pick<EventRecorder, 'event'>;
+  /** Called once for each Pod. */
+  count: (phase: ReapedPhase) => void;
+  log: Logger;
+}
+
+/**
+ * Deletes Pods that were seen to have ended. Each delete holds UID and resource version of what was judged, so it meets no other Pod and
+ * no other state of it; whoever lost that race is looked at again. To repeat it after a crash does nothing more.
+ */
+const reapPods = async (
+  { client, events, count, log }: ActDeps,
+  ended: readonly Live<Pod>[],
+  signal: AbortSignal,
+): Promise<void> => {
+  for (const pod of ended) {
+    const { name, namespace = '', uid, resourceVersion } = pod.metadata;
+    try {
+      await client.delete(pods, { namespace, name }, { preconditions: { uid, resourceVersion }, signal });
+    } catch (error) {
+      if (isKubeError(error, 'notFound', 'conflict')) continue;
+      throw error;
+    }
+    const node = pod.spec?.nodeName ?? '';
+    log.info('Reaped a Pod that had ended and held up a drain', { namespace, name, uid, node });
+    count(reapedPhaseOf(pod));
+    events.event(pod, reapedEvent(node));
+  }
+};
+
+export type ReapedPhase = 'succeeded' | 'failed';
+
+const reapedPhaseOf = ({ status }: Live<Pod>): ReapedPhase => (status?.phase === 'Failed' ? 'failed' : 'succeeded');
+
+const reapedEvent = (node: string): EventInput => {
+  const reason: EventReason = 'PodReaped';
+  const [type, means] = events[reason];
+  return { type, reason, message: `${means} The Machine behind the Node ${node} is being deleted.` };
 };

@@ -25,7 +25,7 @@ const table: [string, Snapshot, Decision][] = [
   ],
 ];
 
-describe('which Pods are reaped', () => {
+describe('decide: which Pods are reaped', () => {
   for (const [name, snapshot, decision] of table)
     it(`${name}: ${decision.kind}`, () => assert.deepEqual(decide(snapshot), decision));
 

@@ -1,21 +1,13 @@
 import { labels, labelValues, type ScalewayAppleSiliconMachine } from '@tartan/api';
-import {
-  type Client,
-  isKubeError,
-  type Live,
-  type ObjectName,
-  pods,
-  type Resource,
-  type WatchCache,
-} from '@tartan/kube';
+import { type Client, isKubeError, type Live, type ObjectName, pods, type Resource, type Informer } from '@tartan/kube';
 import { type CoreMachine, ownerMachineOf } from '../../core/machine.ts';
 import type { Node, Pod } from '../observe.ts';
 import type { PodFacts, Snapshot } from './decide.ts';
 
-export interface Observer {
+export interface ObserveDeps {
   client: Pick<Client, 'get' | 'list'>;
-  nodes: Pick<WatchCache<Node>, 'get'>;
-  machines: Pick<WatchCache<ScalewayAppleSiliconMachine>, 'list'>;
+  nodes: Pick<Informer<Node>, 'get'>;
+  machines: Pick<Informer<ScalewayAppleSiliconMachine>, 'list'>;
   coreMachines: Resource<CoreMachine>;
 }
 
@@ -32,20 +24,20 @@ export const isCordoned = ({ spec }: Node): boolean => spec?.unschedulable === t
  * Asks the server for no more than what is still open: rolls cordon Macs for hours, and Pods are listed only once the Machine goes. The
  * Machine is read before the Pods, and both from the server, so that what is found of the Pods is never older than that their Mac goes.
  */
-export const observe = async (observer: Observer, name: string, signal: AbortSignal): Promise<Observation> => {
+export const observe = async (observer: ObserveDeps, name: string, signal: AbortSignal): Promise<Observation> => {
   const node = observer.nodes.get(name);
   const facts = node && { isMac: isMac(node), cordoned: isCordoned(node) };
   const nothing: Observation = { snapshot: { node: facts, machine: 'unknown', pods: [] }, pods: [] };
   if (node === undefined || !facts?.isMac || !facts.cordoned) return nothing;
-  const machine = await machineBehind(observer, node, signal);
+  const machine = await readMachineOf(observer, node, signal);
   if (machine !== 'deleting') return { ...nothing, snapshot: { ...nothing.snapshot, machine } };
   const { items } = await observer.client.list(pods, { fieldSelector: `spec.nodeName=${name}`, signal });
   return { snapshot: { node: facts, machine, pods: items.map(factsOf) }, pods: items };
 };
 
 /** The one that owns the machine whose Mac this Node is. One that is gone drains nothing any more. */
-const machineBehind = async (
-  { client, machines, coreMachines }: Observer,
+const readMachineOf = async (
+  { client, machines, coreMachines }: ObserveDeps,
   { metadata, spec }: Live<Node>,
   signal: AbortSignal,
 ): Promise<Snapshot['machine']> => {

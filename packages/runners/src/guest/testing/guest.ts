@@ -29,7 +29,7 @@ export interface GuestOptions {
 export interface Guest {
   readonly root: string;
   /** A file of the status share. */
-  said(name: string): string | undefined;
+  statusFile(name: string): string | undefined;
   /** How often it was asked to shut down. */
   halts(): number;
   start(): ChildProcess;
@@ -41,13 +41,13 @@ export interface Guest {
 export const secret = 'a-jit-configuration';
 
 /** The second by which it counts is short. What waits for somebody else has the time that a busy machine needs. */
-const napper = (isHeld: boolean): string => `#!/bin/sh
+const sleepStub = (isHeld: boolean): string => `#!/bin/sh
 ${isHeld ? 'until [ -e "$TARTAN_GUEST_ROOT/go" ]; do /bin/sleep 0.01; done' : ''}
 case $1 in 1) exec /bin/sleep 0.02 ;; 2 | 30) exec /bin/sleep 0.5 ;; *) exec /bin/sleep "$1" ;; esac
 `;
 
 /** A guest as a folder: the real script in it, with small programs beside it that play macOS. */
-export const inGuest = async (options: GuestOptions, story: (guest: Guest) => Promise<void>): Promise<void> => {
+export const inGuest = async (options: GuestOptions, scenario: (guest: Guest) => Promise<void>): Promise<void> => {
   const root = mkdtempSync(join(tmpdir(), 'tartan-guest-'));
   const put = (path: string, text: string): void => {
     mkdirSync(dirname(join(root, path)), { recursive: true });
@@ -59,7 +59,7 @@ export const inGuest = async (options: GuestOptions, story: (guest: Guest) => Pr
   put('usr/bin/sudo', '#!/bin/sh\nshift\nexec "$@"\n');
   put('usr/bin/pgrep', `#!/bin/sh\nexit ${options.worker === true ? 0 : 1}\n`);
   put('sbin/shutdown', `#!/bin/sh\necho "$*" >>"${root}/halts"\n`);
-  put('bin/sleep', napper(options.isHeld === true));
+  put('bin/sleep', sleepStub(options.isHeld === true));
   put('tmp/.keep', '');
   if (options.runner !== undefined) put('opt/actions-runner/run.sh', `#!/bin/sh\n${options.runner}\n`);
   if (options.version !== undefined) {
@@ -77,9 +77,9 @@ export const inGuest = async (options: GuestOptions, story: (guest: Guest) => Pr
   const read = (path: string): string | undefined =>
     existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : undefined;
   try {
-    await story({
+    await scenario({
       root,
-      said: (name) => read(`${shares}/status/${name}`),
+      statusFile: (name) => read(`${shares}/status/${name}`),
       halts: () => read('halts')?.split('\n').filter(Boolean).length ?? 0,
       start: () => {
         const child = spawn(shell, [...args, join(libexec, 'tartan-runner.sh')], {

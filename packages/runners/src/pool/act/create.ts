@@ -1,27 +1,96 @@
-import { isKubeError, pods, serviceAccounts } from '@tartan/kube';
-import { accountOf, podOf } from '../pod-template.ts';
-import { newRunnerName } from '../runner-name.ts';
-import { type Act, whileLeading } from './act.ts';
+import { annotations } from '@tartan/api';
+import { isKubeError, isOwnedBy, type Live, pods, secrets, serviceAccounts } from '@tartan/kube';
+import { accountOf, newRunnerName, podOf, secretOf } from '../pod-template.ts';
+import type { Pod } from '../snapshot.ts';
+import { type ActContext, leaderCallOptions } from './context.ts';
+import { annotatePod } from './pod-calls.ts';
 
 /**
  * A ServiceAccount, then a Pod of its name. What a crash leaves between the two is an account without a Pod, which goes. A Pod of which
  * nobody knows whether it was made is looked for before the next one is.
  */
-export const createRunner = async (act: Act): Promise<void> => {
-  const { world, memory } = act;
-  const { pool, pods: overlay } = memory;
-  const name = newRunnerName(pool.metadata.name, world.randomBytes);
-  await world.client.create(serviceAccounts, accountOf(pool, name), whileLeading(act));
-  overlay.making(name);
+export const createRunner = async (context: ActContext): Promise<void> => {
+  const { deps, memory } = context;
+  const { pool, mutations: overlay } = memory;
+  const name = newRunnerName(pool.metadata.name, deps.randomBytes);
+  await deps.client.create(serviceAccounts, accountOf(pool, name), leaderCallOptions(context));
+  overlay.creating(name);
   try {
-    overlay.made(await world.client.create(pods, podOf(pool, name), whileLeading(act)));
+    overlay.created(await deps.client.create(pods, podOf(pool, name), leaderCallOptions(context)));
   } catch (error) {
-    if (!mayHaveHappened(error)) overlay.notMade(name);
+    if (!isOutcomeUnknown(error)) overlay.notCreated(name);
     throw error;
   }
-  world.log.info('Made a runner Pod', { namespace: pool.metadata.namespace, pool: pool.metadata.name, name });
+  deps.log.info('Made a runner Pod', { namespace: pool.metadata.namespace, pool: pool.metadata.name, name });
 };
 
 /** Everything but a clear no. */
-const mayHaveHappened = (error: unknown): boolean =>
+const isOutcomeUnknown = (error: unknown): boolean =>
   isKubeError(error, 'unreachable', 'timeout', 'serverError', 'malformed', 'aborted');
+
+/**
+ * Gives a Pod its runner at GitHub.
+ *
+ * Flow: is there a Secret? → mint → Secret → annotation of the Pod.
+ * Guarantees: may end after any of these. Without a Secret nobody has ever held the configuration, so a runner of that name is one whose
+ * answer was lost: it is removed and minted anew. With a Secret its number is taken from there. So a Pod never has two.
+ */
+export const register = async (context: ActContext, pod: Live<Pod>): Promise<void> => {
+  const known = await runnerInSecret(context, pod);
+  const runnerID = known ?? (await mintRunner(context, pod));
+  if (runnerID === undefined) return;
+  const outcome = await annotatePod(context, pod, { [annotations.runnerID]: runnerID });
+  if (outcome === 'gone') await context.service?.remove(Number(runnerID), { signal: context.signal });
+};
+
+/** The runner whose configuration the Pod was given. Undefined: it was given none. By the word of the server. */
+export const runnerInSecret = async ({ deps, signal }: ActContext, pod: Live<Pod>): Promise<string | undefined> => {
+  const { name, namespace = '', uid } = pod.metadata;
+  try {
+    const secret = await deps.client.get(secrets, { namespace, name }, { signal });
+    if (isOwnedBy(secret, uid)) return secret.metadata.annotations?.[annotations.runnerID] ?? '0';
+  } catch (error) {
+    if (isKubeError(error, 'notFound')) return undefined;
+    throw error;
+  }
+  throw new Error(
+    `The Pod ${name} cannot be given a runner: a Secret of its name belongs to somebody else. Delete that Secret, or the Pod.`,
+  );
+};
+
+const mintRunner = async (context: ActContext, pod: Live<Pod>): Promise<string | undefined> => {
+  const { service, memory, deps, signal } = context;
+  if (service === undefined || memory.pool.metadata.deletionTimestamp !== undefined) return undefined;
+  const { name } = pod.metadata;
+  const { runnerLabels, github } = memory.pool.spec;
+  const registration = { name, labels: runnerLabels, group: github?.runnerGroup };
+  deps.gate.pass();
+  let minted = await service.mint(registration, { signal });
+  if (minted.kind === 'name taken' && (await releaseName(context, name)))
+    minted = await service.mint(registration, { signal });
+  if (minted.kind !== 'minted') {
+    deps.log.warn('A Pod has no runner yet', {
+      name,
+      why: minted.kind === 'problem' ? minted.message : 'GitHub has not let go of its name yet. It is tried again.',
+    });
+    return undefined;
+  }
+  try {
+    await deps.client.create(secrets, secretOf(pod, minted.id, minted.jitConfig), leaderCallOptions(context));
+  } catch (error) {
+    // Somebody else was faster; what was minted here is swept away.
+    if (isKubeError(error, 'alreadyExists')) return runnerInSecret(context, pod);
+    throw error;
+  }
+  deps.log.info('Registered a runner', { name, runner: minted.id });
+  return String(minted.id);
+};
+
+/** Whether the name can be had now. A runner that has a job is nobody's left-over. */
+const releaseName = async ({ service, signal }: ActContext, name: string): Promise<boolean> => {
+  const found = await service?.find(name, { signal });
+  if (found?.kind !== 'found') return found?.kind === 'none';
+  if (found.runner.isBusy) return false;
+  const removed = await service?.remove(found.runner.id, { signal });
+  return removed?.kind === 'removed' || removed?.kind === 'none';
+};

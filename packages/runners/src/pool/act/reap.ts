@@ -1,13 +1,11 @@
 import { runnerPool } from '@tartan/api';
 import { type Live, patchStatus } from '@tartan/kube';
-import { runnerIDOf } from '../facts.ts';
-import { recordFinished } from '../finished.ts';
-import { finishedPodOf, resultOf, secondsOf } from '../finished-pod.ts';
-import { happening } from '../happenings.ts';
-import type { Pod } from '../objects.ts';
-import { type Act, whileLeading } from './act.ts';
-import { deleteAsSeen } from './delete-as-seen.ts';
-import type { Turns } from './in-turns.ts';
+import type { Limiter } from '../act.ts';
+import { type Pod, runnerIDOf } from '../snapshot.ts';
+import { poolEvent } from '../status.ts';
+import { finishedPodOf, recordFinished, resultOf, secondsOf } from '../status/finished-pods.ts';
+import { type ActContext, leaderCallOptions } from './context.ts';
+import { deleteIfUnchanged } from './pod-calls.ts';
 
 /**
  * Takes Pods away that have ended.
@@ -16,42 +14,42 @@ import type { Turns } from './in-turns.ts';
  * Guarantees: whatever is deleted has been recorded before, and is counted once, however often this is begun again.
  * Assumptions: no more Pods at a time than the status holds.
  */
-export const reap = async (act: Act, turns: Turns, ended: readonly Live<Pod>[]): Promise<void> => {
+export const reap = async (context: ActContext, limiter: Limiter, ended: readonly Live<Pod>[]): Promise<void> => {
   if (ended.length === 0) return;
-  const isRecorded = await turns.take(() => record(act, ended));
-  if (isRecorded) await Promise.all(ended.map((pod) => turns.take(() => reapOne(act, pod))));
+  const isRecorded = await limiter.run(() => recordInStatus(context, ended));
+  if (isRecorded) await Promise.all(ended.map((pod) => limiter.run(() => reapOne(context, pod))));
 };
 
-const record = async (act: Act, ended: readonly Live<Pod>[]): Promise<true> => {
-  const { memory, world } = act;
+const recordInStatus = async (context: ActContext, ended: readonly Live<Pod>[]): Promise<true> => {
+  const { memory, deps } = context;
   const { status = { observedGeneration: -1 } } = memory.pool;
   const next = { ...status, ...recordFinished(status, ended.map(finishedPodOf)) };
-  memory.pool = await patchStatus(world.client, runnerPool.resource, memory.pool, next, whileLeading(act));
+  memory.pool = await patchStatus(deps.client, runnerPool.resource, memory.pool, next, leaderCallOptions(context));
   return true;
 };
 
-const reapOne = async (act: Act, pod: Live<Pod>): Promise<void> => {
-  const { world, memory, service, signal } = act;
+const reapOne = async (context: ActContext, pod: Live<Pod>): Promise<void> => {
+  const { deps, memory, service, signal } = context;
   const { namespace = '' } = pod.metadata;
   const runner = runnerIDOf(pod);
-  world.gate.pass();
+  deps.gate.pass();
   // One that had a job is gone already. What GitHub does not do now, the sweep finds.
   if (runner !== undefined) await service?.remove(runner, { signal });
-  if (!(await deleteAsSeen(act, pod))) return;
+  if (!(await deleteIfUnchanged(context, pod))) return;
   const result = resultOf(pod);
   const finished = finishedPodOf(pod);
-  world.log.info('Reaped a runner Pod', { namespace, runner, result, ...finished });
-  world.events.event(
+  deps.log.info('Reaped a runner Pod', { namespace, runner, result, ...finished });
+  deps.events.event(
     memory.pool,
-    happening(result === 'failed' ? 'RunnerPodFailed' : 'RunnerPodFinished', storyOf(finished)),
+    poolEvent(result === 'failed' ? 'RunnerPodFailed' : 'RunnerPodFinished', describeFinished(finished)),
   );
   const pool = { namespace, name: memory.pool.metadata.name };
-  world.poolMetrics.reaped(pool, result);
+  deps.poolMetrics.reaped(pool, result);
   const seconds = secondsOf(finished);
-  if (seconds !== undefined) world.poolMetrics.ran(pool, result, seconds);
+  if (seconds !== undefined) deps.poolMetrics.ran(pool, result, seconds);
 };
 
-const storyOf = ({ name, node, hadJob, exitCode, reason }: ReturnType<typeof finishedPodOf>): string => {
+const describeFinished = ({ name, node, hadJob, exitCode, reason }: ReturnType<typeof finishedPodOf>): string => {
   const how = [
     hadJob === undefined ? undefined : hadJob ? 'with a job' : 'without a job',
     reason,

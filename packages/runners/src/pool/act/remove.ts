@@ -1,16 +1,33 @@
 import { annotations } from '@tartan/api';
-import type { Live } from '@tartan/kube';
-import { standingOf } from '../classify.ts';
-import { happening } from '../happenings.ts';
-import type { Pod } from '../objects.ts';
-import type { Removal } from '../plan.ts';
-import { hasSettled } from '../settled.ts';
-import type { PodFacts } from '../snapshot.ts';
-import type { Act } from './act.ts';
-import { deleteAsSeen } from './delete-as-seen.ts';
-import { lookAfresh } from './look-afresh.ts';
-import { mark } from './mark.ts';
-import { runnerInSecret } from './register.ts';
+import { isKubeError, type Live, pods, serviceAccounts } from '@tartan/kube';
+import type { Removal } from '../decide.ts';
+import { isSettlePeriodOver } from '../limits.ts';
+import { podStateOf } from '../pod-state.ts';
+import type { Pod, PodFacts, ServiceAccount } from '../snapshot.ts';
+import { poolEvent } from '../status.ts';
+import { type ActContext, leaderCallOptions } from './context.ts';
+import { runnerInSecret } from './create.ts';
+import { annotatePod, deleteIfUnchanged, liveReadPod } from './pod-calls.ts';
+
+/** Deletes the ServiceAccount of a Pod that is gone. By the word of the server: the cache may not show a Pod that was just made. */
+export const deleteServiceAccount = async (
+  context: ActContext,
+  { metadata: { name, namespace = '', uid, resourceVersion } }: Live<ServiceAccount>,
+): Promise<void> => {
+  const { client } = context.deps;
+  try {
+    await client.get(pods, { namespace, name }, { signal: context.signal });
+    return;
+  } catch (error) {
+    if (!isKubeError(error, 'notFound')) throw error;
+  }
+  const options = { ...leaderCallOptions(context), preconditions: { uid, resourceVersion } };
+  try {
+    await client.delete(serviceAccounts, { namespace, name }, options);
+  } catch (error) {
+    if (!isKubeError(error, 'notFound', 'conflict')) throw error;
+  }
+};
 
 /**
  * Deletes a Pod in which nothing runs.
@@ -18,32 +35,32 @@ import { runnerInSecret } from './register.ts';
  * Flow: Pod and Node by the word of the server → judged again by the rules that chose it → deleted in that very version.
  * Guarantees: a job that shows itself before the delete arrives makes another version, and stays.
  */
-export const remove = async (act: Act, seen: Live<Pod>, because: Removal['because']): Promise<void> => {
-  const { world, memory, service, signal } = act;
-  const fresh = await lookAfresh(act, seen);
-  if (fresh === undefined || !stillHolds(because, fresh.facts, act)) return;
-  const { pod, facts } = fresh;
+export const removePod = async (context: ActContext, seen: Live<Pod>, because: Removal['because']): Promise<void> => {
+  const { deps, memory, service, signal } = context;
+  const live = await liveReadPod(context, seen);
+  if (live === undefined || !stillApplies(because, live.facts, context)) return;
+  const { pod, facts } = live;
   if (because === 'never had a runner') {
-    const runnerID = await runnerInSecret(act, pod);
-    if (runnerID !== undefined) return void (await mark(act, pod, { [annotations.runnerID]: runnerID }));
+    const runnerID = await runnerInSecret(context, pod);
+    if (runnerID !== undefined) return void (await annotatePod(context, pod, { [annotations.runnerID]: runnerID }));
   }
-  if (!(await deleteAsSeen(act, pod))) return;
+  if (!(await deleteIfUnchanged(context, pod))) return;
   const { name } = pod.metadata;
-  world.log.info('Removed a runner Pod', { name, because });
+  deps.log.info('Removed a runner Pod', { name, because });
   if (because !== 'node is gone') return;
-  world.events.event(memory.pool, happening('RunnerPodLost', `Pod ${name}, Node ${pod.spec?.nodeName ?? ''}.`));
+  deps.events.event(memory.pool, poolEvent('RunnerPodLost', `Pod ${name}, Node ${pod.spec?.nodeName ?? ''}.`));
   // Whatever GitHub says: the sweep looks again.
   if (facts.runnerID !== undefined) await service?.remove(facts.runnerID, { signal });
 };
 
-const stillHolds = (because: Removal['because'], facts: PodFacts, { world }: Act): boolean => {
-  const standing = standingOf(facts);
+const stillApplies = (because: Removal['because'], facts: PodFacts, { deps }: ActContext): boolean => {
+  const state = podStateOf(facts);
   switch (because) {
     case 'settled':
-      return standing === 'retired' && hasSettled(facts, world.clock.now(), world.limits);
+      return state === 'retired' && isSettlePeriodOver(facts, deps.clock.now(), deps.limits);
     case 'never had a runner':
-      return standing === 'bare';
+      return state === 'bare';
     case 'node is gone':
-      return standing === 'lost';
+      return state === 'lost';
   }
 };

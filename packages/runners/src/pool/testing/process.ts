@@ -1,23 +1,22 @@
 import { runnerPool } from '@tartan/api';
 import {
   type Client,
+  createInformer,
   createLogger,
-  createWatchCache,
-  type Happening,
+  type EventInput,
+  type Informer,
   type KubeObject,
   nodes,
   pods,
   type Resource,
   serviceAccounts,
-  type WatchCache,
 } from '@tartan/kube';
 import type { ManualClock } from '@tartan/kube/clock';
-import { createGitHubAccounts } from '../../github-accounts/create-github-accounts.ts';
+import type { PoolMetrics } from '../../metrics/run-counters.ts';
 import { createRunnerPoolController } from '../controller.ts';
-import { accountIndexes, podIndexes } from '../indexes.ts';
-import type { Limits } from '../limits.ts';
-import { usualLimits } from '../limits.ts';
-import type { PoolMetrics } from '../pool-metrics.ts';
+import { createServiceForPool } from '../github/service-for-pool.ts';
+import { defaultLimits, type Limits } from '../limits.ts';
+import { accountIndexes, podIndexes } from '../watches.ts';
 
 export interface ProcessOptions {
   readonly client: Client;
@@ -25,7 +24,7 @@ export interface ProcessOptions {
   readonly clock: ManualClock;
   readonly namespace: string;
   readonly randomBytes: (count: number) => Uint8Array;
-  readonly told: (happening: Happening) => void;
+  readonly onEvent: (happening: EventInput) => void;
   readonly poolMetrics?: Partial<PoolMetrics>;
   readonly limits?: Limits;
   /** Throws when this process does not lead. */
@@ -41,9 +40,9 @@ export const startProcess = async (options: ProcessOptions) => {
   const running: Promise<void>[] = [];
   const follow = async <T extends KubeObject>(
     resource: Resource<T>,
-    more: Partial<Parameters<typeof createWatchCache<T>>[0]> = {},
-  ): Promise<WatchCache<T>> => {
-    const cache = createWatchCache({ client, resource, clock, random: () => 0.5, log, ...more });
+    more: Partial<Parameters<typeof createInformer<T>>[0]> = {},
+  ): Promise<Informer<T>> => {
+    const cache = createInformer({ client, resource, clock, random: () => 0.5, log, ...more });
     running.push(cache.run(stopping.signal));
     return cache;
   };
@@ -53,16 +52,16 @@ export const startProcess = async (options: ProcessOptions) => {
     accounts: await follow(serviceAccounts, { namespace, indexes: accountIndexes }),
     nodes: await follow(nodes),
   };
-  let underWay = 0;
-  const observer = { started: () => {}, began: () => void (underWay += 1), ended: () => void (underWay -= 1) };
+  let inFlight = 0;
+  const observer = { started: () => {}, began: () => void (inFlight += 1), ended: () => void (inFlight -= 1) };
   const idle = { added: () => {}, taken: () => {}, finished: () => {}, delayed: () => {}, stopped: () => {} };
   const controller = createRunnerPoolController({
     ...caches,
     client,
     clock,
     log,
-    services: createGitHubAccounts({ client, clock, fetch: options.fetch }),
-    events: { event: (_object: KubeObject, happening: Happening) => options.told(happening) },
+    serviceForPool: createServiceForPool({ client, clock, fetch: options.fetch }),
+    events: { event: (_object: KubeObject, happening: EventInput) => options.onEvent(happening) },
     gate: {
       pass: () => {
         options.gate?.();
@@ -70,7 +69,7 @@ export const startProcess = async (options: ProcessOptions) => {
       },
     },
     randomBytes: options.randomBytes,
-    limits: options.limits ?? usualLimits,
+    limits: options.limits ?? defaultLimits,
     poolMetrics: { reaped: () => {}, ran: () => {}, unreachable: () => {}, forget: () => {}, ...options.poolMetrics },
     metrics: { controller: () => observer, queue: () => idle },
   });
@@ -81,7 +80,7 @@ export const startProcess = async (options: ProcessOptions) => {
   void start();
   return {
     get isWorking() {
-      return underWay > 0;
+      return inFlight > 0;
     },
     stop: async () => {
       stopping.abort();

@@ -1,9 +1,8 @@
-import { finalizers, runnerBusyCondition, sayRunnerVersion, secretKeys } from '@tartan/api';
+import { finalizers, formatRunnerVersion, runnerBusyCondition, secretKeys } from '@tartan/api';
 import { type Client, isKubeError, type Live, nodes, pods, secrets } from '@tartan/kube';
 import { type ManualClock, sleep, timestamp } from '@tartan/kube/clock';
 import { type EmbeddedGitHub, playRunner } from '@tartan/sim-github';
-import { hasEnded } from '../facts.ts';
-import type { Pod } from '../objects.ts';
+import { hasEnded, type Pod } from '../snapshot.ts';
 
 export interface MacOptions {
   readonly client: Client;
@@ -91,7 +90,7 @@ export const createRunnerMac = (options: MacOptions, name: string) => {
           {
             type: runnerBusyCondition,
             status: busy,
-            ...(guest.version !== undefined && { message: sayRunnerVersion(guest.version) }),
+            ...(guest.version !== undefined && { message: formatRunnerVersion(guest.version) }),
           },
         ],
       }),

@@ -8,15 +8,15 @@ export const ago = (minutes: number): number => now - minutes * minute;
 
 export const mac = (facts: Partial<Extract<NodeFacts, { kind: 'there' }>> = {}): NodeFacts => ({
   kind: 'there',
-  isHeard: true,
-  heardSince: ago(600),
+  isReady: true,
+  readyChangedAt: ago(600),
   isDraining: false,
   ...facts,
 });
-export const silentMac = mac({ isHeard: false, heardSince: ago(5) });
+export const silentMac = mac({ isReady: false, readyChangedAt: ago(5) });
 export const cordonedMac = mac({ isDraining: true });
-const noMac: NodeFacts = { kind: 'unbound', noRoom: false };
-export const noRoom: NodeFacts = { kind: 'unbound', noRoom: true };
+const noMac: NodeFacts = { kind: 'unbound', isUnschedulable: false };
+export const unschedulable: NodeFacts = { kind: 'unbound', isUnschedulable: true };
 export const goneMac: NodeFacts = { kind: 'gone' };
 
 /** `warm('a')`: it runs, and waits for a job. */
@@ -43,14 +43,15 @@ export const busy = (name: string, facts: Partial<PodFacts> = {}): PodFacts => w
 export const pending = (name: string, facts: Partial<PodFacts> = {}): PodFacts =>
   warm(name, { phase: 'pending', job: 'unknown', boundAt: ago(1), runningSince: undefined, ...facts });
 /** It has no runner yet. */
-export const bare = (name: string, facts: Partial<PodFacts> = {}): PodFacts =>
+export const unregistered = (name: string, facts: Partial<PodFacts> = {}): PodFacts =>
   pending(name, { runnerID: undefined, ...facts });
-export const unbound = (name: string, facts: Partial<PodFacts> = {}): PodFacts => bare(name, { node: noMac, ...facts });
+export const unscheduled = (name: string, facts: Partial<PodFacts> = {}): PodFacts =>
+  unregistered(name, { node: noMac, ...facts });
 export const ended = (name: string, facts: Partial<PodFacts> = {}): PodFacts =>
   warm(name, { phase: 'ended', ...facts });
 export const retired = (name: string, minutes: number, facts: Partial<PodFacts> = {}): PodFacts =>
   warm(name, { retiredAt: ago(minutes), ...facts });
-export const going = (name: string, facts: Partial<PodFacts> = {}): PodFacts =>
+export const terminating = (name: string, facts: Partial<PodFacts> = {}): PodFacts =>
   warm(name, { deletedAt: ago(1), ...facts });
 export const stale = { isStale: true } as const;
 
@@ -69,7 +70,7 @@ export const snapshotOf = (
     ...pool,
   },
   pods,
-  idleAccounts: [],
+  orphanedAccounts: [],
   github: 'usable',
   ...rest,
 });

@@ -7,7 +7,7 @@ import {
   formatPing,
   formatReply,
   formatReset,
-  longestData,
+  maxDataBytes,
   SpdyError,
 } from './frames.ts';
 import { createEmptyHeaders, createHeaderReader, type Headers } from './header-block.ts';
@@ -34,45 +34,45 @@ export interface SpdyConnection {
 /** How long the other side may take to close after us. Closing first would make the system throw away what it has not read yet. */
 const closingMs = 10_000;
 /** While a reader of ours is slow we do not read, and would not hear of the end: this write fails then. */
-const askMs = 2_000;
+const pingMs = 2_000;
 /** An API server that translates between protocols waits with us, and does not hear of its client's end either. */
-const longestStuckMs = 4 * 60 * 60 * 1000;
+const maxStalledMs = 4 * 60 * 60 * 1000;
 
 /** The server's side of SPDY over any carrier: a TLS socket, or a WebSocket made to look like one. */
-export const serveSpdy = (carrier: Duplex, { clock, onStream, maxStreams }: SpdyOptions): SpdyConnection => {
+export const serveSpdy = (transport: Duplex, { clock, onStream, maxStreams }: SpdyOptions): SpdyConnection => {
   const streams = new Map<number, { stream: Duplex; deliver(bytes: Buffer, fin: boolean): Promise<void> }>();
   const headers = createHeaderReader();
   const emptyHeaders = createEmptyHeaders();
   let lastStreamId = 0;
   let closing = false;
-  let takeBackClosing: (() => void) | undefined;
+  let cancelClosing: (() => void) | undefined;
 
   const send = (frame: Buffer, done: (error?: Error | null) => void): void => {
-    if (carrier.destroyed) done(new Error('the connection is gone'));
-    else carrier.write(frame, done);
+    if (transport.destroyed) done(new Error('the connection is gone'));
+    else transport.write(frame, done);
   };
-  const tell = (frame: Buffer): void => send(frame, () => {});
+  const sendFrame = (frame: Buffer): void => send(frame, () => {});
 
   const openStream = (streamId: number, streamHeaders: Headers): void => {
-    let wanted: (() => void) | undefined;
+    let resumeReading: (() => void) | undefined;
     let isOver = false;
     const forget = (): void => void (stream.readableEnded && stream.writableFinished && streams.delete(streamId));
     const stream = new (class extends Duplex implements SpdyStream {
       readonly headers = streamHeaders;
     })({
       allowHalfOpen: true,
-      read: () => wanted?.(),
+      read: () => resumeReading?.(),
       write: (chunk: Buffer, _encoding, done) => {
-        const pieces = Array.from({ length: Math.ceil(chunk.length / longestData) }, (_, index) =>
-          formatData(streamId, chunk.subarray(index * longestData, (index + 1) * longestData)),
+        const pieces = Array.from({ length: Math.ceil(chunk.length / maxDataBytes) }, (_, index) =>
+          formatData(streamId, chunk.subarray(index * maxDataBytes, (index + 1) * maxDataBytes)),
         );
         send(Buffer.concat(pieces), done);
       },
       final: (done) => send(formatData(streamId, Buffer.alloc(0), true), done),
       destroy: (error, done) => {
-        if (!isOver && streams.delete(streamId)) tell(formatReset(streamId));
+        if (!isOver && streams.delete(streamId)) sendFrame(formatReset(streamId));
         isOver = true;
-        wanted?.();
+        resumeReading?.();
         done(error);
       },
     });
@@ -85,30 +85,30 @@ export const serveSpdy = (carrier: Duplex, { clock, onStream, maxStreams }: Spdy
       if (fin) stream.push(null);
       if (hasRoom || fin || stream.destroyed) return;
       const resumed = new Promise<void>((resolve) => {
-        wanted = resolve;
+        resumeReading = resolve;
       });
-      await whileAsking(resumed);
-      wanted = undefined;
+      await waitWithPings(resumed);
+      resumeReading = undefined;
     };
     streams.set(streamId, { stream, deliver });
     onStream(stream);
   };
 
   /** Waits for a slow reader of ours, and asks meanwhile whether the other side is still there. */
-  const whileAsking = async (resumed: Promise<void>): Promise<void> => {
-    let takeBack = (): void => {};
-    const until = clock.monotonic() + longestStuckMs;
-    const ask = (): void => {
-      if (clock.monotonic() >= until) return void carrier.destroy();
-      tell(formatPing(2));
-      takeBack = clock.after(askMs, ask);
+  const waitWithPings = async (resumed: Promise<void>): Promise<void> => {
+    let cancelPing = (): void => {};
+    const until = clock.monotonic() + maxStalledMs;
+    const ping = (): void => {
+      if (clock.monotonic() >= until) return void transport.destroy();
+      sendFrame(formatPing(2));
+      cancelPing = clock.after(pingMs, ping);
     };
-    takeBack = clock.after(askMs, ask);
-    const gone = Promise.withResolvers<void>();
-    carrier.once('close', gone.resolve);
-    await Promise.race([resumed, gone.promise]);
-    carrier.off('close', gone.resolve);
-    takeBack();
+    cancelPing = clock.after(pingMs, ping);
+    const closed = Promise.withResolvers<void>();
+    transport.once('close', closed.resolve);
+    await Promise.race([resumed, closed.promise]);
+    transport.off('close', closed.resolve);
+    cancelPing();
   };
 
   const handle = async (frame: Frame): Promise<void> => {
@@ -118,8 +118,8 @@ export const serveSpdy = (carrier: Duplex, { clock, onStream, maxStreams }: Spdy
         if (frame.streamId <= lastStreamId || frame.streamId % 2 === 0)
           throw new SpdyError('a stream id that is not new');
         lastStreamId = frame.streamId;
-        if (closing || streams.size >= maxStreams) return tell(formatReset(frame.streamId));
-        tell(formatReply(frame.streamId, emptyHeaders()));
+        if (closing || streams.size >= maxStreams) return sendFrame(formatReset(frame.streamId));
+        sendFrame(formatReply(frame.streamId, emptyHeaders()));
         openStream(frame.streamId, read);
         if (frame.fin) await streams.get(frame.streamId)?.deliver(Buffer.alloc(0), true);
         return;
@@ -134,7 +134,7 @@ export const serveSpdy = (carrier: Duplex, { clock, onStream, maxStreams }: Spdy
       }
       case 'ping':
         // Those with an even number are answers to ours.
-        return frame.id % 2 === 1 ? tell(formatPing(frame.id)) : undefined;
+        return frame.id % 2 === 1 ? sendFrame(formatPing(frame.id)) : undefined;
       case 'goaway':
         return;
     }
@@ -143,16 +143,16 @@ export const serveSpdy = (carrier: Duplex, { clock, onStream, maxStreams }: Spdy
   const run = async (): Promise<void> => {
     const parser = createFrameParser();
     try {
-      for await (const chunk of carrier) for (const frame of parser.push(chunk)) await handle(frame);
+      for await (const chunk of transport) for (const frame of parser.push(chunk)) await handle(frame);
     } catch {
       // Whoever breaks the rules is cut off; of a broken connection there is nothing more to say.
     } finally {
-      takeBackClosing?.();
+      cancelClosing?.();
       headers.close();
       const open = [...streams.values()];
       streams.clear();
       for (const { stream } of open) stream.destroy();
-      carrier.destroy();
+      transport.destroy();
     }
   };
 
@@ -161,7 +161,7 @@ export const serveSpdy = (carrier: Duplex, { clock, onStream, maxStreams }: Spdy
     close: () => {
       if (closing) return;
       closing = true;
-      takeBackClosing = clock.after(closingMs, () => carrier.destroy());
+      cancelClosing = clock.after(closingMs, () => transport.destroy());
     },
   };
 };

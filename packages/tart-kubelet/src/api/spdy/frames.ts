@@ -15,14 +15,14 @@ const version = 3;
 const finFlag = 1;
 const headLength = 8;
 /** Headers of a stream are a few hundred bytes. Data has no limit of its own, since it is never held. */
-const longestControl = 64 * 1024;
+const maxControlBytes = 64 * 1024;
 const streamMask = 0x7fffffff;
 
 export interface FrameParser {
   push(chunk: Buffer): Frame[];
 }
 
-const wholeControl = (type: number, flags: number, body: Buffer): Frame | undefined => {
+const parseControlFrame = (type: number, flags: number, body: Buffer): Frame | undefined => {
   const id = body.length >= 4 ? body.readUInt32BE(0) : undefined;
   const missing = new SpdyError('a frame that is too short for its kind');
   switch (type) {
@@ -68,10 +68,10 @@ export const createFrameParser = (): FrameParser => {
       return { frame: undefined, used: headLength };
     }
     if (((first >>> 16) & 0x7fff) !== version) throw new SpdyError('another version than SPDY/3');
-    if (length > longestControl) throw new SpdyError('a control frame that is too long');
+    if (length > maxControlBytes) throw new SpdyError('a control frame that is too long');
     if (bytes.length < headLength + length) return undefined;
     const body = bytes.subarray(headLength, headLength + length);
-    return { frame: wholeControl(first & 0xffff, flags, body), used: headLength + length };
+    return { frame: parseControlFrame(first & 0xffff, flags, body), used: headLength + length };
   };
 
   return {
@@ -113,7 +113,7 @@ export const formatReset = (streamId: number): Buffer => control(types.reset, 0,
 export const formatPing = (id: number): Buffer => control(types.ping, 0, uint32(id));
 
 /** The longest piece that is sent as one frame, so that streams take turns. */
-export const longestData = 32 * 1024;
+export const maxDataBytes = 32 * 1024;
 
 export const formatData = (streamId: number, bytes: Uint8Array, fin = false): Buffer => {
   const head = Buffer.alloc(headLength);

@@ -1,5 +1,36 @@
-import { dictionary } from './dictionary.ts';
 import { SpdyError } from './frames.ts';
+
+/**
+ * The text with which SPDY/3 primes its compression of headers. The protocol fixes it byte for byte: words of HTTP, each behind its
+ * length in four bytes, then values one after the other.
+ */
+const words = [
+  'options head post put delete trace accept accept-charset accept-encoding accept-language accept-ranges age allow authorization',
+  'cache-control connection content-base content-encoding content-language content-length content-location content-md5 content-range',
+  'content-type date etag expect expires from host if-match if-modified-since if-none-match if-range if-unmodified-since last-modified',
+  'location max-forwards pragma proxy-authenticate proxy-authorization range referer retry-after server te trailer transfer-encoding',
+  'upgrade user-agent vary via warning www-authenticate method get status',
+]
+  .join(' ')
+  .split(' ')
+  .concat('200 OK', 'version', 'HTTP/1.1', 'url', 'public', 'set-cookie', 'keep-alive', 'origin');
+
+const values = [
+  '100101201202205206300302303304305306307402405406407408409410411412413414415416417502504505',
+  '203 Non-Authoritative Information204 No Content301 Moved Permanently400 Bad Request401 Unauthorized403 Forbidden404 Not Found',
+  '500 Internal Server Error501 Not Implemented503 Service Unavailable',
+  'Jan Feb Mar Apr May Jun Jul Aug Sept Oct Nov Dec 00:00:00 Mon, Tue, Wed, Thu, Fri, Sat, Sun, GMT',
+  'chunked,text/html,image/png,image/jpg,image/gif,application/xml,application/xhtml+xml,text/plain,text/javascript,publicprivate',
+  'max-age=gzip,deflate,sdchcharset=utf-8charset=iso-8859-1,utf-,*,enq=0.',
+].join('');
+
+const withLength = (word: string): Buffer => {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(word.length);
+  return Buffer.concat([length, Buffer.from(word)]);
+};
+
+export const dictionary: Buffer = Buffer.concat([...words.map(withLength), Buffer.from(values)]);
 
 /** Not before somebody speaks SPDY: it is the old way, and takes memory. */
 const zlib = () => process.getBuiltinModule('node:zlib');
@@ -7,7 +38,7 @@ const zlib = () => process.getBuiltinModule('node:zlib');
 /** In lower case; of a header that comes several times the first counts. */
 export type Headers = ReadonlyMap<string, string>;
 
-const longestBlock = 64 * 1024;
+const maxBlockBytes = 64 * 1024;
 const maxHeaders = 64;
 
 /** The content of a header block: a count, then names and values, each behind its length. */
@@ -36,7 +67,7 @@ export const parseHeaders = (block: Buffer): Headers => {
 };
 
 /** Header blocks of one connection are one compressed stream: they must be read in order, and every one of them. */
-export interface HeaderReader {
+interface HeaderReader {
   read(block: Buffer): Promise<Headers>;
   close(): void;
 }
@@ -48,7 +79,7 @@ export const createHeaderReader = (): HeaderReader => {
   let fail: ((error: Error) => void) | undefined;
   inflate.on('data', (part: Buffer) => {
     size += part.length;
-    if (size > longestBlock) inflate.destroy(new SpdyError('a header block that is too long'));
+    if (size > maxBlockBytes) inflate.destroy(new SpdyError('a header block that is too long'));
     else parts.push(part);
   });
   inflate.on('error', (error) => fail?.(error));
@@ -69,7 +100,7 @@ export const createHeaderReader = (): HeaderReader => {
 };
 
 /** Compressed with the fixed dictionary, which its checksum names. */
-const beginning = Buffer.from([0x78, 0xbb, 0xe3, 0xc6, 0xa7, 0xc2]);
+const zlibHeader = Buffer.from([0x78, 0xbb, 0xe3, 0xc6, 0xa7, 0xc2]);
 /** No headers, stored as they are, and the empty block by which the reader knows that it has all of it (a "sync flush"). */
 const noHeaders = Buffer.from([0x00, 0x04, 0x00, 0xfb, 0xff, 0, 0, 0, 0, 0x00, 0x00, 0x00, 0xff, 0xff]);
 
@@ -77,7 +108,7 @@ const noHeaders = Buffer.from([0x00, 0x04, 0x00, 0xfb, 0xff, 0, 0, 0, 0, 0x00, 0
 export const createEmptyHeaders = (): (() => Buffer) => {
   let isFirst = true;
   return () => {
-    const block = isFirst ? Buffer.concat([beginning, noHeaders]) : noHeaders;
+    const block = isFirst ? Buffer.concat([zlibHeader, noHeaders]) : noHeaders;
     isFirst = false;
     return block;
   };

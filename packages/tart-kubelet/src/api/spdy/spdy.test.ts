@@ -2,14 +2,13 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Duplex, duplexPair } from 'node:stream';
 import { describe, test } from 'node:test';
-import { createInflate, constants } from 'node:zlib';
+import { constants, createInflate } from 'node:zlib';
 import { manualClock, systemClock } from '@tartan/kube/clock';
 import fc from 'fast-check';
 import { createHeaderWriter, createSpdyPeer } from '../testing/spdy-peer.ts';
 import { serveSpdy, type SpdyStream } from './connection.ts';
-import { dictionary } from './dictionary.ts';
-import { createFrameParser, type Frame, formatData, formatPing, formatReset, formatSyn, SpdyError } from './frames.ts';
-import { createEmptyHeaders, createHeaderReader, parseHeaders } from './header-block.ts';
+import { createFrameParser, formatData, formatPing, formatReset, formatSyn, type Frame, SpdyError } from './frames.ts';
+import { createEmptyHeaders, createHeaderReader, dictionary, parseHeaders } from './header-block.ts';
 
 const adler32 = (bytes: Buffer): number => {
   let [a, b] = [1, 0];
@@ -35,12 +34,12 @@ const merged = (frames: readonly Frame[]): Frame[] => {
 };
 
 describe('SPDY frames', () => {
-  test('use the dictionary that the protocol fixes', () => {
+  test('use the dictionary of the SPDY/3 specification', () => {
     assert.equal(dictionary.length, 1423);
     assert.equal(adler32(dictionary), 0xe3c6a7c2);
   });
 
-  test('are the same however the bytes come', () => {
+  test('do not depend on chunk boundaries', () => {
     const id = fc.integer({ min: 1, max: 0x7fffffff });
     const bytes = fc.uint8Array({ minLength: 1, maxLength: 50 }).map((each) => Buffer.from(each));
     const frame = fc.oneof(
@@ -78,7 +77,7 @@ describe('SPDY frames', () => {
     );
   });
 
-  test('that are rubbish are refused, whatever they are', () => {
+  test('that are malformed are rejected', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 40 })), (chunks) => {
         const parser = createFrameParser();
@@ -91,12 +90,12 @@ describe('SPDY frames', () => {
     );
   });
 
-  test('announce no more than we care to hold', () => {
+  test('above the size limit are rejected', () => {
     const parser = createFrameParser();
     assert.throws(() => parser.push(Buffer.from('8003000100ffffff', 'hex')), /too long/);
   });
 
-  test('hand data on before all of it is there', () => {
+  test('pass data on before a frame is complete', () => {
     const parser = createFrameParser();
     const huge = Buffer.concat([Buffer.from('0000000101ffffff', 'hex'), Buffer.from('begin')]);
     assert.deepEqual(parser.push(huge), [{ kind: 'data', streamId: 1, fin: false, bytes: Buffer.from('begin') }]);
@@ -104,7 +103,7 @@ describe('SPDY frames', () => {
 });
 
 describe('SPDY headers', () => {
-  test('are read over one running window', async () => {
+  test('share one compression window per connection', async () => {
     const write = createHeaderWriter();
     const reader = createHeaderReader();
     for (const type of ['error', 'stdin', 'stdout']) {
@@ -120,13 +119,13 @@ describe('SPDY headers', () => {
     reader.close();
   });
 
-  test('that unpack to more than headers ever are, are refused', async () => {
+  test('that inflate above the size limit are rejected', async () => {
     const reader = createHeaderReader();
     await assert.rejects(async () => reader.read(await createHeaderWriter()({ x: 'y'.repeat(1_000_000) })), SpdyError);
     await assert.rejects(reader.read(Buffer.from([0])), SpdyError, 'and nothing more is read after that');
   });
 
-  test('that are damaged are refused, whatever they are', async () => {
+  test('that are damaged are rejected', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ minLength: 1 }), async (bytes) => {
         const reader = createHeaderReader();
@@ -146,7 +145,7 @@ describe('SPDY headers', () => {
     );
   });
 
-  test('of ours are none, block after block, each complete in itself', async () => {
+  test('in our replies are empty and complete blocks', async () => {
     const next = createEmptyHeaders();
     const inflate = createInflate({ dictionary });
     let out = Buffer.alloc(0);
@@ -174,7 +173,7 @@ describe('a SPDY connection', () => {
     return { client, carrier, streams, connection, peer: createSpdyPeer(client) };
   };
 
-  test('answers streams, carries both directions and their ends', async () => {
+  test('accepts streams and carries both directions and their ends', async () => {
     const { client, streams, peer, connection } = connect();
     const id = await peer.open({ streamtype: 'data' });
     assert.ok(await peer.find((frame) => frame.type === 2 && frame.streamId === id));
@@ -203,7 +202,7 @@ describe('a SPDY connection', () => {
     await connection.done;
   });
 
-  test('refuses more streams than allowed, and goes on', async () => {
+  test('refuses streams above the limit and stays open', async () => {
     const { client, streams, peer, connection } = connect(1);
     await peer.open({});
     const second = await peer.open({});
@@ -213,7 +212,7 @@ describe('a SPDY connection', () => {
     await connection.done;
   });
 
-  test('resets what we destroy, and destroys what the client resets', async () => {
+  test('resets destroyed streams, and destroys streams that the client resets', async () => {
     const { client, streams, peer, connection } = connect();
     const one = await peer.open({});
     const two = await peer.open({});
@@ -227,7 +226,7 @@ describe('a SPDY connection', () => {
     await connection.done;
   });
 
-  test('does not read on for a stream that nobody reads, and notices the end all the same', async () => {
+  test('applies backpressure for an unread stream, and still notices a disconnect', async () => {
     const clock = manualClock();
     const { client, carrier, streams, peer, connection } = connect(4, clock);
     const id = await peer.open({});
@@ -242,7 +241,7 @@ describe('a SPDY connection', () => {
     assert.equal(streams[0]?.destroyed, true);
   });
 
-  test('that does not speak SPDY is cut off', async () => {
+  test('that does not speak SPDY is closed', async () => {
     for (const bytes of [Buffer.from('8002000100000000', 'hex'), Buffer.from('8003000100000001aa', 'hex')]) {
       const { client, connection } = connect();
       client.write(bytes);
@@ -254,7 +253,7 @@ describe('a SPDY connection', () => {
     await connection.done;
   });
 
-  test('whatever comes, ends or goes on, and never throws', async () => {
+  test('never throws on any input', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 30 })), async (chunks) => {
         const { client, connection } = connect();

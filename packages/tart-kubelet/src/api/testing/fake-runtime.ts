@@ -4,11 +4,11 @@ import { connect } from 'node:net';
 import { PassThrough } from 'node:stream';
 import type { KubeObject } from '@tartan/kube';
 import { type Clock, systemClock } from '@tartan/kube/clock';
-import { createLogChanges } from '../../logs/log-changes.ts';
+import { createLogNotifier } from '../../logs/log-notifier.ts';
 import { createLogWriter, type LogWriter } from '../../logs/log-writer.ts';
-import { readRecords } from '../../logs/read-records.ts';
-import type { ExecRequest, PodRuntime, RemoteOutcome, RemoteSession, TerminalSize } from '../pod-runtime.ts';
-import { ApiProblem, badRequest } from '../problem.ts';
+import { readLogRecords } from '../../logs/read-log.ts';
+import { badRequest, HttpError } from '../http-response.ts';
+import type { ExecRequest, PodRuntime, RemoteResult, RemoteSession, TerminalSize } from '../pod-runtime.ts';
 
 /** For tests: one container whose commands run on this very machine, and whose main process is an echo. */
 export interface FakeRuntime extends PodRuntime {
@@ -21,13 +21,13 @@ export interface FakeRuntime extends PodRuntime {
   readonly commands: string[][];
   readonly sizes: TerminalSize[];
   /** Ends the main process. */
-  endMain(outcome: RemoteOutcome): void;
+  endMain(outcome: RemoteResult): void;
   /** How many attached sessions were let go of. */
   detached: number;
   /** How many bytes the main process has read. */
   mainRead: number;
   /** The main process stops reading. */
-  stuck: boolean;
+  stalled: boolean;
 }
 
 export interface FakeRuntimeOptions {
@@ -40,10 +40,10 @@ export interface FakeRuntimeOptions {
 export const createFakeRuntime = (options: FakeRuntimeOptions): FakeRuntime => {
   const { folder, clock = systemClock } = options;
   const known = options.name ?? { namespace: 'default', pod: 'vm', container: 'vm' };
-  const changes = createLogChanges(clock);
+  const notifier = createLogNotifier(clock);
   const path = `${folder}/0.log`;
-  const log = createLogWriter({ path, clock, changes });
-  const main = Promise.withResolvers<RemoteOutcome>();
+  const log = createLogWriter({ path, clock, notifier });
+  const main = Promise.withResolvers<RemoteResult>();
   let logEnded = false;
 
   const find = ({
@@ -56,7 +56,7 @@ export const createFakeRuntime = (options: FakeRuntimeOptions): FakeRuntime => {
     container?: string;
   }) => {
     if (namespace === known.namespace && pod === known.pod && container === known.container) return;
-    throw new ApiProblem(404, `Pod ${namespace}/${pod} has no container ${container} here`);
+    throw new HttpError(404, `Pod ${namespace}/${pod} has no container ${container} here`);
   };
 
   const spawned = (request: ExecRequest): RemoteSession => {
@@ -67,7 +67,7 @@ export const createFakeRuntime = (options: FakeRuntimeOptions): FakeRuntime => {
     child.stdin.on('error', () => {});
     if (!request.stdin) child.stdin.end();
     child.stdout.pipe(stdout);
-    const outcome = new Promise<RemoteOutcome>((resolve) => {
+    const result = new Promise<RemoteResult>((resolve) => {
       child.once('error', (error) => {
         stdout.end();
         resolve({ kind: 'failed', message: `cannot run ${file}: ${error.message}` });
@@ -85,8 +85,8 @@ export const createFakeRuntime = (options: FakeRuntimeOptions): FakeRuntime => {
         runtime.sizes.push(size);
         stdout.write(`size ${size.width}x${size.height}\n`);
       },
-      outcome,
-      end: () => void child.kill('SIGKILL'),
+      result,
+      close: () => void child.kill('SIGKILL'),
     };
   };
 
@@ -97,7 +97,7 @@ export const createFakeRuntime = (options: FakeRuntimeOptions): FakeRuntime => {
     sizes: [],
     detached: 0,
     mainRead: 0,
-    stuck: false,
+    stalled: false,
     endLog: async () => {
       logEnded = true;
       await log.close();
@@ -109,8 +109,8 @@ export const createFakeRuntime = (options: FakeRuntimeOptions): FakeRuntime => {
     readLog: async (container, { follow, previous, tailLines, signal }) => {
       find(container);
       if (previous) throw badRequest(`previous terminated container "${container.container}" not found`);
-      const following = follow ? { changes, ended: () => logEnded, signal } : undefined;
-      return readRecords(path, { tailLines, follow: following });
+      const following = follow ? { notifier, ended: () => logEnded, signal } : undefined;
+      return readLogRecords(path, { tailLines, follow: following });
     },
     exec: async (container, request) => {
       find(container);
@@ -121,7 +121,7 @@ export const createFakeRuntime = (options: FakeRuntimeOptions): FakeRuntime => {
       find(container);
       const output = new PassThrough();
       const input = new PassThrough();
-      if (!runtime.stuck) {
+      if (!runtime.stalled) {
         input.on('data', (chunk: Buffer) => {
           runtime.mainRead += chunk.length;
           output.write(`main: ${chunk.toString()}`);
@@ -133,8 +133,8 @@ export const createFakeRuntime = (options: FakeRuntimeOptions): FakeRuntime => {
         stdout: output,
         stderr: undefined,
         resize: (size) => runtime.sizes.push(size),
-        outcome: main.promise,
-        end: () => {
+        result: main.promise,
+        close: () => {
           runtime.detached += 1;
           output.end();
         },
@@ -147,7 +147,7 @@ export const createFakeRuntime = (options: FakeRuntimeOptions): FakeRuntime => {
         await once(socket, 'connect', { signal });
       } catch {
         socket.destroy();
-        throw new ApiProblem(500, 'connection refused');
+        throw new HttpError(500, 'connection refused');
       }
       return socket;
     },

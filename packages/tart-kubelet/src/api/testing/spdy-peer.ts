@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { constants, createDeflate } from 'node:zlib';
-import { dictionary } from '../spdy/dictionary.ts';
 import { formatSyn } from '../spdy/frames.ts';
+import { dictionary } from '../spdy/header-block.ts';
 
 /** For tests: the client's side of SPDY, as Go writes it. */
 

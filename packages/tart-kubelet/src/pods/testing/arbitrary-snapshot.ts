@@ -1,14 +1,14 @@
 import fc from 'fast-check';
-import type { RunState } from '../../journal/record.ts';
+import type { RunState } from '../../journal/journal.ts';
 import type { Snapshot } from '../snapshot.ts';
 import {
-  exampleEnding,
   exampleNow as now,
   examplePod,
   exampleProcess,
   exampleRecord,
+  exampleStates,
+  exampleTermination,
   neverStarted,
-  states,
 } from './example.ts';
 
 const running = { kind: 'running', process: exampleProcess } as const;
@@ -16,9 +16,9 @@ const running = { kind: 'running', process: exampleProcess } as const;
 const startTime = new Date(now - 60_000).toISOString();
 
 const state = fc.constantFrom<RunState | 'unreadable' | undefined>(
-  ...Object.values(states),
-  { ...states.running, address: '192.168.64.2' },
-  { kind: 'ended', ending: { ...exampleEnding, exitCode: 1, reason: 'Error' } },
+  ...Object.values(exampleStates),
+  { ...exampleStates.running, address: '192.168.64.2' },
+  { kind: 'ended', ending: { ...exampleTermination, exitCode: 1, reason: 'Error' } },
   'unreadable',
   undefined,
 );
@@ -52,34 +52,34 @@ const podThere = fc
 export const arbitrarySnapshot: fc.Arbitrary<Snapshot> = fc
   .record({
     pod: fc.oneof(
-      { weight: 1, arbitrary: fc.record({ goneForMs: fc.constantFrom(0, 1, 200_000) }) },
+      { weight: 1, arbitrary: fc.record({ notFoundForMs: fc.constantFrom(0, 1, 200_000) }) },
       { weight: 6, arbitrary: podThere },
     ),
     state,
     run: fc.nat({ max: 2000 }),
     stopRequestedAt: fc.constantFrom(undefined, now - 60_000, now - 1, now + 60_000),
     vm: fc.constantFrom<Snapshot['vm']>(
-      { kind: 'unknown', why: '' },
+      { kind: 'unknown', message: '' },
       { kind: 'missing' },
       { kind: 'stopped' },
       running,
       { ...running, address: '192.168.64.3' },
     ),
     image: fc.constantFrom<Snapshot['image']>({ kind: 'missing' }, { kind: 'pulling' }, { kind: 'here' }),
-    remains: fc.constantFrom<Snapshot['remains']>(
+    lastRun: fc.constantFrom<Snapshot['lastRun']>(
       neverStarted,
       { started: true, ending: { kind: 'halted' } },
       { started: true, ending: { kind: 'failed', reason: 'VM limit reached', message: 'full' } },
     ),
-    ofOthers: fc.nat({ max: 3 }),
-    trouble: fc.constantFrom(undefined, { reason: 'TartCreateFailed', message: '', retryAt: now + 1 }),
-    finalizerAsked: fc.boolean(),
+    usedByOthers: fc.nat({ max: 3 }),
+    lastFailure: fc.constantFrom(undefined, { reason: 'TartCreateFailed', message: '', retryAt: now + 1 }),
+    finalizerPending: fc.boolean(),
     statusRefused: fc.boolean(),
   })
-  .map(({ state: kind, run, stopRequestedAt, ofOthers, ...rest }) => ({
+  .map(({ state: kind, run, stopRequestedAt, usedByOthers, ...rest }) => ({
     ...rest,
     now,
-    slots: { total: 2, ofOthers },
+    slots: { total: 2, usedByOthers },
     record:
       kind === undefined || kind === 'unreadable'
         ? kind

@@ -1,7 +1,7 @@
 import { finalizers, macTaint } from '@tartan/api';
 import type { Live } from '@tartan/kube';
-import type { Ending, RunState, VmRecord } from '../../journal/record.ts';
-import type { Pod, Remains, Snapshot } from '../snapshot.ts';
+import type { RunState, Termination, VmRecord } from '../../journal/journal.ts';
+import type { LastRun, Pod, Snapshot } from '../snapshot.ts';
 
 export const exampleNow = Date.parse('2026-06-01T12:00:00Z');
 const exampleImage = 'ghcr.io/example/macos:26';
@@ -34,19 +34,19 @@ export const examplePod = (change: (pod: Live<Pod>) => void = () => {}): Live<Po
 
 export const exampleProcess = { pid: 100, startedAt: exampleNow - 60_000 };
 
-export const exampleEnding: Ending = {
+export const exampleTermination: Termination = {
   exitCode: 0,
   reason: 'Completed',
   startedAt: exampleNow - 60_000,
   finishedAt: exampleNow - 1000,
 };
 
-export const states = {
+export const exampleStates = {
   cloning: { kind: 'cloning' },
   configured: { kind: 'configured' },
   starting: { kind: 'starting', at: exampleNow - 60_000 },
   running: { kind: 'running', process: exampleProcess, since: exampleNow - 60_000 },
-  ended: { kind: 'ended', ending: exampleEnding },
+  ended: { kind: 'ended', ending: exampleTermination },
 } as const satisfies Record<string, RunState>;
 
 export const exampleRecord = (state: RunState, more: Partial<VmRecord> = {}): VmRecord => ({
@@ -60,7 +60,7 @@ export const exampleRecord = (state: RunState, more: Partial<VmRecord> = {}): Vm
   ...more,
 });
 
-export const neverStarted: Remains = { started: false, ending: { kind: 'unknown' } };
+export const neverStarted: LastRun = { started: false, ending: { kind: 'unknown' } };
 
 /** A Pod that nothing was done for yet; its image is here and a slot is free. */
 export const exampleSnapshot = (more: Partial<Snapshot> = {}): Snapshot => ({
@@ -69,7 +69,7 @@ export const exampleSnapshot = (more: Partial<Snapshot> = {}): Snapshot => ({
   record: undefined,
   vm: { kind: 'missing' },
   image: { kind: 'here', digest: 'sha256:1' },
-  remains: neverStarted,
-  slots: { total: 2, ofOthers: 0 },
+  lastRun: neverStarted,
+  slots: { total: 2, usedByOthers: 0 },
   ...more,
 });

@@ -8,18 +8,18 @@ export type Choose = (count: number) => number;
 /** Something that may happen next. */
 interface Step {
   readonly what: string;
-  readonly happen: () => unknown;
+  readonly run: () => unknown;
 }
 
 /**
  * Calls `story` once for each sequence of choices that it can make and that takes something else than the first at most so many times.
  * Answers how many there were.
  */
-export const forEachChoice = async (most: number, story: (choose: Choose) => Promise<void>): Promise<number> => {
+export const forEachChoice = async (most: number, scenario: (choose: Choose) => Promise<void>): Promise<number> => {
   let plan: { taken: number; readonly of: number }[] = [];
-  for (let stories = 1; ; stories += 1) {
+  for (let count = 1; ; count += 1) {
     const path: typeof plan = [];
-    await story((of) => {
+    await scenario((of) => {
       const taken = plan[path.length]?.taken ?? 0;
       const isFree = path.filter((before) => before.taken > 0).length < most;
       path.push({ taken, of: isFree ? of : 1 });
@@ -27,13 +27,13 @@ export const forEachChoice = async (most: number, story: (choose: Choose) => Pro
     });
     while ((path.at(-1)?.taken ?? 0) + 1 === path.at(-1)?.of) path.pop();
     const last = path.at(-1);
-    if (last === undefined) return stories;
+    if (last === undefined) return count;
     last.taken += 1;
     plan = path;
   }
 };
 
-const settle = async (): Promise<void> => {
+const flushMicrotasks = async (): Promise<void> => {
   for (let turn = 0; turn < 8; turn += 1) await setImmediate();
 };
 
@@ -41,26 +41,26 @@ const settle = async (): Promise<void> => {
  * A line between the agent and its server on which everything waits for its turn: requests before they reach the server, answers, and the
  * events of a watch. Events come in their order; nothing else does.
  */
-export interface SlowLine {
+export interface ControlledTransport {
   readonly client: Client;
   /** What has happened, for whoever has to explain a failure. */
-  readonly told: readonly string[];
+  readonly trace: readonly string[];
   /** The watch ends now, and the server has forgotten where it was: the next thing is a list. */
-  expire(): void;
+  expireWatch(): void;
   /** Lets everything happen that can, one after the other in the order that is chosen; `script` in its own order. */
-  play(script: readonly Step[], choose: Choose): Promise<void>;
+  run(script: readonly Step[], choose: Choose): Promise<void>;
   /** Nothing waits any more. */
-  open(): void;
+  releaseAll(): void;
 }
 
-export const createSlowLine = (inner: Transport, clock: ManualClock): SlowLine => {
+export const createControlledTransport = (inner: Transport, clock: ManualClock): ControlledTransport => {
   const waiting: Step[] = [];
-  const told: string[] = [];
+  const trace: string[] = [];
   let isOpen = false;
   let hasExpired = false;
-  let cable = new AbortController();
-  const turn = (what: string): Promise<void> =>
-    isOpen ? Promise.resolve() : new Promise((resolve) => waiting.push({ what, happen: resolve }));
+  let connection = new AbortController();
+  const waitForTurn = (what: string): Promise<void> =>
+    isOpen ? Promise.resolve() : new Promise((resolve) => waiting.push({ what, run: resolve }));
 
   async function* events(body: AsyncIterable<Uint8Array>, { signal }: AbortController): AsyncGenerator<Uint8Array> {
     const broken = new Promise<never>((_resolve, reject) => {
@@ -72,7 +72,7 @@ export const createSlowLine = (inner: Transport, clock: ManualClock): SlowLine =
       for (;;) {
         const { done, value } = await Promise.race([chunks.next(), broken]);
         if (done === true) return;
-        await Promise.race([turn('event'), broken]);
+        await Promise.race([waitForTurn('event'), broken]);
         yield value;
       }
     } finally {
@@ -96,13 +96,13 @@ export const createSlowLine = (inner: Transport, clock: ManualClock): SlowLine =
         };
       }
       const answer = await inner.send(request);
-      return { ...answer, body: events(answer.body, cable) };
+      return { ...answer, body: events(answer.body, connection) };
     }
-    await turn(what);
+    await waitForTurn(what);
     const { body, ...answer } = await inner.send(request);
     const chunks: Uint8Array[] = [];
     for await (const chunk of body) chunks.push(chunk);
-    await turn(`answer ${answer.code} to ${what}`);
+    await waitForTurn(`answer ${answer.code} to ${what}`);
     return {
       ...answer,
       body: (async function* () {
@@ -113,18 +113,18 @@ export const createSlowLine = (inner: Transport, clock: ManualClock): SlowLine =
 
   return {
     client: createClient({ ...inner, send }, { clock }),
-    told,
-    expire: () => {
+    trace,
+    expireWatch: () => {
       hasExpired = true;
-      cable.abort();
-      cable = new AbortController();
+      connection.abort();
+      connection = new AbortController();
     },
-    play: async (script, choose) => {
+    run: async (script, choose) => {
       const rest = [...script];
       // What is left to the clock: back-offs, pauses between writes, the resync.
       const pauses = [300, 2_000, 5_000, 60_000, 301_000, 301_000];
       for (;;) {
-        await settle();
+        await flushMicrotasks();
         const [next] = rest;
         const options = [...waiting, ...(next ? [next] : [])];
         if (options.length === 0) {
@@ -140,13 +140,13 @@ export const createSlowLine = (inner: Transport, clock: ManualClock): SlowLine =
         if (chosen === next) rest.shift();
         else waiting.shift();
         waiting.push(...passedOver);
-        told.push(chosen.what);
-        await chosen.happen();
+        trace.push(chosen.what);
+        await chosen.run();
       }
     },
-    open: () => {
+    releaseAll: () => {
       isOpen = true;
-      for (const { happen } of waiting.splice(0)) happen();
+      for (const { run } of waiting.splice(0)) run();
     },
   };
 };

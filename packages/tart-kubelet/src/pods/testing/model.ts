@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { finalizers } from '@tartan/api';
-import type { VmRecord } from '../../journal/record.ts';
-import { decide } from '../decide.ts';
-import type { Decision } from '../decision.ts';
-import type { Remains, Snapshot } from '../snapshot.ts';
+import type { VmRecord } from '../../journal/journal.ts';
+import { decide, type Decision } from '../decide.ts';
+import type { LastRun, Snapshot } from '../snapshot.ts';
 import { exampleNow, examplePod, exampleRecord, neverStarted } from './example.ts';
 
 /** A Mac and a server in a few variables: enough to let the table run against crashes at any point. */
@@ -16,33 +15,33 @@ export const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => 
   let goneSince: number | undefined;
   let record: VmRecord | undefined;
   let vm: Snapshot['vm'] = { kind: 'missing' };
-  let remains: Remains = neverStarted;
+  let lastRun: LastRun = neverStarted;
   let slotsOfOthers = 0;
-  let finalizerAsked = false;
+  let finalizerPending = false;
   let pid = 1;
   /** The disk has been on, and so is dirty. */
   let dirty = false;
   const boots = new Map<number, number>();
-  let everEnded = false;
+  let hasEnded = false;
 
-  const there = () => (goneSince === undefined ? pod : assert.fail('the Pod is gone'));
+  const presentPod = () => (goneSince === undefined ? pod : assert.fail('the Pod is gone'));
   const snapshot = (): Snapshot => ({
     now,
-    pod: goneSince === undefined ? pod : { goneForMs: now - goneSince },
+    pod: goneSince === undefined ? pod : { notFoundForMs: now - goneSince },
     record,
     vm,
     image: { kind: 'here', digest: 'sha256:1' },
-    remains,
-    slots: { total: 2, ofOthers: slotsOfOthers },
-    finalizerAsked,
+    lastRun,
+    slots: { total: 2, usedByOthers: slotsOfOthers },
+    finalizerPending,
   });
   const journal = (state: VmRecord['state'], more: Partial<VmRecord> = {}): void => {
     record = exampleRecord(state, { ...record, ...more, state });
   };
-  const cutPower = (ending: Remains['ending']): void => {
+  const cutPower = (ending: LastRun['ending']): void => {
     if (vm.kind !== 'running') return;
     vm = { kind: 'stopped' };
-    remains = { started: true, ending };
+    lastRun = { started: true, ending };
   };
 
   /** The side effects of a decision, in their order: the agent can die between any two of them. */
@@ -56,14 +55,14 @@ export const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => 
       case 'pull':
         return [];
       case 'reject':
-        return [() => void (there().status = { phase: 'Failed' })];
+        return [() => void (presentPod().status = { phase: 'Failed' })];
       case 'add finalizer':
-        return [() => void (finalizerAsked = true)];
+        return [() => void (finalizerPending = true)];
       case 'await finalizer':
         return [
           () => {
-            there().metadata.finalizers = [finalizers.vmCleanup];
-            finalizerAsked = false;
+            presentPod().metadata.finalizers = [finalizers.vmCleanup];
+            finalizerPending = false;
           },
         ];
       case 'clone':
@@ -73,7 +72,7 @@ export const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => 
             assert.equal(vm.kind, 'missing', 'cloned onto a name that is taken (G29)');
             vm = { kind: 'stopped' };
             dirty = false;
-            remains = neverStarted;
+            lastRun = neverStarted;
           },
         ];
       case 'configure':
@@ -85,7 +84,7 @@ export const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => 
             assert.equal(vm.kind, 'stopped');
             assert.ok(!dirty, 'booted from a dirty disk (G7)');
             assert.deepEqual(
-              there().metadata.finalizers,
+              presentPod().metadata.finalizers,
               [finalizers.vmCleanup],
               'booted without a finalizer (INC-15)',
             );
@@ -95,7 +94,7 @@ export const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => 
             pid += 1;
             vm = { kind: 'running', process: { pid, startedAt: now } };
             dirty = true;
-            remains = { started: true, ending: { kind: 'unknown' } };
+            lastRun = { started: true, ending: { kind: 'unknown' } };
           },
           () => {
             if (vm.kind === 'running') journal({ kind: 'running', process: vm.process, since: now });
@@ -104,7 +103,7 @@ export const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => 
       case 'adopt':
         return [() => journal({ kind: 'running', process: decision.process, since: now })];
       case 'running':
-        return [() => void (there().status = { phase: 'Running' })];
+        return [() => void (presentPod().status = { phase: 'Running' })];
       case 'stop gracefully':
         return [() => record && journal(record.state, { stopRequestedAt: record.stopRequestedAt ?? now })];
       case 'stop hard':
@@ -112,13 +111,13 @@ export const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => 
       case 'take back start':
         return [
           () => record?.state.kind === 'running' && journal({ kind: 'starting', at: record.state.since }),
-          () => void (remains = neverStarted),
+          () => void (lastRun = neverStarted),
           () => journal({ kind: 'configured' }),
         ];
       case 'end':
         return [
           () => {
-            everEnded = true;
+            hasEnded = true;
             journal({ kind: 'ended', ending: decision.ending });
           },
         ];
@@ -126,7 +125,7 @@ export const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => 
         return [
           () => {
             record = exampleRecord({ kind: 'cloning' }, { run: decision.run, previous: decision.previous });
-            remains = neverStarted;
+            lastRun = neverStarted;
           },
         ];
       case 'delete VM':
@@ -137,12 +136,12 @@ export const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => 
           },
         ];
       case 'finish status':
-        return [() => void (there().status = { phase: decision.ending.exitCode === 0 ? 'Succeeded' : 'Failed' })];
+        return [() => void (presentPod().status = { phase: decision.ending.exitCode === 0 ? 'Succeeded' : 'Failed' })];
       case 'remove finalizer':
         return [
           () => {
             assert.equal(vm.kind, 'missing', 'let go of a Pod that has a VM');
-            delete there().metadata.finalizers;
+            delete presentPod().metadata.finalizers;
           },
         ];
       case 'delete Pod':
@@ -158,7 +157,7 @@ export const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => 
       const decision = decide(snapshot());
       for (const effect of effectsOf(decision).slice(0, survives)) effect();
       // What it had asked for dies with it.
-      if (survives !== Number.POSITIVE_INFINITY) finalizerAsked = false;
+      if (survives !== Number.POSITIVE_INFINITY) finalizerPending = false;
       return decision;
     },
     halt: () => cutPower({ kind: 'halted' }),
@@ -178,6 +177,13 @@ export const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => 
     vanish: () => {
       goneSince ??= now;
     },
-    facts: () => ({ isGone: goneSince !== undefined, phase: pod.status?.phase ?? '', record, vm, boots, everEnded }),
+    facts: () => ({
+      isGone: goneSince !== undefined,
+      phase: pod.status?.phase ?? '',
+      record,
+      vm,
+      boots,
+      everEnded: hasEnded,
+    }),
   };
 };

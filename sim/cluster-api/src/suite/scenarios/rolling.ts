@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { isTrue } from '@tartan/kube';
+import { isConditionTrue } from '@tartan/kube';
 import { machineDeployments, machines } from '../../kinds.ts';
 import { annotations, nodeTaints } from '../../names.ts';
 import { refTo } from '../played-kinds.ts';
@@ -21,7 +21,7 @@ const watchRoll = async (stage: Stage, replicas: number): Promise<{ most: number
   const seen = { most: 0, fewest: replicas };
   await stage.until('all are of the new template', async () => {
     const all = await stage.machines();
-    const available = all.filter(({ status }) => isTrue(status?.conditions, 'Available')).length;
+    const available = all.filter(({ status }) => isConditionTrue(status?.conditions, 'Available')).length;
     seen.most = Math.max(seen.most, all.length);
     seen.fewest = Math.min(seen.fewest, available);
     const found = await sizes(stage);
@@ -122,7 +122,7 @@ export const rolling: readonly Scenario[] = [
         'one of the new template is there',
         async () =>
           (await sizes(stage)).join() === 'first,second' &&
-          (await stage.machines()).every(({ status }) => isTrue(status?.conditions, 'Available')),
+          (await stage.machines()).every(({ status }) => isConditionTrue(status?.conditions, 'Available')),
       );
     },
   },

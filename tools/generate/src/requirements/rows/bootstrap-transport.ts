@@ -1,7 +1,7 @@
 import type { Chapter } from '../requirement.ts';
 
 const manager = 'packages/provider/src/manager/create-provider.test.ts';
-const openArtifact = 'packages/host/src/artifacts/open-artifact.test.ts';
+const openArtifact = 'packages/host/src/artifacts/artifact.test.ts';
 const runCommand = 'packages/host/src/connection/run-command.test.ts';
 const secrets = 'packages/host/src/engine/secrets.test.ts';
 
@@ -15,7 +15,7 @@ export const bootstrapTransport: Chapter = {
       seeds: ['000'],
       tests: [
         { file: runCommand, title: 'gets its input whole, and then its end' },
-        { file: runCommand, title: 'holds back an input that the host does not take' },
+        { file: runCommand, title: 'applies backpressure when the host does not read its input' },
       ],
     },
     {
@@ -65,11 +65,11 @@ export const bootstrapTransport: Chapter = {
         },
         {
           file: 'packages/provider/src/machine/bootstrap.test.ts',
-          title: 'are bounded: who finds no slot comes again',
+          title: 'are limited: without a free slot the machine is requeued',
         },
         {
-          file: 'packages/provider/src/machine/push-slots.test.ts',
-          title: 'are as many as there are, and can be given back once (INC-11)',
+          file: 'packages/provider/src/machine/act/running-pushes.test.ts',
+          title: 'are limited, and releasing one twice frees one (INC-11)',
         },
         { file: 'packages/provider/src/flags/flag-table.test.ts', title: 'what is not given has its default' },
       ],
@@ -90,11 +90,12 @@ export const bootstrapTransport: Chapter = {
         },
         {
           file: 'packages/provider/src/fleet/controller.test.ts',
-          title: 'a canary alone, then as many as may be, until all are done; said once each (INC-11, INC-12)',
+          title:
+            'one canary, then up to maxUnavailable at a time, until all are updated; one event each (INC-11, INC-12)',
         },
         {
-          file: 'packages/provider/src/host-work/host-spec-of.test.ts',
-          title: 'changes whenever that of each Mac does, for all that is not its own',
+          file: 'packages/provider/src/host-work/host-spec.test.ts',
+          title: 'changes whenever the hash of every host does',
         },
         {
           file: 'packages/host/src/engine/whole-host.slow.test.ts',

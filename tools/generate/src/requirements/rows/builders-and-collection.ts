@@ -4,9 +4,9 @@ const agentFlags = 'packages/tart-kubelet/src/flags/parse-flags.test.ts';
 const builder = 'packages/provider/src/machine/builder.test.ts';
 const reclaimDisk = 'packages/host/src/steps/reclaim-disk.test.ts';
 const builderAtWork = 'test/stories/001-a-builder-at-work.test.ts';
-const bake = 'packages/tart-kubelet/src/collect/bake.test.ts';
-const collector = 'packages/tart-kubelet/src/collect/collector.test.ts';
-const images = 'packages/tart-kubelet/src/images/create-images.test.ts';
+const bake = 'packages/tart-kubelet/src/gc/bake.test.ts';
+const collector = 'packages/tart-kubelet/src/gc/collector.test.ts';
+const images = 'packages/tart-kubelet/src/images/image-manager.test.ts';
 
 export const buildersAndCollection: Chapter = {
   letter: 'B',
@@ -20,16 +20,17 @@ export const buildersAndCollection: Chapter = {
       tests: [
         {
           file: images,
-          title: 'a clone goes when the journal and its mark say that it is ours and its Pod is gone (B1, B5)',
+          title: 'a clone is deleted when journal and marker say that it is ours and its Pod is gone (B1, B5)',
         },
         {
-          file: 'packages/tart-kubelet/src/agent/collector.test.ts',
-          title: 'does not delete a clone that was just made, although no list of Pods has its Pod yet (INC-26)',
+          file: 'packages/tart-kubelet/src/agent/garbage-collection.test.ts',
+          title: 'does not delete a new clone whose Pod is not in the Pod list yet (INC-26)',
         },
         { file: collector, title: 'collects at start, and then every five minutes' },
         {
           file: collector,
-          title: 'an image goes with its tags once no Pod and no base needs it, and one of others stays (B1, INC-48)',
+          title:
+            'deletes an image with its tags when no Pod and no golden base needs it; foreign images stay (B1, INC-48)',
         },
       ],
     },
@@ -38,14 +39,14 @@ export const buildersAndCollection: Chapter = {
       title: 'What fails for lack of disk on the way to a running virtual machine frees space and is tried again.',
       seeds: ['001'],
       tests: [
-        { file: images, title: 'a pull that finds no room collects, and tries once more (B2)' },
+        { file: images, title: 'a pull that finds the disk full collects garbage and retries once (B2)' },
         {
           file: 'packages/tart-kubelet/src/agent/slots.test.ts',
-          title: 'collects when a clone finds no room, and clones once more, as if nothing had been (B2)',
+          title: 'collects garbage when a clone fails for lack of space, and retries the clone (B2)',
         },
         {
           file: collector,
-          title: 'lack of space frees something even if the disk looks roomy, and then no more than that (B2)',
+          title: 'frees something after a lack of space even if the disk has free space, and no more than that (B2)',
         },
       ],
     },
@@ -59,9 +60,9 @@ export const buildersAndCollection: Chapter = {
           file: 'test/stories/001-a-bake-that-survives.test.ts',
           title: 'with --disable-vm-gc there is no collector at all, whatever time passes',
         },
-        { file: images, title: 'with --disable-vm-gc there is no collector, and lack of space collects nothing (B3)' },
-        { file: agentFlags, title: 'with nothing told it is the Node of its Mac' },
-        { file: agentFlags, title: 'everything that the host steps pass is understood' },
+        { file: images, title: 'with --disable-vm-gc there is no collector, and a full disk collects nothing (B3)' },
+        { file: agentFlags, title: 'default to the host name of the Mac' },
+        { file: agentFlags, title: 'accept everything that the host steps pass' },
       ],
     },
     {
@@ -78,8 +79,8 @@ export const buildersAndCollection: Chapter = {
           title: 'keeps virtual machines of others exactly while the host is a builder (I-34)',
         },
         {
-          file: 'packages/provider/src/host-work/host-spec-of.test.ts',
-          title: 'is a builder when its machine says so',
+          file: 'packages/provider/src/host-work/host-spec.test.ts',
+          title: 'includes the runner of a builder',
         },
       ],
     },
@@ -92,11 +93,11 @@ export const buildersAndCollection: Chapter = {
           file: 'test/stories/001-a-bake-that-survives.test.ts',
           title: 'a bake that nobody works with, stopped and idle, is as safe',
         },
-        { file: bake, title: 'survives, since it is not ours, whatever else is seen (B5)' },
+        { file: bake, title: 'survives because the agent does not own it (B5)' },
         { file: images, title: 'a base that somebody else made under such a name is never collected (B5)' },
         {
-          file: 'packages/tart-kubelet/src/collect/decide.test.ts',
-          title: 'only what is ours, known to be dead and closed, and no Pod has, is ever deleted; a base is left',
+          file: 'packages/tart-kubelet/src/gc/decide.test.ts',
+          title: 'deletes only what the agent owns, nobody uses and no Pod needs; one golden base is kept',
         },
       ],
     },
@@ -110,10 +111,10 @@ export const buildersAndCollection: Chapter = {
           title:
             'a bake is pushed through several rounds of the collector, which takes our own orphan and nothing else',
         },
-        { file: bake, title: 'survives a journal that is wrong about it, since its files are open (B6)' },
-        { file: bake, title: 'survives a journal that is wrong about it, since a tart works with it (B6)' },
-        { file: collector, title: 'one that runs while tart calls it stopped is alive (INC-50)' },
-        { file: collector, title: 'what comes to life between the decision and the delete is spared' },
+        { file: bake, title: 'survives a wrong journal because its files are open (B6)' },
+        { file: bake, title: 'survives a wrong journal because a tart process uses it (B6)' },
+        { file: collector, title: 'keeps a running VM that tart reports as stopped (INC-50)' },
+        { file: collector, title: 'skips a VM that came into use between the decision and the delete' },
       ],
     },
     {
@@ -135,9 +136,9 @@ export const buildersAndCollection: Chapter = {
         },
         {
           file: builder,
-          title: 'gets a token for its runner when the Mac says that it needs one, and none otherwise',
+          title: 'requests a runner token only when the Mac needs one',
         },
-        { file: builder, title: 'waits for the job of its runner, and says so' },
+        { file: builder, title: 'waits for the job of its runner, and reports it' },
         {
           file: reclaimDisk,
           title: 'deletes what is stopped, keeps what it is told to, and says what there was and is',

@@ -87,16 +87,16 @@ export const clusterApi: Chapter = {
         },
         {
           file: controlPlane,
-          title: 'a Secret of another controller is left alone and told of; when it goes, ours takes its place',
+          title: 'a Secret of another controller is left alone and reported; when it is deleted, ours is created',
         },
         {
           file: controlPlane,
-          title: 'one that is to be provided is ours until somebody provides it, and theirs from then on',
+          title: 'in mode Provided, the minted kubeconfig is kept until somebody writes the Secret, and disowned then',
         },
         {
           file: 'packages/provider/src/control-plane/handover.property.test.ts',
           title:
-            'whatever is switched, written late or deleted, a pass leaves a kubeconfig that works, and never writes over one that was provided',
+            'whatever is switched, written late or deleted, a reconcile leaves a working kubeconfig and never overwrites a provided one',
         },
         { file: 'test/kubernetes/chart-kubeconfig.test.ts', title: 'is there all the time, and works' },
         {
@@ -112,15 +112,15 @@ export const clusterApi: Chapter = {
       seeds: ['002'],
       tests: [
         {
-          file: 'packages/provider/src/host-work/join.test.ts',
+          file: 'packages/provider/src/host-work/join-credentials.test.ts',
           title: 'are a kubeconfig with a token of its own, recorded before it exists',
         },
         {
-          file: 'packages/provider/src/identity/mint-join-token.test.ts',
+          file: 'packages/provider/src/identity/join-token.test.ts',
           title: 'is a Secret as Kubernetes knows it, and says whose it is',
         },
         {
-          file: 'packages/provider/src/identity/cluster-address.test.ts',
+          file: 'packages/provider/src/identity/join-kubeconfig.test.ts',
           title: 'is that of cluster-info otherwise, with our own authority',
         },
         {
@@ -164,7 +164,7 @@ export const clusterApi: Chapter = {
           title: 'counts as running only once it was seen to stay, whatever launchd says at this moment',
         },
         { file: agentJob, title: 'is started by hand when launchd registers it without starting it' },
-        { file: roll, title: 'because the Mac refuses is tried again, then held for a while, then tried again' },
+        { file: roll, title: 'is retried, then held for the cooldown, then retried, when the Mac rejects it' },
       ],
     },
     {
@@ -206,7 +206,7 @@ export const clusterApi: Chapter = {
           file: 'packages/host/src/agent/incidents.test.ts',
           title: 'INC-38: Nodes were patched by hand: first boot and roll pass the provider id alike',
         },
-        { file: roll, title: 'waits for its turn, is rolled, and says so' },
+        { file: roll, title: 'waits for its turn, is rolled, and reports UpToDate' },
       ],
     },
     {
@@ -225,14 +225,14 @@ export const clusterApi: Chapter = {
         },
         {
           file: nodeDecisions,
-          title: 'it is registered with labels, taint, provider id, status and summary in one write',
+          title: 'registers with labels, taint, provider ID, status and host config hash in one write',
         },
         { file: node, title: 'a provider id is filled in where there is none, and never overwritten (C9, INC-38)' },
         {
           file: nodeDecisions,
-          title: 'a few writes bring the Node there, each needed, and of its spec none but a missing provider id',
+          title: 'converges in a few writes, each needed, and changes nothing in spec but a missing provider ID',
         },
-        { file: node, title: 'an idle Mac asks for nothing but its Lease, and its status every five minutes' },
+        { file: node, title: 'an idle Mac writes its Lease, its status every five minutes, and nothing else' },
       ],
     },
   ],

@@ -58,8 +58,8 @@ export const hostPreparation: Chapter = {
         { file: autoLogin, title: 'a loginwindow that is dead is started (INC-08)' },
         { file: hostCommands, title: 'works where loginwindow is dead or must not be restarted by launchd (INC-08)' },
         {
-          file: 'packages/tart-kubelet/src/session/create-console-session.test.ts',
-          title: 'restarts again after a minute, not before',
+          file: 'packages/tart-kubelet/src/vm-start/console-session.test.ts',
+          title: 'restarts loginwindow at most once a minute',
         },
       ],
     },
@@ -74,10 +74,10 @@ export const hostPreparation: Chapter = {
           title:
             '504 Pods that had ended stayed in Terminating, as their agent looked at the phase first: the one of today lets those of its Mac go by itself',
         },
-        { file: podDeletion, title: 'after it has ended is not stuck Terminating (INC-17)' },
+        { file: podDeletion, title: 'is not stuck Terminating after it has ended (INC-17)' },
         {
           file: 'packages/tart-kubelet/src/pods/decide.model.test.ts',
-          title: 'deletion always leads to the end of the VM, the finalizer, the Pod and the record',
+          title: 'deletion always removes the VM, the finalizer, the Pod and the record',
         },
         { file: 'packages/api/src/names.test.ts', title: 'names on the wire stay as they are' },
       ],
@@ -91,7 +91,7 @@ export const hostPreparation: Chapter = {
           file: 'test/stories/003-hosts-that-come-back.test.ts',
           title: 'those of a Mac that is gone take one command',
         },
-        { file: podDeletion, title: 'whose VM somebody deleted by hand is not stuck Terminating (G2)' },
+        { file: podDeletion, title: 'is not stuck Terminating when its VM was deleted by hand (G2)' },
         {
           file: 'packages/provider/src/pods/controller.test.ts',
           title: 'a deleted Pod of a Mac that is gone goes after the grace, not before, and an event says why (INC-71)',
@@ -111,10 +111,10 @@ export const hostPreparation: Chapter = {
       title: 'Finished runner Pods are deleted and counted; those that do not go show in a metric and a condition.',
       seeds: ['003'],
       tests: [
-        { file: runnerPool, title: 'whoever has done its job is recorded, taken away and replaced' },
+        { file: runnerPool, title: 'a finished Pod is recorded, deleted and replaced' },
         {
           file: 'packages/runners/src/pool/races.test.ts',
-          title: '504 Pods that have ended and do not go are skipped, visible, and gone when they are let go',
+          title: '504 finished Pods stuck in deletion are skipped, reported, and removed once released',
         },
         {
           file: 'packages/runners/src/metrics/runner-metrics.test.ts',

@@ -26,14 +26,14 @@ export const otherParts: Chapter = {
     },
     {
       id: 'F2',
-      title: 'Ready, addresses and phase of a machine follow its Node and its Mac, not the last bootstrap.',
+      title: 'Ready, addresses and phase of a machine follow the Node and its Mac, not the last bootstrap.',
       seeds: ['000'],
       tests: [
-        { file: machineAndNode, title: 'follow its Node' },
-        { file: machineAndNode, title: 'follow its Mac' },
+        { file: machineAndNode, title: 'follow the Node' },
+        { file: machineAndNode, title: 'follow the server status of the Mac' },
         {
           file: 'packages/provider/src/machine/status.test.ts',
-          title: 'is ready only with a Ready Node on a Mac that runs and is its own',
+          title: 'is ready only with a Ready Node on a running Mac that the machine holds',
         },
       ],
     },
@@ -43,13 +43,13 @@ export const otherParts: Chapter = {
         'A bootstrap is retried, helped by one reboot, then given up with a quarantine; a missing Node is registered again.',
       seeds: ['000', '003'],
       tests: [
-        { file: bootstrap, title: 'is tried again, and counts' },
-        { file: bootstrap, title: 'is restarted once, and then given back, with all that was its own' },
+        { file: bootstrap, title: 'is retried, and attempts are counted' },
+        { file: bootstrap, title: 'is rebooted once, then released with all its objects' },
         {
           file: 'packages/provider/src/mac-host/release.test.ts',
           title: 'ends in quarantine for a Mac that could not be made ready, longer each time',
         },
-        { file: machineAndNode, title: 'is registered again after two minutes, by the light way (INC-35)' },
+        { file: machineAndNode, title: 'is registered again after two minutes, without a bootstrap (INC-35)' },
       ],
     },
     {
@@ -57,13 +57,13 @@ export const otherParts: Chapter = {
       title: 'A `RunnerPool` keeps runner Pods warm and replaces those that have finished.',
       seeds: ['003'],
       tests: [
-        { file: runnerPool, title: 'from nothing to warm' },
-        { file: runnerPool, title: 'whoever has done its job is recorded, taken away and replaced' },
-        { file: runnerPool, title: 'shrinks from the least useful one, and waits for those with a job' },
+        { file: runnerPool, title: 'creates and registers Pods until the pool is warm' },
+        { file: runnerPool, title: 'a finished Pod is recorded, deleted and replaced' },
+        { file: runnerPool, title: 'scales down the least useful Pods first, and waits for running jobs' },
         { file: runnerPool, title: 'rolls a new image within its cap, and lets jobs finish' },
         {
           file: 'packages/runners/src/pool/decide.property.test.ts',
-          title: 'never deletes a Pod with a job, makes no more than wanted, and keeps to its cap',
+          title: 'never deletes a Pod with a job, never exceeds replicas or the roll cap',
         },
         { file: jobsThatFinish, title: 'a job is done by one runner, whose Pod is recorded, deleted and replaced' },
         { file: jobsThatFinish, title: 'of all jobs none was lost, and none was done twice' },
@@ -94,11 +94,11 @@ export const otherParts: Chapter = {
       tests: [
         {
           file: 'packages/tart-kubelet/src/agent/boot.test.ts',
-          title: 'without anybody at the console waits with the sentence of the session, and heals by itself (INC-06)',
+          title: 'waits for a console session with a clear reason, and continues when there is one (INC-06)',
         },
         {
-          file: 'packages/tart-kubelet/src/session/create-console-session.test.ts',
-          title: 'is brought up after a boot that logged nobody in, and not touched once it is there (INC-06)',
+          file: 'packages/tart-kubelet/src/vm-start/console-session.test.ts',
+          title: 'is restored after a boot without automatic login, and left alone when it exists (INC-06)',
         },
       ],
     },

@@ -22,7 +22,7 @@ export const poolAndReclaim: Chapter = {
           title: 'two are claimed from a pool of three, made ready over SSH, and their Nodes are Ready',
         },
         { file: lifeOfAMachine, title: 'one that is deleted gives its Mac back, wiped' },
-        { file: chooseHost, title: 'which Mac a machine should have' },
+        { file: chooseHost, title: 'chooseHost' },
         { file: release, title: 'goes from the releasing name over a wipe that is seen to the pool name' },
       ],
     },
@@ -63,7 +63,7 @@ export const poolAndReclaim: Chapter = {
         {
           file: sweep,
           title:
-            'tells how many are stranded, also between two rounds, and nothing before it has looked or after it has stopped',
+            'the gauge counts stranded Macs, also between two sweeps, and has no value before the first or after a stop',
         },
         { file: 'packages/api/src/names.test.ts', title: 'names on the wire stay as they are' },
       ],
@@ -80,10 +80,10 @@ export const poolAndReclaim: Chapter = {
             'with active reclaim, those of this cluster are wiped and back in the pool, and one that a person has just ordered is not',
         },
         { file: sweep, title: 'only reports unless it was told which names are its own' },
-        { file: sweep, title: 'sends back what is its own, in one write, and nothing else' },
+        { file: sweep, title: 'releases stranded Macs of its own, in one write, and no others' },
         {
-          file: 'packages/provider/src/sweep/verdict.test.ts',
-          title: 'it is always one of the verdicts, and nothing of others is ever reclaimed',
+          file: 'packages/provider/src/sweep/decide.test.ts',
+          title: 'is total, and never reclaims a Mac of others',
         },
         {
           file: 'packages/provider/src/flags/parse-flags.test.ts',
@@ -104,7 +104,7 @@ export const poolAndReclaim: Chapter = {
         },
         { file: sweep, title: 'skips one that was adopted after it was listed and before it was looked at' },
         { file: sweep, title: 'skips one that is not stranded any more, although its own copy says so' },
-        { file: sweep, title: 'stops for all Macs when it cannot look, says so, and goes on when it can' },
+        { file: sweep, title: 'aborts for all Macs when a read fails, with an event, and resumes when reads work' },
       ],
     },
     {
@@ -118,7 +118,7 @@ export const poolAndReclaim: Chapter = {
           file: 'packages/provider/src/mac-host/decide.test.ts',
           title: 'only one that was wiped for this release gets a pool name (invariant 4)',
         },
-        { file: chooseHost, title: 'which Mac a machine should have' },
+        { file: chooseHost, title: 'chooseHost' },
         { file: sweep, title: 'skips one that is taken between its last look and its write' },
       ],
     },
@@ -135,9 +135,12 @@ export const poolAndReclaim: Chapter = {
         },
         {
           file: machineDeletion,
-          title: 'gives its Mac back, waits until it is being wiped, and leaves nothing behind',
+          title: 'releases its Mac, waits until the wipe has started, and leaves nothing behind',
         },
-        { file: machineDeletion, title: 'says so when nobody knows a pool, and goes without its Mac' },
+        {
+          file: machineDeletion,
+          title: 'reports ReleaseSkipped when no pool is known, and is removed without its Mac',
+        },
         { file: inventory, title: 'is made from names alone, and again after all of it was deleted' },
       ],
     },

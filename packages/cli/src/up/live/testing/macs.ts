@@ -1,6 +1,6 @@
-import type { Page } from '../../../show/view.ts';
-import { fleetView } from '../../../fleet/view.ts';
-import { aHost, aNode, aPod, aReadyMachine, aWorld, heldBy } from '../../../testing/objects.ts';
+import type { Page } from '../../../output/view.ts';
+import { aClusterState, aHost, aNode, aPod, aReadyMachine, heldBy } from '../../../testing/objects.ts';
+import { fleetView } from '../../../views/fleet.ts';
 import type { MacProgress } from '../mac-progress.ts';
 
 /** A machine on its way, of twelve steps. */
@@ -18,7 +18,7 @@ const hostOf = (number: number): string => `48d7f3f6-1c2b-4d5e-8f90-00000000000$
 /** That many machines that are Ready, as `tartan fleet` shows them, each with a virtual machine; and free Macs. */
 export const fleetPage = (count: number, name = 'mac-', free = 0): Page => {
   const numbers = Array.from({ length: count }, (_, at) => at + 1);
-  const world = aWorld({
+  const world = aClusterState({
     machines: numbers.map((number) => aReadyMachine(`${name}${number}`, hostOf(number))),
     hosts: [
       ...numbers.map((number) => aHost(hostOf(number), { state: 'held' }, heldBy(`${name}${number}`))),

@@ -1,8 +1,6 @@
-import { isSilent, standingOf } from '../../classify.ts';
-import { decide } from '../../decide.ts';
-import { usualLimits } from '../../limits.ts';
-import type { Plan, Removal, RetireReason } from '../../plan.ts';
-import { hasSettled } from '../../settled.ts';
+import { decide, type Plan, type Removal, type RetireReason } from '../../decide.ts';
+import { defaultLimits, isSettlePeriodOver } from '../../limits.ts';
+import { isSilent, podStateOf } from '../../pod-state.ts';
 import type { NodeFacts, PodFacts, Snapshot } from '../../snapshot.ts';
 import type { ModelGitHub } from './github.ts';
 import type { ModelNode, ModelPod, ModelPool, ModelServer } from './server.ts';
@@ -13,7 +11,7 @@ export interface Pass {
   readonly plan: Plan;
 }
 
-interface Surroundings {
+interface ModelControllerDeps {
   readonly server: ModelServer;
   readonly github: ModelGitHub;
   readonly now: () => number;
@@ -26,8 +24,12 @@ interface Surroundings {
 type Call = 'delete' | undefined;
 type Calls = Generator<Call, void>;
 
-const nodeFacts = (name: string | undefined, noRoom: boolean, nodes: ReadonlyMap<string, ModelNode>): NodeFacts => {
-  if (name === undefined) return { kind: 'unbound', noRoom };
+const nodeFacts = (
+  name: string | undefined,
+  isUnschedulable: boolean,
+  nodes: ReadonlyMap<string, ModelNode>,
+): NodeFacts => {
+  if (name === undefined) return { kind: 'unbound', isUnschedulable };
   const node = nodes.get(name);
   return node === undefined ? { kind: 'gone' } : { kind: 'there', ...node };
 };
@@ -41,14 +43,14 @@ const factsOf = (
   ...pod,
   offlineSince: offline.get(pod.runnerID ?? 0),
   isStale: pod.image !== image,
-  node: nodeFacts(pod.node, pod.noRoom, nodes),
+  node: nodeFacts(pod.node, pod.isUnschedulable, nodes),
 });
 
 /**
  * A controller as the real one acts, call by call: whoever drives it may let the world go on, or crash it, after each. It decides by what its
  * watches have brought it and by what it has written itself; whatever it does that cannot be undone, it looks at afresh before.
  */
-export const modelController = ({ server, github, now, passes, onCreate }: Surroundings) => {
+export const modelController = ({ server, github, now, passes, onCreate }: ModelControllerDeps) => {
   let pods = new Map(server.pods);
   let nodes = new Map(server.nodes);
   let pool = server.pool;
@@ -116,7 +118,7 @@ export const modelController = ({ server, github, now, passes, onCreate }: Surro
     yield;
     const mustBeOffline = because === 'runner is offline';
     if (seen?.facts.runnerID === undefined) return;
-    if (!(standingOf(seen.facts) === 'idle' || (mustBeOffline && isSilent(seen.facts)))) return;
+    if (!(podStateOf(seen.facts) === 'idle' || (mustBeOffline && isSilent(seen.facts)))) return;
     const looked = github.get(seen.facts.runnerID, now());
     const isRetiredOffline = looked === 'none' ? mustBeOffline : github.isOffline(seen.facts.runnerID, now()) === true;
     yield;
@@ -128,9 +130,9 @@ export const modelController = ({ server, github, now, passes, onCreate }: Surro
   }
 
   const stillHolds = (because: Removal['because'], facts: PodFacts): boolean => {
-    if (because === 'node is gone') return standingOf(facts) === 'lost';
-    if (because === 'never had a runner') return standingOf(facts) === 'bare';
-    return standingOf(facts) === 'retired' && hasSettled(facts, now(), usualLimits);
+    if (because === 'node is gone') return podStateOf(facts) === 'lost';
+    if (because === 'never had a runner') return podStateOf(facts) === 'bare';
+    return podStateOf(facts) === 'retired' && isSettlePeriodOver(facts, now(), defaultLimits);
   };
 
   function* remove(uid: string, because: Removal['because'], of: ModelPool): Calls {
@@ -160,7 +162,7 @@ export const modelController = ({ server, github, now, passes, onCreate }: Surro
       now: now(),
       pool: { replicas, maxConcurrentPercent, isDeleting, hasFinalizer, hasGitHub: true },
       pods: pods.map((pod) => factsOf(pod, nodes, of, offline)),
-      idleAccounts: [],
+      orphanedAccounts: [],
       github: isGitHubUsable ? 'usable' : 'unusable',
     };
     const plan = decide(snapshot);

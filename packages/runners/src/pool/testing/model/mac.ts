@@ -1,5 +1,5 @@
 import type { ModelGitHub } from './github.ts';
-import type { Dice } from './random.ts';
+import type { RandomInt } from './random.ts';
 import type { ModelPod, ModelServer } from './server.ts';
 
 /**
@@ -36,7 +36,7 @@ const mostReturnMs = 20_000;
 const mostAwayMs = 150_000;
 
 /** A Mac: virtual machines, which go on whatever becomes of the agent, and the agent. */
-export const modelMac = (name: string, server: ModelServer, github: ModelGitHub, dice: Dice) => {
+export const modelMac = (name: string, server: ModelServer, github: ModelGitHub, dice: RandomInt) => {
   const machines = new Map<string, Machine>();
   const state = { isUp: true, lastBeat: 0, speaksAt: 0, returnsAt: Infinity };
 
@@ -108,8 +108,8 @@ export const modelMac = (name: string, server: ModelServer, github: ModelGitHub,
     const node = server.nodes.get(name);
     if (node === undefined) return;
     if (state.isUp) state.lastBeat = now;
-    const isHeard = now - state.lastBeat < silenceMs;
-    if (isHeard !== node.isHeard) server.nodes.set(name, { ...node, isHeard, heardSince: now });
+    const isReady = now - state.lastBeat < silenceMs;
+    if (isReady !== node.isReady) server.nodes.set(name, { ...node, isReady, readyChangedAt: now });
   };
 
   return {

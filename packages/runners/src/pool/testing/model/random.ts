@@ -1,7 +1,7 @@
 /** A whole number from 0 up to, not including, `below`. The same seed gives the same numbers (mulberry32). */
-export type Dice = (below: number) => number;
+export type RandomInt = (below: number) => number;
 
-export const diceOf = (seed: number): Dice => {
+export const seededRandom = (seed: number): RandomInt => {
   let state = seed >>> 0;
   return (below) => {
     state = (state + 0x6d2b79f5) >>> 0;

@@ -5,12 +5,12 @@ export interface ModelPod extends Omit<PodFacts, 'isStale' | 'node'> {
   readonly version: number;
   readonly image: number;
   readonly node: string | undefined;
-  readonly noRoom: boolean;
+  readonly isUnschedulable: boolean;
 }
 
 export interface ModelNode {
-  readonly isHeard: boolean;
-  readonly heardSince: number;
+  readonly isReady: boolean;
+  readonly readyChangedAt: number;
   readonly isDraining: boolean;
 }
 
@@ -75,7 +75,7 @@ export const modelServer = (pool: ModelPool, onDelete: (pod: ModelPod) => void) 
         deletedAt: undefined,
         phase: 'pending',
         node: undefined,
-        noRoom: false,
+        isUnschedulable: false,
         boundAt: undefined,
         runningSince: undefined,
         runnerID: undefined,

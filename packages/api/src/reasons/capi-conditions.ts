@@ -1,0 +1,208 @@
+import type { ConditionStatus } from '@tartan/kube';
+
+/** A reason belongs to one status, so nobody can say that something is so because it is not. */
+type ReasonDefinition = readonly [status: ConditionStatus, means: string];
+
+export interface ConditionDefinition {
+  /** What it says when it is True. */
+  readonly means: string;
+  readonly reasons: Readonly<Record<string, ReasonDefinition>>;
+}
+
+/** Every kind that core can pause has it, in the words of Cluster API. */
+const pausedCondition = {
+  means: 'The Cluster or the object is paused: nothing is done, and a deletion waits. Certificates are still renewed.',
+  reasons: {
+    Paused: [
+      'True',
+      '`spec.paused` of the Cluster is set, or the object has the annotation `cluster.x-k8s.io/paused`.',
+    ],
+    NotPaused: ['False', 'Neither is.'],
+  },
+} as const satisfies ConditionDefinition;
+
+/** Of the kinds that `clusterctl move` would take along. */
+const moveBlockedCondition = {
+  means: '`clusterctl move` is not supported: the object has the annotation `clusterctl.cluster.x-k8s.io/block-move`.',
+  reasons: {
+    MacsAreNodesHere: [
+      'True',
+      'The Macs are Nodes of the cluster that they are managed from, so another cluster cannot manage them.',
+    ],
+  },
+} as const satisfies ConditionDefinition;
+
+/** What a ScalewayAppleSiliconMachine can say of itself. Each sentence is for whoever runs the fleet: what it is, and what helps. */
+export const machineConditions = {
+  Ready: {
+    means: 'The Node of the machine is Ready, on a Mac that runs. Cluster API shows it as InfrastructureReady.',
+    reasons: {
+      Ready: ['True', 'The Node is Ready.'],
+      NotProvisioned: ['False', 'It has no Mac: see Provisioned.'],
+      NotBootstrapped: ['False', 'Its Mac is not ready to be a Node: see Bootstrapped.'],
+      NodeNotReady: ['False', 'The Node is not Ready: see NodeReady.'],
+      HostNotRunning: ['False', 'Scaleway says that the Mac is not in state ready.'],
+      Deleting: ['False', 'The machine is being deleted.'],
+      Unknown: ['Unknown', 'The Node or Scaleway could not be asked.'],
+    },
+  },
+  Allowed: {
+    means:
+      'A Mac may be claimed for the machine. A machine that already has one keeps it, with its Node and its certificates.',
+    reasons: {
+      Allowed: ['True', 'It is part of a Cluster, in a namespace of --machine-namespaces.'],
+      NamespaceNotAllowed: ['False', 'The manager claims no Macs for its namespace: add it to --machine-namespaces.'],
+      NotInCluster: [
+        'False',
+        'It is part of no Cluster. Create a Machine of Cluster API that refers to it, or a MachineDeployment.',
+      ],
+    },
+  },
+  Provisioned: {
+    means: 'The machine holds a Mac and knows how to log in.',
+    reasons: {
+      HostClaimed: ['True', 'The Mac bears the name of the machine.'],
+      WaitingForCluster: ['False', 'Cluster API has not prepared the cluster, or the machine, yet.'],
+      Adopting: ['False', 'A Mac is reserved and is being claimed.'],
+      NotAllowed: ['False', 'The machine gets no Mac: see Allowed.'],
+      NodeNameTaken: [
+        'False',
+        'A Node that is not this machine has its name, so the machine gets no identity. Delete the Machine, or the Node if nobody needs it.',
+      ],
+      NoAdoptPoolPrefix: [
+        'False',
+        'Nobody said which pool: set spec.adoptPoolPrefix, or --default-adopt-pool-prefix of the manager.',
+      ],
+      PoolPrefixNotAllowed: [
+        'False',
+        'The manager does not allow the pool that spec.adoptPoolPrefix names. Add the prefix to --adopt-pool-prefixes, or correct the template.',
+      ],
+      InvalidOSPin: [
+        'False',
+        'spec.os holds a version. Specs are cloned once: mend the template, then delete the Machine.',
+      ],
+      NoAvailableHost: [
+        'False',
+        'No Mac of that type, zone and macOS is free. The message says what there is instead.',
+      ],
+      ScalewayAdoptFailed: ['False', 'Scaleway refused the claim. The message says how.'],
+      ScalewayDenied: ['False', 'The key may not do this. The message names the permission set that is missing.'],
+      ScalewayUnavailable: ['False', 'Scaleway does not answer, or asks to wait. It is tried again.'],
+      CredentialsPersistFailed: ['False', 'The Secret with the login could not be written.'],
+      HostReleased: ['False', 'The Mac could not be made ready and went back. Another one is claimed.'],
+      HostGone: ['False', 'Scaleway does not know the Mac any more. Delete the Machine to get another one.'],
+    },
+  },
+  Bootstrapped: {
+    means: 'The Mac was made ready and its agent has joined.',
+    reasons: {
+      Bootstrapped: ['True', 'Every step of the host is done.'],
+      Bootstrapping: ['False', 'The steps are being run.'],
+      Rebooting: ['False', 'The Mac is being restarted, in the hope that it helps.'],
+      SSHKeyUnavailable: ['False', 'The SSH key of the fleet could not be made or registered.'],
+      CredentialsRefreshFailed: ['False', 'Scaleway could not be asked for the password.'],
+      MissingSudoPassword: [
+        'False',
+        'Neither the Secret nor Scaleway knows a password. Put one into the Secret of the machine.',
+      ],
+      NodeIdentityUnavailable: ['False', 'Credentials to join with could not be made.'],
+      TailscaleAuthKeyUnavailable: ['False', 'The Secret with the Tailscale key is missing or empty.'],
+      GHRunnerRegistrationTokenUnavailable: [
+        'False',
+        'GitHub gave no registration token. Look at the Secret of the GitHub App.',
+      ],
+      HostUnreachable: ['False', 'The Mac does not answer on SSH.'],
+      HostKeyMismatch: ['False', 'The Mac shows another host key than this install had. Nothing was sent to it.'],
+      HostNotWiped: ['False', 'The Mac still has the disk of its last machine. It goes back to be wiped.'],
+      HostLocked: ['False', 'Somebody else is at work on the Mac. The message says who and since when.'],
+      BootstrapFailed: ['False', 'A step failed. The message says which, and what to do.'],
+      NodeMissing: ['False', 'The Node was deleted. The agent is told to register again.'],
+    },
+  },
+  NodeReady: {
+    means: 'The Node is Ready.',
+    reasons: {
+      NodeReady: ['True', 'Its kubelet says so.'],
+      NodeNotReady: ['False', 'Its kubelet says that it is not.'],
+      NodeMissing: ['False', 'There is no Node.'],
+      NodeUnknown: ['Unknown', 'Its kubelet has not been heard of for a while.'],
+      NotBootstrapped: ['Unknown', 'There cannot be one yet.'],
+    },
+  },
+  HostUpToDate: {
+    means: 'The Mac has what it shall have.',
+    reasons: {
+      UpToDate: ['True', 'The summary that the agent reports is the wanted one.'],
+      WaitingForTurn: ['False', 'It waits for a turn of its MacFleet.'],
+      Rolling: ['False', 'It has a turn and is being rolled.'],
+      WaitingForIdle: ['False', 'It is cordoned and waits until its virtual machines are gone.'],
+      RebootPending: ['False', 'A step takes effect after the next restart.'],
+      RollUnreachable: ['False', 'The Mac does not answer. It is tried again; this does not stop the fleet.'],
+      RollRejected: [
+        'False',
+        'The Mac refused. It runs on with what it had. Tried again after a while, or when something else is wanted.',
+      ],
+      NotReported: ['Unknown', 'The agent has not said what the Mac has.'],
+    },
+  },
+  Deleting: {
+    means: 'The machine is being deleted.',
+    reasons: {
+      Releasing: ['True', 'Its Mac is being given back.'],
+      ReleaseFailed: ['True', 'Its Mac could not be given back. It is tried again.'],
+      ReleaseSkipped: [
+        'True',
+        'Nobody said which pool its Mac goes back to, so it stays as it is. The sweep reports it.',
+      ],
+      CleaningUp: ['True', 'Its Secret, identity and Node are being deleted.'],
+      NotDeleting: ['False', 'It is not.'],
+    },
+  },
+  Paused: pausedCondition,
+  MoveBlocked: moveBlockedCondition,
+} as const satisfies Record<string, ConditionDefinition>;
+
+export const clusterConditions = {
+  Ready: {
+    means: 'Machines can be made.',
+    reasons: { Provisioned: ['True', 'There is nothing to make.'] },
+  },
+  Paused: pausedCondition,
+  MoveBlocked: moveBlockedCondition,
+} as const satisfies Record<string, ConditionDefinition>;
+
+export const controlPlaneConditions = {
+  Ready: {
+    means: 'The same as Available, for those who look at Ready, such as `helm --wait`.',
+    reasons: {
+      Available: ['True', 'See Available.'],
+      KubeconfigMissing: ['False', 'There is no kubeconfig: see KubeconfigReady.'],
+    },
+  },
+  Available: {
+    means: 'The API server answers and Cluster API core can connect to it.',
+    reasons: {
+      Available: ['True', 'It does, and the kubeconfig is fresh.'],
+      KubeconfigMissing: ['False', 'There is no kubeconfig: see KubeconfigReady.'],
+      Deleting: ['False', 'The object is being deleted.'],
+    },
+  },
+  KubeconfigReady: {
+    means: 'The kubeconfig holds a token that is good for a while.',
+    reasons: {
+      Minted: ['True', 'It is replaced before it expires.'],
+      Provided: ['True', 'Somebody else wrote it, as spec.kubeconfig wants it, and keeps it fresh.'],
+      ServiceAccountMissing: [
+        'False',
+        'The ServiceAccount of spec.serviceAccountName does not exist. The chart makes it.',
+      ],
+      MintFailed: ['False', 'The API server gave no token. The message says why.'],
+      NotOurs: [
+        'False',
+        'There is a Secret of that name which is left alone: another controller owns it, or core does not find what somebody else wrote there, for want of the label cluster.x-k8s.io/cluster-name.',
+      ],
+    },
+  },
+  Paused: pausedCondition,
+  MoveBlocked: moveBlockedCondition,
+} as const satisfies Record<string, ConditionDefinition>;

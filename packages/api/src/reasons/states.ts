@@ -1,0 +1,102 @@
+/** Closed sets of words on the wire, each with its meaning. */
+
+export const machinePhaseMeanings = {
+  Pending: 'It has no Mac.',
+  Adopting: 'It is claiming a Mac from the pool.',
+  Bootstrapping: 'Its Mac is being made ready over SSH.',
+  Ready: 'Its Node is Ready.',
+  Updating: 'Its Mac has a turn and is being rolled.',
+  NotReady: 'It was made ready once, but its Node is not Ready or its Mac does not run.',
+  Failed:
+    'Its Mac refused a roll. It runs on with what it had; the roll is tried again after a while, or when something else is wanted.',
+  Deleting: 'It is being deleted: its Mac goes back to the pool.',
+} as const;
+
+export const hostStateMeanings = {
+  pool: 'Wiped, ready, and free to claim.',
+  held: 'A machine holds it.',
+  releasing: 'On its way back to the pool. Its disk may still be that of its last machine.',
+  quarantined: 'It failed too often, or came back with its old disk. Nobody claims it until the time is over.',
+  stranded: 'It is not in a pool and no machine knows it. It costs money and does nothing.',
+  abandoned:
+    'A person has set the annotation tuist.dev/abandon. Nothing is done to it until the annotation is removed.',
+} as const;
+
+export const releaseReasonMeanings = {
+  MachineDeleted: 'The machine that held it was deleted.',
+  BootstrapExhausted: 'It could not be made ready, however often it was tried.',
+  Stranded: 'The sweep found it without a machine.',
+  NotWiped: 'It came back with its old disk.',
+  Requested: 'A person asked for it.',
+  OtherOSWanted: 'It was free, and a machine waits for another release family of macOS.',
+} as const;
+
+const keysOf = <Word extends string>(meanings: Readonly<Record<Word, string>>): [Word, ...Word[]] => {
+  const words = Object.keys(meanings).filter((word): word is Word => word in meanings);
+  const [first, ...others] = words;
+  if (first === undefined) throw new RangeError('a set of words has at least one');
+  return [first, ...others];
+};
+
+export type MachinePhase = keyof typeof machinePhaseMeanings;
+export const machinePhases = keysOf(machinePhaseMeanings);
+
+export type HostState = keyof typeof hostStateMeanings;
+export const hostStates = keysOf(hostStateMeanings);
+
+export type ReleaseReason = keyof typeof releaseReasonMeanings;
+export const releaseReasons = keysOf(releaseReasonMeanings);
+
+/** Why a Pod on a Mac waits, as `kubectl get pods` shows it. Where a kubelet has a word for it, it is the same. */
+export const podWaitMeanings = {
+  ContainerCreating: 'The agent has seen the Pod.',
+  WaitingForSlot:
+    'As many virtual machines run or start on the Mac as it can run. The Pod starts when one of them ends.',
+  Pulling: 'The image is being fetched; with a percentage once that is known.',
+  FreeingSpace: 'The disk is full. What nobody needs any more is deleted before the image is fetched.',
+  Cloning: 'A virtual machine of its own is being made for the Pod.',
+  Booting: 'The virtual machine is being started.',
+  WaitingForIP: 'The virtual machine is on and has no address yet. A first boot takes minutes.',
+  CrashLoopBackOff: 'It ended, and starts again from a clean disk after a while.',
+  ErrImagePull: 'The image could not be fetched. It is tried again.',
+  ImagePullBackOff: 'The image could not be fetched several times. It is tried again after a while.',
+  ErrImageNeverPull: 'The image is not on the Mac, and `imagePullPolicy: Never` forbids fetching it.',
+  InvalidImageName: 'What the container names is no image that tart can fetch.',
+  CreateContainerConfigError: 'A ConfigMap, a Secret or a field that the container refers to cannot be had.',
+  TokenRefused: 'A token that the Pod asks for was refused: a projected volume of the Pod must name its audience.',
+  TartCreateFailed: 'tart did not make or start the virtual machine, or nobody is logged in at the console of the Mac.',
+  TartDeleteFailed: 'tart did not delete the virtual machine. It is tried again.',
+  TartUnreachable: 'It is not known how the virtual machine is, so nothing is done.',
+  PodGone: 'The server does not know the Pod. Its virtual machine goes after two minutes.',
+  NotForMacs: 'The Pod is not made for Macs. It stays Pending, and takes no slot.',
+  UnsupportedPod: 'The Pod is meant for a Mac, and cannot be a virtual machine. It fails for good.',
+} as const;
+
+export type PodWaitReason = keyof typeof podWaitMeanings | `Pulling ${number} %`;
+
+/** How a virtual machine ended, as the container's `terminated` has it. Other programs match these by value. */
+export const podEndMeanings = {
+  Completed: 'The guest reported 0.',
+  Error: 'The guest reported another number.',
+  TartRunExited:
+    'The virtual machine ended by itself, and nobody reported a result. The code is 0, which means nothing.',
+  TartRunFailed:
+    'tart failed, the framework gave up, the guest lost its network, its power was cut, or nobody saw how it ended.',
+  DeadlineExceeded: 'The Pod was active for longer than its `activeDeadlineSeconds`. It fails for good.',
+} as const;
+
+export type PodEndReason = keyof typeof podEndMeanings;
+
+/** Whether a runner has a job: the reasons of the condition that is in names.ts. */
+export const runnerBusyMeanings = {
+  JobStarted: 'True: a job has begun.',
+  WaitsForJob: 'False: the runner has started, and no job has begun.',
+  NotReported: 'Unknown: the guest has said nothing yet, or what it says cannot be read.',
+} as const;
+
+export type RunnerBusyReason = keyof typeof runnerBusyMeanings;
+
+/** The message of that condition: which release of the runner the guest has. */
+export const formatRunnerVersion = (version: string): string => `The runner is version ${version}.`;
+export const parseRunnerVersion = (message: string | undefined): string | undefined =>
+  /^The runner is version (\d{1,5}\.\d{1,5}\.\d{1,5})\.$/.exec(message ?? '')?.[1];

@@ -1,0 +1,54 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { ClusterChoice } from './cluster/connection.ts';
+import type { Selection } from './cluster/state.ts';
+
+export const parsePort = (text: string): number => {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0 || value > 65_535) {
+    throw new InvalidArgumentError('a port is a whole number from 0 (any free one) to 65535.');
+  }
+  return value;
+};
+
+export const integerBetween =
+  (least: number, most: number) =>
+  (text: string): number => {
+    const value = Number(text);
+    if (Number.isInteger(value) && value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`it is a whole number from ${least} to ${most}.`);
+  };
+
+/** What every command that looks at a cluster is told. */
+export interface ClusterOptions extends ClusterChoice {
+  readonly namespace?: string;
+  readonly allNamespaces?: boolean;
+  readonly output: 'table' | 'json';
+  readonly watch?: boolean;
+  readonly color: boolean;
+}
+
+export const withClusterOptions = (
+  command: Command,
+  { watch = false, namespaces = true }: { readonly watch?: boolean; readonly namespaces?: boolean } = {},
+): Command => {
+  if (namespaces)
+    command
+      .option('-n, --namespace <name>', 'machines, fleets and Pods of this namespace only')
+      .addOption(new Option('-A, --all-namespaces', 'of all namespaces, as without -n').conflicts('namespace'));
+  command.addOption(new Option('-o, --output <form>', 'how to print it').choices(['table', 'json']).default('table'));
+  if (watch) command.option('-w, --watch', 'go on and show what changes, until Ctrl-C');
+  return command
+    .option('--kubeconfig <file>', 'which cluster (default: as kubectl, from KUBECONFIG or ~/.kube/config)')
+    .option('--context <name>', 'a context of the kubeconfig other than the current one')
+    .option('--no-color', 'no colours, also on a terminal (so do NO_COLOR and FORCE_COLOR=0)');
+};
+
+/** Options that were not given are left out, not undefined. */
+export const choiceOf = ({ kubeconfig, context }: ClusterChoice): ClusterChoice => ({
+  ...(kubeconfig !== undefined && { kubeconfig }),
+  ...(context !== undefined && { context }),
+});
+
+export const selectionOf = ({ namespace }: Pick<ClusterOptions, 'namespace'>): Selection => ({
+  ...(namespace !== undefined && { namespace }),
+});

@@ -1,0 +1,100 @@
+import { type ConditionDefinition, conditionsByKind } from '@tartan/api';
+import type { Condition, Live } from '@tartan/kube';
+import type { CoreCluster } from '@tartan/provider/decisions';
+import { z } from 'zod';
+import type { ClusterState } from '../cluster/state.ts';
+import { documentSchema, nullable } from '../output/view.ts';
+
+const factSchema = z.object({ what: z.string(), is: z.string() });
+
+const conditionSchema = z.object({
+  type: z.string(),
+  status: z.string(),
+  reason: z.string(),
+  means: nullable(z.string(), 'What that reason means, in general.'),
+  message: z.string().describe('What it means here.'),
+  since: z.string(),
+});
+
+const eventSchema = z.object({
+  at: nullable(z.string(), 'The last time.'),
+  object: z.string(),
+  type: z.string(),
+  reason: z.string(),
+  message: z.string(),
+  count: z.number(),
+});
+
+export const explainDocument = documentSchema('tartan.explain/v1', {
+  subject: z.object({
+    kind: z.enum(['machine', 'host', 'node', 'pod', 'fleet', 'runnerpool']),
+    namespace: nullable(z.string()),
+    name: z.string(),
+  }),
+  where: z.string().describe('Where it is now, in a sentence.'),
+  decision: z.object({
+    word: z.string().describe('What is decided, in one word of the controller.'),
+    text: z.string(),
+    from: z
+      .enum(['computed', 'reported'])
+      .describe("computed: by the controller's own function, from what is in the cluster. reported: by a status."),
+  }),
+  facts: z.array(factSchema).describe('What that rests on.'),
+  next: z.array(z.string()).describe('What happens by itself.'),
+  remedies: z.array(z.string()).describe('What a person could do.'),
+  unseen: z.array(z.string()).describe('What the controller knows and this command cannot see.'),
+  conditions: z.array(conditionSchema),
+  events: z.array(eventSchema).describe('The latest last.'),
+});
+
+export type ExplainDocument = z.infer<typeof explainDocument>;
+
+/** What is told of a thing, before events are read. */
+export interface Explanation
+  extends Pick<
+    ExplainDocument,
+    'subject' | 'where' | 'decision' | 'facts' | 'next' | 'remedies' | 'unseen' | 'conditions'
+  > {
+  /** UIDs of all that belongs to the story: their events are shown. */
+  readonly relatedUIDs: readonly string[];
+}
+
+/** A decision of a controller in the words of people. */
+export interface DecisionText {
+  readonly text: string;
+  readonly next: readonly string[];
+  readonly remedies: readonly string[];
+}
+
+/** What is asked in addition, when one thing is to be explained. */
+export interface ExplainInput extends ClusterState {
+  /** Cluster API's own Clusters by `namespace/name`. */
+  readonly clusters: ReadonlyMap<string, Live<CoreCluster>>;
+  /** What people say that the manager was told; its flags are not seen from here. */
+  readonly managerFlags: ManagerFlags;
+}
+
+export interface ManagerFlags {
+  readonly defaultPoolPrefix: string | undefined;
+  readonly claimNamePrefix: string | undefined;
+}
+
+const conditionWords: Readonly<Record<string, Readonly<Record<string, ConditionDefinition>>>> = conditionsByKind;
+
+/** What a reason means, in the words that have one home. Undefined for those of others. */
+export const meaningOf = (kind: string, type: string, reason: string): string | undefined =>
+  conditionWords[kind]?.[type]?.reasons[reason]?.[1];
+
+/** For people: each with what its reason means, unless it says just that. */
+export const conditionsOf = (
+  kind: string,
+  conditions: readonly Condition[] | undefined,
+): ExplainDocument['conditions'] =>
+  (conditions ?? []).map(({ type, status, reason, message, lastTransitionTime }) => ({
+    type,
+    status,
+    reason,
+    means: meaningOf(kind, type, reason) ?? null,
+    message,
+    since: lastTransitionTime,
+  }));

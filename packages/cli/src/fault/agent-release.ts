@@ -1,0 +1,55 @@
+import { annotations, macFleet } from '@tartan/api';
+import { nodes } from '@tartan/kube';
+import type { AgentRelease } from '../simulation/artifacts.ts';
+import type { FaultContext } from './fault.ts';
+import { isReadyNode, listNodes, readyMachines } from './targets.ts';
+import { untilAll } from './wait.ts';
+
+const versionParts = (version: string): number[] => version.replace(/^v/, '').split('.').map(Number);
+
+const isLater = (one: string, other: string): boolean => {
+  const [left, right] = [versionParts(one), versionParts(other)];
+  const at = left.findIndex((part, index) => part !== (right[index] ?? 0));
+  return at >= 0 && (left[at] ?? 0) > (right[at] ?? 0);
+};
+
+/** The latest of these, and nothing of none. */
+export const latestVersion = (versions: readonly string[]): string =>
+  versions.reduce((last, each) => (isLater(each, last) ? each : last), '0.0.0').replace(/^v/, '');
+
+/** `0.1.0` is followed by `0.1.1`. */
+export const nextPatch = (version: string): string => {
+  const [major = 0, minor = 0, patch = 0] = versionParts(version);
+  return `${major}.${minor}.${patch + 1}`;
+};
+
+/** Of the agents that run. */
+export const currentVersion = async (context: FaultContext): Promise<string> =>
+  latestVersion(
+    (await listNodes(context)).flatMap(({ metadata }) => metadata.annotations?.[annotations.agentVersion] ?? []),
+  );
+
+/** Managers that bring this agent, and what their roll needs. */
+export const roll = async (
+  context: FaultContext,
+  release: AgentRelease,
+  flags: readonly string[] = [],
+): Promise<void> => {
+  context.report(
+    `The provider is replaced by one that brings agent ${release.version}${flags.map((flag) => ` (${flag})`).join('')}.`,
+  );
+  await context.simulation.upgrade(release, { flags });
+};
+
+/** Every machine that is Ready now runs it and is Ready, and no fleet has a turn left. */
+export const untilRolled = async (context: FaultContext, version: string): Promise<void> => {
+  const members = new Set((await readyMachines(context)).map(({ name }) => name));
+  await untilAll(context, nodes, `all Nodes run ${version}`, (all) =>
+    all
+      .filter(({ metadata }) => members.has(metadata.name))
+      .every((node) => isReadyNode(node) && node.metadata.annotations?.[annotations.agentVersion] === `v${version}`),
+  );
+  await untilAll(context, macFleet.resource, 'all fleets are up to date', (all) =>
+    all.every(({ status }) => (status?.turns ?? []).length === 0 && status?.updated === status?.existing),
+  );
+};

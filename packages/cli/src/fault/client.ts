@@ -1,0 +1,107 @@
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { configMaps, isKubeError } from '@tartan/kube';
+import { systemClock, timestamp } from '@tartan/kube/clock';
+import { z } from 'zod';
+import { type Cluster, type ClusterChoice, ClusterError, explainRefusal, withCluster } from '../cluster/connection.ts';
+import { choiceOf, type ClusterOptions } from '../command-options.ts';
+import { wrappedTableLines } from '../output/table.ts';
+import { textStyleFor } from '../output/terminal-text.ts';
+import { type Shell, withCommandName } from '../shell.ts';
+import { discoveryConfigMap, errorResponse, faultList, type PlayLine, playLine, socketKey } from './protocol.ts';
+
+/** The faults of the simulated fleet behind a kubeconfig. Both reject with a sentence for people. */
+interface FaultClient {
+  list(signal: AbortSignal): Promise<z.infer<typeof faultList>>;
+  /** What happens, line by line; the last one is its end. Ends early, with an error, when the fleet does. */
+  play(name: string, signal: AbortSignal): AsyncIterable<PlayLine>;
+}
+
+/** Finds out where the process listens that has started this cluster. */
+const connectToFaultServer = async ({ client }: Pick<Cluster, 'client'>, signal: AbortSignal): Promise<FaultClient> => {
+  const found = client.get(configMaps, discoveryConfigMap, { signal }).catch((error: unknown) => {
+    if (isKubeError(error, 'notFound')) return undefined;
+    throw error;
+  });
+  const advice = 'Faults are found through the ConfigMap tartan-simulation of the namespace kube-public.';
+  const socketPath = (await explainRefusal('read where faults are played', advice, found))?.data?.[socketKey];
+  if (socketPath === undefined)
+    throw new ClusterError(
+      'this cluster is no simulated fleet: faults are played on those that `tartan up` has started.',
+    );
+  const send = (method: string, path: string, stop: AbortSignal) =>
+    sendRequest({ socketPath, method, path, signal: stop });
+  return {
+    list: async (stop) => faultList.parse(JSON.parse(await text(await send('GET', '/faults', stop)))),
+    play: async function* (name, stop) {
+      const answer = await send('POST', `/faults/${encodeURIComponent(name)}`, stop);
+      let rest = '';
+      for await (const chunk of answer.setEncoding('utf8')) {
+        const lines = `${rest}${z.string().parse(chunk)}`.split('\n');
+        rest = lines.pop() ?? '';
+        for (const line of lines) yield playLine.parse(JSON.parse(line));
+      }
+    },
+  };
+};
+
+const sendRequest = (options: {
+  readonly socketPath: string;
+  readonly method: string;
+  readonly path: string;
+  readonly signal: AbortSignal;
+}): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    const call = request(options, (response) => {
+      if (response.statusCode === 200) return resolve(response);
+      text(response)
+        .then((body) => reject(new ClusterError(errorResponse.parse(JSON.parse(body)).message)))
+        .catch(reject);
+    });
+    call.on('error', (cause) =>
+      reject(isNotListening(cause) ? new ClusterError(notListeningMessage, { cause }) : cause),
+    );
+    call.end();
+  });
+
+const isNotListening = (error: Error): boolean =>
+  'code' in error && (error.code === 'ENOENT' || error.code === 'ECONNREFUSED');
+
+const notListeningMessage =
+  'nobody plays faults on this cluster any more: the `tartan up` that has started it has ended, or runs on another machine. Start it again.';
+
+/** Where nobody says how wide a line may be. */
+const defaultWidth = 132;
+
+export const listFaults = async (options: ClusterOptions, { stdout, env, signal }: Shell): Promise<number> => {
+  const { faults } = await withCluster(choiceOf(options), env, async (cluster) =>
+    (await connectToFaultServer(cluster, signal)).list(signal),
+  );
+  if (options.output === 'json') {
+    const document = { schema: 'tartan.faults/v1', at: timestamp(systemClock.now()), faults, notes: [] };
+    stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+    return 0;
+  }
+  const width = stdout.isTTY === true ? (stdout.columns ?? defaultWidth) : defaultWidth;
+  const style = textStyleFor(stdout, env, options.color);
+  const rows = faults.map(({ name, title }) => ({ columns: [{ text: name, tone: 'bold' as const }], text: title }));
+  for (const line of wrappedTableLines(rows, { width, style })) stdout.write(`${line}\n`);
+  return 0;
+};
+
+const exitCodes = { 'as told': 0, cannot: 1, 'not as told': 1, stopped: 130 } as const;
+
+/** Says it line by line. Whoever asks for its end has the connection closed, which mends it over there. */
+export const playFault = async (name: string, choice: ClusterChoice, shell: Shell): Promise<number> => {
+  const { stdout, env, signal, commandName } = shell;
+  const faults = await withCluster(choice, env, (cluster) => connectToFaultServer(cluster, signal));
+  for await (const each of faults.play(name, signal)) {
+    if ('line' in each) stdout.write(`${withCommandName(commandName, each.line)}\n`);
+    else {
+      const head = each.ending === 'not as told' ? 'It did not end as it should: ' : '';
+      stdout.write(`${head}${withCommandName(commandName, each.text)}\n`);
+      return exitCodes[each.ending];
+    }
+  }
+  throw new ClusterError('the fleet has ended in the middle of the play.');
+};

@@ -1,0 +1,147 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { readFile, realpath, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { macFleet, macNames } from '@tartan/api';
+import { getCondition } from '@tartan/kube';
+import { type Mac, standInSoftware } from '@tartan/sim-mac';
+import { currentVersion, nextPatch, roll, untilRolled } from '../agent-release.ts';
+import { CannotPlay, type Fault, type FaultContext } from '../fault.ts';
+import { pickReadyMachine, readyMachines } from '../targets.ts';
+import { untilAll, untilOne, untilTrue } from '../wait.ts';
+
+/** The most that the managers have needed so far, as Linux tells it. */
+const peakMemory = ({ simulation }: FaultContext): string => {
+  try {
+    const peaks = simulation.managerDeployment
+      .running()
+      .map(({ pid }) => Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]));
+    return ` and needed ${Math.round(Math.max(...peaks) / 1024)} MB at most`;
+  } catch {
+    return '';
+  }
+};
+
+/** Resolves when all is rolled, with the most turns that a fleet had at a time. */
+const countTurns = async (context: FaultContext, rolled: Promise<void>): Promise<number> => {
+  let most = 0;
+  const over = new AbortController();
+  const signal = AbortSignal.any([context.signal, over.signal]);
+  const watching = untilAll({ ...context, signal }, macFleet.resource, '', (fleets) => {
+    most = Math.max(most, ...fleets.map(({ status }) => (status?.turns ?? []).length));
+    return false;
+  }).catch(() => {});
+  await rolled.finally(() => over.abort());
+  await watching;
+  return most;
+};
+
+export const fleetWideRoll: Fault = {
+  name: 'fleet-wide-roll',
+  title:
+    'A new agent is due on every Mac at once: four copies of it were in memory, and the manager was killed for it (seed 000).',
+  watch: ['tartan roll status -w', 'kubectl get macfleets -w'],
+  play: async (context) => {
+    await pickReadyMachine(context);
+    const version = nextPatch(await currentVersion(context));
+    await roll(context, { version });
+    const restarts = (): number =>
+      context.simulation.managerDeployment.running().reduce((sum, each) => sum + each.restarts, 0);
+    const most = await countTurns(context, untilRolled(context, version));
+    const count = (await readyMachines(context)).length;
+    const peak = peakMemory(context);
+    if (restarts() > 0) throw new Error(`the manager was restarted ${restarts()} times in the roll`);
+    return `All ${count} machines run agent ${version}; of a fleet never more than ${most} at a time had a turn. The manager was not restarted${peak}. Nobody has to do anything.`;
+  },
+};
+
+/** Once is enough to see it; usually it is tried five times, a minute apart. */
+const singleAttemptFlags = ['--tartkubelet-max-update-attempts=1'];
+
+export const noOpKickstart: Fault = {
+  name: 'no-op-kickstart',
+  title:
+    'launchctl kickstart answers 0 and leaves the old agent running: the roll counted as done, and the Node was stranded (seed 002).',
+  watch: ['tartan roll status -w', 'kubectl get macfleets -w', 'kubectl get nodes -w'],
+  play: async (context) => {
+    const { report } = context;
+    const { name, mac, machine } = await pickReadyMachine(context);
+    const fleet = machine.spec.fleetName ?? '';
+    const bad = nextPatch(await currentVersion(context));
+    const good = nextPatch(bad);
+    const before = mac.job(macNames.agentJob)?.pid;
+    report(`From now on, launchctl kickstart -k does nothing on the Mac of ${name}, and says that all is well.`);
+    try {
+      mac.faults.kickstart = 'no-op';
+      await roll(context, { version: bad }, singleAttemptFlags);
+      const stopped = await untilOne(
+        context,
+        macFleet.resource,
+        `the roll of ${fleet} stops`,
+        ({ metadata, status }) =>
+          metadata.name === fleet && getCondition(status?.conditions, 'Stalled')?.status === 'True',
+      );
+      report(`The roll of ${fleet} has stopped: ${getCondition(stopped.status?.conditions, 'Stalled')?.message ?? ''}`);
+      if (mac.job(macNames.agentJob)?.pid !== before) throw new Error('the agent that ran was replaced after all');
+      report(
+        `The agent that ran on ${name} still runs, with its own release: nothing was recorded that did not happen.`,
+      );
+    } finally {
+      mac.faults.kickstart = 'normal';
+      report(`The Mac of ${name} is mended.`);
+      await roll(context, { version: good });
+    }
+    await untilRolled(context, good);
+    return `The roll stopped instead of believing launchctl, and the next release (${good}) is on every Mac. A person reads the message of the fleet, looks at that Mac, and brings the next release.`;
+  },
+};
+
+const restartAgent = `launchctl kickstart -k system/${macNames.agentJob}`;
+
+const codesignKills = ({ journal }: Mac): number =>
+  journal.entries.filter(({ what, detail }) => what === 'launchd.exit' && detail.includes('OS_REASON_CODESIGNING'))
+    .length;
+
+/** What launchd starts for the agent, where it really lies. */
+const programOf = async (mac: Mac): Promise<string> => {
+  const [program] = mac.job(macNames.agentJob)?.arguments ?? [];
+  if (program === undefined) throw new CannotPlay('launchd of that Mac knows no agent.');
+  return realpath(mac.path(program));
+};
+
+export const codesignKill: Fault = {
+  name: 'codesign-kill',
+  title:
+    'A program is overwritten while macOS remembers its old signature: the kernel killed the new agent on two Macs of three (seed 002).',
+  watch: ['tartan roll status -w', 'kubectl get nodes -w'],
+  play: async (context) => {
+    const { report, simulation } = context;
+    const { name, mac } = await pickReadyMachine(context);
+    const program = await programOf(mac);
+    const before = await readFile(program);
+    const { node } = await standInSoftware(join(simulation.folder, 'next-runtime'), { variant: 'b' });
+    const runtime = await readFile(node.file, 'utf8');
+    const version = nextPatch(await currentVersion(context));
+    const killed = codesignKills(mac);
+    try {
+      // Into the same inode, as scp does.
+      await writeFile(program, runtime);
+      await mac.run(restartAgent, { asRoot: true });
+      report(
+        `On the Mac of ${name} the program of the agent is overwritten in place, and restarted, as it was done then.`,
+      );
+      await untilTrue(context, 'macOS kills it', () => codesignKills(mac) > killed);
+      report('macOS kills it at each start: OS_REASON_CODESIGNING.');
+      const others = await readyMachines(context);
+      const sofar = new Map(others.map((each) => [each.name, codesignKills(each.mac)]));
+      await roll(context, { version, runtime });
+      await untilRolled(context, version);
+      const hit = others.filter((each) => each.name !== name && codesignKills(each.mac) !== sofar.get(each.name));
+      if (hit.length > 0) throw new Error(`macOS killed the agent on ${hit.map((each) => each.name).join(', ')}`);
+    } finally {
+      // The bytes that macOS remembers, where nothing newer is in use.
+      if (existsSync(program)) await writeFile(program, before);
+      if (context.signal.aborted) await mac.run(restartAgent, { asRoot: true });
+    }
+    return `The roll put the same new program beside the old one, as a file of its own, and signed it: agent ${version} runs on every Mac, also on ${name}. Nobody has to do anything.`;
+  },
+};

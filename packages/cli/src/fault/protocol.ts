@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { documentSchema } from '../output/view.ts';
+
+/** Where the socket of a simulated fleet is told: everybody who may use the cluster at all can read it there. */
+export const discoveryConfigMap = { namespace: 'kube-public', name: 'tartan-simulation' } as const;
+export const socketKey = 'faultSocket';
+
+export const faultList = z.object({
+  faults: z.array(
+    z.object({
+      name: z.string().describe('For `tartan fault NAME`.'),
+      title: z.string().describe('What goes wrong, as it did then.'),
+      watch: z.array(z.string()).describe('Commands to watch it with.'),
+    }),
+  ),
+});
+
+export const errorResponse = z.object({ message: z.string() });
+
+/** One line of a play: something that happens, or its end. */
+export const playLine = z.union([
+  z.object({ line: z.string() }),
+  z.object({ ending: z.enum(['as told', 'cannot', 'not as told', 'stopped']), text: z.string() }),
+]);
+export type PlayLine = z.infer<typeof playLine>;
+
+export const faultsDocument = documentSchema('tartan.faults/v1', { faults: faultList.shape.faults });

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { existsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { configMaps } from '@tartan/kube';
+import { schemas } from '../cli-reference.ts';
+import { CannotPlay, type Fault } from './fault.ts';
+import { discoveryConfigMap } from './protocol.ts';
+import { type FaultServer, startFaultServer } from './server.ts';
+import { startEmptySimulation } from './testing/empty-simulation.ts';
+
+const aFault = (name: string, play: Fault['play']): Fault => ({
+  name,
+  title: `${name} goes wrong.`,
+  watch: ['look'],
+  play,
+});
+
+/** Resolves when the play is under way, and when it is mended. */
+const longFault = () => {
+  const begun = Promise.withResolvers<void>();
+  const mended = Promise.withResolvers<void>();
+  const fault = aFault('long', async ({ report, signal }) => {
+    try {
+      report('It lasts.');
+      begun.resolve();
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+      throw new Error('stopped');
+    } finally {
+      mended.resolve();
+    }
+  });
+  return { fault, begun: begun.promise, mended: mended.promise };
+};
+
+describe('tartan fault', { timeout: 60_000 }, () => {
+  let world: Awaited<ReturnType<typeof startEmptySimulation>>;
+  before(async () => {
+    world = await startEmptySimulation();
+  });
+  after(() => world.stop());
+
+  const serving = async (faults: readonly Fault[], during: (open: FaultServer) => Promise<void>): Promise<void> => {
+    const open = await startFaultServer(world.simulation, faults);
+    try {
+      await during(open);
+    } finally {
+      await open.stop();
+    }
+  };
+  const shared = [
+    aFault('short', async ({ report }) => {
+      report('One thing\nhappens.');
+      return 'All is well.';
+    }),
+    aFault('no-mac', async () => {
+      throw new CannotPlay('No Mac is free.');
+    }),
+    aFault('harmful', async () => {
+      throw new Error('a Mac was wiped');
+    }),
+  ];
+
+  test('a cluster without a simulation is rejected', async () => {
+    for (const args of [
+      ['fault', 'list'],
+      ['fault', 'short'],
+    ]) {
+      const { code, err } = await world.run(args);
+      assert.equal(code, 2);
+      assert.match(
+        err,
+        /: this cluster is no simulated fleet: faults are played on those that `tartan up` has started\.\n$/,
+      );
+    }
+  });
+
+  test('fault list prints a table and JSON', () =>
+    serving(shared, async () => {
+      const { code, out } = await world.run(['fault', 'list']);
+      assert.equal(code, 0);
+      assert.match(out, /^short +short goes wrong\.\nno-mac +no-mac goes wrong\.\n/);
+      const { out: json } = await world.run(['fault', 'list', '-o', 'json']);
+      schemas['fault list']?.parse(JSON.parse(json));
+      assert.deepEqual(JSON.parse(json).faults[0], { name: 'short', title: 'short goes wrong.', watch: ['look'] });
+    }));
+
+  const endings: readonly [name: string, code: number, out: RegExp][] = [
+    ['short', 0, /^short goes wrong\.\nWatch it with: look\nOne thing happens\.\nAll is well\.\n$/],
+    ['no-mac', 1, /\nNo Mac is free\.\n$/],
+    ['harmful', 1, /\nIt did not end as it should: a Mac was wiped\n$/],
+  ];
+  for (const [name, code, said] of endings)
+    test(`${name} ends with exit code ${code}`, () =>
+      serving(shared, async () => {
+        const { code: ended, out, err } = await world.run(['fault', name]);
+        assert.match(out, said);
+        assert.deepEqual([ended, err], [code, '']);
+      }));
+
+  test('an unknown name gets the closest name as suggestion', () =>
+    serving(shared, async () => {
+      const { code, err } = await world.run(['fault', 'shrot']);
+      assert.deepEqual(
+        [code, err],
+        [2, 'tartan fault: there is no such fault; did you mean short? tartan fault list shows all.\n'],
+      );
+      for (const odd of ['../faults', '%', 'a/b', '']) assert.equal((await world.run(['fault', odd])).code, 2, odd);
+    }));
+
+  test('one fault runs at a time, and Ctrl-C repairs it', async () => {
+    const { fault, begun, mended } = longFault();
+    await serving([fault, ...shared], async () => {
+      const asked = new AbortController();
+      const playing = world.run(['fault', 'long'], asked);
+      await begun;
+      const second = await world.run(['fault', 'short']);
+      assert.deepEqual(
+        [second.code, second.err],
+        [2, 'tartan fault: long is being played already: wait until it has ended, or end it with Ctrl-C there.\n'],
+      );
+      asked.abort();
+      const { code, out } = await playing;
+      assert.equal(code, 130);
+      assert.match(out, /It lasts\.\n$/);
+      await mended;
+    });
+  });
+
+  test('a simulation that stops during a fault repairs it first and says so', async () => {
+    const { fault, begun, mended } = longFault();
+    const open = await startFaultServer(world.simulation, [fault]);
+    const playing = world.run(['fault', 'long']);
+    await begun;
+    await open.stop();
+    await mended;
+    const { code, out } = await playing;
+    assert.equal(code, 130);
+    assert.match(out, /\nStopped\. What was broken is mended\.\n$/);
+  });
+
+  test('the socket is readable by its owner only and is removed at the end', async () => {
+    const open = await startFaultServer(world.simulation, shared);
+    assert.equal(statSync(open.socket).mode & 0o777, 0o600);
+    assert.equal(statSync(dirname(open.socket)).mode & 0o777, 0o700);
+    assert.ok(open.socket.length < 100);
+    await open.stop();
+    assert.equal(existsSync(dirname(open.socket)), false);
+    assert.deepEqual((await world.admin.list(configMaps, { namespace: discoveryConfigMap.namespace })).items, []);
+  });
+
+  test('a stale socket has its own error message', async () => {
+    const data = { faultSocket: '/nonexistent/faults' };
+    await world.admin.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: discoveryConfigMap, data });
+    const { code, err } = await world.run(['fault', 'list']);
+    assert.equal(code, 2);
+    assert.match(err, /nobody plays faults on this cluster any more: the `tartan up` that has started it has ended/);
+    // The next start takes it over.
+    await serving(shared, async () => assert.equal((await world.run(['fault', 'short'])).code, 0));
+  });
+});

@@ -1,0 +1,146 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { configMaps, isKubeError } from '@tartan/kube';
+import type { Simulation } from '../simulation/simulation.ts';
+import type { Fault } from './fault.ts';
+import { play, type PlayOutcome } from './play.ts';
+import { discoveryConfigMap, type PlayLine, socketKey } from './protocol.ts';
+
+export interface FaultServer {
+  readonly socket: string;
+  /** Also ends the play that is under way, and mends what it broke. */
+  stop(): Promise<void>;
+}
+
+interface RunningPlay {
+  readonly name: string;
+  readonly over: AbortController;
+  readonly done: Promise<PlayOutcome>;
+}
+
+/**
+ * Plays faults for whoever may open the socket: that is its owner, who could end this process as well. One at a time, since two would
+ * mend what the other has broken.
+ */
+export const startFaultServer = async (simulation: Simulation, faults?: readonly Fault[]): Promise<FaultServer> => {
+  const known = faults ?? (await import('./catalogue.ts')).catalogue;
+  // A path of its own: those of sockets end after about 100 letters.
+  const folder = await mkdtemp(join(tmpdir(), 'tartan-'));
+  const socket = join(folder, 'faults');
+  let current: RunningPlay | undefined;
+
+  const begin = (fault: Fault, response: ServerResponse): void => {
+    const over = new AbortController();
+    const write = (line: PlayLine): void => void response.write(`${JSON.stringify(line)}\n`);
+    response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+    response.flushHeaders();
+    response.on('close', () => over.abort());
+    const context = { simulation, report: (line: string) => write({ line }), signal: over.signal };
+    const done = play(fault, context);
+    current = { name: fault.name, over, done };
+    void done.then(({ kind, text }) => {
+      current = undefined;
+      write({ ending: kind, text });
+      response.end();
+    });
+  };
+
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
+    const refuse = (status: number, message: string): void => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ message }));
+    };
+    const { pathname } = new URL(request.url ?? '/', 'http://faults');
+    if (request.method === 'GET' && pathname === '/faults') {
+      const list = known.map(({ name, title, watch }) => ({ name, title, watch }));
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ faults: list }));
+      return;
+    }
+    const [, typed] = /^\/faults\/([^/]+)$/.exec(pathname) ?? [];
+    if (request.method !== 'POST' || typed === undefined) return refuse(404, `there is nothing at ${pathname}`);
+    const fault = known.find(({ name }) => name === typed);
+    if (fault === undefined) {
+      const near = closestName(
+        decodePath(typed),
+        known.map(({ name }) => name),
+      );
+      return refuse(
+        404,
+        `there is no such fault${near === undefined ? '' : `; did you mean ${near}?`} tartan fault list shows all.`,
+      );
+    }
+    if (current !== undefined)
+      return refuse(
+        409,
+        `${current.name} is being played already: wait until it has ended, or end it with Ctrl-C there.`,
+      );
+    begin(fault, response);
+  };
+
+  const server = createServer(answer);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(socket, resolve);
+    });
+    await chmod(socket, 0o600);
+    await publish(simulation, socket);
+  } catch (error) {
+    server.close();
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+  return {
+    socket,
+    stop: async () => {
+      current?.over.abort();
+      await current?.done;
+      await unpublish(simulation, socket);
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+};
+
+const decodePath = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
+
+const publish = async ({ controlPlane: { client } }: Simulation, socket: string): Promise<void> => {
+  const data = { [socketKey]: socket };
+  const wanted = { apiVersion: 'v1', kind: 'ConfigMap', metadata: discoveryConfigMap, data } as const;
+  await client.create(configMaps, wanted).catch(async (error: unknown) => {
+    // One that a start before has left behind.
+    if (!isKubeError(error, 'alreadyExists')) throw error;
+    await client.patch(configMaps, discoveryConfigMap, { type: 'merge', body: { data } });
+  });
+};
+
+/** Unless somebody else has put theirs there, or the cluster is gone already. */
+const unpublish = async ({ controlPlane: { client } }: Simulation, socket: string): Promise<void> => {
+  try {
+    const { data } = await client.get(configMaps, discoveryConfigMap);
+    if (data?.[socketKey] === socket) await client.delete(configMaps, discoveryConfigMap);
+  } catch (error) {
+    if (!isKubeError(error)) throw error;
+  }
+};
+
+const letterPairs = (text: string): Set<string> =>
+  new Set(Array.from({ length: text.length + 1 }, (_, at) => `^${text.toLowerCase()}$`.slice(at, at + 2)));
+
+/** The name that shares the most pairs of letters with what was typed, in proportion to their length. */
+export const closestName = (typed: string, names: readonly string[]): string | undefined => {
+  const pairs = letterPairs(typed);
+  const likeness = (name: string): number => {
+    const others = letterPairs(name);
+    return (2 * pairs.intersection(others).size) / (pairs.size + others.size);
+  };
+  return names.toSorted((a, b) => likeness(b) - likeness(a))[0];
+};

@@ -1,0 +1,81 @@
+import { machine, macHost, type ScalewayAppleSiliconMachine } from '@tartan/api';
+import { type Live, nodes, pods } from '@tartan/kube';
+import type { Mac } from '@tartan/sim-mac';
+import type { SimulatedServer } from '@tartan/sim-scaleway';
+import { fleetNamespace as namespace } from '../simulation/control-plane.ts';
+import { CannotPlay, type FaultContext } from './fault.ts';
+
+/** A Mac at Scaleway, from inside as well. */
+export interface SimulatedHost {
+  readonly server: SimulatedServer;
+  readonly mac: Mac;
+}
+
+/** A machine that is Ready, and its Mac. */
+export interface ReadyMachine extends SimulatedHost {
+  readonly name: string;
+  readonly machine: Live<ScalewayAppleSiliconMachine>;
+}
+
+const hostOf = ({ simulation }: FaultContext, id: string | undefined): SimulatedHost[] => {
+  const server = simulation.macs.scaleway.servers().find((each) => each.id === id);
+  return server?.mac === undefined ? [] : [{ server, mac: server.mac }];
+};
+
+/** What is played on one Mac is played where nobody else works: first those for whoever asks, builders last. */
+const fleetOrder = ['macos', 'runners', 'builders'];
+
+/** All machines that are Ready and stay, by fleet and name. */
+export const readyMachines = async (context: FaultContext): Promise<ReadyMachine[]> => {
+  const { items } = await context.simulation.controlPlane.client.list(machine.resource, { namespace });
+  return items
+    .filter(({ metadata, status }) => status?.ready === true && metadata.deletionTimestamp === undefined)
+    .toSorted(
+      (a, b) =>
+        fleetOrder.indexOf(a.spec.fleetName ?? '') - fleetOrder.indexOf(b.spec.fleetName ?? '') ||
+        (a.metadata.name < b.metadata.name ? -1 : 1),
+    )
+    .flatMap((each) =>
+      hostOf(context, each.status?.serverID).map((host) => ({ ...host, name: each.metadata.name, machine: each })),
+    );
+};
+
+/** One that is Ready. */
+export const pickReadyMachine = async (context: FaultContext): Promise<ReadyMachine> => {
+  const [first] = await readyMachines(context);
+  if (first === undefined) throw new CannotPlay('No machine is Ready: wait until one is (kubectl get samm -w).');
+  return first;
+};
+
+/** Virtual machines that macOS runs at a time. */
+const slots = 2;
+
+/** One that is Ready, and has room for a virtual machine. */
+export const pickMachineWithFreeSlot = async (context: FaultContext): Promise<ReadyMachine> => {
+  const { items } = await context.simulation.controlPlane.client.list(pods);
+  const takenOn = (name: string): number => items.filter(({ spec }) => spec?.nodeName === name).length;
+  await pickReadyMachine(context);
+  const free = (await readyMachines(context)).find(({ name }) => takenOn(name) < slots);
+  if (free === undefined)
+    throw new CannotPlay('Every Mac runs as many virtual machines as macOS allows: delete a Pod (kubectl get pods).');
+  return free;
+};
+
+/** One that is free to be claimed. */
+export const pickFreeHost = async (context: FaultContext): Promise<SimulatedHost> => {
+  const { items } = await context.simulation.controlPlane.client.list(macHost.resource);
+  const [free] = items
+    .filter(({ status }) => status?.state === 'pool')
+    .flatMap(({ metadata }) => hostOf(context, metadata.name));
+  if (free === undefined)
+    throw new CannotPlay('No Mac is free: start with more of them (tartan up --pool), or scale a fleet down.');
+  return free;
+};
+
+export const listNodes = async ({ simulation }: FaultContext): Promise<readonly Live<Node>[]> =>
+  (await simulation.controlPlane.client.list(nodes)).items;
+
+type Node = NonNullable<(typeof nodes)['ofType']>;
+
+export const isReadyNode = ({ status }: Node): boolean =>
+  (status?.conditions ?? []).some(({ type, status: value }) => type === 'Ready' && value === 'True');

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { describe, test } from 'node:test';
+import { macFleet, machine, macHost } from '@tartan/api';
+import { nodes } from '@tartan/kube';
+import { readClusterState } from './cluster/state.ts';
+import { explain } from './explain/explain.ts';
+import { showView } from './output/view.ts';
+import { setPaused } from './roll/pause.ts';
+import { startCluster } from './testing/cluster.ts';
+import { aFleet, aHost, aMachine, aNode } from './testing/objects.ts';
+import { fleetView } from './views/fleet.ts';
+
+const { signal } = new AbortController();
+const told = { defaultPoolPrefix: undefined, claimNamePrefix: undefined };
+
+describe('a user without all RBAC permissions', () => {
+  const start = async (t: { after(fn: () => void): void }, mayThey: Parameters<typeof startCluster>[0]) => {
+    const cluster = await startCluster(mayThey);
+    t.after(() => cluster.stop());
+    await cluster.add(machine.resource, aMachine('mac-1'));
+    await cluster.add(macHost.resource, aHost('h-1'));
+    await cluster.add(macFleet.resource, aFleet('macos'));
+    await cluster.add(nodes, aNode('mac-1'));
+    return cluster;
+  };
+
+  test('without list on machines or machosts the command fails and names the missing permission', async (t) => {
+    const { connection } = await start(t, { mayThey: ({ resource }) => resource !== 'machosts' });
+    await assert.rejects(
+      readClusterState(connection, {}, signal),
+      /You may not list machosts\. The right that is missing is "list" of machosts\.infrastructure\.cluster\.x-k8s\.io \(kubectl auth can-i list machosts\.infrastructure\.cluster\.x-k8s\.io\)\.$/,
+    );
+  });
+
+  test('a user with permissions in one namespace can select it', async (t) => {
+    const { connection } = await start(t, {
+      mayThey: ({ resource, namespace }) => resource !== 'scalewayapplesiliconmachines' || namespace === 'default',
+    });
+    await assert.rejects(
+      readClusterState(connection, {}, signal),
+      /-A\)\. Name a namespace that you may read with --namespace\.$/,
+    );
+    assert.equal((await readClusterState(connection, { namespace: 'default' }, signal)).machines.length, 1);
+    const explained = await explain(connection, { name: 'mac-1', namespace: 'default', told }, signal);
+    assert.match(
+      explained.kind === 'explained' ? explained.document.notes.join() : '',
+      /Machines of other namespaces than default may not be read/,
+    );
+  });
+
+  test('without permissions on Pods, Nodes, fleets or events the view is partial and has a note', async (t) => {
+    const { connection } = await start(t, {
+      mayThey: ({ resource }) => !['pods', 'nodes', 'macfleets', 'events', 'clusters'].includes(resource),
+    });
+    const world = await readClusterState(connection, {}, signal);
+    assert.equal(world.pods, undefined);
+    assert.deepEqual([...world.unreadable], ['fleets', 'nodes']);
+    assert.equal(world.notes.length, 3);
+    const explained = await explain(connection, { name: 'mac-1', told }, signal);
+    assert.equal(explained.kind, 'explained');
+  });
+
+  test('without patch permission nothing is written and the error says so', async (t) => {
+    const { connection, admin } = await start(t, { mayThey: ({ verb }) => verb !== 'patch' });
+    await assert.rejects(
+      setPaused(connection, { name: 'macos', paused: true }, {}),
+      /You may not patch macfleets in the namespace default\. Ask for the right to "patch" macfleets\.infrastructure/,
+    );
+    assert.equal((await admin.get(macFleet.resource, { namespace: 'default', name: 'macos' })).spec.paused, false);
+  });
+
+  test('kinds that cannot be listed are not watched', { timeout: 20_000 }, async (t) => {
+    const { connection } = await start(t, { mayThey: ({ resource }) => resource !== 'pods' && resource !== 'nodes' });
+    const stop = new AbortController();
+    const stdout = new PassThrough();
+    const said = text(stdout);
+    stdout.once('data', () => stop.abort());
+    assert.equal(
+      await showView(
+        fleetView,
+        { output: 'table', watch: true },
+        connection,
+        { stdout, style: { colours: false } },
+        stop.signal,
+      ),
+      0,
+    );
+    stdout.end();
+    assert.match(await said, /mac-1 +macos[^]*You may not list nodes/);
+  });
+});
+
+describe('roll pause with concurrent writes', () => {
+  const patching = async (
+    t: { after(fn: () => void): void },
+    meddle: (write: number, cluster: Awaited<ReturnType<typeof startCluster>>) => Promise<void>,
+  ) => {
+    const cluster = await startCluster();
+    t.after(() => cluster.stop());
+    await cluster.add(macFleet.resource, aFleet('macos'));
+    let writes = 0;
+    const client: typeof cluster.connection.client = {
+      ...cluster.connection.client,
+      patch: async (...args) => {
+        writes += 1;
+        await meddle(writes, cluster);
+        return cluster.connection.client.patch(...args);
+      },
+    };
+    const outcome = await setPaused({ ...cluster.connection, client }, { name: undefined, paused: true }, {});
+    const [fleet] = (await cluster.admin.list(macFleet.resource)).items;
+    return { outcome, writes, fleet };
+  };
+  const touch = async ({ admin }: Awaited<ReturnType<typeof startCluster>>, body: object): Promise<void> => {
+    await admin.patch(macFleet.resource, { namespace: 'default', name: 'macos' }, { type: 'merge', body });
+  };
+
+  test('a conflict is retried on the new version and keeps the other change', async (t) => {
+    const { outcome, fleet } = await patching(t, async (write, cluster) => {
+      if (write === 1) await touch(cluster, { spec: { maxUnavailable: 7 } });
+    });
+    assert.equal(outcome.kind, 'written');
+    assert.deepEqual([fleet?.spec.paused, fleet?.spec.maxUnavailable], [true, 7]);
+  });
+
+  test('after repeated conflicts the command gives up with an error', async (t) => {
+    const { outcome, writes } = await patching(t, (write, cluster) =>
+      touch(cluster, { spec: { maxUnavailable: write + 1 } }),
+    );
+    assert.match(outcome.kind === 'refused' ? outcome.why : '', /wrote the MacFleet macos 5 times meanwhile/);
+    assert.equal(writes, 5);
+  });
+
+  test('a fleet that was replaced under the same name is not patched', async (t) => {
+    const { outcome, fleet } = await patching(t, async (write, cluster) => {
+      if (write > 1) return;
+      await cluster.admin.delete(macFleet.resource, { namespace: 'default', name: 'macos' });
+      await cluster.add(macFleet.resource, aFleet('macos'));
+    });
+    assert.match(outcome.kind === 'refused' ? outcome.why : '', /Another MacFleet has the name macos by now/);
+    assert.equal(fleet?.spec.paused, false);
+  });
+
+  test('with several fleets the name is required', async (t) => {
+    const cluster = await startCluster();
+    t.after(() => cluster.stop());
+    await cluster.add(macFleet.resource, aFleet('a'));
+    await cluster.add(macFleet.resource, aFleet('b'));
+    const outcome = await setPaused(cluster.connection, { name: undefined, paused: true }, {});
+    assert.deepEqual(outcome, {
+      kind: 'refused',
+      why: 'There is more than one MacFleet: name it. There are: default/a, default/b.',
+    });
+  });
+});
+
+test('lists with several pages are read to the end, one list per kind', async (t) => {
+  const cluster = await startCluster();
+  t.after(() => cluster.stop());
+  const hosts = Array.from({ length: 501 }, (_, at) =>
+    macHost.make({ metadata: { name: `h-${at}` }, spec: { zone: 'fr-par-1' } }),
+  );
+  await Promise.all(hosts.map((host) => cluster.admin.create(macHost.resource, host)));
+  const world = await readClusterState(cluster.connection, {}, signal);
+  assert.equal(world.hosts.length, 501);
+});

@@ -1,0 +1,148 @@
+import { isRolloutPaused } from '@tartan/api';
+import { getCondition, keyOf } from '@tartan/kube';
+import { timestamp } from '@tartan/kube/clock';
+import { z } from 'zod';
+import { type ClusterState, clusterStateSource, type Fleet } from '../cluster/state.ts';
+import type { Cell, Table } from '../output/table.ts';
+import { documentSchema, nullable, type Page, type View } from '../output/view.ts';
+
+const turnSchema = z.object({
+  machine: z.string(),
+  canary: z.boolean().describe('It goes first, alone.'),
+  rollBack: z.boolean().describe('What it had before is put back.'),
+  since: z.string(),
+});
+
+const stopSchema = z.object({ reason: z.string(), machine: z.string(), message: z.string(), at: z.string() });
+
+const rollSchema = z.object({
+  namespace: z.string(),
+  fleet: z.string(),
+  paused: z.boolean(),
+  pausedByRelease: z.boolean().describe('By the values of the chart: `tartan roll resume` does not end it.'),
+  state: nullable(z.string(), 'Reason of the condition Rolling; null: the manager has not looked at it yet.'),
+  message: nullable(z.string(), 'Its message: how far it is, and who is left.'),
+  revision: nullable(z.string(), 'What all Macs of the fleet shall have in common, as a hash.'),
+  desired: nullable(z.number()),
+  existing: nullable(z.number()),
+  ready: nullable(z.number()),
+  updated: nullable(z.number(), 'Machines that have what they shall have.'),
+  maxUnavailable: z.number(),
+  turns: z.array(turnSchema).describe('Who may be rolled now.'),
+  stopped: nullable(stopSchema, 'Why the roll has stopped.'),
+  seen: z.boolean().describe('The manager has seen the spec as it is now.'),
+});
+
+export const rollDocument = documentSchema('tartan.roll/v1', { fleets: z.array(rollSchema) });
+
+export type RollDocument = z.infer<typeof rollDocument>;
+
+type Roll = RollDocument['fleets'][number];
+
+/** How far the rolls are; of one fleet when it is named. */
+export const rollView = (name: string | undefined): View<RollDocument> => ({
+  source: clusterStateSource,
+  documentOf: ({ now, fleets, notes }: ClusterState) => ({
+    schema: 'tartan.roll/v1',
+    at: timestamp(now),
+    fleets: fleets
+      .filter(({ metadata }) => name === undefined || metadata.name === name)
+      .sort((a, b) => (keyOf(a.metadata) < keyOf(b.metadata) ? -1 : 1))
+      .map(rollOf),
+    notes: [...notes],
+  }),
+  pageOf: (document) => pageOf(document, name),
+  // A script that asks for a fleet that is not there must not take that for a roll that is done.
+  exitCode: ({ fleets }) =>
+    fleets.some(({ stopped }) => stopped !== null) || (name !== undefined && fleets.length === 0) ? 1 : 0,
+});
+
+const rollOf = ({ metadata, spec, status }: Fleet): Roll => {
+  const rolling = getCondition(status?.conditions, 'Rolling');
+  const { desired, existing, ready, updated, revision, stop } = status ?? {};
+  return {
+    namespace: metadata.namespace ?? '',
+    fleet: metadata.name,
+    paused: isRolloutPaused(spec),
+    pausedByRelease: spec.pausedByRelease === true,
+    state: rolling?.reason ?? null,
+    message: rolling?.message ?? null,
+    revision: revision ?? null,
+    desired: desired ?? null,
+    existing: existing ?? null,
+    ready: ready ?? null,
+    updated: updated ?? null,
+    maxUnavailable: spec.maxUnavailable,
+    turns: (status?.turns ?? []).map(({ machine, canary, rollBack = false, grantedAt }) => ({
+      machine,
+      canary,
+      rollBack,
+      since: grantedAt,
+    })),
+    stopped: stop ? { reason: stop.reason, machine: stop.machine, message: stop.message, at: stop.at } : null,
+    seen: (status?.observedGeneration ?? -1) >= (metadata.generation ?? 0),
+  };
+};
+
+const stateCell = ({ state, paused, stopped }: Roll): Cell => {
+  if (stopped !== null) return { text: 'stopped', tone: 'bad' };
+  const text = paused && state !== 'Paused' ? `${state ?? 'unseen'}, paused` : (state ?? 'unseen');
+  return { text, tone: paused ? 'warn' : state === 'UpToDate' ? 'good' : undefined };
+};
+
+const fraction = (part: number | null, whole: number | null): string => `${part ?? '?'}/${whole ?? '?'}`;
+
+const head = ['FLEET', 'STATE', 'UPDATED', 'READY', 'DESIRED', 'AT ONCE', 'TURN', 'REVISION'];
+
+const tableOf = ({ fleets }: RollDocument): Table => {
+  const severalNamespaces = new Set(fleets.map(({ namespace }) => namespace)).size > 1;
+  return {
+    head: severalNamespaces ? ['NAMESPACE', ...head] : head,
+    rows: fleets.map((roll) => ({
+      key: `${roll.namespace}/${roll.fleet}`,
+      cells: [
+        ...(severalNamespaces ? [roll.namespace] : []),
+        roll.fleet,
+        stateCell(roll),
+        fraction(roll.updated, roll.existing),
+        fraction(roll.ready, roll.existing),
+        roll.desired === null || roll.desired === 0 ? '' : String(roll.desired),
+        String(roll.maxUnavailable),
+        roll.turns.map(turnText).join(', '),
+        (roll.revision ?? '').slice(0, 12),
+      ],
+    })),
+  };
+};
+
+const turnText = ({ machine, canary, rollBack }: Roll['turns'][number]): string =>
+  `${machine}${rollBack ? ' (rolls back)' : canary ? ' (canary)' : ''}`;
+
+const pageOf = (document: RollDocument, name: string | undefined): Page => {
+  const { fleets, notes } = document;
+  if (fleets.length === 0) {
+    const none =
+      name === undefined
+        ? 'There is no MacFleet: the provider makes one for the first machine of a fleet.'
+        : `There is no MacFleet ${name}. tartan roll status lists those there are.`;
+    return { tables: [], lines: [none, ...notes] };
+  }
+  return { tables: [tableOf(document)], lines: [...fleets.flatMap(detailLines), ...notes] };
+};
+
+/** What the table has no room for. */
+const detailLines = (roll: Roll): string[] => {
+  const { fleet, stopped, message, state, paused, pausedByRelease, seen } = roll;
+  const lines: string[] = [];
+  if (stopped !== null)
+    lines.push(
+      `${fleet} stopped at ${stopped.at}: ${stopped.reason} on ${stopped.machine}: ${stopped.message} What helps: mend what it says and roll out another revision, or look at it: tartan explain ${stopped.machine}.`,
+    );
+  else if (state !== null && state !== 'UpToDate') lines.push(`${fleet}: ${message ?? ''}`);
+  if (pausedByRelease)
+    lines.push(`${fleet} is paused by its release. To go on, set rollout.paused of the fleet to false in the values.`);
+  else if (paused)
+    lines.push(`${fleet} is paused: no more turns are given. tartan roll resume ${fleet} lets it go on.`);
+  if (!seen) lines.push(`${fleet}: the manager has not seen the last change of it yet.`);
+  return lines;
+};

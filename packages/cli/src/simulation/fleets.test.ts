@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fleetSizes } from './fleets.ts';
+
+const cases: readonly [
+  machines: number,
+  builders: number | undefined,
+  sizes: readonly [macos: number, runners: number, builders: number],
+][] = [
+  [1, undefined, [1, 0, 0]],
+  [2, undefined, [1, 1, 0]],
+  [3, undefined, [1, 1, 1]],
+  [4, undefined, [2, 1, 1]],
+  [6, undefined, [3, 2, 1]],
+  [4, 0, [2, 2, 0]],
+  [2, 1, [1, 0, 1]],
+  [1, 1, [1, 0, 0]],
+];
+for (const [machines, wanted, [macos, runners, builders]] of cases)
+  test(`${machines} machines${wanted === undefined ? '' : `, ${wanted} of them a builder`}: ${macos}, ${runners} and ${builders}`, () =>
+    assert.deepEqual(fleetSizes(machines, wanted), { macos, runners, builders }));

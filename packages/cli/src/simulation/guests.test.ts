@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { createSign, generateKeyPairSync } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { createGitHub, type EmbeddedGitHub } from '@tartan/sim-github';
+import { type Mac, standInSoftware, startMac } from '@tartan/sim-mac';
+import { openRunnerBridge, type RunnerBridge, runnerGuestScript } from './guests.ts';
+
+/** A configuration for a runner of that name, as its controller gets it. */
+const mint = async (github: EmbeddedGitHub, name: string): Promise<string> => {
+  const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const now = Math.floor(Date.now() / 1000);
+  const signed = `${encode({ alg: 'RS256', typ: 'JWT' })}.${encode({ iss: github.app.clientID, iat: now - 60, exp: now + 540 })}`;
+  const jwt = `${signed}.${createSign('RSA-SHA256').update(signed).sign(github.app.privateKey, 'base64url')}`;
+  const post = async (path: string, token: string, body: object): Promise<Record<string, string>> => {
+    const headers = { authorization: `Bearer ${token}` };
+    const answer = await github.fetch(`https://github.invalid${path}`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    });
+    return (await answer.json()) as Record<string, string>;
+  };
+  const { token = '' } = await post('/app/installations/7001/access_tokens', jwt, {});
+  const wanted = { name, runner_group_id: 1, labels: ['macos'] };
+  const { encoded_jit_config: config = '' } = await post(
+    '/orgs/acme/actions/runners/generate-jitconfig',
+    token,
+    wanted,
+  );
+  return config;
+};
+
+describe('a runner in a guest of a simulated Mac', { timeout: 60_000 }, () => {
+  let folder: string;
+  let mac: Mac;
+  let github: EmbeddedGitHub;
+  let switchboard: RunnerBridge;
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'tartan-runner-guest-'));
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    github = createGitHub({ app: { privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }) } });
+    switchboard = await openRunnerBridge({
+      folder: join(folder, 'switchboard'),
+      url: 'https://github.invalid',
+      fetch: github.fetch,
+      work: async ({ name }) => (name === 'bad' ? 'failure' : 'success'),
+    });
+    const guest = runnerGuestScript(switchboard.folder, 'echo no runner >said; shutdown -h now\n');
+    const { tart } = await standInSoftware(join(folder, 'software'), { guest });
+    mac = await startMac({ folder: join(folder, 'mac'), pace: 0.001 });
+    mkdirSync(mac.path('/usr/local'), { recursive: true });
+    execFileSync('tar', ['-xzf', tart.file, '-C', mac.path('/usr/local')]);
+  });
+  after(async () => {
+    await mac.stop();
+    await switchboard.close();
+    await github.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Runs a guest with these shares until it has halted by itself. */
+  const run = async (vm: string, shares: readonly string[]): Promise<void> => {
+    const dirs = shares.map((name) => `--dir=${name}:${join(folder, vm, name)}`).join(' ');
+    const { code, stderr } = await mac.run(`
+      PATH="$TARTAN_ROOT/usr/local/tart.app/Contents/MacOS:$PATH"
+      mkdir -p "$HOME/.tart/.fake/host"; echo Aqua >"$HOME/.tart/.fake/host/session"
+      tart clone ghcr.io/a/b:1 ${vm} >/dev/null && tart run ${vm} --no-graphics ${dirs}
+    `);
+    assert.equal(code, 0, stderr);
+  };
+  const put = (path: string, text: string): void => {
+    mkdirSync(join(folder, path, '..'), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  };
+
+  for (const [name, conclusion] of [
+    ['good', 'success'],
+    ['bad', 'failure'],
+  ] as const)
+    test(`does a job that ends with ${conclusion}, and halts; the runner itself has done well`, async () => {
+      const job = github.queueJob({ repository: 'acme/app', labels: ['macos'], name });
+      put(`${name}/env/tuist.env`, 'TUIST_RUNNER_POOL=macos\n');
+      put(`${name}/runner/jitconfig`, await mint(github, name));
+      mkdirSync(join(folder, name, 'status'));
+      await run(name, ['env', 'runner', 'status']);
+      const said = (file: string): string => readFileSync(join(folder, name, 'status', file), 'utf8');
+      assert.deepEqual([job.conclusion, said('runner-rc'), said('job-started')], [conclusion, '0\n', '']);
+      assert.match(
+        said('runner.log'),
+        new RegExp(`^Running job: ${name}\\nJob completed with result: ${conclusion}$`, 'm'),
+      );
+    });
+
+  test('a guest without a runner share runs the other script', async () => {
+    put('other/env/tuist.env', '');
+    await run('other', ['env']);
+    assert.equal(readFileSync(mac.path('/Users/m1/.tart/vms/other/guest/said'), 'utf8'), 'no runner\n');
+  });
+});

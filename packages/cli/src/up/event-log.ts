@@ -1,0 +1,118 @@
+import { annotations, kindNames } from '@tartan/api';
+import { type Client, events, isKubeError, type KubeObject, type Live, nodes, type Resource } from '@tartan/kube';
+import { type Clock, sleep, systemClock } from '@tartan/kube/clock';
+import type { Happening, SimulatedGitHub } from '@tartan/sim-github';
+import { pauseBeforeRetry } from '../simulation/wait.ts';
+import type { StyledLog } from './live/up-view.ts';
+
+type Event = NonNullable<(typeof events)['ofType']>;
+type Node = NonNullable<(typeof nodes)['ofType']>;
+
+const loggedKinds = new Set<string>([kindNames.machine.kind, kindNames.macHost.kind, kindNames.macFleet.kind]);
+
+/** One line for what happened to one of ours; none for what is not ours, or was told. */
+export const eventLine = (
+  { involvedObject, type, reason, message, count }: Event,
+  log: StyledLog,
+): string | undefined => {
+  if (!loggedKinds.has(involvedObject.kind ?? '') || (count ?? 1) > 1) return undefined;
+  const who = involvedObject.name ?? '';
+  const what = type === 'Warning' ? log.bad(reason ?? '') : (reason ?? '');
+  return logLine(who, `${what}${message ? log.dim(`  ${message}`) : ''}`);
+};
+
+const isServerID = (name: string): boolean => /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/.test(name);
+
+export const logLine = (who: string, what: string): string =>
+  `  ${(isServerID(who) ? `${who.slice(0, 8)}…` : who).padEnd(27)}  ${what}`;
+
+const readinessText = (node: Node | undefined): string =>
+  node?.status?.conditions?.find(({ type }) => type === 'Ready')?.status ?? 'not yet';
+
+const agentOf = (node: Node | undefined): string | undefined => node?.metadata?.annotations?.[annotations.agentVersion];
+
+/** What is new about a Node. */
+export const nodeLine = (before: Node | undefined, now: Node | undefined, log: StyledLog): string | undefined => {
+  const name = (now ?? before)?.metadata?.name ?? '';
+  if (now === undefined) return logLine(name, 'its Node is gone');
+  const [was, is] = [readinessText(before), readinessText(now)];
+  const joined = before === undefined ? 'joined: ' : '';
+  if (is === 'True' && (was !== 'True' || agentOf(now) !== agentOf(before)))
+    return logLine(name, `${joined}${log.good(`its Node is Ready, with agent ${agentOf(now)}`)}`);
+  if (before === undefined) return logLine(name, 'joined: there is a Node');
+  return was === 'True' && is !== 'True' ? logLine(name, log.bad('its Node is not Ready any more')) : undefined;
+};
+
+/** Tells what happens from now on, until the signal fires. */
+export const logClusterEvents = async (client: Client, log: StyledLog, signal: AbortSignal): Promise<void> => {
+  const known = new Map<string, Node>();
+  const write = (line: string | undefined): void => {
+    if (line !== undefined) log.writeLine(line);
+  };
+  await Promise.all([
+    watchObjects(client, events, signal, (_, event) => write(event && eventLine(event, log))),
+    watchObjects(client, nodes, signal, (name, node) => {
+      write(nodeLine(known.get(name), node, log));
+      if (node === undefined) known.delete(name);
+      else known.set(name, node);
+    }),
+  ]);
+};
+
+const watchObjects = async <T extends KubeObject>(
+  client: Client,
+  resource: Resource<T>,
+  signal: AbortSignal,
+  hear: (name: string, object: Live<T> | undefined) => void,
+): Promise<void> => {
+  let resourceVersion: string | undefined;
+  while (!signal.aborted) {
+    try {
+      resourceVersion ??= (await client.list(resource, { signal })).resourceVersion;
+      for await (const event of client.watch(resource, { resourceVersion, signal })) {
+        if (event.type === 'BOOKMARK') {
+          resourceVersion = event.resourceVersion;
+          continue;
+        }
+        resourceVersion = event.object.metadata.resourceVersion;
+        hear(event.object.metadata.name, event.type === 'DELETED' ? undefined : event.object);
+      }
+    } catch (error) {
+      if (isKubeError(error, 'expired')) resourceVersion = undefined;
+      await pauseBeforeRetry(error, signal);
+    }
+  }
+};
+
+/** GitHub tells nobody of what happens in it. */
+const pollMs = 250;
+
+type Jobs = ReturnType<SimulatedGitHub['jobs']>;
+
+/** One short line for a job that begins or ends; none for the rest. */
+export const jobLine = ({ what, runner = '', job }: Happening, jobs: Jobs, log: StyledLog): string | undefined => {
+  const record = jobs.find(({ id }) => id === job);
+  const name = record?.name ?? String(job);
+  if (what === 'job started') return logLine(runner, `job ${name} begins`);
+  if (what === 'job finished') return logLine(runner, `job ${name} ends: ${log.good(record?.conclusion ?? 'unknown')}`);
+  if (what === 'job lost') return logLine(runner, log.bad(`job ${name} is lost: its runner was not heard of again`));
+  return undefined;
+};
+
+/** Tells of jobs from now on, until the signal fires. */
+export const logJobs = async (
+  github: Pick<SimulatedGitHub, 'history' | 'jobs'>,
+  log: StyledLog,
+  signal: AbortSignal,
+  clock: Clock = systemClock,
+): Promise<void> => {
+  let logged = github.history.length;
+  while (!signal.aborted) {
+    for (const event of github.history.slice(logged)) {
+      const line = jobLine(event, github.jobs(), log);
+      if (line !== undefined) log.writeLine(line);
+    }
+    logged = github.history.length;
+    await sleep(clock, pollMs, signal);
+  }
+};

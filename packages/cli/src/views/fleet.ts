@@ -1,0 +1,192 @@
+import { getCondition } from '@tartan/kube';
+import { timestamp } from '@tartan/kube/clock';
+import { z } from 'zod';
+import {
+  agentOf,
+  isCordoned,
+  joinMacs,
+  type Mac,
+  readinessOf,
+  slotsOf,
+  vmPods,
+  waitingReasonOf,
+} from '../cluster/macs.ts';
+import { type ClusterState, clusterStateSource, type Machine } from '../cluster/state.ts';
+import { age, ageSince } from '../output/age.ts';
+import type { Cell, Row, Table } from '../output/table.ts';
+import type { Tone } from '../output/terminal-text.ts';
+import { documentSchema, nullable, type Page, type View } from '../output/view.ts';
+
+const vmSchema = z
+  .object({
+    namespace: z.string(),
+    name: z.string(),
+    phase: z.string().describe('Of the Pod.'),
+    waiting: nullable(z.string(), 'What it waits for, in the word of its agent.'),
+  })
+  .describe('A Pod that is, or becomes, a virtual machine.');
+
+const macSchema = z.object({
+  namespace: nullable(z.string(), 'Of the machine.'),
+  machine: nullable(z.string(), 'A ScalewayAppleSiliconMachine.'),
+  fleet: nullable(z.string(), 'The MacFleet it rolls with.'),
+  phase: nullable(z.string(), 'Of the machine.'),
+  ready: z.boolean().describe('The machine says that its Node is Ready, on a Mac that runs.'),
+  reason: nullable(z.string(), 'What keeps the machine from being Ready or up to date: the reason of a condition.'),
+  message: nullable(z.string(), 'The same in words.'),
+  upToDate: nullable(z.boolean(), 'The Mac has what it shall have.'),
+  host: nullable(z.string(), 'The MacHost.'),
+  serverName: nullable(z.string(), 'Its name at Scaleway.'),
+  type: nullable(z.string()),
+  zone: nullable(z.string()),
+  os: nullable(z.string(), 'Release family of macOS.'),
+  state: nullable(z.string(), 'Of the MacHost: pool, held, releasing, quarantined or stranded.'),
+  since: nullable(z.string(), 'Since when it is in that state.'),
+  node: nullable(z.string()),
+  nodeReady: nullable(z.enum(['True', 'False', 'Unknown'])),
+  cordoned: nullable(z.boolean(), 'No Pod comes to the Node.'),
+  agent: nullable(z.string(), 'Version of the agent.'),
+  slots: nullable(z.number(), 'Virtual machines that it takes at a time.'),
+  vms: nullable(z.array(vmSchema), 'null: Pods may not be read.'),
+});
+
+export const fleetDocument = documentSchema('tartan.fleet/v1', {
+  macs: z.array(macSchema).describe('Machines first, then Macs without one, then Nodes without either.'),
+});
+
+export type FleetDocument = z.infer<typeof fleetDocument>;
+export type MacRow = z.infer<typeof macSchema>;
+
+const documentOf = (world: ClusterState): FleetDocument => ({
+  schema: 'tartan.fleet/v1',
+  at: timestamp(world.now),
+  macs: joinMacs(world).map(macRow),
+  notes: [...world.notes],
+});
+
+const macRow = ({ machine, host, node, pods }: Mac): MacRow => {
+  const failing = machine && failingCondition(machine);
+  const upToDate = getCondition(machine?.status?.conditions, 'HostUpToDate')?.status;
+  return {
+    namespace: machine?.metadata.namespace ?? null,
+    machine: machine?.metadata.name ?? null,
+    fleet: machine ? machine.spec.fleetName || machine.metadata.name : null,
+    phase: machine?.status?.phase ?? null,
+    ready: getCondition(machine?.status?.conditions, 'Ready')?.status === 'True',
+    reason: failing?.reason ?? null,
+    message: failing?.message ?? null,
+    upToDate: upToDate === 'True' ? true : upToDate === 'False' ? false : null,
+    host: host?.metadata.name ?? null,
+    serverName: host?.status?.name ?? null,
+    type: host?.status?.type ?? null,
+    zone: host?.spec.zone ?? null,
+    os: host?.status?.osFamily ?? null,
+    state: host?.status?.state ?? null,
+    since: host?.status?.since ?? null,
+    node: node?.metadata.name ?? null,
+    nodeReady: node ? readinessOf(node) : null,
+    cordoned: node ? isCordoned(node) : null,
+    agent: (node && agentOf(node)) ?? null,
+    slots: (node && slotsOf(node)) ?? null,
+    vms:
+      node && pods
+        ? vmPods(pods).map((pod) => ({
+            namespace: pod.metadata.namespace ?? '',
+            name: pod.metadata.name,
+            phase: pod.status?.phase ?? 'Pending',
+            waiting: waitingReasonOf(pod)?.reason ?? null,
+          }))
+        : null,
+  };
+};
+
+/** In the order of a machine's life: what comes first keeps it from what comes after. */
+const conditionOrder = ['Paused', 'Deleting', 'Provisioned', 'Bootstrapped', 'NodeReady', 'Ready', 'HostUpToDate'];
+/** These say that something is the matter when they are True. */
+const negativeConditions: ReadonlySet<string> = new Set(['Paused', 'Deleting']);
+
+const failingCondition = ({ status }: Machine): { reason: string; message: string } | undefined =>
+  conditionOrder
+    .flatMap((type) => getCondition(status?.conditions, type) ?? [])
+    .find(({ type, status: said }) => (negativeConditions.has(type) ? said === 'True' : said === 'False'));
+
+const phaseTones: Readonly<Record<string, Tone>> = { Ready: 'good', Failed: 'bad', NotReady: 'bad' };
+const stateTones: Readonly<Record<string, Tone>> = { stranded: 'bad', quarantined: 'warn', pool: 'dim' };
+const tonedCell = (text: string | null, tones: Readonly<Record<string, Tone>>, usual?: Tone): Cell => ({
+  text: text ?? '',
+  tone: tones[text ?? ''] ?? usual,
+});
+
+const nodeCell = ({ node, machine, nodeReady, cordoned }: MacRow): Cell => {
+  if (node === null) return '';
+  const word = nodeReady === 'True' ? 'Ready' : nodeReady === 'False' ? 'NotReady' : 'Unknown';
+  const name = node === machine ? '' : `${node} `;
+  const tone = nodeReady !== 'True' ? 'bad' : cordoned === true ? 'warn' : 'good';
+  return { text: `${name}${word}${cordoned === true ? ', cordoned' : ''}`, tone };
+};
+
+const vmsCell = ({ node, vms, slots }: MacRow): string => {
+  if (node === null) return '';
+  if (vms === null) return '?';
+  const names = vms.map(({ name, waiting }) => (waiting === null ? name : `${name} (${waiting})`));
+  return `${vms.length}/${slots ?? '?'} ${names.join(', ')}`.trimEnd();
+};
+
+const head = ['MACHINE', 'FLEET', 'PHASE', 'HOST', 'STATE', 'FOR', 'NODE', 'AGENT', 'VMS', 'WHY'];
+
+const tableOf = ({ macs, at }: FleetDocument): Table => {
+  const severalNamespaces = new Set(macs.flatMap(({ namespace }) => namespace ?? [])).size > 1;
+  const rows = macs.map(
+    (mac): Row => ({
+      key: mac.machine !== null ? `machine ${mac.namespace}/${mac.machine}` : `${mac.host ?? ''} ${mac.node ?? ''}`,
+      cells: [
+        ...(severalNamespaces ? [mac.namespace ?? ''] : []),
+        mac.machine ?? '',
+        mac.fleet === mac.machine ? '' : (mac.fleet ?? ''),
+        tonedCell(mac.machine !== null && mac.phase === null ? 'unseen' : mac.phase, phaseTones, 'warn'),
+        mac.host ?? '',
+        tonedCell(mac.state, stateTones),
+        { text: ageSince(mac.since, Date.parse(at)), passing: true },
+        nodeCell(mac),
+        mac.agent ?? '',
+        vmsCell(mac),
+        mac.reason === null ? '' : `${mac.reason}: ${firstSentence(mac.message ?? '')}`,
+      ],
+    }),
+  );
+  return { head: severalNamespaces ? ['NAMESPACE', ...head] : head, rows };
+};
+
+/** The rest is for `explain`. */
+const firstSentence = (text: string): string => /^.*?[.!?](?= [A-Z])/.exec(text)?.[0] ?? text;
+
+const pageOf = (document: FleetDocument): Page => ({
+  tables: [tableOf(document)],
+  lines: [summaryOf(document), ...document.notes],
+});
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
+const summaryOf = ({ macs, at }: FleetDocument): string => {
+  if (macs.length === 0)
+    return 'There is no machine and no Mac here: nothing has asked for one, and the pool is empty.';
+  const machines = macs.filter(({ machine }) => machine !== null);
+  const waiting = machines.filter(({ host }) => host === null).length;
+  const stranded = macs.filter(({ state, machine }) => machine === null && state === 'stranded');
+  const oldest = stranded.map(({ since }) => Date.parse(since ?? '')).filter(Number.isFinite);
+  const vms = macs.reduce((sum, mac) => sum + (mac.vms?.length ?? 0), 0);
+  const parts = [
+    `${machines.filter(({ ready }) => ready).length} of ${counted(machines.length, 'machine')} Ready`,
+    counted(vms, 'virtual machine'),
+    `${macs.filter(({ machine, state }) => machine === null && state === 'pool').length} free in the pool`,
+    ...(waiting > 0 ? [`${counted(waiting, 'machine')} without a Mac`] : []),
+    ...(stranded.length > 0
+      ? [
+          `${stranded.length} stranded${oldest.length > 0 ? ` for up to ${age(Date.parse(at) - Math.min(...oldest))}` : ''} (tartan orphans)`,
+        ]
+      : []),
+  ];
+  return `${parts.join(', ')}. Why something is as it is: tartan explain NAME.`;
+};
+
+export const fleetView: View<FleetDocument> = { source: clusterStateSource, documentOf, pageOf, exitCode: () => 0 };

@@ -1,0 +1,127 @@
+import { hostStateMeanings } from '@tartan/api';
+import { timestamp } from '@tartan/kube/clock';
+import { z } from 'zod';
+import { type ClusterState, clusterStateSource, type Host } from '../cluster/state.ts';
+import { ageSince } from '../output/age.ts';
+import type { Table } from '../output/table.ts';
+import { documentSchema, nullable, type Page, type View } from '../output/view.ts';
+
+const groupSchema = z.object({
+  state: nullable(z.string(), 'null: nobody has looked at them yet.'),
+  type: nullable(z.string()),
+  os: nullable(z.string(), 'Release family of macOS.'),
+  zone: z.string(),
+  count: z.number(),
+  oldest: nullable(z.string(), 'Since when the first of them is in that state.'),
+  oldestHost: nullable(z.string(), 'Which one that is.'),
+});
+
+const quarantinedSchema = z.object({
+  host: z.string(),
+  name: nullable(z.string(), 'At Scaleway.'),
+  until: z.string().describe('Nobody claims it before.'),
+  over: z.boolean().describe('That time has passed: the next look frees it.'),
+  count: z.number().describe('How often it failed.'),
+  reason: z.string(),
+});
+
+export const poolDocument = documentSchema('tartan.pool/v1', {
+  total: z.number(),
+  free: z.number().describe('In the pool, and ready at Scaleway.'),
+  waiting: z.number().describe('Machines without a Mac.'),
+  groups: z.array(groupSchema).describe('By state, type, macOS and zone.'),
+  quarantined: z.array(quarantinedSchema).describe('Also those on their way back that nobody may claim then.'),
+});
+
+export type PoolDocument = z.infer<typeof poolDocument>;
+
+const states: readonly string[] = Object.keys(hostStateMeanings);
+
+const documentOf = ({ now, hosts, machines, notes }: ClusterState): PoolDocument => {
+  const groups = Map.groupBy(hosts, ({ spec, status }) =>
+    JSON.stringify([status?.state, status?.type, status?.osFamily, spec.zone]),
+  );
+  return {
+    schema: 'tartan.pool/v1',
+    at: timestamp(now),
+    total: hosts.length,
+    free: hosts.filter(({ status }) => status?.state === 'pool' && status.serverStatus === 'ready').length,
+    waiting: machines.filter(({ metadata, status }) => !status?.serverID && !metadata.deletionTimestamp).length,
+    groups: [...groups.values()].map(groupOf).sort(inOrder),
+    quarantined: hosts.flatMap((host) => quarantineOf(host, now)).sort((a, b) => (a.until < b.until ? -1 : 1)),
+    notes: [...notes],
+  };
+};
+
+type Group = PoolDocument['groups'][number];
+
+const groupOf = (hosts: readonly Host[]): Group => {
+  const [first] = hosts;
+  const known = hosts.filter(({ status }) => !Number.isNaN(Date.parse(status?.since ?? '')));
+  const [oldest] = known.sort((a, b) => Date.parse(a.status?.since ?? '') - Date.parse(b.status?.since ?? ''));
+  return {
+    state: first?.status?.state ?? null,
+    type: first?.status?.type ?? null,
+    os: first?.status?.osFamily ?? null,
+    zone: first?.spec.zone ?? '',
+    count: hosts.length,
+    oldest: oldest?.status?.since ?? null,
+    oldestHost: oldest?.metadata.name ?? null,
+  };
+};
+
+const placeOf = ({ state }: Group): number => (state === null ? states.length : states.indexOf(state));
+const labelOf = ({ type, os, zone }: Group): string => `${type} ${os} ${zone}`;
+const inOrder = (a: Group, b: Group): number => placeOf(a) - placeOf(b) || (labelOf(a) < labelOf(b) ? -1 : 1);
+
+/** Remembered beyond its end: how often a Mac has failed counts for the next time. */
+const quarantineOf = ({ metadata, status }: Host, now: number): PoolDocument['quarantined'] => {
+  const { quarantine, state } = status ?? {};
+  if (quarantine === undefined) return [];
+  // A time that is none is never over, as for whoever would claim the Mac.
+  const over = Date.parse(quarantine.until) <= now;
+  if (over && state !== 'quarantined') return [];
+  const { until, count, reason } = quarantine;
+  return [{ host: metadata.name, name: status?.name ?? null, until, over, count, reason }];
+};
+
+const groupTable = ({ groups, at }: PoolDocument): Table => ({
+  head: ['STATE', 'TYPE', 'OS', 'ZONE', 'COUNT', 'OLDEST', 'WHICH'],
+  rows: groups.map((group) => ({
+    key: `group ${group.state} ${labelOf(group)}`,
+    cells: [
+      {
+        text: group.state ?? 'unseen',
+        tone: group.state === 'stranded' || group.state === 'abandoned' ? 'bad' : undefined,
+      },
+      group.type ?? '?',
+      group.os ?? '?',
+      group.zone,
+      String(group.count),
+      { text: ageSince(group.oldest, Date.parse(at)), passing: true },
+      group.oldestHost ?? '',
+    ],
+  })),
+});
+
+const quarantineTable = ({ quarantined }: PoolDocument): Table => ({
+  head: ['QUARANTINED', 'NAME', 'UNTIL', 'TIMES', 'WHY'],
+  rows: quarantined.map(({ host, name, until, over, count, reason }) => ({
+    key: `quarantined ${host}`,
+    cells: [host, name ?? '', over ? 'over' : until, String(count), reason],
+  })),
+});
+
+const pageOf = (document: PoolDocument): Page => ({
+  tables: [groupTable(document), quarantineTable(document)],
+  lines: [conclusion(document), ...document.notes],
+});
+
+const conclusion = ({ total, free, waiting }: PoolDocument): string => {
+  if (total === 0)
+    return 'No Mac is known. The provider lists those at Scaleway whose name begins with the prefix of a pool: order one and name it so, or look whether the provider runs.';
+  const without = waiting === 0 ? '' : ` ${waiting === 1 ? '1 machine waits' : `${waiting} machines wait`} for one.`;
+  return `${total === 1 ? '1 Mac' : `${total} Macs`}, ${free} free to claim.${without}`;
+};
+
+export const poolView: View<PoolDocument> = { source: clusterStateSource, documentOf, pageOf, exitCode: () => 0 };

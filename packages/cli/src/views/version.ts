@@ -1,0 +1,114 @@
+import { leaderElectionID } from '@tartan/api';
+import { leases, nodes, type Transport } from '@tartan/kube';
+import { timestamp } from '@tartan/kube/clock';
+import { z } from 'zod';
+import packageFile from '../../package.json' with { type: 'json' };
+import { ClusterError, type Connection } from '../cluster/connection.ts';
+import { itemsOf, listIfAllowed, unreadNote } from '../cluster/list.ts';
+import { agentOf, isMacNode, readinessOf } from '../cluster/macs.ts';
+import type { Node } from '../cluster/state.ts';
+import { ageSince } from '../output/age.ts';
+import type { Table } from '../output/table.ts';
+import { documentSchema, nullable, type Page } from '../output/view.ts';
+
+export const versionDocument = documentSchema('tartan.version/v1', {
+  client: z.object({ version: z.string().describe('Of this command.'), node: z.string().describe('What it runs on.') }),
+  server: nullable(z.object({ version: z.string() }), 'Kubernetes; null: it was not asked, or did not answer.'),
+  manager: nullable(
+    z.object({ holder: z.string(), namespace: z.string(), renewed: nullable(z.string()) }),
+    'Who leads, by its Lease; null: none was found.',
+  ),
+  agents: z.array(
+    z.object({ node: z.string(), version: nullable(z.string()), ready: z.enum(['True', 'False', 'Unknown']) }),
+  ),
+});
+
+export type VersionDocument = z.infer<typeof versionDocument>;
+
+const client = { version: packageFile.version, node: process.version };
+
+export const clientDocument = (now: number, notes: readonly string[] = []): VersionDocument => ({
+  schema: 'tartan.version/v1',
+  at: timestamp(now),
+  client,
+  server: null,
+  manager: null,
+  agents: [],
+  notes: [...notes],
+});
+
+/** Rejects with a sentence when the cluster does not answer. */
+export const versionsOf = async (cluster: Connection, signal: AbortSignal): Promise<VersionDocument> => {
+  const server = await serverVersion(cluster.transport, signal);
+  const [macs, leaders] = await Promise.all([
+    listIfAllowed(cluster, nodes, { signal }),
+    listIfAllowed(cluster, leases, { signal, fieldSelector: `metadata.name=${leaderElectionID}` }),
+  ]);
+  const [leader] = itemsOf(leaders);
+  const holder = leader?.spec?.holderIdentity;
+  return {
+    ...clientDocument(cluster.clock.now(), [macs, leaders].flatMap(unreadNote)),
+    server: { version: server },
+    manager: holder
+      ? { holder, namespace: leader.metadata.namespace ?? '', renewed: leader.spec?.renewTime ?? null }
+      : null,
+    agents: itemsOf(macs)
+      .filter(isMacNode)
+      .map((node: Node) => ({
+        node: node.metadata.name,
+        version: agentOf(node) ?? null,
+        ready: readinessOf(node),
+      })),
+  };
+};
+
+const versionAnswer = z.object({ gitVersion: z.string() });
+
+/** Everybody may ask this, logged in or not. */
+const serverVersion = async (transport: Pick<Transport, 'send'>, signal: AbortSignal): Promise<string> => {
+  try {
+    const { body } = await transport.send({ method: 'GET', path: '/version', headers: {}, signal });
+    const parts: Uint8Array[] = [];
+    for await (const part of body) parts.push(part);
+    return versionAnswer.parse(JSON.parse(Buffer.concat(parts).toString())).gitVersion;
+  } catch (error) {
+    const why =
+      error instanceof z.ZodError || error instanceof SyntaxError
+        ? 'it answers, but not as Kubernetes does'
+        : error instanceof Error
+          ? error.message
+          : String(error);
+    throw new ClusterError(
+      `The cluster does not say its version: ${why}. Is it the right one (kubectl config current-context), and are you on its network?`,
+      { cause: error },
+    );
+  }
+};
+
+export const versionPage = (document: VersionDocument): Page => {
+  const { server, manager, agents, notes, at } = document;
+  const table: Table = {
+    head: ['WHAT', 'VERSION', 'WHERE'],
+    rows: [
+      { key: 'client', cells: ['tartan', document.client.version, `Node ${document.client.node}`] },
+      ...(server === null ? [] : [{ key: 'server', cells: ['Kubernetes', server.version, ''] }]),
+      ...(manager === null
+        ? []
+        : [
+            {
+              key: 'manager',
+              cells: [
+                'manager',
+                '',
+                `${manager.holder} leads, seen ${ageSince(manager.renewed, Date.parse(at)) || '?'} ago`,
+              ],
+            },
+          ]),
+      ...agents.map(({ node, version, ready }) => ({
+        key: `agent ${node}`,
+        cells: ['agent', version ?? '?', ready === 'True' ? node : `${node} (not Ready)`],
+      })),
+    ],
+  };
+  return { tables: [table], lines: notes };
+};

@@ -1,0 +1,75 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { createSecret, type Secret } from '@tartan/kube';
+import { type ManualClock, manualClock } from '@tartan/kube/clock';
+import { createGitHub, type EmbeddedGitHub, type GitHubOptions, playRunner } from '@tartan/sim-github';
+import { createRunnerService, type RunnerServiceOptions } from '../create-runner-service.ts';
+import type { CallReport } from '../http/exchange.ts';
+import type { GitHubApp, Owner, RunnerService } from '../runner-service.ts';
+
+/** One key for all tests: making one takes longer than a test. */
+const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+/** As GitHub hands it out. */
+export const pkcs1 = privateKey.export({ type: 'pkcs1', format: 'pem' });
+export const pkcs8 = privateKey.export({ type: 'pkcs8', format: 'pem' });
+
+export const organization: Owner = { kind: 'organization', organization: 'acme' };
+export const repository: Owner = { kind: 'repository', repository: 'acme/app' };
+export const labels = ['self-hosted', 'macOS'];
+
+export interface Harness {
+  readonly github: EmbeddedGitHub;
+  readonly clock: ManualClock;
+  readonly app: GitHubApp;
+  readonly reports: CallReport[];
+  /** Of the organisation unless told. */
+  service(more?: Partial<RunnerServiceOptions>): RunnerService;
+  /** A runner of the organisation that is registered. */
+  mintRunner(name: string): Promise<{ readonly id: number; readonly jitConfig: Secret }>;
+  /** Plays it until the test is over; a job that it gets never ends. */
+  startRunner(jitConfig: Secret): void;
+  end(): Promise<void>;
+}
+
+/** A simulated GitHub on virtual time, and who asks it. */
+export const createHarness = (options: Omit<GitHubOptions, 'port'> = {}): Harness => {
+  const clock = manualClock();
+  const github = createGitHub({ clock, app: { privateKey: pkcs1 }, ...options });
+  const app = { appID: String(github.app.id), installationID: '7001', privateKey: createSecret(pkcs1) };
+  const reports: CallReport[] = [];
+  const over = new AbortController();
+  const service: Harness['service'] = (more = {}) =>
+    createRunnerService({
+      app,
+      owner: organization,
+      clock,
+      fetch: github.fetch,
+      onCall: (report) => reports.push(report),
+      ...more,
+    });
+  return {
+    github,
+    clock,
+    app,
+    reports,
+    service,
+    mintRunner: async (name) => {
+      const made = await service().mint({ name, labels, group: undefined });
+      if (made.kind !== 'minted') throw new Error(`there is no runner ${name}: ${JSON.stringify(made)}`);
+      return made;
+    },
+    startRunner: (jitConfig) => {
+      const work = (): Promise<string> => new Promise(() => undefined);
+      const as = { jit_config: jitConfig.reveal() };
+      void playRunner({ url: 'https://github.invalid', fetch: github.fetch, clock, as, work, signal: over.signal });
+    },
+    end: async () => {
+      over.abort();
+      await github.stop();
+    },
+  };
+};
+
+/** Lets everything that waits for nothing happen. */
+export const drainEventLoop = async (): Promise<void> => {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+};

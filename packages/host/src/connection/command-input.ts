@@ -1,0 +1,96 @@
+import type { Socket } from 'node:net';
+import { pipeline, type Readable, Writable } from 'node:stream';
+import type { ClientChannel } from 'ssh2';
+
+/**
+ * Buffers that go round between who reads a file and who sends it, instead of a new one for every piece: a third less garbage.
+ * Nobody has to give a buffer back: one that is kept by whoever got it is collected as usual.
+ */
+const freeBuffers: ArrayBuffer[] = [];
+const lentBuffers = new WeakSet<ArrayBufferLike>();
+
+/** Three packets of SSH. Less costs speed (one packet: a quarter of it), more costs memory. */
+export const bufferSize = 96 * 1024;
+
+/** What a burst of pushes needed is not held for good. */
+const maxFreeBuffers = 64;
+
+export const takeBuffer = (): Buffer => {
+  const bytes = freeBuffers.pop() ?? new ArrayBuffer(bufferSize);
+  lentBuffers.add(bytes);
+  return Buffer.from(bytes);
+};
+
+/** Takes back the buffer of which `piece` is a part, if it is one of ours. The content must not be used any more. */
+export const returnBuffer = ({ buffer }: Buffer): void => {
+  if (!(buffer instanceof ArrayBuffer) || !lentBuffers.delete(buffer) || freeBuffers.length >= maxFreeBuffers) return;
+  freeBuffers.push(buffer);
+};
+
+const pendingWrites: (() => void)[] = [];
+
+const runNextWrite = (): void => {
+  pendingWrites.shift()?.();
+  if (pendingWrites.length > 0) setImmediate(runNextWrite);
+};
+
+/**
+ * Does the work of all connections one item per turn of the event loop, in order.
+ *
+ * To encrypt a piece leaves three times its size behind as garbage. With many streams in one turn of the loop, the collector comes
+ * too late and too seldom: sixteen streams took up to 285 MB so, and take about 155 MB one by one, as fast as before. It also lets
+ * others have their turn, such as whoever renews a lease.
+ */
+export const oncePerTick = (work: () => void): void => {
+  if (pendingWrites.push(work) === 1) setImmediate(runNextWrite);
+};
+
+/** Bytes that may wait in the socket of a host. Enough to keep a fast one busy. */
+const maxSocketBytes = 64 * 1024;
+
+/**
+ * Sends `input` to a command, and then its end. `failed` hears of an input that could not be read; a command that does not read all
+ * of it is no failure. The returned function stops, and destroys the input.
+ *
+ * A channel takes 2 MB into its own queue and another 2 MB (the window of OpenSSH) into the socket's, whatever the socket says: with
+ * many slow hosts that adds up. So the next piece is read only when the one before has left for the kernel, but for a rest.
+ */
+export const sendInput = (
+  input: Readable,
+  channel: ClientChannel,
+  socket: Socket,
+  failed: (cause: Error) => void,
+): (() => void) => {
+  const sink = new Writable({
+    // One piece at a time: the input has read the next one ahead already.
+    highWaterMark: 1,
+    write: (piece: Buffer, _encoding, done) =>
+      oncePerTick(() => {
+        if (sink.destroyed) return;
+        // One system call for all packets of a piece, and not three for each.
+        socket.cork();
+        channel.write(piece, () => {
+          // Copied into packets by now.
+          returnBuffer(piece);
+          if (socket.writableLength <= maxSocketBytes) done();
+          else socket.once('drain', done);
+        });
+        socket.uncork();
+      }),
+    final: (done) => {
+      channel.end();
+      done();
+    },
+  });
+  let stopped = false;
+  // What a destroyed input still has to say concerns nobody.
+  input.on('error', () => {});
+  pipeline(input, sink, (error) => {
+    if (error && !stopped) failed(error);
+  });
+  return () => {
+    stopped = true;
+    input.destroy();
+    sink.destroy();
+  };
+};

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { renderPlist } from './launchd-plist.ts';
+
+const minimal = { label: 'dev.tuist.example', arguments: ['/usr/local/bin/example'] };
+
+/** What an XML parser makes of the text between tags. */
+const unescaped = (text: string): string =>
+  text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&#13;', '\r').replaceAll('&amp;', '&');
+
+const strings = (plist: string): string[] =>
+  [...plist.matchAll(/<string>([^<]*)<\/string>/g)].map((match) => unescaped(match[1] ?? ''));
+
+test('a job is rendered with what it says and nothing else', () => {
+  assert.equal(
+    renderPlist({
+      ...minimal,
+      keepAlive: true,
+      throttleInterval: 10,
+      environment: { PATH: '/bin', HOME: '/Users/m1' },
+    }),
+    [
+      '<?xml version="1.0" encoding="UTF-8"?>',
+      '<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">',
+      '<plist version="1.0">',
+      '<dict>',
+      '\t<key>EnvironmentVariables</key>',
+      '\t<dict>',
+      '\t\t<key>HOME</key>',
+      '\t\t<string>/Users/m1</string>',
+      '\t\t<key>PATH</key>',
+      '\t\t<string>/bin</string>',
+      '\t</dict>',
+      '\t<key>KeepAlive</key>',
+      '\t<true/>',
+      '\t<key>Label</key>',
+      '\t<string>dev.tuist.example</string>',
+      '\t<key>ProgramArguments</key>',
+      '\t<array>',
+      '\t\t<string>/usr/local/bin/example</string>',
+      '\t</array>',
+      '\t<key>ThrottleInterval</key>',
+      '\t<integer>10</integer>',
+      '</dict>',
+      '</plist>',
+      '',
+    ].join('\n'),
+  );
+});
+
+test('both outputs go to the same log', () => {
+  const plist = renderPlist({ ...minimal, log: '/var/log/example.log' });
+  assert.match(plist, /<key>StandardErrorPath<\/key>\n\t<string>\/var\/log\/example\.log<\/string>/);
+  assert.match(plist, /<key>StandardOutPath<\/key>\n\t<string>\/var\/log\/example\.log<\/string>/);
+});
+
+test('the order in which a job was written down does not show', () => {
+  assert.equal(
+    renderPlist({ label: 'a', arguments: ['/a'], environment: { A: '1', B: '2' } }),
+    renderPlist({ environment: { B: '2', A: '1' }, arguments: ['/a'], label: 'a' }),
+  );
+});
+
+test('every text that XML can hold arrives as it was (I-27, G-29)', () => {
+  fc.assert(
+    fc.property(fc.array(fc.string({ unit: 'grapheme-composite' })), (args) => {
+      assert.deepEqual(strings(renderPlist({ label: 'a', arguments: args })), ['a', ...args]);
+    }),
+  );
+  const nasty = ['a&b', '<key>', "it's", '"quoted"', 'two\nlines', 'cr\r', '&amp;', ']]>'];
+  assert.deepEqual(strings(renderPlist({ label: 'a', arguments: nasty })), ['a', ...nasty]);
+});
+
+for (const text of ['\0', 'a\u001bb', '\ud800', '\uffff']) {
+  test(`${JSON.stringify(text)}, which XML cannot hold, is refused`, () => {
+    assert.throws(() => renderPlist({ ...minimal, arguments: [text] }), TypeError);
+  });
+}
+
+test('a number that is not whole is refused', () => {
+  assert.throws(() => renderPlist({ ...minimal, startInterval: 1.5 }), TypeError);
+});

@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto';
+import type { VmEgress } from '../host-spec.ts';
+import { renderPlist } from '../launchd-plist.ts';
+import type { Step } from './step.ts';
+
+/** Where vmnet places virtual machines (bootstrap.md 2.10), and the host's own end of it. */
+const vmNetwork = '192.168.64.0/22';
+
+/**
+ * What virtual machines reach only where `allow` says so: private networks, carrier-grade NAT (which is where a tailnet lives) and
+ * link-local, with it the metadata service. The vmnet is left out of its surroundings: the gateway is there, with DHCP and DNS.
+ */
+const blocked = ['10.0.0.0/8', '100.64.0.0/10', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16', `!${vmNetwork}`];
+
+/** vmnet numbers its bridges from 100; a host runs two virtual machines at most, each on a network of its own at worst. */
+const bridges = ['bridge100', 'bridge101', 'bridge102', 'bridge103'];
+
+const invalidRule = (index: number, what: string): TypeError => new TypeError(`vmEgress.allow[${index}]: ${what}`);
+
+const network = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})\/(\d{1,2})$/;
+
+/** An IPv4 network with nothing set behind its prefix. */
+const checkedNetwork = (cidr: string, index: number): string => {
+  const numbers = network.exec(cidr)?.slice(1).map(Number) ?? [];
+  const [a = 256, b = 256, c = 256, d = 256, prefix = 33] = numbers;
+  if (Math.max(a, b, c, d) > 255 || prefix > 32) {
+    throw invalidRule(
+      index,
+      `${JSON.stringify(cidr)} is no IPv4 network such as 172.16.0.0/22. (Virtual machines get no IPv6.)`,
+    );
+  }
+  const address = ((a * 256 + b) * 256 + c) * 256 + d;
+  if (address % 2 ** (32 - prefix) !== 0) {
+    throw invalidRule(index, `${cidr} has bits set behind its prefix: which network is meant?`);
+  }
+  return `${a}.${b}.${c}.${d}/${prefix}`;
+};
+
+const portRange = /^(\d{1,5})(?::(\d{1,5}))?$/;
+
+/** `4000`, `30000:32767`, or several of them with commas. */
+const checkedPorts = (ports: string, index: number): string => {
+  const ranges = ports.split(',').map((text) => {
+    const [, first, last = first] = portRange.exec(text.trim()) ?? [];
+    const [low, high] = [Number(first), Number(last)];
+    if (!(low >= 1 && high <= 65_535 && low <= high)) {
+      throw invalidRule(index, `${JSON.stringify(ports)} are no ports such as 4000, 30000:32767 or 80,443.`);
+    }
+    return low === high ? `${low}` : `${low}:${high}`;
+  });
+  return ranges.length === 1 ? ranges.join() : `{ ${ranges.join(', ')} }`;
+};
+
+const checkedProtocol = (protocol: string, index: number): string => {
+  if (protocol !== 'tcp' && protocol !== 'udp')
+    throw invalidRule(index, `${JSON.stringify(protocol)} is neither tcp nor udp.`);
+  return protocol;
+};
+
+interface EgressRules {
+  /** The text of the anchor. */
+  readonly text: string;
+  /** On every rule, and another one for every other text: so what the kernel has loaded can be told. */
+  readonly label: string;
+}
+
+/**
+ * The pf rules of the anchor. Throws where `allow` cannot be understood.
+ *
+ * A packet of a virtual machine is seen coming in on a bridge, and again going out, where NAT may have changed its source already: so
+ * blocks count in both directions, and on the bridges whatever source the packet claims. All are `quick`: the first that matches decides.
+ * IPv6 ends at the bridge: vmnet would translate it past all of this (G-12). Tables are not `persist`: those outlive their rules (I-47).
+ */
+export const egressRules = ({ allow }: VmEgress): EgressRules => {
+  const onBridges = `in quick on { ${bridges.join(', ')} }`;
+  const tables = [`table <vm_sources> { ${vmNetwork} }`, `table <blocked_dst> { ${blocked.join(', ')} }`];
+  const rules = [
+    // Hands out the host's own credentials: closed whatever is allowed.
+    'block drop quick inet from <vm_sources> to 169.254.169.254',
+    `block drop ${onBridges} inet6 all`,
+    ...allow.map(
+      ({ cidr, protocol, ports }, index) =>
+        `pass quick inet proto ${checkedProtocol(protocol, index)} from <vm_sources> to ${checkedNetwork(cidr, index)}` +
+        ` port ${checkedPorts(ports, index)} keep state`,
+    ),
+    'block drop quick inet from <vm_sources> to <blocked_dst>',
+    `block drop ${onBridges} inet from any to <blocked_dst>`,
+  ];
+  const version = createHash('sha256')
+    .update([...tables, ...rules].join('\n'))
+    .digest('hex')
+    .slice(0, 16);
+  const label = `tuist.runners:${version}`;
+  return {
+    text: [
+      '# What virtual machines may reach beyond the internet. Written by Tartan: changes are lost.',
+      ...tables,
+      ...rules.map((rule) => `${rule} label "${label}"`),
+      '',
+    ].join('\n'),
+    label,
+  };
+};
+
+interface Intent {
+  readonly vmEgress: VmEgress;
+}
+
+/**
+ * Fills the anchors and enables pf, which macOS leaves off at boot; nothing else, as it also runs whenever it is registered, on hosts
+ * with virtual machines (G-13). Tries again for a minute: Apple's own job loads pf.conf at the same time.
+ */
+const bootScript = `tries=30
+until pfctl -a com.apple/tuist.runners -f /etc/pf.anchors/tuist.runners && pfctl -a tuist.runners -f /etc/pf.anchors/tuist.runners; do
+  tries=$((tries - 1))
+  [ "$tries" -gt 0 ] || exit 1
+  sleep 2
+done
+pfctl -s info 2>/dev/null | grep -q '^Status: Enabled' || pfctl -E
+`;
+
+const bootJob = renderPlist({
+  label: 'dev.tuist.pfctl-runners',
+  arguments: ['/bin/sh', '-c', bootScript],
+  runAtLoad: true,
+  log: '/var/log/tuist-pfctl-runners.log',
+});
+
+/**
+ * Keeps virtual machines out of private networks.
+ *
+ * The rules are loaded twice. `com.apple/tuist.runners` counts at once, because macOS's own main ruleset looks into everything below
+ * `com.apple`. `tuist.runners`, which fleets of old have in their pf.conf, counts from the next boot: on a live host the main ruleset is
+ * never loaded anew, which would drop what the system has put there (I-49, I-55).
+ */
+export const vmEgress: Step<Intent> = {
+  name: 'vm-egress',
+  title: 'keep virtual machines out of private networks',
+  deadline: 120_000,
+  intent: ({ vmEgress }) => ({ vmEgress }),
+  environment: ({ vmEgress }) => {
+    const { text, label } = egressRules(vmEgress);
+    return { RULES: text, RULES_LABEL: label, PLIST: bootJob };
+  },
+};
+
+/**
+ * Guests keep their address for ten minutes instead of a day. Every virtual machine is a guest that was never seen before, and there are
+ * 253 addresses: with leases of a day a Mac that runs short jobs runs out of them, and guests get none, or one that another has (G28).
+ */
+export const guestLeases: Step = {
+  name: 'guest-leases',
+  title: 'let guests keep their addresses for ten minutes',
+  deadline: 30_000,
+  intent: () => ({ seconds: 600 }),
+  environment: () => ({ LEASE_SECONDS: '600' }),
+};

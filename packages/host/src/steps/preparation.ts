@@ -1,0 +1,106 @@
+import type { HostSecrets, Preparation } from '../host-spec.ts';
+import type { Step } from './step.ts';
+
+/**
+ * With this code a script ends when the Mac refused the password that it was given. The same password must not be sent again: several
+ * wrong ones lock the account, and every further one keeps it locked (I-07, I-09). The Mac refuses to try it twice, too.
+ */
+export const wrongPasswordExitCode = 77;
+
+/**
+ * The password, when there is one to try. Scaleway's API answers `<sealed>` where it has none (I-07), and an empty one would break
+ * auto-login (I-04, I-10): both count as absent.
+ */
+export const usablePassword = ({ userPassword }: HostSecrets): string | undefined => {
+  if (userPassword === undefined || userPassword === '' || userPassword === '<sealed>') return undefined;
+  if (/[\0\r\n]/.test(userPassword)) {
+    throw new TypeError("The user's password holds a line break or a NUL, which no Mac takes: store it without.");
+  }
+  return userPassword;
+};
+
+const shortName = /^[A-Za-z_][A-Za-z0-9._-]*$/;
+
+/** The short name of an account: what sudoers, loginwindow and paths can take as it is. */
+export const validAccountName = (user: string): string => {
+  if (!shortName.test(user)) {
+    throw new TypeError(
+      `${JSON.stringify(user)} is no short name of a Mac's account: letters, digits, dots, dashes and underscores only.`,
+    );
+  }
+  return user;
+};
+
+/** With this macOS hides the password of auto-login in `/etc/kcpassword`, from nobody (bootstrap.md 2.3). */
+const kcpasswordKey = Buffer.from('7d895223d2bcddeaa3b91f', 'hex');
+
+/**
+ * A password as `/etc/kcpassword` keeps it: padded with NUL to the next multiple of the key's eleven bytes, by one byte at least, and
+ * then XORed with the key over and over. As reversible as the password itself: a secret.
+ */
+export const kcpassword = (password: string): Buffer => {
+  const clear = Buffer.from(password);
+  const padded = Buffer.alloc((Math.floor(clear.length / kcpasswordKey.length) + 1) * kcpasswordKey.length);
+  clear.copy(padded);
+  return Buffer.from(padded.map((byte, index) => byte ^ (kcpasswordKey[index % kcpasswordKey.length] ?? 0)));
+};
+
+interface SudoIntent {
+  readonly user: string;
+}
+
+/**
+ * First of all: every other step needs root. One attempt per run at most, none without a password, and none with one that was refused
+ * since the Mac started: see `wrongPasswordExit`.
+ */
+export const passwordlessSudo: Step<SudoIntent, Preparation> = {
+  name: 'passwordless-sudo',
+  title: 'let the user become root without a password',
+  unprivileged: true,
+  deadline: 60_000,
+  intent: ({ user }) => ({ user }),
+  environment: ({ user }) => ({
+    LOGIN_USER: validAccountName(user),
+    // sudo passes over files whose name has a dot in it, and says nothing (bootstrap.md 4.7).
+    RULE_NAME: `${validAccountName(user).replaceAll('.', '_')}-nopasswd`,
+  }),
+  payload: (_, secrets) => {
+    const password = usablePassword(secrets);
+    // Without the line's end the right password is refused (I-13).
+    return password === undefined ? undefined : `${password}\n`;
+  },
+};
+
+/**
+ * Whatever could put the Mac to sleep, lock its screen, log its user out or restart it by itself is off: each ends the console session,
+ * and with it all virtual machines (I-03). As early as it can be: a mini that nobody uses sleeps after one minute (I-08).
+ */
+export const power: Step<object, Preparation> = {
+  name: 'power',
+  title: 'keep the Mac awake, logged in and on its version of macOS',
+  deadline: 60_000,
+  intent: () => ({}),
+  environment: () => ({}),
+};
+
+interface AutoLoginIntent {
+  readonly user: string;
+}
+
+/**
+ * A live console session of the user, now and after each boot: without one macOS starts no virtual machine (I-01, I-02).
+ * A restart of loginwindow ends the session, and what runs in it: hence only on an idle host.
+ */
+export const autoLogin: Step<AutoLoginIntent, Preparation> = {
+  name: 'auto-login',
+  title: 'log the user in at the console',
+  needsIdle: true,
+  // 30 looks a second apart, and a slow launchd on top.
+  deadline: 120_000,
+  intent: ({ user }) => ({ user }),
+  environment: ({ user }) => ({ LOGIN_USER: validAccountName(user) }),
+  payload: (_, secrets) => {
+    const password = usablePassword(secrets);
+    return password === undefined ? undefined : `${kcpassword(password).toString('base64')}\n`;
+  },
+};

@@ -1,0 +1,159 @@
+import { isRecord } from '../json.ts';
+
+/** A place in a configuration, so that whoever reads an error finds it. `field` is empty for the file as a whole. */
+export interface ConfigLocation {
+  file: string;
+  /** `users[2].user.tokenFile`. */
+  field: string;
+}
+
+/** The configuration cannot be used as it is. The text names file and field and says what to do; it never holds a secret. */
+export class ConfigError extends Error {
+  readonly file: string | undefined;
+  readonly field: string | undefined;
+  constructor(place: ConfigLocation | undefined, text: string) {
+    super([place?.file, place?.field, text].filter(Boolean).join(': '));
+    this.name = 'ConfigError';
+    this.file = place?.file;
+    this.field = place?.field || undefined;
+  }
+}
+
+export type ReadFile = (path: string) => Promise<string>;
+
+/** The text of a file, or undefined when there is none. Whatever else goes wrong is a ConfigError at `place`. */
+export const readIfExists = async (
+  readFile: ReadFile,
+  path: string,
+  place: ConfigLocation,
+): Promise<string | undefined> => {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw new ConfigError(place, `cannot read ${path}: ${describeReadError(code)}`);
+  }
+};
+
+export const readRequired = async (readFile: ReadFile, path: string, place: ConfigLocation): Promise<string> => {
+  const text = await readIfExists(readFile, path, place);
+  if (text === undefined) throw new ConfigError(place, `no such file: ${path}`);
+  return text;
+};
+
+const describeReadError = (code: string | undefined): string => {
+  if (code === 'EACCES' || code === 'EPERM')
+    return 'permission denied. Let the user that this process runs as read it.';
+  return code === 'EISDIR' ? 'it is a folder.' : (code ?? 'the read failed.');
+};
+
+/** The code alone: the text of an error of unknown origin may hold anything. */
+const errnoOf = (error: unknown): string | undefined => {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  return typeof error.code === 'string' && /^E[A-Z0-9]+$/.test(error.code) ? error.code : undefined;
+};
+
+const maxFileBytes = 10 * 1024 * 1024;
+
+/**
+ * The parser's own texts quote the document, which holds tokens: only its code and the line are passed on. It is loaded when a
+ * document needs it: what runs in a cluster has none, and JSON, which is YAML too, goes without.
+ */
+export const parseYaml = async (file: string, text: string): Promise<unknown> => {
+  const whole: ConfigLocation = { file, field: '' };
+  if (text.length > maxFileBytes) throw new ConfigError(whole, 'is larger than 10 MiB, which no kubeconfig is.');
+  if (text.trimStart().startsWith('{')) {
+    try {
+      return JSON.parse(text);
+    } catch {
+      // YAML that begins like JSON, or neither: the parser below tells.
+    }
+  }
+  const { LineCounter, parseDocument } = await import('yaml');
+  try {
+    const lineCounter = new LineCounter();
+    const document = parseDocument(text, { prettyErrors: false, lineCounter, logLevel: 'error' });
+    const [error] = document.errors;
+    if (error !== undefined) {
+      const { line } = lineCounter.linePos(error.pos[0]);
+      throw new ConfigError(
+        whole,
+        `is not YAML: line ${line}: ${error.code}. Compare it with a file that kubectl wrote.`,
+      );
+    }
+    return document.toJS();
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    throw new ConfigError(whole, 'is not YAML that can be read: nested too deeply, or with too many aliases.');
+  }
+};
+
+/** Reads a parsed document member by member: each is what it should be, absent, or a ConfigError that names it. */
+export interface ConfigFields {
+  readonly location: ConfigLocation;
+  locationOf(name: string): ConfigLocation;
+  /** Empty text counts as absent, as it does for kubectl. */
+  text(name: string): string | undefined;
+  flag(name: string): boolean;
+  map(name: string): ConfigFields | undefined;
+  maps(name: string): ConfigFields[];
+  texts(name: string): string[];
+  /** Whatever is there. */
+  raw(name: string): unknown;
+}
+
+export const fieldsOf = (location: ConfigLocation, value: unknown): ConfigFields => {
+  if (!isRecord(value)) throw new ConfigError(location, `must be a map, but is ${describeType(value)}.`);
+  const locationOf = (name: string): ConfigLocation =>
+    childLocation(location, location.field === '' ? name : `.${name}`);
+  const member = (name: string): unknown => (Object.hasOwn(value, name) ? (value[name] ?? undefined) : undefined);
+  const list = (name: string): { at: ConfigLocation; item: unknown }[] => {
+    const items = member(name) ?? [];
+    if (!Array.isArray(items))
+      throw new ConfigError(locationOf(name), `must be a list, but is ${describeType(items)}.`);
+    return items.map((item: unknown, index) => ({ at: childLocation(locationOf(name), `[${index}]`), item }));
+  };
+  return {
+    location,
+    locationOf,
+    raw: member,
+    text: (name) => textAt(locationOf(name), member(name)),
+    flag: (name) => {
+      const found = member(name) ?? false;
+      if (typeof found !== 'boolean')
+        throw new ConfigError(locationOf(name), `must be true or false, but is ${describeType(found)}.`);
+      return found;
+    },
+    map: (name) => {
+      const found = member(name);
+      return found === undefined ? undefined : fieldsOf(locationOf(name), found);
+    },
+    maps: (name) => list(name).map(({ at, item }) => fieldsOf(at, item)),
+    texts: (name) => list(name).map(({ at, item }) => textAt(at, item) ?? ''),
+  };
+};
+
+const textAt = (place: ConfigLocation, value: unknown): string | undefined => {
+  if (value === undefined || value === null || value === '') return undefined;
+  if (typeof value === 'string') return value;
+  throw new ConfigError(place, `must be text, but is ${describeType(value)}. Put quotes around it.`);
+};
+
+const childLocation = ({ file, field }: ConfigLocation, rest: string): ConfigLocation => ({
+  file,
+  field: `${field}${rest}`,
+});
+
+/** Never the value itself: it may be a secret in the wrong place. */
+const describeType = (value: unknown): string => {
+  if (value === null || value === undefined) return 'empty';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'object') return 'a map';
+  return typeof value === 'string' ? 'text' : `a ${typeof value}`;
+};
+
+export const checkNamespace = (place: ConfigLocation, namespace: string): string => {
+  if (namespace.length <= 63 && /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/.test(namespace)) return namespace;
+  throw new ConfigError(place, 'is not the name of a namespace: lower-case letters, digits and dashes, at most 63.');
+};

@@ -1,0 +1,160 @@
+import type { Clock } from '../clock/clock.ts';
+import { isKubeError } from '../errors/kube-error.ts';
+import type { Logger } from '../logs/logger.ts';
+import type { WorkQueue } from '../workqueue/work-queue.ts';
+
+/** What one pass over a key came to. Closed: a controller knows what to do with each. */
+export type ReconcileResult =
+  /** Nothing to do until something changes. */
+  | { kind: 'settled' }
+  /** Come back after that time, whatever happens. */
+  | { kind: 'again'; afterMs: number }
+  /** Did not work; come back with back-off. A throw counts as this. */
+  | { kind: 'failed'; error: unknown }
+  /** Will not work until the object changes: reported, not retried. */
+  | { kind: 'stuck'; error: unknown };
+
+export const done: ReconcileResult = { kind: 'settled' };
+export const requeueAfter = (afterMs: number): ReconcileResult => ({ kind: 'again', afterMs });
+
+/** Key in, outcome out. Reads the world each time; `signal` fires when the process stops or leadership is lost. */
+export type Reconciler = (key: string, signal: AbortSignal) => Promise<ReconcileResult>;
+
+/** One pass over one key: under way until `ended` resolves, which it does as soon as the reconcile function lets go. */
+export interface ReconcileRun {
+  readonly key: string;
+  /** Fires the signal of the reconcile function. */
+  cancel(reason: Error): void;
+  /** Never rejects. */
+  readonly ended: Promise<ReconcileRunEnd>;
+}
+
+interface ReconcileRunOptions {
+  reconcile: Reconciler;
+  clock: Clock;
+  /** After that time the signal fires. */
+  timeoutMs: number | undefined;
+  /** Called when it does, since a pass that ignores its signal may never end and so never be heard of again. */
+  onTimeout(key: string): void;
+}
+
+interface ReconcileRunEnd {
+  outcome: ReconcileResult;
+  seconds: number;
+  defect: boolean;
+  timedOut: boolean;
+}
+
+/** An error that nobody foresaw: the code is wrong, not the world. */
+const isDefect = (error: unknown): boolean =>
+  !(error instanceof Error) ||
+  error instanceof TypeError ||
+  error instanceof RangeError ||
+  error instanceof ReferenceError ||
+  error instanceof SyntaxError;
+
+/** Whoever wrote the reconcile function may have switched the compiler off. */
+const invalidResultError = (outcome: ReconcileResult): Error | undefined => {
+  const kind: unknown = outcome?.kind;
+  if (kind === 'settled' || kind === 'failed' || kind === 'stuck') return undefined;
+  if (outcome?.kind !== 'again') return new TypeError(`the reconcile function answered no outcome but ${String(kind)}`);
+  if (Number.isFinite(outcome.afterMs) && outcome.afterMs >= 0) return undefined;
+  return new TypeError(`the reconcile function wants to come back after ${outcome.afterMs} ms, which is no time`);
+};
+
+const callReconciler = async (
+  reconcile: Reconciler,
+  key: string,
+  signal: AbortSignal,
+): Promise<[ReconcileResult, boolean]> => {
+  try {
+    const outcome = await reconcile(key, signal);
+    const defect = invalidResultError(outcome);
+    return defect ? [{ kind: 'failed', error: defect }, true] : [outcome, false];
+  } catch (error) {
+    return [{ kind: 'failed', error }, isDefect(error)];
+  }
+};
+
+/**
+ * Guarantees: whatever the reconcile function throws, now or later, ends up as `failed`.
+ * Caveats: a function that ignores its signal is not ended by anything. Its key stays taken, since two passes over one key at
+ * the same time are worse than none.
+ */
+export const startReconcile = (
+  { reconcile, clock, timeoutMs, onTimeout }: ReconcileRunOptions,
+  key: string,
+): ReconcileRun => {
+  const canceller = new AbortController();
+  const start = clock.monotonic();
+  let timedOut = false;
+  const takeBack =
+    timeoutMs === undefined
+      ? undefined
+      : clock.after(timeoutMs, () => {
+          timedOut = true;
+          onTimeout(key);
+          canceller.abort(new Error(`the pass over ${key} took longer than ${timeoutMs} ms`));
+        });
+  const end = async (): Promise<ReconcileRunEnd> => {
+    const [outcome, defect] = await callReconciler(reconcile, key, canceller.signal);
+    takeBack?.();
+    return { outcome, seconds: (clock.monotonic() - start) / 1000, defect, timedOut };
+  };
+  return { key, cancel: (reason) => canceller.abort(reason), ended: end() };
+};
+
+/** The word under which a pass is counted. */
+type ReconcileResultLabel = 'success' | 'error' | 'requeue_after';
+
+export interface ReconcileSummary {
+  result: ReconcileResultLabel;
+  seconds: number;
+  /** It will not be tried again until something changes. */
+  terminal: boolean;
+  /** It ended with a programming mistake, not with an error that somebody foresaw. */
+  defect: boolean;
+  /** Its time was over before it ended. */
+  timedOut: boolean;
+}
+
+/** Told of the passes of one controller, so that they can be measured. */
+export interface ReconcileObserver {
+  /** The controller runs with that many workers. */
+  started(workers: number): void;
+  began(): void;
+  /** `summary` is missing when the pass was cut short because the controller stops. */
+  ended(summary: ReconcileSummary | undefined): void;
+}
+
+export const noopObserver: ReconcileObserver = { started: () => {}, began: () => {}, ended: () => {} };
+
+/** The one place where an outcome turns into what happens to the key, what is logged and what is counted. */
+export const handleResult = (
+  { queue, log }: { queue: WorkQueue; log: Logger },
+  key: string,
+  { outcome, seconds, defect, timedOut }: ReconcileRunEnd,
+): ReconcileSummary => {
+  const summary = { seconds, defect, timedOut, terminal: false };
+  switch (outcome.kind) {
+    case 'settled':
+      queue.forget(key);
+      return { ...summary, result: 'success' };
+    case 'again':
+      queue.forget(key);
+      queue.addAfter(key, outcome.afterMs);
+      return { ...summary, result: 'requeue_after' };
+    case 'failed': {
+      const { error } = outcome;
+      queue.addRateLimited(key, isKubeError(error) ? error.retryAfterMs : undefined);
+      const fields = { key, error, failures: queue.numRequeues(key) };
+      if (defect) log.error('A pass ended with a programming mistake and will be tried again', fields);
+      else log.warn('A pass failed and will be tried again', fields);
+      return { ...summary, result: 'error' };
+    }
+    case 'stuck':
+      queue.forget(key);
+      log.error('A pass cannot succeed until the object changes', { key, error: outcome.error });
+      return { ...summary, result: 'error', terminal: true };
+  }
+};

@@ -1,0 +1,105 @@
+import type { Clock } from '../clock/clock.ts';
+import { type EventInput, type InvolvedObject, objectKey, truncate, truncateEvent } from './event.ts';
+
+/** One Event object: what happened once or many times. Changes as it happens again; whoever writes it sends the latest. */
+export interface EventRecord {
+  readonly involved: InvolvedObject;
+  event: EventInput;
+  count: number;
+  readonly firstAt: number;
+  lastAt: number;
+}
+
+/** Folds what happens again and again into few Event objects, and few writes. */
+interface Correlator {
+  /** The record to write, or undefined: so much happens to this object that this one is not worth a write. */
+  observe(involved: InvolvedObject, happening: EventInput): EventRecord | undefined;
+}
+
+/** client-go's numbers. */
+const windowMs = 10 * 60_000;
+const maxSimilarEvents = 10;
+const writeBurst = 25;
+const writeRefillMs = 5 * 60_000;
+const cacheSize = 4096;
+
+/**
+ * Flow, as client-go does it: the eleventh different message for one object and reason within ten minutes, and all that
+ * follow, become one event, "(combined from similar events): …"; the same event again is counted, not made anew; an object
+ * may have 25 writes at once, and one in five minutes after that.
+ * Guarantees: memory is bounded. What is not written is counted all the same: a later write of the record carries it.
+ */
+export const createCorrelator = (clock: Clock): Correlator => {
+  const groups = createLruCache<{ messages: Set<string>; lastAt: number }>(cacheSize);
+  const records = createLruCache<EventRecord>(cacheSize);
+  /** When an object has all of its 25 writes again. */
+  const fullAt = createLruCache<number>(cacheSize);
+
+  const isCombined = (group: string, message: string): boolean => {
+    const now = clock.monotonic();
+    let known = groups.get(group);
+    if (known === undefined || now - known.lastAt > windowMs) {
+      known = { messages: new Set(), lastAt: now };
+      groups.set(group, known);
+    }
+    known.lastAt = now;
+    if (known.messages.size <= maxSimilarEvents) known.messages.add(message);
+    return known.messages.size > maxSimilarEvents;
+  };
+
+  const mayWrite = (object: string): boolean => {
+    const now = clock.monotonic();
+    const next = Math.max(fullAt.get(object) ?? now, now) + writeRefillMs;
+    if (next - now > writeBurst * writeRefillMs) return false;
+    fullAt.set(object, next);
+    return true;
+  };
+
+  return {
+    observe: (involved, given) => {
+      const happening = truncateEvent(given);
+      const { type, reason, message } = happening;
+      const object = objectKey(involved);
+      const group = `${object} ${JSON.stringify([type, reason])}`;
+      const combined = isCombined(group, message);
+      const key = combined ? group : `${group} ${JSON.stringify(message)}`;
+      const shown = combined
+        ? { ...happening, message: truncate(`(combined from similar events): ${message}`, 1024) }
+        : happening;
+      const now = clock.now();
+      let record = records.get(key);
+      if (record === undefined || now - record.lastAt > windowMs) {
+        record = { involved, event: shown, count: 0, firstAt: now, lastAt: now };
+        records.set(key, record);
+      }
+      record.count += 1;
+      record.lastAt = Math.max(record.lastAt, now);
+      record.event = shown;
+      return mayWrite(object) ? record : undefined;
+    },
+  };
+};
+
+/** A map that forgets what has not been used for longest, so that it never grows beyond `most`. */
+interface LruCache<V> {
+  get(key: string): V | undefined;
+  set(key: string, value: V): void;
+}
+
+export const createLruCache = <V>(most: number): LruCache<V> => {
+  const entries = new Map<string, V>();
+  const set = (key: string, value: V): void => {
+    entries.delete(key);
+    entries.set(key, value);
+    const [oldest] = entries.keys();
+    if (entries.size > most && oldest !== undefined) entries.delete(oldest);
+  };
+  return {
+    get: (key) => {
+      const value = entries.get(key);
+      if (value !== undefined) set(key, value);
+      return value;
+    },
+    set,
+  };
+};

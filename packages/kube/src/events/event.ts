@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import type { KubeObject } from '../objects/object.ts';
+
+/** Which object an event is about: `involvedObject`. */
+export interface InvolvedObject {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  namespace?: string;
+  uid?: string;
+  resourceVersion?: string;
+}
+
+/** What a controller wants users to know of an object. */
+export interface EventInput {
+  type: 'Normal' | 'Warning';
+  /** A constant in UpperCamelCase: what `kubectl get events` is filtered by. */
+  reason: string;
+  message: string;
+  action?: string;
+}
+
+/** The limits of the server, in bytes. */
+const maxMessageBytes = 1024;
+const maxReasonBytes = 128;
+
+/** Undefined when the object does not say what it is. */
+export const involvedObjectOf = ({ apiVersion, kind, metadata }: KubeObject): InvolvedObject | undefined => {
+  const name = metadata?.name;
+  if (!apiVersion || !kind || !name) return undefined;
+  const { namespace, uid, resourceVersion } = metadata;
+  return {
+    apiVersion,
+    kind,
+    name,
+    ...(namespace ? { namespace } : {}),
+    ...(uid ? { uid } : {}),
+    ...(resourceVersion ? { resourceVersion } : {}),
+  };
+};
+
+export const truncateEvent = ({ type, reason, message, action }: EventInput): EventInput => ({
+  type,
+  reason: truncate(reason, maxReasonBytes),
+  message: truncate(message, maxMessageBytes),
+  ...(action === undefined ? {} : { action: truncate(action, maxReasonBytes) }),
+});
+
+/** At most that many bytes of UTF-8, never half a character. */
+export const truncate = (text: string, bytes: number): string => {
+  if (Buffer.byteLength(text) <= bytes) return text.toWellFormed();
+  const target = new Uint8Array(bytes - 3);
+  const { read } = new TextEncoder().encodeInto(text, target);
+  return `${text.slice(0, read).toWellFormed()}…`;
+};
+
+/** The same for all versions of an object, and for no two objects. */
+export const objectKey = ({ apiVersion, kind, namespace = '', name, uid = '' }: InvolvedObject): string =>
+  JSON.stringify([apiVersion, kind, namespace, name, uid]);
+
+/**
+ * A name for an event. Two processes never choose the same, because their instances differ; one process never does, because
+ * `sequence` counts.
+ */
+export const eventName = (involved: InvolvedObject, instance: string, now: number, sequence: number): string => {
+  const process = createHash('sha256').update(instance).digest('hex').slice(0, 8);
+  const suffix = `.${now.toString(16)}${process}${sequence.toString(16)}`;
+  // Not every object has a name that an event may have: `system:node` is one for a role.
+  const base = involved.name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9.-]/g, '-')
+    .slice(0, 253 - suffix.length)
+    .replaceAll(/^[.-]+|[.-]+$/g, '')
+    .replaceAll(/[.-]*\.[.-]*/g, '.');
+  return `${base || 'event'}${suffix}`;
+};

@@ -1,0 +1,93 @@
+import type { FlagType } from './flag.ts';
+
+export interface BindAddress {
+  /** Empty for every address of the machine. */
+  readonly host: string;
+  /** 0 takes any free one. */
+  readonly port: number;
+}
+
+/** `undefined` is off, which is written `0`, as in the original. */
+export const bindAddress: FlagType<BindAddress | undefined> = {
+  placeholder: 'host:port',
+  examples: [':8080', '127.0.0.1:8080', '0'],
+  format: (value) => {
+    if (value === undefined) return '0';
+    return `${value.host.includes(':') ? `[${value.host}]` : value.host}:${value.port}`;
+  },
+  parse: (text) => {
+    if (text === '0') return { value: undefined };
+    const [, inBrackets, plain = '', digits] = /^(?:\[([0-9A-Fa-f:.]+)\]|([-.A-Za-z0-9]*)):(\d{1,5})$/.exec(text) ?? [];
+    if (digits === undefined) return { problem: 'is no address to listen on' };
+    const port = Number(digits);
+    return port > 65_535 ? { problem: 'has a port above 65535' } : { value: { host: inBrackets ?? plain, port } };
+  },
+};
+
+const ipv4 = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/;
+
+/** Its 32 bits as a number. */
+const bitsOf = (text: string): number | undefined => {
+  const bytes = ipv4.exec(text)?.slice(1).map(Number) ?? [];
+  if (bytes.length !== 4 || bytes.some((byte) => byte > 255)) return undefined;
+  return bytes.reduce((bits, byte) => bits * 256 + byte, 0);
+};
+
+export const ipv4Address: FlagType<string> = {
+  placeholder: 'ip',
+  examples: ['10.96.0.10'],
+  format: String,
+  parse: (text) => (bitsOf(text) === undefined ? { problem: 'is no IPv4 address' } : { value: text }),
+};
+
+/** Virtual machines get no IPv6. Nothing may be set behind the prefix: which network would be meant? */
+export const ipv4Network: FlagType<string> = {
+  placeholder: 'cidr',
+  examples: ['10.96.0.0/12'],
+  format: String,
+  parse: (text) => {
+    const [, address = '', digits = ''] = /^([\d.]+)\/(\d{1,2})$/.exec(text) ?? [];
+    const bits = bitsOf(address);
+    const prefix = Number(digits);
+    if (bits === undefined || prefix > 32) return { problem: 'is no IPv4 network' };
+    return bits % 2 ** (32 - prefix) === 0 ? { value: text } : { problem: 'has bits set behind its prefix' };
+  },
+};
+
+/** Of an API server: nothing but the scheme, the host and the port. */
+export const serverURL: FlagType<string> = {
+  placeholder: 'url',
+  examples: ['https://k8s.example.com:6443'],
+  format: String,
+  parse: (text) => {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    if (url === undefined) return { problem: 'is no URL' };
+    if (url.protocol !== 'https:') return { problem: 'does not begin with https://' };
+    if (url.username !== '' || url.password !== '') return { problem: 'holds a user or a password' };
+    if (url.pathname !== '/' || url.search !== '' || url.hash !== '') {
+      return { problem: 'has more than a host and a port' };
+    }
+    return { value: url.origin };
+  },
+};
+
+const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/**
+ * Of an API that is asked with a credential: it may have a path, and leaves this machine encrypted or not at all. Written without a slash at
+ * its end, so that paths can be joined to it.
+ */
+export const apiURL: FlagType<string> = {
+  placeholder: 'url',
+  examples: ['https://api.github.com', 'https://github.example.com/api/v3'],
+  format: String,
+  parse: (text) => {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    if (url === undefined) return { problem: 'is no URL' };
+    if (url.protocol !== 'https:' && !(url.protocol === 'http:' && loopback.test(url.hostname)))
+      return { problem: 'does not begin with https://' };
+    if (url.username !== '' || url.password !== '') return { problem: 'holds a user or a password' };
+    if (url.search !== '' || url.hash !== '') return { problem: 'has more than a host, a port and a path' };
+    return { value: `${url.origin}${url.pathname.replace(/\/+$/, '')}` };
+  },
+};

@@ -1,0 +1,181 @@
+import { type Flag, type FlagTable, quote, type ReadFlag } from './flag.ts';
+
+type ParsedFlags =
+  /** Every rule holds. */
+  | { readonly read: ReadFlag }
+  | { readonly wantsHelp: true }
+  /** All of them at once: a chart is not mended one restart at a time. */
+  | { readonly errors: readonly string[] };
+
+const problemOf = ({ flag, text, source }: GivenFlag): string | undefined => {
+  const parsed = flag.parse(text);
+  return 'problem' in parsed
+    ? `${source}: ${quote(text)} ${parsed.problem}. Write something like ${flag.examples.join(' or ')}.`
+    : undefined;
+};
+
+/**
+ * What a program was told to be, from its arguments (without the program's name) and its environment. Pure and total.
+ *
+ * Flow: the command line, then variables for what it leaves out, then defaults; then what must hold between flags.
+ * Guarantees: no value of an unknown flag, and no variable that belongs to none of the table's, is in an error.
+ */
+export const parseFlagTable = (table: FlagTable, argv: readonly string[], env: Environment): ParsedFlags => {
+  const fromArguments = parseArguments(table, argv);
+  if (fromArguments.wantsHelp) return { wantsHelp: true };
+  const fromEnvironment = readEnvironment(table, env, fromArguments.given);
+  const given = [...fromArguments.given, ...fromEnvironment.given];
+  const texts = new Map(given.map(({ flag, text }) => [flag.name, text]));
+
+  const read: ReadFlag = (flag) => {
+    const text = texts.get(flag.name);
+    const parsed = text === undefined ? { value: flag.default } : flag.parse(text);
+    return 'value' in parsed ? parsed.value : flag.default;
+  };
+
+  const notUnderstood = given.filter((one) => problemOf(one) !== undefined);
+  const unreadable = new Set(notUnderstood.map(({ flag }) => flag.name));
+  const errors = [
+    ...fromArguments.problems,
+    ...fromEnvironment.problems,
+    ...notUnderstood.map(problemOf),
+    ...table.rules
+      .filter(({ reads }) => !reads.some(({ name }) => unreadable.has(name)))
+      .map(({ problem }) => problem(read)),
+  ].filter((error) => error !== undefined);
+  return errors.length === 0 ? { read } : { errors };
+};
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A text for a flag, and where it stood: `--name`, or the name of a variable. */
+interface GivenFlag {
+  readonly flag: Flag<unknown>;
+  readonly text: string;
+  readonly source: string;
+}
+
+interface Arguments {
+  /** In the order of their appearance. As in Go, the last one of a flag counts. */
+  readonly given: readonly GivenFlag[];
+  readonly wantsHelp: boolean;
+  readonly problems: readonly string[];
+}
+
+/** One that could not be any flag's is quoted, lest it breaks the line. */
+const quoteName = (name: string): string => (/^[\w.-]{1,80}$/.test(name) ? `--${name}` : quote(`--${name}`));
+
+/** Only the name is shown, and never the value: it may be a secret that somebody took for a flag. */
+const unknownFlagMessage = (name: string, known: readonly string[], { removed = [] }: FlagTable): string => {
+  const gone = removed.find((flag) => flag.name === name);
+  if (gone !== undefined) return `--${name}: removed: ${gone.because}. Delete it from the arguments.`;
+  return (
+    `${quoteName(name)}: there is no such flag; the nearest is --${nearestName(name, known)}. ` +
+    'Correct or delete it. If the chart passes it, use the chart and the image of the same release.'
+  );
+};
+
+/** `--name`, `--name=value`, and with one dash, as Go takes them. */
+const flagSyntax = /^--?([^-=][^=]*)(?:=(.*))?$/s;
+
+/** The arguments after the program's name, taken apart. Total; values are not looked at. */
+const parseArguments = (table: FlagTable, argv: readonly string[]): Arguments => {
+  const known = new Map(table.groups.flatMap(({ flags }) => flags.map((flag) => [flag.name, flag] as const)));
+  const given: GivenFlag[] = [];
+  const problems: string[] = [];
+  let wantsHelp = false;
+  const rest = [...argv];
+  /** The next argument, if it can be a value. One that looks like a flag has to be joined with `=`, lest a forgotten value eats a flag. */
+  const nextValue = (): string | undefined => (rest[0]?.startsWith('-') === false ? rest.shift() : undefined);
+
+  for (let argument = rest.shift(); argument !== undefined; argument = rest.shift()) {
+    const [, name, joined] = flagSyntax.exec(argument) ?? [];
+    if (name === undefined) {
+      problems.push(`${quote(argument)}: not a flag. Delete it, or join it to its flag: --flag=value.`);
+      continue;
+    }
+    if (name === 'help' || name === 'h') {
+      wantsHelp = true;
+      continue;
+    }
+    const flag = known.get(name);
+    if (flag === undefined) {
+      problems.push(unknownFlagMessage(name, [...known.keys()], table));
+      if (joined === undefined) nextValue();
+      continue;
+    }
+    const text = joined ?? (flag.isSwitch ? 'true' : nextValue());
+    if (text === undefined) {
+      problems.push(
+        `--${name}: has no value. Write --${name}=<${flag.placeholder}>, such as --${name}=${flag.examples[0]}.`,
+      );
+    } else {
+      given.push({ flag, text, source: `--${name}` });
+    }
+  }
+  return { given, wantsHelp, problems };
+};
+
+/** What the environment says for flags that were not given. An empty variable is one that is not set. */
+const readEnvironment = (
+  { groups, removed = [] }: FlagTable,
+  env: Environment,
+  given: readonly GivenFlag[],
+): Pick<Arguments, 'given' | 'problems'> => {
+  const onCommandLine = new Set(given.map(({ flag }) => flag.name));
+  const set = (name: string | undefined): string | undefined =>
+    name === undefined || env[name] === '' ? undefined : env[name];
+  return {
+    given: groups
+      .flatMap(({ flags }) => flags)
+      .flatMap((flag) => {
+        const text = set(flag.env);
+        return text === undefined || onCommandLine.has(flag.name)
+          ? []
+          : [{ flag, text, source: `${flag.env} (instead of --${flag.name})` }];
+      }),
+    problems: removed
+      .filter(({ env: variable }) => set(variable) !== undefined)
+      .map(({ env: variable, because }) => `${variable}: removed: ${because}. Delete it from the environment.`),
+  };
+};
+
+/**
+ * How many letters have to be added, left out, changed or swapped with their neighbour to make one text the other
+ * (optimal string alignment).
+ */
+export const editDistance = (a: string, b: string): number => {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column += 1) {
+      const same = a[row - 1] === b[column - 1];
+      let best = Math.min(
+        (last[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (last[column - 1] ?? 0) + (same ? 0 : 1),
+      );
+      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      if (swapped) best = Math.min(best, (beforeLast[column - 2] ?? 0) + 1);
+      current.push(best);
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return last[b.length] ?? 0;
+};
+
+/** Far longer than any name: keeps the work bounded when somebody passes a file as a flag. */
+const maxComparedLength = 80;
+
+/** The first of `names` that is nearest. Capitals and underscores are what people mistype in names like these. */
+export const nearestName = (given: string, names: readonly string[]): string | undefined => {
+  const text = given.slice(0, maxComparedLength).toLowerCase().replaceAll('_', '-');
+  let nearest: { name: string; distance: number } | undefined;
+  for (const name of names) {
+    const distance = editDistance(text, name);
+    if (nearest === undefined || distance < nearest.distance) nearest = { name, distance };
+  }
+  return nearest?.name;
+};

@@ -1,0 +1,186 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { Clock } from '../clock/clock.ts';
+import type { ManagerResult } from '../controller/manager.ts';
+import { untilAborted } from '../errors/abort-signal.ts';
+import type { BindAddress } from '../flags/network-types.ts';
+import type { Logger } from '../logs/logger.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { handleProbe, type HealthChecks } from './healthz.ts';
+import { listen } from './listen.ts';
+
+export interface HealthServerOptions {
+  /** Loopback unless told: whoever wants kubelet and Prometheus to reach it says so. */
+  host?: string;
+  /** 0 takes any free one. */
+  port: number;
+  /** The text of `/metrics`. */
+  metrics?: () => Promise<{ contentType: string; body: string }>;
+  clock: Clock;
+  log: Logger;
+  /** A connection on which nothing moves for so long is closed, also one whose other side does not read. 10 s unless told. */
+  idleTimeoutMs?: number;
+}
+
+/** `/healthz`, `/readyz` and `/metrics` over HTTP. Not more than that: the outside may reach it without any credentials. */
+export interface HealthServer {
+  /** Fails while the process should be restarted. */
+  readonly healthz: HealthChecks;
+  /** Fails while the process should get no work. */
+  readonly readyz: HealthChecks;
+  /** Resolves when it listens. Stays pending when it cannot: `run` says why. */
+  readonly address: Promise<{ host: string; port: number }>;
+  /** Serves until `signal` fires, then lets requests under way end. Rejects when it cannot listen. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Ours are probes and scrapers: few, small and quick. Whoever is slow or many is cut off instead of being waited for. */
+const limits = {
+  connections: 64,
+  headerBytes: 8 * 1024,
+  requestMs: 5_000,
+  /** How long requests under way may take once the server is told to stop. */
+  closingMs: 1_000,
+};
+
+const createHttpServer = (listener: RequestListener, silenceMs: number, log: Logger): Server => {
+  const server = createServer(
+    {
+      maxHeaderSize: limits.headerBytes,
+      headersTimeout: limits.requestMs,
+      requestTimeout: limits.requestMs,
+      keepAliveTimeout: silenceMs,
+      connectionsCheckingInterval: 1_000,
+    },
+    listener,
+  );
+  server.maxConnections = limits.connections;
+  server.setTimeout(silenceMs, (socket) => {
+    log.debug('A connection on which nothing moves is cut off', { silenceMs });
+    socket.destroy();
+  });
+  return server;
+};
+
+const closeServer = (server: Server, clock: Clock): Promise<void> =>
+  new Promise((resolve) => {
+    const takeBack = clock.after(limits.closingMs, () => server.closeAllConnections());
+    server.close(() => {
+      takeBack();
+      resolve();
+    });
+  });
+
+export const createHealthServer = (options: HealthServerOptions): HealthServer => {
+  const { host = '127.0.0.1', port, metrics, clock, log, idleTimeoutMs = 10_000 } = options;
+  const healthz: HealthChecks = new Map();
+  const readyz: HealthChecks = new Map();
+  const address = Promise.withResolvers<{ host: string; port: number }>();
+
+  const listenerOf =
+    (stopping: AbortSignal): RequestListener =>
+    (request, response) => {
+      const { method = '', url = '' } = request;
+      const answer = async (): Promise<void> => {
+        const { code, contentType, body } = await handleProbe({ healthz, readyz, metrics, clock }, { method, url });
+        if (code === 500) log.warn('A probe is answered with what is wrong', { url, body });
+        response.writeHead(code, {
+          'content-type': contentType,
+          'content-length': Buffer.byteLength(body),
+          'x-content-type-options': 'nosniff',
+          'cache-control': 'no-store',
+          ...(stopping.aborted && { connection: 'close' }),
+        });
+        response.end(method === 'HEAD' ? undefined : body);
+      };
+      request.resume();
+      answer().catch((error: unknown) => {
+        log.error('A probe could not be answered', { url, error });
+        response.destroy();
+      });
+    };
+
+  return {
+    healthz,
+    readyz,
+    address: address.promise,
+    run: async (signal) => {
+      if (signal.aborted) return;
+      const server = createHttpServer(listenerOf(signal), idleTimeoutMs, log);
+      const bound = await listen(server, 'the health server', host, port);
+      log.info('The health server listens', bound);
+      address.resolve(bound);
+      const broken = Promise.withResolvers<never>();
+      const stopped = Promise.withResolvers<void>();
+      const stop = (): void => stopped.resolve();
+      server.on('error', broken.reject);
+      signal.addEventListener('abort', stop, { once: true });
+      if (signal.aborted) stop();
+      try {
+        await Promise.race([stopped.promise, broken.promise]);
+      } finally {
+        signal.removeEventListener('abort', stop);
+        await closeServer(server, clock);
+      }
+    },
+  };
+};
+
+export interface HealthServers {
+  readonly readyz: HealthServer['readyz'];
+  /** Undefined for what is not served. */
+  readonly addresses: {
+    readonly probes: HealthServer['address'] | undefined;
+    readonly metrics: HealthServer['address'] | undefined;
+  };
+  /** Serves until the signal fires. Rejects when one of the addresses cannot be listened on. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+interface HealthServersOptions {
+  readonly options: {
+    readonly healthAddress: BindAddress | undefined;
+    readonly metricsAddress: BindAddress | undefined;
+  };
+  readonly metrics: Pick<Metrics, 'text'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** Two addresses, as kubelet asks one and Prometheus the other, and a network policy may tell them apart. */
+export const createHealthServers = ({ options, metrics, clock, log }: HealthServersOptions): HealthServers => {
+  const { healthAddress, metricsAddress } = options;
+  const probes = healthAddress && createHealthServer({ ...healthAddress, clock, log });
+  const scraped = metricsAddress && createHealthServer({ ...metricsAddress, metrics: metrics.text, clock, log });
+  const servers = [probes, scraped].filter((server) => server !== undefined);
+  return {
+    readyz: probes?.readyz ?? new Map(),
+    addresses: { probes: probes?.address, metrics: scraped?.address },
+    run: async (signal) => {
+      const failed = new AbortController();
+      const stop = AbortSignal.any([signal, failed.signal]);
+      const runs = servers.map((server) => server.run(stop));
+      for (const run of runs) run.catch((error: unknown) => failed.abort(error));
+      await Promise.allSettled([untilAborted(stop), ...runs]);
+      failed.signal.throwIfAborted();
+    },
+  };
+};
+
+/** Serves as long as `work` goes on. One that cannot listen ends the work, and is why it failed. */
+export const whileServing = async (
+  health: Pick<HealthServers, 'run'>,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<ManagerResult>,
+): Promise<ManagerResult> => {
+  const over = new AbortController();
+  const broken = new AbortController();
+  let why: string | undefined;
+  const serving = health.run(over.signal).catch((error: unknown) => {
+    why = error instanceof Error ? error.message : String(error);
+    broken.abort();
+  });
+  const result = await work(AbortSignal.any([signal, broken.signal]));
+  over.abort();
+  await serving;
+  return why === undefined ? result : { ok: false, reason: why };
+};

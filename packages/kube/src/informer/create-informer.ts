@@ -1,0 +1,191 @@
+import type { Clock, Random } from '../clock/clock.ts';
+import { isKubeError, type KubeErrorReason } from '../errors/kube-error.ts';
+import type { Logger } from '../logs/logger.ts';
+import type { KubeObject, Live, Resource } from '../objects/object.ts';
+import { createIndexedStore, type IndexFunction } from './indexed-store.ts';
+import type { Informer, InformerEvent } from './informer.ts';
+import {
+  type Backoff,
+  defaultBackoff,
+  initialState,
+  type ReflectorEvent,
+  type ReflectorState,
+} from './reflector-state.ts';
+import { type ListerWatcher, runReflector, type Selection } from './reflector.ts';
+import { createListeners, createStoreUpdater } from './store-updater.ts';
+
+export interface InformerOptions<T extends KubeObject> extends Selection {
+  client: ListerWatcher<NoInfer<T>>;
+  resource: Resource<T>;
+  indexes?: Readonly<Record<string, IndexFunction<T>>>;
+  /**
+   * Drops what nobody will read before it takes memory (see `withoutManagedFields`). Gets an object that nobody else has seen: it may
+   * change it in place. Name, namespace, uid and version must stay. One that throws leaves the object as it is.
+   */
+  transform?: (object: Live<T>) => Live<T>;
+  /**
+   * Which objects are held, where no selector of the server can tell; sees an object before `transform`. One that it does not want any
+   * more is told as removed, and one that it begins to want as added. One that throws holds the object.
+   */
+  filter?: (object: Live<T>) => boolean;
+  clock: Clock;
+  random: Random;
+  log: Logger;
+  metrics?: InformerMetrics;
+  backoff?: Partial<Backoff>;
+  /** A watch that gives neither event nor bookmark for this long is taken for dead. Bookmarks come about once a minute. */
+  inactivityMs?: number;
+  /** The server is asked to end each connection after this time, or up to twice of it. */
+  watchTimeoutSeconds?: number;
+}
+
+/** Three bookmarks and some more must have gone missing. */
+const defaultInactivityMs = 4 * 60_000;
+const defaultWatchTimeoutSeconds = 290;
+
+/** A `transform`: managed fields are often the larger part of an object, and only the server needs them. */
+export const withoutManagedFields = <T extends KubeObject>(object: Live<T>): Live<T> => {
+  Reflect.deleteProperty(object.metadata, 'managedFields');
+  return object;
+};
+
+const filterAndTransform =
+  <T extends KubeObject>({ filter, transform }: Pick<InformerOptions<T>, 'filter' | 'transform'>, log: Logger) =>
+  (object: Live<T>): Live<T> | undefined => {
+    try {
+      if (filter && !filter(object)) return undefined;
+      return transform ? transform(object) : object;
+    } catch (error) {
+      const { namespace, name } = object.metadata;
+      log.error('The filter or transform of a cache threw; the object is kept as it came', { namespace, name, error });
+      return object;
+    }
+  };
+
+/**
+ * Flow: list (page by page: of each only what is held stays in memory), watch from there, go on from the last version after every end of a connection; list anew when the server no
+ * longer knows that version. The states are in `watch-state.ts`.
+ * Guarantees: holds and tells every state that a watch gives, each once, in order, across reconnects; after a new list the difference
+ * is told, states in between are skipped. No error ends it, and what listeners, index functions, the filter or the transform throw does not
+ * disturb it. What it holds stays readable while the server is away.
+ * Caveats: it is behind the server by nature. Objects that one transaction deletes together (expired Events) share a version; when a
+ * connection breaks between two of them the second stays until the next list.
+ */
+export const createInformer = <T extends KubeObject>(options: InformerOptions<T>): Informer<T> => {
+  const { client, resource, clock, random, indexes = {}, metrics = {} } = options;
+  const { namespace, labelSelector, fieldSelector } = options;
+  const log = options.log.with({
+    resource: resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`,
+    ...(namespace === undefined ? {} : { namespace }),
+  });
+  const store = createIndexedStore(indexes, log);
+  const audience = createListeners<InformerEvent<T>>(log);
+  const transform = filterAndTransform(options, log);
+  const updater = createStoreUpdater({ store, audience, transform });
+  const report = reportTransitions({ log, metrics, size: () => store.size });
+  const synced = Promise.withResolvers<void>();
+  let hasSynced = false;
+  let running = false;
+  let state: ReflectorState = initialState;
+
+  const follow = async (signal: AbortSignal): Promise<void> => {
+    await runReflector(
+      {
+        client,
+        resource,
+        selection: {
+          ...(namespace === undefined ? {} : { namespace }),
+          ...(labelSelector === undefined ? {} : { labelSelector }),
+          ...(fieldSelector === undefined ? {} : { fieldSelector }),
+        },
+        updater,
+        transform,
+        clock,
+        random,
+        backoff: { ...defaultBackoff, ...options.backoff },
+        inactivityMs: options.inactivityMs ?? defaultInactivityMs,
+        watchTimeoutSeconds: options.watchTimeoutSeconds ?? defaultWatchTimeoutSeconds,
+        onTransition: (to, occurrence) => {
+          state = to;
+          report(to, occurrence);
+          if (occurrence.type !== 'listed') return;
+          hasSynced = true;
+          synced.resolve();
+        },
+      },
+      signal,
+    );
+    running = false;
+  };
+
+  return {
+    synced: synced.promise,
+    get hasSynced() {
+      return hasSynced;
+    },
+    get lastError() {
+      return state.error;
+    },
+    get: (key) => store.get(key),
+    list: () => store.list(),
+    byIndex: (index, value) => store.byIndex(index, value),
+    subscribe: (listener) =>
+      audience.subscribe(
+        listener,
+        store.list().map((object) => ({ type: 'added', object })),
+      ),
+    run: (signal) => {
+      if (running) throw new Error('This cache is running already. Make another one, or wait until its run has ended.');
+      running = true;
+      return follow(signal);
+    },
+  };
+};
+
+/** Hooks for whoever counts. They must not throw. */
+interface InformerMetrics {
+  /** A list is in; `objects` are held now. */
+  listed?(objects: number): void;
+  /** A connection of the watch is being opened. */
+  watching?(): void;
+  /** A list or a watch failed; `defect` is an error that is not the server's. */
+  failed?(reason: KubeErrorReason | 'defect'): void;
+}
+
+/** Failures that time alone rarely mends. They are retried all the same: somebody may be mending them right now. */
+const advice: Partial<Record<KubeErrorReason, string>> = {
+  unauthorized: 'check the credentials',
+  forbidden: 'grant the verbs list and watch on this resource',
+  notFound: 'install the CustomResourceDefinition, or check group, version and plural',
+};
+
+const reportFailure = (error: Error, state: ReflectorState, log: Logger, metrics: InformerMetrics): void => {
+  const reason = isKubeError(error) ? error.reason : 'defect';
+  metrics.failed?.(reason);
+  const fields = { reason, error, failures: state.failures };
+  if (state.kind !== 'waiting') return log.info('The server no longer knows our version; listing anew', fields);
+  const next = state.version === undefined ? 'list' : 'resume';
+  const hint = reason === 'defect' ? undefined : advice[reason];
+  log.warn('Listing or watching failed; trying again after a wait', {
+    ...fields,
+    waitMs: Math.round(state.delayMs),
+    next,
+    ...(hint === undefined ? {} : { advice: hint }),
+  });
+};
+
+/** The log lines and the numbers of a cache: one call per move of its state. */
+const reportTransitions =
+  ({ log, metrics, size }: { log: Logger; metrics: InformerMetrics; size: () => number }) =>
+  (state: ReflectorState, occurrence: ReflectorEvent): void => {
+    if (occurrence.type === 'heard' || state.kind === 'stopped') return;
+    if (occurrence.type === 'listed') {
+      metrics.listed?.(size());
+      log.debug('Listed', { objects: size() });
+    }
+    if (occurrence.type === 'silent')
+      log.info('The watch fell silent; its connection is given up', { next: state.kind });
+    if (state.kind === 'watching') metrics.watching?.();
+    else if (state.error && (occurrence.type === 'failed' || occurrence.type === 'ended'))
+      reportFailure(state.error, state, log, metrics);
+  };

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { KubeError } from '../errors/kube-error.ts';
+import {
+  type Backoff,
+  backoffMs,
+  defaultBackoff,
+  nextState,
+  type ReflectorEvent,
+  type ReflectorState,
+  type Watching,
+} from './reflector-state.ts';
+
+const backoff: Backoff = defaultBackoff;
+const at = (now: number, jitter = 0) => ({ now, jitter, backoff });
+const failure = new KubeError('unreachable', 'The connection broke.');
+const expired = new KubeError('expired', 'too old resource version', { code: 410 });
+
+const watching: Watching = {
+  kind: 'watching',
+  version: '10',
+  since: 0,
+  receivedAny: true,
+  failures: 0,
+  error: undefined,
+};
+const states: Record<ReflectorState['kind'], ReflectorState> = {
+  listing: { kind: 'listing', failures: 0, error: undefined },
+  watching,
+  waiting: { kind: 'waiting', delayMs: 5, version: '10', failures: 1, error: failure },
+  stopped: { kind: 'stopped', failures: 0, error: undefined },
+};
+const occurrences: Record<ReflectorEvent['type'], ReflectorEvent> = {
+  listed: { type: 'listed', version: '11' },
+  heard: { type: 'heard', version: '11' },
+  ended: { type: 'ended' },
+  silent: { type: 'silent' },
+  failed: { type: 'failed', error: failure },
+  waited: { type: 'waited' },
+  stopped: { type: 'stopped' },
+};
+
+/** `stay`: the very same state. */
+const table: Record<ReflectorState['kind'], Record<ReflectorEvent['type'], ReflectorState['kind'] | 'stay'>> = {
+  listing: {
+    listed: 'watching',
+    heard: 'stay',
+    ended: 'stay',
+    silent: 'stay',
+    failed: 'waiting',
+    waited: 'stay',
+    stopped: 'stopped',
+  },
+  watching: {
+    listed: 'stay',
+    heard: 'watching',
+    ended: 'watching',
+    silent: 'watching',
+    failed: 'waiting',
+    waited: 'stay',
+    stopped: 'stopped',
+  },
+  waiting: {
+    listed: 'stay',
+    heard: 'stay',
+    ended: 'stay',
+    silent: 'stay',
+    failed: 'stay',
+    waited: 'watching',
+    stopped: 'stopped',
+  },
+  stopped: {
+    listed: 'stay',
+    heard: 'stay',
+    ended: 'stay',
+    silent: 'stay',
+    failed: 'stay',
+    waited: 'stay',
+    stopped: 'stopped',
+  },
+};
+
+for (const state of Object.values(states)) {
+  for (const occurrence of Object.values(occurrences)) {
+    const expected = table[state.kind][occurrence.type];
+    test(`${state.kind}, on ${occurrence.type}: ${expected}`, () => {
+      const next = nextState(state, occurrence, at(60_000));
+      if (expected === 'stay') assert.equal(next, state);
+      else assert.equal(next.kind, expected);
+    });
+  }
+}
+
+test('after a list, the watch starts at the version of the list, and the error is cleared', () => {
+  const listing: ReflectorState = { kind: 'listing', failures: 3, error: failure };
+  assert.deepEqual(nextState(listing, { type: 'listed', version: '42' }, at(7)), {
+    kind: 'watching',
+    version: '42',
+    since: 7,
+    receivedAny: false,
+    failures: 3,
+    error: undefined,
+  });
+});
+
+test('events move the version forward, never back', () => {
+  const versionAfter = (version: string): string | undefined => {
+    const next = nextState(watching, { type: 'heard', version }, at(1));
+    return next.kind === 'watching' ? next.version : undefined;
+  };
+  assert.equal(versionAfter('11'), '11');
+  assert.equal(versionAfter('9'), '10');
+  assert.equal(versionAfter('10'), '10');
+});
+
+test('after a clean end, a new watch resumes from the last version', () => {
+  assert.deepEqual(nextState(watching, { type: 'ended' }, at(290_000)), {
+    ...watching,
+    since: 290_000,
+    receivedAny: false,
+  });
+});
+
+test('a watch that the server ends at once counts as failed', () => {
+  const next = nextState(watching, { type: 'ended' }, at(999));
+  assert.equal(next.kind, 'waiting');
+  assert.equal(next.failures, 1);
+});
+
+test('an inactive watch resumes from the last version, or lists again if it never received anything', () => {
+  assert.equal(nextState(watching, { type: 'silent' }, at(240_000)).kind, 'watching');
+  assert.equal(nextState({ ...watching, receivedAny: false }, { type: 'silent' }, at(240_000)).kind, 'listing');
+});
+
+test('consecutive failures back off, and resume from the last version', () => {
+  const delays: number[] = [];
+  let state: ReflectorState = watching;
+  for (let time = 0; time < 8; time++) {
+    state = nextState(state, { type: 'failed', error: failure }, at(0));
+    assert.ok(state.kind === 'waiting' && state.version === '10');
+    delays.push(state.delayMs);
+    state = nextState(state, { type: 'waited' }, at(0));
+  }
+  assert.deepEqual(delays, [400, 800, 1600, 3200, 6400, 12_800, 15_000, 15_000]);
+});
+
+test('a failure after a healthy period is the first in a row again', () => {
+  const tired: ReflectorState = { ...watching, failures: 6 };
+  assert.equal(nextState(tired, { type: 'failed', error: failure }, at(backoff.healthyMs - 1)).failures, 7);
+  assert.equal(nextState(tired, { type: 'failed', error: failure }, at(backoff.healthyMs)).failures, 1);
+  assert.equal(nextState(tired, { type: 'ended' }, at(backoff.healthyMs)).failures, 0);
+});
+
+test('Retry-After is a lower bound of the back-off', () => {
+  const delay = (retryAfterMs: number): number | undefined => {
+    const error = new KubeError('tooManyRequests', 'slow down', { code: 429, retryAfterMs });
+    const next = nextState(watching, { type: 'failed', error }, at(0));
+    return next.kind === 'waiting' ? next.delayMs : undefined;
+  };
+  assert.equal(delay(45_000), 45_000);
+  assert.equal(delay(1), 400);
+});
+
+test('an expired version leads to a list at once, and after a back-off when it happens again', () => {
+  const first = nextState(watching, { type: 'failed', error: expired }, at(0));
+  assert.deepEqual(first, { kind: 'listing', failures: 1, error: expired });
+  const again = nextState({ ...watching, failures: 1 }, { type: 'failed', error: expired }, at(0));
+  assert.ok(again.kind === 'waiting' && again.version === undefined);
+  assert.equal(nextState(again, { type: 'waited' }, at(0)).kind, 'listing');
+});
+
+test('a version that the server has not reached leads to a list as well: its storage may have been restored', () => {
+  const error = new KubeError('timeout', 'Too large resource version', {
+    code: 504,
+    causes: [{ reason: 'ResourceVersionTooLarge' }],
+  });
+  assert.equal(nextState(watching, { type: 'failed', error }, at(0)).kind, 'listing');
+  const plain = nextState(watching, { type: 'failed', error: new KubeError('timeout', 'no answer') }, at(0));
+  assert.ok(plain.kind === 'waiting' && plain.version === '10');
+});
+
+test('a list that fails is tried again after a wait', () => {
+  const next = nextState(states.listing, { type: 'failed', error: failure }, at(0));
+  assert.ok(next.kind === 'waiting' && next.version === undefined);
+  assert.equal(nextState(next, { type: 'waited' }, at(0)).kind, 'listing');
+});
+
+test('the back-off doubles from the first failure up to its maximum', () => {
+  const waits = [1, 2, 3, 4, 5, 6, 7, 8].map((failures) => backoffMs(defaultBackoff, failures, 1));
+  assert.deepEqual(waits, [800, 1600, 3200, 6400, 12800, 25600, 30_000, 30_000]);
+});
+
+test('for any number of failures and jitter, the back-off is between half the initial step and the maximum', () => {
+  fc.assert(
+    fc.property(fc.nat(), fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (failures, jitter) => {
+      const wait = backoffMs(defaultBackoff, failures, jitter);
+      assert.ok(wait >= defaultBackoff.initialMs / 2 && wait <= defaultBackoff.maxMs, `${wait}`);
+    }),
+  );
+});
+
+test('jitter spreads a wait over half of its step', () => {
+  assert.equal(backoffMs(defaultBackoff, 2, 0), 800);
+  assert.equal(backoffMs(defaultBackoff, 2, 0.5), 1200);
+});

@@ -1,0 +1,211 @@
+import { isKubeError, KubeError } from '../errors/kube-error.ts';
+import { isNewerResourceVersion } from '../objects/object.ts';
+
+/** Where a watch cache stands with its server. `next-state.ts` says how it moves. */
+export type ReflectorState = Listing | Watching | Waiting | Stopped;
+
+/** What every state remembers of what went wrong. */
+interface FailureState {
+  /** Failures in a row: decides the next wait. */
+  failures: number;
+  /** The latest failure; undefined again as soon as something comes through. */
+  error: Error | undefined;
+}
+
+/**
+ * A list is under way. Knows no version to watch from: this is the beginning, or the server no longer serves the version we had.
+ * Goes to `watching` when the list is in, to `waiting` when it fails.
+ */
+interface Listing extends FailureState {
+  kind: 'listing';
+}
+
+/**
+ * One connection of a watch, from its opening to its end. Each connection is a state of its own.
+ * Goes to `watching` (a new connection) when the server ends it in its own time or it falls silent, to `listing` when the version
+ * is of no use, to `waiting` when it fails.
+ */
+export interface Watching extends FailureState {
+  kind: 'watching';
+  /** Everything up to here is in the cache: where the next connection goes on. */
+  version: string;
+  /** When this connection began, by the monotonic clock. */
+  since: number;
+  /** Whether this connection has given anything, be it a bookmark. */
+  receivedAny: boolean;
+}
+
+/**
+ * Nothing is under way until the wait is over.
+ * Goes to `watching` when there is a version to go on from, else to `listing`.
+ */
+interface Waiting extends FailureState {
+  kind: 'waiting';
+  delayMs: number;
+  version: string | undefined;
+}
+
+/** `run` has been told to end. Goes nowhere. */
+interface Stopped extends FailureState {
+  kind: 'stopped';
+}
+
+/** What happens to a cache. */
+export type ReflectorEvent =
+  /** A complete list is in the cache. */
+  | { type: 'listed'; version: string }
+  /** An event or a bookmark has been taken in; `version` is its own. */
+  | { type: 'heard'; version: string }
+  /** The server ended the watch without complaint. */
+  | { type: 'ended' }
+  /** Neither event nor bookmark for so long that the connection must be dead. */
+  | { type: 'silent' }
+  /** The list or the watch failed. */
+  | { type: 'failed'; error: Error }
+  /** The wait is over. */
+  | { type: 'waited' }
+  | { type: 'stopped' };
+
+export const initialState: ReflectorState = { kind: 'listing', failures: 0, error: undefined };
+
+interface TransitionContext {
+  /** The monotonic clock. */
+  now: number;
+  /** Uniform in [0, 1). */
+  jitter: number;
+  backoff: Backoff;
+}
+
+/** A watch that ends sooner is no watch: going on at once would make a busy loop against a server that is unwell. */
+const minWatchMs = 1000;
+
+/**
+ * The server cannot serve a watch from this version, and will not be able to later: it has forgotten it (410), or has never reached
+ * it, because its storage was restored from a backup. Only a new list helps.
+ */
+const isVersionUnusable = (error: Error): boolean =>
+  isKubeError(error, 'expired') ||
+  (isKubeError(error, 'timeout') && error.causes.some(({ reason }) => reason === 'ResourceVersionTooLarge'));
+
+const listing = ({ failures, error }: FailureState): Listing => ({ kind: 'listing', failures, error });
+
+const watching = (version: string, now: number, { failures, error }: FailureState): Watching => ({
+  kind: 'watching',
+  version,
+  since: now,
+  receivedAny: false,
+  failures,
+  error,
+});
+
+/** The wait that the server asks for is a floor, not a ceiling. */
+const waiting = (
+  version: string | undefined,
+  trouble: FailureState,
+  { jitter, backoff }: TransitionContext,
+): Waiting => {
+  const asked = (isKubeError(trouble.error) && trouble.error.retryAfterMs) || 0;
+  return {
+    kind: 'waiting',
+    delayMs: Math.max(asked, backoffMs(backoff, trouble.failures, jitter)),
+    version,
+    ...trouble,
+  };
+};
+
+/** The first useless version in a row is replaced at once; a server that keeps answering so is treated as one that fails. */
+const afterFailure = (
+  version: string | undefined,
+  before: number,
+  error: Error,
+  circumstances: TransitionContext,
+): ReflectorState => {
+  const trouble = { failures: before + 1, error };
+  if (!isVersionUnusable(error)) return waiting(version, trouble, circumstances);
+  return before === 0 ? listing(trouble) : waiting(undefined, trouble, circumstances);
+};
+
+const fromListing = (state: Listing, occurrence: ReflectorEvent, circumstances: TransitionContext): ReflectorState => {
+  switch (occurrence.type) {
+    case 'listed':
+      return watching(occurrence.version, circumstances.now, { failures: state.failures, error: undefined });
+    case 'failed':
+      return afterFailure(undefined, state.failures, occurrence.error, circumstances);
+    case 'heard':
+    case 'ended':
+    case 'silent':
+    case 'waited':
+    case 'stopped':
+      return state;
+  }
+};
+
+const fromWatching = (
+  state: Watching,
+  occurrence: ReflectorEvent,
+  circumstances: TransitionContext,
+): ReflectorState => {
+  const lasted = circumstances.now - state.since;
+  const failures = lasted >= circumstances.backoff.healthyMs ? 0 : state.failures;
+  switch (occurrence.type) {
+    case 'heard': {
+      const version = isNewerResourceVersion(occurrence.version, state.version) ? occurrence.version : state.version;
+      return { ...state, version, receivedAny: true, error: undefined };
+    }
+    case 'ended':
+      if (lasted >= minWatchMs) return watching(state.version, circumstances.now, { ...state, failures });
+      return afterFailure(
+        state.version,
+        failures,
+        new KubeError('unreachable', 'The server ended the watch as soon as it had begun.'),
+        circumstances,
+      );
+    case 'silent':
+      // A connection that never said a word may be waiting for a version that a restored server is years away from.
+      return state.receivedAny
+        ? watching(state.version, circumstances.now, { ...state, failures })
+        : listing({ ...state, failures });
+    case 'failed':
+      return afterFailure(state.version, failures, occurrence.error, circumstances);
+    case 'listed':
+    case 'waited':
+    case 'stopped':
+      return state;
+  }
+};
+
+const fromWaiting = (state: Waiting, occurrence: ReflectorEvent, { now }: TransitionContext): ReflectorState => {
+  if (occurrence.type !== 'waited') return state;
+  return state.version === undefined ? listing(state) : watching(state.version, now, state);
+};
+
+/** Total: what cannot happen in a state leaves it as it is. */
+export const nextState = (
+  state: ReflectorState,
+  occurrence: ReflectorEvent,
+  circumstances: TransitionContext,
+): ReflectorState => {
+  if (occurrence.type === 'stopped') return { kind: 'stopped', failures: state.failures, error: state.error };
+  if (state.kind === 'listing') return fromListing(state, occurrence, circumstances);
+  if (state.kind === 'watching') return fromWatching(state, occurrence, circumstances);
+  if (state.kind === 'waiting') return fromWaiting(state, occurrence, circumstances);
+  return state;
+};
+
+/** How long to wait between tries that fail. */
+export interface Backoff {
+  /** Longest wait after the first failure; it doubles with each failure in a row. */
+  initialMs: number;
+  maxMs: number;
+  /** A watch that held this long ends the row: its own failure counts as the first. */
+  healthyMs: number;
+}
+
+/** client-go's numbers. A watch that holds as long as the longest wait cannot make a row of more than two tries a minute. */
+export const defaultBackoff: Backoff = { initialMs: 800, maxMs: 30_000, healthyMs: 30_000 };
+
+/** The upper half of each step is random (`jitter` in [0, 1)), so that a fleet that failed together does not come back together. */
+export const backoffMs = ({ initialMs, maxMs }: Backoff, failures: number, jitter: number): number => {
+  const step = Math.min(maxMs, initialMs * 2 ** Math.max(0, failures - 1));
+  return step / 2 + (step / 2) * jitter;
+};

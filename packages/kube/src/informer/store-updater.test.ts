@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import type { Live } from '../objects/object.ts';
+import { createIndexedStore } from './indexed-store.ts';
+import type { InformerEvent } from './informer.ts';
+import { createListeners, createStoreUpdater } from './store-updater.ts';
+import { formatEvents } from './testing/event-log.ts';
+import type { Thing } from './testing/model-server.ts';
+import { recordedLog } from './testing/recorded-log.ts';
+
+const thing = (name: string, resourceVersion: string, uid = `${name}1`): Live<Thing> => ({
+  metadata: { name, namespace: 'ns', uid, resourceVersion, creationTimestamp: '2026-01-01T00:00:00Z' },
+  spec: { color: 'red', step: 0 },
+});
+
+const createParts = () => {
+  const { log } = recordedLog();
+  const store = createIndexedStore<Thing>({}, log);
+  const audience = createListeners<InformerEvent<Thing>>(log);
+  const changes: InformerEvent<Thing>[] = [];
+  audience.subscribe((change) => changes.push(change), []);
+  const replica = createStoreUpdater({ store, audience, transform: (object) => object });
+  return { store, replica, changes, told: () => formatEvents(changes.splice(0)) };
+};
+
+test('a second list notifies the difference to the first', () => {
+  const { replica, told, store } = createParts();
+  replica.replace([thing('a', '1'), thing('b', '2'), thing('c', '3')]);
+  assert.deepEqual(told(), ['added a1 1', 'added b1 2', 'added c1 3']);
+  const kept = store.get('ns/a');
+  replica.replace([thing('a', '1'), thing('b', '5'), thing('d', '6')]);
+  assert.deepEqual(told(), ['removed c1', 'changed b1 5', 'added d1 6']);
+  assert.equal(store.get('ns/a'), kept);
+});
+
+test('a removal notifies the last known state', () => {
+  const { replica, changes } = createParts();
+  const last = thing('a', '2');
+  replica.replace([last]);
+  replica.apply({ type: 'DELETED', object: thing('a', '9') }, '2');
+  assert.deepEqual(changes.at(-1), { type: 'removed', previous: last });
+});
+
+test('an object with the same name and another UID notifies a removal and an addition, by list and by watch', () => {
+  const { replica, told } = createParts();
+  replica.replace([thing('a', '1', 'first')]);
+  replica.replace([thing('a', '4', 'second')]);
+  replica.apply({ type: 'MODIFIED', object: thing('a', '8', 'third') }, '4');
+  assert.deepEqual(told(), ['added first 1', 'removed first', 'added second 4', 'removed second', 'added third 8']);
+});
+
+test('events up to the current version are ignored, also those of deleted objects', () => {
+  const { replica, told } = createParts();
+  replica.replace([thing('a', '9')]);
+  replica.apply({ type: 'DELETED', object: thing('a', '10') }, '9');
+  told();
+  replica.apply({ type: 'ADDED', object: thing('a', '9') }, '10');
+  replica.apply({ type: 'DELETED', object: thing('a', '10') }, '10');
+  assert.deepEqual(told(), []);
+});
+
+test('a stored state is not notified again', () => {
+  const { replica, told } = createParts();
+  replica.apply({ type: 'ADDED', object: thing('a', '10') }, '9');
+  replica.apply({ type: 'ADDED', object: thing('a', '10') }, '10');
+  replica.apply({ type: 'MODIFIED', object: thing('a', '10') }, '10');
+  assert.deepEqual(told(), ['added a1 10']);
+});
+
+test('objects deleted in one transaction share a version, and all are removed', () => {
+  const { replica, told, store } = createParts();
+  replica.replace([thing('a', '1'), thing('b', '2')]);
+  replica.apply({ type: 'DELETED', object: thing('a', '7') }, '2');
+  replica.apply({ type: 'DELETED', object: thing('b', '7') }, '7');
+  assert.deepEqual(told().slice(2), ['removed a1', 'removed b1']);
+  assert.equal(store.size, 0);
+});
+
+test('a list is the truth even where it is older: the storage of the server was restored', () => {
+  const { replica, told } = createParts();
+  replica.replace([thing('a', '100')]);
+  replica.replace([thing('a', '50')]);
+  assert.deepEqual(told(), ['added a1 100', 'changed a1 50']);
+});
+
+test('a new listener gets the current objects first, then every event in order', () => {
+  const audience = createListeners<string>(recordedLog().log);
+  const heard: string[] = [];
+  audience.subscribe((change) => heard.push(change), ['one', 'two']);
+  audience.notify('three');
+  audience.notify('four');
+  assert.deepEqual(heard, ['one', 'two', 'three', 'four']);
+});
+
+test('a listener that throws is logged, stays subscribed, and does not affect the others', () => {
+  const { log, lines } = recordedLog();
+  const audience = createListeners<string>(log);
+  const heard: string[] = [];
+  audience.subscribe(
+    (change) => {
+      heard.push(`bad ${change}`);
+      throw new Error('bad listener');
+    },
+    ['past'],
+  );
+  audience.subscribe((change) => heard.push(`good ${change}`), []);
+  audience.notify('one');
+  audience.notify('two');
+  assert.deepEqual(heard, ['bad past', 'bad one', 'good one', 'bad two', 'good two']);
+  assert.equal(lines.length, 3);
+  assert.equal(lines[0]?.level, 'error');
+});
+
+test('the rejection of an async listener is logged and ends nothing', async () => {
+  const { log, lines } = recordedLog();
+  const audience = createListeners<string>(log);
+  // What a careless caller can pass, since a function that answers something fits where one that answers nothing is asked for.
+  const careless: (change: string) => unknown = () => Promise.reject(new Error('late'));
+  audience.subscribe(careless, []);
+  audience.notify('one');
+  await setImmediate();
+  assert.equal(lines.length, 1);
+});
+
+test('a listener added during a notification does not get the event twice', () => {
+  const audience = createListeners<string>(recordedLog().log);
+  const heard: string[] = [];
+  let joined = false;
+  audience.subscribe((change) => {
+    if (joined) return;
+    joined = true;
+    audience.subscribe((inner) => heard.push(inner), [change]);
+  }, []);
+  audience.notify('one');
+  audience.notify('two');
+  assert.deepEqual(heard, ['one', 'two']);
+});
+
+test('an unsubscribed listener is not called again, not even in the current notification; another subscription of the same function is', () => {
+  const audience = createListeners<string>(recordedLog().log);
+  const heard: string[] = [];
+  const leaves: (() => void)[] = [];
+  audience.subscribe(() => {
+    for (const leave of leaves) leave();
+  }, []);
+  const listener = (change: string): void => void heard.push(change);
+  leaves.push(audience.subscribe(listener, []));
+  audience.subscribe(listener, []);
+  audience.notify('one');
+  audience.notify('two');
+  assert.deepEqual(heard, ['one', 'two']);
+});

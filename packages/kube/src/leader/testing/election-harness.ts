@@ -1,0 +1,141 @@
+import { type ManualClock, manualClock, sleep } from '../../clock/index.ts';
+import type { Fields, Logger } from '../../logs/logger.ts';
+import type { ElectionDurations } from '../durations.ts';
+import { createLeaderElection, type LeaderElection, type LeaderMetric } from '../election.ts';
+import type { Gate } from '../gate.ts';
+import { type CandidateClock, candidateClock } from './candidate-clock.ts';
+import { createLeaseServer, leaseClient, type LeaseServer, noFault, type RequestFault } from './lease-server.ts';
+
+/** What happened in a world, in order: who began to lead, who was told to end, who ended. */
+interface HarnessEvent {
+  who: string;
+  what: 'began' | 'told' | 'ended';
+}
+
+export interface Candidate {
+  readonly name: string;
+  readonly clock: CandidateClock;
+  readonly election: LeaderElection;
+  /** What becomes of its requests from now on. */
+  faultOf: () => RequestFault;
+  /** How long its work takes to end once told to, and whether it does at all. */
+  settleMs: number;
+  /** Ends its work as if it were done, or broken. */
+  finish: (error?: Error) => void;
+  readonly done: Promise<'stopped' | 'lost'>;
+  stop(): void;
+  /** The gate of its latest term. */
+  readonly termGate: Gate | undefined;
+  readonly cancelled: boolean;
+  readonly logged: readonly { message: string; fields: Fields }[];
+}
+
+export interface ElectionHarness {
+  readonly clock: ManualClock;
+  readonly server: LeaseServer;
+  readonly events: HarnessEvent[];
+  candidate(name: string, options?: CandidateOptions): Candidate;
+  /** Lets time pass in small steps, and everything that follows from it happen. */
+  advance(milliseconds: number): Promise<void>;
+  /** Who would be let through now. */
+  candidatesWithOpenGate(): string[];
+}
+
+interface CandidateOptions {
+  speed?: number;
+  random?: () => number;
+  durations?: ElectionDurations;
+  metrics?: LeaderMetric;
+}
+
+export const isGateOpen = (gate: Gate | undefined): boolean => {
+  try {
+    gate?.pass();
+    return gate !== undefined;
+  } catch {
+    return false;
+  }
+};
+
+/** Every microtask, however many follow from one another. */
+export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+const recorder = (logged: { message: string; fields: Fields }[], bound: Fields = {}): Logger => {
+  const line = (message: string, fields: Fields = {}): void =>
+    void logged.push({ message, fields: { ...bound, ...fields } });
+  return { debug: line, info: line, warn: line, error: line, with: (more) => recorder(logged, { ...bound, ...more }) };
+};
+
+export const createElectionHarness = (): ElectionHarness => {
+  const world = manualClock();
+  const server = createLeaseServer();
+  const events: HarnessEvent[] = [];
+  const candidates: Candidate[] = [];
+  return {
+    clock: world,
+    server,
+    events,
+    candidate: (name, { speed, random = () => 0.5, durations, metrics } = {}) => {
+      const clock = candidateClock(world, speed);
+      const stopping = new AbortController();
+      const logged: { message: string; fields: Fields }[] = [];
+      let termGate: Gate | undefined;
+      let told = true;
+      const election = createLeaderElection({
+        client: leaseClient(server, world, clock, () => candidate.faultOf()),
+        clock,
+        random,
+        lease: { namespace: 'ns', name: 'it' },
+        identity: name,
+        ...(durations && { durations }),
+        log: recorder(logged),
+        ...(metrics && { metrics }),
+      });
+      const lead = async (signal: AbortSignal, gate: Gate): Promise<void> => {
+        termGate = gate;
+        told = false;
+        events.push({ who: name, what: 'began' });
+        const work = Promise.withResolvers<void>();
+        candidate.finish = (error) => (error ? work.reject(error) : work.resolve());
+        signal.addEventListener('abort', () => {
+          told = true;
+          events.push({ who: name, what: 'told' });
+          const finish = async (): Promise<void> => {
+            await sleep(clock, candidate.settleMs, new AbortController().signal);
+            work.resolve();
+          };
+          if (Number.isFinite(candidate.settleMs)) void finish();
+        });
+        await work.promise;
+        events.push({ who: name, what: 'ended' });
+      };
+      const candidate: Candidate = {
+        name,
+        clock,
+        election,
+        faultOf: () => noFault,
+        settleMs: 0,
+        finish: () => {},
+        done: Promise.resolve().then(() => election.run(stopping.signal, lead)),
+        stop: () => stopping.abort(),
+        get termGate() {
+          return termGate;
+        },
+        get cancelled() {
+          return told;
+        },
+        logged,
+      };
+      candidates.push(candidate);
+      return candidate;
+    },
+    advance: async (milliseconds) => {
+      await settle();
+      for (let left = milliseconds; left >= 0; left -= 100) {
+        world.advance(Math.min(100, left));
+        await settle();
+      }
+    },
+    candidatesWithOpenGate: () => candidates.filter(({ termGate }) => isGateOpen(termGate)).map(({ name }) => name),
+  };
+};

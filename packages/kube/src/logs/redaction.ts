@@ -1,0 +1,140 @@
+import { inspect } from 'node:util';
+
+/** Keeps secrets out of what is written down: by the name of a field, by what a text looks like, and by value. */
+export interface Redactor {
+  /** From now on this value is taken out wherever it stands. Values shorter than four characters are too common for that. */
+  add(value: string): void;
+  /** The text without the secrets in it. */
+  text(text: string): string;
+  /** Whether a field of this name holds a secret, whatever its value. */
+  isSecretName(name: string, value?: unknown): boolean;
+  /** Length of the longest secret known: a text that is cut has to be cut that much shorter, or half a secret stays. */
+  readonly longest: number;
+}
+
+export const redacted = '[redacted]';
+
+/** Tokens rotate; a process that runs for months must not keep all of them. */
+const maxValues = 2000;
+const minValueLength = 4;
+
+export const createRedactor = (): Redactor => {
+  const values = new Set<string>();
+  let longest = 0;
+  let pattern: RegExp | undefined;
+  const remember = (value: string): void => {
+    if (value.length < minValueLength) return;
+    values.delete(value);
+    values.add(value);
+    const [oldest] = values;
+    if (values.size > maxValues && oldest !== undefined) values.delete(oldest);
+    longest = Math.max(longest, value.length);
+    pattern = undefined;
+  };
+  return {
+    get longest() {
+      return longest;
+    },
+    add: (value) => {
+      for (const form of formsOf(value)) remember(form);
+    },
+    text: (text) => {
+      pattern ??= patternOf(values);
+      let clean = pattern === undefined ? text : text.replaceAll(pattern, redacted);
+      for (const [shape, replacement] of shapes) clean = clean.replaceAll(shape, replacement);
+      return clean;
+    },
+    isSecretName,
+  };
+};
+
+/** As it is, and as it looks in a URL, in JSON, in base64; of a PEM file each line, as errors quote lines. */
+const formsOf = (value: string): string[] => {
+  const lines = value.split('\n').filter((line) => /^[A-Za-z0-9+/=]{16,}\s*$/.test(line));
+  const whole = value.trim();
+  if (whole.length < minValueLength) return [];
+  return [
+    whole,
+    JSON.stringify(whole).slice(1, -1),
+    encodeURIComponent(whole.toWellFormed()),
+    Buffer.from(whole).toString('base64'),
+    ...(value.includes('\n') ? lines.map((line) => line.trim()) : []),
+  ];
+};
+
+/** The longest first, so that a secret that begins like another one does not leave its end behind. */
+const patternOf = (values: ReadonlySet<string>): RegExp | undefined => {
+  if (values.size === 0) return undefined;
+  const alternatives = [...values].sort((a, b) => b.length - a.length).map((value) => RegExp.escape(value));
+  return new RegExp(alternatives.join('|'), 'g');
+};
+
+/** What is a secret by its looks: private keys, headers, JSON web tokens, passwords in URLs. */
+const shapes: readonly (readonly [RegExp, string])[] = [
+  [/-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g, redacted],
+  [/\b(Bearer|Basic)\s+[\w.~+/=-]{6,}/gi, `$1 ${redacted}`],
+  [/\beyJ[\w-]{8,}\.[\w-]{2,}(?:\.[\w-]*)?/g, redacted],
+  [/(:\/\/[^\s/:@]*):[^\s/@]+@/g, `$1:${redacted}@`],
+];
+
+const secretWords = /token|passw|passphrase|secret|authorization|credential|kubeconfig|cookie|privatekey/;
+/** `secretName` and `tokenFile` say where a secret is, not what it is. */
+const harmlessEndings = new Set(
+  'name names namespace file path ref refs count kind type version id expiry expires at ms seconds'.split(' '),
+);
+
+const isSecretName = (name: string, value?: unknown): boolean => {
+  const words = name
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter(Boolean);
+  const joined = words.join('');
+  if (words.length > 1 && harmlessEndings.has(words.at(-1) ?? '')) return false;
+  if (secretWords.test(joined)) return true;
+  // The key of a work queue is `namespace/name`: it is in nearly every line and must stay readable.
+  if (joined === 'key') return !looksLikeObjectKey(value);
+  return joined !== 'publickey' && words.some((word) => /keys?$/.test(word));
+};
+
+const looksLikeObjectKey = (value: unknown): boolean =>
+  typeof value === 'string' &&
+  value.length <= 317 &&
+  /^(?:[a-z0-9][a-z0-9-]*\/)?[a-z0-9][a-z0-9.:-]*$/.test(value) &&
+  !/^[0-9a-f-]{32,}$/.test(value);
+
+/** A value that shows as `[redacted]` wherever it is printed, logged or made JSON. */
+export interface Secret {
+  reveal(): string;
+  toString(): string;
+  toJSON(): string;
+}
+
+const redactedText = '[redacted]';
+
+/** The value is a private field: a spread, `Object.entries` and a deep `inspect` do not find it either. */
+class RedactedSecret implements Secret {
+  readonly #value: string;
+
+  constructor(value: string) {
+    this.#value = value;
+  }
+
+  reveal(): string {
+    return this.#value;
+  }
+
+  toString(): string {
+    return redactedText;
+  }
+
+  toJSON(): string {
+    return redactedText;
+  }
+
+  [inspect.custom](): string {
+    return redactedText;
+  }
+}
+
+export const createSecret = (value: string): Secret => new RedactedSecret(value);

@@ -1,0 +1,149 @@
+import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+import type { Clock } from '../clock/clock.ts';
+import type { ReconcileObserver } from '../controller/reconcile.ts';
+import type { Transport } from '../transport/transport.ts';
+import type { QueueObserver } from '../workqueue/work-queue.ts';
+import { createControllerMetrics } from './controller-metrics.ts';
+import { createQueueMetrics } from './workqueue-metrics.ts';
+
+/** What a controller process measures of itself, under the names, labels and buckets of controller-runtime. */
+export interface Metrics {
+  /** For metrics of your own. */
+  readonly registry: Registry;
+  controller(name: string): ReconcileObserver;
+  /** One observer per queue, also when a queue of that name has been there before. */
+  queue(name: string): QueueObserver;
+  countRequest(request: RequestSample): void;
+  setLeader(lease: string, leads: boolean, transitions?: number): void;
+  /** Prometheus' text format. */
+  text(): Promise<{ contentType: string; body: string }>;
+}
+
+/** `process` adds what Prometheus knows of any process (CPU, memory, files) and of Node: from the real clock, not from `clock`. */
+export const createMetrics = ({ clock, process = false }: { clock: Clock; process?: boolean }): Metrics => {
+  const registry = new Registry();
+  if (process) collectDefaultMetrics({ register: registry });
+  return {
+    registry,
+    controller: createControllerMetrics(registry),
+    queue: createQueueMetrics(registry, clock),
+    countRequest: createRequestMetrics(registry),
+    setLeader: createLeaderMetrics(registry),
+    text: async () => ({ contentType: registry.contentType, body: await registry.metrics() }),
+  };
+};
+
+/** One request to an API server that has been answered, or has failed: then the code is `<error>`, as client-go says it. */
+export interface RequestSample {
+  code: number | undefined;
+  method: string;
+  /** Host and port. */
+  host: string;
+}
+
+const createRequestMetrics = (registry: Registry): ((request: RequestSample) => void) => {
+  const requests = new Counter({
+    name: 'rest_client_requests_total',
+    help: 'Requests to the API server by code, method and host',
+    labelNames: ['code', 'method', 'host'],
+    registers: [registry],
+  });
+  return ({ code, method, host }) =>
+    requests.inc({ code: code === undefined ? '<error>' : String(code), method, host });
+};
+
+/** The same transport, with every request counted when its answer begins, or when there is none. `host` is for the label. */
+export const withRequestMetrics = (
+  transport: Transport,
+  { host, count }: { host: string; count: (request: RequestSample) => void },
+): Transport => ({
+  open: (request) => transport.open(request),
+  close: () => transport.close(),
+  send: async (request) => {
+    const { method } = request;
+    try {
+      const response = await transport.send(request);
+      count({ code: response.code, method, host });
+      return response;
+    } catch (error) {
+      count({ code: undefined, method, host });
+      throw error;
+    }
+  },
+});
+
+type SetLeader = (lease: string, leads: boolean, transitions?: number) => void;
+
+/** Whether this process holds the lease of that name, and how often it has changed hands. */
+const createLeaderMetrics = (registry: Registry): SetLeader => {
+  const registers = [registry];
+  const labelNames = ['name'] as const;
+  const status = new Gauge({
+    name: 'leader_election_master_status',
+    help: '1 while this process holds the lease, else 0',
+    labelNames,
+    registers,
+  });
+  // Counted in the Lease itself: a process that is restarted each time it has lost would always begin at nothing.
+  const transitions = new Gauge({
+    name: 'leader_election_lease_transitions',
+    help: 'How often the lease has changed hands since it was made. Told by who holds it, and by no other',
+    labelNames,
+    registers,
+  });
+  return (name, leads, count) => {
+    status.set({ name }, leads ? 1 : 0);
+    if (leads && count !== undefined) transitions.set({ name }, count);
+    else transitions.remove({ name });
+  };
+};
+
+/** Makes a gauge that is filled anew at every scrape: what is gone has no series any more. */
+export type ScrapeGauge<State> = <Label extends string>(
+  name: string,
+  help: string,
+  labelNames: readonly Label[],
+  fill: (gauge: Gauge<Label>) => (state: State) => void,
+) => void;
+
+/** `state` answers undefined when there is nothing to tell. */
+export const createScrapeGauges =
+  <State>(registry: Registry, state: () => State | undefined): ScrapeGauge<State> =>
+  (name, help, labelNames, fill) => {
+    registry.registerMetric(
+      new Gauge({
+        name,
+        help,
+        labelNames: [...labelNames],
+        registers: [],
+        collect() {
+          this.reset();
+          const told = state();
+          if (told !== undefined) fill(this)(told);
+        },
+      }),
+    );
+  };
+
+/** One metric, for people. */
+export interface MetricDescription {
+  readonly name: string;
+  readonly type: string;
+  readonly labels: readonly string[];
+  readonly help: string;
+}
+
+const labelsOf = (metric: object): string[] =>
+  'labelNames' in metric && Array.isArray(metric.labelNames) ? metric.labelNames.map(String) : [];
+
+/** What a registry holds, by name: the pages about metrics are made from it. */
+export const describeMetrics = (registry: Registry): MetricDescription[] =>
+  registry
+    .getMetricsAsArray()
+    .map((metric) => ({
+      name: metric.name,
+      type: String(metric.type),
+      labels: labelsOf(metric),
+      help: metric.help,
+    }))
+    .sort((a, b) => a.name.localeCompare(b.name));

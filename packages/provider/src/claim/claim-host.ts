@@ -1,0 +1,186 @@
+import {
+  annotations,
+  kindNames,
+  machine as machineKind,
+  type MacHost,
+  macHost,
+  type ScalewayAppleSiliconMachine,
+} from '@tartan/api';
+import { apiVersionOf, type CallOptions, type Client, isKubeError, type Live, patchStatus } from '@tartan/kube';
+import { claimBlockedBy, type HostRequirements, isHeldBy } from './suitability.ts';
+
+type Machine = Live<ScalewayAppleSiliconMachine>;
+
+type Reservation =
+  /** As it was written. */
+  | { readonly kind: 'reserved'; readonly machine: Machine }
+  /** The machine is another than it was, or has a server. Read it again. */
+  | { readonly kind: 'tryAgain'; readonly why: string };
+
+/**
+ * The first compare-and-swap of a claim: the machine names the Mac, and the version of its MacHost at which it was found free.
+ *
+ * Guarantees: a machine that names a server never changes to another one here.
+ * Assumptions: `host` was judged as it is, by `chooseHost` or `obstacleTo`.
+ */
+export const reserveHost = async (
+  client: Client,
+  machine: Machine,
+  host: Live<MacHost>,
+  options: CallOptions = {},
+): Promise<Reservation> => {
+  const { name: serverID, resourceVersion: serverVersion } = host.metadata;
+  const { status = {} } = machine;
+  if (machine.metadata.deletionTimestamp !== undefined) return notReserved('it is being deleted');
+  if (status.serverID && status.serverID !== serverID) return notReserved(`it has reserved ${status.serverID}`);
+  try {
+    const next = { ...status, serverID, serverVersion };
+    return { kind: 'reserved', machine: await patchStatus(client, machineKind.resource, machine, next, options) };
+  } catch (error) {
+    if (isKubeError(error, 'conflict')) return notReserved('somebody has changed it meanwhile');
+    if (isKubeError(error, 'notFound')) return notReserved('it is gone');
+    throw error;
+  }
+};
+
+const notReserved = (why: string): Reservation => ({ kind: 'tryAgain', why });
+
+type Host = Live<MacHost>;
+
+interface TakeOptions extends CallOptions {
+  /** With the reservation: `status.serverID`. Its name and UID are those of `wanted`. */
+  readonly machine: Machine;
+  readonly wanted: HostRequirements;
+  /** The reserved Mac, as the caller knows it; saves a look at it. */
+  readonly host?: Host | undefined;
+  readonly now: number;
+}
+
+type TakeOutcome =
+  /** The Mac is the machine's. `machine` may be a newer one than was given. */
+  | { readonly kind: 'taken'; readonly host: Host; readonly machine: Machine }
+  /** It is somebody else's, or gone, or not what is wanted. The reservation can be given up, in a write guarded by the version of `machine`. */
+  | { readonly kind: 'lost'; readonly why: string; readonly host: Host | undefined }
+  /** Machine or Mac have changed meanwhile. Nothing is known: keep the reservation, read everything again. */
+  | { readonly kind: 'tryAgain'; readonly why: string };
+
+/** Whoever looks after the MacHost writes its status now and then. */
+const maxAttempts = 3;
+
+/**
+ * The second compare-and-swap of a claim: the MacHost names its holder.
+ *
+ * Flow: write `consumerRef`, guarded by the version of the MacHost that the reservation names. If it has another version by now, look at
+ * it on the server: ours already, or still free, in which case the reservation is renewed with that version before the next try.
+ * Guarantees: one Mac never has two holders, since the write meets the version that was free or none. One machine never holds two Macs,
+ * also between managers with old copies of everything: a reservation is given up only once its Mac has been seen at a later version, not
+ * free and not ours; from then on no write can succeed that was prepared with the version in that reservation.
+ * Assumptions: `status.serverID` is removed only after `lost`, or when the Mac was given back, in a write that is guarded by the version
+ * of the machine that was read before; whoever deletes a machine ends its reservation (`endReservation`); and no person does either by hand.
+ */
+export const takeHost = async (client: Client, options: TakeOptions): Promise<TakeOutcome> => {
+  const { wanted, now, machine: given, host: known, ...call } = options;
+  const serverID = given.status?.serverID;
+  if (!serverID) return notTaken('the machine has reserved no server');
+  let machine = given;
+  let host = isReservedVersion(machine, known) ? known : undefined;
+  for (let tries = 1; tries <= maxAttempts; tries += 1) {
+    if (host === undefined) {
+      const seen = await readHost(client, serverID, call);
+      if (seen === undefined) return { kind: 'lost', why: 'its MacHost is gone', host: undefined };
+      if (isHeldBy(seen, wanted.uid)) return { kind: 'taken', host: seen, machine };
+      // The very version that was found free is free, even if this manager's clock says that its quarantine is not over.
+      if (!isReservedVersion(machine, seen)) {
+        const blockedBy = claimBlockedBy(wanted, seen, now);
+        if (blockedBy !== undefined) return { kind: 'lost', why: lostReason(blockedBy, seen), host: seen };
+        const renewed = await reserveHost(client, machine, seen, call);
+        if (renewed.kind === 'tryAgain') return notTaken(`the machine has changed: ${renewed.why}`);
+        machine = renewed.machine;
+      }
+      host = seen;
+    }
+    try {
+      return { kind: 'taken', host: await writeConsumerRef(client, host, machine, wanted, call), machine };
+    } catch (error) {
+      if (!isKubeError(error, 'conflict', 'notFound')) throw error;
+      host = undefined;
+    }
+  }
+  return notTaken('the MacHost is being changed by somebody else');
+};
+
+const isReservedVersion = (machine: Machine, host: Host | undefined): host is Host =>
+  host !== undefined &&
+  host.metadata.name === machine.status?.serverID &&
+  host.metadata.resourceVersion === machine.status.serverVersion;
+
+const writeConsumerRef = (
+  client: Client,
+  host: Host,
+  machine: Machine,
+  wanted: HostRequirements,
+  call: CallOptions,
+): Promise<Host> => {
+  const { name, uid, resourceVersion } = host.metadata;
+  const { namespace = '' } = machine.metadata;
+  const { kind } = kindNames.machine;
+  const consumerRef = {
+    apiVersion: apiVersionOf(kindNames.machine),
+    kind,
+    namespace,
+    name: wanted.name,
+    uid: wanted.uid,
+  };
+  const spec = { consumerRef, ...(wanted.poolPrefix && { poolPrefix: wanted.poolPrefix }) };
+  return client.patch(
+    macHost.resource,
+    { name },
+    { type: 'merge', body: { metadata: { uid, resourceVersion }, spec } },
+    call,
+  );
+};
+
+const lostReason = (blockedBy: string, { spec }: Host): string =>
+  spec.consumerRef ? `it is held by ${spec.consumerRef.namespace}/${spec.consumerRef.name}` : `it is ${blockedBy}`;
+
+const notTaken = (why: string): TakeOutcome => ({ kind: 'tryAgain', why });
+
+/**
+ * For a machine that goes away and does not hold the Mac that it has reserved. Another manager may be about to take it for the machine,
+ * which nobody would then give back: a new version of the MacHost makes that write fail.
+ *
+ * `lookAgain`: somebody was faster; perhaps the machine holds the Mac now.
+ * Assumptions: `host` was read from the server, after the machine was seen to be deleted. So no other reservation can follow.
+ */
+export const endReservation = async (
+  client: Pick<Client, 'patch'>,
+  machine: Live<ScalewayAppleSiliconMachine>,
+  host: Live<MacHost>,
+  options: CallOptions = {},
+): Promise<'ended' | 'lookAgain'> => {
+  const { name, uid, resourceVersion } = host.metadata;
+  if (resourceVersion !== machine.status?.serverVersion) return 'ended';
+  const metadata = { uid, resourceVersion, annotations: { [annotations.reservationEnded]: machine.metadata.uid } };
+  try {
+    await client.patch(macHost.resource, { name }, { type: 'merge', body: { metadata } }, options);
+    return 'ended';
+  } catch (error) {
+    if (isKubeError(error, 'notFound')) return 'ended';
+    if (isKubeError(error, 'conflict')) return 'lookAgain';
+    throw error;
+  }
+};
+
+/** The MacHost as the server has it now; undefined when there is none. */
+export const readHost = async (
+  client: Pick<Client, 'get'>,
+  name: string,
+  options: CallOptions = {},
+): Promise<Live<MacHost> | undefined> => {
+  try {
+    return await client.get(macHost.resource, { name }, options);
+  } catch (error) {
+    if (isKubeError(error, 'notFound')) return undefined;
+    throw error;
+  }
+};

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { isKubeError, KubeError } from '@tartan/kube';
+import { releaseHeldHost } from './release-host.ts';
+import { createHarness } from './testing/harness.ts';
+import { exampleRelease, heldBy } from './testing/hosts.ts';
+
+const mine = heldBy('m', 'uid-m');
+const back = { serverID: 'a', holder: 'uid-m', release: exampleRelease };
+
+describe('releaseHeldHost', () => {
+  test('clears consumerRef and reboot and sets the release in one write', async (t) => {
+    const { client, fixtures, requests } = await createHarness(t);
+    await fixtures.addHost('a', {
+      consumerRef: mine,
+      poolPrefix: 'other-',
+      reboot: { requestedAt: '2026-01-01T00:00:00Z' },
+    });
+    const outcome = await releaseHeldHost(client, {
+      ...back,
+      release: ({ spec }) => ({ ...exampleRelease, poolPrefix: spec.poolPrefix ?? '' }),
+    });
+    assert.equal(outcome.kind, 'given');
+    assert.deepEqual(requests, ['GET machosts/a', 'PATCH machosts/a']);
+    const { spec } = await fixtures.host('a');
+    assert.deepEqual(spec, {
+      zone: 'fr-par-1',
+      poolPrefix: 'other-',
+      release: { ...exampleRelease, poolPrefix: 'other-' },
+    });
+  });
+
+  test('does nothing the second time', async (t) => {
+    const { client, fixtures } = await createHarness(t);
+    await fixtures.addHost('a', { consumerRef: mine });
+    await releaseHeldHost(client, back);
+    const { metadata } = await fixtures.host('a');
+    const outcome = await releaseHeldHost(client, back);
+    assert.equal(outcome.kind, 'notMine');
+    assert.deepEqual(outcome.kind === 'notMine' && outcome.host?.spec.release, exampleRelease);
+    assert.equal((await fixtures.host('a')).metadata.resourceVersion, metadata.resourceVersion);
+  });
+
+  for (const [title, spec] of [
+    ['another machine holds', { consumerRef: heldBy('other', 'uid-other') }],
+    ['another machine of its name holds', { consumerRef: heldBy('m', 'uid-older') }],
+    ['nobody holds', {}],
+  ] as const) {
+    test(`never one that ${title}`, async (t) => {
+      const { client, fixtures, requests } = await createHarness(t);
+      await fixtures.addHost('a', spec);
+      assert.equal((await releaseHeldHost(client, back)).kind, 'notMine');
+      assert.deepEqual(requests, ['GET machosts/a']);
+    });
+  }
+
+  test('reports a MacHost that is gone', async (t) => {
+    const { client } = await createHarness(t);
+    assert.deepEqual(await releaseHeldHost(client, back), { kind: 'notMine', host: undefined });
+  });
+
+  test('never releases a Mac that changed holder between read and write', async (t) => {
+    const { client, fixtures, interpose } = await createHarness(t);
+    await fixtures.addHost('a', { consumerRef: mine });
+    let done = false;
+    interpose((send) => async (request) => {
+      if (request.method === 'PATCH' && !done) {
+        done = true;
+        await fixtures.changeHost('a', { consumerRef: null });
+        await fixtures.changeHost('a', { consumerRef: heldBy('other', 'uid-other') });
+      }
+      return send(request);
+    });
+    assert.equal((await releaseHeldHost(client, back)).kind, 'notMine');
+    assert.equal((await fixtures.host('a')).spec.consumerRef?.uid, 'uid-other');
+  });
+
+  test('retries after a concurrent status write, a limited number of times', async (t) => {
+    const { client, fixtures, interpose } = await createHarness(t);
+    await fixtures.addHost('a', { consumerRef: mine });
+    let writes = 0;
+    let most = 2;
+    interpose((send) => async (request) => {
+      if (request.method === 'PATCH' && writes++ < most) await fixtures.touchHost('a', { ip: `198.18.0.${writes}` });
+      return send(request);
+    });
+    assert.equal((await releaseHeldHost(client, back)).kind, 'given');
+    await fixtures.addHost('b', { consumerRef: mine });
+    most = Infinity;
+    interpose((send) => async (request) => {
+      if (request.method === 'PATCH') await fixtures.touchHost('b', { ip: `198.18.1.${writes++}` });
+      return send(request);
+    });
+    assert.equal((await releaseHeldHost(client, { ...back, serverID: 'b' })).kind, 'tryAgain');
+  });
+
+  test('rejects with other errors', async (t) => {
+    const { client, interpose } = await createHarness(t);
+    interpose(() => () => Promise.reject(new KubeError('unreachable', 'no')));
+    await assert.rejects(releaseHeldHost(client, back), (error) => isKubeError(error, 'unreachable'));
+  });
+});

@@ -1,0 +1,90 @@
+import { setImmediate } from 'node:timers/promises';
+import { type Client, KubeError } from '@tartan/kube';
+
+/** Numbers in [0, 1) that a seed decides (mulberry32). */
+export const seeded = (seed: number): (() => number) => {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+};
+
+type CallFate = 'done' | 'refused' | 'lost';
+interface Waiting {
+  readonly weight: number;
+  /** Resolves when the call has ended, whatever came of it. */
+  readonly go: (fate: CallFate) => Promise<void>;
+}
+
+export interface Interleaving {
+  /** A client whose calls wait for their turn. One of little weight is frozen for long, again and again. */
+  clientOf(client: Client, weight: number): Client;
+  /** Gives turns until all of these have ended. */
+  play(actors: readonly Promise<void>[]): Promise<void>;
+}
+
+/**
+ * Lets several who call a server at once take turns, one call at a time, in an order that a seed decides. Some calls get no answer, done
+ * or not.
+ */
+export const createInterleaving = (random: () => number, faults: number): Interleaving => {
+  const waiting: Waiting[] = [];
+
+  const scheduled =
+    (weight: number) =>
+    <T>(call: () => Promise<T>): Promise<T> =>
+      new Promise<T>((resolve, reject) => {
+        const broken = new KubeError('unreachable', 'the connection broke');
+        const go = async (fate: CallFate): Promise<void> => {
+          if (fate === 'refused') return reject(broken);
+          try {
+            const answer = await call();
+            if (fate === 'lost') reject(broken);
+            else resolve(answer);
+          } catch (error) {
+            reject(error);
+          }
+        };
+        waiting.push({ weight, go });
+      });
+
+  const pick = (): Waiting | undefined => {
+    let left = random() * waiting.reduce((sum, { weight }) => sum + weight, 0);
+    const at = waiting.findIndex(({ weight }) => (left -= weight) < 0);
+    return waiting.splice(Math.max(at, 0), 1)[0];
+  };
+
+  const fate = (): CallFate => {
+    const drawn = random();
+    return drawn < faults ? 'lost' : drawn < 2 * faults ? 'refused' : 'done';
+  };
+
+  return {
+    clientOf: (client, weight) => {
+      const wait = scheduled(weight);
+      return {
+        ...client,
+        get: (...args) => wait(() => client.get(...args)),
+        list: (...args) => wait(() => client.list(...args)),
+        patch: (...args) => wait(() => client.patch(...args)),
+        delete: (...args) => wait(() => client.delete(...args)),
+      };
+    },
+    play: async (actors) => {
+      const left = new Set(actors);
+      for (const actor of actors) {
+        const leave = (): unknown => left.delete(actor);
+        actor.then(leave, leave);
+      }
+      while (left.size > 0) {
+        // By then everybody either waits for a turn or has ended: nothing but calls takes time.
+        await setImmediate();
+        await pick()?.go(fate());
+      }
+      await Promise.all(actors);
+    },
+  };
+};

@@ -1,0 +1,114 @@
+import type { TestContext } from 'node:test';
+import { annotations, externalControlPlane, secretKeys } from '@tartan/api';
+import {
+  createEventRecorder,
+  createSubresources,
+  events,
+  getCondition,
+  isKubeError,
+  type ObjectMeta,
+  secrets,
+  serviceAccounts,
+} from '@tartan/kube';
+import { clusters, createHarness as setClusterStage, namespace } from '../../cluster/testing/harness.ts';
+import { createControlPlaneController } from '../controller.ts';
+
+const secretName = { namespace, name: 'macs-kubeconfig' };
+const controlPlaneName = { namespace, name: 'macs' };
+
+/** A kubeconfig that somebody else wrote. */
+export const foreign = (token: string): string =>
+  [
+    'apiVersion: v1',
+    'kind: Config',
+    'clusters: [{ name: a, cluster: { server: "https://10.0.0.9:6443" } }]',
+    `users: [{ name: a, user: { token: ${token} } }]`,
+    'contexts: [{ name: a, context: { cluster: a, user: a } }]',
+    'current-context: a',
+  ].join('\n');
+
+/** An ExternalControlPlane that core owns, and its controller. */
+export const createHarness = async (t: TestContext, { account = true, startTime }: HarnessOptions = {}) => {
+  const stage = await setClusterStage(t, startTime);
+  const { client, theirs, clock, log, redactor } = stage;
+  const metadata = { ...controlPlaneName, ownerReferences: [stage.owner] };
+  await client.create(externalControlPlane.resource, externalControlPlane.make({ metadata }));
+  const addAccount = () =>
+    client.create(serviceAccounts, {
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { name: 'capi-remote', namespace },
+    });
+  if (account) await addAccount();
+  /** What the cluster is said to be; a test may change it. */
+  const world = {
+    address: async (): Promise<string> => 'https://10.0.0.1:443',
+    ca: stage.kubernetes.identity.caCertificate,
+  };
+  const recorder = createEventRecorder({ client: theirs, clock, log, component: 'control-plane', instance: 'test' });
+  const get = () => client.get(externalControlPlane.resource, controlPlaneName);
+  const secret = () => client.get(secrets, secretName);
+  return {
+    ...stage,
+    world,
+    addAccount,
+    removeAccount: () => client.delete(serviceAccounts, { namespace, name: 'capi-remote' }),
+    start: async () => {
+      const controller = createControlPlaneController({
+        client: theirs,
+        tokens: createSubresources(stage.transport, { clock }),
+        controlPlanes: await stage.follow(externalControlPlane.resource),
+        clusters: await stage.follow(clusters),
+        secrets: await stage.follow(secrets),
+        address: () => world.address(),
+        ca: world.ca,
+        events: recorder,
+        redactor,
+        clock,
+        log,
+      });
+      await stage.run(controller);
+      await stage.pass(1);
+    },
+    get,
+    secret,
+    secretIfThere: () =>
+      secret().catch((error: unknown) => {
+        if (isKubeError(error, 'notFound')) return undefined;
+        throw error;
+      }),
+    kubeconfig: async (): Promise<string> =>
+      Buffer.from((await secret()).data?.[secretKeys.kubeconfig] ?? '', 'base64').toString(),
+    memory: async (): Promise<Record<string, string>> =>
+      JSON.parse((await secret()).metadata.annotations?.[annotations.kubeconfigToken] ?? '{}'),
+    reasonOf: async (type: string) => getCondition((await get()).status?.conditions, type)?.reason,
+    /** Somebody else makes the Secret. */
+    provide: (token: string, metadata: ObjectMeta = {}, more: object = {}) =>
+      client.create(secrets, {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { ...secretName, labels: { 'cluster.x-k8s.io/cluster-name': 'macs' }, ...metadata },
+        type: 'cluster.x-k8s.io/secret',
+        data: { [secretKeys.kubeconfig]: Buffer.from(foreign(token)).toString('base64') },
+        ...more,
+      }),
+    setMode: (kubeconfig: 'Minted' | 'Provided') =>
+      client.patch(externalControlPlane.resource, controlPlaneName, { type: 'merge', body: { spec: { kubeconfig } } }),
+    patchSecret: async (body: object) => {
+      await client.patch(secrets, secretName, { type: 'merge', body });
+      await stage.pass(1);
+    },
+    deleteSecret: async () => {
+      await client.delete(secrets, secretName);
+      await stage.pass(1);
+    },
+    messages: async () => (await client.list(events, { namespace })).items.map(({ message }) => message ?? ''),
+    /** Writes of Secrets and requests for tokens. */
+    mints: () => stage.writes.filter((write) => /\/secrets|\/token$/.test(write)),
+  };
+};
+
+interface HarnessOptions {
+  account?: boolean;
+  startTime?: number;
+}

@@ -1,0 +1,92 @@
+import { timestamp } from '@tartan/kube/clock';
+import type { FleetFacts, Snapshot } from '../decide.ts';
+import type { Limits, MachineFacts } from '../judge-turn.ts';
+import type { Memory, Turn } from '../turns.ts';
+
+export const minute = 60_000;
+export const now = Date.parse('2026-01-01T12:00:00Z');
+/** So many minutes before now, as the wire has it. */
+export const ago = (minutes: number): string => timestamp(now - minutes * minute);
+
+export const limits: Limits = {
+  retryAfterMs: 30 * minute,
+  unreachableMs: 2 * minute,
+  longestTurnMs: 60 * minute,
+  passAgainMs: 10 * minute,
+};
+
+/** Ready, and with what was wanted before. */
+export const machineFacts = (name: string, facts: Partial<MachineFacts> = {}): MachineFacts => ({
+  name,
+  uid: `uid-${name}`,
+  provisioned: true,
+  deleting: false,
+  paused: false,
+  ready: true,
+  notReadySince: undefined,
+  desired: `${name}-2`,
+  plannedBy: undefined,
+  actual: `${name}-1`,
+  pushed: `${name}-1`,
+  failed: undefined,
+  attempts: 0,
+  lastFailure: undefined,
+  unreachable: false,
+  waitingForIdle: false,
+  failureMessage: undefined,
+  ...facts,
+});
+
+export const updated = (name: string, facts: Partial<MachineFacts> = {}): MachineFacts =>
+  machineFacts(name, { actual: `${name}-2`, pushed: `${name}-2`, ...facts });
+
+/** For what is wanted now, since a minute ago. */
+export const turnFor = (machine: string, turn: Partial<Turn> = {}): Turn => ({
+  machine,
+  uid: `uid-${machine}`,
+  hash: `${machine}-2`,
+  revision: 'r2',
+  canary: false,
+  grantedAt: ago(1),
+  ...turn,
+});
+
+const nothing: Memory = {
+  revision: 'r2',
+  provenRevision: undefined,
+  rollStartedAt: undefined,
+  stalledRevision: undefined,
+  stop: undefined,
+  turns: [],
+  passedOver: [],
+};
+
+export const fleetFacts = (memory: Partial<Memory> = {}, facts: Partial<FleetFacts> = {}): FleetFacts => ({
+  ours: false,
+  deleting: false,
+  paused: false,
+  replicas: undefined,
+  maxUnavailable: 2,
+  gateDeadlineMs: 15 * minute,
+  waitForMacs: true,
+  releaseID: undefined,
+  memory: { ...nothing, ...memory },
+  ...facts,
+});
+
+export const snapshotOf = (
+  machines: readonly MachineFacts[],
+  memory: Partial<Memory> = {},
+  facts: Partial<FleetFacts> = {},
+): Snapshot => ({
+  fleet: fleetFacts(memory, facts),
+  machines,
+  deployment: undefined,
+  desired: machines.length,
+  deploymentPending: false,
+  toBeReplaced: [],
+  revision: 'r2',
+  releaseID: undefined,
+  now,
+  limits,
+});

@@ -1,0 +1,209 @@
+import type { TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import {
+  annotations,
+  buildCondition,
+  kindNames,
+  type MacFleet,
+  macFleet,
+  machine,
+  type MachineSpec,
+  type MachineStatus,
+} from '@tartan/api';
+import { definitions } from '@tartan/api/crds';
+import {
+  type Client,
+  createClient,
+  createInformer,
+  createLogger,
+  customResourceDefinitions,
+  type EventInput,
+  type Informer,
+  inProcessTransport,
+  KubeError,
+  type KubeObject,
+  namespaces,
+  nodes,
+  type Resource,
+  setCondition,
+  type Transport,
+} from '@tartan/kube';
+import { manualClock } from '@tartan/kube/clock';
+import { coreDefinitions } from '@tartan/sim-cluster-api';
+import { createKubernetes } from '@tartan/sim-kubernetes';
+import { coreMachineDeployments } from '../../core/machine-deployment.ts';
+import { createFleetController } from '../controller.ts';
+
+type Send = Transport['send'];
+
+export const namespace = 'macs';
+export const deployments = coreMachineDeployments('v1beta2');
+const ours: readonly string[] = [kindNames.machine.kind, kindNames.macFleet.kind];
+
+const minute = 60_000;
+
+/** An embedded Kubernetes with machines, on virtual time. What their own controller would do is for the tests to play. */
+export const createHarness = async (t: TestContext) => {
+  const clock = manualClock();
+  const kubernetes = await createKubernetes({ clock, controllers: false });
+  t.after(() => kubernetes.stop());
+  const user = { commonName: 'admin', organizations: ['system:masters'] };
+  const transport = inProcessTransport(kubernetes.handle, { user });
+  const client = createClient(transport, { clock });
+  await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+  for (const definition of definitions)
+    if (ours.includes(definition.spec.names.kind)) await client.create(customResourceDefinitions, definition);
+  for (const definition of coreDefinitions()) await client.create(customResourceDefinitions, definition);
+
+  let underWay = 0;
+  let isRefused: (request: Parameters<Send>[0]) => boolean = () => false;
+  /** Every answer to a write of a status: 200, or 409 for whoever came second. */
+  const codes: number[] = [];
+  const creates: number[] = [];
+  const watched: Transport = {
+    ...transport,
+    send: async (request) => {
+      underWay += 1;
+      try {
+        if (isRefused(request)) throw new KubeError('unreachable', 'somebody is down');
+        const answer = await transport.send(request);
+        if (request.method === 'PATCH') codes.push(answer.code);
+        if (request.method === 'POST') creates.push(answer.code);
+        return answer;
+      } finally {
+        underWay -= 1;
+      }
+    },
+  };
+  const settle = async (): Promise<void> => {
+    for (let quiet = 0; quiet < 60; quiet += 1) {
+      await setImmediate();
+      if (underWay > 0) quiet = 0;
+    }
+  };
+
+  const log = createLogger({ write: () => {}, clock, level: 'error' });
+  const stopping = new AbortController();
+  const running: Promise<void>[] = [];
+  t.after(async () => {
+    stopping.abort();
+    await Promise.all(running);
+  });
+  const follow = async <T extends KubeObject>(theirs: Client, resource: Resource<T>): Promise<Informer<T>> => {
+    const cache = createInformer({ client: theirs, resource, clock, random: () => 0.5, log });
+    running.push(cache.run(stopping.signal));
+    await cache.synced;
+    return cache;
+  };
+
+  const told: string[] = [];
+  const messages: string[] = [];
+  let revision = 'r1';
+  const name = (of: string) => ({ namespace, name: of });
+  const fleetOf = (of: string) => client.get(macFleet.resource, name(of));
+
+  return {
+    clock,
+    client,
+    codes,
+    /** The same for creations. */
+    creates,
+    settle,
+    /** Requests of managers that fail. */
+    refuse: (choose: (request: Parameters<Send>[0]) => boolean) => {
+      isRefused = choose;
+    },
+    /** Reasons of the events, oldest first, and what they said. */
+    told,
+    messages,
+    /** One manager. Each has caches of its own. `between` is what happens to its requests on the way. */
+    start: async (between: (send: Send) => Send = (send) => send, releaseID?: string) => {
+      const theirs = createClient({ ...watched, send: between(watched.send) }, { clock });
+      const controller = createFleetController({
+        client: theirs,
+        macFleets: await follow(theirs, macFleet.resource),
+        machines: await follow(theirs, machine.resource),
+        nodes: await follow(theirs, nodes),
+        machineDeployments: await follow(theirs, deployments),
+        machineDeploymentResource: deployments,
+        events: {
+          event: (_object: KubeObject, { reason, message }: EventInput) => {
+            told.push(reason);
+            messages.push(message);
+          },
+        },
+        revisionOf: async () => revision,
+        releaseID,
+        retryAfterMs: 30 * minute,
+        clock,
+        log,
+      });
+      running.push(controller.run(stopping.signal));
+      await settle();
+    },
+    pass: async (minutes: number) => {
+      for (let passed = 0; passed < minutes; passed += 0.25) {
+        await settle();
+        clock.advance(minute / 4);
+      }
+      await settle();
+    },
+    /** Ready and up to date, unless told. */
+    addMachine: async (
+      of: string,
+      spec: Partial<MachineSpec> = { fleetName: 'runners' },
+      status: MachineStatus = {},
+    ) => {
+      await client.create(machine.resource, machine.make({ metadata: name(of), spec }));
+      const conditions = setCondition([], buildCondition('ScalewayAppleSiliconMachine', 'Ready', 'Ready'), clock.now());
+      const initialization = { provisioned: true };
+      const hash = `${of}-r1`;
+      const body = {
+        status: { conditions, initialization, hostConfigHash: hash, desiredHostConfigHash: hash, ...status },
+      };
+      await client.patch(machine.resource, name(of), { type: 'merge', body }, { subresource: 'status' });
+    },
+    setStatus: async (of: string, status: { [Member in keyof MachineStatus]?: MachineStatus[Member] | null }) => {
+      await client.patch(machine.resource, name(of), { type: 'merge', body: { status } }, { subresource: 'status' });
+    },
+    setReady: async (of: string, ready: boolean) => {
+      const { status } = await client.get(machine.resource, name(of));
+      const update = buildCondition('ScalewayAppleSiliconMachine', 'Ready', ready ? 'Ready' : 'NodeNotReady');
+      const body = { status: { conditions: setCondition(status?.conditions, update, clock.now()) } };
+      await client.patch(machine.resource, name(of), { type: 'merge', body }, { subresource: 'status' });
+    },
+    /** Something new is wanted of all machines. */
+    release: async (next: string, ...machines: readonly string[]) => {
+      revision = next;
+      for (const of of machines) {
+        const body = { status: { desiredHostConfigHash: `${of}-${next}` } };
+        await client.patch(machine.resource, name(of), { type: 'merge', body }, { subresource: 'status' });
+      }
+      await settle();
+    },
+    /** Every machine with a turn is pushed to, as its own controller would. Answers whom. */
+    push: async (of = 'runners'): Promise<string[]> => {
+      const turns = (await fleetOf(of)).status?.turns ?? [];
+      for (const { machine: holder, hash } of turns) {
+        const body = { status: { hostConfigHash: hash } };
+        await client.patch(machine.resource, name(holder), { type: 'merge', body }, { subresource: 'status' });
+      }
+      await settle();
+      return turns.map(({ machine: holder }) => holder);
+    },
+    addNode: async (of: string, hash: string, ready = true) => {
+      const condition = { type: 'Ready', status: ready ? ('True' as const) : ('False' as const) };
+      const metadata = { name: of, annotations: { [annotations.hostConfigHash]: hash } };
+      await client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata });
+      const body = { status: { conditions: [condition] } };
+      await client.patch(nodes, { name: of }, { type: 'merge', body }, { subresource: 'status' });
+      await settle();
+    },
+    fleetOf,
+    turnsOf: async (of = 'runners') => ((await fleetOf(of)).status?.turns ?? []).map((turn) => turn.machine),
+    setSpec: async (spec: Partial<MacFleet['spec']>, of = 'runners') => {
+      await client.patch(macFleet.resource, name(of), { type: 'merge', body: { spec } });
+      await settle();
+    },
+  };
+};

@@ -1,0 +1,62 @@
+import type { MacFleet, MacFleetStatus, ScalewayAppleSiliconMachine } from '@tartan/api';
+import type { Live } from '@tartan/kube';
+
+export type Turn = NonNullable<MacFleetStatus['turns']>[number];
+
+/**
+ * The turn with which a machine may push `hash` to its Mac, or roll it back when the turn says so; undefined when it has none. Ask it of a
+ * MacFleet that was read uncached right before the push. A turn to roll back is good whatever the machine wants by now: what it broke
+ * is put right first.
+ */
+export const findTurn = (fleet: Pick<MacFleet, 'status'>, uid: string, hash: string | undefined): Turn | undefined =>
+  fleet.status?.turns?.find((turn) => turn.uid === uid && (turn.rollBack === true || turn.hash === hash));
+
+/** The MacFleet of a machine, in its namespace. One that names no fleet is a fleet of its own, so that it can be rolled too. */
+export const fleetNameOf = ({ metadata, spec }: Live<ScalewayAppleSiliconMachine>): string =>
+  spec.fleetName || metadata.name;
+
+type Stop = NonNullable<MacFleetStatus['stop']>;
+type PassedOver = NonNullable<MacFleetStatus['passedOver']>[number];
+
+/**
+ * What the controller remembers of a roll: kept in the status, written before the push that it allows. Losing it costs another canary
+ * and never a Mac.
+ */
+export interface Memory {
+  revision: string | undefined;
+  provenRevision: string | undefined;
+  rollStartedAt: string | undefined;
+  stalledRevision: string | undefined;
+  stop: Stop | undefined;
+  turns: readonly Turn[];
+  /**
+   * Machines whose turn ended before they were done. Those wait a while, and go last. It is also how a Mac that went down in its turn is
+   * told from one that was down before: the former may hold half a push, so it gets another turn though it is not Ready.
+   */
+  passedOver: readonly PassedOver[];
+}
+
+export const memoryFromStatus = (status: MacFleetStatus | undefined): Memory => ({
+  revision: status?.revision,
+  provenRevision: status?.provenRevision,
+  rollStartedAt: status?.rollStartedAt,
+  stalledRevision: status?.stalledRevision,
+  stop: status?.stop,
+  turns: status?.turns ?? [],
+  passedOver: status?.passedOver ?? [],
+});
+
+type MemoryStatus = Pick<MacFleetStatus, keyof Memory>;
+
+export const memoryToStatus = (memory: Memory): MemoryStatus => {
+  const { revision, provenRevision, rollStartedAt, stalledRevision, stop, turns, passedOver } = memory;
+  return {
+    ...(revision !== undefined && { revision }),
+    ...(provenRevision !== undefined && { provenRevision }),
+    ...(rollStartedAt !== undefined && { rollStartedAt }),
+    ...(stalledRevision !== undefined && { stalledRevision }),
+    ...(stop && { stop }),
+    ...(turns.length > 0 && { turns }),
+    ...(passedOver.length > 0 && { passedOver }),
+  };
+};

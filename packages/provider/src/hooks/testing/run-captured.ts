@@ -1,0 +1,17 @@
+import type { ProcessContext } from '@tartan/kube';
+
+/** Runs a program of a hook in this process: its exit code, and what it said. */
+export const runCaptured = async (
+  run: (argv: readonly string[], surroundings: ProcessContext) => Promise<number>,
+  argv: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+) => {
+  const captured = { out: '', err: '' };
+  const code = await run(argv, {
+    env,
+    stdout: (text) => (captured.out += text),
+    stderr: (text) => (captured.err += text),
+    signal: new AbortController().signal,
+  });
+  return { code, ...captured };
+};

@@ -1,0 +1,156 @@
+import { formatProviderID, labels, type ScalewayAppleSiliconMachine } from '@tartan/api';
+import { type GhActionsRunner, type HostSpec, summaryHash } from '@tartan/host';
+import type { HostSettings } from './host-settings.ts';
+
+/** What is known of a machine beside its own object. Nothing of it is secret. */
+export interface HostSpecInputs {
+  /** Who logs in on the Mac: `ssh-username` of the machine's Secret. */
+  readonly user: string;
+  /** Of the join credentials that the Mac has, or is about to get: `status.joinVersion`. */
+  readonly joinVersion: string;
+  /** Of the tailnet key, when there is a tailnet: see `tailscale-key.ts`. */
+  readonly tailscaleKeyVersion: string | undefined;
+}
+
+type SpecOutcome =
+  | { readonly kind: 'specified'; readonly spec: HostSpec }
+  /** For people: what is missing, and what to do. */
+  | { readonly kind: 'problem'; readonly message: string };
+
+type Machine = Pick<ScalewayAppleSiliconMachine, 'metadata' | 'spec' | 'status'>;
+
+/**
+ * What the Mac of a machine shall be. The one place where it is decided: what is pushed at first boot and in a roll, and the summary that
+ * drift is seen by, are all made of this (I-45, I-49, I-59).
+ */
+export const hostSpecOf = (machine: Machine, facts: HostSpecInputs, settings: HostSettings): SpecOutcome => {
+  const { spec } = machine;
+  const providerID = providerIDOf(machine);
+  const nodeName = machine.metadata?.name;
+  if (!nodeName || providerID === undefined) return problem('It is not known which server this machine has.');
+  if (facts.user === '')
+    return problem('It is not known who logs in on the Mac: the Secret of the machine names no user.');
+  const tailscale = tailscaleOf(facts, settings);
+  if (tailscale === 'no key')
+    return problem('The key of the tailnet could not be read, so the Mac would be cut off from it.');
+  const builder = builderOf(machine, settings);
+  if (builder === 'not here')
+    return problem(
+      'spec.ghActionsRunner wants a builder, and this manager has nothing to make one with. Give it ' +
+        '--actions-runner-tarball-path, --packer-binary-path, --crane-binary-path and --oras-binary-path.',
+    );
+  if (builder !== undefined && !hasOwnLabel(builder.labels))
+    return problem(
+      `spec.ghActionsRunner.ghRunnerLabels (${builder.labels.join(',')}) has no label of its own, so that builders of two clusters would ` +
+        'take each other’s jobs. Name the environment in it, as in self-hosted,macos,vm-image-builder,production.',
+    );
+  const wanted: HostSpec = {
+    user: facts.user,
+    nodeName,
+    tart: settings.tart,
+    vmEgress: settings.vmEgress,
+    ...(tailscale && { tailscale }),
+    ...(settings.nodeExporter && { nodeExporter: settings.nodeExporter }),
+    agent: {
+      runtime: settings.agent.runtime,
+      release: settings.agent.release,
+      nodeLabels: spec.fleetName ? { [labels.fleet]: spec.fleetName } : {},
+      providerID,
+      ...(spec.kubeletVersion && { kubeletVersion: spec.kubeletVersion }),
+      hostCPU: spec.hostCPU || settings.agent.hostCPU,
+      hostMemoryMB: spec.hostMemoryMB || settings.agent.hostMemoryMB,
+      maxPods: spec.maxPods || settings.agent.maxPods,
+      joinVersion: facts.joinVersion,
+    },
+    ...(builder && { ghActionsRunner: builder }),
+  };
+  const invalid = invalidSpecReason(wanted);
+  return invalid === undefined ? { kind: 'specified', spec: wanted } : problem(invalid);
+};
+
+/** What no Mac can be, the steps refuse to make a hash of. */
+const invalidSpecReason = (spec: HostSpec): string | undefined => {
+  try {
+    summaryHash(spec);
+    return undefined;
+  } catch (error) {
+    if (error instanceof TypeError) return error.message;
+    throw error;
+  }
+};
+
+const problem = (message: string): SpecOutcome => ({ kind: 'problem', message });
+
+const providerIDOf = ({ spec, status }: Machine): string | undefined => {
+  if (spec.providerID) return spec.providerID;
+  return status?.serverID ? formatProviderID({ zone: spec.zone, serverID: status.serverID }) : undefined;
+};
+
+const tailscaleOf = (
+  { tailscaleKeyVersion }: HostSpecInputs,
+  { tailscale }: HostSettings,
+): HostSpec['tailscale'] | 'no key' => {
+  if (tailscale === undefined) return undefined;
+  if (tailscaleKeyVersion === undefined) return 'no key';
+  const { binaries, tags, acceptRoutes } = tailscale;
+  return { binaries, tags, acceptRoutes, authKeyVersion: tailscaleKeyVersion };
+};
+
+const builderOf = ({ spec }: Machine, { builder }: HostSettings): GhActionsRunner | undefined | 'not here' => {
+  const wanted = spec.ghActionsRunner;
+  if (wanted === undefined) return undefined;
+  if (builder === undefined) return 'not here';
+  return { ...builder, org: wanted.ghOrg, labels: parseRunnerLabels(wanted.ghRunnerLabels) };
+};
+
+/** What builders of every environment may bear: from GitHub, or as the default of the field. GitHub does not tell capitals apart. */
+const sharedRunnerLabels: ReadonlySet<string> = new Set([
+  'self-hosted',
+  'macos',
+  'arm64',
+  'bare-metal',
+  'vm-image-builder',
+]);
+
+/** As `spec.ghActionsRunner.ghRunnerLabels` lists them. */
+const parseRunnerLabels = (text: string): readonly string[] =>
+  text
+    .split(',')
+    .map((label) => label.trim())
+    .filter((label) => label !== '');
+
+/** A runner takes every job whose labels it has. Without one of its own it takes those of another environment (I-16). */
+const hasOwnLabel = (labels: readonly string[]): boolean =>
+  labels.some((label) => !sharedRunnerLabels.has(label.toLowerCase()));
+
+interface FleetFacts {
+  readonly fleet: string;
+  /** As for `hostSpecOf`. Undefined also when the key cannot be read: then no Mac can be pushed to either. */
+  readonly tailscaleKeyVersion: string | undefined;
+}
+
+/**
+ * One word for what all Macs of a fleet have in common. Another word: there is something new to roll. What differs from Mac to Mac, such
+ * as its name or its join credentials, is the same for all here, and what single machines say for themselves is left out.
+ */
+export const fleetRevision = (settings: HostSettings, { fleet, tailscaleKeyVersion }: FleetFacts): string => {
+  const { agent, tart, vmEgress, tailscale, nodeExporter, builder } = settings;
+  const spec: HostSpec = {
+    user: 'user',
+    nodeName: 'node',
+    tart,
+    vmEgress,
+    ...(tailscale && {
+      tailscale: {
+        binaries: tailscale.binaries,
+        tags: tailscale.tags,
+        acceptRoutes: tailscale.acceptRoutes,
+        authKeyVersion: tailscaleKeyVersion ?? '',
+      },
+    }),
+    ...(nodeExporter && { nodeExporter }),
+    agent: { ...agent, nodeLabels: { [labels.fleet]: fleet }, providerID: '', joinVersion: '' },
+    ...(builder && { ghActionsRunner: { ...builder, org: '', labels: [] } }),
+  };
+  return summaryHash(spec);
+};

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createSecret } from '@tartan/kube';
+import { manualClock } from '@tartan/kube/clock';
+import type { Server } from '@tartan/scaleway';
+import { createServerCache } from './server-cache.ts';
+
+const minute = 60_000;
+const zone = 'fr-par-1';
+const server = (id: string, name = id): Server => ({
+  id,
+  zone,
+  name,
+  type: 'M2-L',
+  status: 'ready',
+  delivered: true,
+  os: undefined,
+  ip: '198.18.0.1',
+  sshUsername: 'm1',
+  password: createSecret('secret'),
+  createdAt: '',
+});
+
+const setUp = () => {
+  const clock = manualClock();
+  const sightings = createServerCache({ clock, trustMs: 5 * minute });
+  const heard: string[] = [];
+  const end = sightings.subscribe((id) => heard.push(id));
+  return {
+    clock,
+    sightings,
+    end,
+    kind: (id: string) => sightings.get(zone, id).kind,
+    name: (id: string) => {
+      const sighting = sightings.get(zone, id);
+      return sighting.kind === 'seen' ? sighting.server.name : undefined;
+    },
+    list: (...servers: Server[]) => sightings.replaceZone(zone, servers, clock.now()),
+    /** What was heard since the last time. */
+    heard: () => heard.splice(0),
+  };
+};
+
+describe('the server cache', () => {
+  it('is unknown before the first list, then has seen and missing servers', () => {
+    const { sightings, kind, list } = setUp();
+    assert.deepEqual(sightings.get(zone, 'a'), { kind: 'unknown', why: '' });
+    list(server('a'));
+    assert.deepEqual([kind('a'), kind('b')], ['seen', 'missing']);
+    assert.equal(sightings.get('fr-par-3', 'a').kind, 'unknown');
+    sightings.clear();
+    assert.equal(kind('a'), 'unknown');
+  });
+
+  it('notifies of changed and removed servers, and of nothing else', () => {
+    const { list, heard, end } = setUp();
+    list(server('a'), server('b'), server('c'));
+    assert.deepEqual(heard(), ['a', 'b', 'c']);
+    list(server('a'), server('b', 'renamed'));
+    assert.deepEqual(heard(), ['b', 'c']);
+    list(server('a'), server('b', 'renamed'));
+    assert.deepEqual(heard(), []);
+    end();
+    list();
+    assert.deepEqual(heard(), []);
+  });
+
+  it('a live read wins over a list that was begun before it, and loses to one begun after', () => {
+    const { sightings, clock, name, heard, kind } = setUp();
+    const begun = clock.now();
+    clock.advance(10);
+    sightings.setServer(zone, 'a', server('a', 'new'), clock.now());
+    assert.deepEqual(heard(), ['a']);
+    clock.advance(10);
+    sightings.replaceZone(zone, [server('a', 'old')], begun);
+    assert.equal(name('a'), 'new');
+    sightings.replaceZone(zone, [server('a', 'newest')], clock.now());
+    assert.equal(name('a'), 'newest');
+    sightings.setServer(zone, 'a', server('a', 'late'), begun);
+    assert.equal(name('a'), 'newest');
+    sightings.setServer(zone, 'a', undefined, clock.now());
+    assert.equal(kind('a'), 'missing');
+  });
+
+  it('keeps entries when lists fail, and notifies once when they are stale', () => {
+    const { sightings, clock, list, kind, heard } = setUp();
+    list(server('a'));
+    heard();
+    const fail = () => sightings.zoneFailed(zone, 'Scaleway is out.', clock.now());
+    clock.advance(5 * minute);
+    fail();
+    assert.equal(kind('a'), 'seen');
+    assert.deepEqual(heard(), []);
+    clock.advance(1);
+    fail();
+    fail();
+    assert.deepEqual(sightings.get(zone, 'a'), { kind: 'unknown', why: 'Scaleway is out.' });
+    assert.deepEqual(heard(), ['a']);
+    list(server('a'));
+    assert.equal(kind('a'), 'seen');
+    assert.deepEqual(heard(), ['a']);
+  });
+
+  it('a live read counts though the list of its zone is stale', () => {
+    const { sightings, clock, list, kind } = setUp();
+    list(server('a'), server('b'));
+    clock.advance(6 * minute);
+    sightings.setServer(zone, 'a', server('a'), clock.now());
+    assert.deepEqual([kind('a'), kind('b')], ['seen', 'unknown']);
+  });
+});

@@ -1,0 +1,58 @@
+import type { Clock } from '@tartan/kube/clock';
+import type { ScalewayError } from '@tartan/scaleway';
+
+/** Scaleway may have done it all the same: only a look tells. */
+export const isOutcomeUnknown = ({ kind }: ScalewayError): boolean =>
+  kind === 'no answer' || kind === 'unavailable' || kind === 'garbled';
+
+/**
+ * Which Macs Scaleway is not asked about for a while, for all but the way back, whose refusals are written down. Beside the queue's own back-off, which ends when the Mac is looked at for any
+ * other reason: to write down that something was refused is one already. Memory only: a restart asks again at once.
+ */
+export interface RefusalBackoff {
+  /** Zero: it may be asked. What was refused of another spec says nothing of this one. */
+  remainingMs(id: string, generation: number | undefined): number;
+  /** Answers the pause. */
+  record(id: string, generation: number | undefined, error: ScalewayError): number;
+  reset(id: string): void;
+}
+
+const baseBackoffMs = 5000;
+const maxBackoffMs = 5 * 60_000;
+
+export const createRefusalBackoff = (clock: Pick<Clock, 'monotonic'>, pollMs: number): RefusalBackoff => {
+  const refusals = new Map<string, { generation: number | undefined; inARow: number; until: number }>();
+  return {
+    remainingMs: (id, generation) => {
+      const refusal = refusals.get(id);
+      return refusal?.generation === generation ? Math.max(0, (refusal?.until ?? 0) - clock.monotonic()) : 0;
+    },
+    record: (id, generation, error) => {
+      const before = refusals.get(id);
+      const inARow = before?.generation === generation ? (before?.inARow ?? 0) + 1 : 1;
+      const pauseMs = backoffMs(error, inARow, pollMs);
+      refusals.set(id, { generation, inARow, until: clock.monotonic() + pauseMs });
+      return pauseMs;
+    },
+    reset: (id) => {
+      refusals.delete(id);
+    },
+  };
+};
+
+/** More and more seldom; what may pass by itself not before it is looked at again anyway. */
+const backoffMs = ({ kind, retryAfter }: ScalewayError, inARow: number, pollMs: number): number => {
+  switch (kind) {
+    case 'transient state':
+    case 'not found':
+    case 'rate limited':
+      return Math.max(retryAfter ?? 0, Math.min(pollMs * 2 ** (inARow - 1), maxBackoffMs));
+    case 'denied':
+    case 'unauthorized':
+    case 'invalid':
+    case 'unavailable':
+    case 'no answer':
+    case 'garbled':
+      return Math.min(baseBackoffMs * 2 ** (inARow - 1), maxBackoffMs);
+  }
+};

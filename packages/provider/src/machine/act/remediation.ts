@@ -1,0 +1,110 @@
+import { macHost, type MacHost, type ReleaseReason } from '@tartan/api';
+import { getCondition, type Live, requeueAfter } from '@tartan/kube';
+import { timestamp } from '@tartan/kube/clock';
+import { osFamilyKey } from '@tartan/scaleway';
+import { type Release, releaseHeldHost } from '../../claim/release-host.ts';
+import type { WorkOutcome } from '../../host-work/host-work.ts';
+import { clusterNameOf } from '../../pause/pauses.ts';
+import { readMachinePauseReasons } from '../../pause/read-pauses.ts';
+import { type ActionResult, succeeded } from '../decision.ts';
+import { intervals } from '../requeue.ts';
+import { type ActContext, type ActionOutput, callOptions, currentStatus, requeueStale } from './context.ts';
+import { pinnedKey } from './push.ts';
+
+/**
+ * Asks for the one restart that may help. The time of the request is that of the last failure: who crashes before it is written down
+ * asks for the very same restart again, and not for another one.
+ */
+export const reboot = async (context: ActContext): Promise<ActionOutput> => {
+  const { deps, patcher, observation } = context;
+  const { host } = observation;
+  if (host === undefined) return requeueStale;
+  const requestedAt = currentStatus(context).lastBootstrapFailureTime ?? timestamp(observation.snapshot.now);
+  const { name, uid, resourceVersion } = host.metadata;
+  const body = { metadata: { uid, resourceVersion }, spec: { reboot: { requestedAt } } };
+  await deps.client.patch(macHost.resource, { name }, { type: 'merge', body }, callOptions(context));
+  await patcher.updateStatus((status) => ({ ...status, bootstrapRebootIssued: true }));
+  return { result: succeeded, next: requeueAfter(intervals.otherController) };
+};
+
+/** The Mac cannot be made ready: it goes back, and into quarantine. Only the swap; the next look sees it gone and lets go of it. */
+export const releaseFailedHost = (context: ActContext, poolPrefix: string): Promise<ActionOutput> => {
+  const { bootstrapAttempts = 0, conditions } = currentStatus(context);
+  const last = getCondition(conditions, 'Bootstrapped')?.message;
+  const message = `It could not be made ready in ${bootstrapAttempts} attempts.${last ? ` The last one: ${last}` : ''}`;
+  return requestRelease(
+    context,
+    { poolPrefix, reason: 'BootstrapExhausted', message },
+    { result: succeeded, next: requeueAfter(0) },
+  );
+};
+
+/** At once, however often it was tried: nothing on it may be touched, since it is what somebody else left (I-24). */
+export const releaseUnwipedHost = (
+  context: ActContext,
+  outcome: Extract<WorkOutcome, { kind: 'not wiped' }>,
+): Promise<ActionOutput> => {
+  const { observation } = context;
+  const { message, hostKey } = outcome;
+  const result: ActionResult = { kind: 'worked', outcome };
+  const poolPrefix = observation.host?.spec.poolPrefix || observation.wanted.poolPrefix;
+  if (!poolPrefix) return Promise.resolve({ result, next: requeueAfter(intervals.manualFix) });
+  return requestRelease(
+    context,
+    { poolPrefix, reason: 'NotWiped', message, hostKey },
+    { result, next: requeueAfter(0) },
+  );
+};
+
+interface ReleaseRequest {
+  readonly poolPrefix: string;
+  readonly reason: ReleaseReason;
+  readonly message?: string;
+  readonly hostKey?: string;
+}
+
+const maxMessageLength = 1024;
+
+/** One guarded write, and only while this machine holds the Mac and nobody has paused it. Whoever comes too late finds that out at the next look. */
+export const requestRelease = async (
+  context: ActContext,
+  request: ReleaseRequest,
+  accepted: ActionOutput,
+): Promise<ActionOutput> => {
+  const { deps, patcher } = context;
+  // A push may have taken minutes since the machine was read.
+  if ((await readMachinePauseReasons(deps, patcher.machine.metadata, callOptions(context))).length > 0)
+    return requeueStale;
+  const outcome = await releaseHeldHost(deps.client, {
+    ...callOptions(context),
+    serverID: currentStatus(context).serverID ?? '',
+    holder: patcher.machine.metadata.uid,
+    release: (host) => releaseOf(context, host, request),
+  });
+  return outcome.kind === 'given' ? accepted : requeueStale;
+};
+
+const releaseOf = (
+  context: ActContext,
+  _host: Live<MacHost>,
+  { poolPrefix, reason, message, hostKey }: ReleaseRequest,
+): Release => {
+  const { deps, patcher, observation } = context;
+  const family = familyOf(patcher.machine.spec.os);
+  const key = hostKey ?? pinnedKey(patcher.machine, observation);
+  const { namespace = '', name, uid } = patcher.machine.metadata;
+  const cluster = clusterNameOf(patcher.machine)?.name;
+  return {
+    poolPrefix,
+    reason,
+    serverName: patcher.machine.metadata.name,
+    requestedAt: timestamp(deps.clock.now()),
+    ...(family && { family }),
+    ...(message && { message: message.slice(0, maxMessageLength) }),
+    ...(key && { hostKey: key }),
+    machine: { namespace, name, uid, ...(cluster && { cluster }) },
+  };
+};
+
+/** Older specs name an image: its family is what is installed (I-28). */
+const familyOf = (os: string): string => osFamilyKey(os).replace(/\d.*$/s, '');

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createPushSlots, createRunningPushes } from './running-pushes.ts';
+
+describe('push slots', () => {
+  it('are limited, and releasing one twice frees one (INC-11)', () => {
+    const slots = createPushSlots(2);
+    const first = slots.acquire() ?? assert.fail();
+    slots.acquire();
+    assert.equal(slots.acquire(), undefined);
+    first();
+    first();
+    assert.equal(slots.inUse, 1);
+    assert.notEqual(slots.acquire(), undefined);
+    assert.equal(slots.acquire(), undefined);
+  });
+});
+
+const untilEnded = (signal: AbortSignal): Promise<string> =>
+  new Promise((resolve) => {
+    const end = (): void => resolve('ended');
+    if (signal.aborted) return end();
+    signal.addEventListener('abort', end, { once: true });
+  });
+
+describe('a running push', () => {
+  it('is cancelled when its own machine is deleted, not when another one is', async () => {
+    const pushes = createRunningPushes();
+    const push = pushes.run('a', new AbortController().signal, untilEnded);
+    pushes.cancel('b');
+    pushes.cancel('a');
+    assert.equal(await push, 'ended');
+  });
+
+  it('is cancelled at once when its machine is already being deleted', async () => {
+    const pushes = createRunningPushes();
+    pushes.cancel('a');
+    assert.equal(await pushes.run('a', new AbortController().signal, untilEnded), 'ended');
+  });
+
+  it('is cancelled when the process stops', async () => {
+    const process = new AbortController();
+    const push = createRunningPushes().run('a', process.signal, untilEnded);
+    process.abort();
+    assert.equal(await push, 'ended');
+  });
+});

@@ -1,0 +1,159 @@
+import type { MachineStatus } from '@tartan/api';
+import { decideJoin, shouldRetireToken } from '../../identity/decide-join.ts';
+import type { Decision, Drift } from '../decision.ts';
+import { intervals } from '../requeue.ts';
+import type { MachineFacts, Snapshot } from '../snapshot.ts';
+import { failureBackoffMs } from './provisioning.ts';
+
+/**
+ * A machine that was made ready once. Whatever happens to it now, its Mac is neither restarted nor given back: virtual machines may run
+ * on it (G-08).
+ */
+export const decideProvisioned = (snapshot: Snapshot, machine: MachineFacts): Decision =>
+  retireToken(snapshot, machine) ??
+  rollBack(snapshot, machine) ??
+  reregister(snapshot, machine) ??
+  decideDrift(snapshot, machine);
+
+/** A token that has done its work, or can do none any more, is nobody's. */
+const retireToken = ({ now, join }: Snapshot, { status }: MachineFacts): Decision | undefined => {
+  if (status.joinTokenID === undefined) return undefined;
+  const expired = !(now < Date.parse(status.joinTokenExpires ?? ''));
+  if (!expired && !shouldRetireToken(join.lease, join.identity)) return undefined;
+  return { kind: 'retire token', certificateExpires: join.identity?.expiresAt };
+};
+
+/** Once: what was put back is remembered as refused, and the fleet sees that. */
+const rollBack = ({ turn, fleetKey, backoffMs }: Snapshot, { status }: MachineFacts): Decision | undefined => {
+  if (turn?.rollBack !== true || status.failedHostConfigHash === turn.hash) return undefined;
+  if (fleetKey.kind !== 'ready') return { kind: 'rest', drift: 'no key', forMs: intervals.otherController };
+  return backoffMs > 0 ? { kind: 'rest', drift: 'pausing', forMs: backoffMs } : { kind: 'roll back', hash: turn.hash };
+};
+
+/** A Node that is gone, or an identity that nobody can renew any more: the agent is told to register, and nothing else is touched. */
+const reregister = (snapshot: Snapshot, machine: MachineFacts): Decision | undefined => {
+  const { node, fleetKey, backoffMs } = snapshot;
+  if (node.kind === 'foreign' || (node.kind === 'ours' && node.ready === 'True')) return undefined;
+  const newJoin = decideJoin(joinSnapshot(snapshot, machine));
+  const missing = node.kind === 'missing';
+  // It may be back in a moment.
+  if (missing && node.forMs < intervals.nodeMissing)
+    return { kind: 'rest', drift: 'not reported', forMs: intervals.nodeMissing - node.forMs };
+  // A Node that is there has joined, and whether its Mac is up is another question; unless nobody can renew what it joined with.
+  const shutOut = newJoin.kind === 'join' && (newJoin.why === 'CertificateExpired' || newJoin.why === 'TokenLost');
+  if (!missing && !shutOut) return undefined;
+  if (fleetKey.kind !== 'ready') return { kind: 'rest', drift: 'no key', forMs: intervals.otherController };
+  if (backoffMs > 0) return { kind: 'rest', drift: 'pausing', forMs: backoffMs };
+  return {
+    kind: 're-register',
+    newJoin: newJoin.kind === 'join',
+    because: missing
+      ? 'The Node is gone.'
+      : 'The certificate of the Mac has expired: it was off for too long to renew it.',
+  };
+};
+
+const joinSnapshot = ({ now, join }: Snapshot, { status }: MachineFacts): Parameters<typeof decideJoin>[0] => {
+  const expires = Date.parse(status.certificateExpires ?? '');
+  const token =
+    status.joinTokenID === undefined
+      ? undefined
+      : {
+          expiresAt: Date.parse(status.joinTokenExpires ?? ''),
+          delivered: status.joinVersion === status.joinTokenID,
+        };
+  return {
+    now,
+    token,
+    nodeLease: join.lease,
+    // Who renews a Lease after its certificate has ended has got another one since, of which we were not told.
+    certificateExpiresAt: join.lease !== undefined && join.lease.renewedAt < expires ? expires : undefined,
+    freshHost: false,
+  };
+};
+
+/**
+ * What the Mac has. Its agent knows best, but one that does not run any more said what was: then the last push counts, and a fleet can
+ * see that a Mac got something new and did not come back with it.
+ */
+export const actualHash = (
+  { node, backoffMs }: Pick<Snapshot, 'node' | 'backoffMs'>,
+  status: MachineFacts['status'],
+) => {
+  const summary = node.kind === 'ours' && node.ready === 'True' ? node.summary : undefined;
+  // Right after a push the agent has yet to restart.
+  return backoffMs > 0 ? (status.hostConfigHash ?? summary) : (summary ?? status.hostConfigHash);
+};
+
+/** What the Mac has against what it shall have. Nothing is pushed without a turn (invariant 9). */
+const decideDrift = (snapshot: Snapshot, machine: MachineFacts): Decision => {
+  const { node, desired, turn } = snapshot;
+  const { status } = machine;
+  const cordoned = node.kind === 'ours' && node.cordonedByUs;
+  if (desired.kind !== 'known') return cordoned ? { kind: 'uncordon' } : wait('no plan', intervals.manualFix);
+  const failed = status.failedHostConfigHash;
+  if (failed !== undefined) {
+    if (failed !== desired.hash) return { kind: 'forgive', because: 'another hash' };
+    if (cooledDown(snapshot, status.lastUpdateFailureTime)) return { kind: 'forgive', because: 'cooldown' };
+  }
+  const actual = actualHash(snapshot, status);
+  const { now, policy } = snapshot;
+  const tolerance = { desired: desired.hash, leftOut: status.leftOut, now, retryAfterMs: policy.updateRetryAfterMs };
+  const upToDate = effectiveHash(actual, tolerance) === desired.hash;
+  const mayRoll = turn !== undefined && turn.hash === desired.hash && !turn.rollBack && failed === undefined;
+  // A cordon of ours that serves no roll keeps virtual machines off a good Mac.
+  if (cordoned && (upToDate || !mayRoll)) return { kind: 'uncordon' };
+  if (upToDate) return wait('up to date', status.joinTokenID === undefined ? intervals.resync : intervals.afterJoin);
+  if (failed !== undefined) return wait('refused', retryInMs(snapshot, status.lastUpdateFailureTime));
+  if (snapshot.backoffMs > 0) return wait('pausing', snapshot.backoffMs);
+  if (!mayRoll) return wait(actual === undefined ? 'not reported' : 'no turn', intervals.resync);
+  return roll(snapshot, machine, desired.hash, cordoned);
+};
+
+const roll = (snapshot: Snapshot, { status }: MachineFacts, hash: string, cordoned: boolean): Decision => {
+  const { now, fleetKey, idle, node } = snapshot;
+  if (fleetKey.kind !== 'ready') return wait('no key', intervals.otherController);
+  const backoff = failureBackoffMs(status.lastUpdateFailureTime, now);
+  if (backoff > 0 && (status.tartKubeletUpdateAttempts ?? 0) > 0) return wait('pausing', backoff);
+  // What can be done beside virtual machines was done before the cordon.
+  if (cordoned && idle !== true) return wait('waiting for idle', intervals.idlePoll);
+  // An idle Node that takes Pods may have one in the next moment.
+  const staysIdle = idle === true && node.kind === 'ours' && node.unschedulable;
+  return { kind: 'roll', hash, idle: staysIdle };
+};
+
+const wait = (drift: Drift, forMs: number): Decision => ({ kind: 'rest', drift, forMs });
+
+/** Nobody knows when it failed: then it is long ago (I-52: a verdict must end by itself). */
+const cooledDown = ({ now, policy }: Snapshot, failedAt: string | undefined): boolean =>
+  policy.updateRetryAfterMs !== undefined && !(now < Date.parse(failedAt ?? '') + policy.updateRetryAfterMs);
+
+const retryInMs = ({ now, policy }: Snapshot, failedAt: string | undefined): number => {
+  const left = Date.parse(failedAt ?? '') + (policy.updateRetryAfterMs ?? Infinity) - now;
+  return left > 0 && left < intervals.resync ? left : intervals.resync;
+};
+
+/**
+ * What the Mac counts as having. Steps that may fail cost only themselves: a Mac without one of them is as good as up to date, so that
+ * neither its turn nor the roll of its fleet waits for it. After a while, or when something else is wanted, it is tried again.
+ */
+export const effectiveHash = (
+  actual: string | undefined,
+  { desired, leftOut, now, retryAfterMs }: Tolerance,
+): string | undefined => {
+  const tolerated =
+    leftOut !== undefined &&
+    leftOut.actual === actual &&
+    leftOut.desired === desired &&
+    // A time that is none is long ago.
+    now < Date.parse(leftOut.at) + (retryAfterMs ?? Infinity);
+  return tolerated ? desired : actual;
+};
+
+export interface Tolerance {
+  readonly desired: string | undefined;
+  readonly leftOut: MachineStatus['leftOut'];
+  readonly now: number;
+  /** Undefined: never tried again. */
+  readonly retryAfterMs: number | undefined;
+}

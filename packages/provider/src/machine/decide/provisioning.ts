@@ -1,0 +1,168 @@
+import { managerFlags, parseProviderID } from '@tartan/api';
+import type { Decision } from '../decision.ts';
+import { intervals } from '../requeue.ts';
+import type { HostFacts, MachineFacts, PresentHost, Snapshot } from '../snapshot.ts';
+
+/** What is missing to a Mac that the machine may log in to; `undefined` when it has one. */
+export const decideClaim = (snapshot: Snapshot, machine: MachineFacts): Decision | undefined => {
+  const { host } = snapshot;
+  switch (host.kind) {
+    case 'none':
+      return claimNew(snapshot, machine);
+    case 'absent':
+      return host.server === 'gone' ? hostLost(machine, 'HostGone', host.message) : awaitHost(host.message);
+    case 'present':
+      return checkHold(host, machine) ?? checkLogin(snapshot, machine);
+  }
+};
+
+const awaitHost = (message: string): Decision => ({ kind: 'await host', message });
+
+const isProvisioned = ({ status }: MachineFacts): boolean => status.initialization?.provisioned === true;
+
+/**
+ * The Mac is not the machine's any more. One that was never made ready takes another; one that was has told Cluster API its server for
+ * ever, and nothing but its deletion helps.
+ */
+const hostLost = (machine: MachineFacts, reason: 'HostGone' | 'HostReleased', message: string): Decision =>
+  isProvisioned(machine) ? { kind: 'lost host', reason, message } : { kind: 'let go', message };
+
+const cannotClaim = (reason: Extract<Decision, { kind: 'cannot claim' }>['reason'], message?: string): Decision => ({
+  kind: 'cannot claim',
+  reason,
+  message,
+});
+
+const mayClaim = ({ poolPrefix, allowedPoolPrefixes }: MachineFacts): boolean =>
+  poolPrefix !== undefined && allowedPoolPrefixes.includes(poolPrefix);
+
+/** A Node of somebody else has the machine's name: no Mac can become that Node. The approval of its certificate looks again, uncached. */
+export const nodeNameTaken = ({ node }: Snapshot, { name, providerID }: MachineFacts): Decision | undefined => {
+  if (node.kind !== 'foreign') return undefined;
+  const who = node.providerID
+    ? `is another server (${node.providerID})`
+    : "has no providerID, and is not at the address of this machine's Mac";
+  const remedies = [
+    'Delete the Machine, to get one with another name',
+    'delete the Node, if nobody needs it',
+    ...(node.providerID || providerID === undefined
+      ? []
+      : [`set its spec.providerID to ${providerID}, if it is that Mac`]),
+  ];
+  return {
+    kind: 'refuse',
+    reason: 'NodeNameTaken',
+    message: `The Node ${name} ${who}. Nobody else gets an identity under its name. ${remedies.join('; or ')}.`,
+  };
+};
+
+const claimNew = (snapshot: Snapshot, machine: MachineFacts): Decision => {
+  const { choice, fleetKey } = snapshot;
+  const { poolPrefix, allowedPoolPrefixes, versionedPin } = machine;
+  if (poolPrefix === undefined) return cannotClaim('NoAdoptPoolPrefix');
+  if (!mayClaim(machine))
+    return cannotClaim(
+      'PoolPrefixNotAllowed',
+      `spec.adoptPoolPrefix is ${poolPrefix}, and this manager claims only from ${allowedPoolPrefixes.join(', ') || 'no pool'}. Add the prefix to ${managerFlags.adoptPoolPrefixes}, or correct the template and delete the Machine.`,
+    );
+  if (versionedPin) return cannotClaim('InvalidOSPin');
+  const taken = nodeNameTaken(snapshot, machine);
+  if (taken !== undefined) return taken;
+  // Scaleway puts keys on a Mac at its first boot only: one that is wiped before the key is registered never lets us in.
+  if (fleetKey.kind !== 'ready') return awaitKey(fleetKey);
+  switch (choice.kind) {
+    case 'not asked':
+      return cannotClaim('NoAvailableHost');
+    case 'none':
+      return cannotClaim('NoAvailableHost', choice.message);
+    case 'chosen':
+      return { kind: 'reserve', serverID: choice.serverID };
+  }
+};
+
+const awaitKey = (key: Exclude<Snapshot['fleetKey'], { kind: 'ready' }>): Decision => ({
+  kind: 'await key',
+  message: key.kind === 'unavailable' ? key.message : 'The SSH key of the fleet is being made.',
+});
+
+const checkHold = (host: PresentHost, machine: MachineFacts): Decision | undefined => {
+  if (host.gone) return hostLost(machine, 'HostGone', host.message);
+  if (host.holder === 'other' || host.release !== undefined) return hostLost(machine, 'HostReleased', host.message);
+  if (host.holder === 'nobody') {
+    // The MacHost of a Mac that was ours may have been lost and made again: it is ours if providerID names it and it bears our name.
+    const free =
+      !host.abandoned &&
+      ((host.nameMatches && host.providerIDMatches) || (host.inPool && !isProvisioned(machine) && mayClaim(machine)));
+    return free ? { kind: 'take' } : hostLost(machine, 'HostReleased', host.message);
+  }
+  if (host.abandoned && !isProvisioned(machine)) return awaitHost(host.message);
+  // Somebody may rename a Mac at work: its MacHost puts that right, and its VMs run on.
+  return host.nameVerified || isProvisioned(machine) ? undefined : awaitHost(host.message);
+};
+
+const checkLogin = ({ host, login, backoffMs }: Snapshot, machine: MachineFacts): Decision | undefined => {
+  const provisioned = isProvisioned(machine);
+  if (login.kind === 'foreign') return cannotClaim('CredentialsPersistFailed', login.message);
+  if (login.kind !== 'known') return { kind: 'fetch credentials' };
+  if (!login.hasPassword && !provisioned)
+    return backoffMs > 0
+      ? { kind: 'back off', forMs: backoffMs, because: 'no password' }
+      : { kind: 'fetch credentials' };
+  if (machine.providerID === undefined) return { kind: 'set provider id' };
+  if (parseProviderID(machine.providerID)?.serverID === machine.status.serverID) return undefined;
+  return providerIDMismatch(host, machine);
+};
+
+/** A providerID is never overwritten (invariant 7): Cluster API has bound a Node by it, or is about to. */
+const providerIDMismatch = (host: HostFacts, { providerID = '', status }: MachineFacts): Decision => ({
+  kind: 'lost host',
+  reason: 'HostReleased',
+  message: `spec.providerID is ${providerID}, but the machine has the server ${status.serverID ?? '(none)'}${
+    host.kind === 'present' && host.holder === 'me' ? ', which it holds' : ''
+  }. Delete the Machine to get another one.`,
+});
+
+/**
+ * Making a Mac ready: retry, restart it once, give it back (I-37). Giving up is asked for first, so that restarts that fail do not hold
+ * it up. Neither happens while Pods may run there: their agent has joined, and a wipe would end them (G-08).
+ */
+export const decideBootstrap = (snapshot: Snapshot, machine: MachineFacts): Decision => {
+  const { now, host, fleetKey, idle, policy } = snapshot;
+  const { status } = machine;
+  const attempts = status.bootstrapAttempts ?? 0;
+  const mayEscalate = idle !== false;
+  const poolPrefix = (host.kind === 'present' ? host.poolPrefix : undefined) ?? machine.poolPrefix;
+
+  if (limitReached(attempts, policy.giveUpAfter) && mayEscalate && poolPrefix !== undefined)
+    return { kind: 'give back', reason: 'BootstrapExhausted', poolPrefix };
+  if (limitReached(attempts, policy.rebootAfter) && mayEscalate && status.bootstrapRebootIssued !== true)
+    return { kind: 'reboot' };
+  if (fleetKey.kind !== 'ready')
+    return {
+      kind: 'await key',
+      message: fleetKey.kind === 'unavailable' ? fleetKey.message : 'The SSH key of the fleet is being made.',
+    };
+  const reboot = rebootRemainingMs(snapshot);
+  if (reboot > 0) return { kind: 'back off', forMs: Math.min(reboot, intervals.otherController), because: 'reboot' };
+  const backoff = Math.max(snapshot.backoffMs, failureBackoffMs(status.lastBootstrapFailureTime, now));
+  return backoff > 0 ? { kind: 'back off', forMs: backoff, because: 'failure' } : { kind: 'bootstrap' };
+};
+
+const limitReached = (attempts: number, limit: number | undefined): boolean => limit !== undefined && attempts >= limit;
+
+/** A time that is none, or ahead of the clock, holds nobody up for longer than the pause itself. */
+export const failureBackoffMs = (failedAt: string | undefined, now: number): number => {
+  const left = Date.parse(failedAt ?? '') + intervals.afterFailure - now;
+  return left > 0 ? Math.min(left, intervals.afterFailure) : 0;
+};
+
+/** While the restart that we asked for is under way. A Mac that does not come back counts as unreachable after a while. */
+const rebootRemainingMs = ({ now, host }: Snapshot): number => {
+  if (host.kind !== 'present' || host.rebootRequestedAt === undefined) return 0;
+  const { rebootRequestedAt, rebootIssuedAt, serverStatus } = host;
+  // Scaleway goes on to say `ready` for a moment after it was asked.
+  const issued = rebootIssuedAt !== undefined && rebootIssuedAt >= rebootRequestedAt ? rebootIssuedAt : Infinity;
+  const over = now - issued >= intervals.afterFailure && serverStatus === 'ready';
+  const left = rebootRequestedAt + intervals.reboot - now;
+  return over || !(left > 0) ? 0 : Math.min(left, intervals.reboot);
+};

@@ -1,0 +1,56 @@
+import { labels } from '@tartan/api';
+import { type Informer, keyOf } from '@tartan/kube';
+import type { CoreCluster } from '../../core/cluster.ts';
+import { ownerMachineOf } from '../../core/machine.ts';
+import { clusterNameOf, pauseReasonsOf } from '../../pause/pauses.ts';
+import type { Machine } from '../machine.ts';
+import type { ClusterFacts, Refusal } from '../snapshot.ts';
+
+/** What Cluster API wants of a machine, and whether it may have a Mac. */
+export const clusterFacts = (
+  machine: Machine,
+  clusters: Pick<Informer<CoreCluster>, 'get'>,
+  allowedNamespaces: readonly string[],
+): ClusterFacts => {
+  const name = clusterNameOf(machine);
+  const cluster = name && clusters.get(keyOf(name));
+  return {
+    pauseReasons: pauseReasonsOf(machine, cluster),
+    refusal: refusalOf(machine, allowedNamespaces),
+    waitingFor: missingPrerequisite(machine, name?.name, cluster),
+  };
+};
+
+/**
+ * A machine becomes a Node: whoever may create one anywhere would get the identity of a Node. So it counts where the manager was told to
+ * work, and as part of a Cluster. It is asked before a Mac is claimed and before the first identity; never of a machine that was made
+ * ready, whose Node would go dark.
+ */
+export const refusalOf = (machine: Machine, allowedNamespaces: readonly string[]): Refusal | undefined => {
+  const { namespace = '', labels: machineLabels = {} } = machine.metadata;
+  if (!allowedNamespaces.includes(namespace))
+    return {
+      reason: 'NamespaceNotAllowed',
+      message: `This manager claims Macs for machines in ${allowedNamespaces.join(', ') || 'no namespace'}, not in ${namespace}. Create the machine there, or add ${namespace} to --machine-namespaces.`,
+    };
+  if (machineLabels[labels.clusterName] || ownerMachineOf(machine) !== undefined) return undefined;
+  return {
+    reason: 'NotInCluster',
+    message: `It has neither the label ${labels.clusterName} nor a Machine of Cluster API as its owner. Create a Machine that refers to it, or a MachineDeployment: Cluster API then sets both.`,
+  };
+};
+
+const missingPrerequisite = (
+  machine: Machine,
+  name: string | undefined,
+  cluster: CoreCluster | undefined,
+): string | undefined => {
+  const owned = ownerMachineOf(machine) !== undefined;
+  if (!name && !owned) return undefined;
+  if (!owned) return `It is of the cluster ${name}, but has no owner yet. Cluster API sets it to its Machine.`;
+  if (!name) return `Its Machine owns it, but it lacks the label ${labels.clusterName}. Cluster API sets it.`;
+  if (cluster === undefined) return `There is no Cluster ${name}.`;
+  const { initialization, infrastructureReady } = cluster.status ?? {};
+  if (initialization?.infrastructureProvisioned === true || infrastructureReady === true) return undefined;
+  return `The infrastructure of the Cluster ${name} is not provisioned yet.`;
+};

@@ -1,0 +1,135 @@
+import { type MacHost, parseProviderID, type ScalewayAppleSiliconMachine } from '@tartan/api';
+import { type CallOptions, getCondition, type Informer, isConditionTrue, type Live } from '@tartan/kube';
+import type { Clock } from '@tartan/kube/clock';
+import { ScalewayError } from '@tartan/scaleway';
+import { chooseHost } from '../../claim/choose-host.ts';
+import type { Release } from '../../claim/release-host.ts';
+import type { HostRequirements } from '../../claim/suitability.ts';
+import { abandonReason } from '../../mac-host/state.ts';
+import { wipeOf } from '../../mac-host/wipe.ts';
+import type { Machine } from '../machine.ts';
+import type { MachineControllerOptions } from '../options.ts';
+import type { ChoiceFacts, HostFacts } from '../snapshot.ts';
+
+/** What a MacHost says, as far as one machine is concerned. */
+export const hostFacts = (host: Live<MacHost>, machine: Machine): HostFacts => {
+  const { consumerRef, release, reboot, poolPrefix } = host.spec;
+  const { conditions, name, state, serverStatus, installs = 0, wipe, rebootIssuedAt } = host.status ?? {};
+  const nameMatches = name === machine.metadata.name;
+  const holder = consumerRef === undefined ? 'nobody' : consumerRef.uid === machine.metadata.uid ? 'me' : 'other';
+  return {
+    kind: 'present',
+    holder,
+    release: release && { begun: wipeStarted(wipe, release.requestedAt), stuck: wipeStuck(host, release) },
+    abandoned: abandonReason(host) !== undefined,
+    gone: isGone(host),
+    nameVerified: nameMatches && isConditionTrue(conditions, 'Named'),
+    nameMatches,
+    providerIDMatches: parseProviderID(machine.spec.providerID ?? '')?.serverID === host.metadata.name,
+    inPool: state === 'pool',
+    serverStatus,
+    installs,
+    poolPrefix: poolPrefix || undefined,
+    rebootRequestedAt: parseTime(reboot?.requestedAt),
+    rebootIssuedAt: parseTime(rebootIssuedAt),
+    message: hostSituation(host, holder),
+  };
+};
+
+/** Scaleway was asked for it, and does not know it any more. */
+const isGone = ({ status }: MacHost): boolean => getCondition(status?.conditions, 'Listed')?.reason === 'Gone';
+
+/** The wipe of an earlier release says nothing about this one. */
+const wipeStarted = (wipe: NonNullable<MacHost['status']>['wipe'], requestedAt: string): boolean =>
+  wipe?.reinstallingAt !== undefined && Date.parse(wipe.reinstallingAt) >= Date.parse(requestedAt);
+
+const wipeStuck = ({ status = {} }: MacHost, release: Release): boolean =>
+  wipeOf(release, status)?.stuckAt !== undefined;
+
+const parseTime = (time: string | undefined): number | undefined => {
+  const at = Date.parse(time ?? '');
+  return Number.isNaN(at) ? undefined : at;
+};
+
+const hostSituation = (host: Live<MacHost>, holder: 'me' | 'nobody' | 'other'): string => {
+  const { metadata, spec, status } = host;
+  const server = `The server ${metadata.name}`;
+  if (isGone(host)) return `${server} is gone at Scaleway.`;
+  const abandoned = abandonReason(host);
+  if (abandoned !== undefined)
+    return `A person has abandoned the server ${metadata.name} (${abandoned}). Nothing is done to it. Delete the Machine to get another one.`;
+  if (spec.release !== undefined) {
+    const wiped = getCondition(status?.conditions, 'Wiped');
+    return `${server} is on its way back to the pool.${wiped ? ` ${wiped.message}` : ''}`;
+  }
+  if (holder === 'other') return `${server} is held by ${spec.consumerRef?.namespace}/${spec.consumerRef?.name}.`;
+  if (holder === 'nobody') return `${server} is held by nobody (${status?.state ?? 'not looked at yet'}).`;
+  const named = getCondition(status?.conditions, 'Named');
+  return `${server} is being renamed.${named?.status === 'False' ? ` ${named.message}` : ''}`;
+};
+
+/** There is no MacHost: only Scaleway can say whether there will be one again. */
+export const findServer = async (
+  { pool }: Pick<MachineControllerOptions, 'pool'>,
+  { spec, status }: Machine,
+  call: CallOptions,
+): Promise<HostFacts> => {
+  const serverID = status?.serverID ?? '';
+  const absent = (server: 'exists' | 'gone' | 'unknown', message: string): HostFacts => ({
+    kind: 'absent',
+    server,
+    message,
+  });
+  try {
+    await pool.getServer(spec.zone, serverID, call);
+    return absent('exists', `There is no MacHost ${serverID}. The inventory makes it again.`);
+  } catch (error) {
+    if (!(error instanceof ScalewayError)) throw error;
+    if (error.kind === 'not found') return absent('gone', `The server ${serverID} is gone at Scaleway.`);
+    return absent('unknown', `There is no MacHost ${serverID}, and Scaleway could not be asked: ${error.message}`);
+  }
+};
+
+/** What a choice is made of. */
+interface ChoiceSources {
+  readonly macHosts: Pick<Informer<MacHost>, 'list'>;
+  readonly machines: Pick<Informer<ScalewayAppleSiliconMachine>, 'list'>;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+export const hostRequirements = (
+  { metadata, spec }: Machine,
+  defaultPrefix: string | undefined,
+  recordedServer?: string,
+): HostRequirements => ({
+  name: metadata.name,
+  uid: metadata.uid,
+  zone: spec.zone,
+  type: spec.type,
+  os: spec.os,
+  poolPrefix: spec.adoptPoolPrefix || defaultPrefix || '',
+  recordedServer,
+});
+
+/** Which Mac the machine would reserve now. */
+export const choiceFacts = (
+  { macHosts, machines, clock }: ChoiceSources,
+  { metadata, spec }: Machine,
+  wanted: HostRequirements,
+): [ChoiceFacts, Live<MacHost> | undefined] => {
+  // Whoever has told Cluster API its server has no choice any more.
+  const bound = spec.providerID ? parseProviderID(spec.providerID) : undefined;
+  const hosts = macHosts
+    .list()
+    .filter((host) => !isGone(host) && (!spec.providerID || host.metadata.name === bound?.serverID));
+  const others = machines.list().filter((other) => other.metadata.uid !== metadata.uid);
+  const reservedByOthers = new Set(others.flatMap(({ status }) => status?.serverID ?? []));
+  const choice = chooseHost(wanted, { hosts, reservedByOthers, now: clock.now() });
+  if (choice.kind === 'chosen') return [{ kind: 'chosen', serverID: choice.host.metadata.name }, choice.host];
+  const namesake = wanted.recordedServer === undefined && hosts.find(({ status }) => status?.name === metadata.name);
+  const message = namesake ? `${choice.message} ${notAdoptedMessage(namesake.metadata.name)}` : choice.message;
+  return [{ kind: 'none', message }, undefined];
+};
+
+const notAdoptedMessage = (serverID: string): string =>
+  `The server ${serverID} bears the name of this machine, but there is no record that the machine holds it: it is neither adopted nor wiped. Look at who uses it.`;

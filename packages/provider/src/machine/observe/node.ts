@@ -1,0 +1,66 @@
+import { annotations, formatProviderID, type MachineStatus, type MacHost, parseProviderID } from '@tartan/api';
+import type { Live } from '@tartan/kube';
+import { sshAddressOf } from '../../host-work/ssh-address.ts';
+import { isNodeOf } from '../../identity/node-owner.ts';
+import type { MissingNodeTracker } from '../../pods/missing-nodes.ts';
+import type { Machine } from '../machine.ts';
+import type { Node } from '../options.ts';
+import type { NodeFacts } from '../snapshot.ts';
+
+/**
+ * To the byte what the agent was told, and what Cluster API binds by (C8). Undefined without a server of its own: anybody may write a
+ * providerID into a spec, also that of a Node that is no Mac.
+ */
+export const providerIDOf = ({ spec, status }: Machine): string | undefined => {
+  const { serverID } = status ?? {};
+  if (!serverID) return undefined;
+  return spec.providerID && parseProviderID(spec.providerID)?.serverID === serverID
+    ? spec.providerID
+    : formatProviderID({ zone: spec.zone, serverID });
+};
+
+/** That of a Mac which the machine is about to claim again: its status was lost. */
+const recordedProviderID = ({ spec }: Machine): string | undefined =>
+  spec.providerID && parseProviderID(spec.providerID) ? spec.providerID : undefined;
+
+/** `host` is the Mac that is reserved, or would be. Whether its host key is pinned is asked before an identity is issued (machine-of.ts). */
+export const nodeFacts = (
+  node: Live<Node> | undefined,
+  machine: Machine,
+  absences: MissingNodeTracker,
+  host: MacHost | undefined,
+): NodeFacts => {
+  const { name } = machine.metadata;
+  // Nobody misses the Node of a Mac that was never made ready.
+  const expected = machine.status?.initialization?.provisioned === true;
+  if (node === undefined && expected) return { kind: 'missing', forMs: absences.missingForMs(name) };
+  absences.forget(name);
+  if (node === undefined) return { kind: 'missing', forMs: 0 };
+  const mac = { providerID: providerIDOf(machine) ?? recordedProviderID(machine), address: addressOf(host) };
+  if (!isNodeOf(node, mac)) return { kind: 'foreign', providerID: node.spec?.providerID ?? '' };
+  const ready = node.status?.conditions?.find(({ type }) => type === 'Ready');
+  return {
+    kind: 'ours',
+    ready: ready?.status === 'True' || ready?.status === 'False' ? ready.status : 'Unknown',
+    message: ready?.message ?? '',
+    summary: node.metadata.annotations?.[annotations.hostConfigHash] || undefined,
+    unschedulable: node.spec?.unschedulable === true,
+    cordonedByUs: annotations.cordonedForRoll in (node.metadata.annotations ?? {}),
+  };
+};
+
+const addressOf = (host: MacHost | undefined): string | undefined =>
+  host?.status?.ip === undefined ? undefined : sshAddressOf(host.status.ip)?.host;
+
+type Address = NonNullable<MachineStatus['addresses']>[number];
+
+const isKnown = (type: string): type is Address['type'] =>
+  ['Hostname', 'ExternalIP', 'InternalIP', 'ExternalDNS', 'InternalDNS'].includes(type);
+
+/** Those of a Node that is the machine's own. */
+export const nodeAddresses = (node: Live<Node> | undefined, facts: NodeFacts): readonly Address[] =>
+  facts.kind !== 'ours'
+    ? []
+    : (node?.status?.addresses ?? []).flatMap(({ type, address }) =>
+        isKnown(type) && address ? [{ type, address }] : [],
+      );

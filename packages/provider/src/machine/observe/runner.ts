@@ -1,0 +1,73 @@
+import type { Clock } from '@tartan/kube/clock';
+import type { RunnerState } from '../builder-runners.ts';
+import type { Machine } from '../machine.ts';
+import type { MachineControllerOptions } from '../options.ts';
+import type { HostFacts, RunnerFacts } from '../snapshot.ts';
+
+type RunnerDeps = Pick<MachineControllerOptions, 'builderRunners'> & { readonly runnerLastSeen: RunnerLastSeen };
+
+/** Whose runner GitHub can be asked about: without an App there is nobody to ask. */
+const hasGitHubApp = ({ spec }: Machine): boolean => Boolean(spec.ghActionsRunner?.ghAppSecretName);
+
+/**
+ * Whether what restarts the runner, or takes its tools away, disturbs no job: it has no Pod, so that Kubernetes does not know of it.
+ * Unknown means busy.
+ */
+export const isRunnerIdle = async (
+  { builderRunners }: Pick<RunnerDeps, 'builderRunners'>,
+  machine: Machine,
+  signal: AbortSignal,
+): Promise<boolean> => {
+  if (!hasGitHubApp(machine)) return true;
+  const seen = await builderRunners.find(machine, { signal });
+  return seen.kind === 'none' || (seen.kind === 'there' && !seen.isBusy);
+};
+
+/** GitHub is asked only while a builder that is being deleted still has its Mac. */
+export const runnerFacts = async (
+  deps: RunnerDeps,
+  machine: Machine,
+  host: HostFacts,
+  signal: AbortSignal,
+): Promise<RunnerFacts> => {
+  const { metadata } = machine;
+  const isHeld = host.kind === 'present' && host.holder === 'me' && !host.gone;
+  if (metadata.deletionTimestamp === undefined || !hasGitHubApp(machine) || !isHeld) return { kind: 'not asked' };
+  return withLastSeen(deps.runnerLastSeen, metadata.uid, await deps.builderRunners.find(machine, { signal }));
+};
+
+/** What GitHub said, with what it said before. */
+const withLastSeen = (lastSeen: RunnerLastSeen, uid: string, seen: RunnerState): RunnerFacts => {
+  if (seen.kind === 'unknown') return { ...seen, ...lastSeen.unreachableFor(uid) };
+  lastSeen.recordSeen(uid, seen.kind === 'there' && seen.isBusy);
+  return seen;
+};
+
+/**
+ * Since when GitHub says nothing about the runner of a machine, and what it said last. Memory of this process only: whoever starts anew
+ * counts from zero, so that a restart can make somebody wait longer and never shorter. On the monotonic clock.
+ */
+export interface RunnerLastSeen {
+  recordSeen(uid: string, isBusy: boolean): void;
+  /** For how long, and whether it had a job before. The first call starts the count. */
+  unreachableFor(uid: string): { readonly forMs: number; readonly wasBusy: boolean };
+  forget(uid: string): void;
+}
+
+export const createRunnerLastSeen = (clock: Pick<Clock, 'monotonic'>): RunnerLastSeen => {
+  const known = new Map<string, { readonly isBusy: boolean; since: number | undefined }>();
+  return {
+    recordSeen: (uid, isBusy) => {
+      known.set(uid, { isBusy, since: undefined });
+    },
+    unreachableFor: (uid) => {
+      const now = clock.monotonic();
+      const { isBusy, since = now } = known.get(uid) ?? { isBusy: false, since: undefined };
+      known.set(uid, { isBusy, since });
+      return { forMs: now - since, wasBusy: isBusy };
+    },
+    forget: (uid) => {
+      known.delete(uid);
+    },
+  };
+};

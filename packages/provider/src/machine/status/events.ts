@@ -1,0 +1,92 @@
+import { type EventReason, events, type MachineStatus } from '@tartan/api';
+import { type EventInput, getCondition } from '@tartan/kube';
+import type { WorkOutcome } from '../../host-work/host-work.ts';
+import type { CleanUpReason, Decision } from '../decision.ts';
+import { outcomeMessage, type ReconcileResult } from './conditions.ts';
+import { isComplete } from './transitions.ts';
+
+const event = (reason: EventReason, message?: string): EventInput => {
+  const [type, means] = events[reason];
+  return { type, reason, message: message ?? means };
+};
+
+/** What users hear of a pass. What would be said again at every pass is a condition; its event comes when the condition changes. */
+export const eventsOf = (
+  reconciled: ReconcileResult,
+  before: MachineStatus,
+  after: MachineStatus,
+): readonly EventInput[] => [...actionEvents(reconciled), ...conditionEvents(before, after)];
+
+const eventByDecision: Partial<Record<Decision['kind'], EventReason>> = {
+  take: 'Adopted',
+  reboot: 'RebootingForRecovery',
+  'give back': 'BootstrapExhausted',
+  forgive: 'AgentRollRetried',
+};
+
+const eventByCleanUpReason: Readonly<Record<CleanUpReason, EventReason>> = {
+  'no host': 'Released',
+  released: 'Released',
+  'host gone': 'Released',
+  skipped: 'ReleaseSkipped',
+  'not wiped': 'ReleasedNotWiped',
+  abandoned: 'HostAbandoned',
+};
+
+const eventWithRunnerLeft = (reason: EventReason, runnerLeft: string | undefined): EventInput =>
+  event(reason, runnerLeft === undefined ? undefined : `${events[reason][1]} ${runnerLeft}`);
+
+const actionEvents = ({ decision, result, snapshot }: ReconcileResult): readonly EventInput[] => {
+  if (result.kind === 'under way') return decision.kind === 'bootstrap' ? [event('Bootstrapping')] : [];
+  if (result.kind === 'worked') return pushEvents(decision, result.outcome, snapshot.machine?.status.hostConfigHash);
+  if (result.kind !== 'done') return [];
+  if (decision.kind === 'fetch credentials')
+    return [event(snapshot.login.kind === 'known' ? 'CredentialsReclaimed' : 'Provisioned')];
+  if (decision.kind === 'clean up')
+    return [eventWithRunnerLeft(eventByCleanUpReason[decision.because], decision.runnerLeft)];
+  if (decision.kind === 'release') return [eventWithRunnerLeft('Releasing', decision.runnerLeft)];
+  const reason = eventByDecision[decision.kind];
+  return reason === undefined ? [] : [event(reason)];
+};
+
+const pushEvents = (decision: Decision, outcome: WorkOutcome, had: string | undefined): readonly EventInput[] => {
+  if (outcome.kind === 'aborted') return [];
+  const message = outcomeMessage(outcome);
+  if (decision.kind === 'roll back') return [event('AgentRollFailed', `It was rolled back. ${message}`)];
+  if (outcome.kind === 'done') return pushSucceededEvents(decision, outcome, had);
+  if (decision.kind === 'bootstrap')
+    return [event(outcome.kind === 'not wiped' ? 'HostNotWiped' : 'BootstrapFailed', message)];
+  return decision.kind === 'roll' ? [event('AgentRollFailed', message)] : [];
+};
+
+const pushSucceededEvents = (
+  decision: Decision,
+  outcome: WorkOutcome,
+  had: string | undefined,
+): readonly EventInput[] => {
+  if (decision.kind === 're-register') return [event('Reregistered')];
+  if (!isComplete(outcome)) return [];
+  if (decision.kind === 'bootstrap') return [event('Bootstrapped')];
+  // Pushed a second time because the agent had not said so yet: no news.
+  return decision.kind === 'roll' && had !== decision.hash ? [event('AgentRolled')] : [];
+};
+
+/** Reasons that are worth an event of their own, by the condition that they are of. */
+const eventfulReasons = {
+  Allowed: ['NamespaceNotAllowed'],
+  Provisioned: ['NodeNameTaken', 'NoAdoptPoolPrefix', 'PoolPrefixNotAllowed', 'InvalidOSPin', 'NoAvailableHost'],
+  Bootstrapped: [
+    'CredentialsRefreshFailed',
+    'MissingSudoPassword',
+    'GHRunnerRegistrationTokenUnavailable',
+    'NodeMissing',
+  ],
+} as const satisfies Record<string, readonly EventReason[]>;
+
+const conditionEvents = (before: MachineStatus, after: MachineStatus): readonly EventInput[] =>
+  Object.entries(eventfulReasons).flatMap(([type, reasons]) => {
+    const now = getCondition(after.conditions, type);
+    if (now === undefined || getCondition(before.conditions, type)?.reason === now.reason) return [];
+    const reason = reasons.find((candidate) => candidate === now.reason);
+    return reason === undefined ? [] : [event(reason, now.message)];
+  });

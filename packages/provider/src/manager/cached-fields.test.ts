@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { finalizers } from '@tartan/api';
+import { trimNode, trimObject, trimPod, trimSecret } from './caches.ts';
+
+const metadata = {
+  name: 'it',
+  uid: 'u',
+  resourceVersion: '1',
+  creationTimestamp: '2026-01-01T00:00:00Z',
+  managedFields: [{ manager: 'somebody' }],
+};
+
+describe('the fields that caches keep', () => {
+  test('of a Pod: who holds it, whether it goes, where it is, and enough to name it in an event', () => {
+    const kept = {
+      ...metadata,
+      namespace: 'runners',
+      deletionTimestamp: '2026-01-01T00:00:00Z',
+      finalizers: [finalizers.vmCleanup],
+    };
+    const pod = trimPod({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { ...kept, labels: { a: 'b' }, annotations: { c: 'd' } },
+      spec: {
+        nodeName: 'mac-1',
+        containers: [{ name: 'vm', image: 'macos', env: [{ name: 'TOKEN', value: 'secret' }] }],
+      },
+      status: { phase: 'Running' },
+    });
+    const { managedFields: _, ...rest } = kept;
+    assert.deepEqual(pod, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: rest,
+      spec: { containers: [], nodeName: 'mac-1' },
+    });
+  });
+
+  test('of a Node all but the lists that grow', () => {
+    const status = { conditions: [{ type: 'Ready', status: 'True' }], nodeInfo: undefined };
+    const node = trimNode({
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { ...metadata, annotations: { a: 'b' } },
+      spec: { providerID: 'x' },
+      status: { conditions: status.conditions, images: [{ names: ['i'] }], volumesInUse: ['v'] },
+    });
+    const { managedFields: _, ...rest } = metadata;
+    assert.deepEqual(node, {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { ...rest, annotations: { a: 'b' } },
+      spec: { providerID: 'x' },
+      status: { conditions: status.conditions },
+    });
+  });
+
+  test('of a Secret nothing of what it holds, also not where somebody applied it', () => {
+    const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': '{"data":{"value":"c2VjcmV0"}}' };
+    const secret = trimSecret({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { ...metadata, namespace: 'n', annotations },
+      data: { value: 'c2VjcmV0' },
+    });
+    assert.doesNotMatch(JSON.stringify(secret), /c2VjcmV0/);
+    assert.equal(secret.metadata.name, 'it');
+  });
+
+  test('of our own kinds all but what only the server and kubectl need', () => {
+    const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': '{}', mine: 'stays' };
+    const { managedFields: _, ...rest } = metadata;
+    assert.deepEqual(trimObject({ metadata: { ...metadata, annotations } }), {
+      metadata: { ...rest, annotations: { mine: 'stays' } },
+    });
+  });
+});

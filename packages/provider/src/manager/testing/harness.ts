@@ -1,0 +1,208 @@
+import type { TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { definitions } from '@tartan/api/crds';
+import {
+  createClient,
+  createLogger,
+  createRedactor,
+  customResourceDefinitions,
+  inProcessTransport,
+  type ManagerResult,
+  namespaces,
+  type Transport,
+} from '@tartan/kube';
+import { type ManualClock, manualClock } from '@tartan/kube/clock';
+import type { HostPool, Server } from '@tartan/scaleway';
+import { coreDefinitions } from '@tartan/sim-cluster-api';
+import { createKubernetes } from '@tartan/sim-kubernetes';
+import { parseFlags } from '../../flags/parse-flags.ts';
+import type { ProviderOptions } from '../../flags/provider-options.ts';
+import type { HostSettings } from '../../host-work/host-settings.ts';
+import { createProvider, type ProviderDeps } from '../create-provider.ts';
+import { providerRights } from '../rights.ts';
+import { authorizeWith } from './authorize-with.ts';
+
+export const namespace = 'tartan';
+
+export const optionsWith = (...argv: readonly string[]): ProviderOptions => {
+  const parsed = parseFlags(
+    [
+      '--metrics-bind-address=127.0.0.1:0',
+      '--health-probe-bind-address=127.0.0.1:0',
+      `--secrets-namespace=${namespace}`,
+      '--default-adopt-pool-prefix=tuist-pool-',
+      '--api-server-url=https://192.0.2.1:6443',
+      ...argv,
+    ],
+    {},
+  );
+  if (!('options' in parsed)) throw new Error(JSON.stringify(parsed));
+  return parsed.options;
+};
+
+const artifact = (name: string) => ({ name, sha256: 'a'.repeat(64), size: 1, file: `/nowhere/${name}` });
+
+export const settings: HostSettings = {
+  agent: { runtime: artifact('node'), release: artifact('agent'), hostCPU: 8, hostMemoryMB: 16_384, maxPods: 2 },
+  tart: artifact('tart'),
+  nodeExporter: undefined,
+  vmEgress: { allow: [] },
+  tailscale: undefined,
+  builder: undefined,
+};
+
+/** A project at Scaleway with some servers in it, where nothing can be done. */
+export const quietPool = (servers: readonly Server[] = []): HostPool => {
+  const refuse = () => Promise.reject(new Error('nobody should ask for this'));
+  return {
+    listServers: async (zone) => servers.filter((server) => server.zone === zone),
+    listKeys: async () => [],
+    getServer: refuse,
+    rename: refuse,
+    reinstall: refuse,
+    reboot: refuse,
+    listImages: refuse,
+    createKey: refuse,
+    deleteKey: refuse,
+  };
+};
+
+/** Lets everything happen that needs no time but that of the processor. */
+export const flushPending = async (): Promise<void> => {
+  for (let turn = 0; turn < 60; turn += 1) await setImmediate();
+};
+
+/** A cluster in this process, with our kinds and core's, on virtual time. */
+export const createHarness = async (t: TestContext, coreVersions: readonly ('v1beta1' | 'v1beta2')[] = ['v1beta2']) => {
+  const clock = manualClock();
+  const { authorize, refused } = authorizeWith(providerRights(optionsWith()));
+  const kubernetes = await createKubernetes({ clock, controllers: false, authorize });
+  t.after(() => kubernetes.stop());
+  const as = (commonName: string, organizations: readonly string[] = []) =>
+    inProcessTransport(kubernetes.handle, { user: { commonName, organizations: [...organizations] } });
+  const transport = as('provider');
+  const client = createClient(as('admin'), { clock });
+  for (const name of [namespace, 'default', 'kube-system'])
+    await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  for (const definition of definitions) await client.create(customResourceDefinitions, definition);
+  const installCore = async (): Promise<void> => {
+    for (const definition of coreDefinitions(coreVersions)) await client.create(customResourceDefinitions, definition);
+  };
+
+  /** A manager that runs until it is stopped, or the test ends. */
+  const start = (identity: string, change: Partial<ProviderDeps> = {}) => {
+    const lines: string[] = [];
+    const redactor = createRedactor();
+    const log = createLogger({ write: (line) => lines.push(line), clock, level: 'debug', redact: redactor });
+    const provider = createProvider({
+      options: optionsWith(),
+      transport,
+      apiHost: 'in-process',
+      ca: 'PEM',
+      pool: quietPool(),
+      settings,
+      clock,
+      random: () => 0.5,
+      log,
+      redactor,
+      identity,
+      ...change,
+    });
+    const stopping = new AbortController();
+    const ended: Promise<ManagerResult> = provider.run(stopping.signal);
+    const stop = async (): Promise<ManagerResult> => {
+      stopping.abort();
+      const over = new AbortController();
+      void ended.then(() => over.abort());
+      await flushPending();
+      // Some parts wait by the clock for what is left of their work.
+      for (let tries = 0; tries < 200 && !over.signal.aborted; tries += 1) {
+        await flushPending();
+        clock.advance(500);
+      }
+      return ended;
+    };
+    t.after(stop);
+    return {
+      provider,
+      lines,
+      stop,
+      ended,
+      leads: (): boolean => {
+        try {
+          return provider.gate.pass().remainingMs > 0;
+        } catch {
+          return false;
+        }
+      },
+      ask: async (path: string): Promise<{ code: number; body: string }> => {
+        const to = path.startsWith('/metrics') ? provider.addresses.metrics : provider.addresses.probes;
+        const { port } = (await to) ?? { port: 0 };
+        const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: 'close' } });
+        return { code: answer.status, body: await answer.text() };
+      },
+    };
+  };
+
+  return {
+    clock,
+    client,
+    transport,
+    /** As somebody else, who may do everything. */
+    as: (commonName: string, organizations: readonly string[]) =>
+      createClient(as(commonName, organizations), { clock }),
+    /** What managers asked for without having the right to. */
+    refused,
+    start,
+    installCore,
+    /** In steps, so that what falls due on the way finds the world as it is then. */
+    pass: async (milliseconds: number, step = 500): Promise<void> => {
+      for (let passed = 0; passed < milliseconds; passed += step) {
+        await flushPending();
+        clock.advance(step);
+      }
+      await flushPending();
+    },
+  };
+};
+
+/** Requests that wait until the process thaws, and timers that do not fire: what SIGSTOP does to a process. */
+export const freezableProcess = (world: ManualClock, inner: Transport) => {
+  let thawed: PromiseWithResolvers<void> | undefined;
+  const late: (() => void)[] = [];
+  const clock: ProviderDeps['clock'] = {
+    now: () => world.now(),
+    monotonic: () => world.monotonic(),
+    after: (milliseconds, run) => {
+      let over = false;
+      const once = (): void => {
+        if (!over) run();
+        over = true;
+      };
+      const takeBack = world.after(milliseconds, () => (thawed ? void late.push(once) : once()));
+      return () => {
+        over = true;
+        takeBack();
+      };
+    },
+  };
+  const transport: Transport = {
+    ...inner,
+    send: async (request) => {
+      await thawed?.promise;
+      return inner.send(request);
+    },
+  };
+  return {
+    clock,
+    transport,
+    freeze: () => {
+      thawed = Promise.withResolvers();
+    },
+    thaw: () => {
+      thawed?.resolve();
+      thawed = undefined;
+      for (const run of late.splice(0)) run();
+    },
+  };
+};

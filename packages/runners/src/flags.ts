@@ -1,0 +1,129 @@
+import {
+  apiURL,
+  bindAddressFlags,
+  type Environment,
+  type Flag,
+  flag,
+  type FlagGroup,
+  type FlagRule,
+  helpText,
+  integer,
+  kubeconfigFlag,
+  leaderElectionFlags,
+  logFlags,
+  type ManagerFlagValues,
+  managerFlagValues,
+  managerRules,
+  namespaceName,
+  optional,
+  parseFlagTable,
+  type ReadFlag,
+} from '@tartan/kube/flags';
+import { defaultLimits, type Limits } from './pool/limits.ts';
+
+/** Every flag of the runners controller. No secret is a flag: what GitHub is asked with is in Secrets beside the pools. */
+
+const processFlags = {
+  ...bindAddressFlags,
+  ...leaderElectionFlags({ help: 'Where the lease is. That of --namespace unless told.' }),
+  ...logFlags,
+};
+
+const clusterFlags = {
+  kubeconfig: kubeconfigFlag,
+  namespace: flag('namespace', {
+    type: optional(namespaceName),
+    default: undefined,
+    env: 'POD_NAMESPACE',
+    help: 'The one namespace whose RunnerPools are looked after. Their Pods and the Secrets of GitHub Apps are beside them.',
+  }),
+};
+
+const runnerFlags = {
+  githubAPIURL: flag('github-api-url', {
+    type: apiURL,
+    default: 'https://api.github.com',
+    env: 'GITHUB_API_URL',
+    help: 'Where GitHub is asked. That of a GitHub Enterprise Server ends with /api/v3.',
+  }),
+  settleSeconds: flag('settle-seconds', {
+    // An agent looks at its guests every two seconds, and needs one more to tell.
+    type: integer({ from: 5, to: 3_600 }),
+    default: defaultLimits.settleMs / 1000,
+    help: 'So long after GitHub has forgotten a runner its Pod is left alone: a job that was on its way shows itself in that time, and then the Pod stays until it ends.',
+  }),
+  stuckAfterSeconds: flag('stuck-after-seconds', {
+    type: integer({ from: 10, to: 86_400 }),
+    default: defaultLimits.stuckAfterMs / 1000,
+    help: 'A Pod that starts, or goes, for longer than this is stuck: condition, event and status of its pool say so. A runner whose virtual machine runs, and which GitHub shows as offline for as long, is retired to free its slot.',
+  }),
+};
+
+/** By its property: what `read(flags.leaderElect)` names. */
+export const flags = { ...processFlags, ...clusterFlags, ...runnerFlags };
+
+/** In the order of the help and the docs. */
+export const flagGroups: readonly FlagGroup[] = [
+  { title: 'The controller itself', flags: Object.values(processFlags) },
+  { title: 'The cluster', flags: Object.values(clusterFlags) },
+  { title: 'Runners', flags: Object.values(runnerFlags) },
+];
+
+export const allFlags: readonly Flag<unknown>[] = flagGroups.flatMap((group) => group.flags);
+
+export const flagRules: readonly FlagRule[] = [
+  {
+    description: '`--namespace` must be told, as Pods are made and deleted there.',
+    reads: [flags.namespace],
+    problem: (read) =>
+      read(flags.namespace) === undefined
+        ? '--namespace is not set, and nobody can guess whose RunnerPools are meant. Set it, or POD_NAMESPACE.'
+        : undefined,
+  },
+  ...managerRules(flags),
+];
+
+/** What the runners controller was told to be. Holds no secret. */
+export interface RunnersOptions extends ManagerFlagValues {
+  readonly kubeconfigPath: string | undefined;
+  readonly namespace: string;
+  readonly githubURL: string;
+  readonly limits: Limits;
+}
+
+/** Assumes that no rule objects: there is a namespace. */
+const runnersOptions = (read: ReadFlag): RunnersOptions => {
+  const namespace = read(flags.namespace) ?? '';
+  return {
+    ...managerFlagValues(flags, read, namespace),
+    kubeconfigPath: read(flags.kubeconfig),
+    namespace,
+    githubURL: read(flags.githubAPIURL),
+    limits: {
+      settleMs: read(flags.settleSeconds) * 1000,
+      stuckAfterMs: read(flags.stuckAfterSeconds) * 1000,
+    },
+  };
+};
+
+type ParsedFlags =
+  | { readonly options: RunnersOptions }
+  | { readonly help: string }
+  /** All of them at once. */
+  | { readonly errors: readonly string[] };
+
+const table = { groups: flagGroups, rules: flagRules };
+
+/** What the controller was told to be, from its arguments (without the program's name) and its environment. Pure and total. */
+export const parseFlags = (argv: readonly string[], env: Environment): ParsedFlags => {
+  const parsed = parseFlagTable(table, argv, env);
+  if ('wantsHelp' in parsed)
+    return {
+      help: helpText({
+        about: 'The controller of GitHub Actions runners: keeps the Pods of RunnerPools.',
+        program: 'runners',
+        table,
+      }),
+    };
+  return 'read' in parsed ? { options: runnersOptions(parsed.read) } : parsed;
+};

@@ -1,0 +1,93 @@
+import { isKubeError, type Live } from '@tartan/kube';
+import type { ActContext } from './act/context.ts';
+import { createRunner, register } from './act/create.ts';
+import { addPoolFinalizer, removePoolFinalizer } from './act/finalizer.ts';
+import { reap } from './act/reap.ts';
+import { deleteServiceAccount, removePod } from './act/remove.ts';
+import { retire } from './act/retire.ts';
+import type { Plan } from './decide.ts';
+import type { Observation } from './observe.ts';
+import type { Pod } from './snapshot.ts';
+
+/** Runs work, so much at the same time, and collects what goes wrong. */
+export interface Limiter {
+  /** Answers undefined when it failed, or was not begun any more. Never rejects. */
+  run<T>(work: () => Promise<T>): Promise<T | undefined>;
+  /** What went wrong, in all. */
+  readonly failures: readonly unknown[];
+}
+
+/**
+ * Guarantees: the failure of one keeps no other from being tried, unless it says that nobody is there to be asked: then whatever has not
+ * begun is left for the next pass, since each would wait for its own deadline.
+ */
+const createLimiter = (maxConcurrent: number): Limiter => {
+  const failures: unknown[] = [];
+  const waiting: (() => void)[] = [];
+  let free = maxConcurrent;
+  let isStopped = false;
+  const acquire = async (): Promise<void> => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+  };
+  const release = (): void => {
+    const next = waiting.shift();
+    if (next) next();
+    else free += 1;
+  };
+  return {
+    failures,
+    run: async (work) => {
+      await acquire();
+      try {
+        return isStopped ? undefined : await work();
+      } catch (error) {
+        failures.push(error);
+        isStopped ||= isServerUnavailable(error);
+        return undefined;
+      } finally {
+        release();
+      }
+    },
+  };
+};
+
+const isServerUnavailable = (error: unknown): boolean =>
+  isKubeError(error, 'unreachable', 'timeout', 'serverError', 'tooManyRequests', 'unauthorized', 'aborted') ||
+  (error instanceof Error && error.name === 'NotLeadingError');
+
+export type { ActContext, ActDeps } from './act/context.ts';
+
+const maxConcurrentActs = 8;
+
+/**
+ * Carries out a plan, all of it at the same time but for the finalizer, which comes first when it is put on and last when it goes. Answers
+ * what went wrong.
+ */
+export const executePlan = async (
+  context: ActContext,
+  plan: Plan,
+  { pods, accounts }: Observation,
+): Promise<readonly unknown[]> => {
+  const limiter = createLimiter(maxConcurrentActs);
+  if (plan.addFinalizer) {
+    await limiter.run(() => addPoolFinalizer(context));
+    if (limiter.failures.length > 0) return limiter.failures;
+  }
+  const known = (uids: readonly string[]): Live<Pod>[] => uids.flatMap((uid) => pods.get(uid) ?? []);
+  const each = <Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<unknown>[] =>
+    items.map((item) => limiter.run(() => work(item)));
+  await Promise.all([
+    ...each(Array.from({ length: plan.create }), () => createRunner(context)),
+    reap(context, limiter, known(plan.reap)),
+    ...each(known(plan.register), (pod) => register(context, pod)),
+    ...plan.retire.flatMap(({ uid, because }) => each(known([uid]), (pod) => retire(context, pod, because))),
+    ...plan.remove.flatMap(({ uid, because }) => each(known([uid]), (pod) => removePod(context, pod, because))),
+    ...each(
+      plan.removeAccounts.flatMap((name) => accounts.get(name) ?? []),
+      (account) => deleteServiceAccount(context, account),
+    ),
+  ]);
+  if (plan.removeFinalizer && limiter.failures.length === 0) await limiter.run(() => removePoolFinalizer(context));
+  return limiter.failures;
+};

@@ -1,0 +1,67 @@
+import { isKubeError, type Live, pods } from '@tartan/kube';
+import { liveReadNode } from '../observe.ts';
+import { type Pod, podFacts, type PodFacts, unscheduledNode } from '../snapshot.ts';
+import { type ActContext, leaderCallOptions } from './context.ts';
+
+interface PodLiveRead {
+  readonly pod: Live<Pod>;
+  readonly facts: PodFacts;
+}
+
+/** The Pod and its Node by the word of the server. Undefined: it is gone. */
+export const liveReadPod = async (
+  { deps, memory, signal }: Pick<ActContext, 'deps' | 'memory' | 'signal'>,
+  { metadata: { name, namespace = '', uid } }: Live<Pod>,
+): Promise<PodLiveRead | undefined> => {
+  try {
+    const pod = await deps.client.get(pods, { namespace, name }, { signal });
+    if (pod.metadata.uid === uid) {
+      const nodeName = pod.spec?.nodeName;
+      const node = nodeName === undefined ? unscheduledNode(pod) : await liveReadNode(deps.client, nodeName, signal);
+      return { pod, facts: podFacts(pod, memory.pool.spec.image, node, memory.offlineSince) };
+    }
+  } catch (error) {
+    if (!isKubeError(error, 'notFound')) throw error;
+  }
+  memory.mutations.deleted(uid);
+  return undefined;
+};
+
+/**
+ * Writes an annotation onto this very Pod, and onto no other of its name. Not bound to its version: agents write Pods often, and what is
+ * said here does not depend on what they say. `gone`: there is no such Pod any more.
+ */
+export const annotatePod = async (
+  context: ActContext,
+  { metadata: { name, namespace = '', uid } }: Live<Pod>,
+  annotations: Readonly<Record<string, string>>,
+): Promise<'marked' | 'gone'> => {
+  const patch = { type: 'merge', body: { metadata: { uid, annotations } } } as const;
+  try {
+    context.memory.mutations.updated(
+      await context.deps.client.patch(pods, { namespace, name }, patch, leaderCallOptions(context)),
+    );
+    return 'marked';
+  } catch (error) {
+    if (!isKubeError(error, 'notFound')) throw error;
+    context.memory.mutations.deleted(uid);
+    return 'gone';
+  }
+};
+
+/** Whether it was this process that deleted it, and in this version. Whoever changed it meanwhile is heard of, and judged anew. */
+export const deleteIfUnchanged = async (context: ActContext, pod: Live<Pod>): Promise<boolean> => {
+  const { name, namespace = '', uid, resourceVersion } = pod.metadata;
+  const { mutations: overlay } = context.memory;
+  const options = { ...leaderCallOptions(context), preconditions: { uid, resourceVersion } };
+  try {
+    const left = await context.deps.client.delete(pods, { namespace, name }, options);
+    if (left === undefined) overlay.deleted(uid);
+    else overlay.updated(left);
+    return true;
+  } catch (error) {
+    if (isKubeError(error, 'notFound')) overlay.deleted(uid);
+    else if (!isKubeError(error, 'conflict')) throw error;
+    return false;
+  }
+};

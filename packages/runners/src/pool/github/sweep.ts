@@ -1,0 +1,102 @@
+import type { RunnerPool } from '@tartan/api';
+import type { Runner, RunnerService } from '@tartan/github';
+import {
+  type Client,
+  done,
+  type Gate,
+  type Informer,
+  isKubeError,
+  type Live,
+  type Logger,
+  pods,
+  type ReconcileResult,
+  requeueAfter,
+} from '@tartan/kube';
+import type { Clock } from '@tartan/kube/clock';
+import type { PoolMemories } from '../memory.ts';
+import { isRunnerNameOf } from '../pod-template.ts';
+import { runnerIDOf } from '../snapshot.ts';
+import { podsOf, type PoolCaches } from '../watches.ts';
+import { githubAccessOf } from './health.ts';
+import type { ServiceForPool } from './service-for-pool.ts';
+
+export interface SweepDeps extends Pick<PoolCaches, 'pods'> {
+  client: Pick<Client, 'get'>;
+  pools: Pick<Informer<RunnerPool>, 'get'>;
+  serviceForPool: ServiceForPool;
+  gate: Gate;
+  clock: Clock;
+  log: Logger;
+}
+
+const sweepIntervalMs = 5 * 60_000;
+/** Where two clusters have a pool of one name, a runner of the other one that is about to boot looks just the same. */
+const orphanGracePeriodMs = 10 * 60_000;
+
+/**
+ * Lists the runners at GitHub, and asks for their newest release. Remembers which of them are offline, and removes those that no Pod is behind: those whose answer was lost, and
+ * those that could not be removed in their time.
+ *
+ * Guarantees: none is removed that is online, that has a job, or whose Pod exists by the word of the server; and only one that was found so
+ * ten minutes before.
+ */
+export const sweep = async (
+  deps: SweepDeps,
+  memories: PoolMemories,
+  key: string,
+  signal: AbortSignal,
+): Promise<ReconcileResult> => {
+  const pool = deps.pools.get(key);
+  if (pool?.spec.github === undefined) return done;
+  const memory = memories.of(pool);
+  const { service } = (await githubAccessOf(deps, memory, signal))();
+  const newest = await service?.newestRunner({ signal });
+  if (newest?.kind === 'known') memory.newestRunner = newest.version;
+  const listed = await service?.list({ signal });
+  if (service === undefined || listed?.kind !== 'listed') return requeueAfter(sweepIntervalMs);
+  const now = deps.clock.now();
+  const alive = new Set(listed.runners.filter(({ isOnline, isBusy }) => isOnline || isBusy).map(({ id }) => id));
+  // A runner that GitHub does not list is as offline as one that it shows so.
+  const offline = podsOf(deps, pool.metadata.uid)
+    .flatMap((pod) => runnerIDOf(pod) ?? [])
+    .filter((id) => !alive.has(id));
+  memory.offlineSince = new Map(offline.map((id) => [id, memory.offlineSince.get(id) ?? now]));
+  const others = listed.runners.filter(({ id }) => !alive.has(id));
+  const orphans = await orphansAmong(deps, pool, others, signal);
+  // Whoever is found for the first time is looked at again then. In between a pool may be looked at for other reasons.
+  memory.orphanedSince = new Map(orphans.map(({ id }) => [id, memory.orphanedSince.get(id) ?? now]));
+  for (const { id, name } of orphans) {
+    if (now - (memory.orphanedSince.get(id) ?? now) < orphanGracePeriodMs) continue;
+    deps.gate.pass();
+    const removed = await removeOrphan(service, id, signal);
+    deps.log.info('Swept away a runner without a Pod', { pool: pool.metadata.name, name, runner: id, removed });
+  }
+  return requeueAfter(sweepIntervalMs);
+};
+
+/** What GitHub shows may be old: it is asked once more about the very one. */
+const removeOrphan = async (service: RunnerService, id: number, signal: AbortSignal): Promise<string> => {
+  const looked = await service.get(id, { signal });
+  if (looked.kind !== 'found') return looked.kind;
+  if (looked.runner.isOnline || looked.runner.isBusy) return 'came back';
+  return (await service.remove(id, { signal })).kind;
+};
+
+const orphansAmong = async (
+  { client }: SweepDeps,
+  { metadata: { name: pool, namespace = '' } }: Live<RunnerPool>,
+  runners: readonly Runner[],
+  signal: AbortSignal,
+): Promise<Runner[]> => {
+  const orphans: Runner[] = [];
+  for (const runner of runners) {
+    if (!isRunnerNameOf(pool, runner.name)) continue;
+    try {
+      await client.get(pods, { namespace, name: runner.name }, { signal });
+    } catch (error) {
+      if (!isKubeError(error, 'notFound')) throw error;
+      orphans.push(runner);
+    }
+  }
+  return orphans;
+};

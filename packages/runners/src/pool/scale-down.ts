@@ -1,0 +1,107 @@
+import type { RetireReason } from './decide.ts';
+import type { Limits } from './limits.ts';
+import {
+  hasReported,
+  isNodeReady,
+  isOnDrainingNode,
+  isSilent,
+  isUnschedulable,
+  type PodsByState,
+} from './pod-state.ts';
+import type { PodFacts, PoolFacts, Snapshot } from './snapshot.ts';
+
+/** What makes a Pod less useful than another, the strongest first. */
+const sortCriteria: readonly ((pod: PodFacts) => boolean)[] = [
+  ({ node }) => node.kind === 'unbound',
+  ({ phase }) => phase === 'pending',
+  ({ isStale }) => isStale,
+  isOnDrainingNode,
+  ({ runnerID }) => runnerID === undefined,
+];
+
+/** For `sort`: who goes first when somebody must. Of equals the youngest; the rest keeps two passes from choosing differently. */
+export const leastUsefulFirst = (a: PodFacts, b: PodFacts): number => {
+  for (const has of sortCriteria) if (has(a) !== has(b)) return has(a) ? -1 : 1;
+  if (a.createdAt !== b.createdAt) return b.createdAt - a.createdAt;
+  return a.uid < b.uid ? -1 : 1;
+};
+
+/** How many places may be without a warm runner because of a roll. */
+export const rollCap = ({ replicas, maxConcurrentPercent }: PoolFacts): number =>
+  Math.max(1, Math.floor((replicas * maxConcurrentPercent) / 100));
+
+/**
+ * How many places are without one: those that were taken, those that are filled again, and those that somebody else took away. So a
+ * roll waits for what it has done to be good, and takes nothing from a pool that is short.
+ *
+ * A new Pod for which there is no room does not count: it was no runner before the roll either, and a roll that waited for it would
+ * wait for ever. But where Pods are on their way out it waits for one of their places, and does count.
+ */
+export const rollInFlight = (
+  byState: PodsByState,
+  { replicas }: PoolFacts,
+  candidates: readonly ScaleDownCandidate[] = [],
+): number => {
+  const leaving = new Set(candidates.map(({ pod }) => pod.uid));
+  const staying = [...byState.bare, ...byState.idle, ...byState.busy].filter(({ uid }) => !leaving.has(uid));
+  // Whoever has another image is as good as it was before. One that was given a job at the last moment is at work.
+  const good = staying.filter((pod) => pod.isStale || hasReported(pod)).length;
+  const atWork = byState.retired.filter(({ job }) => job === 'started').length;
+  const unschedulable = staying.filter((pod) => !pod.isStale && isUnschedulable(pod)).length;
+  const awaited = Math.min(unschedulable, byState.going.filter(({ phase }) => phase !== 'ended').length);
+  return Math.max(0, replicas - good - atWork - (unschedulable - awaited));
+};
+
+/** Who is taken next by a roll, of those that can go. Whoever has a job with the old image finishes it. */
+const podsToRoll = (
+  free: readonly PodFacts[],
+  byState: PodsByState,
+  pool: PoolFacts,
+  candidates: readonly ScaleDownCandidate[],
+): readonly PodFacts[] =>
+  free.filter(({ isStale }) => isStale).slice(0, Math.max(0, rollCap(pool) - rollInFlight(byState, pool, candidates)));
+
+/** A Pod that can go without a job being lost, and shall. */
+export interface ScaleDownCandidate {
+  readonly pod: PodFacts;
+  readonly because: RetireReason;
+}
+
+/** Who shall go, each for one reason. The first that fits counts, so that nobody goes in another's stead. */
+export const scaleDownCandidates = (
+  { now, pool, github }: Snapshot,
+  byState: PodsByState,
+  limits: Limits,
+): readonly ScaleDownCandidate[] => {
+  // Nobody goes on GitHub's word while it gives none.
+  const free = [...byState.bare, ...(github === 'usable' ? byState.idle : [])].sort(leastUsefulFirst);
+  const unreachable = (pod: PodFacts): boolean => isUnreachable(pod, now, limits);
+  const offline =
+    github === 'usable' ? withReason([...byState.idle, ...byState.busy].filter(unreachable), 'runner is offline') : [];
+  const reachable = free.filter((pod) => !unreachable(pod));
+  if (pool.isDeleting) return [...offline, ...withReason(reachable, 'pool is deleted')];
+
+  const drained = withReason(reachable.filter(isOnDrainingNode), 'node drains');
+  const others = reachable.filter((pod) => !isOnDrainingNode(pod));
+
+  const staying = byState.bare.length + byState.idle.length + byState.busy.length - offline.length - drained.length;
+  const surplus = withReason(others.slice(0, Math.max(0, staying - pool.replicas)), 'surplus');
+  const needed = others.slice(surplus.length);
+
+  const gone = [...offline, ...drained, ...surplus];
+  return [...gone, ...withReason(podsToRoll(needed, byState, pool, gone), 'stale image')];
+};
+
+/**
+ * Its virtual machine runs, and for long GitHub has known of no listener there: it never registered, or its guest never reported, and it gets
+ * no job. One that has shown a job is left alone: its connection may be cut.
+ */
+const isUnreachable = (pod: PodFacts, now: number, { stuckAfterMs }: Limits): boolean =>
+  pod.phase === 'running' &&
+  isNodeReady(pod) &&
+  (pod.job === 'none' || isSilent(pod)) &&
+  pod.offlineSince !== undefined &&
+  now - pod.offlineSince >= stuckAfterMs;
+
+const withReason = (pods: readonly PodFacts[], because: RetireReason): readonly ScaleDownCandidate[] =>
+  pods.map((pod) => ({ pod, because }));

@@ -1,0 +1,204 @@
+import { buildCondition } from '@tartan/api';
+import { type Condition, type ConditionUpdate, getCondition } from '@tartan/kube';
+import { timestamp } from '@tartan/kube/clock';
+import type { StuckPod } from '../limits.ts';
+import { isNodeReady, isUnschedulable, type PodsByState, type StatusGroups } from '../pod-state.ts';
+import { rollCap, rollInFlight } from '../scale-down.ts';
+import type { PodFacts, Snapshot } from '../snapshot.ts';
+
+/** How numbers and times are written for people. Times, and no ages: a text that changes by itself would be written for ever. */
+
+const pluralize = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
+
+const sinceText = (at: number): string => `since ${timestamp(at)}`;
+
+/** `a, b and c`, of those that are something. */
+const joinWords = (parts: readonly (string | false)[]): string => {
+  const all = parts.filter((part) => part !== false);
+  return all.length < 2 ? all.join('') : `${all.slice(0, -1).join(', ')} and ${all.at(-1) ?? ''}`;
+};
+
+/** Why GitHub takes no registrations. */
+export interface GitHubProblem {
+  readonly reason: 'AppSecretInvalid' | 'Denied' | 'RateLimited' | 'Unavailable';
+  /** What, why, and what to do. */
+  readonly message: string;
+  readonly retryAt?: number;
+}
+
+export const githubReachableCondition = (problem: GitHubProblem | undefined): ConditionUpdate => {
+  if (problem === undefined) return buildCondition('RunnerPool', 'GitHubReachable', 'Reachable');
+  const again = problem.retryAt === undefined ? '' : ` Not asked again before ${timestamp(problem.retryAt)}.`;
+  return buildCondition('RunnerPool', 'GitHubReachable', problem.reason, `${problem.message}${again}`);
+};
+
+const stuckKinds = ['terminating', 'unbooted', 'silent'] as const satisfies readonly StuckPod['kind'][];
+const stuckReasons = {
+  terminating: ['PodsStuckTerminating', 'still there after its deletion', 'still there after their deletion'],
+  unbooted: ['PodsNeverStarted', 'on a Mac without a virtual machine', 'on a Mac without a virtual machine'],
+  silent: ['PodsSilent', 'running without a word of its runner', 'running without a word of their runners'],
+} as const;
+const stuckAdvice = {
+  terminating: 'Look at the agent of its Node.',
+  unbooted: 'Look at what it waits for: kubectl describe pod.',
+  silent: 'Is the runner script in the image?',
+} as const;
+
+/** The reason is that of the oldest: it is the one that the advice is about. */
+export const stuckCondition = (stuck: readonly StuckPod[]): ConditionUpdate => {
+  const [oldest] = stuck;
+  if (oldest === undefined) return buildCondition('RunnerPool', 'Stuck', 'NoneStuck');
+  const parts = stuckKinds.map((kind) => {
+    const [, one, many] = stuckReasons[kind];
+    const count = stuck.filter((each) => each.kind === kind).length;
+    return count > 0 && pluralize(count, one, many);
+  });
+  const { pod, kind } = oldest;
+  const message = `Pods: ${joinWords(parts)}. The oldest is ${pod.name}, ${sinceText(oldest.since)}. ${stuckAdvice[kind]}`;
+  return buildCondition('RunnerPool', 'Stuck', stuckReasons[kind][0], message);
+};
+
+/** The first thing that is not as wanted counts. */
+export const readyCondition = (snapshot: Snapshot, byState: PodsByState, counts: StatusGroups): ConditionUpdate => {
+  const { pool, github } = snapshot;
+  const { alive } = counts;
+  const stale = alive.filter(({ isStale }) => isStale);
+  const summary = describePods(counts);
+  if (pool.isDeleting)
+    return buildCondition('RunnerPool', 'Ready', 'Deleting', `${summary}${deletionBlockedBy(snapshot, byState)}`);
+  if (!pool.hasGitHub)
+    return buildCondition('RunnerPool', 'Ready', 'NoGitHub', 'Nobody knows where the runners belong: set spec.github.');
+  const working = counts.warm.length + counts.busy.length;
+  if (stale.length === 0 && alive.length === pool.replicas && working === pool.replicas && !alive.some(isNodeNotReady))
+    return buildCondition('RunnerPool', 'Ready', 'Converged', pool.replicas === 0 ? 'No runners are wanted.' : summary);
+  if (github === 'unusable')
+    return buildCondition(
+      'RunnerPool',
+      'Ready',
+      'GitHubUnavailable',
+      `${summary} They stay. ${describeReplicas(pool.replicas)} See GitHubReachable.`,
+    );
+  if (alive.length > pool.replicas)
+    return buildCondition(
+      'RunnerPool',
+      'Ready',
+      'Draining',
+      `${summary} ${describeReplicas(pool.replicas)} Those with a job finish it.`,
+    );
+  if (stale.length > 0) return buildCondition('RunnerPool', 'Ready', 'Rolling', describeRoll(snapshot, byState, stale));
+  const unschedulable = counts.starting.filter(isUnschedulable);
+  if (unschedulable.length > 0)
+    return buildCondition(
+      'RunnerPool',
+      'Ready',
+      'NoRoom',
+      `${summary} ${describeUnschedulable(unschedulable)} ${describeReplicas(pool.replicas)}`,
+    );
+  return buildCondition(
+    'RunnerPool',
+    'Ready',
+    'Filling',
+    `${summary} ${describeReplicas(pool.replicas)}${describeNotReadyNodes(alive)}`,
+  );
+};
+
+const describeReplicas = (replicas: number): string => `${pluralize(replicas, 'is', 'are')} wanted.`;
+
+const isNodeNotReady = (pod: PodFacts): boolean => !isNodeReady(pod);
+
+/** `3 Pods: 2 wait for a job and 1 has one or may have one.` */
+const describePods = ({ alive, warm, busy, starting, retiring }: StatusGroups): string => {
+  if (alive.length === 0) return 'There are no Pods.';
+  const parts = [
+    warm.length > 0 && pluralize(warm.length, 'waits for a job', 'wait for a job'),
+    busy.length > 0 && pluralize(busy.length, 'is busy', 'are busy'),
+    starting.length > 0 && pluralize(starting.length, 'starts', 'start'),
+    retiring.length > 0 && pluralize(retiring.length, 'is about to go', 'are about to go'),
+  ];
+  return `${pluralize(alive.length, 'Pod')}: ${joinWords(parts)}.`;
+};
+
+const deletionBlockedBy = ({ github }: Snapshot, { idle }: PodsByState): string =>
+  github === 'unusable' && idle.length > 0
+    ? ` ${pluralize(idle.length, 'Pod')} without a job can only go when GitHub answers: see GitHubReachable.`
+    : '';
+
+const describeRoll = ({ pool }: Snapshot, byState: PodsByState, stale: readonly PodFacts[]): string => {
+  const busy = byState.busy.filter(({ isStale }) => isStale).length;
+  const finishing = busy > 0 ? ` ${pluralize(busy, 'is busy, and finishes', 'are busy, and finish')} first.` : '';
+  const flight = `Being replaced: ${rollInFlight(byState, pool)}, at most ${rollCap(pool)} at a time`;
+  return `${stale.length} of ${pool.replicas} have another image.${finishing} ${flight}.${describeNotReadyNodes(stale)}`;
+};
+
+const describeUnschedulable = (unschedulable: readonly PodFacts[]): string => {
+  const [first] = [...unschedulable].sort((a, b) => (a.boundAt ?? a.createdAt) - (b.boundAt ?? b.createdAt));
+  const oldest = first === undefined ? '' : `, ${first.name} ${sinceText(first.boundAt ?? first.createdAt)}`;
+  return `For ${pluralize(unschedulable.length, 'Pod')} there is no room on the Macs of the fleet${oldest}: it takes more Macs, or fewer replicas.`;
+};
+
+const describeNotReadyNodes = (pods: readonly PodFacts[]): string => {
+  const names = pods
+    .filter(isNodeNotReady)
+    .map(({ name }) => name)
+    .sort();
+  return names.length === 0
+    ? ''
+    : ` On a Mac that does not answer: ${names[0] ?? ''}${names.length > 1 ? ` and ${names.length - 1} more` : ''}.`;
+};
+
+/** Jobs at GitHub that wait for such runners. */
+export interface WaitingJobs {
+  readonly jobs: number;
+  readonly oldestSince?: number;
+  /** When GitHub was asked. */
+  readonly observedAt: number;
+}
+
+/** So long GitHub may take to bring a job and a runner together. */
+const matchGracePeriodMs = 2 * 60_000;
+
+/**
+ * Whether jobs wait, and whose fault it is. Saturated: nobody is free. Starved: somebody is free, and was all the time.
+ *
+ * Nobody remembers since when a runner has been free. But while the oldest job waits, every look at which nobody was free has said
+ * Saturated, which is True. So if the condition has not been True for a while, and the job has waited for as long, they have waited side by
+ * side. A condition that says Starved stays so until one of them is gone.
+ */
+export const jobsWaitingCondition = (
+  queue: WaitingJobs | undefined,
+  counts: StatusGroups,
+  previous: readonly Condition[] | undefined,
+  now: number,
+): ConditionUpdate => {
+  if (queue === undefined) return buildCondition('RunnerPool', 'JobsWaiting', 'Unknown');
+  if (queue.jobs === 0) return buildCondition('RunnerPool', 'JobsWaiting', 'NoneWaiting');
+  const { warm, busy, starting, alive } = counts;
+  const { jobs, oldestSince = queue.observedAt } = queue;
+  const waiting = `${pluralize(jobs, 'job waits', 'jobs wait')}, the oldest ${sinceText(oldestSince)}`;
+  if (warm.length === 0) {
+    const parts = [
+      pluralize(busy.length, 'is busy', 'are busy'),
+      starting.length > 0 && pluralize(starting.length, 'starts', 'start'),
+    ];
+    const message = `${waiting}. Of ${pluralize(alive.length, 'Pod')} ${joinWords(parts)}. More replicas, or more Macs, would help.`;
+    return buildCondition('RunnerPool', 'JobsWaiting', 'Saturated', message);
+  }
+  const free = pluralize(warm.length, 'runner waits', 'runners wait');
+  const side = `${waiting}, and ${free} for one`;
+  const said = getCondition(previous, 'JobsWaiting');
+  const isStarved =
+    said?.reason === 'Starved' ||
+    (said?.status === 'False' &&
+      isGracePeriodOver(Date.parse(said.lastTransitionTime), now) &&
+      isGracePeriodOver(oldestSince, now));
+  return isStarved
+    ? buildCondition(
+        'RunnerPool',
+        'JobsWaiting',
+        'Starved',
+        `${side}: GitHub does not bring them together. Look at labels and runner group.`,
+      )
+    : buildCondition('RunnerPool', 'JobsWaiting', 'NoneWaiting', `${side}: GitHub is about to bring them together.`);
+};
+
+const isGracePeriodOver = (start: number, now: number): boolean => now - start >= matchGracePeriodMs;

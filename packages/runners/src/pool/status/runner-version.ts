@@ -1,0 +1,71 @@
+import { buildCondition, type RunnerPoolStatus } from '@tartan/api';
+import type { ConditionUpdate } from '@tartan/kube';
+import { timestamp } from '@tartan/kube/clock';
+
+type RunnerVersionStatus = NonNullable<RunnerPoolStatus['runner']>;
+
+const day = 24 * 3_600_000;
+/** After so long GitHub gives no jobs to a runner that is older than a release (GitHub's documentation, "Runner software updates"). */
+const gracePeriodMs = 30 * day;
+
+const isOlder = (one: string, other: string): boolean => {
+  const [a, b] = [one, other].map((version) => version.split('.').map(Number));
+  const at = a?.findIndex((part, index) => part !== b?.[index]) ?? -1;
+  return at >= 0 && (a?.[at] ?? 0) < (b?.[at] ?? 0);
+};
+
+const oldest = (versions: readonly string[]): string | undefined =>
+  versions.reduce<string | undefined>(
+    (first, each) => (first === undefined || isOlder(each, first) ? each : first),
+    undefined,
+  );
+
+/**
+ * How old the runners of a pool are. `reported`: the releases that Pods report; what they reported last counts while none is there. GitHub
+ * does not tell since when a release is out, so it counts from when it was first seen here.
+ */
+export const runnerVersionStatusOf = (
+  previous: RunnerVersionStatus | undefined,
+  reported: readonly string[],
+  newestNow: string | undefined,
+  now: number,
+): RunnerVersionStatus | undefined => {
+  const version = oldest(reported) ?? previous?.version;
+  const newest = newestNow ?? previous?.newest;
+  if (version === undefined && newest === undefined) return undefined;
+  const newestSince =
+    newest === undefined ? undefined : newest === previous?.newest ? previous.newestSince : timestamp(now);
+  const isBehind = version !== undefined && newest !== undefined && isOlder(version, newest);
+  const since = isBehind && version === previous?.version ? previous.outdatedSince : undefined;
+  const outdatedSince = isBehind ? (since ?? newestSince) : undefined;
+  return {
+    ...(version !== undefined && { version }),
+    ...(newest !== undefined && { newest }),
+    ...(newestSince !== undefined && { newestSince }),
+    ...(outdatedSince !== undefined && { outdatedSince }),
+  };
+};
+
+export const runnerOutdatedCondition = (age: RunnerVersionStatus | undefined, now: number): ConditionUpdate => {
+  const { version, newest, outdatedSince } = age ?? {};
+  if (version === undefined || newest === undefined)
+    return buildCondition('RunnerPool', 'RunnerOutdated', 'VersionUnknown');
+  if (outdatedSince === undefined)
+    return buildCondition('RunnerPool', 'RunnerOutdated', 'UpToDate', `Runners report ${version}.`);
+  const end = Date.parse(outdatedSince) + gracePeriodMs;
+  const facts = `Runners report ${version}. A newer release was first seen ${outdatedSince}; the newest is ${newest}.`;
+  const todo = 'Build an image with the newest runner, and set spec.image.';
+  return now < end
+    ? buildCondition(
+        'RunnerPool',
+        'RunnerOutdated',
+        'UpdateDue',
+        `${facts} GitHub gives no jobs to ${version} from ${timestamp(end)} at the latest. ${todo}`,
+      )
+    : buildCondition(
+        'RunnerPool',
+        'RunnerOutdated',
+        'Refused',
+        `${facts} GitHub gives no jobs to ${version} since ${timestamp(end)}. ${todo}`,
+      );
+};

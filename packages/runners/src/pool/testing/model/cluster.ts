@@ -1,0 +1,207 @@
+import { type ModelController, modelController, type Pass } from './controller.ts';
+import { modelGitHub } from './github.ts';
+import { type ModelMac, modelMac } from './mac.ts';
+import { seededRandom } from './random.ts';
+import { modelServer } from './server.ts';
+
+export interface Size {
+  readonly seed: number;
+  readonly macs: number;
+  readonly replicas: number;
+  readonly maxConcurrentPercent: number;
+}
+
+const tickMs = 5000;
+
+/**
+ * A pool and all that is around it: a server, GitHub, Macs with their agents and guests, a scheduler, a controller. How long each of them
+ * takes is chosen by dice, within what the limits of the controller suppose. What must never happen is written down as it happens.
+ */
+export const modelCluster = ({ seed, macs: count, replicas, maxConcurrentPercent }: Size) => {
+  let now = Date.parse('2026-01-01T12:00:00Z');
+  let born = 0;
+  const dice = seededRandom(seed);
+  const macs = new Map<string, ModelMac>();
+  /** Pods that were deleted with a job under way; the pool when too many were made. */
+  const violations: string[] = [];
+  const passes: Pass[] = [];
+  const github = modelGitHub();
+  const pool = { replicas, maxConcurrentPercent, image: 1, isDeleting: false, hasFinalizer: false };
+  const server = modelServer(pool, ({ uid, node = '' }) => {
+    if (macs.get(node)?.hasJob(uid) === true) violations.push(`${uid} was deleted with a job`);
+  });
+
+  const join = (): void => {
+    const name = `mac-${born++}`;
+    macs.set(name, modelMac(name, server, github, dice));
+    server.nodes.set(name, { isReady: true, readyChangedAt: now, isDraining: false });
+    macs.get(name)?.tick(now);
+  };
+  for (let made = 0; made < count; made += 1) join();
+
+  const alive = () =>
+    [...server.pods.values()].filter(({ deletedAt, phase }) => deletedAt === undefined && phase !== 'ended');
+  const startController = () =>
+    modelController({
+      server,
+      github,
+      now: () => now,
+      passes,
+      onCreate: ({ uid }, wanted) => {
+        if (isLate) return void late.add(uid);
+        const counted = alive().filter((pod) => !late.has(pod.uid)).length;
+        if (counted > wanted) violations.push(`${counted} live where ${wanted} are wanted`);
+      },
+    });
+  let controller: ModelController = startController();
+  /** Calls of controllers that are no more, which may arrive at any time. A Pod that is made so is one that nobody could know of. */
+  const underWay: (() => void)[] = [];
+  const late = new Set<string>();
+  let isLate = false;
+
+  const schedule = (): void => {
+    const open = [...macs.values()].filter(({ name }) => {
+      const node = server.nodes.get(name);
+      return node?.isReady === true && !node.isDraining;
+    });
+    for (const { uid, node, deletedAt } of alive()) {
+      if (node !== undefined || deletedAt !== undefined) continue;
+      const mac = open.find((each) => each.hasPlace());
+      if (mac !== undefined) server.update(uid, { node: mac.name, boundAt: now, isUnschedulable: false });
+      else if (server.pods.get(uid)?.isUnschedulable === false) server.update(uid, { isUnschedulable: true });
+    }
+  };
+
+  /** What others do: Pods of Macs that are gone, and those of a pool that is gone. */
+  const collect = (): void => {
+    for (const { uid, node, deletedAt } of server.pods.values()) {
+      if (server.pool === undefined && deletedAt === undefined) server.remove(uid, now);
+      if (deletedAt !== undefined && node !== undefined && !macs.has(node)) server.forget(uid);
+    }
+  };
+
+  const workUntil = (isThere: () => boolean): void => {
+    controller.sync();
+    for (let step = 0; step < 100; step += 1) if (isThere() || !controller.step()) return;
+  };
+
+  const at = (index: number): ModelMac | undefined => [...macs.values()][index % Math.max(1, macs.size)];
+  const world = {
+    wrongs: violations,
+    passes,
+    github: github.state,
+    server,
+    alive,
+    sync: (): void => controller.sync(),
+    pass: (ticks: number): void => {
+      for (let tick = 0; tick < ticks; tick += 1) {
+        now += tickMs;
+        schedule();
+        for (const mac of macs.values()) mac.tick(now);
+        collect();
+      }
+    },
+    work: (steps: number): void => {
+      for (let step = 0; step < steps; step += 1) if (!controller.step()) return;
+    },
+    round: (): void => {
+      controller.sync();
+      world.work(1000);
+      world.pass(2);
+    },
+    /** Another controller takes over: it knows what is on the server, and nothing else. */
+    crash: (): void => {
+      underWay.push(controller.leaveOff());
+      controller = startController();
+    },
+    arrive: (): void => {
+      isLate = true;
+      underWay.shift()?.();
+      isLate = false;
+    },
+    /** It crashes where a Pod has a configuration, and nothing on the Pod says so. */
+    crashInRegistration: (): void => {
+      const isHalf = (uid: string): boolean => server.pods.has(uid) && server.pods.get(uid)?.runnerID === undefined;
+      workUntil(() => [...server.secrets.keys()].some(isHalf));
+      world.crash();
+      underWay.pop();
+    },
+    /** The pool is made larger, smaller and larger again, and the controller freezes with an order to delete a Pod on its way. */
+    freezeInDelete: (): void => {
+      const { replicas: wanted = 0 } = server.pool ?? {};
+      server.setPool({ replicas: wanted + 1 });
+      workUntil(() => alive().length > wanted);
+      world.pass(1);
+      world.crash();
+      server.setPool({ replicas: wanted });
+      workUntil(() => controller.isAboutToDelete());
+      world.crash();
+      server.setPool({ replicas: wanted + 1 });
+    },
+    /** Pods shall go, and a job comes right before the pass that sees it. */
+    rush: (why: 'surplus' | 'image' | 'drain'): void => {
+      if (why === 'surplus') server.setPool({ replicas: 0 });
+      if (why === 'image') server.setPool({ image: (server.pool?.image ?? 0) + 1 });
+      if (why === 'drain') world.cordon(dice(8), true);
+      github.state.queued += 1;
+      world.pass(1);
+      world.round();
+    },
+    join,
+    /** An agent is away for a while, and has just come back. */
+    blink: (index: number, ticks: number): void => {
+      world.setUp(index, false);
+      world.pass(ticks);
+      world.setUp(index, true);
+      world.pass(1);
+    },
+    setUp: (index: number, isUp: boolean): void => at(index)?.setUp(isUp, now),
+    /** With its Node: nobody deletes that before. */
+    vanish: (index: number): void => {
+      const name = at(index)?.name ?? '';
+      macs.delete(name);
+      server.nodes.delete(name);
+    },
+    cordon: (index: number, isDraining: boolean): void => {
+      const name = at(index)?.name ?? '';
+      const node = server.nodes.get(name);
+      if (node !== undefined) server.nodes.set(name, { ...node, isDraining });
+    },
+    /** A person removes a runner at GitHub. */
+    removeRunner: (index: number): void => {
+      const ids = [...github.runners.keys()];
+      github.runners.delete(ids[index % Math.max(1, ids.length)] ?? 0);
+    },
+    /** No faults any more, enough Macs, no new jobs; and a person deletes what nobody will ever know anything of. */
+    calmDown: (): void => {
+      Object.assign(github.state, { isOut: false, isLying: false, queued: 0 });
+      while (macs.size * 2 < (server.pool?.replicas ?? 0) + 2) join();
+      for (let index = 0; index < macs.size; index += 1) {
+        world.setUp(index, true);
+        world.cordon(index, false);
+      }
+    },
+    deleteMute: (): void => {
+      for (const { uid, node = '', retiredAt, isRetiredOffline } of alive()) {
+        const mac = macs.get(node);
+        // Of a runner that somebody else removed GitHub cannot say any more that it was offline.
+        const isForgotten = mac?.isDead(uid) === true && retiredAt !== undefined && !isRetiredOffline;
+        if ((mac?.isMute(uid) === true && !mac.hasJob(uid)) || isForgotten) server.remove(uid, now);
+      }
+    },
+    isSettled: (): boolean => {
+      const left = [...server.pods.values()];
+      if (server.pool === undefined) return left.length === 0;
+      const { replicas: wanted, image } = server.pool;
+      return (
+        left.length === wanted &&
+        left.every((pod) => pod.image === image && pod.job === 'none' && pod.retiredAt === undefined)
+      );
+    },
+    describe: (): string =>
+      JSON.stringify({ pool: server.pool, pods: [...server.pods.values()], nodes: [...server.nodes] }, undefined, 1),
+  };
+  return world;
+};
+
+export type ModelCluster = ReturnType<typeof modelCluster>;

@@ -1,0 +1,114 @@
+import type { Applesiliconv1alpha1 } from '@scaleway/sdk-applesilicon';
+import type { Iamv1alpha1 } from '@scaleway/sdk-iam';
+import { createSecret } from '@tartan/kube';
+import { z } from 'zod';
+import type { Image, RegisteredKey, Server } from '../host-pool.ts';
+
+/**
+ * What Scaleway answers with, as far as we use it: wire names, unknown fields left out, words of a closed set kept as any text, since
+ * the set grows. A field that is absent or null is what protobuf means by it: empty.
+ */
+
+const text = z
+  .string()
+  .nullish()
+  .transform((value) => value ?? '');
+const flag = z
+  .boolean()
+  .nullish()
+  .transform((value) => value ?? false);
+/** Held against `Date`, which is what the SDK makes of it; an absent one is an unknown time, a wrong one is a mistake. */
+const time = z
+  .string()
+  .refine((value) => !Number.isNaN(Date.parse(value)))
+  .nullish();
+const id = z.string().min(1);
+
+const installedOS = z.object({ id: text, name: text, family: text });
+
+export const serverResponse = z.object({
+  id,
+  name: z.string(),
+  type: z.string(),
+  status: z.string(),
+  zone: text,
+  project_id: text,
+  delivered: flag,
+  os: installedOS.nullish(),
+  ip: text,
+  ssh_username: text,
+  sudo_password: text,
+  vnc_url: text,
+  created_at: time,
+});
+
+const image = z.object({ id, name: z.string(), family: text, version: text, is_beta: flag });
+
+export const keyResponse = z.object({ id, name: text, public_key: z.string(), project_id: text, disabled: flag });
+
+/** Needed to know when the last page has come. */
+const total_count = z.number().int().nonnegative().nullish();
+
+export const serversResponse = z.object({ servers: z.array(serverResponse), total_count });
+export const imagesResponse = z.object({ os: z.array(image), total_count });
+export const keysResponse = z.object({ ssh_keys: z.array(keyResponse), total_count });
+
+/** What comes back from a deletion does not matter, as long as it is an answer of the API: nothing, or JSON. */
+export const emptyResponse = z.unknown().transform(() => undefined);
+
+/** What Scaleway writes instead of a password while macOS keeps the auto-login credential sealed (I-04, I-07). */
+const sealed = '<sealed>';
+
+/**
+ * The password of a Mac's user. `sudo_password` holds it for a short while after an order; later only the VNC address does. Empty
+ * and sealed ones are no passwords: typed as one they lock the account.
+ */
+export const passwordIn = (sudoPassword: string, vncURL: string): string | undefined =>
+  usable(sudoPassword) ?? usable(passwordOfVNC(vncURL));
+
+const usable = (password: string | undefined): string | undefined =>
+  password === undefined || password.trim() === '' || password.trim() === sealed ? undefined : password;
+
+/** The host is what follows the last `@`: passwords with `@`, `/` or `#` come unescaped at times, and `URL` then cuts them. */
+const passwordOfVNC = (url: string): string | undefined => {
+  const password = /^vnc:\/\/[^:@/]*:(.*)@[^@]*$/s.exec(url.trim())?.[1];
+  return password === undefined ? undefined : percentDecoded(password);
+};
+
+/** A stray `%` means that nobody encoded it. */
+const percentDecoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};
+
+/** From the SDK's objects, whose fields `answers.ts` has checked, to ours. */
+
+export const toServer = (server: Applesiliconv1alpha1.Server, zone: string): Server => {
+  const password = passwordIn(server.sudoPassword, server.vncUrl);
+  return {
+    id: server.id,
+    zone: server.zone === '' ? zone : server.zone,
+    name: server.name,
+    type: server.type,
+    status: server.status,
+    delivered: server.delivered,
+    os: server.os === undefined ? undefined : { id: server.os.id, name: server.os.name, family: server.os.family },
+    ip: server.ip,
+    sshUsername: server.sshUsername,
+    password: password === undefined ? undefined : createSecret(password),
+    createdAt: server.createdAt?.toISOString() ?? '',
+  };
+};
+
+export const toImage = ({ id, name, family, version, isBeta }: Applesiliconv1alpha1.OS): Image => ({
+  id,
+  name,
+  family,
+  version,
+  isBeta,
+});
+
+export const toKey = ({ id, name, publicKey }: Iamv1alpha1.SSHKey): RegisteredKey => ({ id, name, publicKey });

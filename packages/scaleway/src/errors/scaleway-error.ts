@@ -1,0 +1,91 @@
+import { z } from 'zod';
+
+/** Why Scaleway did not do what it was asked. */
+export type ScalewayErrorKind =
+  /** There is no such thing (any more). */
+  | 'not found'
+  /** The key may not do this: `message` names the permission set that is missing. */
+  | 'denied'
+  /** The key itself is refused. */
+  | 'unauthorized'
+  /** The server is in a state that forbids it: `state` says which. */
+  | 'transient state'
+  /** Asked too often: `retryAfter` milliseconds. */
+  | 'rate limited'
+  /** The request makes no sense to Scaleway. Asking again will not help. */
+  | 'invalid'
+  /** 5xx, after all tries. */
+  | 'unavailable'
+  /** No answer, or no connection. Whether the request had its effect is unknown. */
+  | 'no answer'
+  /** An answer that is not what the API promises. */
+  | 'garbled';
+
+export interface ScalewayErrorDetails {
+  readonly kind: ScalewayErrorKind;
+  readonly status?: number;
+  readonly state?: string;
+  readonly retryAfter?: number;
+  readonly cause?: unknown;
+}
+
+/** What happened, why, and what to do. Holds neither keys nor passwords. */
+export class ScalewayError extends Error {
+  override readonly name = 'ScalewayError';
+  readonly kind: ScalewayErrorKind;
+  readonly status: number | undefined;
+  readonly state: string | undefined;
+  readonly retryAfter: number | undefined;
+
+  constructor(message: string, details: ScalewayErrorDetails) {
+    super(message, details.cause === undefined ? {} : { cause: details.cause });
+    this.kind = details.kind;
+    this.status = details.status;
+    this.state = details.state;
+    this.retryAfter = details.retryAfter;
+  }
+}
+
+/** Failures that are not refusals. None keeps its cause: errors of `fetch`, of the HTTP parser and of `JSON.parse` quote the answer. */
+
+export const noAnswer = (what: string, why: string): ScalewayError =>
+  new ScalewayError(
+    `No answer from Scaleway when asked to ${what}: ${why}. Whether it was done is unknown: look before asking again.`,
+    { kind: 'no answer' },
+  );
+
+export const garbled = (what: string, why: string, status?: number): ScalewayError =>
+  new ScalewayError(
+    `Scaleway's answer to "${what}" cannot be used: ${why}. Check the API address, and whether the API has changed.`,
+    { kind: 'garbled', ...(status === undefined ? {} : { status }) },
+  );
+
+export const throttled = (what: string, retryAfter: number): ScalewayError =>
+  new ScalewayError(
+    `Scaleway was not asked to ${what}: it takes no requests for another ${Math.ceil(retryAfter / 1000)} s. Ask again then.`,
+    { kind: 'rate limited', retryAfter },
+  );
+
+export const notFound = (what: string): ScalewayError =>
+  new ScalewayError(
+    `Scaleway did not ${what}: it is not there (any more). (HTTP 403, and not in the list of its zone)`,
+    {
+      kind: 'not found',
+      status: 403,
+    },
+  );
+
+export const invalidRequest = (what: string, why: string): ScalewayError =>
+  new ScalewayError(`Scaleway was not asked to ${what}: ${why}.`, { kind: 'invalid' });
+
+/** `fetch failed` says nothing; the code of what lies below does, and holds nothing but letters. */
+const errorWithCode = z.object({ code: z.string().regex(/^[A-Z][A-Z0-9_]{2,60}$/) });
+const wrapper = z.object({ cause: z.unknown() });
+const several = z.object({ errors: z.array(z.unknown()).nonempty() });
+
+export const networkErrorCode = (error: unknown, depth = 0): string => {
+  const own = errorWithCode.safeParse(error).data?.code;
+  if (own !== undefined || depth > 4) return own ?? 'connection failed';
+  const below = wrapper.safeParse(error).data?.cause ?? several.safeParse(error).data?.errors[0];
+  return below === undefined ? 'connection failed' : networkErrorCode(below, depth + 1);
+};

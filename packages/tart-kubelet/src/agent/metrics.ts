@@ -1,0 +1,199 @@
+import { agentMetricNames as names, labels } from '@tartan/api';
+import { createMetrics, describeMetrics, type MetricDescription, type Metrics } from '@tartan/kube';
+import { type Clock, manualClock } from '@tartan/kube/clock';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Validity } from '../certificates/x509.ts';
+import type { GuestDiskUsage, VmSlots } from '../facts/host-facts.ts';
+import type { GarbageReason } from '../gc/decide.ts';
+import type { PodMetrics } from '../pods/context.ts';
+import type { StartHealth } from '../vm-start/start-health.ts';
+
+export interface MacMetricsOptions {
+  readonly clock: Clock;
+  /** Asked whenever somebody reads the metrics. When the oldest Pod was made whose virtual machine has not started, if there is one. */
+  readonly oldestWaitingSince: () => number | undefined;
+  readonly pullsInProgress: () => number;
+  /** By which the Mac is known: to the API server as its client, and to those who ask the kubelet API. Undefined: it has none. */
+  readonly certificates: () => Readonly<Record<'client' | 'serving', Validity | undefined>>;
+}
+
+export interface MacMetrics {
+  /** What was found on the Mac. A guest that is not in the list any more is gone. */
+  setObserved(found: {
+    readonly slots?: VmSlots;
+    readonly guestDisks?: readonly GuestDiskUsage[];
+    readonly vmStart?: StartHealth;
+  }): void;
+  garbageCollected(reason: GarbageReason): void;
+}
+
+const gcReasonLabels: Readonly<Record<GarbageReason, string>> = {
+  'orphan clone': 'orphan_clone',
+  'stale image': 'stale_image',
+  'stale golden base': 'stale_golden_base',
+  'under pressure': 'pressure',
+};
+
+export const createMacMetrics = (registry: Registry, options: MacMetricsOptions): MacMetrics => {
+  const { clock, oldestWaitingSince, pullsInProgress, certificates } = options;
+  const registers = [registry];
+  const guestDisk = new Gauge({
+    name: names.guestDiskUsagePercent,
+    help: 'How full the system disk of a running virtual machine is, seen from inside',
+    labelNames: ['vm'],
+    registers,
+  });
+  const slots = new Gauge({ name: names.vmSlots, help: 'Virtual machines that may run at a time', registers });
+  const taken = new Gauge({
+    name: names.vmSlotsTaken,
+    help: 'Virtual machines that run, whoever started them',
+    registers,
+  });
+  const startRefused = new Gauge({
+    name: names.vmStartRefused,
+    help: 'Whether virtual machines do not start on this Mac: reason is starts_refused or slots_leaked. Alert on it',
+    labelNames: ['reason'],
+    registers,
+  });
+  const setStartHealth = (health: StartHealth): void => {
+    startRefused.set({ reason: 'starts_refused' }, health.kind === 'refused' ? 1 : 0);
+    startRefused.set({ reason: 'slots_leaked' }, health.kind === 'slots leaked' ? 1 : 0);
+  };
+  setStartHealth({ kind: 'works' });
+  const age = new Gauge({
+    name: names.oldestWaitingPodSeconds,
+    // A count of such Pods looks the same for one that waits for hours as for many that wait for a moment (INC-72).
+    help: 'Age of the oldest Pod of this Mac whose virtual machine has not started. Zero when there is none: alert on it',
+    registers: [],
+    collect() {
+      const since = oldestWaitingSince();
+      this.set(since === undefined ? 0 : Math.max(0, clock.now() - since) / 1000);
+    },
+  });
+  const pulls = new Gauge({
+    name: names.imagePullsUnderWay,
+    help: 'Images that are being fetched, or wait for their turn',
+    registers: [],
+    collect() {
+      this.set(pullsInProgress());
+    },
+  });
+  const certificateTime = (name: string, what: string, bound: keyof Validity) =>
+    new Gauge({
+      name,
+      help: `${what} the certificate of this Mac is good: certificate is client or serving. Zero while it has none`,
+      labelNames: ['certificate'],
+      registers: [],
+      collect() {
+        for (const [certificate, lifetime] of Object.entries(certificates()))
+          this.set({ certificate }, (lifetime?.[bound] ?? 0) / 1000);
+      },
+    });
+  const notBefore = certificateTime(names.certificateStart, 'Since when', 'notBefore');
+  const notAfter = certificateTime(names.certificateEnd, 'Until when', 'notAfter');
+  for (const gauge of [age, pulls, notBefore, notAfter]) registry.registerMetric(gauge);
+  const collected = new Counter({
+    name: names.collected,
+    help: 'Virtual machines and images that were deleted since nobody needed them: reason is orphan_clone, stale_image, stale_golden_base or pressure',
+    labelNames: ['reason'],
+    registers,
+  });
+  for (const reason of Object.values(gcReasonLabels)) collected.inc({ reason }, 0);
+  return {
+    setObserved: (found) => {
+      if (found.slots !== undefined) {
+        slots.set(found.slots.total);
+        taken.set(found.slots.taken);
+      }
+      if (found.vmStart !== undefined) setStartHealth(found.vmStart);
+      if (found.guestDisks === undefined) return;
+      guestDisk.reset();
+      for (const { vm, usedPercent } of found.guestDisks) guestDisk.set({ vm }, usedPercent);
+    },
+    garbageCollected: (reason) => collected.inc({ reason: gcReasonLabels[reason] }),
+  };
+};
+
+type Pod = Parameters<PodMetrics['booted']>[0];
+
+/** 5 to 9 s warm, minutes for the first boot of a fresh image. */
+const bootBuckets = [10, 20, 30, 45, 60, 90, 120, 180, 240, 300, 600];
+/** Up to an hour: with a last bucket of ten minutes everything slow looked the same (INC-55). */
+const provisionBuckets = [1, 2, 5, 10, 20, 30, 45, 60, 90, 120, 180, 240, 300, 600, 1200, 1800, 3600];
+
+const poolOf = (pod: Pod): string => pod.metadata?.labels?.[labels.runnerPool] ?? 'unknown';
+
+/** How long Pods take to become virtual machines. Whoever starts one tells, once for each start (INC-56). */
+export const createPodMetrics = (registry: Registry): PodMetrics => {
+  const registers = [registry];
+  const boot = new Histogram({
+    name: names.vmBootSeconds,
+    help: 'From the start of a virtual machine to its address',
+    labelNames: ['pool'],
+    buckets: bootBuckets,
+    registers,
+  });
+  const provisionDelay = new Histogram({
+    name: names.podProvisionDelaySeconds,
+    help: 'From the creation of a Pod to the start of its virtual machine',
+    labelNames: ['pool'],
+    buckets: provisionBuckets,
+    registers,
+  });
+  const provisionWork = new Histogram({
+    name: names.vmProvisionWorkSeconds,
+    help: 'For the golden base and the clone of it: path is warm if the base was there, else cold',
+    labelNames: ['pool', 'path'],
+    buckets: provisionBuckets,
+    registers,
+  });
+  const materialized = new Counter({
+    name: names.goldenBaseMaterialized,
+    help: 'Pods for which a golden base had to be made',
+    labelNames: ['pool'],
+    registers,
+  });
+  const reused = new Counter({
+    name: names.goldenBaseReused,
+    help: 'Pods whose golden base was there',
+    labelNames: ['pool'],
+    registers,
+  });
+  // The clock of the Mac may have been set back since.
+  const seconds = (milliseconds: number): number => Math.max(0, milliseconds) / 1000;
+  return {
+    provisioned: (pod, from, tookMs) => {
+      const pool = poolOf(pod);
+      provisionWork.observe({ pool, path: from === 'warm' ? 'warm' : 'cold' }, seconds(tookMs));
+      (from === 'warm' ? reused : materialized).inc({ pool });
+    },
+    starting: (pod, delayMs) => provisionDelay.observe({ pool: poolOf(pod) }, seconds(delayMs)),
+    booted: (pod, tookMs) => boot.observe({ pool: poolOf(pod) }, seconds(tookMs)),
+  };
+};
+
+/** All that the agent measures, in one registry; `text()` is what `/metrics` serves. docs/metrics.md is made from it. */
+export interface AgentMetrics extends Metrics, MacMetrics {
+  readonly pods: PodMetrics;
+}
+
+/** `process` adds what Prometheus knows of any process. */
+export const createAgentMetrics = (options: MacMetricsOptions & { readonly process?: boolean }): AgentMetrics => {
+  const { clock, process = false } = options;
+  const metrics = createMetrics({ clock, process });
+  const { registry } = metrics;
+  return { ...metrics, ...createMacMetrics(registry, options), pods: createPodMetrics(registry) };
+};
+
+/** What the agent measures beyond what every controller process does. */
+export const agentMetricRows = (): readonly MetricDescription[] => {
+  const clock = manualClock();
+  const common = new Set(describeMetrics(createMetrics({ clock }).registry).map(({ name }) => name));
+  const { registry } = createAgentMetrics({
+    clock,
+    oldestWaitingSince: () => undefined,
+    pullsInProgress: () => 0,
+    certificates: () => ({ client: undefined, serving: undefined }),
+  });
+  return describeMetrics(registry).filter(({ name }) => !common.has(name));
+};

@@ -1,0 +1,294 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type Client,
+  createClient,
+  createLogger,
+  createSubresources,
+  type EventInput,
+  inProcessTransport,
+  isKubeError,
+  KubeError,
+  type Live,
+  namespaces,
+  nodes,
+  pods,
+  serviceAccounts,
+  type Transport,
+} from '@tartan/kube';
+import { type Clock, systemClock } from '@tartan/kube/clock';
+import { createKubernetes, type Kubernetes } from '@tartan/sim-kubernetes';
+import { type FakeTart, installFakeTart } from '@tartan/sim-mac';
+import { createProcessTable, createTart, type ProcessTable, type Tart } from '@tartan/tart';
+import { createJournal, type Journal } from '../../journal/journal.ts';
+import type { Pod } from '../../pods/snapshot.ts';
+import { examplePod } from '../../pods/testing/example.ts';
+import { createStartRecorder, type StartRecorder } from '../../vm-start/start-recorder.ts';
+import { createVmSubsystem, type VmSubsystem, type VmSubsystemOptions } from '../vm-subsystem.ts';
+
+type Spec = NonNullable<Pod['spec']>;
+
+/** Time that goes by faster, for what waits minutes. */
+const fasterClock = (speed: number): Clock => {
+  const wall = Date.now();
+  const start = performance.now();
+  const passed = (): number => (performance.now() - start) * speed;
+  return {
+    // Whole, as a real one: the journal takes no other.
+    now: () => Math.trunc(wall + passed()),
+    monotonic: passed,
+    after: (milliseconds, run) => systemClock.after(milliseconds / speed, run),
+  };
+};
+
+export interface HarnessOptions {
+  readonly speed?: number;
+  readonly vmSlots?: number;
+  readonly disableVMGC?: boolean;
+}
+
+/** One Mac with a fake tart, and an embedded Kubernetes in this process that checks the rights of that Mac's Node. */
+export interface Harness {
+  readonly kubernetes: Kubernetes;
+  readonly admin: Client;
+  readonly tart: FakeTart;
+  readonly driver: Tart;
+  readonly journal: Journal;
+  readonly folder: string;
+  readonly clock: Clock;
+  readonly events: (EventInput & { readonly createPod: string })[];
+  readonly logs: string[];
+  /** Of the agent that runs. */
+  readonly startRecorder: StartRecorder;
+  /** That of the Mac: another one after each boot. */
+  bootID: string;
+  /** Stands in for the console session. */
+  session: () => Promise<void>;
+  /** Throws in the place of the server, or lets a request of the agent through. */
+  intercept: (request: string) => void | Promise<void>;
+  /** Everything breaks that the agent reads from the server now: watches, above all. */
+  dropConnections(): void;
+  /** An agent comes to life: the one before it must have ended. */
+  startAgent(change?: (options: VmSubsystemOptions) => VmSubsystemOptions): VmSubsystem;
+  /** The agent ends as a process does when it is asked to; its virtual machines stay on. */
+  stopAgent(): Promise<void>;
+  /** A Pod on this Mac. */
+  pod(change?: (spec: Spec, pod: Pod) => void): Promise<Live<Pod>>;
+  getPod(pod: Live<Pod>): Promise<Live<Pod> | undefined>;
+  waitForPod(pod: Live<Pod>, what: string, holds: (pod: Live<Pod> | undefined) => boolean): Promise<Live<Pod>>;
+  deletePod(pod: Live<Pod>, gracePeriodSeconds?: number): Promise<void>;
+  /** `tart run` of these names, now. */
+  runningVms(): Promise<readonly string[]>;
+}
+
+export const image = 'ghcr.io/example/macos:26';
+export const digest = `sha256:${'a'.repeat(64)}`;
+const nodeName = 'mac-1';
+const namespace = 'runners';
+
+async function* untilDisconnected(
+  body: AsyncIterable<Uint8Array>,
+  connection: AbortController,
+): AsyncIterable<Uint8Array> {
+  const broken = new Promise<never>((_resolve, reject) => {
+    connection.signal.addEventListener('abort', () => reject(new KubeError('unreachable', 'the connection broke')));
+  });
+  broken.catch(() => {});
+  const chunks = body[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([chunks.next(), broken]);
+      if (done === true) return;
+      yield value;
+    }
+  } finally {
+    void chunks.return?.();
+  }
+}
+
+export const withMac = async (
+  scenario: (harness: Harness) => Promise<void>,
+  options: HarnessOptions = {},
+): Promise<void> => {
+  const folder = await mkdtemp(join(tmpdir(), 'machines-'));
+  const clock = options.speed === undefined ? systemClock : fasterClock(options.speed);
+  const tart = installFakeTart(folder);
+  const environment = { PATH: process.env['PATH'], HOME: folder, TART_HOME: tart.home };
+  const table = createProcessTable(environment);
+  // A Mac has its processes to itself; this machine may play several.
+  const processes: ProcessTable = {
+    ...table,
+    list: async () => (await table.list()).filter(({ command }) => command.includes(folder)),
+  };
+  const driver = createTart({ path: tart.path, environment, processes });
+  const kubernetes = await createKubernetes({ controllers: false });
+  const as = (commonName: string, organization: string): Transport =>
+    inProcessTransport(kubernetes.handle, { user: { commonName, organizations: [organization] } });
+  const admin = createClient(as('admin', 'system:masters'), { clock: systemClock });
+  const own = as(`system:node:${nodeName}`, 'system:nodes');
+  let connection = new AbortController();
+  const guarded: Transport = {
+    ...own,
+    send: async (request) => {
+      await stage.intercept(`${request.method} ${request.path}`);
+      const answer = await own.send(request);
+      return { ...answer, body: untilDisconnected(answer.body, connection) };
+    },
+  };
+  const client = createClient(guarded, { clock: systemClock });
+  tart.controls.image(image, { digest });
+  await admin.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: nodeName } });
+  await admin.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+  await admin.create(serviceAccounts, {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { name: 'default', namespace },
+  });
+  const logs: string[] = [];
+  const log = createLogger({ level: 'debug', write: (line) => logs.push(line), clock: systemClock });
+  const paths = { guests: 'guests', images: 'images', journal: 'journal', logs: 'logs' };
+  const freshStarts = (): StartRecorder =>
+    createStartRecorder({
+      file: join(folder, 'vm-starts.json'),
+      bootID: async () => stage.bootID,
+      vmSlots: options.vmSlots ?? 2,
+      clock,
+      log,
+    });
+  let startRecorder = freshStarts();
+  let ending = new AbortController();
+  let running: Promise<void> = Promise.resolve();
+
+  const stage: Harness = {
+    kubernetes,
+    admin,
+    tart,
+    driver,
+    clock,
+    folder,
+    logs,
+    events: [],
+    journal: createJournal(join(folder, paths.journal)),
+    get startRecorder() {
+      return startRecorder;
+    },
+    bootID: 'boot-1',
+    session: async () => {},
+    intercept: () => {},
+    dropConnections: () => {
+      connection.abort();
+      connection = new AbortController();
+    },
+    startAgent: (change = (same) => same) => {
+      ending = new AbortController();
+      startRecorder = freshStarts();
+      const machines = createVmSubsystem(
+        change({
+          nodeName,
+          agentVersion: 'v0.0.0-test',
+          vmSlots: options.vmSlots ?? 2,
+          maxPods: 4,
+          disableVMGC: options.disableVMGC ?? true,
+          client,
+          tokens: createSubresources(guarded, { clock: systemClock }),
+          events: {
+            event: ({ metadata }, happening) =>
+              void stage.events.push({ ...happening, createPod: metadata?.name ?? '' }),
+          },
+          paths: {
+            guests: join(folder, paths.guests),
+            images: join(folder, paths.images),
+            journal: join(folder, paths.journal),
+            logs: join(folder, paths.logs),
+          },
+          tart: driver,
+          tartHome: tart.home,
+          tartPaths: [tart.path],
+          processes,
+          dhcpLeases: join(tart.home, '.fake', 'leases'),
+          session: { exists: async () => true, ensure: () => stage.session() },
+          startRecorder,
+          hostIP: () => '10.0.0.1',
+          disk: async () => ({ freeBytes: 500e9, totalBytes: 1000e9 }),
+          clock,
+          random: Math.random,
+          log,
+        }),
+      );
+      running = machines.run(ending.signal);
+      return machines;
+    },
+    stopAgent: async () => {
+      ending.abort();
+      await running;
+    },
+    pod: (change = () => {}) => {
+      const { apiVersion, kind, spec } = examplePod();
+      const fresh: Pod & { spec: Spec } = {
+        apiVersion,
+        kind,
+        metadata: { name: `runner-${randomUUID().slice(0, 8)}`, namespace },
+        spec: { ...structuredClone(spec), containers: [{ name: 'runner', image }] },
+      };
+      change(fresh.spec, fresh);
+      return admin.create(pods, fresh);
+    },
+    getPod: async ({ metadata: { name, uid } }) => {
+      try {
+        const found = await admin.get(pods, { namespace, name });
+        return found.metadata.uid === uid ? found : undefined;
+      } catch (error) {
+        if (isKubeError(error, 'notFound')) return undefined;
+        throw error;
+      }
+    },
+    waitForPod: async (pod, what, holds) => {
+      const signal = AbortSignal.timeout(20_000);
+      const { name, uid } = pod.metadata;
+      let last: Live<Pod> | undefined;
+      try {
+        for (;;) {
+          const { items, resourceVersion } = await admin.list(pods, { namespace, signal });
+          last = items.find((item) => item.metadata.uid === uid);
+          if (holds(last)) return last ?? pod;
+          const watch = { namespace, fieldSelector: `metadata.name=${name}`, resourceVersion, signal };
+          for await (const event of admin.watch(pods, watch)) {
+            if (event.type === 'BOOKMARK' || event.object.metadata.uid !== uid) continue;
+            last = event.type === 'DELETED' ? undefined : event.object;
+            if (holds(last)) return last ?? pod;
+          }
+        }
+      } catch (error) {
+        const status = JSON.stringify(last?.status ?? 'there is none', undefined, 1);
+        throw new Error(`waited in vain until ${name} ${what}: ${status}\n${logs.slice(-20).join('')}`, {
+          cause: error,
+        });
+      }
+    },
+    deletePod: async ({ metadata: { name, uid } }, gracePeriodSeconds) => {
+      const grace = gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds };
+      await admin.delete(pods, { namespace, name }, { preconditions: { uid }, ...grace });
+    },
+    runningVms: async () => {
+      const names = (await processes.list())
+        .map(({ command }) => /tart run (\S+)/.exec(command))
+        .flatMap((match) => match?.[1] ?? []);
+      return [...new Set(names)];
+    },
+  };
+  try {
+    await scenario(stage);
+  } finally {
+    await stage.stopAgent();
+    kubernetes.stop();
+    tart.unplug();
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+};
+
+export const isRunning = (pod: Live<Pod> | undefined): boolean => pod?.status?.phase === 'Running';
+export const isGone = (pod: Live<Pod> | undefined): boolean => pod === undefined;
+export const hasEnded = (pod: Live<Pod> | undefined): boolean =>
+  pod?.status?.phase === 'Succeeded' || pod?.status?.phase === 'Failed';

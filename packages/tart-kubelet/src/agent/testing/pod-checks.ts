@@ -1,0 +1,41 @@
+import { type Live, pods } from '@tartan/kube';
+import { collectOutput } from '@tartan/tart';
+import type { Pod } from '../../pods/snapshot.ts';
+import type { Harness } from './harness.ts';
+
+type MaybePod = Live<Pod> | undefined;
+
+const container = (pod: MaybePod) => pod?.status?.containerStatuses?.[0];
+
+/** The virtual machine that the status names. */
+export const vmNameOf = (pod: MaybePod): string => container(pod)?.containerID?.replace('tart://', '') ?? '';
+export const waitingReason = (pod: MaybePod): string | undefined => container(pod)?.state?.waiting?.reason;
+export const terminatedState = (pod: MaybePod) => container(pod)?.state?.terminated;
+export const restartsOf = (pod: MaybePod): number => container(pod)?.restartCount ?? 0;
+export const isReady = (pod: MaybePod): boolean =>
+  pod?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
+
+/** Reasons of the events of a Pod, in their order. */
+export const eventReasonsOf = ({ events }: Harness, { metadata: { name } }: Live<Pod>): string[] =>
+  events.filter(({ createPod }) => createPod === name).map(({ reason }) => reason);
+
+/** The process of its virtual machine, as the journal has it. */
+export const processOf = async ({ journal }: Harness, { metadata: { uid } }: Live<Pod>) => {
+  const entry = await journal.read(uid);
+  return entry?.kind === 'record' && entry.record.state.kind === 'running' ? entry.record.state.process : undefined;
+};
+
+/** Somebody labels the Pod: the agent looks at it once more. */
+export const touchPod = async ({ admin }: Harness, pod: Live<Pod>): Promise<void> => {
+  const { name, namespace = '' } = pod.metadata;
+  const labels = { nudge: String(performance.now()).replace('.', '-') };
+  await admin.patch(pods, { name, namespace }, { type: 'merge', body: { metadata: { labels } } });
+};
+
+/** A shell in the guest of a Pod, in its root folder; shares are below `Volumes/My Shared Files`. */
+export const runInGuest = async ({ driver }: Harness, vm: string, script: string): Promise<string> => {
+  const session = driver.exec(vm, ['/bin/sh', '-c', script]);
+  const { result, stdout } = await collectOutput(session, 64 * 1024);
+  if (result.kind !== 'exited') throw new Error(`the guest did not answer: ${JSON.stringify(result)}`);
+  return stdout;
+};

@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { type PeerCertificate, TLSSocket } from 'node:tls';
+import type { Logger } from '@tartan/kube';
+import type { Clock } from '@tartan/kube/clock';
+import { HttpError } from '../http-response.ts';
+import type { Route } from '../parse-request.ts';
+import { createReviewCache } from './review-cache.ts';
+import { type Permission, permissionsFor, type Reviews, type User } from './reviews.ts';
+
+type Subject = { readonly CN?: unknown; readonly O?: unknown };
+
+const strings = (value: unknown): string[] =>
+  (Array.isArray(value) ? value : [value]).filter((each) => typeof each === 'string');
+
+/**
+ * Whom a client certificate names: common name and organisations, as Kubernetes reads it. Only for one whose chain has been checked.
+ * undefined for one that is over by now: the handshake may have been long ago.
+ */
+export const userOfCertificate = (
+  certificate: Pick<PeerCertificate, 'valid_from' | 'valid_to'> & { subject?: Subject },
+  now: number,
+): User | undefined => {
+  const names = strings(certificate.subject?.CN);
+  const [name] = names;
+  const isCurrent = Date.parse(certificate.valid_from) <= now && now <= Date.parse(certificate.valid_to);
+  // Two common names: readers differ in which one counts.
+  if (!isCurrent || names.length !== 1 || name === undefined || name === '') return undefined;
+  return { name, groups: [...strings(certificate.subject?.O), 'system:authenticated'] };
+};
+
+/** Who may call. Nobody is let in without a name, and nobody by our own word: the API server's roles decide. */
+export interface RequestAuth {
+  /** Rejects with ApiProblem 401 (who?), 403 (no) or 503 (cannot tell: never let in on a guess). */
+  authorize(incoming: IncomingMessage, route: Route): Promise<User>;
+}
+
+export interface RequestAuthOptions {
+  reviews: Reviews;
+  nodeName: string;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Short, since a right that was taken away must not linger; a denial shorter still, since it was perhaps just granted. */
+const cacheTtls = { user: 60_000, nobody: 10_000, allowed: 60_000, denied: 10_000 };
+const authLimits = { tokens: 256, verdicts: 1024, asking: 32, tokenLength: 16 * 1024 };
+
+const bearerToken = (incoming: IncomingMessage): string | undefined =>
+  /^bearer +([\w.~+/=-]+) *$/i.exec(incoming.headers.authorization ?? '')?.[1];
+
+export const createRequestAuth = ({ reviews, nodeName, clock, log }: RequestAuthOptions): RequestAuth => {
+  const onFull = (): Error => new HttpError(503, 'Too many requests are being checked at once: try again');
+  const cacheLimits = { clock, maxInFlight: authLimits.asking, onFull };
+  const users = createReviewCache<User | undefined>({
+    ...cacheLimits,
+    maxEntries: authLimits.tokens,
+    ttlMs: (user) => (user ? cacheTtls.user : cacheTtls.nobody),
+  });
+  const decisions = createReviewCache<boolean>({
+    ...cacheLimits,
+    maxEntries: authLimits.verdicts,
+    ttlMs: (allowed) => (allowed ? cacheTtls.allowed : cacheTtls.denied),
+  });
+
+  const reviewed = async <T>(what: string, review: () => Promise<T>): Promise<T> => {
+    try {
+      return await review();
+    } catch (error) {
+      if (error instanceof HttpError) throw error;
+      log.warn('A caller could not be checked with the API server', { what, error });
+      throw new HttpError(503, `The API server did not say ${what}: try again`, { cause: error });
+    }
+  };
+
+  const authenticate = async (incoming: IncomingMessage): Promise<User | undefined> => {
+    const { socket } = incoming;
+    if (socket instanceof TLSSocket && socket.authorized) {
+      const user = userOfCertificate(socket.getPeerCertificate(), clock.now());
+      if (user) return user;
+    }
+    const token = bearerToken(incoming);
+    if (token === undefined || token.length > authLimits.tokenLength) return undefined;
+    // The token itself is not kept.
+    const key = createHash('sha256').update(token).digest('base64');
+    return reviewed('whose token this is', () => users.get(key, () => reviews.reviewToken(token)));
+  };
+
+  const isAllowed = (user: User, permission: Permission): Promise<boolean> => {
+    const key = JSON.stringify([user.name, user.uid, user.groups, user.extra, permission.verb, permission.subresource]);
+    return reviewed('whether this is allowed', () => decisions.get(key, () => reviews.reviewAccess(user, permission)));
+  };
+
+  return {
+    authorize: async (incoming, route) => {
+      const user = await authenticate(incoming);
+      if (!user) throw new HttpError(401, 'Unauthorized');
+      const permissions = permissionsFor(route);
+      for (const permission of permissions) if (await isAllowed(user, permission)) return user;
+      const required = permissions.map(({ verb, subresource }) => `${verb} nodes/${subresource}`).join(' or ');
+      const name = JSON.stringify(user.name.slice(0, 256));
+      throw new HttpError(
+        403,
+        `Forbidden: user ${name} may not ${required} of node ${nodeName}. Grant it by a ClusterRole`,
+      );
+    },
+  };
+};

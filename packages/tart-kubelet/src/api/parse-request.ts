@@ -1,0 +1,141 @@
+import { formatLogTime } from '../logs/log-record.ts';
+import { badRequest, HttpError } from './http-response.ts';
+import type { ContainerName, ExecRequest, PodName, StreamRequest } from './pod-runtime.ts';
+
+/** What a request is about. */
+export type Route =
+  | { readonly kind: 'containerLogs'; readonly container: ContainerName }
+  | { readonly kind: 'exec'; readonly container: ContainerName }
+  | { readonly kind: 'attach'; readonly container: ContainerName }
+  | { readonly kind: 'portForward'; readonly pod: PodName }
+  | { readonly kind: 'pods' }
+  | { readonly kind: 'metrics' }
+  | { readonly kind: 'resourceMetrics' }
+  | { readonly kind: 'health' };
+
+export interface ParsedRequest {
+  readonly route: Route;
+  readonly query: URLSearchParams;
+}
+
+const fixedRoutes: Readonly<Record<string, Route>> = {
+  '/pods': { kind: 'pods' },
+  '/metrics': { kind: 'metrics' },
+  '/metrics/resource': { kind: 'resourceMetrics' },
+  '/healthz': { kind: 'health' },
+};
+
+/** Names of Kubernetes: short, lower case, and nothing by which a path could go up. */
+const namePattern = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
+
+const namesIn = (path: string, count: number): string[] => {
+  const names = path.split('/').slice(2);
+  if (names.length !== count) throw new HttpError(404, 'There is nothing at this path');
+  if (!names.every((name) => namePattern.test(name))) throw badRequest('The path holds what is no name in Kubernetes');
+  return names;
+};
+
+const containerNameIn = (path: string): ContainerName => {
+  const [namespace = '', pod = '', container = ''] = namesIn(path, 3);
+  return { namespace, pod, container };
+};
+
+const routeOf = (path: string): Route => {
+  const simple = Object.hasOwn(fixedRoutes, path) ? fixedRoutes[path] : undefined;
+  if (simple) return simple;
+  const [, first = ''] = path.split('/');
+  switch (first) {
+    case 'containerLogs':
+    case 'exec':
+    case 'attach':
+      return { kind: first, container: containerNameIn(path) };
+    case 'portForward': {
+      const [namespace = '', pod = ''] = namesIn(path, 2);
+      return { kind: first, pod: { namespace, pod } };
+    }
+    default:
+      throw new HttpError(404, 'There is nothing at this path');
+  }
+};
+
+/** Those that become something else than HTTP. */
+const isStreaming = ({ kind }: Route): boolean => kind === 'exec' || kind === 'attach' || kind === 'portForward';
+
+/** Total but for ApiProblem. Percent signs are not decoded: no name needs them. */
+export const parseRequest = (method: string, url: string): ParsedRequest => {
+  const [path = '', ...query] = url.split('?');
+  const route = routeOf(path);
+  const methods = isStreaming(route) ? ['GET', 'POST'] : ['GET', 'HEAD'];
+  if (!methods.includes(method)) throw new HttpError(405, `Only ${methods.join(' and ')} are allowed here`);
+  return { route, query: new URLSearchParams(query.join('?')) };
+};
+
+/** As Go's kubelet reads a flag: `1`, `true` and the like. */
+const booleanParameter = (query: URLSearchParams, name: string): boolean => {
+  const value = query.get(name);
+  if (value === null || /^(0|f|false)?$/i.test(value)) return false;
+  if (/^(1|t|true)$/i.test(value)) return true;
+  throw badRequest(`The parameter ${name} is neither true nor false`);
+};
+
+const integerParameter = (query: URLSearchParams, name: string, least: number): number | undefined => {
+  const text = query.get(name);
+  if (text === null || text === '') return undefined;
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= least) return value;
+  throw badRequest(`The parameter ${name} must be a whole number of at least ${least}`);
+};
+
+interface LogQuery {
+  readonly follow: boolean;
+  readonly previous: boolean;
+  readonly timestamps: boolean;
+  readonly tailLines: number | undefined;
+  readonly limitBytes: number | undefined;
+  /** In the form of a record's time. */
+  readonly since: string | undefined;
+}
+
+const timePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
+/** Beyond the year 9999 a time has no form as a record's. */
+const maxTime = Date.parse('9999-12-31T23:59:59Z');
+
+const parseSince = (query: URLSearchParams, now: number): string | undefined => {
+  const seconds = integerParameter(query, 'sinceSeconds', 1);
+  const time = query.get('sinceTime') ?? '';
+  if (seconds !== undefined && time !== '') throw badRequest('At most one of sinceTime and sinceSeconds may be given');
+  if (seconds !== undefined) return formatLogTime(Math.max(0, now - seconds * 1000));
+  if (time === '') return undefined;
+  const parsed = timePattern.test(time) ? Date.parse(time) : Number.NaN;
+  if (Number.isNaN(parsed)) throw badRequest('The parameter sinceTime is no time in the form of RFC 3339');
+  return formatLogTime(Math.min(Math.max(0, parsed), maxTime));
+};
+
+export const parseLogQuery = (query: URLSearchParams, now: number): LogQuery => ({
+  follow: booleanParameter(query, 'follow'),
+  previous: booleanParameter(query, 'previous'),
+  timestamps: booleanParameter(query, 'timestamps'),
+  tailLines: integerParameter(query, 'tailLines', 0),
+  limitBytes: integerParameter(query, 'limitBytes', 1),
+  since: parseSince(query, now),
+});
+
+export const parseAttachQuery = (query: URLSearchParams): StreamRequest => {
+  const tty = booleanParameter(query, 'tty');
+  const streams = {
+    stdin: booleanParameter(query, 'input'),
+    stdout: booleanParameter(query, 'output'),
+    // A terminal has no stderr of its own.
+    stderr: booleanParameter(query, 'error') && !tty,
+    tty,
+  };
+  if (streams.stdin || streams.stdout || streams.stderr) return streams;
+  throw badRequest('You must ask for at least one of stdin, stdout and stderr');
+};
+
+export const parseExecQuery = (query: URLSearchParams): ExecRequest => {
+  const command = query.getAll('command');
+  if (command.length === 0 || command[0] === '') throw badRequest('You must say which command to run');
+  if (command.some((word) => word.includes('\0'))) throw badRequest('No word of a command can hold a zero byte');
+  return { ...parseAttachQuery(query), command };
+};

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect as connectTCP } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { type ApiHarness, createApiHarness, ended, waitUntil } from './testing/api-harness.ts';
+
+describe('the kubelet API', { timeout: 60_000 }, () => {
+  let stage: ApiHarness;
+  before(async () => {
+    stage = await createApiHarness();
+  });
+  after(() => stage?.close());
+
+  describe('enforces limits', () => {
+    test('on clients that send nothing, during the handshake and after it', async () => {
+      const impatient = await stage.open({ openingMs: 50, keepAliveMs: 50 });
+      try {
+        const silent = connectTCP(impatient.port, '127.0.0.1');
+        silent.on('error', () => {});
+        await ended(silent);
+        const slow = await stage.dialTLS(stage.admin, impatient);
+        slow.write('GET /healthz HTTP/1.1\r\nHost: ');
+        await ended(slow);
+        const body = await stage.dialTLS(stage.admin, impatient);
+        body.write('POST /exec/a/b/c HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nx');
+        await ended(body);
+      } finally {
+        await impatient.close();
+      }
+    });
+
+    test('on connections, sessions and headers', async () => {
+      const small = await stage.open({ connections: 2, sessions: 1, headerBytes: 2000, openingMs: 600_000 });
+      try {
+        const first = stage.openWebSocket(
+          '/exec/default/vm/vm?command=cat&input=1&output=1',
+          'v5.channel.k8s.io',
+          small,
+        );
+        await once(first, 'open');
+        first.on('error', () => {});
+        const second = stage.openWebSocket(
+          '/exec/default/vm/vm?command=cat&input=1&output=1',
+          'v5.channel.k8s.io',
+          small,
+        );
+        assert.match(String((await once(second, 'error'))[0]), /503/);
+        assert.equal(
+          (await stage.request('/healthz', { ...stage.admin, headers: { x: 'y'.repeat(3000) } }, small)).code,
+          431,
+        );
+        const idle = await stage.dialTLS(stage.admin, small);
+        const third = connectTCP(small.port, '127.0.0.1');
+        third.on('error', () => {});
+        await ended(third);
+        idle.destroy();
+        first.terminate();
+        await waitUntil(() => small.runtime.running.size === 0);
+      } finally {
+        await small.close();
+      }
+    });
+
+    test('on idle connections and sessions', async () => {
+      const quiet = await stage.open({ idleMs: 100 });
+      try {
+        const socket = stage.openWebSocket('/attach/default/vm/vm?output=1', 'v5.channel.k8s.io', quiet);
+        await once(socket, 'open');
+        socket.on('error', () => {});
+        await once(socket, 'close');
+        await waitUntil(() => quiet.runtime.detached === 1);
+        const spdy = await stage.openSpdy('/portForward/default/vm', 'portforward.k8s.io', quiet);
+        await ended(spdy);
+      } finally {
+        await quiet.close();
+      }
+    });
+
+    test('on protocols that it does not support', async () => {
+      const plain = connectTCP(stage.served.port, '127.0.0.1');
+      plain.on('error', () => {});
+      plain.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+      await ended(plain);
+      const upgrade = await stage.request('/healthz', {
+        ...stage.admin,
+        headers: { connection: 'Upgrade', upgrade: 'h2c' },
+      });
+      assert.equal(upgrade.code, 400);
+      const connectMethod = await stage.dialTLS();
+      connectMethod.write('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n');
+      await ended(connectMethod);
+    });
+  });
+});

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { request } from 'node:https';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { TLSSocket } from 'node:tls';
+import {
+  certificateSigningRequests,
+  type Client,
+  createClient,
+  createLogger,
+  createSubresources,
+  inProcessTransport,
+} from '@tartan/kube';
+import { type Clock, systemClock } from '@tartan/kube/clock';
+import { createKubernetes, type Kubernetes } from '@tartan/sim-kubernetes';
+import { createSelfSignedCertificate } from '../certificates/x509.ts';
+import { createServerSupervisor, type ServerSupervisor } from './server-supervisor.ts';
+import { createKeyPairFile } from './serving-certificate.ts';
+import { createFakeRuntime, type FakeRuntime } from './testing/fake-runtime.ts';
+
+/** Waiting takes no time, but for a verdict. */
+const shortTimersClock: Clock = {
+  ...systemClock,
+  after: (milliseconds, run) => systemClock.after(milliseconds > 60_000 ? milliseconds : 5, run),
+};
+/** macOS has one loopback address. */
+const otherAddress = process.platform === 'linux' ? '127.0.0.2' : '0.0.0.0';
+const tick = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
+const approval = { type: 'Approved', reason: 'Test', message: 'fine' } as const;
+
+describe('the kubelet API of a Mac', { timeout: 30_000 }, () => {
+  let folder: string;
+  let kubernetes: Kubernetes;
+  let runtime: FakeRuntime;
+  let world: { address: string | undefined; ca: string | undefined; lines: string[]; ports: number[] };
+  let stop: AbortController;
+  let done: Promise<void>;
+  let admin: Client;
+  let approve: (known: number) => Promise<void>;
+
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'served-api-'));
+    kubernetes = await createKubernetes();
+    runtime = createFakeRuntime({ folder });
+    world = { address: '127.0.0.1', ca: kubernetes.identity.caCertificate, lines: [], ports: [] };
+    stop = new AbortController();
+    done = Promise.resolve();
+    const transport = inProcessTransport(kubernetes.handle, {
+      user: { commonName: 'admin', organizations: ['system:masters'] },
+    });
+    admin = createClient(transport, { clock: systemClock });
+    approve = async (known) => {
+      for (;;) {
+        const found = (await admin.list(certificateSigningRequests)).items;
+        const waiting = found.find(({ status }) => status?.conditions === undefined);
+        if (found.length > known && waiting)
+          return void (await createSubresources(transport, { clock: systemClock }).approveCertificate(
+            waiting,
+            approval,
+          ));
+        await tick();
+      }
+    };
+  });
+  afterEach(async () => {
+    stop.abort();
+    await done;
+    await runtime.endLog();
+    kubernetes.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  const serve = (port = 0): ServerSupervisor => {
+    const transport = inProcessTransport(kubernetes.handle, {
+      user: { commonName: 'system:node:mac-1', organizations: ['system:nodes'] },
+    });
+    const api = createServerSupervisor({
+      client: createClient(transport, { clock: systemClock }),
+      transport,
+      nodeName: 'mac-1',
+      address: () => world.address,
+      port,
+      clientCA: () => world.ca,
+      runtime,
+      file: join(folder, 'serving-certificate.pem'),
+      clock: shortTimersClock,
+      random: () => 0,
+      log: createLogger({ clock: systemClock, level: 'info', write: (line) => world.lines.push(line) }),
+      metrics: async () => ({ contentType: 'text/plain', body: '' }),
+      unhealthy: () => undefined,
+      onListening: (bound) => world.ports.push(bound),
+      limits: { closingMs: 0 },
+    });
+    done = api.run(stop.signal);
+    return api;
+  };
+
+  const listening = async (count: number): Promise<number> => {
+    while (world.ports.length < count) await tick();
+    return world.ports[count - 1] ?? 0;
+  };
+
+  /** The answer to somebody without a name, and by whom it was vouched for. */
+  const ask = async (port: number, host = '127.0.0.1') => {
+    const outgoing = request({ host, port, path: '/pods', rejectUnauthorized: false, agent: false });
+    outgoing.end();
+    const [response] = await once(outgoing, 'response');
+    response.resume();
+    const { socket } = response;
+    assert.ok(socket instanceof TLSSocket);
+    return { code: response.statusCode, issuer: socket.getPeerX509Certificate()?.issuer };
+  };
+
+  test('serves with a self-signed certificate until the CSR is approved, then with the approved one', async () => {
+    const api = serve();
+    const port = await listening(1);
+    assert.equal(api.port(), port);
+    assert.deepEqual(await ask(port), { code: 401, issuer: 'O=system:nodes\nCN=system:node:mac-1' });
+    assert.equal(api.validity(), undefined, 'nobody trusts one of its own making');
+    await approve(0);
+    while ((await ask(port)).issuer?.includes('system:node')) await tick();
+    assert.ok((api.validity()?.notAfter ?? 0) > Date.now());
+    assert.ok(await createKeyPairFile(join(folder, 'serving-certificate.pem')).load());
+    stop.abort();
+    await done;
+    assert.equal(api.port(), undefined);
+    assert.equal(api.validity(), undefined);
+  });
+
+  test('uses the stored certificate after a restart', async () => {
+    const kept = createSelfSignedCertificate({ nodeName: 'kept', addresses: ['127.0.0.1'] }, Date.now());
+    await createKeyPairFile(join(folder, 'serving-certificate.pem')).save(kept);
+    serve();
+    const port = await listening(1);
+    while (!(await ask(port)).issuer?.includes('system:node:kept')) await tick();
+    assert.deepEqual((await admin.list(certificateSigningRequests)).items, []);
+  });
+
+  test('waits for the address of the Node, listens on it only, and follows a change (G21)', async () => {
+    world.address = undefined;
+    serve();
+    await tick();
+    assert.deepEqual(world.ports, []);
+    world.address = '127.0.0.1';
+    const first = await listening(1);
+    await assert.rejects(ask(first, otherAddress));
+    await approve(0);
+    world.address = undefined;
+    await tick();
+    assert.equal((await ask(first)).code, 401);
+    world.address = otherAddress;
+    const second = await listening(2);
+    assert.equal((await ask(second, otherAddress)).code, 401);
+    await assert.rejects(ask(first));
+    await approve(1);
+    while ((await ask(second, otherAddress)).issuer?.includes('system:node')) await tick();
+  });
+
+  test('logs a failure to listen and retries', async () => {
+    const squatter = createServer().listen(0, '127.0.0.1');
+    await once(squatter, 'listening');
+    const address = squatter.address();
+    assert.ok(typeof address === 'object' && address);
+    const api = serve(address.port);
+    while (!world.lines.some((line) => line.includes('is not served'))) await tick();
+    assert.equal(api.port(), undefined);
+    assert.deepEqual((await admin.list(certificateSigningRequests)).items, [], 'nor does it ask for a certificate');
+    squatter.close();
+    assert.equal(await listening(1), address.port);
+  });
+
+  test('does not listen without a client CA', async () => {
+    world.ca = undefined;
+    serve();
+    while (!world.lines.some((line) => line.includes('certificate authority'))) await tick();
+    for (let look = 0; look < 5; look += 1) await tick();
+    assert.deepEqual(world.ports, []);
+    world.ca = kubernetes.identity.caCertificate;
+    await listening(1);
+  });
+});

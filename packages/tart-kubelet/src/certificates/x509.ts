@@ -1,0 +1,139 @@
+import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { isIPv4, isIPv6 } from 'node:net';
+import {
+  bitString,
+  booleanTrue,
+  explicitTag,
+  implicitTag,
+  integer,
+  objectID,
+  octetString,
+  pem,
+  sequence,
+  set,
+  time,
+  utf8String,
+} from './der.ts';
+
+/** From when and until when a certificate is good: milliseconds since 1970. */
+export interface Validity {
+  readonly notBefore: number;
+  readonly notAfter: number;
+}
+
+/** Whom a certificate of ours is about. One for clients has neither addresses nor names. */
+export interface CertificateSubject {
+  readonly nodeName: string;
+  /** IP addresses by which the API server reaches this node. */
+  readonly addresses?: readonly string[];
+  readonly dnsNames?: readonly string[];
+}
+
+const organizationOID = objectID('55040a');
+const commonNameOID = objectID('550403');
+const subjectAltNameOID = objectID('551d11');
+
+/** `O=system:nodes`, `CN=system:node:<name>` and nothing else, as the provider approves no other. */
+const distinguishedName = ({ nodeName }: CertificateSubject): Buffer =>
+  sequence(
+    set(sequence(organizationOID, utf8String('system:nodes'))),
+    set(sequence(commonNameOID, utf8String(`system:node:${nodeName}`))),
+  );
+
+/** `::` stands for as many zeros as are missing. */
+const bytesOfIPv6 = (address: string): Buffer => {
+  const { hostname } = new URL(`http://[${address}]/`);
+  const [head = '', tail] = hostname.slice(1, -1).split('::');
+  const groups = (text = ''): string[] => text.split(':').filter((group) => group !== '');
+  const missing = tail === undefined ? 0 : 8 - groups(head).length - groups(tail).length;
+  const all = [...groups(head), ...Array.from({ length: missing }, () => '0'), ...groups(tail)];
+  return Buffer.from(all.map((group) => group.padStart(4, '0')).join(''), 'hex');
+};
+
+const bytesOfAddress = (address: string): Buffer => {
+  if (isIPv4(address)) return Buffer.from(address.split('.').map(Number));
+  if (isIPv6(address)) return bytesOfIPv6(address);
+  throw new Error(`${JSON.stringify(address)} is no IP address: a serving certificate cannot hold it`);
+};
+
+/** The extension that holds addresses and names; `undefined` when there are none. */
+const subjectAltNames = ({ addresses = [], dnsNames = [] }: CertificateSubject): Buffer | undefined => {
+  const names = [
+    ...dnsNames.map((name) => implicitTag(2, Buffer.from(name))),
+    ...addresses.map((address) => implicitTag(7, bytesOfAddress(address))),
+  ];
+  return names.length === 0 ? undefined : sequence(subjectAltNameOID, octetString(sequence(...names)));
+};
+
+interface KeyPair {
+  /** As a certificate holds it. */
+  readonly publicKey: Buffer;
+  readonly privateKey: KeyObject;
+  /** The private one in PEM. Never leaves this Mac. */
+  readonly key: string;
+}
+
+const generateKeyPair = (): KeyPair => {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return {
+    publicKey: publicKey.export({ format: 'der', type: 'spki' }),
+    privateKey,
+    key: privateKey.export({ format: 'pem', type: 'pkcs8' }),
+  };
+};
+
+/** ECDSA with SHA-256. */
+const signatureAlgorithm = sequence(objectID('2a8648ce3d040302'));
+
+const signWith = (content: Buffer, { privateKey }: KeyPair): Buffer =>
+  sequence(content, signatureAlgorithm, bitString(sign('sha256', content, privateKey)));
+
+interface CertificateRequest {
+  /** PEM. Never leaves this Mac. */
+  readonly key: string;
+  /** PKCS#10 in PEM. */
+  readonly request: string;
+}
+
+const extensionRequest = objectID('2a864886f70d01090e');
+const requestVersion = integer(Buffer.of(0));
+
+/** A fresh key, and the request to certify it as that of this Node: for a client, or with addresses for serving. */
+export const createCertificateRequest = (subject: CertificateSubject): CertificateRequest => {
+  const keys = generateKeyPair();
+  const names = subjectAltNames(subject);
+  // An empty set of attributes, which is what the provider takes for none.
+  const attributes = names === undefined ? [] : [sequence(extensionRequest, set(sequence(names)))];
+  const content = sequence(requestVersion, distinguishedName(subject), keys.publicKey, explicitTag(0, ...attributes));
+  return { key: keys.key, request: pem('CERTIFICATE REQUEST', signWith(content, keys)) };
+};
+
+const hourMs = 3_600_000;
+const version3 = explicitTag(0, integer(Buffer.of(2)));
+/** Digital signature: the first bit of a string of one bit. */
+const keyUsage = sequence(objectID('551d0f'), booleanTrue, octetString(Buffer.from('03020780', 'hex')));
+const serverAuth = sequence(objectID('551d25'), octetString(sequence(objectID('2b06010505070301'))));
+
+/**
+ * One that vouches for itself, until somebody else does: an API server without `--kubelet-certificate-authority` is content with it, and
+ * people can read logs while a request waits for its approval.
+ */
+export const createSelfSignedCertificate = (
+  subject: CertificateSubject,
+  now: number,
+): { readonly certificate: string; readonly key: string } => {
+  const keys = generateKeyPair();
+  const name = distinguishedName(subject);
+  const names = subjectAltNames(subject);
+  const content = sequence(
+    version3,
+    integer(Buffer.concat([Buffer.of(1), randomBytes(15)])),
+    signatureAlgorithm,
+    name,
+    sequence(time(now - hourMs), time(now + 365 * 24 * hourMs)),
+    name,
+    keys.publicKey,
+    explicitTag(3, sequence(keyUsage, serverAuth, ...(names === undefined ? [] : [names]))),
+  );
+  return { certificate: pem('CERTIFICATE', signWith(content, keys)), key: keys.key };
+};

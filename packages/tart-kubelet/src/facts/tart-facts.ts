@@ -1,0 +1,73 @@
+import type { Clock } from '@tartan/kube/clock';
+import { type ProcessTable, type Tart, vmProcesses } from '@tartan/tart';
+import { createMarkerLookup } from '../gc/ownership.ts';
+import { isGoldenName } from '../images/image-reference.ts';
+import { createGuestDiskReader } from './guest-disks.ts';
+import type { GuestDiskUsage, VmSlots } from './host-facts.ts';
+import { goldenLabels, nodeImages, readGoldenBases, readImages } from './images-on-disk.ts';
+import type { TartFacts } from './mac-facts.ts';
+
+export interface TartFactsOptions {
+  readonly tart: Pick<Tart, 'version' | 'exec'>;
+  readonly tartHome: string;
+  readonly processes: ProcessTable;
+  /** Of the executable of tart, also those with spaces in them. */
+  readonly tartPaths: readonly string[];
+  readonly vmSlots: number;
+  readonly clock: Clock;
+  /** Told of each look, for the metrics. */
+  readonly onObserved?:
+    | ((found: { readonly slots?: VmSlots; readonly guestDisks?: readonly GuestDiskUsage[] }) => void)
+    | undefined;
+}
+
+/** One look at the processes serves all who ask within this time. */
+const cacheMs = 5_000;
+
+/**
+ * What this Mac has of virtual machines and images. Each fact is looked up by itself and may fail by itself; whoever asks keeps the last
+ * one then (INC-43). Images and labels are read from the disk: `tart list` would cost a process each time, and a cut pull its part (G22).
+ */
+export const createTartFacts = (options: TartFactsOptions): TartFacts => {
+  const { tart, tartHome, processes, tartPaths, vmSlots, clock, onObserved } = options;
+  const isMarked = createMarkerLookup(tartHome);
+  const readGuestDisks = createGuestDiskReader(tart, clock);
+  let last: { readonly at: number; readonly names: Promise<readonly string[]> } | undefined;
+
+  /** Names of virtual machines that are on, whoever started them. */
+  const runningVms = (): Promise<readonly string[]> => {
+    const at = clock.monotonic();
+    if (last === undefined || at - last.at >= cacheMs) {
+      const names = processes.list().then((list) => [...new Set(vmProcesses(list, tartPaths).map(({ name }) => name))]);
+      const mine = { at, names };
+      last = mine;
+      // A failure is told to those who wait for it, and to nobody later.
+      names.catch(() => {
+        if (last === mine) last = undefined;
+      });
+    }
+    return last.names;
+  };
+  /** Those of Pods: nothing is executed in what somebody else runs, nor in a base of ours that somebody runs by hand. */
+  const ownVms = async (): Promise<readonly string[]> => {
+    const names = (await runningVms()).filter((name) => !isGoldenName(name));
+    const answers = await Promise.all(names.map((name) => isMarked(name).catch(() => false)));
+    return names.filter((_, at) => answers[at] === true);
+  };
+
+  return {
+    slots: async () => {
+      const slots = { taken: (await runningVms()).length, total: vmSlots };
+      onObserved?.({ slots });
+      return slots;
+    },
+    guestDisks: async (signal) => {
+      const guestDisks = await readGuestDisks(await ownVms(), signal);
+      onObserved?.({ guestDisks });
+      return guestDisks;
+    },
+    images: async () => nodeImages(await readImages(tartHome), await readGoldenBases(tartHome)),
+    labels: async () => goldenLabels(await readGoldenBases(tartHome)),
+    tartVersion: (signal) => tart.version({ signal }),
+  };
+};

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import type { CollectorOptions } from './collector.ts';
+import { createOpenFiles, runCommand } from './open-files.ts';
+import { createHarness, type Harness } from './testing/harness.ts';
+
+const interval = 5 * 60_000;
+const bake = 'tuist-runner';
+
+/** The push of a bake takes longer than the interval of the collector beside it, and opens nvram.bin last (INC-46). */
+describe('a bake whose push takes longer than the interval', () => {
+  let stage: Harness;
+  beforeEach(() => {
+    stage = createHarness();
+    stage.fake.addVm(bake);
+    stage.fake.controls.host({ pushDiskMs: 1500 });
+  });
+  afterEach(() => stage.remove());
+
+  /** No process is seen. */
+  const blind: Partial<CollectorOptions> = { processes: { list: async () => [], find: async () => undefined } };
+
+  /** Pushes; two intervals pass while the disk is on its way. Answers how the push ended, and what it wrote. */
+  const pushBeside = async (options: Partial<CollectorOptions> | 'no collector'): Promise<string> => {
+    const push = spawn(stage.fake.path, ['push', bake, 'ghcr.io/team/runner:1'], { env: stage.environment });
+    const ended = once(push, 'close');
+    let said = '';
+    const atDisk = Promise.withResolvers<void>();
+    for (const stream of [push.stdout, push.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        said += text;
+        if (said.includes('pushing disk')) atDisk.resolve();
+      });
+    await atDisk.promise;
+    if (options !== 'no collector') {
+      const end = new AbortController();
+      const collector = stage.collector(options);
+      const running = collector.run(end.signal);
+      await collector.collect();
+      stage.clock.advance(interval);
+      await collector.collect();
+      end.abort();
+      await running;
+    }
+    const [code] = await ended;
+    return `${code} ${said}`;
+  };
+  const isWhole = async (): Promise<void> => assert.deepEqual(await stage.names(), [bake]);
+
+  test('survives because the agent does not own it (B5)', async () => {
+    assert.match(await pushBeside(blind), /^0 /);
+    await isWhole();
+    assert.equal(stage.fake.journal.calls('delete').length, 0);
+  });
+
+  test('survives a wrong journal because its files are open (B6)', async (context) => {
+    const has = await runCommand('lsof', ['-v'], new AbortController().signal).catch(() => undefined);
+    if (has === undefined) return context.skip('no lsof here');
+    stage.ours.add(bake);
+    assert.match(await pushBeside({ ...blind, openFiles: createOpenFiles({ tartHome: stage.fake.home }) }), /^0 /);
+    await isWhole();
+  });
+
+  test('survives a wrong journal because a tart process uses it (B6)', async () => {
+    stage.ours.add(bake);
+    assert.match(await pushBeside({}), /^0 /);
+    await isWhole();
+  });
+
+  test('survives with --disable-vm-gc: there is no collector (B3)', async () => {
+    stage.ours.add(bake);
+    assert.match(await pushBeside('no collector'), /^0 /);
+    await isWhole();
+  });
+
+  test('fails at its NVRAM without these guards', async () => {
+    stage.ours.add(bake);
+    assert.match(await pushBeside(blind), /^1 [\s\S]*nvram\.bin” doesn’t exist/);
+  });
+});

@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { goldenName } from '../images/image-reference.ts';
+import { eventually } from '../vm-runs/testing/eventually.ts';
+import { allClosed, createHarness, type Harness } from './testing/harness.ts';
+
+const digest = (letter: string): string => `sha256:${letter.repeat(64)}`;
+const repository = 'registry.local:5000/team/runner';
+const image = (letter: string): string => `${repository}@${digest(letter)}`;
+const golden = (letter: string): string => goldenName({ repository, digest: digest(letter) });
+const day = 24 * 60 * 60_000;
+
+describe('the collector', () => {
+  let stage: Harness;
+  beforeEach(() => {
+    stage = createHarness();
+  });
+  afterEach(() => stage.remove());
+  const addOurs = (...names: readonly string[]): void => {
+    for (const name of names) {
+      if (!name.includes('/')) stage.fake.addVm(name);
+      stage.ours.add(name);
+    }
+  };
+  const addImage = async (letter: string, tag: string): Promise<void> => {
+    stage.fake.controls.image(`${repository}:${tag}`, { digest: digest(letter), percents: [100] });
+    await stage.tart.pull(`${repository}:${tag}`);
+    stage.ours.add(image(letter));
+  };
+
+  test('deletes a clone whose Pod is deleted, and its record; other VMs stay (B1, B5)', async () => {
+    addOurs('orphan', 'kept');
+    stage.fake.addVm('bake');
+    stage.state.pods = [{ vm: 'kept', images: [] }];
+    await stage.collector().collect();
+    assert.deepEqual(await stage.names(), ['bake', 'kept']);
+    assert.ok(!stage.ours.has('orphan'));
+    assert.deepEqual(stage.collected, ['orphan clone']);
+  });
+
+  test('collects at start, and then every five minutes', async () => {
+    const collector = stage.collector();
+    const end = new AbortController();
+    const running = collector.run(end.signal);
+    await collector.collect();
+    addOurs('orphan');
+    stage.clock.advance(5 * 60_000 - 1);
+    assert.deepEqual(await stage.names(), ['orphan']);
+    stage.clock.advance(1);
+    await eventually('it has collected by itself', async () => (await stage.names()).length === 0);
+    end.abort();
+    await running;
+  });
+
+  test('deletes nothing when listing Pods or VMs fails', async () => {
+    addOurs('orphan');
+    stage.state.pods = new Error('no answer');
+    await stage.collector().collect();
+    stage.state.pods = [];
+    stage.fake.controls.command('list', { answer: { code: 0, stdout: '{}', times: 1 } });
+    await stage.collector().collect();
+    assert.deepEqual(await stage.names(), ['orphan']);
+    await stage.collector().collect();
+    assert.deepEqual(await stage.names(), []);
+  });
+
+  test('keeps a running VM that tart reports as stopped (INC-50)', async () => {
+    addOurs('orphan');
+    const vm = await stage.tart.run('orphan', { logFile: join(stage.folder, 'vm.log') });
+    stage.fake.controls.host({ state: 'stale' });
+    await stage.collector().collect();
+    assert.equal(stage.fake.journal.calls('delete').length, 0);
+    let isOff = false;
+    const ends = vm.exited.then(() => (isOff = true));
+    // One that has not come up yet has no plug to pull.
+    await eventually('it is off', async () => {
+      stage.fake.unplug();
+      return isOff;
+    });
+    await ends;
+    await stage.collector().collect();
+    assert.deepEqual(await stage.names(), []);
+  });
+
+  test('skips a VM that came into use between the decision and the delete', async () => {
+    addOurs('a', 'b');
+    let looks = 0;
+    // The first look is for the decision.
+    const openFiles = {
+      check: async (names: readonly string[]) => {
+        looks += 1;
+        return new Map(
+          names.map((name) => [name, looks > 1 && name === 'a' ? ('open' as const) : ('closed' as const)]),
+        );
+      },
+    };
+    await stage.collector({ openFiles }).collect();
+    assert.deepEqual(await stage.names(), ['a']);
+
+    let lists = 0;
+    const command = `${stage.fake.path} run a --no-graphics`;
+    const processes = {
+      list: async () => ((lists += 1) > 1 ? [{ pid: 1, startedAt: 0, command }] : []),
+      find: async () => undefined,
+    };
+    await stage.collector({ processes }).collect();
+    assert.deepEqual(await stage.names(), ['a']);
+
+    const release = await stage.holds.hold('a');
+    await stage.collector({ holds: { ...stage.holds, names: () => new Set() } }).collect();
+    assert.deepEqual(await stage.names(), ['a']);
+    release();
+
+    let asked = 0;
+    const ownerOf = async () => ((asked += 1) > 1 ? ('unknown' as const) : ('ours' as const));
+    await stage.collector({ ownership: { ownerOf, forget: async () => {} } }).collect();
+    assert.deepEqual(await stage.names(), ['a']);
+    await stage.collector().collect();
+    assert.deepEqual(await stage.names(), []);
+  });
+
+  test('skips a VM when the process list fails right before the delete', async () => {
+    addOurs('a');
+    let lists = 0;
+    const list = async () => {
+      lists += 1;
+      if (lists > 1) throw new Error('no ps');
+      return [];
+    };
+    await stage.collector({ processes: { list, find: async () => undefined } }).collect();
+    assert.deepEqual(await stage.names(), ['a']);
+    assert.match(stage.lines.join(), /Could not be collected/);
+  });
+
+  test('a base is kept for a day after its last Pod (INC-47)', async () => {
+    addOurs(golden('a'), golden('b'));
+    const collector = stage.collector();
+    await collector.collect();
+    stage.clock.advance(day - 1);
+    collector.markUsed(golden('b'));
+    await collector.collect();
+    assert.equal((await stage.names()).length, 2);
+    stage.clock.advance(1);
+    await collector.collect();
+    assert.deepEqual(await stage.names(), [golden('b')]);
+    stage.clock.advance(3 * day);
+    await collector.collect();
+    assert.deepEqual(await stage.names(), [golden('b')], 'the last one stays');
+  });
+
+  test('a full disk: deletes image and golden base, measures the disk after each, and stops when it has enough space (INC-52, INC-53)', async () => {
+    for (const letter of ['a', 'b', 'c']) {
+      await addImage(letter, letter);
+      await stage.tart.clone(image(letter), golden(letter));
+      stage.ours.add(golden(letter));
+    }
+    // Needed, all three: a warm Pod for each.
+    stage.state.pods = ['a', 'b', 'c'].map((letter) => ({ vm: `pod-${letter}`, images: [image(letter)] }));
+    stage.state.disk = { freeBytes: 10, totalBytes: 100 };
+    const disk = async () => {
+      const bases = (await stage.names()).filter((name) => name.startsWith('tuist-golden-')).length;
+      return { freeBytes: bases === 3 ? 10 : 20, totalBytes: 100 };
+    };
+    await stage.collector({ disk }).collect();
+    const left = await stage.names();
+    const bases = left.filter((name) => name.startsWith('tuist-golden-'));
+    assert.equal(bases.length, 2);
+    const lost = ['a', 'b', 'c'].find((letter) => !bases.includes(golden(letter))) ?? '';
+    assert.ok(!left.includes(image(lost)) && !left.includes(`${repository}:${lost}`), 'its image went with it');
+    assert.equal(left.filter((name) => name.includes('/')).length, 4, 'the images of the others stay');
+  });
+
+  test('a disk that stays full ends the round with one base left', async () => {
+    addOurs(golden('a'), golden('b'), golden('c'), 'orphan');
+    stage.state.disk = { freeBytes: 1, totalBytes: 100 };
+    await stage.collector().collect();
+    assert.equal((await stage.names()).length, 1);
+  });
+
+  test('frees something after a lack of space even if the disk has free space, and no more than that (B2)', async () => {
+    addOurs(golden('a'), golden('b'), golden('c'));
+    const collector = stage.collector();
+    await collector.freeSpace();
+    assert.equal((await stage.names()).length, 2);
+    await collector.collect();
+    assert.equal((await stage.names()).length, 2);
+  });
+
+  test('a VM that cannot be deleted does not block the round', async () => {
+    addOurs('orphan', golden('a'), golden('b'));
+    stage.state.disk = { freeBytes: 1, totalBytes: 100 };
+    stage.fake.controls.command('delete', { answer: { code: 1, stderr: 'Error: out of order' } });
+    await stage.collector().collect();
+    assert.equal((await stage.names()).length, 3);
+    assert.equal(stage.fake.journal.calls('delete').length, 3);
+  });
+
+  test('deletes an image with its tags when no Pod and no golden base needs it; foreign images stay (B1, INC-48)', async () => {
+    await addImage('a', 'one');
+    await addImage('b', 'two');
+    stage.fake.controls.image('ghcr.io/other/base:1', { digest: digest('c'), percents: [100] });
+    await stage.tart.pull('ghcr.io/other/base:1');
+    stage.state.pods = [{ vm: 'x', images: [`${repository}:two`] }];
+    await stage.collector().collect();
+    assert.deepEqual(
+      [...(await stage.names())].sort(),
+      ['ghcr.io/other/base:1', `ghcr.io/other/base@${digest('c')}`, image('b'), `${repository}:two`].sort(),
+    );
+    assert.ok(!stage.ours.has(image('a')));
+  });
+
+  test('runs concurrent rounds one after the other', async () => {
+    addOurs('a', 'b');
+    const collector = stage.collector({ openFiles: allClosed });
+    await Promise.all([collector.collect(), collector.freeSpace(), collector.collect()]);
+    assert.equal(stage.fake.journal.calls('delete').length, 2);
+  });
+});

@@ -1,0 +1,230 @@
+import type { VmEntry } from '@tartan/tart';
+import {
+  formatDigestReference,
+  formatTagReference,
+  goldenName,
+  isGoldenName,
+  parseReference,
+} from '../images/image-reference.ts';
+import type { PodOnNode, Snapshot } from './observe.ts';
+
+/** Why it goes. */
+export type GarbageReason =
+  /** A clone whose Pod is gone. */
+  | 'orphan clone'
+  /** An image that neither a Pod nor a golden base needs. */
+  | 'stale image'
+  /** Not needed for longer than bases are kept. */
+  | 'stale golden base'
+  /** Needed again one day, but space is needed now. */
+  | 'under pressure';
+
+export interface Deletion {
+  readonly kind: 'virtual machine' | 'image';
+  /** As `tart delete` takes it. */
+  readonly name: string;
+  /** What ownership is known by: the name, or the `repository@digest` that a tag points at. */
+  readonly ownershipKey: string;
+  readonly reason: GarbageReason;
+}
+
+type InUseReason = 'running' | 'in use by tart' | 'files are open' | 'held';
+
+type Decision =
+  | { readonly kind: 'abort'; readonly why: 'the Pods are not known' | 'the virtual machines are not known' }
+  | {
+      readonly kind: 'collect';
+      readonly deletions: readonly Deletion[];
+      /** Worthless, but alive. */
+      readonly inUse: readonly { readonly name: string; readonly reason: InUseReason }[];
+      /** Space is short: after these deletions it is looked at again. */
+      readonly pressure: boolean;
+      /** What to remember of the golden bases. */
+      readonly lastUsed: ReadonlyMap<string, number>;
+    };
+
+/** What the Pods of this Node need. */
+interface PodNeeds {
+  readonly vms: ReadonlySet<string>;
+  isImageNeeded(repository: string, digest: string): boolean;
+  isGoldenNeeded(golden: string): boolean;
+  /** A Pod that needs it has a virtual machine that is on. */
+  isGoldenBehindLiveVm(golden: string): boolean;
+}
+
+/** `repository@digest` of a name as a Pod or `tart list` has it; `undefined`: a tag of which nobody knows where it points. */
+export const pinnedImage = (name: string, tags: Snapshot['tags']) => {
+  const reference = parseReference(name);
+  if (reference === undefined) return undefined;
+  const { repository } = reference;
+  const digest = reference.digest ?? tags.get(formatTagReference(reference));
+  return digest === undefined ? undefined : { repository, digest };
+};
+
+const podNeeds = (pods: readonly PodOnNode[], tags: Snapshot['tags'], isLive: (vm: string) => boolean): PodNeeds => {
+  const images = new Set<string>();
+  const goldens = new Set<string>();
+  const behindLive = new Set<string>();
+  /** A tag that nobody can resolve may mean any digest of its repository, and so any base (INC-48). */
+  const unresolved = new Set<string>();
+  for (const pod of pods)
+    for (const name of pod.images) {
+      const reference = parseReference(name);
+      const pinned = pinnedImage(name, tags);
+      if (pinned === undefined) {
+        if (reference !== undefined) unresolved.add(reference.repository);
+        continue;
+      }
+      images.add(formatDigestReference(pinned));
+      goldens.add(goldenName(pinned));
+      if (pod.vm !== undefined && isLive(pod.vm)) behindLive.add(goldenName(pinned));
+    }
+  return {
+    vms: new Set(pods.flatMap(({ vm }) => vm ?? [])),
+    isImageNeeded: (repository, digest) =>
+      unresolved.has(repository) || images.has(formatDigestReference({ repository, digest })),
+    isGoldenNeeded: (golden) => unresolved.size > 0 || goldens.has(golden),
+    isGoldenBehindLiveVm: (golden) => behindLive.has(golden),
+  };
+};
+
+const isGolden = ({ source, name }: VmEntry): boolean => source === 'local' && isGoldenName(name);
+
+/** Pods come back after a night: a base that is fetched again costs 40 GB and minutes (INC-47). */
+export const retentionMs = 24 * 60 * 60 * 1000;
+
+/** Above the 10 % of DiskPressure, so that space is made before the Node turns Pods away (§4.3). */
+const minFreeFraction = 0.15;
+
+/** A Mac without any base is as slow as a new one. */
+const minGoldenBases = 1;
+
+/** Worst first: what frees space and costs nobody anything goes before what has to be fetched again. */
+const evictionOrder = { orphan: 0, 'stale image': 1, idle: 2, needed: 3 } as const;
+
+interface Candidate extends Deletion {
+  readonly rank: keyof typeof evictionOrder;
+  /** The base that it is, or that it shares its blocks with. */
+  readonly base: VmEntry | undefined;
+}
+
+const isUnderDiskPressure = ({ disk, outOfSpace }: Snapshot): boolean =>
+  outOfSpace || (disk !== 'unknown' && disk.totalBytes > 0 && disk.freeBytes < disk.totalBytes * minFreeFraction);
+
+/** Whatever is not known for sure to be dead is alive (INC-50). */
+const inUseReason = (snapshot: Snapshot, entry: VmEntry, ownershipKey: string): InUseReason | undefined => {
+  const { namesInTartCommands, held, openFiles } = snapshot;
+  if (held.has(entry.name) || held.has(ownershipKey)) return 'held';
+  if (namesInTartCommands === 'unknown' || namesInTartCommands.has(entry.name) || namesInTartCommands.has(ownershipKey))
+    return 'in use by tart';
+  if (entry.source === 'OCI') return undefined;
+  if (entry.state !== 'stopped') return 'running';
+  return openFiles.get(entry.name) === 'closed' ? undefined : 'files are open';
+};
+
+/**
+ * What to delete now. Pure and total. Without pressure, all that is worthless. Under pressure one at a time, so that the disk is
+ * measured, and everything listed again, after each: clones share blocks, and a list is old after a delete (INC-53).
+ */
+export const decide = (snapshot: Snapshot): Decision => {
+  const { now, pods, list, owners, tags } = snapshot;
+  if (pods === 'unknown') return { kind: 'abort', why: 'the Pods are not known' };
+  if (list === 'unknown') return { kind: 'abort', why: 'the virtual machines are not known' };
+
+  const { entries } = list;
+  const pressure = isUnderDiskPressure(snapshot);
+  const isLive = (vm: string): boolean =>
+    entries.some(
+      (entry) => entry.source === 'local' && entry.name === vm && inUseReason(snapshot, entry, vm) !== undefined,
+    );
+  const needs = podNeeds(pods, tags, isLive);
+
+  const goldens = entries.filter(isGolden);
+  const lastUsed = new Map(
+    goldens.map(({ name }) => {
+      const seen = snapshot.lastUsed.get(name);
+      // First seen: the clock starts, so that a restart errs towards keeping. A clock that was set back starts it anew.
+      return [name, needs.isGoldenNeeded(name) || seen === undefined ? now : Math.min(seen, now)];
+    }),
+  );
+
+  const usedAt = (name: string): number => lastUsed.get(name) ?? now;
+
+  const alive = (entry: VmEntry, owned: string): InUseReason | undefined => inUseReason(snapshot, entry, owned);
+  const isOurs = (name: string): boolean => owners.get(name) === 'ours';
+
+  const baseCandidate = (entry: VmEntry): Candidate | undefined => {
+    const { name } = entry;
+    const found = { kind: 'virtual machine', name, ownershipKey: name, base: entry } as const;
+    if (needs.isGoldenNeeded(name))
+      return pressure && !needs.isGoldenBehindLiveVm(name)
+        ? { ...found, rank: 'needed', reason: 'under pressure' }
+        : undefined;
+    if (now - usedAt(name) >= retentionMs) return { ...found, rank: 'idle', reason: 'stale golden base' };
+    return pressure ? { ...found, rank: 'idle', reason: 'under pressure' } : undefined;
+  };
+  const imageCandidate = ({ name }: VmEntry): Candidate | undefined => {
+    const image = pinnedImage(name, tags);
+    if (image === undefined) return undefined;
+    const found = { kind: 'image', name, ownershipKey: formatDigestReference(image) } as const;
+    const needed = needs.isImageNeeded(image.repository, image.digest);
+    const base = goldens.find((golden) => golden.name === goldenName(image));
+    if (base === undefined) {
+      if (!needed) return { ...found, base, rank: 'stale image', reason: 'stale image' };
+      return pressure ? { ...found, base, rank: 'needed', reason: 'under pressure' } : undefined;
+    }
+    // They share their blocks: alone it costs nothing, and alone it frees nothing (INC-53). It goes only if its base can follow.
+    const follows = goldens.length > minGoldenBases && isOurs(base.name) && alive(base, base.name) === undefined;
+    const partner = follows ? baseCandidate(base) : undefined;
+    return partner === undefined ? undefined : { ...partner, ...found };
+  };
+  const candidateOf = (entry: VmEntry): Candidate | undefined => {
+    if (entry.source === 'OCI') return imageCandidate(entry);
+    if (isGolden(entry)) return baseCandidate(entry);
+    const { name } = entry;
+    if (needs.vms.has(name)) return undefined;
+    return {
+      kind: 'virtual machine',
+      name,
+      ownershipKey: name,
+      base: undefined,
+      rank: 'orphan',
+      reason: 'orphan clone',
+    };
+  };
+
+  const inUse: { name: string; reason: InUseReason }[] = [];
+  const candidates: Candidate[] = [];
+  for (const entry of entries) {
+    const candidate = candidateOf(entry);
+    if (candidate === undefined || !isOurs(candidate.ownershipKey)) continue;
+    const reason = alive(entry, candidate.ownershipKey);
+    if (reason === undefined) candidates.push(candidate);
+    else inUse.push({ name: entry.name, reason });
+  }
+  const age = ({ base }: Candidate): readonly [number, number] =>
+    base === undefined ? [0, 0] : [usedAt(base.name), base.accessedAt ?? 0];
+  candidates.sort((one, other) => {
+    const [oneUsed, oneAccessed] = age(one);
+    const [otherUsed, otherAccessed] = age(other);
+    return (
+      evictionOrder[one.rank] - evictionOrder[other.rank] ||
+      oneUsed - otherUsed ||
+      oneAccessed - otherAccessed ||
+      // Both halves of a pair, one after the other, the image first, and before it its tags: none is left that points nowhere.
+      (one.base?.name ?? '').localeCompare(other.base?.name ?? '') ||
+      one.kind.localeCompare(other.kind) ||
+      Number(one.name === one.ownershipKey) - Number(other.name === other.ownershipKey)
+    );
+  });
+
+  let left = goldens.length;
+  const deletions: Deletion[] = [];
+  for (const { kind, name, ownershipKey, reason, base } of candidates) {
+    if (base !== undefined && left <= minGoldenBases) continue;
+    if (base?.name === name) left -= 1;
+    deletions.push({ kind, name, ownershipKey, reason });
+    if (pressure) break;
+  }
+  return { kind: 'collect', deletions, inUse, pressure, lastUsed };
+};

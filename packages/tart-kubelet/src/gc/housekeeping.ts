@@ -1,0 +1,110 @@
+import type { Logger } from '@tartan/kube';
+import { type Clock, sleep } from '@tartan/kube/clock';
+import { type ProcessTable, vmProcesses } from '@tartan/tart';
+import type { Guests } from '../guest/guests.ts';
+import type { Holds } from '../images/holds.ts';
+import type { ImageRecords } from '../images/image-records.ts';
+import { parseReference } from '../images/image-reference.ts';
+import type { LocalImages } from '../images/local-images.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { LogFiles } from '../logs/log-files.ts';
+import type { VmRuns } from '../vm-runs/vm-runs.ts';
+import type { BoundPod } from './pods-on-node.ts';
+
+interface ImageRecordDeps {
+  readonly records: Pick<ImageRecords, 'names' | 'forget'>;
+  readonly local: Pick<LocalImages, 'has' | 'hasVm'>;
+  readonly holds: Pick<Holds, 'names'>;
+}
+
+const isOnDisk = (local: ImageRecordDeps['local'], name: string): Promise<boolean> => {
+  const { digest, repository } = parseReference(name) ?? {};
+  return repository === undefined || digest === undefined ? local.hasVm(name) : local.has({ repository, digest });
+};
+
+/**
+ * Forgets what the agent made and what is not here any more: it was cut between a deletion and its record, or somebody else deleted it.
+ * Otherwise the same image that a person fetches later would count as ours (B5). What is held may be on its way back.
+ */
+export const pruneImageRecords = async ({ holds, local, records }: ImageRecordDeps): Promise<readonly string[]> => {
+  const pruned: string[] = [];
+  for (const name of await records.names()) {
+    if (holds.names().has(name) || (await isOnDisk(local, name))) continue;
+    await records.forget(name);
+    pruned.push(name);
+  }
+  return pruned;
+};
+
+export interface HousekeepingOptions {
+  readonly guests: Pick<Guests, 'list' | 'remove'>;
+  readonly logs: Pick<LogFiles, 'podUIDs'>;
+  readonly runs: Pick<VmRuns, 'removeLogs'>;
+  readonly journal: Pick<Journal, 'list'>;
+  /** As the API server has them now. Rejects when it does not answer. */
+  readonly pods: (signal: AbortSignal) => Promise<readonly BoundPod[]>;
+  readonly images: ImageRecordDeps;
+  readonly processes: ProcessTable;
+  readonly tartPaths: readonly string[];
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly intervalMs?: number;
+}
+
+/** Folders of guests and of logs that belong to nobody: those of the agent alone, so also with --disable-vm-gc. */
+interface Housekeeping {
+  /** Rejects when anything that matters cannot be told; then nothing was removed. */
+  sweep(signal: AbortSignal): Promise<void>;
+  /** At once, and then every ten minutes, until `signal` fires. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+const defaultIntervalMs = 10 * 60_000;
+
+/**
+ * What a lost journal leaves behind, or a Pod whose finalizer somebody took away: secrets of a job among it (G4).
+ *
+ * Flow: folders → journal → processes → Pods, in this order: a Pod and its record are there before its folders.
+ * Guarantees: what a Pod, a record or a running virtual machine may still use stays; in doubt everything does. As long as each folder has
+ * its record, nobody is asked for Pods.
+ */
+export const createHousekeeping = (options: HousekeepingOptions): Housekeeping => {
+  const { guests, logs, runs, journal, processes, tartPaths, clock, log, intervalMs = defaultIntervalMs } = options;
+
+  const sweep = async (signal: AbortSignal): Promise<void> => {
+    const pruned = await pruneImageRecords(options.images);
+    if (pruned.length > 0) log.info('Forgot images that are not here any more', { forgotten: pruned });
+    const [folders, podLogs] = [await guests.list(), await logs.podUIDs()];
+    const entries = await journal.list();
+    const uids = new Set(entries.map((entry) => (entry.kind === 'record' ? entry.record.pod.uid : entry.uid)));
+    const vms = new Set(entries.flatMap((entry) => (entry.kind === 'record' ? [entry.record.vm] : [])));
+    // A record that cannot be read tells no name; but the name ends with the UID.
+    const isRecorded = (vm: string): boolean => vms.has(vm) || [...uids].some((uid) => vm.endsWith(uid));
+    let orphanedFolders = folders.filter((vm) => !isRecorded(vm));
+    let orphanedLogs = podLogs.filter((uid) => !uids.has(uid));
+    if (orphanedFolders.length + orphanedLogs.length === 0) return;
+
+    const running = vmProcesses(await processes.list(), tartPaths).map(({ name }) => name);
+    const pods = await options.pods(signal);
+    orphanedFolders = orphanedFolders.filter((vm) => !running.includes(vm) && !pods.some((pod) => pod.vm === vm));
+    orphanedLogs = orphanedLogs.filter(
+      (uid) => !pods.some((pod) => pod.uid === uid) && !running.some((vm) => vm.endsWith(uid)),
+    );
+    for (const vm of orphanedFolders) await guests.remove(vm);
+    for (const uid of orphanedLogs) await runs.removeLogs(uid);
+    if (orphanedFolders.length + orphanedLogs.length > 0)
+      log.info('Removed files that belonged to no Pod', { guests: orphanedFolders, logs: orphanedLogs });
+  };
+
+  return {
+    sweep,
+    run: async (signal) => {
+      while (!signal.aborted) {
+        await sweep(signal).catch((error: unknown) => {
+          if (!signal.aborted) log.warn('Files that belong to no Pod were not removed', { error });
+        });
+        await sleep(clock, intervalMs, signal);
+      }
+    },
+  };
+};

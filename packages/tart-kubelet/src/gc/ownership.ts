@@ -1,0 +1,71 @@
+import { join } from 'node:path';
+import type { ImageRecords } from '../images/image-records.ts';
+import { goldenName, isGoldenName, parseReference } from '../images/image-reference.ts';
+import type { Journal } from '../journal/journal.ts';
+import { type OwnershipMarker, readOwnershipMarker } from '../journal/vm-identity.ts';
+
+/** `unknown`: the journal or the marker could not be read. Whoever deletes reads it as not ours. */
+export type Owner = 'ours' | 'not ours' | 'unknown';
+
+/** Who made what is on this Mac. A name proves nothing: a bake may give its virtual machine any (INC-46, B5). */
+export interface Ownership {
+  /**
+   * A local virtual machine is ours if the journal has it and its folder has our marker. Both, since a name can be used again, and a
+   * folder be renamed. An image (`repository@digest`) is ours if the journal has that we fetched it. Only reads. Never rejects.
+   */
+  ownerOf(name: string): Promise<Owner>;
+  /** It is deleted. Safe to repeat. */
+  forget(name: string): Promise<void>;
+}
+
+/** Whether the journal has a virtual machine of this name. Rejects when a record cannot be read: it may be the one. */
+export const createJournalLookup =
+  (journal: Pick<Journal, 'list'>) =>
+  async (vm: string): Promise<boolean> => {
+    const entries = await journal.list();
+    if (entries.some((entry) => entry.kind === 'record' && entry.record.vm === vm)) return true;
+    const unreadable = entries.find((entry) => entry.kind === 'unreadable');
+    if (unreadable !== undefined)
+      throw new Error(`It is not known whether ${vm} is in the journal: ${unreadable.message}`);
+    return false;
+  };
+
+/** A base is that of its image: the marker of one under the name of another is not believed. */
+const markerMatchesBase = (name: string, marker: OwnershipMarker): boolean => {
+  const { repository, digest } = ('goldenOf' in marker && parseReference(marker.goldenOf)) || {};
+  return repository !== undefined && digest !== undefined && goldenName({ repository, digest }) === name;
+};
+
+/** Whether the folder of this virtual machine has our marker: a base that of its image, any other that of its Pod. */
+export const createMarkerLookup =
+  (tartHome: string) =>
+  async (vm: string): Promise<boolean> => {
+    // From a command line, maybe: what is no name must not become a path.
+    if (vm.includes('/') || vm.startsWith('.')) return false;
+    const marker = await readOwnershipMarker(join(tartHome, 'vms', vm), vm);
+    if (marker === undefined) return false;
+    return isGoldenName(vm) ? markerMatchesBase(vm, marker) : 'podUID' in marker;
+  };
+
+interface OwnershipOptions {
+  readonly images: Pick<ImageRecords, 'isOwned' | 'forget'>;
+  /** The journal of Pods has a virtual machine of this name. Rejects when it cannot be read. */
+  readonly isInJournal: (vm: string) => Promise<boolean>;
+  /** The folder of this virtual machine has our marker, made for this name. Rejects when it cannot be read. */
+  readonly hasMarker: (vm: string) => Promise<boolean>;
+}
+
+/** By what this agent has written down. */
+export const createOwnership = ({ images, isInJournal, hasMarker }: OwnershipOptions): Ownership => ({
+  ownerOf: async (name) => {
+    try {
+      if (name.includes('/')) return (await images.isOwned(name)) ? 'ours' : 'not ours';
+      const isRecorded = isGoldenName(name) ? images.isOwned(name) : isInJournal(name);
+      return (await isRecorded) && (await hasMarker(name)) ? 'ours' : 'not ours';
+    } catch {
+      return 'unknown';
+    }
+  },
+  // The journal of a Pod ends with its Pod, not with its virtual machine.
+  forget: (name) => (name.includes('/') || isGoldenName(name) ? images.forget(name) : Promise.resolve()),
+});

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { lstat, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import {
+  type Client,
+  configMaps,
+  createClient,
+  createSubresources,
+  inProcessTransport,
+  type Live,
+  namespaces,
+  pods,
+  secrets,
+  serviceAccounts,
+  type Transport,
+} from '@tartan/kube';
+import { type ManualClock, manualClock } from '@tartan/kube/clock';
+import { createKubernetes, type Kubernetes } from '@tartan/sim-kubernetes';
+import type { Pod } from '../../pods/snapshot.ts';
+import { examplePod } from '../../pods/testing/example.ts';
+import { createGuests } from '../create-guests.ts';
+import type { Guests, PreparedGuest } from '../guests.ts';
+
+type Spec = NonNullable<Pod['spec']>;
+
+/** One Mac and an embedded Kubernetes in this process, on virtual time, with exactly the rights of that Mac's Node. */
+export interface GuestHarness {
+  readonly clock: ManualClock;
+  readonly kubernetes: Kubernetes;
+  readonly admin: Client;
+  readonly node: Client;
+  readonly guests: Guests;
+  readonly folder: string;
+  readonly vm: string;
+  /** `POST /api/v1/namespaces/runners/serviceaccounts/builder/token`, and so on, by the Node. */
+  readonly requests: string[];
+  /** Stands in for the server: throws, or lets a request through. */
+  intercept: (request: string) => void;
+  configMap(name: string, data: Record<string, string>, binaryData?: Record<string, string>): Promise<void>;
+  secret(name: string, stringData: Record<string, string>, type?: string): Promise<void>;
+  /** A Pod on this Node. */
+  pod(change?: (spec: Spec, pod: Pod) => void): Promise<Live<Pod>>;
+  prepare(pod: Live<Pod>): Promise<PreparedGuest>;
+  /** A file of the virtual machine, by its path in there. */
+  read(path: string): Promise<string>;
+  /** Every file of the virtual machine, but for what is not shared. */
+  files(): Promise<string[]>;
+  mode(path: string): Promise<number>;
+}
+
+const never = new AbortController().signal;
+
+export const withGuestHarness = async (body: (harness: GuestHarness) => Promise<void>): Promise<void> => {
+  const outer = await mkdtemp(join(tmpdir(), 'guests-'));
+  // Deep enough that a name which leads out of it, such as `../x`, stays in what is the test's own.
+  const folder = join(outer, 'var', 'lib', 'guests');
+  await mkdir(folder, { recursive: true });
+  const clock = manualClock();
+  const kubernetes = await createKubernetes({ clock, controllers: false });
+  const as = (commonName: string, organization: string): Transport =>
+    inProcessTransport(kubernetes.handle, { user: { commonName, organizations: [organization] } });
+  const admin = createClient(as('admin', 'system:masters'), { clock });
+  const own = as('system:node:mac-1', 'system:nodes');
+  const transport: Transport = {
+    ...own,
+    send: async (request) => {
+      const text = `${request.method} ${request.path.split('?')[0]}`;
+      stage.requests.push(text);
+      stage.intercept(text);
+      return own.send(request);
+    },
+  };
+  const node = createClient(transport, { clock });
+  const vm = 'runners-runner-1-uid-1';
+  const namespace = 'runners';
+  await admin.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
+  await admin.create(serviceAccounts, {
+    apiVersion: 'v1',
+    kind: 'ServiceAccount',
+    metadata: { namespace, name: 'builder' },
+  });
+
+  const stage: GuestHarness = {
+    clock,
+    kubernetes,
+    admin,
+    node,
+    folder,
+    vm,
+    requests: [],
+    intercept: () => {},
+    guests: createGuests({ folder, client: node, tokens: createSubresources(transport, { clock }), clock }),
+    configMap: async (name, data, binaryData) => {
+      const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name }, data } as const;
+      await admin.create(configMaps, { ...object, ...(binaryData && { binaryData }) });
+    },
+    secret: async (name, stringData, type = 'Opaque') => {
+      const metadata = { namespace, name };
+      await admin.create(secrets, { apiVersion: 'v1', kind: 'Secret', metadata, type, stringData });
+    },
+    pod: (change = () => {}) => {
+      const { apiVersion, kind, metadata, spec } = examplePod();
+      const { name, labels } = metadata;
+      assert.ok(spec);
+      const fresh: Pod = {
+        apiVersion,
+        kind,
+        metadata: { name, namespace, ...(labels && { labels }) },
+      };
+      fresh.spec = { ...spec, serviceAccountName: 'builder' };
+      change(fresh.spec, fresh);
+      return admin.create(pods, fresh);
+    },
+    prepare: (pod) => stage.guests.prepare(pod, vm, { hostIP: '10.0.0.1' }, never),
+    read: (path) => readFile(join(folder, vm, path), 'utf8'),
+    files: async () => {
+      const entries = await readdir(join(folder, vm), { recursive: true, withFileTypes: true });
+      return entries
+        .filter((entry) => !entry.isDirectory())
+        .map((entry) => relative(join(folder, vm), join(entry.parentPath, entry.name)))
+        .filter((path) => path.includes('/'))
+        .toSorted();
+    },
+    mode: async (path) => (await lstat(join(folder, vm, path))).mode & 0o777,
+  };
+  try {
+    await body(stage);
+  } finally {
+    kubernetes.stop();
+    await rm(outer, { recursive: true });
+  }
+};
+
+/** A projected volume that the container mounts. */
+export const mount = (spec: Spec, name: string, ...sources: object[]): void => {
+  spec.volumes = [...(spec.volumes ?? []), { name, projected: { sources } }];
+  const [container] = spec.containers;
+  assert.ok(container);
+  container.volumeMounts = [...(container.volumeMounts ?? []), { name, mountPath: `/mnt/${name}` }];
+};
+
+export const token = (audience: string, more: object = {}) => ({
+  serviceAccountToken: { path: 'token', expirationSeconds: 3600, ...(audience && { audience }), ...more },
+});
+
+/** Asserts that it is ready, and answers the shares by name. */
+export const sharesOf = (handover: PreparedGuest): Record<string, { path: string; readOnly: boolean }> => {
+  assert.ok(handover.kind === 'ready', JSON.stringify(handover));
+  return Object.fromEntries(handover.shares.map(({ name, path, readOnly }) => [name, { path, readOnly }]));
+};
+
+export const problemOf = (handover: PreparedGuest): string => {
+  assert.ok(handover.kind === 'problem', JSON.stringify(handover));
+  return `${handover.reason}: ${handover.message}`;
+};

@@ -1,0 +1,213 @@
+import { isTartError, type PullProgress, type RegistryCredentials, type Tart } from '@tartan/tart';
+import type { Holds } from './holds.ts';
+import {
+  formatDigestReference,
+  formatPullReference,
+  goldenName,
+  type ImageReference,
+  parseReference,
+  type PinnedImage,
+} from './image-reference.ts';
+import type { LocalImages } from './local-images.ts';
+import { finishInterruptedPull, type PullRecords, type Pulls } from './pulls.ts';
+
+export type PullPolicy = 'Always' | 'IfNotPresent' | 'Never';
+
+/** As the API server fills it in: a tag that is made to move is looked up each time. */
+export const defaultPullPolicy = ({ tag, digest }: ImageReference): PullPolicy =>
+  digest === undefined && tag === 'latest' ? 'Always' : 'IfNotPresent';
+
+/** `local`: whatever is here of it. */
+type PullDecision = 'pull' | 'use local' | 'refuse';
+
+/**
+ * What the policy comes to. `Always` is there so that a tag that moved is noticed. What a digest names never moves: asking the registry
+ * would fetch 40 GB again as soon as only the golden base is left of it (INC-47).
+ */
+export const decidePull = (
+  policy: PullPolicy | undefined,
+  reference: ImageReference,
+  isHere: boolean,
+): PullDecision => {
+  switch (policy ?? defaultPullPolicy(reference)) {
+    case 'Always':
+      return isHere && reference.digest !== undefined ? 'use local' : 'pull';
+    case 'IfNotPresent':
+      return isHere ? 'use local' : 'pull';
+    case 'Never':
+      return isHere ? 'use local' : 'refuse';
+  }
+};
+
+type ImageProgress =
+  | { readonly stage: 'pulling'; readonly progress: PullProgress }
+  /** The disk was full; garbage is collected before it is tried once more. */
+  | { readonly stage: 'freeing space' }
+  | { readonly stage: 'cloning' };
+
+export interface GoldenRequest {
+  /** As the Pod has it. */
+  readonly image: string;
+  readonly policy?: PullPolicy | undefined;
+  readonly credentials?: RegistryCredentials | undefined;
+  readonly onProgress?: ((progress: ImageProgress) => void) | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface GoldenBase {
+  /** Of the local virtual machine to clone from. It is never run itself. */
+  readonly name: string;
+  readonly image: PinnedImage;
+  /** `warm`: it was here. `cloned`: from an image that was here. `pulled`: the registry was asked. */
+  readonly from: 'warm' | 'cloned' | 'pulled';
+  /** The collector leaves it alone until this is called. */
+  release(): void;
+}
+
+/** What the agent writes down of what it makes, so that it, and nothing else, may be deleted one day (B5). */
+export interface CloneRecords {
+  /** Before it is made. Safe to repeat. */
+  beginClone(name: string, image: PinnedImage): Promise<void>;
+  /** Once it is there: the marker in its folder. Safe to repeat, also for one that an earlier life of the agent had made. */
+  finishClone(name: string): Promise<void>;
+  /** `making` was said of it, and `made` was not: an earlier life of the agent was cut. */
+  isCloneUnfinished(name: string): Promise<boolean>;
+}
+
+/** Reasons that a kubelet has for these, as `kubectl get pods` shows them. */
+type ImageReason = 'InvalidImageName' | 'ErrImageNeverPull' | 'ErrImagePull';
+
+/** An image cannot be had, for a cause that tart does not tell. The text is for people. */
+export class ImageError extends Error {
+  readonly reason: ImageReason;
+  constructor(reason: ImageReason, message: string) {
+    super(message);
+    this.name = 'ImageError';
+    this.reason = reason;
+  }
+}
+
+export interface EnsureGoldenOptions {
+  readonly tart: Pick<Tart, 'clone'>;
+  readonly local: LocalImages;
+  readonly pulls: Pulls;
+  readonly holds: Holds;
+  readonly records: CloneRecords & PullRecords;
+  /** Collects garbage since the disk is full. Absent with --disable-vm-gc. */
+  readonly freeSpace?: (() => Promise<void>) | undefined;
+}
+
+export type EnsureGolden = (request: GoldenRequest) => Promise<GoldenBase>;
+
+/**
+ * The local base of an image.
+ *
+ * Flow: what is here → what the policy says of it → pull → digest → clone into the base of that digest.
+ * Guarantees: a base that is there is whole, since tart makes a clone aside and moves it in place at its end. Never clones onto a name
+ * that is taken (G29). An error is never read as absent, so it never leads to a pull (G13). Cut anywhere, the next call goes on.
+ * Caveats: a failed clone deletes nothing (G12).
+ */
+export const createEnsureGolden = (options: EnsureGoldenOptions): EnsureGolden => {
+  const { tart, local, pulls, holds, records } = options;
+  /** Clones under way, by the name of the base. */
+  const clones = new Map<string, Promise<GoldenBase['from']>>();
+
+  const retryAfterFreeingSpace = async (request: GoldenRequest, work: () => Promise<void>): Promise<void> => {
+    try {
+      await work();
+    } catch (error) {
+      if (!isTartError(error, 'no space') || options.freeSpace === undefined) throw error;
+      request.onProgress?.({ stage: 'freeing space' });
+      await options.freeSpace();
+      request.signal.throwIfAborted();
+      await work();
+    }
+  };
+
+  const pull = async (reference: ImageReference, request: GoldenRequest): Promise<void> => {
+    const image = formatPullReference(reference);
+    // Also a tag's image: otherwise it would be collected between its pull and its clone.
+    const release = await holds.hold(image);
+    try {
+      await retryAfterFreeingSpace(request, () =>
+        pulls.pull({
+          image,
+          credentials: request.credentials,
+          signal: request.signal,
+          onProgress: (progress) => request.onProgress?.({ stage: 'pulling', progress }),
+        }),
+      );
+    } finally {
+      release();
+    }
+  };
+
+  const clone = async (name: string, image: PinnedImage, request: GoldenRequest): Promise<GoldenBase['from']> => {
+    if (await local.hasVm(name)) {
+      // Cut between the clone and its marker.
+      if (await records.isCloneUnfinished(name)) await records.finishClone(name);
+      return 'warm';
+    }
+    request.onProgress?.({ stage: 'cloning' });
+    await records.beginClone(name, image);
+    await retryAfterFreeingSpace(request, () =>
+      tart.clone(formatDigestReference(image), name, { credentials: request.credentials }),
+    );
+    await records.finishClone(name);
+    return 'cloned';
+  };
+  const cloneOnce = async (name: string, image: PinnedImage, request: GoldenRequest): Promise<GoldenBase['from']> => {
+    const other = clones.get(name);
+    if (other !== undefined) {
+      await other;
+      return 'warm';
+    }
+    const mine = clone(name, image, request).finally(() => clones.delete(name));
+    clones.set(name, mine);
+    return mine;
+  };
+
+  const isLocal = async (image: PinnedImage): Promise<boolean> =>
+    (await local.hasVm(goldenName(image))) || (await local.has(image));
+
+  return async (request) => {
+    const reference = parseReference(request.image);
+    if (reference === undefined)
+      throw new ImageError(
+        'InvalidImageName',
+        `${JSON.stringify(request.image)} is no image that tart can fetch; write registry/name:tag or registry/name@sha256:digest`,
+      );
+    const { repository } = reference;
+    let digest = await local.digestOf(reference);
+    const decision = decidePull(
+      request.policy,
+      reference,
+      digest !== undefined && (await isLocal({ repository, digest })),
+    );
+    if (decision === 'refuse')
+      throw new ImageError(
+        'ErrImageNeverPull',
+        `${request.image} is not on this Mac, and imagePullPolicy Never forbids fetching it; pull it there, or choose IfNotPresent`,
+      );
+    if (decision === 'pull') {
+      await pull(reference, request);
+      digest = await local.digestOf(reference);
+    }
+    if (digest === undefined)
+      throw new ImageError('ErrImagePull', `tart pulled ${request.image}, but its tag names nothing; try again`);
+    else if (decision === 'use local' && !pulls.isInFlight(formatPullReference(reference)))
+      await finishInterruptedPull(reference, digest, local, records);
+    request.signal.throwIfAborted();
+    const image = { repository, digest };
+    const name = goldenName(image);
+    const releases = [await holds.hold(name), await holds.hold(formatDigestReference(image))];
+    const release = (): void => releases.forEach((one) => one());
+    try {
+      const from = await cloneOnce(name, image, request);
+      return { name, image, from: from === 'cloned' && decision === 'pull' ? 'pulled' : from, release };
+    } catch (error) {
+      release();
+      throw error;
+    }
+  };
+};

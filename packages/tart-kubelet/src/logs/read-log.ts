@@ -1,0 +1,259 @@
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { rotatedPath } from './log-files.ts';
+import type { LogNotifier } from './log-notifier.ts';
+import { createRecordParser, type LogRecord } from './log-record.ts';
+
+/** The two generations of a log as one row of bytes, as they were when it was opened; `current` may grow meanwhile. */
+interface LogSnapshot {
+  readonly size: number;
+  /** As many bytes as there are, up to `length`. */
+  read(position: number, length: number): Promise<Buffer>;
+  /** Where in the younger file the row ends. */
+  readonly currentSize: number;
+  /** Hands the younger file to whoever goes on reading it, and closes it. */
+  takeCurrent(): FileHandle;
+  close(): Promise<void>;
+}
+
+/** undefined when there is no such file. */
+export const openIfPresent = async (path: string): Promise<FileHandle | undefined> => {
+  try {
+    return await open(path, 'r');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+};
+
+export const readAt = async (file: FileHandle, position: number, length: number): Promise<Buffer> => {
+  const buffer = Buffer.alloc(length);
+  const { bytesRead } = await file.read(buffer, 0, length, position);
+  return buffer.subarray(0, bytesRead);
+};
+
+const maxAttempts = 5;
+
+/** undefined when there is no log. */
+const openLogSnapshot = async (path: string): Promise<LogSnapshot | undefined> => {
+  for (let attempt = 1; ; attempt += 1) {
+    const current = await openIfPresent(path);
+    const older = await openIfPresent(rotatedPath(path));
+    const [young, old] = [await current?.stat(), await older?.stat()];
+    // Rotated between the two: what was opened first is the older one by now.
+    if (attempt < maxAttempts && older && (current === undefined || young?.ino === old?.ino)) {
+      await Promise.all([current?.close(), older.close()]);
+      continue;
+    }
+    if (current === undefined) {
+      await older?.close();
+      return undefined;
+    }
+    const olderSize = old?.size ?? 0;
+    const currentSize = young?.size ?? 0;
+    let taken = false;
+    return {
+      size: olderSize + currentSize,
+      currentSize,
+      takeCurrent: () => {
+        taken = true;
+        return current;
+      },
+      read: async (position, length) => {
+        if (older && position < olderSize) return readAt(older, position, Math.min(length, olderSize - position));
+        return readAt(current, position - olderSize, Math.min(length, olderSize + currentSize - position));
+      },
+      close: async () => {
+        await Promise.all([taken ? undefined : current.close(), older?.close()]);
+      },
+    };
+  }
+};
+
+const firstWindow = 64 * 1024;
+
+const readAll = async (span: LogSnapshot, from: number): Promise<Buffer> => {
+  const parts: Buffer[] = [];
+  for (let at = from; at < span.size; ) {
+    const part = await span.read(at, span.size - at);
+    if (part.length === 0) break;
+    parts.push(part);
+    at += part.length;
+  }
+  return Buffer.concat(parts);
+};
+
+/** Where lines begin in the last `window` bytes, in order. A line that began before them is not among these. */
+const lineStarts = async (span: LogSnapshot, window: number): Promise<number[]> => {
+  const from = Math.max(0, span.size - window);
+  const bytes = await readAll(span, from);
+  const starts: number[] = from === 0 ? [0] : [];
+  let last = from;
+  for (const { record, end } of createRecordParser().push(bytes)) {
+    if (record.full) starts.push(from + end);
+    last = from + end;
+  }
+  // A line begins there only if something of it is there.
+  return starts.filter((start) => start < last);
+};
+
+/** The position from which the last `count` lines are read. Looks at no more of the log than it must, but for rounding up. */
+const tailOffset = async (span: LogSnapshot, count: number): Promise<number> => {
+  if (count === 0) return span.size;
+  for (let window = firstWindow; ; window *= 4) {
+    const starts = await lineStarts(span, window);
+    const start = starts.at(-count);
+    if (start !== undefined) return start;
+    if (window >= span.size) return 0;
+  }
+};
+
+interface ReadLogOptions {
+  /** Only the last so many lines; all unless told. */
+  tailLines?: number | undefined;
+  follow?: FollowOptions | undefined;
+}
+
+export interface FollowOptions {
+  readonly notifier: LogNotifier;
+  /** Nothing will be written any more; asked before each look, so that the last lines are not missed. */
+  readonly ended: () => boolean;
+  readonly signal: AbortSignal;
+}
+
+const blockSize = 64 * 1024;
+
+/** From `position` to the end as it is when it is reached. Answers with where that is. */
+async function* readToEnd(file: FileHandle, position: number): AsyncGenerator<Buffer, number> {
+  for (let at = position; ; ) {
+    const block = await readAt(file, at, blockSize);
+    if (block.length === 0) return at;
+    at += block.length;
+    yield block;
+  }
+}
+
+async function* readBlocks(span: LogSnapshot, position: number): AsyncGenerator<Buffer> {
+  for (let at = position; at < span.size; ) {
+    const block = await span.read(at, blockSize);
+    if (block.length === 0) return;
+    at += block.length;
+    yield block;
+  }
+}
+
+const inodeOf = async (path: string): Promise<number | undefined> => {
+  try {
+    return (await stat(path)).ino;
+  } catch {
+    return undefined;
+  }
+};
+
+/** The bytes of a log that is being written, over its rotations. Owns `first` from here on. */
+async function* followLog(
+  path: string,
+  first: FileHandle,
+  from: number,
+  follow: FollowOptions,
+): AsyncGenerator<Buffer> {
+  const { notifier, ended, signal } = follow;
+  let file = first;
+  let position = from;
+  try {
+    while (!signal.aborted) {
+      const seen = notifier.version(path);
+      const over = ended();
+      // Before the rest is read: what is rotated away by now has got its last line.
+      const { ino } = await file.stat();
+      const isRotated = (await inodeOf(path)) !== ino;
+      position = yield* readToEnd(file, position);
+      if (!isRotated) {
+        if (over) return;
+        await notifier.wait(path, seen, signal);
+        continue;
+      }
+      // Perhaps more than once: then there is a generation between ours and the one that is being written.
+      const between = await openIfPresent(rotatedPath(path));
+      try {
+        if (between && (await between.stat()).ino !== ino) yield* readToEnd(between, 0);
+      } finally {
+        await between?.close();
+      }
+      const next = await openIfPresent(path);
+      // The log was removed with its Pod.
+      if (next === undefined) return;
+      await file.close();
+      file = next;
+      position = 0;
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** Who follows a log may be early. */
+const waitForLog = async (
+  path: string,
+  { notifier, ended, signal }: FollowOptions,
+): Promise<LogSnapshot | undefined> => {
+  for (;;) {
+    const seen = notifier.version(path);
+    const over = signal.aborted || ended();
+    const span = await openLogSnapshot(path);
+    if (span || over) return span;
+    await notifier.wait(path, seen, signal);
+  }
+};
+
+/** The records of a log, block by block. Nothing when there is no log, unless it is followed: then it may still come. */
+export async function* readLogRecords(path: string, options: ReadLogOptions): AsyncGenerator<LogRecord[]> {
+  const { tailLines, follow } = options;
+  const parser = createRecordParser();
+  const recordsIn = (block: Buffer): LogRecord[] => parser.push(block).map(({ record }) => record);
+  const span = follow ? await waitForLog(path, follow) : await openLogSnapshot(path);
+  if (span === undefined) return;
+  try {
+    const start = tailLines === undefined ? 0 : await tailOffset(span, tailLines);
+    for await (const block of readBlocks(span, start)) yield recordsIn(block);
+    if (!follow) return;
+    const next = followLog(path, span.takeCurrent(), span.currentSize, follow);
+    for await (const block of next) yield recordsIn(block);
+  } finally {
+    await span.close();
+  }
+}
+
+export interface FormatOptions {
+  /** Each line begins with its time. */
+  timestamps?: boolean | undefined;
+  /** Nothing older than this, in the form of a record's time. */
+  since?: string | undefined;
+  /** Not a byte more than this. */
+  limitBytes?: number | undefined;
+}
+
+const newline = Buffer.from('\n');
+
+/** A log as people see it. Of a line that was kept in pieces only the first has the time. */
+export async function* formatLog(blocks: AsyncIterable<LogRecord[]>, options: FormatOptions): AsyncGenerator<Buffer> {
+  const { timestamps = false, since = '', limitBytes = Number.POSITIVE_INFINITY } = options;
+  let room = limitBytes;
+  let atLineStart = true;
+  for await (const records of blocks) {
+    const parts: Buffer[] = [];
+    for (const { time, full, text } of records) {
+      if (time < since) continue;
+      if (timestamps && atLineStart) parts.push(Buffer.from(`${time} `));
+      parts.push(text);
+      if (full) parts.push(newline);
+      atLineStart = full;
+    }
+    const shown = Buffer.concat(parts);
+    if (shown.length >= room) {
+      yield shown.subarray(0, room);
+      return;
+    }
+    room -= shown.length;
+    if (shown.length > 0) yield shown;
+  }
+}

@@ -1,0 +1,105 @@
+import { join } from 'node:path';
+import { sleep } from '@tartan/kube/clock';
+import { collectOutput, isSameProcess, isTartError, type ProcessIdentity, vmProcesses } from '@tartan/tart';
+import { readOwnershipMarker } from '../../journal/vm-identity.ts';
+import {
+  type ActionContext,
+  type ActionResult,
+  changed,
+  done,
+  failed,
+  observeAgain,
+  recordEvent,
+  recordOrNew,
+  writeRecord,
+} from '../context.ts';
+import { isPresent } from '../snapshot.ts';
+
+/** A guest's own shutdown. As root, which images of Cirrus allow without a password. */
+const shutdownCommand = ['/bin/sh', '-c', 'sudo -n /sbin/shutdown -h now || /sbin/shutdown -h now'];
+const shutdownRequestMs = 15_000;
+/** What `tart stop` gives the process before it kills it. */
+const tartStopSeconds = 30;
+const signalWaitMs = 2_000;
+
+const recordKillingEvent = ({ snapshot: { pod }, vm, deps }: ActionContext, how: string): void => {
+  if (isPresent(pod)) recordEvent(deps.events, pod, 'Killing', `${how} ${vm}`);
+};
+
+/** Journal first: whoever comes back after a crash must not give the guest its whole time again. */
+export const stopGracefully = async (context: ActionContext, graceMs: number): Promise<ActionResult> => {
+  const { memory, signal, uid, vm, deps } = context;
+  const { stopRequestedAt = deps.clock.now() } = recordOrNew(context);
+  const record = await writeRecord(context, { stopRequestedAt });
+  memory.shutdownRequested.add(uid);
+  recordKillingEvent(context, 'Shutting down');
+  const session = deps.tart.exec(vm, shutdownCommand, { deadlineMs: Math.min(shutdownRequestMs, graceMs), signal });
+  const { result } = await collectOutput(session, 4096);
+  // Nobody in there has heard of it, and nobody will: the time would be waited for in vain.
+  if (result.kind === 'failed' && isTartError(result.error, 'guest agent unreachable'))
+    return forceStop({ ...context, snapshot: { ...context.snapshot, record } });
+  return changed({ record, shutdownMaybeUnsent: false });
+};
+
+const isAlive = async ({ deps }: ActionContext, process: ProcessIdentity): Promise<boolean> => {
+  const found = await deps.processes.find(process.pid);
+  return found !== undefined && isSameProcess(found, process);
+};
+
+const sendSignal = (pid: number, name: 'SIGINT' | 'SIGKILL'): void => {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It is gone, or not ours: the next look tells.
+  }
+};
+
+/** Cuts the power. tart goes by a lock that may be stale (§7.2), so the process itself has the last word. */
+export const forceStop = async (context: ActionContext): Promise<ActionResult> => {
+  const { signal, snapshot, vm, deps } = context;
+  recordKillingEvent(context, 'Cutting the power of');
+  try {
+    await deps.tart.stop(vm, { timeoutSeconds: tartStopSeconds, signal });
+  } catch (error) {
+    if (signal.aborted || snapshot.vm.kind !== 'running') return failed(error);
+    deps.log.warn('tart could not stop a virtual machine; its process is ended', { vm, error });
+  }
+  if (snapshot.vm.kind === 'running')
+    for (const name of ['SIGINT', 'SIGKILL'] as const) {
+      if (!(await isAlive(context, snapshot.vm.process))) break;
+      sendSignal(snapshot.vm.process.pid, name);
+      await sleep(deps.clock, signalWaitMs, signal);
+    }
+  return observeAgain;
+};
+
+/** Not one that is on, and not one that is not ours: both are looked at right before (B5, INC-50). */
+export const deleteVm = async (context: ActionContext): Promise<ActionResult> => {
+  const { memory, signal, snapshot, uid, vm, deps } = context;
+  const marked = await readOwnershipMarker(join(deps.vmsFolder, vm), vm);
+  if (typeof snapshot.record !== 'object' && !(marked !== undefined && 'podUID' in marked && marked.podUID === uid))
+    return failed(
+      new Error(`${vm} has no mark of this agent, so it is not deleted. Delete it by hand if nobody needs it.`),
+    );
+  const live = vmProcesses(await deps.processes.list(), deps.tartPaths);
+  if (live.some(({ name }) => name === vm)) return observeAgain;
+  try {
+    await deps.tart.delete(vm, { signal });
+  } catch (error) {
+    return isTartError(error, 'running') ? observeAgain : failed(error, 'TartDeleteFailed');
+  }
+  await deps.guests.remove(vm);
+  memory.addresses.forget(uid);
+  memory.holds.get(uid)?.();
+  memory.holds.delete(uid);
+  return changed({ vm: { kind: 'missing' } });
+};
+
+/** Logs, and what the guest was given; the record goes last. */
+export const deleteRecord = async ({ memory, uid, vm, deps }: ActionContext): Promise<ActionResult> => {
+  await deps.runs.removeLogs(uid);
+  await deps.guests.remove(vm);
+  await deps.journal.remove(uid);
+  memory.forget(uid);
+  return done;
+};

@@ -1,0 +1,112 @@
+import { type Client, isKubeError, type Live, pods } from '@tartan/kube';
+import type { Pod } from '../snapshot.ts';
+
+/**
+ * The Pods of this Mac by UID, each as new as anybody has told: what the watch brings, and what the server answered to requests of ours,
+ * which the watch brings later. So no pass decides by what it has itself changed since (INC-29).
+ *
+ * The watch alone says which Pods there are: an answer changes only a Pod that the watch has brought and not yet removed. An answer may
+ * come after the watch has told the end of its Pod, and would bring back one that nobody ever removes.
+ */
+export interface PodCache {
+  /** Undefined also for one of which the server has answered that it is gone, before the watch says so. */
+  get(uid: string): Live<Pod> | undefined;
+  list(): Live<Pod>[];
+  /** By the watch: it is there, like this. Whether that is news. */
+  applyWatch(pod: Live<Pod>): boolean;
+  /** By the watch: it is there no more. */
+  applyWatchDelete(uid: string): void;
+  /** By the answer to a write. */
+  applyWrite(pod: Live<Pod>): void;
+  /** By the answer to a GET, which is never behind: it counts, also when the server was put back to an older state. */
+  applyLiveRead(pod: Live<Pod>): void;
+  /** By an answer: the server knows no such UID. */
+  markNotFound(uid: string): void;
+}
+
+/** Versions count up; Kubernetes promises that since 1.35, and every server has done it. What is no number is always news. */
+const isOlder = (one: string, other: string): boolean => {
+  if (!/^\d+$/.test(one) || !/^\d+$/.test(other)) return false;
+  return one.length === other.length ? one < other : one.length < other.length;
+};
+
+const isNewer = ({ metadata: { resourceVersion: next } }: Live<Pod>, { metadata }: Live<Pod>): boolean =>
+  next !== metadata.resourceVersion && !isOlder(next, metadata.resourceVersion);
+
+export const createPodCache = (): PodCache => {
+  /** Those that the watch holds. */
+  const pods = new Map<string, { readonly newest: Live<Pod>; readonly isNotFound: boolean }>();
+  const set = (newest: Live<Pod>): void => void pods.set(newest.metadata.uid, { newest, isNotFound: false });
+  return {
+    get: (uid) => {
+      const entry = pods.get(uid);
+      return entry?.isNotFound === false ? entry.newest : undefined;
+    },
+    list: () => [...pods.values()].flatMap(({ newest, isNotFound }) => (isNotFound ? [] : [newest])),
+    applyWatch: (pod) => {
+      const held = pods.get(pod.metadata.uid);
+      if (held !== undefined && !isNewer(pod, held.newest)) return false;
+      set(pod);
+      return true;
+    },
+    applyWatchDelete: (uid) => void pods.delete(uid),
+    applyWrite: (pod) => {
+      const held = pods.get(pod.metadata.uid);
+      if (held !== undefined && isNewer(pod, held.newest)) set(pod);
+    },
+    applyLiveRead: (pod) => {
+      if (pods.has(pod.metadata.uid)) set(pod);
+    },
+    markNotFound: (uid) => {
+      const held = pods.get(uid);
+      if (held !== undefined) pods.set(uid, { ...held, isNotFound: true });
+    },
+  };
+};
+
+type PodReader = Pick<Client, 'get' | 'list'>;
+
+/** By what a Pod is asked for, and recognised: its name may be another's by now. */
+interface PodIdentity {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+export const identityOf = ({ metadata: { name, namespace = '', uid } }: Live<Pod>): PodIdentity => ({
+  name,
+  namespace,
+  uid,
+});
+
+/** Among those of this Node, when nobody knows its name. `undefined`: it is none of them. Rejects when the server does not answer. */
+export const getLivePodByUid = async (
+  client: Pick<Client, 'list'>,
+  nodeName: string,
+  uid: string,
+  signal: AbortSignal,
+): Promise<Live<Pod> | undefined> => {
+  const { items } = await client.list(pods, { fieldSelector: `spec.nodeName=${nodeName}`, signal });
+  return items.find(({ metadata }) => metadata.uid === uid);
+};
+
+/**
+ * The Pod as the server has it now. `undefined`: the server knows no such UID any more. Rejects when it does not answer: nobody is gone
+ * because of that.
+ */
+export const getLivePod = async (
+  client: PodReader,
+  nodeName: string,
+  { namespace, name, uid }: PodIdentity,
+  signal: AbortSignal,
+): Promise<Live<Pod> | undefined> => {
+  try {
+    const found = await client.get(pods, { namespace, name }, { signal });
+    return found.metadata.uid === uid ? found : undefined;
+  } catch (error) {
+    if (isKubeError(error, 'notFound')) return undefined;
+    // What a server says of a Pod that is gone, too: it has no way to know that it was this Node's. A list leaves no doubt.
+    if (isKubeError(error, 'forbidden')) return getLivePodByUid(client, nodeName, uid, signal);
+    throw error;
+  }
+};

@@ -1,0 +1,141 @@
+import { labels, labelValues, macTaint } from '@tartan/api';
+import type { Pod } from '../snapshot.ts';
+
+/** Whether a Pod that is bound to this Node can become a virtual machine. */
+export type Admission =
+  | { readonly kind: 'suited' }
+  /** It came here by tolerating everything. Failing it would only bring the next one: it waits, and takes no slot (INC-74). */
+  | { readonly kind: 'not for Macs'; readonly message: string }
+  /** Somebody wants a Mac for it, and has to learn that this will not do. */
+  | { readonly kind: 'unsupported'; readonly message: string };
+
+type Spec = NonNullable<Pod['spec']>;
+
+const targetsMacs = ({ nodeSelector, tolerations }: Spec): boolean =>
+  nodeSelector?.[labels.os] === labelValues.os ||
+  nodeSelector?.[labels.runtime] !== undefined ||
+  nodeSelector?.[labels.fleet] !== undefined ||
+  (tolerations ?? []).some(({ key }) => key === macTaint.key);
+
+const foreignOs = ({ os, nodeSelector }: Spec): string | undefined => {
+  const selected = nodeSelector?.[labels.os];
+  if (os?.name !== undefined && os.name !== labelValues.os) return os.name;
+  return selected !== undefined && selected !== labelValues.os ? selected : undefined;
+};
+
+/** What is mounted is a promise to the program; a volume that nobody mounts promises nothing. */
+const unsupportedVolume = ({ containers, volumes }: Spec): string | undefined => {
+  const mounted = new Set(containers.flatMap(({ volumeMounts }) => (volumeMounts ?? []).map(({ name }) => name)));
+  return (volumes ?? []).find((volume) => mounted.has(volume.name) && volume.projected === undefined)?.name;
+};
+
+const unsupportedReason = (spec: Spec): string | undefined => {
+  const { containers, initContainers } = spec;
+  const [container] = containers;
+  if (containers.length !== 1)
+    return `A virtual machine is one container, and this Pod has ${containers.length}. Make them Pods of their own.`;
+  if ((initContainers ?? []).length > 0)
+    return 'A virtual machine has no init containers. Do that work in the image, or in the container.';
+  if (!container?.image) return 'The container names no image. Give it the reference of a tart image.';
+  if ((container.command ?? []).length > 0 || (container.args ?? []).length > 0)
+    return 'The image decides what the guest runs. Take command and args out of the container, and hand over what it needs in env.';
+  if ((container.volumeDevices ?? []).length > 0)
+    return 'A virtual machine gets no block devices of the cluster. Take volumeDevices out of the container.';
+  const volume = unsupportedVolume(spec);
+  return volume === undefined
+    ? undefined
+    : `The volume ${volume} cannot be mounted in a virtual machine: only projected ones can. Take the mount out.`;
+};
+
+export const admit = (pod: Pod): Admission => {
+  const { spec } = pod;
+  if (spec === undefined) return { kind: 'unsupported', message: 'The Pod has no spec.' };
+  const system = foreignOs(spec);
+  if (system !== undefined)
+    return {
+      kind: 'not for Macs',
+      message: `This Node is a Mac, and the Pod is made for ${system}. Keep it away with a node selector.`,
+    };
+  const ofDaemonSet = (pod.metadata?.ownerReferences ?? []).some(({ kind }) => kind === 'DaemonSet');
+  if (ofDaemonSet && !targetsMacs(spec))
+    return {
+      kind: 'not for Macs',
+      message: `This Node is a Mac, and the DaemonSet does not ask for Macs. Keep it away with a node selector (${labels.os}), or let it tolerate ${macTaint.key} by name.`,
+    };
+  const message = unsupportedReason(spec);
+  return message === undefined ? { kind: 'suited' } : { kind: 'unsupported', message };
+};
+
+type PodSpec = NonNullable<Pod['spec']>;
+type Container = PodSpec['containers'][number];
+
+const isSet = (value: unknown): boolean => {
+  if (value === undefined || value === null || value === false || value === '') return false;
+  return typeof value !== 'object' || Object.keys(value).length > 0;
+};
+
+/** By name: whatever is set, and is not what the API server sets by itself. */
+const ignoredPodFields = [
+  'dnsConfig',
+  'ephemeralContainers',
+  'hostAliases',
+  'hostIPC',
+  'hostname',
+  'hostNetwork',
+  'hostPID',
+  'resourceClaims',
+  'resources',
+  'runtimeClassName',
+  'securityContext',
+  'setHostnameAsFQDN',
+  'shareProcessNamespace',
+  'subdomain',
+] as const satisfies readonly (keyof PodSpec)[];
+
+const ignoredContainerFieldNames = [
+  'lifecycle',
+  'livenessProbe',
+  'readinessProbe',
+  'restartPolicy',
+  'securityContext',
+  'startupProbe',
+  'stdin',
+  'tty',
+  'workingDir',
+] as const satisfies readonly (keyof Container)[];
+
+/** What the API server puts there, and what a virtual machine does anyway. */
+const apiServerDefaults = {
+  dnsPolicy: ['ClusterFirst', 'Default'],
+  terminationMessagePath: ['/dev/termination-log'],
+  terminationMessagePolicy: ['File'],
+};
+const isNotDefault = (value: string | undefined, values: readonly string[]): boolean =>
+  value !== undefined && value !== '' && !values.includes(value);
+
+const ignoredContainerFields = (container: Container, path: string): readonly string[] => [
+  ...ignoredContainerFieldNames.filter((name) => isSet(container[name])).map((name) => `${path}.${name}`),
+  ...(['terminationMessagePath', 'terminationMessagePolicy'] as const)
+    .filter((name) => isNotDefault(container[name], apiServerDefaults[name]))
+    .map((name) => `${path}.${name}`),
+  ...(container.ports ?? []).flatMap(({ hostPort }, at) => (isSet(hostPort) ? [`${path}.ports[${at}].hostPort`] : [])),
+  ...(container.volumeMounts ?? []).flatMap(({ subPath, subPathExpr }, at) => [
+    ...(isSet(subPath) ? [`${path}.volumeMounts[${at}].subPath`] : []),
+    ...(isSet(subPathExpr) ? [`${path}.volumeMounts[${at}].subPathExpr`] : []),
+  ]),
+];
+
+/**
+ * Fields of the Pod that change what a kubelet does and mean nothing here, by their paths. None that the API server or its admission sets
+ * by default, none that only the scheduler reads, and none for which `suitability.ts` refuses the Pod.
+ */
+export const ignoredFields = ({ spec }: Pod): readonly string[] => {
+  if (spec === undefined) return [];
+  return [
+    ...ignoredPodFields.filter((name) => isSet(spec[name])).map((name) => `spec.${name}`),
+    ...(isNotDefault(spec.dnsPolicy, apiServerDefaults.dnsPolicy) ? ['spec.dnsPolicy'] : []),
+    // False asks for a user namespace; absent is true.
+    ...(spec.hostUsers === false ? ['spec.hostUsers'] : []),
+    ...spec.containers.flatMap((container, at) => ignoredContainerFields(container, `spec.containers[${at}]`)),
+  ].sort();
+};

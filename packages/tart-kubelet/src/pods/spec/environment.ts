@@ -1,0 +1,175 @@
+import type { Pod } from '../snapshot.ts';
+
+/**
+ * References to variables in a value, as Kubernetes does it: `$(NAME)` is the value of NAME, `$$` is a dollar, and what names no variable,
+ * or is not closed, stays as it stands. What is put in is not looked at again.
+ */
+export const expandReferences = (text: string, valueOf: (name: string) => string | undefined): string =>
+  text.replaceAll(/\$\$|\$\(([^)]*)\)/g, (whole, name: string | undefined) =>
+    name === undefined ? '$' : (valueOf(name) ?? whole),
+  );
+
+export interface HostAddress {
+  readonly hostIP: string | undefined;
+}
+
+/** `metadata.labels['example.com/a']`. */
+const subscript = /^metadata\.(labels|annotations)\['(.*)'\]$/;
+
+/**
+ * What a field of the Pod says. `undefined`: there is no such field to be had before the virtual machine is on, which is never the same
+ * as an empty one (G25).
+ */
+export const resolveFieldRef = (pod: Pod, path: string, { hostIP }: HostAddress): string | undefined => {
+  const { metadata, spec } = pod;
+  const [, map, key] = subscript.exec(path) ?? [];
+  // A label that is not there reads as empty, as in Kubernetes.
+  if (map !== undefined && key !== undefined)
+    return (map === 'labels' ? metadata?.labels : metadata?.annotations)?.[key] ?? '';
+  switch (path) {
+    case 'metadata.name':
+      return metadata?.name ?? '';
+    case 'metadata.namespace':
+      return metadata?.namespace ?? '';
+    case 'metadata.uid':
+      return metadata?.uid ?? '';
+    case 'spec.nodeName':
+      return spec?.nodeName ?? '';
+    case 'spec.serviceAccountName':
+      return spec?.serviceAccountName ?? '';
+    case 'status.hostIP':
+    case 'status.hostIPs':
+      return hostIP;
+    default:
+      return undefined;
+  }
+};
+
+/** One ConfigMap or Secret of the Pod's namespace. */
+export interface ConfigSource {
+  readonly kind: 'ConfigMap' | 'Secret';
+  readonly name: string;
+}
+
+interface EnvironmentInputs extends HostAddress {
+  /** Its data as text; `undefined` when there is no such object. */
+  readonly dataOf: (source: ConfigSource) => Readonly<Record<string, string>> | undefined;
+}
+
+type Environment =
+  | {
+      readonly kind: 'resolved';
+      readonly variables: ReadonlyMap<string, string>;
+      /** Keys of envFrom that cannot be names of variables. Kubernetes leaves them out and tells of it. */
+      readonly skipped: readonly string[];
+    }
+  /** It cannot start before somebody changes something. */
+  | { readonly kind: 'problem'; readonly message: string };
+
+type Container = NonNullable<Pod['spec']>['containers'][number];
+type EnvVar = NonNullable<Container['env']>[number];
+type ValueFrom = NonNullable<EnvVar['valueFrom']>;
+
+/** The guest makes shell lines of them: what is no name must not become one. */
+const namePattern = /^[-._A-Za-z][-._A-Za-z0-9]*$/;
+
+class EnvironmentError extends Error {}
+
+const valueFromSource = (
+  source: ConfigSource,
+  key: string,
+  optional: boolean,
+  inputs: EnvironmentInputs,
+): string | undefined => {
+  const data = inputs.dataOf(source);
+  const value = data !== undefined && Object.hasOwn(data, key) ? data[key] : undefined;
+  if (value !== undefined || optional) return value;
+  throw new EnvironmentError(
+    data === undefined
+      ? `The ${source.kind} ${source.name} is not there. Make it, or mark the reference as optional.`
+      : `The ${source.kind} ${source.name} has no key ${key}. Add it, or mark the reference as optional.`,
+  );
+};
+
+/** `undefined`: optional and not there, so the variable is left out. */
+const valueFrom = (pod: Pod, name: string, from: ValueFrom, inputs: EnvironmentInputs): string | undefined => {
+  const { configMapKeyRef: configMap, fieldRef, secretKeyRef: secret } = from;
+  if (configMap !== undefined)
+    return valueFromSource(
+      { kind: 'ConfigMap', name: configMap.name ?? '' },
+      configMap.key,
+      configMap.optional === true,
+      inputs,
+    );
+  if (secret !== undefined)
+    return valueFromSource({ kind: 'Secret', name: secret.name ?? '' }, secret.key, secret.optional === true, inputs);
+  const value = fieldRef === undefined ? undefined : resolveFieldRef(pod, fieldRef.fieldPath, inputs);
+  if (value !== undefined) return value;
+  const what = fieldRef?.fieldPath ?? Object.keys(from).join(', ');
+  throw new EnvironmentError(
+    `The variable ${name} takes its value from ${what}, which a virtual machine cannot have before it is on. Take it out.`,
+  );
+};
+
+const variablesFromSources = (container: Container, inputs: EnvironmentInputs) => {
+  const variables = new Map<string, string>();
+  const skipped: string[] = [];
+  for (const { configMapRef, prefix = '', secretRef } of container.envFrom ?? []) {
+    const ref = configMapRef ?? secretRef;
+    if (ref === undefined) continue;
+    const source: ConfigSource = { kind: configMapRef === undefined ? 'Secret' : 'ConfigMap', name: ref.name ?? '' };
+    const data = inputs.dataOf(source);
+    if (data === undefined && ref.optional !== true)
+      throw new EnvironmentError(
+        `The ${source.kind} ${source.name} is not there. Make it, or mark the reference as optional.`,
+      );
+    for (const [key, value] of Object.entries(data ?? {})) {
+      const name = `${prefix}${key}`;
+      if (namePattern.test(name)) variables.set(name, value);
+      else skipped.push(name);
+    }
+  }
+  return { variables, skipped };
+};
+
+/** What must be read before the environment can be made, each once. */
+export const sourcesOf = (container: Container): readonly ConfigSource[] => {
+  const named = (kind: ConfigSource['kind'], ref: { name?: string } | undefined): ConfigSource[] =>
+    ref === undefined ? [] : [{ kind, name: ref.name ?? '' }];
+  const all = [
+    ...(container.envFrom ?? []).flatMap(({ configMapRef, secretRef }) => [
+      ...named('ConfigMap', configMapRef),
+      ...named('Secret', secretRef),
+    ]),
+    ...(container.env ?? []).flatMap(({ valueFrom: from }) => [
+      ...named('ConfigMap', from?.configMapKeyRef),
+      ...named('Secret', from?.secretKeyRef),
+    ]),
+  ];
+  return [...new Map(all.map((source) => [`${source.kind}/${source.name}`, source])).values()];
+};
+
+/**
+ * The variables of the container, by the rules of Kubernetes: `envFrom` first and in its order, then `env` over it. Values that are
+ * written out may refer to what stands before them; values from elsewhere are taken as they are.
+ */
+export const environmentOf = (pod: Pod, container: Container, inputs: EnvironmentInputs): Environment => {
+  try {
+    const { variables, skipped } = variablesFromSources(container, inputs);
+    for (const { name, value, valueFrom: from } of container.env ?? []) {
+      if (!namePattern.test(name))
+        throw new EnvironmentError(`${JSON.stringify(name)} cannot be the name of a variable in a guest. Rename it.`);
+      const resolved =
+        value !== undefined && value !== ''
+          ? expandReferences(value, (other) => variables.get(other))
+          : from === undefined
+            ? ''
+            : valueFrom(pod, name, from, inputs);
+      if (resolved !== undefined) variables.set(name, resolved);
+    }
+    return { kind: 'resolved', variables, skipped };
+  } catch (error) {
+    if (error instanceof EnvironmentError) return { kind: 'problem', message: error.message };
+    throw error;
+  }
+};

@@ -1,0 +1,243 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import type { Logger } from '@tartan/kube';
+import { type Clock, sleep } from '@tartan/kube/clock';
+import { createRedact } from '@tartan/tart';
+import { writeFileAtomic } from '../journal/atomic-write.ts';
+import { copyOffsetPath, rawOutputPath } from '../logs/log-files.ts';
+import type { LogNotifier } from '../logs/log-notifier.ts';
+import { createLogWriter, type LogWriter } from '../logs/log-writer.ts';
+import {
+  type CopyCheckpoint,
+  emptyCheckpoint,
+  formatCheckpoint,
+  type Position,
+  readCheckpoint,
+  recoverAfterCrash,
+  truncateRawOutput,
+  writeCheckpoint,
+} from './copy-checkpoint.ts';
+import { blockSize, createTail, type Tail } from './tail.ts';
+
+/** Wakes the one who waits for it. Rung while nobody waits, it is heard by the next who does. */
+interface Notifier {
+  notify(): void;
+  /** Whether it rang. False after that time, and when `signal` fires. */
+  wait(milliseconds: number, signal: AbortSignal): Promise<boolean>;
+}
+
+const createNotifier = (clock: Clock): Notifier => {
+  let isNotified = false;
+  let wakeUp = (): void => {};
+  return {
+    notify: () => {
+      isNotified = true;
+      wakeUp();
+    },
+    wait: (milliseconds, signal) =>
+      new Promise((resolve) => {
+        const finish = (): void => {
+          cancelTimer();
+          signal.removeEventListener('abort', finish);
+          wakeUp = () => {};
+          resolve(isNotified);
+          isNotified = false;
+        };
+        const cancelTimer = clock.after(milliseconds, finish);
+        signal.addEventListener('abort', finish, { once: true });
+        wakeUp = finish;
+        if (isNotified || signal.aborted) finish();
+      }),
+  };
+};
+
+/**
+ * Calls `changed` soon after a file of ours changes, where the system can tell. Whoever needs to be sure looks now and then as well.
+ * Never for the folder of a guest: it decides what happens there, and how often.
+ */
+const watchFile = (path: string, changed: () => void): (() => void) => {
+  const name = basename(path);
+  let watcher: FSWatcher | undefined;
+  const end = (): void => {
+    watcher?.close();
+    watcher = undefined;
+  };
+  try {
+    watcher = watch(dirname(path), { persistent: false }, (_, file) => {
+      if (file === name) changed();
+    });
+    watcher.on('error', end);
+  } catch {
+    // Too many of them, or no such folder: looking has to do.
+  }
+  return end;
+};
+
+const redact = createRedact([]);
+
+/** What tart wrote, without the address of a screen and whatever else looks like a secret. Bytes that hold none stay as they are. */
+const redactSecrets = (bytes: Buffer): Buffer => {
+  const text = bytes.toString('utf8');
+  const clean = text.split('\n').map(redact).join('\n');
+  return clean === text ? bytes : Buffer.from(clean);
+};
+
+interface LogCopierOptions {
+  /** The log. */
+  readonly path: string;
+  /** What the guest may write to. */
+  readonly statusFolder: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly changes: LogNotifier;
+  /** An idle virtual machine costs one look in this time. */
+  readonly pollMs: number;
+  /** Of one generation of the log, and of what may be waiting to be copied. */
+  readonly maxBytes: number;
+  readonly maxRawBytes: number;
+}
+
+/** Makes the log of one run from what tart and the guest write, across the lives of agents. */
+export interface LogCopier {
+  /** Copies on and on, until it is stopped or finished. */
+  start(): void;
+  /** Something happened: look now. */
+  wake(): void;
+  /** Copies the rest, for good. Never rejects. Safe to repeat. */
+  finish(): Promise<void>;
+  /** Leaves everything as it is, for the next agent. */
+  stop(): Promise<void>;
+}
+
+/** The name of the guest's own log in its status share. */
+const guestLog = 'runner.log';
+/** Four chunks a look and ten looks a second: 2.5 MB/s, faster than any build prints. */
+const maxBytesPerPass = 4 * blockSize;
+const busyPollMs = 100;
+/** Every so many idle looks are for tart, which seldom says anything and is watched; the others are for the guest. */
+const rawPollEvery = 4;
+
+type LogSource = 'raw' | 'guest' | 'both';
+
+export const createLogCopier = (options: LogCopierOptions): LogCopier => {
+  const { path, statusFolder, clock, log, changes, pollMs, maxBytes, maxRawBytes } = options;
+  const raw = rawOutputPath(path);
+  const checkpointFile = copyOffsetPath(path);
+  const notifier = createNotifier(clock);
+  const stopping = new AbortController();
+  const warned = new Set<string>();
+  const warnOnce = (message: string, why: unknown): void => {
+    const text = `${message} ${String(why)}`;
+    if (warned.has(text) || warned.size > 20) return;
+    warned.add(text);
+    log.warn(message, { log: path, why });
+  };
+  const tails: Readonly<Record<'raw' | 'guest', Tail>> = {
+    guest: createTail({ folder: statusFolder, name: guestLog, stream: 'stdout' }, (why) =>
+      warnOnce('The log that a guest offers is not read', why),
+    ),
+    raw: createTail({ folder: dirname(raw), name: basename(raw), stream: 'stderr', clean: redactSecrets }, (why) =>
+      warnOnce('The output of tart is not read', why),
+    ),
+  };
+  let writer: LogWriter | undefined;
+  let checkpoint: CopyCheckpoint | undefined;
+  let copying: Promise<void> | undefined;
+  let ended: Promise<void> | undefined;
+  let lastTask: Promise<unknown> = Promise.resolve();
+
+  /** One thing at a time: a look, a finish, a stop. */
+  const serialize = <T>(work: () => Promise<T>): Promise<T> => {
+    const mine = lastTask.then(work);
+    lastTask = mine.catch(() => {});
+    return mine;
+  };
+  const loadCheckpoint = async (): Promise<CopyCheckpoint> =>
+    (checkpoint ??= await recoverAfterCrash(raw, await readCheckpoint(checkpointFile)));
+  const save = async (next: CopyCheckpoint): Promise<void> => {
+    checkpoint = next;
+    await writeCheckpoint(checkpointFile, next);
+  };
+
+  const copy = async (which: 'raw' | 'guest', isLast: boolean): Promise<boolean> => {
+    writer ??= createLogWriter({
+      path,
+      clock,
+      notifier: changes,
+      maxBytes,
+      onError: (error) => warnOnce('A log cannot be written; its text waits where it is', error),
+    });
+    const from = (await loadCheckpoint())[which];
+    const onCopied = async (position: Position): Promise<void> =>
+      save({ ...(checkpoint ?? emptyCheckpoint), [which]: position });
+    // A guest that writes faster than we copy must not keep us from ending.
+    const most = isLast ? 2 * maxBytes : maxBytesPerPass;
+    return tails[which].copy(from, { isLast, maxBytes: most, maxBehind: maxBytes, writer, onCopied });
+  };
+
+  const copyOnce = async (which: LogSource): Promise<boolean> => {
+    try {
+      const guest = which !== 'raw' && (await copy('guest', false));
+      const tart = which !== 'guest' && (await copy('raw', false));
+      const now = await loadCheckpoint();
+      if (which !== 'guest' && !tart && now.raw.offset > maxRawBytes) await truncateRawOutput(raw, now, save);
+      return guest || tart;
+    } catch (error) {
+      warnOnce('A log could not be copied; it is tried again', error);
+      return false;
+    }
+  };
+
+  const copyLoop = async (): Promise<void> => {
+    const { signal } = stopping;
+    if ((await loadCheckpoint()).finished) return;
+    const unwatch = watchFile(raw, () => notifier.notify());
+    let which: LogSource = 'both';
+    for (let passes = 1; !signal.aborted; passes++) {
+      const isBusy = await serialize(async () => !signal.aborted && (await copyOnce(which)));
+      if (isBusy) {
+        await sleep(clock, busyPollMs, signal);
+        which = 'both';
+      } else {
+        const wasNotified = await notifier.wait(pollMs, signal);
+        which = wasNotified || passes % rawPollEvery === 0 ? 'raw' : 'guest';
+      }
+    }
+    unwatch();
+  };
+
+  const close = async (): Promise<void> => {
+    const last = writer;
+    writer = undefined;
+    await last?.close();
+  };
+
+  const finish = async (): Promise<void> => {
+    const before = await loadCheckpoint().catch(() => emptyCheckpoint);
+    if (before.finished) return;
+    for (const which of ['guest', 'raw'] as const)
+      await copy(which, true).catch((error: unknown) => warnOnce('The end of a log could not be copied', error));
+    await close();
+    checkpoint = { ...(checkpoint ?? before), finished: true };
+    // A full disk must not keep a virtual machine from being deleted.
+    await writeFileAtomic(checkpointFile, formatCheckpoint(checkpoint)).catch((error: unknown) =>
+      warnOnce('That a log is complete could not be written down', error),
+    );
+  };
+
+  return {
+    start: () => {
+      copying ??= copyLoop().catch((error: unknown) => warnOnce('A log is not copied', error));
+    },
+    wake: () => notifier.notify(),
+    finish: () => {
+      stopping.abort();
+      return (ended ??= serialize(finish));
+    },
+    stop: async () => {
+      stopping.abort();
+      await copying;
+      await serialize(close);
+    },
+  };
+};

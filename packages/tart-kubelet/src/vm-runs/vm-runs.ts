@@ -1,0 +1,289 @@
+import { lstatSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import type { Logger } from '@tartan/kube';
+import { type Clock, sleep } from '@tartan/kube/clock';
+import {
+  adoptVm,
+  exitCause,
+  type ProcessIdentity,
+  type ProcessTable,
+  readLogTail,
+  type Share,
+  type Tart,
+  TartError,
+  type VmExit,
+} from '@tartan/tart';
+import { copyOffsetPath, type LogFiles, rawOutputPath, rotatedPath } from '../logs/log-files.ts';
+import type { LogNotifier } from '../logs/log-notifier.ts';
+import type { LastRun } from '../pods/snapshot.ts';
+import { readCheckpointSync } from './copy-checkpoint.ts';
+import { createLogCopier, type LogCopier } from './log-copier.ts';
+import { type ProcessExists, processExists, throttledProcessTable } from './process-liveness.ts';
+
+/** One run of a Pod's container. */
+export interface VmRun {
+  readonly podUID: string;
+  readonly container: string;
+  /** 0, and one more with each restart. */
+  readonly run: number;
+  readonly vm: string;
+}
+
+/**
+ * The processes of virtual machines, and what they leave behind.
+ *
+ * tart writes into a file of its own, without us (G14); it is copied into the log of the container line by line, and so is the guest's
+ * own log from its status share. An agent that comes back goes on where the last one was.
+ */
+export interface VmRuns {
+  /** Makes room for what it will write, so that `start` need not: any time before, and safe to repeat. Rejects with a TartError. */
+  prepareLog(run: VmRun): Promise<void>;
+  /** `tart run`. Rejects with a TartError; then nothing runs, and the caller takes the start back. */
+  start(run: VmRun, shares: readonly Share[]): Promise<ProcessIdentity>;
+  /** A process that is there already: watches its end and copies its log from now on. Does nothing for one that is watched. */
+  watch(run: VmRun, process: ProcessIdentity): void;
+  /**
+   * What is known of this run; all of it also from an earlier life of the agent, but for the exit's code and time. Of one that was seen
+   * not to be on (`isOn`), and that we started, the exit is waited for: others see a process end a moment before its parent does. Never
+   * rejects.
+   */
+  lastRun(run: VmRun, isRunning: boolean): Promise<Omit<LastRun, 'report'>>;
+  /** It never was on: afterwards `remains` says that it was not started. */
+  undoStart(run: VmRun): Promise<void>;
+  /** Copies what is left of both logs and ends with them. To be called before anything of the run is thrown away. Safe to repeat. */
+  finishLog(run: VmRun): Promise<void>;
+  /** Nothing more will be written to the log of this run. */
+  isLogFinished(run: Omit<VmRun, 'vm'>): boolean;
+  /** All logs of a Pod. Not there is fine. */
+  removeLogs(podUID: string): Promise<void>;
+}
+
+/** Folders for the logs of runs that are about to start. */
+interface LogFolders {
+  /** Safe to repeat. Rejects with a TartError. */
+  prepare(run: VmRun): Promise<void>;
+  /** The path of its log. Makes room unless that was done. */
+  takePath(run: VmRun): Promise<string>;
+  /** Its room may be gone. */
+  forget(podUID: string): void;
+}
+
+const logKeyOf = ({ podUID, container, run }: VmRun): string => `${podUID}/${container}/${run}`;
+
+const createLogFolders = (files: LogFiles): LogFolders => {
+  const prepared = new Set<string>();
+  const prepare = async (run: VmRun): Promise<void> => {
+    try {
+      await files.prepare(run);
+    } catch (cause) {
+      const message = `The log of ${run.vm} cannot be written: ${String(cause)}`;
+      throw new TartError('other', message, { command: 'run', cause });
+    }
+    prepared.add(logKeyOf(run));
+  };
+  return {
+    prepare,
+    takePath: async (run) => {
+      if (!prepared.delete(logKeyOf(run))) await prepare(run);
+      return files.pathOf(run);
+    },
+    forget: (podUID) => {
+      for (const key of prepared) if (key.startsWith(`${podUID}/`)) prepared.delete(key);
+    },
+  };
+};
+
+export interface VmRunsOptions {
+  readonly tart: Tart;
+  readonly processes: ProcessTable;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly files: LogFiles;
+  readonly changes: LogNotifier;
+  /** What the guest of this virtual machine may write to. */
+  readonly statusFolder: (vm: string) => string;
+  /** A virtual machine of this Pod is not on any more, whoever started it. `remains` tells how it ended. */
+  readonly onExit: (podUID: string) => void;
+  /** How often an idle virtual machine is looked at. */
+  readonly pollMs?: number;
+  /** Of one generation of a log; there are two. */
+  readonly maxBytes?: number;
+  /** What tart wrote is cut when it is longer than this and all of it is in the log. */
+  readonly maxRawBytes?: number;
+  readonly processExists?: ProcessExists;
+}
+
+/** Also the running of it: resolves after `signal` fired and everything is closed. Virtual machines stay on. */
+export type RunnableVmRuns = VmRuns & { run(signal: AbortSignal): Promise<void> };
+
+interface WatchedRun {
+  readonly copier: LogCopier;
+  readonly path: string;
+  /** Ends the looking at its process. */
+  readonly stopWatching: AbortController;
+  isWatched: boolean;
+  /** Of a child of ours. */
+  exiting?: Promise<VmExit>;
+  exit?: VmExit;
+}
+
+/** A parent learns of its child's end within milliseconds, but for a thread that is busy. */
+const exitGraceMs = 2_000;
+
+const keyOf = ({ podUID, container, run }: Omit<VmRun, 'vm'>): string => `${podUID}/${container}/${run}`;
+
+const fileExists = (file: string): boolean => {
+  try {
+    return lstatSync(file, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    // In doubt it was started: what ran must not run again.
+    return true;
+  }
+};
+
+export const createVmRuns = (options: VmRunsOptions): RunnableVmRuns => {
+  const { tart, processes, clock, log, files, changes, statusFolder, onExit } = options;
+  const { pollMs = 1_000, maxBytes = 10 * 1024 * 1024, maxRawBytes = 1024 * 1024 } = options;
+  const exists = options.processExists ?? processExists;
+  const watched = new Map<string, WatchedRun>();
+  const finished = new Set<string>();
+  const logFolders = createLogFolders(files);
+  let isStopped = false;
+
+  const isLogFinished = (run: Omit<VmRun, 'vm'>): boolean => {
+    const key = keyOf(run);
+    if (finished.has(key)) return true;
+    if (watched.get(key)?.isWatched === true) return false;
+    const isSo = readCheckpointSync(copyOffsetPath(files.pathOf(run))).finished === true;
+    if (isSo) finished.add(key);
+    return isSo;
+  };
+
+  const watchedRunOf = (run: VmRun): WatchedRun => {
+    const key = keyOf(run);
+    const before = watched.get(key);
+    if (before) return before;
+    const path = files.pathOf(run);
+    const about = { path, statusFolder: statusFolder(run.vm), clock, log, changes, pollMs, maxBytes, maxRawBytes };
+    const copier = createLogCopier(about);
+    const fresh: WatchedRun = { copier, path, stopWatching: new AbortController(), isWatched: false };
+    watched.set(key, fresh);
+    return fresh;
+  };
+
+  const awaitExit = (run: VmRun, one: WatchedRun, exited: Promise<VmExit>): void => {
+    one.isWatched = true;
+    if (!isStopped) one.copier.start();
+    void exited.then((exit) => {
+      if (one.stopWatching.signal.aborted) return;
+      one.exit = exit;
+      one.copier.wake();
+      onExit(run.podUID);
+    });
+  };
+
+  const waitForExit = async (exiting: Promise<VmExit>): Promise<void> => {
+    const enough = new AbortController();
+    await Promise.race([exiting, sleep(clock, exitGraceMs, enough.signal)]);
+    enough.abort();
+  };
+
+  const forget = async (key: string): Promise<void> => {
+    const one = watched.get(key);
+    watched.delete(key);
+    finished.delete(key);
+    one?.stopWatching.abort();
+    await one?.copier.stop();
+  };
+
+  return {
+    prepareLog: (run) => logFolders.prepare(run),
+
+    start: async (run, shares) => {
+      const path = await logFolders.takePath(run);
+      // Its disk is thrown away with it: nearly twice as fast (INC-57).
+      const about = { logFile: rawOutputPath(path), shares, rootDiskCaching: 'cached' } as const;
+      const { pid, startedAt, exited } = await tart.run(run.vm, about);
+      finished.delete(keyOf(run));
+      const one = watchedRunOf(run);
+      one.exiting = exited;
+      awaitExit(run, one, exited);
+      return { pid, startedAt };
+    },
+
+    watch: (run, process) => {
+      const one = watchedRunOf(run);
+      if (one.isWatched || isStopped) return;
+      // Asked before it is followed: an earlier agent may have finished its log.
+      isLogFinished(run);
+      const { signal } = one.stopWatching;
+      const vm = { name: run.vm, logFile: rawOutputPath(one.path), ...process };
+      const adopted = adoptVm(vm, { processes: throttledProcessTable(processes, exists), clock, pollMs, signal });
+      awaitExit(run, one, adopted.exited);
+    },
+
+    lastRun: async (run, isRunning) => {
+      try {
+        const path = files.pathOf(run);
+        const one = watched.get(keyOf(run));
+        if (!isRunning && one?.exiting !== undefined) await waitForExit(one.exiting);
+        const { exit } = one ?? {};
+        const { cutOff = '' } = readCheckpointSync(copyOffsetPath(path));
+        const started = fileExists(rawOutputPath(path));
+        const text = started ? cutOff + (await readLogTail(rawOutputPath(path))) : cutOff;
+        return {
+          started,
+          exitedAt: exit?.at,
+          exitCode: exit?.code,
+          ending: exitCause({ code: exit?.code, signal: exit?.signal }, text),
+        };
+      } catch (error) {
+        log.warn('What is left of a run cannot be read', { ...run, error });
+        return { started: true, ending: { kind: 'unknown' } };
+      }
+    },
+
+    undoStart: async (run) => {
+      const path = files.pathOf(run);
+      await forget(keyOf(run));
+      // The raw output last: as long as it is there, this is to be done again.
+      for (const file of [copyOffsetPath(path), path, rotatedPath(path), rawOutputPath(path)])
+        await rm(file, { force: true });
+      changes.forget(path);
+    },
+
+    finishLog: async (run) => {
+      const key = keyOf(run);
+      if (finished.has(key)) return;
+      const { path, copier } = watchedRunOf(run);
+      if (fileExists(rawOutputPath(path))) await copier.finish();
+      finished.add(key);
+      changes.notify(path);
+    },
+
+    isLogFinished,
+
+    removeLogs: async (podUID) => {
+      const keys = [...watched.keys(), ...finished].filter((key) => key.startsWith(`${podUID}/`));
+      const paths = keys.flatMap((key) => watched.get(key)?.path ?? []);
+      await Promise.all(keys.map(forget));
+      logFolders.forget(podUID);
+      await files.remove(podUID);
+      for (const path of paths) changes.forget(path);
+    },
+
+    run: async (signal) => {
+      await new Promise<void>((resolve) => {
+        if (signal.aborted) resolve();
+        signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+      isStopped = true;
+      await Promise.all(
+        [...watched.values()].map(({ copier, stopWatching }) => {
+          stopWatching.abort();
+          return copier.stop();
+        }),
+      );
+    },
+  };
+};

@@ -1,0 +1,169 @@
+import { type Clock, sleep } from '@tartan/kube/clock';
+import type { RunCommand } from '../facts/run-command.ts';
+
+/** The graphical session at the Mac's console, without which no virtual machine starts (F6, INC-06). */
+export interface ConsoleSession {
+  /** Whether it is there, as macOS says it now. Rejects when nobody can tell. */
+  exists(signal: AbortSignal): Promise<boolean>;
+  /**
+   * Resolves when it is there. If it is not, loginwindow is restarted as launchd does it and the session is waited for (INC-08, G19);
+   * rejects with a sentence for people when that did not help. Callers share one restart, and a session that was seen is not healed.
+   */
+  ensure(signal: AbortSignal): Promise<void>;
+}
+
+/** `launchctl print` of a domain that is there but is no login at the screen names another kind of session. */
+const aquaPattern = /^\s*session = Aqua$/m;
+
+/** It ended by itself, with a code, and was not sudo: then launchctl itself said that there is no such domain. */
+const isLaunchctlExit = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && typeof error.code === 'number' && !/^sudo: /m.test(error.message);
+
+/**
+ * Whether the user has a session at the screen, as launchd says it now. Only root may look. Rejects when nobody can tell: a sudo that
+ * wants a password says nothing about the console.
+ */
+export const hasAquaSession = (run: RunCommand, uid: number, signal: AbortSignal): Promise<boolean> =>
+  run('sudo', ['-n', 'launchctl', 'print', `gui/${uid}`], signal).then(
+    (text) => aquaPattern.test(text),
+    (error: unknown) => {
+      if (isLaunchctlExit(error)) return false;
+      throw error;
+    },
+  );
+
+const loginwindowService = 'system/com.apple.loginwindow';
+
+/**
+ * One of these works on a loginwindow that is alive, dead (INC-08), or that launchd must not kill (macOS 14.4 and later). Never SIGHUP:
+ * that leaves it dead (G19).
+ */
+const restartCommands: readonly (readonly string[])[] = [
+  ['launchctl', 'kickstart', '-k', loginwindowService],
+  ['killall', 'loginwindow'],
+  ['launchctl', 'kickstart', loginwindowService],
+];
+
+/** Rejects with what the first way said when none works. */
+const restartLoginwindow = async (run: RunCommand, signal: AbortSignal): Promise<void> => {
+  let first: unknown;
+  for (const way of restartCommands) {
+    try {
+      await run('sudo', ['-n', ...way], signal);
+      return;
+    } catch (error) {
+      first ??= error;
+      signal.throwIfAborted();
+    }
+  }
+  throw first;
+};
+
+/** Work that several wait for at once and that is done once. It is given up when the last of them has left. */
+interface SingleFlight {
+  /** Begins it, or waits for the one that is under way. Rejects with the signal's reason when that fires. */
+  join(signal: AbortSignal): Promise<void>;
+}
+
+const createSingleFlight = (work: (signal: AbortSignal) => Promise<void>): SingleFlight => {
+  let inFlight: { readonly done: Promise<void>; readonly controller: AbortController; waiting: number } | undefined;
+
+  const begin = () => {
+    const controller = new AbortController();
+    const flight = {
+      controller,
+      waiting: 0,
+      done: work(controller.signal).finally(() => {
+        if (inFlight === flight) inFlight = undefined;
+      }),
+    };
+    // Whoever left does not hear of it.
+    flight.done.catch(() => {});
+    return flight;
+  };
+
+  return {
+    join: async (signal) => {
+      signal.throwIfAborted();
+      const mine = (inFlight ??= begin());
+      mine.waiting += 1;
+      const left = Promise.withResolvers<never>();
+      const leave = (): void => left.reject(signal.reason);
+      signal.addEventListener('abort', leave, { once: true });
+      try {
+        await Promise.race([mine.done, left.promise]);
+      } finally {
+        signal.removeEventListener('abort', leave);
+        mine.waiting -= 1;
+        if (mine.waiting === 0 && inFlight === mine) {
+          inFlight = undefined;
+          mine.controller.abort(signal.reason);
+        }
+      }
+    },
+  };
+};
+
+interface ConsoleSessionOptions {
+  /** Whose session virtual machines run in: the user that the agent runs as (INC-03). */
+  readonly uid: number;
+  readonly run: RunCommand;
+  readonly clock: Clock;
+}
+
+const pollMs = 1_000;
+/** Two seconds are usual. */
+const sessionTimeoutMs = 30_000;
+/** Whoever looks at a login screen, to repair it, must have the time to type. */
+const minRestartIntervalMs = 60_000;
+
+/** What, why, what to do: this ends up in the Pod's events. */
+const noSessionError = (uid: number, why: string, cause?: unknown): Error =>
+  new Error(
+    `No virtual machine can start: user ${uid} has no session at the console, and ${why}. ` +
+      'Check that automatic login is on for that user and that macOS did not replace /etc/kcpassword with its mark <sealed>, ' +
+      'which it does after a wrong password: `tartan prepare-host` puts both right. FileVault and the Setup Assistant keep it out too.',
+    cause === undefined ? undefined : { cause },
+  );
+
+export const createConsoleSession = ({ uid, run, clock }: ConsoleSessionOptions): ConsoleSession => {
+  let restartedAt: number | undefined;
+  const exists = (signal: AbortSignal): Promise<boolean> => hasAquaSession(run, uid, signal);
+
+  const restart = async (signal: AbortSignal): Promise<void> => {
+    const ago = restartedAt === undefined ? undefined : clock.monotonic() - restartedAt;
+    if (ago !== undefined && ago < minRestartIntervalMs)
+      throw noSessionError(
+        uid,
+        `loginwindow was restarted ${Math.round(ago / 1000)} s ago already, which did not help`,
+      );
+    restartedAt = clock.monotonic();
+    await restartLoginwindow(run, signal).catch((error: unknown) => {
+      throw noSessionError(uid, `loginwindow could not be restarted (${String(error)})`, error);
+    });
+  };
+
+  const restoreSession = async (signal: AbortSignal): Promise<void> => {
+    // Whoever comes here has seen none, perhaps before the last one brought it up: a restart would end what is there.
+    if (await exists(signal)) return;
+    await restart(signal);
+    const until = clock.monotonic() + sessionTimeoutMs;
+    while (clock.monotonic() < until) {
+      await sleep(clock, pollMs, signal);
+      signal.throwIfAborted();
+      // A look that fails says nothing yet: loginwindow is on its way.
+      if (await exists(signal).catch(() => false)) return;
+      signal.throwIfAborted();
+    }
+    throw noSessionError(uid, `restarting loginwindow did not bring one up within ${sessionTimeoutMs / 1000} s`);
+  };
+  const restoring = createSingleFlight(restoreSession);
+
+  return {
+    exists,
+    ensure: async (signal) => {
+      signal.throwIfAborted();
+      if (!(await exists(signal))) await restoring.join(signal);
+    },
+  };
+};

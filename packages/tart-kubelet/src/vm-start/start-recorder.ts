@@ -1,0 +1,75 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Logger } from '@tartan/kube';
+import type { Clock } from '@tartan/kube/clock';
+import { writeFileAtomic } from '../journal/atomic-write.ts';
+import {
+  afterRefusal,
+  afterStart,
+  emptyHistory,
+  parseHistory,
+  type RefusedStart,
+  type StartHealth,
+  startHealth,
+  type StartHistory,
+} from './start-health.ts';
+
+export interface StartRecorderOptions {
+  /** Outlives the agent, and counts for one boot of the Mac. */
+  readonly file: string;
+  /** Another one after each boot. Empty: not known, and then nothing is taken over from an earlier agent. */
+  readonly bootID: () => Promise<string>;
+  readonly vmSlots: number;
+  /** The verdict is another one. */
+  readonly changed?: (() => void) | undefined;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: Logger;
+}
+
+/** What became of the starts of virtual machines on this Mac. No method rejects: a lost count must not cost a start. */
+export interface StartRecorder {
+  recordRefusal(refusal: RefusedStart): Promise<void>;
+  /** A guest was on; `running` are, with it. */
+  recordSuccess(start: { readonly image: string; readonly running: number }): Promise<void>;
+  health(): Promise<StartHealth>;
+}
+
+export const createStartRecorder = (options: StartRecorderOptions): StartRecorder => {
+  const { changed, clock, file, log, vmSlots } = options;
+
+  const load = async (): Promise<StartHistory> => {
+    const bootID = await options.bootID().catch(() => '');
+    const text = await readFile(file, 'utf8').catch(() => '');
+    return (bootID !== '' && parseHistory(text, bootID)) || emptyHistory(bootID);
+  };
+  let history: Promise<StartHistory> | undefined;
+  const health = async (): Promise<StartHealth> => startHealth(await (history ??= load()), vmSlots, clock.now());
+
+  /** One after the other, as each is made from the one before. */
+  const update = async (next: (before: StartHistory) => StartHistory): Promise<void> => {
+    const previous = await health();
+    const write = async (before: StartHistory): Promise<StartHistory> => {
+      const after = next(before);
+      const text = JSON.stringify(after);
+      if (text === JSON.stringify(before)) return before;
+      try {
+        await mkdir(dirname(file), { recursive: true });
+        await writeFileAtomic(file, text);
+      } catch (error) {
+        log.warn('What became of a start could not be written down', { file, error });
+      }
+      return after;
+    };
+    history = (history ?? load()).then(write);
+    const current = await health();
+    if (current.kind === previous.kind) return;
+    log.info('Whether this Mac can start virtual machines has changed', { verdict: current.kind });
+    changed?.();
+  };
+
+  return {
+    recordRefusal: (refusal) => update((before) => afterRefusal(before, refusal, vmSlots, clock.now())),
+    recordSuccess: (start) => update((before) => afterStart(before, start)),
+    health,
+  };
+};

@@ -1,0 +1,66 @@
+import { TartError } from './tart-error.ts';
+
+/** A name reaches tart as an argument: it must not read as an option or as a path. */
+export const checkVmName = (command: string, name: string): void => {
+  if (!/^[A-Za-z0-9_.][A-Za-z0-9_.:@-]*$/.test(name) || name === '.' || name === '..')
+    throw new TartError(
+      'invalid',
+      `${JSON.stringify(name)} is no name for a virtual machine: use letters, digits, dots, dashes and underscores`,
+      { command },
+    );
+};
+
+/** `host/namespace:tag` or `host/namespace@sha256:…`. */
+export const checkReference = (command: string, reference: string): void => {
+  if (!/^[A-Za-z0-9][\w.:-]*(\/[\w.-]+)+(:[\w.-]+)?(@sha256:[0-9a-f]{64})?$/.test(reference))
+    throw new TartError(
+      'invalid',
+      `${JSON.stringify(reference)} is no image: write host/name:tag or host/name@sha256:digest`,
+      { command },
+    );
+};
+
+export const isReference = (name: string): boolean => name.includes('/');
+
+/** A folder of the Mac that the guest sees as `/Volumes/My Shared Files/<name>`. */
+export interface Share {
+  readonly name: string;
+  readonly path: string;
+  readonly readOnly: boolean;
+}
+
+export interface RunOptions {
+  /** What tart writes; appended to. The virtual machine owns it from then on: it writes without us (G14). */
+  readonly logFile: string;
+  readonly shares?: readonly Share[];
+  /** `cached` is nearly twice as fast for disks that nobody keeps (INC-57). */
+  readonly rootDiskCaching?: 'automatic' | 'cached' | 'uncached';
+  /** Further options of `tart run`, each one word: `--net-softnet`. */
+  readonly flags?: readonly string[];
+}
+
+/**
+ * `--dir name:path[:ro]`. There is no way to escape a colon, and an option that tart does not know becomes part of the path (§7.4), so
+ * paths with one are refused. Writable is what it is without a word.
+ */
+const shareArgument = ({ name, path, readOnly }: Share): string => {
+  if (!/^[\w.-]+$/.test(name) || !path.startsWith('/') || path.includes(':'))
+    throw new TartError(
+      'invalid',
+      `The folder ${path} cannot be shared as ${JSON.stringify(name)}: no colon may be in either`,
+      {
+        command: 'run',
+      },
+    );
+  return `${name}:${path}${readOnly ? ':ro' : ''}`;
+};
+
+/** The name stands right after `run`: whoever looks for the process goes by that (§3.4). */
+export const runArguments = (name: string, options: RunOptions): readonly string[] => [
+  'run',
+  name,
+  '--no-graphics',
+  ...(options.rootDiskCaching === undefined ? [] : ['--root-disk-opts', `caching=${options.rootDiskCaching}`]),
+  ...(options.shares ?? []).flatMap((share) => ['--dir', shareArgument(share)]),
+  ...(options.flags ?? []),
+];
