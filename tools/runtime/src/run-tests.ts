@@ -39,7 +39,7 @@ await runBatch(import.meta.filename, ${JSON.stringify(work)});
 };
 
 const runAll = async (files: readonly string[], folder: string): Promise<boolean> => {
-  const modules = await modulesFor(batchesOf(files, slowFiles, workers), folder);
+  const modules = await modulesFor(batchesOf(files, slowFiles, workers, wish.shuffle), folder);
   const progress = createProgress(modules, root);
   const interrupted = new AbortController();
   const interrupt = (): void => interrupted.abort();

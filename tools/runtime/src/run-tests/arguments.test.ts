@@ -9,10 +9,11 @@ test('without files it is every part, and no whole fleet', () => {
 });
 
 test('files are those that are named, and options go to who runs them', () => {
-  assert.deepEqual(wishOf(['a.test.ts', '--test-name-pattern=drain', 'b/*.test.ts', '--slowest']), {
+  assert.deepEqual(wishOf(['a.test.ts', '--test-name-pattern=drain', 'b/*.test.ts', '--slowest', '--shuffle=7']), {
     patterns: ['a.test.ts', 'b/*.test.ts'],
     isEverything: false,
     options: ['--test-name-pattern=drain'],
     slowest: true,
+    shuffle: 7,
   });
 });

@@ -34,6 +34,14 @@ test('neighbours stay together, whatever slow file lies between them', () => {
   );
 });
 
+test('with a seed the order is random, and the same for the same seed', () => {
+  const files = many('packages/kube', 40);
+  const order = (seed: number) => batchesOf(files, none, 1, seed).flatMap((batch) => batch.files);
+  assert.deepEqual(order(1), order(1));
+  assert.notDeepEqual(order(1), order(2));
+  assert.deepEqual(order(1).toSorted(), files);
+});
+
 test('nothing is nothing', () => {
   assert.deepEqual(batchesOf([], none, 3), []);
 });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
 
 /** Test files that share a process, because to start one and to load what they have in common costs a second or two. */
@@ -24,14 +25,24 @@ const nameOf = (files: readonly string[]): string => {
   return `${[...new Set(files.map(folderOf))].join(', ')} (${files.length} files)`;
 };
 
+/** The same order for the same seed. */
+const shuffled = (files: readonly string[], seed: number): readonly string[] => {
+  const rank = (file: string): string => createHash('sha256').update(`${seed} ${file}`).digest('hex');
+  return files
+    .map((file) => ({ file, rank: rank(file) }))
+    .sort((one, other) => (one.rank < other.rank ? -1 : 1))
+    .map(({ file }) => file);
+};
+
 /**
  * Cuts all files, in the order of their paths, into pieces that take about equally long: neighbours load the same modules. The longest
- * pieces come first, so that none is left alone at the end.
+ * pieces come first, so that none is left alone at the end. With a seed the order is random, and batches are made of any files.
  */
 export const batchesOf = (
   files: readonly string[],
   slow: ReadonlyMap<string, number>,
   workers: number,
+  seed?: number,
 ): readonly Batch[] => {
   const secondsOf = (file: string): number => slow.get(file) ?? usualSeconds;
   const total = files.reduce((sum, file) => sum + secondsOf(file), 0);
@@ -43,7 +54,7 @@ export const batchesOf = (
   };
   let open: string[] = [];
   let taken = 0;
-  for (const file of files.toSorted()) {
+  for (const file of seed === undefined ? files.toSorted() : shuffled(files, seed)) {
     const seconds = secondsOf(file);
     if (seconds >= aim) {
       add([file]);
