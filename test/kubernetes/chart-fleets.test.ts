@@ -8,7 +8,7 @@ const sizes = [annotations.autoscalerMinSize, annotations.autoscalerMaxSize] as 
 const wordOf = (key: FleetKey): string => key.replace(/Fleet$/, '');
 const templateIn = (objects: readonly Rendered[]): Rendered => only(objects, 'ScalewayAppleSiliconMachineTemplate');
 
-describe('the flags of the sweep (seed 004)', () => {
+describe('the flags of the sweep (tuist/tuist#11056)', () => {
   const swept = /^--(default-adopt-pool-prefix|orphan-reclaim-)/;
   const flags = async (values: Values): Promise<readonly string[]> =>
     argsOf(await render(values, 'tuist')).filter((argument) => swept.test(argument));

@@ -23,7 +23,7 @@ export const fleetWith = (key: FleetKey, more: Values = {}): Values => ({ [key]:
 
 export const allFleets: Values = { ...least };
 
-/** As the fleets that the original ran are called, and as it was told to sweep (seed 004). */
+/** As the fleets that the original ran are called, and as it was told to sweep (tuist/tuist#11056). */
 export const production: Values = {
   fullnameOverride: 'tuist-tuist',
   apiServerURL: 'https://api.example.com:6443',

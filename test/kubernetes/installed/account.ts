@@ -8,7 +8,7 @@ import { namespace } from './values.ts';
 const core = `system:serviceaccount:${namespace}:capi-remote`;
 
 /**
- * In the seed's list, and not used by core 1.14: `get` of Nodes and Pods. Used where the API server streams no lists, and by a watch that
+ * In the list of tuist/tuist#10981, and not used by core 1.14: `get` of Nodes and Pods. Used where the API server streams no lists, and by a watch that
  * was cut at a bad moment: `list` of what is watched. Used where disks are attached: `list` of PersistentVolumes.
  */
 const mayBeUnused = ['get nodes', 'list nodes', 'get pods', 'list namespaces', 'list persistentvolumes'];

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes room on a builder before a bake. `tartan-reclaim-disk --help` says what it does and what it leaves alone.
 #
-# A bake that is deleted while it is pushed fails at its last layer, minutes later (seed 001). So whatever cannot be seen counts as in
+# A bake that is deleted while it is pushed fails at its last layer, minutes later (tuist/tuist#11072). So whatever cannot be seen counts as in
 # use, and every virtual machine is looked at once more right before it is deleted.
 
 set -eu

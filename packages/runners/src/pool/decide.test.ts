@@ -317,7 +317,7 @@ describe('requeueAt', () => {
   ];
   for (const [name, snapshot, expected] of table) it(name, () => assert.equal(at(snapshot), expected));
 
-  it('at once, when more have ended than are written down at a time: the oldest come first (seed 003)', () => {
+  it('at once, when more have ended than are written down at a time: the oldest come first (tuist/tuist#10875)', () => {
     const pods = Array.from({ length: 504 }, (_, index) => ended(`p${index}`, { createdAt: ago(index) }));
     const { reap, requeueAt } = decide(snapshotOf(pods, { replicas: 0 }));
     assert.equal(reap.length, 50);

@@ -15,7 +15,7 @@ const goes: ShownBy = { file: 'a.test.ts', title: 'goes' };
 const row = (id: string, more: Partial<Row> = {}): Row => ({
   id,
   title: 'It goes.',
-  seeds: ['000'],
+  changes: [11065],
   tests: [goes],
   ...more,
 });

@@ -7,7 +7,7 @@ import { repositoryFile } from './testing/repository-file.ts';
 describe('the page about requirements', () => {
   const files: Record<string, string> = { 'x/a.test.ts': `describe('a Mac', () => {\n  it('has a|b [c]', f);\n});\n` };
   const shown = { file: 'x/a.test.ts', title: 'has a|b [c]' };
-  const base = { title: 'It goes.', seeds: ['000'] as const };
+  const base = { title: 'It goes.', changes: [11065] as const };
   const page = requirementsPage(
     {
       chapters: [
@@ -30,9 +30,9 @@ describe('the page about requirements', () => {
   test('links each row to its tests, by the blocks around them, and says what is open', () => {
     const link = '[a Mac › has a\\|b \\[c\\]](../x/a.test.ts)';
     for (const line of [
-      `| A1 | It goes. | 000 | ${link} |`,
-      `| A2 | It goes. | 000 | ${link}<br>**partly open**: the rest. |`,
-      '| A3 | It goes. | 000 | **open**: all of it. |',
+      `| A1 | It goes. | #11065 | ${link} |`,
+      `| A2 | It goes. | #11065 | ${link}<br>**partly open**: the rest. |`,
+      '| A3 | It goes. | #11065 | **open**: all of it. |',
       'Of 3 rows 1 are shown, 1 in part, and 1 are open.',
     ])
       assert.ok(page.split('\n').includes(line), `${line}\n\n${page}`);

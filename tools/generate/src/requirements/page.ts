@@ -1,5 +1,5 @@
 import type { ReadFile, Requirements, Row, ShownBy } from './requirement.ts';
-import { seeds } from './seeds.ts';
+import { changes } from './changes.ts';
 import { titlesIn } from './titles.ts';
 
 /** The page about requirements. Links are relative to `docs/`. */
@@ -34,11 +34,11 @@ export const requirementsPage = ({ chapters }: Requirements, read: ReadFile): st
     '',
     sum(chapters.flatMap(({ rows }) => rows)),
     '',
-    'Five changes to the original system ask for them:',
+    'Five changes of the original ask for them:',
     '',
-    '| number | change |',
+    '| change | title |',
     '|---|---|',
-    ...Object.entries(seeds).map(([number, title]) => `| ${number} | ${cell(title)} |`),
+    ...Object.entries(changes).map(([number, title]) => `| tuist/tuist#${number} | ${cell(title)} |`),
     ...chapters.flatMap(({ letter, title, rows }) => [
       '',
       `## ${letter}. ${title}`,
@@ -46,7 +46,16 @@ export const requirementsPage = ({ chapters }: Requirements, read: ReadFile): st
       '| id | what must hold | from | shown by |',
       '|---|---|---|---|',
       ...rows.map((row) =>
-        ['', row.id, cell(row.title), row.seeds.join(', '), cell(shownBy(row, read)), ''].join(' | ').trim(),
+        [
+          '',
+          row.id,
+          cell(row.title),
+          row.changes.map((number) => `#${number}`).join(', '),
+          cell(shownBy(row, read)),
+          '',
+        ]
+          .join(' | ')
+          .trim(),
       ),
     ]),
     '',

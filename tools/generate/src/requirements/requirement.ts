@@ -1,4 +1,4 @@
-import type { Seed } from './seeds.ts';
+import type { Change } from './changes.ts';
 
 /** A test, by where it stands and by the title that is written there. */
 export interface ShownBy {
@@ -13,7 +13,7 @@ export interface Row {
   readonly id: string;
   readonly title: string;
   /** What asks for it. */
-  readonly seeds: readonly [Seed, ...Seed[]];
+  readonly changes: readonly [Change, ...Change[]];
   /** Each goes red when the behaviour is taken away. */
   readonly tests: readonly ShownBy[];
   /** What is still missing: all of it where there is no test, else the rest. */

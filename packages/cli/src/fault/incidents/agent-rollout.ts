@@ -38,7 +38,7 @@ const countTurns = async (context: FaultContext, rolled: Promise<void>): Promise
 export const fleetWideRoll: Fault = {
   name: 'fleet-wide-roll',
   title:
-    'A new agent is due on every Mac at once: four copies of it were in memory, and the manager was killed for it (seed 000).',
+    'A new agent is due on every Mac at once: four copies of it were in memory, and the manager was killed for it (tuist/tuist#11065).',
   watch: ['tartan roll status -w', 'kubectl get macfleets -w'],
   play: async (context) => {
     await pickReadyMachine(context);
@@ -60,7 +60,7 @@ const singleAttemptFlags = ['--tartkubelet-max-update-attempts=1'];
 export const noOpKickstart: Fault = {
   name: 'no-op-kickstart',
   title:
-    'launchctl kickstart answers 0 and leaves the old agent running: the roll counted as done, and the Node was stranded (seed 002).',
+    'launchctl kickstart answers 0 and leaves the old agent running: the roll counted as done, and the Node was stranded (tuist/tuist#10981).',
   watch: ['tartan roll status -w', 'kubectl get macfleets -w', 'kubectl get nodes -w'],
   play: async (context) => {
     const { report } = context;
@@ -111,7 +111,7 @@ const programOf = async (mac: Mac): Promise<string> => {
 export const codesignKill: Fault = {
   name: 'codesign-kill',
   title:
-    'A program is overwritten while macOS remembers its old signature: the kernel killed the new agent on two Macs of three (seed 002).',
+    'A program is overwritten while macOS remembers its old signature: the kernel killed the new agent on two Macs of three (tuist/tuist#10981).',
   watch: ['tartan roll status -w', 'kubectl get nodes -w'],
   play: async (context) => {
     const { report, simulation } = context;

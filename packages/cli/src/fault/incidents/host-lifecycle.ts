@@ -11,7 +11,7 @@ import { untilAll, untilGone, untilOne } from '../wait.ts';
 export const strandedHosts: Fault = {
   name: 'stranded-hosts',
   title:
-    'A machine is deleted past its finalizer: its Mac was billed for 14 days, and nobody looked at it again (seed 004).',
+    'A machine is deleted past its finalizer: its Mac was billed for 14 days, and nobody looked at it again (tuist/tuist#11056).',
   watch: ['tartan orphans -w', 'tartan pool -w', 'kubectl get machosts -w'],
   play: async (context) => {
     const { report, simulation } = context;
@@ -58,7 +58,7 @@ export const strandedHosts: Fault = {
 export const adoptionDuringSweep: Fault = {
   name: 'adoption-during-sweep',
   title:
-    'A machine adopts a Mac while the sweep, which has seen it stranded a moment ago, is about to wipe it (seed 004, its review).',
+    'A machine adopts a Mac while the sweep, which has seen it stranded a moment ago, is about to wipe it (review of tuist/tuist#11056).',
   watch: ['kubectl get machosts -w', 'kubectl get samm -w'],
   play: async (context) => {
     const { report, simulation } = context;

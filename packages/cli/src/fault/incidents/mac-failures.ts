@@ -13,7 +13,7 @@ import { untilOne } from '../wait.ts';
 export const deadLoginwindow: Fault = {
   name: 'dead-loginwindow',
   title:
-    'loginwindow died of a SIGHUP and nobody is logged in at the console: each virtual machine failed on four Macs, silently (seed 003).',
+    'loginwindow died of a SIGHUP and nobody is logged in at the console: each virtual machine failed on four Macs, silently (tuist/tuist#10875).',
   watch: ['kubectl get pods -o wide -w', 'kubectl get events -w'],
   play: async (context) => {
     const { report } = context;
@@ -43,7 +43,7 @@ const allowSudoWithoutPassword = `umask 337 && printf 'm1 ALL=(ALL) NOPASSWD: AL
 export const sealedPassword: Fault = {
   name: 'sealed-password',
   title:
-    'The password of a Mac is not what Scaleway says: macOS sealed /etc/kcpassword, nobody was logged in, and no Pod ever ran (seed 003).',
+    'The password of a Mac is not what Scaleway says: macOS sealed /etc/kcpassword, nobody was logged in, and no Pod ever ran (tuist/tuist#10875).',
   watch: ['kubectl get samm -w', 'kubectl get machosts -w', 'tartan explain NAME'],
   play: async (context) => {
     const { report } = context;

@@ -24,7 +24,7 @@ import { untilAll, untilOne, untilTrue, waitFor } from '../wait.ts';
 export const capiWithoutKubeconfig: Fault = {
   name: 'capi-without-kubeconfig',
   title:
-    'Cluster API has no kubeconfig of the cluster it works in: no Machine was bound to its Node, and each deploy timed out (seed 002).',
+    'Cluster API has no kubeconfig of the cluster it works in: no Machine was bound to its Node, and each deploy timed out (tuist/tuist#10981).',
   watch: ['kubectl get secrets,clusters,machines -w', 'kubectl get ecp -o yaml'],
   play: async (context) => {
     const { client } = context.simulation.controlPlane;

@@ -38,7 +38,7 @@ const writeTextFile = async (file: string, text: string): Promise<void> => {
 export const bakeBesideAgent: Fault = {
   name: 'bake-beside-agent',
   title:
-    'An image is baked on a Mac beside the agent: its collector took the virtual machine away in the middle of tart push (seed 001).',
+    'An image is baked on a Mac beside the agent: its collector took the virtual machine away in the middle of tart push (tuist/tuist#11072).',
   watch: ['kubectl get nodes', 'tartan fleet -w'],
   play: async (context) => {
     const { report } = context;
@@ -72,7 +72,7 @@ export const bakeBesideAgent: Fault = {
 export const stuckPods: Fault = {
   name: 'stuck-pods',
   title:
-    'A Pod that has finished is deleted: 504 of them hung in Terminating, since nobody removed their finalizer (seed 003).',
+    'A Pod that has finished is deleted: 504 of them hung in Terminating, since nobody removed their finalizer (tuist/tuist#10875).',
   watch: ['kubectl get pods -w', 'tartan pods unstick'],
   play: async (context) => {
     const { report, simulation } = context;

@@ -12,7 +12,7 @@ export const bootstrapTransport: Chapter = {
     {
       id: 'A1',
       title: 'A command on a host takes its input as a stream, at the pace of the host, never whole in memory.',
-      seeds: ['000'],
+      changes: [11065],
       tests: [
         { file: runCommand, title: 'gets its input whole, and then its end' },
         { file: runCommand, title: 'applies backpressure when the host does not read its input' },
@@ -21,10 +21,10 @@ export const bootstrapTransport: Chapter = {
     {
       id: 'A2',
       title: 'All pushes of an artifact read one file on the disk of the manager, each through a few small buffers.',
-      seeds: ['000'],
+      changes: [11065],
       tests: [
         {
-          file: 'test/stories/000-a-roll-inside-its-memory.test.ts',
+          file: 'test/stories/a-roll-inside-its-memory.test.ts',
           title:
             'no manager came near its limit, which was not raised: those that pushed had no copy of the file more than one that stood by',
         },
@@ -42,7 +42,7 @@ export const bootstrapTransport: Chapter = {
     {
       id: 'A3',
       title: 'Small payloads, secrets above all, go the same way: as the input of a command, never as its argument.',
-      seeds: ['000'],
+      changes: [11065],
       tests: [
         { file: secrets, title: 'was taken by every step that got one' },
         { file: secrets, title: 'was in no argument of any process on the host' },
@@ -56,10 +56,10 @@ export const bootstrapTransport: Chapter = {
       id: 'A4',
       title:
         'A roll of the whole fleet fits the memory of the manager: `--machine-max-concurrent-reconciles` pushes at a time, usually 4.',
-      seeds: ['000'],
+      changes: [11065],
       tests: [
         {
-          file: 'test/stories/000-a-roll-inside-its-memory.test.ts',
+          file: 'test/stories/a-roll-inside-its-memory.test.ts',
           title:
             'no manager came near its limit, which was not raised: those that pushed had no copy of the file more than one that stood by',
         },
@@ -77,10 +77,10 @@ export const bootstrapTransport: Chapter = {
     {
       id: 'A5',
       title: 'An agent with other content is rolled onto every Ready machine, and nothing else is done to it.',
-      seeds: ['000'],
+      changes: [11065],
       tests: [
         {
-          file: 'test/stories/000-a-roll-inside-its-memory.test.ts',
+          file: 'test/stories/a-roll-inside-its-memory.test.ts',
           title:
             'a new agent drifts every Ready machine at once, and after the first all others are sent it at the same time',
         },
@@ -106,14 +106,14 @@ export const bootstrapTransport: Chapter = {
     {
       id: 'A6',
       title: 'Of two managers one leads; when it is gone or cut off the other takes over, and never do both act.',
-      seeds: ['000'],
+      changes: [11065],
       tests: [
         {
-          file: 'test/stories/000-a-roll-inside-its-memory.test.ts',
+          file: 'test/stories/a-roll-inside-its-memory.test.ts',
           title: 'the leader is killed right then, and the other manager finishes what it had begun',
         },
         {
-          file: 'test/stories/000-a-roll-inside-its-memory.test.ts',
+          file: 'test/stories/a-roll-inside-its-memory.test.ts',
           title: 'no Node was anything but Ready all the while, and none was made ready from the beginning',
         },
         { file: manager, title: 'one leads; when it stops the other goes on at once' },

@@ -3,7 +3,7 @@ import type { Chapter } from '../requirement.ts';
 const agentFlags = 'packages/tart-kubelet/src/flags/parse-flags.test.ts';
 const builder = 'packages/provider/src/machine/builder.test.ts';
 const reclaimDisk = 'packages/host/src/steps/reclaim-disk.test.ts';
-const builderAtWork = 'test/stories/001-a-builder-at-work.test.ts';
+const builderAtWork = 'test/stories/a-builder-at-work.test.ts';
 const bake = 'packages/tart-kubelet/src/gc/bake.test.ts';
 const collector = 'packages/tart-kubelet/src/gc/collector.test.ts';
 const images = 'packages/tart-kubelet/src/images/image-manager.test.ts';
@@ -16,7 +16,7 @@ export const buildersAndCollection: Chapter = {
       id: 'B1',
       title:
         'Every five minutes the agent deletes its virtual machines that no Pod of the Node backs, and stale images.',
-      seeds: ['001'],
+      changes: [11072],
       tests: [
         {
           file: images,
@@ -37,7 +37,7 @@ export const buildersAndCollection: Chapter = {
     {
       id: 'B2',
       title: 'What fails for lack of disk on the way to a running virtual machine frees space and is tried again.',
-      seeds: ['001'],
+      changes: [11072],
       tests: [
         { file: images, title: 'a pull that finds the disk full collects garbage and retries once (B2)' },
         {
@@ -54,10 +54,10 @@ export const buildersAndCollection: Chapter = {
       id: 'B3',
       title:
         'With `--disable-vm-gc`, which is off by default, there is no collector, and lack of disk collects nothing.',
-      seeds: ['001'],
+      changes: [11072],
       tests: [
         {
-          file: 'test/stories/001-a-bake-that-survives.test.ts',
+          file: 'test/stories/a-bake-that-survives.test.ts',
           title: 'with --disable-vm-gc there is no collector at all, whatever time passes',
         },
         { file: images, title: 'with --disable-vm-gc there is no collector, and a full disk collects nothing (B3)' },
@@ -68,10 +68,10 @@ export const buildersAndCollection: Chapter = {
     {
       id: 'B4',
       title: 'The launchd job of the agent says `--disable-vm-gc` exactly while the machine has `ghActionsRunner`.',
-      seeds: ['001'],
+      changes: [11072],
       tests: [
         {
-          file: 'test/stories/001-a-bake-that-survives.test.ts',
+          file: 'test/stories/a-bake-that-survives.test.ts',
           title: 'a builder is told --disable-vm-gc, at its first boot and by every roll; no other Mac is',
         },
         {
@@ -87,10 +87,10 @@ export const buildersAndCollection: Chapter = {
     {
       id: 'B5',
       title: 'The collector deletes only what the agent itself has made, with or without the flag.',
-      seeds: ['001'],
+      changes: [11072],
       tests: [
         {
-          file: 'test/stories/001-a-bake-that-survives.test.ts',
+          file: 'test/stories/a-bake-that-survives.test.ts',
           title: 'a bake that nobody works with, stopped and idle, is as safe',
         },
         { file: bake, title: 'survives because the agent does not own it (B5)' },
@@ -104,10 +104,10 @@ export const buildersAndCollection: Chapter = {
     {
       id: 'B6',
       title: 'The collector never deletes a virtual machine that runs, or whose files a process has open.',
-      seeds: ['001'],
+      changes: [11072],
       tests: [
         {
-          file: 'test/stories/001-a-bake-that-survives.test.ts',
+          file: 'test/stories/a-bake-that-survives.test.ts',
           title:
             'a bake is pushed through several rounds of the collector, which takes our own orphan and nothing else',
         },
@@ -120,7 +120,7 @@ export const buildersAndCollection: Chapter = {
     {
       id: 'B7',
       title: 'A builder is a Node with an idle agent, a GitHub Actions runner, and verified tools that bake images.',
-      seeds: ['001'],
+      changes: [11072],
       tests: [
         {
           file: 'packages/host/src/steps/builder-tools.test.ts',

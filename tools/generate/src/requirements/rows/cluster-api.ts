@@ -15,10 +15,10 @@ export const clusterApi: Chapter = {
       id: 'C1',
       title:
         'Fleets are MachineDeployments whose Machines are bound to Nodes, become available, and let `helm --wait` pass.',
-      seeds: ['002'],
+      changes: [10981],
       tests: [
         {
-          file: 'test/stories/002-fleets-that-are-available.test.ts',
+          file: 'test/stories/fleets-that-are-available.test.ts',
           title:
             'now every MachineDeployment is Available, as its Machine is bound to the Node that bears its providerID',
         },
@@ -54,7 +54,7 @@ export const clusterApi: Chapter = {
       id: 'C2',
       title:
         'Core connects to its own cluster as the ServiceAccount `capi-remote`, with the rights that it needs and no more.',
-      seeds: ['002'],
+      changes: [10981],
       tests: [
         {
           file: controlPlane,
@@ -69,10 +69,10 @@ export const clusterApi: Chapter = {
     {
       id: 'C3',
       title: 'The kubeconfig that core reads is minted and rotated by the provider, or synced by an ExternalSecret.',
-      seeds: ['002'],
+      changes: [10981],
       tests: [
         {
-          file: 'test/stories/002-fleets-that-are-available.test.ts',
+          file: 'test/stories/fleets-that-are-available.test.ts',
           title:
             'the kubeconfig that Cluster API had to be given by hand is made by the provider, and made anew when somebody deletes it',
         },
@@ -109,7 +109,7 @@ export const clusterApi: Chapter = {
       id: 'C4',
       title:
         'What a Mac joins with is minted by the provider in its own cluster, short-lived, stored and rotated by nobody.',
-      seeds: ['002'],
+      changes: [10981],
       tests: [
         {
           file: 'packages/provider/src/host-work/join-credentials.test.ts',
@@ -133,7 +133,7 @@ export const clusterApi: Chapter = {
       id: 'C5',
       title:
         'A job whose plist is the same to the byte is restarted in place, and registered anew only when it differs.',
-      seeds: ['002'],
+      changes: [10981],
       tests: [
         {
           file: agentJob,
@@ -151,10 +151,10 @@ export const clusterApi: Chapter = {
       id: 'C6',
       title:
         'A reload counts once a new process has stayed; a restart without effect and a crash loop fail and are retried.',
-      seeds: ['002'],
+      changes: [10981],
       tests: [
         {
-          file: 'test/stories/002-fleets-that-are-available.test.ts',
+          file: 'test/stories/fleets-that-are-available.test.ts',
           title:
             'a restart that left the old process, and one whose process died again and again, were taken for done: now the roll stops and says so',
         },
@@ -170,10 +170,10 @@ export const clusterApi: Chapter = {
     {
       id: 'C7',
       title: 'No executable is killed for a stale signature: what we upload is signed again or comes as another file.',
-      seeds: ['002'],
+      changes: [10981],
       tests: [
         {
-          file: 'test/stories/002-fleets-that-are-available.test.ts',
+          file: 'test/stories/fleets-that-are-available.test.ts',
           title: 'ours is never written over: a roll of the binary itself has none killed, and every Node Ready',
         },
         { file: 'packages/host/src/steps/builder-tools.test.ts', title: 'signs every tool' },
@@ -195,7 +195,7 @@ export const clusterApi: Chapter = {
       id: 'C8',
       title:
         'Machine and Node bear `scw-applesilicon://<zone>/<id>`, which first boot and roll pass as `--provider-id`.',
-      seeds: ['002'],
+      changes: [10981],
       tests: [
         {
           file: 'test/system/life-of-a-machine.test.ts',
@@ -213,14 +213,14 @@ export const clusterApi: Chapter = {
       id: 'C9',
       title:
         'The agent registers its Node with the provider id, fills in a missing one, and writes nothing else of the spec.',
-      seeds: ['002'],
+      changes: [10981],
       tests: [
         {
-          file: 'test/stories/002-fleets-that-are-available.test.ts',
+          file: 'test/stories/fleets-that-are-available.test.ts',
           title: 'a Node that is there without a providerID had to be patched by hand; its agent does that now',
         },
         {
-          file: 'test/stories/002-fleets-that-are-available.test.ts',
+          file: 'test/stories/fleets-that-are-available.test.ts',
           title: 'a Node with the providerID of another server keeps it, whatever its agent was told',
         },
         {

@@ -14,10 +14,10 @@ export const hostPreparation: Chapter = {
       id: 'D1',
       title:
         '`/etc/pf.conf` ends with our marked block once, whatever stood there: older stanzas, duplicates, half blocks.',
-      seeds: ['003'],
+      changes: [10875],
       tests: [
         {
-          file: 'test/stories/003-hosts-that-come-back.test.ts',
+          file: 'test/stories/hosts-that-come-back.test.ts',
           title:
             'such a Mac is made ready all the same: one block is left in its pf.conf, which loads, and the user is logged in',
         },
@@ -30,10 +30,10 @@ export const hostPreparation: Chapter = {
     {
       id: 'D2',
       title: 'An `/etc/kcpassword` that macOS has sealed fails the bootstrap, and the preparation by hand as well.',
-      seeds: ['003'],
+      changes: [10875],
       tests: [
         {
-          file: 'test/stories/003-hosts-that-come-back.test.ts',
+          file: 'test/stories/hosts-that-come-back.test.ts',
           title: 'a wrong one fails the bootstrap, as macOS seals kcpassword, and the machine tells the reason',
         },
         { file: autoLogin, title: 'a wrong password is sealed by macOS, and that is fatal (INC-07)' },
@@ -47,10 +47,10 @@ export const hostPreparation: Chapter = {
     {
       id: 'D3',
       title: 'loginwindow is restarted by `launchctl kickstart -k`, whether it is alive or dead.',
-      seeds: ['003'],
+      changes: [10875],
       tests: [
         {
-          file: 'test/stories/003-hosts-that-come-back.test.ts',
+          file: 'test/stories/hosts-that-come-back.test.ts',
           title:
             'a session that ends later is brought back before the next virtual machine starts, from a loginwindow that is dead',
         },
@@ -67,10 +67,10 @@ export const hostPreparation: Chapter = {
       id: 'D4',
       title:
         'A Pod that has ended and is deleted loses the finalizer `tart-kubelet.tuist.dev/vm-cleanup`: deletion comes first.',
-      seeds: ['003'],
+      changes: [10875],
       tests: [
         {
-          file: 'test/stories/003-hosts-that-come-back.test.ts',
+          file: 'test/stories/hosts-that-come-back.test.ts',
           title:
             '504 Pods that had ended stayed in Terminating, as their agent looked at the phase first: the one of today lets those of its Mac go by itself',
         },
@@ -85,10 +85,10 @@ export const hostPreparation: Chapter = {
     {
       id: 'D5',
       title: 'Pods that are stuck Terminating drain by themselves; of lost Macs, also by one documented command.',
-      seeds: ['003'],
+      changes: [10875],
       tests: [
         {
-          file: 'test/stories/003-hosts-that-come-back.test.ts',
+          file: 'test/stories/hosts-that-come-back.test.ts',
           title: 'those of a Mac that is gone take one command',
         },
         { file: podDeletion, title: 'is not stuck Terminating when its VM was deleted by hand (G2)' },
@@ -109,7 +109,7 @@ export const hostPreparation: Chapter = {
     {
       id: 'D6',
       title: 'Finished runner Pods are deleted and counted; those that do not go show in a metric and a condition.',
-      seeds: ['003'],
+      changes: [10875],
       tests: [
         { file: runnerPool, title: 'a finished Pod is recorded, deleted and replaced' },
         {

@@ -14,7 +14,7 @@ export const otherParts: Chapter = {
     {
       id: 'F1',
       title: 'A Deployment is rolled when the set of Ready Macs has changed, so that its Pods spread over them.',
-      seeds: ['000'],
+      changes: [11065],
       tests: [
         { file: spread, title: 'a Mac that joins rolls the Deployment once it has been Ready for a minute' },
         { file: spread, title: 'a Mac that flaps rolls nothing until it stays' },
@@ -27,7 +27,7 @@ export const otherParts: Chapter = {
     {
       id: 'F2',
       title: 'Ready, addresses and phase of a machine follow the Node and its Mac, not the last bootstrap.',
-      seeds: ['000'],
+      changes: [11065],
       tests: [
         { file: machineAndNode, title: 'follow the Node' },
         { file: machineAndNode, title: 'follow the server status of the Mac' },
@@ -41,7 +41,7 @@ export const otherParts: Chapter = {
       id: 'F3',
       title:
         'A bootstrap is retried, helped by one reboot, then given up with a quarantine; a missing Node is registered again.',
-      seeds: ['000', '003'],
+      changes: [11065, 10875],
       tests: [
         { file: bootstrap, title: 'is retried, and attempts are counted' },
         { file: bootstrap, title: 'is rebooted once, then released with all its objects' },
@@ -55,7 +55,7 @@ export const otherParts: Chapter = {
     {
       id: 'F4',
       title: 'A `RunnerPool` keeps runner Pods warm and replaces those that have finished.',
-      seeds: ['003'],
+      changes: [10875],
       tests: [
         { file: runnerPool, title: 'creates and registers Pods until the pool is warm' },
         { file: runnerPool, title: 'a finished Pod is recorded, deleted and replaced' },
@@ -76,7 +76,7 @@ export const otherParts: Chapter = {
     {
       id: 'F5',
       title: 'Operators prepare a Mac with one command, which proves the same things as the bootstrap.',
-      seeds: ['003'],
+      changes: [10875],
       tests: [
         { file: hostCommands, title: 'proves root, power and the console session, and says what is left to do' },
         {
@@ -90,7 +90,7 @@ export const otherParts: Chapter = {
       id: 'F6',
       title:
         'Before it starts a virtual machine the agent makes sure of the console session, and restarts loginwindow for it.',
-      seeds: ['003'],
+      changes: [10875],
       tests: [
         {
           file: 'packages/tart-kubelet/src/agent/boot.test.ts',
@@ -106,7 +106,7 @@ export const otherParts: Chapter = {
       id: 'F7',
       title:
         'A Helm chart has `macosFleet`, `runnersFleet` and `buildersFleet`; onboarding and image building are documented.',
-      seeds: ['001', '002', '004'],
+      changes: [11072, 10981, 11056],
       tests: [
         {
           file: 'test/kubernetes/installed/arrive.ts',

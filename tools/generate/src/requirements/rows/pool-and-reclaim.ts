@@ -15,7 +15,7 @@ export const poolAndReclaim: Chapter = {
     {
       id: 'E1',
       title: 'A machine claims a Mac of the pool by prefix and renames it; released, it is wiped and named back.',
-      seeds: ['004'],
+      changes: [11056],
       tests: [
         {
           file: lifeOfAMachine,
@@ -30,10 +30,10 @@ export const poolAndReclaim: Chapter = {
       id: 'E2',
       title:
         'The leader finds Macs in `--orphan-reclaim-zones` and zones of machines that no pool, claim or machine accounts for.',
-      seeds: ['004'],
+      changes: [11056],
       tests: [
         {
-          file: 'test/stories/004-macs-that-got-lost.test.ts',
+          file: 'test/stories/macs-that-got-lost.test.ts',
           title:
             'one whose machine is known by its server only, as somebody has renamed the Mac, is never taken for lost',
         },
@@ -53,10 +53,10 @@ export const poolAndReclaim: Chapter = {
     {
       id: 'E3',
       title: 'The gauge `scaleway_orphan_servers` counts stranded Macs.',
-      seeds: ['004'],
+      changes: [11056],
       tests: [
         {
-          file: 'test/stories/004-macs-that-got-lost.test.ts',
+          file: 'test/stories/macs-that-got-lost.test.ts',
           title:
             'it and one that leaked long ago are stranded: counted, told of on the MacHost, by an event and by `tartan orphans`, and left alone',
         },
@@ -72,10 +72,10 @@ export const poolAndReclaim: Chapter = {
       id: 'E4',
       title:
         'The sweep only reports; `--orphan-reclaim-claim-name-prefix` lets it reclaim Macs with names of this cluster, no others.',
-      seeds: ['004'],
+      changes: [11056],
       tests: [
         {
-          file: 'test/stories/004-macs-that-got-lost.test.ts',
+          file: 'test/stories/macs-that-got-lost.test.ts',
           title:
             'with active reclaim, those of this cluster are wiped and back in the pool, and one that a person has just ordered is not',
         },
@@ -95,10 +95,10 @@ export const poolAndReclaim: Chapter = {
       id: 'E5',
       title:
         'Right before a reclaim ownership is read anew: an adopted Mac is skipped, and a failed read stops the round.',
-      seeds: ['004'],
+      changes: [11056],
       tests: [
         {
-          file: 'test/stories/004-macs-that-got-lost.test.ts',
+          file: 'test/stories/macs-that-got-lost.test.ts',
           title:
             'one that bears the name of a machine is neither adopted nor wiped; while nobody can look, nothing is wiped',
         },
@@ -111,7 +111,7 @@ export const poolAndReclaim: Chapter = {
       id: 'E6',
       title:
         'Release and adoption exclude each other: nobody claims a Mac between its release and the end of its wipe.',
-      seeds: ['004'],
+      changes: [11056],
       tests: [
         { file: release, title: 'can be claimed only when it is over' },
         {
@@ -126,10 +126,10 @@ export const poolAndReclaim: Chapter = {
       id: 'E7',
       title:
         'A machine without `spec.adoptPoolPrefix` is released by `--default-adopt-pool-prefix`; without either, `ReleaseSkipped` says so.',
-      seeds: ['004'],
+      changes: [11056],
       tests: [
         {
-          file: 'test/stories/004-macs-that-got-lost.test.ts',
+          file: 'test/stories/macs-that-got-lost.test.ts',
           title:
             'a machine that never said which pool it came from goes back to that of the manager, so that no more are lost',
         },
@@ -147,7 +147,7 @@ export const poolAndReclaim: Chapter = {
     {
       id: 'E8',
       title: 'The chart derives pool prefix, zones and claimed names from values that it has; only the toggle is new.',
-      seeds: ['004'],
+      changes: [11056],
       tests: [
         { file: chartFleets, title: 'in production they report' },
         { file: chartFleets, title: 'and with the one switch they give back what bears our names' },
@@ -158,7 +158,7 @@ export const poolAndReclaim: Chapter = {
     {
       id: 'E9',
       title: 'Alerts for stranded Macs and for machines that find no Mac for long ship as code.',
-      seeds: ['004'],
+      changes: [11056],
       tests: [
         // For each rule: silent the minute before, told at the minute, silent when it is only almost so.
         { file: 'test/kubernetes/alerts.test.ts', title: 'alerts, on what the exporters tell' },

@@ -89,7 +89,7 @@ const startCounting = (stage: Harness): (() => number) => {
   return () => rounds;
 };
 
-describe('001: releases of images failed, as the agent beside them deleted what they were pushing', {
+describe('tuist/tuist#11072: releases of images failed, as the agent beside them deleted what they were pushing', {
   timeout: 120_000,
 }, () => {
   test('then: a bundle that is deleted while its disk is pushed has no nvram.bin when that is opened', () =>

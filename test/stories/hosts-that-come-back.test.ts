@@ -22,7 +22,7 @@ const incident = 504;
 const ofALostMac = 24;
 const runners = 'tuist-runners';
 
-describe('003: four hosts of the runners fleet were degraded in silence', { timeout: 400_000 }, () => {
+describe('tuist/tuist#10875: four hosts of the runners fleet were degraded in silence', { timeout: 400_000 }, () => {
   let scene: Scene;
   const macs = (): Mac[] => scene.macs.scaleway.servers().flatMap(({ mac }) => mac ?? []);
   const scale = async (fleet: FleetName, replicas: number): Promise<void> => {

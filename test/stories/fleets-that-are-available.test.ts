@@ -16,7 +16,7 @@ const agent = macNames.agentJob;
 
 const wasKilled = ({ detail }: { detail: string }): boolean => /CODESIGNING/.test(detail);
 
-describe('002: every deploy timed out, as no fleet was ever available', { timeout: 400_000 }, () => {
+describe('tuist/tuist#10981: every deploy timed out, as no fleet was ever available', { timeout: 400_000 }, () => {
   let scene: Scene;
   let machines: readonly Machine[];
   const inFleet = (fleet: string): Machine => {

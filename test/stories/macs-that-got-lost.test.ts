@@ -21,7 +21,9 @@ const often = ['--orphan-reclaim-interval=1s', '--inventory-interval=1s'];
 
 const isInPool = ({ name }: SimulatedServer): boolean => name.startsWith(serverNames.defaultPoolPrefix);
 
-describe('004: Macs that nobody knew were paid for, and missing from the pool', { timeout: 400_000 }, () => {
+describe('tuist/tuist#11056: Macs that nobody knew were paid for, and missing from the pool', {
+  timeout: 400_000,
+}, () => {
   let scene: Scene;
   let live: Machine;
   let metrics: string;

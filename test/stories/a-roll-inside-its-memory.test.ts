@@ -37,7 +37,7 @@ const lease = [
 const store = '/var/db/tartan/artifacts';
 const isReceiving = (mac: Mac): boolean => readdirSync(mac.path(store)).some((file) => file.startsWith('.partial.'));
 
-describe('000: every new agent had the manager killed for its memory, in the middle of a roll over the fleet', {
+describe('tuist/tuist#11065: every new agent had the manager killed for its memory, in the middle of a roll over the fleet', {
   timeout: 400_000,
   skip: process.platform !== 'linux' && 'memory is read from /proc',
 }, () => {

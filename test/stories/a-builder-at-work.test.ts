@@ -64,7 +64,7 @@ const until = async <T>(
   throw new Error(`waited in vain until ${what}`);
 };
 
-describe('001: a builder bakes an image beside its agent, and goes when its job has ended', {
+describe('tuist/tuist#11072: a builder bakes an image beside its agent, and goes when its job has ended', {
   timeout: 240_000,
 }, () => {
   const stops: (() => Promise<unknown>)[] = [];
