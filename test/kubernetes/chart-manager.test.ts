@@ -181,7 +181,7 @@ describe('the kubeconfig of Cluster API core', () => {
     assert.deepEqual([...ofKind(objects, 'Secret'), ...ofKind(objects, 'ExternalSecret')], []);
   });
 
-  test('can come from a store, and outlives the hook that brings it (I-09)', async () => {
+  test('can come from a store, and outlives the hook that brings it (INC-307)', async () => {
     const objects = await render(externalSecrets);
     assert.equal(only(objects, 'ExternalControlPlane')['spec'].kubeconfig, 'Provided');
     const { metadata, spec } = only(objects, 'ExternalSecret', 'tartan-capi-kubeconfig');

@@ -81,7 +81,7 @@ describe('values that are refused', () => {
       'vm-image-builder, bare-metal,MACOS,self-hosted',
       'self-hosted,macOS,ARM64',
     ].map((ghRunnerLabels): [string, Values, RegExp] => [
-      `builders that any other cluster could have, labelled "${ghRunnerLabels}" (I-16)`,
+      `builders that any other cluster could have, labelled "${ghRunnerLabels}"`,
       fleetWith('buildersFleet', { ghRunnerLabels }),
       /no label of its own: .*take each other's jobs\. Name the environment, as in .*,production/,
     ]),

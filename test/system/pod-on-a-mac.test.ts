@@ -67,7 +67,7 @@ describe('a Pod on a simulated Mac, under the agent as it ships', { timeout: 240
     assert.equal(output.join(''), 'inside\n');
   });
 
-  test('goes on under the next agent as if nothing had happened (I-32)', async () => {
+  test('goes on under the next agent as if nothing had happened (INC-30)', async () => {
     const before = await runs();
     const process = await guests();
     assert.match(process, /^\d+\n$/);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { goldenLabelPrefix } from './names.ts';
 
-/** What a base is made of. The same content gives the same hash on every Mac, under whatever tag it came (G24). */
+/** What a base is made of. The same content gives the same hash on every Mac, under whatever tag it came (INC-424). */
 export const goldenHash = (repository: string, digest: string): string =>
   createHash('sha256').update(`${repository}@${digest}`).digest('hex').slice(0, 16);
 

@@ -141,7 +141,7 @@ export const serverNames = {
   defaultPoolPrefix: 'tuist-pool-',
   /** The original's, while it claims. Recognised, no longer written. */
   claimPendingPrefix: 'tuist-claim-pending-',
-  /** Not wiped yet: nobody may claim it (G-01). */
+  /** Not wiped yet: nobody may claim it. */
   releasingPrefix: 'tuist-releasing-',
 } as const;
 

@@ -4,7 +4,7 @@
 # Payload: the registration token, which is valid for an hour. Needed only to register: `check` then says so.
 #
 # A new runner is unpacked and registered in a folder of its own while the old one works, and takes its place when it is registered: a
-# stale token costs nothing (I-12). What a folder holds is written down in it, last of all, so that a cut at any point is seen.
+# stale token costs nothing. What a folder holds is written down in it, last of all, so that a cut at any point is seen.
 #
 # The token. The runner takes it by argument, by environment, or by its prompt, and the prompt reads keys from a terminal, never from
 # a pipe (Terminal.ReadSecret, Console.ReadKey). Everybody on the host sees arguments, and the user's every process its environment.
@@ -14,7 +14,7 @@
 # The labels. By itself the runner adds self-hosted, macOS and ARM64, and then takes every job that asks for no more than these: jobs that
 # are meant for a virtual machine would run on the Mac. So it bears the labels that it was given, and no others.
 #
-# The runner updates itself: what is in its folder may be newer than RUNNER, and is not compared (I-73).
+# The runner updates itself: what is in its folder may be newer than RUNNER, and is not compared (tuist/tuist#12253).
 
 folder=$ROOT/opt/actions-runner
 new=$folder.new
@@ -139,7 +139,7 @@ take_registration_over() {
   done
 }
 
-# The runner noted down the PATH under which it was registered, which is sshd's (I-29).
+# The runner noted down the PATH under which it was registered, which is sshd's (INC-229).
 write_path() { printf '%s' "$JOB_PATH" | write_file "$1/.path" 0644 "$RUNNER_USER:staff"; }
 
 replace_folder() {

@@ -46,7 +46,7 @@ remember_unknown() {
   remember_proven "$(current_release)" "${unknown%x}"
 }
 
-# The restart left the process of the release that is put back, so that one needs none (I-22).
+# The restart left the process of the release that is put back, so that one needs none (INC-09).
 never_replaced() {
   [ "$release_before" = "$old_release" ] && holds "$(job_file "$label")" "$old_plist" &&
     [ -n "$pid_before" ] && [ "$(job_pid "$label")" = "$pid_before" ]

@@ -1,5 +1,5 @@
 # The stock node by its content: /usr/local/lib/tart-kubelet/runtime/<sha256>/node. Never signed again: its own signature holds the
-# entitlements that it needs. It arrives by rename, so that a running one keeps its file and the kernel meets a new one (I-23).
+# entitlements that it needs. It arrives by rename, so that a running one keeps its file and the kernel meets a new one (INC-10).
 
 agent=$ROOT/usr/local/lib/tart-kubelet
 runtime=$agent/runtime/${RUNTIME_SHA256:-}/node

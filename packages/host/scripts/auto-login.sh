@@ -10,8 +10,8 @@ unproven=$STATE/auto-login-unproven
 
 way_out="Give the password of $LOGIN_USER, or prepare this Mac by hand: tartan prepare-host"
 
-# Why loginwindow cannot log in with the file as it is, or nothing. `<sealed>` is what it puts in place of a wrong password (I-05);
-# a NUL in front is an empty one (I-10).
+# Why loginwindow cannot log in with the file as it is, or nothing. `<sealed>` is what it puts in place of a wrong password (INC-07);
+# a NUL in front is an empty one (INC-204).
 useless_because() {
   if [ ! -s "$kcpassword" ]; then
     echo 'is missing'
@@ -51,7 +51,7 @@ refused() {
   exit 77
 }
 
-# Every form of it works on a loginwindow that is dead (I-06) or that must not be killed by launchd (macOS 14.4 and later, G-15). Never
+# Every form of it works on a loginwindow that is dead (INC-08) or that must not be killed by launchd (macOS 14.4 and later). Never
 # SIGHUP: that leaves it dead.
 restart_loginwindow() {
   said=$(launchctl kickstart -k system/com.apple.loginwindow 2>&1) && return
@@ -83,7 +83,7 @@ read_wanted() {
   if [ "$HAS_PAYLOAD" = yes ]; then IFS= read -r wanted || fail 'the password did not arrive whole: try again'; fi
 }
 
-# With no password at hand, a file that is of no use, or of use to somebody else, stays as it is (I-10).
+# With no password at hand, a file that is of no use, or of use to somebody else, stays as it is (INC-204).
 may_go_on_without() {
   useless=$(useless_because)
   [ -z "$useless" ] || fail "$kcpassword $useless, and no password is known, so nothing was changed. $way_out"

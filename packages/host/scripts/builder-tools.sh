@@ -1,4 +1,4 @@
-# packer, crane and oras, as files that we verified: nothing on a host downloads or upgrades a tool (I-71, G-11).
+# packer, crane and oras, as files that we verified: nothing on a host downloads or upgrades a tool.
 #
 # PACKER, CRANE, ORAS: sha256 of each executable. RECLAIM: the text of tartan-reclaim-disk, which makes room before a bake.
 

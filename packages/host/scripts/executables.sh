@@ -10,7 +10,7 @@
 #   forget_start LABEL
 #
 # Every file arrives on an inode of its own: the kernel remembers the signature of an inode, and kills what was overwritten in place
-# (I-23). A process that runs the old file keeps it. The signature changes the bytes, so what was installed is known by two hashes:
+# (INC-10). A process that runs the old file keeps it. The signature changes the bytes, so what was installed is known by two hashes:
 # of the artifact, and of the signed file. A file that anybody else wrote has neither.
 
 installed_record() { printf '%s/installed/%s' "$STATE" "${1##*/}"; }

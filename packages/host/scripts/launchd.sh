@@ -1,7 +1,7 @@
 # What scripts share that install a job of launchd. Stands between lib.sh and the script of the step.
 #
 #   register_job LABEL PLIST   launchd knows the job by exactly this text. Nothing happens when it does already: macOS counts
-#                              registrations, and stops restarting a job that had too many (I-21).
+#                              registrations, and stops restarting a job that had too many (INC-09).
 #   reload_job LABEL PLIST     the same, and the job's process is a new one that stays. For jobs that run for ever.
 #   remove_job LABEL           neither the job nor its file is left.
 #   check_job LABEL PLIST      for `check`: names what register_job would change.
@@ -49,7 +49,7 @@ check_no_job() {
   ! job_loaded "$1" || differs "the launchd job $1 is still loaded"
 }
 
-# Gone means gone from launchd's list: until then a bootstrap fails with 5 (I-20, G-20). Three times the longest exit timeout of our jobs.
+# Gone means gone from launchd's list: until then a bootstrap fails with 5 (INC-220). Three times the longest exit timeout of our jobs.
 unload_job() {
   job_loaded "$1" || return 0
   bootout_code=0
@@ -66,7 +66,7 @@ unload_job() {
   done
 }
 
-# What `launchctl bootstrap` means by a number (bootstrap.md 4.2).   explain_bootstrap LABEL CODE TEXT
+# What `launchctl bootstrap` means by a number.   explain_bootstrap LABEL CODE TEXT
 explain_bootstrap() {
   case $2 in
     5) job_why='launchd cannot read the job: a program or folder it names is missing, or an earlier one of this name still ends' ;;
@@ -110,8 +110,8 @@ register_job() {
   load_job "$1"
 }
 
-# Whether the job gets a process other than OLD, and still has the same one 5 s later: a kickstart may leave the old process (I-22),
-# and a job that crashes at once shows a new process at every try (I-23).   job_settled LABEL OLD
+# Whether the job gets a process other than OLD, and still has the same one 5 s later: a kickstart may leave the old process (INC-09),
+# and a job that crashes at once shows a new process at every try (INC-10).   job_settled LABEL OLD
 job_settled() {
   job_tries=20
   while [ "$job_tries" -gt 0 ]; do

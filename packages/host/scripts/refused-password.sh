@@ -3,7 +3,7 @@
 #   refused_before FILE WORD    whether this word was refused since the Mac started.
 #   remember_refusal FILE WORD
 #
-# Several wrong passwords lock the account, and every further one keeps it locked, also for whoever knows the right one (I-07, I-09).
+# Several wrong passwords lock the account, and every further one keeps it locked, also for whoever knows the right one (INC-207).
 # A restart of the Mac clears the lock, and this memory with it. FILE holds four digits of a salted hash per word: they tell it from all
 # but one in 65536 others, and nobody finds the word out from them.
 

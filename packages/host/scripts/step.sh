@@ -22,7 +22,7 @@ look() {
   esac
 }
 
-# The payload ends with a word of its own: a connection that is cut also ends the input, and half a secret is none (G-07).
+# The payload ends with a word of its own: a connection that is cut also ends the input, and half a secret is none.
 read_payload() {
   payload=$(cat)
   case $payload in
@@ -63,7 +63,7 @@ main() {
   if [ "$HAS_PAYLOAD" = yes ]; then read_payload; fi
   # The step that gives us root cannot drop its own stamp before it has.
   [ ! -e "$STATE/steps/$STEP" ] || as_root rm -f "$STATE/steps/$STEP" 2>/dev/null || ! am_root
-  # Before the change, not after it: being cut in between must not lose the reboot (G-22).
+  # Before the change, not after it: being cut in between must not lose the reboot.
   if [ "$NEEDS_REBOOT" = yes ]; then boot_id | write_file "$STATE/reboot-pending" 0644; fi
   if [ "$WANT" != present ]; then
     remove </dev/null

@@ -1,5 +1,5 @@
-# The host is a device of the tailnet, by the two plain binaries and a job of our own: the vendor's installer wants a GUI (I-25), and
-# its job has neither flags nor a log (I-24).
+# The host is a device of the tailnet, by the two plain binaries and a job of our own: the vendor's installer wants a GUI, and
+# its job has neither flags nor a log (INC-224).
 #
 # BINARIES: sha256 of the gzipped tar. PLIST, NODE_NAME, TAGS (with commas), ACCEPT_ROUTES (yes, no), AUTH_KEY_VERSION.
 # Payload: the auth key. It is needed only to join; it lies in a file for as long as `tailscale up` runs, and never in an argument.
@@ -70,7 +70,7 @@ install_binaries() {
 
 start_daemon() {
   [ -n "$(check_daemon)" ] || return 0
-  # Without its folder tailscaled ends with EX_CONFIG at once, over and over (I-24).
+  # Without its folder tailscaled ends with EX_CONFIG at once, over and over (INC-224).
   mkdir -p "$state_folder" "$ROOT/var/run" "$ROOT/var/log"
   chmod 0700 "$state_folder"
   reload_job "$job" "$PLIST" || give_up 'tailscaled does not stay up'
@@ -137,7 +137,7 @@ apply() {
   trap 'exit 1' HUP INT TERM
   rm -f "$key_file" "$old_key_file"
   if [ "$HAS_PAYLOAD" = yes ]; then key=$(cat); fi
-  # Before anything is touched: a push that cannot end well leaves a daemon that works (I-10).
+  # Before anything is touched: a push that cannot end well leaves a daemon that works.
   recorded_as_wanted || need_key
   install_binaries
   start_daemon

@@ -8,7 +8,7 @@ anchor_file=$ROOT/etc/pf.anchors/tuist.runners
 pf_conf=$ROOT/etc/pf.conf
 
 # pf.conf, read line by line. To us belongs whatever stands between our two marks, and wherever else it stands: a mark without its other half,
-# the anchor, its load, the comment that earlier versions put above them (I-48). Other lines are never touched, also not after a mark
+# the anchor, its load, the comment that earlier versions put above them (INC-248). Other lines are never touched, also not after a mark
 # whose other half is missing.
 #   pf_conf_lines strip FILE   prints all other lines
 #   pf_conf_lines judge FILE   prints `right` if the one thing of ours in it is one block as it should be
@@ -54,10 +54,10 @@ END
 
 pf_conf_is_right() { [ "$(pf_conf_lines judge "$pf_conf")" = right ]; }
 
-# What the kernel has, not what we once gave it (I-52).
+# What the kernel has, not what we once gave it (INC-252).
 anchor_is_loaded() { pfctl -a "$1" -s rules 2>/dev/null | grep -qF "label \"$RULES_LABEL\""; }
 
-# An anchor counts only where the main ruleset names it (I-54, I-55).
+# An anchor counts only where the main ruleset names it (INC-254, INC-255).
 is_hooked() {
   main_rules=$(pfctl -s rules 2>/dev/null) || fail 'pfctl does not tell the live rules'
   printf '%s\n' "$main_rules" | grep -q -e '^anchor "com\.apple/\*"' -e '^anchor "tuist\.runners"'

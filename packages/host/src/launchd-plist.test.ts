@@ -62,7 +62,7 @@ test('the order in which a job was written down does not show', () => {
   );
 });
 
-test('every text that XML can hold arrives as it was (I-27, G-29)', () => {
+test('every text that XML can hold arrives as it was (INC-226)', () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: 'grapheme-composite' })), (args) => {
       assert.deepEqual(strings(renderPlist({ label: 'a', arguments: args })), ['a', ...args]);

@@ -1,7 +1,7 @@
 /** A job of launchd, as far as we use them. Whatever is absent is left to launchd. */
 export interface LaunchdJob {
   readonly label: string;
-  /** The program by its full path, and its arguments: words, never quoted for a shell (I-26). */
+  /** The program by its full path, and its arguments: words, never quoted for a shell (INC-226). */
   readonly arguments: readonly string[];
   /** Who runs it; root when absent. */
   readonly user?: string;
@@ -27,7 +27,7 @@ type Value = string | number | boolean | readonly string[] | Readonly<Record<str
 // XML 1.0 has no way to write these, escaped or not: launchd would refuse the whole file.
 const invalidInXML = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/u;
 
-/** Text for XML: a single `&` would make the file unloadable, with no other symptom (I-27, G-29). */
+/** Text for XML: a single `&` would make the file unloadable, with no other symptom (INC-226). */
 const escapeXML = (text: string): string => {
   if (invalidInXML.test(text)) throw new TypeError(`${JSON.stringify(text)} cannot be written into a property list`);
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('\r', '&#13;');
@@ -60,7 +60,7 @@ const entries = (dictionary: Readonly<Record<string, Value>>, indent: string): s
 
 /**
  * The property list of a job. The same job always yields the same bytes: hosts compare them to tell a restart from a new
- * registration, of which macOS allows only so many (I-21).
+ * registration, of which macOS allows only so many (INC-09).
  */
 export const renderPlist = (job: LaunchdJob): string => {
   const dictionary: Record<string, Value> = {

@@ -82,7 +82,7 @@ describe('scripts/launchd.sh', () => {
     assert.equal(readFileSync(fileOf('full'), 'utf8'), job('full'));
   });
 
-  test('a job is registered anew although launchd needs a while to let go of the old one (I-20)', async () => {
+  test('a job is registered anew although launchd needs a while to let go of the old one (INC-220)', async () => {
     // So slow that the script is at its bootstrap well before these four seconds are over.
     const slow = await macs.start({ pace: 0.2 });
     const renew = (plist: string): ReturnType<Mac['run']> =>

@@ -44,7 +44,7 @@ export interface Server {
   readonly os: { readonly id: string; readonly name: string; readonly family: string } | undefined;
   readonly ip: string;
   readonly sshUsername: string;
-  /** From the server, or from its VNC address; never empty and never `<sealed>`: those are no passwords (I-04, I-07). */
+  /** From the server, or from its VNC address; never empty and never `<sealed>`: those are no passwords (INC-204, INC-207). */
   readonly password: Secret | undefined;
   readonly createdAt: string;
 }
@@ -66,7 +66,7 @@ export interface RegisteredKey {
 
 /**
  * Reads once all that we will need, and tells what fails: `denied` names the permission set that is missing. Asked at start, so that a key
- * without rights shows there and not as a fleet that never comes up (I-33). Reads only: that a key may write shows when it does.
+ * without rights shows there and not as a fleet that never comes up (INC-333). Reads only: that a key may write shows when it does.
  */
 export const checkPermissions = async (
   pool: HostPool,

@@ -11,7 +11,7 @@ export const osFamilyKey = (os: string): string =>
 
 /**
  * Whether an installed or installable image is of the family that a pin names. By family, never by image: Scaleway retires images
- * without notice, and a pin on one then empties the pool (I-28).
+ * without notice, and a pin on one then empties the pool (INC-328).
  */
 export const matchesFamily = (
   os: { readonly name: string; readonly family: string } | undefined,
@@ -21,10 +21,10 @@ export const matchesFamily = (
   return os !== undefined && wanted !== '' && [osFamilyKey(os.family), osFamilyKey(os.name)].includes(wanted);
 };
 
-/** A pin with a version names an image, not a family: refused at claim, taken for its family at release (I-28). */
+/** A pin with a version names an image, not a family: refused at claim, taken for its family at release (INC-328). */
 export const isVersionedPin = (os: string): boolean => /\d/.test(os);
 
-/** The image to install for a family: the newest one; a beta only if there is nothing else (I-28). */
+/** The image to install for a family: the newest one; a beta only if there is nothing else (INC-328). */
 export const newestImage = (images: readonly Image[], family: string): Image | undefined => {
   const candidates = images.filter((image) => matchesFamily(image, family));
   const released = candidates.filter((image) => !image.isBeta);

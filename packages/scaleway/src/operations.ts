@@ -16,7 +16,7 @@ interface OperationRules {
    * so whoever asked looks first.
    */
   readonly repeatable: boolean;
-  /** What the key's policy must hold (I-33). `IAMManager` is not needed for keys (I-32). */
+  /** What the key's policy must hold (INC-333). `IAMManager` is not needed for keys. */
   readonly permissionSet: 'AppleSiliconFullAccess' | 'SSHKeysFullAccess';
 }
 

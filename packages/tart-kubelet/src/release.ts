@@ -28,7 +28,7 @@ const isMissing = (error: unknown): boolean => error instanceof Error && 'code' 
 
 /**
  * Whether these arguments are those that this release was made for: new code never runs with old arguments, nor the reverse, wherever
- * a roll was cut (architecture.md decision 9, INC-102).
+ * a roll was cut (tuist/tuist#11428).
  *
  * Assumptions: `folder` is where the running code really lies, with links resolved once. By way of `current` the file of another
  * release could be read.

@@ -30,17 +30,17 @@ export interface Share {
 }
 
 export interface RunOptions {
-  /** What tart writes; appended to. The virtual machine owns it from then on: it writes without us (G14). */
+  /** What tart writes; appended to. The virtual machine owns it from then on: it writes without us (INC-04). */
   readonly logFile: string;
   readonly shares?: readonly Share[];
-  /** `cached` is nearly twice as fast for disks that nobody keeps (INC-57). */
+  /** `cached` is nearly twice as fast for disks that nobody keeps (tuist/tuist#11541). */
   readonly rootDiskCaching?: 'automatic' | 'cached' | 'uncached';
   /** Further options of `tart run`, each one word: `--net-softnet`. */
   readonly flags?: readonly string[];
 }
 
 /**
- * `--dir name:path[:ro]`. There is no way to escape a colon, and an option that tart does not know becomes part of the path (§7.4), so
+ * `--dir name:path[:ro]`. There is no way to escape a colon, and an option that tart does not know becomes part of the path, so
  * paths with one are refused. Writable is what it is without a word.
  */
 const shareArgument = ({ name, path, readOnly }: Share): string => {
@@ -55,7 +55,7 @@ const shareArgument = ({ name, path, readOnly }: Share): string => {
   return `${name}:${path}${readOnly ? ':ro' : ''}`;
 };
 
-/** The name stands right after `run`: whoever looks for the process goes by that (§3.4). */
+/** The name stands right after `run`: whoever looks for the process goes by that. */
 export const runArguments = (name: string, options: RunOptions): readonly string[] => [
   'run',
   name,

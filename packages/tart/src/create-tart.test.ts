@@ -66,7 +66,7 @@ describe('the driver of tart', () => {
       );
     });
 
-    test('return undefined for a missing VM, and reject on an error (G1, G13)', async () => {
+    test('return undefined for a missing VM, and reject on an error (INC-49)', async () => {
       assert.equal(await bench.tart.get('x'), undefined);
       bench.fake.controls.command('get', { answer: { code: 1, stderr: 'Error: something' } });
       await assert.rejects(bench.tart.get('x'), failsWith('other'));
@@ -95,7 +95,7 @@ describe('the driver of tart', () => {
   });
 
   describe('a call', () => {
-    test('that hangs is killed with its process group, even if it ignores SIGTERM (INC-27, INC-28)', async () => {
+    test('that hangs is killed with its process group, even if it ignores SIGTERM (INC-27)', async () => {
       for (const hang of ['before', 'stubborn'] as const) {
         bench.fake.controls.command('list', { hang });
         const error = await failure(bench.driver({ deadlines: { probe: 100 } }).list());
@@ -105,7 +105,7 @@ describe('the driver of tart', () => {
       }
     });
 
-    test('ends although another process holds its pipes open (INC-28)', async () => {
+    test('ends although another process holds its pipes open (INC-27)', async () => {
       bench.fake.controls.command('list', { hang: 'orphan' });
       assert.deepEqual((await bench.tart.list()).entries, []);
       const pid = bench.fake.journal.calls('list').at(-1)?.pid ?? 0;
@@ -146,7 +146,7 @@ describe('the driver of tart', () => {
       assert.equal(bench.fake.journal.calls('pull')[0]?.autoPrune, false);
     });
 
-    test('that is slow goes on, even without output for long (G22)', async () => {
+    test('that is slow goes on, even without output for long (INC-422)', async () => {
       for (const quiet of [false, true]) {
         const name = `ghcr.io/a/b:${quiet ? 'quiet' : 'loud'}`;
         bench.fake.controls.image(name, { digest: digest(quiet ? 'b' : 'a'), stepMs: 60, quiet });
@@ -202,7 +202,7 @@ describe('the driver of tart', () => {
       assert.notEqual(mac.exec(configOf('one'))?.[1], mac.exec(configOf('base'))?.[1]);
     });
 
-    test('never overwrites an existing name, even that of a broken folder (G29)', async () => {
+    test('never overwrites an existing name, even that of a broken folder (INC-429)', async () => {
       bench.fake.addVm('one');
       mkdirSync(join(bench.fake.home, 'vms', 'broken'));
       for (const name of ['one', 'broken'])
@@ -248,7 +248,7 @@ describe('the driver of tart', () => {
     await bench.tart.set('two', {});
   });
 
-  test('delete of a missing VM succeeds (G2)', async () => {
+  test('delete of a missing VM succeeds (INC-402)', async () => {
     bench.fake.addVm('one');
     await bench.tart.delete('one');
     await bench.tart.delete('one');

@@ -42,7 +42,7 @@ export interface TartOptions {
   readonly autoPrune?: boolean;
 }
 
-/** As the reference system found them to be enough (tart-kubelet.md §3.4). */
+/** As the original found them to be enough. */
 const defaultDeadlines: Deadlines = { probe: 30_000, set: 60_000, clone: 300_000, delete: 300_000, margin: 30_000 };
 
 const secretsOf = (credentials: RegistryCredentials | undefined): readonly string[] =>
@@ -71,7 +71,7 @@ const setArguments = ({ cpu, memoryMb, display, randomSerial, randomMac }: VmCha
   ...(randomMac === true ? ['--random-mac'] : []),
 ];
 
-/** Where tart keeps everything (§7.2). */
+/** Where tart keeps everything. */
 export const tartHome = (environment: TartOptions['environment']): string =>
   environment['TART_HOME'] ?? join(environment['HOME'] ?? homedir(), '.tart');
 
@@ -105,7 +105,7 @@ export const createTart = (options: TartOptions): Tart => {
       {
         timeout,
         signal: pull.signal,
-        // CI: progress in lines that end, without rewriting (§7.1).
+        // CI: progress in lines that end, without rewriting.
         environment: { ...credentialsEnvironment(pull.credentials), CI: '1' },
         onStart: pull.onStart,
         onOutput: createPullParser(pull.onProgress ?? (() => {})),
@@ -114,7 +114,7 @@ export const createTart = (options: TartOptions): Tart => {
     );
   const pullTimeout = (): Timeout => stallTimeout(stallMs, () => downloadSnapshot(home));
 
-  /** Tart would replace whatever has the name, on or off (G29). A folder that is broken has the name as well. */
+  /** Tart would replace whatever has the name, on or off (INC-429). A folder that is broken has the name as well. */
   const exists = (name: string): boolean => {
     try {
       return lstatSync(join(home, 'vms', name), { throwIfNoEntry: false }) !== undefined;

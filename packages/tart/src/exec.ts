@@ -96,7 +96,7 @@ const firstLine = (stream: Readable): Promise<string> =>
     stream.on('error', () => resolve('')).on('close', () => resolve(''));
   });
 
-/** Errors of tart itself; any other code is the command's own. What they look like is said by nothing but their text (§7.3). */
+/** Errors of tart itself; any other code is the command's own. What they look like is said by nothing but their text. */
 const tartFailures: readonly TartReason[] = ['missing', 'not running', 'guest agent unreachable'];
 const oneLine = /^[^\n]*\n?$/;
 

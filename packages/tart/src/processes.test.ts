@@ -48,7 +48,7 @@ describe('processes of this Mac', () => {
     assert.equal(await table.find(pid), undefined);
   });
 
-  test('a reused PID is a different process (G27)', () => {
+  test('a reused PID is a different process (INC-51)', () => {
     assert.ok(isSameProcess({ pid: 1, startedAt: 1000 }, { pid: 1, startedAt: 2000 }));
     assert.ok(!isSameProcess({ pid: 1, startedAt: 1000 }, { pid: 1, startedAt: 60_000 }));
     assert.ok(!isSameProcess({ pid: 1, startedAt: 1000 }, { pid: 2, startedAt: 1000 }));
@@ -70,7 +70,7 @@ describe('virtual machines among the processes', () => {
     assert.deepEqual(vmNames('tart run --no-graphics --dir a:/b vm-1'), ['vm-1']);
   });
 
-  test('are not processes that only mention it (G27)', () => {
+  test('are not processes that only mention it (INC-51)', () => {
     for (const command of [
       'vi /usr/local/bin/tart run vm-1',
       'grep tart run vm-1',

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { TartError } from './tart-error.ts';
 
-/** A process and the moment it began: together they name it for good, while a number alone is given out again (G27). */
+/** A process and the moment it began: together they name it for good, while a number alone is given out again (INC-51). */
 export interface ProcessIdentity {
   readonly pid: number;
   /** Milliseconds since the epoch, in whole seconds. */
@@ -74,7 +74,7 @@ export interface VmProcess extends ProcessIdentity {
 
 /**
  * `tart`, by a path or not, maybe read by a shell (as our wrapper for it is, for a moment). Anchored: an editor that has a file of this
- * name open is none (G27). A path with spaces is known only if it is one of `paths`.
+ * name open is none (INC-51). A path with spaces is known only if it is one of `paths`.
  */
 const tartCommandLine = /^(?:\S*\/)?(?:(?:ba|da|z)?sh )?(?:\S*\/)?tart (\S+)(?: (.*))?$/;
 
@@ -89,7 +89,7 @@ export const tartProcesses = (
     return subcommand === undefined ? [] : [{ pid, startedAt, command: subcommand, rest }];
   });
 
-/** Options of `run` that take the next word (§7.4). */
+/** Options of `run` that take the next word. */
 const optionsWithValue = new Set(
   '--dir --disk --root-disk-opts --net-bridged --net-softnet-allow --net-softnet-block --net-softnet-expose --serial-path'.split(
     ' ',

@@ -15,7 +15,7 @@ export type PullProgress =
 /** A longer line than tart ever writes: what comes then is thrown away until the next one. */
 const maxLineLength = 4096;
 
-/** Reads what `tart pull` writes, however it is cut into pieces (§7.3). Lines it does not know are passed over. */
+/** Reads what `tart pull` writes, however it is cut into pieces. Lines it does not know are passed over. */
 export const createPullParser = (report: (progress: PullProgress) => void): ((piece: string) => void) => {
   let pending = '';
   let compressedGb: number | undefined;

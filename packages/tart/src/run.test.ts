@@ -115,7 +115,7 @@ describe('a virtual machine', () => {
     assert.deepEqual(await ending(vm), { kind: 'killed', signal: 'SIGKILL' });
   });
 
-  test('its exit cause is known although most endings exit with 0 (G9)', async () => {
+  test('its exit cause is known although most endings exit with 0 (INC-409)', async () => {
     for (const [ends, kind] of [
       // First: the log has all of them, and after one that was on no failure is a start that was refused.
       [3, 'failed'],
@@ -224,7 +224,7 @@ describe('exit cause of a virtual machine', () => {
     ['the guest shut down', 0, undefined, 'guest has stopped the virtual machine\n', 'halted'],
     ['somebody stopped it', 0, undefined, 'Stopping VM...\n', 'stopped'],
     [
-      'the framework gave up, with exit code 0 (G9)',
+      'the framework gave up, with exit code 0 (INC-409)',
       0,
       undefined,
       'guest has stopped the virtual machine due to error: x\n',

@@ -37,8 +37,8 @@ const openLog = async (file: string) => {
 };
 
 /**
- * Starts `tart run` in a session of its own, with a file instead of pipes: it must neither get our signals nor need our life (INC-04,
- * G14). No shell, no nohup, no terminal (INC-02).
+ * Starts `tart run` in a session of its own, with a file instead of pipes: it must neither get our signals nor need our life (INC-04).
+ * No shell, no nohup, no terminal (INC-02).
  */
 export const runVm = async (
   deps: CallDeps,
@@ -110,7 +110,7 @@ export const adoptVm = (vm: Omit<RunningVm, 'exited'>, options: AdoptOptions): R
   return { ...vm, exited: watch() };
 };
 
-/** Why a virtual machine is not on any more. The exit code alone would call a crash and a power cut a success: both are 0 (G9). */
+/** Why a virtual machine is not on any more. The exit code alone would call a crash and a power cut a success: both are 0 (INC-409). */
 export type ExitCause =
   /** The guest shut itself down. */
   | { readonly kind: 'halted' }

@@ -6,7 +6,7 @@ export type TartReason =
   /** Also tart's `VM is running` for a delete: something needs it stopped. */
   | 'running'
   | 'not running'
-  /** The name is taken. Only this driver says so: tart itself would replace what has the name (G29). */
+  /** The name is taken. Only this driver says so: tart itself would replace what has the name (INC-429). */
   | 'already exists'
   | 'no space'
   /** Two macOS guests are on already, or the framework has lost slots. */
@@ -58,7 +58,7 @@ export class TartError extends Error {
 export const isTartError = (error: unknown, ...reasons: readonly TartReason[]): error is TartError =>
   error instanceof TartError && (reasons.length === 0 || reasons.includes(error.reason));
 
-/** What a text of tart, of the Virtualization framework or of macOS stands for (tart-kubelet.md §4.4, §7). First match wins. */
+/** What a text of tart, of the Virtualization framework or of macOS stands for. First match wins. */
 const errorPatterns: readonly (readonly [TartReason, RegExp])[] = [
   // With the typographic apostrophe as well: macOS writes that one, and a search for the plain one misses it (INC-45).
   [
@@ -68,7 +68,7 @@ const errorPatterns: readonly (readonly [TartReason, RegExp])[] = [
   ['VM limit reached', /number of VMs exceeds the system limit|VZErrorDomain Code=6\b/i],
   ['no GUI session', /VZErrorDomain Code=-9\b|Failed to create new HostKey/],
   ['guest agent unreachable', /Failed to connect to the VM using its control socket/],
-  // The second one is how it reads when the lock was lost (§7.4).
+  // The second one is how it reads when the lock was lost.
   ['already running', /VM ".*" is already running!|Failed to lock auxiliary storage/],
   ['not running', /VM ".*" is not running/],
   ['running', /VM ".*" is running/],
@@ -87,12 +87,12 @@ const errorPatterns: readonly (readonly [TartReason, RegExp])[] = [
 /** Only where a virtual machine starts: a pull asks the keychain too, for a password, and that says nothing of the session. */
 const lockedKeychain = /errSecInteractionNotAllowed|keychain/i;
 
-/** Wrong arguments, by the parser of them (§7.1). */
+/** Wrong arguments, by the parser of them. */
 const usageError = 64;
 
 /**
  * The reason behind an exit code and what was written to stderr. The code alone says little: 2 is three different errors, 1 is all the
- * others, `run` of a missing one among them (§7.1). The text decides; 64 only when no text does.
+ * others, `run` of a missing one among them. The text decides; 64 only when no text does.
  */
 export const classifyError = (command: string, exitCode: number | undefined, stderr: string): TartReason => {
   const found = errorPatterns.find(([, pattern]) => pattern.test(stderr));

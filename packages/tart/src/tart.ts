@@ -32,7 +32,7 @@ export interface VmChanges {
   readonly memoryMb?: number;
   /** `1920x1080`. */
   readonly display?: string;
-  /** A new machine identifier: clones share the one of their source (INC-58). While it is stopped. */
+  /** A new machine identifier: clones share the one of their source (tuist/tuist#11929). While it is stopped. */
   readonly randomSerial?: boolean;
   readonly randomMac?: boolean;
 }
@@ -46,11 +46,11 @@ export interface Tart {
   version(control?: CallControl): Promise<string>;
   /** Local virtual machines and images. Collects tart's folder for downloads as a side effect: the part of a killed pull is gone. */
   list(control?: CallControl): Promise<VmList>;
-  /** A local virtual machine; `undefined` is one that is not there, and an error is never that (G1, G13). */
+  /** A local virtual machine; `undefined` is one that is not there, and an error is never that (INC-49). */
   get(name: string, control?: CallControl): Promise<VmDetails | undefined>;
   /** Fetches an image, also a moved tag of one that is here. As long as it takes, while anything moves. Safe to repeat. */
   pull(image: string, options?: PullOptions): Promise<void>;
-  /** From a local name or an image that is here. Rejects with `already exists` if anything has the new name (G29). */
+  /** From a local name or an image that is here. Rejects with `already exists` if anything has the new name (INC-429). */
   clone(source: string, name: string, options?: PullOptions): Promise<void>;
   /** Safe to repeat. Tart does not look whether it runs: the caller has. */
   set(name: string, changes: VmChanges, control?: CallControl): Promise<void>;
@@ -64,9 +64,9 @@ export interface Tart {
     name: string,
     options: CallControl & { readonly timeoutSeconds: number },
   ): Promise<'stopped' | 'was not running' | 'was missing'>;
-  /** A virtual machine or an image. One that is not there is deleted (G2). Rejects with `running` for one that is on. */
+  /** A virtual machine or an image. One that is not there is deleted (INC-402). Rejects with `running` for one that is on. */
   delete(name: string, control?: CallControl): Promise<void>;
-  /** Its address, as far as one was ever given out: a lease outlives its guest, so this says nothing of whether it runs (§7.4). */
+  /** Its address, as far as one was ever given out: a lease outlives its guest, so this says nothing of whether it runs. */
   ip(name: string, options?: CallControl & { readonly waitSeconds?: number }): Promise<string | undefined>;
   /** A command in the guest, by its agent. The caller owns the session and drains its streams. */
   exec(name: string, command: readonly string[], options?: ExecOptions): ExecSession;

@@ -21,7 +21,7 @@ describe('timeouts of tart commands', () => {
     assert.equal(over, 1);
   });
 
-  test('a stall timeout does not fire while output or downloaded files change (G22)', async () => {
+  test('a stall timeout does not fire while output or downloaded files change (INC-422)', async () => {
     const clock = manualClock();
     let over = 0;
     let picture = 'a';

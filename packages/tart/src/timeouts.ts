@@ -18,7 +18,7 @@ export const deadline = (milliseconds: number): Timeout => ({
 
 /**
  * As long as it likes, unless nothing moves for this time. What it writes is movement. Before giving up, `look` is asked for a
- * picture of what the call works on: a new percent of 70 GB can be further away than anybody waits for, while bytes arrive (G22).
+ * picture of what the call works on: a new percent of 70 GB can be further away than anybody waits for, while bytes arrive (INC-422).
  */
 export const stallTimeout = (milliseconds: number, snapshot: () => Promise<string>): Timeout => ({
   description: `and nothing moved for ${formatDuration(milliseconds)}`,

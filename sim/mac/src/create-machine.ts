@@ -5,7 +5,7 @@ import { createJournal } from './journal.ts';
 import type { Machine, MacUser } from './machine.ts';
 import type { Owners } from './userland/owners.ts';
 
-/** Where `launchctl`, `sed` and the rest lie on a Mac, and what sshd makes of it: no /usr/local/bin (bootstrap.md §3). */
+/** Where `launchctl`, `sed` and the rest lie on a Mac, and what sshd makes of it: no /usr/local/bin. */
 const pathOfSshd = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'];
 
 export interface MachineParts {

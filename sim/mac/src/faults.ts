@@ -1,14 +1,14 @@
-/** What goes wrong with one Mac. Any of it may be changed while the Mac runs; all of it is on record (`bootstrap.md` §4, §5). */
+/** What goes wrong with one Mac. Any of it may be changed while the Mac runs; all of it is on record. */
 export interface Faults {
-  /** `hang before the banner`: TCP connects, and nothing is ever said (G-01). `refuse`: nobody listens. */
+  /** `hang before the banner`: TCP connects, and nothing is ever said. `refuse`: nobody listens. */
   ssh: 'normal' | 'hang before the banner' | 'refuse';
-  /** The connection is cut when a channel has received this many bytes of input (G-07). */
+  /** The connection is cut when a channel has received this many bytes of input. */
   disconnectAtByte: number | undefined;
   /** Bytes per second that a channel takes. */
   bytesPerSecond: number | undefined;
   /** Bytes left on the disk; `undefined` is plenty. Writers fail with `No space left on device` after having truncated their target. */
   diskFree: number | undefined;
-  /** `dead`: it exited on an earlier SIGHUP (I-06). `forbidden`: kickstart -k answers 1, Operation not permitted (macOS >= 14.4). */
+  /** `dead`: it exited on an earlier SIGHUP (INC-08). `forbidden`: kickstart -k answers 1, Operation not permitted (macOS >= 14.4). */
   loginwindow: 'normal' | 'dead' | 'forbidden';
   /** No GUI session comes up, whatever the password. */
   noGuiSession: boolean;

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:f
 import { dirname, join, relative } from 'node:path';
 import type { MacUser } from './machine.ts';
 
-// The folders of a fresh macOS that scripts may meet. No /usr/local/bin: "bitten twice" (bootstrap.md 4.1).
+// The folders of a fresh macOS that scripts may meet. No /usr/local/bin: scripts must create it.
 const folders = [
   'Applications',
   'Library/LaunchAgents',
@@ -25,7 +25,7 @@ const folders = [
   'usr/local',
 ];
 
-// Stock /etc/pf.conf: hooks for everything below com.apple (bootstrap.md 4.5).
+// Stock /etc/pf.conf: hooks for everything below com.apple.
 const pfConf = `#
 # Default PF configuration file.
 #
@@ -91,7 +91,7 @@ export const installRoot = (root: string, user: MacUser, authorizedKeys: readonl
   const home = join(root, 'Users', user.name);
   mkdirSync(join(home, 'Library'), { recursive: true, mode: 0o750 });
   mkdirSync(join(home, '.ssh'), { mode: 0o700 });
-  // Scaleway's file of injected keys; sshd reads it beside authorized_keys (bootstrap.md §3).
+  // Scaleway's file of injected keys; sshd reads it beside authorized_keys.
   const keys = authorizedKeys.map((key) => `${key.trim()}\n`).join('');
   writeFileSync(join(home, '.ssh/scw_authorized_keys'), keys, { mode: 0o600 });
 };

@@ -5,7 +5,7 @@ import type { Key } from './keys/key.ts';
 import type { ApiRequest } from './requests/request.ts';
 import type { ServerRecord } from './servers/server-record.ts';
 
-/** What goes wrong with this Scaleway. Any of it may be changed while it runs (`provider.md` §3, §9.3, §10.1). */
+/** What goes wrong with this Scaleway. Any of it may be changed while it runs. */
 export interface ScalewayFaults {
   /** The next calls whose `METHOD path` (without the query) matches: `status` answers without doing it; `lost`: done, and the connection is cut before the answer; `hang`: never answered. */
   readonly calls: {
@@ -24,7 +24,7 @@ export interface ScalewayFaults {
   /** What the API says the password is. */
   password: 'told once' | 'in the VNC address' | 'empty' | 'sealed';
   /**
-   * How a server that was deleted is answered for. The SDK and `provider.md` §3.7 know a 404. Recorded answers of the real API
+   * How a server that was deleted is answered for. Scaleway's SDK knows a 404. Recorded answers of the real API
    * (terraform-provider-scaleway, `action-reboot-server-basic.cassette.yaml`, 2025-12 and 2026-03) are 403 `read server`.
    */
   goneServer: 'not found' | 'denied';
@@ -40,7 +40,7 @@ export interface ScalewayOptions {
   readonly secretKey?: string;
   /** Permission sets of the key; without one of them its calls are refused with 403. */
   readonly permissions?: readonly string[];
-  /** Where those sets hold. A key of the whole organization sees the servers and keys of every project (G-19). Default: the project. */
+  /** Where those sets hold. A key of the whole organization sees the servers and keys of every project. Default: the project. */
   readonly scope?: 'project' | 'organization';
   /** Requests per second before 429; without it there is no limit. */
   readonly rateLimit?: number;

@@ -97,7 +97,7 @@ describe('Scaleway', () => {
       await assert.rejects(scaleway.order({ zone: 'nl-ams-9', name: 'x' }), /no Macs in nl-ams-9/);
     });
 
-    test('a rename is unconditional: the last one wins (provider.md §3.2)', async () => {
+    test('a rename is unconditional: the last one wins', async () => {
       const { id } = await order();
       assert.equal((await ask(scaleway, `PATCH ${macs}/servers/${id}`, { name: 'mine' })).body['name'], 'mine');
       await ask(scaleway, `PATCH ${macs}/servers/${id}`, { name: 'yours' });
@@ -112,7 +112,7 @@ describe('Scaleway', () => {
       assert.deepEqual({ name, status }, { name: 'by hand', status: 'locked' });
     });
 
-    test('can be deleted after 24 hours only (SDK, deleteServer; I-25)', async () => {
+    test('can be deleted after 24 hours only (SDK, deleteServer)', async () => {
       const { id } = await order();
       clock.advance(24 * 60 * minute - 1);
       const early = await ask(scaleway, `DELETE ${macs}/servers/${id}`);
@@ -137,7 +137,7 @@ describe('Scaleway', () => {
   });
 
   describe('a reboot', () => {
-    test('shows at once, and lasts a minute and a half (provider.md §0.3)', async () => {
+    test('shows at once, and lasts a minute and a half', async () => {
       const { id } = await order();
       const { status, body } = await ask(scaleway, `POST ${macs}/servers/${id}/reboot`, {});
       assert.deepEqual([status, body['status']], [200, 'rebooting']);
@@ -185,7 +185,7 @@ describe('Scaleway', () => {
       assert.equal(server.installs, 1);
     });
 
-    test('puts on what is asked for, and without that the default of the type (provider.md §3.1)', async () => {
+    test('puts on what is asked for, and without that the default of the type', async () => {
       const server = await order('pool-1', { family: 'Sequoia' });
       const wanted = image('macos-tahoe-26.5');
       await reinstall(server.id, { os_id: wanted.id });
@@ -220,7 +220,7 @@ describe('Scaleway', () => {
       ['retired', 'macos-tahoe-26.3', 'constraint'],
       ['no UUID', 'tahoe', 'format'],
     ] as const) {
-      test(`with an image that is ${what} is refused (I-28)`, async () => {
+      test(`with an image that is ${what} is refused (INC-328)`, async () => {
         const server = await order('pool-1', { type: 'M1-M' });
         const id = scaleway.images.find(({ name }) => name === osID)?.id ?? osID;
         if (what === 'retired') scaleway.images.shift();
@@ -234,7 +234,7 @@ describe('Scaleway', () => {
     }
 
     for (const state of ['starting', 'rebooting', 'reinstalling', 'updating', 'locking', 'unlocking', 'busy']) {
-      test(`and a reboot are refused while ${state}, with that state (SDK, TransientStateError; G-02)`, async () => {
+      test(`and a reboot are refused while ${state}, with that state (SDK, TransientStateError)`, async () => {
         const server = await order();
         server.status = state;
         for (const what of ['reinstall', 'reboot']) {
@@ -302,7 +302,7 @@ describe('Scaleway', () => {
       return { sudo: sudo_password as string, vnc: vnc_url as string };
     };
 
-    test('are told shortly after the order, and later only inside the VNC address (provider.md §3.5)', async () => {
+    test('are told shortly after the order, and later only inside the VNC address', async () => {
       const { id } = await order();
       const { sudo, vnc } = await told(id);
       assert.equal(sudo.length, 12);
@@ -317,7 +317,7 @@ describe('Scaleway', () => {
       assert.deepEqual([body['sudo_password'], body['vnc_url']], ['<sealed>', '<sealed>']);
     });
 
-    test('may be empty, sealed, or in the VNC address only (I-34, I-36)', async () => {
+    test('may be empty, sealed, or in the VNC address only (INC-204, INC-207)', async () => {
       const { id } = await order();
       const { vnc } = await told(id);
       scaleway.faults.password = 'in the VNC address';
@@ -336,7 +336,7 @@ describe('Scaleway', () => {
       return (body['os'] as { name: string }[]).map(({ name }) => name);
     };
 
-    test('are those of the server type, and the name filter is a prefix (provider.md §3.3)', async () => {
+    test('are those of the server type, and the name filter is a prefix', async () => {
       assert.ok((await names('server_type=M2-L')).includes('devos-tahoe-26.3'));
       assert.ok(!(await names('server_type=M4-M')).includes('devos-tahoe-26.3'));
       assert.deepEqual(await names('name=macos-tahoe'), [
@@ -376,7 +376,7 @@ describe('Scaleway', () => {
       assert.deepEqual(scaleway.keys(), []);
     });
 
-    test('may have the same name twice (I-31)', async () => {
+    test('may have the same name twice (INC-331)', async () => {
       await create('fleet', publicKey('one'));
       await create('fleet', publicKey('two'));
       assert.deepEqual(
@@ -385,7 +385,7 @@ describe('Scaleway', () => {
       );
     });
 
-    test('are of the whole organization without project_id, which a key of one project may not list (I-32)', async () => {
+    test('are of the whole organization without project_id, which a key of one project may not list (INC-333)', async () => {
       const denied = await ask(scaleway, `GET ${keys}`);
       assert.deepEqual([denied.status, denied.body['details']], [403, [{ action: 'list', resource: 'ssh_key' }]]);
       await start({ scope: 'organization' });
@@ -416,7 +416,7 @@ describe('Scaleway', () => {
       }
     });
 
-    test('without the permission set, 403 says what was wanted of what (I-33)', async () => {
+    test('without the permission set, 403 says what was wanted of what (INC-333)', async () => {
       await start({ permissions: ['AppleSiliconReadOnly'] });
       const { id } = await order();
       assert.equal((await ask(scaleway, `GET ${macs}/servers`)).status, 200);
@@ -433,7 +433,7 @@ describe('Scaleway', () => {
       assert.equal(theirs.status, 'ready');
     });
 
-    test('a key of the organization sees every project unless it filters (G-19)', async () => {
+    test('a key of the organization sees every project unless it filters', async () => {
       await start({ scope: 'organization' });
       await order('mine');
       await order('theirs', { projectID: '55555555-5555-4555-8555-555555555555' });

@@ -67,7 +67,7 @@ describe('the Mac behind a server', () => {
     assert.equal(body['ip'], `${mac.address.host}:${mac.address.port}`);
   });
 
-  test('keeps its disk and its key over a reboot, and gets no key that came later (I-30)', async () => {
+  test('keeps its disk and its key over a reboot, and gets no key that came later (INC-330)', async () => {
     const hostKey = mac.hostKey();
     await mac.run('echo kept >f');
     await register('second');

@@ -34,6 +34,12 @@ const judges: Judge[] = [
     args: [join(root, 'tools/check/src/layers.ts')],
   },
   {
+    name: 'references',
+    mend: 'see docs/incidents.md',
+    command: process.execPath,
+    args: [join(root, 'tools/check/src/references.ts')],
+  },
+  {
     name: 'host scripts',
     mend: 'node packages/host/src/testing/lint-scripts.ts, and https://www.shellcheck.net/wiki/ for each code',
     command: process.execPath,

@@ -79,7 +79,7 @@ describe('definitions of our kinds', () => {
     });
   }
 
-  test('nothing that Cluster API clones is ever required, nor refused for what it says (I-14)', () => {
+  test('nothing that Cluster API clones is ever required, nor refused for what it says (INC-314)', () => {
     const machine = kinds.find(({ names }) => names.kind === 'ScalewayAppleSiliconMachine');
     assert.ok(machine);
     const { spec } = schemaOf(machine).properties ?? {};
@@ -133,7 +133,7 @@ describe('definitions of our kinds', () => {
         'clusterctl.cluster.x-k8s.io': '',
       });
     }
-    // With these core would overwrite the Machine's own, or keep a failure for ever (G-17).
+    // With these core would overwrite the Machine's own, or keep a failure for ever.
     const machine = paths('ScalewayAppleSiliconMachine');
     for (const trap of ['spec.failureDomain', 'status.failureReason', 'status.failureMessage']) {
       assert.ok(!machine.includes(`ScalewayAppleSiliconMachine.${trap}`), trap);

@@ -18,7 +18,7 @@ import { ageColumn, conditionPath, defineKind, type ObjectOf } from '../schema/k
 
 /**
  * Cluster API clones this from a template, also while nobody looks. So nothing in it is ever required, and nothing that an older
- * template may hold is refused here: a clone that is refused leaves a fleet short of machines with no way back (I-14). What cannot
+ * template may hold is refused here: a clone that is refused leaves a fleet short of machines with no way back (INC-314). What cannot
  * work is said in a condition; people who write a template hear of it at once (machine-template.ts).
  */
 
@@ -83,7 +83,7 @@ const machineSpec = z
 /**
  * What is known of a machine. Counters and verdicts are memory: written before the act they guard, and safe to lose.
  * `failureReason` and `failureMessage` are left out on purpose: core copies them to the Machine for ever, while nothing of ours is
- * final (G-17).
+ * final.
  */
 const machineStatus = z
   .object({

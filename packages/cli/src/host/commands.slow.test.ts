@@ -88,7 +88,7 @@ describe('preparing a Mac by hand', () => {
     assert.equal(third.code, 0, third.out);
   });
 
-  test('finds a wrong password out at the console, where root was given before (the review of INC-07)', async () => {
+  test('finds a wrong password out at the console, where root was given before (INC-07)', async () => {
     const mac = await freshMac();
     const rule = mac.path('/etc/sudoers.d/m1-nopasswd');
     writeFileSync(rule, 'm1 ALL=(ALL) NOPASSWD: ALL\n');

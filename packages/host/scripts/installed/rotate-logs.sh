@@ -2,8 +2,8 @@
 # Run by launchd on the host, every few minutes: rotate-logs BYTES LOG...
 # Makes LOG empty when it is larger than BYTES, and keeps what was in it as LOG.1.gz (newest) to LOG.3.gz.
 #
-# launchd keeps the file of a job open for as long as the job runs, and appends to it: renaming it away would only move the log along
-# (bootstrap.md 4.2). So it is copied and truncated. Lines that are written between the two are lost; this is a log.
+# launchd keeps the file of a job open for as long as the job runs, and appends to it: renaming it away would only move the log along.
+# So it is copied and truncated. Lines that are written between the two are lost; this is a log.
 
 set -eu
 umask 027

@@ -99,12 +99,12 @@ test('code, runtime and arguments each change the release id', () => {
   assert.equal(new Set(ids).size, ids.length);
 });
 
-test('new code alone leaves the launchd job unchanged (I-21)', () => {
+test('new code alone leaves the launchd job unchanged (INC-09)', () => {
   const rolled = { ...bare, agent: { ...bare.agent, release: artifact('agent 2'), runtime: artifact('node 2') } };
   assert.deepEqual(agentLaunchdJob(rolled), agentLaunchdJob(bare));
 });
 
-test('the agent runs as the user of the console session (I-01, INC-03)', () => {
+test('the agent runs as the user of the console session (INC-03)', () => {
   const job = agentLaunchdJob({ ...bare, user: 'admin' });
   assert.equal(job.user, 'admin');
   assert.equal(job.environment?.['HOME'], '/Users/admin');

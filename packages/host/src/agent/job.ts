@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { HostSpec } from '../host-spec.ts';
 import type { LaunchdJob } from '../launchd-plist.ts';
 
-/** What the agent is started with. The only place where a host's specification becomes flags: there is no second one to forget (I-34, I-37). */
+/** What the agent is started with. The only place where a host's specification becomes flags: there is no second one to forget (INC-46, INC-237). */
 export const agentArguments = ({ nodeName, agent, tailscale, ghActionsRunner }: HostSpec): readonly string[] => {
   const labels = Object.keys(agent.nodeLabels)
     .sort()
@@ -17,7 +17,7 @@ export const agentArguments = ({ nodeName, agent, tailscale, ghActionsRunner }: 
     ...(tailscale === undefined ? [] : ['--node-ip-source=tailscale']),
     ...(agent.providerID === undefined ? [] : [`--provider-id=${agent.providerID}`]),
     ...(agent.kubeletVersion === undefined ? [] : [`--kubelet-version=${agent.kubeletVersion}`]),
-    // On a builder Packer makes virtual machines of its own, which the agent's collection once deleted while they were pushed (I-34).
+    // On a builder Packer makes virtual machines of its own, which the agent's collection once deleted while they were pushed (INC-46).
     ...(ghActionsRunner === undefined ? [] : ['--disable-vm-gc']),
   ];
 };
@@ -27,7 +27,7 @@ export const argumentsFile = 'arguments';
 
 /**
  * What is in `argumentsFile`. The agent compares it at start with `process.argv.slice(2)`, and exits when they differ: so new code
- * never runs with old arguments, nor the reverse, whatever was cut in the middle of a roll (architecture.md decision 9, G-37).
+ * never runs with old arguments, nor the reverse, whatever was cut in the middle of a roll.
  */
 export const argumentsHash = (args: readonly string[]): string =>
   createHash('sha256')
@@ -47,14 +47,14 @@ export const agentLog = '/var/log/tart-kubelet.log';
 
 /**
  * The agent under launchd. It names `current`, never a release: new code alone leaves it as it is, and needs no new registration
- * (I-21). No limit of open files is set: launchd gives 256, and node raises its own at start.
+ * (INC-09). No limit of open files is set: launchd gives 256, and node raises its own at start.
  */
 export const agentLaunchdJob = (spec: HostSpec): LaunchdJob => ({
   label: 'dev.tuist.tart-kubelet',
-  // Virtualization.framework serves only who owns the console session (I-01).
+  // Virtualization.framework serves only who owns the console session (INC-03).
   user: spec.user,
   arguments: [`${agentHome}/current/node`, `${agentHome}/current/tart-kubelet.mjs`, ...agentArguments(spec)],
-  // launchd gives no PATH to speak of (I-29).
+  // launchd gives no PATH to speak of (INC-229).
   environment: {
     HOME: `/Users/${spec.user}`,
     PATH: '/usr/local/bin:/opt/homebrew/bin:/usr/bin:/bin:/usr/sbin:/sbin',
@@ -67,6 +67,6 @@ export const agentLaunchdJob = (spec: HostSpec): LaunchdJob => ({
   exitTimeOut: 10,
   // What a job starts is throttled as the job is: virtual machines must not be.
   processType: 'Interactive',
-  // Virtual machines live on when the agent is rolled (I-32), also one that has not left the agent's process group yet.
+  // Virtual machines live on when the agent is rolled (INC-30), also one that has not left the agent's process group yet.
   abandonProcessGroup: true,
 });

@@ -141,7 +141,7 @@ describe('rolling back the agent', () => {
     assertBack(await goBack(), v1);
   });
 
-  test('is not claimed when the restart left the new process (I-22)', async () => {
+  test('is not claimed when the restart left the new process (INC-09)', async () => {
     await roll(v1, v3);
     mac.faults.kickstart = 'no-op';
     assert.match(failure(await goBack()), /its old process \d+ is still there/);
@@ -277,7 +277,7 @@ describe('rolling back the agent', () => {
   });
 
   test('gives the place back to an agent that was set up by other means', async () => {
-    // One of its own: launchd starts no job by itself any more that was registered as often as on the other (I-21).
+    // One of its own: launchd starts no job by itself any more that was registered as often as on the other (INC-09).
     mac = await macs.start();
     const old = renderPlist({ label, arguments: ['/usr/local/bin/tart-kubelet'], user: 'm1', keepAlive: true });
     const program = mac.path('/usr/local/bin/tart-kubelet');

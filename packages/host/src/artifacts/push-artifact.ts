@@ -55,7 +55,7 @@ export interface PushOptions {
   readonly signal?: AbortSignal;
   /** The host has just been seen to lack it: it is not asked again. */
   readonly isMissing?: boolean;
-  /** Bytes that stay free on the host (I-69: a full disk fails every later push). */
+  /** Bytes that stay free on the host (INC-40: a full disk fails every later push). */
   readonly reserve?: number;
 }
 

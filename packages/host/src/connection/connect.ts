@@ -156,17 +156,17 @@ const dial = (address: HostAddress, options: DialOptions): Promise<DialOutcome> 
   });
 
 export interface ConnectOptions {
-  /** Tried in this order, the next only when the one before never connected (I-56). */
+  /** Tried in this order, the next only when the one before never connected (INC-13). */
   readonly addresses: readonly HostAddress[];
   readonly user: string;
   /** In OpenSSH's form, unencrypted. */
   readonly privateKey: string;
-  /** `SHA256:…` of the key that this install of the host has. Without one, the first key shown is taken (I-17). */
+  /** `SHA256:…` of the key that this install of the host has. Without one, the first key shown is taken. */
   readonly pinnedHostKey?: string;
   readonly clock?: Clock;
   /** Milliseconds until TCP stands, for each address. */
   readonly connectDeadline?: number;
-  /** Milliseconds until commands can run, for each address: a listener that says nothing must not hold us (G-01). */
+  /** Milliseconds until commands can run, for each address: a listener that says nothing must not hold us. */
   readonly deadline?: number;
   readonly keepalive?: Keepalive;
   readonly signal?: AbortSignal;

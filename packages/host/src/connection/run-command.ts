@@ -5,7 +5,7 @@ import { sendInput } from './command-input.ts';
 import type { CommandOutcome, Output, RemoteCommand } from './connection.ts';
 import type { CommandLimiter } from './host-connection.ts';
 
-/** Keeps the end of what a command writes: the reason for a failure stands there (I-11, G-03). */
+/** Keeps the end of what a command writes: the reason for a failure stands there. */
 interface OutputTail {
   add(bytes: Buffer): void;
   text(): string;

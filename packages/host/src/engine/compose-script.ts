@@ -25,7 +25,7 @@ export const shellCommand = (script: string, options: { readonly asRoot: boolean
 };
 
 /**
- * A shell script without its comments and blank lines: what its hash is made of, so that a better comment rolls no fleet (G-32).
+ * A shell script without its comments and blank lines: what its hash is made of, so that a better comment rolls no fleet.
  *
  * Lines inside a quoted string or a here-document stay, whatever they begin with: they end up on hosts.
  * In doubt a line stays. A script of which this cannot see the end of a string or document is refused.

@@ -12,7 +12,7 @@ import { stepRun } from './execute-step.ts';
 import { artifactsOf, sortSteps } from './plan.ts';
 import { stepHash } from './step-hash.ts';
 
-/** The original system lost a field on one of its two paths four times (I-34, I-35, I-37, I-38). Here nobody has to remember one. */
+/** The original system lost a field on one of its two paths four times (INC-46, INC-237). Here nobody has to remember one. */
 
 const secrets: HostSecrets = {
   userPassword: 'a password',

@@ -8,7 +8,7 @@ import { stepHash } from './step-hash.ts';
 
 /**
  * `changed`: steps whose stamp says that the host has them already are left out. `verify`: they are looked at too, and mended where
- * somebody else changed the host (G-31).
+ * somebody else changed the host.
  */
 export type Mode = 'changed' | 'verify';
 

@@ -15,7 +15,7 @@ const maxClockSkewSeconds = 300;
 /** For small files and logs. What a host with full images needs least is to be refused a new agent. */
 const minFreeKiB = 256 * 1024;
 
-/** What is wrong with a host before the first change to it (G-28). `now`: our clock in milliseconds. */
+/** What is wrong with a host before the first change to it. `now`: our clock in milliseconds. */
 export const preflight = (
   inventory: Inventory,
   spec: Preparation,

@@ -6,7 +6,7 @@ import type { Step } from '../steps/step.ts';
 export type StepFailure =
   /** Its script said no. */
   | 'rejected'
-  /** The Mac refused the user's password. The same one must not be sent again: several wrong ones lock the account (I-09). */
+  /** The Mac refused the user's password. The same one must not be sent again: several wrong ones lock the account (INC-207). */
   | 'wrong password'
   /** Another pusher holds the host's lock now. Nothing was stamped. */
   | 'lock lost'

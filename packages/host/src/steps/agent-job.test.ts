@@ -102,7 +102,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
     assert.equal(registrations(mac), 1);
   });
 
-  test('gets new code by one restart, with no new registration and the same plist on the same inode (I-21, INC-09)', async () => {
+  test('gets new code by one restart, with no new registration and the same plist on the same inode (INC-09)', async () => {
     const mac = await started(v1);
     const before = lstatSync(mac.path(plistFile));
     const rolled = await rollAgent(mac, v2);
@@ -113,7 +113,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
     assert.equal(lstatSync(mac.path(plistFile)).ino, before.ino);
   });
 
-  test('gets new arguments by one registration, through the time in which launchd lets go of the old job (I-20)', async () => {
+  test('gets new arguments by one registration, through the time in which launchd lets go of the old job (INC-220)', async () => {
     const mac = await started(v1);
     const fuller = withAgent(v1, { maxPods: 4 });
     const rolled = await rollAgent(mac, fuller);
@@ -123,7 +123,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
     assert.equal(registrations(mac), 2);
   });
 
-  test('keeps virtual machines of others exactly while the host is a builder (I-34)', async () => {
+  test('keeps virtual machines of others exactly while the host is a builder (INC-46)', async () => {
     const builder = { ...v1, ghActionsRunner: exampleSpec(macs.folder).ghActionsRunner };
     const mac = await started(v1);
     assert.doesNotMatch(plistOf(mac), /--disable-vm-gc/);
@@ -137,7 +137,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
     ['a release', {}],
     ['a release with other arguments', { maxPods: 4 }],
   ] as const) {
-    test(`goes back to what ran before when ${what} does not start (I-23)`, async () => {
+    test(`goes back to what ran before when ${what} does not start (INC-10)`, async () => {
       const mac = await started(v1);
       const broken = withAgent(v1, { runtime: brokenRuntime(macs.folder), ...change });
       const failed = await rollAgent(mac, broken);
@@ -153,7 +153,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
     });
   }
 
-  test('is not taken for rolled when the restart left the old process (I-22, INC-09)', async () => {
+  test('is not taken for rolled when the restart left the old process (INC-09)', async () => {
     const mac = await started(v1);
     mac.faults.kickstart = 'no-op';
     const failed = await rollAgent(mac, v2);
@@ -218,7 +218,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
     }
   });
 
-  test('gets a new runtime with the old one still running: other inode, so the kernel lets it (I-23, INC-10)', async () => {
+  test('gets a new runtime with the old one still running: other inode, so the kernel lets it (INC-10)', async () => {
     const mac = await started(v1);
     const rolled = withAgent(v1, { runtime: standInRuntime(macs.folder, 'v26.11.0') });
     assert.equal((await rollAgent(mac, rolled)).result, 'applied');
@@ -226,7 +226,7 @@ describe('the agent’s job', { concurrency: 2 }, () => {
     assert.equal(registrations(mac), 1);
   });
 
-  test('goes back to what ran before when the disk is full (G-07)', async () => {
+  test('goes back to what ran before when the disk is full', async () => {
     const mac = await started(v1);
     const fuller = withAgent(v1, { maxPods: 4 });
     await prepareAgent(mac, fuller);

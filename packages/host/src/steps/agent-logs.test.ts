@@ -61,7 +61,7 @@ describe('the agent’s log', () => {
     assert.equal(readFileSync(mac.path(log), 'utf8'), 'small');
   });
 
-  test('is emptied in place when it is large: who has it open goes on writing to it (G-40)', async () => {
+  test('is emptied in place when it is large: who has it open goes on writing to it (INC-423)', async () => {
     writeFileSync(mac.path(log), 'first part');
     const inode = statSync(mac.path(log)).ino;
     await rotate(5);
@@ -73,7 +73,7 @@ describe('the agent’s log', () => {
     assert.deepEqual([archived(1), archived(2)], ['second part', 'first part']);
   });
 
-  test('goes on at its beginning after that, also in the hands of launchd (bootstrap.md 4.2)', async () => {
+  test('goes on at its beginning after that, also in the hands of launchd', async () => {
     const writer = renderPlist({
       label: 'writer',
       arguments: ['/bin/sh', '-c', "trap 'echo after' USR1; echo before; while :; do sleep 3600 & wait; done"],

@@ -41,7 +41,7 @@ describe('the agent’s runtime', () => {
     assert.equal(lstatSync(fileOf(spec)).ino, inode);
   });
 
-  test('is replaced by a new file when it was damaged, never written in place (I-23, INC-10)', async () => {
+  test('is replaced by a new file when it was damaged, never written in place (INC-10)', async () => {
     const inode = lstatSync(fileOf(spec)).ino;
     writeFileSync(fileOf(spec), 'damaged');
     const mended = await runStep(mac, agentRuntime, spec);

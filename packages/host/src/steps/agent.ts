@@ -94,7 +94,7 @@ const plist = renderPlist({
   processType: 'Background',
 });
 
-/** The agent's log stays small: launchd holds the file open, so that nothing but copying and truncating works (G-40). */
+/** The agent's log stays small: launchd holds the file open, so that nothing but copying and truncating works (INC-423). */
 export const agentLogs: Step<LogRotationIntent> = {
   name: 'agent-logs',
   title: "keep the agent's log small",

@@ -44,7 +44,7 @@ interface RunnerIntent {
 /** As the runner itself calls its service. */
 const jobLabel = ({ org, name }: RunnerIntent): string => `actions.runner.${org}.${name}`;
 
-/** For the jobs of the runner. sshd's PATH, which the runner would note down by itself, has neither of the first two (I-29). */
+/** For the jobs of the runner. sshd's PATH, which the runner would note down by itself, has neither of the first two (INC-229). */
 const jobPath = '/usr/local/bin:/opt/homebrew/bin:/usr/bin:/bin:/usr/sbin:/sbin';
 
 const runnerPlist = (intent: RunnerIntent): string =>

@@ -23,7 +23,7 @@ describe('guest-leases', { concurrency: 2 }, () => {
     return stdout.replaceAll(/\s+/g, ' ').trim();
   };
 
-  test('guests of a fresh Mac keep their addresses for ten minutes, not a day (G28)', async () => {
+  test('guests of a fresh Mac keep their addresses for ten minutes, not a day (INC-428)', async () => {
     const mac = await macs.start();
     const answer = await runStep(mac, guestLeases, spec);
     assert.deepEqual([answer.result, answer.stderr], ['applied', '']);

@@ -3,7 +3,7 @@ import type { VmEgress } from '../host-spec.ts';
 import { renderPlist } from '../launchd-plist.ts';
 import type { Step } from './step.ts';
 
-/** Where vmnet places virtual machines (bootstrap.md 2.10), and the host's own end of it. */
+/** Where vmnet places virtual machines, and the host's own end of it. */
 const vmNetwork = '192.168.64.0/22';
 
 /**
@@ -69,7 +69,7 @@ interface EgressRules {
  *
  * A packet of a virtual machine is seen coming in on a bridge, and again going out, where NAT may have changed its source already: so
  * blocks count in both directions, and on the bridges whatever source the packet claims. All are `quick`: the first that matches decides.
- * IPv6 ends at the bridge: vmnet would translate it past all of this (G-12). Tables are not `persist`: those outlive their rules (I-47).
+ * IPv6 ends at the bridge: vmnet would translate it past all of this. Tables are not `persist`: those outlive their rules (INC-246).
  */
 export const egressRules = ({ allow }: VmEgress): EgressRules => {
   const onBridges = `in quick on { ${bridges.join(', ')} }`;
@@ -108,7 +108,7 @@ interface Intent {
 
 /**
  * Fills the anchors and enables pf, which macOS leaves off at boot; nothing else, as it also runs whenever it is registered, on hosts
- * with virtual machines (G-13). Tries again for a minute: Apple's own job loads pf.conf at the same time.
+ * with virtual machines. Tries again for a minute: Apple's own job loads pf.conf at the same time.
  */
 const bootScript = `tries=30
 until pfctl -a com.apple/tuist.runners -f /etc/pf.anchors/tuist.runners && pfctl -a tuist.runners -f /etc/pf.anchors/tuist.runners; do
@@ -131,7 +131,7 @@ const bootJob = renderPlist({
  *
  * The rules are loaded twice. `com.apple/tuist.runners` counts at once, because macOS's own main ruleset looks into everything below
  * `com.apple`. `tuist.runners`, which fleets of old have in their pf.conf, counts from the next boot: on a live host the main ruleset is
- * never loaded anew, which would drop what the system has put there (I-49, I-55).
+ * never loaded anew, which would drop what the system has put there (INC-249, INC-255).
  */
 export const vmEgress: Step<Intent> = {
   name: 'vm-egress',
@@ -146,7 +146,7 @@ export const vmEgress: Step<Intent> = {
 
 /**
  * Guests keep their address for ten minutes instead of a day. Every virtual machine is a guest that was never seen before, and there are
- * 253 addresses: with leases of a day a Mac that runs short jobs runs out of them, and guests get none, or one that another has (G28).
+ * 253 addresses: with leases of a day a Mac that runs short jobs runs out of them, and guests get none, or one that another has (INC-428).
  */
 export const guestLeases: Step = {
   name: 'guest-leases',

@@ -82,7 +82,7 @@ describe('join credentials', () => {
     }
   });
 
-  test('that arrived only in part replace nothing, at whatever byte they were cut (G-07)', async () => {
+  test('that arrived only in part replace nothing, at whatever byte they were cut', async () => {
     await runStep(mac, joinCredentials, spec, { secrets });
     const options = { verb: 'converge', hash: 'a hash', lockOwner: '', idle: true } as const;
     const { script, payload = '' } = stepRun(joinCredentials, withVersion('token-2'), secrets, options);

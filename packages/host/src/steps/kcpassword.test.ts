@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { kcpassword } from './preparation.ts';
 
-/** bootstrap.md 2.3, in hex. */
+/** What macOS stores for these passwords, in hex. */
 const golden: Readonly<Record<string, string>> = {
   hello: '15ec3e4fbdbcddeaa3b91f',
   '12345678901': '4cbb6117e78aead29a892e7d895223d2bcddeaa3b91f',

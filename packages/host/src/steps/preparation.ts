@@ -3,13 +3,13 @@ import type { Step } from './step.ts';
 
 /**
  * With this code a script ends when the Mac refused the password that it was given. The same password must not be sent again: several
- * wrong ones lock the account, and every further one keeps it locked (I-07, I-09). The Mac refuses to try it twice, too.
+ * wrong ones lock the account, and every further one keeps it locked (INC-207). The Mac refuses to try it twice, too.
  */
 export const wrongPasswordExitCode = 77;
 
 /**
- * The password, when there is one to try. Scaleway's API answers `<sealed>` where it has none (I-07), and an empty one would break
- * auto-login (I-04, I-10): both count as absent.
+ * The password, when there is one to try. Scaleway's API answers `<sealed>` where it has none (INC-207), and an empty one would break
+ * auto-login (INC-204): both count as absent.
  */
 export const usablePassword = ({ userPassword }: HostSecrets): string | undefined => {
   if (userPassword === undefined || userPassword === '' || userPassword === '<sealed>') return undefined;
@@ -31,7 +31,7 @@ export const validAccountName = (user: string): string => {
   return user;
 };
 
-/** With this macOS hides the password of auto-login in `/etc/kcpassword`, from nobody (bootstrap.md 2.3). */
+/** With this macOS hides the password of auto-login in `/etc/kcpassword`, from nobody. */
 const kcpasswordKey = Buffer.from('7d895223d2bcddeaa3b91f', 'hex');
 
 /**
@@ -61,19 +61,19 @@ export const passwordlessSudo: Step<SudoIntent, Preparation> = {
   intent: ({ user }) => ({ user }),
   environment: ({ user }) => ({
     LOGIN_USER: validAccountName(user),
-    // sudo passes over files whose name has a dot in it, and says nothing (bootstrap.md 4.7).
+    // sudo passes over files whose name has a dot in it, and says nothing.
     RULE_NAME: `${validAccountName(user).replaceAll('.', '_')}-nopasswd`,
   }),
   payload: (_, secrets) => {
     const password = usablePassword(secrets);
-    // Without the line's end the right password is refused (I-13).
+    // Without the line's end the right password is refused.
     return password === undefined ? undefined : `${password}\n`;
   },
 };
 
 /**
  * Whatever could put the Mac to sleep, lock its screen, log its user out or restart it by itself is off: each ends the console session,
- * and with it all virtual machines (I-03). As early as it can be: a mini that nobody uses sleeps after one minute (I-08).
+ * and with it all virtual machines (INC-06). As early as it can be: a mini that nobody uses sleeps after one minute (INC-06).
  */
 export const power: Step<object, Preparation> = {
   name: 'power',
@@ -88,7 +88,7 @@ interface AutoLoginIntent {
 }
 
 /**
- * A live console session of the user, now and after each boot: without one macOS starts no virtual machine (I-01, I-02).
+ * A live console session of the user, now and after each boot: without one macOS starts no virtual machine (INC-03, INC-202).
  * A restart of loginwindow ends the session, and what runs in it: hence only on an idle host.
  */
 export const autoLogin: Step<AutoLoginIntent, Preparation> = {

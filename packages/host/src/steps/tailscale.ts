@@ -27,7 +27,7 @@ const plist = renderPlist({
 const isOAuthSecret = (key: string): boolean => key.startsWith('tskey-client-');
 
 /**
- * An OAuth client secret does not expire, unlike a key (I-16), and takes what a key would have been made with as a query. Said here
+ * An OAuth client secret does not expire, unlike a key (INC-216), and takes what a key would have been made with as a query. Said here
  * and not left to a default: the device needs nobody's approval, and one that never comes back is forgotten by the tailnet.
  */
 const joinKey = (key: string): string =>

@@ -18,7 +18,7 @@ type Choice =
       readonly because: 'held' | 'recorded' | 'free';
       readonly host: Host;
     }
-  /** The Mac that the machine held will do, but not now. To take another would be to take a second one (I-22). */
+  /** The Mac that the machine held will do, but not now. To take another would be to take a second one. */
   | { readonly kind: 'wait'; readonly host: Host; readonly message: string }
   | { readonly kind: 'none'; readonly message: string };
 
@@ -29,7 +29,7 @@ interface Candidate {
 
 /**
  * Which Mac a machine without one should reserve. First what is its own already, then what it is recorded to hold, then the pool: those that
- * failed least often, and of these the one that has been there longest, so that all are used in turn (G-11).
+ * failed least often, and of these the one that has been there longest, so that all are used in turn.
  */
 export const chooseHost = (wanted: HostRequirements, { hosts, reservedByOthers, now }: Supply): Choice => {
   const held = hosts.filter((host) => isHeldBy(host, wanted.uid)).sort(byName)[0];

@@ -66,7 +66,7 @@ export const claimBlockedBy = (wanted: HostRequirements, host: Host, now: number
   if (status.type !== wanted.type) return 'other type';
   if (!matchesFamily({ name: status.osImage ?? '', family: status.osFamily ?? '' }, wanted.os)) return 'other os';
   if (!isRecorded(wanted, host) && !isInPool(wanted, status)) return 'not in the pool';
-  // Also for one that bears the right name: it may be reinstalling (G-12).
+  // Also for one that bears the right name: it may be reinstalling.
   return status.serverStatus === 'ready' ? undefined : 'not ready';
 };
 

@@ -113,7 +113,7 @@ const factsOf = async (secret: Live<Secret>, owner: string, cluster: string): Pr
 
 /**
  * Where whoever runs in the cluster finds the API server: the cluster IP of the Service `kubernetes`. It outlives every node of the
- * control plane, its certificate names it, and no proxy or DNS is in between (provider.md I-07). Needs: get of that Service.
+ * control plane, its certificate names it, and no proxy or DNS is in between. Needs: get of that Service.
  */
 export const serviceAddress = async (client: Pick<Client, 'get'>, options: CallOptions = {}): Promise<string> => {
   const { spec } = await client.get(services, { namespace: 'default', name: 'kubernetes' }, options);

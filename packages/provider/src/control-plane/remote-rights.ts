@@ -5,7 +5,7 @@ export type RemoteRight = PolicyRule | NonResourceRule;
 
 /**
  * What core does as `capi-remote` in the cluster that its Machines join: the rules of the original, and what core 1.14 needs besides, each
- * found by taking it away (measured.md). Whoever makes that ServiceAccount binds it to a ClusterRole of these.
+ * found by taking it away. Whoever makes that ServiceAccount binds it to a ClusterRole of these.
  */
 export const explainedRemoteRights: readonly (ExplainedRule | ExplainedRule<NonResourceRule>)[] = [
   { nonResourceURLs: ['/'], verbs: ['get'], for: 'to ask whether anybody is there' },

@@ -80,7 +80,7 @@ const tailscaleOf = (read: ReadFlag): TailscaleOptions | undefined => {
     : undefined;
 };
 
-/** The ports are those of the original (bootstrap.md 2.10). */
+/** The ports are those of the original. */
 const vmEgressOf = (read: ReadFlag): VmEgress => {
   const network = read(flags.vmKuraEgressCIDR);
   const dns = read(flags.vmClusterDNSIP);

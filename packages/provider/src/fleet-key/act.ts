@@ -39,7 +39,7 @@ const requeueNow = requeueAfter(0);
  * One step on the way to a key that everybody can use.
  *
  * Flow: stored first, then registered, then those of its name that are not it removed, then its id noted; each step is found done by the
- * next look. So a key that Scaleway puts on Macs is always one that is stored (G-04), and there is no moment without one.
+ * next look. So a key that Scaleway puts on Macs is always one that is stored, and there is no moment without one.
  * Guarantees: a Secret that is there is never written but for its annotation. Of two managers that make a key at the same time one stores
  * it, and the other uses that.
  */

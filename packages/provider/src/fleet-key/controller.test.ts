@@ -65,7 +65,7 @@ describe('the key of a fleet', () => {
     await stop();
   });
 
-  test('is there before the fleet has a machine, so that Macs that are installed now know it (I-30)', async (t) => {
+  test('is there before the fleet has a machine, so that Macs that are installed now know it (INC-330)', async (t) => {
     const stage = await createHarness(t);
     await stage.addFleet('runners');
     const { is, stop } = await stage.start();

@@ -78,5 +78,5 @@ export const decide = ({ fleet, secret, registered }: Snapshot): Decision => {
   return { kind: 'ready', verified: true, foreignKeys: named.flatMap(({ id }) => (id === ours.id ? [] : id)) };
 };
 
-/** Kind and bytes of a public key: what makes it the same key, whatever its comment and whatever it is called (I-31). */
+/** Kind and bytes of a public key: what makes it the same key, whatever its comment and whatever it is called (INC-331). */
 export const keyMaterial = (publicKey: string): string => publicKey.trim().split(/\s+/).slice(0, 2).join(' ');

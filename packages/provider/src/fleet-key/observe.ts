@@ -64,7 +64,7 @@ const readPair = ({ data = {} }: Secret): KeyPair | { why: string } => {
   try {
     const derived = publicKeyOf(privateKey);
     const stored = textOf(publicName).trim();
-    // A person may leave it out, but a wrong one is a mistake that would lock everybody out (I-31).
+    // A person may leave it out, but a wrong one is a mistake that would lock everybody out (INC-331).
     if (stored !== '' && keyMaterial(stored) !== derived)
       return { why: `holds two keys that do not belong together, ${privateName} and ${publicName}. ${remedy}` };
     return { privateKey, publicKey: stored || derived };

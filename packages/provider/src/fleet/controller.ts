@@ -47,7 +47,7 @@ interface FleetControllerOptions extends ActDeps, FleetCaches {
 const minute = 60_000;
 
 /**
- * Decides who may be rolled, for a whole fleet in one place (I-48). Keys are `namespace/fleet`.
+ * Decides who may be rolled, for a whole fleet in one place (INC-12). Keys are `namespace/fleet`.
  * Needs: get, list, watch, create, delete of macfleets and patch of macfleets/status; list, watch of
  * scalewayapplesiliconmachines, nodes and machinedeployments; patch of machinedeployments; create, patch of events.
  */

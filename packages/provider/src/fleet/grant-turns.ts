@@ -21,7 +21,7 @@ const passedAt = (uid: string, { passedOver }: Pick<GrantContext, 'passedOver'>)
 };
 
 /**
- * A Mac that is down gets no turn, or the roll would wait for it (I-48). Unless it went down in its turn: it may hold half of a push,
+ * A Mac that is down gets no turn, or the roll would wait for it (INC-12). Unless it went down in its turn: it may hold half of a push,
  * and nobody else would finish it.
  */
 const isEligible = (machine: MachineFacts, grants: GrantContext): boolean => {

@@ -25,7 +25,7 @@ export interface MachineFacts {
   /** Failed pushes in a row. */
   attempts: number;
   lastFailure: number | undefined;
-  /** The last push found nobody at the address (I-52). */
+  /** The last push found nobody at the address (INC-13). */
   unreachable: boolean;
   waitingForIdle: boolean;
   /** Why it does not have what it shall have, in its own words. */

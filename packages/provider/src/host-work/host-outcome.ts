@@ -72,7 +72,7 @@ const outcomeOfLock = ({ by, since, step }: Locked): WorkOutcome => ({
     'It is tried again; a lock without a sign of life ends after half an hour, or when the Mac restarts.',
 });
 
-/** What it did is unknown, and whether the Mac would have refused too: so it counts as not reached (I-52). */
+/** What it did is unknown, and whether the Mac would have refused too: so it counts as not reached (INC-13). */
 export const outcomeOfInterruption = (outcome: Interrupted): WorkOutcome => {
   switch (outcome.kind) {
     case 'connection lost':

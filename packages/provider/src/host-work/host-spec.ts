@@ -21,7 +21,7 @@ type Machine = Pick<ScalewayAppleSiliconMachine, 'metadata' | 'spec' | 'status'>
 
 /**
  * What the Mac of a machine shall be. The one place where it is decided: what is pushed at first boot and in a roll, and the summary that
- * drift is seen by, are all made of this (I-45, I-49, I-59).
+ * drift is seen by, are all made of this (INC-46, INC-237).
  */
 export const hostSpecOf = (machine: Machine, facts: HostSpecInputs, settings: HostSettings): SpecOutcome => {
   const { spec } = machine;
@@ -119,7 +119,7 @@ const parseRunnerLabels = (text: string): readonly string[] =>
     .map((label) => label.trim())
     .filter((label) => label !== '');
 
-/** A runner takes every job whose labels it has. Without one of its own it takes those of another environment (I-16). */
+/** A runner takes every job whose labels it has. Without one of its own it takes those of another environment (tuist/tuist#11019). */
 const hasOwnLabel = (labels: readonly string[]): boolean =>
   labels.some((label) => !sharedRunnerLabels.has(label.toLowerCase()));
 

@@ -44,7 +44,7 @@ export type WorkOutcome =
       readonly optionalFailures: readonly string[];
       readonly rebootPending: boolean;
     }
-  /** No address answered, the connection was cut, or a deadline passed: says nothing about what was sent (I-52). */
+  /** No address answered, the connection was cut, or a deadline passed: says nothing about what was sent (INC-13). */
   | { readonly kind: 'unreachable'; readonly message: string }
   /** Another key than the pinned one. Nothing was sent. */
   | { readonly kind: 'host key changed'; readonly message: string }

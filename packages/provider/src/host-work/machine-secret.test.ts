@@ -104,7 +104,7 @@ describe('the Secret of a machine', () => {
     test(`${title}: ${expected ? 'its own' : 'not its own'}`, () => assert.equal(isSecretOf(secret, who), expected));
 
   for (const none of ['', '<sealed>', '\n', '<sealed>\n'])
-    test(`has no password in ${JSON.stringify(none)} (I-34, I-36)`, async (t) => {
+    test(`has no password in ${JSON.stringify(none)} (INC-204, INC-207)`, async (t) => {
       const { client } = await startCluster(t);
       await writeMachineSecret(client, place, { ...login, password: createSecret(none) }, undefined);
       assert.equal((await readMachineSecret(client, place))?.password, undefined);

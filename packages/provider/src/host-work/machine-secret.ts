@@ -11,12 +11,12 @@ import {
 } from '@tartan/kube';
 import { redactError } from './redact-error.ts';
 
-/** How to log in on the Mac of a machine. All of it belongs to one server: with another one none of it is true any more (I-37). */
+/** How to log in on the Mac of a machine. All of it belongs to one server: with another one none of it is true any more (tuist/tuist#11013). */
 export interface MachineLogin {
   /** Empty when the Secret does not say. */
   readonly serverID: string;
   readonly username: string;
-  /** Undefined for an empty one, and for what macOS writes in place of a wrong one: those are no passwords (I-34, I-36). */
+  /** Undefined for an empty one, and for what macOS writes in place of a wrong one: those are no passwords (INC-204, INC-207). */
   readonly password: Secret | undefined;
   /** `SHA256:…`: the host key of this install, once it was met. */
   readonly hostFingerprint: string | undefined;

@@ -85,10 +85,10 @@ const withoutImage = (wipe: Wipe): Wipe => {
   return rest;
 };
 
-/** The image may be the reason: Scaleway retires them without notice (I-28). It is looked up again. */
+/** The image may be the reason: Scaleway retires them without notice (INC-328). It is looked up again. */
 const isImageSuspect = ({ kind }: ScalewayError): boolean => kind === 'invalid' || kind === 'not found';
 
-/** Somebody was faster. Any other state, such as `rebooting`, comes back with the old disk (G-02). */
+/** Somebody was faster. Any other state, such as `rebooting`, comes back with the old disk. */
 const isAlreadyReinstalling = ({ kind, state }: ScalewayError): boolean =>
   kind === 'transient state' && state === 'reinstalling';
 

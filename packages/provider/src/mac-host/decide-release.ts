@@ -5,7 +5,7 @@ import { attemptsOf, nextWipe, quarantineFor, retryInMs, stuckWipe, wipeOf } fro
 
 /**
  * The way back: releasing name → reinstall asked for → seen reinstalling → seen ready → pool name → no more release. In doubt it is
- * wiped again, which is harmless before the pool name (G-01). Whatever is concluded is concluded from a fresh look.
+ * wiped again, which is harmless before the pool name. Whatever is concluded is concluded from a fresh look.
  *
  * What Scaleway refuses or does not do is counted in `status.wipe`, asked for again after 2, 4, 8, … minutes, and after
  * `wipesBeforeQuarantine` attempts and an hour every two hours, by a Mac that says `quarantined`. While it waits nobody asks Scaleway
@@ -84,7 +84,7 @@ const awaitWipeStart = (snapshot: Snapshot, release: Release, seen: SeenServer, 
       ? wait(snapshot, snapshot.limits.pollMs)
       : readAtMostEvery(snapshot, seen, snapshot.limits.pollMs);
   }
-  // A state such as `rebooting` is no wipe, whatever it was that Scaleway answered (G-02).
+  // A state such as `rebooting` is no wipe, whatever it was that Scaleway answered.
   if (busyStates.has(status)) return awaitBusyServer(snapshot, release, seen, Date.parse(release.requestedAt));
   if (!seen.fresh) return { kind: 'look' };
   return wipeAgain(snapshot, release, seen, wipe);

@@ -315,7 +315,7 @@ const table: [string, Facts, string][] = [
     'report, again in 120 s',
   ],
   [
-    'asked for, not seen, and rebooting (G-02)',
+    'asked for, not seen, and rebooting',
     back(
       { status: wipe({ requestedAt: at(-2 * minute) }), server: seen({ ...releasing, status: 'rebooting' }) },
       { requestedAt: at(-9 * minute) },

@@ -143,7 +143,7 @@ const decideHeld = (
     if (!fresh) return { kind: 'look' };
     if (!holder.provisioned && !isPoolName(server.name, spec.poolPrefix ?? ''))
       return holder.fresh ? { kind: 'let go', name: server.name } : { kind: 'find holder' };
-    // It may have changed since it was chosen (G-12).
+    // It may have changed since it was chosen.
     if (server.status !== 'ready' || server.type !== holder.type) return { kind: 'report', againMs: limits.pollMs };
     return { kind: 'rename', to: name, why: 'held' };
   }

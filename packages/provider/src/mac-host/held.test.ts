@@ -140,7 +140,7 @@ describe('the name of a Mac that is held', () => {
     assert.equal(server.name, 'mac-1');
   });
 
-  it('waits until the server is ready (G-12)', async (t) => {
+  it('waits until the server is ready', async (t) => {
     const { id, server, take, pass, reason, message, calls } = await setUp(t);
     server.status = 'reinstalling';
     await take();
@@ -154,7 +154,7 @@ describe('the name of a Mac that is held', () => {
     assert.ok(!calls().includes('POST reinstall'));
   });
 
-  it('is not given to a Mac of another type (G-12)', async (t) => {
+  it('is not given to a Mac of another type', async (t) => {
     const { id, server, take, pass, reason, message } = await setUp(t, { type: 'M4-M' });
     await take();
     await pass(60_000);

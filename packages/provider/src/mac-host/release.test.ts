@@ -167,7 +167,7 @@ describe('the way back to the pool', () => {
     assert.equal(server.installs, 1);
   });
 
-  it('does not take a restart for a wipe (G-02)', async (t) => {
+  it('does not take a restart for a wipe', async (t) => {
     const { id, server, scaleway, release, pass, state, wipes, busy, reason } = await setUp(t);
     scaleway.faults.calls.push({ match: /reinstall$/, times: 1, with: busy('rebooting') });
     await release(id);

@@ -99,7 +99,7 @@ export interface Limits {
    */
   readonly wipesBeforeQuarantine: number;
   readonly stuckMs: number;
-  /** The first quarantine. The second lasts twice, the third three times as long (G-11). */
+  /** The first quarantine. The second lasts twice, the third three times as long. */
   readonly quarantineMs: number;
   readonly longestQuarantineMs: number;
   /** Between two looks at what is only reported, since time alone can change the verdict. */

@@ -69,7 +69,7 @@ describe('the login of a Mac', () => {
     assert.equal((await stage.status()).initialization?.provisioned, true);
   });
 
-  it('is stored again when the Secret was deleted, without changing conditions (G-05)', async (t) => {
+  it('is stored again when the Secret was deleted, without changing conditions', async (t) => {
     const stage = await createHarness(t);
     await stage.start();
     await stage.living();

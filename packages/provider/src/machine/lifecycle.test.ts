@@ -29,7 +29,7 @@ describe('a machine', () => {
       { type: 'ExternalIP', address: '10.0.0.1' },
       { type: 'InternalIP', address: '100.64.0.1' },
     ]);
-    assert.equal(ready.desiredHostConfigHash, ready.hostConfigHash, 'the first push is no drift (G-14)');
+    assert.equal(ready.desiredHostConfigHash, ready.hostConfigHash, 'the first push is no drift');
     for (const type of ['Ready', 'Provisioned', 'Bootstrapped', 'NodeReady', 'HostUpToDate'])
       assert.equal((await stage.condition(type))?.status, 'True', type);
     assert.deepEqual(await stage.events(), ['Adopted', 'Provisioned', 'Bootstrapping', 'Bootstrapped']);

@@ -9,7 +9,7 @@ export const intervals = {
   freeHost: 60_000,
   /** Another part of this manager, which tells when it is done. */
   otherController: 30_000,
-  /** After a bootstrap or a roll that failed. Often enough dialled, a Mac's SSH server stops to answer (I-51). */
+  /** After a bootstrap or a roll that failed. Often enough dialled, a Mac's SSH server stops to answer (INC-13). */
   afterFailure: 60_000,
   /** A Mac that does not answer gives its turn to another one; after this it is tried again. */
   unreachable: 5 * 60_000,

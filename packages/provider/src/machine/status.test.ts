@@ -151,7 +151,7 @@ describe('the status of a machine', () => {
       { HostUpToDate: 'Rolling' },
     ],
     [
-      'rejected while Ready: the phase stays Failed (I-54)',
+      'rejected while Ready: the phase stays Failed (INC-354)',
       {
         ...driftedSnapshot,
         turn: undefined,

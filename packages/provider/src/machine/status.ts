@@ -6,7 +6,7 @@ import type { Machine } from './machine.ts';
 import { conditionsOf, isHostRunning, type ReconcileResult } from './status/conditions.ts';
 
 /**
- * What users see of a machine: derived here, from what was found and what came of it, and assigned nowhere else (I-54). `memory` is
+ * What users see of a machine: derived here, from what was found and what came of it, and assigned nowhere else (INC-354). `memory` is
  * what is written down after the act. Idempotent; the very same status when there is nothing new to say.
  */
 export const statusOf = (
@@ -81,7 +81,7 @@ const addressesOf = ({ snapshot, ip, nodeAddresses }: ReconcileResult): Addresse
   ];
 };
 
-/** One word for people. What a Mac refused stays in sight while its Node is Ready, or nobody would look (I-54). */
+/** One word for people. What a Mac refused stays in sight while its Node is Ready, or nobody would look (INC-354). */
 const phaseOf = (status: MachineStatus, { snapshot, decision }: ReconcileResult): MachinePhase => {
   if (snapshot.machine?.deleting === true) return 'Deleting';
   if (decision.kind === 'lost host') return 'NotReady';

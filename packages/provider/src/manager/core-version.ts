@@ -39,7 +39,7 @@ export type FoundCore =
 
 /**
  * Which version of Cluster API's own kinds to speak. Looks again until it is found, the time is over or the signal fires: core and we
- * are often installed by the same command, in no order (I-01, I-06).
+ * are often installed by the same command, in no order (INC-301).
  * Caveat: asked once. A core that stops serving the version that was found is met by the next process.
  */
 export const findCoreVersion = async (finder: FindCoreDeps, signal: AbortSignal): Promise<FoundCore> => {

@@ -120,7 +120,7 @@ const flushMs = 2_000;
  *
  * Flow: probes and metrics are served; the version of Cluster API core is found; caches list; Scaleway is asked whether the key is good;
  * and while this process leads, every controller works. On stop all of that in the opposite order, and the lease is given back.
- * Guarantees: what is not there yet (core, a right at Scaleway) is waited for, and said in `readyz` and the log (I-01, I-33).
+ * Guarantees: what is not there yet (core, a right at Scaleway) is waited for, and said in `readyz` and the log (INC-301, INC-333).
  */
 export const createProvider = (parts: ProviderDeps): Provider => {
   const { options, clock, random, identity } = parts;

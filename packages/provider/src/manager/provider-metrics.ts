@@ -113,7 +113,7 @@ export const watchBootstrapDurations = (
   },
 });
 
-/** Counts lists that failed: while it grows, what MacHosts of that zone say is old (G-18). */
+/** Counts lists that failed: while it grows, what MacHosts of that zone say is old. */
 export const createZoneListErrorCounter = (registry: Registry): ((zone: string) => void) => {
   const counter = new Counter({
     name: metricNames.zoneListErrors,

@@ -46,7 +46,7 @@ const nextPermissionState = (before: PermissionState, errors: readonly ScalewayE
 
 /**
  * Whether the key may do what the manager needs. A missing right is a line in the log that names it and a `readyz` that fails; the
- * process goes on and looks again, since a Secret or a policy may be a moment late (I-01, I-33).
+ * process goes on and looks again, since a Secret or a policy may be a moment late (INC-301, INC-333).
  */
 export const createScalewayPermissionCheck = (options: PermissionCheckOptions): ScalewayPermissionCheck => {
   const { pool, zones, clock, log, retryMs, againMs } = options;

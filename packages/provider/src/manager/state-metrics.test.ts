@@ -221,7 +221,7 @@ describe('metrics read from objects', () => {
     ]);
   });
 
-  test('none while not leading, and none of deleted objects (G-18)', async () => {
+  test('none while not leading, and none of deleted objects', async () => {
     assert.deepEqual(await seriesOf(undefined), []);
     const metrics = createProviderMetrics({ clock: manualClock() });
     let machines = [machineWith('mac-1', { phase: 'Ready' })];

@@ -172,7 +172,7 @@ interface Pods {
   readonly now: number;
 }
 
-/** Of Pods that an agent holds. Their number alone looks the same for many that end as for one that never does (I-71). */
+/** Of Pods that an agent holds. Their number alone looks the same for many that end as for one that never does (INC-17). */
 const addPodGauges = (gauge: ScrapeGauge<Pods>): void => {
   gauge(
     metricNames.podsTerminating,
@@ -214,7 +214,7 @@ interface ControlPlanes {
   readonly controlPlanes: readonly Live<ExternalControlPlane>[];
 }
 
-/** How Cluster API core gets at the cluster: without its kubeconfig no Machine is bound, drained or deleted (I-07). */
+/** How Cluster API core gets at the cluster: without its kubeconfig no Machine is bound, drained or deleted (INC-307). */
 const addControlPlaneGauges = (gauge: ScrapeGauge<ControlPlanes>): void => {
   gauge(
     metricNames.controlPlaneCondition,

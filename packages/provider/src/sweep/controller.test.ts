@@ -116,7 +116,7 @@ describe('the sweep', () => {
     const { stop } = await stage.start();
     for (let round = 0; round < 3; round += 1) await stage.nextRound();
     assert.equal(await stage.releaseOf('a'), undefined);
-    assert.equal(await stage.stranded(), 1, 'it counts from the beginning (G-20)');
+    assert.equal(await stage.stranded(), 1, 'it counts from the beginning');
     await stage.nextRound();
     assert.equal((await stage.releaseOf('a'))?.poolPrefix, 'tuist-pool-');
     await stop();

@@ -31,7 +31,7 @@ export type StrandedVerdict =
   | { readonly kind: 'leave'; readonly reason: Exclude<StrandedReason, 'Reclaiming'>; readonly message: string }
   | { readonly kind: 'reclaim'; readonly reason: 'Reclaiming'; readonly message: string; readonly poolPrefix: string };
 
-/** No claim takes that long: whoever gave that name has forgotten it (G-20). */
+/** No claim takes that long: whoever gave that name has forgotten it. */
 export const maxClaimMs = 60 * 60_000;
 
 /**

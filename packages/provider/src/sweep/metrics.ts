@@ -9,7 +9,7 @@ export interface SweepMetrics {
 
 /**
  * The gauge counts MacHosts, which stay as they are while their zone cannot be listed: it keeps its value then, and never tells that all
- * is well because nobody could look (G-18).
+ * is well because nobody could look.
  */
 export const createSweepMetrics = (registry: Registry): SweepMetrics => {
   const stranded = new Gauge({

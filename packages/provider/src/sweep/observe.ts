@@ -85,7 +85,7 @@ const mayNeed = ({ metadata, spec, status }: Machine, { host, serverName }: Foun
   const bound = parseProviderID(spec.providerID ?? '')?.serverID;
   if (status?.serverID === id || bound === id) return true;
   const isHolder = host.spec.consumerRef?.uid === metadata.uid;
-  // Both say so, and one of them never changes once the machine is provisioned: a status alone may have been edited by hand (I-24).
+  // Both say so, and one of them never changes once the machine is provisioned: a status alone may have been edited by hand (tuist/tuist#10858).
   const livesElsewhere = !!status?.serverID && status.serverID === bound;
   return isHolder ? !livesElsewhere : metadata.name === serverName;
 };

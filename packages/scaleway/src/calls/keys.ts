@@ -10,7 +10,7 @@ export const keyCalls = ({ callSDK, projectID }: CallContext): KeyCalls => ({
   listKeys: async (options = {}) => {
     const what = 'list the SSH keys of the project';
     const keys = await listAllPages(what, async (page) => {
-      // Without the project this is the list of the organization, which a key of one project may not see (I-32).
+      // Without the project this is the list of the organization, which a key of one project may not see (INC-333).
       const request = { projectId: projectID, page, pageSize, orderBy: 'created_at_asc' } as const;
       const answer = await callSDK('listKeys', what, keysResponse, options, ({ iam }) => iam.listSSHKeys(request));
       return { items: answer.sshKeys, total: answer.totalCount };

@@ -56,7 +56,7 @@ export const keysResponse = z.object({ ssh_keys: z.array(keyResponse), total_cou
 /** What comes back from a deletion does not matter, as long as it is an answer of the API: nothing, or JSON. */
 export const emptyResponse = z.unknown().transform(() => undefined);
 
-/** What Scaleway writes instead of a password while macOS keeps the auto-login credential sealed (I-04, I-07). */
+/** What Scaleway writes instead of a password while macOS keeps the auto-login credential sealed (INC-204, INC-207). */
 const sealed = '<sealed>';
 
 /**

@@ -9,7 +9,7 @@ import { imagesResponse, serverResponse, serversResponse, toImage, toServer } fr
 /**
  * A server that was deleted is at times answered for with 403, as if a right was missing (recorded by terraform-provider-scaleway in
  * 2025 and 2026). The list of the zone tells the two apart: whoever may read it and does not find the server there knows that it is
- * gone. In any doubt it stays `denied`, as only what is gone may be skipped (I-23).
+ * gone. In any doubt it stays `denied`, as only what is gone may be skipped.
  */
 const notFoundOrDenied = async (
   error: unknown,
@@ -44,7 +44,7 @@ export const serverCalls = ({ callSDK, projectID, addSecret }: CallContext): Ser
       );
       return { items: answer.servers, total: answer.totalCount };
     });
-    // Told of another project's hosts all the same, we would sweep what is somebody else's (G-19).
+    // Told of another project's hosts all the same, we would sweep what is somebody else's.
     return servers.filter((server) => ['', projectID].includes(server.projectId)).map((server) => toOurs(server, zone));
   };
 

@@ -149,7 +149,7 @@ export const errorFromResponse = (
   });
 };
 
-/** Only `reinstalling` means that a wipe is under way (G-02), so a state that is not told is nothing to guess. */
+/** Only `reinstalling` means that a wipe is under way, so a state that is not told is nothing to guess. */
 const stateIn = (body: ErrorBody, redaction: Redaction): string => {
   if (body.current_state !== undefined) return truncate(redaction.redact(body.current_state));
   return body.type === 'locked' ? 'locked' : 'unknown_status';

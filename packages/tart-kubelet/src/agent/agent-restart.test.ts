@@ -43,7 +43,7 @@ describe('a restarted agent', { timeout: 120_000 }, () => {
       assert.equal(eventReasonsOf(stage, pod).filter((reason) => reason === 'Failed').length, 0);
     }));
 
-  it('keeps Running and Ready while the address cannot be queried (G10)', () =>
+  it('keeps Running and Ready while the address cannot be queried (INC-410)', () =>
     withMac(async (stage) => {
       const pod = await started(stage);
       const before = (await stage.getPod(pod))?.status;
@@ -58,7 +58,7 @@ describe('a restarted agent', { timeout: 120_000 }, () => {
       assert.deepEqual(seen?.status?.conditions, before?.conditions);
     }));
 
-  it('reports a VM that halted meanwhile as terminated, with the end of its log, and does not boot it again (G7)', () =>
+  it('reports a VM that halted meanwhile as terminated, with the end of its log, and does not boot it again (INC-407)', () =>
     withMac(async (stage) => {
       const pod = await started(stage);
       await stage.stopAgent();
@@ -76,7 +76,7 @@ describe('a restarted agent', { timeout: 120_000 }, () => {
       assert.equal(stage.tart.journal.calls('run').length, 1);
     }));
 
-  it('reports a VM that failed meanwhile as failed, by the report of the guest or the output of tart (G8, G9)', () =>
+  it('reports a VM that failed meanwhile as failed, by the report of the guest or the output of tart (INC-409)', () =>
     withMac(async (stage) => {
       stage.startAgent();
       const [reported, crashed] = await Promise.all([stage.pod(), stage.pod()]);
@@ -99,7 +99,7 @@ describe('a restarted agent', { timeout: 120_000 }, () => {
       assert.match(terminatedState(ends[1])?.message ?? '', /due to error/);
     }));
 
-  it('boots no second VM for a Pod that has run, even without its journal (G6)', () =>
+  it('boots no second VM for a Pod that has run, even without its journal (INC-18)', () =>
     withMac(async (stage) => {
       const pod = await started(stage);
       await stage.stopAgent();

@@ -10,7 +10,7 @@ import { runInGuest, touchPod, vmNameOf } from './testing/pod-checks.ts';
 const isStatusWrite = (request: string): boolean => /^PATCH .*\/pods\/[^/]+\/status/.test(request);
 
 describe('API server failures', { timeout: 120_000 }, () => {
-  it('conflicts on nearly every write: the termination is still reported, and the Pod runs once (G6, INC-18)', () =>
+  it('conflicts on nearly every write: the termination is still reported, and the Pod runs once (INC-18)', () =>
     withMac(
       async (stage) => {
         stage.tart.controls.guest('_', { program: 'shutdown -h now' });
@@ -32,7 +32,7 @@ describe('API server failures', { timeout: 120_000 }, () => {
       { speed: 20 },
     ));
 
-  it('a termination that cannot be written is kept and written later; nothing is deleted or booted again (G6)', () =>
+  it('a termination that cannot be written is kept and written later; nothing is deleted or booted again (INC-18)', () =>
     withMac(
       async (stage) => {
         stage.startAgent();
@@ -122,7 +122,7 @@ describe('API server failures', { timeout: 120_000 }, () => {
       { speed: 10 },
     ));
 
-  it('an unchanged status is not written again (G15)', () =>
+  it('an unchanged status is not written again', () =>
     withMac(
       async (stage) => {
         stage.startAgent();

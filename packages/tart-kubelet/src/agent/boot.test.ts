@@ -57,7 +57,7 @@ describe('the start of a virtual machine', { timeout: 120_000 }, () => {
       { speed: 20 },
     ));
 
-  it('may take eight minutes: the VM is not destroyed, and no tart query blocks (INC-21, G20)', () =>
+  it('may take eight minutes: the VM is not destroyed, and no tart query blocks (INC-21)', () =>
     withMac(
       async (stage) => {
         stage.tart.controls.guest('_', { bootMs: 2000 });
@@ -99,7 +99,7 @@ describe('a running virtual machine', { timeout: 120_000 }, () => {
       { speed: 300 },
     ));
 
-  it('is reported as terminated at once when its process exits, although its lease is still there (INC-19, INC-22)', () =>
+  it('is reported as terminated at once when its process exits, although its lease is still there (INC-20, INC-22)', () =>
     withMac(async (stage) => {
       stage.startAgent();
       const pod = await stage.waitForPod(await stage.pod(), 'is Running', isRunning);
@@ -114,7 +114,7 @@ describe('a running virtual machine', { timeout: 120_000 }, () => {
       assert.ok((await readdir(join(stage.tart.home, '.fake', 'leases'))).length > 0, 'the lease is there');
     }));
 
-  it('has separate metrics for clone and boot (G26)', () =>
+  it('has separate metrics for clone and boot', () =>
     withMac(async (stage) => {
       const measured: Record<string, number> = {};
       let startedAt = 0;

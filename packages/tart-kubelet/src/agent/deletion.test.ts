@@ -50,7 +50,7 @@ describe('a Pod that is deleted', { timeout: 120_000 }, () => {
       assert.deepEqual(await stage.runningVms(), []);
     }));
 
-  it('is not stuck Terminating when its VM was deleted by hand (G2)', () =>
+  it('is not stuck Terminating when its VM was deleted by hand (INC-402)', () =>
     withMac(
       async (stage) => {
         const pod = await started(stage);
@@ -66,7 +66,7 @@ describe('a Pod that is deleted', { timeout: 120_000 }, () => {
       { speed: 60 },
     ));
 
-  it('leaves neither its clone nor its secrets on the Mac when its record is missing (G4)', () =>
+  it('leaves neither its clone nor its secrets on the Mac when its record is missing (INC-404)', () =>
     withMac(async (stage) => {
       const pod = await started(stage);
       await stage.stopAgent();
@@ -79,7 +79,7 @@ describe('a Pod that is deleted', { timeout: 120_000 }, () => {
       await hasNothingOf(stage, vmNameOf(pod));
     }));
 
-  it('keeps its finalizer until tart can delete its VM (G2, INC-15)', () =>
+  it('keeps its finalizer until tart can delete its VM (INC-402, INC-15)', () =>
     withMac(
       async (stage) => {
         const pod = await started(stage);
@@ -94,7 +94,7 @@ describe('a Pod that is deleted', { timeout: 120_000 }, () => {
 });
 
 describe('a Pod that vanished from the API server', { timeout: 120_000 }, () => {
-  it('frees its slot: its VM is stopped and deleted after two minutes, with retries (G3, G5)', () =>
+  it('frees its slot: its VM is stopped and deleted after two minutes, with retries (INC-405)', () =>
     withMac(
       async (stage) => {
         const pod = await started(stage);
@@ -112,7 +112,7 @@ describe('a Pod that vanished from the API server', { timeout: 120_000 }, () => 
       { speed: 60 },
     ));
 
-  it('keeps its VM while the API server fails (G5)', () =>
+  it('keeps its VM while the API server fails (INC-405)', () =>
     withMac(
       async (stage) => {
         const pod = await started(stage);

@@ -44,7 +44,7 @@ describe('the finalizer of a Pod', { timeout: 120_000 }, () => {
       assert.equal(calls(stage, 'clone'), 3, 'the base, the one before it and this one');
     }));
 
-  it('that is too late for a deleted Pod leaves no VM, no record and no used slot (G5)', () =>
+  it('that is too late for a deleted Pod leaves no VM, no record and no used slot (INC-405)', () =>
     withMac(async (stage) => {
       const { answer } = await slowFirstWrite(stage);
       const pod = await stage.pod();

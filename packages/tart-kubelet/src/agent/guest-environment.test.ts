@@ -15,7 +15,7 @@ const makeSecret = ({ admin }: Harness) =>
   });
 
 describe('the environment and tokens of a guest', { timeout: 120_000 }, () => {
-  it('are there at boot: variables of every source, and tokens for the audiences of the Pod (G25)', () =>
+  it('are there at boot: variables of every source, and tokens for the audiences of the Pod (INC-425)', () =>
     withMac(async (stage) => {
       await makeSecret(stage);
       await stage.admin.create(configMaps, {
@@ -110,7 +110,7 @@ describe('the result that a guest reports', { timeout: 120_000 }, () => {
       assert.deepEqual([terminatedState(ended)?.exitCode, terminatedState(ended)?.reason], [0, 'TartRunExited']);
     }));
 
-  it('is a failure when the guest crashed without a report (G9, INC-32)', () =>
+  it('is a failure when the guest crashed without a report (INC-409, INC-32)', () =>
     withMac(async (stage) => {
       stage.tart.controls.guest('_', { lifetimeMs: 300, ends: 'error' });
       stage.startAgent();

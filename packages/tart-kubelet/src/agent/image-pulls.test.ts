@@ -41,7 +41,7 @@ describe('the image of a Pod', { timeout: 120_000 }, () => {
       { speed: 20 },
     ));
 
-  it('is still pulled for a second Pod when the first is deleted (G16)', () =>
+  it('is still pulled for a second Pod when the first is deleted (INC-27)', () =>
     withMac(async (stage) => {
       stage.tart.controls.image(image, { digest, percents: [0, 50, 100], stepMs: 600 });
       stage.startAgent();
@@ -73,7 +73,7 @@ describe('the image of a Pod', { timeout: 120_000 }, () => {
         { speed: 10 },
       ));
 
-  it('does not delay other Pods while its pull is slow (G16, INC-27)', () =>
+  it('does not delay other Pods while its pull is slow (INC-27)', () =>
     withMac(
       async (stage) => {
         stage.tart.controls.image(other, { digest: otherDigest, percents: [0, 10], stallAt: 10 });
@@ -117,7 +117,7 @@ describe('the image of a Pod', { timeout: 120_000 }, () => {
       { speed: 20 },
     ));
 
-  it('is not pulled again when a clone of its golden base fails (G12)', () =>
+  it('is not pulled again when a clone of its golden base fails (INC-47)', () =>
     withMac(
       async (stage) => {
         stage.startAgent();

@@ -118,12 +118,12 @@ type Pod = Parameters<PodMetrics['booted']>[0];
 
 /** 5 to 9 s warm, minutes for the first boot of a fresh image. */
 const bootBuckets = [10, 20, 30, 45, 60, 90, 120, 180, 240, 300, 600];
-/** Up to an hour: with a last bucket of ten minutes everything slow looked the same (INC-55). */
+/** Up to an hour: with a last bucket of ten minutes everything slow looked the same (INC-72). */
 const provisionBuckets = [1, 2, 5, 10, 20, 30, 45, 60, 90, 120, 180, 240, 300, 600, 1200, 1800, 3600];
 
 const poolOf = (pod: Pod): string => pod.metadata?.labels?.[labels.runnerPool] ?? 'unknown';
 
-/** How long Pods take to become virtual machines. Whoever starts one tells, once for each start (INC-56). */
+/** How long Pods take to become virtual machines. Whoever starts one tells, once for each start. */
 export const createPodMetrics = (registry: Registry): PodMetrics => {
   const registers = [registry];
   const boot = new Histogram({

@@ -67,7 +67,7 @@ describe('a Pod that restarts', { timeout: 120_000 }, () => {
       { speed: 5 },
     ));
 
-  it('restarts with a new run when its VM crashed while the agent was down (G7)', () =>
+  it('restarts with a new run when its VM crashed while the agent was down (INC-407)', () =>
     withMac(
       async (stage) => {
         stage.startAgent();

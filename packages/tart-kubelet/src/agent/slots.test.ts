@@ -85,7 +85,7 @@ describe('the VM slots of a Mac', { timeout: 120_000 }, () => {
       { speed: 10, vmSlots: 1 },
     ));
 
-  it('that macOS refuses leave one clone that is retried, not many (INC-24)', () =>
+  it('that macOS refuses leave one clone that is retried, not many', () =>
     withMac(
       async (stage) => {
         stage.tart.controls.host({ limit: 0 });

@@ -140,7 +140,7 @@ describe('the kubelet API of a Mac', { timeout: 30_000 }, () => {
     assert.deepEqual((await admin.list(certificateSigningRequests)).items, []);
   });
 
-  test('waits for the address of the Node, listens on it only, and follows a change (G21)', async () => {
+  test('waits for the address of the Node, listens on it only, and follows a change (INC-421)', async () => {
     world.address = undefined;
     serve();
     await tick();

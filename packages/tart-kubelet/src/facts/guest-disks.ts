@@ -13,7 +13,7 @@ export const parseUsedPercent = (text: string): number | undefined => {
   return percent >= 0 && percent <= 100 ? percent : undefined;
 };
 
-/** A guest agent that is busy answers within seconds, or not at all (§2.5). */
+/** A guest agent that is busy answers within seconds, or not at all. */
 const deadlineMs = 15_000;
 /** A disk fills over minutes; each look is a process here and one in the guest. */
 const intervalMs = 3 * 60_000;

@@ -66,7 +66,7 @@ export interface HostFacts {
   system(signal: AbortSignal): Promise<SystemInfo>;
   /** The version of tart, which proves that there is one that works. */
   tartVersion(signal: AbortSignal): Promise<string>;
-  /** How long a guest keeps its address, also after it is gone: there are only so many of them (G28). */
+  /** How long a guest keeps its address, also after it is gone: there are only so many of them (INC-428). */
   dhcpLeaseSeconds(signal: AbortSignal): Promise<number>;
   /** IPv4. */
   address(signal: AbortSignal): Promise<string>;
@@ -86,7 +86,7 @@ const waitMs = 2_000;
 const deadlineMs = 30_000;
 
 /**
- * Asks all of them at once, each on its own: one that is slow, fails or hangs costs its own freshness and nothing else (G17, INC-43). A
+ * Asks all of them at once, each on its own: one that is slow, fails or hangs costs its own freshness and nothing else (INC-12, INC-43). A
  * label or condition does not flap because one look failed.
  */
 export const createFactsCache = (host: HostFacts, clock: Clock, log: Logger): FactsCache => {

@@ -23,7 +23,7 @@ const listFolder = async (folder: string): Promise<readonly string[]> => {
   }
 };
 
-/** Together they make a virtual machine, or the image of one (§7.2). */
+/** Together they make a virtual machine, or the image of one. */
 const bundleFiles = ['config.json', 'disk.img', 'nvram.bin'];
 
 /**
@@ -90,7 +90,7 @@ const walkRepository = async (folder: string, repository: string, depth: number)
 };
 
 /**
- * All images, as they lie on the disk (§7.2). tart itself is not asked: it would throw away the part of a pull that was cut (G22).
+ * All images, as they lie on the disk. tart itself is not asked: it would throw away the part of a pull that was cut (INC-422).
  * Rejects when the folder of images cannot be read; what cannot be read below it is left out, and hides nothing else.
  */
 export const readImages = async (tartHome: string): Promise<readonly ImageOnDisk[]> => {
@@ -148,7 +148,7 @@ export const nodeImages = (images: readonly ImageOnDisk[], bases: readonly BaseO
   return [...all.values()].map(({ names, sizeBytes }) => ({ names: [...names].sort(), sizeBytes }));
 };
 
-/** One for each base: others ask for a Mac that has the label of their image (§2.4, §5.1). */
+/** One for each base: others ask for a Mac that has the label of their image. */
 export const goldenLabels = (bases: readonly BaseOnDisk[]): Labels =>
   Object.fromEntries(
     bases.flatMap(({ name }) => {

@@ -91,7 +91,7 @@ describe('the facts of a real Mac', () => {
     );
   });
 
-  test('the DHCP lease time is as configured, or a day (G28)', async () => {
+  test('the DHCP lease time is as configured, or a day (INC-428)', async () => {
     const line =
       'defaults read /Library/Preferences/SystemConfiguration/com.apple.InternetSharing.default.plist bootpd';
     const told = (answer: string | Error) =>

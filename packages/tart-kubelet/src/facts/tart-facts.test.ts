@@ -139,7 +139,7 @@ describe('facts about virtual machines and images', () => {
     assert.equal((await facts().slots(signal)).total, 2);
   });
 
-  test('reading facts never runs tart, so a partial pull is kept (G22)', async () => {
+  test('reading facts never runs tart, so a partial pull is kept (INC-422)', async () => {
     await addBase('a');
     mkdirSync(join(fake.home, 'tmp', 'part'));
     const before = fake.journal.calls().length;

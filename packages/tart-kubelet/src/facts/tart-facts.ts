@@ -26,7 +26,7 @@ const cacheMs = 5_000;
 
 /**
  * What this Mac has of virtual machines and images. Each fact is looked up by itself and may fail by itself; whoever asks keeps the last
- * one then (INC-43). Images and labels are read from the disk: `tart list` would cost a process each time, and a cut pull its part (G22).
+ * one then (INC-43). Images and labels are read from the disk: `tart list` would cost a process each time, and a cut pull its part (INC-422).
  */
 export const createTartFacts = (options: TartFactsOptions): TartFacts => {
   const { tart, tartHome, processes, tartPaths, vmSlots, clock, onObserved } = options;

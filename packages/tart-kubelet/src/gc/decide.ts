@@ -93,7 +93,7 @@ const isGolden = ({ source, name }: VmEntry): boolean => source === 'local' && i
 /** Pods come back after a night: a base that is fetched again costs 40 GB and minutes (INC-47). */
 export const retentionMs = 24 * 60 * 60 * 1000;
 
-/** Above the 10 % of DiskPressure, so that space is made before the Node turns Pods away (§4.3). */
+/** Above the 10 % of DiskPressure, so that space is made before the Node turns Pods away. */
 const minFreeFraction = 0.15;
 
 /** A Mac without any base is as slow as a new one. */

@@ -66,7 +66,7 @@ const createHarness = (more: Partial<HousekeepingOptions> = {}) => {
 };
 
 describe('orphaned files', () => {
-  test('are deleted; files of a Pod, a record, an unreadable record or a running VM stay (G4)', async () => {
+  test('are deleted; files of a Pod, a record, an unreadable record or a running VM stay (INC-404)', async () => {
     const { leftovers, guests, logs } = createHarness();
     await leftovers.sweep(signal);
     assert.deepEqual([...guests], ['ns-a-bound', 'ns-a-recorded', 'ns-a-torn', 'ns-a-running']);

@@ -62,7 +62,7 @@ interface Housekeeping {
 const defaultIntervalMs = 10 * 60_000;
 
 /**
- * What a lost journal leaves behind, or a Pod whose finalizer somebody took away: secrets of a job among it (G4).
+ * What a lost journal leaves behind, or a Pod whose finalizer somebody took away: secrets of a job among it (INC-404).
  *
  * Flow: folders → journal → processes → Pods, in this order: a Pod and its record are there before its folders.
  * Guarantees: what a Pod, a record or a running virtual machine may still use stays; in doubt everything does. As long as each folder has

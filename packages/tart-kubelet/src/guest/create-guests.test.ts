@@ -276,7 +276,7 @@ describe('the file of variables', () => {
     assert.equal(formatEnvFile(new Map()), '');
   });
 
-  it('escapes backslashes and line ends (G25)', () => {
+  it('escapes backslashes and line ends (INC-425)', () => {
     assert.equal(
       formatEnvFile(
         new Map([

@@ -32,7 +32,7 @@ const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '
 
 /**
  * `tuist.env`: `NAME=value`, one a line, by name. Backslashes are escaped as well as ends of lines, so a value comes back as it was
- * (G25). What a shell would make of it is the guest's matter: docs/guest.md.
+ * (INC-425). What a shell would make of it is the guest's matter: docs/guest.md.
  */
 export const formatEnvFile = (variables: ReadonlyMap<string, string>): string =>
   [...variables.keys()]

@@ -115,7 +115,7 @@ describe('the identity of the Node', () => {
       assert.equal(await stage.asked(), 1);
     }));
 
-  test('renews the certificate with itself after two thirds of its lifetime (G21)', () =>
+  test('renews the certificate with itself after two thirds of its lifetime (INC-421)', () =>
     withHarness(async (stage) => {
       await joined(stage);
       await stage.cluster.revokeToken(await readFile(stage.kubeconfig, 'utf8'));

@@ -82,7 +82,7 @@ describe('the golden base of an image', () => {
     assert.equal(pulls(), 1);
   });
 
-  test('a tag that moved gets another base, if the policy asks for it (G24)', async () => {
+  test('a tag that moved gets another base, if the policy asks for it (INC-424)', async () => {
     const ensure = ensurer();
     await ensure();
     fake.controls.image(tag, { digest: digest('b') });
@@ -110,7 +110,7 @@ describe('the golden base of an image', () => {
     assert.deepEqual([pulls(), fake.journal.calls('clone').length], [1, 1]);
   });
 
-  test('a disk error is never read as a missing image (INC-49, G13)', async () => {
+  test('a disk error is never read as a missing image (INC-49)', async () => {
     const ensure = ensurer();
     const { name } = await ensure();
     const config = join(fake.home, 'vms', name, 'config.json');
@@ -165,7 +165,7 @@ describe('the golden base of an image', () => {
     }
   });
 
-  test('an interrupted pull resumes: no tart command in between discards the partial download (G22)', async () => {
+  test('an interrupted pull resumes: no tart command in between discards the partial download (INC-422)', async () => {
     const steps = { digest: digest('a'), percents: [0, 50, 100] };
     fake.controls.image(tag, { ...steps, failAt: { percent: 50, stderr: 'Error: the network is gone' } });
     const image = `${repository}@${digest('a')}`;

@@ -104,8 +104,8 @@ export type EnsureGolden = (request: GoldenRequest) => Promise<GoldenBase>;
  *
  * Flow: what is here → what the policy says of it → pull → digest → clone into the base of that digest.
  * Guarantees: a base that is there is whole, since tart makes a clone aside and moves it in place at its end. Never clones onto a name
- * that is taken (G29). An error is never read as absent, so it never leads to a pull (G13). Cut anywhere, the next call goes on.
- * Caveats: a failed clone deletes nothing (G12).
+ * that is taken (INC-429). An error is never read as absent, so it never leads to a pull (INC-49). Cut anywhere, the next call goes on.
+ * Caveats: a failed clone deletes nothing (INC-47).
  */
 export const createEnsureGolden = (options: EnsureGoldenOptions): EnsureGolden => {
   const { tart, local, pulls, holds, records } = options;

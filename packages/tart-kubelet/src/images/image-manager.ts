@@ -33,7 +33,7 @@ export interface ImageManager {
   readonly markUsed: (golden: string) => void;
 }
 
-/** Two share a link of 1 Gbit/s; more would only make each of them slower (INC-54). */
+/** Two share a link of 1 Gbit/s; more would only make each of them slower (tuist/tuist#11362). */
 const defaultPullLimit = 2;
 
 /** Puts everything together. Does nothing by itself. */

@@ -1,6 +1,6 @@
 import { goldenHash } from '@tartan/api';
 
-/** An image of a registry. What it is, is repository and digest; a tag only points at one for now (G24). */
+/** An image of a registry. What it is, is repository and digest; a tag only points at one for now (INC-424). */
 export interface ImageReference {
   /** With its port: `registry.local:5000`. */
   readonly registry: string;
@@ -48,7 +48,7 @@ export const isSameImage = (one: PinnedImage, other: PinnedImage): boolean =>
 const goldenPrefix = 'tuist-golden-';
 
 /**
- * The local base that Pods of this image are cloned from. One for each content, so that a tag that moves gets another one (G24). Its hash is
+ * The local base that Pods of this image are cloned from. One for each content, so that a tag that moves gets another one (INC-424). Its hash is
  * also the end of the Node's label, which others compute from the image that they ask for, to find a warm Mac.
  */
 export const goldenName = (image: PinnedImage): string =>

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { formatTagReference, type ImageReference, type PinnedImage } from './image-reference.ts';
 
 /**
- * What tart keeps on this Mac, from the disk: tart itself would throw away the part of a pull that was cut before it answers (G22). All
+ * What tart keeps on this Mac, from the disk: tart itself would throw away the part of a pull that was cut before it answers (INC-422). All
  * read what is there now; an error is never the same as absent (INC-49).
  */
 export interface LocalImages {
@@ -14,7 +14,7 @@ export interface LocalImages {
   hasVm(name: string): Promise<boolean>;
 }
 
-/** Together they make a virtual machine (§7.2). */
+/** Together they make a virtual machine. */
 const vmFiles = ['config.json', 'disk.img', 'nvram.bin'];
 
 /** Without waiting: the answer takes microseconds, and every start of a Pod asks several times. */
@@ -30,7 +30,7 @@ const undefinedIfMissing = <T>(look: () => T): T | undefined => {
 };
 const statIfPresent = (path: string): Stats | undefined => undefinedIfMissing(() => statSync(path));
 
-/** As tart lays them out: a folder for each digest, a link for each tag, and the colon of a port written as %3A (§7.2). */
+/** As tart lays them out: a folder for each digest, a link for each tag, and the colon of a port written as %3A. */
 export const createLocalImages = (tartHome: string): LocalImages => {
   const folder = (repository: string): string =>
     join(tartHome, 'cache', 'OCIs', ...repository.split('/').map((part) => part.replaceAll(':', '%3A')));

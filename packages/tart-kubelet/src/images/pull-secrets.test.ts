@@ -20,7 +20,7 @@ describe('imagePullSecrets', () => {
     return createPullCredentials(stage.node)(pod, image, never);
   };
 
-  it('are read with the permissions of the Node, and matched to the image (G21)', () =>
+  it('are read with the permissions of the Node, and matched to the image (INC-421)', () =>
     withGuestHarness(async (stage) => {
       await holding(stage, 'other', 'x', 'example.com');
       await holding(stage, 'one', 'somebody');

@@ -45,7 +45,7 @@ interface PullRequest {
   readonly signal: AbortSignal;
 }
 
-/** Fetches images. Two that ask for the same one share a download of it (INC-47); only so many run at a time (INC-54). */
+/** Fetches images. Two that ask for the same one share a download of it (INC-47); only so many run at a time (tuist/tuist#11362). */
 export interface Pulls {
   /** Rejects with a TartError, or with the signal's reason. Safe to repeat. */
   pull(request: PullRequest): Promise<void>;

@@ -164,7 +164,7 @@ describe('a record', () => {
 
 describe('the name of a virtual machine', () => {
   const uid = 'b3b0c2f4-7d57-4a3c-9f0e-6b6f6f9a5a01';
-  it('contains the name of the Pod, and differs for a later Pod of the same name (G7)', () => {
+  it('contains the name of the Pod, and differs for a later Pod of the same name (INC-407)', () => {
     assert.equal(vmNameOf({ uid, namespace: 'runners', name: 'mac.1' }), `runners-mac-1-${uid}`);
   });
   it('is unique for long names: it contains the whole UID (INC-25)', () => {

@@ -7,7 +7,7 @@ import { stageFileWrite, syncFolder, temporarySuffix } from './atomic-write.ts';
 const timeSchema = z.number().int().nonnegative();
 const countSchema = z.number().int().nonnegative();
 
-/** How one run of a virtual machine ended. Kept from before the evidence is thrown away (G6). */
+/** How one run of a virtual machine ended. Kept from before the evidence is thrown away (INC-18). */
 const terminationSchema = z.object({
   exitCode: z.number().int(),
   reason: z.string(),
@@ -28,7 +28,7 @@ const stateSchema = z.discriminatedUnion('kind', [
     kind: z.literal('running'),
     process: z.object({ pid: z.number().int().positive(), startedAt: timeSchema }),
     since: timeSchema,
-    /** The last address that it had: a lease that cannot be read takes none away (G10). */
+    /** The last address that it had: a lease that cannot be read takes none away (INC-410). */
     address: z.string().optional(),
   }),
   z.object({ kind: z.literal('ended'), ending: terminationSchema }),

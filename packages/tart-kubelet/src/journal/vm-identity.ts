@@ -10,7 +10,7 @@ const maxNameLength = 100;
 
 /**
  * The name of a Pod's virtual machine: people recognise the Pod, and the UID makes it nobody else's. A later Pod of the same name gets
- * another one, and so never the disk of this one (G7, INC-25). `undefined` for what is no UID: it must not become a path.
+ * another one, and so never the disk of this one (INC-407, INC-25). `undefined` for what is no UID: it must not become a path.
  */
 export const vmNameOf = (pod: {
   readonly uid: string;

@@ -236,7 +236,7 @@ describe('the folder of logs', () => {
   after(() => rmSync(root, { recursive: true, force: true }));
   const podUID = '0b6f6f4a-93c3-4f0e-8a31-6f1f4f6b0001';
 
-  test('keeps the current and the previous run, and is removed with the Pod (G23)', async () => {
+  test('keeps the current and the previous run, and is removed with the Pod (INC-423)', async () => {
     const files = createLogFiles(join(root, 'pods'));
     assert.deepEqual(await files.podUIDs(), []);
     for (const run of [0, 1, 2]) {

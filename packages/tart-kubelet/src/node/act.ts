@@ -15,7 +15,7 @@ const replaceAddresses = ({ addresses, ...rest }: NodeStatus): object =>
 /**
  * Carries one decision out and answers the Node as it is then; `undefined` when another look is needed. Each is one write, safe to
  * repeat, that holds only what it changes: what others write on the Node meanwhile stays. Status and metadata are written apart, as the
- * server drops either from a write of the other (INC-36), and each is made from what was observed, never from an answer (INC-37).
+ * server drops either from a write of the other (INC-36), and each is made from what was observed, never from an answer (INC-12).
  */
 export const act = async (
   decision: Exclude<Decision, { kind: 'hold' }>,

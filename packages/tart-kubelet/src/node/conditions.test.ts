@@ -30,7 +30,7 @@ describe('the condition VMStart', () => {
 });
 
 describe('the condition GuestAddresses', () => {
-  test('is False for DHCP leases of a day, before the addresses run out (G28)', () => {
+  test('is False for DHCP leases of a day, before the addresses run out (INC-428)', () => {
     const told = (dhcpLeaseSeconds?: number) =>
       conditionStates(dhcpLeaseSeconds === undefined ? {} : { ...exampleFacts, dhcpLeaseSeconds }).find(
         ({ type }) => type === 'GuestAddresses',

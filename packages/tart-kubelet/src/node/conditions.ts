@@ -164,7 +164,7 @@ const addressCount = 253;
 /** Two virtual machines at a time, none of less than a minute: within an hour they use no more than half of the addresses. */
 const maxLeaseSeconds = 3600;
 
-/** Each clone has a MAC of its own, so each run takes an address for as long as a lease lasts (G28). */
+/** Each clone has a MAC of its own, so each run takes an address for as long as a lease lasts (INC-428). */
 const guestAddresses = ({ dhcpLeaseSeconds }: Facts): readonly ConditionState[] => {
   if (dhcpLeaseSeconds === undefined) return [];
   const type = 'GuestAddresses';

@@ -52,7 +52,7 @@ describe('the Node controller, with the permissions of its Node', () => {
       assert.equal(count('PATCH /api/v1/nodes/mac-1'), 0);
     }));
 
-  test('a Node that is deleted while the agent runs is registered again at once (G18, INC-35)', () =>
+  test('a Node that is deleted while the agent runs is registered again at once (INC-35)', () =>
     withNodeHarness(async (stage) => {
       await stage.start().ready;
       const before = await stage.node();
@@ -67,7 +67,7 @@ describe('the Node controller, with the permissions of its Node', () => {
       });
     }));
 
-  test('conditions that others set to Unknown are restored at once (INC-37)', () =>
+  test('conditions that others set to Unknown are restored at once (INC-12)', () =>
     withNodeHarness(async (stage) => {
       await stage.start().ready;
       const conditions = [{ type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown', message: 'no news' }];
@@ -233,7 +233,7 @@ describe('the Node controller, with the permissions of its Node', () => {
       assert.equal(statusOf(await stage.node(), 'Ready'), 'False');
     }));
 
-  test('a tart that hangs neither delays the Lease nor turns the Node Unknown (G17)', () =>
+  test('a tart that hangs neither delays the Lease nor turns the Node Unknown (INC-12)', () =>
     withNodeHarness(async (stage) => {
       await stage.start().ready;
       await stage.end();
@@ -250,7 +250,7 @@ describe('the Node controller, with the permissions of its Node', () => {
       await stage.passUntil('it reports', async () => statusOf(await stage.node(), 'GUISession') === 'False');
     }));
 
-  test('a write to the Node that hangs does not delay the Lease (G17)', () =>
+  test('a write to the Node that hangs does not delay the Lease (INC-12)', () =>
     withNodeHarness(async (stage) => {
       await stage.start().ready;
       await stage.passUntil('there is a Lease', async () => (await stage.lease()) !== undefined);

@@ -4,7 +4,7 @@ import type { Node, NodeStatus, Snapshot } from './observe.ts';
 import { nextStatusRefresh, statusChanges } from './status.ts';
 
 export type Decision =
-  /** There is no such Node, for the first time or again (G18). */
+  /** There is no such Node, for the first time or again (INC-35). */
   | { readonly kind: 'register'; readonly node: Node }
   /** It has no provider id. Cluster API binds by nothing else (INC-38). */
   | { readonly kind: 'fill'; readonly providerID: string }

@@ -23,7 +23,7 @@ const namespace = 'kube-node-lease';
 
 /**
  * Says that the Mac is alive, every ten seconds, in a loop that waits for nothing but the API server: no slow `tart`, no probe and no
- * other write can delay it (G17, INC-12).
+ * other write can delay it (INC-12).
  *
  * Flow: one PUT of the Lease as last seen; only when that fails it is read again, or made.
  * Guarantees: at most one request under way; a failure is tried again after a second, without end.

@@ -20,7 +20,7 @@ export interface AddressWatch {
   stop(): void;
 }
 
-/** A look at the hint costs nothing; a question costs a process, and takes a second when there is no address (§7.3). */
+/** A look at the hint costs nothing; a question costs a process, and takes a second when there is no address. */
 const leasePollMs = 100;
 const queryIntervalMs = 5_000;
 

@@ -82,7 +82,7 @@ describe('decide, with the agent crashing at any point', () => {
     );
   });
 
-  it('a Pod that vanished leaves no VM and no record, so that no slot is lost (G5)', () => {
+  it('a Pod that vanished leaves no VM and no record, so that no slot is lost (INC-405)', () => {
     fc.assert(
       fc.property(policy, scenario, (restartPolicy, steps) => {
         const model = trace(restartPolicy, steps);

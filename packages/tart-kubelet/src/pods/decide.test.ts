@@ -108,7 +108,7 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
     'running',
   ],
   [
-    'a lease that cannot be read took Ready away (G10)',
+    'a lease that cannot be read took Ready away (INC-410)',
     exampleSnapshot({ record: exampleRecord({ ...exampleStates.running, address: '192.168.64.2' }), vm: running }),
     'running',
   ],
@@ -192,7 +192,7 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
     'adopt',
   ],
   [
-    'a VM that halted while the agent was down was run again from its dirty disk (G7)',
+    'a VM that halted while the agent was down was run again from its dirty disk (INC-407)',
     exampleSnapshot({ record: exampleRecord(exampleStates.running), vm: stopped, lastRun: halted }),
     'end',
   ],
@@ -203,7 +203,7 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
   ],
   ['the VM vanished', exampleSnapshot({ record: exampleRecord(exampleStates.running) }), 'end'],
   [
-    'the journal was lost, and the server knows that it ran (G6)',
+    'the journal was lost, and the server knows that it ran (INC-18)',
     withPod((pod) => void (pod.status = { phase: 'Running' })),
     'end',
   ],
@@ -223,12 +223,12 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
   ['a VM without a record that never ran', exampleSnapshot({ vm: stopped }), 'delete VM'],
   // The end.
   [
-    'a finished Pod booted a second VM when its status was not written (G6, INC-18)',
+    'a finished Pod booted a second VM when its status was not written (INC-18)',
     exampleSnapshot({ record: exampleRecord(exampleStates.ended) }),
     'finish status',
   ],
   [
-    'the status comes before the evidence is deleted (G6)',
+    'the status comes before the evidence is deleted (INC-18)',
     exampleSnapshot({ record: exampleRecord(exampleStates.ended), vm: stopped }),
     'finish status',
   ],
@@ -445,13 +445,13 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
     'delete VM',
   ],
   [
-    'the VM had vanished, and the Pod was stuck Terminating (G2)',
+    'the VM had vanished, and the Pod was stuck Terminating (INC-402)',
     withPod(deletingAndEnded, { record: exampleRecord(exampleStates.ended) }),
     'remove finalizer',
   ],
-  ['deletion with no record did not look at the host (G4)', withPod(deleting, { vm: stopped }), 'delete VM'],
+  ['deletion with no record did not look at the host (INC-404)', withPod(deleting, { vm: stopped }), 'delete VM'],
   [
-    'deletes waited for pulls and failures (G16)',
+    'deletes waited for pulls and failures (INC-27)',
     withPod(deleting, {
       image: { kind: 'pulling' },
       lastFailure: { reason: 'ErrImagePull', message: '', retryAt: now + 1000 },
@@ -465,12 +465,12 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
     'wait',
   ],
   [
-    'an orphan that runs cost a slot for ever (G5)',
+    'an orphan that runs cost a slot for ever (INC-405)',
     exampleSnapshot({ pod: { notFoundForMs: 120_000 }, record: exampleRecord(exampleStates.running), vm: running }),
     'stop hard',
   ],
   [
-    'the Pod is gone: its disk goes, again and again until it has (G3)',
+    'the Pod is gone: its disk goes, again and again until it has (INC-405)',
     exampleSnapshot({ pod: { notFoundForMs: 120_000 }, record: exampleRecord(exampleStates.running), vm: stopped }),
     'delete VM',
   ],
@@ -486,7 +486,7 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
   ],
   // Not known, not suited, failed before.
   [
-    'an error of tart was read as "no clone" (G13, G29)',
+    'an error of tart was read as "no clone" (INC-49, INC-429)',
     exampleSnapshot({ vm: { kind: 'unknown', message: 'timed out' } }),
     'wait',
   ],

@@ -88,7 +88,7 @@ const decideEnd = (snapshot: SnapshotWithPod): Decision => {
   return { kind: 'end', ending: terminationOf(record, snapshot.lastRun, snapshot.now), image };
 };
 
-/** The server's copy says that it has run: a journal that was lost makes no fresh Pod of it (G6). */
+/** The server's copy says that it has run: a journal that was lost makes no fresh Pod of it (INC-18). */
 const hasRun = ({ status }: Pod): boolean =>
   status?.phase === 'Running' ||
   (status?.containerStatuses ?? []).some(
@@ -150,7 +150,7 @@ const decideBeforeStart = (snapshot: SnapshotWithPod, state: 'cloning' | 'config
 
 const decideRunning = (snapshot: SnapshotWithPod, state: Extract<VmRecord['state'], { kind: 'running' }>): Decision => {
   const { vm } = snapshot;
-  // It ended, perhaps while no agent was there: a container that terminated, never one to start again from its disk (G7).
+  // It ended, perhaps while no agent was there: a container that terminated, never one to start again from its disk (INC-407).
   if (vm.kind !== 'running') return decideEnd(snapshot);
   if (!isSameProcess(vm.process, state.process)) return { kind: 'adopt', process: vm.process };
   const address = vm.address ?? state.address;
@@ -256,7 +256,7 @@ export const decide = (snapshot: Snapshot): Decision => {
   return decision;
 };
 
-/** How long a Pod must be unknown to the server before its virtual machine goes: one wrong answer ends nobody's job (G5). */
+/** How long a Pod must be unknown to the server before its virtual machine goes: one wrong answer ends nobody's job (INC-405). */
 const notFoundGraceMs = 2 * 60_000;
 
 type KnownVm = Exclude<Vm, { kind: 'unknown' }>;
@@ -269,7 +269,7 @@ const wasNeverStarted = (snapshot: Snapshot): boolean => {
   return record?.run === 0 && (record.state.kind === 'cloning' || record.state.kind === 'configured');
 };
 
-/** Somebody took the finalizer away, or the whole cluster forgot: nobody else would ever free the slot (G5). */
+/** Somebody took the finalizer away, or the whole cluster forgot: nobody else would ever free the slot (INC-405). */
 const decideMissingPod = (snapshot: Snapshot, vm: KnownVm, goneForMs: number): Decision => {
   const { now, record } = snapshot;
   const isSure = goneForMs >= notFoundGraceMs || (vm.kind !== 'running' && wasNeverStarted(snapshot));

@@ -136,7 +136,7 @@ export const countRunningVms = async ({ processes, tartPaths }: PodDeps): Promis
 const listProcessesFor = async ({ processes, cachedProcesses, vmsFolder }: PodDeps, { vm, record }: ThisPod) =>
   record === undefined && !folderExists(join(vmsFolder, vm)) ? cachedProcesses() : processes.list();
 
-/** What nobody can tell is said to be unknown, and never left out as if it were not there (G13, G29). */
+/** What nobody can tell is said to be unknown, and never left out as if it were not there (INC-49, INC-429). */
 const observeVm = async (
   deps: PodDeps,
   memory: Memory,

@@ -92,16 +92,16 @@ describe('the termination of a run', () => {
     ['the guest halted without a report (INC-23)', { ending: { kind: 'halted' }, exitCode: 0 }, 0, 'TartRunExited'],
     ['tart exited with 0 without output', { exitCode: 0 }, 0, 'TartRunExited'],
     [
-      'a crash was counted as success (G9)',
+      'a crash was counted as success (INC-409)',
       { ending: { kind: 'crashed', message: 'x' }, exitCode: 0 },
       1,
       'TartRunFailed',
     ],
-    ['a power cut was counted as success (G9)', { ending: { kind: 'stopped' }, exitCode: 0 }, 1, 'TartRunFailed'],
+    ['a power cut was counted as success (INC-409)', { ending: { kind: 'stopped' }, exitCode: 0 }, 1, 'TartRunFailed'],
     ['tart failed', { ending: { kind: 'failed', reason: 'other', message: 'x' }, exitCode: 2 }, 2, 'TartRunFailed'],
     ['tart was killed', { ending: { kind: 'killed', signal: 'SIGKILL' } }, 137, 'TartRunFailed'],
     ['tart was killed by an unknown signal', { ending: { kind: 'killed', signal: 'SIGNONE' } }, 1, 'TartRunFailed'],
-    ['a recovered VM’s end was always success (G8)', {}, 1, 'TartRunFailed'],
+    ['a recovered VM’s end was always success (INC-409)', {}, 1, 'TartRunFailed'],
   ];
   for (const [sentence, remains, exitCode, reason] of rows)
     it(sentence, () => {

@@ -67,7 +67,7 @@ describe('the status of a Pod', () => {
     assert.equal(shown({ pod: podWith(failed) }).reason, undefined);
   });
 
-  it('running: READY 1/1 with address, start and every condition (INC-31, G11)', () => {
+  it('running: READY 1/1 with address, start and every condition (INC-31)', () => {
     const status = shown(onAndReady);
     assert.equal(status.phase, 'Running');
     assert.deepEqual(status.podIPs, [{ ip: address }]);
@@ -107,7 +107,7 @@ describe('the status of a Pod', () => {
     assert.equal(condition(shown({ ...onAndReady, pod: opened }), 'Ready').status, 'True');
   });
 
-  it('an unreadable lease or an unreachable tart changes nothing (G10)', () => {
+  it('an unreadable lease or an unreachable tart changes nothing (INC-410)', () => {
     const pod = podWith(shown(onAndReady));
     const noLease = shown({ ...onAndReady, pod, vm: { kind: 'running', process: exampleProcess } });
     const noTart = shown({ ...onAndReady, pod, vm: { kind: 'unknown', message: 'timed out' } });

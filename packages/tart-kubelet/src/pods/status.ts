@@ -98,7 +98,7 @@ const containerStateOf = (
       ? terminated(record.vm, ended)
       : (waitingState ?? waiting('CrashLoopBackOff', `It ended (${ended.reason}).`));
   }
-  // A look that failed takes nothing back of what is known (G10).
+  // A look that failed takes nothing back of what is known (INC-410).
   if (record?.state.kind === 'running' && (record.state.address !== undefined || decision.kind === 'running'))
     return { running: { startedAt: timestamp(record.state.since) } };
   return waitingState ?? before ?? waiting('ContainerCreating');
@@ -177,7 +177,7 @@ const desiredConditions = (pod: Pod, phase: string, isRunning: boolean): Desired
 
 /**
  * Our conditions with those of others beside them, each with the time since when it says so: without it nothing that counts
- * `minReadySeconds` ever comes to an end (G11).
+ * `minReadySeconds` ever comes to an end (INC-31).
  */
 const podConditions = (
   pod: Pod,
@@ -198,7 +198,7 @@ const podConditions = (
 
 type Phase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
 
-/** A phase never goes back: not when an address is lost (G10), not during a restart, and never from an end (INC-18). */
+/** A phase never goes back: not when an address is lost (INC-410), not during a restart, and never from an end (INC-18). */
 const phaseOf = (pod: Pod, record: Snapshot['record'], decision: Decision, isRunning: boolean): Phase => {
   const before = pod.status?.phase;
   // As for the kubelet: also one whose runs were all too short to be seen running.

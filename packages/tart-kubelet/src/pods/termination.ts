@@ -18,7 +18,7 @@ const signalCode = (signal: string): number => {
   return number === undefined ? 1 : 128 + number;
 };
 
-/** Without a word of the guest: what tart and its process say. Only a guest that shut itself down may pass for success (G8, G9). */
+/** Without a word of the guest: what tart and its process say. Only a guest that shut itself down may pass for success (INC-409). */
 const terminationByProcess = (
   ending: ExitCause,
   exitCode: number | undefined,

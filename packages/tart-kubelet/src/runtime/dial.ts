@@ -11,8 +11,8 @@ const ipv4ToNumber = (address: string): number =>
   address.split('.').reduce((sum, part) => sum * 256 + (Number(part) & 255), 0);
 
 /**
- * Our own address in the guest's network. To begin there names the interface: a route by scope answers EHOSTUNREACH on macOS otherwise
- * (§3.8). `undefined`: the system may choose.
+ * Our own address in the guest's network. To begin there names the interface: a route by scope answers EHOSTUNREACH on macOS otherwise.
+ * `undefined`: the system may choose.
  */
 export const localAddressFor = (
   target: string,
@@ -70,7 +70,7 @@ export const dialGuest = ({ address, port, clock, signal, open = connect }: Dial
       });
     const onAbort = (): void => fail('the client is gone');
     const cancelTimer = clock.after(connectTimeoutMs, () =>
-      // macOS drops what is sent into the local network by a process that may not be there (INC-103).
+      // macOS drops what is sent into the local network by a process that may not be there (tuist/tuist#12528).
       fail(
         `no answer within ${connectTimeoutMs / 1000} s: a firewall in the guest, or the agent is not allowed into the local network (macOS ` +
           'privacy settings)',

@@ -87,7 +87,7 @@ const truncateIfAt = (raw: string, offset: number): boolean => {
 };
 
 /**
- * Empties the output of tart, which appends to it for as long as it runs, once all of it is in the log (G23).
+ * Empties the output of tart, which appends to it for as long as it runs, once all of it is in the log (INC-423).
  * The end is kept, since it may tell why a run ended. That a cut is about to happen is written down before: afterwards the size alone
  * cannot tell whether it did.
  */

@@ -84,7 +84,7 @@ describe('the tail of a growing file', () => {
     assert.equal(text, 'one\ntw\n');
   });
 
-  test('copies long lines in parts without holding any back (G14)', async () => {
+  test('copies long lines in parts without holding any back (INC-04)', async () => {
     const long = 'word '.repeat(40_000);
     writeFileSync(file, `${long}\nnext\n`);
     await look();

@@ -184,7 +184,7 @@ describe('the runs of virtual machines', () => {
     assert.equal(bench.text('stderr'), 'Stopping VM...\n');
   });
 
-  test('lose no log line when the agent is killed, and repeat at most one chunk (G14)', async () => {
+  test('lose no log line when the agent is killed, and repeat at most one chunk (INC-04)', async () => {
     bench.fake.controls.guest('vm', {
       program: `i=0; while [ $i -lt 1500 ]; do echo line-$i; i=$((i+1)); [ $((i%50)) -ne 0 ] || sleep 0.05; done >>${share}; echo over >>${share}`,
     });
@@ -238,7 +238,7 @@ describe('the runs of virtual machines', () => {
     assert.equal((await runs.lastRun(bench.run, true)).started, false);
   });
 
-  test('with endless output keep two log generations, and their result is still known (G23)', async () => {
+  test('with endless output keep two log generations, and their result is still known (INC-423)', async () => {
     await agent.stop();
     agent = bench.agent({ maxBytes: 20_000, maxRawBytes: 5_000 });
     ({ runs } = agent);

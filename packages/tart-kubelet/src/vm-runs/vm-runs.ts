@@ -32,7 +32,7 @@ export interface VmRun {
 /**
  * The processes of virtual machines, and what they leave behind.
  *
- * tart writes into a file of its own, without us (G14); it is copied into the log of the container line by line, and so is the guest's
+ * tart writes into a file of its own, without us (INC-04); it is copied into the log of the container line by line, and so is the guest's
  * own log from its status share. An agent that comes back goes on where the last one was.
  */
 export interface VmRuns {
@@ -201,7 +201,7 @@ export const createVmRuns = (options: VmRunsOptions): RunnableVmRuns => {
 
     start: async (run, shares) => {
       const path = await logFolders.takePath(run);
-      // Its disk is thrown away with it: nearly twice as fast (INC-57).
+      // Its disk is thrown away with it: nearly twice as fast (tuist/tuist#11541).
       const about = { logFile: rawOutputPath(path), shares, rootDiskCaching: 'cached' } as const;
       const { pid, startedAt, exited } = await tart.run(run.vm, about);
       finished.delete(keyOf(run));

@@ -65,7 +65,7 @@ describe('the console session of a Mac', () => {
   });
 
   for (const fault of ['dead', 'forbidden'] as const)
-    test(`is brought up when loginwindow is ${fault} (INC-08, G19)`, async () => {
+    test(`is brought up when loginwindow is ${fault} (INC-08)`, async () => {
       mac.endGuiSession();
       mac.faults.loginwindow = fault;
       await session.ensure(signal);

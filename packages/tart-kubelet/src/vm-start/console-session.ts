@@ -6,7 +6,7 @@ export interface ConsoleSession {
   /** Whether it is there, as macOS says it now. Rejects when nobody can tell. */
   exists(signal: AbortSignal): Promise<boolean>;
   /**
-   * Resolves when it is there. If it is not, loginwindow is restarted as launchd does it and the session is waited for (INC-08, G19);
+   * Resolves when it is there. If it is not, loginwindow is restarted as launchd does it and the session is waited for (INC-08);
    * rejects with a sentence for people when that did not help. Callers share one restart, and a session that was seen is not healed.
    */
   ensure(signal: AbortSignal): Promise<void>;
@@ -36,7 +36,7 @@ const loginwindowService = 'system/com.apple.loginwindow';
 
 /**
  * One of these works on a loginwindow that is alive, dead (INC-08), or that launchd must not kill (macOS 14.4 and later). Never SIGHUP:
- * that leaves it dead (G19).
+ * that leaves it dead (INC-08).
  */
 const restartCommands: readonly (readonly string[])[] = [
   ['launchctl', 'kickstart', '-k', loginwindowService],

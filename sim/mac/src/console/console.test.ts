@@ -29,7 +29,7 @@ describe('the console of a simulated Mac', () => {
 
   const kick = (): 'done' | 'forbidden' => console.loginwindow.kickstart({ kill: true });
 
-  test('a headless boot logs nobody in, though all is set up (I-02)', () => {
+  test('a headless boot logs nobody in, though all is set up (INC-202)', () => {
     clock.advance(60_000);
     assert.equal(console.session(), 'none');
   });
@@ -43,7 +43,7 @@ describe('the console of a simulated Mac', () => {
     assert.deepEqual(machine.seen('loginwindow.respawn'), ['']);
   });
 
-  test('a wrong password is replaced with <sealed>, and nobody is logged in (I-05)', () => {
+  test('a wrong password is replaced with <sealed>, and nobody is logged in (INC-07)', () => {
     machine.setPassword('another one');
     kick();
     clock.advance(60_000);
@@ -63,7 +63,7 @@ describe('the console of a simulated Mac', () => {
     assert.deepEqual(sessions, ['none', 'Aqua']);
   });
 
-  test('SIGHUP leaves it dead, and then there is nobody to signal, until a kickstart (I-06)', () => {
+  test('SIGHUP leaves it dead, and then there is nobody to signal, until a kickstart (INC-08)', () => {
     assert.equal(console.loginwindow.signal('SIGHUP'), true);
     assert.equal(console.loginwindow.running(), false);
     assert.equal(console.loginwindow.signal('SIGHUP'), false);
@@ -93,7 +93,7 @@ describe('the console of a simulated Mac', () => {
     assert.equal(console.loginwindow.running(), true);
   });
 
-  test('where kickstart -k is forbidden, SIGTERM has launchd start it again (G-15)', () => {
+  test('where kickstart -k is forbidden, SIGTERM has launchd start it again', () => {
     machine.faults.loginwindow = 'forbidden';
     assert.equal(kick(), 'forbidden');
     clock.advance(60_000);

@@ -19,13 +19,13 @@ export interface Console extends Part {
 export interface Loginwindow {
   running(): boolean;
   runs(): number;
-  /** `launchctl kickstart [-k]`. `forbidden` is how macOS >= 14.4 guards what it calls critical daemons (bootstrap.md 4.2). */
+  /** `launchctl kickstart [-k]`. `forbidden` is how macOS >= 14.4 guards what it calls critical daemons. */
   kickstart(options: { kill: boolean }): 'done' | 'forbidden';
-  /** SIGHUP leaves it dead, anything else that ends it has launchd start it again (bootstrap.md 4.6, I-06). False: nobody there. */
+  /** SIGHUP leaves it dead, anything else that ends it has launchd start it again (INC-08). False: nobody there. */
   signal(signal: NodeJS.Signals): boolean;
 }
 
-/** Of a Mac: Aqua is up less than two seconds after loginwindow started again (bootstrap.md 4.6). */
+/** Of a Mac: Aqua is up less than two seconds after loginwindow started again. */
 const loginTakes = 1_500;
 
 const ends: ReadonlySet<NodeJS.Signals> = new Set(['SIGTERM', 'SIGKILL', 'SIGINT', 'SIGQUIT', 'SIGABRT']);

@@ -1,4 +1,4 @@
-/** How loginwindow keeps the password for auto-login in `/etc/kcpassword` (bootstrap.md 2.3): hidden from nobody, XOR with this. */
+/** How loginwindow keeps the password for auto-login in `/etc/kcpassword`: hidden from nobody, XOR with this. */
 const key = Buffer.from('7d895223d2bcddeaa3b91f', 'hex');
 
 const xor = (bytes: Buffer): Buffer => Buffer.from(bytes.map((byte, index) => byte ^ (key[index % key.length] ?? 0)));
@@ -18,5 +18,5 @@ export const encodeKcpassword = (password: string): Buffer => {
   return xor(padded);
 };
 
-/** What a wrong password is replaced with on Tahoe (bootstrap.md 4.6, I-05). */
+/** What a wrong password is replaced with on Tahoe (INC-07). */
 export const sealed: Buffer = encodeKcpassword('<sealed>');

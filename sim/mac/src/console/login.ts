@@ -2,7 +2,7 @@ import { decodeKcpassword, sealed } from './kcpassword.ts';
 
 /** What loginwindow finds when it starts. */
 export interface AtLoginwindow {
-  /** The one that comes up with a headless mini ignores auto-login; one that was started again honours it (bootstrap.md 4.6, I-02). */
+  /** The one that comes up with a headless mini ignores auto-login; one that was started again honours it (INC-202). */
   readonly started: 'at boot' | 'again';
   /** Of the loginwindow preferences. */
   readonly autoLoginUser: string | undefined;
@@ -16,7 +16,7 @@ export type Login =
   | 'Aqua'
   /** Nobody is logged in, and nothing is changed. */
   | 'login screen'
-  /** The password was refused: the file is overwritten with the mark `<sealed>` (I-05). */
+  /** The password was refused: the file is overwritten with the mark `<sealed>` (INC-07). */
   | 'seal';
 
 /** Who is logged in by a loginwindow that starts. */

@@ -64,7 +64,7 @@ describe('AMFI', () => {
   });
 });
 
-describe('a job whose program was overwritten in place (I-23)', () => {
+describe('a job whose program was overwritten in place (INC-10)', () => {
   let mac: LaunchdMachine;
   const job = (): ReturnType<LaunchdMachine['launchd']['job']> => mac.launchd.job('job');
 

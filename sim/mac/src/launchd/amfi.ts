@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
 /**
- * Apple Mobile File Integrity, as far as it kills code that was overwritten in place (bootstrap.md 4.4, I-23).
+ * Apple Mobile File Integrity, as far as it kills code that was overwritten in place (INC-10).
  *
  * The kernel keeps the code directory of a file by its vnode from the first run on. Other bytes in the same inode no longer match
  * it, and the next run is killed; a copy with a new inode is fine, whatever wrote it. On real Macs two of three do this; here all.

@@ -4,7 +4,7 @@ import type { Machine } from '../machine.ts';
 import { replaceFile } from '../replace-file.ts';
 
 /**
- * Background Task Management: after many registrations of one label macOS stops honouring its KeepAlive (bootstrap.md 4.3, I-21).
+ * Background Task Management: after many registrations of one label macOS stops honouring its KeepAlive (INC-09).
  * How many is not documented; the number is an option of launchd, and the count is kept on the disk, so that only a reinstall resets it.
  */
 export interface BackgroundTasks {

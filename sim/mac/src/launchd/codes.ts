@@ -1,4 +1,4 @@
-/** launchctl's exit codes, which are errno-like numbers, and how it words them (bootstrap.md 4.2). */
+/** launchctl's exit codes, which are errno-like numbers, and how it words them. */
 const texts = {
   1: 'Operation not permitted',
   3: 'No such process',

@@ -40,8 +40,8 @@ const parse = (args: readonly string[]): Request => {
 const no = (stderr: string): ToolAnswer => ({ code: 1, stderr: `${stderr}\n` });
 
 /**
- * codesign(1), for ad-hoc signatures of single files; texts of bootstrap.md 4.11. Signing writes a new file and renames it, which
- * is what cures a file that was overwritten in place (bootstrap.md 4.4). Nothing inside a bundle is touched.
+ * codesign(1), for ad-hoc signatures of single files. Signing writes a new file and renames it, which
+ * is what cures a file that was overwritten in place. Nothing inside a bundle is touched.
  */
 export const createCodesign = (machine: Machine): Tool => {
   const { journal, faults } = machine;

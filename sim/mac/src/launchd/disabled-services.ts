@@ -2,7 +2,7 @@ import type { Machine } from '../machine.ts';
 import { putDict, readDict } from '../tools/state-file.ts';
 import type { Domain } from './target.ts';
 
-/** The flags that `launchctl disable` and `enable` set. They outlive the property list and reboots (bootstrap.md 4.2). */
+/** The flags that `launchctl disable` and `enable` set. They outlive the property list and reboots. */
 export interface DisabledServices {
   isDisabled(domain: Domain, label: string): boolean;
   set(domain: Domain, label: string, disabled: boolean): void;

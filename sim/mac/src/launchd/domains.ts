@@ -10,7 +10,7 @@ import { isTrusted, readJob } from './property-list-file.ts';
 import { type Launcher, programOf } from './spawn-job.ts';
 import { type Domain, domainName } from './target.ts';
 
-/** The jobs that are loaded, by domain. Every answer is a code of launchctl; 0 is done (bootstrap.md 4.2). */
+/** The jobs that are loaded, by domain. Every answer is a code of launchctl; 0 is done. */
 export interface Domains {
   exists(domain: Domain): boolean;
   jobs(domain: Domain): readonly Job[];
@@ -35,7 +35,7 @@ export interface DomainsOptions {
   readonly disabled: DisabledServices;
 }
 
-/** For how long after a bootout its label cannot be registered again: 3 to 5 s (bootstrap.md 4.2, I-20). */
+/** For how long after a bootout its label cannot be registered again: 3 to 5 s (INC-220). */
 const drainTakes = 4_000;
 /** How long bootout waits for the process before it answers 36. */
 const bootoutWaits = 2_000;
@@ -123,7 +123,7 @@ export const createDomains = ({ launcher, console, backgroundTasks, disabled }: 
     bootoutFile: async (domain, file) => {
       const description = readJob(file);
       const code = description && (await bootout(domain, description.label));
-      // By its path, launchctl says no more than that (bootstrap.md 4.2).
+      // By its path, launchctl says no more than that.
       return code === undefined || code === 3 ? 5 : code;
     },
     loadFolders: (domain, folders) => {

@@ -19,7 +19,7 @@ export interface JobDescription {
   readonly abandonProcessGroup: boolean;
 }
 
-/** launchd starts nothing more often than this (bootstrap.md 4.2: `minimum runtime = 10`). */
+/** launchd starts nothing more often than this (`minimum runtime = 10` of `launchctl print`). */
 const minimumThrottle = 10;
 
 const textAt = (dict: PlistDict, key: string): string | undefined => {

@@ -68,7 +68,7 @@ describe('a job of launchd', () => {
       assert.equal(mac.machine.seen('launchd.spawn').length, 0);
     };
 
-    test('when its user may not make the log (I-24)', async () => {
+    test('when its user may not make the log (INC-224)', async () => {
       await bootstrap(forever, { KeepAlive: true, UserName: 'm1', StandardErrorPath: log });
       await isTriedAgain();
       mac.machine.write(log, '');
@@ -88,7 +88,7 @@ describe('a job of launchd', () => {
       await isTriedAgain();
     });
 
-    test('when the log path is in shell quotes (I-26)', async () => {
+    test('when the log path is in shell quotes (INC-226)', async () => {
       await bootstrap(forever, { KeepAlive: true, StandardOutPath: `'/var/log/job.log'` });
       await isTriedAgain();
     });
@@ -148,7 +148,7 @@ describe('a job of launchd', () => {
       assert.equal(job()?.state, 'not running');
     });
 
-    test('is no longer started again after too many registrations; a kickstart still works (I-21)', async () => {
+    test('is no longer started again after too many registrations; a kickstart still works (INC-09)', async () => {
       mac.program(`/opt/${label}`, 'exit 0');
       const register = async (): Promise<void> => {
         const exits = mac.machine.seen('launchd.exit').length;

@@ -15,13 +15,13 @@ describe('killall', () => {
   const killall = async (...args: string[]): Promise<string> => said(await mac.tool('killall', ...args));
   const nobody = '1 No matching processes were found';
 
-  test('-HUP leaves loginwindow dead, and finds nobody the next time (I-06)', async () => {
+  test('-HUP leaves loginwindow dead, and finds nobody the next time (INC-08)', async () => {
     assert.equal(await killall('-HUP', 'loginwindow'), '0');
     assert.equal(await killall('-HUP', 'loginwindow'), nobody);
     assert.equal(await killall('loginwindow'), nobody);
   });
 
-  test('has loginwindow started again where kickstart is forbidden (G-15)', async () => {
+  test('has loginwindow started again where kickstart is forbidden', async () => {
     mac.machine.faults.loginwindow = 'forbidden';
     assert.equal((await mac.launchctl('kickstart', '-k', 'system/com.apple.loginwindow')).code, 1);
     assert.equal(await killall('loginwindow'), '0');

@@ -4,10 +4,10 @@ import { constants } from 'node:os';
 export type LastExit =
   | { readonly kind: 'code'; readonly code: number }
   | { readonly kind: 'signal'; readonly signal: NodeJS.Signals }
-  /** AMFI did not let it run (bootstrap.md 4.4). */
+  /** AMFI did not let it run. */
   | { readonly kind: 'codesigning' };
 
-/** launchd's own verdict on a job that cannot be started as described: log not writable, program gone (bootstrap.md 4.2). */
+/** launchd's own verdict on a job that cannot be started as described: log not writable, program gone. */
 export const exConfig: LastExit = { kind: 'code', code: 78 };
 
 // sysexits(3); launchctl shows the name beside the number.
@@ -47,7 +47,7 @@ export const exitText = (exit: LastExit): string => {
   }
 };
 
-/** The lines of `launchctl print` (bootstrap.md 4.2; `last terminating signal` as seen on macOS 26). */
+/** The lines of `launchctl print` (`last terminating signal` as seen on macOS 26). */
 export const exitLine = (exit: LastExit | undefined): string => {
   switch (exit?.kind) {
     case undefined:

@@ -10,7 +10,6 @@ const target = `system/${label}`;
 const stubborn = `trap '' TERM\necho ready\nwhile :; do sleep 0.05; done`;
 const log = { StandardOutPath: '/var/log/job.log' };
 
-/** The table of bootstrap.md 4.2, row by row. */
 describe('launchctl', () => {
   let mac: LaunchdMachine;
   let plist: string;
@@ -71,7 +70,7 @@ describe('launchctl', () => {
       assert.equal((await mac.launchctlAsUser('print', 'gui/501')).code, 1);
     });
 
-    test('answers 125 when nobody is logged in (I-03)', async () => {
+    test('answers 125 when nobody is logged in (INC-06)', async () => {
       const answer = said(await mac.launchctl('print', 'gui/501'));
       assert.equal(answer, '125 Could not print domain: 125: Domain does not support specified action');
     });
@@ -97,7 +96,7 @@ describe('launchctl', () => {
       );
     });
 
-    test('shows the user none of them (G-30)', async () => {
+    test('shows the user none of them', async () => {
       await bootstrap();
       assert.equal((await mac.launchctlAsUser('list')).stdout, 'PID\tStatus\tLabel\n');
     });
@@ -112,7 +111,7 @@ describe('launchctl', () => {
   });
 
   describe('bootstrap', () => {
-    test('answers 5 while the label drains after a bootout, though it is no longer seen (I-20)', async () => {
+    test('answers 5 while the label drains after a bootout, though it is no longer seen (INC-220)', async () => {
       await bootstrap();
       assert.equal(said(await mac.launchctl('bootout', target)), '0');
       assert.equal((await mac.launchctl('print', target)).code, 113);
@@ -161,7 +160,7 @@ describe('launchctl', () => {
       'no label': plistText({ ProgramArguments: [`/opt/${label}`] }),
       'no program': plistText({ Label: label }),
       'a program that is not there': plistText({ Label: label, ProgramArguments: ['/opt/gone'] }),
-      'a program in shell quotes (I-26)': plistText({ Label: label, ProgramArguments: [`'/opt/${label}'`] }),
+      'a program in shell quotes (INC-226)': plistText({ Label: label, ProgramArguments: [`'/opt/${label}'`] }),
     };
 
     for (const [name, text] of Object.entries(malformed)) {
@@ -193,7 +192,7 @@ describe('launchctl', () => {
       assert.equal(answer, '125 Bootstrap failed: 125: Domain does not support specified action');
     });
 
-    test('puts a LaunchAgent of the user into the session, as root only (I-28)', async () => {
+    test('puts a LaunchAgent of the user into the session, as root only (INC-228)', async () => {
       mac.logIn();
       plist = mac.daemon(label);
       mac.machine.give(plist, 'm1');
@@ -339,7 +338,7 @@ describe('launchctl', () => {
     assert.equal(said(await mac.launchctl('kill', 'TERM', target)), '3 Could not signal service: 3: No such process');
   });
 
-  test('load, the old way, reaches no session (I-28)', async () => {
+  test('load, the old way, reaches no session (INC-228)', async () => {
     mac.logIn();
     assert.equal((await mac.launchctl('load', '-w', plist)).code, 5);
   });

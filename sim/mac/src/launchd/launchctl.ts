@@ -29,7 +29,7 @@ type Subcommand = (args: readonly string[], call: ToolCall) => ToolAnswer | Prom
 const done: ToolAnswer = { code: 0 };
 const no = (code: number, stderr: string): ToolAnswer => ({ code, stderr: `${stderr}\n` });
 const usage = (text: string): ToolAnswer => no(64, `Usage: launchctl ${text}`);
-/** Whoever is not root learns less (bootstrap.md 4.2). */
+/** Whoever is not root learns less. */
 const richerAsRoot = (what: string): ToolAnswer =>
   no(5, `${what} failed: ${codeText(5)}\nTry re-running the command as root for richer errors.`);
 const verdict = (what: string, code: 0 | LaunchdCode): ToolAnswer =>
@@ -41,7 +41,7 @@ interface ServiceTarget extends Target {
   readonly label: string;
 }
 
-/** launchctl, as far as jobs are loaded, watched and restarted with it. Codes and texts of bootstrap.md 4.2. */
+/** launchctl, as far as jobs are loaded, watched and restarted with it. Codes and texts as on macOS. */
 export const createLaunchctl = ({ machine, console, domains, disabled }: LaunchctlOptions): Tool => {
   const { journal, faults } = machine;
   const { loginwindow } = console;
@@ -70,7 +70,7 @@ export const createLaunchctl = ({ machine, console, domains, disabled }: Launchc
     return job ? { code: 0, stdout: printJob(machine, job) } : unknownService(domain, label);
   };
 
-  // Over SSH the user's own domain is asked, which is not that of the screen (bootstrap.md 4.2, G-30): nothing of ours is in it.
+  // Over SSH the user's own domain is asked, which is not that of the screen: nothing of ours is in it.
   const list: Subcommand = ([label], { asRoot }) => {
     const jobs = asRoot ? domains.jobs({ kind: 'system' }) : [];
     if (label === undefined) return { code: 0, stdout: printList(jobs, asRoot ? loginwindow : undefined) };
@@ -158,7 +158,7 @@ export const createLaunchctl = ({ machine, console, domains, disabled }: Launchc
     return { code: 0, stdout: printDisabled(disabled.all(target.domain)) };
   };
 
-  // The old way reaches the domain of the caller, never that of the screen (bootstrap.md 4.2, I-28).
+  // The old way reaches the domain of the caller, never that of the screen (INC-228).
   const loadTheOldWay: Subcommand = (args) =>
     no(
       5,

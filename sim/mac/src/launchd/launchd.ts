@@ -20,7 +20,7 @@ export interface Launchd extends Part {
 
 export interface LaunchdOptions {
   /**
-   * After how many registrations of a label its KeepAlive is no longer honoured (bootstrap.md 4.3). macOS does not say: 20 is more
+   * After how many registrations of a label its KeepAlive is no longer honoured. macOS does not say: 20 is more
    * than an honest life of one host in a test needs, and few enough to reach in one.
    */
   readonly registrationCap?: number;

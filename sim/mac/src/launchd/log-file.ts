@@ -4,7 +4,7 @@ import type { Machine } from '../machine.ts';
 
 const everybody = 0o002;
 
-/** Opens a job's log for appending, as that user. `undefined`: it may not, and launchd does not say so (bootstrap.md 4.2, I-24). */
+/** Opens a job's log for appending, as that user. `undefined`: it may not, and launchd does not say so (INC-224). */
 export type OpenLog = (path: string, user: string) => number | undefined;
 
 export const createOpenLog = (machine: Machine): OpenLog => {

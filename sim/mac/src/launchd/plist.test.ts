@@ -28,12 +28,12 @@ test('all that a launchd job needs is read', () => {
   });
 });
 
-test('quotes in a string are part of it (I-26)', () => {
+test('quotes in a string are part of it (INC-226)', () => {
   assert.equal(parsePlist(plist(`<string>'/var/log/a b.log'</string>`)), `'/var/log/a b.log'`);
 });
 
 const malformed: Readonly<Record<string, string>> = {
-  'a bare & (I-27)': plist('<string>http://a/?b=1&c=2</string>'),
+  'a bare & (INC-226)': plist('<string>http://a/?b=1&c=2</string>'),
   'an entity that is none': plist('<string>&nbsp;</string>'),
   'an element that is not closed': plist('<dict><key>Label</key><string>a</dict>'),
   'a key without a value': plist('<dict><key>Label</key></dict>'),

@@ -16,7 +16,7 @@ type Token =
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
-/** A `&` that begins no entity makes the whole file unreadable, and nothing says why (I-27). */
+/** A `&` that begins no entity makes the whole file unreadable, and nothing says why (INC-226). */
 const unescape = (text: string): string =>
   text.replace(
     /&(?:#x([0-9a-fA-F]+);|#([0-9]+);|([a-z]+);)?/g,

@@ -24,7 +24,7 @@ const inner = (head: string, lines: readonly string[]): string[] => [
 const optional = (name: string, value: string | undefined): string[] =>
   value === undefined ? [] : [`${name} = ${value}`];
 
-/** `launchctl print <domain>/<label>` (bootstrap.md 4.2). */
+/** `launchctl print <domain>/<label>`. */
 export const printJob = (machine: Machine, job: Job): string => {
   const { description } = job;
   const { state, pid, runs } = job.view();

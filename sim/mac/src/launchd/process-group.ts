@@ -1,7 +1,7 @@
 /** Groups of jobs that run now, of all Macs in this process. */
 const groups = new Set<number>();
 
-/** Ends what is in a process group; a process that made itself a session is not in it, and lives on (bootstrap.md 2.19, 4.2). */
+/** Ends what is in a process group; a process that made itself a session is not in it, and lives on. */
 export const killGroup = (group: number): void => {
   try {
     process.kill(-group, 'SIGKILL');

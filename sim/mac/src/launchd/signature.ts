@@ -16,7 +16,7 @@ const bodyOf = (file: Buffer): Buffer => {
 
 const isSignedHere = (file: Buffer): boolean => bodyOf(file).length !== file.length;
 
-/** What the linker signs by itself (bootstrap.md 4.4): Mach-O; here also ELF, and scripts, which stand for executables. */
+/** What the linker signs by itself: Mach-O; here also ELF, and scripts, which stand for executables. */
 const isExecutable = (file: Buffer): boolean =>
   ['cffaedfe', 'cafebabe', '7f454c46'].includes(file.subarray(0, 4).toString('hex')) ||
   file.subarray(0, 2).toString('latin1') === '#!';

@@ -19,6 +19,6 @@ export const parseTarget = (text: string): Target | undefined => {
 
 export const domainName = (domain: Domain): string => (domain.kind === 'system' ? 'system' : `gui/${domain.uid}`);
 
-/** As the text for an unknown service has it (bootstrap.md 4.2). */
+/** As the text for an unknown service has it. */
 export const domainInWords = (domain: Domain): string =>
   domain.kind === 'system' ? 'system' : `user gui: ${domain.uid}`;

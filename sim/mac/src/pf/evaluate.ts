@@ -29,7 +29,7 @@ interface Hop {
 }
 
 /**
- * A virtual machine's packet is inbound on the bridge first and outbound on the way to its goal after that (bootstrap.md 4.5).
+ * A virtual machine's packet is inbound on the bridge first and outbound on the way to its goal after that.
  * Every single VM has the same address on every host (4.8).
  */
 export const fromVirtualMachine = (
@@ -137,7 +137,7 @@ const evaluator = (kernel: Kernel, addresses: Addresses) => {
     return name.endsWith('*') ? childAnchors(kernel, name.replace(/\/?\*$/, '')) : [name];
   };
 
-  /** All rules of one kind that match, in the order in which they are met: what is not hooked is not met (I-54, I-55). */
+  /** All rules of one kind that match, in the order in which they are met: what is not hooked is not met (INC-254, INC-255). */
   const met = (section: Section, sight: Sight, anchor = '', depth = 0): readonly (Filter | Translation)[] =>
     rulesetOf(kernel, anchor).entries.flatMap((entry) => {
       if (entry.kind === 'scrub' || sectionOf(entry) !== section || !matches(anchor, entry.match, sight)) return [];
@@ -189,7 +189,7 @@ export const evaluate = (kernel: Kernel, packet: Packet, addresses: Addresses): 
   return blocked ? 'block' : 'pass';
 };
 
-/** The source with which a packet leaves. A VM's own address finds no way back from the internet (I-52). */
+/** The source with which a packet leaves. A VM's own address finds no way back from the internet (INC-252). */
 export const sourceOnTheWire = (kernel: Kernel, packet: Packet, addresses: Addresses): string => {
   const out = sights(packet).findLast(({ hop }) => hop.direction === 'out');
   if (out === undefined || !kernel.enabled) return packet.source;

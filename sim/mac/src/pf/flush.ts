@@ -9,7 +9,7 @@ const flushed: Readonly<Record<string, readonly Section[]>> = {
   all: ['scrub', 'filter', 'nat', 'binat', 'rdr', 'dummynet'],
 };
 
-/** `pfctl -F`: of the main ruleset or of one anchor, never of what is below. Tables that are `persist` survive even `all` (I-47). */
+/** `pfctl -F`: of the main ruleset or of one anchor, never of what is below. Tables that are `persist` survive even `all` (INC-246). */
 export const flush = (kernel: Kernel, anchor: string, modifier: string): string => {
   const ruleset = rulesetOf(kernel, anchor);
   const sections = flushed[modifier] ?? [];

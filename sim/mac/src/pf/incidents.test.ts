@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { fromVirtualMachine } from './evaluate.ts';
 import { type FilteringMac, filteringMac, stockPfConf } from './testing/filtering-mac.ts';
 
-/** What the system that we learn from put on its hosts (bootstrap.md 2.10). */
+/** What the original put on its hosts. */
 const anchorFile = (keyword = ''): string => `table <vm_sources> ${keyword} { 192.168.64.0/22 }
 table <blocked_dst> ${keyword} { 10.0.0.0/8, 172.16.0.0/12, 169.254.0.0/16 }
 block drop quick from <vm_sources> to <blocked_dst>
@@ -23,7 +23,7 @@ describe('what happened with pf on real hosts happens here', () => {
   const cluster = fromVirtualMachine('10.1.2.3');
   const internet = fromVirtualMachine('140.82.121.4');
 
-  test('I-46: looking a file over with -n fails where its persist tables are loaded already', () => {
+  test('INC-246: looking a file over with -n fails where its persist tables are loaded already', () => {
     mac.machine.write('/etc/pf.anchors/tuist.runners', anchorFile('persist'));
     mac.machine.write('/etc/pf.conf', stockPfConf + block);
     assert.equal(mac.pfctl('-f', '/etc/pf.conf').code, 0);
@@ -32,7 +32,7 @@ describe('what happened with pf on real hosts happens here', () => {
     assert.match(again.stderr ?? '', busy);
   });
 
-  test('I-47: -F all leaves persist tables, and only -T kill removes them once no rule names them', () => {
+  test('INC-246: -F all leaves persist tables, and only -T kill removes them once no rule names them', () => {
     mac.pipe(anchorFile('persist'), '-a', 'tuist.runners', '-f', '-');
     assert.match(mac.pfctl('-a', 'tuist.runners', '-t', 'vm_sources', '-T', 'kill').stderr ?? '', /0 tables deleted/);
     mac.pfctl('-a', 'tuist.runners', '-F', 'all');
@@ -41,14 +41,14 @@ describe('what happened with pf on real hosts happens here', () => {
     assert.equal(mac.pfctl('-a', 'tuist.runners', '-sT').stdout, 'blocked_dst\n');
   });
 
-  test('I-47: a table that is not persist goes with the rules that name it', () => {
+  test('INC-246: a table that is not persist goes with the rules that name it', () => {
     mac.pipe(anchorFile(), '-a', 'tuist.runners', '-f', '-');
     assert.equal(mac.pfctl('-a', 'tuist.runners', '-sT').stdout, 'blocked_dst\nvm_sources\n');
     mac.pfctl('-a', 'tuist.runners', '-F', 'rules');
     assert.equal(mac.pfctl('-a', 'tuist.runners', '-sT').stdout, '');
   });
 
-  test('I-48: the block twice in pf.conf rejects the whole load, and the old rules stay', () => {
+  test('INC-248: the block twice in pf.conf rejects the whole load, and the old rules stay', () => {
     mac.machine.write('/etc/pf.anchors/tuist.runners', anchorFile());
     mac.machine.write('/etc/pf.conf', stockPfConf + block + block);
     const before = mac.pfctl('-sr').stdout;
@@ -61,7 +61,7 @@ describe('what happened with pf on real hosts happens here', () => {
     assert.deepEqual(mac.machine.seen('pf.rejected'), ['main']);
   });
 
-  test('I-49: -n defines the tables of a load anchor, so that the load after it fails; a load of the anchor alone puts it right', () => {
+  test('INC-249: -n defines the tables of a load anchor, so that the load after it fails; a load of the anchor alone puts it right', () => {
     mac.machine.write('/etc/pf.anchors/tuist.runners', anchorFile());
     mac.machine.write('/etc/pf.conf', stockPfConf + block);
     assert.equal(mac.pfctl('-n', '-f', '/etc/pf.conf').code, 0);
@@ -71,7 +71,7 @@ describe('what happened with pf on real hosts happens here', () => {
     assert.equal(mac.pfctl('-f', '/etc/pf.conf').code, 0);
   });
 
-  test('I-49: a full load takes the hooks of InternetSharing away, and virtual machines lose the internet', () => {
+  test('INC-249: a full load takes the hooks of InternetSharing away, and virtual machines lose the internet', () => {
     mac.pf.startVmnet();
     assert.equal(mac.pf.sourceOnTheWire(internet), '203.0.113.7');
     mac.pfctl('-f', '/etc/pf.conf');
@@ -79,7 +79,7 @@ describe('what happened with pf on real hosts happens here', () => {
     assert.equal(mac.pf.sourceOnTheWire(internet), '192.168.64.2');
   });
 
-  test('I-52: an anchor that somebody else empties is empty, whatever a snapshot on disk says', () => {
+  test('INC-252: an anchor that somebody else empties is empty, whatever a snapshot on disk says', () => {
     mac.pipe('nat on en0 from 192.168.64.0/22 to any -> (en0)', '-a', 'com.apple/tuist.vmnat', '-f', '-');
     assert.match(mac.pfctl('-a', 'com.apple/tuist.vmnat', '-s', 'nat').stdout ?? '', /^nat on en0/);
     mac.pfctl('-a', 'com.apple/tuist.vmnat', '-F', 'nat');
@@ -89,7 +89,7 @@ describe('what happened with pf on real hosts happens here', () => {
     assert.equal(code, 0);
   });
 
-  test('I-53: a NAT rule for an interface without an address is taken, and translates nothing yet', () => {
+  test('INC-252: a NAT rule for an interface without an address is taken, and translates nothing yet', () => {
     mac.pfctl('-E');
     assert.equal(
       mac.pipe('nat on vlan0 from 192.168.64.0/22 to any -> (vlan0)', '-a', 'com.apple/x', '-f', '-').code,
@@ -98,7 +98,7 @@ describe('what happened with pf on real hosts happens here', () => {
     assert.equal(mac.pf.sourceOnTheWire(fromVirtualMachine('172.16.0.9', { out: 'vlan0' })), '192.168.64.2');
   });
 
-  test('I-54: rules of an anchor do nothing while the main ruleset has no hook of their kind', () => {
+  test('INC-254: rules of an anchor do nothing while the main ruleset has no hook of their kind', () => {
     mac.pfctl('-E');
     mac.machine.write('/tmp/no-nat-hook', 'anchor "com.apple/*"\n');
     mac.pfctl('-f', '/tmp/no-nat-hook');
@@ -108,7 +108,7 @@ describe('what happened with pf on real hosts happens here', () => {
     assert.equal(mac.pf.sourceOnTheWire(internet), '203.0.113.7');
   });
 
-  test('I-54: a pf.conf that is bad at boot leaves no hook at all', async () => {
+  test('INC-254: a pf.conf that is bad at boot leaves no hook at all', async () => {
     mac.machine.write('/etc/pf.anchors/tuist.runners', anchorFile());
     mac.machine.write('/etc/pf.conf', stockPfConf + block + block);
     await mac.reboot();
@@ -116,7 +116,7 @@ describe('what happened with pf on real hosts happens here', () => {
     assert.deepEqual(mac.machine.seen('pf.boot'), ['loaded', 'rejected']);
   });
 
-  test('I-55: an anchor that is only appended to pf.conf is inert until the next boot', async () => {
+  test('INC-255: an anchor that is only appended to pf.conf is inert until the next boot', async () => {
     mac.pfctl('-E');
     mac.machine.write('/etc/pf.anchors/tuist.runners', anchorFile());
     mac.machine.write('/etc/pf.conf', stockPfConf + block);
@@ -161,7 +161,7 @@ describe('what happened with pf on real hosts happens here', () => {
     assert.equal(only('block drop out quick from any to 10.0.0.0/8'), 'block');
   });
 
-  test('IPv6 of a guest passes rules that know only IPv4 (G-12)', () => {
+  test('IPv6 of a guest passes rules that know only IPv4', () => {
     mac.pf.startVmnet();
     mac.pipe(anchorFile(), '-a', 'com.apple/tuist.runners', '-f', '-');
     const packet = fromVirtualMachine('fd00:10::1', { source: 'fd12::2' });

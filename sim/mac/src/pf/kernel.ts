@@ -5,9 +5,9 @@ export interface Kernel {
   enabled: boolean;
   readonly rulesets: Map<string, Ruleset>;
   skip: ReadonlySet<string>;
-  /** Who asked for pf by `-E`: it stays on until the last has given its token back (bootstrap.md 4.5). */
+  /** Who asked for pf by `-E`: it stays on until the last has given its token back. */
   readonly references: Map<string, { readonly pid: number; readonly process: string }>;
-  /** Tables that `pfctl -n` defined by a `load anchor` and left half done, as `anchor table` (I-49). */
+  /** Tables that `pfctl -n` defined by a `load anchor` and left half done, as `anchor table` (INC-249). */
   readonly leftByDryRun: Set<string>;
 }
 
@@ -31,7 +31,7 @@ const tablesOf = (entry: Entry): readonly string[] =>
 /** Tables named by rules: these cannot be killed. */
 export const referencedTables = (entries: readonly Entry[]): ReadonlySet<string> => new Set(entries.flatMap(tablesOf));
 
-/** A table that nobody names goes, unless it is `persist` (I-47). A ruleset without anything in it is no anchor any more. */
+/** A table that nobody names goes, unless it is `persist` (INC-246). A ruleset without anything in it is no anchor any more. */
 export const putRuleset = (kernel: Kernel, anchor: string, ruleset: Ruleset): void => {
   const referenced = referencedTables(ruleset.entries);
   const tables = new Map([...ruleset.tables].filter(([name, { persist }]) => persist || referenced.has(name)));

@@ -11,7 +11,7 @@ export interface Load {
   readonly source: string;
   /** `-n`: only looks, or so it says. */
   readonly dryRun: boolean;
-  /** Every definition of a table fails, as on a host that is in that state already (I-46). */
+  /** Every definition of a table fails, as on a host that is in that state already (INC-246). */
   readonly busy: boolean;
   /** A file that `load anchor` names; `undefined` if it cannot be read. */
   readonly read: (file: string) => string | undefined;
@@ -32,7 +32,7 @@ class CannotReadAnchor extends Error {}
  * `pfctl -f`: all of it or nothing. Replaces one ruleset and those that it loads into anchors; other anchors keep their rules, but
  * may lose the hook that had them looked at.
  *
- * What goes wrong with tables of a `load anchor` (bootstrap.md 4.5, I-46 to I-49): the same one defined twice in one load is busy;
+ * What goes wrong with tables of a `load anchor` (INC-246, INC-248, INC-249): the same one defined twice in one load is busy;
  * `-n` really defines them, so one that is there for good (`persist`) is busy already, and any other is busy for the load that
  * follows. A load of that anchor alone puts it right.
  */

@@ -18,7 +18,7 @@ export interface PacketFilter extends Part {
   startVmnet(options?: VmnetStart): void;
 }
 
-/** Of a Mac at a provider. An interface that is not here has no address yet (I-53). */
+/** Of a Mac at a provider. An interface that is not here has no address yet (INC-252). */
 const addresses = new Map([
   ['lo0', '127.0.0.1'],
   ['en0', '203.0.113.7'],
@@ -38,7 +38,7 @@ const textOf = (path: string): string | undefined => {
 export const createPacketFilter = (machine: Machine): PacketFilter => {
   let kernel = newKernel();
 
-  /** The job `com.apple.pfctl`: loads pf.conf at boot, and does not enable pf. A file that is bad leaves no hook at all (I-54). */
+  /** The job `com.apple.pfctl`: loads pf.conf at boot, and does not enable pf. A file that is bad leaves no hook at all (INC-254). */
   const loadAtBoot = (): void => {
     const source = textOf(machine.path('/etc/pf.conf'));
     if (source === undefined) return;

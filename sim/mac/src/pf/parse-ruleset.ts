@@ -14,7 +14,7 @@ export interface ParsedFile {
   readonly skip: readonly string[];
 }
 
-/** Tables, macros and loads may stand anywhere; the rest in this order (bootstrap.md 4.5; Apple has dummynet before filtering). */
+/** Tables, macros and loads may stand anywhere; the rest in this order (Apple has dummynet before filtering). */
 const order: Readonly<Record<Section | 'option', number>> = {
   option: 1,
   scrub: 2,

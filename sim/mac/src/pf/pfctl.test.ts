@@ -14,7 +14,7 @@ describe('pfctl', () => {
   });
   afterEach(() => mac.machine.remove());
 
-  test('answers as on a Mac (bootstrap.md 4.5, 4.11)', () => {
+  test('answers as on a Mac', () => {
     const table: readonly [args: string, code: number, stdout: string, stderr: RegExp | ''][] = [
       ['-s info', 0, 'Status: Disabled for 0 days 00:00:01           Debug: Urgent\n', ''],
       ['-s rules', 0, 'scrub-anchor "com.apple/*" all fragment reassemble\nanchor "com.apple/*" all\n', ''],

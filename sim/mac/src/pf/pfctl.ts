@@ -9,7 +9,7 @@ import { printRule } from './print-rule.ts';
 import { show } from './show.ts';
 import { tableCommand } from './table-command.ts';
 
-/** On every run, also on good ones (bootstrap.md 4.5). */
+/** On every run, also on good ones. */
 const altq = 'No ALTQ support in kernel\nALTQ related functions disabled\n';
 /** With every `-f`, also of an anchor. */
 const flushWarning =

@@ -46,7 +46,7 @@ const hookWords: Readonly<Record<Section, string>> = {
   dummynet: 'dummynet-anchor',
 };
 
-/** A rule as `pfctl -s` prints it: lists taken apart, defaults spelled out (bootstrap.md 4.11). */
+/** A rule as `pfctl -s` prints it: lists taken apart, defaults spelled out. */
 export const printRule = (entry: Entry): string => {
   const { match } = entry;
   switch (entry.kind) {

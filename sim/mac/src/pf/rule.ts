@@ -3,7 +3,7 @@ import type { Network } from './network.ts';
 /** What stands in one ruleset, main or anchor, after lists have been taken apart. Only what hosts of ours meet of `pf.conf(5)`. */
 export type Entry = Filter | Translation | Scrub | Hook;
 
-/** The kinds of rulesets that a main ruleset has hooks for: a hook of one kind does nothing for another (bootstrap.md 4.5). */
+/** The kinds of rulesets that a main ruleset has hooks for: a hook of one kind does nothing for another. */
 export type Section = 'scrub' | 'nat' | 'rdr' | 'binat' | 'dummynet' | 'filter';
 
 /** Which packets a rule is about. What is undefined does not matter. */
@@ -62,7 +62,7 @@ export interface Scrub {
   readonly trailer: string;
 }
 
-/** `anchor "com.apple/*"`: here the rules of that anchor are looked at. Without it they are never looked at (I-54, I-55). */
+/** `anchor "com.apple/*"`: here the rules of that anchor are looked at. Without it they are never looked at (INC-254, INC-255). */
 export interface Hook {
   readonly kind: 'hook';
   readonly section: Section;
@@ -84,7 +84,7 @@ export interface Ruleset {
 
 export const emptyRuleset: Ruleset = { entries: [], tables: new Map() };
 
-/** In the order in which a file must have them (bootstrap.md 4.5). */
+/** In the order in which a file must have them. */
 export const sectionOf = (entry: Entry): Section => {
   switch (entry.kind) {
     case 'filter':

@@ -16,7 +16,7 @@ const rulesOf = (kernel: Kernel, anchor: string, ...sections: readonly Section[]
 const allBelow = (kernel: Kernel, parent: string): readonly string[] =>
   childAnchors(kernel, parent).flatMap((child) => [child, ...allBelow(kernel, child)]);
 
-/** `pfctl -s`: text for standard output, and for an anchor that was never loaded the kernel's complaint (bootstrap.md 4.11). */
+/** `pfctl -s`: text for standard output, and for an anchor that was never loaded the kernel's complaint. */
 export const show = (
   kernel: Kernel,
   modifier: string,

@@ -39,7 +39,7 @@ export const tableCommand = (
         stdout: current.addresses.map(({ not, network }) => `  ${not ? '!' : ' '}${network.text}\n`).join(''),
       };
     case 'kill': {
-      // Not while rules name it (bootstrap.md 4.5).
+      // Not while rules name it.
       const held = referencedTables(ruleset.entries).has(name);
       if (!held) put(undefined);
       kernel.leftByDryRun.delete(tableKey(anchor, name));

@@ -4,7 +4,7 @@ import type { Entry, Ruleset, Section } from './rule.ts';
 
 export interface VmnetStart {
   /**
-   * What becomes of hooks that are in the live main ruleset. Starting vmnet may replace it (bootstrap.md 4.5: apple/container#402,
+   * What becomes of hooks that are in the live main ruleset. Starting vmnet may replace it (apple/container#402,
    * corectl#105, sshuttle#975): all but Apple's own gone, or those of `com.apple/*` too.
    */
   readonly hooks?: 'kept' | 'foreign dropped' | 'all dropped';

@@ -3,7 +3,7 @@ import type { TarFile } from './tar.ts';
 
 /**
  * config.sh of actions/runner. It takes its input from arguments or from ACTIONS_RUNNER_INPUT_<NAME>, refuses root and a runner that
- * is configured already, and says what GitHub answers to a token that is over: 404 (bootstrap.md 4.11). A token with `expired` in it
+ * is configured already, and says what GitHub answers to a token that is over: 404. A token with `expired` in it
  * is over, one with `invalid` never was (401). With `unreachable` in it GitHub cannot be reached: unless it runs unattended it then asks
  * for its input again and again (ConfigurationManager.ConfigureAsync).
  *
@@ -109,7 +109,7 @@ printf '{\\n  "agentId": %s,\\n  "agentName": "%s",\\n  "poolId": 1,\\n  "poolNa
 printf '{\\n  "scheme": "OAuth",\\n  "data": { "clientId": "%s" }\\n}\\n' "$credential" >.credentials
 printf '{ "d": "of-the-stand-in" }\\n' >.credentials_rsaparams
 chmod 600 .credentials .credentials_rsaparams
-# As bare as the PATH of whoever configures it (I-29).
+# As bare as the PATH of whoever configures it (INC-229).
 printf '%s\\n' "$PATH" >.path
 org=\${url#*://*/}
 service=actions.runner.$(printf '%s' "\${org%/}" | tr / -).$name
@@ -143,7 +143,7 @@ case \${1:-} in
     printf '%s\\n' "$plist" >.service
     echo 'svc install complete'
     ;;
-  # The legacy verbs reach the domain of whoever calls, which over SSH is not the one of the console (I-28).
+  # The legacy verbs reach the domain of whoever calls, which over SSH is not the one of the console (INC-228).
   start) launchctl load -w "$plist" || { echo "Failed: failed to load $plist" && exit 1; } ;;
   stop) launchctl unload "$plist" || { echo "Failed: failed to unload $plist" && exit 1; } ;;
   uninstall)

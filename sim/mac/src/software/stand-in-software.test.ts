@@ -148,7 +148,7 @@ describe('stand-ins for the software of others', () => {
     assert.match(await run(script, { asRoot: true }), /^0 100\.\S+\nboth stay\nand are gone$/);
   });
 
-  test('config.sh registers once, with a token that is good, and not as root (bootstrap.md 4.11)', async () => {
+  test('config.sh registers once, with a token that is good, and not as root', async () => {
     const configure =
       './config.sh --url https://github.com/example --name mac-7 --labels self-hosted,macos --work _work --unattended --replace';
     assert.match(await run(`${runner} ${configure} --token T`, { asRoot: true }), /^1 Must not run with sudo/);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ssh2 from 'ssh2';
 
-/** Both files that sshd reads: the user's own, and the one that Scaleway fills at first boot (bootstrap.md §3). */
+/** Both files that sshd reads: the user's own, and the one that Scaleway fills at first boot. */
 const files = ['.ssh/authorized_keys', '.ssh/scw_authorized_keys'];
 
 const lines = (file: string): string[] => {

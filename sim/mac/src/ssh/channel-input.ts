@@ -2,7 +2,7 @@ import { Transform, type TransformCallback } from 'node:stream';
 import type { Clock } from '@tartan/kube/clock';
 import type { Faults } from '../faults.ts';
 
-/** What a channel receives on its way to the command: as slow as the faults say, and cut where they say (G-07). */
+/** What a channel receives on its way to the command: as slow as the faults say, and cut where they say. */
 export const channelInput = (faults: Faults, clock: Clock, cut: () => void): Transform => {
   let received = 0;
   let takeBack = (): void => {};

@@ -8,7 +8,7 @@ export type AcceptsKey = (key: string) => boolean;
 /** Without being told: everything that looks like a key and does not say that it is over. */
 export const acceptsKey: AcceptsKey = (key) => /^tskey-(auth|client)-/.test(key) && !key.includes('expired');
 
-/** `file:PATH` has the key read from there, so that it is in no argument (G-09). `undefined`: it cannot be read. */
+/** `file:PATH` has the key read from there, so that it is in no argument. `undefined`: it cannot be read. */
 export const readKey = (machine: Machine, { cwd, stdin }: ToolCall, value: string): string | undefined => {
   if (!value.startsWith('file:')) return value;
   const file = value.slice('file:'.length);
@@ -20,7 +20,7 @@ export const readKey = (machine: Machine, { cwd, stdin }: ToolCall, value: strin
   }
 };
 
-/** Why a key is refused, in the words of `tailscale up`; `undefined` if it is not (bootstrap.md 4.11, I-16). */
+/** Why a key is refused, in the words of `tailscale up`; `undefined` if it is not (INC-216). */
 export const refusal = (key: string, tags: string, accepts: AcceptsKey): string | undefined => {
   if (key.startsWith('tskey-client-') && tags === '') return 'oauth authkeys require --advertise-tags';
   const [bare = ''] = key.split('?');

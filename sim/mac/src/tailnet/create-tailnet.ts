@@ -47,7 +47,7 @@ const statusJson = (node: NodeState): string => {
 
 /**
  * Plays what stand-ins for `tailscale` and `tailscaled` (see `software/`) ask by the names `sim-tailscale` and `sim-tailscaled`, which
- * no real Mac has. Exit codes and texts: bootstrap.md 4.11.
+ * no real Mac has. Exit codes and texts are those of Tailscale.
  */
 export const createTailnet = (machine: Machine, { accepts = acceptsKey }: TailnetOptions = {}): Tailnet => {
   const daemon = createDaemon(machine);

@@ -41,7 +41,7 @@ export const createDaemon = (machine: Machine): Daemon => {
           stderr: 'tailscaled requires root; use sudo tailscaled (or use --tun=userspace-networking)\n',
         };
       const stateFile = realPath(machine, values.get('state') ?? '/Library/Tailscale/tailscaled.state', cwd);
-      // Without the folder it ends at once with EX_CONFIG (I-24).
+      // Without the folder it ends at once with EX_CONFIG (INC-224).
       if (!existsSync(dirname(stateFile)))
         return { code: 78, stderr: `store.New: open ${stateFile}: no such file or directory\n` };
       const socket = realPath(machine, values.get('socket') ?? '/var/run/tailscaled.socket', cwd);

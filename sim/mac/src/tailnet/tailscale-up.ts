@@ -33,7 +33,7 @@ export interface Up {
   readonly off: AbortSignal;
 }
 
-/** What nobody answers: it ends with its own --timeout, and without one never (bootstrap.md 4.11, I-52). */
+/** What nobody answers: it ends with its own --timeout, and without one never (INC-252). */
 const waitInVain = async ({ machine, off }: Up, timeout: number): Promise<ToolAnswer> => {
   if (timeout > 0) await sleep(machine.clock, machine.pace(timeout), off);
   else await new Promise<void>((resolve) => off.addEventListener('abort', () => resolve(), { once: true }));

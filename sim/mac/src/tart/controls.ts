@@ -13,7 +13,7 @@ export type TartCommand =
   | 'stop'
   | 'exec';
 
-/** What becomes of each call of one command (§7.5). */
+/** What becomes of each call of one command. */
 export interface CommandBehaviour {
   readonly latencyMs?: number;
   /**
@@ -32,13 +32,13 @@ export interface CommandBehaviour {
 
 /** The Mac that tart believes to be on. An absent field is as on a healthy one. */
 export interface HostControls {
-  /** `stale`: every virtual machine reads as stopped (§7.2). */
+  /** `stale`: every virtual machine reads as stopped. */
   readonly state?: 'truthful' | 'stale';
   /** How `Size` is encoded; by default a number in list and a string in get (INC-49). */
   readonly size?: 'int' | 'float' | 'string' | 'null';
   /** macOS guests at once; 2. */
   readonly limit?: number;
-  /** A slot is not given back until `reboot` (§7.4). */
+  /** A slot is not given back until `reboot`. */
   readonly leaksSlots?: boolean;
   readonly guiSession?: 'Aqua' | 'none';
   /** That of the session at the console: while it is locked no virtual machine starts. */

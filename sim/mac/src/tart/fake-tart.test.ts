@@ -59,7 +59,7 @@ describe('the fake tart', () => {
   };
   const booted = (name: string): Promise<void> => until(async () => (await tart(`exec ${name} true`)).startsWith('0'));
 
-  test('does not exist and not running are 2; a running one is deleted with 1 (§7.3)', async () => {
+  test('does not exist and not running are 2; a running one is deleted with 1', async () => {
     const missing = '2 the specified VM "x" does not exist';
     for (const call of ['get x', 'ip x', 'stop x', 'delete x', 'set x --cpu 4', 'exec x true', 'clone x y'])
       assert.equal(await tart(call), missing, call);
@@ -72,12 +72,12 @@ describe('the fake tart', () => {
     assert.equal(await tart('run base'), '2 VM "base" is already running!');
   });
 
-  test('wrong arguments are 64 (§7.1)', async () => {
+  test('wrong arguments are 64', async () => {
     for (const call of ['list --source x', 'clone base a/b', 'nonsense', 'run base --graphics --no-graphics', 'prune'])
       assert.match(await tart(call), /^64 Error: /, call);
   });
 
-  test('a folder without one of its three files is not listed (§7.2)', async () => {
+  test('a folder without one of its three files is not listed', async () => {
     rmSync(join(fake.home, 'vms', 'base', 'nvram.bin'));
     assert.equal(await tart('list -q'), '0');
     assert.match(await tart('get base'), /^1 VM is missing some of its files/);
@@ -88,7 +88,7 @@ describe('the fake tart', () => {
     assert.match(await tart('get base --format json'), /"Size" : "20.125"/);
   });
 
-  test('a clone replaces what has its name, also a running one (G29)', async () => {
+  test('a clone replaces what has its name, also a running one (INC-429)', async () => {
     fake.addVm('two');
     start('two');
     await booted('two');
@@ -97,7 +97,7 @@ describe('the fake tart', () => {
     assert.match(await tart('run two'), /^1 .*Failed to lock auxiliary storage/);
   });
 
-  test('a stale state reads as stopped (§7.2)', async () => {
+  test('a stale state reads as stopped', async () => {
     start('base');
     await booted('base');
     assert.match(await tart('get base'), /running/);
@@ -106,7 +106,7 @@ describe('the fake tart', () => {
     assert.equal(await tart('stop base'), '2 VM "base" is not running');
   });
 
-  test('an address outlives its guest (§7.4)', async () => {
+  test('an address outlives its guest', async () => {
     fake.controls.guest('base', { address: '192.168.64.9' });
     assert.equal(await tart('ip base'), '1 no IP address found, is your VM running?');
     const vm = start('base');
@@ -116,7 +116,7 @@ describe('the fake tart', () => {
     assert.equal(await tart('ip base'), '0 192.168.64.9');
   });
 
-  test('two guests at most; a leak takes a slot until the Mac is rebooted (§7.4)', async () => {
+  test('two guests at most; a leak takes a slot until the Mac is rebooted', async () => {
     fake.addVm('two');
     fake.addVm('three');
     start('base');
@@ -148,7 +148,7 @@ describe('the fake tart', () => {
     await booted(left ?? '');
   });
 
-  test('an image is there by tag and digest, and goes with its last tag (§7.3)', async () => {
+  test('an image is there by tag and digest, and goes with its last tag', async () => {
     fake.controls.image('ghcr.io/a/b:1', { digest: digest('a') });
     fake.controls.image('ghcr.io/a/b:2', { digest: digest('a') });
     await tart('pull ghcr.io/a/b:1');
@@ -161,7 +161,7 @@ describe('the fake tart', () => {
     assert.equal(await tart('list -q --source oci'), '0');
   });
 
-  test('a tag moves only by a pull, never by a clone (G24)', async () => {
+  test('a tag moves only by a pull, never by a clone (INC-424)', async () => {
     fake.controls.image('localhost:5000/a:1', { digest: digest('a') });
     await tart('clone localhost:5000/a:1 one');
     fake.controls.image('localhost:5000/a:1', { digest: digest('b') });
@@ -173,7 +173,7 @@ describe('the fake tart', () => {
     assert.ok(existsSync(join(fake.home, 'cache/OCIs/localhost%3A5000/a', digest('b'))));
   });
 
-  test('the part of a killed pull is gone with the next list, and not with the next pull (§7.1)', async () => {
+  test('the part of a killed pull is gone with the next list, and not with the next pull', async () => {
     fake.controls.image('ghcr.io/a/b:1', { digest: digest('a'), stallAt: 50 });
     const killed = async (): Promise<void> => {
       const pull = spawn(fake.path, ['pull', 'ghcr.io/a/b:1'], { env: environment(), detached: true, stdio: 'ignore' });
@@ -195,7 +195,7 @@ describe('the fake tart', () => {
     assert.match(await tart('pull ghcr.io/x/y:3'), /^1 [\s\S]*code: 404/);
   });
 
-  test('a full disk is said in the words of macOS (§4.4)', async () => {
+  test('a full disk is said in the words of macOS', async () => {
     for (const noSpace of noSpaceTexts) {
       fake.controls.host({ noSpace });
       assert.ok((await tart('clone base two')).endsWith(noSpace));
@@ -225,7 +225,7 @@ describe('the fake tart', () => {
     );
   });
 
-  test('a guest writes what it likes into its share (§7.5)', async () => {
+  test('a guest writes what it likes into its share', async () => {
     const status = join(folder, 'status');
     mkdirSync(status);
     const kinds = { symlink: 'isSymbolicLink', fifo: 'isFIFO', directory: 'isDirectory', huge: 'isFile' } as const;
@@ -241,7 +241,7 @@ describe('the fake tart', () => {
     await until(() => lstatSync(join(status, 'huge')).size > 1_000_000_000);
   });
 
-  test('a guest halts when its program says so, and ends in the ways of §7.4', async () => {
+  test('a guest halts when its program says so, or ends by an error, a lost network or a signal', async () => {
     fake.controls.guest('base', { program: 'sudo shutdown -h now' });
     assert.equal(await ended(start('base')), '0 guest has stopped the virtual machine');
     fake.controls.guest('base', { program: undefined, lifetimeMs: 10, ends: 'error' });
@@ -260,7 +260,7 @@ describe('the fake tart', () => {
     fake.controls.guest('nobody', { program: `TARTAN_GUEST_ROOT=$PWD exec sh x\n${below}` });
   });
 
-  test('an unknown option of a share is part of its path (§7.4)', async () => {
+  test('an unknown option of a share is part of its path', async () => {
     assert.match(await tart(`run base --dir x:${folder}:rw`), /^1 .*directory sharing device configuration is invalid/);
   });
 });

@@ -20,7 +20,7 @@ export interface FakeTart {
   unplug(): void;
 }
 
-/** As `tart create` leaves it (§7.2): each with an identity of its own. */
+/** As `tart create` leaves it: each with an identity of its own. */
 const config = (identity: string): string => `{
   "version" : 1,
   "os" : "darwin",
@@ -79,7 +79,7 @@ export const installFakeTart = (
   };
 };
 
-/** What macOS and SQLite say when a disk is full (§4.4). The first has a curly apostrophe. */
+/** What macOS and SQLite say when a disk is full. The first has a curly apostrophe. */
 export const noSpaceTexts = [
   'Error: Error Domain=NSCocoaErrorDomain Code=640 "There isn’t enough space."',
   "Error: there isn't enough space on the volume",
@@ -87,7 +87,7 @@ export const noSpaceTexts = [
   'Error: Error Domain=NSPOSIXErrorDomain Code=28 "No space left on device"',
 ] as const;
 
-/** Scripts for a guest that writes into its share `status` what no reader should trust (§7.5). */
+/** Scripts for a guest that writes into its share `status` what no reader should trust. */
 export const hostilePrograms = (
   file: string,
 ): Readonly<Record<'symlink' | 'fifo' | 'directory' | 'huge' | 'endless', string>> => {

@@ -5,7 +5,7 @@ export interface TartCall {
   readonly pid: number;
   /** Without the program: `['clone', 'a', 'b']`. */
   readonly argv: readonly string[];
-  /** CI was set: progress comes in plain lines (§7.1). */
+  /** CI was set: progress comes in plain lines. */
   readonly ci: boolean;
   readonly registryUser: string | undefined;
   readonly autoPrune: boolean;

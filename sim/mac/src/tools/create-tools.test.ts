@@ -27,7 +27,7 @@ describe('tools of macOS', () => {
     for (const [line, expected] of rows) assert.equal(said(await call(line, options)), expected, line);
   };
 
-  test('scutil names the Mac (bootstrap.md 4.8)', async () => {
+  test('scutil names the Mac', async () => {
     await inOrder([
       ['scutil --get HostName', '1 HostName: not set'],
       ['scutil --get LocalHostName', '0 Mac-mini'],
@@ -47,7 +47,7 @@ describe('tools of macOS', () => {
     });
   });
 
-  test('pmset: a mini sleeps after a minute until it is told otherwise (bootstrap.md 4.6, 4.10)', async () => {
+  test('pmset: a mini sleeps after a minute until it is told otherwise', async () => {
     const sleeps = async (): Promise<string | undefined> =>
       /^ sleep +(\d+)$/m.exec((await call('pmset -g')).stdout ?? '')?.[1];
     assert.equal(await sleeps(), '1');
@@ -166,7 +166,7 @@ describe('tools of macOS', () => {
     assert.deepEqual(machine.seen('log'), ['all is well']);
   });
 
-  test('python3 only asks for developer tools, and fails (bootstrap.md 4.1, G-18)', async () => {
+  test('python3 only asks for developer tools, and fails', async () => {
     assert.match(said(await call('python3 -c pass')), /^1 xcode-select: note: No developer tools were found/);
     assert.equal((await call('xcode-select -p')).code, 2);
   });

@@ -37,7 +37,7 @@ describe('defaults', () => {
     }
   });
 
-  test('says that what is not there is not there, with 1 (bootstrap.md 4.10)', async () => {
+  test('says that what is not there is not there, with 1', async () => {
     assert.equal(said(await defaults(['read', domain])), `1  / Domain ${domain} does not exist`);
     await defaults(['write', domain, 'autoLoginUser', 'm1']);
     assert.equal(

@@ -74,7 +74,7 @@ const usage: ToolAnswer = {
     "Command line interface to a user's defaults.\nSyntax:\n\n'defaults' [-currentHost | -host <hostname>] followed by one of the following:\n",
 };
 
-/** defaults(1): silent when it writes; rc 1 and a sentence for what is not there (bootstrap.md 4.10). */
+/** defaults(1): silent when it writes; rc 1 and a sentence for what is not there. */
 export const createDefaults = (machine: Machine): Tool => {
   const write = (file: string, domain: string, asRoot: boolean, dict: PlistDict): ToolAnswer => {
     const mayWrite = asRoot || file.startsWith(machine.path(`/Users/${machine.user.name}/`));

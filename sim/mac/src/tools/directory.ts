@@ -13,7 +13,7 @@ const recordOf = (machine: Machine, name: string): Readonly<Record<string, strin
   return {
     UniqueID: String(machine.user.uid),
     PrimaryGroupID: '20',
-    // zsh is what sshd hands every command to (bootstrap.md 4.1).
+    // zsh is what sshd hands every command to.
     UserShell: '/bin/zsh',
     NFSHomeDirectory: `/Users/${name}`,
     RealName: name,

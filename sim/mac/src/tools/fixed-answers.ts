@@ -14,7 +14,7 @@ const noDeveloperTools =
   'If developer tools are located at a non-default location on disk, use `sudo xcode-select --switch path/to/Xcode.app` to specify the Xcode that you wish to use for command line developer tools, and cancel the installation dialog.\n' +
   'See `man xcode-select` for more details.\n';
 
-/** A name that only asks for the Command Line Tools, which this Mac does not have (bootstrap.md 4.1, G-18). */
+/** A name that only asks for the Command Line Tools, which this Mac does not have. */
 const stub =
   (machine: Machine): Tool =>
   ({ name }) => {

@@ -15,7 +15,7 @@ const answers = (host: string, port: number, within: number): Promise<boolean> =
   });
 
 /**
- * nc(1) as a probe: `nc -z -G SECONDS HOST PORT`, where -G is the time for connecting (bootstrap.md 4.1). This Mac's sshd counts as its
+ * nc(1) as a probe: `nc -z -G SECONDS HOST PORT`, where -G is the time for connecting. This Mac's sshd counts as its
  * port 22; beyond its own loopback it reaches nobody.
  */
 export const createNc =

@@ -22,7 +22,7 @@ const forms: Readonly<Record<string, (value: PlistValue) => string>> = {
   json: (value) => JSON.stringify(value),
 };
 
-/** plutil(1): -lint, -extract and -convert, one file or `-` (bootstrap.md 2.8 for `-extract … raw -o - -`). */
+/** plutil(1): -lint, -extract and -convert, one file or `-`. */
 export const createPlutil = (machine: Machine): Tool => {
   const read = (text: string | undefined, name: string): { value: PlistValue } | { refusal: ToolAnswer } => {
     if (text === undefined)

@@ -9,7 +9,7 @@ type Name = (typeof names)[number];
 /** As Setup Assistant leaves it. HostName is not set: then it follows DHCP. */
 const factory: Partial<Record<Name, string>> = { LocalHostName: 'Mac-mini', ComputerName: 'Mac mini' };
 
-/** One label of RFC 1034: no dot, no underscore, at most 63 (bootstrap.md 4.8). */
+/** One label of RFC 1034: no dot, no underscore, at most 63. */
 const label = /^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;
 
 const isName = (word: string | undefined): word is Name => names.some((name) => name === word);

@@ -12,7 +12,7 @@ const cTime = (date: Date): string => {
   return `${weekdays[date.getUTCDay()] ?? ''} ${months[date.getUTCMonth()] ?? ''} ${day} ${clock} ${date.getUTCFullYear()}`;
 };
 
-/** `{ sec = N, usec = N } date`: a new boot is a new number (bootstrap.md G-22). */
+/** `{ sec = N, usec = N } date`: a new boot is a new number. */
 const bootTimeText = (milliseconds: number): string => {
   const seconds = Math.floor(milliseconds / 1000);
   const micro = Math.floor((milliseconds - seconds * 1000) * 1000);

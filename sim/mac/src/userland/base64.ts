@@ -2,7 +2,7 @@ import { quote } from './stub.ts';
 
 /**
  * base64(1): -D everywhere, -d on current releases; input by -i, output by -o or as it comes; lines are not wrapped unless -b says so,
- * and the -w of GNU is no option (bootstrap.md 4.1).
+ * and the -w of GNU is no option.
  */
 export const base64Tool = (real: string, gnu: boolean): string => `#!/bin/sh
 decode=no input= output= width=0

@@ -46,7 +46,7 @@ export const createUserland = (machine: Machine, { owners, disk, env, restart }:
       stat: createStat(machine),
     },
     boot: async () => {
-      // A reboot clears the tally of wrong passwords (bootstrap.md 4.7).
+      // A reboot clears the tally of wrong passwords.
       lockout = createLockout(machine.clock);
       off = new AbortController();
     },

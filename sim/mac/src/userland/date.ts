@@ -10,7 +10,7 @@ const usage = (complaint: string): ToolAnswer => ({
 
 const units: Readonly<Record<string, number>> = { w: 604_800, d: 86_400, H: 3600, M: 60, S: 1 };
 
-/** date(1) of BSD, by the clock of this Mac, which stands in UTC. GNU's -d and %N are unknown to it (bootstrap.md 4.1). */
+/** date(1) of BSD, by the clock of this Mac, which stands in UTC. GNU's -d and %N are unknown to it. */
 export const createDate =
   (machine: Machine): Tool =>
   ({ args, cwd }) => {

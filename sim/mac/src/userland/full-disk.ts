@@ -8,7 +8,7 @@ export const writers: readonly string[] = ['cat', 'cp', 'dd', 'gunzip', 'gzip', 
 
 /**
  * A writer on a disk that fills up: it gets a limit on the size of files where a Mac has none left, and says what a Mac would say.
- * As on a Mac the target was truncated before (bootstrap.md 4.9). A writer of many files is told only when it is done.
+ * As on a Mac the target was truncated before. A writer of many files is told only when it is done.
  */
 export const limitedWriter = (real: string, name: string): string => `#!/bin/sh
 ${callFunctions(real)}

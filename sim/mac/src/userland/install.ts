@@ -5,7 +5,7 @@ import type { Owners } from './owners.ts';
 
 const fail = (text: string, code = 71): ToolAnswer => ({ code, stderr: `install: ${text}\n` });
 
-/** install(1) of BSD. Where the target's folder is missing, its error speaks of a temporary name (bootstrap.md 4.1). */
+/** install(1) of BSD. Where the target's folder is missing, its error speaks of a temporary name. */
 export const createInstall =
   (owners: Owners): Tool =>
   ({ args, cwd, asRoot }) => {

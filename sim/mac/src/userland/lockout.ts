@@ -1,13 +1,13 @@
 import type { Clock } from '@tartan/kube/clock';
 
-/** Wrong passwords lock an account for a while (bootstrap.md 4.7: "several failures", "~10 min seen"). Both figures are ours. */
+/** Wrong passwords lock an account for a while (INC-207). Both figures are ours: Apple documents none. */
 export const failuresThatLock = 5;
 export const unlocksAfter = 10 * 60_000;
 
 /** The tally that opendirectory keeps of one account. */
 export interface Lockout {
   isLocked(): boolean;
-  /** Also while locked: every attempt starts the wait anew (I-09). */
+  /** Also while locked: every attempt starts the wait anew (INC-207). */
   failed(): void;
   succeeded(): void;
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 /**
  * What macOS has too and what behaves the same there, as far as POSIX goes: taken from the machine underneath.
- * Whatever is not here and not played is missing, as on a Mac: timeout, flock, setsid, sha256sum, ip, ss, systemctl (bootstrap.md 4.1).
+ * Whatever is not here and not played is missing, as on a Mac: timeout, flock, setsid, sha256sum, ip, ss, systemctl.
  */
 export const sharedTools: readonly string[] = `
   awk basename bash cat chmod cmp comm cp cut dd diff dirname du echo env expr false find fold grep gunzip gzip

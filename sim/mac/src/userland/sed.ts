@@ -1,7 +1,7 @@
 import { quote } from './stub.ts';
 
 /**
- * sed(1) of BSD: -i takes its suffix as an argument of its own, so `sed -i s/x/y/ f` reads f as the script (bootstrap.md 4.1). Beyond
+ * sed(1) of BSD: -i takes its suffix as an argument of its own, so `sed -i s/x/y/ f` reads f as the script. Beyond
  * that, what GNU sed adds to POSIX is switched off: BSD sed has neither `\+` nor the one-line forms of a, i and c.
  */
 export const sedTool = (real: string, gnu: boolean): string => `#!/bin/sh

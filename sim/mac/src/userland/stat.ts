@@ -18,7 +18,7 @@ const permissions = (stats: Stats): string => {
 
 const seconds = (milliseconds: number): string => String(Math.floor(milliseconds / 1000));
 
-/** stat(1) of BSD: formats by -f, which knows no `\t` (bootstrap.md 4.1); the -c of GNU is no option. */
+/** stat(1) of BSD: formats by -f, which knows no `\t`; the -c of GNU is no option. */
 export const createStat =
   (machine: Machine): Tool =>
   ({ args, cwd }) => {

@@ -30,7 +30,7 @@ describe('sudo', () => {
     assert.deepEqual((await mac.run('sudo -k')).code, 0);
   });
 
-  test('takes no password that does not end in a newline, and counts it as no attempt (I-13)', async (t) => {
+  test('takes no password that does not end in a newline, and counts it as no attempt', async (t) => {
     const mac = await freshMac(t, withPassword);
     const { code, stderr } = await mac.run('sudo -S id -u', { stdin: password });
     assert.equal(code, 1);

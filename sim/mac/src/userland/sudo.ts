@@ -7,7 +7,7 @@ import { parseSudoArguments, type SudoArguments } from './sudo-arguments.ts';
 import { isReadFromFolder, needsNoPassword, parseSudoers } from './sudoers.ts';
 import type { ShellAnswer, ShellTool } from './tool-calls.ts';
 
-/** What stock macOS lets through env_reset; HOME among it, which has surprised (bootstrap.md 4.7). TARTAN_ROOT stands for chroot. */
+/** What stock macOS lets through env_reset; HOME among it, which has surprised. TARTAN_ROOT stands for chroot. */
 const kept: readonly string[] = `
   BLOCKSIZE CHARSET COLUMNS DISPLAY EDITOR LANG LANGUAGE LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_MONETARY
   LC_NUMERIC LC_TIME LINES LSCOLORS MAIL PATH SSH_AUTH_SOCK TERM TZ VISUAL
@@ -24,7 +24,7 @@ const error = (text: string): ToolAnswer => ({ code: 1, stderr: `${text}\n` });
 
 const macPath = (machine: Machine, path: string): string => path.slice(machine.root.length).replace(/^\/private/, '');
 
-/** What the files in /etc/sudoers.d grant. One bad file breaks sudo for everybody (bootstrap.md 4.7). */
+/** What the files in /etc/sudoers.d grant. One bad file breaks sudo for everybody. */
 const rights = (machine: Machine, command: string): Rights => {
   const folder = machine.path('/etc/sudoers.d');
   const names = readdirSync(folder).filter(isReadFromFolder).sort();
@@ -76,7 +76,7 @@ const run = (machine: Machine, env: string, asked: SudoArguments): ToolAnswer | 
   return { shell: `exec ${words.join(' ')} 3<&-` };
 };
 
-/** sudo(8) and visudo(8) as macOS has them: texts and codes of bootstrap.md 4.7. `env` is the real tool that starts the command. */
+/** sudo(8) and visudo(8) as macOS has them: their texts and codes. `env` is the real tool that starts the command. */
 export const createSudo = (
   machine: Machine,
   lockout: () => Lockout,
@@ -117,7 +117,7 @@ export const createSudo = (
       const incorrect = (count: number): string =>
         count === 0 ? '' : `sudo: ${count} incorrect password attempt${count === 1 ? '' : 's'}\n`;
       if (complete !== 'yes') {
-        // A line that does not end is no password, however right (I-13).
+        // A line that does not end is no password, however right.
         if (attempt === 1) machine.journal.record('sudo.password', 'none');
         const wrong = incorrect(attempt - 1);
         return { code: 1, stderr: `\nsudo: no password was provided\n${wrong || 'sudo: a password is required\n'}` };

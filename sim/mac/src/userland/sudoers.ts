@@ -38,7 +38,7 @@ export const parseSudoers = (text: string): Sudoers => {
   return { grants };
 };
 
-/** Files in an include folder whose names hold a dot or end in a tilde are passed over in silence (bootstrap.md 4.7). */
+/** Files in an include folder whose names hold a dot or end in a tilde are passed over in silence. */
 export const isReadFromFolder = (name: string): boolean => !name.includes('.') && !name.endsWith('~');
 
 /** Whether a command needs no password: the last grant that speaks about user and command decides. */

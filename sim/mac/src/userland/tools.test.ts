@@ -15,28 +15,28 @@ interface Case {
 const text = 'one\ntwo\nthree\n';
 const sha = '67a8f5e4a13d2be3ffb3aae3ee8e6fbbfe04eb5b0bd1fd1d3d1da16d9e1f5f3b';
 
-/** How BSD tools differ from GNU's where scripts have met it. 4.x: bootstrap.md; a page: the manual of macOS. */
+/** How BSD tools differ from GNU's where scripts have met it. `source` is the manual page of macOS. */
 const cases: readonly Case[] = [
-  { command: 'timeout 1 true', stdout: '', stderr: /not found/, code: 127, source: '4.1' },
-  { command: 'flock -n x true', stdout: '', stderr: /not found/, code: 127, source: '4.1' },
-  { command: 'sha256sum f', stdout: '', stderr: /not found/, code: 127, source: '4.1' },
-  { command: 'setsid true', stdout: '', stderr: /not found/, code: 127, source: '4.1' },
-  { command: 'ip addr', stdout: '', stderr: /not found/, code: 127, source: '4.1' },
-  { command: 'systemctl status', stdout: '', stderr: /not found/, code: 127, source: '4.1' },
+  { command: 'timeout 1 true', stdout: '', stderr: /not found/, code: 127, source: 'not on macOS' },
+  { command: 'flock -n x true', stdout: '', stderr: /not found/, code: 127, source: 'not on macOS' },
+  { command: 'sha256sum f', stdout: '', stderr: /not found/, code: 127, source: 'not on macOS' },
+  { command: 'setsid true', stdout: '', stderr: /not found/, code: 127, source: 'not on macOS' },
+  { command: 'ip addr', stdout: '', stderr: /not found/, code: 127, source: 'not on macOS' },
+  { command: 'systemctl status', stdout: '', stderr: /not found/, code: 127, source: 'not on macOS' },
   { command: 'perl -e 1', stdout: '', stderr: /not found/, code: 127, source: 'our scripts must not need it' },
 
-  { command: 'sed -i s/one/1/ f', stdout: '', stderr: /sed/, code: 1, source: '4.1: f is read as the script' },
-  { command: "sed -i '' s/one/1/ f && cat f", stdout: '1\ntwo\nthree\n', source: '4.1' },
-  { command: 'sed -i.bak s/one/1/ f && cat f f.bak', stdout: `1\ntwo\nthree\n${text}`, source: '4.1' },
+  { command: 'sed -i s/one/1/ f', stdout: '', stderr: /sed/, code: 1, source: 'sed(1): f is read as the script' },
+  { command: "sed -i '' s/one/1/ f && cat f", stdout: '1\ntwo\nthree\n', source: 'sed(1)' },
+  { command: 'sed -i.bak s/one/1/ f && cat f f.bak', stdout: `1\ntwo\nthree\n${text}`, source: 'sed(1)' },
   { command: 'sed -n -e 2p f', stdout: 'two\n', source: 'sed(1)' },
   { command: "sed -E 's/(t)(w|h)/\\2\\1/' f", stdout: 'one\nwto\nhtree\n', source: 'sed(1)' },
   { command: "sed -n 's/^tw\\(.*\\)/\\1/p' -- f", stdout: 'o\n', source: 'sed(1)' },
   { command: "sed '1a after' f", stdout: '', stderr: /expected/, code: 1, source: 'sed(1): a needs \\ and a new line' },
   { command: 'sed --expression=p f', stdout: '', stderr: /illegal option/, code: 1, source: 'sed(1): no long options' },
 
-  { command: "stat -f '%z %Su:%Sg %Lp' f", stdout: '14 m1:staff 644\n', source: '4.1' },
+  { command: "stat -f '%z %Su:%Sg %Lp' f", stdout: '14 m1:staff 644\n', source: 'stat(1)' },
   { command: "stat -f '%OLp %N' f", stdout: '644 f\n', source: 'stat(1)' },
-  { command: "stat -f '%z\\t%N' f", stdout: '14\\tf\n', source: '4.1: no \\t' },
+  { command: "stat -f '%z\\t%N' f", stdout: '14\\tf\n', source: 'stat(1): no \\t' },
   { command: 'stat -f %Su "$TARTAN_ROOT/etc"', stdout: 'root\n', source: 'stat(1)' },
   { command: '[ "$(stat -f %i f)" = "$(ls -i f | cut -d" " -f1)" ] && echo same', stdout: 'same\n', source: 'stat(1)' },
   {
@@ -44,7 +44,7 @@ const cases: readonly Case[] = [
     stdout: '1767323045\n',
     source: 'stat(1)',
   },
-  { command: 'stat -c %s f', stdout: '', stderr: /illegal option -- c/, code: 1, source: '4.1' },
+  { command: 'stat -c %s f', stdout: '', stderr: /illegal option -- c/, code: 1, source: 'stat(1)' },
   { command: 'stat -f %z nothing', stdout: '', stderr: /nothing.*No such file/, code: 1, source: 'stat(1)' },
 
   { command: 'ps -p $$ -o pid= | tr -d " " | grep -x $$ >/dev/null && echo me', stdout: 'me\n', source: 'ps(1)' },
@@ -57,26 +57,26 @@ const cases: readonly Case[] = [
   },
   { command: `ps -p ${process.pid}`, stdout: '', code: 1, source: 'ps(1): 1, and nothing, when there is none' },
 
-  { command: 'printf hi | base64', stdout: 'aGk=\n', source: '4.1' },
-  { command: 'echo aGk= | base64 -D', stdout: 'hi', source: '4.1' },
-  { command: 'echo aGk= | base64 -d', stdout: 'hi', source: '4.1: current releases' },
+  { command: 'printf hi | base64', stdout: 'aGk=\n', source: 'base64(1)' },
+  { command: 'echo aGk= | base64 -D', stdout: 'hi', source: 'base64(1)' },
+  { command: 'echo aGk= | base64 -d', stdout: 'hi', source: 'base64(1): current releases' },
   { command: 'base64 -i f -o g && base64 -D -i g', stdout: text, source: 'base64(1)' },
   { command: 'head -c 100 /dev/zero | base64 | wc -l | tr -d " "', stdout: '1\n', source: 'base64(1): no line breaks' },
-  { command: 'base64 -w 0 f', stdout: '', stderr: /invalid option/, code: 64, source: '4.1' },
+  { command: 'base64 -w 0 f', stdout: '', stderr: /invalid option/, code: 64, source: 'base64(1)' },
 
   { command: 'date -r 0 -u +%Y-%m-%dT%H:%M:%SZ', stdout: '1970-01-01T00:00:00Z\n', source: 'date(1)' },
   { command: "date -j -u -f '%Y-%m-%d %H:%M:%S' '2026-01-02 03:04:05' +%s", stdout: '1767323045\n', source: 'date(1)' },
   { command: "date -j -f '%Y' nonsense +%s", stdout: '', stderr: /Failed conversion/, code: 1, source: 'date(1)' },
-  { command: 'date -d @0', stdout: '', stderr: /illegal option -- d/, code: 1, source: '4.1' },
-  { command: 'date --iso-8601', stdout: '', stderr: /illegal option/, code: 1, source: '4.1' },
+  { command: 'date -d @0', stdout: '', stderr: /illegal option -- d/, code: 1, source: 'date(1)' },
+  { command: 'date --iso-8601', stdout: '', stderr: /illegal option/, code: 1, source: 'date(1)' },
   { command: 'date +%s', stdout: '1767225600\n', source: "by the Mac's clock" },
   { command: 'date -u -v-1d +%F', stdout: '2025-12-31\n', source: 'date(1)' },
 
-  { command: 'shasum -a 256 f | cut -c 1-64', stdout: /^[\da-f]{64}\n$/, source: '4.1' },
+  { command: 'shasum -a 256 f | cut -c 1-64', stdout: /^[\da-f]{64}\n$/, source: 'shasum(1)' },
   {
     command: 'printf abc | shasum -a 256',
     stdout: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  -\n',
-    source: '4.1',
+    source: 'shasum(1)',
   },
   {
     command: 'printf abc | shasum',
@@ -92,7 +92,7 @@ const cases: readonly Case[] = [
     source: 'shasum(1)',
   },
 
-  { command: 'df -g . | awk "NR == 2 { print \\$4 }"', stdout: '150\n', source: '4.1' },
+  { command: 'df -g . | awk "NR == 2 { print \\$4 }"', stdout: '150\n', source: 'df(1)' },
   { command: 'df -kP "$TARTAN_ROOT/" | awk "NR == 2 { print \\$4 }"', stdout: '157286400\n', source: 'df(1)' },
 
   {
@@ -100,11 +100,11 @@ const cases: readonly Case[] = [
     stdout: '',
     stderr: /^install: .*\/usr\/local\/bin\/INS@/,
     code: 71,
-    source: '4.1: garbled',
+    source: 'install(1): garbled',
   },
   { command: 'mkdir d && install -m 700 f d/ && stat -f %Lp d/f', stdout: '700\n', source: 'install(1)' },
 
-  { command: 'ls "$TARTAN_ROOT/usr/local"', stdout: '', source: '4.1: no /usr/local/bin on a fresh image' },
+  { command: 'ls "$TARTAN_ROOT/usr/local"', stdout: '', source: 'macOS: no /usr/local/bin on a fresh image' },
   { command: 'readlink "$TARTAN_ROOT/etc" "$TARTAN_ROOT/tmp"', stdout: 'private/etc\nprivate/tmp\n', source: 'macOS' },
   {
     command: 'mkdir a && ln -s a link && touch g && ln -s b new && mv -fh new link && readlink link',
@@ -119,7 +119,7 @@ const cases: readonly Case[] = [
   {
     command: 'echo $PATH | sed "s|$TARTAN_ROOT||g"',
     stdout: '/usr/bin:/bin:/usr/sbin:/sbin\n',
-    source: 'bootstrap.md §3',
+    source: 'the PATH of sshd',
   },
   {
     command: '"$TARTAN_ROOT/bin/sleep" 0 && "$TARTAN_ROOT/usr/sbin/visudo"',

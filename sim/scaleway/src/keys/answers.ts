@@ -23,7 +23,7 @@ const keyJSON = (world: World, key: Key): unknown => ({
   disabled: false,
 });
 
-/** Without `project_id` it is a list of the whole organization, which a key of one project may not have (I-32). */
+/** Without `project_id` it is a list of the whole organization, which a key of one project may not have (INC-333). */
 export const listKeys = (world: World, { query }: ApiRequest): Outcome => {
   const projectID = query.get('project_id') ?? undefined;
   if (world.projectID !== undefined && projectID !== world.projectID) {
@@ -36,7 +36,7 @@ export const listKeys = (world: World, { query }: ApiRequest): Outcome => {
   return { answer: page(query, 'ssh_keys', found, (key) => keyJSON(world, key)) };
 };
 
-/** Names are not unique: the same name twice is two keys (I-31). */
+/** Names are not unique: the same name twice is two keys (INC-331). */
 export const createKey = (world: World, { body }: ApiRequest): Outcome => {
   const { name, project_id: projectID, public_key: publicKey } = fieldsOf(body) ?? {};
   if (typeof projectID !== 'string') return refuse(invalidArgument('project_id', 'required'));

@@ -6,7 +6,7 @@ interface PermissionSet {
   readonly writes: boolean;
 }
 
-/** Permission sets of Scaleway's IAM that say anything about what is played here (`provider.md` §3.1). */
+/** Permission sets of Scaleway's IAM that say anything about what is played here. */
 const permissionSets: Readonly<Record<string, PermissionSet>> = {
   AppleSiliconFullAccess: { resources: ['server', 'os'], writes: true },
   AppleSiliconReadOnly: { resources: ['server', 'os'], writes: false },

@@ -68,7 +68,7 @@ export const getServer = withServer('read', (world, server) => ({
   answer: { status: 200, body: serverJSON(world, server, 'a read') },
 }));
 
-/** Unconditional: the last write wins (`provider.md` §3.2). */
+/** Unconditional: the last write wins. */
 export const renameServer = withServer('update', (world, server, { body }) => {
   const fields = fieldsOf(body);
   if (fields === undefined) return refuse(invalidArgument('body', 'format'));
@@ -100,7 +100,7 @@ export const rebootServer = withServer('update', (world, server) => {
   };
 });
 
-/** The image that is asked for, or the default of the type: what was retired is gone from the catalogue (I-28). */
+/** The image that is asked for, or the default of the type: what was retired is gone from the catalogue (INC-328). */
 const imageFor = (world: World, server: ServerRecord, id: unknown): Image | Answer => {
   if (id === undefined || id === null || id === '') {
     return defaultImage(world.images, server.type) ?? invalidArgument('os_id', 'required');

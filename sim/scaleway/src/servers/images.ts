@@ -21,7 +21,7 @@ const image = (
 
 /**
  * Names, families and versions as in the real catalogue: the version may be finer than the name, a beta stands in its family, and DevOS
- * is a family of its own whatever macOS it holds. The default is not the newest, so that a reinstall without `os_id` shows (I-28).
+ * is a family of its own whatever macOS it holds. The default is not the newest, so that a reinstall without `os_id` shows (INC-328).
  */
 export const standardImages = (): Image[] => [
   image(1, 'macos-tahoe-26.3', 'Tahoe', '26.3'),

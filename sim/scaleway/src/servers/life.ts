@@ -10,7 +10,7 @@ export interface LifeOptions {
   readonly clock: Clock;
   readonly pace: number;
   readonly faults: Pick<ScalewayFaults, 'reinstallFails' | 'reinstallDoesNotWipe'>;
-  /** Registered for the project now. A key that comes later reaches no Mac before its next reinstall (I-30). */
+  /** Registered for the project now. A key that comes later reaches no Mac before its next reinstall (INC-330). */
   readonly authorizedKeys: (projectID: string) => readonly string[];
   /** Something that was under way is over. */
   readonly changed: () => void;

@@ -1,6 +1,6 @@
 import type { ScalewayFaults } from '../scaleway.ts';
 
-/** In place of a password that Scaleway does not tell (I-36). */
+/** In place of a password that Scaleway does not tell (INC-207). */
 const sealed = '<sealed>';
 
 /** Scaleway says it only shortly after the order. */
@@ -18,7 +18,7 @@ export interface PasswordOccasion {
   readonly told: ScalewayFaults['password'];
 }
 
-/** What the two fields that can hold the password say (`provider.md` §3.5). */
+/** What the two fields that can hold the password say. */
 export const passwordShown = (occasion: PasswordOccasion): { sudo_password: string; vnc_url: string } => {
   const { user, password, address, told } = occasion;
   if (occasion.to === 'a write' || told === 'sealed') return { sudo_password: sealed, vnc_url: sealed };

@@ -11,7 +11,7 @@ export type UnderWay =
       readonly outcome: 'wiped' | 'not wiped' | 'failed';
     };
 
-/** `provider.md` §0.3: one to two minutes, five to fifteen. */
+/** Seen: one to two minutes for a reboot, five to fifteen for a reinstall. */
 const takes = { reboot: 90_000, reinstall: 10 * 60_000 } as const;
 
 export const stateDuring = ({ kind }: UnderWay): string => (kind === 'reboot' ? 'rebooting' : 'reinstalling');

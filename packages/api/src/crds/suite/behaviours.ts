@@ -86,7 +86,7 @@ export const defaults: readonly Behaviour[] = [
     },
   },
   {
-    sentence: 'a machine that was cloned from an old template is taken, whatever it pins (I-14)',
+    sentence: 'a machine that was cloned from an old template is taken, whatever it pins (INC-314)',
     run: async ({ client, namespace }) => {
       const spec = { os: 'macos-tahoe-26.3', type: '', hostCPU: 0 };
       const created = await client.create(

@@ -123,7 +123,7 @@ const machines: readonly Behaviour[] = [
     },
   },
   {
-    sentence: 'a template that no Mac could ever match is refused when it is written (I-28)',
+    sentence: 'a template that no Mac could ever match is refused when it is written (INC-328)',
     run: async ({ client, namespace }) => {
       const make = (spec: object) =>
         client.create(

@@ -49,7 +49,7 @@ export const runKindSuite = (title: string, start: () => Promise<ClusterWithKind
     }
 
     for (const [index, { kind, namespaced, resource, make, status }] of examples.entries()) {
-      // A field that the server drops is one that a controller writes again and again (I-33 of bootstrap.md).
+      // A field that the server drops is one that a controller writes again and again.
       test(`${kind} (example ${index + 1}) comes back as it was written`, () =>
         inNamespace(async ({ client, namespace }) => {
           const name = { name: `example-${randomUUID().slice(0, 8)}`, ...(namespaced ? { namespace } : {}) };

@@ -104,8 +104,8 @@ export const retireToken = async (
 };
 
 /**
- * The light way back for a Mac whose Node is gone: every step is looked at again and mended, none that would disturb a virtual machine
- * (G-08). New credentials only when those on the Mac are of no use any more. It is tried every now and then, and never leads further.
+ * The light way back for a Mac whose Node is gone: every step is looked at again and mended, none that would disturb a virtual machine.
+ * New credentials only when those on the Mac are of no use any more. It is tried every now and then, and never leads further.
  */
 export const reregister = (context: ActContext, newJoin: boolean): Promise<ActionOutput> =>
   withPushSlot(context, async () => {

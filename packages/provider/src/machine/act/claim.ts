@@ -82,11 +82,11 @@ export const fetchCredentials = async (context: ActContext): Promise<ActionOutpu
   };
 };
 
-/** What macOS writes in place of a password is none, and one try with it too many locks the user (I-36). */
+/** What macOS writes in place of a password is none, and one try with it too many locks the user (INC-207). */
 const usablePassword = (password: Server['password']): Server['password'] =>
   password === undefined || ['', '<sealed>'].includes(password.reveal()) ? undefined : password;
 
-/** Not to be told is another thing than that there is none (I-34). */
+/** Not to be told is another thing than that there is none (INC-204). */
 const readServer = async (get: () => Promise<Server>): Promise<Server | ActionResult> => {
   try {
     return await get();

@@ -127,7 +127,7 @@ const clearConsumerRef = async (context: ActContext): Promise<void> => {
 
 /**
  * Deletes all that speaks for one Mac: what it joins with, how to log in, its Node. Idempotent. What gives rights goes first.
- * Cluster API deletes the Node of a Machine itself, but neither when its Cluster goes, nor when the machine only changes its Mac (G-07).
+ * Cluster API deletes the Node of a Machine itself, but neither when its Cluster goes, nor when the machine only changes its Mac.
  */
 const deleteHostObjects = async (context: ActContext): Promise<void> => {
   const { joinTokenID } = currentStatus(context);

@@ -120,9 +120,9 @@ export const withPushSlot = async (context: ActContext, work: () => Promise<Acti
 };
 
 /**
- * The host key that the Mac must show. It counts for the install that it was met on: of this server, and no older than its last reinstall
- * (G-09). Anything else would lock us out of a Mac that was wiped, or trust one that is another. The Secret first, where people look
- * for it; who loses that has not lost the key (G-05).
+ * The host key that the Mac must show. It counts for the install that it was met on: of this server, and no older than its last reinstall.
+ * Anything else would lock us out of a Mac that was wiped, or trust one that is another. The Secret first, where people look
+ * for it; who loses that has not lost the key.
  */
 export const pinnedKey = (
   { metadata, status }: Machine,

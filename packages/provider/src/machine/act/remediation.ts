@@ -39,7 +39,7 @@ export const releaseFailedHost = (context: ActContext, poolPrefix: string): Prom
   );
 };
 
-/** At once, however often it was tried: nothing on it may be touched, since it is what somebody else left (I-24). */
+/** At once, however often it was tried: nothing on it may be touched, since it is what somebody else left. */
 export const releaseUnwipedHost = (
   context: ActContext,
   outcome: Extract<WorkOutcome, { kind: 'not wiped' }>,
@@ -106,5 +106,5 @@ const releaseOf = (
   };
 };
 
-/** Older specs name an image: its family is what is installed (I-28). */
+/** Older specs name an image: its family is what is installed (INC-328). */
 const familyOf = (os: string): string => osFamilyKey(os).replace(/\d.*$/s, '');

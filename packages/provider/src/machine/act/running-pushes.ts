@@ -1,5 +1,5 @@
 /**
- * How many Macs are worked on at a time: memory and network of the manager are sized by it (I-44). There are more workers than slots, so
+ * How many Macs are worked on at a time: memory and network of the manager are sized by it (INC-11). There are more workers than slots, so
  * that a machine that only has to be looked at, or deleted, does not wait for pushes.
  */
 export interface PushSlots {

@@ -7,7 +7,7 @@ import { failureBackoffMs } from './provisioning.ts';
 
 /**
  * A machine that was made ready once. Whatever happens to it now, its Mac is neither restarted nor given back: virtual machines may run
- * on it (G-08).
+ * on it.
  */
 export const decideProvisioned = (snapshot: Snapshot, machine: MachineFacts): Decision =>
   retireToken(snapshot, machine) ??
@@ -124,7 +124,7 @@ const roll = (snapshot: Snapshot, { status }: MachineFacts, hash: string, cordon
 
 const wait = (drift: Drift, forMs: number): Decision => ({ kind: 'rest', drift, forMs });
 
-/** Nobody knows when it failed: then it is long ago (I-52: a verdict must end by itself). */
+/** Nobody knows when it failed: then it is long ago (INC-13). */
 const cooledDown = ({ now, policy }: Snapshot, failedAt: string | undefined): boolean =>
   policy.updateRetryAfterMs !== undefined && !(now < Date.parse(failedAt ?? '') + policy.updateRetryAfterMs);
 

@@ -123,8 +123,8 @@ const providerIDMismatch = (host: HostFacts, { providerID = '', status }: Machin
 });
 
 /**
- * Making a Mac ready: retry, restart it once, give it back (I-37). Giving up is asked for first, so that restarts that fail do not hold
- * it up. Neither happens while Pods may run there: their agent has joined, and a wipe would end them (G-08).
+ * Making a Mac ready: retry, restart it once, give it back (tuist/tuist#11013). Giving up is asked for first, so that restarts that fail do not hold
+ * it up. Neither happens while Pods may run there: their agent has joined, and a wipe would end them.
  */
 export const decideBootstrap = (snapshot: Snapshot, machine: MachineFacts): Decision => {
   const { now, host, fleetKey, idle, policy } = snapshot;

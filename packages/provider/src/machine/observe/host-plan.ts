@@ -20,7 +20,7 @@ export type HostPlan =
       readonly message: string;
     };
 
-/** What the Mac shall be: the same for first boot and roll, so that neither can lose a part of it (I-59). */
+/** What the Mac shall be: the same for first boot and roll, so that neither can lose a part of it (INC-237). */
 export const planHost = async (
   {
     client,

@@ -4,7 +4,7 @@ import type { MachineStatus } from '@tartan/api';
 import { forgetHost } from './transitions.ts';
 
 describe('a machine that is detached from its Mac', () => {
-  it('keeps no status of that Mac (G-07)', () => {
+  it('keeps no status of that Mac', () => {
     const time = '2026-01-01T00:00:00Z';
     const condition = { status: 'True', reason: 'X', message: '', lastTransitionTime: time } as const;
     const status: Required<MachineStatus> = {

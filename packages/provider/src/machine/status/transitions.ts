@@ -5,7 +5,7 @@ import type { Policy } from '../snapshot.ts';
 
 /** What a pass writes down of what it did, for those that come after it. Safe to lose: then something is tried once more. */
 
-/** All that belongs to one Mac goes with it, or the next one would be judged by it (G-07). */
+/** All that belongs to one Mac goes with it, or the next one would be judged by it. */
 export const forgetHost = (status: MachineStatus): MachineStatus => {
   const { phase, initialization, observedGeneration, conditions } = status;
   return {
@@ -79,7 +79,7 @@ const withBootstrapFailure = (status: MachineStatus, now: number): MachineStatus
   lastBootstrapFailureTime: timestamp(now),
 });
 
-/** Only what the Mac itself refused counts against what was sent (I-52). */
+/** Only what the Mac itself refused counts against what was sent (INC-13). */
 export const afterRoll = (
   status: MachineStatus,
   outcome: WorkOutcome,

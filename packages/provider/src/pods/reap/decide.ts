@@ -22,8 +22,8 @@ export type Decision =
   | { kind: 'reap'; uids: readonly string[] };
 
 /**
- * Which Pods hold up a drain though nothing of them runs any more. Core waits for Pods that it may not evict and never looks at their phase
- * (measured.md), so the object of one that has ended would keep its Mac for ever. While its Mac stays, an ended Pod stays too: its
+ * Which Pods hold up a drain though nothing of them runs any more. Core waits for Pods that it may not evict and never looks at their phase,
+ * so the object of one that has ended would keep its Mac for ever. While its Mac stays, an ended Pod stays too: its
  * logs and its result are somebody's.
  */
 export const decide = ({ node, machine, pods }: Snapshot): Decision => {

@@ -35,7 +35,7 @@ const pullStateOf = (
 
 /**
  * Images on their way to the Pods that wait for them. Each takes as long as it takes, and delays nobody: neither the Pod's own deletion
- * nor another Pod (G16, INC-27).
+ * nor another Pod (INC-27).
  */
 export interface ImagePulls {
   state(uid: string): Snapshot['image'];

@@ -144,7 +144,7 @@ const writeStartingRecord = async (context: ActionContext, at: number, draft: Dr
   return writeRecord(context, { state: { kind: 'starting', at } });
 };
 
-/** A fresh clone under a name that is free: the driver refuses any other (G29). A failed clone deletes nothing (G12). */
+/** A fresh clone under a name that is free: the driver refuses any other (INC-429). A failed clone deletes nothing (INC-47). */
 export const clone = async (context: ActionContext, pod: Live<Pod>): Promise<ActionResult> => {
   const { memory, uid, vm, deps } = context;
   const golden = memory.imagePulls.golden(uid);

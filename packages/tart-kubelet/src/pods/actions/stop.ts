@@ -54,7 +54,7 @@ const sendSignal = (pid: number, name: 'SIGINT' | 'SIGKILL'): void => {
   }
 };
 
-/** Cuts the power. tart goes by a lock that may be stale (§7.2), so the process itself has the last word. */
+/** Cuts the power. tart goes by a lock that may be stale, so the process itself has the last word. */
 export const forceStop = async (context: ActionContext): Promise<ActionResult> => {
   const { signal, snapshot, vm, deps } = context;
   recordKillingEvent(context, 'Cutting the power of');

@@ -11,7 +11,7 @@ const vmCleanup = finalizers.vmCleanup;
 const nameOf = ({ metadata: { name, namespace = '' } }: Live<Pod>) => ({ name, namespace });
 
 /**
- * A Node may not write to its Pods, but to their status, and the server keeps the finalizers of such a write (measured.md). Guarded by
+ * A Node may not write to its Pods, but to their status, and the server keeps the finalizers of such a write. Guarded by
  * the version: those of others stay.
  */
 const setFinalizers = async (
@@ -100,7 +100,7 @@ export const deletePod = async (context: ActionContext, pod: Live<Pod>): Promise
   return done;
 };
 
-/** What others must know before anything else happens: an end, above all (G6). */
+/** What others must know before anything else happens: an end, above all (INC-18). */
 export const writeStatusNow = async (context: ActionContext, decision: Decision): Promise<ActionResult> => {
   const { memory, signal, uid } = context;
   const published = await memory.statusManager.writeNow(uid, statusFor(context, decision), signal);

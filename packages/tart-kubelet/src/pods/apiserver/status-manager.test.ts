@@ -102,7 +102,7 @@ describe('the status manager', () => {
     assert.equal(server().status?.containerStatuses?.[0]?.state?.waiting?.reason, 'A');
   });
 
-  it('reads the Pod again after a conflict and keeps the changes of others (G6)', async () => {
+  it('reads the Pod again after a conflict and keeps the changes of others (INC-18)', async () => {
     const { foreignWrite, publisher, server, writes } = harness();
     foreignWrite((pod) => {
       pod.metadata.labels = { of: 'others' };

@@ -117,7 +117,7 @@ export const createStatusManager = ({
           log.warn('The server refuses the status of a Pod', { pod: pod.metadata.name, error });
           return 'refused';
         }
-        // Somebody else wrote to the Pod: what we say is about what it is now (G6).
+        // Somebody else wrote to the Pod: what we say is about what it is now (INC-18).
         if (!isKubeError(error, 'conflict') || tries === maxAttempts) throw error;
         pod = await liveRead(pod, signal);
       }

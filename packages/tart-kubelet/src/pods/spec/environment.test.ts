@@ -131,7 +131,7 @@ describe('the environment of a container', () => {
       /no key constructor/,
     ],
     ['a name with shell characters', { env: [{ name: 'A;reboot', value: '' }] }, /cannot be the name/],
-    ['an unknown field was dropped without a word (G25)', field('status.podIP'), /status\.podIP/],
+    ['an unknown field was dropped without a word (INC-425)', field('status.podIP'), /status\.podIP/],
     [
       'a resource of the container',
       { env: [{ name: 'X', valueFrom: { resourceFieldRef: { resource: 'limits.cpu' } } }] },

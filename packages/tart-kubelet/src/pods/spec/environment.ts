@@ -18,7 +18,7 @@ const subscript = /^metadata\.(labels|annotations)\['(.*)'\]$/;
 
 /**
  * What a field of the Pod says. `undefined`: there is no such field to be had before the virtual machine is on, which is never the same
- * as an empty one (G25).
+ * as an empty one (INC-425).
  */
 export const resolveFieldRef = (pod: Pod, path: string, { hostIP }: HostAddress): string | undefined => {
   const { metadata, spec } = pod;

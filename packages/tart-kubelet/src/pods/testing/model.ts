@@ -69,7 +69,7 @@ export const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => 
         return [
           () => journal({ kind: 'cloning' }),
           () => {
-            assert.equal(vm.kind, 'missing', 'cloned onto a name that is taken (G29)');
+            assert.equal(vm.kind, 'missing', 'cloned onto a name that is taken (INC-429)');
             vm = { kind: 'stopped' };
             dirty = false;
             lastRun = neverStarted;
@@ -82,7 +82,7 @@ export const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => 
           () => journal({ kind: 'starting', at: now }),
           () => {
             assert.equal(vm.kind, 'stopped');
-            assert.ok(!dirty, 'booted from a dirty disk (G7)');
+            assert.ok(!dirty, 'booted from a dirty disk (INC-407)');
             assert.deepEqual(
               presentPod().metadata.finalizers,
               [finalizers.vmCleanup],

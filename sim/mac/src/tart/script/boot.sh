@@ -1,4 +1,4 @@
-# How a guest comes up, and how it ends by itself or by others (§7.4).
+# How a guest comes up, and how it ends by itself or by others.
 
 remember_children() { [ -z "${vm_runs-}" ] || echo "${sleeper-} ${program-}" >"$vm/.children" 2>/dev/null || :; }
 
@@ -7,12 +7,12 @@ ends() {
   for child in ${sleeper-} ${program-}; do kill "$child" 2>/dev/null; done
   ! held "$vm/.pid" || [ "$holder" != $$ ] || rm -f "$vm/.pid" "$vm/.agent" "$vm/.children" "$vm/control.sock"
   rm -f "$fake/running/$$"
-  # macOS 26.3.1 does not give the slot back until it is rebooted (§7.4, openai/tart #1217).
+  # macOS 26.3.1 does not give the slot back until it is rebooted (openai/tart #1217).
   control host/leaks
   [ -z "$value" ] || [ -z "${vm_runs-}" ] || : >"$fake/leaked/$$"
 }
 
-# `tart stop` and Ctrl-C: the power is cut (§7.4).
+# `tart stop` and Ctrl-C: the power is cut.
 power_off() {
   echo 'Stopping VM...'
   ends
@@ -38,7 +38,7 @@ guest_ends() {
   exit 0
 }
 
-# An address is a lease of the DHCP server: it outlives the guest (§7.4).
+# An address is a lease of the DHCP server: it outlives the guest.
 lease() {
   guest_control "$name" address
   [ "$value" != none ] || return 0
@@ -67,7 +67,7 @@ guest_programs() {
 }
 
 boot() {
-  guest_control "$name" boot 6 # 5–9 s warm (§7.4)
+  guest_control "$name" boot 6 # 5–9 s warm
   pause "$value"
   lease
   : >"$vm/control.sock"

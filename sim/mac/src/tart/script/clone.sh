@@ -1,6 +1,6 @@
-# clone, set, rename, delete, prune (§7.3).
+# clone, set, rename, delete, prune.
 
-# A new MAC if any local virtual machine has the source's (§5.2).
+# A new MAC if any local virtual machine has the source's.
 mac_is_taken() {
   for other in "$home"/vms/*/config.json; do
     [ -f "$other" ] || continue
@@ -27,7 +27,7 @@ tart_clone() {
     */*) usage_error '<new-name> should be a local name' ;;
   esac
   if parse_reference "$from"; then
-    # Fetched only if it is not cached: a moving tag stays where it was (G24).
+    # Fetched only if it is not cached: a moving tag stays where it was (INC-424).
     [ -d "$images/${tag:-$digest}" ] || tart_pull "$from"
     parse_reference "$from"
     source_folder=$images/${tag:-$digest}
@@ -36,7 +36,7 @@ tart_clone() {
     source_folder=$vm
   fi
   no_space
-  # One at a time (§7.3): whoever comes later also ends later, and so has the last word on a name.
+  # One at a time: whoever comes later also ends later, and so has the last word on a name.
   take_in_turn clone
   trap 'code=$?; rm -f "$fake/locks/clone"; finished' EXIT
   part=$home/tmp/clone-$$
@@ -54,9 +54,9 @@ tart_clone() {
     write_config "$part"
   fi
   touch_access "$part" "$source_folder"
-  # Whatever has the name is replaced without a word, also a running virtual machine (§7.3, G29).
+  # Whatever has the name is replaced without a word, also a running virtual machine (INC-429).
   rm -rf "${home:?}/vms/$to"
-  # Locked until it is in its place: others collect what lies in tmp without a lock (§7.1).
+  # Locked until it is in its place: others collect what lies in tmp without a lock.
   mv "$part" "$home/vms/$to" || fail 1 "Error: $to could not be moved to its place"
   rm -f "$home/vms/$to/.lock" "$fake/locks/clone"
 }
@@ -87,7 +87,7 @@ tart_set() {
     esac
     shift
   done
-  # Whether it runs is not looked at (§7.3).
+  # Whether it runs is not looked at.
   write_config "$vm"
 }
 
@@ -97,7 +97,7 @@ tart_rename() {
   mv "$vm" "$home/vms/$2"
 }
 
-# Digests that no tag names and nobody asked for by digest go with the last tag (§7.3).
+# Digests that no tag names and nobody asked for by digest go with the last tag.
 collect_images() {
   for folder in "$images"/sha256:*; do
     [ -d "$folder" ] && [ ! -f "$folder/.explicitly-pulled" ] || continue
@@ -111,7 +111,7 @@ collect_images() {
 
 tart_delete() {
   [ $# -gt 0 ] || usage_error "Missing expected argument '<name> ...'"
-  # Stops at the first failure (§7.3).
+  # Stops at the first failure.
   for name; do
     if parse_reference "$name"; then
       entry=$images/${tag:-$digest}
@@ -121,7 +121,7 @@ tart_delete() {
     else
       local_folder "$name"
       [ -d "$vm" ] || missing "$name"
-      # Exit 1 here, unlike the errors about running elsewhere (§7.3).
+      # Exit 1 here, unlike the errors about running elsewhere.
       ! held "$vm/.pid" || fail 1 "VM \"$name\" is running"
       rm -rf "$vm"
     fi

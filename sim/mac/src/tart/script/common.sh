@@ -1,7 +1,7 @@
 # What every command needs. Controls are files of one value below $fake, read anew by each call: whoever plays the world may change
 # them while a virtual machine runs. Reading one starts no process, so that a call stays within a few milliseconds.
 
-home=${TART_HOME:-$HOME/.tart} # §7.1
+home=${TART_HOME:-$HOME/.tart}
 fake=$home/.fake
 us=$(printf '\037')
 rs=$(printf '\036')
@@ -24,7 +24,7 @@ journal() {
   [ ! -d "$fake" ] || printf '%s%s\n' "$line" "$rs" >>"$fake/journal" # One write, so that calls at the same time do not mix.
 }
 
-# A domain error is a bare line on stderr (§7.1). 2: does not exist, not running, already running. 1: everything else.
+# A domain error is a bare line on stderr. 2: does not exist, not running, already running. 1: everything else.
 fail() {
   printf '%s\n' "$2" >&2
   exit "$1"
@@ -42,7 +42,7 @@ alive() {
   case ${stat##*)} in ' Z'*) return 1 ;; esac
 }
 
-# Whether the process that wrote its id into this file lives: stands for flock and fcntl locks, which vanish with their holder (§7.2).
+# Whether the process that wrote its id into this file lives: stands for flock and fcntl locks, which vanish with their holder.
 held() {
   holder=
   [ -f "$1" ] && IFS= read -r holder 2>/dev/null <"$1"
@@ -98,7 +98,7 @@ replaced() {
   value=$value$rest_of
 }
 
-# Before every command but pull and clone, whatever lies in tmp without a lock is deleted: also the part of a killed pull (§7.1, G22).
+# Before every command but pull and clone, whatever lies in tmp without a lock is deleted: also the part of a killed pull (INC-422).
 collect_tmp() {
   for entry in "$home"/tmp/*; do
     [ -d "$entry" ] || continue
@@ -106,7 +106,7 @@ collect_tmp() {
   done
 }
 
-# What the world has prepared for this command (§7.5): slow, hanging, or with an outcome of its own.
+# What the world has prepared for this command: slow, hanging, or with an outcome of its own.
 behave() {
   at=commands/$1
   [ -d "$fake/$at" ] || return 0

@@ -1,4 +1,4 @@
-# ip and exec: what is asked of a guest (§7.3).
+# ip and exec: what is asked of a guest.
 
 tart_ip() {
   name='' wait_for=0
@@ -12,7 +12,7 @@ tart_ip() {
   done
   open_local "$name"
   read_config "$vm"
-  # At least one try and one second (§7.3). A lease stays after its guest has halted (§7.4).
+  # At least one try and one second. A lease stays after its guest has halted.
   while :; do
     if [ -f "$fake/leases/$mac" ]; then
       cat "$fake/leases/$mac"
@@ -67,7 +67,7 @@ tart_exec() {
   guest_control "$name" agent ready
   [ "$value" = ready ] && [ -f "$vm/.agent" ] ||
     fail 1 'Failed to connect to the VM using its control socket: The operation couldn’t be completed. (GRPC.GRPCConnectionPoolError error 1.), is the Tart Guest Agent running?'
-  # The size of the local terminal is asked for (§7.3): without one tart crashes [T Exec.swift].
+  # The size of the local terminal is asked for: without one tart crashes (its Exec.swift).
   [ -z "$tty" ] || [ -t 0 ] || fail 1 'Fatal error: '\''try!'\'' expression unexpectedly raised an error: Inappropriate ioctl for device'
   case " $* " in *shutdown* | *reboot* | *poweroff* | *[!a-z]halt[!a-z]*)
     shut_down "$name" "$guest"

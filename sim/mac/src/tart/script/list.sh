@@ -1,4 +1,4 @@
-# list and get (§7.3).
+# list and get.
 
 # `Size` comes as a whole number from list and as a string from get; the world may ask for another encoding (INC-49).
 size_as() {
@@ -30,7 +30,7 @@ list_entry() {
   listed=1
 }
 
-# Both the tag and the digest are listed (§7.3).
+# Both the tag and the digest are listed.
 list_images() {
   [ -d "$home/cache/OCIs" ] || return 0
   cd "$home/cache/OCIs" || exit 1

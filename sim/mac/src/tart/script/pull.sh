@@ -1,4 +1,4 @@
-# pull, push and fqn: registries (§7.3). A registry is a folder: tags name digests, digests have what their download is like. A
+# pull, push and fqn. A registry is a folder: tags name digests, digests have what their download is like. A
 # reference nobody prepared exists in an open registry, with a digest made from its text.
 
 digest_of_text() {
@@ -26,7 +26,7 @@ resolve() {
   known=registry/$registry/$namespace/@$digest
   control "$known/credentials"
   if [ -n "$value" ]; then
-    # Login-free: by environment, for one host (§7.1).
+    # Login-free: by environment, for one host.
     [ "${TART_REGISTRY_HOSTNAME-} ${TART_REGISTRY_USERNAME-}:${TART_REGISTRY_PASSWORD-}" = "$registry $value" ] ||
       registry_refuses 401 UNAUTHORIZED
   fi
@@ -40,7 +40,7 @@ link_tag() {
   fi
 }
 
-# One pull at a time for each registry host (§7.3).
+# One pull at a time for each registry host.
 registry_lock() {
   mkdir -p "$fake/locks"
   lock=$fake/locks/$registry
@@ -55,7 +55,7 @@ registry_lock() {
 percent() {
   control "$known/quiet"
   [ -z "$value" ] || return 0
-  # Rewrites its line, unless CI is set (§7.1).
+  # Rewrites its line, unless CI is set.
   if [ -z "${CI-}" ] && [ -n "${rewritten-}" ]; then printf '\033[1A\033[K'; fi
   rewritten=1
   printf '%s%%\n' "$1"
@@ -72,7 +72,7 @@ download() {
   echo "pulling disk ($value GB compressed)..."
   control "$known/percents" '0 10 20 30 40 50 60 70 80 90 100'
   for at in $value; do
-    # What a killed pull had is not fetched again, if nobody has collected it (§7.3).
+    # What a killed pull had is not fetched again, if nobody has collected it.
     [ "$at" -gt "$done_before" ] || continue
     control "$known/step" 0
     pause "$value"
@@ -101,12 +101,12 @@ download() {
   touch_access "$part"
   mkdir -p "$images"
   rm -f "$part/.percent"
-  # Locked until it is in its place: others collect what lies in tmp without a lock (§7.1).
+  # Locked until it is in its place: others collect what lies in tmp without a lock.
   mv "$part" "$images/$digest" || fail 1 "Error: $digest could not be moved to its place"
   rm -f "$images/$digest/.lock"
 }
 
-# The host's disk is full: the text is the world's, since macOS has several for it (§4.4).
+# The host's disk is full: the text is the world's, since macOS has several for it.
 no_space() {
   [ -f "$fake/host/no-space" ] || return 0
   cat "$fake/host/no-space" >&2
@@ -131,7 +131,7 @@ tart_pull() {
   }
   echo "pulling $reference..."
   registry_lock
-  # The manifest is fetched first, also when the image is cached (§7.3).
+  # The manifest is fetched first, also when the image is cached.
   echo 'pulling manifest...'
   resolve
   cached="$registry/$namespace@$digest image is already cached"

@@ -1,6 +1,6 @@
-# run (§7.4). The process of `run` is the virtual machine: it boots, gets an address, and ends.
+# run: the process of `run` is the virtual machine: it boots, gets an address, and ends.
 
-# A folder that the guest sees as "/Volumes/My Shared Files/<name>" (§7.4). [name:]path[:ro]; an unknown option is part of the path.
+# A folder that the guest sees as "/Volumes/My Shared Files/<name>". [name:]path[:ro]; an unknown option is part of the path.
 share() {
   spec=$1
   case $spec in *:ro) spec=${spec%:ro} ;; esac
@@ -39,7 +39,7 @@ parse_run() {
   [ "${vnc:-0}" -lt 2 ] || usage_error '--vnc and --vnc-experimental are mutually exclusive'
 }
 
-# VZ makes its host key in the keychain of the session at the console: without one it fails at once (§7.4, INC-03, INC-06). On a
+# VZ makes its host key in the keychain of the session at the console: without one it fails at once (INC-03, INC-06). On a
 # simulated Mac the console belongs to whoever has one, as on a real one. What VZ says of a start is written as it is, without `Error: `
 # (openai/tart Commands/Run.swift:588-595; words: openai/tart #1137).
 needs_session() {
@@ -55,7 +55,7 @@ needs_session() {
     fail 1 'Error Domain=VZErrorDomain Code=1 "The virtual machine failed to start." UserInfo={NSLocalizedFailure=Internal Virtualization error., NSLocalizedFailureReason=The virtual machine failed to start.}'
 }
 
-# Two macOS guests for each host, whoever started them (§3.11, §7.4).
+# Two macOS guests for each host, whoever started them.
 needs_slot() {
   others='' taken=0
   for entry in "$fake/running"/* "$fake/leaked"/*; do
@@ -75,7 +75,7 @@ needs_slot() {
 }
 
 no_second_holder() {
-  # The lock was lost, yet the framework knows that the disk is in use (§7.4).
+  # The lock was lost, yet the framework knows that the disk is in use.
   for entry in "$fake/running"/*; do
     [ -f "$entry" ] && alive "${entry##*/}" && IFS= read -r other 2>/dev/null <"$entry" && [ "$other" = "$name" ] || continue
     fail 1 'Error Domain=VZErrorDomain Code=2 "Failed to lock auxiliary storage."'
@@ -101,7 +101,7 @@ no_equal_mac() {
 tart_run() {
   asked=
   parse_run "$@"
-  # The virtual machine is opened while arguments are checked, so its error is one of those: 1, with a prefix (§7.1, inferred).
+  # The virtual machine is opened while arguments are checked, so its error is one of those: 1, with a prefix (inferred).
   local_folder "$name"
   [ -d "$vm" ] || fail 1 "Error: the specified VM \"$name\" does not exist"
   open_local "$name"
@@ -137,7 +137,7 @@ tart_run() {
   if [ -n "$value" ]; then trap '' INT; else trap power_off INT; fi
   trap guest_ends ALRM
   trap ': >"$vm/state.vzvmsave"; ends; exit 0' USR1 # suspend
-  trap '' USR2 # A macOS guest shows a dialog (§7.4).
+  trap '' USR2 # A macOS guest shows a dialog.
   touch_access "$vm"
   [ -z "$vnc" ] || echo "VNC server is running at vnc://:fake-passphrase-$$@127.0.0.1:$((49152 + $$ % 16000))"
   boot

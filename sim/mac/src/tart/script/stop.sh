@@ -1,4 +1,4 @@
-# stop and suspend (§7.3): from outside, by signals to the process of `run`.
+# stop and suspend: from outside, by signals to the process of `run`.
 
 tart_stop() {
   name='' timeout=30
@@ -20,7 +20,7 @@ tart_stop() {
   kill -INT "$pid" || fail 1 "failed to stop the VM \"$name\""
   control host/second 1
   left=$((timeout * 10))
-  # Every 100 ms (§7.3), at the fake's pace.
+  # Every 100 ms, at the fake's pace.
   case $value in 1) tick=0.1 ;; *) tick=0.01 left=$timeout ;; esac
   while alive "$pid"; do
     if [ "$left" -le 0 ]; then

@@ -1,9 +1,9 @@
-# Virtual machines and images on disk (§7.2).
+# Virtual machines and images on disk.
 
 # local_folder NAME puts the folder of a local virtual machine into $vm.
 local_folder() { vm=$home/vms/$1; }
 
-# config.json, disk.img and nvram.bin make it one (§7.2).
+# config.json, disk.img and nvram.bin make it one.
 initialized() { [ -f "$1/config.json" ] && [ -f "$1/disk.img" ] && [ -f "$1/nvram.bin" ]; }
 
 # open_local NAME: $vm, or the error that tart has for it.
@@ -23,7 +23,7 @@ parse_reference() {
     *:*) tag=${namespace##*:} namespace=${namespace%:*} ;;
     *) tag=latest ;;
   esac
-  replaced "$registry" : %3A # §7.2
+  replaced "$registry" : %3A
   images=$home/cache/OCIs/$value/$namespace
 }
 
@@ -74,7 +74,7 @@ touch_access() {
   for folder; do echo "$now" >"$folder/.accessed"; done
 }
 
-# Truthful, or `stale`: a live virtual machine reads as stopped, as after a lost fcntl lock (§7.2, openai/tart #967).
+# Truthful, or `stale`: a live virtual machine reads as stopped, as after a lost fcntl lock (openai/tart #967).
 state_of() {
   running=false state=stopped
   [ ! -f "$1/state.vzvmsave" ] || state=suspended

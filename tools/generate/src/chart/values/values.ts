@@ -41,7 +41,7 @@ const tailscale = group('A tailnet that Macs join.', {
 const builders = {
   ghOrg: text('The GitHub organisation that they register with.', ''),
   ghRunnerLabels: text(
-    "Labels, with commas between them. One of them names the environment: builders with the same labels take each other's jobs (I-16).",
+    "Labels, with commas between them. One of them names the environment: builders with the same labels take each other's jobs.",
     '',
   ),
   ghAppSecretName: text(

@@ -76,7 +76,7 @@ export const buildersAndCollection: Chapter = {
         },
         {
           file: 'packages/host/src/steps/agent-job.test.ts',
-          title: 'keeps virtual machines of others exactly while the host is a builder (I-34)',
+          title: 'keeps virtual machines of others exactly while the host is a builder (INC-46)',
         },
         {
           file: 'packages/provider/src/host-work/host-spec.test.ts',

@@ -101,7 +101,7 @@ export const clusterApi: Chapter = {
         { file: 'test/kubernetes/chart-kubeconfig.test.ts', title: 'is there all the time, and works' },
         {
           file: 'test/kubernetes/chart-manager.test.ts',
-          title: 'can come from a store, and outlives the hook that brings it (I-09)',
+          title: 'can come from a store, and outlives the hook that brings it (INC-307)',
         },
       ],
     },
@@ -137,13 +137,12 @@ export const clusterApi: Chapter = {
       tests: [
         {
           file: agentJob,
-          title:
-            'gets new code by one restart, with no new registration and the same plist on the same inode (I-21, INC-09)',
+          title: 'gets new code by one restart, with no new registration and the same plist on the same inode (INC-09)',
         },
         {
           file: agentJob,
           title:
-            'gets new arguments by one registration, through the time in which launchd lets go of the old job (I-20)',
+            'gets new arguments by one registration, through the time in which launchd lets go of the old job (INC-220)',
         },
       ],
     },
@@ -158,7 +157,7 @@ export const clusterApi: Chapter = {
           title:
             'a restart that left the old process, and one whose process died again and again, were taken for done: now the roll stops and says so',
         },
-        { file: agentJob, title: 'is not taken for rolled when the restart left the old process (I-22, INC-09)' },
+        { file: agentJob, title: 'is not taken for rolled when the restart left the old process (INC-09)' },
         {
           file: agentJob,
           title: 'counts as running only once it was seen to stay, whatever launchd says at this moment',
@@ -187,7 +186,7 @@ export const clusterApi: Chapter = {
         },
         {
           file: agentJob,
-          title: 'gets a new runtime with the old one still running: other inode, so the kernel lets it (I-23, INC-10)',
+          title: 'gets a new runtime with the old one still running: other inode, so the kernel lets it (INC-10)',
         },
       ],
     },

@@ -40,7 +40,7 @@ export const hostPreparation: Chapter = {
         { file: autoLogin, title: 'a wrong password is found out also where somebody is logged in already' },
         {
           file: hostCommands,
-          title: 'finds a wrong password out at the console, where root was given before (the review of INC-07)',
+          title: 'finds a wrong password out at the console, where root was given before (INC-07)',
         },
       ],
     },
@@ -91,7 +91,7 @@ export const hostPreparation: Chapter = {
           file: 'test/stories/hosts-that-come-back.test.ts',
           title: 'those of a Mac that is gone take one command',
         },
-        { file: podDeletion, title: 'is not stuck Terminating when its VM was deleted by hand (G2)' },
+        { file: podDeletion, title: 'is not stuck Terminating when its VM was deleted by hand (INC-402)' },
         {
           file: 'packages/provider/src/pods/controller.test.ts',
           title: 'a deleted Pod of a Mac that is gone goes after the grace, not before, and an event says why (INC-71)',

@@ -81,7 +81,7 @@ export const otherParts: Chapter = {
         { file: hostCommands, title: 'proves root, power and the console session, and says what is left to do' },
         {
           file: hostCommands,
-          title: 'finds a wrong password out at the console, where root was given before (the review of INC-07)',
+          title: 'finds a wrong password out at the console, where root was given before (INC-07)',
         },
         { file: hostCommands, title: 'says so when no session comes up' },
       ],
