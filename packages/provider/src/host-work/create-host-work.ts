@@ -79,8 +79,8 @@ const runTask = async (
   }
   const { task, owner, report } = job;
   if (task.kind === 'roll back') return outcomeOfRollBack(await rollBackAgent(connection, owner, signal));
-  const { spec, secrets, lateSecrets = {}, mode, idle } = task;
-  const options = { owner, idle, mode, lateSecrets, clock, signal, ...(report && { report }) };
+  const { spec, secrets, onDemandSecrets = {}, mode, idle } = task;
+  const options = { owner, idle, mode, onDemandSecrets, clock, signal, ...(report && { report }) };
   return outcomeOfHost(await convergeHost(connection, spec, secrets, options));
 };
 
@@ -150,12 +150,12 @@ const notWiped = (hostKey: string, because: string): WorkOutcome => ({
 /** The same job, and the secrets that it is told on the way: so that they are taken out of whatever comes of it. */
 const captureLateSecrets = (job: HostJob): { readonly job: HostJob; readonly secrets: readonly string[] } => {
   const secrets: string[] = [];
-  const ask = job.task.kind === 'converge' ? job.task.lateSecrets?.actionsRunnerToken : undefined;
+  const ask = job.task.kind === 'converge' ? job.task.onDemandSecrets?.actionsRunnerToken : undefined;
   if (job.task.kind !== 'converge' || ask === undefined) return { job, secrets };
   const actionsRunnerToken: typeof ask = async (signal) => {
     const answer = await ask(signal);
     if (answer.kind === 'known') secrets.push(answer.secret);
     return answer;
   };
-  return { job: { ...job, task: { ...job.task, lateSecrets: { actionsRunnerToken } } }, secrets };
+  return { job: { ...job, task: { ...job.task, onDemandSecrets: { actionsRunnerToken } } }, secrets };
 };

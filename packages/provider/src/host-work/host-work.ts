@@ -23,7 +23,7 @@ export interface HostJob {
         readonly spec: HostSpec;
         readonly secrets: HostSecrets;
         /** Asked for only when a step cannot do without. */
-        readonly lateSecrets?: OnDemandSecrets;
+        readonly onDemandSecrets?: OnDemandSecrets;
         readonly idle: boolean;
       }
     /** Puts back the agent that was proven before the last roll. */

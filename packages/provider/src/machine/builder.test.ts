@@ -20,7 +20,7 @@ const createBuilderHarness = async (t: TestContext): Promise<Harness> => {
 const registers = async (job: HostJob): Promise<WorkOutcome> => {
   if (job.pinnedHostKey === undefined) await job.pin('SHA256:first');
   const { task } = job;
-  const answer = task.kind === 'converge' ? await task.lateSecrets?.actionsRunnerToken?.(undefined) : undefined;
+  const answer = task.kind === 'converge' ? await task.onDemandSecrets?.actionsRunnerToken?.(undefined) : undefined;
   if (answer?.kind === 'known') return doneOutcome(job);
   return doneOutcome(job, { summary: 'without a runner', optionalFailures: ['Could not run GitHub Actions.'] });
 };

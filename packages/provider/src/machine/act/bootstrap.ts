@@ -41,8 +41,8 @@ const attemptBootstrap = async (context: ActContext): Promise<ActionOutput> => {
   const runner = runnerTokenSource(context);
   // Unless its agent joined in an earlier try, nothing can run on a Mac that was just wiped.
   const idle = snapshot.idle !== false;
-  const { lateSecrets } = runner;
-  const outcome = await push(context, { kind: 'converge', mode: 'changed', spec, secrets, lateSecrets, idle });
+  const { onDemandSecrets } = runner;
+  const outcome = await push(context, { kind: 'converge', mode: 'changed', spec, secrets, onDemandSecrets, idle });
   const noToken = runner.problem();
   if (outcome.kind === 'done' && noToken !== undefined) return runnerTokenMissing(context, noToken);
   await patcher.updateStatus((status) => afterBootstrap(status, outcome, { joinVersion, hash, now: deps.clock.now() }));
@@ -119,8 +119,15 @@ export const reregister = (context: ActContext, newJoin: boolean): Promise<Actio
     const joinVersion = join?.joinVersion ?? currentStatus(context).joinVersion ?? '';
     const spec = { ...plan.spec, agent: { ...plan.spec.agent, joinVersion } };
     const secrets = { ...plan.secrets, ...kubeconfigOf(join) };
-    const { lateSecrets } = runnerTokenSource(context);
-    const outcome = await push(context, { kind: 'converge', mode: 'verify', spec, secrets, lateSecrets, idle: false });
+    const { onDemandSecrets } = runnerTokenSource(context);
+    const outcome = await push(context, {
+      kind: 'converge',
+      mode: 'verify',
+      spec,
+      secrets,
+      onDemandSecrets,
+      idle: false,
+    });
     const result: ActionResult = { kind: 'worked', outcome };
     if (outcome.kind === 'aborted') return { result, next: requeueAfter(intervals.conflict) };
     if (outcome.kind !== 'done') return reregisterFailed(context, result);

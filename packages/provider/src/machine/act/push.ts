@@ -80,7 +80,7 @@ const addressesOf = ({ deps, patcher, observation }: ActContext, task: HostJob['
 
 /** How a push gets what the runner of a builder registers with, and what it was told. */
 interface RunnerTokenSource {
-  readonly lateSecrets: OnDemandSecrets;
+  readonly onDemandSecrets: OnDemandSecrets;
   /** Why there was none, when one was needed. */
   problem(): string | undefined;
 }
@@ -89,9 +89,9 @@ interface RunnerTokenSource {
 export const runnerTokenSource = (context: ActContext): RunnerTokenSource => {
   const { deps, patcher } = context;
   let problem: string | undefined;
-  if (patcher.machine.spec.ghActionsRunner === undefined) return { lateSecrets: {}, problem: () => undefined };
+  if (patcher.machine.spec.ghActionsRunner === undefined) return { onDemandSecrets: {}, problem: () => undefined };
   return {
-    lateSecrets: {
+    onDemandSecrets: {
       actionsRunnerToken: async (signal) => {
         const answer = await deps.builderRunners.registrationToken(patcher.machine, { ...(signal && { signal }) });
         if (answer.kind === 'known') return { kind: 'known', secret: answer.token.reveal() };

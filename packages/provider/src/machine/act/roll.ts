@@ -17,8 +17,8 @@ export const roll = (context: ActContext, { hash, idle }: Extract<Decision, { ki
     if (turn === undefined || turn.rollBack === true || plan?.kind !== 'planned') return requeueStale;
 
     const { spec, secrets } = plan;
-    const { lateSecrets } = runnerTokenSource(context);
-    const outcome = await push(context, { kind: 'converge', mode: 'changed', spec, secrets, lateSecrets, idle });
+    const { onDemandSecrets } = runnerTokenSource(context);
+    const outcome = await push(context, { kind: 'converge', mode: 'changed', spec, secrets, onDemandSecrets, idle });
     const { policy } = snapshot;
     // Before it is written down, which may fail: the turn can be over by then, and nobody may push without one (invariant 9).
     const pauseMs = waitsForIdle(outcome) ? undefined : backOffAfter(context, outcome);
