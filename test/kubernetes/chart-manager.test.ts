@@ -204,13 +204,17 @@ describe('the kubeconfig of Cluster API core', () => {
 });
 
 describe('what is watched', () => {
-  test('alerts are those of the file, with links that lead somewhere', async () => {
-    const objects = await render({ alerts: { enabled: true, runbookBaseURL: 'https://example.com/tree/main/' } });
-    const { groups } = only(objects, 'PrometheusRule')['spec'];
-    assert.ok(groups.length > 0);
-    for (const { rules } of groups)
-      for (const { alert, annotations } of rules)
-        assert.match(annotations.runbook_url, /^https:\/\/example\.com\/tree\/main\/docs\//, alert);
+  test('alerts are those of the file, with an absolute link to their runbook or none', async () => {
+    const linksWith = async (alerts: Values): Promise<[alert: string, url: string | undefined][]> => {
+      const { groups } = only(await render({ alerts: { enabled: true, ...alerts } }), 'PrometheusRule')['spec'];
+      return groups.flatMap(({ rules }: { rules: { alert: string; annotations: Record<string, string> }[] }) =>
+        rules.map(({ alert, annotations }) => [alert, annotations['runbook_url']]),
+      );
+    };
+    const links = await linksWith({ runbookBaseURL: 'https://example.com/tree/main/' });
+    assert.ok(links.length > 0);
+    for (const [alert, url] of links) assert.equal(url, `https://example.com/tree/main/docs/runbooks/${alert}.md`);
+    for (const [alert, url] of await linksWith({})) assert.equal(url, undefined, alert);
     assert.deepEqual(ofKind(await render(), 'PrometheusRule'), []);
   });
 
@@ -229,5 +233,6 @@ describe('what is watched', () => {
     for (const [label, value] of Object.entries(spec.selector.matchLabels))
       assert.equal(service.metadata.labels?.[label], value);
     assert.equal(spec.endpoints[0].port, service['spec'].ports[0].name);
+    assert.equal(spec.endpoints[0].honorLabels, true);
   });
 });

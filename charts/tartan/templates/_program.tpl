@@ -153,7 +153,7 @@ spec:
 {{- end }}
 {{- end }}
 
-{{/* root, name, component. How the Prometheus operator finds its metrics. */}}
+{{/* root, name, component. A Service and a ServiceMonitor for the Prometheus operator. */}}
 {{- define "tartan.program.metrics" -}}
 {{- $monitor := .root.Values.serviceMonitor }}
 {{- if $monitor.enabled }}
@@ -178,6 +178,8 @@ spec:
       {{- include "tartan.selector" . | nindent 6 }}
   endpoints:
     - port: metrics
+      # Labels such as namespace are those of the machine or pool, not of the Pod that exports them.
+      honorLabels: true
       interval: {{ $monitor.interval }}
 {{- end }}
 {{- end }}

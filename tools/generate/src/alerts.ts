@@ -1,12 +1,12 @@
 import { parse } from 'yaml';
 
-/** What Prometheus calls an alerting rule, as ours are written: each member that is named here, and no other. */
+/** A Prometheus alerting rule of the chart. Other fields are an error. The chart adds `runbook_url`. */
 export interface AlertRule {
   readonly alert: string;
   readonly expr: string;
   readonly for?: string;
   readonly labels: { readonly severity: string };
-  readonly annotations: { readonly summary: string; readonly description: string; readonly runbook_url: string };
+  readonly annotations: { readonly summary: string; readonly description: string };
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -36,7 +36,7 @@ const ruleOf = (value: unknown): AlertRule => {
   const fields = fieldsOf(value, 'a rule', ['alert', 'expr', 'for', 'labels', 'annotations']);
   const alert = textOf(fields, 'alert', 'a rule');
   const labels = fieldsOf(fields['labels'], alert, ['severity']);
-  const annotations = fieldsOf(fields['annotations'], alert, ['summary', 'description', 'runbook_url']);
+  const annotations = fieldsOf(fields['annotations'], alert, ['summary', 'description']);
   return {
     alert,
     expr: textOf(fields, 'expr', alert),
@@ -45,7 +45,6 @@ const ruleOf = (value: unknown): AlertRule => {
     annotations: {
       summary: textOf(annotations, 'summary', alert),
       description: textOf(annotations, 'description', alert),
-      runbook_url: textOf(annotations, 'runbook_url', alert),
     },
   };
 };

@@ -1,6 +1,6 @@
 import type { Flag, FlagGroup, FlagRule } from '@tartan/kube/flags';
 
-/** What pages about flags have in common, from the tables that programs parse them with. */
+/** Shared parts of the pages about flags, from the tables that the programs parse them with. */
 
 export const code = (text: string | undefined): string => (text ? `\`${text.replaceAll('|', '\\|')}\`` : '');
 
@@ -21,16 +21,16 @@ export const groupLines = (groups: readonly FlagGroup[]): string[] =>
   ]);
 
 export const ruleLines = (rules: readonly FlagRule[]): string[] => [
-  '## What must hold between flags',
+  '## Rules between flags',
   '',
   ...rules.map(({ description }) => `- ${prose(description)}`),
 ];
 
-/** How a program reads them. */
+/** How a program parses its flags. */
 export const reading = (program: string): string[] => [
-  '- `--flag=value` and `--flag value` mean the same. A switch is on when it stands alone, and off with `=false`.',
-  '- A flag wins over its environment variable. Of a flag that is given twice, the last one counts.',
-  '- Durations are written as in Go: `90s`, `15m`, `1h30m`.',
-  `- Everything that is wrong is said at once, and the ${program} does not start. A flag that is not known is an error that names the nearest:`,
-  '  use the chart and the image of the same release.',
+  '- `--flag=value` and `--flag value` are equivalent. A switch without a value is on; `=false` turns it off.',
+  '- A flag overrides its environment variable. If a flag is given twice, the last one counts.',
+  '- Durations have the format of Go: `90s`, `15m`, `1h30m`.',
+  `- With invalid flags the ${program} prints every error and exits. An unknown flag is an error that names the closest known flag.`,
+  '  Use the chart and the image of the same release.',
 ];

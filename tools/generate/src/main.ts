@@ -30,15 +30,15 @@ interface Generated {
 }
 
 const files: Generated[] = [
-  { path: 'docs/cli.md', content: cliReference },
-  { path: 'docs/agent.md', content: agentPage },
-  { path: 'docs/embedded-kubernetes.md', content: embeddedKubernetesPage },
-  { path: 'docs/metrics.md', content: metricsPage },
-  { path: 'docs/provider-flags.md', content: providerFlagsPage },
+  { path: 'docs/reference/cli.md', content: cliReference },
+  { path: 'docs/reference/agent.md', content: agentPage },
+  { path: 'docs/reference/embedded-kubernetes.md', content: embeddedKubernetesPage },
+  { path: 'docs/reference/metrics.md', content: metricsPage },
+  { path: 'docs/reference/provider-flags.md', content: providerFlagsPage },
   { path: 'docs/requirements.md', content: () => requirementsPage(requirements, readable) },
-  { path: 'docs/resources.md', content: resourcesPage },
-  { path: 'docs/rights.md', content: rightsPage },
-  { path: 'docs/runners-flags.md', content: runnersFlagsPage },
+  { path: 'docs/reference/resources.md', content: resourcesPage },
+  { path: 'docs/reference/rights.md', content: rightsPage },
+  { path: 'docs/reference/runners-flags.md', content: runnersFlagsPage },
   ...customResourceFiles,
   ...chartFiles,
   ...versionedFiles(root),

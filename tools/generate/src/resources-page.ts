@@ -1,15 +1,7 @@
-import {
-  type ConditionDefinition,
-  conditionsByKind,
-  events,
-  hostStateMeanings,
-  kinds,
-  machinePhaseMeanings,
-  releaseReasonMeanings,
-} from '@tartan/api';
+import { kinds } from '@tartan/api';
 import { type AnyKind, schemaOf, type StructuralSchema } from '@tartan/api/crds';
 
-/** The page that says what our custom resources hold and say: for people who look at a fleet with kubectl. */
+/** The reference of the custom resources, for people who use kubectl. */
 
 const code = (value: unknown): string => `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``;
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
@@ -26,7 +18,7 @@ const typeName = (schema: StructuralSchema): string => {
   return schema.enum === undefined ? schema.type : schema.enum.map(code).join(', ');
 };
 
-/** Conditions look alike everywhere: one row is enough. */
+/** Every list of conditions has the same fields: one row is enough. */
 const isLeaf = (path: string): boolean => path === 'status.conditions';
 
 const fieldRows = (path: string, schema: StructuralSchema, required: boolean): string[][] => {
@@ -46,14 +38,6 @@ const rulesOf = (schema: StructuralSchema): string[] => [
   ...Object.values(schema.properties ?? {}).flatMap(rulesOf),
 ];
 
-const allConditions: Readonly<Record<string, Readonly<Record<string, ConditionDefinition>>>> = conditionsByKind;
-
-const conditionRows = (kind: string): string[][] =>
-  Object.entries(allConditions[kind] ?? {}).flatMap(([type, { means, reasons }]) => [
-    [`**${type}**`, '', means],
-    ...Object.entries(reasons).map(([reason, [status, meaning]]) => [code(reason), status, meaning]),
-  ]);
-
 const section = (title: string, lines: readonly string[]): string[] =>
   lines.length === 0 ? [] : ['', `### ${title}`, '', ...lines];
 
@@ -63,7 +47,6 @@ const kindLines = (kind: AnyKind): string[] => {
   const fields = Object.entries(schema.properties ?? {}).flatMap(([part, field]) =>
     fieldRows(part, field, schema.required?.includes(part) ?? false),
   );
-  const reasons = conditionRows(name);
   return [
     '',
     `## ${name}`,
@@ -73,18 +56,11 @@ const kindLines = (kind: AnyKind): string[] => {
     kind.description,
     ...section('Fields', table(['field', 'type', '', 'meaning'], fields)),
     ...section(
-      'What the API server refuses',
+      'Validation rules',
       rulesOf(schema).map((message) => `- ${message}`),
     ),
-    ...section('Conditions', reasons.length === 0 ? [] : table(['condition, reason', 'status', 'meaning'], reasons)),
   ];
 };
-
-const wordRows = (meanings: Readonly<Record<string, string>>): string[] =>
-  table(
-    ['word', 'meaning'],
-    Object.entries(meanings).map(([word, means]) => [code(word), means]),
-  );
 
 export const resourcesPage = (): string =>
   [
@@ -92,19 +68,8 @@ export const resourcesPage = (): string =>
     '',
     '# Custom resources',
     '',
-    'What is on the wire. `kubectl explain` says the same of a cluster that you have. The definitions are in `packages/api/crds/`.',
+    'The custom resources, field by field. `kubectl explain KIND` prints the same. The definitions are in `charts/tartan/crds/`. Conditions,',
+    'phases and states are in [conditions.md](conditions.md), events in [events.md](events.md).',
     ...kinds.flatMap((kind) => kindLines(kind)),
-    '',
-    '## Words',
-    ...section('Phases of a machine (`status.phase`)', wordRows(machinePhaseMeanings)),
-    ...section('States of a MacHost (`status.state`)', wordRows(hostStateMeanings)),
-    ...section('Why a MacHost is released (`spec.release.reason`)', wordRows(releaseReasonMeanings)),
-    ...section(
-      'Events',
-      table(
-        ['event', 'type', 'meaning'],
-        Object.entries(events).map(([reason, [type, means]]) => [code(reason), type, means]),
-      ),
-    ),
     '',
   ].join('\n');

@@ -8,7 +8,7 @@ export const runnersFlagsPage = (): string =>
     '',
     '# Flags of the runners controller',
     '',
-    'What it is told when it starts. `--help` prints the same. No secret is among it: what GitHub is asked with is in Secrets beside the pools.',
+    '`--help` prints the same tables. No flag holds a secret: GitHub credentials are in Secrets in the namespace of the pools.',
     '',
     ...reading('controller'),
     ...groupLines(flagGroups),

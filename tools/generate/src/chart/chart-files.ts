@@ -6,7 +6,7 @@ import { valuesYaml } from './values/yaml-file.ts';
 
 /** What of the chart comes from elsewhere. */
 export const chartFiles = [
-  { path: 'docs/values.md', content: valuesPage },
+  { path: 'docs/reference/values.md', content: valuesPage },
   { path: 'charts/tartan/values.yaml', content: valuesYaml },
   { path: 'charts/tartan/values.schema.json', content: valuesSchema },
   ...rightsFiles,

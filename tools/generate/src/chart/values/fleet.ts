@@ -15,70 +15,72 @@ import {
 } from './value.ts';
 
 const machine = group(
-  'Which Macs they are. Another value makes a new template, and Cluster API replaces the machines.',
+  'Type of the Macs. A changed value creates a new template: Cluster API replaces every machine, and each Mac is wiped.',
   {
-    type: text('The type, as Scaleway calls it.', 'M2-L', { minLength: 1, maxLength: 63 }),
-    zone: text('The zone of Scaleway.', 'fr-par-1', { pattern: '^[a-z]{2}-[a-z]{3}-[0-9]{1,2}$' }),
-    os: text('The release family of macOS. Not a version: images of versions are retired.', 'Tahoe', {
+    type: text('Server type at Scaleway.', 'M2-L', { minLength: 1, maxLength: 63 }),
+    zone: text('Zone at Scaleway.', 'fr-par-1', { pattern: '^[a-z]{2}-[a-z]{3}-[0-9]{1,2}$' }),
+    os: text('macOS release name. Not a version: Scaleway retires images of versions.', 'Tahoe', {
       pattern: '^[^0-9]+$',
       maxLength: 63,
     }),
-    hostCPU: whole('CPUs that a Mac offers to Pods. 0: what the provider is told by --tartkubelet-host-cpu.', 0),
+    hostCPU: whole('CPUs that a Mac offers to Pods. 0: the value of --tartkubelet-host-cpu.', 0),
     hostMemoryMB: whole(
-      'Memory that a Mac offers to Pods, in MB. Leave 2 GB to macOS. 0: what the provider is told by --tartkubelet-host-memory-mb.',
+      'Memory that a Mac offers to Pods, in MB. Leave 2 GB to macOS. 0: the value of --tartkubelet-host-memory-mb.',
       0,
     ),
-    maxPods: whole('Pods that a Mac takes at a time; macOS runs two virtual machines at most. 0: the default.', 0),
+    maxPods: whole('Maximum number of Pods on a Mac. macOS runs at most two VMs. 0: the default.', 0),
   },
 );
 
-const rollout = group('How a new agent, or other things on the Macs themselves, are rolled out. Machines stay.', {
-  maxUnavailable: whole('How many Macs are rolled at a time. The first one goes alone.', 1, { minimum: 1 }),
+const rollout = group('Rollout of a new agent or new host settings. Machines are not replaced.', {
+  maxUnavailable: whole('Maximum number of Macs that are updated at a time. The first one is updated alone.', 1, {
+    minimum: 1,
+  }),
   paused: flag(
-    'Pauses the rollout. Hosts already updating finish. `tartan roll pause` does the same, whatever this says.',
+    'Pauses the rollout. Hosts already updating finish. `tartan roll pause` pauses it independently of this value.',
     false,
   ),
-  gateDeadlineSeconds: whole('A Mac that was rolled must be Ready within this time, or the roll stops.', 900, {
+  gateDeadlineSeconds: whole('An updated Mac must be Ready within this time; otherwise the rollout stops.', 900, {
     minimum: 1,
   }),
 });
 
 const machineRollout = group(
-  'How Cluster API replaces machines when their template is another one. Each replaced Mac is wiped.',
+  'How Cluster API replaces machines after a change of their template. Each replaced Mac is wiped.',
   {
-    type: choice('RollingUpdate, or OnDelete: only those that somebody deletes.', 'RollingUpdate', [
+    type: choice('RollingUpdate; or OnDelete: only machines that somebody deletes are replaced.', 'RollingUpdate', [
       'RollingUpdate',
       'OnDelete',
     ]),
-    maxSurge: share('Machines beyond `replicas` meanwhile. Each needs a spare Mac in the pool.', 0),
-    maxUnavailable: share('Machines below `replicas` meanwhile.', 1),
+    maxSurge: share('Machines above `replicas` during the replacement. Each needs a spare Mac in the pool.', 0),
+    maxUnavailable: share('Machines below `replicas` during the replacement.', 1),
   },
 );
 
-const healthCheck = group('When a machine is given up and replaced, which wipes its Mac (MachineHealthCheck).', {
-  enabled: flag('Whether to do that at all.', true),
+const healthCheck = group('When Cluster API replaces an unhealthy machine, which wipes its Mac (MachineHealthCheck).', {
+  enabled: flag('Replace unhealthy machines.', true),
   nodeStartupTimeoutSeconds: whole(
-    'How long a machine may take to become a Node. Longer than a reinstall (15 minutes), a bootstrap that fails, a reboot and another Mac; half an hour at least. 0: for ever.',
+    'A machine without a Node is unhealthy after this time. Must cover a reinstall (15 minutes), a failed bootstrap, a reboot and another Mac; at least 1800. 0: no limit.',
     7200,
   ),
   unhealthyTimeoutSeconds: whole(
-    'How long a Node may be not Ready, or silent. Longer than `rollout.gateDeadlineSeconds`, or a roll would be taken for a broken Mac.',
+    'A machine is unhealthy after its Node was not Ready or Unknown for this time. Must be longer than `rollout.gateDeadlineSeconds`; otherwise a rollout looks like a broken Mac.',
     3600,
     { minimum: 1 },
   ),
   maxUnhealthy: share(
-    'When more are unhealthy, none is replaced: then it is an outage, and wiping Macs does not mend it.',
+    'If more machines are unhealthy, none is replaced: that is an outage, and wiping Macs does not repair it.',
     '50%',
   ),
-  maxInFlight: share('How many are replaced at a time.', 1),
+  maxInFlight: share('Maximum number of machines that are replaced at a time.', 1),
 });
 
 const drain = group(
-  'Whom Cluster API waits for, and does not evict, before it takes a machine away (MachineDrainRule).',
+  'Pods that Cluster API waits for, instead of evicting them, before it deletes a machine (MachineDrainRule).',
   {
-    enabled: flag('Whether to wait for anybody.', true),
+    enabled: flag('Wait for Pods.', true),
     pods: objects(
-      'Selectors as in MachineDrainRule: any of them is enough. Runners and Pods of Jobs unless told.',
+      'Selectors of a MachineDrainRule; a Pod must match one of them. Default: runners and Pods of Jobs.',
       [
         { selector: { matchLabels: { [labels.runner]: 'true' } } },
         { selector: { matchExpressions: [{ key: 'batch.kubernetes.io/job-name', operator: 'Exists' }] } },
@@ -94,60 +96,60 @@ interface Particulars {
   readonly more?: Readonly<Record<string, Value>>;
 }
 
-/** What the fleets have in common is all of it, but for what is given here. */
+/** The values of a fleet: common to all, except for the given particulars. */
 export const fleet = (
   word: string,
   description: string,
   { replicas, adoptPoolPrefix = poolOfMacosFleet, more = {} }: Particulars,
 ): Group =>
   group(description, {
-    enabled: flag('Whether there is such a fleet. Scale it to 0 and wait before you switch it off.', false),
+    enabled: flag('Create this fleet. Scale it to 0 and wait before you disable it.', false),
     name: text(
-      `The name of its MachineDeployment, and what names of its machines begin with. Empty: \`<fullname>-${word}-fleet\`.`,
+      `Name of the MachineDeployment, and prefix of the machine names. Empty: \`<fullname>-${word}-fleet\`.`,
       '',
       nameOrEmpty,
     ),
     replicas: {
       ...whole(
-        'How many Macs. Written when it changes; between changes `kubectl scale` and autoscalers may set another number. Lower: that many Macs are wiped. null: never written; a new fleet needs a number, or the sizes of an autoscaler in `annotations`.',
+        'Number of Macs. The provider applies this value when it changes; `kubectl scale` and autoscalers may set another number in between. A lower number wipes Macs. null: never applied; a new fleet needs a number, or the sizes of an autoscaler in `annotations`.',
         replicas,
       ),
       schema: { type: ['integer', 'null'], minimum: 0 },
     },
     adoptPoolPrefix,
     kubeletVersion: text(
-      'The version of Kubernetes that its Nodes report, such as v1.36.3. Empty: none, and Cluster API compares none.',
+      'Kubernetes version that the Nodes report, such as v1.36.3. Empty: none, and Cluster API compares none.',
       '',
       { pattern: '^(v[0-9]+\\.[0-9]+\\.[0-9]+([-+].+)?)?$' },
     ),
     machine,
     rollout,
     waitForMacs: flag(
-      'Whether `helm --wait` waits until all its Macs are Ready. With false, missing or broken ones do not hold the release up; a roll that has stopped still fails it.',
+      '`helm --wait` waits until all Macs of the fleet are Ready. If false, missing or broken Macs do not fail the release; a stopped rollout still does.',
       true,
     ),
     machineRollout,
     healthCheck,
     drain,
     nodeDrainTimeoutSeconds: whole(
-      'How long Pods are waited for at most when a machine is taken away; then the Mac goes with what runs on it. 0: for ever.',
+      'Maximum time to wait for Pods when a machine is deleted. After that, the Mac is wiped with the Pods on it. 0: no limit.',
       21_600,
     ),
     annotations: words(
-      'Annotations of its MachineDeployment, such as the sizes of an autoscaler (both or none). With those a new fleet begins with the smaller size.',
+      'Annotations of the MachineDeployment, such as the sizes of an autoscaler (set both or none). With both, a new fleet starts at the minimum size.',
       {},
     ),
     ...more,
   });
 
 const poolOfMacosFleet = text(
-  'Servers at Scaleway whose names begin so are the pool that its Macs come from. Empty: that of macosFleet.',
+  'Name prefix of the servers at Scaleway that form the pool of this fleet. Empty: the prefix of macosFleet.',
   '',
   prefixOrEmpty,
 );
 
 export const poolOfAll = text(
-  'Servers at Scaleway whose names begin so are the pool. Also for fleets and machines that name none.',
+  'Name prefix of the servers at Scaleway that form the pool. Also the default of the other fleets and of machines without one.',
   serverNames.defaultPoolPrefix,
   { ...prefixOrEmpty, minLength: 2 },
 );

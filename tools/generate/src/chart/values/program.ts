@@ -4,7 +4,7 @@ const cpu = { pattern: '^[0-9]+(\\.[0-9]+|m)?$' } as const;
 
 interface Particulars {
   readonly replicas: number;
-  /** What is known of its memory, and how much of it may be asked for: a regular expression, and the most in words. */
+  /** Memory: description, defaults, maximum in words, and a pattern for the allowed quantities. */
   readonly memory: {
     readonly why: string;
     readonly request: string;
@@ -12,35 +12,38 @@ interface Particulars {
     readonly most: string;
     readonly pattern: string;
   };
-  /** The page with its flags. */
+  /** Page with the flags of the program. */
   readonly flags: string;
-  /** What it asks of GitHub. */
+  /** What the program uses GitHub for. */
   readonly github: string;
 }
 
-/** What a program that runs in the cluster for ever can be told, whichever it is. Its image is that of `provider`. */
+/** Values common to the programs that run in the cluster. The image is that of `provider`. */
 export const program = ({ replicas, memory, flags, github }: Particulars): Readonly<Record<string, Value>> => ({
-  replicas: whole('One works, the others stand by.', replicas, { minimum: 1 }),
+  replicas: whole('Number of replicas. One leads, the others are standby.', replicas, { minimum: 1 }),
   resources: group(memory.why, {
-    requests: group('What is set aside for it.', {
-      cpu: text('Processors.', '50m', cpu),
-      memory: text('Memory.', memory.request, { pattern: memory.pattern }),
+    requests: group('Resource requests.', {
+      cpu: text('CPU request.', '50m', cpu),
+      memory: text('Memory request.', memory.request, { pattern: memory.pattern }),
     }),
-    limits: group('What it may take. There is no limit of processors: it would only make leases late.', {
-      memory: text(`Memory, ${memory.most} at most.`, memory.limit, { pattern: memory.pattern }),
+    limits: group('Resource limits. A CPU limit is not allowed: throttling would delay lease renewals.', {
+      memory: text(`Memory limit, at most ${memory.most}.`, memory.limit, { pattern: memory.pattern }),
     }),
   }),
-  logLevel: choice('Lines below this level are not written.', 'info', ['debug', 'info', 'warn', 'error']),
-  githubApiUrl: text(`Where GitHub's API is, for ${github}. Empty: https://api.github.com.`, '', {
+  logLevel: choice('Minimum log level.', 'info', ['debug', 'info', 'warn', 'error']),
+  githubApiUrl: text(`URL of the GitHub API, for ${github}. Empty: https://api.github.com.`, '', {
     pattern: '^(https://[^/]+(/.*[^/])?)?$',
   }),
-  extraArgs: texts(`More flags (${flags}). They come last, and of a flag that is given twice the last one counts.`, []),
-  extraEnv: objects('More environment variables, as in a Pod. Secrets by `valueFrom` only.', []),
-  nodeSelector: words('Nodes that it may run on.', { 'kubernetes.io/os': 'linux' }),
-  tolerations: objects('Taints that it puts up with.', []),
-  affinity: object('Instead of the rule that replicas keep off each other.', {}),
-  priorityClassName: text('How important its Pods are to the scheduler.', ''),
-  podAnnotations: words('Annotations of its Pods.', {}),
-  podLabels: words('Labels of its Pods.', {}),
-  scrapeAnnotations: flag('Whether its Pods bear `prometheus.io/scrape`, `port` and `path`.', true),
+  extraArgs: texts(
+    `Additional flags (docs/reference/${flags}). They are appended; if a flag is given twice, the last one counts.`,
+    [],
+  ),
+  extraEnv: objects('Additional environment variables, as in a Pod. Secrets only with `valueFrom`.', []),
+  nodeSelector: words('Node selector of the Pods.', { 'kubernetes.io/os': 'linux' }),
+  tolerations: objects('Tolerations of the Pods.', []),
+  affinity: object('Affinity of the Pods. Empty: anti-affinity between replicas.', {}),
+  priorityClassName: text('Priority class of the Pods.', ''),
+  podAnnotations: words('Annotations of the Pods.', {}),
+  podLabels: words('Labels of the Pods.', {}),
+  scrapeAnnotations: flag('Add the annotations `prometheus.io/scrape`, `port` and `path` to the Pods.', true),
 });

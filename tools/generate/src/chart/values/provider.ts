@@ -1,18 +1,18 @@
 import { program } from './program.ts';
 import { choice, group, text, texts } from './value.ts';
 
-export const provider = group('The manager: the process that looks after the Macs.', {
-  image: group('Its image, which also brings the runners controller and all that is put on Macs.', {
-    repository: text('Where it is.', 'tartan', { minLength: 1 }),
-    tag: text('Which one. Empty: the version of the application that the chart belongs to.', ''),
-    pullPolicy: choice('When to pull it.', 'IfNotPresent', ['Always', 'IfNotPresent', 'Never']),
-    pullSecrets: texts('Names of Secrets to pull it with.', []),
+export const provider = group('The provider (the manager Deployment), which manages the Macs.', {
+  image: group('Image of the provider. It also contains the runners controller and all software for Macs.', {
+    repository: text('Repository of the image.', 'tartan', { minLength: 1 }),
+    tag: text('Tag of the image. Empty: the app version of the chart.', ''),
+    pullPolicy: choice('Image pull policy.', 'IfNotPresent', ['Always', 'IfNotPresent', 'Never']),
+    pullSecrets: texts('Names of pull secrets.', []),
   }),
   ...program({
     replicas: 2,
-    // Less does not carry a roll, and whoever needs more has met a leak.
+    // Less is not enough for a rollout; more points to a leak.
     memory: {
-      why: 'What a manager needs. It takes 160 MB at most while it rolls 16 Macs at once (`npm run bench -- roll-memory`), and 180 MB beside 20,000 Pods of others (`npm run bench -- foreign-pods`).',
+      why: 'Resources. The manager needs at most 160 MB while it updates 16 Macs at once (`npm run bench -- roll-memory`), and 180 MB in a cluster with 20,000 other Pods (`npm run bench -- foreign-pods`).',
       request: '192Mi',
       limit: '256Mi',
       most: '512Mi',

@@ -2,16 +2,16 @@ import { program } from './program.ts';
 import { flag, group, whole } from './value.ts';
 
 export const runnersController = group(
-  'The process that looks after RunnerPools: runners of GitHub Actions, each a virtual machine for one job. They live in the namespace of the release.',
+  'The runners controller, which manages RunnerPools: GitHub Actions runners, each a VM for one job. Pools are in the namespace of the release.',
   {
     enabled: flag(
-      'Whether there is one. Delete the pools and wait before you switch it off: without it nobody lets them go.',
+      'Run the runners controller. Delete all pools and wait before you disable it: without it, pools cannot be deleted.',
       false,
     ),
     ...program({
       replicas: 1,
       memory: {
-        why: 'What it needs. Its caches hold the runner Pods of one namespace, and the Nodes.',
+        why: 'Resources. The caches hold the runner Pods of one namespace, and the Nodes.',
         request: '128Mi',
         limit: '256Mi',
         most: '256Mi',
@@ -21,7 +21,7 @@ export const runnersController = group(
       github: 'the runners of pools',
     }),
     stuckAfterSeconds: whole(
-      'After how long a Pod that starts, or goes, counts as stuck, and a runner that GitHub shows as offline is retired to free its slot.',
+      'After this time a starting or terminating Pod counts as stuck, and a runner that is offline at GitHub is retired.',
       600,
       { minimum: 10, maximum: 86_400 },
     ),

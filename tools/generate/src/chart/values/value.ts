@@ -1,4 +1,4 @@
-/** How a value of the chart is described: once, for `values.yaml`, `values.schema.json` and `docs/values.md`. */
+/** How a value of the chart is described: once, for `values.yaml`, `values.schema.json` and `docs/reference/values.md`. */
 
 export interface Leaf {
   readonly kind: 'leaf';

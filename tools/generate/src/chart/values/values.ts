@@ -3,129 +3,145 @@ import { provider } from './provider.ts';
 import { runnersController } from './runners-controller.ts';
 import { choice, flag, group, nameOrEmpty, objectOrEmpty, text, texts, type Value, words } from './value.ts';
 
-const externalSecrets = group('Keep the kubeconfig in a secret store, from where External Secrets brings it.', {
-  enabled: flag(
-    'Whether to do so. Otherwise the provider makes the kubeconfig, and replaces its token in time.',
-    false,
-  ),
-  refreshInterval: text('How often External Secrets looks.', '1h', { pattern: '^[0-9]+[smh]$' }),
-  item: text('The item in the store.', 'capi-workload-kubeconfig', { minLength: 1 }),
-  field: text('The field of the item.', 'kubeconfig'),
-  storeRef: group('The store.', {
-    kind: choice('Of one namespace or of all.', 'ClusterSecretStore', ['ClusterSecretStore', 'SecretStore']),
-    name: text('Its name.', 'onepassword', { minLength: 1 }),
+const externalSecrets = group('Read the kubeconfig from a secret store with External Secrets.', {
+  enabled: flag('Use External Secrets. If false, the provider creates the kubeconfig and renews its token.', false),
+  refreshInterval: text('How often External Secrets reads the store.', '1h', { pattern: '^[0-9]+[smh]$' }),
+  item: text('Item in the store.', 'capi-workload-kubeconfig', { minLength: 1 }),
+  field: text('Field of the item.', 'kubeconfig'),
+  storeRef: group('The secret store.', {
+    kind: choice('Kind of the store: for all namespaces, or for one.', 'ClusterSecretStore', [
+      'ClusterSecretStore',
+      'SecretStore',
+    ]),
+    name: text('Name of the store.', 'onepassword', { minLength: 1 }),
   }),
 });
 
-const capi = group('Cluster API core, which must be installed already.', {
+const capi = group('Cluster API core, which must already be installed.', {
   enabled: flag(
-    'With false nothing is rendered: for clusters without Cluster API. Scale fleets to 0 and wait before you switch it off.',
+    'If false, the chart renders nothing: for clusters without Cluster API. Scale all fleets to 0 and wait before you disable it.',
     true,
   ),
-  server: text('The address in the kubeconfig that core connects with. Empty: that of the Service `kubernetes`.', '', {
-    pattern: '^(https://.+)?$',
+  server: text(
+    'Server address in the kubeconfig of Cluster API core. Empty: the address of the Service `kubernetes`.',
+    '',
+    {
+      pattern: '^(https://.+)?$',
+    },
+  ),
+  remoteKubeconfig: group('The kubeconfig of Cluster API core, in the Secret `<release>-capi-kubeconfig`.', {
+    externalSecrets,
   }),
-  remoteKubeconfig: group('The kubeconfig that core connects with, `<release>-capi-kubeconfig`.', { externalSecrets }),
 });
 
-const tailscale = group('A tailnet that Macs join.', {
-  enabled: flag('Whether they do.', false),
-  secretName: text('A Secret whose key `auth-key` holds what they join with.', '', objectOrEmpty),
-  tags: texts('Their tags, each beginning with `tag:`.', [], {
+const tailscale = group('Tailscale on the Macs.', {
+  enabled: flag('Macs join a tailnet.', false),
+  secretName: text('Secret with the auth key, in the key `auth-key`.', '', objectOrEmpty),
+  tags: texts('Tags of the Macs; each begins with `tag:`.', [], {
     items: { type: 'string', pattern: '^tag:[A-Za-z][-A-Za-z0-9]*$' },
   }),
-  acceptRoutes: flag('Whether they take the routes that other devices offer.', false),
-  nodeExporter: flag('Whether they run node_exporter, which listens on the tailnet only.', true),
+  acceptRoutes: flag('Macs accept the routes that other devices advertise.', false),
+  nodeExporter: flag('Macs run node_exporter, which listens on the tailnet only.', true),
 });
 
 const builders = {
-  ghOrg: text('The GitHub organisation that they register with.', ''),
+  ghOrg: text('GitHub organisation that the builders register with.', ''),
   ghRunnerLabels: text(
-    "Labels, with commas between them. One of them names the environment: builders with the same labels take each other's jobs.",
+    "Runner labels, separated by commas. One of them must name the environment: builders with the same labels take each other's jobs (I-16).",
     '',
   ),
   ghAppSecretName: text(
-    'A Secret with `app-id`, `installation-id` and `private-key` of a GitHub App.',
+    'Secret with `app-id`, `installation-id` and `private-key` of a GitHub App.',
     '',
     objectOrEmpty,
   ),
 };
 
-const orphanReclaim = group('Servers that bear the name of a machine that is not there any more.', {
+const orphanReclaim = group('Stranded servers: named after a machine that no longer exists.', {
   activeReclaim: flag(
-    'Whether those whose names begin with `<fullname>-` are wiped and given back to the pool. Otherwise they are only reported. Never with a Scaleway project that another cluster shares.',
+    'Wipe stranded servers whose names begin with `<fullname>-` and return them to the pool. If false, they are only reported. Do not enable it if another cluster shares the Scaleway project.',
     false,
   ),
 });
 
-/** All values, in the order in which people read them. */
+/** All values, in reading order. */
 export const values: Readonly<Record<string, Value>> = {
   fullnameOverride: text(
-    'What all names begin with. Empty: the release, with `-tartan` unless that is in it.',
+    'Prefix of all names. Empty: the release name, with `-tartan` appended unless it contains `tartan`.',
     '',
     nameOrEmpty,
   ),
   provider,
-  scaleway: group('The API key of Scaleway.', {
+  scaleway: group('The Scaleway API key.', {
     secretName: text(
-      'The Secret with the keys SCW_ACCESS_KEY, SCW_SECRET_KEY and SCW_DEFAULT_PROJECT_ID.',
+      'Secret with the keys SCW_ACCESS_KEY, SCW_SECRET_KEY and SCW_DEFAULT_PROJECT_ID.',
       'tartan-scaleway',
       { minLength: 1 },
     ),
   }),
-  apiServerURL: text('Where Macs reach the API server. Empty: what kube-public/cluster-info says.', '', {
-    pattern: '^(https://.+)?$',
-  }),
-  macosFleet: fleet('macos', 'Macs for whoever asks.', {
+  apiServerURL: text(
+    'URL at which Macs reach the API server. Empty: the URL in the ConfigMap kube-public/cluster-info.',
+    '',
+    {
+      pattern: '^(https://.+)?$',
+    },
+  ),
+  macosFleet: fleet('macos', 'Macs for general use.', {
     replicas: 1,
     adoptPoolPrefix: poolOfAll,
     more: { orphanReclaim },
   }),
-  runnersFleet: fleet('runners', 'Macs for runners of continuous integration.', { replicas: 0 }),
-  buildersFleet: fleet('builders', 'Macs that are runners themselves, without virtual machines: they build images.', {
-    replicas: 0,
-    more: builders,
-  }),
+  runnersFleet: fleet('runners', 'Macs for CI runners.', { replicas: 0 }),
+  buildersFleet: fleet(
+    'builders',
+    'Macs that build VM images. The GitHub runner is on the Mac itself, and they run no Pods.',
+    {
+      replicas: 0,
+      more: builders,
+    },
+  ),
   runnersController,
   capi,
-  crds: group('The definitions of our kinds. The first installation brings them in any case.', {
-    upgrade: flag('Whether a Job brings them up to date before each installation and upgrade.', true),
+  crds: group('CRDs of Tartan. The first installation always installs them.', {
+    upgrade: flag('Run a Job that updates the CRDs before each installation and upgrade.', true),
     dropFields: flag(
-      'Whether it may go back to definitions that lack fields which the present ones have: what objects hold there is lost.',
+      'Allow the Job to install CRDs that lack fields of the present ones. Data in those fields is lost.',
       false,
     ),
   }),
-  uninstall: group('What happens before `helm uninstall`.', {
+  uninstall: group('Checks before `helm uninstall`.', {
     guard: flag(
-      'Whether it is refused as long as there are machines or Macs on their way back to the pool: without a manager nobody wipes them.',
+      'Refuse `helm uninstall` while machines exist or Macs are being released. Without a manager, no Mac is wiped.',
       true,
     ),
   }),
-  joinBinding: group('The right to ask for a certificate, for Macs that join.', {
-    create: flag('Whether to make that ClusterRoleBinding. One is enough for a cluster.', true),
+  joinBinding: group('Permission of joining Macs to request a certificate.', {
+    create: flag('Create the ClusterRoleBinding. One per cluster is enough.', true),
   }),
   tailscale,
-  vmClusterEgress: group('What virtual machines reach of the cluster. Both or none.', {
-    kuraServiceCIDR: text('A private network that is open to them on TCP port 4000.', ''),
-    clusterDNSIP: text('The DNS server of the cluster.', ''),
+  vmClusterEgress: group('Cluster networks that VMs can reach. Set both values or none.', {
+    kuraServiceCIDR: text('Private network that VMs can reach on TCP port 4000.', ''),
+    clusterDNSIP: text('Address of the DNS server of the cluster.', ''),
   }),
-  fleetSpread: group('A Deployment that is rolled when the set of ready Macs changes, so that its Pods spread.', {
-    deployment: text('Its name. Empty: none.', '', objectOrEmpty),
-    namespace: text('Its namespace. Empty: that of the release.', '', nameOrEmpty),
-  }),
-  alerts: group('Alerts for the Prometheus operator (PrometheusRule).', {
-    enabled: flag('Whether to make them.', false),
-    labels: words('Labels by which Prometheus finds them.', {}),
-    runbookBaseURL: text('Where the folder docs is to be seen, for links to the runbook. Ends with a slash.', '', {
-      pattern: '^(https?://.+/)?$',
-    }),
-  }),
-  serviceMonitor: group(
-    'How the Prometheus operator finds the metrics of the provider, and of the runners controller.',
+  fleetSpread: group(
+    'A Deployment that the provider restarts when the set of Ready Macs changes, so that its Pods spread over them.',
     {
-      enabled: flag('Whether to make a ServiceMonitor for each, and the Service that it needs.', false),
-      labels: words('Labels by which Prometheus finds it.', {}),
-      interval: text('How often it is scraped.', '30s', { pattern: '^[0-9]+(ms|s|m|h)$' }),
+      deployment: text('Name of the Deployment. Empty: none.', '', objectOrEmpty),
+      namespace: text('Namespace of the Deployment. Empty: the namespace of the release.', '', nameOrEmpty),
     },
   ),
+  alerts: group('Alerts for the Prometheus operator (PrometheusRule).', {
+    enabled: flag('Create the alerts.', false),
+    labels: words('Labels of the PrometheusRule, for the rule selector of Prometheus.', {}),
+    runbookBaseURL: text(
+      'Absolute URL of the folder that contains `docs/`, with a slash at the end. Each alert then has a `runbook_url` below it. Empty: alerts have no `runbook_url`.',
+      '',
+      { pattern: '^(https?://.+/)?$' },
+    ),
+  }),
+  serviceMonitor: group('ServiceMonitors of the provider and the runners controller, for the Prometheus operator.', {
+    enabled: flag('Create a ServiceMonitor and a Service for each.', false),
+    labels: words('Labels of the ServiceMonitors, for the selector of Prometheus.', {}),
+    interval: text('Scrape interval.', '30s', { pattern: '^[0-9]+(ms|s|m|h)$' }),
+  }),
 };
