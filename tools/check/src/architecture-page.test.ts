@@ -7,13 +7,12 @@ import { mayImport } from './layer-rule.ts';
 const root = join(import.meta.dirname, '../../..');
 
 /** Rows of the table of folders: `packages/kube`, or a link of that name; what is in it; what it may import. */
-const rows = readFileSync(join(root, 'docs/architecture.md'), 'utf8')
-  .split('\n')
-  .flatMap((line) => {
-    const [, folder, what = '', imports = ''] =
-      /^\| \[?`((?:packages|sim|tools|test|bench)[^`]*)`.*? \| (.*?) \| (.*) \|$/.exec(line) ?? [];
-    return folder === undefined ? [] : [{ folder, what, imports }];
-  });
+const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
+const rows = page.split('\n').flatMap((line) => {
+  const [, folder, what = '', imports = ''] =
+    /^\| \[?`((?:packages|sim|tools|test|bench)[^`]*)`.*? \| (.*?) \| (.*) \|$/.exec(line) ?? [];
+  return folder === undefined ? [] : [{ folder, what, imports }];
+});
 const folders = rows.map(({ folder }) => folder);
 
 /** Of the root's own workspace. */
@@ -22,7 +21,7 @@ const isTier = (folder: string): boolean => folder === 'test' || folder === 'ben
 const isListed = (imports: string, folder: string): boolean =>
   imports.includes(`\`${folder}\``) || imports.includes(`\`${dirname(folder)}/*\``);
 
-describe('the page on how Tartan is built', () => {
+describe('docs/architecture.md', () => {
   test('has every workspace, once', () => {
     const workspaces = globSync('{packages,sim,tools}/*/package.json', { cwd: root }).map((file) => dirname(file));
     assert.ok(workspaces.length > 10);
@@ -46,5 +45,14 @@ describe('the page on how Tartan is built', () => {
     for (const { folder, imports } of rows)
       for (const other of folders.filter((each) => each !== folder))
         assert.equal(isListed(imports, other), mayImport(folder, other), `whether ${folder} may import ${other}`);
+  });
+
+  test('leads each walk through at most ten files', () => {
+    const walks = page.split(/^## /m).filter((part) => part.startsWith('Walk '));
+    assert.equal(walks.length, 5);
+    for (const walk of walks) {
+      const files = new Set([...walk.matchAll(/\]\(\.\.\/([^)]+\.\w+)\)/g)].map(([, file]) => file));
+      assert.ok(files.size > 4 && files.size <= 10, `${walk.split('\n', 1)[0]}: ${files.size}`);
+    }
   });
 });

@@ -71,4 +71,14 @@ describe('every page of ours', () => {
     const dead = pages.flatMap((path) => deadLinks({ path, text: readFileSync(join(root, path), 'utf8') }, tree));
     assert.deepEqual(dead, []);
   });
+
+  test('names files and folders that exist', () => {
+    const path = /`((?:packages|sim|tools|test|charts|image|docs)\/[\w./-]+)`/g;
+    const missing = pages.flatMap((page) =>
+      [...readFileSync(join(root, page), 'utf8').matchAll(path)]
+        .filter(([, named = '']) => !tree.exists(named))
+        .map(([, named]) => `${page}: ${named}`),
+    );
+    assert.deepEqual(missing, []);
+  });
 });
