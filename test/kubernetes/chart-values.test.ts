@@ -42,7 +42,7 @@ describe('values that are refused', () => {
     [
       'a sweep that takes the pool for claimed Macs',
       { fullnameOverride: 'tuist-pool', ...fleetWith('macosFleet', { ...sweeping, adoptPoolPrefix: 'tuist-pool-a-' }) },
-      /begin with "tuist-pool-", and the pool is "tuist-pool-a-"/,
+      /begin with "tuist-pool-", and the pool prefix is "tuist-pool-a-"/,
     ],
     [
       'a sweep that takes Macs on their way back for stranded ones',
@@ -52,7 +52,7 @@ describe('values that are refused', () => {
     [
       'claimed Macs that look like free ones',
       fleetWith('runnersFleet', { name: 'tuist-pool-runners' }),
-      /runnersFleet is called "tuist-pool-runners", which begins like servers of the pool \("tuist-pool-"\)/,
+      /runnersFleet is named "tuist-pool-runners", which begins with the pool prefix "tuist-pool-"/,
     ],
     [
       'a pool that looks like Macs on their way back',
@@ -62,7 +62,7 @@ describe('values that are refused', () => {
     [
       'two fleets of one name',
       { ...fleetWith('macosFleet', { name: 'x' }), ...fleetWith('runnersFleet', { name: 'x' }) },
-      /macosFleet and runnersFleet are both called "x"/,
+      /macosFleet and runnersFleet are both named "x"/,
     ],
     [
       'a name that does not fit into a label',
@@ -103,7 +103,7 @@ describe('values that are refused', () => {
     [
       'a runners controller whose name no Service can have',
       { fullnameOverride: 'a'.repeat(45), runnersController: { enabled: true } },
-      /longer than 63 characters.*Set fullnameOverride/,
+      /longer than the 63 characters of a Service name.*Set fullnameOverride/,
     ],
     ['a tailnet without a key', { tailscale: { enabled: true, tags: ['tag:a'] } }, /tailscale is enabled without/],
     ['a tailnet without tags', { tailscale: { enabled: true, secretName: 's' } }, /tailscale is enabled without/],
@@ -172,7 +172,7 @@ describe('what helm says at the end', () => {
 
   test('warns of a sweep that wipes, of fleets that wait, and of nobody being told', async () => {
     const text = await notes(fleetWith('macosFleet', { ...sweeping, rollout: { paused: true }, waitForMacs: false }));
-    assert.match(text, /called tartan-… and belong to no machine are wiped/);
+    assert.match(text, /stranded servers named tartan-… are wiped/);
     assert.match(text, /paused: no Mac gets a new agent/);
     assert.match(text, /waitForMacs is false/);
     assert.match(text, /alerts\.enabled is false/);
