@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import { cliReference, fieldsOf, schemas } from './cli-reference.ts';
 import { runTartan } from './testing/cluster.ts';
 
-test('docs/cli.md says what --help says (npm run generate)', () => {
-  assert.equal(readFileSync(join(import.meta.dirname, '../../../docs/cli.md'), 'utf8'), cliReference());
+test('docs/reference/cli.md says what --help says (npm run generate)', () => {
+  assert.equal(readFileSync(join(import.meta.dirname, '../../../docs/reference/cli.md'), 'utf8'), cliReference());
 });
 
 test('every command that prints JSON has a schema, and every command has exit codes in its help', async () => {

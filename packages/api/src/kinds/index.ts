@@ -5,5 +5,5 @@ import { macHost } from './mac-host.ts';
 import { machine, machineTemplate } from './machine.ts';
 import { runnerPool } from './runner-pool.ts';
 
-/** Every kind of ours, in the order in which docs/resources.md tells of them. */
+/** Every kind of ours, in the order of docs/reference/resources.md. */
 export const kinds = [machine, machineTemplate, macHost, macFleet, cluster, externalControlPlane, runnerPool] as const;

@@ -43,7 +43,6 @@ export const machineConditions = {
       NodeNotReady: ['False', 'The Node is not Ready: see NodeReady.'],
       HostNotRunning: ['False', 'Scaleway says that the Mac is not in state ready.'],
       Deleting: ['False', 'The machine is being deleted.'],
-      Unknown: ['Unknown', 'The Node or Scaleway could not be asked.'],
     },
   },
   Allowed: {
@@ -85,9 +84,6 @@ export const machineConditions = {
         'False',
         'No Mac of that type, zone and macOS is free. The message says what there is instead.',
       ],
-      ScalewayAdoptFailed: ['False', 'Scaleway refused the claim. The message says how.'],
-      ScalewayDenied: ['False', 'The key may not do this. The message names the permission set that is missing.'],
-      ScalewayUnavailable: ['False', 'Scaleway does not answer, or asks to wait. It is tried again.'],
       CredentialsPersistFailed: ['False', 'The Secret with the login could not be written.'],
       HostReleased: ['False', 'The Mac could not be made ready and went back. Another one is claimed.'],
       HostGone: ['False', 'Scaleway does not know the Mac any more. Delete the Machine to get another one.'],
@@ -149,7 +145,6 @@ export const machineConditions = {
     means: 'The machine is being deleted.',
     reasons: {
       Releasing: ['True', 'Its Mac is being given back.'],
-      ReleaseFailed: ['True', 'Its Mac could not be given back. It is tried again.'],
       ReleaseSkipped: [
         'True',
         'Nobody said which pool its Mac goes back to, so it stays as it is. The sweep reports it.',
@@ -184,7 +179,6 @@ export const controlPlaneConditions = {
     reasons: {
       Available: ['True', 'It does, and the kubeconfig is fresh.'],
       KubeconfigMissing: ['False', 'There is no kubeconfig: see KubeconfigReady.'],
-      Deleting: ['False', 'The object is being deleted.'],
     },
   },
   KubeconfigReady: {

@@ -20,7 +20,6 @@ export const events = {
   PoolPrefixNotAllowed: ['Warning', 'The manager does not allow the pool that spec.adoptPoolPrefix names.'],
   InvalidOSPin: ['Warning', 'spec.os holds a version.'],
   NoAvailableHost: ['Warning', 'No Mac that fits is free.'],
-  ProvisioningFailed: ['Warning', 'A Mac could not be claimed.'],
   CredentialsRefreshFailed: ['Warning', 'Scaleway could not be asked for the password.'],
   MissingSudoPassword: ['Warning', 'Nobody knows the password of the Mac.'],
   GHRunnerRegistrationTokenUnavailable: ['Warning', 'GitHub gave no registration token.'],
@@ -30,7 +29,6 @@ export const events = {
   HostNotWiped: ['Warning', 'The Mac had the disk of its last machine.'],
   NodeMissing: ['Warning', 'The Node was deleted by somebody.'],
   AgentRollFailed: ['Warning', 'The Mac could not be rolled.'],
-  ReleaseFailed: ['Warning', 'The Mac could not be given back. It is tried again.'],
   ReleaseSkipped: ['Warning', 'Nobody said which pool the Mac goes back to. It stays as it is, and costs money.'],
   ReleasedNotWiped: [
     'Warning',

@@ -54,7 +54,7 @@ const condition = z.object({
     .min(1)
     .max(1024)
     .regex(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/)
-    .describe('Why, in one word for programs. docs/resources.md lists them.'),
+    .describe('Why, in one word for programs. docs/reference/conditions.md lists them.'),
   message: z.string().max(32_768).describe('Why, in sentences for people.'),
   lastTransitionTime: time('When the status changed last.'),
   observedGeneration: optional(

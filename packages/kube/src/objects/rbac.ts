@@ -15,7 +15,7 @@ export interface NonResourceRule {
   readonly verbs: readonly string[];
 }
 
-/** With what it is needed for: docs/rights.md shows it. */
+/** With what it is needed for: docs/reference/rights.md shows it. */
 export type ExplainedRule<R extends PolicyRule | NonResourceRule = PolicyRule> = R & { readonly for: string };
 
 /** As Kubernetes takes it. */

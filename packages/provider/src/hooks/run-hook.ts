@@ -92,7 +92,7 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 
 const explain = (error: unknown): string =>
   isKubeError(error, 'forbidden')
-    ? `${error.message}. Whoever runs this needs the rights that docs/rights.md lists for it.`
+    ? `${error.message}. This account needs the permissions in docs/reference/rights.md.`
     : messageOf(error);
 
 /** A hook as a process: its arguments, its streams, and an end when it is asked for one. */

@@ -69,7 +69,7 @@ const anyResult: fc.Arbitrary<ActionResult> = fc.oneof(
     { kind: 'done' },
     { kind: 'no slot' },
     { kind: 'not any more' },
-    { kind: 'no claim', reason: 'ScalewayDenied', message: 'm' },
+    { kind: 'no claim', reason: 'NoAvailableHost', message: 'm' },
     { kind: 'no bootstrap', reason: 'MissingSudoPassword', message: 'm' },
   ),
   fc.constantFrom(...outcomes).map((outcome): ActionResult => ({ kind: 'worked', outcome })),

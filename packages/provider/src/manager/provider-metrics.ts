@@ -17,7 +17,7 @@ import type { ReapedPhase } from '../pods/reap/controller.ts';
 import { createSweepMetrics, type SweepMetrics } from '../sweep/metrics.ts';
 import { createStateMetrics, type StateMetrics } from './state-metrics.ts';
 
-/** All that the manager measures, in one registry. docs/metrics.md is made from it. */
+/** All that the manager measures, in one registry. docs/reference/metrics.md is made from it. */
 export interface ProviderMetrics extends Metrics {
   /** For `onCall` of the pool. */
   readonly scalewayCall: (report: CallReport) => void;

@@ -38,7 +38,7 @@ export const createGitHubMetrics = (registry: Registry, clock: Clock, leads: () 
   };
 };
 
-/** All that the runners controller measures, in one registry. docs/metrics.md is made from it. */
+/** All that the runners controller measures, in one registry. docs/reference/metrics.md is made from it. */
 export interface RunnerMetrics extends Metrics {
   readonly runs: RunCounters;
   readonly github: GitHubMetrics;

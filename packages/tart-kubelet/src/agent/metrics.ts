@@ -172,7 +172,7 @@ export const createPodMetrics = (registry: Registry): PodMetrics => {
   };
 };
 
-/** All that the agent measures, in one registry; `text()` is what `/metrics` serves. docs/metrics.md is made from it. */
+/** All that the agent measures, in one registry; `text()` is what `/metrics` serves. docs/reference/metrics.md is made from it. */
 export interface AgentMetrics extends Metrics, MacMetrics {
   readonly pods: PodMetrics;
 }

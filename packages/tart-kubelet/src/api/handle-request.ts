@@ -39,6 +39,8 @@ const sendLog = async (
   }
 };
 
+const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
+
 /** Answers everything that stays HTTP. Rejects with ApiProblem, or anything else for what is our own fault. */
 export const handleRequest = async (
   deps: RequestDeps,
@@ -64,12 +66,9 @@ export const handleRequest = async (
       return sendResponse(response, 200, body, contentType);
     }
     case 'resourceMetrics':
-      return sendResponse(
-        response,
-        200,
-        formatResourceMetrics(await runtime.usage()),
-        'text/plain; version=0.0.4; charset=utf-8',
-      );
+      return sendResponse(response, 200, formatResourceMetrics(await runtime.usage()), metricsType);
+    case 'noMetrics':
+      return sendResponse(response, 200, '', metricsType);
     case 'health': {
       const problem = unhealthy();
       return sendResponse(response, problem === undefined ? 200 : 500, problem ?? 'ok');

@@ -11,6 +11,7 @@ export type Route =
   | { readonly kind: 'pods' }
   | { readonly kind: 'metrics' }
   | { readonly kind: 'resourceMetrics' }
+  | { readonly kind: 'noMetrics' }
   | { readonly kind: 'health' };
 
 export interface ParsedRequest {
@@ -22,6 +23,9 @@ const fixedRoutes: Readonly<Record<string, Route>> = {
   '/pods': { kind: 'pods' },
   '/metrics': { kind: 'metrics' },
   '/metrics/resource': { kind: 'resourceMetrics' },
+  // kube-prometheus-stack scrapes these two of every kubelet, and alerts (TargetDown) on a 404.
+  '/metrics/cadvisor': { kind: 'noMetrics' },
+  '/metrics/probes': { kind: 'noMetrics' },
   '/healthz': { kind: 'health' },
 };
 

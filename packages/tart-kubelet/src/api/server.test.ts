@@ -58,6 +58,12 @@ describe('the kubelet API', { timeout: 60_000 }, () => {
       (await stage.request('/metrics/resource')).body,
       /^container_cpu_usage_seconds_total\{.*\} 1\.5 1000$/m,
     );
+    for (const path of ['/metrics/cadvisor', '/metrics/probes'])
+      assert.deepEqual(await stage.request(path), {
+        code: 200,
+        body: '',
+        type: 'text/plain; version=0.0.4; charset=utf-8',
+      });
     assert.equal((await stage.request('/nothing')).code, 404);
     assert.equal((await stage.request('/exec/default/vm/vm?command=true&output=1')).code, 400);
     assert.equal((await stage.request('/healthz', { ...stage.admin, method: 'POST' })).code, 405);

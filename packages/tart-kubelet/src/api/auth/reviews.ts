@@ -23,6 +23,7 @@ export const permissionsFor = ({ kind }: Route): readonly Permission[] => {
       return [{ verb: 'get', subresource: 'proxy' }];
     case 'metrics':
     case 'resourceMetrics':
+    case 'noMetrics':
       return [{ verb: 'get', subresource: 'metrics' }];
     case 'pods':
       return [

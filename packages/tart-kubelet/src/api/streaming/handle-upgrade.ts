@@ -65,6 +65,7 @@ const streamTaskFor = ({ route, query }: ParsedRequest, runtime: PodRuntime): St
     case 'pods':
     case 'metrics':
     case 'resourceMetrics':
+    case 'noMetrics':
     case 'health':
       throw badRequest('There is nothing to switch protocols for at this path');
   }
