@@ -47,7 +47,7 @@ const tailscale = group('Tailscale on the Macs.', {
 const builders = {
   ghOrg: text('GitHub organisation that the builders register with.', ''),
   ghRunnerLabels: text(
-    "Runner labels, separated by commas. One of them must name the environment: builders with the same labels take each other's jobs (I-16).",
+    "Runner labels, separated by commas. One of them must name the environment: builders with the same labels take each other's jobs.",
     '',
   ),
   ghAppSecretName: text(
