@@ -7,7 +7,7 @@ export { type LoadOptions, loadConfig } from './config/load-config.ts';
 export { type HttpsTransportOptions } from './transport/https-connection.ts';
 export { httpsTransport } from './transport/https-transport.ts';
 export { inProcessTransport } from './transport/in-process-transport.ts';
-export { readText } from './transport/body.ts';
+export { fetchText, type FetchTextOptions } from './transport/fetch-text.ts';
 export type { Transport, TransportRequest, TransportResponse } from './transport/transport.ts';
 export type { ClientOptions } from './client/rest-client.ts';
 export type {

@@ -79,7 +79,9 @@ describe('what is asked of Scaleway, and what its answers become', () => {
       assert.equal(`${got.method} ${got.path}`, request);
       assert.equal(got.query.toString(), query, request);
       assert.deepEqual(got.body === '' ? '' : JSON.parse(got.body), body, request);
-      assert.equal(got.headers['x-auth-token'], secretKey, request);
+      const { accept, 'user-agent': agent, 'content-type': type, 'x-auth-token': token } = got.headers;
+      assert.deepEqual({ accept, agent, token }, { accept: 'application/json', agent: 'tartan', token: secretKey });
+      assert.equal(type, body === '' ? undefined : 'application/json; charset=utf-8', request);
     }
   });
 

@@ -5,28 +5,19 @@ import { createRedaction } from './errors/redaction.ts';
 import { ScalewayError } from './errors/scaleway-error.ts';
 import type { HostPool } from './host-pool.ts';
 import { createRateLimit } from './http/rate-limit.ts';
-import { type CallContext, sdkCall } from './http/sdk-client.ts';
-import type { CallReport, TransportOptions } from './http/transport.ts';
-
-export interface Settings {
-  readonly accessKey: string;
-  readonly secretKey: string;
-  readonly projectID: string;
-  readonly apiURL: string;
-}
+import { type CallContext, type CallReport, send, type TransportOptions } from './http/transport.ts';
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Checked here, as the SDK quotes a malformed secret key in its error. Returned as the SDK wants them: no slash at the end. */
-const validateSettings = (settings: Settings): Settings => {
-  const apiURL = settings.apiURL.replace(/\/+$/, '');
+/** The access key is not sent. It is checked because whoever confuses the two keys learns it here, and not from a 401. */
+const validateSettings = (settings: HostPoolOptions, apiURL: string): void => {
   const wrong = [
     ...(/^SCW[A-Z0-9]{17}$/i.test(settings.accessKey) ? [] : ['the access key is not SCW and 17 letters or digits']),
     ...(uuid.test(settings.secretKey) ? [] : ['the secret key is not a UUID']),
     ...(uuid.test(settings.projectID) ? [] : ['the project ID is not a UUID']),
     ...(/^https?:$/.test(URL.parse(apiURL)?.protocol ?? '') ? [] : ['the API address is not an HTTP URL']),
   ];
-  if (wrong.length === 0) return { ...settings, apiURL };
+  if (wrong.length === 0) return;
   throw new ScalewayError(
     `The settings for Scaleway are wrong: ${wrong.join('; ')}. Check SCW_ACCESS_KEY, SCW_SECRET_KEY, SCW_DEFAULT_PROJECT_ID and SCW_API_URL.`,
     { kind: 'invalid' },
@@ -57,10 +48,13 @@ export interface HostPoolOptions {
 
 /** The Macs of a project at Scaleway. Throws `invalid` for settings that cannot be right; sends nothing yet. */
 export const createHostPool = (options: HostPoolOptions): HostPool => {
-  const { accessKey, secretKey, projectID, apiURL = 'https://api.scaleway.com', clock = systemClock } = options;
-  const settings = validateSettings({ accessKey, secretKey, projectID, apiURL });
+  const { secretKey, projectID, clock = systemClock } = options;
+  const apiURL = (options.apiURL ?? 'https://api.scaleway.com').replace(/\/+$/, '');
+  validateSettings(options, apiURL);
   const redaction = createRedaction(secretKey);
   const transport: TransportOptions = {
+    apiURL,
+    secretKey,
     fetch: options.fetch ?? fetch,
     clock,
     random: options.random ?? Math.random,
@@ -73,8 +67,7 @@ export const createHostPool = (options: HostPoolOptions): HostPool => {
   };
 
   const context: CallContext = {
-    callSDK: (operation, what, answer, { signal }, ask) =>
-      sdkCall(settings, { operation, what, answer, signal }, transport, ask),
+    send: (call) => send(call, transport),
     projectID,
     addSecret: redaction.add,
   };

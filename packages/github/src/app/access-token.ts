@@ -20,10 +20,7 @@ const lifetimeSeconds = 9 * 60;
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/**
- * What an App proves itself with. Signed here and not by `@octokit/auth-app`, which goes by the system's clock and keeps requests for
- * tokens that are under way by the number of the installation alone: a pool with the wrong App would be handed the token of the right one.
- */
+/** What an App authenticates itself with. */
 const signJWT = ({ appID, privateKey }: GitHubApp, now: number): string => {
   const seconds = Math.floor(now / 1000);
   const head = encode({ alg: 'RS256', typ: 'JWT' });

@@ -6,6 +6,7 @@ import { isProblem, missingPermission, rateLimited, refusedRequest, unavailable 
 import type { GitHubApp, Problem } from '../runner-service.ts';
 import { type ClassifiedResponse, exchange, type ExchangeOptions, parseBody } from './exchange.ts';
 import type { Operation } from './operations.ts';
+import type { RequestParameters } from './send.ts';
 
 /** What is waited for together with others, left alone as soon as `signal` fires. Rejects with its reason then. */
 const raceWithSignal = async <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
@@ -26,7 +27,7 @@ interface ApiCall<T> {
   readonly operation: Operation;
   /** Completes "GitHub did not …". */
   readonly what: string;
-  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly parameters: RequestParameters;
   readonly answer: z.ZodType<T>;
   /** Whether GitHub may say that nothing has changed. Not for what somebody's life hangs on. */
   readonly isConditional?: boolean;

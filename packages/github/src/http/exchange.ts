@@ -65,16 +65,16 @@ export const exchange = async (
   const start = clock.monotonic();
   const report = (status: number | undefined, remaining: number | undefined): void =>
     onCall({ method, route: path, status, milliseconds: clock.monotonic() - start, remaining });
-  let got: ApiResponse | { readonly why: string };
+  let got: ApiResponse | { readonly failure: string };
   try {
     got = await sendRequest({ ...question, route }, connection);
   } catch (error) {
     report(undefined, undefined);
     throw error;
   }
-  if ('why' in got) {
+  if ('failure' in got) {
     report(undefined, undefined);
-    return unavailable(what, got.why);
+    return unavailable(what, got.failure);
   }
   const { status, headers } = got;
   report(status, operation.isAsApp === true ? undefined : readQuota(headers, clock.now())?.remaining);

@@ -1,16 +1,56 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { networkErrorCode } from './send.ts';
+import { createSecret } from '@tartan/kube';
+import { manualClock } from '@tartan/kube/clock';
+import { type RequestParameters, sendRequest } from './send.ts';
 
-test('a network failure is reported by the code of its cause only', () => {
-  const low = Object.assign(new Error('getaddrinfo secret'), { code: 'ENOTFOUND' });
-  assert.equal(networkErrorCode(low), 'ENOTFOUND');
-  assert.equal(networkErrorCode(new TypeError('fetch failed', { cause: low })), 'ENOTFOUND');
-  assert.equal(networkErrorCode(new Error('x', { cause: new AggregateError([low]) })), 'ENOTFOUND');
-  for (const other of [new Error('ghs_secret'), { code: 'lower ghs_secret' }, undefined, 'text']) {
-    assert.equal(networkErrorCode(other), 'the connection failed');
-  }
-  const round: { cause?: unknown } = {};
-  round.cause = round;
-  assert.equal(networkErrorCode(round), 'the connection failed');
-});
+const constantHeaders = {
+  accept: 'application/vnd.github+json',
+  authorization: 'Bearer ghs_1',
+  'user-agent': 'tartan',
+  'x-github-api-version': '2022-11-28',
+};
+const json = { 'content-type': 'application/json; charset=utf-8' };
+
+for (const [route, parameters, url, body] of [
+  ['GET /installation/repositories', {}, '/installation/repositories', ''],
+  [
+    'GET /orgs/{org}/actions/runners',
+    { org: 'acme', name: 'a&b=ü', per_page: 100, page: 2 },
+    '/orgs/acme/actions/runners?name=a%26b%3D%C3%BC&per_page=100&page=2',
+    '',
+  ],
+  [
+    'DELETE /repos/{owner}/{repo}/x/{runner_id}',
+    { owner: 'a', repo: 'b/c?', runner_id: 7 },
+    '/repos/a/b%2Fc%3F/x/7',
+    '',
+  ],
+  ['POST /orgs/{org}/x', { org: 'acme' }, '/orgs/acme/x', ''],
+  [
+    'POST /orgs/{org}/x',
+    { org: 'acme', name: 'n', labels: ['m'], id: 1 },
+    '/orgs/acme/x',
+    '{"name":"n","labels":["m"],"id":1}',
+  ],
+] satisfies [string, RequestParameters, string, string][]) {
+  test(`${route} with ${JSON.stringify(parameters)} is one request`, async () => {
+    const sent: Request[] = [];
+    const send: typeof fetch = async (input, init) => {
+      sent.push(new Request(input, init));
+      return Response.json({ ok: true });
+    };
+    const connection = { fetch: send, clock: manualClock(), apiURL: 'https://github.invalid/api/v3', deadline: 1000 };
+    const question = { route, parameters, token: createSecret('ghs_1'), etag: '"tag"', signal: undefined };
+    const response = await sendRequest(question, connection);
+    assert.ok('body' in response);
+    assert.deepEqual(response.body, { ok: true });
+    const [request, ...more] = sent;
+    assert.ok(request !== undefined && more.length === 0);
+    assert.equal(`${request.method} ${request.url}`, `${route.split(' ')[0]} https://github.invalid/api/v3${url}`);
+    const headers = { ...constantHeaders, 'if-none-match': '"tag"', ...(body === '' ? {} : json) };
+    assert.deepEqual(Object.fromEntries(request.headers), headers);
+    assert.equal(await request.text(), body);
+    assert.equal(request.redirect, 'manual');
+  });
+}

@@ -1,106 +1,79 @@
-import { request } from '@octokit/request';
-import { RequestError } from '@octokit/request-error';
-import { readText, type Secret } from '@tartan/kube';
-import type { Clock } from '@tartan/kube/clock';
-import { z } from 'zod';
-
-const coded = z.object({ code: z.string().regex(/^[A-Z][A-Z0-9_]{2,60}$/) });
-const wrapper = z.object({ cause: z.unknown() });
-const several = z.object({ errors: z.array(z.unknown()).nonempty() });
-
-/** `fetch failed` says nothing; the code of what lies below does (`ENOTFOUND`), and holds nothing but letters. */
-export const networkErrorCode = (error: unknown, depth = 0): string => {
-  const own = coded.safeParse(error).data?.code;
-  if (own !== undefined) return own;
-  const below = wrapper.safeParse(error).data?.cause ?? several.safeParse(error).data?.errors[0];
-  return below === undefined || depth > 4 ? 'the connection failed' : networkErrorCode(below, depth + 1);
-};
+import { fetchText, type FetchTextOptions, type Secret } from '@tartan/kube';
 
 /** A hundred workflow runs are 2 MB. What is larger than this is not from GitHub's API. */
-const maxResponseBytes = 16 * 1024 * 1024;
+const maxBytes = 16 * 1024 * 1024;
 
-export interface Connection {
-  readonly fetch: typeof fetch;
-  readonly clock: Clock;
+export interface Connection extends Pick<FetchTextOptions, 'fetch' | 'clock' | 'deadline'> {
   readonly apiURL: string;
-  /** Milliseconds for the whole answer, its body included. */
-  readonly deadline: number;
 }
 
+/** Of the path, of the query of a GET, and of the body of a POST alike. */
+export type RequestParameters = Readonly<Record<string, string | number | readonly string[]>>;
+
 export interface ApiRequest {
+  /** `GET /orgs/{org}/actions/runners` */
   readonly route: string;
-  /** Of the path, the query and the body alike. */
-  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly parameters: RequestParameters;
   readonly token: Secret;
-  /** Of an answer that is kept: GitHub says 304 if it is still the same. */
+  /** Of a response in the cache: GitHub answers 304 if nothing has changed. */
   readonly etag: string | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
-/** What came, whatever its status. */
+/** Whatever its status. */
 export interface ApiResponse {
   readonly status: number;
   readonly headers: Headers;
-  /** As far as it is JSON. Not believed yet. */
+  /** Undefined: not JSON. Not validated yet. */
   readonly body: unknown;
 }
 
-/** One request. Rejects with the reason of the signal only; `why` no answer came is told in words that hold nothing of it. */
+/** Rejects with the reason of the signal only. `failure` contains nothing of what was sent or received. */
 export const sendRequest = async (
-  question: ApiRequest,
-  { fetch: send, clock, apiURL, deadline }: Connection,
-): Promise<ApiResponse | { readonly why: string }> => {
-  const { route, parameters, token, etag, signal } = question;
-  const deadlineController = new AbortController();
-  const cancelDeadline = clock.after(deadline, () => deadlineController.abort());
-  let headers = new Headers();
-  let why: string | undefined;
-  // Read here, within the deadline. Octokit is told that it is JSON: of a strange content type it would make an exception of its own.
-  const readWhole: typeof fetch = async (input, init) => {
-    const response = await send(input, init);
-    headers = response.headers;
-    const text = await readText(response, maxResponseBytes);
-    if (text === undefined) {
-      why = 'its answer is too long';
-      throw new Error(why);
-    }
-    const hasBody = ![204, 205, 304].includes(response.status);
-    return new Response(hasBody ? text : null, {
-      status: response.status,
-      headers: { 'content-type': 'application/json' },
-    });
+  { route, parameters, token, etag, signal }: ApiRequest,
+  { apiURL, ...connection }: Connection,
+): Promise<ApiResponse | { readonly failure: string }> => {
+  const { method, path, body } = expandRoute(route, parameters);
+  const init = {
+    method,
+    headers: {
+      accept: 'application/vnd.github+json',
+      authorization: `Bearer ${token.reveal()}`,
+      'user-agent': 'tartan',
+      'x-github-api-version': '2022-11-28',
+      ...(etag === undefined ? {} : { 'if-none-match': etag }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json; charset=utf-8' }),
+    },
+    ...(body === undefined ? {} : { body }),
   };
+  const response = await fetchText(`${apiURL}${path}`, init, { ...connection, maxBytes, signal });
+  if ('failure' in response) return response;
+  const { status, headers, text } = response;
+  return text === undefined ? { failure: 'its answer is too long' } : { status, headers, body: parseJSON(text) };
+};
+
+/** Fills in the path. The remaining parameters are the query of a GET and the body of everything else. */
+const expandRoute = (
+  route: string,
+  parameters: RequestParameters,
+): { readonly method: string; readonly path: string; readonly body: string | undefined } => {
+  const [method = '', template = ''] = route.split(' ');
+  const rest = new Map(Object.entries(parameters));
+  const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = String(rest.get(name) ?? '');
+    rest.delete(name);
+    return encodeURIComponent(value.toWellFormed());
+  });
+  if (rest.size === 0) return { method, path, body: undefined };
+  if (method !== 'GET') return { method, path, body: JSON.stringify(Object.fromEntries(rest)) };
+  const query = new URLSearchParams([...rest].map(([name, value]) => [name, String(value)]));
+  return { method, path: `${path}?${query.toString()}`, body: undefined };
+};
+
+const parseJSON = (text: string): unknown => {
   try {
-    const { status, data } = await request(route, {
-      ...parameters,
-      baseUrl: apiURL,
-      headers: {
-        accept: 'application/vnd.github+json',
-        authorization: `Bearer ${token.reveal()}`,
-        'user-agent': 'tartan',
-        'x-github-api-version': '2022-11-28',
-        ...(etag === undefined ? {} : { 'if-none-match': etag }),
-      },
-      request: {
-        fetch: readWhole,
-        // Followed, a redirect would repeat a POST as something else.
-        redirect: 'manual',
-        signal: signal === undefined ? deadlineController.signal : AbortSignal.any([signal, deadlineController.signal]),
-      },
-    });
-    return { status, headers, body: data };
-  } catch (error) {
-    signal?.throwIfAborted();
-    if (error instanceof RequestError && error.response !== undefined) {
-      return { status: error.status, headers, body: error.response.data };
-    }
-    // Neither the error nor its cause goes further: they hold what was sent.
-    return {
-      why: deadlineController.signal.aborted
-        ? `nothing came within ${deadline / 1000} s`
-        : (why ?? networkErrorCode(error)),
-    };
-  } finally {
-    cancelDeadline();
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 };

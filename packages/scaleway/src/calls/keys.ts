@@ -1,37 +1,42 @@
 import { invalidRequest, ScalewayError } from '../errors/scaleway-error.ts';
 import type { HostPool } from '../host-pool.ts';
-import { type CallContext, validatePathSegments } from '../http/sdk-client.ts';
+import { type CallContext, validatePathSegments } from '../http/transport.ts';
 import { listAllPages, pageSize } from './pagination.ts';
 import { emptyResponse, keyResponse, keysResponse, toKey } from './responses.ts';
 
 type KeyCalls = Pick<HostPool, 'listKeys' | 'createKey' | 'deleteKey'>;
 
-export const keyCalls = ({ callSDK, projectID }: CallContext): KeyCalls => ({
-  listKeys: async (options = {}) => {
+const path = '/iam/v1alpha1/ssh-keys';
+
+export const keyCalls = ({ send, projectID }: CallContext): KeyCalls => ({
+  listKeys: async ({ signal } = {}) => {
     const what = 'list the SSH keys of the project';
     const keys = await listAllPages(what, async (page) => {
       // Without the project this is the list of the organization, which a key of one project may not see (INC-333).
-      const request = { projectId: projectID, page, pageSize, orderBy: 'created_at_asc' } as const;
-      const answer = await callSDK('listKeys', what, keysResponse, options, ({ iam }) => iam.listSSHKeys(request));
-      return { items: answer.sshKeys, total: answer.totalCount };
+      const query = { order_by: 'created_at_asc', page, page_size: pageSize, project_id: projectID };
+      const request = { operation: 'listKeys', what, method: 'GET', path, query, signal } as const;
+      const { ssh_keys: items, total_count: total } = await send({ ...request, response: keysResponse });
+      return { items, total };
     });
     // A disabled key is put on no Mac: to us it is not there.
-    return keys.filter((key) => !key.disabled && ['', projectID].includes(key.projectId)).map(toKey);
+    return keys.filter((key) => !key.disabled && ['', projectID].includes(key.project_id)).map(toKey);
   },
 
-  createKey: async (name, publicKey, options = {}) => {
+  createKey: async (name, publicKey, { signal } = {}) => {
     const what = `register the SSH key ${name}`;
-    // The SDK would make up a name.
     if (name === '') throw invalidRequest(what, 'it has no name');
-    const request = { name, publicKey, projectId: projectID };
-    return toKey(await callSDK('createKey', what, keyResponse, options, ({ iam }) => iam.createSSHKey(request)));
+    const body = { name, project_id: projectID, public_key: publicKey };
+    return toKey(
+      await send({ operation: 'createKey', what, method: 'POST', path, body, response: keyResponse, signal }),
+    );
   },
 
-  deleteKey: async (id, options = {}) => {
+  deleteKey: async (id, { signal } = {}) => {
     const what = `delete the SSH key ${id}`;
     validatePathSegments(what, id);
     try {
-      await callSDK('deleteKey', what, emptyResponse, options, ({ iam }) => iam.deleteSSHKey({ sshKeyId: id }));
+      const request = { operation: 'deleteKey', what, method: 'DELETE', path: `${path}/${id}`, signal } as const;
+      await send({ ...request, response: emptyResponse });
     } catch (error) {
       if (!(error instanceof ScalewayError && error.kind === 'not found')) throw error;
     }

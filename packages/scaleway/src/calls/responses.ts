@@ -1,5 +1,3 @@
-import type { Applesiliconv1alpha1 } from '@scaleway/sdk-applesilicon';
-import type { Iamv1alpha1 } from '@scaleway/sdk-iam';
 import { createSecret } from '@tartan/kube';
 import { z } from 'zod';
 import type { Image, RegisteredKey, Server } from '../host-pool.ts';
@@ -17,11 +15,13 @@ const flag = z
   .boolean()
   .nullish()
   .transform((value) => value ?? false);
-/** Held against `Date`, which is what the SDK makes of it; an absent one is an unknown time, a wrong one is a mistake. */
+/** An absent one is an unknown time, a wrong one is a mistake. */
 const time = z
   .string()
   .refine((value) => !Number.isNaN(Date.parse(value)))
-  .nullish();
+  .transform((value) => new Date(value).toISOString())
+  .nullish()
+  .transform((value) => value ?? '');
 const id = z.string().min(1);
 
 const installedOS = z.object({ id: text, name: text, family: text });
@@ -42,7 +42,9 @@ export const serverResponse = z.object({
   created_at: time,
 });
 
-const image = z.object({ id, name: z.string(), family: text, version: text, is_beta: flag });
+const image = z
+  .object({ id, name: z.string(), family: text, version: text, is_beta: flag })
+  .transform(({ is_beta: isBeta, ...rest }): Image => ({ ...rest, isBeta }));
 
 export const keyResponse = z.object({ id, name: text, public_key: z.string(), project_id: text, disabled: flag });
 
@@ -84,10 +86,8 @@ const percentDecoded = (text: string): string => {
   }
 };
 
-/** From the SDK's objects, whose fields `answers.ts` has checked, to ours. */
-
-export const toServer = (server: Applesiliconv1alpha1.Server, zone: string): Server => {
-  const password = passwordIn(server.sudoPassword, server.vncUrl);
+export const toServer = (server: z.output<typeof serverResponse>, zone: string): Server => {
+  const password = passwordIn(server.sudo_password, server.vnc_url);
   return {
     id: server.id,
     zone: server.zone === '' ? zone : server.zone,
@@ -95,20 +95,16 @@ export const toServer = (server: Applesiliconv1alpha1.Server, zone: string): Ser
     type: server.type,
     status: server.status,
     delivered: server.delivered,
-    os: server.os === undefined ? undefined : { id: server.os.id, name: server.os.name, family: server.os.family },
+    os: server.os ?? undefined,
     ip: server.ip,
-    sshUsername: server.sshUsername,
+    sshUsername: server.ssh_username,
     password: password === undefined ? undefined : createSecret(password),
-    createdAt: server.createdAt?.toISOString() ?? '',
+    createdAt: server.created_at,
   };
 };
 
-export const toImage = ({ id, name, family, version, isBeta }: Applesiliconv1alpha1.OS): Image => ({
+export const toKey = ({ id, name, public_key: publicKey }: z.output<typeof keyResponse>): RegisteredKey => ({
   id,
   name,
-  family,
-  version,
-  isBeta,
+  publicKey,
 });
-
-export const toKey = ({ id, name, publicKey }: Iamv1alpha1.SSHKey): RegisteredKey => ({ id, name, publicKey });

@@ -1,10 +1,9 @@
-import type { Applesiliconv1alpha1 } from '@scaleway/sdk-applesilicon';
+import type { z } from 'zod';
 import { garbled, notFound, ScalewayError } from '../errors/scaleway-error.ts';
 import type { CallOptions, HostPool, Server } from '../host-pool.ts';
-import { type CallContext, validatePathSegments } from '../http/sdk-client.ts';
-import type { OperationName } from '../operations.ts';
+import { type Call, type CallContext, validatePathSegments } from '../http/transport.ts';
 import { listAllPages, pageSize } from './pagination.ts';
-import { imagesResponse, serverResponse, serversResponse, toImage, toServer } from './responses.ts';
+import { imagesResponse, serverResponse, serversResponse, toServer } from './responses.ts';
 
 /**
  * A server that was deleted is at times answered for with 403, as if a right was missing (recorded by terraform-provider-scaleway in
@@ -27,45 +26,46 @@ const notFoundOrDenied = async (
 
 type ServerCalls = Pick<HostPool, 'listServers' | 'getServer' | 'rename' | 'reinstall' | 'reboot' | 'listImages'>;
 
-export const serverCalls = ({ callSDK, projectID, addSecret }: CallContext): ServerCalls => {
-  const toOurs = (from: Applesiliconv1alpha1.Server, zone: string): Server => {
+const zonePath = (zone: string): string => `/apple-silicon/v1alpha1/zones/${zone}`;
+
+export const serverCalls = ({ send, projectID, addSecret }: CallContext): ServerCalls => {
+  const toOurs = (from: z.output<typeof serverResponse>, zone: string): Server => {
     const server = toServer(from, zone);
     if (server.password !== undefined) addSecret(server.password.reveal());
     return server;
   };
 
-  const listServers: HostPool['listServers'] = async (zone, options = {}) => {
+  const listServers: HostPool['listServers'] = async (zone, { signal } = {}) => {
     const what = `list the servers of ${zone}`;
     validatePathSegments(what, zone);
     const servers = await listAllPages(what, async (page) => {
-      const request = { zone, projectId: projectID, page, pageSize, orderBy: 'created_at_asc' } as const;
-      const answer = await callSDK('listServers', what, serversResponse, options, ({ macs }) =>
-        macs.listServers(request),
-      );
-      return { items: answer.servers, total: answer.totalCount };
+      const path = `${zonePath(zone)}/servers`;
+      const query = { order_by: 'created_at_asc', page, page_size: pageSize, project_id: projectID };
+      const request = { operation: 'listServers', what, method: 'GET', path, query, signal } as const;
+      const { servers: items, total_count: total } = await send({ ...request, response: serversResponse });
+      return { items, total };
     });
     // Told of another project's hosts all the same, we would sweep what is somebody else's.
-    return servers.filter((server) => ['', projectID].includes(server.projectId)).map((server) => toOurs(server, zone));
+    return servers
+      .filter((server) => ['', projectID].includes(server.project_id))
+      .map((server) => toOurs(server, zone));
   };
 
   /** Asks about one server; the answer has to be about that one. */
   const callServer = async (
-    operation: OperationName,
-    does: string,
-    [zone, id, options]: [zone: string, id: string, options: CallOptions],
-    request: (
-      macs: Applesiliconv1alpha1.API,
-      at: { zone: string; serverId: string },
-    ) => Promise<Applesiliconv1alpha1.Server>,
+    zone: string,
+    id: string,
+    options: CallOptions,
+    request: Pick<Call<z.ZodType>, 'operation' | 'what' | 'method' | 'body'> & { readonly action?: string },
   ): Promise<Server> => {
-    const what = `${does} ${id} in ${zone}`;
+    const { action, ...rest } = request;
+    const what = `${request.what} ${id} in ${zone}`;
     validatePathSegments(what, zone, id);
+    const path = `${zonePath(zone)}/servers/${id}${action === undefined ? '' : `/${action}`}`;
     try {
-      const answer = await callSDK(operation, what, serverResponse, options, ({ macs }) =>
-        request(macs, { zone, serverId: id }),
-      );
-      if (answer.id !== id) throw garbled(what, 'it is about another server');
-      return toOurs(answer, zone);
+      const server = await send({ ...rest, what, path, response: serverResponse, signal: options.signal });
+      if (server.id !== id) throw garbled(what, 'it is about another server');
+      return toOurs(server, zone);
     } catch (error) {
       throw await notFoundOrDenied(error, what, id, () => listServers(zone, options));
     }
@@ -74,32 +74,38 @@ export const serverCalls = ({ callSDK, projectID, addSecret }: CallContext): Ser
   return {
     listServers,
     getServer: (zone, id, options = {}) =>
-      callServer('getServer', 'show server', [zone, id, options], (macs, at) => macs.getServer(at)),
+      callServer(zone, id, options, { operation: 'getServer', what: 'show server', method: 'GET' }),
 
-    rename: (zone, id, name, options = {}) =>
-      callServer('rename', `give the name ${name} to server`, [zone, id, options], (macs, at) =>
-        macs.updateServer({ ...at, name }),
-      ),
+    rename: (zone, id, name, options = {}) => {
+      const what = `give the name ${name} to server`;
+      return callServer(zone, id, options, { operation: 'rename', what, method: 'PATCH', body: { name } });
+    },
 
     reinstall: async (zone, id, osID, options = {}) => {
-      await callServer('reinstall', 'reinstall server', [zone, id, options], (macs, at) =>
-        macs.reinstallServer({ ...at, ...(osID === undefined ? {} : { osId: osID }) }),
-      );
+      const request = {
+        operation: 'reinstall',
+        what: 'reinstall server',
+        method: 'POST',
+        action: 'reinstall',
+      } as const;
+      await callServer(zone, id, options, { ...request, body: osID === undefined ? {} : { os_id: osID } });
     },
 
     reboot: async (zone, id, options = {}) => {
-      await callServer('reboot', 'reboot server', [zone, id, options], (macs, at) => macs.rebootServer(at));
+      const request = { operation: 'reboot', what: 'reboot server', method: 'POST', action: 'reboot' } as const;
+      await callServer(zone, id, options, { ...request, body: {} });
     },
 
-    listImages: async (zone, serverType, options = {}) => {
+    listImages: async (zone, serverType, { signal } = {}) => {
       const what = `list the images for ${serverType} in ${zone}`;
       validatePathSegments(what, zone);
-      const images = await listAllPages(what, async (page) => {
-        const request = { zone, serverType, page, pageSize };
-        const answer = await callSDK('listImages', what, imagesResponse, options, ({ macs }) => macs.listOS(request));
-        return { items: answer.os, total: answer.totalCount };
+      return listAllPages(what, async (page) => {
+        const path = `${zonePath(zone)}/os`;
+        const query = { page, page_size: pageSize, server_type: serverType };
+        const request = { operation: 'listImages', what, method: 'GET', path, query, signal } as const;
+        const { os: items, total_count: total } = await send({ ...request, response: imagesResponse });
+        return { items, total };
       });
-      return images.map(toImage);
     },
   };
 };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseJSON } from '../http/request.ts';
+import { parseJSON } from '../http/response.ts';
 import { type OperationName, operations } from '../operations.ts';
 import type { Redaction } from './redaction.ts';
 import { ScalewayError, type ScalewayErrorKind } from './scaleway-error.ts';

@@ -1,5 +1,3 @@
-import { z } from 'zod';
-
 /** Why Scaleway did not do what it was asked. */
 export type ScalewayErrorKind =
   /** There is no such thing (any more). */
@@ -46,7 +44,7 @@ export class ScalewayError extends Error {
   }
 }
 
-/** Failures that are not refusals. None keeps its cause: errors of `fetch`, of the HTTP parser and of `JSON.parse` quote the answer. */
+/** Failures that are not refusals. None keeps its cause: errors of `JSON.parse` quote the answer. */
 
 export const noAnswer = (what: string, why: string): ScalewayError =>
   new ScalewayError(
@@ -77,15 +75,3 @@ export const notFound = (what: string): ScalewayError =>
 
 export const invalidRequest = (what: string, why: string): ScalewayError =>
   new ScalewayError(`Scaleway was not asked to ${what}: ${why}.`, { kind: 'invalid' });
-
-/** `fetch failed` says nothing; the code of what lies below does, and holds nothing but letters. */
-const errorWithCode = z.object({ code: z.string().regex(/^[A-Z][A-Z0-9_]{2,60}$/) });
-const wrapper = z.object({ cause: z.unknown() });
-const several = z.object({ errors: z.array(z.unknown()).nonempty() });
-
-export const networkErrorCode = (error: unknown, depth = 0): string => {
-  const own = errorWithCode.safeParse(error).data?.code;
-  if (own !== undefined || depth > 4) return own ?? 'connection failed';
-  const below = wrapper.safeParse(error).data?.cause ?? several.safeParse(error).data?.errors[0];
-  return below === undefined ? 'connection failed' : networkErrorCode(below, depth + 1);
-};

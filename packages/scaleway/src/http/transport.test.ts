@@ -4,7 +4,7 @@ import type { HostPool } from '../host-pool.ts';
 import type { OperationName } from '../operations.ts';
 import { type ScriptedReply, type ScriptedScaleway, startScriptedScaleway } from '../testing/scripted-scaleway.ts';
 import { failureOf, projectID, serverID, testPool, wireServer, zone } from '../testing/test-pool.ts';
-import { maxResponseBytes } from './request.ts';
+import { maxResponseBytes } from './transport.ts';
 
 const key = { id: 'key-1', name: 'fleet', public_key: 'ssh-ed25519 AAAA', project_id: projectID };
 const calls: [operation: OperationName, call: (pool: HostPool) => Promise<unknown>, answer: unknown][] = [
@@ -139,7 +139,7 @@ describe('requests to a failing Scaleway', () => {
     pool.clock.expire();
     const error = await lost;
     assert.equal(error.kind, 'no answer');
-    assert.match(error.message, /nothing came within 12345 ms\. Whether it was done is unknown/);
+    assert.match(error.message, /nothing came within 12\.345 s\. Whether it was done is unknown/);
     assert.equal(scaleway.received.length, 1);
   });
 

@@ -1,11 +1,18 @@
+import { fetchText } from '@tartan/kube';
 import { type Clock, type Random, sleep } from '@tartan/kube/clock';
 import type { z } from 'zod';
 import { errorFromResponse } from '../errors/error-response.ts';
 import type { Redaction } from '../errors/redaction.ts';
-import { ScalewayError, type ScalewayErrorKind, throttled } from '../errors/scaleway-error.ts';
+import {
+  invalidRequest,
+  noAnswer,
+  ScalewayError,
+  type ScalewayErrorKind,
+  throttled,
+} from '../errors/scaleway-error.ts';
 import { type OperationName, operations } from '../operations.ts';
 import type { RateLimit } from './rate-limit.ts';
-import { fetchOnce, type OutgoingRequest, parseResponse } from './request.ts';
+import { parseResponse } from './response.ts';
 
 interface Attempt {
   readonly error: ScalewayError;
@@ -47,10 +54,13 @@ export interface CallReport {
 }
 
 export interface TransportOptions {
+  readonly apiURL: string;
+  readonly secretKey: string;
   readonly fetch: typeof fetch;
   readonly clock: Clock;
   readonly random: Random;
   readonly rateLimit: RateLimit;
+  /** Milliseconds for one try, its whole answer included. */
   readonly deadline: number;
   readonly maxAttempts: number;
   readonly maxWaitMs: number;
@@ -58,29 +68,42 @@ export interface TransportOptions {
   readonly onCall: (report: CallReport) => void;
 }
 
-/** What is asked, beside the bytes. */
-export interface Call {
+export interface Call<S extends z.ZodType> {
   readonly operation: OperationName;
-  /** `rename server 1234`: for messages. */
+  /** `rename server 1234`: completes "Scaleway did not …". */
   readonly what: string;
-  /** What the answer has to look like. */
-  readonly answer: z.ZodType;
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number>>;
+  readonly body?: Readonly<Record<string, string>>;
+  readonly response: S;
   readonly signal: AbortSignal | undefined;
 }
 
+export interface CallContext {
+  readonly send: <S extends z.ZodType>(call: Call<S>) => Promise<z.output<S>>;
+  readonly projectID: string;
+  /** From now on no error contains this password. */
+  readonly addSecret: (password: string) => void;
+}
+
+/** For parts of a path: a slash in one would name another resource. */
+export const validatePathSegments = (what: string, ...parts: readonly string[]): void => {
+  const wrong = parts.find((part) => !/^[\w-]+$/.test(part));
+  if (wrong !== undefined) throw invalidRequest(what, `${JSON.stringify(wrong)} is no zone and no id`);
+};
+
 /**
- * What the SDK lacks: a deadline for each try, further tries for what may be repeated, a rate, and answers that are checked.
- *
- * Flow: wait for a turn, ask, read; on a failure that may pass wait and ask again. Guarantees: an operation that is not repeatable goes
- * out at most once; the value is what `call.answer` made of the body; rejects with `ScalewayError` or the reason of `call.signal`.
+ * Flow: wait for the rate limit, send, parse; after a failure that may pass wait and send again. Guarantees: an operation that is not
+ * repeatable is sent at most once; rejects with `ScalewayError` or the reason of `call.signal`.
  */
-export const send = async (outgoing: OutgoingRequest, call: Call, options: TransportOptions): Promise<unknown> => {
+export const send = async <S extends z.ZodType>(call: Call<S>, options: TransportOptions): Promise<z.output<S>> => {
   const { repeatable } = operations[call.operation];
   const { clock, rateLimit, maxAttempts, maxWaitMs } = options;
   for (let attempt = 1; ; attempt += 1) {
     await waitForRateLimit(call, options);
     try {
-      return await withReport(call, options, () => sendOnce(outgoing, call, options));
+      return await withReport(call, options, () => sendOnce(call, options));
     } catch (error) {
       if (!(error instanceof ScalewayError)) throw error;
       if (error.kind === 'rate limited') rateLimit.pause(error.retryAfter ?? 0);
@@ -91,24 +114,49 @@ export const send = async (outgoing: OutgoingRequest, call: Call, options: Trans
   }
 };
 
-const sendOnce = async (outgoing: OutgoingRequest, call: Call, options: TransportOptions): Promise<unknown> => {
-  const { clock, redaction } = options;
-  const { what, operation, signal } = call;
-  const got = await fetchOnce(outgoing, { ...options, what, signal });
-  if (got.status < 200 || got.status > 299)
-    throw errorFromResponse(got, { what, operation, now: clock.now(), redaction });
-  return parseResponse(call.answer, got, what);
+/** 100 servers are 0.3 MB. What is larger than this is not from Scaleway's API. */
+export const maxResponseBytes = 8 * 1024 * 1024;
+
+const sendOnce = async <S extends z.ZodType>(call: Call<S>, options: TransportOptions): Promise<z.output<S>> => {
+  const { what, operation, method, path, query, body, signal } = call;
+  const { apiURL, secretKey, clock, redaction } = options;
+  const parameters = Object.entries(query ?? {}).map(([name, value]) => [name, String(value)]);
+  const search = query === undefined ? '' : `?${new URLSearchParams(parameters).toString()}`;
+  const init = {
+    method,
+    headers: {
+      Accept: 'application/json',
+      'User-Agent': 'tartan',
+      'X-Auth-Token': secretKey,
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json; charset=utf-8' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  };
+  const response = await fetchText(`${apiURL}${path}${search}`, init, {
+    ...options,
+    maxBytes: maxResponseBytes,
+    signal,
+  });
+  if ('failure' in response) throw noAnswer(what, response.failure);
+  const { status, headers, text } = response;
+  if (status < 200 || status > 299) {
+    const retryAfter = headers.get('retry-after');
+    throw errorFromResponse({ status, text, retryAfter }, { what, operation, now: clock.now(), redaction });
+  }
+  return parseResponse(call.response, response, what);
 };
 
-const waitForRateLimit = async (call: Call, options: TransportOptions): Promise<void> => {
+type Waiting = Pick<Call<z.ZodType>, 'what' | 'signal'>;
+
+const waitForRateLimit = async (call: Waiting, options: TransportOptions): Promise<void> => {
   await waitWhilePaused(call, options);
   await sleepFor(options.clock, options.rateLimit.reserve(), call.signal);
-  // Somebody else may have been told to be quiet while this one waited for its turn.
+  // Another call may have been rate limited meanwhile.
   await waitWhilePaused(call, options);
 };
 
 const waitWhilePaused = async (
-  { what, signal }: Call,
+  { what, signal }: Waiting,
   { clock, rateLimit, maxWaitMs }: TransportOptions,
 ): Promise<void> => {
   for (let held = rateLimit.pausedFor(); held > 0; held = rateLimit.pausedFor()) {
@@ -124,13 +172,16 @@ const sleepFor = async (clock: Clock, milliseconds: number, signal: AbortSignal 
   signal.throwIfAborted();
 };
 
-const withReport = async <T>(call: Call, { clock, onCall }: TransportOptions, ask: () => Promise<T>): Promise<T> => {
-  const { operation } = call;
+const withReport = async <T>(
+  { operation }: { readonly operation: OperationName },
+  { clock, onCall }: TransportOptions,
+  sendRequest: () => Promise<T>,
+): Promise<T> => {
   const start = clock.monotonic();
   const report = (outcome: CallReport['outcome']): void =>
     onCall({ operation, outcome, milliseconds: clock.monotonic() - start });
   try {
-    const value = await ask();
+    const value = await sendRequest();
     report('ok');
     return value;
   } catch (error) {

@@ -1,0 +1,43 @@
+import type { z } from 'zod';
+import { garbled } from '../errors/scaleway-error.ts';
+
+/** Instead of an error, whose message would quote the text. */
+const notJSON = Symbol('not JSON');
+
+/** Nothing is `undefined`. */
+export const parseJSON = (text: string): unknown => {
+  if (text.trim() === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return notJSON;
+  }
+};
+
+/** The body as `schema` makes it. Nothing else of it is used. */
+export const parseResponse = <S extends z.ZodType>(
+  schema: S,
+  { status, text }: { readonly status: number; readonly text: string | undefined },
+  what: string,
+): z.output<S> => {
+  if (text === undefined) throw garbled(what, 'it is too long', status);
+  const body = parseJSON(text);
+  if (body === notJSON) throw garbled(what, 'it is not JSON', status);
+  const result = schema.safeParse(body);
+  if (!result.success) throw garbled(what, describeIssue(result.error), status);
+  return result.data;
+};
+
+/** Where it is wrong, never what stands there: that may be a password. */
+const describeIssue = ({ issues }: z.ZodError): string => {
+  const [issue] = issues;
+  if (issue === undefined) return 'it is not as promised';
+  const expected =
+    issue.code === 'invalid_type' ? `is not ${withArticle(issue.expected)}` : 'has a value that makes no sense';
+  return issue.path.length === 0 ? `the whole ${expected}` : `the field ${pathText(issue.path)} ${expected}`;
+};
+
+const withArticle = (word: string): string => (/^[aeiou]/.test(word) ? `an ${word}` : `a ${word}`);
+
+const pathText = (path: readonly PropertyKey[]): string =>
+  path.map((part, at) => (typeof part === 'number' ? `[${part}]` : `${at === 0 ? '' : '.'}${String(part)}`)).join('');
