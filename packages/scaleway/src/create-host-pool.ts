@@ -36,8 +36,6 @@ export interface HostPoolOptions {
   readonly deadline?: number;
   /** How often a call that may be repeated goes out at most. 4 */
   readonly maxAttempts?: number;
-  /** The longest that a call waits for the reset time of a 429, in milliseconds. 20,000; a later one rejects with `rate limited`. */
-  readonly maxWaitMs?: number;
   /** Hears of each request that went out. Must not throw. */
   readonly onCall?: (report: CallReport) => void;
   readonly clock?: Clock;
@@ -61,7 +59,6 @@ export const createHostPool = (options: HostPoolOptions): HostPool => {
     rateLimit: createRateLimit(clock, options.rate ?? 10),
     deadline: options.deadline ?? 15_000,
     maxAttempts: options.maxAttempts ?? 4,
-    maxWaitMs: options.maxWaitMs ?? 20_000,
     redaction,
     onCall: options.onCall ?? (() => {}),
   };

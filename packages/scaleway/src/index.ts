@@ -12,4 +12,4 @@ export { createHostPool, type HostPoolOptions } from './create-host-pool.ts';
 export type { CallReport } from './http/transport.ts';
 export { isVersionedPin, matchesFamily, newestImage, osFamilyKey } from './images.ts';
 export { type OperationName, operations } from './operations.ts';
-export { ScalewayError, type ScalewayErrorDetails, type ScalewayErrorKind } from './errors/scaleway-error.ts';
+export { ScalewayError, type ScalewayErrorKind } from './errors/scaleway-error.ts';

@@ -19,12 +19,11 @@ export type ScalewayErrorKind =
   /** An answer that is not what the API promises. */
   | 'garbled';
 
-export interface ScalewayErrorDetails {
+interface ScalewayErrorDetails {
   readonly kind: ScalewayErrorKind;
   readonly status?: number;
   readonly state?: string;
   readonly retryAfter?: number;
-  readonly cause?: unknown;
 }
 
 /** What happened, why, and what to do. Holds neither keys nor passwords. */
@@ -36,7 +35,7 @@ export class ScalewayError extends Error {
   readonly retryAfter: number | undefined;
 
   constructor(message: string, details: ScalewayErrorDetails) {
-    super(message, details.cause === undefined ? {} : { cause: details.cause });
+    super(message);
     this.kind = details.kind;
     this.status = details.status;
     this.state = details.state;

@@ -20,20 +20,21 @@ interface Attempt {
   /** How often it was tried, 1 or more. */
   readonly attempt: number;
   readonly maxAttempts: number;
-  /** The longest reset time that is waited for; a later one is the caller's affair. */
-  readonly maxWaitMs: number;
   /** In [0, 1). */
   readonly jitter: number;
 }
 
-/** Milliseconds to wait before asking again; `undefined`: that was the last try. */
+/** The longest that a call waits for the reset time of a 429; a later one rejects with `rate limited`. */
+const maxWaitMs = 20_000;
+
+/** Milliseconds to wait before the next attempt; `undefined`: that was the last one. */
 export const retryDelay = (attempt: Attempt): number | undefined => {
   if (!attempt.repeatable || attempt.attempt >= attempt.maxAttempts) return undefined;
   const step = backoff(attempt.attempt, attempt.jitter);
   const { kind, retryAfter = 0 } = attempt.error;
   if (kind === 'unavailable' || kind === 'no answer') return step;
-  if (kind !== 'rate limited' || retryAfter > attempt.maxWaitMs) return undefined;
-  // Past the reset by a jitter: all that were refused together would else come back together.
+  if (kind !== 'rate limited' || retryAfter > maxWaitMs) return undefined;
+  // The jitter keeps calls that were refused together from coming back together.
   return Math.max(step, retryAfter + firstDelayMs * attempt.jitter);
 };
 
@@ -63,7 +64,6 @@ export interface TransportOptions {
   /** Milliseconds for one try, its whole answer included. */
   readonly deadline: number;
   readonly maxAttempts: number;
-  readonly maxWaitMs: number;
   readonly redaction: Redaction;
   readonly onCall: (report: CallReport) => void;
 }
@@ -99,7 +99,7 @@ export const validatePathSegments = (what: string, ...parts: readonly string[]):
  */
 export const send = async <S extends z.ZodType>(call: Call<S>, options: TransportOptions): Promise<z.output<S>> => {
   const { repeatable } = operations[call.operation];
-  const { clock, rateLimit, maxAttempts, maxWaitMs } = options;
+  const { clock, rateLimit, maxAttempts } = options;
   for (let attempt = 1; ; attempt += 1) {
     await waitForRateLimit(call, options);
     try {
@@ -107,7 +107,7 @@ export const send = async <S extends z.ZodType>(call: Call<S>, options: Transpor
     } catch (error) {
       if (!(error instanceof ScalewayError)) throw error;
       if (error.kind === 'rate limited') rateLimit.pause(error.retryAfter ?? 0);
-      const wait = retryDelay({ error, repeatable, attempt, maxAttempts, maxWaitMs, jitter: options.random() });
+      const wait = retryDelay({ error, repeatable, attempt, maxAttempts, jitter: options.random() });
       if (wait === undefined) throw error;
       await sleepFor(clock, wait, call.signal);
     }
@@ -155,10 +155,7 @@ const waitForRateLimit = async (call: Waiting, options: TransportOptions): Promi
   await waitWhilePaused(call, options);
 };
 
-const waitWhilePaused = async (
-  { what, signal }: Waiting,
-  { clock, rateLimit, maxWaitMs }: TransportOptions,
-): Promise<void> => {
+const waitWhilePaused = async ({ what, signal }: Waiting, { clock, rateLimit }: TransportOptions): Promise<void> => {
   for (let held = rateLimit.pausedFor(); held > 0; held = rateLimit.pausedFor()) {
     if (held > maxWaitMs) throw throttled(what, held);
     await sleepFor(clock, held, signal);
