@@ -6,8 +6,8 @@ export interface Operation {
   readonly route: string;
   /** What the App must be allowed, as its settings call it. */
   readonly permission: string;
-  /** `watch`: only to know more. It stops before the last calls of the hour are gone, which are kept for what must be done. */
-  readonly purpose: 'act' | 'watch';
+  /** `background`: only informs. It stops before the last calls of the hour are used, which are kept for `required` ones. */
+  readonly purpose: 'required' | 'background';
   /** Asked as the App itself, whose calls are counted apart from those of its installations. */
   readonly isAsApp?: true;
 }
@@ -24,14 +24,14 @@ export const runnerOperations = (owner: Owner): Readonly<Record<RunnerOperation,
   const read = { permission: `${permission} (read)` };
   const write = { permission: `${permission} (read and write)` };
   return {
-    mint: { route: `POST ${runners}/generate-jitconfig`, ...write, purpose: 'act' },
-    get: { route: `GET ${runners}/{runner_id}`, ...read, purpose: 'act' },
-    find: { route: `GET ${runners}`, ...read, purpose: 'act' },
-    reach: { route: `GET ${runners}`, ...read, purpose: 'act' },
-    list: { route: `GET ${runners}`, ...read, purpose: 'watch' },
-    downloads: { route: `GET ${runners}/downloads`, ...read, purpose: 'watch' },
-    remove: { route: `DELETE ${runners}/{runner_id}`, ...write, purpose: 'act' },
-    registrationToken: { route: `POST ${runners}/registration-token`, ...write, purpose: 'act' },
+    mint: { route: `POST ${runners}/generate-jitconfig`, ...write, purpose: 'required' },
+    get: { route: `GET ${runners}/{runner_id}`, ...read, purpose: 'required' },
+    find: { route: `GET ${runners}`, ...read, purpose: 'required' },
+    reach: { route: `GET ${runners}`, ...read, purpose: 'required' },
+    list: { route: `GET ${runners}`, ...read, purpose: 'background' },
+    downloads: { route: `GET ${runners}/downloads`, ...read, purpose: 'background' },
+    remove: { route: `DELETE ${runners}/{runner_id}`, ...write, purpose: 'required' },
+    registrationToken: { route: `POST ${runners}/registration-token`, ...write, purpose: 'required' },
   };
 };
 
@@ -39,27 +39,27 @@ export const operations = {
   accessToken: {
     route: 'POST /app/installations/{installation_id}/access_tokens',
     permission: 'an installation that is not suspended',
-    purpose: 'act',
+    purpose: 'required',
     isAsApp: true,
   },
   groups: {
     route: 'GET /orgs/{org}/actions/runner-groups',
     permission: 'the organization permission "Self-hosted runners" (read)',
-    purpose: 'act',
+    purpose: 'required',
   },
   repositories: {
     route: 'GET /installation/repositories',
     permission: 'the repository permission "Metadata" (read)',
-    purpose: 'watch',
+    purpose: 'background',
   },
   runs: {
     route: 'GET /repos/{owner}/{repo}/actions/runs',
     permission: 'the repository permission "Actions" (read)',
-    purpose: 'watch',
+    purpose: 'background',
   },
   jobs: {
     route: 'GET /repos/{owner}/{repo}/actions/runs/{run_id}/jobs',
     permission: 'the repository permission "Actions" (read)',
-    purpose: 'watch',
+    purpose: 'background',
   },
 } as const satisfies Record<string, Operation>;

@@ -117,15 +117,15 @@ describe('limits of GitHub', () => {
     assert.deepEqual(waits, [60, 120, 60, 120]);
   });
 
-  test('watch calls use half of the quota, spread over the hour', () => {
+  test('background calls use half of the quota, spread over the hour', () => {
     const clock = manualClock();
-    const allowance = createRateLimiter(clock);
+    const limiter = createRateLimiter(clock);
     const reset = String(clock.now() / 1000 + 3600);
     let remaining = 5000;
     const spend = (): void => {
       remaining -= 1;
       const headers = { 'x-ratelimit-limit': '5000', 'x-ratelimit-remaining': String(remaining) };
-      allowance.observeResponse(operations.runs, {
+      limiter.observeResponse(operations.runs, {
         status: 200,
         headers: new Headers({ ...headers, 'x-ratelimit-reset': reset }),
         errorMessage: '',
@@ -133,9 +133,9 @@ describe('limits of GitHub', () => {
     };
     const left: number[] = [];
     for (let at = 0; at < 60; at += 1) {
-      while (allowance.blockedUntil(operations.runs) === undefined) spend();
-      assert.ok((allowance.blockedUntil(operations.runs) ?? 0) <= clock.now() + minute);
-      assert.equal(allowance.blockedUntil(runnerOperations(organization).remove), undefined);
+      while (limiter.blockedUntil(operations.runs) === undefined) spend();
+      assert.ok((limiter.blockedUntil(operations.runs) ?? 0) <= clock.now() + minute);
+      assert.equal(limiter.blockedUntil(runnerOperations(organization).remove), undefined);
       left.push(remaining);
       clock.advance(minute);
     }
@@ -144,7 +144,7 @@ describe('limits of GitHub', () => {
     assert.ok(Math.abs((left[59] ?? 0) - 2290) < 50, `at its end ${left[59]}`);
   });
 
-  test('act calls continue while watch calls are blocked', async () => {
+  test('required calls continue while background calls are blocked', async () => {
     const { clock, service } = createHarness({ rateLimit: 100 });
     for (let calls = 0; calls < 80; calls += 1) assert.equal((await service().find('nobody')).kind, 'none');
     for (const look of [service().list(), service().queue(labels)]) {
@@ -194,24 +194,24 @@ describe('limits of GitHub', () => {
 
   test('the longer of two concurrent limits counts', () => {
     const clock = manualClock();
-    const allowance = createRateLimiter(clock);
+    const limiter = createRateLimiter(clock);
     const { get, remove } = runnerOperations(organization);
-    allowance.observeResponse(get, { status: 429, headers: new Headers({ 'retry-after': '600' }), errorMessage: '' });
-    allowance.observeResponse(get, { status: 429, headers: new Headers({ 'retry-after': '10' }), errorMessage: '' });
-    assert.equal(allowance.blockedUntil(remove), clock.now() + 600_000);
+    limiter.observeResponse(get, { status: 429, headers: new Headers({ 'retry-after': '600' }), errorMessage: '' });
+    limiter.observeResponse(get, { status: 429, headers: new Headers({ 'retry-after': '10' }), errorMessage: '' });
+    assert.equal(limiter.blockedUntil(remove), clock.now() + 600_000);
   });
 
   test('registering may be limited for itself, and making tokens always is', () => {
     const clock = manualClock();
-    const allowance = createRateLimiter(clock);
+    const limiter = createRateLimiter(clock);
     const { mint, remove } = runnerOperations(organization);
     const spent = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(clock.now() / 1000 + 600) };
     const own = new Headers({ ...spent, 'x-ratelimit-resource': 'actions_runner_registration' });
-    allowance.observeResponse(mint, { status: 403, headers: own, errorMessage: '' });
-    assert.equal(allowance.blockedUntil(mint), clock.now() + 600_000);
-    assert.equal(allowance.blockedUntil(remove), undefined);
-    allowance.observeResponse(operations.accessToken, { status: 403, headers: new Headers(spent), errorMessage: '' });
-    assert.equal(allowance.blockedUntil(operations.accessToken), clock.now() + 600_000);
-    assert.equal(allowance.blockedUntil(operations.runs), undefined);
+    limiter.observeResponse(mint, { status: 403, headers: own, errorMessage: '' });
+    assert.equal(limiter.blockedUntil(mint), clock.now() + 600_000);
+    assert.equal(limiter.blockedUntil(remove), undefined);
+    limiter.observeResponse(operations.accessToken, { status: 403, headers: new Headers(spent), errorMessage: '' });
+    assert.equal(limiter.blockedUntil(operations.accessToken), clock.now() + 600_000);
+    assert.equal(limiter.blockedUntil(operations.runs), undefined);
   });
 });

@@ -71,17 +71,17 @@ export const readLimit = (
 
 const hour = 3_600_000;
 /**
- * Looking (purpose `watch`) may use this share of the hour's calls, and no sooner than the hour passes: what is left is for making and
- * removing runners. Whoever acts spends from the same hour, so the busier they are, the less is looked.
+ * Background calls may use this share of the hour's calls, spread over the hour: the rest is for creating and removing runners. Required
+ * calls are counted in the same hour, so the more of them there are, the fewer background calls.
  */
-const watchShare = 0.5;
-/** What looking may be ahead of the hour: a look at a large organisation takes some 120 calls of 5,000. */
-const watchBurst = 0.05;
+const backgroundShare = 0.5;
+/** How far background calls may be ahead of the hour: one poll of a large organisation takes some 120 calls of 5,000. */
+const backgroundBurst = 0.05;
 
-/** Until when looking has to wait; in the past: it need not. */
-const watchBlockedUntil = ({ limit, remaining, resetAt }: Quota): number => {
-  const ahead = (limit - remaining) / limit - watchBurst;
-  return resetAt - hour * Math.max(0, 1 - ahead / watchShare);
+/** Until when background calls are blocked; in the past: they are not. */
+const backgroundBlockedUntil = ({ limit, remaining, resetAt }: Quota): number => {
+  const ahead = (limit - remaining) / limit - backgroundBurst;
+  return resetAt - hour * Math.max(0, 1 - ahead / backgroundShare);
 };
 
 /** What GitHub lets an installation ask. One for all who ask as it, since GitHub counts them together. */
@@ -104,7 +104,7 @@ export const createRateLimiter = (clock: Clock): RateLimiter => {
       const until = Math.max(
         closed.get(everything) ?? 0,
         closed.get(route) ?? 0,
-        purpose === 'watch' && quota !== undefined ? watchBlockedUntil(quota) : 0,
+        purpose === 'background' && quota !== undefined ? backgroundBlockedUntil(quota) : 0,
       );
       return until > now ? until : undefined;
     },

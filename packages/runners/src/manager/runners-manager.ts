@@ -117,7 +117,7 @@ export const createRunnersManager = (deps: RunnersManagerDeps): RunnersManager =
   let isLeading = false;
   metrics.setPoolReader(() => (isLeading ? poolStates(caches, clock.now()) : undefined));
   const leadershipTracker = {
-    name: 'figures of the leader',
+    name: 'leader metrics',
     run: async (leading: AbortSignal) => {
       isLeading = true;
       await untilAborted(leading);

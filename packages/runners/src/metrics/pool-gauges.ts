@@ -68,7 +68,7 @@ export const registerPoolGauges = (gauge: ScrapeGauge<readonly PoolState[]>): vo
     names.pods,
     'Pods of a pool: state is starting, warm (waits for a job), busy (has one, or may), retiring (gets none any more), ended or terminating.',
     ({ byState, counts: { starting, warm, busy, retiring } }, set) => {
-      const states = { starting, warm, busy, retiring, ended: byState.ended, terminating: byState.going };
+      const states = { starting, warm, busy, retiring, ended: byState.ended, terminating: byState.terminating };
       for (const [state, found] of Object.entries(states)) set(found.length, { state });
     },
     'state',
@@ -120,7 +120,7 @@ const staleCount = ({ counts }: PoolState): number => counts.alive.filter(({ isS
 
 /** Who waits for a Mac is not meant: for that there is the condition Ready with the reason NoRoom. */
 const isUnbooted = ({ phase, deletedAt, node }: PodFacts): boolean =>
-  phase === 'pending' && deletedAt === undefined && node.kind === 'there';
+  phase === 'pending' && deletedAt === undefined && node.kind === 'exists';
 
 const ageOfOldest = (pods: readonly PodFacts[], sinceOf: (pod: PodFacts) => number | undefined, now: number): number =>
   Math.max(0, ...pods.map((pod) => now - (sinceOf(pod) ?? now))) / 1000;

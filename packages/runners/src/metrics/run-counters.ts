@@ -17,8 +17,6 @@ export interface PoolMetrics {
   forget(pool: ObjectName): void;
 }
 
-export type RunCounters = Pick<PoolMetrics, 'reaped' | 'ran' | 'unreachable' | 'forget'>;
-
 const minute = 60;
 const hour = 60 * minute;
 const day = 24 * hour;
@@ -44,7 +42,7 @@ const results = ['succeeded', 'failed'] as const satisfies readonly RunResult[];
 const poolLabels = ({ namespace = '', name }: ObjectName) => ({ namespace, pool: name });
 
 /** What the controller tells of runners that have ended. Only the leader has a controller that runs. */
-export const createRunCounters = (registry: Registry): RunCounters => {
+export const createRunCounters = (registry: Registry): PoolMetrics => {
   const labelNames = ['namespace', 'pool', 'result'] as const;
   const registers = [registry];
   const reaped = new Counter({

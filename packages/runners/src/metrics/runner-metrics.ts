@@ -4,7 +4,7 @@ import { createMetrics, createScrapeGauges, describeMetrics, type MetricDescript
 import { type Clock, manualClock } from '@tartan/kube/clock';
 import { Counter, type Registry } from 'prom-client';
 import { type PoolState, registerPoolGauges } from './pool-gauges.ts';
-import { createRunCounters, type RunCounters } from './run-counters.ts';
+import { createRunCounters, type PoolMetrics } from './run-counters.ts';
 
 export interface GitHubMetrics {
   /** `app`: the Secret of the GitHub App as which it was asked. */
@@ -40,7 +40,7 @@ export const createGitHubMetrics = (registry: Registry, clock: Clock, leads: () 
 
 /** All that the runners controller measures, in one registry. docs/reference/metrics.md is made from it. */
 export interface RunnerMetrics extends Metrics {
-  readonly runs: RunCounters;
+  readonly runs: PoolMetrics;
   readonly github: GitHubMetrics;
   /**
    * Figures about pools are read off caches at every scrape: a series cannot outlive its pool, and a new process has them all at once.

@@ -56,8 +56,6 @@ const isServerUnavailable = (error: unknown): boolean =>
   isKubeError(error, 'unreachable', 'timeout', 'serverError', 'tooManyRequests', 'unauthorized', 'aborted') ||
   (error instanceof Error && error.name === 'NotLeadingError');
 
-export type { ActContext, ActDeps } from './act/context.ts';
-
 const maxConcurrentActs = 8;
 
 /**

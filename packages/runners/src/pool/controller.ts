@@ -16,7 +16,8 @@ import {
   requeueAfter,
   type Source,
 } from '@tartan/kube';
-import { type ActDeps, executePlan } from './act.ts';
+import { executePlan } from './act.ts';
+import type { ActDeps } from './act/context.ts';
 import { decide, type Plan } from './decide.ts';
 import { type GitHubAccess, githubAccessOf } from './github/health.ts';
 import { pollQueue } from './github/queue-poll.ts';

@@ -65,7 +65,7 @@ const check = ({ snapshot, plan }: Pass): void => {
 
   for (const { uid, because } of plan.retire) {
     const { node, phase, job, deletedAt, offlineSince } = pod(uid);
-    assert.ok(deletedAt === undefined && node.kind === 'there' && node.isReady, 'its agent is heard');
+    assert.ok(deletedAt === undefined && node.kind === 'exists' && node.isReady, 'its agent is heard');
     const isOffline = because === 'runner is offline' && offlineSince !== undefined;
     assert.ok(job === 'none' || (job === 'unknown' && (phase === 'pending' || isOffline)), 'unknown is busy');
   }
@@ -91,7 +91,7 @@ const checkCap = ({ pods, pool }: Pass['snapshot'], leaving: ReadonlySet<string>
   );
   // Whoever finds no room was no runner before either, unless it waits for the place of one that was taken.
   const homeless = live.filter(
-    ({ uid, node, isStale }) => !isStale && !leaving.has(uid) && node.kind === 'unbound' && node.isUnschedulable,
+    ({ uid, node, isStale }) => !isStale && !leaving.has(uid) && node.kind === 'unscheduled' && node.isUnschedulable,
   );
   const going = pods.filter(({ deletedAt, phase }) => deletedAt !== undefined && phase !== 'ended');
   const without = pool.replicas - good.length - Math.max(0, homeless.length - going.length);

@@ -23,17 +23,17 @@ import {
   warm,
 } from './testing/snapshots.ts';
 
-/** `make 2`, `register a`, `retire a (surplus)`, `remove a (settled)`, `reap a`: what is done, and nothing else. */
+/** `create 2`, `register a`, `retire a (surplus)`, `remove a (settle period over)`, `reap a`: what is done, and nothing else. */
 const sketch = (plan: Plan): string =>
   [
-    plan.addFinalizer && 'hold',
-    plan.create > 0 && `make ${plan.create}`,
+    plan.addFinalizer && 'add finalizer',
+    plan.create > 0 && `create ${plan.create}`,
     ...plan.register.map((uid) => `register ${uid}`),
     ...plan.retire.map(({ uid, because }) => `retire ${uid} (${because})`),
     ...plan.remove.map(({ uid, because }) => `remove ${uid} (${because})`),
     ...plan.reap.map((uid) => `reap ${uid}`),
-    ...plan.removeAccounts.map((name) => `forget ${name}`),
-    plan.removeFinalizer && 'let go',
+    ...plan.removeAccounts.map((name) => `delete account ${name}`),
+    plan.removeFinalizer && 'remove finalizer',
   ]
     .filter(Boolean)
     .join(', ');
@@ -46,14 +46,14 @@ const tables: Record<string, [string, Snapshot, string][]> = {
   'how many there are': [
     ['as wanted', snapshotOf([warm('a'), busy('b')]), ''],
     ['none, and none wanted', snapshotOf([]), ''],
-    ['too few', snapshotOf([warm('a')], { replicas: 3 }), 'make 2'],
-    ['one that has ended takes no place', snapshotOf([ended('a'), warm('b')]), 'make 1, reap a'],
-    ['nor does one that is being deleted', snapshotOf([terminating('a'), warm('b')]), 'make 1'],
+    ['too few', snapshotOf([warm('a')], { replicas: 3 }), 'create 2'],
+    ['one that has ended takes no place', snapshotOf([ended('a'), warm('b')]), 'create 1, reap a'],
+    ['nor does one that is being deleted', snapshotOf([terminating('a'), warm('b')]), 'create 1'],
     ['a retired one does until it has ended', snapshotOf([retired('a', 1), warm('b')]), ''],
     ['without GitHub none is made', snapshotOf([], { replicas: 3, hasGitHub: false }, unusable), ''],
-    ['in an outage they are made all the same', snapshotOf([], { replicas: 1 }, unusable), 'make 1'],
-    ['the finalizer comes before the first', snapshotOf([], { replicas: 3, hasFinalizer: false }), 'hold'],
-    ['accounts without a Pod go', snapshotOf([], {}, { orphanedAccounts: ['x'] }), 'forget x'],
+    ['in an outage they are made all the same', snapshotOf([], { replicas: 1 }, unusable), 'create 1'],
+    ['the finalizer comes before the first', snapshotOf([], { replicas: 3, hasFinalizer: false }), 'add finalizer'],
+    ['accounts without a Pod go', snapshotOf([], {}, { orphanedAccounts: ['x'] }), 'delete account x'],
   ],
   'who gets a runner': [
     ['one that has a Mac', snapshotOf([unregistered('a')]), 'register a'],
@@ -133,7 +133,7 @@ const tables: Record<string, [string, Snapshot, string][]> = {
       snapshotOf([warm('a', { node: cordonedMac }), warm('b', stale)]),
       'retire a (node drains)',
     ],
-    ['so is its successor, made', snapshotOf([warm('b', stale)], { replicas: 2 }), 'make 1'],
+    ['so is its successor, made', snapshotOf([warm('b', stale)], { replicas: 2 }), 'create 1'],
     ['without a runner', snapshotOf([unregistered('a'), warm('b', stale)]), 'register a'],
     ['that boots', snapshotOf([pending('a'), warm('b', stale)]), ''],
     ['that has not said a word', snapshotOf([warm('a', { job: 'unknown' }), warm('b', stale)]), ''],
@@ -214,14 +214,14 @@ const tables: Record<string, [string, Snapshot, string][]> = {
       'retire b (runner is offline)',
     ],
     [
-      'goes once it is settled, although its guest never spoke',
+      'goes once its settle period is over, although its guest never spoke',
       snapshotOf([retired('a', 2, { job: 'unknown', isRetiredOffline: true })]),
-      'remove a (settled)',
+      'remove a (settle period over)',
     ],
     [
       'goes when it was retired before its guest started, which never spoke',
       snapshotOf([retired('a', 60, { job: 'unknown', runningSince: ago(59) })]),
-      'remove a (settled)',
+      'remove a (settle period over)',
     ],
     [
       'stays when it shows a job after all',
@@ -231,7 +231,7 @@ const tables: Record<string, [string, Snapshot, string][]> = {
   ],
   'a retired one': [
     ['gets time to end by itself', snapshotOf([retired('a', 1.9)]), ''],
-    ['goes when it has not', snapshotOf([retired('a', 2)]), 'remove a (settled)'],
+    ['goes when it has not', snapshotOf([retired('a', 2)]), 'remove a (settle period over)'],
     ['stays when it shows a job', snapshotOf([retired('a', 60, { job: 'started' })]), ''],
     ['stays when nobody knows', snapshotOf([retired('a', 58, { job: 'unknown' })]), ''],
     ['stays when its Mac is not heard', snapshotOf([retired('a', 60, { node: silentMac })]), ''],
@@ -248,10 +248,10 @@ const tables: Record<string, [string, Snapshot, string][]> = {
     [
       'goes when that is long enough ago',
       snapshotOf([retired('a', 60, { node: mac({ readyChangedAt: ago(2) }) })]),
-      'remove a (settled)',
+      'remove a (settle period over)',
     ],
-    ['goes when it never started', snapshotOf([pending('a', { retiredAt: ago(2) })]), 'remove a (settled)'],
-    ['goes in an outage', snapshotOf([retired('a', 2)], {}, unusable), 'remove a (settled)'],
+    ['goes when it never started', snapshotOf([pending('a', { retiredAt: ago(2) })]), 'remove a (settle period over)'],
+    ['goes in an outage', snapshotOf([retired('a', 2)], {}, unusable), 'remove a (settle period over)'],
     [
       'goes when its Mac is gone',
       snapshotOf([retired('a', 0, { job: 'started', node: goneMac })]),
@@ -281,8 +281,8 @@ const tables: Record<string, [string, Snapshot, string][]> = {
     ['waits for what nobody knows', snapshotOf([warm('a', { job: 'unknown' })], deleting), ''],
     ['waits for GitHub', snapshotOf([warm('a')], deleting, unusable), ''],
     ['writes down who has ended first', snapshotOf([ended('a')], deleting), 'reap a'],
-    ['is let go when the rest is being deleted', snapshotOf([terminating('a')], deleting), 'let go'],
-    ['is let go when nobody is left', snapshotOf([], deleting), 'let go'],
+    ['is removed when the rest is being deleted', snapshotOf([terminating('a')], deleting), 'remove finalizer'],
+    ['is removed when nobody is left', snapshotOf([], deleting), 'remove finalizer'],
     ['that nobody holds is not held', snapshotOf([], { ...deleting, hasFinalizer: false }), ''],
   ],
 };
@@ -299,13 +299,17 @@ describe('requeueAt', () => {
   const at = (snapshot: Snapshot): number | undefined => decide(snapshot).requeueAt;
   const table: [string, Snapshot, number | undefined][] = [
     ['never, when all is quiet', snapshotOf([warm('a'), busy('b'), ended('c')]), undefined],
-    ['when a retired one has settled', snapshotOf([retired('a', 1), retired('b', 0.5)]), now + minute],
+    ['when the settle period of a retired one ends', snapshotOf([retired('a', 1), retired('b', 0.5)]), now + minute],
     [
       'when its Mac has been heard for long enough',
       snapshotOf([retired('a', 9, { node: mac({ readyChangedAt: ago(1) }) })]),
       now + minute,
     ],
-    ['not for one that has settled and stays', snapshotOf([retired('a', 9, { job: 'started' })]), undefined],
+    [
+      'not for one whose settle period is over and that stays',
+      snapshotOf([retired('a', 9, { job: 'started' })]),
+      undefined,
+    ],
     ['when a Pod that starts is stuck', snapshotOf([pending('a', { boundAt: ago(3) })]), now + 7 * minute],
     ['when a Pod that goes is stuck', snapshotOf([terminating('a', { deletedAt: ago(3) })]), now + 7 * minute],
     [
@@ -327,6 +331,6 @@ describe('requeueAt', () => {
 
   it('follows the configured limits', () => {
     const limits = { settleMs: minute, stuckAfterMs: minute };
-    assert.equal(sketch(decide(snapshotOf([retired('a', 1)]), limits)), 'remove a (settled)');
+    assert.equal(sketch(decide(snapshotOf([retired('a', 1)]), limits)), 'remove a (settle period over)');
   });
 });

@@ -35,11 +35,11 @@ interface Retirement {
 export interface Removal {
   readonly uid: string;
   /**
-   * `settled`: it was retired so long ago that a job would have shown itself. `never had a runner`: no configuration was given out. A
+   * `settle period over`: it was retired so long ago that a job would have shown itself. `never had a runner`: no configuration was given out. A
    * Secret may be there and the Pod not marked yet, so that is looked at right before the delete, uncached: with a Secret it is marked
    * instead.
    */
-  readonly because: 'settled' | 'never had a runner' | 'node is gone';
+  readonly because: 'settle period over' | 'never had a runner' | 'node is gone';
 }
 
 /**
@@ -67,10 +67,10 @@ export const decide = (snapshot: Snapshot, limits: Limits = defaultLimits): Plan
       ...remove(byState.lost, 'node is gone'),
       ...remove(
         byState.retired.filter((pod) => isSettlePeriodOver(pod, now, limits)),
-        'settled',
+        'settle period over',
       ),
       ...remove(
-        candidates.filter((leaver) => !hasRunner(leaver)).map(({ pod }) => pod),
+        candidates.filter((candidate) => !hasRunner(candidate)).map(({ pod }) => pod),
         'never had a runner',
       ),
     ],
@@ -90,14 +90,17 @@ const remove = (pods: readonly PodFacts[], because: Removal['because']): readonl
   pods.map(({ uid }) => ({ uid, because }));
 
 /** Whoever has a Mac and no runner. Also one that runs: it has a configuration, and only its mark is missing. */
-const podsToRegister = ({ bare, busy }: PodsByState, candidates: readonly ScaleDownCandidate[]): readonly string[] => {
+const podsToRegister = (
+  { unregistered, busy }: PodsByState,
+  candidates: readonly ScaleDownCandidate[],
+): readonly string[] => {
   const leaving = new Set(candidates.map(({ pod }) => pod.uid));
-  return [...bare, ...busy]
-    .filter(({ uid, runnerID, node }) => runnerID === undefined && node.kind === 'there' && !leaving.has(uid))
+  return [...unregistered, ...busy]
+    .filter(({ uid, runnerID, node }) => runnerID === undefined && node.kind === 'exists' && !leaving.has(uid))
     .map(({ uid }) => uid);
 };
 
-/** When somebody has settled, or is stuck, if nothing else happens. */
+/** The end of the next settle period, or when the next Pod counts as stuck. */
 const nextDeadline = ({ now, pods }: Snapshot, { retired }: PodsByState, limits: Limits): number | undefined => {
   let next: number | undefined;
   for (const at of [...retired.map((pod) => settlePeriodEnd(pod, limits)), ...pods.map((pod) => stuckAt(pod, limits))])

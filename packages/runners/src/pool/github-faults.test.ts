@@ -90,7 +90,7 @@ describe('when GitHub fails', () => {
       await stage.start(undefined, undefined, { poolMetrics: { unreachable: () => (freed += 1) } });
       await stage.advance(minute, 10);
       const [dead] = await namesOf(stage);
-      stage.settings.guest = 'good';
+      stage.settings.guest = 'healthy';
       await stage.advance(8 * minute, 20);
       assert.deepEqual([await namesOf(stage), freed], [[dead], 0]);
       await stage.advance(14 * minute, 20);

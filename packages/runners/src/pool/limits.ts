@@ -20,7 +20,7 @@ export const defaultLimits: Limits = { settleMs: 2 * 60_000, stuckAfterMs: 10 * 
  */
 export const settlePeriodEnd = ({ retiredAt, node }: PodFacts, { settleMs }: Limits): number | undefined => {
   if (retiredAt === undefined || node.kind === 'gone') return undefined;
-  const heardSince = node.kind === 'there' ? node.readyChangedAt : retiredAt;
+  const heardSince = node.kind === 'exists' ? node.readyChangedAt : retiredAt;
   return heardSince === undefined ? undefined : Math.max(retiredAt, heardSince) + settleMs;
 };
 
@@ -45,7 +45,7 @@ export interface StuckPod {
 const waitingSince = (pod: PodFacts): StuckPod | undefined => {
   const { deletedAt, boundAt, runningSince, node, phase, job } = pod;
   if (deletedAt !== undefined) return { kind: 'terminating', pod, since: deletedAt };
-  if (!isAlive(pod) || node.kind !== 'there') return undefined;
+  if (!isAlive(pod) || node.kind !== 'exists') return undefined;
   if (phase === 'pending') return boundAt === undefined ? undefined : { kind: 'unbooted', pod, since: boundAt };
   const since = runningSince ?? boundAt;
   return job !== 'unknown' || since === undefined ? undefined : { kind: 'silent', pod, since };

@@ -2,7 +2,7 @@ import type { PodFacts } from './snapshot.ts';
 
 export type PodState =
   /** Somebody has deleted it: its agent looks after it. */
-  | 'going'
+  | 'terminating'
   /** Its virtual machine has ended for good. */
   | 'ended'
   /** Its Mac is gone, and whatever ran on it. */
@@ -10,31 +10,31 @@ export type PodState =
   /** GitHub has forgotten its runner. It may be at a job that was on its way. */
   | 'retired'
   /** It was given no configuration, so it cannot have a job. */
-  | 'bare'
+  | 'unregistered'
   /** By its own word it has no job. Whether that is so, GitHub must be asked. */
   | 'idle'
   /** It has a job, or may have one. */
   | 'busy';
 
 /**
- * How a Pod stands. The first line that fits counts:
+ * The first row that fits counts:
  *
- *   | the Pod                                                     | stands  |
- *   |-------------------------------------------------------------|---------|
- *   | is deleted                                                  | going   |
- *   | Succeeded, Failed                                           | ended   |
- *   | is on a Node that does not exist                            | lost    |
- *   | is marked as retired                                        | retired |
- *   | has no runner, and no virtual machine                       | bare    |
- *   | has a runner, and shows that it has no job                  | idle    |
- *   | anything else, such as one that runs and is not marked yet  | busy    |
+ *   | the Pod                                                     | state        |
+ *   |-------------------------------------------------------------|--------------|
+ *   | is deleted                                                  | terminating  |
+ *   | Succeeded, Failed                                           | ended        |
+ *   | is on a Node that does not exist                            | lost         |
+ *   | is marked as retired                                        | retired      |
+ *   | has no runner, and no virtual machine                       | unregistered |
+ *   | has a runner, and shows that it has no job                  | idle         |
+ *   | anything else, such as one that runs and is not marked yet  | busy         |
  */
 export const podStateOf = (pod: PodFacts): PodState => {
-  if (pod.deletedAt !== undefined) return 'going';
+  if (pod.deletedAt !== undefined) return 'terminating';
   if (pod.phase === 'ended') return 'ended';
   if (pod.node.kind === 'gone') return 'lost';
   if (pod.retiredAt !== undefined) return 'retired';
-  if (pod.runnerID === undefined) return hasNoVM(pod) ? 'bare' : 'busy';
+  if (pod.runnerID === undefined) return hasNoVM(pod) ? 'unregistered' : 'busy';
   return reportsNoJob(pod) ? 'idle' : 'busy';
 };
 
@@ -45,7 +45,7 @@ const hasNoVM = ({ phase, job }: PodFacts): boolean => phase === 'pending' && jo
 
 /** One that has no Mac has nobody to be heard of. */
 export const isNodeReady = ({ node }: PodFacts): boolean =>
-  node.kind === 'unbound' || (node.kind === 'there' && node.isReady);
+  node.kind === 'unscheduled' || (node.kind === 'exists' && node.isReady);
 
 /** Its virtual machine runs, its agent is heard, and nobody has said a word about a job. */
 export const isSilent = (pod: PodFacts): boolean =>
@@ -57,21 +57,20 @@ export const isAlive = (pod: PodFacts): boolean => pod.deletedAt === undefined &
 /** Its runner has said that it waits for a job, or has one. */
 export const hasReported = ({ phase, job }: PodFacts): boolean => phase === 'running' && job !== 'unknown';
 
-export const isOnDrainingNode = ({ node }: PodFacts): boolean => node.kind === 'there' && node.isDraining;
+export const isOnDrainingNode = ({ node }: PodFacts): boolean => node.kind === 'exists' && node.isDraining;
 
 /** It waits for a Mac, and the scheduler has found none. */
-export const isUnschedulable = ({ node }: PodFacts): boolean => node.kind === 'unbound' && node.isUnschedulable;
+export const isUnschedulable = ({ node }: PodFacts): boolean => node.kind === 'unscheduled' && node.isUnschedulable;
 
-/** The Pods of a pool, by how they stand. */
 export type PodsByState = Readonly<Record<PodState, readonly PodFacts[]>>;
 
 export const groupByState = (pods: readonly PodFacts[]): PodsByState => {
   const byState: Record<PodState, PodFacts[]> = {
-    going: [],
+    terminating: [],
     ended: [],
     lost: [],
     retired: [],
-    bare: [],
+    unregistered: [],
     idle: [],
     busy: [],
   };
@@ -80,10 +79,10 @@ export const groupByState = (pods: readonly PodFacts[]): PodsByState => {
 };
 
 /** Whoever takes one of the places of the pool. A retired one does so until it has ended: its place is not given away twice. */
-export const livePods = ({ lost, retired, bare, idle, busy }: PodsByState): readonly PodFacts[] => [
+export const livePods = ({ lost, retired, unregistered, idle, busy }: PodsByState): readonly PodFacts[] => [
   ...lost,
   ...retired,
-  ...bare,
+  ...unregistered,
   ...idle,
   ...busy,
 ];
@@ -106,7 +105,7 @@ export interface StatusGroups {
 }
 
 export const statusGroupsOf = (byState: PodsByState): StatusGroups => {
-  const { lost, retired, bare, idle, busy } = byState;
+  const { lost, retired, unregistered, idle, busy } = byState;
   // Those that run and have not spoken yet may have a job, but nobody should be told that they do.
   const isStarting = (pod: PodFacts): boolean => isNodeReady(pod) && pod.retiredAt === undefined && !hasReported(pod);
   const holding = [...busy, ...retired.filter((pod) => !reportsNoJob(pod))];
@@ -115,6 +114,6 @@ export const statusGroupsOf = (byState: PodsByState): StatusGroups => {
     warm: idle.filter(hasReported),
     busy: holding.filter((pod) => !isStarting(pod)),
     retiring: [...retired.filter(reportsNoJob), ...lost],
-    starting: [...bare, ...idle.filter((pod) => !hasReported(pod)), ...holding.filter(isStarting)],
+    starting: [...unregistered, ...idle.filter((pod) => !hasReported(pod)), ...holding.filter(isStarting)],
   };
 };

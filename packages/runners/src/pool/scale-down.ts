@@ -12,7 +12,7 @@ import type { PodFacts, PoolFacts, Snapshot } from './snapshot.ts';
 
 /** What makes a Pod less useful than another, the strongest first. */
 const sortCriteria: readonly ((pod: PodFacts) => boolean)[] = [
-  ({ node }) => node.kind === 'unbound',
+  ({ node }) => node.kind === 'unscheduled',
   ({ phase }) => phase === 'pending',
   ({ isStale }) => isStale,
   isOnDrainingNode,
@@ -43,12 +43,12 @@ export const rollInFlight = (
   candidates: readonly ScaleDownCandidate[] = [],
 ): number => {
   const leaving = new Set(candidates.map(({ pod }) => pod.uid));
-  const staying = [...byState.bare, ...byState.idle, ...byState.busy].filter(({ uid }) => !leaving.has(uid));
+  const staying = [...byState.unregistered, ...byState.idle, ...byState.busy].filter(({ uid }) => !leaving.has(uid));
   // Whoever has another image is as good as it was before. One that was given a job at the last moment is at work.
   const good = staying.filter((pod) => pod.isStale || hasReported(pod)).length;
   const atWork = byState.retired.filter(({ job }) => job === 'started').length;
   const unschedulable = staying.filter((pod) => !pod.isStale && isUnschedulable(pod)).length;
-  const awaited = Math.min(unschedulable, byState.going.filter(({ phase }) => phase !== 'ended').length);
+  const awaited = Math.min(unschedulable, byState.terminating.filter(({ phase }) => phase !== 'ended').length);
   return Math.max(0, replicas - good - atWork - (unschedulable - awaited));
 };
 
@@ -74,7 +74,7 @@ export const scaleDownCandidates = (
   limits: Limits,
 ): readonly ScaleDownCandidate[] => {
   // Nobody goes on GitHub's word while it gives none.
-  const free = [...byState.bare, ...(github === 'usable' ? byState.idle : [])].sort(leastUsefulFirst);
+  const free = [...byState.unregistered, ...(github === 'usable' ? byState.idle : [])].sort(leastUsefulFirst);
   const unreachable = (pod: PodFacts): boolean => isUnreachable(pod, now, limits);
   const offline =
     github === 'usable' ? withReason([...byState.idle, ...byState.busy].filter(unreachable), 'runner is offline') : [];
@@ -84,7 +84,8 @@ export const scaleDownCandidates = (
   const drained = withReason(reachable.filter(isOnDrainingNode), 'node drains');
   const others = reachable.filter((pod) => !isOnDrainingNode(pod));
 
-  const staying = byState.bare.length + byState.idle.length + byState.busy.length - offline.length - drained.length;
+  const staying =
+    byState.unregistered.length + byState.idle.length + byState.busy.length - offline.length - drained.length;
   const surplus = withReason(others.slice(0, Math.max(0, staying - pool.replicas)), 'surplus');
   const needed = others.slice(surplus.length);
 

@@ -60,11 +60,11 @@ export interface PodFacts {
 }
 
 export type NodeFacts =
-  | { readonly kind: 'unbound' /** The scheduler finds no place. */; readonly isUnschedulable: boolean }
+  | { readonly kind: 'unscheduled' /** The scheduler finds no place. */; readonly isUnschedulable: boolean }
   /** The Node does not exist: the Mac is gone, and the virtual machine with it. */
   | { readonly kind: 'gone' }
   | {
-      readonly kind: 'there';
+      readonly kind: 'exists';
       /** Its agent speaks: Ready is True. */
       readonly isReady: boolean;
       /** When Ready became what it is. What an agent that comes back tells of its Pods may be a while behind. */
@@ -111,13 +111,16 @@ export const podFacts = (
 /** For a Pod that is bound to no Node. */
 export const unscheduledNode = (pod: Live<Pod>): NodeFacts => {
   const condition = conditionOf(pod, 'PodScheduled');
-  return { kind: 'unbound', isUnschedulable: condition?.status === 'False' && condition.reason === 'Unschedulable' };
+  return {
+    kind: 'unscheduled',
+    isUnschedulable: condition?.status === 'False' && condition.reason === 'Unschedulable',
+  };
 };
 
 export const nodeFacts = (node: Live<Node>): NodeFacts => {
   const ready = node.status?.conditions?.find(({ type }) => type === 'Ready');
   return {
-    kind: 'there',
+    kind: 'exists',
     isReady: ready?.status === 'True',
     readyChangedAt: timeOf(ready?.lastTransitionTime ?? undefined),
     isDraining: node.spec?.unschedulable === true || node.metadata.deletionTimestamp !== undefined,
@@ -125,7 +128,7 @@ export const nodeFacts = (node: Live<Node>): NodeFacts => {
 };
 
 /** A Node of which nothing is known just now: Pods there may have a job. */
-export const unknownNode: NodeFacts = { kind: 'there', isReady: false, readyChangedAt: undefined, isDraining: false };
+export const unknownNode: NodeFacts = { kind: 'exists', isReady: false, readyChangedAt: undefined, isDraining: false };
 
 export const hasEnded = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed';
 

@@ -35,13 +35,13 @@ export const annotatePod = async (
   context: ActContext,
   { metadata: { name, namespace = '', uid } }: Live<Pod>,
   annotations: Readonly<Record<string, string>>,
-): Promise<'marked' | 'gone'> => {
+): Promise<'annotated' | 'gone'> => {
   const patch = { type: 'merge', body: { metadata: { uid, annotations } } } as const;
   try {
     context.memory.mutations.updated(
       await context.deps.client.patch(pods, { namespace, name }, patch, leaderCallOptions(context)),
     );
-    return 'marked';
+    return 'annotated';
   } catch (error) {
     if (!isKubeError(error, 'notFound')) throw error;
     context.memory.mutations.deleted(uid);

@@ -56,10 +56,10 @@ export const removePod = async (context: ActContext, seen: Live<Pod>, because: R
 const stillApplies = (because: Removal['because'], facts: PodFacts, { deps }: ActContext): boolean => {
   const state = podStateOf(facts);
   switch (because) {
-    case 'settled':
+    case 'settle period over':
       return state === 'retired' && isSettlePeriodOver(facts, deps.clock.now(), deps.limits);
     case 'never had a runner':
-      return state === 'bare';
+      return state === 'unregistered';
     case 'node is gone':
       return state === 'lost';
   }

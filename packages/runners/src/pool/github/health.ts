@@ -4,67 +4,61 @@ import type { PoolMemory } from '../memory.ts';
 import type { GitHubProblem } from '../status/conditions.ts';
 import type { ServiceForPool } from './service-for-pool.ts';
 
-/** Why GitHub is not asked, and until when. The words are those of the condition GitHubReachable. */
-interface GitHubFailure {
-  readonly reason: 'AppSecretInvalid' | Problem['reason'];
-  /** What, why, and what to do. */
-  readonly message: string;
-  /** Milliseconds since the epoch: when it is worth another try. */
-  readonly until: number;
-}
+/** Not asked again before `retryAt`. */
+type GitHubFailure = Problem & { readonly retryAt: number };
 
-/** What the last calls to GitHub came to. */
+/** The results of the last calls to GitHub. */
 export interface GitHubHealth {
-  /** The last trouble, also when its time is over: until something works, nothing is known to. */
+  /** Kept until a call succeeds, also when `retryAt` has passed. */
   readonly lastFailure: GitHubFailure | undefined;
-  /** The trouble that lasts. */
+  /** The last failure, as long as `retryAt` has not passed. */
   activeFailure(): GitHubFailure | undefined;
   recordFailure(problem: Problem): void;
-  /** A call has worked. `reading`: only looked, which says nothing about what the App may change. */
+  /** `reading`: says nothing about what the App may change. */
   recordSuccess(kind: 'reading' | 'writing'): void;
 }
 
-const firstPauseMs = 15_000;
-const longestPauseMs = 2 * 60_000;
-/** Somebody has to mend the App first. */
-const deniedPauseMs = 60_000;
+const baseDelayMs = 15_000;
+const maxDelayMs = 2 * 60_000;
+/** A person has to change the App first. */
+const deniedDelayMs = 60_000;
 
 export const createGitHubHealth = (now: () => number): GitHubHealth => {
-  let trouble: GitHubFailure | undefined;
+  let lastFailure: GitHubFailure | undefined;
   let failures = 0;
-  const pauseOf = ({ reason }: Problem): number =>
-    reason === 'Denied' ? deniedPauseMs : Math.min(firstPauseMs * 2 ** (failures - 1), longestPauseMs);
+  const delayOf = ({ reason }: Problem): number =>
+    reason === 'Denied' ? deniedDelayMs : Math.min(baseDelayMs * 2 ** (failures - 1), maxDelayMs);
+  const activeFailure = (): GitHubFailure | undefined =>
+    lastFailure !== undefined && now() < lastFailure.retryAt ? lastFailure : undefined;
   return {
     get lastFailure() {
-      return trouble;
+      return lastFailure;
     },
-    activeFailure: () => (trouble !== undefined && now() < trouble.until ? trouble : undefined),
+    activeFailure,
     recordFailure: (problem) => {
-      // Calls that were under way at the same time tell the same story once more.
-      if (trouble === undefined || now() >= trouble.until) failures += 1;
-      const { reason, message, retryAt } = problem;
-      trouble = { reason, message, until: Math.max(retryAt ?? 0, now() + pauseOf(problem)) };
+      // Concurrent calls fail for the same cause: that counts once.
+      if (activeFailure() === undefined) failures += 1;
+      lastFailure = { ...problem, retryAt: Math.max(problem.retryAt ?? 0, now() + delayOf(problem)) };
     },
     recordSuccess: (kind) => {
-      if (kind === 'reading' && trouble?.reason === 'Denied') return;
-      trouble = undefined;
+      if (kind === 'reading' && lastFailure?.reason === 'Denied') return;
+      lastFailure = undefined;
       failures = 0;
     },
   };
 };
 
 /**
- * The service, which is not asked while there is trouble, and of which every answer is noted. What only looks (`watching`) has a smaller
- * share of GitHub's limits than what acts: that it is refused says nothing about whether runners can be made.
+ * Records the result of each call, and sends none while a failure is active. `background` calls have a smaller share of GitHub's limits: that
+ * one is refused does not mean that runners cannot be created.
  */
 const withHealth = (service: RunnerService, health: GitHubHealth): RunnerService => {
   const through = async <Answer extends { readonly kind: string }>(
-    kind: 'watching' | 'reading' | 'writing',
+    kind: 'background' | 'reading' | 'writing',
     call: () => Promise<Answer | Problem>,
   ): Promise<Answer | Problem> => {
-    const lasting = health.activeFailure();
-    if (lasting !== undefined && lasting.reason !== 'AppSecretInvalid')
-      return { kind: 'problem', reason: lasting.reason, message: lasting.message, retryAt: lasting.until };
+    const failure = health.activeFailure();
+    if (failure !== undefined) return failure;
     const answer = await call();
     if (isProblem(answer)) {
       if (kind === 'writing' || (kind === 'reading' && answer.reason !== 'Denied')) health.recordFailure(answer);
@@ -76,9 +70,9 @@ const withHealth = (service: RunnerService, health: GitHubHealth): RunnerService
     remove: (id, call) => through('writing', () => service.remove(id, call)),
     get: (id, call) => through('reading', () => service.get(id, call)),
     find: (name, call) => through('reading', () => service.find(name, call)),
-    list: (call) => through('watching', () => service.list(call)),
-    queue: (labels, call) => through('watching', () => service.queue(labels, call)),
-    newestRunner: (call) => through('watching', () => service.newestRunner(call)),
+    list: (call) => through('background', () => service.list(call)),
+    queue: (labels, call) => through('background', () => service.queue(labels, call)),
+    newestRunner: (call) => through('background', () => service.newestRunner(call)),
     registrationToken: (call) => through('writing', () => service.registrationToken(call)),
   };
 };
@@ -113,10 +107,11 @@ export const githubAccessOf = async (
   return () => {
     const { lastFailure } = health;
     if (lastFailure === undefined) return { ...noAccess, service: ours };
-    const { reason, message, until } = lastFailure;
-    // A time that moves with every try would be written with every try.
-    const problem = { reason, message, ...(reason === 'RateLimited' && { retryAt: until }) };
-    const isOver = clock.now() >= until;
-    return { service: isOver ? ours : undefined, problem, retryAt: isOver ? undefined : until };
+    const { reason, message, retryAt } = lastFailure;
+    // The time of a back-off changes with every attempt, and would be written to the status each time.
+    const problem = { reason, message, ...(reason === 'RateLimited' && { retryAt }) };
+    return health.activeFailure() === undefined
+      ? { service: ours, problem, retryAt: undefined }
+      : { service: undefined, problem, retryAt };
   };
 };

@@ -61,7 +61,7 @@ export const createHarness = async ({
   const settings = {
     jobMs: 3 * minute,
     notices: true,
-    guest: 'good' as 'good' | 'silent' | 'offline',
+    guest: 'healthy' as 'healthy' | 'silent' | 'offline',
     version: undefined as string | undefined,
   };
   const events: string[] = [];

@@ -12,7 +12,7 @@ export interface MacOptions {
   /** How long the next job takes. */
   readonly jobMs: () => number;
   /** What becomes of the next guest. `silent`: it never says a word. `offline`: it says that its runner is ready. In both no runner connects. */
-  readonly guest: () => 'good' | 'silent' | 'offline';
+  readonly guest: () => 'healthy' | 'silent' | 'offline';
   /** The release of the runner in the image. Undefined: the guest does not tell. */
   readonly version: () => string | undefined;
   /** Whether runners notice that GitHub has forgotten them. */

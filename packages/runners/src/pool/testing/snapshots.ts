@@ -6,8 +6,8 @@ export const now = Date.parse('2026-01-01T12:00:00Z');
 export const minute = 60_000;
 export const ago = (minutes: number): number => now - minutes * minute;
 
-export const mac = (facts: Partial<Extract<NodeFacts, { kind: 'there' }>> = {}): NodeFacts => ({
-  kind: 'there',
+export const mac = (facts: Partial<Extract<NodeFacts, { kind: 'exists' }>> = {}): NodeFacts => ({
+  kind: 'exists',
   isReady: true,
   readyChangedAt: ago(600),
   isDraining: false,
@@ -15,8 +15,8 @@ export const mac = (facts: Partial<Extract<NodeFacts, { kind: 'there' }>> = {}):
 });
 export const silentMac = mac({ isReady: false, readyChangedAt: ago(5) });
 export const cordonedMac = mac({ isDraining: true });
-const noMac: NodeFacts = { kind: 'unbound', isUnschedulable: false };
-export const unschedulable: NodeFacts = { kind: 'unbound', isUnschedulable: true };
+const noMac: NodeFacts = { kind: 'unscheduled', isUnschedulable: false };
+export const unschedulable: NodeFacts = { kind: 'unscheduled', isUnschedulable: true };
 export const goneMac: NodeFacts = { kind: 'gone' };
 
 /** `warm('a')`: it runs, and waits for a job. */

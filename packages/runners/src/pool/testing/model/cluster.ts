@@ -185,8 +185,8 @@ export const modelCluster = ({ seed, macs: count, replicas, maxConcurrentPercent
       for (const { uid, node = '', retiredAt, isRetiredOffline } of alive()) {
         const mac = macs.get(node);
         // Of a runner that somebody else removed GitHub cannot say any more that it was offline.
-        const isForgotten = mac?.isDead(uid) === true && retiredAt !== undefined && !isRetiredOffline;
-        if ((mac?.isMute(uid) === true && !mac.hasJob(uid)) || isForgotten) server.remove(uid, now);
+        const isForgotten = mac?.isSilentWithoutRunner(uid) === true && retiredAt !== undefined && !isRetiredOffline;
+        if ((mac?.isSilent(uid) === true && !mac.hasJob(uid)) || isForgotten) server.remove(uid, now);
       }
     },
     isSettled: (): boolean => {

@@ -29,9 +29,9 @@ const nodeFacts = (
   isUnschedulable: boolean,
   nodes: ReadonlyMap<string, ModelNode>,
 ): NodeFacts => {
-  if (name === undefined) return { kind: 'unbound', isUnschedulable };
+  if (name === undefined) return { kind: 'unscheduled', isUnschedulable };
   const node = nodes.get(name);
-  return node === undefined ? { kind: 'gone' } : { kind: 'there', ...node };
+  return node === undefined ? { kind: 'gone' } : { kind: 'exists', ...node };
 };
 
 const factsOf = (
@@ -131,7 +131,7 @@ export const modelController = ({ server, github, now, passes, onCreate }: Model
 
   const stillHolds = (because: Removal['because'], facts: PodFacts): boolean => {
     if (because === 'node is gone') return podStateOf(facts) === 'lost';
-    if (because === 'never had a runner') return podStateOf(facts) === 'bare';
+    if (because === 'never had a runner') return podStateOf(facts) === 'unregistered';
     return podStateOf(facts) === 'retired' && isSettlePeriodOver(facts, now(), defaultLimits);
   };
 

@@ -3,11 +3,22 @@ import type { RandomInt } from './random.ts';
 import type { ModelPod, ModelServer } from './server.ts';
 
 /**
- * `mute`: its runner works, but nobody writes what it does. `deaf`: it does not notice that GitHub has forgotten it. `dead`: its runner never
- * connects, and nobody writes anything. `lone`: its runner never connects, and the guest says that it waits for a job.
+ * `silent`: its runner works, but nobody writes what it does. `ignores removal`: it does not notice that GitHub has forgotten it. `never connects, silent`: its runner never
+ * connects, and nobody writes anything. `never connects`: its runner never connects, and the guest says that it waits for a job.
  */
-type Guest = 'good' | 'mute' | 'deaf' | 'dead' | 'lone';
-const guests: readonly Guest[] = ['good', 'good', 'good', 'good', 'good', 'good', 'deaf', 'mute', 'dead', 'lone'];
+type Guest = 'healthy' | 'silent' | 'ignores removal' | 'never connects, silent' | 'never connects';
+const guests: readonly Guest[] = [
+  'healthy',
+  'healthy',
+  'healthy',
+  'healthy',
+  'healthy',
+  'healthy',
+  'ignores removal',
+  'silent',
+  'never connects, silent',
+  'never connects',
+];
 
 interface Machine {
   readonly guest: Guest;
@@ -42,7 +53,13 @@ export const modelMac = (name: string, server: ModelServer, github: ModelGitHub,
 
   const runGuest = (machine: Machine, now: number): void => {
     const { job, boots, runner } = machine;
-    if (machine.hasEnded || now < boots || machine.guest === 'dead' || machine.guest === 'lone') return;
+    if (
+      machine.hasEnded ||
+      now < boots ||
+      machine.guest === 'never connects, silent' ||
+      machine.guest === 'never connects'
+    )
+      return;
     github.connect(runner);
     if (job !== undefined) {
       if (now < job.ends) return;
@@ -50,14 +67,14 @@ export const modelMac = (name: string, server: ModelServer, github: ModelGitHub,
       github.runners.delete(runner);
     } else if (github.give(runner, now)) {
       machine.job = { shows: now + dice(mostStartMs), ends: now + 1000 + dice(600_000) };
-    } else if (!github.runners.has(runner) && machine.guest !== 'deaf') {
+    } else if (!github.runners.has(runner) && machine.guest !== 'ignores removal') {
       machine.leaves ??= now + dice(mostStartMs);
       if (now >= machine.leaves) machine.hasEnded = true;
     }
   };
 
   const wordOf = ({ guest, boots, job }: Machine, now: number): ModelPod['job'] => {
-    if (guest === 'mute' || guest === 'dead' || now < boots) return 'unknown';
+    if (guest === 'silent' || guest === 'never connects, silent' || now < boots) return 'unknown';
     return job !== undefined && now >= job.shows ? 'started' : 'none';
   };
 
@@ -84,7 +101,7 @@ export const modelMac = (name: string, server: ModelServer, github: ModelGitHub,
   const start = ({ uid }: ModelPod, now: number): void => {
     const runner = server.secrets.get(uid);
     if (runner === undefined || dice(3) === 0) return;
-    const guest = guests[dice(guests.length)] ?? 'good';
+    const guest = guests[dice(guests.length)] ?? 'healthy';
     machines.set(uid, {
       guest,
       runner,
@@ -120,8 +137,8 @@ export const modelMac = (name: string, server: ModelServer, github: ModelGitHub,
       const machine = machines.get(uid);
       return machine !== undefined && !machine.hasEnded && machine.job !== undefined;
     },
-    isMute: (uid: string): boolean => machines.get(uid)?.guest === 'mute',
-    isDead: (uid: string): boolean => machines.get(uid)?.guest === 'dead',
+    isSilent: (uid: string): boolean => machines.get(uid)?.guest === 'silent',
+    isSilentWithoutRunner: (uid: string): boolean => machines.get(uid)?.guest === 'never connects, silent',
     tick: (now: number): void => {
       for (const machine of machines.values()) runGuest(machine, now);
       if (now >= state.returnsAt) setUp(true, now);
