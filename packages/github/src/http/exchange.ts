@@ -81,7 +81,7 @@ export const exchange = async (
   const response = { ...got, errorMessage: errorMessageIn(got.body) };
   const retryAt = rateLimiter.observeResponse(operation, response);
   if (retryAt !== undefined) {
-    log?.warn('GitHub asks to wait', { route, status, until: timestamp(retryAt) });
+    log?.warn('GitHub rate limit reached', { route, status, until: timestamp(retryAt) });
     return rateLimited(what, retryAt);
   }
   if (status >= 500) return unavailable(what, `it has a failure of its own, HTTP ${status}`);

@@ -40,18 +40,12 @@ export interface RunnersManagerDeps {
   readonly identity: string;
   /** One of its own unless given. */
   readonly metrics?: RunnerMetrics;
-  readonly intervals?: Partial<Intervals>;
 }
 
-/** How patient the controller is. Each has a value that fits production; what people may want to change is a flag. */
-interface Intervals {
-  /** For the first lists of all caches. */
-  readonly syncDeadlineMs: number;
-  /** For everything to stop. Kubernetes kills after 30 s. */
-  readonly stopDeadlineMs: number;
-}
-
-const defaultIntervals: Intervals = { syncDeadlineMs: 120_000, stopDeadlineMs: 25_000 };
+/** For the first lists of all caches. */
+const syncDeadlineMs = 120_000;
+/** For everything to stop. Kubernetes kills after 30 s. */
+const stopDeadlineMs = 25_000;
 
 interface RunnersManager {
   /** Once. Resolves when everything has stopped: because `signal` fired, or because a part failed. */
@@ -75,7 +69,6 @@ const eventFlushMs = 2_000;
 export const createRunnersManager = (deps: RunnersManagerDeps): RunnersManager => {
   const { options, clock, random, identity, log } = deps;
   const { namespace, limits, githubURL, leaderElection } = options;
-  const intervals = { ...defaultIntervals, ...deps.intervals };
   const metrics = deps.metrics ?? createRunnerMetrics({ clock });
   const transport = withRequestMetrics(deps.transport, { host: deps.apiHost, count: metrics.countRequest });
   const client = createClient(transport, { clock, userAgent: component });
@@ -133,7 +126,8 @@ export const createRunnersManager = (deps: RunnersManagerDeps): RunnersManager =
     health: { readyz: health.readyz, run: untilAborted },
     clock,
     log,
-    ...intervals,
+    syncDeadlineMs,
+    stopDeadlineMs,
   });
 
   return {

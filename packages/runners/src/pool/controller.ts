@@ -54,8 +54,6 @@ interface RunnerPoolControllerOptions extends ActDeps, PoolSources {
   pools: Pick<Informer<RunnerPool>, 'get' | 'subscribe'>;
   serviceForPool: ServiceForPool;
   metrics?: ControllerOptions['metrics'];
-  /** A minute unless told: for whatever nobody has told of. */
-  resyncMs?: number;
 }
 
 /** Pools at the same time. One that waits for GitHub holds up no other. */
@@ -63,6 +61,8 @@ const workers = 4;
 /** Failures are told apart by the server's own limits, so there is no reason to wait for long. */
 const backoff = { baseMs: 250, maxMs: 30_000 };
 const minRequeueMs = 10;
+/** For changes that no watch reports. */
+const resyncMs = 60_000;
 /** Long enough for a crowd, too short to be noticed. */
 const coalesceMs = 20;
 
@@ -73,7 +73,7 @@ const coalesceMs = 20;
  * create, delete of serviceaccounts; get, create of secrets; get, list, watch of nodes; create, patch of events.
  */
 export const createRunnerPoolController = (options: RunnerPoolControllerOptions): Controller => {
-  const { pools, clock, log, metrics, limits, poolMetrics, resyncMs = 60_000 } = options;
+  const { pools, clock, log, metrics, limits, poolMetrics } = options;
   const memories = createPoolMemories(clock);
 
   const reconcile: Reconciler = async (key, signal) => {
@@ -94,7 +94,7 @@ export const createRunnerPoolController = (options: RunnerPoolControllerOptions)
     if (plan.removeFinalizer && failures.length === 0) return done;
     const isWritten = await writeStatus(options, memory, isEmptyPlan(plan) ? before : await look(), github(), signal);
     if (failures.length > 0) return failedOutcome(failures);
-    return isWritten ? requeueAfter(requeueDelay(plan, github(), clock.now(), resyncMs)) : requeueAfter(backoff.baseMs);
+    return isWritten ? requeueAfter(requeueDelay(plan, github(), clock.now())) : requeueAfter(backoff.baseMs);
   };
 
   let enqueuePool = (_key: string): void => {};
@@ -161,10 +161,10 @@ const isEmptyPlan = (plan: Plan): boolean =>
   !plan.addFinalizer &&
   [plan.register, plan.retire, plan.remove, plan.reap, plan.removeAccounts].every((list) => list.length === 0);
 
-const requeueDelay = (plan: Plan, { retryAt }: GitHubAccess, now: number, atMost: number): number =>
+const requeueDelay = (plan: Plan, { retryAt }: GitHubAccess, now: number): number =>
   Math.min(
-    atMost,
-    ...[plan.requeueAt, retryAt].map((at) => (at === undefined ? atMost : Math.max(minRequeueMs, at - now))),
+    resyncMs,
+    ...[plan.requeueAt, retryAt].map((at) => (at === undefined ? resyncMs : Math.max(minRequeueMs, at - now))),
   );
 
 const failedOutcome = (failures: readonly unknown[]): ReconcileResult => ({

@@ -2,25 +2,25 @@ import { isOlderResourceVersion, type Live } from '@tartan/kube';
 import type { Pod } from './snapshot.ts';
 
 /**
- * What this process has just done to the Pods of a pool, laid over a cache that may not show it yet: without it a pass that follows at
- * once would make the same Pods again.
+ * This process's own writes to the Pods of a pool, laid over a cache that may not show them yet: without it the next pass would create the
+ * same Pods again.
  */
 export interface MutationCache {
-  /** A Pod of this name is about to be made. Until it is known what became of it, somebody has to look. */
+  /** A Pod of this name is about to be created. It is unconfirmed until its creation is known to have succeeded or failed. */
   creating(name: string): void;
-  /** There is none of that name. */
+  /** There is no Pod of that name. */
   notCreated(name: string): void;
   created(pod: Live<Pod>): void;
   updated(pod: Live<Pod>): void;
   /** It is gone for good. */
   deleted(uid: string): void;
-  /** What there is, as far as is known. `inDoubt`: names of Pods that may or may not be there. Ask the server, and tell. */
+  /** `unconfirmed`: names of Pods that may or may not exist. The caller reads them live, and calls `created` or `notCreated`. */
   applyTo(cached: readonly Live<Pod>[]): { pods: Live<Pod>[]; unconfirmed: string[] };
 }
 
 interface Mutation {
   readonly pod: Live<Pod>;
-  /** Whether the cache has shown it at some time. Then that it does not means that it is gone. */
+  /** Whether the cache has had it. If so, and the cache has it no longer, it is gone. */
   readonly wasSeen: boolean;
   readonly at: number;
 }
@@ -29,7 +29,7 @@ interface Mutation {
 const mutationTTLMs = 10_000;
 
 export const createMutationCache = (now: () => number): MutationCache => {
-  const beingMade = new Set<string>();
+  const creating = new Set<string>();
   const written = new Map<string, Mutation>();
   const gone = new Map<string, number>();
 
@@ -40,13 +40,13 @@ export const createMutationCache = (now: () => number): MutationCache => {
   };
 
   return {
-    creating: (name) => void beingMade.add(name),
+    creating: (name) => void creating.add(name),
     notCreated: (name) => {
-      beingMade.delete(name);
+      creating.delete(name);
       for (const [uid, { pod }] of written) if (pod.metadata.name === name) written.delete(uid);
     },
     created: (pod) => {
-      beingMade.delete(pod.metadata.name);
+      creating.delete(pod.metadata.name);
       written.set(pod.metadata.uid, { pod, wasSeen: false, at: now() });
     },
     updated: (pod) => {
@@ -60,7 +60,7 @@ export const createMutationCache = (now: () => number): MutationCache => {
     applyTo: (list) => {
       const cached = new Map(list.map((pod) => [pod.metadata.uid, pod]));
       for (const pod of list) {
-        beingMade.delete(pod.metadata.name);
+        creating.delete(pod.metadata.name);
         const entry = written.get(pod.metadata.uid);
         if (entry !== undefined && !entry.wasSeen) written.set(pod.metadata.uid, { ...entry, wasSeen: true });
       }
@@ -73,7 +73,7 @@ export const createMutationCache = (now: () => number): MutationCache => {
           ...ours.map(({ pod }) => pod),
         ],
         unconfirmed: [
-          ...beingMade,
+          ...creating,
           ...ours.flatMap(({ pod, wasSeen, at }) =>
             !wasSeen && now() - at > mutationTTLMs ? [pod.metadata.name] : [],
           ),

@@ -29,8 +29,8 @@ export interface Observation {
 }
 
 /**
- * Reads what matters of one pool: from caches, with what this process has written laid over them. The server is asked only for what is in
- * doubt: Pods whose making nobody confirmed, and Nodes that the cache does not know, which may be new ones.
+ * Reads one pool from caches, with this process's own writes laid over them. Live reads are only for Pods whose creation is unconfirmed, and
+ * for Nodes that the cache does not have, which may be new ones.
  */
 export const observe = async (
   deps: ObserveDeps,
@@ -61,24 +61,24 @@ export const observe = async (
 
 const podsWithMutations = async (
   deps: ObserveDeps,
-  { mutations: overlay, pool }: PoolMemory,
+  { mutations, pool }: PoolMemory,
   signal: AbortSignal,
 ): Promise<Live<Pod>[]> => {
   const { uid, namespace = '' } = pool.metadata;
-  const { pods, unconfirmed } = overlay.applyTo(podsOf(deps, uid));
+  const { pods, unconfirmed } = mutations.applyTo(podsOf(deps, uid));
   if (unconfirmed.length === 0) return pods;
   for (const name of unconfirmed) {
     try {
-      overlay.created(await deps.client.get(podResource, { namespace, name }, { signal }));
+      mutations.created(await deps.client.get(podResource, { namespace, name }, { signal }));
     } catch (error) {
       if (!isKubeError(error, 'notFound')) throw error;
-      overlay.notCreated(name);
+      mutations.notCreated(name);
     }
   }
-  return overlay.applyTo(podsOf(deps, uid)).pods;
+  return mutations.applyTo(podsOf(deps, uid)).pods;
 };
 
-/** Asks for each Node once. Pods that have ended, or are being deleted, need nothing of theirs. */
+/** Reads each Node once. The Node of a Pod that has ended or is terminating does not matter. */
 const createNodeReader = (deps: ObserveDeps, signal: AbortSignal) => {
   const reads = new Map<string, Promise<NodeFacts>>();
   return (pod: Live<Pod>): NodeFacts | Promise<NodeFacts> => {
@@ -87,18 +87,20 @@ const createNodeReader = (deps: ObserveDeps, signal: AbortSignal) => {
     const cached = deps.nodes.get(name);
     if (cached !== undefined) return nodeFacts(cached);
     if (hasEnded(pod) || pod.metadata.deletionTimestamp !== undefined) return unknownNode;
-    const read = reads.get(name) ?? liveReadNode(deps.client, name, signal);
+    const read = reads.get(name) ?? liveReadNode(deps.client, pod, signal);
     reads.set(name, read);
     return read;
   };
 };
 
-/** By the word of the server. What it cannot tell just now is not gone. */
+/** The Node of a Pod, read from the server. A Node that cannot be read just now is not gone. */
 export const liveReadNode = async (
   client: Pick<Client, 'get'>,
-  name: string,
+  pod: Live<Pod>,
   signal: AbortSignal,
 ): Promise<NodeFacts> => {
+  const name = pod.spec?.nodeName;
+  if (name === undefined) return unscheduledNode(pod);
   try {
     return nodeFacts(await client.get(nodeResource, { name }, { signal }));
   } catch (error) {

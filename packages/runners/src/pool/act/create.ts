@@ -6,22 +6,22 @@ import { type ActContext, leaderCallOptions } from './context.ts';
 import { annotatePod } from './pod-calls.ts';
 
 /**
- * A ServiceAccount, then a Pod of its name. What a crash leaves between the two is an account without a Pod, which goes. A Pod of which
- * nobody knows whether it was made is looked for before the next one is.
+ * A ServiceAccount, then a Pod of its name. A crash between the two leaves an account without a Pod, which is deleted later. A Pod whose
+ * creation is unconfirmed is looked for before the next one is created.
  */
 export const createRunner = async (context: ActContext): Promise<void> => {
   const { deps, memory } = context;
-  const { pool, mutations: overlay } = memory;
+  const { pool, mutations } = memory;
   const name = newRunnerName(pool.metadata.name, deps.randomBytes);
   await deps.client.create(serviceAccounts, accountOf(pool, name), leaderCallOptions(context));
-  overlay.creating(name);
+  mutations.creating(name);
   try {
-    overlay.created(await deps.client.create(pods, podOf(pool, name), leaderCallOptions(context)));
+    mutations.created(await deps.client.create(pods, podOf(pool, name), leaderCallOptions(context)));
   } catch (error) {
-    if (!isOutcomeUnknown(error)) overlay.notCreated(name);
+    if (!isOutcomeUnknown(error)) mutations.notCreated(name);
     throw error;
   }
-  deps.log.info('Made a runner Pod', { namespace: pool.metadata.namespace, pool: pool.metadata.name, name });
+  deps.log.info('Created a runner Pod', { namespace: pool.metadata.namespace, pool: pool.metadata.name, name });
 };
 
 /** Everything but a clear no. */
@@ -69,9 +69,9 @@ const mintRunner = async (context: ActContext, pod: Live<Pod>): Promise<string |
   if (minted.kind === 'name taken' && (await releaseName(context, name)))
     minted = await service.mint(registration, { signal });
   if (minted.kind !== 'minted') {
-    deps.log.warn('A Pod has no runner yet', {
+    deps.log.warn('Failed to register a runner', {
       name,
-      why: minted.kind === 'problem' ? minted.message : 'GitHub has not let go of its name yet. It is tried again.',
+      why: minted.kind === 'problem' ? minted.message : 'GitHub still has a runner of this name. It is tried again.',
     });
     return undefined;
   }

@@ -1,6 +1,6 @@
 import { isKubeError, type Live, pods } from '@tartan/kube';
 import { liveReadNode } from '../observe.ts';
-import { type Pod, podFacts, type PodFacts, unscheduledNode } from '../snapshot.ts';
+import { type Pod, podFacts, type PodFacts } from '../snapshot.ts';
 import { type ActContext, leaderCallOptions } from './context.ts';
 
 interface PodLiveRead {
@@ -8,7 +8,7 @@ interface PodLiveRead {
   readonly facts: PodFacts;
 }
 
-/** The Pod and its Node by the word of the server. Undefined: it is gone. */
+/** The Pod and its Node, read from the server. Undefined: the Pod is gone. */
 export const liveReadPod = async (
   { deps, memory, signal }: Pick<ActContext, 'deps' | 'memory' | 'signal'>,
   { metadata: { name, namespace = '', uid } }: Live<Pod>,
@@ -16,8 +16,7 @@ export const liveReadPod = async (
   try {
     const pod = await deps.client.get(pods, { namespace, name }, { signal });
     if (pod.metadata.uid === uid) {
-      const nodeName = pod.spec?.nodeName;
-      const node = nodeName === undefined ? unscheduledNode(pod) : await liveReadNode(deps.client, nodeName, signal);
+      const node = await liveReadNode(deps.client, pod, signal);
       return { pod, facts: podFacts(pod, memory.pool.spec.image, node, memory.offlineSince) };
     }
   } catch (error) {
@@ -49,18 +48,18 @@ export const annotatePod = async (
   }
 };
 
-/** Whether it was this process that deleted it, and in this version. Whoever changed it meanwhile is heard of, and judged anew. */
+/** False: it was gone, or has changed meanwhile. Then the next pass decides anew. */
 export const deleteIfUnchanged = async (context: ActContext, pod: Live<Pod>): Promise<boolean> => {
   const { name, namespace = '', uid, resourceVersion } = pod.metadata;
-  const { mutations: overlay } = context.memory;
+  const { mutations } = context.memory;
   const options = { ...leaderCallOptions(context), preconditions: { uid, resourceVersion } };
   try {
     const left = await context.deps.client.delete(pods, { namespace, name }, options);
-    if (left === undefined) overlay.deleted(uid);
-    else overlay.updated(left);
+    if (left === undefined) mutations.deleted(uid);
+    else mutations.updated(left);
     return true;
   } catch (error) {
-    if (isKubeError(error, 'notFound')) overlay.deleted(uid);
+    if (isKubeError(error, 'notFound')) mutations.deleted(uid);
     else if (!isKubeError(error, 'conflict')) throw error;
     return false;
   }

@@ -69,7 +69,7 @@ export const sweep = async (
     if (now - (memory.orphanedSince.get(id) ?? now) < orphanGracePeriodMs) continue;
     deps.gate.pass();
     const removed = await removeOrphan(service, id, signal);
-    deps.log.info('Swept away a runner without a Pod', { pool: pool.metadata.name, name, runner: id, removed });
+    deps.log.info('Removed a runner without a Pod', { pool: pool.metadata.name, name, runner: id, removed });
   }
   return requeueAfter(sweepIntervalMs);
 };

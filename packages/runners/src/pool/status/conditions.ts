@@ -1,4 +1,4 @@
-import { buildCondition } from '@tartan/api';
+import { buildCondition, type ConditionReason } from '@tartan/api';
 import { type Condition, type ConditionUpdate, getCondition } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import type { StuckPod } from '../limits.ts';
@@ -58,48 +58,27 @@ export const stuckCondition = (stuck: readonly StuckPod[]): ConditionUpdate => {
   return buildCondition('RunnerPool', 'Stuck', stuckReasons[kind][0], message);
 };
 
-/** The first thing that is not as wanted counts. */
+const ready = (reason: ConditionReason<'RunnerPool', 'Ready'>, message: string): ConditionUpdate =>
+  buildCondition('RunnerPool', 'Ready', reason, message);
+
+/** The first reason that applies counts. */
 export const readyCondition = (snapshot: Snapshot, byState: PodsByState, counts: StatusGroups): ConditionUpdate => {
   const { pool, github } = snapshot;
   const { alive } = counts;
   const stale = alive.filter(({ isStale }) => isStale);
   const summary = describePods(counts);
-  if (pool.isDeleting)
-    return buildCondition('RunnerPool', 'Ready', 'Deleting', `${summary}${deletionBlockedBy(snapshot, byState)}`);
-  if (!pool.hasGitHub)
-    return buildCondition('RunnerPool', 'Ready', 'NoGitHub', 'Nobody knows where the runners belong: set spec.github.');
+  if (pool.isDeleting) return ready('Deleting', `${summary}${deletionBlockedBy(snapshot, byState)}`);
+  if (!pool.hasGitHub) return ready('NoGitHub', 'Nobody knows where the runners belong: set spec.github.');
   const working = counts.warm.length + counts.busy.length;
   if (stale.length === 0 && alive.length === pool.replicas && working === pool.replicas && !alive.some(isNodeNotReady))
-    return buildCondition('RunnerPool', 'Ready', 'Converged', pool.replicas === 0 ? 'No runners are wanted.' : summary);
-  if (github === 'unusable')
-    return buildCondition(
-      'RunnerPool',
-      'Ready',
-      'GitHubUnavailable',
-      `${summary} They stay. ${describeReplicas(pool.replicas)} See GitHubReachable.`,
-    );
-  if (alive.length > pool.replicas)
-    return buildCondition(
-      'RunnerPool',
-      'Ready',
-      'Draining',
-      `${summary} ${describeReplicas(pool.replicas)} Those with a job finish it.`,
-    );
-  if (stale.length > 0) return buildCondition('RunnerPool', 'Ready', 'Rolling', describeRoll(snapshot, byState, stale));
+    return ready('Converged', pool.replicas === 0 ? 'No runners are wanted.' : summary);
+  const wanted = describeReplicas(pool.replicas);
+  if (github === 'unusable') return ready('GitHubUnavailable', `${summary} They stay. ${wanted} See GitHubReachable.`);
+  if (alive.length > pool.replicas) return ready('Draining', `${summary} ${wanted} Those with a job finish it.`);
+  if (stale.length > 0) return ready('Rolling', describeRoll(snapshot, byState, stale));
   const unschedulable = counts.starting.filter(isUnschedulable);
-  if (unschedulable.length > 0)
-    return buildCondition(
-      'RunnerPool',
-      'Ready',
-      'NoRoom',
-      `${summary} ${describeUnschedulable(unschedulable)} ${describeReplicas(pool.replicas)}`,
-    );
-  return buildCondition(
-    'RunnerPool',
-    'Ready',
-    'Filling',
-    `${summary} ${describeReplicas(pool.replicas)}${describeNotReadyNodes(alive)}`,
-  );
+  if (unschedulable.length > 0) return ready('NoRoom', `${summary} ${describeUnschedulable(unschedulable)} ${wanted}`);
+  return ready('Filling', `${summary} ${wanted}${describeNotReadyNodes(alive)}`);
 };
 
 const describeReplicas = (replicas: number): string => `${pluralize(replicas, 'is', 'are')} wanted.`;
