@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { annotations, finalizers, runnerPool } from '@tartan/api';
-import { events, pods, secrets, serviceAccounts } from '@tartan/kube';
+import { events, ignoreNotFound, pods, secrets, serviceAccounts } from '@tartan/kube';
 import { runnersRBACRules } from '@tartan/runners';
-import { ignoreNotFound } from '../../packages/provider/src/manager/testing/machine-lifecycle.ts';
 import {
   deniedCalls,
   formatCall,

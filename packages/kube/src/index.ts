@@ -24,7 +24,7 @@ export type {
 export { createClient } from './client/create-client.ts';
 export { createSubresources, type Subresources } from './client/subresources.ts';
 export type { ExecOptions, ExecOutcome } from './client/exec.ts';
-export { type Cause, isKubeError, KubeError, type KubeErrorReason } from './errors/kube-error.ts';
+export { type Cause, ignoreNotFound, isKubeError, KubeError, type KubeErrorReason } from './errors/kube-error.ts';
 
 // Objects.
 export * from './objects/builtin.ts';
@@ -50,6 +50,7 @@ export {
   type OwnerReference,
   type Resource,
 } from './objects/object.ts';
+export { deleteIfUnchanged, patchIfUnchanged } from './objects/optimistic-lock.ts';
 export { controllerReference, getControllerOf, isOwnedBy, withOwnerReference } from './objects/owners.ts';
 export { patchStatus, type WithStatus } from './objects/status.ts';
 
@@ -75,6 +76,7 @@ export {
 } from './controller/source.ts';
 export { createManager, type Manager, type ManagerOptions, type ManagerResult } from './controller/manager.ts';
 export { requeueAfter, type ReconcileResult, type Reconciler, done } from './controller/reconcile.ts';
+export { requeueOnConflict } from './controller/requeue-on-conflict.ts';
 
 // Leader election.
 export { defaultElectionDurations, type ElectionDurations } from './leader/durations.ts';

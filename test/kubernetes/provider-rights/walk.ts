@@ -7,7 +7,6 @@ import {
   formatProviderID,
   labels,
   labelValues,
-  legacyNodeIdentity,
   macFleet,
   machine,
   macHost,
@@ -16,13 +15,12 @@ import {
   secretNames,
 } from '@tartan/api';
 import {
-  bindClusterRole,
   certificateSigningRequests,
-  clusterRoleBindings,
   createClient,
   defineResource,
   deployments,
   getCondition,
+  ignoreNotFound,
   type KubeObject,
   leases,
   nodes,
@@ -43,7 +41,6 @@ import {
 } from '../../../packages/provider/src/identity/testing/make-csr.ts';
 import { doneOutcome } from '../../../packages/provider/src/machine/testing/fakes.ts';
 import { namespace } from '../../../packages/provider/src/manager/testing/harness.ts';
-import { ignoreNotFound } from '../../../packages/provider/src/manager/testing/machine-lifecycle.ts';
 import type { jumpingClock } from './jumping-clock.ts';
 import { type FurnishedCluster, type RunningManager, serverID, spread, strayID } from './world.ts';
 
@@ -304,19 +301,10 @@ export const chaptersOf = ({ client, as, plane, scaleway, eventually }: Furnishe
       }, onward);
     },
 
-    /** With what the original left behind for it. */
     leaves: async () => {
-      const name = legacyNodeIdentity(mac.name);
-      await client.create(serviceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name } });
-      await bindClusterRole(client.create, name, { account: { namespace, name } }, 'view');
-      const token = { namespace, name: secretNames.legacyNodeToken(mac.name) };
-      await client.create(secrets, { apiVersion: 'v1', kind: 'Secret', metadata: token });
       await client.delete(machine.resource, mac);
       await eventually(() => gone(client.get(machine.resource, mac)));
       assert.ok(await gone(client.get(nodes, { name: mac.name })));
-      assert.ok(await gone(client.get(serviceAccounts, { namespace, name })));
-      assert.ok(await gone(client.get(clusterRoleBindings, { name })));
-      assert.ok(await gone(client.get(secrets, token)));
       assert.ok(await gone(client.get(secrets, { namespace, name: secretNames.machine(mac.name) })));
       await eventually(
         async () => (await client.get(macHost.resource, { name: serverID })).status?.state === 'pool' || undefined,

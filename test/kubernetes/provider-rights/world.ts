@@ -13,6 +13,7 @@ import {
   deployments,
   grantPolicyRules,
   httpsTransport,
+  ignoreNotFound,
   namespaces,
   serviceAccounts,
   type Transport,
@@ -23,7 +24,6 @@ import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { startControlPlane } from '@tartan/tools-kubernetes';
 import { fakeHostWork, hostSettingsWith } from '../../../packages/provider/src/machine/testing/fakes.ts';
 import { namespace, optionsWith } from '../../../packages/provider/src/manager/testing/harness.ts';
-import { ignoreNotFound } from '../../../packages/provider/src/manager/testing/machine-lifecycle.ts';
 import { oneMac } from '../../../packages/provider/src/manager/testing/one-mac.ts';
 import { recordCalls } from '../../../packages/provider/src/manager/testing/rbac-calls.ts';
 

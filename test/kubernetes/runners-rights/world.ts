@@ -8,6 +8,7 @@ import {
   createRedactor,
   createSubresources,
   httpsTransport,
+  ignoreNotFound,
   namespaces,
   nodes,
   secrets,
@@ -17,7 +18,6 @@ import { systemClock } from '@tartan/kube/clock';
 import { createRunnersManager, parseFlags } from '@tartan/runners';
 import { startGitHub } from '@tartan/sim-github';
 import { startControlPlane } from '@tartan/tools-kubernetes';
-import { ignoreNotFound } from '../../../packages/provider/src/manager/testing/machine-lifecycle.ts';
 import { recordCalls } from '../../../packages/provider/src/manager/testing/rbac-calls.ts';
 import { chart, run } from '../chart/helm.ts';
 import { listOf } from '../chart/plane.ts';

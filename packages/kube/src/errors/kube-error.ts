@@ -62,3 +62,13 @@ export class KubeError extends Error {
 
 export const isKubeError = (error: unknown, ...reasons: readonly KubeErrorReason[]): error is KubeError =>
   error instanceof KubeError && (reasons.length === 0 || reasons.includes(error.reason));
+
+/** The answer of a call, or undefined when the server says `notFound`. */
+export const ignoreNotFound = async <T>(call: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await call;
+  } catch (error) {
+    if (isKubeError(error, 'notFound')) return undefined;
+    throw error;
+  }
+};

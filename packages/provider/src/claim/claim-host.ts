@@ -6,7 +6,16 @@ import {
   macHost,
   type ScalewayAppleSiliconMachine,
 } from '@tartan/api';
-import { apiVersionOf, type CallOptions, type Client, isKubeError, type Live, patchStatus } from '@tartan/kube';
+import {
+  apiVersionOf,
+  type CallOptions,
+  type Client,
+  ignoreNotFound,
+  isKubeError,
+  type Live,
+  patchIfUnchanged,
+  patchStatus,
+} from '@tartan/kube';
 import { claimBlockedBy, type HostRequirements, isHeldBy } from './suitability.ts';
 
 type Machine = Live<ScalewayAppleSiliconMachine>;
@@ -121,7 +130,6 @@ const writeConsumerRef = (
   wanted: HostRequirements,
   call: CallOptions,
 ): Promise<Host> => {
-  const { name, uid, resourceVersion } = host.metadata;
   const { namespace = '' } = machine.metadata;
   const { kind } = kindNames.machine;
   const consumerRef = {
@@ -132,12 +140,7 @@ const writeConsumerRef = (
     uid: wanted.uid,
   };
   const spec = { consumerRef, ...(wanted.poolPrefix && { poolPrefix: wanted.poolPrefix }) };
-  return client.patch(
-    macHost.resource,
-    { name },
-    { type: 'merge', body: { metadata: { uid, resourceVersion }, spec } },
-    call,
-  );
+  return patchIfUnchanged(client, macHost.resource, host, { spec }, call);
 };
 
 const lostReason = (blockedBy: string, { spec }: Host): string =>
@@ -158,11 +161,10 @@ export const endReservation = async (
   host: Live<MacHost>,
   options: CallOptions = {},
 ): Promise<'ended' | 'lookAgain'> => {
-  const { name, uid, resourceVersion } = host.metadata;
-  if (resourceVersion !== machine.status?.serverVersion) return 'ended';
-  const metadata = { uid, resourceVersion, annotations: { [annotations.reservationEnded]: machine.metadata.uid } };
+  if (host.metadata.resourceVersion !== machine.status?.serverVersion) return 'ended';
+  const metadata = { annotations: { [annotations.reservationEnded]: machine.metadata.uid } };
   try {
-    await client.patch(macHost.resource, { name }, { type: 'merge', body: { metadata } }, options);
+    await patchIfUnchanged(client, macHost.resource, host, { metadata }, options);
     return 'ended';
   } catch (error) {
     if (isKubeError(error, 'notFound')) return 'ended';
@@ -172,15 +174,8 @@ export const endReservation = async (
 };
 
 /** The MacHost as the server has it now; undefined when there is none. */
-export const readHost = async (
+export const readHost = (
   client: Pick<Client, 'get'>,
   name: string,
   options: CallOptions = {},
-): Promise<Live<MacHost> | undefined> => {
-  try {
-    return await client.get(macHost.resource, { name }, options);
-  } catch (error) {
-    if (isKubeError(error, 'notFound')) return undefined;
-    throw error;
-  }
-};
+): Promise<Live<MacHost> | undefined> => ignoreNotFound(client.get(macHost.resource, { name }, options));

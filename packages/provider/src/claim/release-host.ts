@@ -1,5 +1,5 @@
 import { macHost, type MacHost, type MacHostSpec } from '@tartan/api';
-import { type CallOptions, type Client, isKubeError, type Live } from '@tartan/kube';
+import { type CallOptions, type Client, isKubeError, type Live, patchIfUnchanged } from '@tartan/kube';
 import { readHost } from './claim-host.ts';
 import { isHeldBy } from './suitability.ts';
 
@@ -15,23 +15,14 @@ export const releaseHost = (
   host: Live<MacHost>,
   release: Release,
   options: CallOptions = {},
-): Promise<Live<MacHost>> => {
-  const { name, uid, resourceVersion } = host.metadata;
-  const spec = { consumerRef: null, reboot: null, release };
-  return client.patch(
-    macHost.resource,
-    { name },
-    { type: 'merge', body: { metadata: { uid, resourceVersion }, spec } },
-    options,
-  );
-};
+): Promise<Live<MacHost>> =>
+  patchIfUnchanged(client, macHost.resource, host, { spec: { consumerRef: null, reboot: null, release } }, options);
 
 interface ReleaseHeldOptions extends CallOptions {
   readonly serverID: string;
   /** UID of the machine that gives it back. */
   readonly holder: string;
-  /** Made for the Mac as it is: it may know its pool better than the machine does. */
-  readonly release: Release | ((host: Host) => Release);
+  readonly release: Release;
 }
 
 type ReleaseHeldOutcome =
@@ -59,8 +50,7 @@ export const releaseHeldHost = async (client: Client, options: ReleaseHeldOption
     const host = await readHost(client, serverID, call);
     if (host === undefined || !isHeldBy(host, holder)) return { kind: 'notMine', host };
     try {
-      const requested = typeof release === 'function' ? release(host) : release;
-      return { kind: 'given', host: await releaseHost(client, host, requested, call) };
+      return { kind: 'given', host: await releaseHost(client, host, release, call) };
     } catch (error) {
       if (!isKubeError(error, 'conflict', 'notFound')) throw error;
     }

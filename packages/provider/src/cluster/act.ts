@@ -1,37 +1,26 @@
 import {
   type Client,
   done,
-  isKubeError,
+  ignoreNotFound,
   type KubeObject,
   type Live,
+  patchIfUnchanged,
   patchStatus,
   type ReconcileResult,
-  requeueAfter,
   type Resource,
   type WithStatus,
 } from '@tartan/kube';
 import { moveBlockingPatch } from '../pause/pauses.ts';
 
-/** Somebody else has written the object: look at what it is now. */
-const conflictRequeueMs = 1000;
-
 /** Keeps `clusterctl move` from taking the object. The change of its annotations brings it back here. */
 export const blockMove = async <T extends KubeObject>(
   client: Pick<Client, 'patch'>,
   resource: Resource<T>,
-  { metadata }: Live<T>,
+  object: Live<T>,
   signal: AbortSignal,
 ): Promise<ReconcileResult> => {
-  const { name, namespace = '', uid, resourceVersion } = metadata;
-  const body = { metadata: { ...moveBlockingPatch.metadata, uid, resourceVersion } };
-  try {
-    await client.patch(resource, { namespace, name }, { type: 'merge', body }, { signal });
-    return done;
-  } catch (error) {
-    if (isKubeError(error, 'conflict')) return requeueAfter(conflictRequeueMs);
-    if (isKubeError(error, 'notFound')) return done;
-    throw error;
-  }
+  await ignoreNotFound(patchIfUnchanged(client, resource, object, moveBlockingPatch, { signal }));
+  return done;
 };
 
 /** Says what was found, unless that is said already or nothing is to be said. */
@@ -42,13 +31,6 @@ export const writeStatus = async <T extends WithStatus>(
   status: NonNullable<T['status']> | undefined,
   signal: AbortSignal,
 ): Promise<ReconcileResult> => {
-  if (status === undefined) return done;
-  try {
-    await patchStatus(client, resource, object, status, { signal });
-    return done;
-  } catch (error) {
-    if (isKubeError(error, 'conflict')) return requeueAfter(conflictRequeueMs);
-    if (isKubeError(error, 'notFound')) return done;
-    throw error;
-  }
+  if (status !== undefined) await ignoreNotFound(patchStatus(client, resource, object, status, { signal }));
+  return done;
 };

@@ -10,6 +10,7 @@ import {
   type Informer,
   type Live,
   type Logger,
+  requeueOnConflict,
   setCondition,
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
@@ -35,14 +36,14 @@ export const createClusterController = (options: ClusterControllerOptions): Cont
   const { client, infrastructureClusters, clusters, clock, log, metrics } = options;
   return createController({
     name: 'cluster',
-    reconcile: async (key, signal) => {
+    reconcile: requeueOnConflict(async (key, signal) => {
       const object = infrastructureClusters.get(key);
       if (!object) return done;
       const decision = decide(observe(clusters, object));
       log.debug('Looked at the infrastructure of a Cluster', { key, decision });
       if (decision.kind === 'block move') return blockMove(client, cluster.resource, object, signal);
       return writeStatus(client, cluster.resource, object, statusOf(object, decision, clock.now()), signal);
-    },
+    }),
     sources: clusterMemberSources(infrastructureClusters, clusters),
     clock,
     log,

@@ -10,8 +10,10 @@ import {
 import {
   type Client,
   controllerReference,
+  deleteIfUnchanged,
   isKubeError,
   type Live,
+  patchIfUnchanged,
   type Redactor,
   secrets,
   type Subresources,
@@ -86,13 +88,11 @@ export const disownSecret = async (
   signal: AbortSignal,
 ): Promise<'done' | undefined> => {
   if (secret === undefined) return undefined;
-  const { name, namespace = '', uid, resourceVersion, ownerReferences = [] } = secret.metadata;
-  const owners = ownerReferences.filter((owner) => owner.uid !== controlPlane.metadata.uid);
-  const forgotten = { [annotations.kubeconfigToken]: null };
+  const ownerReferences = secret.metadata.ownerReferences?.filter(({ uid }) => uid !== controlPlane.metadata.uid) ?? [];
   // A patch and not the whole: what somebody else keeps secret is not sent around.
-  const body = { metadata: { uid, resourceVersion, ownerReferences: owners, annotations: forgotten } };
+  const metadata = { ownerReferences, annotations: { [annotations.kubeconfigToken]: null } };
   try {
-    await client.patch(secrets, { namespace, name }, { type: 'merge', body }, { signal });
+    await patchIfUnchanged(client, secrets, secret, { metadata }, { signal });
     return 'done';
   } catch (error) {
     if (isKubeError(error, 'conflict', 'notFound')) return undefined;
@@ -113,11 +113,8 @@ const writeSecret = async (
     await client.update(secrets, mergeIntoSecret(secret, wanted), { signal });
     return;
   }
-  if (secret !== undefined) {
-    // A type never changes, and neither does the data of one that is immutable.
-    const { name, namespace = '', uid, resourceVersion } = secret.metadata;
-    await client.delete(secrets, { namespace, name }, { preconditions: { uid, resourceVersion }, signal });
-  }
+  // A type never changes, and neither does the data of one that is immutable.
+  if (secret !== undefined) await deleteIfUnchanged(client, secrets, secret, { signal });
   await client.create(secrets, wanted, { signal });
 };
 

@@ -15,6 +15,7 @@ import {
   type Reconciler,
   type ReconcileResult,
   requeueAfter,
+  requeueOnConflict,
   type Source,
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
@@ -73,13 +74,13 @@ export const createControlPlaneController = (options: ControlPlaneOptions): Cont
     if (!finding) return outcome;
     if (finding.reason === 'MintFailed' && !isAlreadyReported(controlPlane, finding))
       events.event(controlPlane, failedEvent(finding.message ?? ''));
-    const reported = await reportStatus(statusOf(controlPlane, finding, clock.now()));
-    return reported.kind === 'settled' ? outcome : reported;
+    await reportStatus(statusOf(controlPlane, finding, clock.now()));
+    return outcome;
   };
 
   return createController({
     name: 'control-plane',
-    reconcile,
+    reconcile: requeueOnConflict(reconcile),
     sources: [...clusterMemberSources(controlPlanes, clusters), kubeconfigSecretSource(options)],
     clock,
     log,

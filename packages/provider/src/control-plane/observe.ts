@@ -10,7 +10,7 @@ import {
   type CallOptions,
   type Client,
   getControllerOf,
-  isKubeError,
+  ignoreNotFound,
   isOwnedBy,
   type Live,
   type ObjectName,
@@ -41,15 +41,6 @@ interface Observation {
   /** Why the target is not known. */
   problem?: unknown;
 }
-
-const ignoreNotFound = async <T>(found: Promise<T>): Promise<T | undefined> => {
-  try {
-    return await found;
-  } catch (error) {
-    if (isKubeError(error, 'notFound')) return undefined;
-    throw error;
-  }
-};
 
 /** Read from the server and not from a cache: a Secret that is a moment old would be taken for one that needs a new token. */
 export const observe = async (

@@ -3,8 +3,7 @@ import { type CustomResourceDefinition, definitions } from '@tartan/api/crds';
 import {
   type Client,
   customResourceDefinitions,
-  isKubeError,
-  type Live,
+  ignoreNotFound,
   type PolicyRule,
   type ProcessContext,
 } from '@tartan/kube';
@@ -61,8 +60,6 @@ interface InstallOptions {
   readonly wanted?: readonly CustomResourceDefinition[];
 }
 
-type InstalledDefinition = Live<CustomResourceDefinition>;
-
 /**
  * Brings the custom resource definitions of a cluster up to date.
  *
@@ -81,7 +78,7 @@ export const installDefinitions = async (options: InstallOptions): Promise<void>
 const installDefinition = async (options: InstallOptions, wanted: CustomResourceDefinition): Promise<string> => {
   const { client, dropFields, signal } = options;
   const name = wanted.metadata?.name ?? '';
-  const found = await getDefinition(options, name);
+  const found = await ignoreNotFound(client.get(customResourceDefinitions, { name }, { signal }));
   const decision = decide(wanted, found, { dropFields });
   switch (decision.kind) {
     case 'create':
@@ -98,18 +95,6 @@ const installDefinition = async (options: InstallOptions, wanted: CustomResource
       throw new Error(
         `${name} can neither be replaced nor left as it is: it has ${listFirst(decision.more)}, which this version does not know, and lacks ${listFirst(decision.less)}. If nothing that objects hold there is needed, run this with --drop-fields, or the chart with crds.dropFields.`,
       );
-  }
-};
-
-const getDefinition = async (
-  { client, signal }: InstallOptions,
-  name: string,
-): Promise<InstalledDefinition | undefined> => {
-  try {
-    return await client.get(customResourceDefinitions, { name }, { signal });
-  } catch (error) {
-    if (isKubeError(error, 'notFound')) return undefined;
-    throw error;
   }
 };
 

@@ -4,6 +4,7 @@ import {
   type Client,
   isKubeError,
   type Logger,
+  patchIfUnchanged,
   type ReconcileResult,
   type Redactor,
   requeueAfter,
@@ -74,10 +75,9 @@ const act = async (
       return requeueNow;
     case 'note': {
       if (secret === undefined) return requeueNow;
-      const { namespace = '', name, uid, resourceVersion } = secret.metadata;
-      const metadata = { uid, resourceVersion, annotations: { [annotations.sshKeyID]: decision.keyID } };
+      const metadata = { annotations: { [annotations.sshKeyID]: decision.keyID } };
       try {
-        await client.patch(secrets, { namespace, name }, { type: 'merge', body: { metadata } }, { signal });
+        await patchIfUnchanged(client, secrets, secret, { metadata }, { signal });
       } catch (error) {
         if (!isKubeError(error, 'conflict', 'notFound')) throw error;
         return requeueAfter(conflictRequeueMs);

@@ -1,6 +1,6 @@
 import { annotations, secretKeys, secretNames } from '@tartan/api';
 import { type KeyPair, publicKeyOf } from '@tartan/host';
-import { type CallOptions, type Client, isKubeError, type Live, secrets } from '@tartan/kube';
+import { type Client, ignoreNotFound, type Live, secrets } from '@tartan/kube';
 import { type HostPool, ScalewayError } from '@tartan/scaleway';
 import { keyMaterial, type RegisteredKeys, type SecretFacts, type Snapshot } from './decide.ts';
 
@@ -26,7 +26,9 @@ export const observe = async (
   fleet: string,
   { signal }: { signal: AbortSignal },
 ): Promise<Observation> => {
-  const secret = await readSecret(client, { namespace, name: secretNames.fleetSSH(fleet) }, { signal });
+  const secret = await ignoreNotFound(
+    client.get(secrets, { namespace, name: secretNames.fleetSSH(fleet) }, { signal }),
+  );
   const read = secret && readPair(secret);
   const facts: SecretFacts =
     secret === undefined || read === undefined
@@ -38,19 +40,6 @@ export const observe = async (
     facts.kind === 'usable' ? await listRegisteredKeys(pool, signal) : ({ kind: 'unknown', why: 'not asked' } as const);
   const pair = read === undefined || 'why' in read ? undefined : read;
   return { snapshot: { fleet, secret: facts, registered }, secret, pair };
-};
-
-const readSecret = async (
-  client: Pick<Client, 'get'>,
-  name: { namespace: string; name: string },
-  options: CallOptions,
-): Promise<Secret | undefined> => {
-  try {
-    return await client.get(secrets, name, options);
-  } catch (error) {
-    if (isKubeError(error, 'notFound')) return undefined;
-    throw error;
-  }
 };
 
 const { privateKey: privateName, publicKey: publicName } = secretKeys.fleetSSH;

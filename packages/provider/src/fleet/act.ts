@@ -1,12 +1,14 @@
 import { events as eventWords, labels, labelValues, macFleet, type MacFleet } from '@tartan/api';
 import {
   type Client,
+  deleteIfUnchanged,
   done,
   type EventRecorder,
   isKubeError,
   type Live,
   type Logger,
   type ObjectName,
+  patchIfUnchanged,
   patchStatus,
   type ReconcileResult,
   requeueAfter,
@@ -25,15 +27,8 @@ export interface ActDeps {
   log: Logger;
 }
 
-/** Somebody else has written the fleet: look at what it is now. */
-const conflictRequeueMs = 1000;
 /** While a roll is under way, time alone may change what is to be done. */
 const rollRequeueMs = 15_000;
-
-const requeueOnConflict = (error: unknown): ReconcileResult => {
-  if (isKubeError(error, 'conflict', 'notFound', 'alreadyExists')) return requeueAfter(conflictRequeueMs);
-  throw error;
-};
 
 /** Without an owner: it outlives the MachineDeployment that a template change replaces, and goes when nobody is left. */
 export const createFleet = async (
@@ -47,7 +42,7 @@ export const createFleet = async (
   } catch (error) {
     // `spec.fleetName` of a machine can hold what no object may be called.
     if (isKubeError(error, 'invalid')) return { kind: 'stuck', error };
-    return requeueOnConflict(error);
+    throw error;
   }
   log.info('Made a MacFleet for machines that had none', { ...name });
   return requeueAfter(0);
@@ -55,14 +50,11 @@ export const createFleet = async (
 
 export const deleteFleet = async (
   { client, log }: ActDeps,
-  { metadata: { name, namespace = '', uid, resourceVersion } }: Live<MacFleet>,
+  fleet: Live<MacFleet>,
   signal: AbortSignal,
 ): Promise<ReconcileResult> => {
-  try {
-    await client.delete(macFleet.resource, { name, namespace }, { preconditions: { uid, resourceVersion }, signal });
-  } catch (error) {
-    return requeueOnConflict(error);
-  }
+  await deleteIfUnchanged(client, macFleet.resource, fleet, { signal });
+  const { namespace, name } = fleet.metadata;
   log.info('Deleted a MacFleet without machines, which was made for some', { namespace, name });
   return done;
 };
@@ -87,33 +79,28 @@ export const applyRoll = async (
 ): Promise<ReconcileResult> => {
   const { client, events, log } = actor;
   const status = statusOf(fleet, snapshot, roll);
-  try {
-    await patchStatus(client, macFleet.resource, fleet, status, { signal });
-    for (const happening of rollEvents(fleet.status, status)) {
-      const { namespace, name } = fleet.metadata;
-      log.info('A roll has moved on', { namespace, name, reason: happening.reason, message: happening.message });
-      events.event(fleet, happening);
-    }
-    if (deployment && roll.scaling) await scale(actor, fleet, deployment, roll.scaling, signal);
-  } catch (error) {
-    return requeueOnConflict(error);
+  await patchStatus(client, macFleet.resource, fleet, status, { signal });
+  for (const event of rollEvents(fleet.status, status)) {
+    const { namespace, name } = fleet.metadata;
+    log.info('A roll has moved on', { namespace, name, reason: event.reason, message: event.message });
+    events.event(fleet, event);
   }
+  if (deployment && roll.scaling) await scale(actor, fleet, deployment, roll.scaling, signal);
   return roll.state === 'upToDate' ? done : requeueAfter(rollRequeueMs);
 };
 
 const scale = async (
   { client, machineDeploymentResource, events, log }: ActDeps,
   fleet: Live<MacFleet>,
-  { metadata: { name, namespace = '', uid, resourceVersion }, spec }: Live<CoreMachineDeployment>,
+  deployment: Live<CoreMachineDeployment>,
   { replicas, annotations }: Scaling,
   signal: AbortSignal,
 ): Promise<void> => {
-  const body = {
-    metadata: { uid, resourceVersion, annotations },
-    ...(replicas !== undefined && { spec: { replicas } }),
-  };
-  await client.patch(machineDeploymentResource, { name, namespace }, { type: 'merge', body }, { signal });
+  const change = { metadata: { annotations }, ...(replicas !== undefined && { spec: { replicas } }) };
+  await patchIfUnchanged(client, machineDeploymentResource, deployment, change, { signal });
   if (replicas === undefined) return;
+  const { metadata, spec } = deployment;
+  const { namespace, name } = metadata;
   const [type, means] = eventWords.Scaled;
   const message = `${means} ${name}: from ${spec?.replicas ?? 'an unknown number'} to ${replicas}.`;
   log.info('Scaled a MachineDeployment', { namespace, name, from: spec?.replicas, to: replicas });

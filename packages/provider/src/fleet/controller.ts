@@ -9,6 +9,7 @@ import {
   fromInformer,
   generationChanged,
   getCondition,
+  ignoreNotFound,
   type Informer,
   keyOf,
   labelsChanged,
@@ -16,6 +17,7 @@ import {
   type Predicate,
   type Reconciler,
   requestForObject,
+  requeueOnConflict,
   type Resource,
   type Source,
 } from '@tartan/kube';
@@ -75,7 +77,8 @@ export const createFleetController = (options: FleetControllerOptions): Controll
 
   return createController({
     name: 'fleet',
-    reconcile,
+    // Not found: the fleet or its MachineDeployment was deleted meanwhile, which brings the key back.
+    reconcile: requeueOnConflict(async (key, signal) => (await ignoreNotFound(reconcile(key, signal))) ?? done),
     sources: fleetSources(options),
     clock,
     log,

@@ -11,9 +11,9 @@ import {
 import {
   type Client,
   getCondition,
+  ignoreNotFound,
   type Informer,
   isConditionTrue,
-  isKubeError,
   type Live,
   type nodes,
   type ObjectName,
@@ -66,10 +66,7 @@ export const observe = async (
     ({ metadata }) => metadata.namespace === namespace && metadata.labels?.[labels.fleet] === name,
   );
   const deployment = wanting.find(({ metadata }) => metadata.name === name);
-  const fleet = await client.get(macFleet.resource, { namespace, name }, { signal }).catch((error: unknown) => {
-    if (isKubeError(error, 'notFound')) return undefined;
-    throw error;
-  });
+  const fleet = await ignoreNotFound(client.get(macFleet.resource, { namespace, name }, { signal }));
   const { items } = await client.list(machine.resource, { namespace, signal });
   const members = items.filter((item) => fleetNameOf(item) === name);
   return {

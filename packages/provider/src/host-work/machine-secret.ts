@@ -3,7 +3,7 @@ import {
   type CallOptions,
   type Client,
   createSecret,
-  isKubeError,
+  ignoreNotFound,
   type Live,
   type ObjectName,
   type Secret,
@@ -68,12 +68,8 @@ export const readMachineSecret = async (
   place: Omit<SecretLocation, 'uid'>,
   options: CallOptions = {},
 ): Promise<MachineSecret | undefined> => {
-  try {
-    return parseSecret(await client.get(secrets, nameOf(place), options));
-  } catch (error) {
-    if (isKubeError(error, 'notFound')) return undefined;
-    throw error;
-  }
+  const secret = await ignoreNotFound(client.get(secrets, nameOf(place), options));
+  return secret && parseSecret(secret);
 };
 
 /**
@@ -125,11 +121,7 @@ export const deleteMachineSecret = async (
   if (stored === undefined) return 'gone';
   if (!isSecretOf(stored, claimant)) return 'foreign';
   const preconditions = { uid: stored.uid, resourceVersion: stored.version };
-  try {
-    await client.delete(secrets, nameOf(place), { ...options, preconditions });
-  } catch (error) {
-    if (!isKubeError(error, 'notFound')) throw error;
-  }
+  await ignoreNotFound(client.delete(secrets, nameOf(place), { ...options, preconditions }));
   return 'gone';
 };
 

@@ -1,5 +1,13 @@
 import { inspect } from 'node:util';
-import { type CallOptions, type Client, createRedactor, isKubeError, KubeError, secrets } from '@tartan/kube';
+import {
+  type CallOptions,
+  type Client,
+  createRedactor,
+  ignoreNotFound,
+  isKubeError,
+  KubeError,
+  secrets,
+} from '@tartan/kube';
 import { type Clock, timestamp } from '@tartan/kube/clock';
 import { joinGroup, tokenIDPattern, tokenNamespace, tokenSecretName, tokenSecretType } from './names.ts';
 
@@ -49,12 +57,8 @@ export const mintJoinToken = async (client: Client, options: MintOptions): Promi
  */
 export const deleteJoinToken = async (client: Client, tokenID: string, options: CallOptions = {}): Promise<void> => {
   if (!tokenIDPattern.test(tokenID)) return;
-  try {
-    await client.delete(secrets, { namespace: tokenNamespace, name: tokenSecretName(tokenID) }, options);
-  } catch (error) {
-    // The token cleaner of the cluster may have been here before.
-    if (!isKubeError(error, 'notFound')) throw error;
-  }
+  // The token cleaner of the cluster may have been here before.
+  await ignoreNotFound(client.delete(secrets, { namespace: tokenNamespace, name: tokenSecretName(tokenID) }, options));
 };
 
 const createTokenSecret = async (

@@ -1,5 +1,5 @@
 import { machine, macHost, type ScalewayAppleSiliconMachine } from '@tartan/api';
-import { type Client, isKubeError, type Live, nodes, type Resource } from '@tartan/kube';
+import { type Client, ignoreNotFound, type Live, nodes, type Resource } from '@tartan/kube';
 import type { CoreCluster } from '../core/cluster.ts';
 import { sshAddressOf } from '../host-work/ssh-address.ts';
 import { refusalOf } from '../machine/observe/cluster.ts';
@@ -122,13 +122,4 @@ const readHeldMac = async (
   if (host?.spec.consumerRef?.uid !== uid) return undefined;
   const { ip, installs = 0 } = host.status ?? {};
   return { address: ip === undefined ? undefined : sshAddressOf(ip)?.host, installs };
-};
-
-const ignoreNotFound = async <T>(call: Promise<T>): Promise<T | undefined> => {
-  try {
-    return await call;
-  } catch (error) {
-    if (isKubeError(error, 'notFound')) return undefined;
-    throw error;
-  }
 };

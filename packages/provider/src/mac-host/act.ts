@@ -1,5 +1,14 @@
 import { formatProviderID, macHost } from '@tartan/api';
-import { done, isKubeError, nodes, type ReconcileResult, requeueAfter } from '@tartan/kube';
+import {
+  deleteIfUnchanged,
+  done,
+  ignoreNotFound,
+  isKubeError,
+  nodes,
+  patchIfUnchanged,
+  type ReconcileResult,
+  requeueAfter,
+} from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import { newestImage, ScalewayError } from '@tartan/scaleway';
 import { releaseHost } from '../claim/release-host.ts';
@@ -37,12 +46,10 @@ export const act = async (
   const { spec, status, now } = snapshot;
   deps.gate.pass();
   switch (decision.kind) {
-    case 'forget': {
-      const { name, uid, resourceVersion } = host.metadata;
-      deps.log.info('Forgets a Mac that Scaleway does not know any more', { server: name, zone: spec.zone });
-      await client.delete(macHost.resource, { name }, { preconditions: { uid, resourceVersion }, signal });
+    case 'forget':
+      deps.log.info('Forgets a Mac that Scaleway does not know any more', { server: snapshot.id, zone: spec.zone });
+      await deleteIfUnchanged(client, macHost.resource, host, { signal });
       return done;
-    }
     case 'let go':
       return giveUpHost(deps, context, decision.name);
     case 'note name':
@@ -119,9 +126,8 @@ const giveUpHost = async (deps: ActDeps, context: ReconcileContext, serverName: 
   const host = spec.release?.hostKey
     ? await writeStatus(deps, context, { ...status, retiredHostKeys: retiredKeysWith(status, spec.release) })
     : context.host;
-  const { name, uid, resourceVersion } = host.metadata;
-  const body = { metadata: { uid, resourceVersion }, spec: { consumerRef: null, reboot: null, release: null } };
-  const written = await client.patch(macHost.resource, { name }, { type: 'merge', body }, { signal });
+  const change = { spec: { consumerRef: null, reboot: null, release: null } };
+  const written = await patchIfUnchanged(client, macHost.resource, host, change, { signal });
   log.warn('Let go of a Mac that somebody else has renamed', { server: id, name: serverName });
   events.event(written, takenByOthersEvent(serverName, spec));
   return requeueAfter(snapshot.limits.pollMs);
@@ -133,13 +139,9 @@ const returnToPool = async (
   { host, snapshot, signal }: ReconcileContext,
 ): Promise<ReconcileResult> => {
   const { spec, server, id } = snapshot;
-  const { name, uid, resourceVersion } = host.metadata;
-  const body = {
-    metadata: { uid, resourceVersion },
-    // The prefix is remembered: without it the pool of a fleet that was deleted would be a name like any other.
-    spec: { release: null, ...(spec.release ? { poolPrefix: spec.release.poolPrefix } : {}) },
-  };
-  const written = await client.patch(macHost.resource, { name }, { type: 'merge', body }, { signal });
+  // The prefix is remembered: without it the pool of a fleet that was deleted would be a name like any other.
+  const change = { spec: { release: null, ...(spec.release && { poolPrefix: spec.release.poolPrefix }) } };
+  const written = await patchIfUnchanged(client, macHost.resource, host, change, { signal });
   const poolName = server.kind === 'seen' ? server.server.name : '';
   log.info('A Mac was wiped and is back in its pool', { server: id, name: poolName });
   events.event(written, returnedToPoolEvent(poolName));
@@ -226,11 +228,8 @@ const cordon = async (
   for (const name of names) {
     gate.pass();
     log.info('Cordons the Node of a Mac that has no machine', { node: name, server: id });
-    try {
-      await client.patch(nodes, { name }, { type: 'merge', body: { spec: { unschedulable: true } } }, { signal });
-    } catch (error) {
-      if (!isKubeError(error, 'notFound')) throw error;
-    }
+    const body = { spec: { unschedulable: true } };
+    await ignoreNotFound(client.patch(nodes, { name }, { type: 'merge', body }, { signal }));
   }
   return requeueAfter(limits.pollMs);
 };

@@ -10,18 +10,18 @@ import {
   done,
   fromInformer,
   generationChanged,
+  ignoreNotFound,
   type Informer,
-  isKubeError,
   type KubeObject,
   type Live,
   type nodes,
   type nodes as nodesOfCluster,
-  NotLeadingError,
   type Predicate,
   type Reconciler,
   type ReconcileResult,
   requestForObject,
   requeueAfter,
+  requeueOnConflict,
   type Source,
 } from '@tartan/kube';
 import { ScalewayError } from '@tartan/scaleway';
@@ -48,8 +48,6 @@ interface MacHostOptions extends Omit<ActDeps, 'limits'> {
   readonly limits?: Partial<Limits>;
 }
 
-/** Somebody else has written the object: look at what it is now. */
-const conflictRequeueMs = 1000;
 const queueBackoff = { baseMs: 5000, maxMs: 5 * 60_000 };
 
 /**
@@ -70,20 +68,14 @@ export const createMacHostController = (options: MacHostOptions): Controller => 
       refusalBackoff.reset(key);
       return done;
     }
-    try {
-      return await reconcileHost(deps, refusalBackoff, { host, snapshot: observe(deps, host), signal });
-    } catch (error) {
-      if (isKubeError(error, 'conflict')) return requeueAfter(conflictRequeueMs);
-      if (isKubeError(error, 'notFound')) return done;
-      if (!(error instanceof NotLeadingError)) throw error;
-      log.debug('Left to whoever leads', { key });
-      return requeueAfter(pollMs);
-    }
+    const context = { host, snapshot: observe(deps, host), signal };
+    // Not found: the MacHost was deleted meanwhile.
+    return (await ignoreNotFound(reconcileHost(deps, refusalBackoff, context))) ?? done;
   };
 
   return createController({
     name: 'mac-host',
-    reconcile,
+    reconcile: requeueOnConflict(reconcile),
     sources: [
       hostSource(options),
       serverCacheSource(options),

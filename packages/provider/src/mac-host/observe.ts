@@ -5,7 +5,15 @@ import {
   type MacHostSpec,
   type ScalewayAppleSiliconMachine,
 } from '@tartan/api';
-import { type CallOptions, type Client, type Informer, isKubeError, keyOf, type Live, type nodes } from '@tartan/kube';
+import {
+  type CallOptions,
+  type Client,
+  ignoreNotFound,
+  type Informer,
+  keyOf,
+  type Live,
+  type nodes,
+} from '@tartan/kube';
 import type { Clock, Random } from '@tartan/kube/clock';
 import { type HostPool, ScalewayError, type Server } from '@tartan/scaleway';
 import type { CoreCluster } from '../core/cluster.ts';
@@ -109,10 +117,7 @@ export const readHolder = async (
   if (!consumerRef) return { kind: 'none' };
   if (!isMachine(consumerRef)) return { kind: 'unknown' };
   const { namespace, name } = consumerRef;
-  const found = await client.get(machine.resource, { namespace, name }, options).catch((error: unknown) => {
-    if (isKubeError(error, 'notFound')) return undefined;
-    throw error;
-  });
+  const found = await ignoreNotFound(client.get(machine.resource, { namespace, name }, options));
   return holderFrom(consumerRef, id, found);
 };
 

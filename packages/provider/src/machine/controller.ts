@@ -17,7 +17,7 @@ import {
   type Predicate,
   type Reconciler,
   requestForObject,
-  requeueAfter,
+  requeueOnConflict,
   type Source,
 } from '@tartan/kube';
 import type { CoreCluster } from '../core/cluster.ts';
@@ -34,7 +34,7 @@ import { observe, type ProcessMemory } from './observe.ts';
 import { nodeAddresses } from './observe/node.ts';
 import { createRunnerLastSeen } from './observe/runner.ts';
 import type { MachineControllerOptions, Node } from './options.ts';
-import { createBackoffs, createRequeueLimiter, intervals } from './requeue.ts';
+import { createBackoffs, createRequeueLimiter } from './requeue.ts';
 import type { Snapshot } from './snapshot.ts';
 import { statusOf } from './status.ts';
 import { eventsOf } from './status/events.ts';
@@ -48,8 +48,7 @@ const extraWorkers = 8;
  * A machine from its first sight to its end: claims a Mac, makes it ready, keeps its Node and what it has as they shall be, gives it back.
  * Needs: get, list, watch, patch of machines and patch of their status; get, list, watch, patch of machosts; get, list, watch of macfleets;
  * get, list, watch of clusters and list, watch of certificatesigningrequests; get, list, watch, patch, delete of nodes; list of pods; get of leases in kube-node-lease; get,
- * create, patch, delete of Secrets in its own namespace and create, delete of those in kube-system; delete of serviceaccounts and
- * clusterrolebindings of the original; create, patch of events.
+ * create, patch, delete of Secrets in its own namespace and create, delete of those in kube-system; create, patch of events.
  */
 export const createMachineController = (options: MachineControllerOptions): Controller => {
   const { clock, log, metrics, options: settings } = options;
@@ -77,17 +76,11 @@ export const createMachineController = (options: MachineControllerOptions): Cont
  * One pass: look, decide, do one thing, say how it is. A write that met somebody else's is no failure: the next pass sees both.
  * Any other write that failed, of the status above all, fails the pass: what could not be written down has not happened.
  */
-const reconciler =
-  (deps: MachineDeps): Reconciler =>
-  async (key, signal) => {
-    try {
-      const machine = await readMachine(deps, key, signal);
-      return machine === undefined ? done : await reconcileMachine(deps, machine, signal);
-    } catch (error) {
-      if (isKubeError(error, 'conflict')) return requeueAfter(intervals.conflict);
-      throw error;
-    }
-  };
+const reconciler = (deps: MachineDeps): Reconciler =>
+  requeueOnConflict(async (key, signal) => {
+    const machine = await readMachine(deps, key, signal);
+    return machine === undefined ? done : reconcileMachine(deps, machine, signal);
+  });
 
 /** From the server: a pass that believes an old copy would claim twice, or push what is not wanted any more. */
 const readMachine = async (

@@ -1,5 +1,5 @@
 import { machine as machineKind, type MachineStatus, type ScalewayAppleSiliconMachine } from '@tartan/api';
-import { type Client, isKubeError, type Live, patchStatus } from '@tartan/kube';
+import { type Client, isKubeError, type Live, patchIfUnchanged, patchStatus } from '@tartan/kube';
 
 export type Machine = Live<ScalewayAppleSiliconMachine>;
 type StatusUpdate = (status: MachineStatus, machine: Machine) => MachineStatus;
@@ -55,9 +55,7 @@ export const createMachinePatcher = (client: Client, read: Machine, signal: Abor
       }
     },
     patchGuarded: async (body) => {
-      const { uid, resourceVersion } = machine.metadata;
-      const metadata = { ...body.metadata, uid, resourceVersion };
-      machine = await client.patch(machineKind.resource, name, { type: 'merge', body: { ...body, metadata } }, options);
+      machine = await patchIfUnchanged(client, machineKind.resource, machine, body, options);
     },
   };
 };

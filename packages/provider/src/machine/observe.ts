@@ -1,5 +1,5 @@
 import { annotations, finalizers, type MacHost, parseProviderID, secretNames } from '@tartan/api';
-import { hasFinalizer, isKubeError, keyOf, leases, type Live, pods } from '@tartan/kube';
+import { hasFinalizer, ignoreNotFound, keyOf, leases, type Live, pods } from '@tartan/kube';
 import { isVersionedPin } from '@tartan/scaleway';
 import { readHost } from '../claim/claim-host.ts';
 import type { HostRequirements } from '../claim/suitability.ts';
@@ -169,14 +169,9 @@ const joinFacts = async (
     return { lease: undefined, identity: undefined };
   const identity = tokenID === undefined ? undefined : identityIssuedFor(tokenID, certificateRequests.list());
   const name = { namespace: 'kube-node-lease', name: metadata.name };
-  try {
-    const { spec } = await client.get(leases, name, { signal });
-    const renewedAt = Date.parse(spec?.renewTime ?? '');
-    return { lease: Number.isNaN(renewedAt) ? undefined : { nodeName: metadata.name, renewedAt }, identity };
-  } catch (error) {
-    if (isKubeError(error, 'notFound')) return { lease: undefined, identity };
-    throw error;
-  }
+  const lease = await ignoreNotFound(client.get(leases, name, { signal }));
+  const renewedAt = Date.parse(lease?.spec?.renewTime ?? '');
+  return { lease: Number.isNaN(renewedAt) ? undefined : { nodeName: metadata.name, renewedAt }, identity };
 };
 
 /** Pods are listed only when something hangs on them: what needs an idle Mac, and whether a Mac may be restarted or given back. */

@@ -1,4 +1,4 @@
-import { type CallOptions, type Client, isKubeError, type Logger } from '@tartan/kube';
+import { type CallOptions, type Client, ignoreNotFound, type Logger } from '@tartan/kube';
 import { type Clock, sleep } from '@tartan/kube/clock';
 import { coreClusters, coreGroup } from '../core/cluster.ts';
 
@@ -11,12 +11,7 @@ const notInstalled = `Cluster API core is not installed in this cluster: it serv
 /** Undefined: there is no core. Found out by listing Clusters, as that is a right which the manager has anyway. */
 const servedVersion = async (client: Pick<Client, 'list'>, call: CallOptions): Promise<CoreVersion | undefined> => {
   for (const version of newestFirst) {
-    try {
-      await client.list(coreClusters(version), call);
-      return version;
-    } catch (error) {
-      if (!isKubeError(error, 'notFound')) throw error;
-    }
+    if ((await ignoreNotFound(client.list(coreClusters(version), call))) !== undefined) return version;
   }
   return undefined;
 };

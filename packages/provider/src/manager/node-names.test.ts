@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { formatProviderID, machine, type MachineSpec, macHost } from '@tartan/api';
-import { certificateSigningRequests, getCondition, nodes } from '@tartan/kube';
+import { certificateSigningRequests, getCondition, ignoreNotFound, nodes } from '@tartan/kube';
 import { clusterMember } from '../core/testing/cluster-member.ts';
 import { joinGroup, kubeletClientSigner, kubeletServingSigner, nodesGroup } from '../identity/names.ts';
 import { alternativeNames, generalName, makeCSR, subjectOf } from '../identity/testing/make-csr.ts';
 import { fakeHostWork } from '../machine/testing/fakes.ts';
 import { createHarness, namespace, optionsWith } from './testing/harness.ts';
-import { ignoreNotFound } from './testing/machine-lifecycle.ts';
 import { oneMac } from './testing/one-mac.ts';
 
 const serverID = '6f1c0a52-0d7e-4a2b-8f43-3c2d1b0a9e87';

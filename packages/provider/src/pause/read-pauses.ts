@@ -1,5 +1,5 @@
 import { machine as machineKind, type MacHost } from '@tartan/api';
-import { type CallOptions, type Client, isKubeError, type Live, type ObjectName, type Resource } from '@tartan/kube';
+import { type CallOptions, type Client, ignoreNotFound, type Live, type ObjectName, type Resource } from '@tartan/kube';
 import type { CoreCluster } from '../core/cluster.ts';
 import {
   clusterNameOf,
@@ -51,12 +51,3 @@ export const readCluster = (
   name: ObjectName,
   call: CallOptions,
 ): Promise<Live<CoreCluster> | undefined> => ignoreNotFound(client.get(coreClusters, name, call));
-
-const ignoreNotFound = async <T>(call: Promise<T>): Promise<T | undefined> => {
-  try {
-    return await call;
-  } catch (error) {
-    if (isKubeError(error, 'notFound')) return undefined;
-    throw error;
-  }
-};

@@ -9,6 +9,7 @@ import {
   type Live,
   type Logger,
   type ObjectName,
+  patchIfUnchanged,
   pods,
   type ReconcileResult,
   requeueAfter,
@@ -90,11 +91,10 @@ export const removeVMCleanupFinalizer = async (
   pod: Live<Pod>,
   options: CallOptions,
 ): Promise<Removal> => {
-  const { name, namespace = '', uid, resourceVersion } = pod.metadata;
   const others = (pod.metadata.finalizers ?? []).filter((finalizer) => finalizer !== finalizers.vmCleanup);
-  const body = { metadata: { uid, resourceVersion, finalizers: others } };
+  const change = { metadata: { finalizers: others } };
   try {
-    return { kind: 'removed', pod: await client.patch(pods, { name, namespace }, { type: 'merge', body }, options) };
+    return { kind: 'removed', pod: await patchIfUnchanged(client, pods, pod, change, options) };
   } catch (error) {
     if (isKubeError(error, 'notFound')) return { kind: 'gone' };
     if (isKubeError(error, 'conflict')) return { kind: 'changed' };

@@ -3,8 +3,8 @@ import {
   type CallOptions,
   type Client,
   hasFinalizer,
+  ignoreNotFound,
   type Informer,
-  isKubeError,
   keyOf,
   type Live,
   nodes,
@@ -32,18 +32,9 @@ export const cachedReader = (caches: {
   hasNode: async (name) => caches.nodes.get(name) !== undefined,
 });
 
-const ignoreNotFound = <T>(error: unknown, gone: T): T => {
-  if (isKubeError(error, 'notFound')) return gone;
-  throw error;
-};
-
 export const liveReader = (client: Pick<Client, 'get'>): ObjectReader => ({
-  pod: (name, options) => client.get(pods, name, options).catch((error: unknown) => ignoreNotFound(error, undefined)),
-  hasNode: (name, options) =>
-    client.get(nodes, { name }, options).then(
-      () => true,
-      (error: unknown) => ignoreNotFound(error, false),
-    ),
+  pod: (name, options) => ignoreNotFound(client.get(pods, name, options)),
+  hasNode: async (name, options) => (await ignoreNotFound(client.get(nodes, { name }, options))) !== undefined,
 });
 
 export interface Observation {

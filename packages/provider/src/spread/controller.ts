@@ -8,16 +8,18 @@ import {
   done,
   type EventInput,
   type EventRecorder,
+  ignoreNotFound,
   type Informer,
-  isKubeError,
   keyOf,
   type Live,
   type Logger,
   nameOf,
   type ObjectName,
+  patchIfUnchanged,
   type Reconciler,
   type ReconcileResult,
   requeueAfter,
+  requeueOnConflict,
   type Source,
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
@@ -71,7 +73,7 @@ export const createFleetSpread = (options: FleetSpreadOptions): Controller | und
 
   return createController({
     name: 'fleet-spread',
-    reconcile,
+    reconcile: requeueOnConflict(reconcile),
     sources: [readyMacSource(keyOf(deployment), nodes, flips)],
     clock,
     log,
@@ -96,9 +98,6 @@ interface ActDeps {
   log: Logger;
 }
 
-/** Somebody else has written the Deployment: look at what it is now. */
-const conflictRequeueMs = 1000;
-
 /**
  * Stamps the Pod template with the set of Macs, which makes Kubernetes roll the Deployment.
  *
@@ -111,15 +110,11 @@ const rollDeployment = async (
   { hash, ready }: { hash: string; ready: readonly string[] },
   signal: AbortSignal,
 ): Promise<ReconcileResult> => {
-  const { name, namespace = '', uid, resourceVersion } = deployment.metadata;
+  const { name, namespace } = deployment.metadata;
   const template = { metadata: { annotations: { [annotations.fleetHash]: hash } } };
-  const body = { metadata: { uid, resourceVersion }, spec: { template } };
-  try {
-    await client.patch(deployments, { name, namespace }, { type: 'merge', body }, { signal });
-  } catch (error) {
-    if (isKubeError(error, 'conflict', 'notFound')) return requeueAfter(conflictRequeueMs);
-    throw error;
-  }
+  const change = { spec: { template } };
+  const written = await ignoreNotFound(patchIfUnchanged(client, deployments, deployment, change, { signal }));
+  if (written === undefined) return done;
   log.info('Rolled a Deployment over the Macs that are Ready now', { namespace, name, hash, ready });
   events.event(deployment, fleetSpreadEvent(ready));
   return done;

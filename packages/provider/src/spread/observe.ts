@@ -1,5 +1,5 @@
 import { annotations } from '@tartan/api';
-import { type Client, deployments, type Informer, isKubeError, type Live, type ObjectName } from '@tartan/kube';
+import { type Client, deployments, ignoreNotFound, type Informer, type Live, type ObjectName } from '@tartan/kube';
 import type { DeploymentFacts, Snapshot } from './decide.ts';
 import { matchesLabels, type Node, readyMacLabels, type ReadyMacTracker } from './ready-macs.ts';
 
@@ -25,10 +25,7 @@ export const observe = async (
   name: ObjectName,
   signal: AbortSignal,
 ): Promise<Observation> => {
-  const deployment = await client.get(deployments, name, { signal }).catch((error: unknown) => {
-    if (isKubeError(error, 'notFound')) return undefined;
-    throw error;
-  });
+  const deployment = await ignoreNotFound(client.get(deployments, name, { signal }));
   const selector = deployment?.spec?.template.spec?.nodeSelector ?? {};
   const ready = nodes.list().filter((node) => {
     const labels = readyMacLabels(node);

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { kindNames, machine, macHost } from '@tartan/api';
 import {
   type Client,
-  isKubeError,
+  ignoreNotFound,
   type KubeObject,
   type List,
   type ListOptions,
@@ -53,14 +53,10 @@ export const runCheck = (argv: readonly string[], surroundings: ProcessContext):
 export const observe = async (client: Client, namespace: string, patience: RetryOptions): Promise<Snapshot> => {
   const { signal } = patience;
   const all = <T extends KubeObject>(resource: Resource<T>, options: ListOptions<T>): Promise<List<T>['items']> =>
-    retryTransient(patience, async () => {
-      try {
-        return (await client.list(resource, { ...options, signal })).items;
-      } catch (error) {
-        if (isKubeError(error, 'notFound')) return [];
-        throw error;
-      }
-    });
+    retryTransient(
+      patience,
+      async () => (await ignoreNotFound(client.list(resource, { ...options, signal })))?.items ?? [],
+    );
   // In this order: a machine that goes meanwhile has left its Mac on the way back.
   const machines = await all(machine.resource, { namespace });
   return { machines, hosts: await all(macHost.resource, {}) };

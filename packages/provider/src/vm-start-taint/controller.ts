@@ -1,17 +1,18 @@
 import {
-  requeueAfter,
   type Client,
   type Controller,
   type ControllerOptions,
   createController,
+  done,
   fromInformer,
-  isKubeError,
-  requestForObject,
+  ignoreNotFound,
+  type Informer,
   type Logger,
   nodes,
+  patchIfUnchanged,
   type Reconciler,
-  done,
-  type Informer,
+  requestForObject,
+  requeueOnConflict,
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import { decide, type Node } from './decide.ts';
@@ -23,9 +24,6 @@ export interface VmStartTaintOptions {
   readonly log: Logger;
   readonly metrics?: ControllerOptions['metrics'];
 }
-
-/** Somebody else has written the Node, such as its taints: look at what it is now. */
-const conflictPauseMs = 1000;
 
 /**
  * Taints the Node of a Mac that cannot start virtual machines, and takes the taint away when it can.
@@ -42,14 +40,9 @@ export const createVmStartTaint = (options: VmStartTaintOptions): Controller => 
     if (node === undefined) return done;
     const decision = decide(node);
     if (decision.kind === 'leave') return done;
-    const { resourceVersion, uid } = node.metadata;
-    const body = { metadata: { resourceVersion, uid }, spec: { taints: decision.taints } };
-    try {
-      await client.patch(nodes, { name }, { type: 'merge', body }, { signal });
-    } catch (error) {
-      if (isKubeError(error, 'conflict', 'notFound')) return requeueAfter(conflictPauseMs);
-      throw error;
-    }
+    const change = { spec: { taints: decision.taints } };
+    const written = await ignoreNotFound(patchIfUnchanged(client, nodes, node, change, { signal }));
+    if (written === undefined) return done;
     log.info('Changed the taint of a Mac by whether virtual machines start on it', {
       node: name,
       decision: decision.kind,
@@ -59,7 +52,7 @@ export const createVmStartTaint = (options: VmStartTaintOptions): Controller => 
 
   return createController({
     name: 'vm-start-taint',
-    reconcile,
+    reconcile: requeueOnConflict(reconcile),
     sources: [fromInformer(options.nodes, requestForObject)],
     clock,
     log,

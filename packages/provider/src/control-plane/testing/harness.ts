@@ -5,7 +5,7 @@ import {
   createSubresources,
   events,
   getCondition,
-  isKubeError,
+  ignoreNotFound,
   type ObjectMeta,
   secrets,
   serviceAccounts,
@@ -72,11 +72,7 @@ export const createHarness = async (t: TestContext, { account = true, startTime 
     },
     get,
     secret,
-    secretIfThere: () =>
-      secret().catch((error: unknown) => {
-        if (isKubeError(error, 'notFound')) return undefined;
-        throw error;
-      }),
+    secretIfThere: () => ignoreNotFound(secret()),
     kubeconfig: async (): Promise<string> =>
       Buffer.from((await secret()).data?.[secretKeys.kubeconfig] ?? '', 'base64').toString(),
     memory: async (): Promise<Record<string, string>> =>

@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { macFleet, machine } from '@tartan/api';
-import { createClient, createInformer, isKubeError, secrets, type Transport } from '@tartan/kube';
+import { createClient, createInformer, ignoreNotFound, secrets, type Transport } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
 import { createHostPool } from '@tartan/scaleway';
 import { startScaleway } from '@tartan/sim-scaleway';
@@ -37,14 +37,11 @@ export const createHarness = async (t: TestContext, permissions?: readonly strin
   const text = (data: Record<string, string> | undefined, key: string): string =>
     Buffer.from(data?.[key] ?? '', 'base64').toString();
   const readSecret = async (fleet: string) => {
-    try {
-      const { data, metadata } = await client.get(secrets, secretName(fleet));
-      const [privateKey, publicKey] = [text(data, 'id_ed25519'), text(data, 'id_ed25519.pub')];
-      return { privateKey, publicKey, keyID: metadata.annotations?.['scaleway.tuist.dev/ssh-key-id'], metadata };
-    } catch (error) {
-      if (isKubeError(error, 'notFound')) return undefined;
-      throw error;
-    }
+    const secret = await ignoreNotFound(client.get(secrets, secretName(fleet)));
+    if (secret === undefined) return undefined;
+    const { data, metadata } = secret;
+    const [privateKey, publicKey] = [text(data, 'id_ed25519'), text(data, 'id_ed25519.pub')];
+    return { privateKey, publicKey, keyID: metadata.annotations?.['scaleway.tuist.dev/ssh-key-id'], metadata };
   };
   return {
     client,

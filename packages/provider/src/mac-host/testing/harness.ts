@@ -9,9 +9,9 @@ import {
   customResourceDefinitions,
   type Gate,
   getCondition,
+  ignoreNotFound,
   type Informer,
   inProcessTransport,
-  isKubeError,
   type KubeObject,
   type Live,
   namespaces,
@@ -259,11 +259,7 @@ export const createHarness = async (t: TestContext) => {
     },
     host,
     hosts: async () => (await client.list(macHost.resource)).items,
-    hostIfAny: (id: string) =>
-      host(id).catch((error: unknown) => {
-        if (isKubeError(error, 'notFound')) return undefined;
-        throw error;
-      }),
+    hostIfAny: (id: string) => ignoreNotFound(host(id)),
     /** `Named` → `NameMatches` */
     reason: async (id: string, type: string) => getCondition((await host(id)).status?.conditions, type)?.reason,
     /** A Mac at Scaleway, with a simulated clock that has moved on since. */

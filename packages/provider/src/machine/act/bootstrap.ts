@@ -1,5 +1,5 @@
 import { summaryHash } from '@tartan/host';
-import { isKubeError, nodes, requeueAfter } from '@tartan/kube';
+import { ignoreNotFound, isKubeError, nodes, requeueAfter } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import type { WorkOutcome } from '../../host-work/host-work.ts';
 import { type JoinCredentials, makeJoinCredentials } from '../../host-work/join-credentials.ts';
@@ -155,11 +155,6 @@ const noPlanResult = (message = 'It is not known what the Mac shall be.'): Actio
 });
 
 const hasNode = async (context: ActContext): Promise<boolean> => {
-  try {
-    await context.deps.client.get(nodes, { name: context.patcher.machine.metadata.name }, callOptions(context));
-    return true;
-  } catch (error) {
-    if (isKubeError(error, 'notFound')) return false;
-    throw error;
-  }
+  const { name } = context.patcher.machine.metadata;
+  return (await ignoreNotFound(context.deps.client.get(nodes, { name }, callOptions(context)))) !== undefined;
 };

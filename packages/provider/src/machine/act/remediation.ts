@@ -1,5 +1,5 @@
-import { macHost, type MacHost, type ReleaseReason } from '@tartan/api';
-import { getCondition, type Live, requeueAfter } from '@tartan/kube';
+import { macHost, type ReleaseReason } from '@tartan/api';
+import { getCondition, patchIfUnchanged, requeueAfter } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import { osFamilyKey } from '@tartan/scaleway';
 import { type Release, releaseHeldHost } from '../../claim/release-host.ts';
@@ -20,9 +20,8 @@ export const reboot = async (context: ActContext): Promise<ActionOutput> => {
   const { host } = observation;
   if (host === undefined) return requeueStale;
   const requestedAt = currentStatus(context).lastBootstrapFailureTime ?? timestamp(observation.snapshot.now);
-  const { name, uid, resourceVersion } = host.metadata;
-  const body = { metadata: { uid, resourceVersion }, spec: { reboot: { requestedAt } } };
-  await deps.client.patch(macHost.resource, { name }, { type: 'merge', body }, callOptions(context));
+  const change = { spec: { reboot: { requestedAt } } };
+  await patchIfUnchanged(deps.client, macHost.resource, host, change, callOptions(context));
   await patcher.updateStatus((status) => ({ ...status, bootstrapRebootIssued: true }));
   return { result: succeeded, next: requeueAfter(intervals.otherController) };
 };
@@ -79,16 +78,12 @@ export const requestRelease = async (
     ...callOptions(context),
     serverID: currentStatus(context).serverID ?? '',
     holder: patcher.machine.metadata.uid,
-    release: (host) => releaseOf(context, host, request),
+    release: releaseOf(context, request),
   });
   return outcome.kind === 'given' ? accepted : requeueStale;
 };
 
-const releaseOf = (
-  context: ActContext,
-  _host: Live<MacHost>,
-  { poolPrefix, reason, message, hostKey }: ReleaseRequest,
-): Release => {
+const releaseOf = (context: ActContext, { poolPrefix, reason, message, hostKey }: ReleaseRequest): Release => {
   const { deps, patcher, observation } = context;
   const family = familyOf(patcher.machine.spec.os);
   const key = hostKey ?? pinnedKey(patcher.machine, observation);

@@ -1,5 +1,5 @@
 import { annotations, macFleet } from '@tartan/api';
-import { isKubeError, nodes, requeueAfter } from '@tartan/kube';
+import { ignoreNotFound, nodes, patchIfUnchanged, requeueAfter } from '@tartan/kube';
 import { findTurn, fleetNameOf, type Turn } from '../../fleet/turns.ts';
 import type { WorkOutcome } from '../../host-work/host-work.ts';
 import { type ActionResult, type Decision, succeeded } from '../decision.ts';
@@ -75,13 +75,9 @@ export const rollBack = (context: ActContext, hash: string): Promise<ActionOutpu
 const readTurn = async (context: ActContext, hash: string | undefined): Promise<Turn | undefined> => {
   const { deps, patcher } = context;
   const { namespace = '', uid } = patcher.machine.metadata;
-  try {
-    const name = { namespace, name: fleetNameOf(patcher.machine) };
-    return findTurn(await deps.client.get(macFleet.resource, name, callOptions(context)), uid, hash);
-  } catch (error) {
-    if (isKubeError(error, 'notFound')) return undefined;
-    throw error;
-  }
+  const name = { namespace, name: fleetNameOf(patcher.machine) };
+  const fleet = await ignoreNotFound(deps.client.get(macFleet.resource, name, callOptions(context)));
+  return fleet && findTurn(fleet, uid, hash);
 };
 
 /**
@@ -94,10 +90,8 @@ const cordon = async (context: ActContext, hash: string): Promise<boolean> => {
   const node = await deps.client.get(nodes, { name }, callOptions(context));
   if (annotations.cordonedForRoll in (node.metadata.annotations ?? {})) return true;
   if (node.spec?.unschedulable === true) return false;
-  const { resourceVersion } = node.metadata;
-  const metadata = { resourceVersion, annotations: { [annotations.cordonedForRoll]: hash } };
-  const body = { metadata, spec: { unschedulable: true } };
-  await deps.client.patch(nodes, { name }, { type: 'merge', body }, callOptions(context));
+  const change = { metadata: { annotations: { [annotations.cordonedForRoll]: hash } }, spec: { unschedulable: true } };
+  await patchIfUnchanged(deps.client, nodes, node, change, callOptions(context));
   return true;
 };
 
@@ -105,17 +99,11 @@ const cordon = async (context: ActContext, hash: string): Promise<boolean> => {
 export const uncordon = async (context: ActContext): Promise<ActionOutput> => {
   const { deps, patcher } = context;
   const { name } = patcher.machine.metadata;
-  const gone: ActionOutput = { result: succeeded, next: requeueAfter(0) };
-  try {
-    const node = await deps.client.get(nodes, { name }, callOptions(context));
-    if (!(annotations.cordonedForRoll in (node.metadata.annotations ?? {}))) return gone;
-    const { resourceVersion } = node.metadata;
-    const metadata = { resourceVersion, annotations: { [annotations.cordonedForRoll]: null } };
-    const body = { metadata, spec: { unschedulable: null } };
-    await deps.client.patch(nodes, { name }, { type: 'merge', body }, callOptions(context));
-    return gone;
-  } catch (error) {
-    if (isKubeError(error, 'notFound')) return gone;
-    throw error;
+  const node = await ignoreNotFound(deps.client.get(nodes, { name }, callOptions(context)));
+  if (node !== undefined && annotations.cordonedForRoll in (node.metadata.annotations ?? {})) {
+    const metadata = { annotations: { [annotations.cordonedForRoll]: null } };
+    const change = { metadata, spec: { unschedulable: null } };
+    await ignoreNotFound(patchIfUnchanged(deps.client, nodes, node, change, callOptions(context)));
   }
+  return { result: succeeded, next: requeueAfter(0) };
 };

@@ -22,6 +22,7 @@ import {
   customResourceDefinitions,
   events,
   getCondition,
+  ignoreNotFound,
   type Informer,
   inProcessTransport,
   isKubeError,
@@ -54,15 +55,6 @@ export const namespace = 'fleet';
 export const secretsNamespace = 'tuist';
 export const clusters = coreClusters('v1beta2');
 const machineName = { namespace, name: 'mac-1' };
-
-const ignoreNotFound = async <T>(promise: Promise<T>): Promise<T | undefined> => {
-  try {
-    return await promise;
-  } catch (error) {
-    if (isKubeError(error, 'notFound')) return undefined;
-    throw error;
-  }
-};
 
 /** A machine, Macs and Nodes on an embedded Kubernetes, on virtual time. Nothing here has an SSH server, and nobody renames a Mac unasked. */
 export const createHarness = async (t: TestContext, changes: Partial<MachineControllerOptions['options']> = {}) => {

@@ -7,7 +7,7 @@ import {
   remoteServiceAccount,
   secretNames,
 } from '@tartan/api';
-import { type Client, isKubeError, nodes, secrets, serviceAccounts } from '@tartan/kube';
+import { type Client, ignoreNotFound, nodes, secrets, serviceAccounts } from '@tartan/kube';
 import { coreClusters } from '../../core/cluster.ts';
 import { clusterMember } from '../../core/testing/cluster-member.ts';
 import { namespace } from './harness.ts';
@@ -20,15 +20,6 @@ export interface LifecycleDeps {
   /** Asks until the answer is not undefined. */
   readonly eventually: <T>(look: () => Promise<T | undefined>) => Promise<T>;
 }
-
-export const ignoreNotFound = async <T>(found: Promise<T>): Promise<T | undefined> => {
-  try {
-    return await found;
-  } catch (error) {
-    if (isKubeError(error, 'notFound')) return undefined;
-    throw error;
-  }
-};
 
 /** Core's Cluster with its control plane, and one machine from its claim to its end: what every controller does at least once. */
 export const runMachineLifecycle = async ({ client, serverID, server, eventually }: LifecycleDeps): Promise<void> => {

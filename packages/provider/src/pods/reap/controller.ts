@@ -4,6 +4,7 @@ import {
   type Controller,
   type ControllerOptions,
   createController,
+  deleteIfUnchanged,
   done,
   type EventInput,
   type EventRecorder,
@@ -92,9 +93,9 @@ const reapPods = async (
   signal: AbortSignal,
 ): Promise<void> => {
   for (const pod of ended) {
-    const { name, namespace = '', uid, resourceVersion } = pod.metadata;
+    const { name, namespace, uid } = pod.metadata;
     try {
-      await client.delete(pods, { namespace, name }, { preconditions: { uid, resourceVersion }, signal });
+      await deleteIfUnchanged(client, pods, pod, { signal });
     } catch (error) {
       if (isKubeError(error, 'notFound', 'conflict')) continue;
       throw error;

@@ -1,5 +1,13 @@
 import { labels, labelValues, type ScalewayAppleSiliconMachine } from '@tartan/api';
-import { type Client, isKubeError, type Live, type ObjectName, pods, type Resource, type Informer } from '@tartan/kube';
+import {
+  type Client,
+  ignoreNotFound,
+  type Informer,
+  type Live,
+  type ObjectName,
+  pods,
+  type Resource,
+} from '@tartan/kube';
 import { type CoreMachine, ownerMachineOf } from '../../core/machine.ts';
 import type { Node, Pod } from '../observe.ts';
 import type { PodFacts, Snapshot } from './decide.ts';
@@ -47,14 +55,9 @@ const readMachineOf = async (
   const owner = ours && ownerMachineOf(ours);
   if (owner === undefined) return 'unknown';
   const at: ObjectName = { namespace: ours?.metadata.namespace ?? '', name: owner.name };
-  try {
-    const machine = await client.get(coreMachines, at, { signal });
-    if (machine.metadata.uid !== owner.uid) return 'unknown';
-    return machine.metadata.deletionTimestamp === undefined ? 'staying' : 'deleting';
-  } catch (error) {
-    if (isKubeError(error, 'notFound')) return 'unknown';
-    throw error;
-  }
+  const machine = await ignoreNotFound(client.get(coreMachines, at, { signal }));
+  if (machine?.metadata.uid !== owner.uid) return 'unknown';
+  return machine.metadata.deletionTimestamp === undefined ? 'staying' : 'deleting';
 };
 
 const factsOf = ({ metadata, status }: Live<Pod>): PodFacts => ({

@@ -9,8 +9,8 @@ import {
   createLogger,
   createMetrics,
   events,
+  ignoreNotFound,
   inProcessTransport,
-  isKubeError,
   namespaces,
   nodes,
   pods,
@@ -78,14 +78,10 @@ export const createHarness = async (t: TestContext, { builtInControllers = false
     deletePod: (name: string, gracePeriodSeconds = 0) =>
       client.delete(pods, { namespace, name }, { gracePeriodSeconds }),
     /** Undefined once the Pod is gone. */
-    finalizersOf: (name: string) =>
-      client.get(pods, { namespace, name }).then(
-        (pod) => pod.metadata.finalizers ?? [],
-        (error: unknown) => {
-          if (isKubeError(error, 'notFound')) return undefined;
-          throw error;
-        },
-      ),
+    finalizersOf: async (name: string) => {
+      const pod = await ignoreNotFound(client.get(pods, { namespace, name }));
+      return pod && (pod.metadata.finalizers ?? []);
+    },
     eventsOf: async (name: string) =>
       (await client.list(events, { namespace })).items.filter(
         (event) => event.involvedObject.name === name && event.source?.component === 'pod-release',

@@ -9,9 +9,9 @@ import {
   createMetrics,
   customResourceDefinitions,
   type EventInput,
+  ignoreNotFound,
   type Informer,
   inProcessTransport,
-  isKubeError,
   type KubeObject,
   namespaces,
   nodes,
@@ -164,14 +164,10 @@ export const createHarness = async (t: TestContext) => {
         { subresource: 'status' },
       ),
     /** Whether somebody has deleted it; undefined: it is gone. */
-    isDeleted: (name: string) =>
-      client.get(pods, { namespace, name }).then(
-        ({ metadata }) => metadata.deletionTimestamp !== undefined,
-        (error: unknown) => {
-          if (isKubeError(error, 'notFound')) return undefined;
-          throw error;
-        },
-      ),
+    isDeleted: async (name: string) => {
+      const pod = await ignoreNotFound(client.get(pods, { namespace, name }));
+      return pod && pod.metadata.deletionTimestamp !== undefined;
+    },
     reaped: async (phase: string) =>
       Number(
         new RegExp(`^tart_pods_reaped_total\\{phase="${phase}"\\} (\\d+)$`, 'm').exec((await metrics.text()).body)?.[1],

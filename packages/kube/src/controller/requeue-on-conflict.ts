@@ -1,0 +1,23 @@
+import { isKubeError } from '../errors/kube-error.ts';
+import { NotLeadingError } from '../leader/gate.ts';
+import { type Reconciler, requeueAfter } from './reconcile.ts';
+
+const conflictRequeueMs = 1000;
+/** The lease may be renewed again, or the controller stops. */
+const notLeadingRequeueMs = 10_000;
+
+/**
+ * Wraps a reconcile function. A write that lost against another one is no failure: the next pass sees both. Neither is a call that
+ * the leader gate refused.
+ */
+export const requeueOnConflict =
+  (reconcile: Reconciler): Reconciler =>
+  async (key, signal) => {
+    try {
+      return await reconcile(key, signal);
+    } catch (error) {
+      if (isKubeError(error, 'conflict', 'alreadyExists')) return requeueAfter(conflictRequeueMs);
+      if (error instanceof NotLeadingError) return requeueAfter(notLeadingRequeueMs);
+      throw error;
+    }
+  };
