@@ -160,7 +160,7 @@ export const secretNames = {
   kubeconfig: (cluster: string): string => `${cluster}-kubeconfig`,
   /** With what a runner connects. It bears the name of its Pod, which owns it. */
   runner: (pod: string): string => pod,
-  /** Of the original: a token that never expires. Deleted when a machine is taken over. */
+  /** Of the original: a token that never expires. `deleteLegacyIdentity` deletes it. */
   legacyNodeToken: (machine: string): string => `tart-kubelet-${machine}-token`,
 } as const;
 

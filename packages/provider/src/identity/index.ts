@@ -27,4 +27,5 @@ export {
   type RandomBytes,
   type TokenRecord,
 } from './join-token.ts';
+export { deleteLegacyIdentity, legacyIdentityRights } from './legacy-identity.ts';
 export { identityRights, joinBinding, joinRights, type MacRight, macRights } from './rights.ts';

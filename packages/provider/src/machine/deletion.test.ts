@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { annotations, machine as machineKind, macHost } from '@tartan/api';
-import { clusterRoleBindings, KubeError, secrets, serviceAccounts } from '@tartan/kube';
+import { events, KubeError, secrets } from '@tartan/kube';
 import { clusterMember } from '../core/testing/cluster-member.ts';
-import { createHarness, type Harness, secretsNamespace } from './testing/harness.ts';
+import { createHarness, type Harness } from './testing/harness.ts';
 
 const living = async (stage: Harness): Promise<void> => {
   await stage.start();
@@ -200,53 +200,6 @@ describe('a machine that is deleted', () => {
     assert.deepEqual(await stage.tokens(), []);
   });
 
-  /** What the original system made for a machine of that name. */
-  const makeLegacyIdentity = async (stage: Harness) => {
-    const name = 'tart-kubelet-mac-1';
-    await stage.client.create(secrets, {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name: `${name}-token`, namespace: secretsNamespace },
-    });
-    await stage.client.create(serviceAccounts, {
-      apiVersion: 'v1',
-      kind: 'ServiceAccount',
-      metadata: { name, namespace: secretsNamespace },
-    });
-    await stage.client.create(clusterRoleBindings, {
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'ClusterRoleBinding',
-      metadata: { name },
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'x' },
-    });
-    return [
-      () => stage.client.get(serviceAccounts, { name, namespace: secretsNamespace }),
-      () => stage.client.get(clusterRoleBindings, { name }),
-      () => stage.client.get(secrets, { name: `${name}-token`, namespace: secretsNamespace }),
-    ];
-  };
-
-  it('deletes the legacy objects', async (t) => {
-    const stage = await createHarness(t);
-    await living(stage);
-    const legacy = await makeLegacyIdentity(stage);
-    await stage.deleteMachine();
-    await stage.beginWipe();
-    for (const read of legacy) await assert.rejects(read(), { reason: 'notFound' });
-  });
-
-  it('keeps the legacy objects of an earlier machine of the same name, and emits an event', async (t) => {
-    const stage = await createHarness(t);
-    const legacy = await makeLegacyIdentity(stage);
-    stage.clock.advance(2000);
-    await living(stage);
-    await stage.deleteMachine();
-    await stage.beginWipe();
-    assert.equal(await stage.getIfExists(), undefined);
-    for (const read of legacy) await read();
-    assert.ok((await stage.events()).includes('SecretKept'));
-  });
-
   const elsewhere = { name: 'mac-1', namespace: 'kube-system' };
   const addNamesake = async (stage: Harness, zone: string) => {
     const spec = { fleetName: 'runners', zone };
@@ -264,6 +217,8 @@ describe('a machine that is deleted', () => {
     await stage.settle();
     await assert.rejects(stage.client.get(machineKind.resource, elsewhere), { reason: 'notFound' });
     assert.equal((await stage.secret())?.metadata.resourceVersion, victim?.metadata.resourceVersion);
+    const { items } = await stage.client.list(events, { namespace: elsewhere.namespace });
+    assert.ok(items.some(({ reason }) => reason === 'SecretKept'));
   });
 
   it('keeps an unmarked Secret for the namesake that holds its server', async (t) => {

@@ -66,12 +66,6 @@ const clusterWide: readonly ExplainedRule[] = [
     "the finalizer of an agent that is gone; and Pods that have ended, where core's drain waits for them",
   ),
   rule('', 'events', ['create', 'patch'], 'to tell what was done'),
-  rule(
-    'rbac.authorization.k8s.io',
-    'clusterrolebindings',
-    ['delete'],
-    'the original bound one for every machine, by a name of its own: RBAC knows no prefixes',
-  ),
 ];
 
 /**
@@ -95,7 +89,6 @@ export const explainedRights = (
           [...read, 'create', 'update', 'patch', 'delete'],
           'the SSH keys of fleets, the passwords of Macs, the kubeconfig of core',
         ),
-        rule('', 'serviceaccounts', ['delete'], 'those that the original made for machines'),
         ...besideControlPlane,
       ],
     ],

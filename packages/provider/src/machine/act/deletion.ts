@@ -1,29 +1,16 @@
+import { type EventReason, events, finalizers, machine as machineKind, macHost, secretNames } from '@tartan/api';
 import {
-  type EventReason,
-  events,
-  finalizers,
-  legacyNodeIdentity,
-  machine as machineKind,
-  macHost,
-  secretNames,
-} from '@tartan/api';
-import {
-  clusterRoleBindings,
-  type DeleteOptions,
   done,
   type EventInput,
+  ignoreNotFound,
   isKubeError,
-  type KubeObject,
   nodes,
-  type ObjectName,
+  patchIfUnchanged,
   removeFinalizer,
   requeueAfter,
-  type Resource,
-  secrets,
-  serviceAccounts,
 } from '@tartan/kube';
 import { endReservation } from '../../claim/claim-host.ts';
-import { deleteMachineSecret, isSecretOf } from '../../host-work/machine-secret.ts';
+import { deleteMachineSecret } from '../../host-work/machine-secret.ts';
 import { deleteJoinToken } from '../../identity/join-token.ts';
 import { succeeded } from '../decision.ts';
 import { secretClaimant } from '../observe.ts';
@@ -120,9 +107,8 @@ const clearConsumerRef = async (context: ActContext): Promise<void> => {
   const { host: facts } = observation.snapshot;
   if (host === undefined || facts.kind !== 'present' || !facts.gone) return;
   if (host.spec.consumerRef?.uid !== patcher.machine.metadata.uid) return;
-  const { name, uid, resourceVersion } = host.metadata;
-  const body = { metadata: { uid, resourceVersion }, spec: { consumerRef: null, reboot: null } };
-  await deps.client.patch(macHost.resource, { name }, { type: 'merge', body }, callOptions(context));
+  const change = { spec: { consumerRef: null, reboot: null } };
+  await patchIfUnchanged(deps.client, macHost.resource, host, change, callOptions(context));
 };
 
 /**
@@ -132,7 +118,6 @@ const clearConsumerRef = async (context: ActContext): Promise<void> => {
 const deleteHostObjects = async (context: ActContext): Promise<void> => {
   const { joinTokenID } = currentStatus(context);
   if (joinTokenID !== undefined) await deleteJoinToken(context.deps.client, joinTokenID, callOptions(context));
-  await deleteLegacyIdentity(context);
   await deleteSecret(context);
   await deleteNode(context);
 };
@@ -150,33 +135,10 @@ const deleteNode = async (context: ActContext): Promise<void> => {
   const { deps, patcher } = context;
   const { name } = patcher.machine.metadata;
   const ours = providerIDOf(patcher.machine);
-  try {
-    const node = await deps.client.get(nodes, { name }, callOptions(context));
-    if (ours === undefined || node.spec?.providerID !== ours) return;
-    const preconditions = { uid: node.metadata.uid };
-    await deps.client.delete(nodes, { name }, { ...callOptions(context), preconditions });
-  } catch (error) {
-    if (!isKubeError(error, 'notFound')) throw error;
-  }
-};
-
-/**
- * Of the original system: a token that never expires, and the rights that it has. Its names are those of machines of all namespaces, and
- * the Secret is what tells whose they are: it goes last.
- */
-const deleteLegacyIdentity = async (context: ActContext): Promise<void> => {
-  const { deps, patcher } = context;
-  const { namespace, machine } = secretLocation(context);
-  const token = { namespace, name: secretNames.legacyNodeToken(machine) };
-  const found = await ignoreNotFound(deps.client.get(secrets, token, callOptions(context)));
-  if (found === undefined) return;
-  const createdAt = Date.parse(found.metadata.creationTimestamp ?? '');
-  const unmarked = { machineUID: undefined, serverID: '', createdAt };
-  if (!isSecretOf(unmarked, secretClaimant(deps, patcher.machine))) return reportKeptSecret(context, token.name);
-  const name = legacyNodeIdentity(machine);
-  await deleteIfExists(context, clusterRoleBindings, { name });
-  await deleteIfExists(context, serviceAccounts, { namespace, name });
-  await deleteIfExists(context, secrets, token, { preconditions: { uid: found.metadata.uid } });
+  const node = await ignoreNotFound(deps.client.get(nodes, { name }, callOptions(context)));
+  if (node === undefined || ours === undefined || node.spec?.providerID !== ours) return;
+  const preconditions = { uid: node.metadata.uid };
+  await ignoreNotFound(deps.client.delete(nodes, { name }, { ...callOptions(context), preconditions }));
 };
 
 const reportKeptSecret = ({ deps, patcher }: ActContext, secretName: string): void => {
@@ -185,26 +147,4 @@ const reportKeptSecret = ({ deps, patcher }: ActContext, secretName: string): vo
   const message = `The Secret ${namespace}/${secretName} has the name of this machine, and nothing proves that it is this machine's. It is left alone. Delete it if nobody needs it.`;
   deps.log.warn('Left a Secret alone that may be of another machine', { namespace, secretName });
   deps.events.event(patcher.machine, { type: events[reason][0], reason, message });
-};
-
-const ignoreNotFound = async <T>(asked: Promise<T>): Promise<T | undefined> => {
-  try {
-    return await asked;
-  } catch (error) {
-    if (isKubeError(error, 'notFound')) return undefined;
-    throw error;
-  }
-};
-
-const deleteIfExists = async <T extends KubeObject>(
-  context: ActContext,
-  resource: Resource<T>,
-  name: ObjectName,
-  options: DeleteOptions = {},
-): Promise<void> => {
-  try {
-    await context.deps.client.delete(resource, name, { ...options, ...callOptions(context) });
-  } catch (error) {
-    if (!isKubeError(error, 'notFound')) throw error;
-  }
 };
