@@ -243,12 +243,7 @@ const machineSnapshot = (machine: Machine, { host, node, pods }: Mac, world: Exp
 };
 
 /** Whoever reads objects once cannot know since when one is missing. */
-const alwaysMissing = {
-  missingForMs: () => Infinity,
-  has: () => true,
-  forget: () => {},
-  clear: () => {},
-};
+const alwaysMissing = { missingForMs: () => Infinity };
 
 const reservedFacts = (serverID: string | undefined, facts: HostFacts | undefined): HostFacts => {
   if (!serverID) return { kind: 'none' };

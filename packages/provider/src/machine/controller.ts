@@ -8,7 +8,7 @@ import {
   done,
   fromInformer,
   generationChanged,
-  isKubeError,
+  ignoreNotFound,
   keyOf,
   type KubeObject,
   labelsChanged,
@@ -26,11 +26,11 @@ import { readCluster } from '../pause/read-pauses.ts';
 import { createMissingNodeTracker } from '../pods/missing-nodes.ts';
 import { carryOut } from './act.ts';
 import type { ActContext, MachineDeps } from './act/context.ts';
-import { createPushSlots, createRunningPushes, type RunningPushes } from './act/running-pushes.ts';
+import { createPushSlots, createRunningPushes } from './act/running-pushes.ts';
 import { decide } from './decide.ts';
 import { type ActionResult, type Decision, isPassive } from './decision.ts';
 import { createMachinePatcher, type Machine, sshKeyName } from './machine.ts';
-import { observe, type ProcessMemory } from './observe.ts';
+import { observe, remember } from './observe.ts';
 import { nodeAddresses } from './observe/node.ts';
 import { createRunnerLastSeen } from './observe/runner.ts';
 import type { MachineControllerOptions, Node } from './options.ts';
@@ -64,7 +64,7 @@ export const createMachineController = (options: MachineControllerOptions): Cont
   return createController({
     name: 'machine',
     reconcile: reconciler(deps),
-    sources: sourcesOf(deps, deps.pushes, deps),
+    sources: sourcesOf(deps),
     workers: settings.machineWorkers + extraWorkers,
     clock,
     log,
@@ -83,20 +83,8 @@ const reconciler = (deps: MachineDeps): Reconciler =>
   });
 
 /** From the server: a pass that believes an old copy would claim twice, or push what is not wanted any more. */
-const readMachine = async (
-  { client, machines, backoffs, runnerLastSeen }: MachineDeps,
-  key: string,
-  signal: AbortSignal,
-): Promise<Machine | undefined> => {
-  try {
-    return await client.get(machineKind.resource, nameOf(key), { signal });
-  } catch (error) {
-    if (!isKubeError(error, 'notFound')) throw error;
-    const last = machines.get(key);
-    if (last !== undefined) for (const memory of [backoffs, runnerLastSeen]) memory.forget(last.metadata.uid);
-    return undefined;
-  }
-};
+const readMachine = ({ client }: MachineDeps, key: string, signal: AbortSignal): Promise<Machine | undefined> =>
+  ignoreNotFound(client.get(machineKind.resource, nameOf(key), { signal }));
 
 /** The machine was read from the server, its Cluster comes from a watch: before anything is done, the Cluster is read from the server too. */
 const decideUnlessPaused = async (
@@ -116,6 +104,7 @@ const reconcileMachine = async (deps: MachineDeps, machine: Machine, signal: Abo
   const patcher = createMachinePatcher(deps.client, machine, signal);
   const observation = await observe(deps, machine, signal);
   const { snapshot, host, node } = observation;
+  remember(deps, machine, snapshot);
   const decision = await decideUnlessPaused(deps, machine, snapshot, signal);
   const { name, namespace } = machine.metadata;
   deps.log.debug('Looked at a machine', { namespace, name, decision });
@@ -148,14 +137,9 @@ const reconcileMachine = async (deps: MachineDeps, machine: Machine, signal: Abo
   return deps.requeueLimiter.limit(machine.metadata.uid, next);
 };
 
-type Watched = Pick<
-  MachineControllerOptions,
-  'machines' | 'macHosts' | 'macFleets' | 'nodes' | 'clusters' | 'fleetKeys'
->;
-
 /** What may change what is decided about a machine. Its own status is no news: only this controller writes it. */
-const sourcesOf = (watched: Watched, pushes: RunningPushes, { missingNodes }: ProcessMemory): readonly Source[] => {
-  const { machines, macHosts, macFleets, nodes, clusters, fleetKeys } = watched;
+const sourcesOf = (deps: MachineDeps): readonly Source[] => {
+  const { machines, macHosts, macFleets, nodes, clusters, fleetKeys, missingNodes, pushes } = deps;
   const keysOf = (wanted: (machine: Live<ScalewayAppleSiliconMachine>) => boolean): string[] =>
     machines
       .list()
@@ -171,7 +155,7 @@ const sourcesOf = (watched: Watched, pushes: RunningPushes, { missingNodes }: Pr
     },
     () =>
       machines.subscribe((change) => {
-        if (change.type === 'removed') return pushes.forget(change.previous.metadata.uid);
+        if (change.type === 'removed') return forgetMachine(deps, change.previous);
         if (change.object.metadata.deletionTimestamp !== undefined) pushes.cancel(change.object.metadata.uid);
         applyPause(change.object);
       }),
@@ -197,6 +181,11 @@ const sourcesOf = (watched: Watched, pushes: RunningPushes, { missingNodes }: Pr
         for (const key of keysOf((machine) => sshKeyName(machine) === fleet)) enqueue(key);
       }),
   ];
+};
+
+const forgetMachine = (deps: MachineDeps, { metadata: { name, uid } }: Machine): void => {
+  deps.missingNodes.forget(name);
+  for (const memory of [deps.pushes, deps.backoffs, deps.runnerLastSeen, deps.requeueLimiter]) memory.forget(uid);
 };
 
 const belongsTo = ({ metadata }: Live<CoreCluster>, machine: Live<ScalewayAppleSiliconMachine>): boolean => {

@@ -11,7 +11,7 @@ import { type Machine, sshKeyName } from './machine.ts';
 import { clusterFacts } from './observe/cluster.ts';
 import { type HostPlan, planHost } from './observe/host-plan.ts';
 import { choiceFacts, findServer, hostFacts, hostRequirements } from './observe/host.ts';
-import { nodeFacts } from './observe/node.ts';
+import { isNodeExpected, nodeFacts } from './observe/node.ts';
 import { isRunnerIdle, runnerFacts, type RunnerLastSeen } from './observe/runner.ts';
 import type { MachineControllerOptions, Node } from './options.ts';
 import type { Backoffs } from './requeue.ts';
@@ -108,6 +108,13 @@ export const observe = async (deps: ObserveDeps, machine: Machine, signal: Abort
       backoffMs: deps.backoffs.remainingMs(metadata.uid),
     },
   };
+};
+
+/** What this process remembers of an observation. */
+export const remember = (memory: ProcessMemory, machine: Machine, { node, runner }: Snapshot): void => {
+  const { name, uid } = machine.metadata;
+  memory.missingNodes.record(name, node.kind === 'missing' && isNodeExpected(machine));
+  memory.runnerLastSeen.record(uid, runner);
 };
 
 const notAsked: [ChoiceFacts, undefined] = [{ kind: 'not asked' }, undefined];

@@ -62,6 +62,7 @@ const maxImmediateRequeues = 20;
 /** A belt for mistakes, of ours or of somebody who works against us: two decisions that undo each other must not take the whole process. */
 export interface RequeueLimiter {
   limit(uid: string, next: ReconcileResult): ReconcileResult;
+  forget(uid: string): void;
 }
 
 export const createRequeueLimiter = (): RequeueLimiter => {
@@ -76,6 +77,9 @@ export const createRequeueLimiter = (): RequeueLimiter => {
       const count = (immediateRequeues.get(uid) ?? 0) + 1;
       immediateRequeues.set(uid, count);
       return count > maxImmediateRequeues ? requeueAfter(intervals.conflict) : next;
+    },
+    forget: (uid) => {
+      immediateRequeues.delete(uid);
     },
   };
 };

@@ -19,8 +19,8 @@ const graceMs = 300_000;
 /** A Pod that has waited long enough, a Node as told, and a server that answers the patch with that error. */
 const setUp = (refusal?: KubeError, { nodeExists = false, podExists = true } = {}) => {
   const clock = manualClock();
-  const absences = createMissingNodeTracker(clock);
-  absences.missingForMs('mac-1');
+  const missingNodes = createMissingNodeTracker(clock);
+  missingNodes.record('mac-1', true);
   const pod = {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -48,14 +48,14 @@ const setUp = (refusal?: KubeError, { nodeExists = false, podExists = true } = {
     },
   } as unknown as Pick<Client, 'get' | 'patch'>;
   const releaser = {
-    observer: { absences, clock, graceMs },
+    observer: { missingNodes, clock, graceMs },
     client,
     events: { event: () => void told.push('event') },
     count: () => void told.push('count'),
     log: createLogger({ write: () => {}, clock, level: 'error' }),
   };
   const run = () => releasePod(releaser, { namespace: 'runners', name: 'vm' }, new AbortController().signal);
-  return { run, patches, told, absences };
+  return { run, patches, told, missingNodes };
 };
 
 describe('releasePod', () => {
@@ -85,10 +85,10 @@ describe('releasePod', () => {
   });
 
   it('does nothing when the server has the Node, and resets the tracker', async () => {
-    const { run, patches, absences } = setUp(undefined, { nodeExists: true });
+    const { run, patches, missingNodes } = setUp(undefined, { nodeExists: true });
     assert.deepEqual(await run(), requeueAfter(graceMs));
     assert.deepEqual(patches, []);
-    assert.equal(absences.has('mac-1'), false);
+    assert.equal(missingNodes.has('mac-1'), false);
   });
 
   it('does nothing when the server does not know the Pod', async () => {

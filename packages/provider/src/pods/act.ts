@@ -15,7 +15,7 @@ import {
   requeueAfter,
 } from '@tartan/kube';
 import { decide, type Decision } from './decide.ts';
-import { liveReader, observe, type ObserveDeps, type Pod } from './observe.ts';
+import { liveReader, observe, type ObserveDeps, type Pod, recordNode } from './observe.ts';
 
 export interface ActDeps {
   observer: ObserveDeps;
@@ -44,7 +44,9 @@ export const releasePod = async (
   signal: AbortSignal,
 ): Promise<ReconcileResult> => {
   const { observer, client } = releaser;
-  const { pod, snapshot } = await observe(observer, liveReader(client), name, { signal });
+  const observation = await observe(observer, liveReader(client), name, { signal });
+  recordNode(observer.missingNodes, observation);
+  const { pod, snapshot } = observation;
   const decision = decide(snapshot);
   if (pod === undefined) return done;
   switch (decision.kind) {

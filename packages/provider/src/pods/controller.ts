@@ -16,7 +16,7 @@ import type { Clock } from '@tartan/kube/clock';
 import { type ActDeps, releasePod } from './act.ts';
 import { decide, defaultGraceMs } from './decide.ts';
 import { createMissingNodeTracker, type MissingNodeTracker } from './missing-nodes.ts';
-import { cachedReader, type Node, observe, type Pod } from './observe.ts';
+import { cachedReader, type Node, observe, type Pod, recordNode } from './observe.ts';
 
 export interface PodReleaseOptions extends Omit<ActDeps, 'observer'> {
   /** All Pods that an agent may hold. Only names, finalizers, deletion and `spec.nodeName` are read. */
@@ -35,13 +35,14 @@ export interface PodReleaseOptions extends Omit<ActDeps, 'observer'> {
  */
 export const createPodRelease = (options: PodReleaseOptions): Controller => {
   const { pods, nodes, clock, log, metrics, graceMs = defaultGraceMs } = options;
-  const absences = createMissingNodeTracker(clock);
-  const observer = { absences, clock, graceMs };
+  const missingNodes = createMissingNodeTracker(clock);
+  const observer = { missingNodes, clock, graceMs };
   const cached = cachedReader({ pods, nodes });
 
   const reconcile: Reconciler = async (key, signal) => {
-    const { snapshot } = await observe(observer, cached, nameOf(key), { signal });
-    const decision = decide(snapshot);
+    const observation = await observe(observer, cached, nameOf(key), { signal });
+    recordNode(missingNodes, observation);
+    const decision = decide(observation.snapshot);
     switch (decision.kind) {
       case 'leave':
         return done;
@@ -55,7 +56,7 @@ export const createPodRelease = (options: PodReleaseOptions): Controller => {
   return createController({
     name: 'pod-release',
     reconcile,
-    sources: [nodeSource(options, absences), podSource(options, absences)],
+    sources: [nodeSource(options, missingNodes), podSource(options, missingNodes)],
     clock,
     log,
     ...(metrics && { metrics }),
@@ -66,23 +67,23 @@ type Caches = Pick<PodReleaseOptions, 'pods' | 'nodes'>;
 
 /** Told of every Node that comes back, also between two looks at its Pods. What was seen before this run is not trusted. */
 const nodeSource =
-  ({ pods, nodes }: Caches, absences: MissingNodeTracker): Source =>
+  ({ pods, nodes }: Caches, missingNodes: MissingNodeTracker): Source =>
   (enqueue) => {
-    absences.clear();
+    missingNodes.clear();
     return nodes.subscribe((change) => {
-      if (change.type !== 'removed') return absences.forget(change.object.metadata.name);
+      if (change.type !== 'removed') return missingNodes.forget(change.object.metadata.name);
       for (const pod of podsOn(pods, change.previous.metadata.name)) enqueue(keyOf(pod.metadata));
     });
   };
 
 const podSource =
-  ({ pods }: Caches, absences: MissingNodeTracker): Source =>
+  ({ pods }: Caches, missingNodes: MissingNodeTracker): Source =>
   (enqueue) =>
     pods.subscribe((change) => {
       if (change.type === 'removed') {
         const node = change.previous.spec?.nodeName;
         // Names of Nodes that are gone do not pile up: who asks again later waits again.
-        if (node && absences.has(node) && podsOn(pods, node).length === 0) absences.forget(node);
+        if (node && missingNodes.has(node) && podsOn(pods, node).length === 0) missingNodes.forget(node);
         return;
       }
       const { object } = change;

@@ -5,10 +5,12 @@ import type { Clock } from '@tartan/kube/clock';
  * restart can make somebody wait longer and never shorter. On the monotonic clock: one that is set forward shortens nothing.
  */
 export interface MissingNodeTracker {
-  /** For how long that Node has been missing. The first call starts the count. */
+  /** For how long that Node has been missing. 0 when nobody has recorded it as missing. */
   missingForMs(node: string): number;
+  /** The first that says missing starts the count, one that says present ends it. */
+  record(node: string, isMissing: boolean): void;
   has(node: string): boolean;
-  /** The Node is there, or nobody asks any more: the next absence counts from zero. */
+  /** Nobody asks any more: the next absence counts from zero. */
   forget(node: string): void;
   clear(): void;
 }
@@ -18,9 +20,11 @@ export const createMissingNodeTracker = (clock: Pick<Clock, 'monotonic'>): Missi
   return {
     missingForMs: (node) => {
       const now = clock.monotonic();
-      const start = since.get(node) ?? now;
-      since.set(node, start);
-      return now - start;
+      return now - (since.get(node) ?? now);
+    },
+    record: (node, isMissing) => {
+      if (!isMissing) since.delete(node);
+      else if (!since.has(node)) since.set(node, clock.monotonic());
     },
     has: (node) => since.has(node),
     forget: (node) => {

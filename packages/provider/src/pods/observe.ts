@@ -44,33 +44,38 @@ export interface Observation {
 }
 
 export interface ObserveDeps {
-  absences: MissingNodeTracker;
+  missingNodes: MissingNodeTracker;
   clock: Clock;
   graceMs: number;
 }
 
-/** The Pod first and then the Node that this very Pod names. A Node that is there ends its absence. */
+/** The Pod first and then the Node that this very Pod names. */
 export const observe = async (
-  { absences, clock, graceMs }: ObserveDeps,
+  { missingNodes, clock, graceMs }: ObserveDeps,
   reader: ObjectReader,
   name: ObjectName,
   options: CallOptions,
 ): Promise<Observation> => {
   const pod = await reader.pod(name, options);
-  const node = await nodePresence(pod?.spec?.nodeName, reader, absences, options);
+  const node = await nodePresence(pod?.spec?.nodeName, reader, missingNodes, options);
   return { pod, snapshot: { pod: pod && podFacts(pod), node, now: clock.now(), graceMs } };
 };
 
 const nodePresence = async (
   node: string | undefined,
   reader: ObjectReader,
-  absences: MissingNodeTracker,
+  missingNodes: MissingNodeTracker,
   options: CallOptions,
 ): Promise<NodePresence> => {
   if (!node) return { kind: 'unbound' };
-  if (!(await reader.hasNode(node, options))) return { kind: 'absent', forMs: absences.missingForMs(node) };
-  absences.forget(node);
+  if (!(await reader.hasNode(node, options))) return { kind: 'absent', forMs: missingNodes.missingForMs(node) };
   return { kind: 'present' };
+};
+
+/** The count of a missing Node begins with the first observation and ends when it is there. */
+export const recordNode = (missingNodes: MissingNodeTracker, { pod, snapshot: { node } }: Observation): void => {
+  const name = pod?.spec?.nodeName;
+  if (name) missingNodes.record(name, node.kind === 'absent');
 };
 
 /** What of a Pod the decision hangs on. */

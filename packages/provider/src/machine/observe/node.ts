@@ -23,19 +23,20 @@ export const providerIDOf = ({ spec, status }: Machine): string | undefined => {
 const recordedProviderID = ({ spec }: Machine): string | undefined =>
   spec.providerID && parseProviderID(spec.providerID) ? spec.providerID : undefined;
 
+/** Nobody misses the Node of a Mac that was never made ready. */
+export const isNodeExpected = ({ status }: Pick<Machine, 'status'>): boolean =>
+  status?.initialization?.provisioned === true;
+
 /** `host` is the Mac that is reserved, or would be. Whether its host key is pinned is asked before an identity is issued (machine-of.ts). */
 export const nodeFacts = (
   node: Live<Node> | undefined,
   machine: Machine,
-  absences: MissingNodeTracker,
+  missingNodes: Pick<MissingNodeTracker, 'missingForMs'>,
   host: MacHost | undefined,
 ): NodeFacts => {
   const { name } = machine.metadata;
-  // Nobody misses the Node of a Mac that was never made ready.
-  const expected = machine.status?.initialization?.provisioned === true;
-  if (node === undefined && expected) return { kind: 'missing', forMs: absences.missingForMs(name) };
-  absences.forget(name);
-  if (node === undefined) return { kind: 'missing', forMs: 0 };
+  if (node === undefined)
+    return { kind: 'missing', forMs: isNodeExpected(machine) ? missingNodes.missingForMs(name) : 0 };
   const mac = { providerID: providerIDOf(machine) ?? recordedProviderID(machine), address: addressOf(host) };
   if (!isNodeOf(node, mac)) return { kind: 'foreign', providerID: node.spec?.providerID ?? '' };
   const ready = node.status?.conditions?.find(({ type }) => type === 'Ready');

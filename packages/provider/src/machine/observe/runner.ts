@@ -1,5 +1,4 @@
 import type { Clock } from '@tartan/kube/clock';
-import type { RunnerState } from '../builder-runners.ts';
 import type { Machine } from '../machine.ts';
 import type { MachineControllerOptions } from '../options.ts';
 import type { HostFacts, RunnerFacts } from '../snapshot.ts';
@@ -33,14 +32,8 @@ export const runnerFacts = async (
   const { metadata } = machine;
   const isHeld = host.kind === 'present' && host.holder === 'me' && !host.gone;
   if (metadata.deletionTimestamp === undefined || !hasGitHubApp(machine) || !isHeld) return { kind: 'not asked' };
-  return withLastSeen(deps.runnerLastSeen, metadata.uid, await deps.builderRunners.find(machine, { signal }));
-};
-
-/** What GitHub said, with what it said before. */
-const withLastSeen = (lastSeen: RunnerLastSeen, uid: string, seen: RunnerState): RunnerFacts => {
-  if (seen.kind === 'unknown') return { ...seen, ...lastSeen.unreachableFor(uid) };
-  lastSeen.recordSeen(uid, seen.kind === 'there' && seen.isBusy);
-  return seen;
+  const seen = await deps.builderRunners.find(machine, { signal });
+  return seen.kind === 'unknown' ? { ...seen, ...deps.runnerLastSeen.unreachableFor(metadata.uid) } : seen;
 };
 
 /**
@@ -48,22 +41,24 @@ const withLastSeen = (lastSeen: RunnerLastSeen, uid: string, seen: RunnerState):
  * counts from zero, so that a restart can make somebody wait longer and never shorter. On the monotonic clock.
  */
 export interface RunnerLastSeen {
-  recordSeen(uid: string, isBusy: boolean): void;
-  /** For how long, and whether it had a job before. The first call starts the count. */
+  /** The first `unknown` starts the count, any other answer ends it. */
+  record(uid: string, seen: RunnerFacts): void;
+  /** For how long, and whether it had a job before. */
   unreachableFor(uid: string): { readonly forMs: number; readonly wasBusy: boolean };
   forget(uid: string): void;
 }
 
 export const createRunnerLastSeen = (clock: Pick<Clock, 'monotonic'>): RunnerLastSeen => {
-  const known = new Map<string, { readonly isBusy: boolean; since: number | undefined }>();
+  const known = new Map<string, { readonly isBusy: boolean; readonly since: number | undefined }>();
   return {
-    recordSeen: (uid, isBusy) => {
-      known.set(uid, { isBusy, since: undefined });
+    record: (uid, seen) => {
+      if (seen.kind === 'not asked') return;
+      if (seen.kind !== 'unknown') known.set(uid, { isBusy: seen.kind === 'there' && seen.isBusy, since: undefined });
+      else if (known.get(uid)?.since === undefined) known.set(uid, { isBusy: seen.wasBusy, since: clock.monotonic() });
     },
     unreachableFor: (uid) => {
       const now = clock.monotonic();
-      const { isBusy, since = now } = known.get(uid) ?? { isBusy: false, since: undefined };
-      known.set(uid, { isBusy, since });
+      const { isBusy = false, since = now } = known.get(uid) ?? {};
       return { forMs: now - since, wasBusy: isBusy };
     },
     forget: (uid) => {
