@@ -34,23 +34,23 @@ describe('reserveHost', () => {
     );
     assert.equal(requests.length, 1);
     const other = await fixtures.addHost('b');
-    assert.equal((await reserveHost(client, fresh, other)).kind, 'tryAgain', 'this copy of the machine is old');
+    assert.equal((await reserveHost(client, fresh, other)).kind, 'conflict', 'this copy of the machine is old');
     assert.equal((await fixtures.machine('m')).status?.serverID, 'a');
   });
 
   test('never reserves a second Mac', async (t) => {
     const { fixtures, client, machine } = await reserved(t);
     const outcome = await reserveHost(client, machine, await fixtures.addHost('b'));
-    assert.deepEqual(outcome, { kind: 'tryAgain', why: 'it has reserved a' });
+    assert.deepEqual(outcome, { kind: 'conflict', why: 'it has reserved a' });
   });
 
   test('does nothing for a machine that is being deleted or gone', async (t) => {
     const { fixtures, client } = await createHarness(t);
     const [fresh, host] = [await fixtures.addMachine('m'), await fixtures.addHost('a')];
     const deleting = { ...fresh, metadata: { ...fresh.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
-    assert.deepEqual(await reserveHost(client, deleting, host), { kind: 'tryAgain', why: 'it is being deleted' });
+    assert.deepEqual(await reserveHost(client, deleting, host), { kind: 'conflict', why: 'it is being deleted' });
     const never = { ...fresh, metadata: { ...fresh.metadata, name: 'never' } };
-    assert.deepEqual(await reserveHost(client, never, host), { kind: 'tryAgain', why: 'it is gone' });
+    assert.deepEqual(await reserveHost(client, never, host), { kind: 'conflict', why: 'it is gone' });
   });
 });
 
@@ -170,7 +170,7 @@ describe('takeHost', () => {
         await fixtures.touchHost('a', { ip: `198.18.0.${at++}` });
       return send(request);
     });
-    assert.equal((await take()).kind, 'tryAgain');
+    assert.equal((await take()).kind, 'conflict');
   });
 
   test('never takes the Mac with a stale copy of the machine', async (t) => {
@@ -189,7 +189,7 @@ describe('takeHost', () => {
     const outcomes = [await take(), await takeHost(client, { machine, wanted, host: await fixtures.host('a'), now })];
     assert.deepEqual(
       outcomes.map(({ kind }) => kind),
-      ['tryAgain', 'tryAgain'],
+      ['conflict', 'conflict'],
     );
     assert.equal((await fixtures.host('a')).spec.consumerRef, undefined);
   });
@@ -198,7 +198,7 @@ describe('takeHost', () => {
     const { fixtures, client } = await createHarness(t);
     const machine = await fixtures.addMachine('m');
     const outcome = await takeHost(client, { machine, wanted: anyone, host: await fixtures.addHost('a'), now });
-    assert.deepEqual(outcome, { kind: 'tryAgain', why: 'the machine has reserved no server' });
+    assert.deepEqual(outcome, { kind: 'conflict', why: 'the machine has reserved no server' });
   });
 
   test('rejects with other errors', async (t) => {
@@ -226,7 +226,7 @@ describe('endReservation', () => {
     assert.equal(await endReservation(client, machine, host), 'ended');
     // Its deletion has made the machine another version too, so that the reservation cannot follow the Mac.
     await fixtures.touchMachine('m');
-    assert.equal((await take()).kind, 'tryAgain');
+    assert.equal((await take()).kind, 'conflict');
     const { metadata, spec } = await fixtures.host('a');
     assert.equal(spec.consumerRef, undefined);
     assert.equal(metadata.annotations?.['tuist.dev/reservation-ended'], machine.metadata.uid);
@@ -243,7 +243,7 @@ describe('endReservation', () => {
   test('reports a conflict when the Mac was just taken', async (t) => {
     const { client, machine, host, take } = await leaving(t);
     assert.equal((await take()).kind, 'taken');
-    assert.equal(await endReservation(client, machine, host), 'lookAgain');
+    assert.equal(await endReservation(client, machine, host), 'conflict');
   });
 
   test('does nothing when the MacHost is gone', async (t) => {

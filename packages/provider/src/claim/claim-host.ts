@@ -24,7 +24,7 @@ type Reservation =
   /** As it was written. */
   | { readonly kind: 'reserved'; readonly machine: Machine }
   /** The machine is another than it was, or has a server. Read it again. */
-  | { readonly kind: 'tryAgain'; readonly why: string };
+  | { readonly kind: 'conflict'; readonly why: string };
 
 /**
  * The first compare-and-swap of a claim: the machine names the Mac, and the version of its MacHost at which it was found free.
@@ -52,7 +52,7 @@ export const reserveHost = async (
   }
 };
 
-const notReserved = (why: string): Reservation => ({ kind: 'tryAgain', why });
+const notReserved = (why: string): Reservation => ({ kind: 'conflict', why });
 
 type Host = Live<MacHost>;
 
@@ -71,7 +71,7 @@ type TakeOutcome =
   /** It is somebody else's, or gone, or not what is wanted. The reservation can be given up, in a write guarded by the version of `machine`. */
   | { readonly kind: 'lost'; readonly why: string; readonly host: Host | undefined }
   /** Machine or Mac have changed meanwhile. Nothing is known: keep the reservation, read everything again. */
-  | { readonly kind: 'tryAgain'; readonly why: string };
+  | { readonly kind: 'conflict'; readonly why: string };
 
 /** Whoever looks after the MacHost writes its status now and then. */
 const maxAttempts = 3;
@@ -103,7 +103,7 @@ export const takeHost = async (client: Client, options: TakeOptions): Promise<Ta
         const blockedBy = claimBlockedBy(wanted, seen, now);
         if (blockedBy !== undefined) return { kind: 'lost', why: lostReason(blockedBy, seen), host: seen };
         const renewed = await reserveHost(client, machine, seen, call);
-        if (renewed.kind === 'tryAgain') return notTaken(`the machine has changed: ${renewed.why}`);
+        if (renewed.kind === 'conflict') return notTaken(`the machine has changed: ${renewed.why}`);
         machine = renewed.machine;
       }
       host = seen;
@@ -146,13 +146,13 @@ const writeConsumerRef = (
 const lostReason = (blockedBy: string, { spec }: Host): string =>
   spec.consumerRef ? `it is held by ${spec.consumerRef.namespace}/${spec.consumerRef.name}` : `it is ${blockedBy}`;
 
-const notTaken = (why: string): TakeOutcome => ({ kind: 'tryAgain', why });
+const notTaken = (why: string): TakeOutcome => ({ kind: 'conflict', why });
 
 /**
  * For a machine that goes away and does not hold the Mac that it has reserved. Another manager may be about to take it for the machine,
  * which nobody would then give back: a new version of the MacHost makes that write fail.
  *
- * `lookAgain`: somebody was faster; perhaps the machine holds the Mac now.
+ * `conflict`: somebody was faster; perhaps the machine holds the Mac now.
  * Assumptions: `host` was read from the server, after the machine was seen to be deleted. So no other reservation can follow.
  */
 export const endReservation = async (
@@ -160,7 +160,7 @@ export const endReservation = async (
   machine: Live<ScalewayAppleSiliconMachine>,
   host: Live<MacHost>,
   options: CallOptions = {},
-): Promise<'ended' | 'lookAgain'> => {
+): Promise<'ended' | 'conflict'> => {
   if (host.metadata.resourceVersion !== machine.status?.serverVersion) return 'ended';
   const metadata = { annotations: { [annotations.reservationEnded]: machine.metadata.uid } };
   try {
@@ -168,7 +168,7 @@ export const endReservation = async (
     return 'ended';
   } catch (error) {
     if (isKubeError(error, 'notFound')) return 'ended';
-    if (isKubeError(error, 'conflict')) return 'lookAgain';
+    if (isKubeError(error, 'conflict')) return 'conflict';
     throw error;
   }
 };

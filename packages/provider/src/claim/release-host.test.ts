@@ -17,7 +17,7 @@ describe('releaseHeldHost', () => {
       reboot: { requestedAt: '2026-01-01T00:00:00Z' },
     });
     const outcome = await releaseHeldHost(client, back);
-    assert.equal(outcome.kind, 'given');
+    assert.equal(outcome.kind, 'released');
     assert.deepEqual(requests, ['GET machosts/a', 'PATCH machosts/a']);
     const { spec } = await fixtures.host('a');
     assert.deepEqual(spec, { zone: 'fr-par-1', poolPrefix: 'other-', release: exampleRelease });
@@ -29,8 +29,8 @@ describe('releaseHeldHost', () => {
     await releaseHeldHost(client, back);
     const { metadata } = await fixtures.host('a');
     const outcome = await releaseHeldHost(client, back);
-    assert.equal(outcome.kind, 'notMine');
-    assert.deepEqual(outcome.kind === 'notMine' && outcome.host?.spec.release, exampleRelease);
+    assert.equal(outcome.kind, 'notHeld');
+    assert.deepEqual(outcome.kind === 'notHeld' && outcome.host?.spec.release, exampleRelease);
     assert.equal((await fixtures.host('a')).metadata.resourceVersion, metadata.resourceVersion);
   });
 
@@ -42,14 +42,14 @@ describe('releaseHeldHost', () => {
     test(`never one that ${title}`, async (t) => {
       const { client, fixtures, requests } = await createHarness(t);
       await fixtures.addHost('a', spec);
-      assert.equal((await releaseHeldHost(client, back)).kind, 'notMine');
+      assert.equal((await releaseHeldHost(client, back)).kind, 'notHeld');
       assert.deepEqual(requests, ['GET machosts/a']);
     });
   }
 
   test('reports a MacHost that is gone', async (t) => {
     const { client } = await createHarness(t);
-    assert.deepEqual(await releaseHeldHost(client, back), { kind: 'notMine', host: undefined });
+    assert.deepEqual(await releaseHeldHost(client, back), { kind: 'notHeld', host: undefined });
   });
 
   test('never releases a Mac that changed holder between read and write', async (t) => {
@@ -64,7 +64,7 @@ describe('releaseHeldHost', () => {
       }
       return send(request);
     });
-    assert.equal((await releaseHeldHost(client, back)).kind, 'notMine');
+    assert.equal((await releaseHeldHost(client, back)).kind, 'notHeld');
     assert.equal((await fixtures.host('a')).spec.consumerRef?.uid, 'uid-other');
   });
 
@@ -77,14 +77,14 @@ describe('releaseHeldHost', () => {
       if (request.method === 'PATCH' && writes++ < most) await fixtures.touchHost('a', { ip: `198.18.0.${writes}` });
       return send(request);
     });
-    assert.equal((await releaseHeldHost(client, back)).kind, 'given');
+    assert.equal((await releaseHeldHost(client, back)).kind, 'released');
     await fixtures.addHost('b', { consumerRef: mine });
     most = Infinity;
     interpose((send) => async (request) => {
       if (request.method === 'PATCH') await fixtures.touchHost('b', { ip: `198.18.1.${writes++}` });
       return send(request);
     });
-    assert.equal((await releaseHeldHost(client, { ...back, serverID: 'b' })).kind, 'tryAgain');
+    assert.equal((await releaseHeldHost(client, { ...back, serverID: 'b' })).kind, 'conflict');
   });
 
   test('rejects with other errors', async (t) => {

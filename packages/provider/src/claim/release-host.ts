@@ -27,10 +27,10 @@ interface ReleaseHeldOptions extends CallOptions {
 
 type ReleaseHeldOutcome =
   /** It is on its way back. */
-  | { readonly kind: 'given'; readonly host: Host }
+  | { readonly kind: 'released'; readonly host: Host }
   /** This machine does not hold it: free, somebody else's, on its way back already, or (`undefined`) gone. */
-  | { readonly kind: 'notMine'; readonly host: Host | undefined }
-  | { readonly kind: 'tryAgain'; readonly why: string };
+  | { readonly kind: 'notHeld'; readonly host: Host | undefined }
+  | { readonly kind: 'conflict'; readonly why: string };
 
 type Host = Live<MacHost>;
 
@@ -42,18 +42,18 @@ const maxAttempts = 3;
  *
  * Flow: the MacHost is read from the server; if this machine holds it, one guarded write (`releaseHost`).
  * Guarantees: a Mac that anybody else holds is never released, whatever the caller has remembered. To repeat it does nothing more: the
- * second time it is `notMine`, with the release on it.
+ * second time it is `notHeld`, with the release on it.
  */
 export const releaseHeldHost = async (client: Client, options: ReleaseHeldOptions): Promise<ReleaseHeldOutcome> => {
   const { serverID, holder, release, ...call } = options;
   for (let tries = 1; tries <= maxAttempts; tries += 1) {
     const host = await readHost(client, serverID, call);
-    if (host === undefined || !isHeldBy(host, holder)) return { kind: 'notMine', host };
+    if (host === undefined || !isHeldBy(host, holder)) return { kind: 'notHeld', host };
     try {
-      return { kind: 'given', host: await releaseHost(client, host, release, call) };
+      return { kind: 'released', host: await releaseHost(client, host, release, call) };
     } catch (error) {
       if (!isKubeError(error, 'conflict', 'notFound')) throw error;
     }
   }
-  return { kind: 'tryAgain', why: 'the MacHost is being changed by somebody else' };
+  return { kind: 'conflict', why: 'the MacHost is being changed by somebody else' };
 };

@@ -154,9 +154,9 @@ export const reconcileKubeconfig = async (
   const name = secretNames.kubeconfig(cluster);
   const theirs: Finding = { reason: snapshot.mode === 'Provided' && connects ? 'Provided' : 'NotOurs', connects };
   switch (decision.kind) {
-    case 'leaveToOther':
+    case 'leave':
       return { finding: theirs, outcome: requeueAfter(lookAgainMs) };
-    case 'letGo':
+    case 'disown':
       if ((await disownSecret(keeper, subject, signal)) === undefined) return { outcome: requeueAfter(recheckMs) };
       log.info('Left the kubeconfig to who wrote it', { cluster, secretName: name });
       events.event(controlPlane, disownedEvent(name));

@@ -39,8 +39,8 @@ const write = (because: Staleness, connects: boolean, how: 'create' | 'update' |
   target,
 });
 const keep = (forMs: number, expiresAt = 24 * hour): Decision => ({ kind: 'keep', connects: true, expiresAt, forMs });
-const theirs = (connects: boolean): Decision => ({ kind: 'leaveToOther', connects });
-const letGo = (connects = true): Decision => ({ kind: 'letGo', connects });
+const theirs = (connects: boolean): Decision => ({ kind: 'leave', connects });
+const disown = (connects = true): Decision => ({ kind: 'disown', connects });
 const provided = (snapshot: Snapshot): Snapshot => ({ ...snapshot, mode: 'Provided' });
 
 const table: [string, Snapshot, Decision][] = [
@@ -88,13 +88,13 @@ const table: [string, Snapshot, Decision][] = [
   ],
   ['to be provided, and ours without a memory', provided(holding({ memory: undefined })), write('damaged', false)],
   ['to be provided, and ours that nobody owns', provided(holding({ controller: 'nobody' })), write('unowned', true)],
-  ['provided, and still marked as ours', provided(holding(foreign)), letGo()],
+  ['provided, and still marked as ours', provided(holding(foreign)), disown()],
   [
     'provided, and the owner reference went with what they wrote',
     provided(holding({ ...foreign, controller: 'nobody' })),
-    letGo(),
+    disown(),
   ],
-  ['provided, marked, and not to be found by core', provided(holding({ ...foreign, findable: false })), letGo(false)],
+  ['provided, marked, and not to be found by core', provided(holding({ ...foreign, findable: false })), disown(false)],
   ['provided', provided(holding(unmarked)), theirs(true)],
   ['provided, and immutable', provided(holding({ ...unmarked, rewritable: false })), theirs(true)],
   ['provided, by a controller that owns it', provided(holding({ ...foreign, controller: 'other' })), theirs(true)],
@@ -153,7 +153,7 @@ describe('decide, for the kubeconfig of a control plane', () => {
           assert.ok(!(snapshot.mode === 'Provided' && secret?.kubeconfigOwner === 'theirs'));
           assert.equal(decision.how === 'create', secret === undefined);
         }
-        if (decision.kind === 'letGo')
+        if (decision.kind === 'disown')
           assert.ok(
             snapshot.mode === 'Provided' && secret?.kubeconfigOwner === 'theirs' && secret.controller !== 'other',
           );

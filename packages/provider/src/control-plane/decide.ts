@@ -40,9 +40,9 @@ interface Connectivity {
 
 export type Decision = Connectivity &
   (
-    | { kind: 'leaveToOther' }
+    | { kind: 'leave' }
     /** Somebody else has written it, as they should: what is ours beside it goes, and nothing else is touched. */
-    | { kind: 'letGo' }
+    | { kind: 'disown' }
     | { kind: 'blocked'; because: 'noAccount' | 'noTarget' }
     | { kind: 'write'; how: 'create' | 'update' | 'replace'; because: Staleness; account: string; target: Target }
     | { kind: 'keep'; expiresAt: number; forMs: number }
@@ -90,9 +90,9 @@ const connects = ({ secret, now }: Snapshot): boolean => {
 export const decide = (snapshot: Snapshot): Decision => {
   const { mode, secret, account, target, now, lookAgainMs } = snapshot;
   const connectivity: Connectivity = { connects: connects(snapshot) };
-  if (secret?.controller === 'other') return { ...connectivity, kind: 'leaveToOther' };
+  if (secret?.controller === 'other') return { ...connectivity, kind: 'leave' };
   if (mode === 'Provided' && secret?.kubeconfigOwner === 'theirs')
-    return { ...connectivity, kind: secret.marked ? 'letGo' : 'leaveToOther' };
+    return { ...connectivity, kind: secret.marked ? 'disown' : 'leave' };
   // Without its ServiceAccount a token is worth nothing, whatever its times say.
   if (account === undefined) return { connects: false, kind: 'blocked', because: 'noAccount' };
   if (target === undefined) return { ...connectivity, kind: 'blocked', because: 'noTarget' };

@@ -59,7 +59,7 @@ const act = async (
 ): Promise<ReconcileResult> => {
   const { client, pool, store: board, log, verifyEveryMs } = keeper;
   switch (decision.kind) {
-    case 'make':
+    case 'create':
       await storeNewKey(keeper, fleet, signal);
       return requeueNow;
     case 'register': {
@@ -73,7 +73,7 @@ const act = async (
         log.warn('Removed an SSH key at Scaleway that the fleet had before, or had twice', { fleet, sshKeyID: id });
       }
       return requeueNow;
-    case 'note': {
+    case 'annotate': {
       if (secret === undefined) return requeueNow;
       const metadata = { annotations: { [annotations.sshKeyID]: decision.keyID } };
       try {

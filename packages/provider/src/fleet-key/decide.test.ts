@@ -11,8 +11,8 @@ const silent: RegisteredKeys = { kind: 'unknown', why: 'Scaleway does not answer
 const good = key('1', 'f', 'ssh-ed25519 AAAA');
 
 const table: [title: string, secret: SecretFacts, registered: RegisteredKeys, expected: Decision][] = [
-  ['no Secret', { kind: 'absent' }, silent, { kind: 'make' }],
-  ['no Secret, but a key of that name', { kind: 'absent' }, has(good), { kind: 'make' }],
+  ['no Secret', { kind: 'absent' }, silent, { kind: 'create' }],
+  ['no Secret, but a key of that name', { kind: 'absent' }, has(good), { kind: 'create' }],
   ['a Secret without a key', { kind: 'malformed', why: 'x' }, has(good), { kind: 'unavailable', why: 'x' }],
   ['not registered', usable(), has(), { kind: 'register', publicKey: ours }],
   ['not registered any more', usable('1'), has(), { kind: 'register', publicKey: ours }],
@@ -38,7 +38,7 @@ const table: [title: string, secret: SecretFacts, registered: RegisteredKeys, ex
     "somebody else's key has its name, and none is noted",
     usable(),
     has(key('0', 'f', 'ssh-ed25519 BBBB'), good),
-    { kind: 'note', keyID: '1' },
+    { kind: 'annotate', keyID: '1' },
   ],
   [
     'the key that the Secret held before has its name too',
@@ -50,7 +50,7 @@ const table: [title: string, secret: SecretFacts, registered: RegisteredKeys, ex
     'the key that the Secret held before has another name',
     usable('0'),
     has(key('0', 'alice', 'ssh-ed25519 BBBB'), good),
-    { kind: 'note', keyID: '1' },
+    { kind: 'annotate', keyID: '1' },
   ],
   [
     'registered twice',
@@ -58,15 +58,15 @@ const table: [title: string, secret: SecretFacts, registered: RegisteredKeys, ex
     has(good, key('2', 'f', ours), key('3', 'f', ours)),
     { kind: 'remove', ids: ['2', '3'] },
   ],
-  ['registered, not noted', usable(), has(good), { kind: 'note', keyID: '1' }],
-  ['registered, another id noted', usable('9'), has(good), { kind: 'note', keyID: '1' }],
+  ['registered, not noted', usable(), has(good), { kind: 'annotate', keyID: '1' }],
+  ['registered, another id noted', usable('9'), has(good), { kind: 'annotate', keyID: '1' }],
   [
     'registered under another name',
     usable(),
     has(key('5', 'mine', 'ssh-ed25519 AAAA me@home')),
-    { kind: 'note', keyID: '5' },
+    { kind: 'annotate', keyID: '5' },
   ],
-  ['registered under both names', usable('5'), has(key('5', 'mine', ours), good), { kind: 'note', keyID: '1' }],
+  ['registered under both names', usable('5'), has(key('5', 'mine', ours), good), { kind: 'annotate', keyID: '1' }],
   [
     'all is well',
     usable('1'),
@@ -113,7 +113,7 @@ describe('decide, for the SSH key of a fleet', () => {
             );
           }
           if (decision.kind === 'register') registered = [...registered, key('new', 'f', ours)];
-          else if (decision.kind === 'note') keyID = decision.keyID;
+          else if (decision.kind === 'annotate') keyID = decision.keyID;
           else if (decision.kind === 'remove') {
             const removed = registered.filter(({ id }) => decision.ids.includes(id));
             const isOurs = ({ id, name, publicKey }: (typeof removed)[number]): boolean =>

@@ -24,12 +24,12 @@ export type RegisteredKeys =
 
 export type Decision =
   /** A new key, stored before anybody hears of it. */
-  | { readonly kind: 'make' }
+  | { readonly kind: 'create' }
   | { readonly kind: 'unavailable'; readonly why: string }
   | { readonly kind: 'register'; readonly publicKey: string }
   /** Keys of the fleet's name that we registered: an earlier key of the fleet, or its key once more. */
   | { readonly kind: 'remove'; readonly ids: readonly string[] }
-  | { readonly kind: 'note'; readonly keyID: string }
+  | { readonly kind: 'annotate'; readonly keyID: string }
   /** `verified`: Scaleway has just said that it has it. Otherwise it had it once. */
   | {
       readonly kind: 'ready';
@@ -55,7 +55,7 @@ export type Decision =
 export const decide = ({ fleet, secret, registered }: Snapshot): Decision => {
   switch (secret.kind) {
     case 'absent':
-      return { kind: 'make' };
+      return { kind: 'create' };
     case 'malformed':
       return { kind: 'unavailable', why: secret.why };
     case 'usable':
@@ -74,7 +74,7 @@ export const decide = ({ fleet, secret, registered }: Snapshot): Decision => {
   // A name proves nothing: somebody's own key, or that of another cluster, may have it. The noted id is of a key that this Secret held.
   const others = named.filter((key) => key.id !== ours.id && (isOurs(key) || key.id === keyID));
   if (others.length > 0) return { kind: 'remove', ids: others.map(({ id }) => id) };
-  if (keyID !== ours.id) return { kind: 'note', keyID: ours.id };
+  if (keyID !== ours.id) return { kind: 'annotate', keyID: ours.id };
   return { kind: 'ready', verified: true, foreignKeys: named.flatMap(({ id }) => (id === ours.id ? [] : id)) };
 };
 

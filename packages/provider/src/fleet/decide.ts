@@ -44,7 +44,7 @@ export interface FleetFacts {
 export type RollState = 'upToDate' | 'canary' | 'wave' | 'waitingForMachines' | 'paused' | 'stalled';
 
 export type Decision =
-  | { kind: 'leave'; because: 'deleting' | 'nobodyThere' }
+  | { kind: 'leave'; because: 'deleting' | 'notNeeded' }
   | { kind: 'create' }
   | { kind: 'delete' }
   /** To be remembered; with it turns are given and taken. Then the MachineDeployment is scaled, if it is to be. */
@@ -54,7 +54,7 @@ export type Decision =
 export const decide = (snapshot: Snapshot): Decision => {
   const { fleet, machines, desired } = snapshot;
   const needed = machines.length > 0 || desired > 0;
-  if (fleet === undefined) return needed ? { kind: 'create' } : { kind: 'leave', because: 'nobodyThere' };
+  if (fleet === undefined) return needed ? { kind: 'create' } : { kind: 'leave', because: 'notNeeded' };
   if (fleet.deleting) return { kind: 'leave', because: 'deleting' };
   if (fleet.ours && !needed) return { kind: 'delete' };
   return roll(snapshot, fleet);

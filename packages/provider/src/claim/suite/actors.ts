@@ -68,7 +68,7 @@ export const createManager = ({ client, ledger, random }: ActorDeps, { refreshes
     // A Mac that cannot be made ready: given back first, forgotten then.
     if (outcome.kind === 'taken' && random() < givesUp) {
       const given = await giveBack(outcome.machine);
-      if (given.kind !== 'tryAgain') await forgetReservation(client, outcome.machine);
+      if (given.kind !== 'conflict') await forgetReservation(client, outcome.machine);
     }
   };
 
@@ -82,9 +82,9 @@ export const createManager = ({ client, ledger, random }: ActorDeps, { refreshes
   const leave = async (own: Machine): Promise<void> => {
     if (own.status?.serverID) {
       const given = await giveBack(own);
-      if (given.kind === 'tryAgain') return;
-      const isLeft = given.kind === 'notMine' && given.host !== undefined;
-      if (isLeft && (await endReservation(client, own, given.host)) === 'lookAgain') return;
+      if (given.kind === 'conflict') return;
+      const isLeft = given.kind === 'notHeld' && given.host !== undefined;
+      if (isLeft && (await endReservation(client, own, given.host)) === 'conflict') return;
     }
     const { namespace = '', name, resourceVersion, uid } = own.metadata;
     const body = { metadata: { uid, resourceVersion, finalizers: [] } };

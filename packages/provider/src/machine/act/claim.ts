@@ -21,7 +21,7 @@ export const reserve = async (context: ActContext): Promise<ActionOutput> => {
   const { deps, patcher, observation } = context;
   if (observation.host === undefined) return requeueStale;
   const reservation = await reserveHost(deps.client, patcher.machine, observation.host, callOptions(context));
-  if (reservation.kind === 'tryAgain') return requeueStale;
+  if (reservation.kind === 'conflict') return requeueStale;
   patcher.refresh(reservation.machine);
   return { result: succeeded, next: requeueAfter(0) };
 };
@@ -36,7 +36,7 @@ export const take = async (context: ActContext): Promise<ActionOutput> => {
     case 'taken':
       patcher.refresh(outcome.machine);
       return { result: succeeded, next: requeueAfter(0) };
-    case 'tryAgain':
+    case 'conflict':
       return requeueStale;
     case 'lost':
       // One that was made ready keeps its server for ever, whoever has it: the next look says so.
