@@ -6,7 +6,9 @@ import { done, requeueAfter } from './reconcile.ts';
 import { requeueOnConflict } from './requeue-on-conflict.ts';
 
 const reconcileWith = (error: Error) =>
-  requeueOnConflict(() => Promise.reject(error))('a', new AbortController().signal);
+  requeueOnConflict(async () => {
+    throw error;
+  })('a', new AbortController().signal);
 
 test('a lost write and a refused gate requeue the key', async () => {
   for (const reason of ['conflict', 'alreadyExists'] as const)

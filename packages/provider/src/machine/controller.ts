@@ -130,7 +130,7 @@ const reconcileMachine = async (deps: MachineDeps, machine: Machine, signal: Abo
     patcher,
     observation,
     signal,
-    reportStarted: () => publish({ kind: 'under way' }),
+    reportStarted: () => publish({ kind: 'started' }),
   };
   const { result, next, finalizerRemoved } = await carryOut(context, decision);
   await publish(result, finalizerRemoved);

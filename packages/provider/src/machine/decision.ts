@@ -117,17 +117,17 @@ type ReasonOf<Type extends 'Provisioned' | 'Bootstrapped'> = ConditionReason<'Sc
 /** What came of a decision. */
 export type ActionResult =
   /** Said before something that takes long. */
-  | { readonly kind: 'under way' }
+  | { readonly kind: 'started' }
   | { readonly kind: 'done' }
   /** As many pushes run as may. */
   | { readonly kind: 'no slot' }
   /** A look at the server, right before the act, found that it is not called for any more. */
-  | { readonly kind: 'not any more' }
-  | { readonly kind: 'worked'; readonly outcome: WorkOutcome }
+  | { readonly kind: 'stale' }
+  | { readonly kind: 'pushed'; readonly outcome: WorkOutcome }
   /** It was not even tried, or was refused; `message` says why and what to do. */
-  | { readonly kind: 'no claim'; readonly reason: ReasonOf<'Provisioned'>; readonly message: string }
-  | { readonly kind: 'no bootstrap'; readonly reason: ReasonOf<'Bootstrapped'>; readonly message: string };
+  | { readonly kind: 'claim blocked'; readonly reason: ReasonOf<'Provisioned'>; readonly message: string }
+  | { readonly kind: 'bootstrap blocked'; readonly reason: ReasonOf<'Bootstrapped'>; readonly message: string };
 
 export const succeeded: ActionResult = { kind: 'done' };
-export const stale: ActionResult = { kind: 'not any more' };
+export const stale: ActionResult = { kind: 'stale' };
 export const noSlot: ActionResult = { kind: 'no slot' };

@@ -65,14 +65,14 @@ const outcomes: WorkOutcome[] = [
 ];
 const anyResult: fc.Arbitrary<ActionResult> = fc.oneof(
   fc.constantFrom<ActionResult>(
-    { kind: 'under way' },
+    { kind: 'started' },
     { kind: 'done' },
     { kind: 'no slot' },
-    { kind: 'not any more' },
-    { kind: 'no claim', reason: 'NoAvailableHost', message: 'm' },
-    { kind: 'no bootstrap', reason: 'MissingSudoPassword', message: 'm' },
+    { kind: 'stale' },
+    { kind: 'claim blocked', reason: 'NoAvailableHost', message: 'm' },
+    { kind: 'bootstrap blocked', reason: 'MissingSudoPassword', message: 'm' },
   ),
-  fc.constantFrom(...outcomes).map((outcome): ActionResult => ({ kind: 'worked', outcome })),
+  fc.constantFrom(...outcomes).map((outcome): ActionResult => ({ kind: 'pushed', outcome })),
 );
 
 const reasonOf = (status: MachineStatus, type: string): string | undefined =>
@@ -132,7 +132,7 @@ describe('the status of a machine', () => {
     [
       'bootstrapping',
       claimedSnapshot,
-      { kind: 'under way' },
+      { kind: 'started' },
       { phase: 'Bootstrapping' },
       { Ready: 'NotBootstrapped', NodeReady: 'NotBootstrapped' },
     ],
@@ -146,7 +146,7 @@ describe('the status of a machine', () => {
     [
       'being rolled',
       driftedSnapshot,
-      { kind: 'under way' },
+      { kind: 'started' },
       { phase: 'Updating', ready: true },
       { HostUpToDate: 'Rolling' },
     ],

@@ -30,7 +30,7 @@ const attemptBootstrap = async (context: ActContext): Promise<ActionOutput> => {
   const { login, snapshot } = observation;
   if (login === undefined) return requeueStale;
   const plan = await planHost(deps, patcher.machine, { login, joinVersion: '' }, callOptions(context));
-  if (plan.kind === 'problem') return bootstrapFailed({ ...plan, kind: 'no bootstrap' });
+  if (plan.kind === 'problem') return bootstrapFailed({ ...plan, kind: 'bootstrap blocked' });
   const join = await newJoinCredentials(context);
   if ('kind' in join) return bootstrapFailed(join);
 
@@ -46,7 +46,7 @@ const attemptBootstrap = async (context: ActContext): Promise<ActionOutput> => {
   const noToken = runner.problem();
   if (outcome.kind === 'done' && noToken !== undefined) return runnerTokenMissing(context, noToken);
   await patcher.updateStatus((status) => afterBootstrap(status, outcome, { joinVersion, hash, now: deps.clock.now() }));
-  const result: ActionResult = { kind: 'worked', outcome };
+  const result: ActionResult = { kind: 'pushed', outcome };
   if (outcome.kind === 'not wiped') return releaseUnwipedHost(context, outcome);
   return { result, next: requeueAfter(requeueAfterMs(outcome)) };
 };
@@ -57,7 +57,7 @@ const attemptBootstrap = async (context: ActContext): Promise<ActionOutput> => {
  */
 const runnerTokenMissing = (context: ActContext, message: string): ActionOutput => {
   context.deps.backoffs.set(context.patcher.machine.metadata.uid, intervals.manualFix);
-  const result: ActionResult = { kind: 'no bootstrap', reason: 'GHRunnerRegistrationTokenUnavailable', message };
+  const result: ActionResult = { kind: 'bootstrap blocked', reason: 'GHRunnerRegistrationTokenUnavailable', message };
   return { result, next: requeueAfter(intervals.manualFix) };
 };
 
@@ -88,7 +88,7 @@ const newJoinCredentials = async (context: ActContext): Promise<JoinCredentials 
     });
   } catch (error) {
     if (!(error instanceof ClusterAddressError) && !isKubeError(error, 'forbidden', 'invalid')) throw error;
-    return { kind: 'no bootstrap', reason: 'NodeIdentityUnavailable', message: error.message };
+    return { kind: 'bootstrap blocked', reason: 'NodeIdentityUnavailable', message: error.message };
   }
 };
 
@@ -128,7 +128,7 @@ export const reregister = (context: ActContext, newJoin: boolean): Promise<Actio
       onDemandSecrets,
       idle: false,
     });
-    const result: ActionResult = { kind: 'worked', outcome };
+    const result: ActionResult = { kind: 'pushed', outcome };
     if (outcome.kind === 'aborted') return { result, next: requeueAfter(intervals.conflict) };
     if (outcome.kind !== 'done') return reregisterFailed(context, result);
     await patcher.updateStatus((status) => ({ ...status, joinVersion, hostConfigHash: outcome.summary }));
@@ -149,7 +149,7 @@ const reregisterFailed = (context: ActContext, result: ActionResult): ActionOutp
 });
 
 const noPlanResult = (message = 'It is not known what the Mac shall be.'): ActionResult => ({
-  kind: 'no bootstrap',
+  kind: 'bootstrap blocked',
   reason: 'NodeMissing',
   message,
 });

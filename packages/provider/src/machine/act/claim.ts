@@ -68,7 +68,7 @@ export const fetchCredentials = async (context: ActContext): Promise<ActionOutpu
   } catch (error) {
     if (isKubeError(error, 'conflict', 'alreadyExists', 'notFound')) return requeueStale;
     if (!isKubeError(error, 'forbidden', 'invalid')) throw error;
-    const result: ActionResult = { kind: 'no claim', reason: 'CredentialsPersistFailed', message: error.message };
+    const result: ActionResult = { kind: 'claim blocked', reason: 'CredentialsPersistFailed', message: error.message };
     return { result, next: requeueAfter(intervals.otherController) };
   }
   if (password !== undefined || currentStatus(context).initialization?.provisioned === true)
@@ -77,7 +77,7 @@ export const fetchCredentials = async (context: ActContext): Promise<ActionOutpu
   const { namespace, machine } = secretLocation(context);
   const message = `Scaleway knows no password of the server ${serverID}. Put it into sudo-password of the Secret ${namespace}/${machine}-bootstrap.`;
   return {
-    result: { kind: 'no bootstrap', reason: 'MissingSudoPassword', message },
+    result: { kind: 'bootstrap blocked', reason: 'MissingSudoPassword', message },
     next: requeueAfter(intervals.manualFix),
   };
 };
@@ -92,7 +92,7 @@ const readServer = async (get: () => Promise<Server>): Promise<Server | ActionRe
     return await get();
   } catch (error) {
     if (!(error instanceof ScalewayError)) throw error;
-    return { kind: 'no bootstrap', reason: 'CredentialsRefreshFailed', message: error.message };
+    return { kind: 'bootstrap blocked', reason: 'CredentialsRefreshFailed', message: error.message };
   }
 };
 

@@ -45,7 +45,7 @@ export const releaseUnwipedHost = (
 ): Promise<ActionOutput> => {
   const { observation } = context;
   const { message, hostKey } = outcome;
-  const result: ActionResult = { kind: 'worked', outcome };
+  const result: ActionResult = { kind: 'pushed', outcome };
   const poolPrefix = observation.host?.spec.poolPrefix || observation.wanted.poolPrefix;
   if (!poolPrefix) return Promise.resolve({ result, next: requeueAfter(intervals.manualFix) });
   return requestRelease(

@@ -23,7 +23,7 @@ export const roll = (context: ActContext, { hash, idle }: Extract<Decision, { ki
     // Before it is written down, which may fail: the turn can be over by then, and nobody may push without one (invariant 9).
     const pauseMs = waitsForIdle(outcome) ? undefined : backOffAfter(context, outcome);
     await patcher.updateStatus((status) => afterRoll(status, outcome, { hash, now: deps.clock.now(), policy }));
-    const result: ActionResult = { kind: 'worked', outcome };
+    const result: ActionResult = { kind: 'pushed', outcome };
     if (pauseMs !== undefined) return { result, next: requeueAfter(pauseMs) };
     return { result, next: requeueAfter((await cordon(context, hash)) ? 0 : backOff(context, intervals.afterFailure)) };
   });
@@ -68,7 +68,7 @@ export const rollBack = (context: ActContext, hash: string): Promise<ActionOutpu
     await context.patcher.updateStatus((status) =>
       afterRollBack(status, outcome, { hash, now: context.deps.clock.now() }),
     );
-    return { result: { kind: 'worked', outcome }, next: requeueAfter(backOffAfter(context, outcome)) };
+    return { result: { kind: 'pushed', outcome }, next: requeueAfter(backOffAfter(context, outcome)) };
   });
 
 /** The machine's turn as the server has it now: a cache may still show one that was taken away, and two would roll at once (invariant 9). */

@@ -40,7 +40,7 @@ const decideHostRelease = (host: PresentHost, machine: MachineFacts, runner: Run
   if (host.abandoned) return leaveAbandoned(runner);
   if (host.holder === 'me') {
     const runnerDecision = decideRunner(runner);
-    if (runnerDecision.kind !== 'go on') return runnerDecision;
+    if (runnerDecision.kind !== 'proceed') return runnerDecision;
     const left = runnerDecision.runnerLeft === undefined ? {} : { runnerLeft: runnerDecision.runnerLeft };
     const poolPrefix = host.poolPrefix ?? machine.poolPrefix;
     return poolPrefix === undefined ? { ...cleanUp('skipped'), ...left } : { kind: 'release', poolPrefix, ...left };
@@ -78,11 +78,11 @@ type RunnerDecision = Extract<Decision, { kind: 'await runner' | 'remove runner'
  */
 const decideRunner = (
   runner: RunnerFacts,
-): RunnerDecision | { readonly kind: 'go on'; readonly runnerLeft?: string } => {
+): RunnerDecision | { readonly kind: 'proceed'; readonly runnerLeft?: string } => {
   switch (runner.kind) {
     case 'not asked':
     case 'none':
-      return { kind: 'go on' };
+      return { kind: 'proceed' };
     case 'there':
       return runner.isBusy
         ? { kind: 'await runner', message: runnerBusyMessage }
@@ -90,7 +90,7 @@ const decideRunner = (
     case 'unknown': {
       const { forMs, wasBusy, message } = runner;
       if (forMs >= (wasBusy ? longestJobMs : githubGracePeriodMs))
-        return { kind: 'go on', runnerLeft: `${runnerLeftMessage} ${message}` };
+        return { kind: 'proceed', runnerLeft: `${runnerLeftMessage} ${message}` };
       return {
         kind: 'await runner',
         message:

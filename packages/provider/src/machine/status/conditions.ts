@@ -73,7 +73,7 @@ const provisioned = (status: MachineStatus, reconciled: ReconcileResult): Condit
   const { snapshot, decision, result } = reconciled;
   if (snapshot.machine?.deleting === true || decision.kind === 'add finalizer') return undefined;
   if (isProvisioned(status)) return stillHeld(reconciled);
-  if (result.kind === 'no claim') return condition('Provisioned', result.reason, result.message);
+  if (result.kind === 'claim blocked') return condition('Provisioned', result.reason, result.message);
   if (decision.kind === 'await cluster') return condition('Provisioned', 'WaitingForCluster', decision.message);
   if (decision.kind === 'cannot claim' || decision.kind === 'lost host' || decision.kind === 'refuse')
     return condition('Provisioned', decision.reason, decision.message);
@@ -149,14 +149,14 @@ const bootstrapped = (
   if (snapshot.machine?.deleting === true) return undefined;
   if (status.initialization?.provisioned === true && decision.kind !== 're-register' && decision.kind !== 'bootstrap')
     return afterProvisioning(snapshot.node);
-  if (result.kind === 'no bootstrap') return condition('Bootstrapped', result.reason, result.message);
+  if (result.kind === 'bootstrap blocked') return condition('Bootstrapped', result.reason, result.message);
   if (decision.kind === 're-register') return reregistered(decision.because, result);
   if (decision.kind === 'await key') return condition('Bootstrapped', 'SSHKeyUnavailable', decision.message);
   if (decision.kind === 'reboot' || (decision.kind === 'back off' && decision.because === 'reboot'))
     return condition('Bootstrapped', 'Rebooting');
   if (decision.kind !== 'bootstrap') return undefined;
-  if (result.kind === 'worked') return afterBootstrapPush(result.outcome, status);
-  return result.kind === 'under way' ? condition('Bootstrapped', 'Bootstrapping') : undefined;
+  if (result.kind === 'pushed') return afterBootstrapPush(result.outcome, status);
+  return result.kind === 'started' ? condition('Bootstrapped', 'Bootstrapping') : undefined;
 };
 
 const afterProvisioning = (node: ReconcileResult['snapshot']['node']): ConditionUpdate =>
@@ -165,7 +165,7 @@ const afterProvisioning = (node: ReconcileResult['snapshot']['node']): Condition
     : condition('Bootstrapped', 'Bootstrapped');
 
 const reregistered = (because: string, result: ReconcileResult['result']): ConditionUpdate => {
-  const { outcome } = result.kind === 'worked' ? result : { outcome: undefined };
+  const { outcome } = result.kind === 'pushed' ? result : { outcome: undefined };
   const failure = outcome === undefined || outcome.kind === 'done' ? undefined : outcomeMessage(outcome);
   const action =
     failure === undefined ? 'The agent is told to register again.' : `The agent could not be told: ${failure}`;
@@ -213,8 +213,8 @@ const hostUpToDate = (
   if (decision.kind === 'forgive') return condition('HostUpToDate', 'WaitingForTurn');
   // The very first push leaves nothing to roll; what the agent says counts from then on.
   if (decision.kind === 'bootstrap') return condition('HostUpToDate', 'UpToDate', leftOutMessage(status));
-  if (decision.kind === 'roll' && result.kind === 'under way') return condition('HostUpToDate', 'Rolling');
-  if (result.kind !== 'worked') return undefined;
+  if (decision.kind === 'roll' && result.kind === 'started') return condition('HostUpToDate', 'Rolling');
+  if (result.kind !== 'pushed') return undefined;
   if (decision.kind === 'roll') return afterRollPush(result.outcome, status, decision.hash);
   return decision.kind === 'roll back'
     ? condition('HostUpToDate', 'RollRejected', rollBackMessage(result.outcome))

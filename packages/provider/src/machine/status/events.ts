@@ -37,8 +37,8 @@ const eventWithRunnerLeft = (reason: EventReason, runnerLeft: string | undefined
   event(reason, runnerLeft === undefined ? undefined : `${events[reason][1]} ${runnerLeft}`);
 
 const actionEvents = ({ decision, result, snapshot }: ReconcileResult): readonly EventInput[] => {
-  if (result.kind === 'under way') return decision.kind === 'bootstrap' ? [event('Bootstrapping')] : [];
-  if (result.kind === 'worked') return pushEvents(decision, result.outcome, snapshot.machine?.status.hostConfigHash);
+  if (result.kind === 'started') return decision.kind === 'bootstrap' ? [event('Bootstrapping')] : [];
+  if (result.kind === 'pushed') return pushEvents(decision, result.outcome, snapshot.machine?.status.hostConfigHash);
   if (result.kind !== 'done') return [];
   if (decision.kind === 'fetch credentials')
     return [event(snapshot.login.kind === 'known' ? 'CredentialsReclaimed' : 'Provisioned')];
