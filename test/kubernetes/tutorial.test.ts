@@ -70,7 +70,7 @@ describe('docs/tutorial.md', { timeout: 900_000 }, () => {
       fleet = shell(command);
       hear(fleet, (text) => {
         said += text;
-        if (said.includes('Ctrl-C stops it')) resolve();
+        if (said.includes('Ctrl-C stops the fleet')) resolve();
       });
       fleet.once('close', () => reject(new Error(`it ended:\n${said}`)));
     });

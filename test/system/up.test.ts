@@ -50,7 +50,7 @@ describe('tartan up', { timeout: 180_000 }, () => {
 
   test('tells how machines come to be Nodes and a Pod a virtual machine, says what to try, and takes everything away on Ctrl-C', async () => {
     const { child, output, until } = start('--pool', '2', '--machines', '1');
-    await until('Ctrl-C stops it');
+    await until('Ctrl-C stops the fleet');
     const kubeconfig = /export KUBECONFIG=(\S+)/.exec(output())?.[1] ?? '';
     assert.equal(dirname(dirname(kubeconfig)), temporary);
     assert.equal(statSync(kubeconfig).mode & 0o777, 0o600);

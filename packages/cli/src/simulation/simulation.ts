@@ -56,10 +56,9 @@ export interface SimulationOptions {
 
 export type Progress =
   | { readonly what: 'kubernetes'; readonly url: string }
-  | { readonly what: 'pool'; readonly macs: number }
+  | { readonly what: 'pool'; readonly macs: number; readonly url: string }
   | { readonly what: 'provider' }
-  | { readonly what: 'fleets' }
-  | { readonly what: 'runners' };
+  | { readonly what: 'runners'; readonly url: string };
 
 /**
  * A fleet on this machine, all of it as it ships but for the outside world: an embedded Kubernetes (or a real one), a simulated Scaleway
@@ -140,7 +139,7 @@ export const startSimulation = async (options: SimulationOptions): Promise<Simul
     stops.push(macs.stop);
     for (const fleet of fleetsOf(fleets)) await ensureSSHKey(client, macs.pool, fleet);
     await macs.order(Math.max(0, pool - macs.scaleway.servers().length));
-    progress({ what: 'pool', macs: macs.scaleway.servers().length });
+    progress({ what: 'pool', macs: macs.scaleway.servers().length, url: macs.scaleway.url });
 
     const coreLog = createWriteStream(join(folder, 'cluster-api.log'), { flags: 'a' });
     const core = controlPlane.needsClusterApi
@@ -175,14 +174,13 @@ export const startSimulation = async (options: SimulationOptions): Promise<Simul
     const fleetObjects = createInstaller(client);
     if (borrowed) stops.push(fleetObjects.remove);
     await ensureFleets(fleetObjects, url, fleets);
-    progress({ what: 'fleets' });
     const runners =
       github && runnersFile && (await startRunners(github, { ...options, controlPlane, program: await runnersFile }));
     if (runners) {
       if (borrowed) stops.push(() => deleteRunners(client));
       stops.push(runners.controller.stop);
       await ensureRunnerPool(fleetObjects, fleets.runners);
-      progress({ what: 'runners' });
+      progress({ what: 'runners', url: github.url });
     }
     const failure = Promise.race([
       managerDeployment.failure,

@@ -5,7 +5,7 @@ import { alignColumns } from '../output/table.ts';
 import { fleetNamespace } from '../simulation/control-plane.ts';
 import { deploymentOf } from '../simulation/fleets.ts';
 import type { Simulation } from '../simulation/simulation.ts';
-import type { StyledLog, UpView } from './live/up-view.ts';
+import type { StyledLog, SuggestedCommand } from './live/up-view.ts';
 
 const pathOf = ({ group, version, plural, namespaced }: KindNames): string =>
   `/apis/${group}/${version}/${namespaced ? `namespaces/${fleetNamespace}/` : ''}${plural}`;
@@ -21,66 +21,37 @@ const shownObjects = [
 /** Fleets, pool, machines and Pods, as kubectl prints them. */
 export const printObjects = async (transport: Transport, log: StyledLog, signal: AbortSignal): Promise<void> => {
   for (const [command, path] of shownObjects) {
-    log.writeLine();
-    log.writeLine(log.bold(command));
-    for (const line of await kubectlTable(transport, path, signal)) log.writeLine(`  ${line}`);
+    const lines = await kubectlTable(transport, path, signal);
+    // In one piece: events are written in between.
+    log.writeLine(['', log.bold(command), ...lines.map((line) => `  ${line}`)].join('\n'));
   }
 };
 
-interface NextSteps {
-  readonly simulation: Simulation;
-  readonly metricsPort: number;
-  /** The Pod that runs. */
-  readonly pod: string;
-  /** What was said to be kept, and where. */
-  readonly data: string | undefined;
-}
-
-export const printNextSteps = async (
-  view: UpView,
-  { simulation, metricsPort, pod, data }: NextSteps,
-): Promise<void> => {
-  const { controlPlane, macs, runners, log } = simulation;
+/** What to try while the fleet runs. */
+export const suggestedCommands = async (
+  { controlPlane, folder, runners }: Simulation,
+  pod: string,
+): Promise<SuggestedCommand[]> => {
   const { items } = await controlPlane.client.list(machine.resource, { namespace: fleetNamespace });
-  const [name = 'NAME'] = items.filter(({ status }) => status?.ready === true).map(({ metadata }) => metadata.name);
-  const say = (rows: readonly (readonly [string, string])[]): void => {
-    for (const line of alignColumns(rows.map(([left, right]) => [left, view.dim(right)]))) view.print(`  ${line}`);
-  };
-  view.print();
-  say([
-    [controlPlane.url, 'the Kubernetes API'],
-    ...(runners ? [[runners.github.url, 'the API of the simulated GitHub'] as const] : []),
-    [`http://127.0.0.1:${metricsPort}/metrics`, 'what the provider tells Prometheus'],
-    [macs.scaleway.url, 'the API of the simulated Scaleway'],
-    [log, 'what the provider logs'],
-    ...(runners ? [[runners.log, 'what the runners controller logs'] as const] : []),
-  ]);
-  view.print();
-  view.print('In another terminal:');
-  view.print(`  export KUBECONFIG=${controlPlane.kubeconfig}`);
-  say([
-    ['npm run tartan -- fleet --watch', '# machines, Macs, Nodes and virtual machines, as they change'],
-    [`npm run tartan -- explain ${name}`, '# why it is where it is, what comes next, what you could do'],
-    [`kubectl exec -it ${pod} -- sh`, '# a shell in the guest; kubectl logs -f, cp and port-forward work too'],
+  const name = items.find(({ status }) => status?.ready === true)?.metadata.name ?? 'NAME';
+  return [
+    { command: `export KUBECONFIG=${controlPlane.kubeconfig}` },
+    { command: 'npm run tartan -- fleet --watch', comment: 'machines, Macs, Nodes and virtual machines' },
+    { command: `npm run tartan -- explain ${name}`, comment: 'its state, the reason, and what you can do' },
+    { command: `kubectl exec -it ${pod} -- sh`, comment: 'a shell in the virtual machine; logs -f and cp work too' },
     ...(runners
       ? [
-          [
-            'npm run tartan -- runners macos',
-            '# runners of GitHub: warm, busy, what waits in the queue and why',
-          ] as const,
-          ['npm run tartan -- fault queue-jobs', '# more jobs at once than there are runners'] as const,
+          { command: 'npm run tartan -- runners macos', comment: 'runners of GitHub: idle, busy, and the job queue' },
+          { command: 'npm run tartan -- fault queue-jobs', comment: 'queue more jobs than there are runners' },
         ]
       : []),
-    [
-      `kubectl scale md ${deploymentOf('runners')} --replicas=2`,
-      '# one more Mac is claimed, or one is wiped and given back',
-    ],
-    ['npm run tartan -- fault list', '# what went wrong once: play it, and watch what happens now'],
-  ]);
-  view.print();
-  const end = data === undefined ? 'Ctrl-C stops it and removes everything it made.' : 'Ctrl-C stops it and keeps it.';
-  view.print(end);
-  view.keys(`Enter rolls a new version of the agent onto the fleet. ${end}`);
+    {
+      command: `kubectl scale md ${deploymentOf('runners')} --replicas=2`,
+      comment: 'claims another Mac, or releases one',
+    },
+    { command: 'npm run tartan -- fault list', comment: 'incidents of the past that you can replay' },
+    { command: `tail -f ${folder}/*.log`, comment: 'logs of the provider and the other controllers' },
+  ];
 };
 
 const tableAnswer = z.object({

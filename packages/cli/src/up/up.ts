@@ -14,7 +14,7 @@ import { logClusterEvents, logJobs } from './event-log.ts';
 import { listenForKeys } from './live/keys.ts';
 import type { UpView } from './live/up-view.ts';
 import { watchFleet } from './live/watch-fleet.ts';
-import { printNextSteps, printObjects } from './next-steps.ts';
+import { printObjects, suggestedCommands } from './next-steps.ts';
 
 export interface UpOptions {
   readonly port: number;
@@ -85,11 +85,15 @@ export const up = async (options: UpOptions, context: UpContext): Promise<number
     if (!signal.aborted) {
       runs.done(`The Pod ${pod} runs, as a virtual machine`);
       if (!isInteractive) await printObjects(transport, view, signal);
-      await showLog(simulation, pod, view, signal);
+      view.podLog(`kubectl logs ${pod}`, await demoPodLog(transport, pod, signal));
     }
     if (options.once && !signal.aborted) return 0;
     enter = () => void roll(simulation, releases, view);
-    if (!signal.aborted) await printNextSteps(view, { simulation, metricsPort, pod, data: options.data });
+    if (!signal.aborted) {
+      view.commands(await suggestedCommands(simulation, pod));
+      const rolls = isInteractive ? 'Enter rolls out a new agent version. ' : '';
+      view.keys(`${rolls}Ctrl-C stops the fleet and ${options.data === undefined ? 'removes' : 'keeps'} its files.`);
+    }
     await orBroken(aborted(signal));
     view.writeLine('\nStopping.');
     const end = options.data === undefined ? 'Nothing was left behind.' : `The fleet is kept in ${folder}.`;
@@ -133,7 +137,7 @@ const startFleet = async (
     pace: 1 / speed,
     version: versionOf(release),
     flags: [`--metrics-bind-address=127.0.0.1:${metricsPort}`],
-    progress: logProgress(view),
+    progress: logProgress(view, metricsPort),
     onCrash: (code, what) =>
       view.writeLine(view.bad(`${upperFirst(what)} has ended with code ${code}, and is started again.`)),
   });
@@ -154,8 +158,7 @@ const startFleet = async (
   };
 };
 
-/** What each part is called while it starts, and when it is there. */
-const logProgress = (view: UpView): ((progress: Progress) => void) => {
+const logProgress = (view: UpView, metricsPort: number): ((progress: Progress) => void) => {
   let current = view.step('Kubernetes starts');
   return (progress) => {
     switch (progress.what) {
@@ -164,24 +167,18 @@ const logProgress = (view: UpView): ((progress: Progress) => void) => {
         current = view.step('Macs are rented and installed');
         return;
       case 'pool':
-        current.done(`${counted(progress.macs, 'simulated Mac')} at a simulated Scaleway`);
+        current.done(`${counted(progress.macs, 'simulated Mac')} at a simulated Scaleway, ${progress.url}`);
         current = view.step('The provider starts');
         return;
       case 'provider':
-        current.done('The provider and a stand-in for Cluster API core have started');
-        return;
-      case 'fleets':
+        current.done(
+          `The provider and a stand-in for Cluster API core have started; metrics: http://127.0.0.1:${metricsPort}/metrics`,
+        );
         return;
       case 'runners':
-        view.step('').done('A simulated GitHub and the controller of its runners have started');
+        view.step('').done(`A simulated GitHub, ${progress.url}, and the runners controller have started`);
     }
   };
-};
-
-const showLog = async ({ controlPlane }: Simulation, pod: string, view: UpView, signal: AbortSignal): Promise<void> => {
-  view.writeLine();
-  view.writeLine(view.bold(`kubectl logs ${pod}`));
-  for (const line of await demoPodLog(controlPlane.transport, pod, signal)) view.writeLine(`  ${line}`);
 };
 
 /** Says what happens; and lets people push to the repository, so that something does. */

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 export const sharedTools: readonly string[] = `
   awk basename bash cat chmod cmp comm cp cut dd diff dirname du echo env expr false find fold grep gunzip gzip
   head join kill ln ls mkdir mkfifo mktemp mv nohup od paste printf pwd readlink realpath rm rmdir seq sh
-  sort split tail tar tee test touch tr true uniq wc xargs yes zcat [
+  sort split stty tail tar tee test touch tr true tty uniq wc xargs yes zcat [
 `
   .trim()
   .split(/\s+/);

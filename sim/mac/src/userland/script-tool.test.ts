@@ -28,6 +28,14 @@ describe('script', () => {
     assert.equal(code, 3);
   });
 
+  it('gives a terminal whose size and modes stty sets, and which tty names', async () => {
+    const { code, stdout } = await mac.run(
+      `script -q /dev/null sh -c 'stty rows 40 columns 120 raw -echo && stty size && tty'`,
+    );
+    assert.equal(code, 0);
+    assert.match(stdout, /^40 120\r?\n\/dev\/\S+\r?\n$/);
+  });
+
   it('types the end of an input that has ended before the last line of it', async () => {
     const { stdout } = await mac.run(command, { stdin: 'typed too late\n' });
     assert.match(stdout, /it is 'quoted': <>/);

@@ -115,17 +115,34 @@ describe('on a terminal', () => {
     assert.deepEqual(screen.visible(), fresh.screen.visible());
   });
 
-  test('printed lines stay above the frame, whole and in order', (t) => {
-    const { clock, screen, view, prompt } = started(t, 20, 12);
-    view.keys('q: stop everything');
-    clock.advance(200);
-    view.print('Try:');
-    view.print();
-    view.print('export KUBECONFIG=/a/very/long/path');
-    clock.advance(200);
-    view.keys('q: stop');
-    clock.advance(200);
-    assert.deepEqual(screen.lines(), [prompt, 'Try:', '', 'export KUBECONFIG=/a', '/very/long/path', 'q: stop']);
+  test('40 rows always show the commands for another terminal, KUBECONFIG first, and the log of a Pod in one piece', (t) => {
+    const { clock, screen, view } = started(t, 120, 40);
+    for (let step = 1; step <= 7; step += 1) view.step(`step ${step}`).done();
+    view.commands([
+      { command: 'export KUBECONFIG=/tmp/x/kubeconfig' },
+      ...Array.from({ length: 8 }, (_, at) => ({ command: `kubectl get example-${at}`, comment: `example ${at}` })),
+    ]);
+    view.keys('Ctrl-C stops it.');
+    const podLog = ['kubectl logs build-1', '  booted', '  step 1', '  step 2'];
+    view.podLog('kubectl logs build-1', ['booted', 'step 1', 'step 2']);
+    for (let round = 1; round <= 60; round += 1) {
+      view.writeLine(`  mac-${round}   joined`);
+      view.fleet(fleetPage(1 + (round % 9)));
+      view.progress([comingMac('mac-a', round % 12, 'install Tart'), upMac('mac-b')]);
+      clock.advance(200);
+      const lines = screen.visible();
+      assert.deepEqual(lines.slice(-13, -9), [
+        '',
+        'In another terminal:',
+        'export KUBECONFIG=/tmp/x/kubeconfig',
+        'kubectl get example-0   # example 0',
+      ]);
+      assert.deepEqual(lines.slice(-3), ['kubectl get example-7   # example 7', '', 'Ctrl-C stops it.']);
+      const from = lines.indexOf('kubectl logs build-1');
+      assert.deepEqual(lines.slice(from, from + podLog.length), podLog);
+      assert.equal(lines[from + podLog.length], '');
+      assert.ok(lines.includes(`  mac-${round}   joined`));
+    }
   });
 
   test('a line as wide as the terminal is not cut', (t) => {

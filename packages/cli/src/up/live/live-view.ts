@@ -24,7 +24,6 @@ export const createLiveView = ({ stdout, style, clock }: LiveViewOptions): UpVie
   const { bold, dim, good, bad } = createStyledLog(stdout, style);
   const began = clock.monotonic();
   const now = (): number => clock.monotonic() - began;
-  const above: string[] = [];
   let state: LiveState = emptyState;
   let due: (() => void) | undefined;
   let drawnAt = Number.NEGATIVE_INFINITY;
@@ -38,9 +37,9 @@ export const createLiveView = ({ stdout, style, clock }: LiveViewOptions): UpVie
     const size = sizeOf(stdout);
     const lines = render(state, { ...size, style, now: drawnAt });
     const picture = JSON.stringify([size, lines]);
-    if (picture === last && above.length === 0) return;
+    if (picture === last) return;
     last = picture;
-    frame.draw(lines, above.splice(0));
+    frame.draw(lines);
   };
   const drawSoon = (): void => {
     due ??= clock.after(Math.max(0, drawnAt + frameMs - now()), draw);
@@ -84,14 +83,11 @@ export const createLiveView = ({ stdout, style, clock }: LiveViewOptions): UpVie
       const lines = line.split('\n').filter((each) => each.trim() !== '');
       if (lines.length > 0) change({ log: [...state.log, ...lines].slice(-maxLogLines) });
     },
-    print: (line = '') => {
-      if (state.isFinal) return plainView.writeLine(line);
-      above.push(line);
-      drawSoon();
-    },
     step: (text) => (state.isFinal ? plainView.step(text) : step(text)),
     progress: (macs) => change({ macs }),
     fleet: (fleet) => change({ fleet }),
+    podLog: (title, lines) => change({ podLog: [bold(title), ...lines.map((line) => `  ${line}`)] }),
+    commands: (commands) => change({ commands }),
     keys: (keys) => change({ keys }),
     stop,
   };
@@ -107,8 +103,8 @@ const sizeOf = ({ columns, rows }: Tty): { columns: number; rows: number } => ({
 
 /** Lines at the end of a terminal that are written over, again and again. What stands above them is left alone. */
 interface Frame {
-  /** Writes `above` to stay, then the lines in place of those that were drawn last. */
-  draw(lines: readonly string[], above?: readonly string[]): void;
+  /** Writes the lines in place of those that were drawn last. */
+  draw(lines: readonly string[]): void;
   /** Gives the cursor back. */
   release(): void;
 }
@@ -126,13 +122,11 @@ const createFrame = (stdout: Tty): Frame => {
   let drawn: readonly string[] = [];
   let isHidden = false;
   return {
-    draw: (lines, above = []) => {
+    draw: (lines) => {
       const toTop = cursorUp(heightOn(stdout, drawn));
-      const kept =
-        above.length === 0 ? '' : `${restOfScreen}${above.map((line) => `${escapeControls(line)}\n`).join('')}`;
       // Each line is cleared before it is written: afterwards that would take the last letter of one that fills its row.
       const text = lines.map((line) => `${restOfLine}${escapeControls(line)}\n`).join('');
-      writeRaw(stdout, `${isHidden ? '' : hideCursor}${toTop}${kept}${cutLines}${text}${restOfScreen}${breakLines}`);
+      writeRaw(stdout, `${isHidden ? '' : hideCursor}${toTop}${cutLines}${text}${restOfScreen}${breakLines}`);
       isHidden = true;
       drawn = lines;
     },

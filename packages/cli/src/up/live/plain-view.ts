@@ -3,7 +3,7 @@ import type { Clock } from '@tartan/kube/clock';
 import type { TextStyle } from '../../output/terminal-text.ts';
 import { logLine } from '../event-log.ts';
 import type { MacProgress } from './mac-progress.ts';
-import { createStyledLog, doneLine, type UpView } from './up-view.ts';
+import { commandLines, createStyledLog, doneLine, type UpView } from './up-view.ts';
 
 export interface PlainViewOptions {
   readonly stdout: Writable;
@@ -11,14 +11,13 @@ export interface PlainViewOptions {
   readonly clock: Clock;
 }
 
-/** For a pipe, a log or a file: a line for each thing that is done, and none for what is only under way. */
+/** For a pipe, a log or a file: a line for each finished step. */
 export const createPlainView = ({ stdout, style, clock }: PlainViewOptions): UpView => {
   const log = createStyledLog(stdout, style);
   const began = clock.monotonic();
   let before: ReadonlyMap<string, MacProgress> = new Map();
   return {
     ...log,
-    print: log.writeLine,
     step: (text) => {
       let isDone = false;
       return {
@@ -34,12 +33,14 @@ export const createPlainView = ({ stdout, style, clock }: PlainViewOptions): UpV
       before = new Map(macs.map((mac) => [mac.machine, mac]));
     },
     fleet: () => {},
-    keys: () => {},
+    podLog: (title, lines) => log.writeLine(['', log.bold(title), ...lines.map((line) => `  ${line}`)].join('\n')),
+    commands: (commands) => log.writeLine(['', ...commandLines(commands, style)].join('\n')),
+    keys: (text) => log.writeLine(`\n${text}`),
     stop: () => {},
   };
 };
 
-/** Of a machine that is up when it is first seen nobody wants to hear how it came to be so. */
+/** None for a machine that was up at the start. */
 const newSteps = (before: MacProgress | undefined, { steps, isUp }: MacProgress): string[] => {
   if (before === undefined && isUp) return [];
   return steps.flatMap(({ title, done }, at) =>

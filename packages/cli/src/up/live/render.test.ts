@@ -17,6 +17,11 @@ const macs = [
   comingMac('mac-3', 0, 'waits for a Mac'),
 ];
 const log = ['  mac-1      Adopted', '  mac-2      Adopted', '  mac-1      joined'];
+const commands = [
+  { command: 'export KUBECONFIG=/tmp/x/kubeconfig' },
+  { command: 'kubectl get pods', comment: 'the Pods' },
+  { command: 'kubectl exec -it build-1 -- sh', comment: 'a shell' },
+];
 const up: LiveState = { ...emptyState, steps: started, macs: [upMac('mac-1')], fleet: fleetPage(3), log, keys };
 
 const cases: readonly [what: string, state: LiveState, on: Partial<Canvas>, lines: readonly string[]][] = [
@@ -154,6 +159,44 @@ const cases: readonly [what: string, state: LiveState, on: Partial<Canvas>, line
     { rows: 2 },
     [keys],
   ],
+  [
+    'few rows keep the first commands for another terminal',
+    { ...up, commands },
+    { rows: 12 },
+    [
+      '✓ 3 simulated Macs at a simulated Scaleway (1.4 s)',
+      'MACHINE   FLEET   PHASE   HOST        STATE   FOR   NODE    AGENT    VMS',
+      'mac-1     macos   Ready   48d7f3f6…   held    30m   Ready   v1.2.3   1/2 build-1',
+      'mac-2     macos   Ready   48d7f3f6…   held    30m   Ready   v1.2.3   1/2 build-2',
+      'mac-3     macos   Ready   48d7f3f6…   held    30m   Ready   v1.2.3   1/2 build-3',
+      '3 of 3 machines Ready, 3 virtual machines, 0 free in the pool. Why something is',
+      '  mac-2      Adopted',
+      '  mac-1      joined',
+      'In another terminal:',
+      'export KUBECONFIG=/tmp/x/kubeconfig',
+      keys,
+    ],
+  ],
+  [
+    'a command wider than the terminal is continued with a backslash, its comment is cut',
+    { ...emptyState, commands },
+    { columns: 24 },
+    [
+      'In another terminal:',
+      'export KUBECONFIG=/tmp/\\',
+      'x/kubeconfig',
+      'kubectl get pods   # th…',
+      'kubectl exec -it build-\\',
+      '1 -- sh',
+    ],
+  ],
+  ['after the end commands are not shown', { ...emptyState, commands, isFinal: true }, {}, []],
+  [
+    'the log of a Pod stands apart from events',
+    { ...emptyState, log, podLog: ['kubectl logs build-1', '  booted'] },
+    {},
+    ['kubectl logs build-1', '  booted', '', ...log],
+  ],
   ['text of others cannot move the cursor', { ...emptyState, log: ['a\u001B[2Jb\tc'] }, {}, ['a�[2Jb c']],
   ['colours of others are none without colours', { ...emptyState, log: ['\u001B[31mred\u001B[0m'] }, {}, ['red']],
   [
@@ -194,6 +237,8 @@ const anyState: fc.Arbitrary<LiveState> = fc.record({
     { nil: undefined },
   ),
   log: fc.array(text, { maxLength: 30 }),
+  podLog: fc.array(text, { maxLength: 5 }),
+  commands: fc.array(fc.record({ command: text, comment: text }), { maxLength: 10 }),
   keys: text,
   isFinal: fc.boolean(),
 });

@@ -1,9 +1,9 @@
 import type { Writable } from 'node:stream';
-import { paint, type TextStyle } from '../../output/terminal-text.ts';
+import { paint, type TextStyle, type Tone } from '../../output/terminal-text.ts';
 import type { Page } from '../../output/view.ts';
 import type { MacProgress } from './mac-progress.ts';
 
-/** How `tartan up` talks to a person: plain lines, with colours only where somebody sees them. */
+/** Lines of `tartan up`, with colours only on a terminal. */
 export interface StyledLog {
   writeLine(line?: string): void;
   bold(text: string): string;
@@ -12,46 +12,75 @@ export interface StyledLog {
   bad(text: string): string;
 }
 
-export const createStyledLog = (stdout: Writable, { colours }: { readonly colours: boolean }): StyledLog => {
-  const paint =
-    (code: number) =>
+export const createStyledLog = (stdout: Writable, style: TextStyle): StyledLog => {
+  const painted =
+    (tone: Tone) =>
     (text: string): string =>
-      colours ? `\u001B[${code}m${text}\u001B[0m` : text;
+      paint(style, tone, text);
   return {
     writeLine: (line = '') => void stdout.write(`${line}\n`),
-    bold: paint(1),
-    dim: paint(2),
-    good: paint(32),
-    bad: paint(33),
+    bold: painted('bold'),
+    dim: painted('dim'),
+    good: painted('good'),
+    bad: painted('warn'),
   };
 };
 
 /** What `tartan up` shows: redrawn in place on a terminal, line by line elsewhere. */
 export interface UpView extends StyledLog {
-  /** Above everything else, and whole however long it is: for what people copy. Elsewhere a line like any other. */
-  print(line?: string): void;
-  /** Something has begun. */
   step(text: string): Step;
-  /** How far each machine is; all of them, each time. */
+  /** The progress of every machine. */
   progress(macs: readonly MacProgress[]): void;
   /** Machines and Macs, as `tartan fleet` shows them. */
   fleet(page: Page): void;
-  /** What people can do now, at the very end; lines are parted by `\n`. Only where they stay in sight. */
+  /** The first lines of a Pod's log, apart from events. */
+  podLog(title: string, lines: readonly string[]): void;
+  /** Commands for another terminal. A live view shows them until it stops, the first ones also in few rows. */
+  commands(commands: readonly SuggestedCommand[]): void;
+  /** Which keys do what. */
   keys(text: string): void;
-  /** What was drawn last stays. Whatever is said from then on is written as plain lines. May be called twice. */
+  /** Keeps what was drawn last; later output is written as plain lines. May be called twice. */
   stop(): void;
 }
 
+export interface SuggestedCommand {
+  readonly command: string;
+  readonly comment?: string;
+}
+
 export interface Step {
-  /** It is there, in other words if told. Only the first call counts. */
+  /** Only the first call counts. */
   done(text?: string): void;
 }
 
-/** Something that is there, and how long after the start. */
+/** Lines to copy commands from. A command wider than `columns` is continued behind a backslash, so that a shell takes it whole. */
+export const commandLines = (
+  commands: readonly SuggestedCommand[],
+  style: TextStyle,
+  columns = Number.POSITIVE_INFINITY,
+): string[] => {
+  const width = commands.reduce(
+    (most, { command: { length }, comment }) =>
+      comment === undefined || length > columns ? most : Math.max(most, length),
+    0,
+  );
+  const lines = commands.flatMap(({ command, comment }) => {
+    if (command.length > columns) return brokenCommand(command, Math.max(1, columns - 1));
+    return comment === undefined ? command : `${command.padEnd(width)}   ${paint(style, 'dim', `# ${comment}`)}`;
+  });
+  return lines.length === 0 ? [] : [paint(style, 'bold', 'In another terminal:'), ...lines];
+};
+
+const brokenCommand = (command: string, width: number): string[] =>
+  command.length <= width + 1
+    ? [command]
+    : [`${command.slice(0, width)}\\`, ...brokenCommand(command.slice(width), width)];
+
+/** A finished step, and when it finished. */
 export const doneLine = (text: string, milliseconds: number, style: TextStyle): string =>
   `${paint(style, 'good', '✓')} ${text} ${paint(style, 'dim', secondsAfter(milliseconds))}`;
 
-/** The same of what is under way. */
+/** A running step. */
 export const openLine = (mark: string, text: string, milliseconds: number, style: TextStyle): string =>
   `${mark} ${text} ${paint(style, 'dim', secondsAfter(milliseconds))}`;
 
