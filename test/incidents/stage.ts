@@ -50,7 +50,7 @@ export const startStage = async (pool: number, parts: Pick<SimulationOptions, 'r
       const lines: string[] = [];
       const { signal } = new AbortController();
       const ending = await play(fault, { simulation, report: (line) => void lines.push(line), signal });
-      assert.equal(ending.kind, 'as told', [...lines, ending.text].join('\n'));
+      assert.equal(ending.kind, 'as expected', [...lines, ending.text].join('\n'));
       return lines.join('\n');
     },
     /** The machines that there are, each with the version of its agent: `undefined` for one that is not Ready. */

@@ -18,7 +18,7 @@ export const integerBetween =
     throw new InvalidArgumentError(`it is a whole number from ${least} to ${most}.`);
   };
 
-/** What every command that looks at a cluster is told. */
+/** Options of every command that reads a cluster. */
 export interface ClusterOptions extends ClusterChoice {
   readonly namespace?: string;
   readonly allNamespaces?: boolean;
@@ -33,14 +33,14 @@ export const withClusterOptions = (
 ): Command => {
   if (namespaces)
     command
-      .option('-n, --namespace <name>', 'machines, fleets and Pods of this namespace only')
-      .addOption(new Option('-A, --all-namespaces', 'of all namespaces, as without -n').conflicts('namespace'));
-  command.addOption(new Option('-o, --output <form>', 'how to print it').choices(['table', 'json']).default('table'));
-  if (watch) command.option('-w, --watch', 'go on and show what changes, until Ctrl-C');
+      .option('-n, --namespace <name>', 'only machines, fleets and Pods of this namespace')
+      .addOption(new Option('-A, --all-namespaces', 'all namespaces (the default)').conflicts('namespace'));
+  command.addOption(new Option('-o, --output <form>', 'output format').choices(['table', 'json']).default('table'));
+  if (watch) command.option('-w, --watch', 'watch for changes until Ctrl-C');
   return command
-    .option('--kubeconfig <file>', 'which cluster (default: as kubectl, from KUBECONFIG or ~/.kube/config)')
-    .option('--context <name>', 'a context of the kubeconfig other than the current one')
-    .option('--no-color', 'no colours, also on a terminal (so do NO_COLOR and FORCE_COLOR=0)');
+    .option('--kubeconfig <file>', 'kubeconfig file (default: as kubectl, from KUBECONFIG or ~/.kube/config)')
+    .option('--context <name>', 'context of the kubeconfig (default: the current one)')
+    .option('--no-color', 'no colours (like NO_COLOR and FORCE_COLOR=0)');
 };
 
 /** Options that were not given are left out, not undefined. */

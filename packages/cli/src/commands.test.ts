@@ -83,8 +83,8 @@ describe('operator commands', () => {
 
   test('roll pause and roll resume are idempotent', async () => {
     const paused = await served.run(['roll', 'pause', 'macos']);
-    assert.deepEqual([paused.code, paused.out.split(':')[0]], [0, 'macos is paused']);
-    assert.match((await served.run(['roll', 'pause'])).out, /^macos was paused already\.$/m);
+    assert.deepEqual([paused.code, paused.out.split('.')[0]], [0, 'macos is paused']);
+    assert.match((await served.run(['roll', 'pause'])).out, /^macos was already paused\.$/m);
     const { out } = await served.run(['roll', 'resume', '-o', 'json']);
     const { paused: isPaused, changed } = JSON.parse(out);
     schemas['roll resume']?.parse(JSON.parse(out));
@@ -106,8 +106,11 @@ describe('operator commands', () => {
     await setPausedByRelease(true);
     const resumed = await served.run(['roll', 'resume', 'macos']);
     assert.equal(resumed.code, 1);
-    assert.match(resumed.out, /^macos is still paused by its release\. Set rollout\.paused of the fleet to false/);
-    assert.match((await served.run(['roll', 'status'])).out, /macos is paused by its release\./);
+    assert.match(
+      resumed.out,
+      /^macos is still paused by the values of its chart release\. Set rollout\.paused of the fleet to false/,
+    );
+    assert.match((await served.run(['roll', 'status'])).out, /macos is paused by the values of its chart release\./);
     assert.match((await served.run(['explain', 'fleet/macos'])).out, /Set rollout\.paused of this fleet to false/);
     await setPausedByRelease(false);
     assert.equal((await served.run(['roll', 'resume', 'macos'])).code, 0);

@@ -19,9 +19,9 @@ describe('tartan', () => {
   test('--help lists the commands in groups and a first step', async () => {
     const { code, out } = await run('--help');
     assert.equal(code, 0);
-    for (const heading of ['Try it on this machine:', 'Look after one Mac:', 'Look after a cluster:'])
+    for (const heading of ['Try it on this machine:', 'Manage one Mac:', 'Operate a cluster:'])
       assert.ok(out.includes(`\n${heading}\n`), out);
-    assert.match(out, /\nBegin with: tartan up\./);
+    assert.match(out, /\nStart with: tartan up\./);
   });
 
   test('--version prints the version', async () => {

@@ -16,10 +16,10 @@ import { addFleetCommand, addOrphansCommand, addPoolCommand, addVersionCommand }
 
 export type { ProcessContext } from './shell.ts';
 
-/** Not 1: that means something else to whoever asks in a script whether a Mac differs, or Pods are stuck. */
+/** Not 1: for scripts that means that a Mac differs, or Pods are stuck. */
 const usageExitCode = 2;
 
-/** Runs `tartan` with these arguments. Answers the exit code; what went wrong has been said. */
+/** Runs `tartan` with these arguments. Returns the exit code; errors are already printed. */
 export const tartan = async (
   args: readonly string[],
   context: ProcessContext,
@@ -32,7 +32,7 @@ export const tartan = async (
   try {
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
-    // commander has said what is wrong with the arguments, or shown what was asked for.
+    // commander has printed the error or the help.
     if (error instanceof Error && 'exitCode' in error) return error.exitCode === 0 ? 0 : usageExitCode;
     throw error;
   }
@@ -49,15 +49,14 @@ interface HostOptions {
 const withHostOptions = (command: Command): Command =>
   command
     .argument('<host>', 'address or name of the Mac')
-    .option('--user <name>', 'who logs in, owns the console and runs the agent', 'm1')
+    .option('--user <name>', 'user that logs in, owns the console session and runs the agent', 'm1')
     .option('--port <port>', 'port of sshd', parsePort, 22)
-    .option('--identity <file>', 'private SSH key that the Mac knows (default: the first of ~/.ssh/id_*)')
-    .option('--host-key <fingerprint>', 'SHA256:… that the Mac must show; without it, the one it shows is trusted');
+    .option('--identity <file>', 'private SSH key that the Mac accepts (default: the first of ~/.ssh/id_*)')
+    .option('--host-key <fingerprint>', 'required host key, as SHA256:… (default: trust the host key on first use)');
 
-/** Where nobody says how wide a line may be. */
 const defaultWidth = 100;
 
-/** Each command is loaded when it is called: a doctor needs no simulator. */
+/** Each command is loaded when it is called. */
 export const commands = (processContext: ProcessContext, commandName: string, end: (code: number) => void): Command => {
   const context = {
     ...processContext,
@@ -74,19 +73,18 @@ export const commands = (processContext: ProcessContext, commandName: string, en
     })
     .exitOverride()
     .version(packageFile.version, '--version', 'print the version')
-    .helpOption('-h, --help', 'print this')
+    .helpOption('-h, --help', 'print this help')
     .addHelpText(
       'after',
       `
-Begin with: tartan up. Each command has its own --help, with examples and exit codes. In a checkout: npm run tartan -- COMMAND.`,
+Start with: tartan up. Each command has its own --help, with examples and exit codes. In a checkout: npm run tartan -- COMMAND.`,
     );
 
-  /** What a command of ours rejects with is made for people. */
   const run = async (name: string, command: () => Promise<number>, failed = 2): Promise<void> => {
     try {
       end(await command());
     } catch (error) {
-      const text = signal.aborted ? 'stopped.' : error instanceof Error ? error.message : String(error);
+      const text = signal.aborted ? 'interrupted.' : error instanceof Error ? error.message : String(error);
       stderr.write(`${commandName} ${name}: ${withCommandName(commandName, text)}\n`);
       end(signal.aborted || error instanceof NotAnsweredError ? 130 : failed);
     }
@@ -97,23 +95,23 @@ Begin with: tartan up. Each command has its own --help, with examples and exit c
   addUpCommand(program, shell);
   addFaultCommand(program, shell);
 
-  program.commandsGroup('Look after one Mac:');
+  program.commandsGroup('Manage one Mac:');
   withHostOptions(program.command('prepare-host'))
-    .description('Prepare one Mac by hand: root without a password, power settings, a console session that is proven.')
-    .option('--busy', 'virtual machines run on it: leave out what would kill them')
+    .description('Prepare one Mac by hand: passwordless sudo, power settings, and a verified console session.')
+    .option('--busy', 'skip steps that would stop running virtual machines')
     .addHelpText(
       'after',
       `
-Asks for the password of the Mac's user, without showing it. It travels inside SSH only, and never gets into an argument,
-a log or a file but the one from which macOS logs the user in. Safe to repeat: what is right already is left alone.
+Asks for the password of the user on the Mac without echoing it. The password is sent over SSH only. It is never part of an argument
+or a log, and is stored only in the file that macOS uses for automatic login. The command can be repeated: it changes only what differs.
 
-A wrong password is found out: macOS seals the stored one, which is read back and reported. None is tried twice.
+The command detects a wrong password: it reads back what macOS has stored. It never tries a password twice.
 
 Examples:
   $ tartan prepare-host 51.15.1.2 --identity ~/.ssh/fleet
-  $ pass show mac-7 | tartan prepare-host 51.15.1.2       take the password from the standard input
+  $ pass show mac-7 | tartan prepare-host 51.15.1.2       read the password from standard input
 
-Exit codes: 0 prepared; 1 a step failed, and says why; 2 the Mac was not reached, or no password was given; 130 stopped.`,
+Exit codes: 0 prepared; 1 a step failed, and the output says why; 2 the Mac is unreachable, or no password was given; 130 interrupted.`,
     )
     .action((host: string, { busy = false, ...options }: HostOptions & { busy?: boolean }) =>
       run('prepare-host', async () => {
@@ -124,9 +122,9 @@ Exit codes: 0 prepared; 1 a step failed, and says why; 2 the Mac was not reached
     );
 
   withHostOptions(program.command('doctor'))
-    .description('Read a Mac back and list what differs from what would be pushed. Changes nothing.')
-    .option('--spec <file>', 'what the Mac should be, in YAML or JSON; without it, only what every Mac must have')
-    .addOption(new Option('--output <form>', 'how to print it').choices(['text', 'tsv', 'json']).default('text'))
+    .description('Compare a Mac with its desired configuration and list the differences. Changes nothing.')
+    .option('--spec <file>', 'desired configuration, in YAML or JSON (default: what every Mac must have)')
+    .addOption(new Option('--output <form>', 'output format').choices(['text', 'tsv', 'json']).default('text'))
     .addHelpText(
       'after',
       `
@@ -134,7 +132,7 @@ Examples:
   $ tartan doctor 51.15.1.2
   $ tartan doctor 51.15.1.2 --spec mac.yaml --output tsv | awk -F'\\t' '$2 == "different"'
 
-Exit codes: 0 as wanted; 1 something differs; 2 could not look.`,
+Exit codes: 0 no difference; 1 something differs; 2 the Mac cannot be read.`,
     )
     .action((host: string, options: HostOptions & Pick<DoctorOptions, 'spec' | 'output'>) =>
       run('doctor', async () => {
@@ -143,7 +141,7 @@ Exit codes: 0 as wanted; 1 something differs; 2 could not look.`,
       }),
     );
 
-  program.commandsGroup('Look after a cluster:');
+  program.commandsGroup('Operate a cluster:');
   addFleetCommand(program, shell);
   addExplainCommand(program, shell);
   addPoolCommand(program, shell);
@@ -162,7 +160,7 @@ Exit codes: 0 as wanted; 1 something differs; 2 could not look.`,
   return program;
 };
 
-/** Whoever gets a command wrong is told of the help of that very command. */
+/** After a usage error, names the help of that command. */
 const addHelpHints = (command: Command, name: string): void => {
   command.showHelpAfterError(`(see ${name} --help)`);
   for (const each of command.commands) addHelpHints(each, `${name} ${each.name()}`);

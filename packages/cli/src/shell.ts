@@ -2,28 +2,27 @@ import { basename } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { Terminal } from './host/ask-secret.ts';
 
-/** kubectl runs an executable named `kubectl-tartan` for `kubectl tartan`: whoever typed that reads it in every help text. */
+/** kubectl runs an executable named `kubectl-tartan` for `kubectl tartan`. */
 export const commandNameOf = (file: string): string =>
   /^kubectl-tartan(?:\.[a-z]+)?$/.test(basename(file)) ? 'kubectl tartan' : 'tartan';
 
-/** What a command has to do with the outside. */
 export interface ProcessContext {
   readonly stdin: Terminal['input'];
   readonly stdout: Writable & { isTTY?: boolean; columns?: number };
   readonly stderr: Writable & { isTTY?: boolean };
   readonly env: NodeJS.ProcessEnv;
-  /** Fires when somebody wants it to end. */
+  /** Fires when the command is to stop. */
   readonly signal: AbortSignal;
 }
 
-/** What a command is given to live in. What it writes is escaped (`safeOutput`). */
+/** What a command runs with. Its output is escaped by `escapingStream`. */
 export interface Shell extends ProcessContext {
-  /** What people typed to get here: `tartan`, or `kubectl tartan`. */
+  /** As typed: `tartan`, or `kubectl tartan`. */
   readonly commandName: string;
-  /** Runs a command of ours: answers the exit code, or rejects with a sentence for people, which ends with `failed`, or 2. */
+  /** Runs a command that returns an exit code; an error is printed, and the exit code is `failed` (2). */
   readonly run: (name: string, command: () => Promise<number>, failed?: number) => Promise<void>;
 }
 
-/** Texts say `tartan fleet`; whoever typed `kubectl tartan` reads that instead. */
+/** Replaces `tartan fleet` with `kubectl tartan fleet` where that was typed. */
 export const withCommandName = (commandName: string, text: string): string =>
   commandName === 'tartan' ? text : text.replaceAll(/(?<![\w./-]|kubectl )tartan (?=[a-z]+\b)/g, `${commandName} `);

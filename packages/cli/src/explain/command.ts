@@ -10,32 +10,29 @@ interface ExplainOptions extends ClusterOptions {
 
 export const addExplainCommand = (program: Command, shell: Shell): void => {
   withClusterOptions(program.command('explain'))
-    .argument(
-      '<name>',
-      'a machine, MacHost, Node, Pod, MacFleet or RunnerPool; with its kind before it, if others have that name',
-    )
+    .argument('<name>', 'a machine, MacHost, Node, Pod, MacFleet or RunnerPool; KIND/NAME if the name is ambiguous')
     .description(
-      'Say why a machine, Mac, Node, Pod, fleet or runner pool is as it is, what comes next, what you could do.',
+      'Explain the state of a machine, Mac, Node, Pod, fleet or runner pool: the reason, what happens next, what you can do.',
     )
-    .option('--default-adopt-pool-prefix <prefix>', 'what the manager was told, if it matters and cannot be seen')
-    .option('--orphan-reclaim-claim-name-prefix <prefix>', 'the same')
+    .option('--default-adopt-pool-prefix <prefix>', 'the flag of the manager, if the command asks for it')
+    .option('--orphan-reclaim-claim-name-prefix <prefix>', 'the flag of the manager, if the command asks for it')
     .addHelpText(
       'after',
       `
-What is decided about it is found by the very functions that the manager decides with, fed with what is in the cluster. What the
-manager knows beside that (Scaleway at this moment, SSH, its memory) is said to be missing, and its own word is shown: conditions,
-each with what it means, and events. Nothing is changed.
+The command runs the decision functions of the manager on the objects in the cluster. It lists what only the manager knows (the
+current answer of Scaleway, SSH, its memory) as not visible. It also shows the conditions, with their meaning, and the events. The
+command changes nothing.
 
-A Mac may be named by its id, the beginning of it, or its name at Scaleway.
+A Mac can be named by its id, the beginning of its id, or its name at Scaleway.
 
 Examples:
   $ tartan explain mac-1
   $ tartan explain 48d7f3f6                                   a Mac, by the beginning of its id
   $ tartan explain pod/build-1 -n default
-  $ tartan explain rpool/macos                                a pool of runners
+  $ tartan explain rpool/macos                                a runner pool
   $ tartan explain fleet/macos -o json | jq -r .decision.text
 
-Exit codes: 0 explained; 1 nothing has that name, or too many do; 2 the cluster could not be looked at; 130 stopped.`,
+Exit codes: 0 explained; 1 no object has that name, or several have; 2 the cluster cannot be read; 130 interrupted.`,
     )
     .action((name: string, options: ExplainOptions) => shell.run('explain', () => runExplain(name, options, shell)));
 };

@@ -12,7 +12,7 @@ const conditionSchema = z.object({
   status: z.string(),
   reason: z.string(),
   means: nullable(z.string(), 'What that reason means, in general.'),
-  message: z.string().describe('What it means here.'),
+  message: z.string().describe('The message of the condition.'),
   since: z.string(),
 });
 
@@ -31,20 +31,22 @@ export const explainDocument = documentSchema('tartan.explain/v1', {
     namespace: nullable(z.string()),
     name: z.string(),
   }),
-  where: z.string().describe('Where it is now, in a sentence.'),
+  where: z.string().describe('The current state, in a sentence.'),
   decision: z.object({
-    word: z.string().describe('What is decided, in one word of the controller.'),
+    word: z.string().describe('The decision, as the controller names it.'),
     text: z.string(),
     from: z
       .enum(['computed', 'reported'])
-      .describe("computed: by the controller's own function, from what is in the cluster. reported: by a status."),
+      .describe(
+        'computed: by the decision function of the controller, from the objects in the cluster. reported: read from a status.',
+      ),
   }),
-  facts: z.array(factSchema).describe('What that rests on.'),
-  next: z.array(z.string()).describe('What happens by itself.'),
-  remedies: z.array(z.string()).describe('What a person could do.'),
+  facts: z.array(factSchema).describe('The facts behind the decision.'),
+  next: z.array(z.string()).describe('What happens without an operator.'),
+  remedies: z.array(z.string()).describe('What an operator can do.'),
   unseen: z.array(z.string()).describe('What the controller knows and this command cannot see.'),
   conditions: z.array(conditionSchema),
-  events: z.array(eventSchema).describe('The latest last.'),
+  events: z.array(eventSchema).describe('Oldest first.'),
 });
 
 export type ExplainDocument = z.infer<typeof explainDocument>;

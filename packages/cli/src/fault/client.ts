@@ -89,7 +89,7 @@ export const listFaults = async (options: ClusterOptions, { stdout, env, signal 
   return 0;
 };
 
-const exitCodes = { 'as told': 0, cannot: 1, 'not as told': 1, stopped: 130 } as const;
+const exitCodes = { 'as expected': 0, 'not playable': 1, unexpected: 1, stopped: 130 } as const;
 
 /** Says it line by line. Whoever asks for its end has the connection closed, which mends it over there. */
 export const playFault = async (name: string, choice: ClusterChoice, shell: Shell): Promise<number> => {
@@ -98,10 +98,10 @@ export const playFault = async (name: string, choice: ClusterChoice, shell: Shel
   for await (const each of faults.play(name, signal)) {
     if ('line' in each) stdout.write(`${withCommandName(commandName, each.line)}\n`);
     else {
-      const head = each.ending === 'not as told' ? 'It did not end as it should: ' : '';
+      const head = each.ending === 'unexpected' ? 'Tartan did not react as expected: ' : '';
       stdout.write(`${head}${withCommandName(commandName, each.text)}\n`);
       return exitCodes[each.ending];
     }
   }
-  throw new ClusterError('the fleet has ended in the middle of the play.');
+  throw new ClusterError('tartan up stopped before the fault had ended.');
 };

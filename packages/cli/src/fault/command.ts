@@ -5,26 +5,26 @@ import type { Shell } from '../shell.ts';
 export const addFaultCommand = (program: Command, shell: Shell): void => {
   const fault = program
     .command('fault')
-    .description('Play an incident on a simulated fleet, and watch what Tartan does about it.')
+    .description('Replay an incident on a simulated fleet and watch how Tartan reacts.')
     .usage('[options] NAME')
     .helpCommand(false)
     .addHelpText(
       'after',
       `
-Example: tartan fault stuck-pods, with tartan up running in another terminal. tartan fault list names them all.`,
+Example: tartan fault stuck-pods, while tartan up runs in another terminal. tartan fault list lists all incidents.`,
     );
   withClusterOptions(fault.command('list'), { namespaces: false })
-    .description('List the incidents that can be played.')
+    .description('List the incidents that can be replayed.')
     .addHelpText(
       'after',
       `
-Each of them has happened to somebody. They are played by the tartan up that has started the cluster, on its simulated Macs.
+Each incident has happened in production. The tartan up process that started the cluster replays it on its simulated Macs.
 
 Examples:
   $ tartan fault list
   $ tartan fault list -o json | jq -r '.faults[].name'
 
-Exit codes: 0 listed; 2 the cluster could not be asked, or is no simulated fleet; 130 stopped.`,
+Exit codes: 0 listed; 2 the cluster cannot be read, or is not a simulated fleet; 130 interrupted.`,
     )
     .action((options: ClusterOptions) =>
       shell.run('fault list', async () => {
@@ -34,27 +34,29 @@ Exit codes: 0 listed; 2 the cluster could not be asked, or is no simulated fleet
     );
   fault
     .command('play', { isDefault: true })
-    .argument('<name>', 'which one: see tartan fault list')
-    .description('Play one of them, and say what happens, until the fleet is well again. Its name alone does the same.')
-    .option('--kubeconfig <file>', 'which cluster (default: as kubectl, from KUBECONFIG or ~/.kube/config)')
-    .option('--context <name>', 'a context of the kubeconfig other than the current one')
+    .argument('<name>', 'the incident; see tartan fault list')
+    .description(
+      'Replay an incident, and print what happens until the fleet is healthy again. "tartan fault NAME" does the same.',
+    )
+    .option('--kubeconfig <file>', 'kubeconfig file (default: as kubectl, from KUBECONFIG or ~/.kube/config)')
+    .option('--context <name>', 'context of the kubeconfig (default: the current one)')
     .addHelpText(
       'after',
       `
-First it is said what is done to the fleet, and which commands show it best; then what Tartan does about it, as it happens; at last how
-it ended, and what a person would have to do. What was broken is mended at the end, and when you press Ctrl-C. A fault that lacks what
-it needs, such as a free Mac, says so and changes nothing. One is played at a time.
+Prints what is broken and which commands show it; then how Tartan reacts, as it happens; then the result, and what an operator would
+have to do. Repairs what is still broken at the end, also after Ctrl-C. If a fault lacks what it needs, such as a free Mac, the command
+says so and changes nothing. Only one fault runs at a time.
 
-Only simulated fleets can be broken this way: those that tartan up has started on this machine.
+This works on simulated fleets only: those that tartan up has started on this machine.
 
 Examples:
   $ tartan up                              in one terminal
-  $ tartan fault list                      in another, with the KUBECONFIG that it says
-  $ tartan fault no-op-kickstart           launchctl lies, and the roll stops
-  $ tartan fault scaleway-outage           the API of Scaleway is away for a while
+  $ tartan fault list                      in another, with the KUBECONFIG that tartan up prints
+  $ tartan fault no-op-kickstart           launchctl reports success without a restart; the rollout stops
+  $ tartan fault scaleway-outage           the API of Scaleway fails for a while
 
-Exit codes: 0 it ended as it should; 1 it did not, or could not be played; 2 the cluster could not be asked, is no simulated fleet, or
-there is no such fault; 130 stopped by Ctrl-C, and mended.`,
+Exit codes: 0 Tartan reacted as expected; 1 it did not, or the fault cannot be played; 2 the cluster cannot be read, is not a simulated
+fleet, or has no such fault; 130 interrupted, and repaired.`,
     )
     .action((name: string, options: Pick<ClusterOptions, 'kubeconfig' | 'context'>) =>
       shell.run('fault', async () => {

@@ -4,13 +4,11 @@ import { eventLine, nodeLine } from '../up/event-log.ts';
 import type { StyledLog } from '../up/live/up-view.ts';
 import { CannotPlay, type Fault, type FaultContext } from './fault.ts';
 
-/** How a play ended; `text` is for people. */
-export type PlayOutcome =
-  | { readonly kind: 'as told'; readonly text: string }
-  /** Nothing was changed. */
-  | { readonly kind: 'cannot'; readonly text: string }
-  | { readonly kind: 'not as told'; readonly text: string }
-  | { readonly kind: 'stopped'; readonly text: string };
+export interface PlayOutcome {
+  /** `not playable`: nothing was changed. */
+  readonly kind: 'as expected' | 'not playable' | 'unexpected' | 'stopped';
+  readonly text: string;
+}
 
 /** Plays one fault, and says beside it what happens in the cluster. Never rejects; what was broken is mended when it resolves. */
 export const play = async ({ title, watch, play: begin }: Fault, context: FaultContext): Promise<PlayOutcome> => {
@@ -23,11 +21,11 @@ export const play = async ({ title, watch, play: begin }: Fault, context: FaultC
   try {
     report(title);
     report(`Watch it with: ${watch.join(', ')}`);
-    return { kind: 'as told', text: await begin({ ...context, report }) };
+    return { kind: 'as expected', text: await begin({ ...context, report }) };
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
-    if (signal.aborted) return { kind: 'stopped', text: 'Stopped. What was broken is mended.' };
-    return { kind: error instanceof CannotPlay ? 'cannot' : 'not as told', text };
+    if (signal.aborted) return { kind: 'stopped', text: 'Stopped. What was broken is repaired.' };
+    return { kind: error instanceof CannotPlay ? 'not playable' : 'unexpected', text };
   } finally {
     over.abort();
     await reporting.catch(() => {});

@@ -9,8 +9,8 @@ export const faultList = z.object({
   faults: z.array(
     z.object({
       name: z.string().describe('For `tartan fault NAME`.'),
-      title: z.string().describe('What goes wrong, as it did then.'),
-      watch: z.array(z.string()).describe('Commands to watch it with.'),
+      title: z.string().describe('What goes wrong.'),
+      watch: z.array(z.string()).describe('Commands that show the effect.'),
     }),
   ),
 });
@@ -20,7 +20,7 @@ export const errorResponse = z.object({ message: z.string() });
 /** One line of a play: something that happens, or its end. */
 export const playLine = z.union([
   z.object({ line: z.string() }),
-  z.object({ ending: z.enum(['as told', 'cannot', 'not as told', 'stopped']), text: z.string() }),
+  z.object({ ending: z.enum(['as expected', 'not playable', 'unexpected', 'stopped']), text: z.string() }),
 ]);
 export type PlayLine = z.infer<typeof playLine>;
 

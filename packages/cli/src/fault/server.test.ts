@@ -88,7 +88,7 @@ describe('tartan fault', { timeout: 60_000 }, () => {
   const endings: readonly [name: string, code: number, out: RegExp][] = [
     ['short', 0, /^short goes wrong\.\nWatch it with: look\nOne thing happens\.\nAll is well\.\n$/],
     ['no-mac', 1, /\nNo Mac is free\.\n$/],
-    ['harmful', 1, /\nIt did not end as it should: a Mac was wiped\n$/],
+    ['harmful', 1, /\nTartan did not react as expected: a Mac was wiped\n$/],
   ];
   for (const [name, code, said] of endings)
     test(`${name} ends with exit code ${code}`, () =>
@@ -136,7 +136,7 @@ describe('tartan fault', { timeout: 60_000 }, () => {
     await mended;
     const { code, out } = await playing;
     assert.equal(code, 130);
-    assert.match(out, /\nStopped\. What was broken is mended\.\n$/);
+    assert.match(out, /\nStopped\. What was broken is repaired\.\n$/);
   });
 
   test('the socket is readable by its owner only and is removed at the end', async () => {

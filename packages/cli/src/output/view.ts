@@ -9,9 +9,9 @@ import { escapeControls, printable, type TextStyle, writeRaw } from './terminal-
 export const documentSchema = <Name extends string, Shape extends z.ZodRawShape>(name: Name, shape: Shape) =>
   z.strictObject({
     schema: z.literal(name),
-    at: z.string().describe('When it was looked.'),
+    at: z.string().describe('Time of the observation.'),
     ...shape,
-    notes: z.array(z.string()).describe('What could not be seen, and why.'),
+    notes: z.array(z.string()).describe('What could not be read, and why.'),
   });
 
 /** Always there, so that a script can tell what is not known from what it has misspelled. */

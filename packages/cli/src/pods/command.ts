@@ -7,34 +7,34 @@ type Given = ClusterOptions & { readonly apply?: boolean; readonly selector?: st
 export const addPodsCommand = (program: Command, { stdout, stderr, env, signal, run }: Shell): void => {
   const pods = program
     .command('pods')
-    .description('Pods that hang in Terminating because their Mac is gone: see pods unstick.')
+    .description('Release Pods that are stuck in Terminating because their Mac is gone: see pods unstick.')
     .helpCommand(false);
   withClusterOptions(pods.command('unstick'))
     .description(
-      'Let go of Pods that hang in Terminating because their Mac is gone. Shows what it would do; --apply does it.',
+      'Release Pods that are stuck in Terminating because their Mac is gone. A dry run unless --apply is given.',
     )
-    .option('--apply', 'do it; without this nothing is changed')
-    .option('-l, --selector <labels>', 'look at Pods with these labels only, such as app=runner')
+    .option('--apply', 'remove the finalizers; without this flag the command changes nothing')
+    .option('-l, --selector <labels>', 'only Pods with these labels, such as app=runner')
     .addHelpText(
       'after',
       `
-The agent on a Mac holds every Pod with the finalizer tart-kubelet.tuist.dev/vm-cleanup until its virtual machine is removed.
-When the Mac is gone, nobody removes it. The provider does then, 5 minutes after it missed the Node; this command is for
-clusters where it does not run, and for Pods that have been stuck since before it ran.
+The agent on a Mac keeps the finalizer tart-kubelet.tuist.dev/vm-cleanup on every Pod until it has removed the virtual machine.
+If the Mac is gone, the provider removes the finalizer 5 minutes after the Node disappeared. Use this command in clusters where the
+provider does not run, and for Pods that got stuck before it ran.
 
-A Pod is let go when it is Terminating, was to have ended more than 5 minutes ago, and its Node does not exist. One whose Node
-exists is left to the agent there, Ready or not: the virtual machine may still run. The Node is asked for again right before
-each write; only that one finalizer is removed, and only from the very Pod that was looked at. Safe to repeat and to stop.
+The command releases a Pod that is Terminating, whose grace period ended more than 5 minutes ago, and whose Node does not exist. It
+leaves a Pod whose Node exists to the agent there, Ready or not: the virtual machine may still run. It reads the Node again right
+before each write, and removes only that finalizer, with optimistic locking. The command can be repeated and interrupted safely.
 
-Needs the right to list pods and get nodes; with --apply also to get and patch pods.
+Requires permission to list pods and get nodes; with --apply also to get and patch pods.
 
 Examples:
-  $ tartan pods unstick                                       what is stuck, and what would be done
-  $ tartan pods unstick --namespace tuist-runners --apply     let them go
+  $ tartan pods unstick                                       show which Pods are stuck, and what the command would do
+  $ tartan pods unstick --namespace tuist-runners --apply     release them
   $ tartan pods unstick -o json | jq -r '.pods[] | select(.fate == "left") | .why'
 
-Exit codes: 0 nothing is left to do; 1 without --apply: there are Pods to let go; with it: some could not be, and the table says
-why; 2 the cluster could not be looked at; 130 stopped.`,
+Exit codes: 0 no Pod is stuck; 1 without --apply: some Pods can be released; with --apply: some could not be released, and the
+table says why; 2 the cluster cannot be read; 130 interrupted.`,
     )
     .action(({ apply = false, selector, ...options }: Given) =>
       run('pods unstick', async () => {

@@ -7,7 +7,7 @@ import type { PausedDocument } from './pause.ts';
 export const addRollCommand = (program: Command, shell: Shell): void => {
   const roll = program
     .command('roll')
-    .description('How a fleet gets something new: see roll status, pause and resume.')
+    .description('Show, pause and resume the rollout of a fleet: see roll status, pause and resume.')
     .helpCommand(false);
   addStatus(roll, shell);
   addPauseCommand(roll, shell, 'pause');
@@ -17,7 +17,7 @@ export const addRollCommand = (program: Command, shell: Shell): void => {
 const addStatus = (roll: Command, shell: Shell): void => {
   withClusterOptions(roll.command('status'), { watch: true })
     .argument('[fleet]', 'a MacFleet (default: all of them)')
-    .description('Show how far each roll is, who has a turn, and why one has stopped.')
+    .description('Show the progress of each rollout, the machines being updated, and why a rollout has stopped.')
     .addHelpText(
       'after',
       `
@@ -26,7 +26,7 @@ Examples:
   $ tartan roll status macos --watch
   $ tartan roll status -o json | jq -e 'all(.fleets[]; .stopped == null)'
 
-Exit codes: 0 no roll has stopped; 1 one has, or there is no such fleet; 2 the cluster could not be looked at; 130 stopped.`,
+Exit codes: 0 no rollout has stopped; 1 one has, or there is no such fleet; 2 the cluster cannot be read; 130 interrupted.`,
     )
     .action((fleet: string | undefined, options: ClusterOptions) =>
       runView(shell, 'roll status', options, async () => (await import('./status.ts')).rollView(fleet)),
@@ -36,14 +36,14 @@ Exit codes: 0 no roll has stopped; 1 one has, or there is no such fleet; 2 the c
 const pauseCommands = {
   pause: {
     paused: true,
-    description: 'Give no more turns to a fleet. Machines that have one finish.',
-    done: 'is paused: no more turns are given, and those who have one finish. tartan roll resume',
-    already: 'was paused already.',
+    description: 'Pause the rollout of a fleet. Machines already updating finish.',
+    done: 'is paused. Machines already updating finish. To resume: tartan roll resume',
+    already: 'was already paused.',
   },
   resume: {
     paused: false,
-    description: 'Let a fleet that was paused roll on.',
-    done: 'rolls on. How far it is: tartan roll status',
+    description: 'Resume the rollout of a paused fleet.',
+    done: 'is resumed. To see the progress: tartan roll status',
     already: 'was not paused.',
   },
 } as const;
@@ -51,20 +51,20 @@ const pauseCommands = {
 const addPauseCommand = (roll: Command, shell: Shell, name: keyof typeof pauseCommands): void => {
   const { paused, description, done, already } = pauseCommands[name];
   withClusterOptions(roll.command(name))
-    .argument('[fleet]', 'a MacFleet; may be left out when there is only one')
+    .argument('[fleet]', 'a MacFleet (default: the only one)')
     .description(description)
     .addHelpText(
       'after',
       `
-Sets spec.paused of the MacFleet to ${paused}, with optimistic locking. The chart leaves that field alone, so it outlasts helm upgrade
-and helm rollback. rollout.paused in the values is a second switch: with either of them the rollout is paused.
-Needs the right to list, get and patch macfleets.
+Sets spec.paused of the MacFleet to ${paused}, with optimistic locking. The chart does not set that field, so helm upgrade and helm
+rollback keep it. rollout.paused in the values is a second switch: either one pauses the rollout.
+Requires permission to list, get and patch macfleets.
 
 Examples:
-  $ tartan roll ${name}                                         the only fleet there is
+  $ tartan roll ${name}                                         the only fleet of the cluster
   $ tartan roll ${name} macos -n tuist
 
-Exit codes: 0 it is so; 1 there is no such fleet, or more than one, or its release still pauses it; 2 the cluster could not be asked; 130 stopped.`,
+Exit codes: 0 done; 1 there is no such fleet, or several, or the chart values still pause it; 2 the cluster cannot be read; 130 interrupted.`,
     )
     .action((fleet: string | undefined, options: ClusterOptions) =>
       shell.run(`roll ${name}`, async () => {
@@ -90,7 +90,7 @@ Exit codes: 0 it is so; 1 there is no such fleet, or more than one, or its relea
         };
         const still = !paused && outcome.isPaused;
         const text = still
-          ? `${metadata.name} is still paused by its release. Set rollout.paused of the fleet to false in the values, then helm upgrade.`
+          ? `${metadata.name} is still paused by the values of its chart release. Set rollout.paused of the fleet to false in the values, then run helm upgrade.`
           : `${metadata.name} ${changed ? `${done} ${metadata.name}` : already}`;
         shell.stdout.write(
           options.output === 'json'

@@ -10,8 +10,8 @@ export const pausedDocument = z.strictObject({
   schema: z.literal('tartan.roll-pause/v1'),
   namespace: z.string(),
   fleet: z.string(),
-  paused: z.boolean().describe('As it is now: true after a resume when the release pauses the fleet.'),
-  changed: z.boolean().describe('false: it was so already.'),
+  paused: z.boolean().describe('The current state: true after a resume if the chart values pause the fleet.'),
+  changed: z.boolean().describe('false: the fleet was already in that state.'),
 });
 
 export type PausedDocument = z.infer<typeof pausedDocument>;

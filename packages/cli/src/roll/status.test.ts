@@ -47,7 +47,7 @@ describe('tartan roll status', () => {
     const { lines } = shown([aFleet('macos', { observedGeneration: -1 }, { paused: true })]);
     assert.match(
       lines.join(' '),
-      /unseen, paused .* tartan roll resume macos lets it go on\. .*has not seen the last change/,
+      /unseen, paused .* To resume: tartan roll resume macos .*has not observed the latest spec/,
     );
   });
 

@@ -8,8 +8,8 @@ import { documentSchema, nullable, type Page, type View } from '../output/view.t
 
 const turnSchema = z.object({
   machine: z.string(),
-  canary: z.boolean().describe('It goes first, alone.'),
-  rollBack: z.boolean().describe('What it had before is put back.'),
+  canary: z.boolean().describe('The machine is updated first, alone.'),
+  rollBack: z.boolean().describe('The machine gets its previous configuration back.'),
   since: z.string(),
 });
 
@@ -19,7 +19,9 @@ const rollSchema = z.object({
   namespace: z.string(),
   fleet: z.string(),
   paused: z.boolean(),
-  pausedByRelease: z.boolean().describe('By the values of the chart: `tartan roll resume` does not end it.'),
+  pausedByRelease: z
+    .boolean()
+    .describe('Paused by the values of the chart; `tartan roll resume` does not change that.'),
   state: nullable(z.string(), 'Reason of the condition Rolling; null: the manager has not looked at it yet.'),
   message: nullable(z.string(), 'Its message: how far it is, and who is left.'),
   revision: nullable(z.string(), 'What all Macs of the fleet shall have in common, as a hash.'),
@@ -28,9 +30,9 @@ const rollSchema = z.object({
   ready: nullable(z.number()),
   updated: nullable(z.number(), 'Machines that have what they shall have.'),
   maxUnavailable: z.number(),
-  turns: z.array(turnSchema).describe('Who may be rolled now.'),
+  turns: z.array(turnSchema).describe('Machines that may be updated now.'),
   stopped: nullable(stopSchema, 'Why the roll has stopped.'),
-  seen: z.boolean().describe('The manager has seen the spec as it is now.'),
+  seen: z.boolean().describe('The manager has observed the current spec.'),
 });
 
 export const rollDocument = documentSchema('tartan.roll/v1', { fleets: z.array(rollSchema) });
@@ -140,9 +142,11 @@ const detailLines = (roll: Roll): string[] => {
     );
   else if (state !== null && state !== 'UpToDate') lines.push(`${fleet}: ${message ?? ''}`);
   if (pausedByRelease)
-    lines.push(`${fleet} is paused by its release. To go on, set rollout.paused of the fleet to false in the values.`);
+    lines.push(
+      `${fleet} is paused by the values of its chart release. To resume, set rollout.paused of the fleet to false in the values.`,
+    );
   else if (paused)
-    lines.push(`${fleet} is paused: no more turns are given. tartan roll resume ${fleet} lets it go on.`);
-  if (!seen) lines.push(`${fleet}: the manager has not seen the last change of it yet.`);
+    lines.push(`${fleet} is paused. Machines already updating finish. To resume: tartan roll resume ${fleet}`);
+  if (!seen) lines.push(`${fleet}: the manager has not observed the latest spec yet.`);
   return lines;
 };

@@ -26,7 +26,7 @@ export const poolStates = [
 const poolSchema = z.object({
   namespace: z.string(),
   pool: z.string(),
-  fleet: z.string().describe('On whose Macs its Pods run.'),
+  fleet: z.string().describe('The fleet whose Macs run the Pods.'),
   image: z.string(),
   github: nullable(z.string(), 'The organisation or repository that its runners belong to.'),
   wanted: z.number(),
@@ -41,25 +41,25 @@ const poolSchema = z.object({
     z.object({
       jobs: z.number(),
       oldestSince: nullable(z.string(), 'Since when the oldest job waits.'),
-      observedAt: z.string().describe('When GitHub was asked.'),
+      observedAt: z.string().describe('When the controller read GitHub.'),
     }),
     'Jobs that ask for these runners and have none. null: nobody could tell.',
   ),
   reaped: nullable(z.number(), 'Pods that have ended and were taken away, in all.'),
   state: z.enum(poolStates),
-  why: z.string().describe('The same in words.'),
-  also: z.array(z.string()).describe('What else is the matter, in words of `state`.'),
+  why: z.string().describe('The state as a sentence.'),
+  also: z.array(z.string()).describe('Other states that apply.'),
 });
 
 const podSchema = z.object({
   name: z.string(),
   node: nullable(z.string()),
-  phase: z.string().describe('Of the Pod; Terminating: it was deleted.'),
+  phase: z.string().describe('Phase of the Pod, or Terminating.'),
   waiting: nullable(z.string(), 'What it waits for, in the word of its agent.'),
-  job: z.enum(['none', 'started', 'unknown']).describe("The guest's own word, told by the agent."),
+  job: z.enum(['none', 'started', 'unknown']).describe('As the guest reports it to the agent.'),
   runnerID: nullable(z.number(), 'The runner at GitHub. null: it was given no configuration yet, so it has no job.'),
   retiredSince: nullable(z.string(), 'Since when GitHub gives it no job any more.'),
-  stale: z.boolean().describe('It has another image than the pool wants.'),
+  stale: z.boolean().describe('The Pod has an outdated image.'),
   createdAt: nullable(z.string()),
 });
 

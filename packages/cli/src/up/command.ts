@@ -8,47 +8,47 @@ export const addUpCommand = (program: Command, { stdin, stdout, env, signal, run
   program
     .command('up')
     .description('Start a fleet of simulated Macs on this machine and keep it running until Ctrl-C.')
-    .option('--pool <count>', 'Macs that are rented', integerBetween(1, 64), 5)
-    .option(
-      '--machines <count>',
-      'machines that are asked for, in the fleets macos, runners and builders',
-      integerBetween(1, 64),
-      4,
-    )
+    .option('--pool <count>', 'rented Macs', integerBetween(1, 64), 5)
+    .option('--machines <count>', 'machines in the fleets macos, runners and builders', integerBetween(1, 64), 4)
     .option(
       '--builders <count>',
-      'how many of them bake images, 0 or 1 (default: 1 when there are at least 3 machines)',
+      'machines that bake images, 0 or 1 (default: 1 if there are at least 3 machines)',
       integerBetween(0, 1),
     )
-    .option('--speed <times>', 'how many times faster than real Macs these are', integerBetween(1, 1000), 100)
-    .option('--port <port>', 'port of the Kubernetes API on 127.0.0.1; 0 takes a free one', parsePort, 0)
-    .option('--data <folder>', 'keep everything there; the next start with it goes on where this one ended')
+    .option(
+      '--speed <times>',
+      'how many times faster than real Macs the simulated ones are',
+      integerBetween(1, 1000),
+      100,
+    )
+    .option('--port <port>', 'port of the Kubernetes API on 127.0.0.1; 0 picks a free one', parsePort, 0)
+    .option('--data <folder>', 'keep all files in this folder; the next start with it continues from there')
     .option(
       '--kubernetes <which>',
-      'embedded, real (built from source with Go; in a checkout), or the kubeconfig of a cluster without a fleet',
+      'embedded, real (built from source with Go; needs a checkout), or the kubeconfig of a cluster without a fleet',
       'embedded',
     )
-    .option('--once', 'stop again as soon as a Pod runs on a Mac: exit code 0 says that it works here')
+    .option('--once', 'stop as soon as a Pod runs on a Mac; exit code 0 means success')
     .addHelpText(
       'after',
       `
-What starts is an embedded Kubernetes, a simulated Scaleway with a pool of simulated Macs, a stand-in for Cluster API core, and
-the provider, which claims Macs for machines and prepares them over SSH. The agent runs on each, as on a real one, and a Pod becomes
-a virtual machine of a stand-in for tart. A simulated GitHub queues a few jobs a minute; a controller keeps runners for them on the
-fleet runners, a virtual machine for each job, and the Mac of the fleet builders has a runner of its own. No container, no download,
-nothing outside one temporary folder, which is removed when it stops. Real kubectl works against it.
+The command starts an embedded Kubernetes, a simulated Scaleway with a pool of simulated Macs, a stand-in for Cluster API core, and
+the provider, which claims Macs for machines and prepares them over SSH. Each Mac runs the real agent, which turns Pods into virtual
+machines of a simulated tart. A simulated GitHub queues a few jobs a minute. The runners controller keeps runners for them on the fleet
+runners, a virtual machine per job; the Mac of the fleet builders has its own runner. There are no containers and no downloads. All
+files are in one temporary folder, which is removed at the end. kubectl works with this cluster.
 
-With --data everything goes on where it was, but for GitHub, which begins anew: runners of before end, and are replaced.
+With --data the next start continues from the stored state. Only GitHub starts anew: its runners are replaced.
 
 Examples:
-  $ tartan up                             start, say what happens and what to try, run until Ctrl-C
+  $ tartan up                             start, show what happens and what to try, run until Ctrl-C
   $ tartan up --pool 8 --machines 6       a larger fleet
-  $ tartan up --data ./fleet              stop it today, go on tomorrow
+  $ tartan up --data ./fleet              stop it today, continue tomorrow
   $ tartan up --speed 10                  slow enough to watch a Mac being wiped
-  $ tartan up --port 6443                 always under the same address
+  $ tartan up --port 6443                 always at the same address
   $ tartan up --once                      check that this machine can run it
 
-Exit codes: 0 it was stopped, or --once has seen it work; 1 it cannot start or broke, and says why; 2 wrong arguments.`,
+Exit codes: 0 stopped, or --once succeeded; 1 the start failed or a part crashed, and the output says why; 2 wrong arguments.`,
     )
     .action((options: Omit<UpOptions, 'once'> & { once?: boolean }) =>
       run(
@@ -61,7 +61,7 @@ Exit codes: 0 it was stopped, or --once has seen it work; 1 it cannot start or b
             import('@tartan/kube/clock'),
           ]);
           const style = textStyleFor(stdout, env);
-          // What is redrawn in place needs a terminal that keys are pressed on, too.
+          // A live view needs the keys of a terminal too.
           const isLive = stdout.isTTY === true && stdin.isTTY === true && env['TERM'] !== 'dumb';
           const view = isLive ? createLiveView({ stdout, style, clock }) : createPlainView({ stdout, style, clock });
           return up({ ...options, once: options.once ?? false }, { view, stdin, signal });

@@ -20,14 +20,14 @@ const node = (status: string | undefined, agent = 'v0.1.0'): NonNullable<Node> =
 });
 
 const aboutNodes: [string, Node, Node, string | undefined][] = [
-  ['comes', undefined, node(undefined), 'joined: there is a Node'],
+  ['comes', undefined, node(undefined), 'joined: its Node was created'],
   ['comes and is Ready', undefined, node('True'), 'joined: its Node is Ready, with agent v0.1.0'],
   ['becomes Ready', node(undefined), node('True'), 'its Node is Ready, with agent v0.1.0'],
   ['stays Ready', node('True'), node('True'), undefined],
   ['is Ready with another agent', node('True'), node('True', 'v0.2.0'), 'its Node is Ready, with agent v0.2.0'],
-  ['is not Ready any more', node('True'), node('Unknown'), 'its Node is not Ready any more'],
+  ['is no longer Ready', node('True'), node('Unknown'), 'its Node is no longer Ready'],
   ['is still not Ready', node('False'), node('Unknown'), undefined],
-  ['goes', node('True'), undefined, 'its Node is gone'],
+  ['goes', node('True'), undefined, 'its Node was deleted'],
 ];
 
 for (const [what, before, now, line] of aboutNodes) {
@@ -80,9 +80,9 @@ describe('jobs at the simulated GitHub', () => {
     const lines = (
       [
         ['job queued', undefined],
-        ['job started', 'job build-1 begins'],
-        ['job finished', 'job build-1 ends: success'],
-        ['job lost', 'job build-1 is lost: its runner was not heard of again'],
+        ['job started', 'job build-1 started'],
+        ['job finished', 'job build-1 finished: success'],
+        ['job lost', 'job build-1 is lost: its runner stopped reporting'],
         ['runner online', undefined],
       ] as const
     ).map(([what, line]) => [what, line === undefined ? undefined : logLine('macos-runner-1', line)]);
@@ -105,7 +105,7 @@ describe('jobs at the simulated GitHub', () => {
     await pass(clock, 1);
     over.abort();
     await telling;
-    assert.deepEqual(said, [logLine('r', 'job 1 ends: unknown')]);
+    assert.deepEqual(said, [logLine('r', 'job 1 finished: unknown')]);
   });
 
   test('the job interval follows the pace within its bounds', async (t) => {

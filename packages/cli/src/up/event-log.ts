@@ -10,7 +10,7 @@ type Node = NonNullable<(typeof nodes)['ofType']>;
 
 const loggedKinds = new Set<string>([kindNames.machine.kind, kindNames.macHost.kind, kindNames.macFleet.kind]);
 
-/** One line for what happened to one of ours; none for what is not ours, or was told. */
+/** A line for the first occurrence of an event about a machine, a Mac or a fleet. */
 export const eventLine = (
   { involvedObject, type, reason, message, count }: Event,
   log: StyledLog,
@@ -31,19 +31,18 @@ const readinessText = (node: Node | undefined): string =>
 
 const agentOf = (node: Node | undefined): string | undefined => node?.metadata?.annotations?.[annotations.agentVersion];
 
-/** What is new about a Node. */
 export const nodeLine = (before: Node | undefined, now: Node | undefined, log: StyledLog): string | undefined => {
   const name = (now ?? before)?.metadata?.name ?? '';
-  if (now === undefined) return logLine(name, 'its Node is gone');
+  if (now === undefined) return logLine(name, 'its Node was deleted');
   const [was, is] = [readinessText(before), readinessText(now)];
   const joined = before === undefined ? 'joined: ' : '';
   if (is === 'True' && (was !== 'True' || agentOf(now) !== agentOf(before)))
     return logLine(name, `${joined}${log.good(`its Node is Ready, with agent ${agentOf(now)}`)}`);
-  if (before === undefined) return logLine(name, 'joined: there is a Node');
-  return was === 'True' && is !== 'True' ? logLine(name, log.bad('its Node is not Ready any more')) : undefined;
+  if (before === undefined) return logLine(name, 'joined: its Node was created');
+  return was === 'True' && is !== 'True' ? logLine(name, log.bad('its Node is no longer Ready')) : undefined;
 };
 
-/** Tells what happens from now on, until the signal fires. */
+/** Logs changes from now on, until the signal fires. */
 export const logClusterEvents = async (client: Client, log: StyledLog, signal: AbortSignal): Promise<void> => {
   const known = new Map<string, Node>();
   const write = (line: string | undefined): void => {
@@ -84,22 +83,21 @@ const watchObjects = async <T extends KubeObject>(
   }
 };
 
-/** GitHub tells nobody of what happens in it. */
 const pollMs = 250;
 
 type Jobs = ReturnType<SimulatedGitHub['jobs']>;
 
-/** One short line for a job that begins or ends; none for the rest. */
 export const jobLine = ({ what, runner = '', job }: Happening, jobs: Jobs, log: StyledLog): string | undefined => {
   const record = jobs.find(({ id }) => id === job);
   const name = record?.name ?? String(job);
-  if (what === 'job started') return logLine(runner, `job ${name} begins`);
-  if (what === 'job finished') return logLine(runner, `job ${name} ends: ${log.good(record?.conclusion ?? 'unknown')}`);
-  if (what === 'job lost') return logLine(runner, log.bad(`job ${name} is lost: its runner was not heard of again`));
+  if (what === 'job started') return logLine(runner, `job ${name} started`);
+  if (what === 'job finished')
+    return logLine(runner, `job ${name} finished: ${log.good(record?.conclusion ?? 'unknown')}`);
+  if (what === 'job lost') return logLine(runner, log.bad(`job ${name} is lost: its runner stopped reporting`));
   return undefined;
 };
 
-/** Tells of jobs from now on, until the signal fires. */
+/** Logs jobs from now on, until the signal fires. */
 export const logJobs = async (
   github: Pick<SimulatedGitHub, 'history' | 'jobs'>,
   log: StyledLog,

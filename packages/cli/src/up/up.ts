@@ -20,36 +20,33 @@ export interface UpOptions {
   readonly port: number;
   /** Macs in the pool. */
   readonly pool: number;
-  /** Machines that are asked for. */
+  /** Wanted machines. */
   readonly machines: number;
-  /** How many of them bake images. Undefined: as many as make sense. */
+  /** Machines that bake images. Undefined: depends on the number of machines. */
   readonly builders?: number;
   /** Ends when a Pod runs on the first machine, and its log can be read. */
   readonly once: boolean;
-  /** Everything is kept there; a temporary folder unless told. */
+  /** Folder that is kept; a temporary one if undefined. */
   readonly data?: string;
   /** How many times faster than real Macs these are. */
   readonly speed: number;
-  /** `embedded`, `real`, or the kubeconfig of a cluster that is there. */
+  /** `embedded`, `real`, or the kubeconfig of an existing cluster. */
   readonly kubernetes: string;
 }
 
 export interface UpContext {
   readonly view: UpView;
-  /** Where a person may press keys. */
   readonly stdin: Terminal['input'];
-  /** Fires when somebody asks us to stop. */
   readonly signal: AbortSignal;
 }
 
-/** Starts everything, shows what happens, and takes it all away again when asked to. Answers the exit code. */
+/** Starts the fleet, shows what happens, and removes everything at the end. Returns the exit code. */
 export const up = async (options: UpOptions, context: UpContext): Promise<number> => {
   const { view, stdin } = context;
   const isInteractive = stdin.isTTY === true;
   const stopRequest = new AbortController();
   const signal = AbortSignal.any([context.signal, stopRequest.signal]);
   signal.addEventListener('abort', () => view.stop(), { once: true });
-  /** What undoes each thing that was begun, the latest last. */
   const undo: (() => unknown)[] = [view.stop];
   let folder = resolve(options.data ?? tmpdir());
   let enter = (): void => {};
@@ -69,18 +66,16 @@ export const up = async (options: UpOptions, context: UpContext): Promise<number
     const orBroken = <T>(waiting: Promise<T>): Promise<T> => Promise.race([waiting, simulation.failure]);
 
     const { macs, wanted } = await desiredMachines(client, simulation.macs.scaleway.servers().length);
-    const found = view.step('The provider looks for Macs');
+    const found = view.step('The provider discovers Macs');
     await orBroken(untilHostsFound(client, macs, signal));
     const pod = await createDemoPod(client);
-    found.done(
-      `The provider has found them, and is asked for ${counted(wanted, 'machine')}; the Pod ${pod} waits for one`,
-    );
+    found.done(`The provider has discovered the Macs; ${counted(wanted, 'machine')} and the Pod ${pod} are created`);
     view.writeLine();
     const first = options.once ? Math.min(1, wanted) : Math.min(wanted, macs);
-    const ready = view.step(`${counted(first, 'machine')} to be made ready`);
+    const ready = view.step(`Waiting for ${counted(first, 'machine')} to be Ready`);
     await orBroken(untilMachinesReady(client, first, signal));
     if (!signal.aborted) ready.done(`${counted(first, 'machine')} Ready`);
-    const runs = view.step(`The Pod ${pod} to run`);
+    const runs = view.step(`Waiting for the Pod ${pod} to run`);
     await orBroken(untilDemoPodRuns(client, pod, signal));
     if (!signal.aborted) {
       runs.done(`The Pod ${pod} runs, as a virtual machine`);
@@ -100,7 +95,7 @@ export const up = async (options: UpOptions, context: UpContext): Promise<number
     undo.unshift(() => view.writeLine(`Stopped. ${end}`));
     return 0;
   } catch (error) {
-    // Whatever broke off because somebody asked for the end has ended well.
+    // Errors after a stop request are expected.
     if (!signal.aborted) throw readableError(error, folder);
     return 0;
   } finally {
@@ -108,7 +103,6 @@ export const up = async (options: UpOptions, context: UpContext): Promise<number
   }
 };
 
-/** The agents that are rolled out, one after the other. */
 interface Releases {
   next(): Promise<string>;
 }
@@ -124,7 +118,7 @@ const startFleet = async (
   const { kubernetes, machines, builders, pool, speed, data } = options;
   const fleets = fleetSizes(machines, builders);
   const saved = data === undefined ? undefined : await readSavedState(folder);
-  if (saved !== undefined) view.step('').done(`The fleet in ${view.bold(folder)} goes on where it was`);
+  if (saved !== undefined) view.step('').done(`The fleet in ${view.bold(folder)} is continued`);
   let release = saved?.release ?? 1;
   const simulation = await startSimulation({
     folder,
@@ -139,7 +133,7 @@ const startFleet = async (
     flags: [`--metrics-bind-address=127.0.0.1:${metricsPort}`],
     progress: logProgress(view, metricsPort),
     onCrash: (code, what) =>
-      view.writeLine(view.bad(`${upperFirst(what)} has ended with code ${code}, and is started again.`)),
+      view.writeLine(view.bad(`${upperFirst(what)} has exited with code ${code} and is restarted.`)),
   });
   const save = async (): Promise<void> => {
     if (data !== undefined)
@@ -181,7 +175,7 @@ const logProgress = (view: UpView, metricsPort: number): ((progress: Progress) =
   };
 };
 
-/** Says what happens; and lets people push to the repository, so that something does. */
+/** Logs events, and queues jobs at the simulated GitHub. */
 const startLogging = (
   { controlPlane, macs, runners }: Simulation,
   pace: number,
@@ -191,14 +185,14 @@ const startLogging = (
   const { client } = controlPlane;
   const ending = new AbortController();
   const until = AbortSignal.any([signal, ending.signal]);
-  const stories = [
+  const tasks = [
     logClusterEvents(client, view, until),
     watchFleet({ connection: { client, clock: systemClock }, servers: () => macs.scaleway.servers(), view }, until),
     ...(runners ? [logJobs(runners.github, view, until), keepQueueing(runners.github, pace, until)] : []),
   ];
   return () => {
     ending.abort();
-    return Promise.allSettled(stories);
+    return Promise.allSettled(tasks);
   };
 };
 
@@ -206,9 +200,9 @@ const roll = async (simulation: Simulation, releases: Releases, view: UpView): P
   try {
     const version = await releases.next();
     await simulation.upgrade({ version });
-    view.writeLine(`The provider was replaced by one that brings agent ${version}.`);
+    view.writeLine(`The provider is upgraded and rolls out agent ${version}.`);
   } catch (error) {
-    view.writeLine(view.bad(`It cannot be rolled: ${error instanceof Error ? error.message : String(error)}`));
+    view.writeLine(view.bad(`The rollout failed: ${error instanceof Error ? error.message : String(error)}`));
   }
 };
 

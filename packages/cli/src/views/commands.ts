@@ -10,17 +10,18 @@ export const addFleetCommand = (program: Command, shell: Shell): void => {
     .addHelpText(
       'after',
       `
-One line for each machine, with its Mac, its Node and what runs there; then Macs that no machine has; then Nodes of Macs without a
-machine. WHY is the first condition that keeps a machine from being Ready or up to date.
+Lists each machine with its Mac, its Node and its virtual machines; then Macs without a machine; then Nodes of Macs without a machine.
+WHY is the first condition that keeps a machine from being Ready or up to date.
 
-Needs the right to list scalewayapplesiliconmachines and machosts; without that of macfleets, nodes or pods it shows what is left.
+Requires permission to list scalewayapplesiliconmachines and machosts. Without permission to list macfleets, nodes or pods, those
+columns are empty.
 
 Examples:
   $ tartan fleet
-  $ tartan fleet --watch                                      redraws on a terminal; a line for each change elsewhere
+  $ tartan fleet --watch                                      redraws on a terminal; otherwise prints a line per change
   $ tartan fleet -o json | jq -r '.macs[] | select(.ready | not) | .machine'
 
-Exit codes: 0 shown; 2 the cluster could not be looked at; 130 stopped.`,
+Exit codes: 0 shown; 2 the cluster cannot be read; 130 interrupted.`,
     )
     .action((options: ClusterOptions) =>
       runView(shell, 'fleet', options, async () => (await import('./fleet.ts')).fleetView),
@@ -29,15 +30,15 @@ Exit codes: 0 shown; 2 the cluster could not be looked at; 130 stopped.`,
 
 export const addPoolCommand = (program: Command, shell: Shell): void => {
   withClusterOptions(program.command('pool'), { watch: true })
-    .description('Count Macs by state, type, macOS and zone; list those in quarantine, and until when.')
+    .description('Count Macs by state, type, macOS and zone; list quarantined Macs and when they are free again.')
     .addHelpText(
       'after',
       `
 Examples:
   $ tartan pool
-  $ tartan pool -o json | jq '.free'                          how many could be claimed now
+  $ tartan pool -o json | jq '.free'                          number of Macs that can be claimed now
 
-Exit codes: 0 shown; 2 the cluster could not be looked at; 130 stopped.`,
+Exit codes: 0 shown; 2 the cluster cannot be read; 130 interrupted.`,
     )
     .action((options: ClusterOptions) =>
       runView(shell, 'pool', options, async () => (await import('./pool.ts')).poolView),
@@ -51,20 +52,20 @@ interface OrphansOptions extends ClusterOptions {
 
 export const addOrphansCommand = (program: Command, shell: Shell): void => {
   withClusterOptions(program.command('orphans'), { watch: true, namespaces: false })
-    .description('List Macs that no machine knows and that are in no pool, and what becomes of them.')
-    .option('--orphan-reclaim-claim-name-prefix <prefix>', 'judge as a manager would with this flag')
-    .option('--default-adopt-pool-prefix <prefix>', 'judge as a manager would with this flag')
+    .description('List stranded Macs: rented, held by no machine, and in no pool. Show what the sweep does with each.')
+    .option('--orphan-reclaim-claim-name-prefix <prefix>', 'assume that the manager has this flag')
+    .option('--default-adopt-pool-prefix <prefix>', 'assume that the manager has this flag')
     .addHelpText(
       'after',
       `
-Such Macs cost money and do nothing. The manager finds them and says for each what its sweep does: this is shown. With one of the
-two flags of the manager, it is shown what a manager with these flags would do, by the same function. Nothing is changed.
+Stranded Macs cost money without running anything. By default the command shows the decisions of the manager. With one of the two
+prefix flags it computes what a manager with these flags would decide. The command changes nothing.
 
 Examples:
   $ tartan orphans
   $ tartan orphans --orphan-reclaim-claim-name-prefix prod- --default-adopt-pool-prefix tuist-pool-
 
-Exit codes: 0 none; 1 there are some; 2 the cluster could not be looked at; 130 stopped.`,
+Exit codes: 0 no Mac is stranded; 1 some are; 2 the cluster cannot be read; 130 interrupted.`,
     )
     .action(({ orphanReclaimClaimNamePrefix, defaultAdoptPoolPrefix, ...options }: OrphansOptions) =>
       runView(shell, 'orphans', options, async () => {
@@ -86,7 +87,7 @@ interface VersionOptions extends ClusterOptions {
 export const addVersionCommand = (program: Command, shell: Shell): void => {
   withClusterOptions(program.command('version'), { namespaces: false })
     .description('Show the version of this command, of the cluster, and of the agent on each Node.')
-    .option('--client', 'of this command only; no cluster is asked')
+    .option('--client', 'only of this command, without reading a cluster')
     .addHelpText(
       'after',
       `
@@ -94,7 +95,7 @@ Examples:
   $ tartan version
   $ tartan version -o json | jq -r '.agents[] | [.node, .version] | @tsv'
 
-Exit codes: 0 shown; 2 the cluster could not be asked, and only this command's own is shown; 130 stopped.`,
+Exit codes: 0 shown; 2 the cluster cannot be read, and only the version of this command is shown; 130 interrupted.`,
     )
     .action((options: VersionOptions) => shell.run('version', () => showVersion(options, shell)));
 };
@@ -108,12 +109,12 @@ const showVersion = async (options: VersionOptions, { stdout, env, signal }: She
       import('@tartan/kube/clock'),
     ]);
   const show = (document: ReturnType<typeof clientDocument>): void => {
-    const look = textStyleFor(stdout, env, options.color);
+    const style = textStyleFor(stdout, env, options.color);
     const width = stdout.isTTY === true ? stdout.columns : undefined;
     stdout.write(
       options.output === 'json'
         ? `${JSON.stringify(document, null, 2)}\n`
-        : pageLines(versionPage(document), width, look)
+        : pageLines(versionPage(document), width, style)
             .map((line) => `${line}\n`)
             .join(''),
     );
@@ -126,7 +127,7 @@ const showVersion = async (options: VersionOptions, { stdout, env, signal }: She
     show(await withCluster(choiceOf(options), env, (cluster) => versionsOf(cluster, signal)));
     return 0;
   } catch (error) {
-    // What is known without a cluster is told all the same; the rest is for stderr and the exit code.
+    // The client version needs no cluster.
     if (!signal.aborted) show(clientDocument(systemClock.now()));
     throw error;
   }

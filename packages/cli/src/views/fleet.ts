@@ -31,7 +31,7 @@ const macSchema = z.object({
   machine: nullable(z.string(), 'A ScalewayAppleSiliconMachine.'),
   fleet: nullable(z.string(), 'The MacFleet it rolls with.'),
   phase: nullable(z.string(), 'Of the machine.'),
-  ready: z.boolean().describe('The machine says that its Node is Ready, on a Mac that runs.'),
+  ready: z.boolean().describe('The machine is Ready: its Mac runs and its Node is Ready.'),
   reason: nullable(z.string(), 'What keeps the machine from being Ready or up to date: the reason of a condition.'),
   message: nullable(z.string(), 'The same in words.'),
   upToDate: nullable(z.boolean(), 'The Mac has what it shall have.'),
@@ -51,7 +51,7 @@ const macSchema = z.object({
 });
 
 export const fleetDocument = documentSchema('tartan.fleet/v1', {
-  macs: z.array(macSchema).describe('Machines first, then Macs without one, then Nodes without either.'),
+  macs: z.array(macSchema).describe('Machines first, then Macs without a machine, then Nodes without both.'),
 });
 
 export type FleetDocument = z.infer<typeof fleetDocument>;

@@ -16,7 +16,7 @@ const orphanSchema = z.object({
   since: nullable(z.string(), 'Since when nobody knows it.'),
   verdict: z
     .enum(['leave', 'reclaim', 'needed'])
-    .describe('needed: a machine may still need it, so it is never wiped.'),
+    .describe('needed: a machine may still need the Mac, so the sweep never wipes it.'),
   reason: z.string().describe('Of the condition Stranded.'),
   message: z.string().describe('What the sweep does, and why.'),
   neededBy: nullable(z.string(), 'namespace/name of that machine.'),
@@ -25,7 +25,7 @@ const orphanSchema = z.object({
 export const orphansDocument = documentSchema('tartan.orphans/v1', {
   judgedBy: z
     .enum(['manager', 'flags'])
-    .describe('manager: its own verdicts, as it wrote them. flags: what it would say with the prefixes given here.'),
+    .describe('manager: the decisions in the status. flags: the decisions with the given prefixes.'),
   orphans: z.array(orphanSchema).describe('The oldest first.'),
 });
 

@@ -19,9 +19,9 @@ const groupSchema = z.object({
 const quarantinedSchema = z.object({
   host: z.string(),
   name: nullable(z.string(), 'At Scaleway.'),
-  until: z.string().describe('Nobody claims it before.'),
-  over: z.boolean().describe('That time has passed: the next look frees it.'),
-  count: z.number().describe('How often it failed.'),
+  until: z.string().describe('End of the quarantine.'),
+  over: z.boolean().describe('The quarantine is over; the next reconcile frees the Mac.'),
+  count: z.number().describe('Number of failures.'),
   reason: z.string(),
 });
 
@@ -30,7 +30,7 @@ export const poolDocument = documentSchema('tartan.pool/v1', {
   free: z.number().describe('In the pool, and ready at Scaleway.'),
   waiting: z.number().describe('Machines without a Mac.'),
   groups: z.array(groupSchema).describe('By state, type, macOS and zone.'),
-  quarantined: z.array(quarantinedSchema).describe('Also those on their way back that nobody may claim then.'),
+  quarantined: z.array(quarantinedSchema).describe('Including Macs being released into quarantine.'),
 });
 
 export type PoolDocument = z.infer<typeof poolDocument>;

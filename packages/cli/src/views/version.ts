@@ -12,7 +12,10 @@ import type { Table } from '../output/table.ts';
 import { documentSchema, nullable, type Page } from '../output/view.ts';
 
 export const versionDocument = documentSchema('tartan.version/v1', {
-  client: z.object({ version: z.string().describe('Of this command.'), node: z.string().describe('What it runs on.') }),
+  client: z.object({
+    version: z.string().describe('Of this command.'),
+    node: z.string().describe('Version of Node.js.'),
+  }),
   server: nullable(z.object({ version: z.string() }), 'Kubernetes; null: it was not asked, or did not answer.'),
   manager: nullable(
     z.object({ holder: z.string(), namespace: z.string(), renewed: nullable(z.string()) }),
