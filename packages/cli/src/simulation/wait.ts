@@ -30,7 +30,7 @@ export const untilObjects = async <T extends KubeObject>(
 
 const retryPauseMs = 200;
 
-/** Whoever follows a server goes on when it is back: an outage can be played here. Throws what will not pass. */
+/** Waits during an outage of the API server; throws other errors. */
 export const pauseBeforeRetry = async (error: unknown, signal: AbortSignal): Promise<void> => {
   if (signal.aborted) return;
   if (!isKubeError(error, 'expired', 'unreachable', 'timeout', 'serverError', 'tooManyRequests')) throw error;

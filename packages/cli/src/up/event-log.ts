@@ -2,7 +2,6 @@ import { annotations, kindNames } from '@tartan/api';
 import { type Client, events, isKubeError, type KubeObject, type Live, nodes, type Resource } from '@tartan/kube';
 import { type Clock, sleep, systemClock } from '@tartan/kube/clock';
 import type { Happening, SimulatedGitHub } from '@tartan/sim-github';
-import { pauseBeforeRetry } from '../simulation/wait.ts';
 import type { StyledLog } from './live/up-view.ts';
 
 type Event = NonNullable<(typeof events)['ofType']>;
@@ -42,43 +41,50 @@ export const nodeLine = (before: Node | undefined, now: Node | undefined, log: S
   return was === 'True' && is !== 'True' ? logLine(name, log.bad('its Node is no longer Ready')) : undefined;
 };
 
-/** Logs changes from now on, until the signal fires. */
+/** Logs changes from now on, until the signal fires. Goes on after an outage of the API server. */
 export const logClusterEvents = async (client: Client, log: StyledLog, signal: AbortSignal): Promise<void> => {
-  const known = new Map<string, Node>();
   const write = (line: string | undefined): void => {
     if (line !== undefined) log.writeLine(line);
   };
   await Promise.all([
     watchObjects(client, events, signal, (_, event) => write(event && eventLine(event, log))),
-    watchObjects(client, nodes, signal, (name, node) => {
-      write(nodeLine(known.get(name), node, log));
-      if (node === undefined) known.delete(name);
-      else known.set(name, node);
-    }),
+    watchObjects(client, nodes, signal, (before, now) => write(nodeLine(before, now, log))),
   ]);
 };
+
+const retryAfterMs = 300;
 
 const watchObjects = async <T extends KubeObject>(
   client: Client,
   resource: Resource<T>,
   signal: AbortSignal,
-  hear: (name: string, object: Live<T> | undefined) => void,
+  onChange: (before: Live<T> | undefined, now: Live<T> | undefined) => void,
 ): Promise<void> => {
-  let resourceVersion: string | undefined;
+  let known: Map<string, Live<T>> | undefined;
+  const keyOf = ({ metadata }: Live<T>): string => `${metadata.namespace}/${metadata.name}`;
   while (!signal.aborted) {
     try {
-      resourceVersion ??= (await client.list(resource, { signal })).resourceVersion;
-      for await (const event of client.watch(resource, { resourceVersion, signal })) {
-        if (event.type === 'BOOKMARK') {
-          resourceVersion = event.resourceVersion;
-          continue;
+      const { items, resourceVersion } = await client.list(resource, { signal });
+      const now = new Map(items.map((item) => [keyOf(item), item]));
+      for (const [key, before] of known ?? []) if (!now.has(key)) onChange(before, undefined);
+      if (known !== undefined)
+        for (const [key, item] of now) {
+          const before = known.get(key);
+          if (before?.metadata.resourceVersion !== item.metadata.resourceVersion) onChange(before, item);
         }
-        resourceVersion = event.object.metadata.resourceVersion;
-        hear(event.object.metadata.name, event.type === 'DELETED' ? undefined : event.object);
+      known = now;
+      for await (const event of client.watch(resource, { resourceVersion, signal })) {
+        if (event.type === 'BOOKMARK') continue;
+        const key = keyOf(event.object);
+        const isDeleted = event.type === 'DELETED';
+        onChange(known.get(key), isDeleted ? undefined : event.object);
+        if (isDeleted) known.delete(key);
+        else known.set(key, event.object);
       }
     } catch (error) {
-      if (isKubeError(error, 'expired')) resourceVersion = undefined;
-      await pauseBeforeRetry(error, signal);
+      if (signal.aborted) return;
+      if (!isKubeError(error)) throw error;
+      await sleep(systemClock, retryAfterMs, signal);
     }
   }
 };
