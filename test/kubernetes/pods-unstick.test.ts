@@ -53,7 +53,7 @@ describe('tartan pods unstick on a real Kubernetes', { timeout: 60_000 }, () => 
     assert.match((await run(false)).out, /2 Pods would be let go/);
     const done = await run(true);
     assert.equal(done.code, 0);
-    assert.match(done.out, /2 Pods let go\.\n$/);
+    assert.match(done.out, /2 Pods released\.\n$/);
     const held = (await client.list(pods, { namespace })).items.filter(({ metadata }) => metadata.finalizers?.length);
     assert.deepEqual(held, []);
     await assert.rejects(client.get(pods, { namespace, name: 'at-once' }), /not found/);

@@ -1,6 +1,7 @@
 import { keyOf } from '@tartan/kube';
 import type { ClusterState, Fleet, Host, Machine, Node, Pod } from '../cluster/state.ts';
 import type { Pool } from '../runners/read-runners.ts';
+import { similarity } from '../output/similarity.ts';
 
 export type Subject =
   | { readonly kind: 'machine'; readonly machine: Machine }
@@ -117,25 +118,12 @@ const isSameMachine = (subject: Subject, other: Subject): boolean =>
     (other.kind === 'host' && other.host.spec.consumerRef?.uid === subject.machine.metadata.uid));
 
 const notFoundMessage = (asked: string, all: readonly Subject[], name: string): string => {
+  const similarityOf = (subject: Subject): number => similarity(objectOf(subject).metadata.name, name);
   const close = all
-    .filter((subject) => distance(objectOf(subject).metadata.name, name) <= 2)
+    .filter((subject) => similarityOf(subject) > 0.6)
+    .toSorted((a, b) => similarityOf(b) - similarityOf(a))
     .slice(0, 3)
     .map(nameOf);
   const hint = close.length > 0 ? ` Did you mean ${close.join(' or ')}?` : ' tartan fleet shows what there is.';
   return `Nothing is called ${asked}: no machine, MacHost, Node, Pod, MacFleet or RunnerPool.${hint}`;
-};
-
-/** Letters to change, add or leave out, as far as a typing error goes. */
-const distance = (a: string, b: string): number => {
-  if (Math.abs(a.length - b.length) > 2) return Infinity;
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j += 1)
-      next.push(
-        Math.min((next[j - 1] ?? 0) + 1, (row[j] ?? 0) + 1, (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)),
-      );
-    row = next;
-  }
-  return row.at(-1) ?? Infinity;
 };

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { configMaps, isKubeError } from '@tartan/kube';
+import { similarity } from '../output/similarity.ts';
 import type { Simulation } from '../simulation/simulation.ts';
 import type { Fault } from './fault.ts';
 import { play, type PlayOutcome } from './play.ts';
@@ -132,15 +133,5 @@ const unpublish = async ({ controlPlane: { client } }: Simulation, socket: strin
   }
 };
 
-const letterPairs = (text: string): Set<string> =>
-  new Set(Array.from({ length: text.length + 1 }, (_, at) => `^${text.toLowerCase()}$`.slice(at, at + 2)));
-
-/** The name that shares the most pairs of letters with what was typed, in proportion to their length. */
-export const closestName = (typed: string, names: readonly string[]): string | undefined => {
-  const pairs = letterPairs(typed);
-  const likeness = (name: string): number => {
-    const others = letterPairs(name);
-    return (2 * pairs.intersection(others).size) / (pairs.size + others.size);
-  };
-  return names.toSorted((a, b) => likeness(b) - likeness(a))[0];
-};
+export const closestName = (typed: string, names: readonly string[]): string | undefined =>
+  names.toSorted((a, b) => similarity(typed, b) - similarity(typed, a))[0];

@@ -75,7 +75,7 @@ describe('tartan pods unstick on a cluster of KUBECONFIG', () => {
   test('a dry run, then --apply, then nothing left to do', async () => {
     const shown = await run([]);
     assert.equal(shown.code, 1);
-    assert.match(shown.out, /runners +vm +mac-gone +60m +would let go +its Node is gone\n/);
+    assert.match(shown.out, /runners +vm +mac-gone +60m +would release +its Node is gone\n/);
     const done = await run(['--apply', '-o', 'json', '--context', 'lab']);
     assert.equal(done.code, 0);
     assert.equal(JSON.parse(done.out).counts['let go'], 1);

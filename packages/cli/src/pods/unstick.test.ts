@@ -24,15 +24,15 @@ describe('tartan pods unstick', () => {
     const lines = out.split('\n');
     assert.match(lines[0] ?? '', /^NAMESPACE +NAME +NODE +TERMINATING +WHAT +WHY$/);
     const rows: [string, RegExp][] = [
-      ['of-a-lost-mac', /^runners +of-a-lost-mac +mac-lost +3h +would let go +its Node is gone$/],
-      ['of-no-mac', /<none> +3h +would let go +it never had a Node$/],
-      ['of-a-live-mac', /left +its Node is there: its agent removes the VM and lets it go$/],
-      ['of-a-silent-mac', /left +its Node is there but not Ready: .* delete its Machine$/],
-      ['just-deleted', /0s +left +it should have ended less than 5 minutes ago; wait 300 s$/],
+      ['of-a-lost-mac', /^runners +of-a-lost-mac +mac-lost +3h +would release +its Node is gone$/],
+      ['of-no-mac', /<none> +3h +would release +it never had a Node$/],
+      ['of-a-live-mac', /left +its Node exists: the agent removes the VM and releases the Pod$/],
+      ['of-a-silent-mac', /left +its Node exists but is not Ready: .* delete its Machine$/],
+      ['just-deleted', /0s +left +its grace period ended less than 5 minutes ago; wait 300 s$/],
     ];
     for (const [name, row] of rows) assert.match(lines.find((line) => line.includes(` ${name} `)) ?? '', row);
     assert.ok(!/at-work|held-by-others/.test(out), 'not stuck, or not ours');
-    assert.match(out, /\n2 Pods would be let go, 3 Pods left alone\. Nothing was changed; --apply does it\.\n$/);
+    assert.match(out, /\n2 Pods would be released, 3 Pods left alone\. Nothing was changed\. --apply releases them\.\n$/);
     assert.ok(stage.calls.every((call) => call.startsWith('GET ')));
     for (const name of ['of-a-lost-mac', 'of-no-mac']) assert.deepEqual(await stage.finalizersOf(name), [vmCleanup]);
   });
@@ -45,7 +45,7 @@ describe('tartan pods unstick', () => {
     stage.clock.advance(hour);
     const { code, out, err } = await stage.run({ apply: true });
     assert.equal(code, 0);
-    assert.match(out, /\n504 Pods let go, 1 Pod left alone\.\n$/);
+    assert.match(out, /\n504 Pods released, 1 Pod left alone\.\n$/);
     assert.equal(err.split('\n').length - 1, 9, 'a line for every 51');
     assert.match(err, /^51 of 504 Pods\n/);
     const { items } = await stage.admin.list(pods);
@@ -73,7 +73,7 @@ describe('tartan pods unstick', () => {
     });
     const { code, out } = await stage.run({ apply: true });
     assert.equal(code, 0);
-    assert.match(out, /left +its Node is there/);
+    assert.match(out, /left +its Node exists/);
     assert.deepEqual(await stage.finalizersOf('vm'), [vmCleanup]);
     assert.ok(!stage.calls.some((call) => call.startsWith('PATCH ')));
   });
@@ -92,7 +92,7 @@ describe('tartan pods unstick', () => {
     });
     const { code, out } = await stage.run({ apply: true });
     assert.equal(code, 0);
-    assert.match(out, /let go +its Node is gone; it still waits for others: example\.com\/theirs\n/);
+    assert.match(out, /released +its Node is gone; other finalizers remain: example\.com\/theirs\n/);
     assert.equal(writes, 2);
     assert.deepEqual(await stage.finalizersOf('vm'), ['example.com/theirs']);
   });
@@ -132,7 +132,7 @@ describe('tartan pods unstick', () => {
     });
     const { code, out } = await stage.run({ apply: true });
     assert.equal(code, 0);
-    assert.match(out, /went by itself/);
+    assert.match(out, /already gone/);
     assert.deepEqual(await stage.finalizersOf('vm'), [vmCleanup]);
   });
 
@@ -209,7 +209,7 @@ describe('tartan pods unstick without permissions', () => {
     const { code, out } = await stage.run({ apply: true });
     assert.equal(code, 1);
     assert.match(out, /s-7 .* failed +you may not get and patch Pods in the namespace sealed\n/);
-    assert.match(out, /\n1 Pod let go, 20 Pods failed\. Run it again when the reason is gone/);
+    assert.match(out, /\n1 Pod released, 20 Pods failed\. Fix the cause, then run/);
     assert.equal(await stage.finalizersOf('vm'), undefined);
     assert.ok(stage.calls.filter((call) => call.startsWith('PATCH ')).length < 12);
   });
@@ -233,11 +233,11 @@ describe('tartan pods unstick when it is interrupted', () => {
     const stage = await setUp(t, () => {}, new KubeError('unreachable', 'the connection was lost'));
     const { code, out } = await stage.run({ apply: true });
     assert.equal(code, 1);
-    assert.match(out, /\n10 Pods let go, 30 Pods failed\./);
+    assert.match(out, /\n10 Pods released, 30 Pods failed\./);
     assert.match(out, /failed +the connection was lost\n/);
     assert.ok(stage.calls.filter((call) => call.startsWith('PATCH ')).length < 20, 'it is not asked for each of them');
     stage.interpose((send) => send);
-    assert.match((await stage.run({ apply: true })).out, /\n30 Pods let go\.\n$/);
+    assert.match((await stage.run({ apply: true })).out, /\n30 Pods released\.\n$/);
   });
 
   test('by Ctrl-C: starts no further Pod', async (t) => {

@@ -47,7 +47,6 @@ const plannedOutcome = (stuck: StuckPod): ReleaseOutcome => ({
   stuck,
 });
 
-/** Those that are left are told of too, in their place. */
 const releaseChosen = async (
   cluster: Cluster,
   stuck: readonly StuckPod[],
@@ -75,22 +74,22 @@ const podCount = (count: number): string => (count === 1 ? '1 Pod' : `${count} P
 const conclusion = (counts: Counts, total: number): string[] => {
   if (total === 0) return ['No Pod is stuck: none is Terminating and held by an agent.'];
   const parts = [
-    counts['would let go'] > 0 && `${podCount(counts['would let go'])} would be let go`,
-    counts['let go'] > 0 && `${podCount(counts['let go'])} let go`,
-    counts['went by itself'] > 0 && `${podCount(counts['went by itself'])} went by themselves`,
+    counts['would let go'] > 0 && `${podCount(counts['would let go'])} would be released`,
+    counts['let go'] > 0 && `${podCount(counts['let go'])} released`,
+    counts['went by itself'] > 0 && `${podCount(counts['went by itself'])} already gone`,
     counts.left > 0 && `${podCount(counts.left)} left alone`,
     counts.failed > 0 && `${podCount(counts.failed)} failed`,
   ].filter((part) => part !== false);
   const next =
     counts['would let go'] > 0
-      ? ' Nothing was changed; --apply does it.'
+      ? ' Nothing was changed. --apply releases them.'
       : counts.failed > 0
-        ? ' Run it again when the reason is gone: it goes on where it was.'
+        ? ' Fix the cause, then run the command again.'
         : '';
   return ['', `${parts.join(', ')}.${next}`];
 };
 
-/** One Pod as scripts read it. */
+/** One Pod in `-o json`. */
 interface PodReport {
   readonly namespace: string;
   readonly name: string;
@@ -121,9 +120,9 @@ const whyOf = (outcome: ReleaseOutcome): string => {
     case 'let go':
       return outcome.heldBy.length === 0
         ? causeOf(outcome)
-        : `${causeOf(outcome)}; it still waits for others: ${outcome.heldBy.join(', ')}`;
+        : `${causeOf(outcome)}; other finalizers remain: ${outcome.heldBy.join(', ')}`;
     case 'went by itself':
-      return 'it is gone, or its agent has let it go meanwhile';
+      return 'the Pod is gone, or its agent has released it meanwhile';
     case 'would let go':
     case 'left':
       return causeOf(outcome);
@@ -135,15 +134,22 @@ const causeOf = ({ stuck: { decision, node } }: ReleaseOutcome): string => {
     case 'release':
       return decision.because === 'nodeGone' ? 'its Node is gone' : 'it never had a Node';
     case 'wait':
-      return `it should have ended less than 5 minutes ago; wait ${Math.ceil(decision.forMs / 1000)} s`;
+      return `its grace period ended less than 5 minutes ago; wait ${Math.ceil(decision.forMs / 1000)} s`;
     case 'leave':
       return node.kind === 'there' && !node.ready
-        ? 'its Node is there but not Ready: the VM may still run, and its agent lets it go when it is back; if the Mac is lost, delete its Machine'
-        : 'its Node is there: its agent removes the VM and lets it go';
+        ? 'its Node exists but is not Ready: the VM may still run, and the agent releases the Pod when it is back; if the Mac is lost, delete its Machine'
+        : 'its Node exists: the agent removes the VM and releases the Pod';
   }
 };
 
-/** For people. */
+const outcomeTexts: Readonly<Record<ReleaseOutcome['kind'], string>> = {
+  'would let go': 'would release',
+  'let go': 'released',
+  'went by itself': 'already gone',
+  left: 'left',
+  failed: 'failed',
+};
+
 const podTable = (reports: readonly PodReport[], now: number): string[] =>
   reports.length === 0
     ? []
@@ -154,18 +160,17 @@ const podTable = (reports: readonly PodReport[], now: number): string[] =>
           name,
           node ?? '<none>',
           age(now - Date.parse(deletionTimestamp)),
-          fate,
+          outcomeTexts[fate],
           why,
         ]),
       ]);
 
-/** Tells a person that something goes on: one line that is written over on a terminal, a line now and then elsewhere. */
+/** One line that is overwritten on a terminal; elsewhere a line per tenth. */
 interface ProgressLine {
   report(done: number): void;
   end(): void;
 }
 
-/** Lines in a log: a tenth each is enough. */
 const logLines = 10;
 
 const createProgressLine = (output: Writable & { isTTY?: boolean }, total: number, what: string): ProgressLine => {
