@@ -50,7 +50,7 @@ describe('tartan pods unstick on a real Kubernetes', { timeout: 60_000 }, () => 
       stdout.end();
       return { code, out: await out };
     };
-    assert.match((await run(false)).out, /2 Pods would be let go/);
+    assert.match((await run(false)).out, /2 Pods would be released/);
     const done = await run(true);
     assert.equal(done.code, 0);
     assert.match(done.out, /2 Pods released\.\n$/);

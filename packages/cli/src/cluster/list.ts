@@ -40,8 +40,8 @@ const notInstalledMessage = ({ kind, group }: { kind: string; group: string }): 
 
 /** What could be read; or why not, in one sentence, for a view that makes sense without it. */
 export type ListResult<T extends KubeObject> =
-  | { readonly kind: 'read'; readonly items: readonly Live<T>[] }
-  | { readonly kind: 'unread'; readonly why: string };
+  | { readonly kind: 'listed'; readonly items: readonly Live<T>[] }
+  | { readonly kind: 'unreadable'; readonly why: string };
 
 /** The same for what a view can do without: only a missing right, or a missing kind, is forgiven. */
 export const listIfAllowed = async <T extends KubeObject>(
@@ -50,17 +50,17 @@ export const listIfAllowed = async <T extends KubeObject>(
   scope: Scope = {},
 ): Promise<ListResult<T>> => {
   try {
-    return { kind: 'read', items: await listAll(cluster, resource, scope) };
+    return { kind: 'listed', items: await listAll(cluster, resource, scope) };
   } catch (error) {
     const { cause } = error instanceof Error ? error : {};
     if (!(error instanceof Error) || !isKubeError(cause, 'forbidden', 'notFound')) throw error;
-    return { kind: 'unread', why: error.message };
+    return { kind: 'unreadable', why: error.message };
   }
 };
 
 export const itemsOf = <T extends KubeObject>(readable: ListResult<T>): readonly Live<T>[] =>
-  readable.kind === 'read' ? readable.items : [];
+  readable.kind === 'listed' ? readable.items : [];
 
 /** For people: what is missing in a view, if anything is. */
 export const unreadNote = (readable: ListResult<KubeObject>): string[] =>
-  readable.kind === 'unread' ? [readable.why] : [];
+  readable.kind === 'unreadable' ? [readable.why] : [];

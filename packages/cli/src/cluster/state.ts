@@ -52,10 +52,10 @@ export const readClusterState = async (
     hosts,
     fleets: itemsOf(fleets),
     nodes: itemsOf(nodeList),
-    pods: podList.kind === 'read' ? podList.items : undefined,
+    pods: podList.kind === 'listed' ? podList.items : undefined,
     unreadable: new Set([
-      ...(fleets.kind === 'unread' ? ['fleets' as const] : []),
-      ...(nodeList.kind === 'unread' ? ['nodes' as const] : []),
+      ...(fleets.kind === 'unreadable' ? ['fleets' as const] : []),
+      ...(nodeList.kind === 'unreadable' ? ['nodes' as const] : []),
     ]),
     notes: [fleets, nodeList, podList].flatMap(unreadNote),
   };

@@ -94,7 +94,7 @@ const explanationOf = (subject: Subject, world: ExplainInput & ClusterState): Ex
 const readClusters = async (cluster: Pick<Connection, 'client'>, signal: AbortSignal) => {
   for (const version of ['v1beta2', 'v1beta1'] as const) {
     const read = await listIfAllowed(cluster, coreClusters(version), { signal });
-    if (read.kind === 'read') return read.items;
+    if (read.kind === 'listed') return read.items;
   }
   return [];
 };

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { formatProviderID, machine, type ScalewayAppleSiliconMachine } from '@tartan/api';
-import { getCondition, isKubeError, type Live, nodes, pods } from '@tartan/kube';
+import { getCondition, type Live, nodes, pods } from '@tartan/kube';
 import { fleetNamespace as namespace } from '../simulation/control-plane.ts';
 import { addMachine, claimPrefix, coreKinds, fleetNames } from '../simulation/fleets.ts';
+import { ignoreNotFound } from '../simulation/installer.ts';
 import { demoPod } from '../up/demo-pod.ts';
 import type { FaultContext } from './fault.ts';
 import type { SimulatedHost } from './targets.ts';
@@ -38,9 +39,7 @@ export const createTemporaryMachine = async (
     until,
     untilReady: () => until('is Ready', ({ status }) => status?.ready === true),
     remove: async () => {
-      await client.delete(coreKinds.machines, { namespace, name }).catch((error: unknown) => {
-        if (!isKubeError(error, 'notFound')) throw error;
-      });
+      await ignoreNotFound(client.delete(coreKinds.machines, { namespace, name }));
       if (!context.signal.aborted) await untilGone(context, machine.resource, name);
     },
   };
@@ -88,9 +87,7 @@ export const createTemporaryPod = async (context: FaultContext, nodeName: string
       return pod;
     },
     remove: async () => {
-      await client.delete(pods, { namespace, name }).catch((error: unknown) => {
-        if (!isKubeError(error, 'notFound')) throw error;
-      });
+      await ignoreNotFound(client.delete(pods, { namespace, name }));
       if (!context.signal.aborted) await untilGone(context, pods, name);
     },
   };

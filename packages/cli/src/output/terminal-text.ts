@@ -37,8 +37,10 @@ export const printableLines = (text: string, indent: string): string =>
 /** Letters as people count them, near enough for columns. */
 export const charactersOf = (text: string): readonly string[] => Array.from(text);
 
+export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
 const escape = '\u001B';
-/** The colours that `paint` and `createVoice` use; and all that a terminal or a reader could take for something else than text. */
+/** The colours that `paint` uses, and every control or format character. */
 const controlCharacters = new RegExp(`${escape}\\[(?:0|1|2|31|32|33)m|[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]`, 'gu');
 
 /**

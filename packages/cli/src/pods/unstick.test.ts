@@ -32,7 +32,10 @@ describe('tartan pods unstick', () => {
     ];
     for (const [name, row] of rows) assert.match(lines.find((line) => line.includes(` ${name} `)) ?? '', row);
     assert.ok(!/at-work|held-by-others/.test(out), 'not stuck, or not ours');
-    assert.match(out, /\n2 Pods would be released, 3 Pods left alone\. Nothing was changed\. --apply releases them\.\n$/);
+    assert.match(
+      out,
+      /\n2 Pods would be released, 3 Pods left alone\. Nothing was changed\. --apply releases them\.\n$/,
+    );
     assert.ok(stage.calls.every((call) => call.startsWith('GET ')));
     for (const name of ['of-a-lost-mac', 'of-no-mac']) assert.deepEqual(await stage.finalizersOf(name), [vmCleanup]);
   });

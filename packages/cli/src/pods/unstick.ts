@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import type { Cluster } from '../cluster/connection.ts';
 import { age } from '../output/age.ts';
 import { alignColumns } from '../output/table.ts';
-import { writeRaw } from '../output/terminal-text.ts';
+import { counted, writeRaw } from '../output/terminal-text.ts';
 import { findStuck, type ReleaseOutcome, releasePods, type Selection, type StuckPod } from './release-stuck-pods.ts';
 
 export interface UnstickOptions extends Selection {
@@ -69,7 +69,7 @@ const countsOf = (outcomes: readonly ReleaseOutcome[]): Counts => {
   return counts;
 };
 
-const podCount = (count: number): string => (count === 1 ? '1 Pod' : `${count} Pods`);
+const podCount = (count: number): string => counted(count, 'Pod');
 
 const conclusion = (counts: Counts, total: number): string[] => {
   if (total === 0) return ['No Pod is stuck: none is Terminating and held by an agent.'];

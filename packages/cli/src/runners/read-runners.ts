@@ -32,8 +32,8 @@ export const runnersSource = (pool: string | undefined): StateSource<RunnersStat
       return {
         now: cluster.clock.now(),
         pools,
-        pods: podList?.kind === 'read' ? podList.items : undefined,
-        notes: podList?.kind === 'unread' ? [podList.why] : [],
+        pods: podList?.kind === 'listed' ? podList.items : undefined,
+        notes: podList?.kind === 'unreadable' ? [podList.why] : [],
       };
     },
     watch: async (connection, { namespace }, first, { onChange, everyMs }, signal) => {

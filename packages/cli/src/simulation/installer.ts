@@ -9,6 +9,14 @@ export interface Installer {
   remove(): Promise<void>;
 }
 
+export const ignoreNotFound = async (request: Promise<unknown>): Promise<void> => {
+  try {
+    await request;
+  } catch (error) {
+    if (!isKubeError(error, 'notFound')) throw error;
+  }
+};
+
 const pollMs = 200;
 const timeoutMs = 60_000;
 

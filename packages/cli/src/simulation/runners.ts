@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { labels, runnerPool } from '@tartan/api';
-import { type Client, grantPolicyRules, isKubeError, pods, secrets, serviceAccounts } from '@tartan/kube';
+import { type Client, grantPolicyRules, pods, secrets, serviceAccounts } from '@tartan/kube';
 import { sleep, systemClock as clock } from '@tartan/kube/clock';
 import { parseFlags, runnersRBACRules } from '@tartan/runners';
 import type { SimulatedGitHub } from '@tartan/sim-github';
 import { type ControlPlane, fleetNamespace as namespace, writeKubeconfig } from './control-plane.ts';
 import { appSecretName, organization } from './github.ts';
-import type { Installer } from './installer.ts';
+import { ignoreNotFound, type Installer } from './installer.ts';
 import { createManagerDeployment, type ManagerDeployment } from './manager-deployment.ts';
 
 /** Of the one pool of the simulation. */
@@ -92,14 +92,6 @@ export const startRunners = async (github: SimulatedGitHub, options: RunnersOpti
 
 const deletionPollMs = 200;
 const deletionTimeoutMs = 60_000;
-
-const ignoreNotFound = async (removal: Promise<unknown>): Promise<void> => {
-  try {
-    await removal;
-  } catch (error) {
-    if (!isKubeError(error, 'notFound')) throw error;
-  }
-};
 
 /**
  * Takes the pool and all that it made out of a cluster that goes on without us. Its controller has ended by now, and with it the

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { systemClock } from '@tartan/kube/clock';
 import { startFaultServer } from '../fault/server.ts';
 import type { Terminal } from '../host/ask-secret.ts';
+import { counted } from '../output/terminal-text.ts';
 import { desiredMachines, fleetSizes, untilHostsFound, untilMachinesReady } from '../simulation/fleets.ts';
 import { freePort } from '../simulation/free-port.ts';
 import { keepQueueing } from '../simulation/github.ts';
@@ -213,5 +214,3 @@ const aborted = (signal: AbortSignal): Promise<void> =>
   });
 
 const upperFirst = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
-
-const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;

@@ -14,7 +14,7 @@ import {
 import { type ClusterState, clusterStateSource, type Machine } from '../cluster/state.ts';
 import { age, ageSince } from '../output/age.ts';
 import type { Cell, Row, Table } from '../output/table.ts';
-import type { Tone } from '../output/terminal-text.ts';
+import { counted, type Tone } from '../output/terminal-text.ts';
 import { documentSchema, nullable, type Page, type View } from '../output/view.ts';
 
 const vmSchema = z
@@ -164,8 +164,6 @@ const pageOf = (document: FleetDocument): Page => ({
   tables: [tableOf(document)],
   lines: [summaryOf(document), ...document.notes],
 });
-
-const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
 
 const summaryOf = ({ macs, at }: FleetDocument): string => {
   if (macs.length === 0)
