@@ -1,40 +1,9 @@
 import { userInfo } from 'node:os';
-import { getHeapStatistics, setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { createLogger, type Logger } from '@tartan/kube';
-import { type Clock, sleep, systemClock } from '@tartan/kube/clock';
+import { systemClock } from '@tartan/kube/clock';
 import { createAgent } from './agent/create-agent.ts';
 import { type AgentOptions, parseFlags } from './flags/parse-flags.ts';
 import { agentVersion, checkArguments, wrongArgumentsExitCode } from './release.ts';
-
-const gcIntervalMs = 30_000;
-/** What it has taken since the last time; less is not worth a stop. */
-const minGrowthBytes = 2_000_000;
-
-/** `gc`, which V8 gives only to contexts that are made while it is told to. `undefined` where it does not. */
-const v8GarbageCollector = (): ((options: object) => unknown) | undefined => {
-  setFlagsFromString('--expose-gc');
-  const found: unknown = runInNewContext('globalThis.gc');
-  setFlagsFromString('--no-expose-gc');
-  return typeof found === 'function' ? (options) => Reflect.apply(found, undefined, [options]) : undefined;
-};
-
-/**
- * Gives pages back to the Mac, whose memory is for guests. V8 keeps what it once needed, spread over half-empty pages, until memory is
- * short; an agent that waits never gets there. It stops the agent for some 20 ms, so it is done only after it has grown. Until `signal` fires.
- */
-export const releaseHeapMemory = async (clock: Clock, signal: AbortSignal): Promise<void> => {
-  const collect = v8GarbageCollector();
-  if (collect === undefined) return;
-  let after = 0;
-  for (;;) {
-    await sleep(clock, gcIntervalMs, signal);
-    if (signal.aborted) return;
-    if (getHeapStatistics().total_heap_size - after < minGrowthBytes) continue;
-    collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
-    after = getHeapStatistics().total_heap_size;
-  }
-};
 
 /** The world of the process, as far as the program touches it. */
 export interface ProcessContext {
@@ -85,6 +54,6 @@ const run = async (options: AgentOptions, { env, signal }: ProcessContext, log: 
   log.info('The agent starts', { node: options.nodeName, version: agentVersion });
   const { uid } = userInfo();
   const agent = createAgent({ options, root: env['TARTAN_ROOT'] ?? '', env, uid, log });
-  await Promise.all([agent.run(signal), releaseHeapMemory(systemClock, signal)]);
+  await agent.run(signal);
   log.info('The agent ends');
 };

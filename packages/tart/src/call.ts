@@ -50,8 +50,6 @@ interface CallOptions {
   readonly timeout: Timeout;
   readonly signal?: AbortSignal | undefined;
   readonly environment?: Readonly<Record<string, string>>;
-  /** The process is there. */
-  readonly onStart?: (() => void) | undefined;
   readonly onOutput?: (text: string) => void;
   readonly redact: Redact;
 }
@@ -92,7 +90,6 @@ export const callTart = (deps: CallDeps, args: readonly string[], options: CallO
       env: { ...deps.environment, ...options.environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    options.onStart?.();
     const terminate = (error: TartError): void => {
       if (terminatedBy !== undefined) return;
       terminatedBy = error;

@@ -107,7 +107,6 @@ export const createTart = (options: TartOptions): Tart => {
         signal: pull.signal,
         // CI: progress in lines that end, without rewriting.
         environment: { ...credentialsEnvironment(pull.credentials), CI: '1' },
-        onStart: pull.onStart,
         onOutput: createPullParser(pull.onProgress ?? (() => {})),
         redact: redactSecrets,
       },

@@ -19,8 +19,6 @@ export interface RegistryCredentials {
 export interface PullOptions extends CallControl {
   readonly credentials?: RegistryCredentials | undefined;
   readonly onProgress?: (progress: PullProgress) => void;
-  /** The process is there: whoever has more to start need not go first. */
-  readonly onStart?: () => void;
   /** Plain HTTP. */
   readonly insecure?: boolean;
   /** Layers at a time. */

@@ -39,8 +39,7 @@ export const createInstantMac = async (folder: string): Promise<InstantMac> => {
     set: async () => {},
     ip: async () => '192.168.64.2',
     exec: () => unasked('tart exec'),
-    clone: async (_source, name, { onStart } = {}) => {
-      onStart?.();
+    clone: async (_source, name) => {
       await mkdir(join(vms, name)).catch((cause: unknown) => {
         throw new TartError('already exists', `${name} is there already`, { command: 'clone', cause });
       });

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { createClient, createEventRecorder, createSubresources, type Logger, withRequestMetrics } from '@tartan/kube';
-import { type Clock, systemClock } from '@tartan/kube/clock';
-import { createProcessTable, createTart, type HostProcess, type ProcessTable, tartHome } from '@tartan/tart';
+import { systemClock } from '@tartan/kube/clock';
+import { createProcessTable, createTart, tartHome } from '@tartan/tart';
 import { createServerSupervisor } from '../api/server-supervisor.ts';
 import { createTartFacts } from '../facts/tart-facts.ts';
 import type { AgentOptions } from '../flags/parse-flags.ts';
@@ -37,30 +37,6 @@ const agentPaths = (root: string, kubeconfig: string): AgentPaths => ({
   logs: `${root}/var/log/tart-vms`,
   servingCertificate: `${root}${join(dirname(kubeconfig), 'serving-certificate.pem')}`,
 });
-
-interface CachedProcessTable extends ProcessTable {
-  /** The last list, if it is from the last seconds; else a fresh one. */
-  cachedList(): Promise<readonly HostProcess[]>;
-}
-
-/** The Node looks at the Mac every ten seconds. */
-const maxAgeMs = 15_000;
-
-/** Keeps the last list: ps takes longer than all else that the agent does to start a virtual machine. */
-export const cacheProcessTable = (table: ProcessTable, clock: Pick<Clock, 'monotonic'>): CachedProcessTable => {
-  let last: { readonly at: number; readonly processes: readonly HostProcess[] } | undefined;
-  const list = async (): Promise<readonly HostProcess[]> => {
-    const at = clock.monotonic();
-    const processes = await table.list();
-    if (last === undefined || last.at < at) last = { at, processes };
-    return processes;
-  };
-  return {
-    list,
-    find: (pid) => table.find(pid),
-    cachedList: async () => (last !== undefined && clock.monotonic() - last.at <= maxAgeMs ? last.processes : list()),
-  };
-};
 
 interface AgentDeps {
   readonly options: AgentOptions;
@@ -106,7 +82,7 @@ export const createAgent = ({ options, root, env, uid, log }: AgentDeps): Agent 
 
   const tartBinary = `${root}${options.tartBinary}`;
   const tartPaths = [tartBinary, `${root}${tartProgram}`];
-  const processes = cacheProcessTable(createProcessTable(env), clock);
+  const processes = createProcessTable(env);
   const tart = createTart({ path: tartBinary, environment: env, clock, processes });
   const home = tartHome(env);
   const facts = createTartFacts({
@@ -156,7 +132,6 @@ export const createAgent = ({ options, root, env, uid, log }: AgentDeps): Agent 
     tartHome: home,
     tartPaths,
     processes,
-    cachedProcesses: () => processes.cachedList(),
     dhcpLeases: join(root, leaseFile),
     session: createConsoleSession({ uid, run: runCommand, clock }),
     startRecorder,

@@ -49,25 +49,14 @@ describe('the VM slots of a Mac', { timeout: 120_000 }, () => {
     withMac(
       async (stage) => {
         stage.tart.addVm('bake');
-        const isOn = Promise.withResolvers<void>();
         stage.startAgent((options) => ({
           ...options,
-          // What was seen before the clone is no use after it.
-          cachedProcesses: () => options.processes.list(),
-          processes: {
-            ...options.processes,
-            list: async () => {
-              await isOn.promise;
-              return options.processes.list();
-            },
-          },
           tart: {
             ...options.tart,
             clone: async (source, name, more) => {
               if (name.startsWith('runners-')) {
                 await stage.driver.run('bake', { logFile: join(stage.folder, 'bake.log') });
                 await eventually('it is on', async () => (await stage.runningVms()).includes('bake'));
-                isOn.resolve();
               }
               await options.tart.clone(source, name, more);
             },

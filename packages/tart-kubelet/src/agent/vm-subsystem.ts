@@ -37,8 +37,6 @@ export interface VmSubsystemOptions {
   /** Of the executable of tart, also those with spaces in them. */
   readonly tartPaths: readonly string[];
   readonly processes: ProcessTable;
-  /** As they were some seconds ago. As they are now unless told. */
-  readonly cachedProcesses?: ProcessTable['list'];
   /** Changes when a guest gets an address. */
   readonly dhcpLeases: string;
   readonly session: ConsoleSession;
@@ -109,7 +107,6 @@ export const createVmSubsystem = (options: VmSubsystemOptions): VmSubsystem => {
     tart,
     vmsFolder: join(tartHome, 'vms'),
     processes,
-    cachedProcesses: options.cachedProcesses ?? (() => processes.list()),
     tartPaths,
     dhcpLeases: options.dhcpLeases,
     journal,

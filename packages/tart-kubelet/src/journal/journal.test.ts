@@ -96,34 +96,6 @@ describe('the journal', () => {
     assert.deepEqual(await journal.list(), [{ kind: 'record', record: { ...example, run: 2 } }]);
   });
 
-  it('reads an unchanged file once', async () => {
-    const journal = createJournal(folder);
-    await journal.write(example);
-    const first = await journal.read('u1');
-    assert.equal(await journal.read('u1'), first);
-    assert.equal((await journal.list())[0], first);
-    // As large as before, and perhaps within the same tick of the disk's clock: what we wrote ourselves is never taken for known.
-    for (let run = 1; run < 10; run += 1) {
-      await journal.write({ ...example, run });
-      assert.deepEqual(await journal.read('u1'), { kind: 'record', record: { ...example, run } });
-    }
-  });
-
-  it('ignores a draft until it is committed, and removes it when it is discarded', async () => {
-    const journal = createJournal(folder);
-    await journal.write(example);
-    const next = await journal.draft({ ...example, run: 1 });
-    const other = await journal.draft({ ...example, run: 2 });
-    assert.deepEqual(await journal.list(), [{ kind: 'record', record: example }]);
-    await next.commit();
-    await other.discard();
-    assert.deepEqual(await journal.list(), [{ kind: 'record', record: { ...example, run: 1 } }]);
-    assert.deepEqual(await readdir(folder), ['u1.json']);
-    await journal.draft({ ...example, run: 3 });
-    await journal.remove('u1');
-    assert.deepEqual(await readdir(folder), []);
-  });
-
   it('keeps the old record when a write fails', async () => {
     const journal = createJournal(folder);
     execFileSync('mkdir', ['-p', join(folder, 'u1.json', 'x')]);

@@ -1,8 +1,8 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readFileSync, type Stats } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { stageFileWrite, syncFolder, temporarySuffix } from './atomic-write.ts';
+import { syncFolder, temporarySuffix, writeFileAtomic } from './atomic-write.ts';
 
 const timeSchema = z.number().int().nonnegative();
 const countSchema = z.number().int().nonnegative();
@@ -70,77 +70,35 @@ type JournalEntry =
   /** Something is there under this UID, and nobody can tell what. Whoever it is about may have ended: it must not start again. */
   | { readonly kind: 'unreadable'; readonly uid: string; readonly message: string };
 
-/** The files of the journal, as they are now. */
-interface RecordFileCache {
-  /** Never throws for what a file is or holds. */
-  read(path: string, uid: string): JournalEntry | undefined;
-  /** It is about to be another file. */
-  forget(path: string): void;
-}
-
 /** Ours have some hundred bytes; a message of tart may add a few thousand. */
 const maxRecordBytes = 256 * 1024;
 
-/** Whoever writes a file, or puts another in its place, changes this. */
-const fileVersion = ({ ctimeMs, ino, mtimeMs, size }: Stats): string => `${ino} ${size} ${mtimeMs} ${ctimeMs}`;
-
-/** A link, a pipe or a file far too long is none of ours, and keeps nobody waiting. */
-const isRecordFile = (file: Stats): boolean => file.isFile() && file.size <= maxRecordBytes;
-
-const readText = (path: string): { readonly text: string; readonly mark: string } | undefined => {
+/** `undefined`: a link, a pipe or a file far too long, which is not ours. Does not block on any of them. */
+const readText = (path: string): string | undefined => {
   const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
   const handle = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
     const file = fstatSync(handle);
-    return isRecordFile(file) ? { mark: fileVersion(file), text: readFileSync(handle, 'utf8') } : undefined;
+    return file.isFile() && file.size <= maxRecordBytes ? readFileSync(handle, 'utf8') : undefined;
   } finally {
     closeSync(handle);
   }
 };
 
-/**
- * Looks at each file each time, and reads it again only when it is another: every look at a Pod asks for all records, and those of Pods
- * that have ended stay for minutes. Without waiting: it takes microseconds, and a turn of the event loop takes longer than that.
- */
-const createRecordFileCache = (): RecordFileCache => {
-  const cached = new Map<string, { readonly mark: string; readonly entry: JournalEntry }>();
-  const readFresh = (path: string, uid: string): JournalEntry => {
-    const found = readText(path);
-    if (found === undefined) return { kind: 'unreadable', uid, message: `${path} is no file of the journal` };
-    const record = parseRecord(found.text);
+/** Never throws for what a file is or holds. */
+const readEntry = (path: string, uid: string): JournalEntry | undefined => {
+  try {
+    const text = readText(path);
+    if (text === undefined) return { kind: 'unreadable', uid, message: `${path} is no file of the journal` };
+    const record = parseRecord(text);
     // A copy under another name would speak for a Pod that it is not about.
     if (record?.pod.uid !== uid) return { kind: 'unreadable', uid, message: `${path} holds no record of ${uid}` };
-    const entry = { kind: 'record', record } as const;
-    cached.set(path, { mark: found.mark, entry });
-    return entry;
-  };
-  return {
-    read: (path, uid) => {
-      const before = cached.get(path);
-      cached.delete(path);
-      try {
-        const file = lstatSync(path, { throwIfNoEntry: false });
-        if (file === undefined) return undefined;
-        if (!isRecordFile(file)) return { kind: 'unreadable', uid, message: `${path} is no file of the journal` };
-        if (before?.mark !== fileVersion(file)) return readFresh(path, uid);
-        cached.set(path, before);
-        return before.entry;
-      } catch (error) {
-        if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-        return { kind: 'unreadable', uid, message: `${path} cannot be read: ${String(error)}` };
-      }
-    },
-    forget: (path) => void cached.delete(path),
-  };
+    return { kind: 'record', record };
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    return { kind: 'unreadable', uid, message: `${path} cannot be read: ${String(error)}` };
+  }
 };
-
-/** A record that counts for nothing yet. One that nobody commits is cleared away with its UID, whatever happens. */
-export interface Draft {
-  readonly record: VmRecord;
-  /** As `write`: from now on it counts. Half of what a write costs is done. */
-  commit(): Promise<void>;
-  discard(): Promise<void>;
-}
 
 /**
  * What the agent has done for each Pod, as far as it must outlive the agent: one file for each UID, with its virtual machine.
@@ -153,8 +111,6 @@ export interface Journal {
   list(): Promise<readonly JournalEntry[]>;
   read(uid: string): Promise<JournalEntry | undefined>;
   write(record: VmRecord): Promise<void>;
-  /** For an act whose time is near: all of a write that can be done before. */
-  draft(record: VmRecord): Promise<Draft>;
   /** The last act for a Pod, after everything of it is gone: until then its UID is known to have been here. Not there is fine. */
   remove(uid: string): Promise<void>;
 }
@@ -164,17 +120,11 @@ const uidPattern = /^[0-9A-Za-z][0-9A-Za-z-]{0,127}$/;
 const errorCode = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
 
 export const createJournal = (folder: string): Journal => {
-  const files = createRecordFileCache();
-  let isFolderMade = false;
-  const makeFolder = async (): Promise<true> => {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    return true;
-  };
   const pathOf = (uid: string): string => {
     if (!uidPattern.test(uid)) throw new Error(`${JSON.stringify(uid.slice(0, 64))} is no UID of a Pod`);
     return join(folder, `${uid}${suffix}`);
   };
-  const read = (uid: string): JournalEntry | undefined => files.read(pathOf(uid), uid);
+  const read = (uid: string): JournalEntry | undefined => readEntry(pathOf(uid), uid);
   const names = (): string[] => {
     try {
       return readdirSync(folder);
@@ -182,16 +132,6 @@ export const createJournal = (folder: string): Journal => {
       if (errorCode(error) === 'ENOENT') return [];
       throw error;
     }
-  };
-  const draft = async (record: VmRecord): Promise<Draft> => {
-    const path = pathOf(record.pod.uid);
-    isFolderMade ||= await makeFolder();
-    const aside = await stageFileWrite(path, formatRecord(record));
-    return {
-      record,
-      commit: () => aside.commit().finally(() => files.forget(path)),
-      discard: () => aside.discard(),
-    };
   };
   return {
     read: async (uid) => read(uid),
@@ -202,15 +142,17 @@ export const createJournal = (folder: string): Journal => {
         .filter((uid) => uidPattern.test(uid));
       return uids.map(read).filter((entry) => entry !== undefined);
     },
-    draft,
-    write: async (record) => (await draft(record)).commit(),
+    write: async (record) => {
+      const path = pathOf(record.pod.uid);
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await writeFileAtomic(path, formatRecord(record));
+    },
     remove: async (uid) => {
       const path = pathOf(uid);
       // What a crash left half written is of the same UID, and goes first.
       for (const name of names())
         if (name.startsWith(`${uid}${suffix}${temporarySuffix}`)) await rm(join(folder, name), { force: true });
       await rm(path, { force: true });
-      files.forget(path);
       await syncFolder(folder).catch((error: unknown) => {
         if (errorCode(error) !== 'ENOENT') throw error;
       });

@@ -2,13 +2,7 @@ import type { VmRecord } from '../journal/journal.ts';
 import { pullImage } from './actions/pull-image.ts';
 import { adopt, boot, clone, configure, recordRefusedStart } from './actions/start.ts';
 import { deleteRecord, deleteVm, forceStop, stopGracefully } from './actions/stop.ts';
-import {
-  awaitFinalizer,
-  deletePod,
-  removeFinalizer,
-  requestFinalizer,
-  writeStatusNow,
-} from './apiserver/pod-writes.ts';
+import { addFinalizer, deletePod, removeFinalizer, writeStatusNow } from './apiserver/pod-writes.ts';
 import {
   type ActionContext,
   type ActionResult,
@@ -108,9 +102,7 @@ export const act = async (context: ActionContext, decision: Decision): Promise<A
       return writeStatusNow(context, decision);
     case 'add finalizer':
       reportIgnoredFields(context, pod);
-      return requestFinalizer(context, pod);
-    case 'await finalizer':
-      return awaitFinalizer(context);
+      return addFinalizer(context, pod);
     case 'pull':
       return pullImage(context, pod);
     case 'clone':

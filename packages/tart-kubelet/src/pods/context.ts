@@ -42,8 +42,6 @@ export interface PodDeps {
   /** Where tart keeps virtual machines: a folder for each, by its name. */
   readonly vmsFolder: string;
   readonly processes: ProcessTable;
-  /** As they were some seconds ago, at once. */
-  readonly cachedProcesses: ProcessTable['list'];
   /** Of the executable of tart, also those with spaces in them. */
   readonly tartPaths: readonly string[];
   /** Changes when a guest gets an address. A hint, not read. */

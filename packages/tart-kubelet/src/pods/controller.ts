@@ -13,10 +13,8 @@ import {
 import type { Random } from '@tartan/kube/clock';
 import { act } from './act.ts';
 import { createImagePulls } from './actions/pull-image.ts';
-import { createStartPreparations } from './actions/start.ts';
 import { createAddressWatch } from './address-watch.ts';
 import { createPodCache } from './apiserver/pod-cache.ts';
-import { awaitFinalizer } from './apiserver/pod-writes.ts';
 import { createStatusManager } from './apiserver/status-manager.ts';
 import { createFailureBackoff } from './backoff.ts';
 import { type ActionContext, type PodDeps, recordEvent } from './context.ts';
@@ -66,7 +64,6 @@ export const createPodController = (options: PodControllerOptions): PodControlle
       imagePulls: createImagePulls({ ensureGolden: options.ensureGolden, changed, log }),
       addresses: createAddressWatch({ tart: options.tart, dhcpLeases: options.dhcpLeases, changed, clock }),
       markerWatch: createMarkerWatch({ read: (vm) => options.guests.runnerMarkers(vm), changed, clock }),
-      preparations: createStartPreparations(clock),
       backoff: createFailureBackoff(clock),
       statusManager: createStatusManager({ client, nodeName, podCache, clock, log }),
     },
@@ -128,8 +125,7 @@ export const createPodController = (options: PodControllerOptions): PodControlle
       if (decision.kind === 'wait' && decision.for.reason === 'WaitingForSlot') waitingForSlot.add(uid);
       if (isTerminatingOrDone(sight.snapshot)) memory.imagePulls.cancel(uid);
       // The first one is written together with the finalizer.
-      if (decision.kind !== 'add finalizer' && decision.kind !== 'await finalizer')
-        memory.statusManager.setStatus(uid, statusFor(context, decision));
+      if (decision.kind !== 'add finalizer') memory.statusManager.setStatus(uid, statusFor(context, decision));
       const result = await act(context, decision);
       // A slot may be free now.
       if (decision.kind === 'end' || decision.kind === 'delete VM' || decision.kind === 'take back start')
@@ -149,8 +145,6 @@ export const createPodController = (options: PodControllerOptions): PodControlle
           const failure = memory.backoff.recordFailure(uid, result.reason, result.message);
           log.warn('An act for a Pod failed', { vm: sight.vm, doing: decision.kind, why: result.message });
           if (isPresent(sight.snapshot.pod)) recordEvent(options.events, sight.snapshot.pod, 'Failed', result.message);
-          // Else the next decision would be to wait for it, and the failure would not be told.
-          if (memory.pendingFinalizers.has(uid)) await awaitFinalizer(context);
           sight = await observePod(uid, signal);
           if (sight === undefined) break;
           memory.statusManager.setStatus(uid, statusFor({ ...sight, deps: options }, decide(sight.snapshot)));

@@ -52,39 +52,6 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
     withPod(withoutFinalizer),
     'add finalizer',
   ],
-  [
-    'the image is pulled while the finalizer write is pending',
-    withPod(withoutFinalizer, { finalizerPending: true, image: { kind: 'missing' } }),
-    'pull',
-  ],
-  [
-    'the VM is cloned while the finalizer write is pending',
-    withPod(withoutFinalizer, { finalizerPending: true }),
-    'clone',
-  ],
-  [
-    'the VM is configured while the finalizer write is pending',
-    withPod(withoutFinalizer, { finalizerPending: true, record: exampleRecord(exampleStates.cloning), vm: stopped }),
-    'configure',
-  ],
-  [
-    'the VM is not started while the finalizer write is pending (INC-15)',
-    withPod(withoutFinalizer, { finalizerPending: true, record: exampleRecord(exampleStates.configured), vm: stopped }),
-    'await finalizer',
-  ],
-  [
-    'a wait reason is reported after the finalizer write is confirmed',
-    withPod(withoutFinalizer, { finalizerPending: true, image: { kind: 'pulling' } }),
-    'await finalizer',
-  ],
-  [
-    'a failure is reported after the finalizer write is confirmed',
-    withPod(withoutFinalizer, {
-      finalizerPending: true,
-      lastFailure: { reason: 'TartCreateFailed', message: 'no', retryAt: now },
-    }),
-    'await finalizer',
-  ],
   ['the image is not here', exampleSnapshot({ image: { kind: 'missing' } }), 'pull'],
   ['the image is on its way', exampleSnapshot({ image: { kind: 'pulling', percent: 43.7 } }), 'wait'],
   ['the image is here', exampleSnapshot(), 'clone'],

@@ -25,10 +25,7 @@ export type Decision =
   | { readonly kind: 'leave'; readonly message: string }
   /** Fails it for good. Nothing of it is on. */
   | { readonly kind: 'reject'; readonly reason: 'UnsupportedPod' | 'DeadlineExceeded'; readonly message: string }
-  /** Asks for it, and waits for no answer. */
   | { readonly kind: 'add finalizer' }
-  /** The answer: nothing starts before it. */
-  | { readonly kind: 'await finalizer' }
   | { readonly kind: 'pull' }
   /** Journal `cloning`, then the clone under a name that is free. */
   | { readonly kind: 'clone'; readonly digest: string | undefined }
@@ -219,17 +216,11 @@ const decidePastDeadline = (snapshot: SnapshotWithPod): Decision | undefined => 
 const subjectToBackoff: ReadonlySet<Decision['kind']> = new Set(['pull', 'clone', 'configure', 'boot', 'delete VM']);
 
 /**
- * What may be done while the server has not confirmed the finalizer yet. Whatever that leaves is in the journal, and of a Pod that is gone
- * it is collected; nothing of this is on.
- */
-const allowedBeforeFinalizer: ReadonlySet<Decision['kind']> = new Set(['pull', 'clone', 'configure']);
-
-/**
  * What to do next for a Pod. Pure and total.
  *
  * The order is a contract: whether the Pod is there, **then whether it is being deleted, then whether it has ended** (D4, INC-17), then
- * whether its time is over, and only then what it wants. Nothing is done for a Pod before its finalizer is asked for, nothing of it is started before that is there
- * (INC-15), and nothing is done when nobody can tell how its virtual machine is.
+ * whether its time is over, and only then what it wants. Nothing is made for a Pod before it has its finalizer (INC-15), and nothing is done
+ * while the state of its virtual machine is unknown.
  */
 export const decide = (snapshot: Snapshot): Decision => {
   const { now, pod, record, lastFailure, vm } = snapshot;
@@ -244,11 +235,8 @@ export const decide = (snapshot: Snapshot): Decision => {
   }
   const overdue = decidePastDeadline({ ...snapshot, pod });
   if (overdue !== undefined) return overdue;
-  const isConfirmed = hasFinalizer(pod, finalizers.vmCleanup);
-  if (!isConfirmed && snapshot.finalizerPending !== true) return { kind: 'add finalizer' };
+  if (!hasFinalizer(pod, finalizers.vmCleanup)) return { kind: 'add finalizer' };
   const decision = decideByRecord({ ...snapshot, pod });
-  if (!isConfirmed && (lastFailure !== undefined || !allowedBeforeFinalizer.has(decision.kind)))
-    return { kind: 'await finalizer' };
   if (lastFailure !== undefined && now < lastFailure.retryAt && subjectToBackoff.has(decision.kind)) {
     const { message, reason, retryAt } = lastFailure;
     return { kind: 'wait', for: { reason, message }, until: retryAt };
@@ -263,16 +251,10 @@ type KnownVm = Exclude<Vm, { kind: 'unknown' }>;
 
 const readableRecord = ({ record }: Snapshot) => (record === 'unreadable' ? undefined : record);
 
-/** Deleted before its finalizer was there: no job is lost with it, it could start again, and its slot is not to be held for minutes. */
-const wasNeverStarted = (snapshot: Snapshot): boolean => {
-  const record = readableRecord(snapshot);
-  return record?.run === 0 && (record.state.kind === 'cloning' || record.state.kind === 'configured');
-};
-
 /** Somebody took the finalizer away, or the whole cluster forgot: nobody else would ever free the slot (INC-405). */
 const decideMissingPod = (snapshot: Snapshot, vm: KnownVm, goneForMs: number): Decision => {
   const { now, record } = snapshot;
-  const isSure = goneForMs >= notFoundGraceMs || (vm.kind !== 'running' && wasNeverStarted(snapshot));
+  const isSure = goneForMs >= notFoundGraceMs;
   const wait: Decision = {
     kind: 'wait',
     for: { reason: 'PodGone', message: 'The server does not know the Pod.' },

@@ -1,11 +1,9 @@
 import type { Clock } from '@tartan/kube/clock';
 import type { ImagePulls } from './actions/pull-image.ts';
-import type { StartPreparations } from './actions/start.ts';
 import type { AddressWatch } from './address-watch.ts';
 import type { PodCache } from './apiserver/pod-cache.ts';
 import type { StatusManager } from './apiserver/status-manager.ts';
 import type { FailureBackoff } from './backoff.ts';
-import type { ActionResult } from './context.ts';
 import type { MarkerWatch } from './runner-busy.ts';
 
 /** What the agent knows of Pods beside the journal. All of it may be lost: an agent that starts anew finds its way without it. */
@@ -14,15 +12,12 @@ export interface Memory {
   readonly imagePulls: ImagePulls;
   readonly addresses: AddressWatch;
   readonly markerWatch: MarkerWatch;
-  readonly preparations: StartPreparations;
   readonly backoff: FailureBackoff;
   readonly statusManager: StatusManager;
   /** UIDs whose last status the server will not take. */
   readonly statusRefused: Set<string>;
   /** UIDs whose guests this agent has asked to shut down. */
   readonly shutdownRequested: Set<string>;
-  /** By UID, from when the server is asked for the finalizer until somebody takes the answer. */
-  readonly pendingFinalizers: Map<string, Promise<ActionResult>>;
   /** Keeps the collector away from the virtual machine of each UID. */
   readonly holds: Map<string, () => void>;
   /** For how long uncached GETs have known no such UID. The first call starts the count. */
@@ -32,22 +27,17 @@ export interface Memory {
   forget(uid: string): void;
 }
 
-type MemoryParts = Pick<
-  Memory,
-  'podCache' | 'imagePulls' | 'addresses' | 'markerWatch' | 'preparations' | 'backoff' | 'statusManager'
->;
+type MemoryParts = Pick<Memory, 'podCache' | 'imagePulls' | 'addresses' | 'markerWatch' | 'backoff' | 'statusManager'>;
 
 export const createMemory = (parts: MemoryParts, clock: Pick<Clock, 'monotonic'>): Memory => {
   const notFoundSince = new Map<string, number>();
   const statusRefused = new Set<string>();
   const shutdownRequested = new Set<string>();
-  const pendingFinalizers = new Map<string, Promise<ActionResult>>();
   const holds = new Map<string, () => void>();
   return {
     ...parts,
     statusRefused,
     shutdownRequested,
-    pendingFinalizers,
     holds,
     missingForMs: (uid) => {
       const now = clock.monotonic();
@@ -60,12 +50,10 @@ export const createMemory = (parts: MemoryParts, clock: Pick<Clock, 'monotonic'>
       parts.imagePulls.cancel(uid);
       parts.addresses.forget(uid);
       parts.markerWatch.forget(uid);
-      void parts.preparations.cancel(uid);
       parts.backoff.reset(uid);
       parts.statusManager.forget(uid);
       statusRefused.delete(uid);
       shutdownRequested.delete(uid);
-      pendingFinalizers.delete(uid);
       notFoundSince.delete(uid);
       holds.get(uid)?.();
       holds.delete(uid);

@@ -129,13 +129,6 @@ export const countRunningVms = async ({ processes, tartPaths }: PodDeps): Promis
   }
 };
 
-/**
- * Of one that was never here nothing runs, and how many others do need not be known to the second yet: that is looked at while its disk
- * is made.
- */
-const listProcessesFor = async ({ processes, cachedProcesses, vmsFolder }: PodDeps, { vm, record }: ThisPod) =>
-  record === undefined && !folderExists(join(vmsFolder, vm)) ? cachedProcesses() : processes.list();
-
 /** What nobody can tell is said to be unknown, and never left out as if it were not there (INC-49, INC-429). */
 const observeVm = async (
   deps: PodDeps,
@@ -143,9 +136,9 @@ const observeVm = async (
   thisPod: ThisPod,
   address: string | undefined,
 ): Promise<Pick<Snapshot, 'vm' | 'slots'>> => {
-  const { journal, tartPaths, vmSlots: total } = deps;
+  const { journal, processes, tartPaths, vmSlots: total } = deps;
   try {
-    const [list, entries] = await Promise.all([listProcessesFor(deps, thisPod), journal.list()]);
+    const [list, entries] = await Promise.all([processes.list(), journal.list()]);
     const running = vmProcesses(list, tartPaths);
     return {
       vm: vmOf(deps, thisPod.vm, running, thisPod.record, address),
@@ -226,7 +219,6 @@ export const observe = async (
       lastRun,
       markers,
       lastFailure: memory.backoff.get(uid),
-      finalizerPending: memory.pendingFinalizers.has(uid),
       shutdownMaybeUnsent:
         typeof record === 'object' && record.stopRequestedAt !== undefined && !memory.shutdownRequested.has(uid),
       statusRefused: memory.statusRefused.has(uid),

@@ -59,8 +59,6 @@ export interface Snapshot {
   readonly markers?: RunnerMarkers | undefined;
   readonly slots: { readonly total: number; readonly usedByOthers: number };
   readonly lastFailure?: LastFailure | undefined;
-  /** The finalizer is asked for, and the server has not answered yet. Memory only. */
-  readonly finalizerPending?: boolean | undefined;
   /** An earlier life of the agent wrote down that it asks the guest to shut down, and nobody knows whether it came to that. */
   readonly shutdownMaybeUnsent?: boolean | undefined;
   /** The server will not take the last status, whatever we do: nothing waits for it any more. */

@@ -65,7 +65,6 @@ const waitingStateOf = (decision: Decision): ContainerState | undefined => {
       return waiting('WaitingForIP', 'The virtual machine is on and has no address yet.');
     // Of a Pod that we do not run the container is nobody's.
     case 'reject':
-    case 'await finalizer':
     case 'rest':
     case 'stop gracefully':
     case 'wait for shutdown':

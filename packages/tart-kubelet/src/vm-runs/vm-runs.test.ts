@@ -59,17 +59,11 @@ describe('the runs of virtual machines', () => {
     assert.equal(bench.text('stderr'), 'guest has stopped the virtual machine\n');
   });
 
-  test('prepareLog creates the log folder without starting; start creates it when it is missing', async () => {
-    await runs.prepareLog(bench.run);
-    await runs.prepareLog(bench.run);
-    assert.equal(statSync(dirname(raw())).mode & 0o777, 0o700);
-    assert.equal((await runs.lastRun(bench.run, false)).started, false);
-    // Gone with the Pod, and made anew by the start.
-    await runs.removeLogs(bench.run.podUID);
+  test('start creates the log folder, and rejects with a TartError when it cannot', async () => {
     await start();
     assert.equal(statSync(dirname(raw())).mode & 0o777, 0o700);
     writeFileSync(join(bench.folder, 'logs', 'uid-2'), 'in the way');
-    await assert.rejects(runs.prepareLog({ ...bench.run, podUID: 'uid-2' }), (error) => isTartError(error, 'other'));
+    await assert.rejects(runs.start({ ...bench.run, podUID: 'uid-2' }, []), (error) => isTartError(error, 'other'));
   });
 
   test('copy the output of the guest and of tart while they run', async () => {

@@ -36,8 +36,6 @@ export interface VmRun {
  * own log from its status share. An agent that comes back goes on where the last one was.
  */
 export interface VmRuns {
-  /** Makes room for what it will write, so that `start` need not: any time before, and safe to repeat. Rejects with a TartError. */
-  prepareLog(run: VmRun): Promise<void>;
   /** `tart run`. Rejects with a TartError; then nothing runs, and the caller takes the start back. */
   start(run: VmRun, shares: readonly Share[]): Promise<ProcessIdentity>;
   /** A process that is there already: watches its end and copies its log from now on. Does nothing for one that is watched. */
@@ -57,41 +55,6 @@ export interface VmRuns {
   /** All logs of a Pod. Not there is fine. */
   removeLogs(podUID: string): Promise<void>;
 }
-
-/** Folders for the logs of runs that are about to start. */
-interface LogFolders {
-  /** Safe to repeat. Rejects with a TartError. */
-  prepare(run: VmRun): Promise<void>;
-  /** The path of its log. Makes room unless that was done. */
-  takePath(run: VmRun): Promise<string>;
-  /** Its room may be gone. */
-  forget(podUID: string): void;
-}
-
-const logKeyOf = ({ podUID, container, run }: VmRun): string => `${podUID}/${container}/${run}`;
-
-const createLogFolders = (files: LogFiles): LogFolders => {
-  const prepared = new Set<string>();
-  const prepare = async (run: VmRun): Promise<void> => {
-    try {
-      await files.prepare(run);
-    } catch (cause) {
-      const message = `The log of ${run.vm} cannot be written: ${String(cause)}`;
-      throw new TartError('other', message, { command: 'run', cause });
-    }
-    prepared.add(logKeyOf(run));
-  };
-  return {
-    prepare,
-    takePath: async (run) => {
-      if (!prepared.delete(logKeyOf(run))) await prepare(run);
-      return files.pathOf(run);
-    },
-    forget: (podUID) => {
-      for (const key of prepared) if (key.startsWith(`${podUID}/`)) prepared.delete(key);
-    },
-  };
-};
 
 export interface VmRunsOptions {
   readonly tart: Tart;
@@ -147,7 +110,6 @@ export const createVmRuns = (options: VmRunsOptions): RunnableVmRuns => {
   const exists = options.processExists ?? processExists;
   const watched = new Map<string, WatchedRun>();
   const finished = new Set<string>();
-  const logFolders = createLogFolders(files);
   let isStopped = false;
 
   const isLogFinished = (run: Omit<VmRun, 'vm'>): boolean => {
@@ -197,10 +159,11 @@ export const createVmRuns = (options: VmRunsOptions): RunnableVmRuns => {
   };
 
   return {
-    prepareLog: (run) => logFolders.prepare(run),
-
     start: async (run, shares) => {
-      const path = await logFolders.takePath(run);
+      const path = await files.prepare(run).catch((cause: unknown) => {
+        const message = `The log of ${run.vm} cannot be written: ${String(cause)}`;
+        throw new TartError('other', message, { command: 'run', cause });
+      });
       // Its disk is thrown away with it: nearly twice as fast (tuist/tuist#11541).
       const about = { logFile: rawOutputPath(path), shares, rootDiskCaching: 'cached' } as const;
       const { pid, startedAt, exited } = await tart.run(run.vm, about);
@@ -267,7 +230,6 @@ export const createVmRuns = (options: VmRunsOptions): RunnableVmRuns => {
       const keys = [...watched.keys(), ...finished].filter((key) => key.startsWith(`${podUID}/`));
       const paths = keys.flatMap((key) => watched.get(key)?.path ?? []);
       await Promise.all(keys.map(forget));
-      logFolders.forget(podUID);
       await files.remove(podUID);
       for (const path of paths) changes.forget(path);
     },

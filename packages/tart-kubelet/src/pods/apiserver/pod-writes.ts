@@ -54,23 +54,10 @@ const markNotFound = ({ memory, uid }: ActionContext): ActionResult => {
   return observeAgain;
 };
 
-/** With the status in the same write, and before any other: of two at once one would be refused, and cost two more. */
-export const requestFinalizer = (context: ActionContext, pod: Live<Pod>): ActionResult => {
-  const { memory, uid } = context;
+/** With the first status in the same write. */
+export const addFinalizer = (context: ActionContext, pod: Live<Pod>): Promise<ActionResult> => {
   const wanted = [...(pod.metadata.finalizers ?? []), vmCleanup];
-  const write = setFinalizers(context, pod, wanted, statusFor(context, { kind: 'add finalizer' })(pod));
-  // Whoever awaits it hears of it.
-  write.catch(() => {});
-  memory.pendingFinalizers.set(uid, write);
-  memory.statusManager.writeAfter(uid, write);
-  return changed({ finalizerPending: true });
-};
-
-export const awaitFinalizer = async ({ memory, uid }: ActionContext): Promise<ActionResult> => {
-  const write = memory.pendingFinalizers.get(uid);
-  memory.pendingFinalizers.delete(uid);
-  const result = (await write) ?? observeAgain;
-  return result.kind === 'changed' ? changed({ ...result.facts, finalizerPending: false }) : result;
+  return setFinalizers(context, pod, wanted, statusFor(context, { kind: 'add finalizer' })(pod));
 };
 
 export const removeFinalizer = (context: ActionContext, pod: Live<Pod>): Promise<ActionResult> =>

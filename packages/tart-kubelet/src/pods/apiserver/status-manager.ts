@@ -31,8 +31,6 @@ export interface StatusManager {
   setStatus(uid: string, status: BuildStatus): void;
   /** Now, and after all that came before it. Rejects when the server does not answer. */
   writeNow(uid: string, status: BuildStatus, signal: AbortSignal): Promise<WriteResult>;
-  /** Nothing of it is written before this has come to an end, whichever: another write of ours to the same Pod. */
-  writeAfter(uid: string, write: Promise<unknown>): void;
   /** As it was last wanted, whether or not the server has it. */
   desiredStatus(pod: Live<Pod>): PodStatus | undefined;
   forget(uid: string): void;
@@ -182,10 +180,6 @@ export const createStatusManager = ({
       line.wake.abort();
       await line.busy;
       return send(uid, status, signal);
-    },
-    writeAfter: (uid, write) => {
-      const line = queueOf(uid);
-      line.busy = Promise.allSettled([line.busy, write]);
     },
     desiredStatus: (pod) => queues.get(pod.metadata.uid)?.last?.(pod),
     forget: (uid) => {

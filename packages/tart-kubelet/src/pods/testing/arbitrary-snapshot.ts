@@ -73,7 +73,6 @@ export const arbitrarySnapshot: fc.Arbitrary<Snapshot> = fc
     ),
     usedByOthers: fc.nat({ max: 3 }),
     lastFailure: fc.constantFrom(undefined, { reason: 'TartCreateFailed', message: '', retryAt: now + 1 }),
-    finalizerPending: fc.boolean(),
     statusRefused: fc.boolean(),
   })
   .map(({ state: kind, run, stopRequestedAt, usedByOthers, ...rest }) => ({

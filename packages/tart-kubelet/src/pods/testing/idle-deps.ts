@@ -36,12 +36,10 @@ export const idleDeps = (client: Client, nodeName: string, clock: Clock): PodCon
   vmsFolder: '/nowhere/vms',
   dhcpLeases: '/nowhere/leases',
   processes: { list: async () => [], find: async () => undefined },
-  cachedProcesses: async () => [],
   journal: {
     list: async () => [],
     read: async () => undefined,
     write: unexpected('a record'),
-    draft: unexpected('a draft'),
     remove: async () => {},
   },
   ensureGolden: never,
@@ -58,7 +56,6 @@ export const idleDeps = (client: Client, nodeName: string, clock: Clock): PodCon
     list: async () => [],
   },
   runs: {
-    prepareLog: unexpected('a run'),
     start: unexpected('a start'),
     watch: unexpected('a process'),
     lastRun: async () => ({ started: false, ending: { kind: 'unknown' } }),

@@ -17,7 +17,6 @@ export const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => 
   let vm: Snapshot['vm'] = { kind: 'missing' };
   let lastRun: LastRun = neverStarted;
   let slotsOfOthers = 0;
-  let finalizerPending = false;
   let pid = 1;
   /** The disk has been on, and so is dirty. */
   let dirty = false;
@@ -33,7 +32,6 @@ export const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => 
     image: { kind: 'here', digest: 'sha256:1' },
     lastRun,
     slots: { total: 2, usedByOthers: slotsOfOthers },
-    finalizerPending,
   });
   const journal = (state: VmRecord['state'], more: Partial<VmRecord> = {}): void => {
     record = exampleRecord(state, { ...record, ...more, state });
@@ -57,17 +55,17 @@ export const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => 
       case 'reject':
         return [() => void (presentPod().status = { phase: 'Failed' })];
       case 'add finalizer':
-        return [() => void (finalizerPending = true)];
-      case 'await finalizer':
-        return [
-          () => {
-            presentPod().metadata.finalizers = [finalizers.vmCleanup];
-            finalizerPending = false;
-          },
-        ];
+        return [() => void (presentPod().metadata.finalizers = [finalizers.vmCleanup])];
       case 'clone':
         return [
-          () => journal({ kind: 'cloning' }),
+          () => {
+            assert.deepEqual(
+              presentPod().metadata.finalizers,
+              [finalizers.vmCleanup],
+              'cloned without a finalizer (INC-15)',
+            );
+            journal({ kind: 'cloning' });
+          },
           () => {
             assert.equal(vm.kind, 'missing', 'cloned onto a name that is taken (INC-429)');
             vm = { kind: 'stopped' };
@@ -156,8 +154,6 @@ export const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => 
     pass: (survives = Number.POSITIVE_INFINITY): Decision => {
       const decision = decide(snapshot());
       for (const effect of effectsOf(decision).slice(0, survives)) effect();
-      // What it had asked for dies with it.
-      if (survives !== Number.POSITIVE_INFINITY) finalizerPending = false;
       return decision;
     },
     halt: () => cutPower({ kind: 'halted' }),
