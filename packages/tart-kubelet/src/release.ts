@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import packageFile from '../package.json' with { type: 'json' };
+import { errorCode } from './file-errors.ts';
 
 /** Of the agent itself; what the Node reports as its kubelet's is another matter (`--kubelet-version`). */
 export const agentVersion: string = `v${packageFile.version}`;
@@ -24,8 +25,6 @@ export const hashArguments = (args: readonly string[]): string =>
     .update(args.map((word) => `${word}\0`).join(''))
     .digest('hex');
 
-const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT';
-
 /**
  * Whether these arguments are those that this release was made for: new code never runs with old arguments, nor the reverse, wherever
  * a roll was cut (tuist/tuist#11428).
@@ -38,7 +37,7 @@ export const checkArguments = async (folder: string, args: readonly string[]): P
   try {
     expected = (await readFile(join(folder, argumentsFile), 'utf8')).trim();
   } catch (error) {
-    if (isMissing(error)) return { kind: 'no release' };
+    if (errorCode(error) === 'ENOENT') return { kind: 'no release' };
     const why = error instanceof Error ? error.message : String(error);
     return { kind: 'wrong', message: `The arguments that this release expects cannot be read: ${why}. Push it again.` };
   }

@@ -10,18 +10,13 @@ import {
   isGoldenName,
   parseReference,
 } from '../images/image-reference.ts';
+import { undefinedIfMissing } from '../file-errors.ts';
 import { readOwnershipMarker } from '../journal/vm-identity.ts';
 import type { LocalImage } from './host-facts.ts';
 
 /** What is in a folder. None when there is no such folder: tart makes its own when it needs them. */
-const listFolder = async (folder: string): Promise<readonly string[]> => {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
-    throw error;
-  }
-};
+const listFolder = async (folder: string): Promise<readonly string[]> =>
+  (await undefinedIfMissing(readdir(folder))) ?? [];
 
 /** Together they make a virtual machine, or the image of one. */
 const bundleFiles = ['config.json', 'disk.img', 'nvram.bin'];

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { guestNames } from '@tartan/api';
 import type { Client, Live } from '@tartan/kube';
 import type { Share } from '@tartan/tart';
+import { undefinedIfMissing } from '../file-errors.ts';
 import type { Pod } from '../pods/snapshot.ts';
 import { environmentOf, type HostAddress, sourcesOf } from '../pods/spec/environment.ts';
 import { type GuestFolder, guestFolderOf, isVmName, removeUntrustedFolder, replaceFile } from './guest-folder.ts';
@@ -126,13 +127,8 @@ const writeShares = async (folder: GuestFolder, { env, tokens, volumes }: GuestI
 };
 
 const listFolders = async (folder: string): Promise<readonly string[]> => {
-  try {
-    const entries = await readdir(folder, { withFileTypes: true });
-    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
-    throw error;
-  }
+  const entries = (await undefinedIfMissing(readdir(folder, { withFileTypes: true }))) ?? [];
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
 };
 
 export const createGuests = (options: GuestsOptions): Guests => {

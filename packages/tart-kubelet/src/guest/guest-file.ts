@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorCode } from '../file-errors.ts';
 
 /**
  * A folder that is shared with a virtual machine belongs to whoever is in there: any name in it may be a link to a file of the host, a
@@ -20,9 +21,6 @@ const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLO
 /** What the system says when the last part of a path is a link: Linux and macOS, and FreeBSD's word for it. */
 const linkCodes = new Set(['ELOOP', 'EMLINK']);
 
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-
 /** Opens `name` in `folder`, which must be a folder of ours. The type is looked at behind the descriptor, so it cannot change after. */
 export const openGuestFile = async (folder: string, name: string): Promise<OpenedGuestFile> => {
   if (!isPlainName(name)) return { kind: 'refused', reason: 'it is not the name of a file' };
@@ -30,11 +28,11 @@ export const openGuestFile = async (folder: string, name: string): Promise<Opene
   try {
     file = await open(join(folder, name), openFlags);
   } catch (error) {
-    const code = codeOf(error);
+    const code = errorCode(error) ?? 'unknown';
     if (code === 'ENOENT') return { kind: 'missing' };
     return {
       kind: 'refused',
-      reason: linkCodes.has(code) ? 'it is a link' : `it cannot be opened (${code || 'unknown'})`,
+      reason: linkCodes.has(code) ? 'it is a link' : `it cannot be opened (${code})`,
     };
   }
   try {

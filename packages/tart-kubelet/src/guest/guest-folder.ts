@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { chmod, lstat, opendir, rename, rm, rmdir, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { guestNames } from '@tartan/api';
+import { errorCode, undefinedIfMissing } from '../file-errors.ts';
 
 /** Also those of the original agent, which had dots in them: what it left behind can be found and removed. */
 const vmPattern = /^[0-9A-Za-z][0-9A-Za-z._-]{0,254}$/;
@@ -45,18 +46,6 @@ export const replaceFile = async (root: string, path: string, content: string | 
   }
 };
 
-const isCode = (error: unknown, code: string): boolean =>
-  error instanceof Error && 'code' in error && error.code === code;
-
-const isFolder = async (path: string): Promise<boolean | undefined> => {
-  try {
-    return (await lstat(path)).isDirectory();
-  } catch (error) {
-    if (isCode(error, 'ENOENT')) return undefined;
-    throw error;
-  }
-};
-
 /** Files go, links as well and never what they lead to; folders are handed on. Answers how many of both there were. */
 const removeFiles = async (folder: string, onFolder: (path: string) => Promise<void>): Promise<number> => {
   let seen = 0;
@@ -88,12 +77,12 @@ export const removeUntrustedFolder = async (root: string): Promise<void> => {
     await removeFiles(path, moveUp);
     await rmdir(path).catch((error: unknown) => {
       // Some disks skip names while others are being removed; the next round sees them.
-      if (!isCode(error, 'ENOTEMPTY')) throw error;
+      if (errorCode(error) !== 'ENOTEMPTY') throw error;
     });
   };
-  const found = await isFolder(root);
+  const found = await undefinedIfMissing(lstat(root));
   if (found === undefined) return;
-  if (!found) return unlink(root);
+  if (!found.isDirectory()) return unlink(root);
   while ((await removeFiles(root, empty)) > 0);
   await rmdir(root);
 };

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
+import { undefinedIfMissing } from '../file-errors.ts';
 import { temporarySuffix, writeFileAtomic } from '../journal/atomic-write.ts';
 import type { CloneRecords } from './golden-base.ts';
 import { formatDigestReference } from './image-reference.ts';
@@ -38,11 +38,7 @@ export const createImageRecords = ({ folder, mark }: ImageRecordsOptions): Image
   // A name may have slashes and colons.
   const pathOf = (name: string): string =>
     join(folder, `${createHash('sha256').update(name).digest('hex').slice(0, 32)}.json`);
-  const filesIn = (): Promise<string[]> =>
-    readdir(folder).catch((error: unknown) => {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
-      throw error;
-    });
+  const filesIn = async (): Promise<string[]> => (await undefinedIfMissing(readdir(folder))) ?? [];
   /** What a crash left half written of this record. Of each one is written at a time. */
   const removeTemporaryFiles = async (name: string): Promise<void> => {
     const half = `${basename(pathOf(name))}${temporarySuffix}`;
@@ -53,15 +49,9 @@ export const createImageRecords = ({ folder, mark }: ImageRecordsOptions): Image
     await removeTemporaryFiles(record.name);
     await writeFileAtomic(pathOf(record.name), `${JSON.stringify(record)}\n`);
   };
-  /** Without waiting: it has some hundred bytes, and every start of a Pod asks twice. */
-  const read = (name: string): ImageRecord | undefined => {
-    let text: string;
-    try {
-      text = readFileSync(pathOf(name), 'utf8');
-    } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-      throw error;
-    }
+  const read = async (name: string): Promise<ImageRecord | undefined> => {
+    const text = await undefinedIfMissing(readFile(pathOf(name), 'utf8'));
+    if (text === undefined) return undefined;
     const record = recordSchema.parse(JSON.parse(text));
     if (record.name !== name) throw new Error(`The record of ${name} is about ${record.name}`);
     return record;
@@ -79,9 +69,9 @@ export const createImageRecords = ({ folder, mark }: ImageRecordsOptions): Image
   };
   return {
     beginClone: (name, image) => write({ kind: 'making', name, image: formatDigestReference(image) }),
-    isCloneUnfinished: async (name) => read(name)?.kind === 'making',
+    isCloneUnfinished: async (name) => (await read(name))?.kind === 'making',
     finishClone: async (name) => {
-      const record = read(name);
+      const record = await read(name);
       if (record === undefined || record.kind === 'fetching')
         throw new Error(`Nothing is written down of the making of ${name}`);
       await mark(name, record.image);
@@ -90,7 +80,7 @@ export const createImageRecords = ({ folder, mark }: ImageRecordsOptions): Image
     beginPull: (image, before) =>
       write({ kind: 'fetching', name: pullRecordName(image), ...(before === undefined ? {} : { before }) }),
     unfinishedPull: async (image) => {
-      const record = read(pullRecordName(image));
+      const record = await read(pullRecordName(image));
       return record?.kind === 'fetching' ? { before: record.before } : undefined;
     },
     finishPull: async (image, made) => {
@@ -103,7 +93,7 @@ export const createImageRecords = ({ folder, mark }: ImageRecordsOptions): Image
       const records = await Promise.all(files.filter((file) => file.endsWith('.json')).map((file) => parsed(file)));
       return records.flatMap((record) => (record?.kind === 'made' ? [record.name] : []));
     },
-    isOwned: async (name) => read(name)?.kind === 'made',
+    isOwned: async (name) => (await read(name))?.kind === 'made',
     forget,
   };
 };

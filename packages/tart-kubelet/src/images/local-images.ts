@@ -1,5 +1,6 @@
-import { readlinkSync, type Stats, statSync } from 'node:fs';
+import { readlink, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorCode, undefinedIfMissing } from '../file-errors.ts';
 import { formatTagReference, type ImageReference, type PinnedImage } from './image-reference.ts';
 
 /**
@@ -17,18 +18,12 @@ export interface LocalImages {
 /** Together they make a virtual machine. */
 const vmFiles = ['config.json', 'disk.img', 'nvram.bin'];
 
-/** Without waiting: the answer takes microseconds, and every start of a Pod asks several times. */
-const undefinedIfMissing = <T>(look: () => T): T | undefined => {
-  try {
-    return look();
-  } catch (error) {
-    // ENOTDIR: there is something else in its way, so it is not there either.
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
-      return undefined;
+/** ENOTDIR: there is something else in its way, so it is not there either. */
+const undefinedIfAbsent = <T>(work: Promise<T>): Promise<T | undefined> =>
+  undefinedIfMissing(work).catch((error: unknown) => {
+    if (errorCode(error) === 'ENOTDIR') return undefined;
     throw error;
-  }
-};
-const statIfPresent = (path: string): Stats | undefined => undefinedIfMissing(() => statSync(path));
+  });
 
 /** As tart lays them out: a folder for each digest, a link for each tag, and the colon of a port written as %3A. */
 export const createLocalImages = (tartHome: string): LocalImages => {
@@ -38,7 +33,7 @@ export const createLocalImages = (tartHome: string): LocalImages => {
     digestOf: async ({ repository, tag, digest }) => {
       if (digest !== undefined) return digest;
       const path = join(folder(repository), tag ?? 'latest');
-      const target = undefinedIfMissing(() => readlinkSync(path));
+      const target = await undefinedIfAbsent(readlink(path));
       if (target === undefined) return undefined;
       // Written relative by some versions of tart, and as a whole path by others.
       const found = /(?:^|\/)(sha256:[0-9a-f]{64})$/.exec(target)?.[1];
@@ -46,7 +41,13 @@ export const createLocalImages = (tartHome: string): LocalImages => {
         throw new Error(`The link of ${formatTagReference({ repository, tag })} names no digest`);
       return found;
     },
-    has: async ({ repository, digest }) => statIfPresent(join(folder(repository), digest))?.isDirectory() === true,
-    hasVm: async (name) => vmFiles.every((file) => statIfPresent(join(tartHome, 'vms', name, file))?.isFile() === true),
+    has: async ({ repository, digest }) =>
+      (await undefinedIfAbsent(stat(join(folder(repository), digest))))?.isDirectory() === true,
+    hasVm: async (name) => {
+      const files = await Promise.all(
+        vmFiles.map((file) => undefinedIfAbsent(stat(join(tartHome, 'vms', name, file)))),
+      );
+      return files.every((file) => file?.isFile() === true);
+    },
   };
 };

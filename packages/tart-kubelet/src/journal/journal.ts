@@ -1,7 +1,8 @@
-import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { undefinedIfMissing } from '../file-errors.ts';
+import { readGuestFile } from '../guest/guest-file.ts';
 import { syncFolder, temporarySuffix, writeFileAtomic } from './atomic-write.ts';
 
 const timeSchema = z.number().int().nonnegative();
@@ -70,33 +71,27 @@ type JournalEntry =
   /** Something is there under this UID, and nobody can tell what. Whoever it is about may have ended: it must not start again. */
   | { readonly kind: 'unreadable'; readonly uid: string; readonly message: string };
 
+const suffix = '.json';
 /** Ours have some hundred bytes; a message of tart may add a few thousand. */
 const maxRecordBytes = 256 * 1024;
 
-/** `undefined`: a link, a pipe or a file far too long, which is not ours. Does not block on any of them. */
-const readText = (path: string): string | undefined => {
-  const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
-  const handle = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+/** Never rejects for what a file is or holds. */
+const readEntry = async (folder: string, uid: string): Promise<JournalEntry | undefined> => {
+  const name = `${uid}${suffix}`;
+  const unreadable = (why: string): JournalEntry => ({
+    kind: 'unreadable',
+    uid,
+    message: `${join(folder, name)} cannot be read: ${why}`,
+  });
   try {
-    const file = fstatSync(handle);
-    return file.isFile() && file.size <= maxRecordBytes ? readFileSync(handle, 'utf8') : undefined;
-  } finally {
-    closeSync(handle);
-  }
-};
-
-/** Never throws for what a file is or holds. */
-const readEntry = (path: string, uid: string): JournalEntry | undefined => {
-  try {
-    const text = readText(path);
-    if (text === undefined) return { kind: 'unreadable', uid, message: `${path} is no file of the journal` };
-    const record = parseRecord(text);
+    const content = await readGuestFile(folder, name, maxRecordBytes);
+    if (content.kind === 'missing') return undefined;
+    if (content.kind === 'refused') return unreadable(content.reason);
+    const record = content.truncated ? undefined : parseRecord(content.bytes.toString('utf8'));
     // A copy under another name would speak for a Pod that it is not about.
-    if (record?.pod.uid !== uid) return { kind: 'unreadable', uid, message: `${path} holds no record of ${uid}` };
-    return { kind: 'record', record };
+    return record?.pod.uid === uid ? { kind: 'record', record } : unreadable(`it holds no record of ${uid}`);
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    return { kind: 'unreadable', uid, message: `${path} cannot be read: ${String(error)}` };
+    return unreadable(String(error));
   }
 };
 
@@ -115,32 +110,29 @@ export interface Journal {
   remove(uid: string): Promise<void>;
 }
 
-const suffix = '.json';
 const uidPattern = /^[0-9A-Za-z][0-9A-Za-z-]{0,127}$/;
-const errorCode = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
 
 export const createJournal = (folder: string): Journal => {
-  const pathOf = (uid: string): string => {
+  const checkUid = (uid: string): void => {
     if (!uidPattern.test(uid)) throw new Error(`${JSON.stringify(uid.slice(0, 64))} is no UID of a Pod`);
+  };
+  const pathOf = (uid: string): string => {
+    checkUid(uid);
     return join(folder, `${uid}${suffix}`);
   };
-  const read = (uid: string): JournalEntry | undefined => readEntry(pathOf(uid), uid);
-  const names = (): string[] => {
-    try {
-      return readdirSync(folder);
-    } catch (error) {
-      if (errorCode(error) === 'ENOENT') return [];
-      throw error;
-    }
-  };
+  const names = async (): Promise<string[]> => (await undefinedIfMissing(readdir(folder))) ?? [];
   return {
-    read: async (uid) => read(uid),
+    read: async (uid) => {
+      checkUid(uid);
+      return readEntry(folder, uid);
+    },
     list: async () => {
-      const uids = names()
+      const uids = (await names())
         .filter((name) => name.endsWith(suffix))
         .map((name) => name.slice(0, -suffix.length))
         .filter((uid) => uidPattern.test(uid));
-      return uids.map(read).filter((entry) => entry !== undefined);
+      const entries = await Promise.all(uids.map((uid) => readEntry(folder, uid)));
+      return entries.filter((entry) => entry !== undefined);
     },
     write: async (record) => {
       const path = pathOf(record.pod.uid);
@@ -150,12 +142,10 @@ export const createJournal = (folder: string): Journal => {
     remove: async (uid) => {
       const path = pathOf(uid);
       // What a crash left half written is of the same UID, and goes first.
-      for (const name of names())
+      for (const name of await names())
         if (name.startsWith(`${uid}${suffix}${temporarySuffix}`)) await rm(join(folder, name), { force: true });
       await rm(path, { force: true });
-      await syncFolder(folder).catch((error: unknown) => {
-        if (errorCode(error) !== 'ENOENT') throw error;
-      });
+      await undefinedIfMissing(syncFolder(folder));
     },
   };
 };

@@ -1,5 +1,6 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { undefinedIfMissing } from '../file-errors.ts';
 
 /** One run of a container: the first is 0, and each restart counts one up, as `restartCount` does. */
 interface LogName {
@@ -60,13 +61,8 @@ export const createLogFiles = (root: string): LogFiles => {
     },
     remove: (podUID) => rm(folderOf(podUID), { recursive: true, force: true }),
     podUIDs: async () => {
-      try {
-        const entries = await readdir(root, { withFileTypes: true });
-        return entries.filter((entry) => entry.isDirectory() && uidPattern.test(entry.name)).map(({ name }) => name);
-      } catch (error) {
-        if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
-        throw error;
-      }
+      const entries = (await undefinedIfMissing(readdir(root, { withFileTypes: true }))) ?? [];
+      return entries.filter((entry) => entry.isDirectory() && uidPattern.test(entry.name)).map(({ name }) => name);
     },
   };
 };

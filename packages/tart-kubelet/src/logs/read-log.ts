@@ -1,4 +1,5 @@
 import { type FileHandle, open, stat } from 'node:fs/promises';
+import { undefinedIfMissing } from '../file-errors.ts';
 import { rotatedPath } from './log-files.ts';
 import type { LogNotifier } from './log-notifier.ts';
 import { createRecordParser, type LogRecord } from './log-record.ts';
@@ -16,14 +17,7 @@ interface LogSnapshot {
 }
 
 /** undefined when there is no such file. */
-export const openIfPresent = async (path: string): Promise<FileHandle | undefined> => {
-  try {
-    return await open(path, 'r');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw error;
-  }
-};
+export const openIfPresent = (path: string): Promise<FileHandle | undefined> => undefinedIfMissing(open(path, 'r'));
 
 export const readAt = async (file: FileHandle, position: number, length: number): Promise<Buffer> => {
   const buffer = Buffer.alloc(length);

@@ -2,34 +2,23 @@ import { createHash } from 'node:crypto';
 import { type FSWatcher, watch } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { undefinedIfMissing } from '../file-errors.ts';
 
 /** Where the host steps leave what they have done. */
 export const stampsFolder = '/var/db/tartan/steps';
-
-const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
-
-/** What `attempt` gives, or `otherwise` when there is no such file. */
-const unlessMissing = async <T, U>(attempt: Promise<T>, otherwise: U): Promise<T | U> => {
-  try {
-    return await attempt;
-  } catch (error) {
-    if (codeOf(error) === 'ENOENT') return otherwise;
-    throw error;
-  }
-};
 
 /**
  * All stamps of this Mac in one short word, the same that the host steps make of them (`summaryOf` of packages/host). A Mac without a
  * stamp has a summary too. Rejects when they are there and cannot be read.
  */
 export const readHostConfigHash = async (folder: string): Promise<string> => {
-  const files = await unlessMissing(readdir(folder), []);
+  const files = (await undefinedIfMissing(readdir(folder))) ?? [];
   const lines = await Promise.all(
     files
       // One that is just being written has a dot before its name.
       .filter((step) => !step.startsWith('.'))
       .map(async (step) => {
-        const hash = await unlessMissing(readFile(join(folder, step), 'utf8'), undefined);
+        const hash = await undefinedIfMissing(readFile(join(folder, step), 'utf8'));
         return hash === undefined ? '' : `${step}\t${hash.trimEnd()}\n`;
       }),
   );
