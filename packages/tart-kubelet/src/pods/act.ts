@@ -27,9 +27,9 @@ const wait = (
   { snapshot: { now } }: ActionContext,
   { for: { reason }, until }: Extract<Decision, { kind: 'wait' }>,
 ): ActionResult => {
-  if (until !== undefined) return { kind: 'rest', until };
-  if (reason === 'WaitingForSlot') return { kind: 'rest', until: now + slotPollMs };
-  return reason === 'TartUnreachable' ? { kind: 'rest', until: now + unknownVmPollMs } : done;
+  if (until !== undefined) return { kind: 'done', until };
+  if (reason === 'WaitingForSlot') return { kind: 'done', until: now + slotPollMs };
+  return reason === 'TartUnreachable' ? { kind: 'done', until: now + unknownVmPollMs } : done;
 };
 
 /** Also one that an earlier life of the agent started: nobody else would tell when it ends. */
@@ -67,18 +67,18 @@ const maintainRunningPod = async (context: ActionContext, address: string): Prom
     return changed({ record });
   }
   try {
-    return { kind: 'rest', until: await deps.guests.renewTokens(pod, vm, signal) };
+    return { kind: 'done', until: await deps.guests.renewTokens(pod, vm, signal) };
   } catch (error) {
-    deps.log.warn('A token of a guest could not be renewed; it is tried again', { vm, error });
-    return { kind: 'rest', until: snapshot.now + 60_000 };
+    deps.log.warn('Failed to renew a guest token', { vm, error });
+    return { kind: 'done', until: snapshot.now + 60_000 };
   }
 };
 
 /** All that is ever decided for a Pod that is gone. */
 const actOnMissingPod = async (context: ActionContext, decision: Decision): Promise<ActionResult> => {
-  if (decision.kind === 'stop hard') return forceStop(context);
+  if (decision.kind === 'force stop') return forceStop(context);
   if (decision.kind === 'delete VM') return deleteVm(context);
-  if (decision.kind === 'forget') return deleteRecord(context);
+  if (decision.kind === 'delete record') return deleteRecord(context);
   return decision.kind === 'wait' ? wait(context, decision) : done;
 };
 
@@ -90,11 +90,11 @@ export const act = async (context: ActionContext, decision: Decision): Promise<A
   const { pod } = snapshot;
   if (!isPresent(pod)) return actOnMissingPod(context, decision);
   switch (decision.kind) {
-    case 'rest':
+    case 'none':
       return done;
     case 'wait':
       return wait(context, decision);
-    case 'leave':
+    case 'ignore':
       recordEvent(deps.events, pod, 'NotForMacs', decision.message);
       return done;
     case 'reject':
@@ -123,10 +123,10 @@ export const act = async (context: ActionContext, decision: Decision): Promise<A
       return stopGracefully(context, decision.graceMs);
     case 'wait for shutdown':
       watchProcess(context, pod);
-      return { kind: 'rest', until: decision.until };
-    case 'stop hard':
+      return { kind: 'done', until: decision.until };
+    case 'force stop':
       return forceStop(context);
-    case 'take back start': {
+    case 'undo start': {
       const { state } = recordOrNew(context);
       await recordRefusedStart(context, decision.reason, decision.message);
       // Before the log goes: what is said to run and has no log would have ended, and could never start.
@@ -144,7 +144,7 @@ export const act = async (context: ActionContext, decision: Decision): Promise<A
         state: { kind: 'ended', ending },
       });
       if (hasBooted(snapshot.lastRun)) await deps.startRecorder.recordSuccess({ image: imageOf(record), running: 1 });
-      deps.log.info('A virtual machine has ended', { vm, reason: ending.reason, exitCode: ending.exitCode });
+      deps.log.info('VM ended', { vm, reason: ending.reason, exitCode: ending.exitCode });
       return changed({ record });
     }
     case 'restart': {
@@ -157,7 +157,7 @@ export const act = async (context: ActionContext, decision: Decision): Promise<A
     }
     case 'delete VM':
       return deleteVm(context);
-    case 'finish status':
+    case 'write final status':
       if (decision.ending.reason === terminationReasons.deadline)
         recordEvent(deps.events, pod, 'DeadlineExceeded', decision.ending.message ?? '');
       return writeStatusNow(context, decision);
@@ -165,7 +165,7 @@ export const act = async (context: ActionContext, decision: Decision): Promise<A
       return removeFinalizer(context, pod);
     case 'delete Pod':
       return deletePod(context, pod);
-    case 'forget':
+    case 'delete record':
       return deleteRecord(context);
   }
 };

@@ -71,9 +71,9 @@ export type ActionResult =
   /** These are facts now: the pass goes on with them, without another look at the world. */
   | { readonly kind: 'changed'; readonly facts: Partial<Snapshot> }
   /** More may have changed than we know. */
-  | { readonly kind: 'look again' }
+  | { readonly kind: 'observe again' }
   /** Nothing to do before something changes, or before then. */
-  | { readonly kind: 'rest'; readonly until?: number | undefined }
+  | { readonly kind: 'done'; readonly until?: number | undefined }
   /** It did not work, and is held back for a while. The reason is the container's. */
   | { readonly kind: 'failed'; readonly reason: PodWaitReason; readonly message: string };
 
@@ -84,8 +84,8 @@ export interface ActionContext extends PodObservation {
   readonly signal: AbortSignal;
 }
 
-export const done: ActionResult = { kind: 'rest' };
-export const observeAgain: ActionResult = { kind: 'look again' };
+export const done: ActionResult = { kind: 'done' };
+export const observeAgain: ActionResult = { kind: 'observe again' };
 export const changed = (facts: Partial<Snapshot>): ActionResult => ({ kind: 'changed', facts });
 
 /** What tart, the disk or the session refused. */

@@ -115,44 +115,48 @@ export const createPodController = (options: PodControllerOptions): PodControlle
   };
 
   const reconcile = async (uid: string, signal: AbortSignal): Promise<ReconcileResult> => {
-    let sight = await observePod(uid, signal);
-    for (let actions = 0; sight !== undefined && actions < maxActionsPerPass; actions += 1) {
+    let observation = await observePod(uid, signal);
+    for (let actions = 0; observation !== undefined && actions < maxActionsPerPass; actions += 1) {
       signal.throwIfAborted();
-      updateMarkerWatch(memory.markerWatch, sight);
-      const context: ActionContext = { ...sight, deps: options, memory, signal };
-      const decision = decide(sight.snapshot);
-      log.debug('A Pod', { uid, vm: sight.vm, decision: decision.kind });
+      updateMarkerWatch(memory.markerWatch, observation);
+      const context: ActionContext = { ...observation, deps: options, memory, signal };
+      const decision = decide(observation.snapshot);
+      log.debug('Reconciling Pod', { uid, vm: observation.vm, decision: decision.kind });
       if (decision.kind === 'wait' && decision.for.reason === 'WaitingForSlot') waitingForSlot.add(uid);
-      if (isTerminatingOrDone(sight.snapshot)) memory.imagePulls.cancel(uid);
+      if (isTerminatingOrDone(observation.snapshot)) memory.imagePulls.cancel(uid);
       // The first one is written together with the finalizer.
       if (decision.kind !== 'add finalizer') memory.statusManager.setStatus(uid, statusFor(context, decision));
       const result = await act(context, decision);
       // A slot may be free now.
-      if (decision.kind === 'end' || decision.kind === 'delete VM' || decision.kind === 'take back start')
+      if (decision.kind === 'end' || decision.kind === 'delete VM' || decision.kind === 'undo start')
         requeueSlotWaiters();
       switch (result.kind) {
-        case 'rest':
-          if (decision.kind === 'forget') return done;
-          return requeueAt(result.until, sight.snapshot);
+        case 'done':
+          if (decision.kind === 'delete record') return done;
+          return requeueAt(result.until, observation.snapshot);
         case 'changed':
-          sight = { ...sight, snapshot: { ...sight.snapshot, now: clock.now(), ...result.facts } };
-          lister.observed(sight);
+          observation = { ...observation, snapshot: { ...observation.snapshot, now: clock.now(), ...result.facts } };
+          lister.observed(observation);
           break;
-        case 'look again':
-          sight = await observePod(uid, signal);
+        case 'observe again':
+          observation = await observePod(uid, signal);
           break;
         case 'failed': {
           const failure = memory.backoff.recordFailure(uid, result.reason, result.message);
-          log.warn('An act for a Pod failed', { vm: sight.vm, doing: decision.kind, why: result.message });
-          if (isPresent(sight.snapshot.pod)) recordEvent(options.events, sight.snapshot.pod, 'Failed', result.message);
-          sight = await observePod(uid, signal);
-          if (sight === undefined) break;
-          memory.statusManager.setStatus(uid, statusFor({ ...sight, deps: options }, decide(sight.snapshot)));
-          return requeueAt(failure.retryAt, sight.snapshot);
+          log.warn('Action failed', { vm: observation.vm, action: decision.kind, error: result.message });
+          if (isPresent(observation.snapshot.pod))
+            recordEvent(options.events, observation.snapshot.pod, 'Failed', result.message);
+          observation = await observePod(uid, signal);
+          if (observation === undefined) break;
+          memory.statusManager.setStatus(
+            uid,
+            statusFor({ ...observation, deps: options }, decide(observation.snapshot)),
+          );
+          return requeueAt(failure.retryAt, observation.snapshot);
         }
       }
     }
-    return sight === undefined ? done : requeueAfter(0);
+    return observation === undefined ? done : requeueAfter(0);
   };
 
   const controller: Controller = createController({

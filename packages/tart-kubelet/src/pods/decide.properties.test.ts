@@ -42,7 +42,7 @@ describe('decide, for every possible snapshot', () => {
   test('never stops the VM of a Pod that is active and within its deadline', () =>
     forAll(
       ({ kind }, snapshot) =>
-        (kind !== 'stop hard' && kind !== 'stop gracefully') ||
+        (kind !== 'force stop' && kind !== 'stop gracefully') ||
         !('metadata' in snapshot.pod) ||
         snapshot.pod.metadata.deletionTimestamp !== undefined ||
         isTerminal(snapshot.pod) ||
@@ -58,13 +58,14 @@ describe('decide, for every possible snapshot', () => {
         isTerminal(pod) ||
         !isOverdue(pod) ||
         (!['pull', 'clone', 'configure', 'boot', 'restart'].includes(decision.kind) &&
-          (decision.kind !== 'finish status' ||
+          (decision.kind !== 'write final status' ||
             decision.ending.exitCode !== 0 ||
             (typeof record === 'object' && record.state.kind === 'ended'))),
     ));
 
   test('never removes the finalizer or the Pod while its VM exists', () =>
     forAll(
-      ({ kind }, { vm }) => !['remove finalizer', 'delete Pod', 'forget'].includes(kind) || vm.kind === 'missing',
+      ({ kind }, { vm }) =>
+        !['remove finalizer', 'delete Pod', 'delete record'].includes(kind) || vm.kind === 'missing',
     ));
 });

@@ -94,7 +94,7 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
   [
     'the framework refused the start: a Pod that may run once has not run',
     exampleSnapshot({ record: exampleRecord(exampleStates.running), vm: stopped, lastRun: refused }),
-    'take back start',
+    'undo start',
   ],
   [
     'a locked keychain ended the Pod: macOS 15 says nothing of a key',
@@ -103,12 +103,12 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
       vm: stopped,
       lastRun: notStarted('start refused'),
     }),
-    'take back start',
+    'undo start',
   ],
   [
     'a start that fails with an unknown message is undone as well',
     exampleSnapshot({ record: exampleRecord(exampleStates.starting), vm: stopped, lastRun: notStarted('other') }),
-    'take back start',
+    'undo start',
   ],
   ...(['invalid', 'missing', 'already running'] as const).map((reason): [string, Snapshot, Decision['kind']] => [
     `a start that will never work is a run that failed: ${reason}`,
@@ -192,17 +192,17 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
   [
     'a finished Pod booted a second VM when its status was not written (INC-18)',
     exampleSnapshot({ record: exampleRecord(exampleStates.ended) }),
-    'finish status',
+    'write final status',
   ],
   [
     'the status comes before the evidence is deleted (INC-18)',
     exampleSnapshot({ record: exampleRecord(exampleStates.ended), vm: stopped }),
-    'finish status',
+    'write final status',
   ],
   [
     'an ended VM that somebody started is none of the Pod’s',
     exampleSnapshot({ record: exampleRecord(exampleStates.ended), vm: running }),
-    'stop hard',
+    'force stop',
   ],
   [
     'the VM of a finished Pod is deleted',
@@ -223,7 +223,7 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
       },
       { record: exampleRecord(exampleStates.ended) },
     ),
-    'rest',
+    'none',
   ],
   [
     'somebody failed a Pod whose VM is on',
@@ -261,7 +261,7 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
     withPod(always, { now: now - 86_400_000, record: exampleRecord(exampleStates.ended, { run: 1 }) }),
     'restart',
   ],
-  ['OnFailure after success', withPod(onFailure, { record: exampleRecord(exampleStates.ended) }), 'finish status'],
+  ['OnFailure after success', withPod(onFailure, { record: exampleRecord(exampleStates.ended) }), 'write final status'],
   [
     'OnFailure after failure',
     withPod(onFailure, { record: exampleRecord({ kind: 'ended', ending: failed }) }),
@@ -281,7 +281,7 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
   [
     'the VM is force-stopped after the grace period',
     withPod(overdue, { record: exampleRecord(exampleStates.running, { stopRequestedAt: now - 30_000 }), vm: running }),
-    'stop hard',
+    'force stop',
   ],
   [
     'the run is recorded as terminated',
@@ -294,7 +294,7 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
       record: exampleRecord({ kind: 'ended', ending: { ...failed, reason: 'DeadlineExceeded' } }),
       vm: stopped,
     }),
-    'finish status',
+    'write final status',
   ],
   [
     'the Pod fails even if the clock was set back',
@@ -302,12 +302,12 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
       now: now - 30_000,
       record: exampleRecord({ kind: 'ended', ending: { ...failed, reason: 'DeadlineExceeded' } }),
     }),
-    'finish status',
+    'write final status',
   ],
   [
     'a Pod that restarts for ever fails between two runs',
     withPod((pod) => (overdue(pod), always(pod)), { record: exampleRecord(exampleStates.ended) }),
-    'finish status',
+    'write final status',
   ],
   ['a Pod that waits for a slot fails too', withPod(overdue, { slots: full }), 'reject'],
   ['one whose image is on its way', withPod(overdue, { image: { kind: 'pulling' } }), 'reject'],
@@ -346,7 +346,7 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
   [
     'a run that ended in time keeps its result',
     withPod(overdue, { record: exampleRecord(exampleStates.ended) }),
-    'finish status',
+    'write final status',
   ],
   // Deletion.
   [
@@ -377,12 +377,12 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
   [
     'and no longer than that',
     withPod(deleting, { record: exampleRecord(exampleStates.running, { stopRequestedAt: now - 30_000 }), vm: running }),
-    'stop hard',
+    'force stop',
   ],
   [
     'a clock that was set back does not extend the grace period',
     withPod(deleting, { record: exampleRecord(exampleStates.running, { stopRequestedAt: now + 1 }), vm: running }),
-    'stop hard',
+    'force stop',
   ],
   [
     'a forced deletion does not wait',
@@ -393,9 +393,9 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
       },
       { record: exampleRecord(exampleStates.running), vm: running },
     ),
-    'stop hard',
+    'force stop',
   ],
-  ['a VM without a record is force-stopped', withPod(deleting, { record: 'unreadable', vm: running }), 'stop hard'],
+  ['a VM without a record is force-stopped', withPod(deleting, { record: 'unreadable', vm: running }), 'force stop'],
   [
     'deletion forgot how it ended (INC-32)',
     withPod(deleting, { record: exampleRecord(exampleStates.running), vm: stopped, lastRun: halted }),
@@ -404,7 +404,7 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
   [
     'the final status is written before the VM is deleted',
     withPod(deleting, { record: exampleRecord(exampleStates.ended), vm: stopped }),
-    'finish status',
+    'write final status',
   ],
   [
     'a status that the API server rejects does not block deletion',
@@ -434,7 +434,7 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
   [
     'an orphan that runs cost a slot for ever (INC-405)',
     exampleSnapshot({ pod: { notFoundForMs: 120_000 }, record: exampleRecord(exampleStates.running), vm: running }),
-    'stop hard',
+    'force stop',
   ],
   [
     'the Pod is gone: its disk goes, again and again until it has (INC-405)',
@@ -444,7 +444,7 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
   [
     'the record is deleted last',
     exampleSnapshot({ pod: { notFoundForMs: 120_000 }, record: exampleRecord(exampleStates.running) }),
-    'forget',
+    'delete record',
   ],
   [
     'the record is kept during the grace period: the same UID might come back',
@@ -465,7 +465,7 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
   [
     'a DaemonSet for Linux took a slot (INC-74)',
     withPod((pod) => void (pod.spec && (pod.spec.os = { name: 'linux' }))),
-    'leave',
+    'ignore',
   ],
   ['a Pod of two containers', withPod((pod) => void pod.spec?.containers.push({ name: 'b' })), 'reject'],
   [

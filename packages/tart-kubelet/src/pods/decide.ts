@@ -19,10 +19,10 @@ type WaitingState = { readonly reason: PodWaitReason; readonly message: string }
 /** The one next thing to do for a Pod. Each is safe to repeat, and each is written to the journal first where it says so. */
 export type Decision =
   /** Nothing to do until something changes, or until then. */
-  | { readonly kind: 'rest' }
+  | { readonly kind: 'none' }
   | { readonly kind: 'wait'; readonly for: WaitingState; readonly until?: number | undefined }
   /** Not for Macs: it stays Pending with the reason. */
-  | { readonly kind: 'leave'; readonly message: string }
+  | { readonly kind: 'ignore'; readonly message: string }
   /** Fails it for good. Nothing of it is on. */
   | { readonly kind: 'reject'; readonly reason: 'UnsupportedPod' | 'DeadlineExceeded'; readonly message: string }
   | { readonly kind: 'add finalizer' }
@@ -41,9 +41,9 @@ export type Decision =
   /** Journal the moment, then ask the guest to shut down. */
   | { readonly kind: 'stop gracefully'; readonly graceMs: number }
   | { readonly kind: 'wait for shutdown'; readonly until: number }
-  | { readonly kind: 'stop hard' }
+  | { readonly kind: 'force stop' }
   /** tart refused to start it, and the guest was never on: remove the run's log, then journal `configured`. Not an end. */
-  | { readonly kind: 'take back start'; readonly reason: TartReason; readonly message: string }
+  | { readonly kind: 'undo start'; readonly reason: TartReason; readonly message: string }
   /** Journal `ended`: before anything of the run is thrown away. */
   | { readonly kind: 'end'; readonly ending: Termination; readonly image: string }
   /** Journal the next run: `cloning`, with no stop asked for. */
@@ -51,12 +51,12 @@ export type Decision =
   /** Its disk, and env and tokens that lie beside it. Never of one that is on. */
   | { readonly kind: 'delete VM' }
   /** The final phase, and how it ended. */
-  | { readonly kind: 'finish status'; readonly ending: Termination }
+  | { readonly kind: 'write final status'; readonly ending: Termination }
   | { readonly kind: 'remove finalizer' }
   /** With no grace, as a kubelet confirms that everything is gone (INC-14). */
   | { readonly kind: 'delete Pod' }
   /** Logs and, last, the journal's record. */
-  | { readonly kind: 'forget' };
+  | { readonly kind: 'delete record' };
 
 /** A Snapshot whose Pod is there. */
 type SnapshotWithPod = Snapshot & { readonly pod: Live<Pod> };
@@ -74,7 +74,7 @@ const refusedStart = ({ record, lastRun: { ending, report } }: SnapshotWithPod):
     return undefined;
   if (record.state.kind === 'running' && record.state.address !== undefined) return undefined;
   const { message, reason } = ending;
-  return podStartFaults.has(reason) ? undefined : { kind: 'take back start', reason, message };
+  return podStartFaults.has(reason) ? undefined : { kind: 'undo start', reason, message };
 };
 
 const decideEnd = (snapshot: SnapshotWithPod): Decision => {
@@ -160,8 +160,8 @@ const decideAfterEnd = (
   { ending }: Extract<VmRecord['state'], { kind: 'ended' }>,
 ): Decision => {
   const { now, pod, vm } = snapshot;
-  if (vm.kind === 'running') return { kind: 'stop hard' };
-  if (!shouldRestart(pod, ending)) return { kind: 'finish status', ending };
+  if (vm.kind === 'running') return { kind: 'force stop' };
+  if (!shouldRestart(pod, ending)) return { kind: 'write final status', ending };
   // The next run starts from a clean clone: the name must be free before the journal speaks of that run.
   if (vm.kind !== 'missing') return { kind: 'delete VM' };
   const at = restartAt(record, ending);
@@ -202,7 +202,9 @@ const decidePastDeadline = (snapshot: SnapshotWithPod): Decision | undefined => 
   const record = snapshot.record === 'unreadable' ? undefined : snapshot.record;
   if (record?.state.kind === 'ended') {
     const { ending } = record.state;
-    return shouldRestart(pod, ending) ? { kind: 'finish status', ending: deadlineTermination(pod, ending) } : undefined;
+    return shouldRestart(pod, ending)
+      ? { kind: 'write final status', ending: deadlineTermination(pod, ending) }
+      : undefined;
   }
   if (!hasUnrecordedEnd(snapshot) || refusedStart(snapshot) !== undefined)
     return { kind: 'reject', reason: 'DeadlineExceeded', message: deadlineMessage(pod) };
@@ -229,7 +231,7 @@ export const decide = (snapshot: Snapshot): Decision => {
     return decideTeardown(snapshot, vm);
   if (record === undefined && vm.kind === 'missing' && !hasRun(pod)) {
     const suitability = admit(pod);
-    if (suitability.kind === 'not for Macs') return { kind: 'leave', message: suitability.message };
+    if (suitability.kind === 'not for Macs') return { kind: 'ignore', message: suitability.message };
     if (suitability.kind === 'unsupported')
       return { kind: 'reject', reason: 'UnsupportedPod', message: suitability.message };
   }
@@ -261,21 +263,21 @@ const decideMissingPod = (snapshot: Snapshot, vm: KnownVm, goneForMs: number): D
     until: now + notFoundGraceMs - goneForMs,
   };
   // The UID is remembered until it is sure: a server that answers wrongly might show the Pod again.
-  if (vm.kind === 'missing') return record !== undefined && !isSure ? wait : { kind: 'forget' };
+  if (vm.kind === 'missing') return record !== undefined && !isSure ? wait : { kind: 'delete record' };
   if (!isSure) return wait;
-  return { kind: vm.kind === 'running' ? 'stop hard' : 'delete VM' };
+  return { kind: vm.kind === 'running' ? 'force stop' : 'delete VM' };
 };
 
 /** A real shutdown of the guest first, and the power cut when its time is over. By our own clock alone: the server's may differ. */
 const decideStop = (snapshot: Snapshot, graceMs: number): Decision => {
   const { now } = snapshot;
   const requestedAt = readableRecord(snapshot)?.stopRequestedAt;
-  if (graceMs <= 0) return { kind: 'stop hard' };
+  if (graceMs <= 0) return { kind: 'force stop' };
   if (requestedAt === undefined)
     // Without a record there is nowhere to keep when the guest was asked: it would be asked for ever.
-    return readableRecord(snapshot) === undefined ? { kind: 'stop hard' } : { kind: 'stop gracefully', graceMs };
+    return readableRecord(snapshot) === undefined ? { kind: 'force stop' } : { kind: 'stop gracefully', graceMs };
   const until = requestedAt + graceMs;
-  if (now < requestedAt || now >= until) return { kind: 'stop hard' };
+  if (now < requestedAt || now >= until) return { kind: 'force stop' };
   // To be asked twice does no harm; a guest that nobody asked would lose its power in the middle of its work.
   if (snapshot.shutdownMaybeUnsent === true) return { kind: 'stop gracefully', graceMs: until - now };
   return { kind: 'wait for shutdown', until };
@@ -299,11 +301,11 @@ const decideTerminatingPod = (snapshot: Snapshot, pod: Live<Pod>, vm: KnownVm): 
   if (hasUnrecordedEnd(snapshot))
     return { kind: 'end', ending: terminationOf(record, lastRun, now), image: record?.image.reference ?? '' };
   if (record?.state.kind === 'ended' && !isTerminal(pod) && statusRefused !== true)
-    return { kind: 'finish status', ending: record.state.ending };
+    return { kind: 'write final status', ending: record.state.ending };
   if (vm.kind === 'stopped') return { kind: 'delete VM' };
   // An ended Pod needs nothing of this Mac any more: a Mac that goes away must not leave it immortal (INC-71).
   if (hasFinalizer(pod, finalizers.vmCleanup)) return { kind: 'remove finalizer' };
-  return deleting ? { kind: 'delete Pod' } : { kind: 'rest' };
+  return deleting ? { kind: 'delete Pod' } : { kind: 'none' };
 };
 
 /** For a Pod that is gone, is being deleted, or has ended: nothing of it starts, and everything of it goes. */

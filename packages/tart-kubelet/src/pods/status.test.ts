@@ -178,7 +178,10 @@ describe('the status of a Pod', () => {
   });
 
   it('undefined for a deleted Pod', () =>
-    assert.equal(statusOf(exampleSnapshot({ pod: { notFoundForMs: 0 } }), { kind: 'forget' }, undefined), undefined));
+    assert.equal(
+      statusOf(exampleSnapshot({ pod: { notFoundForMs: 0 } }), { kind: 'delete record' }, undefined),
+      undefined,
+    ));
 
   it('ended by activeDeadlineSeconds: Failed with reason DeadlineExceeded', () => {
     const overdue = examplePod((pod) => {

@@ -45,9 +45,9 @@ const waitingStateOf = (decision: Decision): ContainerState | undefined => {
   switch (decision.kind) {
     case 'wait':
       return waiting(decision.for.reason, decision.for.message);
-    case 'leave':
+    case 'ignore':
       return waiting('NotForMacs', decision.message);
-    case 'take back start':
+    case 'undo start':
       return waiting('TartCreateFailed', decision.message);
     case 'add finalizer':
       return waiting('ContainerCreating');
@@ -65,16 +65,16 @@ const waitingStateOf = (decision: Decision): ContainerState | undefined => {
       return waiting('WaitingForIP', 'The virtual machine is on and has no address yet.');
     // Of a Pod that we do not run the container is nobody's.
     case 'reject':
-    case 'rest':
+    case 'none':
     case 'stop gracefully':
     case 'wait for shutdown':
-    case 'stop hard':
+    case 'force stop':
     case 'end':
     case 'delete VM':
-    case 'finish status':
+    case 'write final status':
     case 'remove finalizer':
     case 'delete Pod':
-    case 'forget':
+    case 'delete record':
       return undefined;
   }
 };
@@ -89,7 +89,7 @@ const containerStateOf = (
   const ended = record?.state.kind === 'ended' ? record.state.ending : undefined;
   if (record !== undefined && ended !== undefined) {
     const final =
-      decision.kind === 'finish status' ||
+      decision.kind === 'write final status' ||
       isTerminal(pod) ||
       pod.metadata?.deletionTimestamp !== undefined ||
       !shouldRestart(pod, ended);
@@ -204,7 +204,7 @@ const phaseOf = (pod: Pod, record: Snapshot['record'], decision: Decision, isRun
   const hasRun = typeof record === 'object' && (record.run > 0 || record.state.kind === 'ended');
   if (before === 'Succeeded' || before === 'Failed') return before;
   if (decision.kind === 'reject') return 'Failed';
-  if (decision.kind === 'finish status') return decision.ending.exitCode === 0 ? 'Succeeded' : 'Failed';
+  if (decision.kind === 'write final status') return decision.ending.exitCode === 0 ? 'Succeeded' : 'Failed';
   return isRunning || hasRun || before === 'Running' ? 'Running' : 'Pending';
 };
 
@@ -220,7 +220,7 @@ const reasonAndMessage = (pod: Pod, decision: Decision): { reason?: string; mess
     const { message, reason } = pod.status ?? {};
     return { ...(reason !== undefined && { reason }), ...(message !== undefined && { message }) };
   }
-  if (decision.kind === 'finish status') {
+  if (decision.kind === 'write final status') {
     const { exitCode, message = `The guest reported ${exitCode}.`, reason } = decision.ending;
     return about(
       reason === terminationReasons.deadline ? terminationReasons.deadline : terminationReasons.exited,
@@ -228,8 +228,8 @@ const reasonAndMessage = (pod: Pod, decision: Decision): { reason?: string; mess
     );
   }
   if (decision.kind === 'reject') return about(decision.reason, decision.message);
-  if (decision.kind === 'leave') return about('NotForMacs', decision.message);
-  if (decision.kind === 'take back start') return about(createFailed, decision.message);
+  if (decision.kind === 'ignore') return about('NotForMacs', decision.message);
+  if (decision.kind === 'undo start') return about(createFailed, decision.message);
   return decision.kind === 'wait' && decision.for.reason === createFailed
     ? about(createFailed, decision.for.message)
     : {};
@@ -261,7 +261,7 @@ export const statusOf = (snapshot: Snapshot, decision: Decision, hostIP: string 
     phase,
     ...reasonAndMessage(pod, decision),
     // A Pod that is not for us was not taken on.
-    ...(decision.kind !== 'leave' && { startTime: before.startTime ?? timestamp(now) }),
+    ...(decision.kind !== 'ignore' && { startTime: before.startTime ?? timestamp(now) }),
     ...addressFields(pod, snapshot, decision, hostIP ?? before.hostIP),
     conditions: podConditions(pod, phase, isRunning, now, runnerBusyConditions(snapshot, pod)),
     // Of a Pod that we do not run the container is nobody's.

@@ -120,7 +120,7 @@ export const createImagePulls = ({ ensureGolden, changed, log }: ImagePullsOptio
     },
     start: (uid, request) => {
       if (pulls.has(uid)) return;
-      log.debug('An image is asked for', { uid, image: request.image });
+      log.debug('Pulling image', { uid, image: request.image });
       pulls.set(uid, begin(uid, request));
     },
     waitBriefly: async (uid, timeout) => {

@@ -62,7 +62,7 @@ export const forceStop = async (context: ActionContext): Promise<ActionResult> =
     await deps.tart.stop(vm, { timeoutSeconds: tartStopSeconds, signal });
   } catch (error) {
     if (signal.aborted || snapshot.vm.kind !== 'running') return failed(error);
-    deps.log.warn('tart could not stop a virtual machine; its process is ended', { vm, error });
+    deps.log.warn('Failed to stop VM; killing its process', { vm, error });
   }
   if (snapshot.vm.kind === 'running')
     for (const name of ['SIGINT', 'SIGKILL'] as const) {

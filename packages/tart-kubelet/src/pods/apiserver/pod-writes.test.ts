@@ -41,37 +41,37 @@ const acting = async (
 };
 
 const table: [string, typeof deletePod, (known: PodCache) => Answers, string][] = [
-  ['a deleted Pod is forgotten', deletePod, () => ({ delete: () => undefined }), 'look again, forgotten'],
+  ['a deleted Pod is forgotten', deletePod, () => ({ delete: () => undefined }), 'observe again, forgotten'],
   [
     'a deleted Pod with foreign finalizers stays in the cache',
     deletePod,
     () => ({ delete: () => later }),
-    'rest, known',
+    'done, known',
   ],
   [
     'a Pod that is not found is removed from the cache',
     deletePod,
     () => ({ delete: refuse('notFound') }),
-    'look again, forgotten',
+    'observe again, forgotten',
   ],
   [
     'a Pod whose name belongs to another UID is removed from the cache',
     deletePod,
     () => ({ delete: refuse('conflict'), get: () => namesake }),
-    'look again, forgotten',
+    'observe again, forgotten',
   ],
   [
     'a conflict with the same UID keeps the Pod in the cache',
     deletePod,
     () => ({ delete: refuse('conflict'), get: () => later }),
-    'rest, known',
+    'done, known',
   ],
   ['a finalizer is removed', removeFinalizer, () => ({ patch: () => later }), 'changed, known'],
   [
     'removing the finalizer of a Pod that is not found removes the Pod from the cache',
     removeFinalizer,
     () => ({ patch: refuse('notFound') }),
-    'look again, forgotten',
+    'observe again, forgotten',
   ],
   [
     'a write response that arrives after the watch DELETED event does not bring the Pod back',
@@ -82,7 +82,7 @@ const table: [string, typeof deletePod, (known: PodCache) => Answers, string][] 
         return later;
       },
     }),
-    'look again, forgotten',
+    'observe again, forgotten',
   ],
   [
     'a live read after a conflict does not bring back a Pod that the watch has deleted',
@@ -94,7 +94,7 @@ const table: [string, typeof deletePod, (known: PodCache) => Answers, string][] 
         return later;
       },
     }),
-    'look again, forgotten',
+    'observe again, forgotten',
   ],
 ];
 

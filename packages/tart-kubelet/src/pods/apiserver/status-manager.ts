@@ -112,7 +112,7 @@ export const createStatusManager = ({
           return 'gone';
         }
         if (isKubeError(error, 'invalid', 'badRequest')) {
-          log.warn('The server refuses the status of a Pod', { pod: pod.metadata.name, error });
+          log.warn('API server rejected the Pod status', { pod: pod.metadata.name, error });
           return 'refused';
         }
         // Somebody else wrote to the Pod: what we say is about what it is now (INC-18).
@@ -131,54 +131,54 @@ export const createStatusManager = ({
     return maxDelayMs(pod.status, next);
   };
 
-  const pause = async (line: StatusQueue, milliseconds: number): Promise<void> => {
-    line.wake = new AbortController();
-    line.pauseLengthMs = milliseconds;
-    await sleep(clock, milliseconds, AbortSignal.any([line.end.signal, line.wake.signal]));
-    line.pauseLengthMs = 0;
+  const pause = async (queue: StatusQueue, milliseconds: number): Promise<void> => {
+    queue.wake = new AbortController();
+    queue.pauseLengthMs = milliseconds;
+    await sleep(clock, milliseconds, AbortSignal.any([queue.end.signal, queue.wake.signal]));
+    queue.pauseLengthMs = 0;
   };
 
-  const work = async (uid: string, line: StatusQueue): Promise<void> => {
-    const { signal } = line.end;
-    while (line.next !== undefined && !signal.aborted) {
-      const delay = delayFor(uid, line.next) ?? 0;
-      if (delay > 0) await pause(line, delay);
-      const status: BuildStatus | undefined = line.next;
+  const work = async (uid: string, queue: StatusQueue): Promise<void> => {
+    const { signal } = queue.end;
+    while (queue.next !== undefined && !signal.aborted) {
+      const delay = delayFor(uid, queue.next) ?? 0;
+      if (delay > 0) await pause(queue, delay);
+      const status: BuildStatus | undefined = queue.next;
       if (status === undefined) return;
-      line.next = undefined;
+      queue.next = undefined;
       try {
         await send(uid, status, signal);
       } catch (error) {
         if (signal.aborted) return;
-        log.debug('The status of a Pod could not be written', { uid, error });
-        if (line.next === undefined) line.next = status;
-        await pause(line, retryMs);
+        log.debug('Failed to patch Pod status', { uid, error });
+        if (queue.next === undefined) queue.next = status;
+        await pause(queue, retryMs);
       }
     }
   };
 
   return {
     setStatus: (uid, status) => {
-      const line = queueOf(uid);
-      line.last = status;
+      const queue = queueOf(uid);
+      queue.last = status;
       // While a write is under way nobody knows yet what the server has. To compare is work, so it is done only where it decides.
-      if (!line.running && delayFor(uid, status) === undefined) return;
-      line.next = status;
-      if (line.pauseLengthMs > 0 && (delayFor(uid, status) ?? 0) < line.pauseLengthMs) line.wake.abort();
-      if (line.running) return;
-      line.running = true;
-      line.busy = line.busy
-        .then(() => work(uid, line))
+      if (!queue.running && delayFor(uid, status) === undefined) return;
+      queue.next = status;
+      if (queue.pauseLengthMs > 0 && (delayFor(uid, status) ?? 0) < queue.pauseLengthMs) queue.wake.abort();
+      if (queue.running) return;
+      queue.running = true;
+      queue.busy = queue.busy
+        .then(() => work(uid, queue))
         .finally(() => {
-          line.running = false;
+          queue.running = false;
         });
     },
     writeNow: async (uid, status, signal) => {
-      const line = queueOf(uid);
-      line.last = status;
-      line.next = undefined;
-      line.wake.abort();
-      await line.busy;
+      const queue = queueOf(uid);
+      queue.last = status;
+      queue.next = undefined;
+      queue.wake.abort();
+      await queue.busy;
       return send(uid, status, signal);
     },
     desiredStatus: (pod) => queues.get(pod.metadata.uid)?.last?.(pod),
@@ -187,7 +187,7 @@ export const createStatusManager = ({
       queues.delete(uid);
     },
     stop: () => {
-      for (const line of queues.values()) line.end.abort();
+      for (const queue of queues.values()) queue.end.abort();
     },
   };
 };

@@ -45,9 +45,9 @@ export const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => 
   /** The side effects of a decision, in their order: the agent can die between any two of them. */
   const effectsOf = (decision: Decision): (() => void)[] => {
     switch (decision.kind) {
-      case 'rest':
+      case 'none':
       case 'wait':
-      case 'leave':
+      case 'ignore':
       case 'wait for address':
       case 'wait for shutdown':
       case 'pull':
@@ -104,9 +104,9 @@ export const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => 
         return [() => void (presentPod().status = { phase: 'Running' })];
       case 'stop gracefully':
         return [() => record && journal(record.state, { stopRequestedAt: record.stopRequestedAt ?? now })];
-      case 'stop hard':
+      case 'force stop':
         return [() => cutPower({ kind: 'stopped' })];
-      case 'take back start':
+      case 'undo start':
         return [
           () => record?.state.kind === 'running' && journal({ kind: 'starting', at: record.state.since }),
           () => void (lastRun = neverStarted),
@@ -133,7 +133,7 @@ export const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => 
             vm = { kind: 'missing' };
           },
         ];
-      case 'finish status':
+      case 'write final status':
         return [() => void (presentPod().status = { phase: decision.ending.exitCode === 0 ? 'Succeeded' : 'Failed' })];
       case 'remove finalizer':
         return [
@@ -144,7 +144,7 @@ export const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => 
         ];
       case 'delete Pod':
         return [() => void (goneSince = now)];
-      case 'forget':
+      case 'delete record':
         return [() => void (record = undefined)];
     }
   };
