@@ -15,6 +15,7 @@
 # are meant for a virtual machine would run on the Mac. So it bears the labels that it was given, and no others.
 #
 # The runner updates itself: what is in its folder may be newer than RUNNER, and is not compared (tuist/tuist#12253).
+# needs: deadline launchd
 
 folder=$ROOT/opt/actions-runner
 new=$folder.new

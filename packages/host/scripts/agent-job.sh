@@ -1,4 +1,5 @@
 # The agent's launchd job, the release that `current` names, and the proof that both run.
+# needs: launchd proven-agent
 
 label=dev.tuist.tart-kubelet
 log=$ROOT/var/log/tart-kubelet.log

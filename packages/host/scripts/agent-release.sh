@@ -1,5 +1,6 @@
 # A release of the agent: /usr/local/lib/tart-kubelet/releases/<id>/{tart-kubelet.mjs,arguments,node}. Prepared beside the others and
 # renamed when whole; whether it runs is decided by `current`, which this script leaves alone.
+# needs: proven-agent
 
 release=$agent/releases/${RELEASE_ID:-}
 node=../../runtime/${RUNTIME_SHA256:-}/node

@@ -1,6 +1,7 @@
 # A console session of the user, now and after each boot.
 #
 # LOGIN_USER. Payload: what /etc/kcpassword should hold, in base64, one line. Without one, all that needs no password is put right.
+# needs: deadline refused-password
 
 kcpassword=$ROOT/etc/kcpassword
 preferences=$ROOT/Library/Preferences/com.apple.loginwindow

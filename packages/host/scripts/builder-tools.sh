@@ -1,6 +1,7 @@
 # packer, crane and oras, as files that we verified: nothing on a host downloads or upgrades a tool.
 #
 # PACKER, CRANE, ORAS: sha256 of each executable. RECLAIM: the text of tartan-reclaim-disk, which makes room before a bake.
+# needs: deadline executables
 
 folder=$ROOT/usr/local/bin
 reclaim=$folder/tartan-reclaim-disk

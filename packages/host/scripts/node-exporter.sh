@@ -1,6 +1,7 @@
 # Metrics of the host on its tailnet address, port 9100.
 #
 # EXPORTER: sha256 of the executable. WRAPPER: text of what launchd runs. PLIST.
+# needs: launchd executables
 
 job=dev.tuist.node-exporter
 exporter=$ROOT/usr/local/bin/node_exporter

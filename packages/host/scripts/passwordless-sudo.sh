@@ -1,6 +1,7 @@
 # A rule of our own in sudoers.d. Runs as the user.
 #
 # LOGIN_USER. RULE_NAME: name of the file. Payload: the user's password, one line.
+# needs: refused-password
 
 file=$ROOT/etc/sudoers.d/$RULE_NAME
 rule="$LOGIN_USER ALL=(ALL) NOPASSWD: ALL"

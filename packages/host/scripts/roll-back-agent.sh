@@ -4,6 +4,7 @@
 # Cut anywhere, it is run again: what it goes back to stays written down until another agent is proven.
 #
 # Variables: LOCK_OWNER, STEP.
+# needs: launchd proven-agent
 
 label=dev.tuist.tart-kubelet
 log=$ROOT/var/log/tart-kubelet.log

@@ -3,6 +3,7 @@
 #
 # BINARIES: sha256 of the gzipped tar. PLIST, NODE_NAME, TAGS (with commas), ACCEPT_ROUTES (yes, no), AUTH_KEY_VERSION.
 # Payload: the auth key. It is needed only to join; it lies in a file for as long as `tailscale up` runs, and never in an argument.
+# needs: deadline launchd executables
 
 job=com.tailscale.tailscaled
 folder=$ROOT/usr/local/bin

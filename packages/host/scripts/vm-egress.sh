@@ -1,6 +1,7 @@
 # pf rules for what virtual machines send.
 #
 # RULES: text of the anchor. RULES_LABEL: on each of them, and on those of no other text. PLIST: of the job that loads them at boot.
+# needs: launchd
 
 job=dev.tuist.pfctl-runners
 anchors='com.apple/tuist.runners tuist.runners'

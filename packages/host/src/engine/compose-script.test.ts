@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { hostSteps } from '../steps/index.ts';
-import { scriptText, sharedScripts, stripComments } from './compose-script.ts';
+import { neededScripts, scriptText, stripComments } from './compose-script.ts';
+
+const names = readdirSync(join(import.meta.dirname, '../../scripts'))
+  .filter((file) => file.endsWith('.sh'))
+  .map((file) => file.replace(/\.sh$/, ''));
 
 describe('a script without its comments', () => {
   test('has no comments and no blank lines', () => {
@@ -9,23 +15,33 @@ describe('a script without its comments', () => {
   });
 
   test('keeps what a here-document holds', () => {
-    const script = "cat <<EOF\n# a marker\n\nEOF\ncat <<-'END' >f\n\t# x\n\tEND\n# gone\nls";
+    const script = "cat <<'END' >f\n# a marker\n\nEND\n# gone\nls";
     assert.equal(stripComments(script), script.replace('# gone\n', ''));
   });
 
-  test('keeps what a string over several lines holds', () => {
-    const script = `printf '%s' '\n# kept\n'\nprintf "it's \\"\n# kept too\n"\n# it's gone\nls # don't mind\n# gone`;
-    assert.equal(stripComments(script), script.replace("# it's gone\n", '').replace('\n# gone', ''));
-  });
+  /** As bash prints the body of a function: without comments, with every string as it is. */
+  const parsed = (script: string): string =>
+    execFileSync('bash', ['-c', `parsed() {\n${script}\n}\ndeclare -f parsed`], { encoding: 'utf8' });
 
-  test('is refused for a script whose end cannot be told', () => {
-    assert.throws(() => stripComments("echo 'a\n# b"), SyntaxError);
-    assert.throws(() => stripComments('cat <<EOF\n# b'), SyntaxError);
-  });
+  for (const name of names) {
+    test(`is the same program: ${name}.sh`, () => {
+      assert.equal(parsed(stripComments(scriptText(name))), parsed(scriptText(name)));
+    });
+  }
+});
 
-  for (const name of ['lib', ...sharedScripts, ...hostSteps.map((step) => step.name)]) {
-    test(`can be told of ${name}.sh`, () => {
-      assert.match(stripComments(scriptText(name)), /\w/);
+describe('the scripts that a script needs', () => {
+  const functionsOf = (name: string): string[] =>
+    [...scriptText(name).matchAll(/^(\w+)\(\)/gm)].map((match) => match[1] ?? '');
+  const shared = [...new Set(names.map(scriptText).flatMap(neededScripts))];
+
+  for (const name of names) {
+    test(`are declared in ${name}.sh`, () => {
+      const text = stripComments(scriptText(name));
+      const called = shared.filter(
+        (part) => part !== name && functionsOf(part).some((word) => new RegExp(`\\b${word}\\b`).test(text)),
+      );
+      assert.deepEqual(neededScripts(scriptText(name)).sort(), called.sort());
     });
   }
 });

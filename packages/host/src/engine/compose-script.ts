@@ -25,44 +25,21 @@ export const shellCommand = (script: string, options: { readonly asRoot: boolean
 };
 
 /**
- * A shell script without its comments and blank lines: what its hash is made of, so that a better comment rolls no fleet.
- *
- * Lines inside a quoted string or a here-document stay, whatever they begin with: they end up on hosts.
- * In doubt a line stays. A script of which this cannot see the end of a string or document is refused.
+ * A shell script without its comments and blank lines: the step hash covers this text, so that a better comment rolls no fleet.
+ * Lines of a here-document stay: they end up on hosts. No string in `scripts/` may have a line that is blank or begins with `#`.
  */
 export const stripComments = (script: string): string => {
-  const kept: string[] = [];
-  let quoted: Quote = 'none';
-  let document: string | undefined;
-  for (const line of script.split('\n')) {
-    if (document !== undefined) {
-      kept.push(line);
-      if (line.replace(/^\t+/, '') === document) document = undefined;
-      continue;
+  let delimiter: string | undefined;
+  const isKept = (line: string): boolean => {
+    if (delimiter !== undefined) {
+      if (line === delimiter) delimiter = undefined;
+      return true;
     }
-    if (quoted === 'none' && /^\s*(#|$)/.test(line)) continue;
-    kept.push(line);
-    const end = openQuoteAfter(line, quoted);
-    if (quoted === 'none') document = /<<-?\s*(['"]?)(\w+)\1/.exec(line)?.[2];
-    quoted = end;
-  }
-  if (quoted !== 'none' || document !== undefined) throw new SyntaxError('a string or here-document has no end');
-  return kept.join('\n');
-};
-
-type Quote = 'none' | "'" | '"';
-
-/** Whether a string that began on this line, or before it, goes on after it. */
-const openQuoteAfter = (line: string, before: Quote): Quote => {
-  let quote = before;
-  for (let at = 0; at < line.length; at++) {
-    const character = line.charAt(at);
-    if (character === '\\' && quote !== "'") at++;
-    else if (quote === 'none' && character === '#' && /\s|^$/.test(line.charAt(at - 1))) return quote;
-    else if (character === quote) quote = 'none';
-    else if (quote === 'none' && (character === "'" || character === '"')) quote = character;
-  }
-  return quote;
+    if (/^\s*(#|$)/.test(line)) return false;
+    delimiter = /<<'(\w+)'/.exec(line)?.[1];
+    return true;
+  };
+  return script.split('\n').filter(isKept).join('\n');
 };
 
 const folder = join(import.meta.dirname, '../../scripts');
@@ -70,33 +47,11 @@ const folder = join(import.meta.dirname, '../../scripts');
 /** The text of one of the scripts in `scripts/`. */
 export const scriptText = memoize((name) => readFileSync(join(folder, `${name}.sh`), 'utf8'));
 
-/** Parts that several scripts share. One comes along where one of its functions is named: so a change of it concerns nobody else. */
-export const sharedScripts: readonly string[] = [
-  'deadline',
-  'launchd',
-  'executables',
-  'refused-password',
-  'proven-agent',
-];
+/** The shared scripts that a script declares, such as `# needs: deadline launchd`, in the order in which they are sent. */
+export const neededScripts = (script: string): string[] => /^# needs: (.+)$/m.exec(script)?.[1]?.split(' ') ?? [];
 
-const functionsOf = (text: string): string[] => [...text.matchAll(/^(\w+)\(\)/gm)].map((match) => match[1] ?? '');
-
-/** Comments name nothing: some functions bear names that are common words. */
-const isUsedIn = (part: string, text: string): boolean => {
-  const names = functionsOf(scriptText(part)).join('|');
-  return new RegExp(`\\b(?:${names})\\b`).test(stripComments(text));
-};
-
-/** A script with all that it needs before it: `lib.sh`, and the shared parts that it, or one of them, calls. */
-const withSharedScripts = (script: string): string => {
-  const found = new Set<string>();
-  for (let text = script, before = -1; found.size > before; ) {
-    before = found.size;
-    for (const part of sharedScripts) if (isUsedIn(part, text)) found.add(part);
-    text = [script, ...[...found].map(scriptText)].join('\n');
-  }
-  return [scriptText('lib'), ...sharedScripts.filter((part) => found.has(part)).map(scriptText), script].join('\n');
-};
+const withSharedScripts = (script: string): string =>
+  [...['lib', ...neededScripts(script)].map(scriptText), script].join('\n');
 
 /** All that is sent of a step but its variables. */
 export const stepProgram = memoize((script) => withSharedScripts(`${scriptText('step')}\n${script}`));

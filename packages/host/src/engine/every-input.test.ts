@@ -7,7 +7,7 @@ import type { HostSecrets, HostSpec } from '../host-spec.ts';
 import { hostSteps } from '../steps/index.ts';
 import type { Step } from '../steps/step.ts';
 import { exampleSpec } from '../testing/example-spec.ts';
-import { scriptText, sharedScripts, stepProgram, stripComments } from './compose-script.ts';
+import { neededScripts, scriptText, stepProgram, stripComments } from './compose-script.ts';
 import { stepRun } from './execute-step.ts';
 import { artifactsOf, sortSteps } from './plan.ts';
 import { stepHash } from './step-hash.ts';
@@ -134,7 +134,9 @@ describe('every script', () => {
   const isProgram = (file: string): boolean => readFileSync(join(scripts, file), 'utf8').startsWith('#!');
 
   test('belongs to a step, is shared by some, or is one of the engine', () => {
-    const known = [...hostSteps.map((step) => step.name), ...sharedScripts, ...ofTheEngine].map((name) => `${name}.sh`);
+    const senders = [...hostSteps.map((step) => step.name), ...ofTheEngine];
+    const shared = senders.map(scriptText).flatMap(neededScripts);
+    const known = [...new Set([...senders, ...shared])].map((name) => `${name}.sh`);
     assert.deepEqual(files.filter((file) => !isProgram(file)).sort(), known.sort());
   });
 
