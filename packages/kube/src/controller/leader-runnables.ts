@@ -6,15 +6,15 @@ import { type Fail, type Runnable, startRunnable, stopRunnables } from './runnab
 interface LeaderRunnableOptions {
   leaderOnly: readonly Runnable[];
   leaderElection?: LeaderElector | undefined;
-  whenLeadershipIsLost: 'end' | 'waitToLeadAgain';
-  /** How long leader-only work may take to stop when leadership is lost. */
-  lostStopMs: number;
-  /** The same when the process stops, and the lease is still renewed meanwhile. */
+  /** How long leader-only work may take to stop when the process stops, and the lease is still renewed meanwhile. */
   stopMs: number;
   clock: Clock;
   log: Logger;
   fail: Fail;
 }
+
+/** The same when leadership is lost: a lease of 15 s that is given up after 10 s leaves 5. */
+const lostStopMs = 4_000;
 
 /**
  * Leader election with leader-only work, as one part of a manager.
@@ -23,7 +23,7 @@ interface LeaderRunnableOptions {
  * so that the lease is not given back.
  */
 export const createLeaderRunnable = (options: LeaderRunnableOptions): Runnable => {
-  const { leaderOnly, leaderElection = alwaysLeader, whenLeadershipIsLost, clock, log, fail } = options;
+  const { leaderOnly, leaderElection = alwaysLeader, clock, log, fail } = options;
 
   /** Answers what could not be stopped. */
   const lead = async (leading: AbortSignal, stopping: AbortSignal, electionOver: AbortSignal): Promise<string[]> => {
@@ -32,10 +32,10 @@ export const createLeaderRunnable = (options: LeaderRunnableOptions): Runnable =
     await untilAborted(AbortSignal.any([leading, electionOver]));
     const lost = leading.aborted && !stopping.aborted;
     if (lost) log.warn('Leadership is lost: leader-only work stops');
-    const left = await stopRunnables(clock, parts, stopping.aborted ? options.stopMs : options.lostStopMs);
+    const left = await stopRunnables(clock, parts, stopping.aborted ? options.stopMs : lostStopMs);
     if (left.length > 0) return left;
     log.info('Leader-only work has stopped');
-    if (lost && whenLeadershipIsLost === 'end') fail(leadershipLost);
+    if (lost) fail(leadershipLost);
     return [];
   };
 

@@ -304,38 +304,21 @@ test('losing leadership ends the manager with a clear reason', async () => {
   assert.equal(manager.state, 'ended');
 });
 
-test('losing leadership can mean to wait for the next term instead', async () => {
-  const { start, stop, fake, story, result } = electing({ onLeadershipLost: 'waitToLeadAgain' });
+test('leader-only work that goes on after leadership is lost ends the manager soon, and the lease is not given back', async () => {
+  const { start, fake, advance, result } = electing({ wayOfLife: 'deaf' });
   await start();
-  for (let term = 0; term < 2; term += 1) {
-    fake.elect();
-    await settle();
-    fake.depose();
-    await settle();
-  }
-  assert.deepEqual(story, ['+always', '+leader-only', '-leader-only', '+leader-only', '-leader-only']);
-  assert.equal(result(), undefined);
-  stop.abort();
+  fake.elect();
   await settle();
-  assert.deepEqual(result(), { ok: true });
+  fake.depose();
+  await advance(3_999);
+  assert.equal(result(), undefined);
+  await advance(1);
+  assert.match(
+    reasonIn(result()),
+    /leader-only work could not be stopped: leader-only still runs\. The process must end/,
+  );
+  assert.deepEqual(fake.story, []);
 });
-
-for (const onLeadershipLost of ['end', 'waitToLeadAgain'] as const)
-  test(`leader-only work that goes on after leadership is lost ends the manager soon, and the lease is not given back (${onLeadershipLost})`, async () => {
-    const { start, fake, advance, result } = electing({ wayOfLife: 'deaf', onLeadershipLost });
-    await start();
-    fake.elect();
-    await settle();
-    fake.depose();
-    await advance(3_999);
-    assert.equal(result(), undefined);
-    await advance(1);
-    assert.match(
-      reasonIn(result()),
-      /leader-only work could not be stopped: leader-only still runs\. The process must end/,
-    );
-    assert.deepEqual(fake.story, []);
-  });
 
 test('leader-only work that ignores the stop of the process is given most of the time to stop, and the lease is not given back', async () => {
   const { start, stop, fake, advance, result, cache } = electing({ wayOfLife: 'deaf' });

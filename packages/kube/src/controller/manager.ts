@@ -13,8 +13,6 @@ export interface ManagerOptions {
   leaderOnly?: readonly Runnable[];
   /** Without it, this process always leads. */
   leaderElection?: LeaderElector;
-  /** `end` unless told: a fresh process has no memory of its last reign. */
-  onLeadershipLost?: 'end' | 'waitToLeadAgain';
   /** Started first and stopped last, with checks of the manager's own put into `readyz`. */
   health?: { readonly readyz: HealthChecks; run(signal: AbortSignal): Promise<void> };
   clock: Clock;
@@ -23,8 +21,6 @@ export interface ManagerOptions {
   syncDeadlineMs?: number;
   /** How long the parts may take to stop, all in all. 25 s unless told: Kubernetes kills after 30. */
   stopDeadlineMs?: number;
-  /** The same for leader-only work when leadership is lost. 4 s unless told: a lease of 15 s that is given up after 10 s leaves 5. */
-  leadershipLostGracePeriodMs?: number;
 }
 
 export type ManagerResult = { ok: true } | { ok: false; reason: string };
@@ -53,7 +49,7 @@ const minStopMs = 1000;
 /** Starts parts in their order, stops them in the opposite order, and ends as a whole when one of them ends. */
 export const createManager = (options: ManagerOptions): Manager => {
   const { caches, controllers = [], leaderOnly = [], health, clock, log } = options;
-  const { syncDeadlineMs = 120_000, stopDeadlineMs = 25_000, leadershipLostGracePeriodMs = 4_000 } = options;
+  const { syncDeadlineMs = 120_000, stopDeadlineMs = 25_000 } = options;
   let state: ManagerState = 'idle';
   const over = new AbortController();
   const failures: string[] = [];
@@ -92,12 +88,10 @@ export const createManager = (options: ManagerOptions): Manager => {
   const work = async (): Promise<void> => {
     if (over.signal.aborted) return;
     move('working');
-    const { leaderElection, onLeadershipLost = 'end' } = options;
+    const { leaderElection } = options;
     const lead = {
       leaderOnly,
       leaderElection,
-      whenLeadershipIsLost: onLeadershipLost,
-      lostStopMs: leadershipLostGracePeriodMs,
       stopMs: Math.max(stopDeadlineMs - minStopMs, 0),
       clock,
       log,

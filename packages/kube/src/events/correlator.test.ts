@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { manualClock } from '../clock/manual-clock.ts';
-import { createCorrelator, createLruCache, type EventRecord } from './correlator.ts';
+import { createCorrelator, type EventRecord } from './correlator.ts';
 import type { EventInput, InvolvedObject } from './event.ts';
 
 const minute = 60_000;
@@ -106,16 +106,5 @@ describe('any sequence of events', () => {
         assert.equal(counted, steps.length);
       }),
     );
-  });
-});
-
-describe('an LRU cache', () => {
-  it('evicts the least recently used entry', () => {
-    const map = createLruCache<number>(2);
-    map.set('a', 1);
-    map.set('b', 2);
-    assert.equal(map.get('a'), 1);
-    map.set('c', 3);
-    assert.deepEqual([map.get('a'), map.get('b'), map.get('c')], [1, undefined, 3]);
   });
 });

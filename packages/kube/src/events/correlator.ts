@@ -1,4 +1,6 @@
 import type { Clock } from '../clock/clock.ts';
+import { createLruCache } from '../lru-cache.ts';
+import { createTokenBucket, type TokenBucket } from '../workqueue/rate-limiter.ts';
 import { type EventInput, type InvolvedObject, objectKey, truncate, truncateEvent } from './event.ts';
 
 /** One Event object: what happened once or many times. Changes as it happens again; whoever writes it sends the latest. */
@@ -19,8 +21,7 @@ interface Correlator {
 /** client-go's numbers. */
 const windowMs = 10 * 60_000;
 const maxSimilarEvents = 10;
-const writeBurst = 25;
-const writeRefillMs = 5 * 60_000;
+const writes = { perSecond: 1 / 300, burst: 25 };
 const cacheSize = 4096;
 
 /**
@@ -32,8 +33,7 @@ const cacheSize = 4096;
 export const createCorrelator = (clock: Clock): Correlator => {
   const groups = createLruCache<{ messages: Set<string>; lastAt: number }>(cacheSize);
   const records = createLruCache<EventRecord>(cacheSize);
-  /** When an object has all of its 25 writes again. */
-  const fullAt = createLruCache<number>(cacheSize);
+  const buckets = createLruCache<TokenBucket>(cacheSize);
 
   const isCombined = (group: string, message: string): boolean => {
     const now = clock.monotonic();
@@ -48,11 +48,9 @@ export const createCorrelator = (clock: Clock): Correlator => {
   };
 
   const mayWrite = (object: string): boolean => {
-    const now = clock.monotonic();
-    const next = Math.max(fullAt.get(object) ?? now, now) + writeRefillMs;
-    if (next - now > writeBurst * writeRefillMs) return false;
-    fullAt.set(object, next);
-    return true;
+    const bucket = buckets.get(object) ?? createTokenBucket(clock, writes);
+    buckets.set(object, bucket);
+    return bucket.allow();
   };
 
   return {
@@ -77,29 +75,5 @@ export const createCorrelator = (clock: Clock): Correlator => {
       record.event = shown;
       return mayWrite(object) ? record : undefined;
     },
-  };
-};
-
-/** A map that forgets what has not been used for longest, so that it never grows beyond `most`. */
-interface LruCache<V> {
-  get(key: string): V | undefined;
-  set(key: string, value: V): void;
-}
-
-export const createLruCache = <V>(most: number): LruCache<V> => {
-  const entries = new Map<string, V>();
-  const set = (key: string, value: V): void => {
-    entries.delete(key);
-    entries.set(key, value);
-    const [oldest] = entries.keys();
-    if (entries.size > most && oldest !== undefined) entries.delete(oldest);
-  };
-  return {
-    get: (key) => {
-      const value = entries.get(key);
-      if (value !== undefined) set(key, value);
-      return value;
-    },
-    set,
   };
 };

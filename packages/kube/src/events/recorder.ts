@@ -5,6 +5,7 @@ import { isKubeError } from '../errors/kube-error.ts';
 import type { Logger } from '../logs/logger.ts';
 import { events } from '../objects/builtin.ts';
 import type { KubeObject } from '../objects/object.ts';
+import { backoffMs } from '../workqueue/rate-limiter.ts';
 import { createCorrelator, type EventRecord } from './correlator.ts';
 import { type EventInput, eventName, involvedObjectOf, truncate } from './event.ts';
 
@@ -26,7 +27,7 @@ export interface EventRecorder {
 /** Records that wait. Each is in line once, however often it happens meanwhile. */
 const maxQueued = 1000;
 const maxAttempts = 5;
-const initialRetryMs = 1000;
+const retryBackoff = { baseMs: 1000, maxMs: 30_000 };
 
 /**
  * Flow: `event` folds what happens into a record (correlate.ts) and puts it in line; one loop writes one record after the
@@ -116,7 +117,7 @@ const isRetryable = (error: unknown): boolean =>
   isKubeError(error, 'unreachable', 'timeout', 'serverError', 'tooManyRequests', 'unauthorized', 'conflict');
 
 const retryDelayMs = (error: unknown, tries: number): number =>
-  Math.max(initialRetryMs * 2 ** (tries - 1), (isKubeError(error) ? error.retryAfterMs : undefined) ?? 0);
+  Math.max(backoffMs(retryBackoff, tries), (isKubeError(error) ? error.retryAfterMs : undefined) ?? 0);
 
 interface EventWriterOptions {
   client: Client;

@@ -4,13 +4,7 @@ import type { Logger } from '../logs/logger.ts';
 import type { KubeObject, Live, Resource } from '../objects/object.ts';
 import { createIndexedStore, type IndexFunction } from './indexed-store.ts';
 import type { Informer, InformerEvent } from './informer.ts';
-import {
-  type Backoff,
-  defaultBackoff,
-  initialState,
-  type ReflectorEvent,
-  type ReflectorState,
-} from './reflector-state.ts';
+import { initialState, type ReflectorEvent, type ReflectorState } from './reflector-state.ts';
 import { type ListerWatcher, runReflector, type Selection } from './reflector.ts';
 import { createListeners, createStoreUpdater } from './store-updater.ts';
 
@@ -32,16 +26,7 @@ export interface InformerOptions<T extends KubeObject> extends Selection {
   random: Random;
   log: Logger;
   metrics?: InformerMetrics;
-  backoff?: Partial<Backoff>;
-  /** A watch that gives neither event nor bookmark for this long is taken for dead. Bookmarks come about once a minute. */
-  inactivityMs?: number;
-  /** The server is asked to end each connection after this time, or up to twice of it. */
-  watchTimeoutSeconds?: number;
 }
-
-/** Three bookmarks and some more must have gone missing. */
-const defaultInactivityMs = 4 * 60_000;
-const defaultWatchTimeoutSeconds = 290;
 
 /** A `transform`: managed fields are often the larger part of an object, and only the server needs them. */
 export const withoutManagedFields = <T extends KubeObject>(object: Live<T>): Live<T> => {
@@ -64,7 +49,7 @@ const filterAndTransform =
 
 /**
  * Flow: list (page by page: of each only what is held stays in memory), watch from there, go on from the last version after every end of a connection; list anew when the server no
- * longer knows that version. The states are in `watch-state.ts`.
+ * longer knows that version. The states are in `reflector-state.ts`.
  * Guarantees: holds and tells every state that a watch gives, each once, in order, across reconnects; after a new list the difference
  * is told, states in between are skipped. No error ends it, and what listeners, index functions, the filter or the transform throw does not
  * disturb it. What it holds stays readable while the server is away.
@@ -102,9 +87,6 @@ export const createInformer = <T extends KubeObject>(options: InformerOptions<T>
         transform,
         clock,
         random,
-        backoff: { ...defaultBackoff, ...options.backoff },
-        inactivityMs: options.inactivityMs ?? defaultInactivityMs,
-        watchTimeoutSeconds: options.watchTimeoutSeconds ?? defaultWatchTimeoutSeconds,
         onTransition: (to, occurrence) => {
           state = to;
           report(to, occurrence);

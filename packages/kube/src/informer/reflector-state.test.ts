@@ -3,17 +3,15 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { KubeError } from '../errors/kube-error.ts';
 import {
-  type Backoff,
-  backoffMs,
-  defaultBackoff,
+  healthyMs,
   nextState,
   type ReflectorEvent,
   type ReflectorState,
+  retryDelayMs,
   type Watching,
 } from './reflector-state.ts';
 
-const backoff: Backoff = defaultBackoff;
-const at = (now: number, jitter = 0) => ({ now, jitter, backoff });
+const at = (now: number, jitter = 0) => ({ now, jitter });
 const failure = new KubeError('unreachable', 'The connection broke.');
 const expired = new KubeError('expired', 'too old resource version', { code: 410 });
 
@@ -147,9 +145,9 @@ test('consecutive failures back off, and resume from the last version', () => {
 
 test('a failure after a healthy period is the first in a row again', () => {
   const tired: ReflectorState = { ...watching, failures: 6 };
-  assert.equal(nextState(tired, { type: 'failed', error: failure }, at(backoff.healthyMs - 1)).failures, 7);
-  assert.equal(nextState(tired, { type: 'failed', error: failure }, at(backoff.healthyMs)).failures, 1);
-  assert.equal(nextState(tired, { type: 'ended' }, at(backoff.healthyMs)).failures, 0);
+  assert.equal(nextState(tired, { type: 'failed', error: failure }, at(healthyMs - 1)).failures, 7);
+  assert.equal(nextState(tired, { type: 'failed', error: failure }, at(healthyMs)).failures, 1);
+  assert.equal(nextState(tired, { type: 'ended' }, at(healthyMs)).failures, 0);
 });
 
 test('Retry-After is a lower bound of the back-off', () => {
@@ -187,20 +185,20 @@ test('a list that fails is tried again after a wait', () => {
 });
 
 test('the back-off doubles from the first failure up to its maximum', () => {
-  const waits = [1, 2, 3, 4, 5, 6, 7, 8].map((failures) => backoffMs(defaultBackoff, failures, 1));
+  const waits = [1, 2, 3, 4, 5, 6, 7, 8].map((failures) => retryDelayMs(failures, 1));
   assert.deepEqual(waits, [800, 1600, 3200, 6400, 12800, 25600, 30_000, 30_000]);
 });
 
 test('for any number of failures and jitter, the back-off is between half the initial step and the maximum', () => {
   fc.assert(
     fc.property(fc.nat(), fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), (failures, jitter) => {
-      const wait = backoffMs(defaultBackoff, failures, jitter);
-      assert.ok(wait >= defaultBackoff.initialMs / 2 && wait <= defaultBackoff.maxMs, `${wait}`);
+      const wait = retryDelayMs(failures, jitter);
+      assert.ok(wait >= 400 && wait <= 30_000, `${wait}`);
     }),
   );
 });
 
 test('jitter spreads a wait over half of its step', () => {
-  assert.equal(backoffMs(defaultBackoff, 2, 0), 800);
-  assert.equal(backoffMs(defaultBackoff, 2, 0.5), 1200);
+  assert.equal(retryDelayMs(2, 0), 800);
+  assert.equal(retryDelayMs(2, 0.5), 1200);
 });

@@ -1,7 +1,8 @@
 import { isKubeError, KubeError } from '../errors/kube-error.ts';
 import { isNewerResourceVersion } from '../objects/object.ts';
+import { backoffMs } from '../workqueue/rate-limiter.ts';
 
-/** Where a watch cache stands with its server. `next-state.ts` says how it moves. */
+/** Where a watch cache stands with its server. */
 export type ReflectorState = Listing | Watching | Waiting | Stopped;
 
 /** What every state remembers of what went wrong. */
@@ -73,7 +74,6 @@ interface TransitionContext {
   now: number;
   /** Uniform in [0, 1). */
   jitter: number;
-  backoff: Backoff;
 }
 
 /** A watch that ends sooner is no watch: going on at once would make a busy loop against a server that is unwell. */
@@ -99,15 +99,11 @@ const watching = (version: string, now: number, { failures, error }: FailureStat
 });
 
 /** The wait that the server asks for is a floor, not a ceiling. */
-const waiting = (
-  version: string | undefined,
-  trouble: FailureState,
-  { jitter, backoff }: TransitionContext,
-): Waiting => {
+const waiting = (version: string | undefined, trouble: FailureState, { jitter }: TransitionContext): Waiting => {
   const asked = (isKubeError(trouble.error) && trouble.error.retryAfterMs) || 0;
   return {
     kind: 'waiting',
-    delayMs: Math.max(asked, backoffMs(backoff, trouble.failures, jitter)),
+    delayMs: Math.max(asked, retryDelayMs(trouble.failures, jitter)),
     version,
     ...trouble,
   };
@@ -146,7 +142,7 @@ const fromWatching = (
   circumstances: TransitionContext,
 ): ReflectorState => {
   const lasted = circumstances.now - state.since;
-  const failures = lasted >= circumstances.backoff.healthyMs ? 0 : state.failures;
+  const failures = lasted >= healthyMs ? 0 : state.failures;
   switch (occurrence.type) {
     case 'heard': {
       const version = isNewerResourceVersion(occurrence.version, state.version) ? occurrence.version : state.version;
@@ -192,20 +188,14 @@ export const nextState = (
   return state;
 };
 
-/** How long to wait between tries that fail. */
-export interface Backoff {
-  /** Longest wait after the first failure; it doubles with each failure in a row. */
-  initialMs: number;
-  maxMs: number;
-  /** A watch that held this long ends the row: its own failure counts as the first. */
-  healthyMs: number;
-}
+/** client-go's numbers. */
+const backoff = { baseMs: 800, maxMs: 30_000 };
 
-/** client-go's numbers. A watch that holds as long as the longest wait cannot make a row of more than two tries a minute. */
-export const defaultBackoff: Backoff = { initialMs: 800, maxMs: 30_000, healthyMs: 30_000 };
+/** A watch that held this long ends the row of failures: its own failure counts as the first. */
+export const healthyMs = 30_000;
 
 /** The upper half of each step is random (`jitter` in [0, 1)), so that a fleet that failed together does not come back together. */
-export const backoffMs = ({ initialMs, maxMs }: Backoff, failures: number, jitter: number): number => {
-  const step = Math.min(maxMs, initialMs * 2 ** Math.max(0, failures - 1));
+export const retryDelayMs = (failures: number, jitter: number): number => {
+  const step = backoffMs(backoff, failures);
   return step / 2 + (step / 2) * jitter;
 };

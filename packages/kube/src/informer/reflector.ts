@@ -1,14 +1,7 @@
 import type { List, ListOptions, WatchEvent, WatchOptions } from '../client/client.ts';
 import { type Clock, type Random, sleep } from '../clock/clock.ts';
 import type { KubeObject, Live, Resource } from '../objects/object.ts';
-import {
-  type Backoff,
-  initialState,
-  nextState,
-  type ReflectorEvent,
-  type ReflectorState,
-  type Watching,
-} from './reflector-state.ts';
+import { initialState, nextState, type ReflectorEvent, type ReflectorState, type Watching } from './reflector-state.ts';
 import type { StoreUpdater } from './store-updater.ts';
 
 /** The part of a `Client` that a cache of one kind needs. */
@@ -26,6 +19,11 @@ const listDeadlineMs = 120_000;
  */
 const pageSize = 100;
 
+/** A watch that gives neither event nor bookmark for this long is taken for dead. Bookmarks come about once a minute. */
+const inactivityMs = 4 * 60_000;
+/** The server is asked to end each connection after this time, or up to twice of it. */
+const watchTimeoutSeconds = 290;
+
 /** Which objects of the kind. */
 export interface Selection {
   namespace?: string;
@@ -42,9 +40,6 @@ interface ReflectorOptions<T extends KubeObject> {
   transform(object: Live<T>): Live<T> | undefined;
   clock: Clock;
   random: Random;
-  backoff: Backoff;
-  inactivityMs: number;
-  watchTimeoutSeconds: number;
   /** Told of every move, also of those that lead back to the same kind of state. */
   onTransition(to: ReflectorState, occurrence: ReflectorEvent): void;
 }
@@ -66,10 +61,10 @@ export const runReflector = async <T extends KubeObject>(
   loop: ReflectorOptions<T>,
   signal: AbortSignal,
 ): Promise<void> => {
-  const { client, resource, selection, updater, transform, clock, random, backoff } = loop;
+  const { client, resource, selection, updater, transform, clock, random } = loop;
   let state = initialState;
   const move = (occurrence: ReflectorEvent): void => {
-    state = nextState(state, occurrence, { now: clock.monotonic(), jitter: random(), backoff });
+    state = nextState(state, occurrence, { now: clock.monotonic(), jitter: random() });
     loop.onTransition(state, occurrence);
   };
 
@@ -87,7 +82,7 @@ export const runReflector = async <T extends KubeObject>(
 
   const watch = async ({ version }: Watching): Promise<ReflectorEvent> => {
     // Spread over twice the time, so that the watches of a fleet that started together do not end together.
-    const timeoutSeconds = Math.round(loop.watchTimeoutSeconds * (1 + random()));
+    const timeoutSeconds = Math.round(watchTimeoutSeconds * (1 + random()));
     const type = await readWatch<WatchEvent<T>>({
       open: (closing) =>
         client.watch(resource, { ...selection, resourceVersion: version, timeoutSeconds, signal: closing }),
@@ -96,7 +91,7 @@ export const runReflector = async <T extends KubeObject>(
         move({ type: 'heard', version: versionOf(event) });
       },
       clock,
-      inactivityMs: loop.inactivityMs,
+      inactivityMs,
       signal,
     });
     return { type };

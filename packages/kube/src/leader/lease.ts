@@ -1,4 +1,5 @@
 import { microTimestamp } from '../clock/index.ts';
+import { isRecord } from '../json.ts';
 import { defineResource, type KubeObject, type Live, type ObjectName } from '../objects/object.ts';
 
 /** `spec` is whatever the server sent: anybody may have written it, so nothing is believed of it before `recordOf`. */
@@ -25,9 +26,6 @@ export interface LeaseRecord {
   /** Two records are the same if their texts are. Not the resource version: a label set by somebody is no sign of life. */
   text: string;
 }
-
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Somebody holds it, though we cannot read who: left alone as any other holder's. */
 const holderOf = (value: unknown): string => {

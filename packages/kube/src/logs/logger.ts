@@ -84,7 +84,9 @@ export const createLogger = (options: LoggerOptions): Logger => {
     try {
       const members = sanitizeValue({ ...bound, ...fields }, plain);
       const ts = new Date(options.clock.now()).toISOString();
-      options.write(`${format({ ts, level, msg: sanitizeText(message, redactor) }, isMap(members) ? members : {})}\n`);
+      options.write(
+        `${format({ ts, level, msg: sanitizeText(message, redactor) }, isJsonMap(members) ? members : {})}\n`,
+      );
     } catch {
       // Standard output may be closed, or a field a Proxy that throws: there is nobody left to tell.
     }
@@ -108,6 +110,3 @@ const jsonLine = (head: LineHeader, members: { [key: string]: JsonValue }): stri
       Object.entries(members).map(([key, value]) => [Object.hasOwn(head, key) ? `${key}_` : key, value]),
     ),
   });
-
-const isMap = (value: JsonValue): value is { [key: string]: JsonValue } =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

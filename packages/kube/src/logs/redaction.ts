@@ -110,8 +110,6 @@ export interface Secret {
   toJSON(): string;
 }
 
-const redactedText = '[redacted]';
-
 /** The value is a private field: a spread, `Object.entries` and a deep `inspect` do not find it either. */
 class RedactedSecret implements Secret {
   readonly #value: string;
@@ -125,15 +123,15 @@ class RedactedSecret implements Secret {
   }
 
   toString(): string {
-    return redactedText;
+    return redacted;
   }
 
   toJSON(): string {
-    return redactedText;
+    return redacted;
   }
 
   [inspect.custom](): string {
-    return redactedText;
+    return redacted;
   }
 }
 

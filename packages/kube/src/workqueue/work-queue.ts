@@ -1,9 +1,10 @@
 import type { Clock } from '../clock/clock.ts';
 import { createDelayingQueue } from './delaying-queue.ts';
 import {
+  backoffMs,
   type BackoffOptions,
-  createExponentialBackoff,
   createTokenBucket,
+  defaultBackoff,
   type TokenBucketOptions,
 } from './rate-limiter.ts';
 
@@ -49,22 +50,26 @@ export interface WorkQueueOptions {
  */
 export const createWorkQueue = ({
   clock,
-  backoff,
+  backoff = defaultBackoff,
   limiter,
   observer = noopQueueObserver,
 }: WorkQueueOptions): WorkQueue => {
   /** Wanted keys: those in `ready`, and those that a worker has while they were added again. */
   const dirty = new Set<string>();
   const processing = new Set<string>();
-  const ready = createFifo<string>();
-  const waiting = createFifo<(key: string | undefined) => void>();
-  const failing = createExponentialBackoff(backoff);
+  const ready: string[] = [];
+  const waiting: ((key: string | undefined) => void)[] = [];
+  /** Failures in a row, of keys that fail. */
+  const failures = new Map<string, number>();
   const bucket = createTokenBucket(clock, limiter);
   let stopped = false;
 
   const hand = (key: string): void => {
     const worker = waiting.shift();
-    if (!worker) return ready.push(key);
+    if (!worker) {
+      ready.push(key);
+      return;
+    }
     take(key);
     worker(key);
   };
@@ -91,10 +96,15 @@ export const createWorkQueue = ({
     add,
     addAfter,
     addRateLimited: (key, atLeastMs = 0) => {
-      if (!stopped) addAfter(key, Math.max(failing.fail(key), bucket.reserve(), atLeastMs));
+      if (stopped) return;
+      const count = (failures.get(key) ?? 0) + 1;
+      failures.set(key, count);
+      addAfter(key, Math.max(backoffMs(backoff, count), bucket.reserve(), atLeastMs));
     },
-    forget: (key) => failing.forget(key),
-    numRequeues: (key) => failing.failures(key),
+    forget: (key) => {
+      failures.delete(key);
+    },
+    numRequeues: (key) => failures.get(key) ?? 0,
     get: () => {
       if (stopped) return Promise.resolve(undefined);
       const key = ready.shift();
@@ -114,10 +124,10 @@ export const createWorkQueue = ({
       if (stopped) return;
       stopped = true;
       delays.clear();
-      ready.clear();
+      ready.length = 0;
       dirty.clear();
       observer.stopped();
-      for (const worker of waiting.clear()) worker(undefined);
+      for (const worker of waiting.splice(0)) worker(undefined);
     },
   };
 };
@@ -142,43 +152,4 @@ export const noopQueueObserver: QueueObserver = {
   finished: () => {},
   delayed: () => {},
   stopped: () => {},
-};
-
-/** First in, first out, each step in constant time on average: an array's `shift` moves everything behind it. */
-interface Fifo<T> {
-  push(item: T): void;
-  shift(): T | undefined;
-  clear(): T[];
-  readonly length: number;
-}
-
-/** Below this many items, the ones already served are not worth the copying. */
-const minItemsToCompact = 32;
-
-export const createFifo = <T>(): Fifo<T> => {
-  let items: T[] = [];
-  let served = 0;
-  return {
-    push: (item) => {
-      items.push(item);
-    },
-    shift: () => {
-      if (served === items.length) return undefined;
-      const item = items[served++];
-      if (served >= minItemsToCompact && served * 2 >= items.length) {
-        items = items.slice(served);
-        served = 0;
-      }
-      return item;
-    },
-    clear: () => {
-      const left = items.slice(served);
-      items = [];
-      served = 0;
-      return left;
-    },
-    get length() {
-      return items.length - served;
-    },
-  };
 };

@@ -5,10 +5,11 @@ import { createNamespace, waitFor } from '../../client/suite/fixture.ts';
 import type { ClusterUnderTest } from '../../client/suite/run.ts';
 import type { Client } from '../../client/client.ts';
 import { systemClock } from '../../clock/index.ts';
+import { isRecord } from '../../json.ts';
 import type { Logger } from '../../logs/logger.ts';
 import { namespaces } from '../../objects/builtin.ts';
 import { createLeaderElection } from '../election.ts';
-import { isRecord, type Lease, leases } from '../lease.ts';
+import { type Lease, leases } from '../lease.ts';
 
 const quiet = (): void => {};
 const log: Logger = { debug: quiet, info: quiet, warn: quiet, error: quiet, with: () => log };
