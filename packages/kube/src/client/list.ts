@@ -48,16 +48,13 @@ const readPages = async <T extends KubeObject>(listing: ListRequest<T>): Promise
   const { what, resource, options } = listing;
   const { transform = (object: Live<T>) => object } = options;
   const items: Live<T>[] = [];
-  const pool = new Map<string, string>();
   let resourceVersion: string | undefined;
   let continueToken = '';
   do {
     const page = await readPage(listing, continueToken);
     for (const item of page.items) {
       const wanted = transform(parseItem(what, resource, item));
-      if (wanted === undefined) continue;
-      internStrings(wanted, pool);
-      items.push(wanted);
+      if (wanted !== undefined) items.push(wanted);
     }
     resourceVersion ??= page.resourceVersion;
     continueToken = page.continueToken;
@@ -87,27 +84,4 @@ export const list = <T extends KubeObject>(
       throw error instanceof ContinueTokenExpired ? error.cause : error;
     }
   });
-};
-
-/** Longer strings are rarely the same twice, and dear to compare. */
-const maxInternedLength = 256;
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
-
-/**
- * Objects of one kind say the same things over and over: label values, reasons, image names. JSON.parse makes a string of each; this
- * makes them share one, in place. `pool` holds one of each and may be dropped afterwards.
- */
-export const internStrings = (value: unknown, pool: Map<string, string>): void => {
-  if (!isObject(value)) return;
-  for (const key of Object.keys(value)) {
-    const field = value[key];
-    if (typeof field !== 'string') {
-      internStrings(field, pool);
-    } else if (field.length <= maxInternedLength) {
-      const shared = pool.get(field);
-      if (shared === undefined) pool.set(field, field);
-      else value[key] = shared;
-    }
-  }
 };

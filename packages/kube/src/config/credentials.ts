@@ -60,18 +60,18 @@ export const certificateFiles = (cert: PemSource, key: PemSource, options: FileO
   });
 };
 
-/** All parts together; the same object as before when nothing in it changed. */
-export const combine = (sources: readonly CredentialSource[]): CredentialSource => {
+/** All parts together, as a configuration offers them; the same object as before when nothing in it changed. */
+export const combine = (sources: readonly CredentialSource[]): Pick<ClusterConfig, 'credentials' | 'refresh'> => {
   let last: Credentials = {};
   return {
-    get: async () => {
+    credentials: async () => {
       const parts = await Promise.all(sources.map((source) => source.get()));
       const next = parts.reduce((all, part) => ({ ...all, ...part }), {});
       if (!sameCredentials(last, next)) last = next;
       return last;
     },
-    invalidate: () => {
-      for (const source of sources) source.invalidate();
+    refresh: (rejected) => {
+      if (rejected === undefined || rejected === last) for (const source of sources) source.invalidate();
     },
   };
 };
@@ -92,7 +92,7 @@ interface CachedOptions<T> {
   load: () => Promise<T>;
   isFresh: (value: T, loadedAt: number) => boolean;
   now: () => number;
-  /** What was good a minute ago is better than nothing while a file is being replaced. Not after `drop`. */
+  /** What was good a minute ago is better than nothing while a file is being replaced. Not after `invalidate`. */
   keepOnFailure?: boolean;
 }
 
@@ -119,20 +119,6 @@ export const cached = <T>({ load, isFresh, now, keepOnFailure = false }: CachedO
     },
     invalidate: () => {
       kept = undefined;
-    },
-  };
-};
-
-/** A source as a configuration offers it. */
-export const withCredentialRefresh = (source: CredentialSource): Pick<ClusterConfig, 'credentials' | 'refresh'> => {
-  let latest: Credentials | undefined;
-  return {
-    credentials: async () => {
-      latest = await source.get();
-      return latest;
-    },
-    refresh: (rejected) => {
-      if (rejected === undefined || rejected === latest) source.invalidate();
     },
   };
 };

@@ -9,7 +9,6 @@ import {
   type PemSource,
   staticCredentials,
   tokenFile,
-  withCredentialRefresh,
 } from './credentials.ts';
 import { type ExecCluster, execPlugin } from './exec-plugin.ts';
 import type { ClusterEntry, ContextEntry, Kubeconfig, UserEntry } from './kubeconfig.ts';
@@ -30,11 +29,14 @@ export const fromKubeconfig = async (
   const context = contextOf(all, wanted);
   const cluster = clusterOf(all, context);
   const address = await clusterAddress(cluster, options.readFile);
-  const source = await userCredentials(userOf(all, context), { ...options, cluster: execClusterOf(address, cluster) });
+  const credentials = await userCredentials(userOf(all, context), {
+    ...options,
+    cluster: execClusterOf(address, cluster),
+  });
   return {
     ...address,
     namespace: checkNamespace(context.fields.locationOf('namespace'), context.namespace ?? 'default'),
-    ...withCredentialRefresh(source),
+    ...credentials,
   };
 };
 
@@ -140,12 +142,12 @@ interface UserOptions {
 }
 
 /** Who the kubeconfig says that we are. What it holds is checked, files are read once; an exec plugin is not run yet. */
-const userCredentials = async (user: UserEntry, options: UserOptions): Promise<CredentialSource> => {
+const userCredentials = async (user: UserEntry, options: UserOptions): Promise<ReturnType<typeof combine>> => {
   rejectUnsupported(user);
   if (user.exec !== undefined) return combine([execPlugin(user.exec, { ...options })]);
   const sources = [tokenOf(user, options), certificateOf(user, options)].filter((source) => source !== undefined);
   const all = combine(sources);
-  await all.get();
+  await all.credentials();
   return all;
 };
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock/clock.ts';
 import type { ClusterConfig } from './cluster-config.ts';
 import { checkNamespace, ConfigError, type ReadFile, readIfExists, readRequired } from './config-file.ts';
-import { combine, tokenFile, withCredentialRefresh } from './credentials.ts';
+import { combine, tokenFile } from './credentials.ts';
 import { checkServerUrl } from './from-kubeconfig.ts';
 import { checkCertificates } from './pem.ts';
 
@@ -24,8 +24,8 @@ export const inClusterConfig = async ({
   if (!host || !port) return undefined;
   const [token, ca, namespace] = [fileOf('token'), fileOf('ca.crt'), fileOf('namespace')];
   if ((await readIfExists(readFile, token.file, token)) === undefined) return undefined;
-  const source = combine([tokenFile(token.file, token, { readFile, clock })]);
-  await source.get();
+  const credentials = combine([tokenFile(token.file, token, { readFile, clock })]);
+  await credentials.credentials();
   const authority = await readRequired(readFile, ca.file, ca);
   checkCertificates(ca, authority);
   const ours = (await readIfExists(readFile, namespace.file, namespace))?.trim() || 'default';
@@ -33,7 +33,7 @@ export const inClusterConfig = async ({
     server: serverOf(host, port),
     ca: authority,
     namespace: checkNamespace(namespace, ours),
-    ...withCredentialRefresh(source),
+    ...credentials,
   };
 };
 

@@ -110,15 +110,10 @@ export const createHealthServer = (options: HealthServerOptions): HealthServer =
       log.info('The health server listens', bound);
       address.resolve(bound);
       const broken = Promise.withResolvers<never>();
-      const stopped = Promise.withResolvers<void>();
-      const stop = (): void => stopped.resolve();
       server.on('error', broken.reject);
-      signal.addEventListener('abort', stop, { once: true });
-      if (signal.aborted) stop();
       try {
-        await Promise.race([stopped.promise, broken.promise]);
+        await Promise.race([untilAborted(signal), broken.promise]);
       } finally {
-        signal.removeEventListener('abort', stop);
         await closeServer(server, clock);
       }
     },

@@ -1,7 +1,8 @@
 import type { CallOptions, Client } from '../client/client.ts';
 import type { Clock } from '../clock/index.ts';
+import { withCallScope } from '../client/rest-client.ts';
 import { isKubeError, KubeError } from '../errors/kube-error.ts';
-import type { Live, ObjectName } from '../objects/object.ts';
+import { keyOf, type Live, type ObjectName } from '../objects/object.ts';
 import { decide, type Decision, type LeaseObservation, observeLease } from './decide.ts';
 import { callDeadlineMs, type ElectionDurations } from './durations.ts';
 import { type Instant, instant } from './gate.ts';
@@ -66,6 +67,19 @@ export const createLeaseCandidate = (options: LeaseCandidateOptions): LeaseCandi
   let mayHold = false;
   let writes = 0;
 
+  /**
+   * One API call that is over after that time by our own clock, even if the client does not keep to its deadline. The request may still
+   * be carried out later.
+   */
+  const withDeadline = <T>(
+    deadlineMs: number,
+    call: (options: CallOptions) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> =>
+    withCallScope({ clock, deadlineMs, signal, what: `use the lease ${keyOf(lease)}` }, (inner) =>
+      call({ signal: inner, deadlineMs }),
+    );
+
   const learn = (object: Live<Lease> | undefined): LeaseRecord | undefined => {
     const record = object && recordOf(object);
     known = object && record && { object, record };
@@ -75,7 +89,7 @@ export const createLeaseCandidate = (options: LeaseCandidateOptions): LeaseCandi
 
   const read = async (withinMs: number, signal?: AbortSignal): Promise<void> => {
     try {
-      learn(await withDeadline(clock, withinMs, (call) => client.get(leases, lease, call), signal));
+      learn(await withDeadline(withinMs, (call) => client.get(leases, lease, call), signal));
     } catch (error) {
       if (!isKubeError(error, 'notFound')) throw error;
       learn(undefined);
@@ -92,7 +106,7 @@ export const createLeaseCandidate = (options: LeaseCandidateOptions): LeaseCandi
     const sent = instant(clock);
     const writing = { identity, leaseMs: durations.leaseMs, time: nextTime() };
     mayHold = true;
-    const answer = await withDeadline(clock, withinMs, (call) => {
+    const answer = await withDeadline(withinMs, (call) => {
       if (kind === 'create' || known === undefined) return client.create(leases, newLease(lease, writing), call);
       const next = kind === 'renew' ? renewedLease : acquiredLease;
       return client.update(leases, next(known.object, known.record, writing), call);
@@ -150,7 +164,7 @@ export const createLeaseCandidate = (options: LeaseCandidateOptions): LeaseCandi
           await read(callMs);
           if (!mayHold || known === undefined) return false;
           const next = releasedLease(known.object, known.record, nextTime());
-          learn(await withDeadline(clock, callMs, (call) => client.update(leases, next, call)));
+          learn(await withDeadline(callMs, (call) => client.update(leases, next, call)));
           mayHold = false;
           return true;
         } catch (error) {
@@ -161,43 +175,3 @@ export const createLeaseCandidate = (options: LeaseCandidateOptions): LeaseCandi
     },
   };
 };
-
-/**
- * One API call that is over after that time by our own clock, even if the client does not keep to its deadline. The request may
- * still be carried out later: whoever calls must not conclude that it was not.
- */
-export const withDeadline = <T>(
-  clock: Clock,
-  deadlineMs: number,
-  call: (options: CallOptions & { signal: AbortSignal; deadlineMs: number }) => Promise<T>,
-  signal?: AbortSignal,
-): Promise<T> =>
-  new Promise<T>((resolve, reject) => {
-    const controller = new AbortController();
-    const giveUp = (error: KubeError): void => {
-      finish();
-      controller.abort(error);
-      reject(error);
-    };
-    const stop = (): void =>
-      giveUp(new KubeError('aborted', 'The call to the API server was given up: we are stopping.'));
-    const takeBack = clock.after(deadlineMs, () =>
-      giveUp(new KubeError('timeout', `The API server did not answer within ${Math.round(deadlineMs)} ms.`)),
-    );
-    const finish = (): void => {
-      takeBack();
-      signal?.removeEventListener('abort', stop);
-    };
-    signal?.addEventListener('abort', stop, { once: true });
-    if (signal?.aborted) return stop();
-    const settle = async (): Promise<void> => {
-      try {
-        resolve(await call({ signal: controller.signal, deadlineMs }));
-      } catch (error) {
-        reject(error);
-      } finally {
-        finish();
-      }
-    };
-    void settle();
-  });
