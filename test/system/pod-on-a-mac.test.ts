@@ -59,14 +59,6 @@ describe('a Pod on a simulated Mac, under the agent as it ships', { timeout: 240
     assert.match(text, /^The guest has booted\.\nJob build-and-test begins\.\n/);
   });
 
-  test('runs commands for whoever may', async () => {
-    const output: string[] = [];
-    const stdout = (chunk: Uint8Array): void => void output.push(Buffer.from(chunk).toString());
-    const outcome = await reach.execInPod(pod, { command: ['sh', '-c', 'echo inside; exit 3'], stdout });
-    assert.deepEqual(outcome, { kind: 'exited', code: 3 });
-    assert.equal(output.join(''), 'inside\n');
-  });
-
   test('goes on under the next agent as if nothing had happened (INC-30)', async () => {
     const before = await runs();
     const process = await guests();

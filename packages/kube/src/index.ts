@@ -23,7 +23,6 @@ export type {
 } from './client/client.ts';
 export { createClient } from './client/create-client.ts';
 export { createSubresources, type Subresources } from './client/subresources.ts';
-export type { ExecOptions, ExecOutcome } from './client/exec.ts';
 export { type Cause, ignoreNotFound, isKubeError, KubeError, type KubeErrorReason } from './errors/kube-error.ts';
 
 // Objects.

@@ -131,7 +131,7 @@ interface CallScopeOptions {
   what: string;
 }
 
-export const openCallScope = ({ clock, deadlineMs, signal, what }: CallScopeOptions): CallScope => {
+const openCallScope = ({ clock, deadlineMs, signal, what }: CallScopeOptions): CallScope => {
   const controller = new AbortController();
   const abort = (): void =>
     controller.abort(new KubeError('aborted', `Cannot ${what}: ended by its caller`, { cause: signal?.reason }));

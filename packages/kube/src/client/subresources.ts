@@ -8,7 +8,6 @@ import { defineResource, type KubeObject, type Live, type ObjectName, type Resou
 import type { Transport } from '../transport/transport.ts';
 import type { CallOptions, DeleteOptions, WriteOptions } from './client.ts';
 import { createClientFrom, deleteBody, writeQuery } from './create-client.ts';
-import { execInPod, type ExecOptions, type ExecOutcome } from './exec.ts';
 import { parseObject } from './parse-object.ts';
 import { describeRequest, requestPath } from './request-path.ts';
 import { type ClientOptions, createRestClient, type RestClient } from './rest-client.ts';
@@ -60,8 +59,6 @@ export interface Subresources {
   ): Promise<Live<ICertificateSigningRequest>>;
   /** The log as it comes. The deadline is for its beginning. */
   podLogs(pod: ObjectName, options?: LogOptions): AsyncIterable<Uint8Array>;
-  /** Runs a command in a container, over WebSocket (needs Kubernetes 1.30 or later). */
-  execInPod(pod: ObjectName, options: ExecOptions): Promise<ExecOutcome>;
 }
 
 const scales = defineResource<IScale>({
@@ -168,6 +165,5 @@ export const createSubresources = (transport: Transport, clientOptions: ClientOp
       const what = describeRequest('read', pods, target);
       yield* caller.stream({ what, method: 'GET', path: requestPath(what, pods, target, logQuery(options)) }, options);
     },
-    execInPod: (pod, options) => execInPod(transport, caller, pod, options),
   };
 };

@@ -57,7 +57,6 @@ export const withRequestMetrics = (
   transport: Transport,
   { host, count }: { host: string; count: (request: RequestSample) => void },
 ): Transport => ({
-  open: (request) => transport.open(request),
   close: () => transport.close(),
   send: async (request) => {
     const { method } = request;

@@ -11,7 +11,7 @@ import type { TransportRequest, TransportResponse } from './transport.ts';
 /** A kept connection that turned out to be closed, before any byte of an answer. */
 export class StaleConnection extends Error {}
 
-export const plainHeaders = ({ headers }: IncomingMessage): Record<string, string> =>
+const plainHeaders = ({ headers }: IncomingMessage): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : (value ?? '')]),
   );

@@ -60,7 +60,7 @@ export const endpointOf = (server: string): Endpoint => {
 const idleMs = 60_000;
 
 /** What TLS needs to know, for HTTPS and for WebSockets alike. */
-export const tlsOptions = (
+const tlsOptions = (
   { ca, serverName, insecureSkipTlsVerify }: HttpsTransportOptions,
   certificate: Credentials['certificate'],
 ): { secureContext: SecureContext; servername?: string; rejectUnauthorized: boolean } => ({

@@ -4,7 +4,6 @@ import { isKubeError, KubeError } from '../errors/kube-error.ts';
 import { exchange, StaleConnection } from './exchange.ts';
 import { createAgentPool, type Credentials, endpointOf, type HttpsTransportOptions } from './https-connection.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
-import { openWebSocket } from './web-socket.ts';
 
 const defaultConnectTimeoutMs = 10_000;
 
@@ -54,15 +53,6 @@ export const httpsTransport = (options: HttpsTransportOptions): Transport => {
         return await send(request);
       } catch (error) {
         throw connectionError(address, error instanceof StaleConnection ? error.cause : error);
-      }
-    },
-    open: async (request) => {
-      const credentials = await unlessAborted(request.signal, readCredentials());
-      try {
-        return await openWebSocket({ ...request, endpoint, options, credentials, clock, connectTimeoutMs });
-      } catch (error) {
-        if (isKubeError(error, 'unauthorized') && error.code === 401) options.refresh?.(credentials);
-        throw error;
       }
     },
     close: () => agents.close(),

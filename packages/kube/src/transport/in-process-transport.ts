@@ -1,5 +1,4 @@
 import { abortError, unlessAborted } from '../errors/abort-signal.ts';
-import { fromResponse } from '../errors/from-status.ts';
 import { KubeError } from '../errors/kube-error.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 
@@ -74,29 +73,21 @@ const readChunks = (
 
 /** Requests go straight into an embedded API server: no sockets, no timers, so that a test on virtual time is complete. */
 export const inProcessTransport = (handle: InProcessHandle, options: InProcessOptions = {}): Transport => {
-  const ask = async (
-    request: Omit<TransportRequest, 'body'>,
-    body: Uint8Array,
-    signal: AbortSignal,
-  ): Promise<InProcessResponse> => {
+  const send = async (request: TransportRequest): Promise<TransportResponse> => {
+    const left = new AbortController();
+    const signal = AbortSignal.any([request.signal, left.signal]);
     if (signal.aborted) throw abortError(signal);
     const url = new URL(request.path, 'https://in-process');
-    const answer = handle({
+    const handling = handle({
       method: request.method,
       path: url.pathname,
       query: url.searchParams,
       headers: { ...request.headers, ...options.headers },
-      body,
+      body: encoder.encode(request.body ?? ''),
       ...(options.user ? { certificate: options.user } : {}),
       signal,
     });
-    return unlessAborted(signal, answer);
-  };
-
-  const send = async (request: TransportRequest): Promise<TransportResponse> => {
-    const left = new AbortController();
-    const signal = AbortSignal.any([request.signal, left.signal]);
-    const answer = await ask(request, encoder.encode(request.body ?? ''), signal);
+    const answer = await unlessAborted(signal, handling);
     if (answer.kind === 'upgrade') {
       throw new KubeError('malformed', `The embedded API server wants to switch protocols on ${request.path}`);
     }
@@ -105,19 +96,5 @@ export const inProcessTransport = (handle: InProcessHandle, options: InProcessOp
     return { code, headers: lowerCase(headers), body: readChunks(chunks, signal, () => left.abort()) };
   };
 
-  return {
-    send,
-    open: async ({ path, signal }) => {
-      const headers = { upgrade: 'websocket', connection: 'Upgrade' };
-      const answer = await ask({ method: 'GET', path, headers, signal }, new Uint8Array(), signal);
-      if (answer.kind !== 'answer') {
-        const text = 'Streams such as exec need a socket, and the embedded API server is asked without one here';
-        throw new KubeError('unreachable', `${text}: serve it over HTTPS instead`);
-      }
-      const { code, body } = answer;
-      const text = new TextDecoder().decode(bytesOf(body));
-      throw fromResponse({ what: 'open a stream', code, headers: lowerCase(answer.headers), body: text });
-    },
-    close: () => {},
-  };
+  return { send, close: () => {} };
 };

@@ -19,17 +19,6 @@ export interface TransportResponse {
   body: AsyncIterable<Uint8Array>;
 }
 
-/** A WebSocket, message by message. */
-export interface Channel {
-  /** The subprotocol that the server chose. */
-  protocol: string;
-  /** Ends when the other side closes; throws KubeError `unreachable` when the connection breaks. */
-  messages: AsyncIterable<Uint8Array>;
-  /** Resolves when there is room for more. */
-  send(message: Uint8Array): Promise<void>;
-  close(): void;
-}
-
 export interface Transport {
   /**
    * One try (see `httpsTransport` for the one exception). Rejects with KubeError `unreachable`, `timeout`, `malformed` (no HTTP),
@@ -37,8 +26,6 @@ export interface Transport {
    * KubeError as its reason, that is what is thrown.
    */
   send(request: TransportRequest): Promise<TransportResponse>;
-  /** Rejects as `send` does, and with what the server said when it refuses to switch protocols. */
-  open(request: { path: string; protocols: readonly string[]; signal: AbortSignal }): Promise<Channel>;
   /** Closes idle connections; requests under way go on. */
   close(): void;
 }

@@ -176,7 +176,6 @@ export const createNodeIdentity = (options: IdentityOptions): NodeIdentity => {
       if (response.code !== 401 && before === current) refused = false;
       return response;
     },
-    open: async (request) => transport().open(request),
     close: () => connection?.transport.close(),
   };
 

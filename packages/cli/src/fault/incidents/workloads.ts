@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { finalizers, macNames, runnerPool, type RunnerPool } from '@tartan/api';
-import { createSubresources, getCondition, type Live } from '@tartan/kube';
-import { systemClock as clock } from '@tartan/kube/clock';
+import { getCondition, type Live } from '@tartan/kube';
 import type { Mac } from '@tartan/sim-mac';
 import { fleetNamespace as namespace } from '../../simulation/control-plane.ts';
 import { queueJob } from '../../simulation/github.ts';
@@ -75,13 +74,13 @@ export const stuckPods: Fault = {
     'A Pod that has finished is deleted: 504 of them hung in Terminating, since nobody removed their finalizer (tuist/tuist#10875).',
   watch: ['kubectl get pods -w', 'tartan pods unstick'],
   play: async (context) => {
-    const { report, simulation } = context;
-    const { name } = await pickMachineWithFreeSlot(context);
-    const { execInPod } = createSubresources(simulation.controlPlane.transport, { clock });
+    const { report } = context;
+    const { name, mac } = await pickMachineWithFreeSlot(context);
     const pod = await createTemporaryPod(context, name);
     try {
       await pod.untilRunning();
-      await execInPod({ namespace, name: pod.name }, { command: ['shutdown', '-h', 'now'], stdout: () => {} });
+      const vms = await readdir(mac.path(`${tartHome}/vms`));
+      await runTart(mac, `exec ${vms.find((vm) => vm.includes(pod.name))} shutdown -h now`);
       report(`The job in ${pod.name} is done, and its guest shuts down.`);
       const ended = await pod.until('has finished', ({ status }) => status?.phase === 'Succeeded');
       const held = (ended.metadata.finalizers ?? []).includes(finalizers.vmCleanup);

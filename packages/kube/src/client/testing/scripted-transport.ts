@@ -42,7 +42,6 @@ export const scriptedTransport = (script: Script): ScriptedTransport => {
       };
       return { code, headers, body: read() };
     },
-    open: () => Promise.reject(new Error('not scripted')),
     close: () => {},
   };
   return transport;

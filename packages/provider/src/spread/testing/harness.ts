@@ -79,7 +79,6 @@ const deploymentServer = (deployment: ReturnType<typeof createDeployment>) => {
       if (request.method === 'PATCH') return patch(JSON.parse(request.body ?? ''));
       return answer(403, { kind: 'Status', reason: 'Forbidden' });
     },
-    open: () => Promise.reject(new Error('there is nothing to connect to')),
     close: () => {},
   };
   return {

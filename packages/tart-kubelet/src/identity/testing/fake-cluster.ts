@@ -92,7 +92,7 @@ export const createFakeCluster = async (clock: ManualClock): Promise<FakeCluster
       if (response.code === 401) config.refresh(credentials);
       return response;
     };
-    return { send, open: () => Promise.reject(new Error('not played')), close: () => {} };
+    return { send, close: () => {} };
   };
 
   const stopApprover = startApprover(kubernetes, () => cluster.approverAction);
