@@ -53,7 +53,7 @@ export { deleteIfUnchanged, patchIfUnchanged } from './objects/optimistic-lock.t
 export { controllerReference, getControllerOf, isOwnedBy, withOwnerReference } from './objects/owners.ts';
 export { patchStatus, type WithStatus } from './objects/status.ts';
 
-// Copies of what is there.
+// Informers.
 export { createInformer, type InformerOptions, withoutManagedFields } from './informer/create-informer.ts';
 export type { InformerEvent, Informer } from './informer/informer.ts';
 

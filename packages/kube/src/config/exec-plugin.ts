@@ -106,7 +106,7 @@ const outputOf = (
       throw fail(`was ended by ${result.by}. ${byHand}`);
     case 'timedOut':
       throw fail(`did not answer within ${Math.round(deadlineMs / 1000)} s and was stopped. ${byHand}`);
-    case 'talkedTooMuch':
+    case 'outputTooLarge':
       throw fail('printed more than 1 MiB and was stopped. It must print one ExecCredential.');
   }
 };

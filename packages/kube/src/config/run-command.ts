@@ -13,7 +13,7 @@ export type CommandResult =
   | { kind: 'notStarted'; code: string }
   | { kind: 'killed'; by: string }
   | { kind: 'timedOut' }
-  | { kind: 'talkedTooMuch' };
+  | { kind: 'outputTooLarge' };
 
 const maxOutputBytes = 1024 * 1024;
 
@@ -44,7 +44,7 @@ export const runCommand = (clock: Clock, { file, args, env, deadlineMs }: Comman
       cancel = clock.after(deadlineMs, () => kill({ kind: 'timedOut' }));
       child.stdout.on('data', (chunk: Buffer) => {
         size += chunk.length;
-        if (size > maxOutputBytes) kill({ kind: 'talkedTooMuch' });
+        if (size > maxOutputBytes) kill({ kind: 'outputTooLarge' });
         else chunks.push(chunk);
       });
       child.on('error', (error) => finish({ kind: 'notStarted', code: spawnErrorCode(error) }));

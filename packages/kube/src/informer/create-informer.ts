@@ -87,10 +87,10 @@ export const createInformer = <T extends KubeObject>(options: InformerOptions<T>
         transform,
         clock,
         random,
-        onTransition: (to, occurrence) => {
+        onTransition: (to, event) => {
           state = to;
-          report(to, occurrence);
-          if (occurrence.type !== 'listed') return;
+          report(to, event);
+          if (event.type !== 'listed') return;
           hasSynced = true;
           synced.resolve();
         },
@@ -145,7 +145,7 @@ const reportFailure = (error: Error, state: ReflectorState, log: Logger, metrics
   const reason = isKubeError(error) ? error.reason : 'defect';
   metrics.failed?.(reason);
   const fields = { reason, error, failures: state.failures };
-  if (state.kind !== 'waiting') return log.info('The server no longer knows our version; listing anew', fields);
+  if (state.kind !== 'backingOff') return log.info('The server no longer knows our version; listing anew', fields);
   const next = state.version === undefined ? 'list' : 'resume';
   const hint = reason === 'defect' ? undefined : advice[reason];
   log.warn('Listing or watching failed; trying again after a wait', {
@@ -159,15 +159,14 @@ const reportFailure = (error: Error, state: ReflectorState, log: Logger, metrics
 /** The log lines and the numbers of a cache: one call per move of its state. */
 const reportTransitions =
   ({ log, metrics, size }: { log: Logger; metrics: InformerMetrics; size: () => number }) =>
-  (state: ReflectorState, occurrence: ReflectorEvent): void => {
-    if (occurrence.type === 'heard' || state.kind === 'stopped') return;
-    if (occurrence.type === 'listed') {
+  (state: ReflectorState, event: ReflectorEvent): void => {
+    if (event.type === 'received' || state.kind === 'stopped') return;
+    if (event.type === 'listed') {
       metrics.listed?.(size());
       log.debug('Listed', { objects: size() });
     }
-    if (occurrence.type === 'silent')
-      log.info('The watch fell silent; its connection is given up', { next: state.kind });
+    if (event.type === 'inactive') log.info('Watch inactive, reconnecting', { next: state.kind });
     if (state.kind === 'watching') metrics.watching?.();
-    else if (state.error && (occurrence.type === 'failed' || occurrence.type === 'ended'))
+    else if (state.error && (event.type === 'failed' || event.type === 'ended'))
       reportFailure(state.error, state, log, metrics);
   };

@@ -169,7 +169,7 @@ test('under any network faults, no state is lost, repeated or invented, and the 
         seen.runs++;
         if (network.lists.length > 1) seen.relists++;
         else if (network.watches.length > 2) seen.gaplessReconnects++;
-        if (lines.some(({ message }) => message.startsWith('The watch fell silent'))) seen.silences++;
+        if (lines.some(({ message }) => message.startsWith('Watch inactive'))) seen.silences++;
         const [first] = network.lists;
         if (all && network.lists.length === 1 && first !== undefined) {
           const told = formatEvents(stories[0]?.changes ?? []);

@@ -26,16 +26,16 @@ const watching: Watching = {
 const states: Record<ReflectorState['kind'], ReflectorState> = {
   listing: { kind: 'listing', failures: 0, error: undefined },
   watching,
-  waiting: { kind: 'waiting', delayMs: 5, version: '10', failures: 1, error: failure },
+  backingOff: { kind: 'backingOff', delayMs: 5, version: '10', failures: 1, error: failure },
   stopped: { kind: 'stopped', failures: 0, error: undefined },
 };
-const occurrences: Record<ReflectorEvent['type'], ReflectorEvent> = {
+const events: Record<ReflectorEvent['type'], ReflectorEvent> = {
   listed: { type: 'listed', version: '11' },
-  heard: { type: 'heard', version: '11' },
+  received: { type: 'received', version: '11' },
   ended: { type: 'ended' },
-  silent: { type: 'silent' },
+  inactive: { type: 'inactive' },
   failed: { type: 'failed', error: failure },
-  waited: { type: 'waited' },
+  backedOff: { type: 'backedOff' },
   stopped: { type: 'stopped' },
 };
 
@@ -43,47 +43,47 @@ const occurrences: Record<ReflectorEvent['type'], ReflectorEvent> = {
 const table: Record<ReflectorState['kind'], Record<ReflectorEvent['type'], ReflectorState['kind'] | 'stay'>> = {
   listing: {
     listed: 'watching',
-    heard: 'stay',
+    received: 'stay',
     ended: 'stay',
-    silent: 'stay',
-    failed: 'waiting',
-    waited: 'stay',
+    inactive: 'stay',
+    failed: 'backingOff',
+    backedOff: 'stay',
     stopped: 'stopped',
   },
   watching: {
     listed: 'stay',
-    heard: 'watching',
+    received: 'watching',
     ended: 'watching',
-    silent: 'watching',
-    failed: 'waiting',
-    waited: 'stay',
+    inactive: 'watching',
+    failed: 'backingOff',
+    backedOff: 'stay',
     stopped: 'stopped',
   },
-  waiting: {
+  backingOff: {
     listed: 'stay',
-    heard: 'stay',
+    received: 'stay',
     ended: 'stay',
-    silent: 'stay',
+    inactive: 'stay',
     failed: 'stay',
-    waited: 'watching',
+    backedOff: 'watching',
     stopped: 'stopped',
   },
   stopped: {
     listed: 'stay',
-    heard: 'stay',
+    received: 'stay',
     ended: 'stay',
-    silent: 'stay',
+    inactive: 'stay',
     failed: 'stay',
-    waited: 'stay',
+    backedOff: 'stay',
     stopped: 'stopped',
   },
 };
 
 for (const state of Object.values(states)) {
-  for (const occurrence of Object.values(occurrences)) {
-    const expected = table[state.kind][occurrence.type];
-    test(`${state.kind}, on ${occurrence.type}: ${expected}`, () => {
-      const next = nextState(state, occurrence, at(60_000));
+  for (const event of Object.values(events)) {
+    const expected = table[state.kind][event.type];
+    test(`${state.kind}, on ${event.type}: ${expected}`, () => {
+      const next = nextState(state, event, at(60_000));
       if (expected === 'stay') assert.equal(next, state);
       else assert.equal(next.kind, expected);
     });
@@ -104,7 +104,7 @@ test('after a list, the watch starts at the version of the list, and the error i
 
 test('events move the version forward, never back', () => {
   const versionAfter = (version: string): string | undefined => {
-    const next = nextState(watching, { type: 'heard', version }, at(1));
+    const next = nextState(watching, { type: 'received', version }, at(1));
     return next.kind === 'watching' ? next.version : undefined;
   };
   assert.equal(versionAfter('11'), '11');
@@ -122,13 +122,13 @@ test('after a clean end, a new watch resumes from the last version', () => {
 
 test('a watch that the server ends at once counts as failed', () => {
   const next = nextState(watching, { type: 'ended' }, at(999));
-  assert.equal(next.kind, 'waiting');
+  assert.equal(next.kind, 'backingOff');
   assert.equal(next.failures, 1);
 });
 
 test('an inactive watch resumes from the last version, or lists again if it never received anything', () => {
-  assert.equal(nextState(watching, { type: 'silent' }, at(240_000)).kind, 'watching');
-  assert.equal(nextState({ ...watching, receivedAny: false }, { type: 'silent' }, at(240_000)).kind, 'listing');
+  assert.equal(nextState(watching, { type: 'inactive' }, at(240_000)).kind, 'watching');
+  assert.equal(nextState({ ...watching, receivedAny: false }, { type: 'inactive' }, at(240_000)).kind, 'listing');
 });
 
 test('consecutive failures back off, and resume from the last version', () => {
@@ -136,9 +136,9 @@ test('consecutive failures back off, and resume from the last version', () => {
   let state: ReflectorState = watching;
   for (let time = 0; time < 8; time++) {
     state = nextState(state, { type: 'failed', error: failure }, at(0));
-    assert.ok(state.kind === 'waiting' && state.version === '10');
+    assert.ok(state.kind === 'backingOff' && state.version === '10');
     delays.push(state.delayMs);
-    state = nextState(state, { type: 'waited' }, at(0));
+    state = nextState(state, { type: 'backedOff' }, at(0));
   }
   assert.deepEqual(delays, [400, 800, 1600, 3200, 6400, 12_800, 15_000, 15_000]);
 });
@@ -154,7 +154,7 @@ test('Retry-After is a lower bound of the back-off', () => {
   const delay = (retryAfterMs: number): number | undefined => {
     const error = new KubeError('tooManyRequests', 'slow down', { code: 429, retryAfterMs });
     const next = nextState(watching, { type: 'failed', error }, at(0));
-    return next.kind === 'waiting' ? next.delayMs : undefined;
+    return next.kind === 'backingOff' ? next.delayMs : undefined;
   };
   assert.equal(delay(45_000), 45_000);
   assert.equal(delay(1), 400);
@@ -164,8 +164,8 @@ test('an expired version leads to a list at once, and after a back-off when it h
   const first = nextState(watching, { type: 'failed', error: expired }, at(0));
   assert.deepEqual(first, { kind: 'listing', failures: 1, error: expired });
   const again = nextState({ ...watching, failures: 1 }, { type: 'failed', error: expired }, at(0));
-  assert.ok(again.kind === 'waiting' && again.version === undefined);
-  assert.equal(nextState(again, { type: 'waited' }, at(0)).kind, 'listing');
+  assert.ok(again.kind === 'backingOff' && again.version === undefined);
+  assert.equal(nextState(again, { type: 'backedOff' }, at(0)).kind, 'listing');
 });
 
 test('a version that the server has not reached leads to a list as well: its storage may have been restored', () => {
@@ -175,13 +175,13 @@ test('a version that the server has not reached leads to a list as well: its sto
   });
   assert.equal(nextState(watching, { type: 'failed', error }, at(0)).kind, 'listing');
   const plain = nextState(watching, { type: 'failed', error: new KubeError('timeout', 'no answer') }, at(0));
-  assert.ok(plain.kind === 'waiting' && plain.version === '10');
+  assert.ok(plain.kind === 'backingOff' && plain.version === '10');
 });
 
 test('a list that fails is tried again after a wait', () => {
   const next = nextState(states.listing, { type: 'failed', error: failure }, at(0));
-  assert.ok(next.kind === 'waiting' && next.version === undefined);
-  assert.equal(nextState(next, { type: 'waited' }, at(0)).kind, 'listing');
+  assert.ok(next.kind === 'backingOff' && next.version === undefined);
+  assert.equal(nextState(next, { type: 'backedOff' }, at(0)).kind, 'listing');
 });
 
 test('the back-off doubles from the first failure up to its maximum', () => {

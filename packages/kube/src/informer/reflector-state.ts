@@ -3,7 +3,7 @@ import { isNewerResourceVersion } from '../objects/object.ts';
 import { backoffMs } from '../workqueue/rate-limiter.ts';
 
 /** Where a watch cache stands with its server. */
-export type ReflectorState = Listing | Watching | Waiting | Stopped;
+export type ReflectorState = Listing | Watching | BackingOff | Stopped;
 
 /** What every state remembers of what went wrong. */
 interface FailureState {
@@ -15,7 +15,7 @@ interface FailureState {
 
 /**
  * A list is under way. Knows no version to watch from: this is the beginning, or the server no longer serves the version we had.
- * Goes to `watching` when the list is in, to `waiting` when it fails.
+ * Goes to `watching` when the list is in, to `backingOff` when it fails.
  */
 interface Listing extends FailureState {
   kind: 'listing';
@@ -24,7 +24,7 @@ interface Listing extends FailureState {
 /**
  * One connection of a watch, from its opening to its end. Each connection is a state of its own.
  * Goes to `watching` (a new connection) when the server ends it in its own time or it falls silent, to `listing` when the version
- * is of no use, to `waiting` when it fails.
+ * is of no use, to `backingOff` when it fails.
  */
 export interface Watching extends FailureState {
   kind: 'watching';
@@ -40,8 +40,8 @@ export interface Watching extends FailureState {
  * Nothing is under way until the wait is over.
  * Goes to `watching` when there is a version to go on from, else to `listing`.
  */
-interface Waiting extends FailureState {
-  kind: 'waiting';
+interface BackingOff extends FailureState {
+  kind: 'backingOff';
   delayMs: number;
   version: string | undefined;
 }
@@ -56,15 +56,15 @@ export type ReflectorEvent =
   /** A complete list is in the cache. */
   | { type: 'listed'; version: string }
   /** An event or a bookmark has been taken in; `version` is its own. */
-  | { type: 'heard'; version: string }
+  | { type: 'received'; version: string }
   /** The server ended the watch without complaint. */
   | { type: 'ended' }
   /** Neither event nor bookmark for so long that the connection must be dead. */
-  | { type: 'silent' }
+  | { type: 'inactive' }
   /** The list or the watch failed. */
   | { type: 'failed'; error: Error }
   /** The wait is over. */
-  | { type: 'waited' }
+  | { type: 'backedOff' }
   | { type: 'stopped' };
 
 export const initialState: ReflectorState = { kind: 'listing', failures: 0, error: undefined };
@@ -99,13 +99,13 @@ const watching = (version: string, now: number, { failures, error }: FailureStat
 });
 
 /** The wait that the server asks for is a floor, not a ceiling. */
-const waiting = (version: string | undefined, trouble: FailureState, { jitter }: TransitionContext): Waiting => {
-  const asked = (isKubeError(trouble.error) && trouble.error.retryAfterMs) || 0;
+const backingOff = (version: string | undefined, failure: FailureState, { jitter }: TransitionContext): BackingOff => {
+  const asked = (isKubeError(failure.error) && failure.error.retryAfterMs) || 0;
   return {
-    kind: 'waiting',
-    delayMs: Math.max(asked, retryDelayMs(trouble.failures, jitter)),
+    kind: 'backingOff',
+    delayMs: Math.max(asked, retryDelayMs(failure.failures, jitter)),
     version,
-    ...trouble,
+    ...failure,
   };
 };
 
@@ -114,77 +114,69 @@ const afterFailure = (
   version: string | undefined,
   before: number,
   error: Error,
-  circumstances: TransitionContext,
+  context: TransitionContext,
 ): ReflectorState => {
-  const trouble = { failures: before + 1, error };
-  if (!isVersionUnusable(error)) return waiting(version, trouble, circumstances);
-  return before === 0 ? listing(trouble) : waiting(undefined, trouble, circumstances);
+  const failure = { failures: before + 1, error };
+  if (!isVersionUnusable(error)) return backingOff(version, failure, context);
+  return before === 0 ? listing(failure) : backingOff(undefined, failure, context);
 };
 
-const fromListing = (state: Listing, occurrence: ReflectorEvent, circumstances: TransitionContext): ReflectorState => {
-  switch (occurrence.type) {
+const fromListing = (state: Listing, event: ReflectorEvent, context: TransitionContext): ReflectorState => {
+  switch (event.type) {
     case 'listed':
-      return watching(occurrence.version, circumstances.now, { failures: state.failures, error: undefined });
+      return watching(event.version, context.now, { failures: state.failures, error: undefined });
     case 'failed':
-      return afterFailure(undefined, state.failures, occurrence.error, circumstances);
-    case 'heard':
+      return afterFailure(undefined, state.failures, event.error, context);
+    case 'received':
     case 'ended':
-    case 'silent':
-    case 'waited':
+    case 'inactive':
+    case 'backedOff':
     case 'stopped':
       return state;
   }
 };
 
-const fromWatching = (
-  state: Watching,
-  occurrence: ReflectorEvent,
-  circumstances: TransitionContext,
-): ReflectorState => {
-  const lasted = circumstances.now - state.since;
+const fromWatching = (state: Watching, event: ReflectorEvent, context: TransitionContext): ReflectorState => {
+  const lasted = context.now - state.since;
   const failures = lasted >= healthyMs ? 0 : state.failures;
-  switch (occurrence.type) {
-    case 'heard': {
-      const version = isNewerResourceVersion(occurrence.version, state.version) ? occurrence.version : state.version;
+  switch (event.type) {
+    case 'received': {
+      const version = isNewerResourceVersion(event.version, state.version) ? event.version : state.version;
       return { ...state, version, receivedAny: true, error: undefined };
     }
     case 'ended':
-      if (lasted >= minWatchMs) return watching(state.version, circumstances.now, { ...state, failures });
+      if (lasted >= minWatchMs) return watching(state.version, context.now, { ...state, failures });
       return afterFailure(
         state.version,
         failures,
         new KubeError('unreachable', 'The server ended the watch as soon as it had begun.'),
-        circumstances,
+        context,
       );
-    case 'silent':
+    case 'inactive':
       // A connection that never said a word may be waiting for a version that a restored server is years away from.
       return state.receivedAny
-        ? watching(state.version, circumstances.now, { ...state, failures })
+        ? watching(state.version, context.now, { ...state, failures })
         : listing({ ...state, failures });
     case 'failed':
-      return afterFailure(state.version, failures, occurrence.error, circumstances);
+      return afterFailure(state.version, failures, event.error, context);
     case 'listed':
-    case 'waited':
+    case 'backedOff':
     case 'stopped':
       return state;
   }
 };
 
-const fromWaiting = (state: Waiting, occurrence: ReflectorEvent, { now }: TransitionContext): ReflectorState => {
-  if (occurrence.type !== 'waited') return state;
+const fromBackingOff = (state: BackingOff, event: ReflectorEvent, { now }: TransitionContext): ReflectorState => {
+  if (event.type !== 'backedOff') return state;
   return state.version === undefined ? listing(state) : watching(state.version, now, state);
 };
 
 /** Total: what cannot happen in a state leaves it as it is. */
-export const nextState = (
-  state: ReflectorState,
-  occurrence: ReflectorEvent,
-  circumstances: TransitionContext,
-): ReflectorState => {
-  if (occurrence.type === 'stopped') return { kind: 'stopped', failures: state.failures, error: state.error };
-  if (state.kind === 'listing') return fromListing(state, occurrence, circumstances);
-  if (state.kind === 'watching') return fromWatching(state, occurrence, circumstances);
-  if (state.kind === 'waiting') return fromWaiting(state, occurrence, circumstances);
+export const nextState = (state: ReflectorState, event: ReflectorEvent, context: TransitionContext): ReflectorState => {
+  if (event.type === 'stopped') return { kind: 'stopped', failures: state.failures, error: state.error };
+  if (state.kind === 'listing') return fromListing(state, event, context);
+  if (state.kind === 'watching') return fromWatching(state, event, context);
+  if (state.kind === 'backingOff') return fromBackingOff(state, event, context);
   return state;
 };
 

@@ -53,7 +53,7 @@ test('an inactive watch is closed', async () => {
   stream.push('two');
   await setImmediate();
   clock.advance(1000);
-  assert.equal(await outcome, 'silent');
+  assert.equal(await outcome, 'inactive');
   assert.deepEqual(taken, ['one', 'two']);
   nothingLeft();
 });
@@ -91,7 +91,7 @@ test('a stream that continues after it was closed is ignored', async () => {
     inactivityMs: 1000,
     signal: new AbortController().signal,
   });
-  assert.equal(await outcome, 'silent');
+  assert.equal(await outcome, 'inactive');
   assert.deepEqual(taken, [1]);
 });
 

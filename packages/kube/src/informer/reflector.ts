@@ -41,7 +41,7 @@ interface ReflectorOptions<T extends KubeObject> {
   clock: Clock;
   random: Random;
   /** Told of every move, also of those that lead back to the same kind of state. */
-  onTransition(to: ReflectorState, occurrence: ReflectorEvent): void;
+  onTransition(to: ReflectorState, event: ReflectorEvent): void;
 }
 
 const versionOf = <T extends KubeObject>(event: WatchEvent<T>): string =>
@@ -63,9 +63,9 @@ export const runReflector = async <T extends KubeObject>(
 ): Promise<void> => {
   const { client, resource, selection, updater, transform, clock, random } = loop;
   let state = initialState;
-  const move = (occurrence: ReflectorEvent): void => {
-    state = nextState(state, occurrence, { now: clock.monotonic(), jitter: random() });
-    loop.onTransition(state, occurrence);
+  const move = (event: ReflectorEvent): void => {
+    state = nextState(state, event, { now: clock.monotonic(), jitter: random() });
+    loop.onTransition(state, event);
   };
 
   const list = async (): Promise<ReflectorEvent> => {
@@ -88,7 +88,7 @@ export const runReflector = async <T extends KubeObject>(
         client.watch(resource, { ...selection, resourceVersion: version, timeoutSeconds, signal: closing }),
       take: (event) => {
         if (event.type !== 'BOOKMARK' && state.kind === 'watching') updater.apply(event, state.version);
-        move({ type: 'heard', version: versionOf(event) });
+        move({ type: 'received', version: versionOf(event) });
       },
       clock,
       inactivityMs,
@@ -100,14 +100,14 @@ export const runReflector = async <T extends KubeObject>(
   const act = async (): Promise<ReflectorEvent> => {
     if (state.kind === 'listing') return list();
     if (state.kind === 'watching') return watch(state);
-    if (state.kind === 'waiting') await sleep(clock, state.delayMs, signal);
-    return { type: 'waited' };
+    if (state.kind === 'backingOff') await sleep(clock, state.delayMs, signal);
+    return { type: 'backedOff' };
   };
 
   if (signal.aborted) move({ type: 'stopped' });
   while (state.kind !== 'stopped') {
-    const occurrence = await act().catch(failed);
-    move(signal.aborted ? { type: 'stopped' } : occurrence);
+    const event = await act().catch(failed);
+    move(signal.aborted ? { type: 'stopped' } : event);
   }
 };
 
@@ -129,7 +129,7 @@ export const readWatch = async <E>({
   clock: Clock;
   inactivityMs: number;
   signal: AbortSignal;
-}): Promise<'ended' | 'silent'> => {
+}): Promise<'ended' | 'inactive'> => {
   const connection = new AbortController();
   const close = (): void => connection.abort();
   const guard = startInactivityTimer(clock, inactivityMs, close);
@@ -146,7 +146,7 @@ export const readWatch = async <E>({
     guard.stop();
     signal.removeEventListener('abort', close);
   }
-  return connection.signal.aborted ? 'silent' : 'ended';
+  return connection.signal.aborted ? 'inactive' : 'ended';
 };
 
 /** Notices when nothing has been heard for `limitMs`. */

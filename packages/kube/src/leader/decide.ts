@@ -28,12 +28,12 @@ export type Decision =
   | { kind: 'wait'; holder: string; until: number };
 
 /** Whose the lease is, by our own clock alone: times that others wrote are never compared with ours. */
-type HolderState = 'nobody' | 'ours' | 'silent' | 'theirs';
+type HolderState = 'nobody' | 'self' | 'expired' | 'other';
 
 /** A Lease that vanished was deleted by hand: its holder does not know yet, so the others wait as if it were there. */
 const table: Readonly<Record<'present' | 'absent', Readonly<Record<HolderState, Decision['kind']>>>> = {
-  present: { nobody: 'takeOver', ours: 'renew', silent: 'takeOver', theirs: 'wait' },
-  absent: { nobody: 'create', ours: 'create', silent: 'create', theirs: 'wait' },
+  present: { nobody: 'takeOver', self: 'renew', expired: 'takeOver', other: 'wait' },
+  absent: { nobody: 'create', self: 'create', expired: 'create', other: 'wait' },
 };
 
 const expiryOf = ({ record, changedAt }: LeaseObservation, leaseMs: number): number =>
@@ -44,7 +44,7 @@ export const decide = ({ observed, identity, leaseMs, now }: Snapshot): Decision
   const { holder } = observed.record;
   const until = expiryOf(observed, leaseMs);
   const holding: HolderState =
-    holder === '' ? 'nobody' : holder === identity ? 'ours' : now >= until ? 'silent' : 'theirs';
+    holder === '' ? 'nobody' : holder === identity ? 'self' : now >= until ? 'expired' : 'other';
   const kind = table[observed.present ? 'present' : 'absent'][holding];
   return kind === 'wait' ? { kind, holder, until } : { kind };
 };

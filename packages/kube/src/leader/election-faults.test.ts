@@ -6,7 +6,7 @@ import { createElectionHarness, type ElectionHarness, isGateOpen } from './testi
 const specOf = ({ server }: ElectionHarness): Record<string, unknown> =>
   server.current?.spec as Record<string, unknown>;
 const began = ({ events }: ElectionHarness): string[] =>
-  events.filter(({ what }) => what === 'began').map(({ who }) => who);
+  events.filter(({ what }) => what === 'started').map(({ who }) => who);
 
 test('a wall clock that jumps costs nobody its leadership; forward, the gate waits for the next renewal', async () => {
   const world = createElectionHarness();
@@ -128,8 +128,8 @@ for (const holderIdentity of ['somebody', '']) {
     world.server.update({ ...world.server.get(), spec: { ...specOf(world), holderIdentity } });
     await world.advance(1_000);
     assert.deepEqual(world.events.slice(0, 3), [
-      { who: 'a', what: 'began' },
-      { who: 'a', what: 'told' },
+      { who: 'a', what: 'started' },
+      { who: 'a', what: 'cancelled' },
       { who: 'a', what: 'ended' },
     ]);
     assert.ok(!isGateOpen(old));

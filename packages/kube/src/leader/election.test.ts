@@ -17,7 +17,7 @@ const specOf = ({ server }: ElectionHarness): Record<string, unknown> =>
   server.current?.spec as Record<string, unknown>;
 const lost: RequestFault = { ...noFault, kind: 'requestLost' };
 const began = ({ events }: ElectionHarness): string[] =>
-  events.filter(({ what }) => what === 'began').map(({ who }) => who);
+  events.filter(({ what }) => what === 'started').map(({ who }) => who);
 
 test('the first candidate leads, renews and keeps its acquireTime', async () => {
   const world = createElectionHarness();
@@ -62,7 +62,7 @@ test('a second candidate waits, and takes over within a retry period after the f
   assert.equal(specOf(world)['leaseTransitions'], 1);
   assert.deepEqual(
     world.events.map(({ who, what }) => `${who} ${what}`),
-    ['a began', 'a told', 'a ended', 'b began'],
+    ['a started', 'a cancelled', 'a ended', 'b started'],
   );
   b.stop();
   await world.advance(0);
@@ -96,7 +96,7 @@ test('a leader that cannot renew closes its gate and ends its work before anothe
   await world.advance(30_000);
   assert.deepEqual(
     world.events.map(({ who, what }) => `${who} ${what}`),
-    ['a began', 'a told', 'a ended', 'b began'],
+    ['a started', 'a cancelled', 'a ended', 'b started'],
   );
   assert.deepEqual(world.candidatesWithOpenGate(), ['b']);
   assert.throws(() => a.election.gate.pass(), NotLeadingError);

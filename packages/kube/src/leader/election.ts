@@ -55,7 +55,7 @@ export const createLeaderElection = (options: ElectionOptions): LeaderElection =
   /** A lease that was given back lies idle for one retry period at most. Longer pauses only if the server asks for them. */
   const pauseAfter = (attempt: LeaseAttempt): number => {
     const usual = durations.retryPeriodMs * (1 - 0.2 * random());
-    if (attempt.kind === 'theirs') return Math.min(usual, attempt.forMs);
+    if (attempt.kind === 'heldByOther') return Math.min(usual, attempt.forMs);
     const asked = attempt.kind === 'failed' && isKubeError(attempt.error) ? (attempt.error.retryAfterMs ?? 0) : 0;
     return Math.max(usual, Math.min(asked, durations.renewDeadlineMs / 2));
   };

@@ -130,7 +130,7 @@ test('under any faults, no two candidates have an open gate at the same time, an
         // Frozen for so long while its work was ending that it finds, thawed, that it has waited too long.
         assert.ok((await candidate.done) === 'stopped' || frozen);
       }
-      terms += world.events.filter(({ what }) => what === 'began').length;
+      terms += world.events.filter(({ what }) => what === 'started').length;
     }),
     { numRuns: 600 },
   );

@@ -25,7 +25,7 @@ export type LeaseAttempt =
   /** The lease names us since a write that was sent at that moment. */
   | { kind: 'held'; sent: Instant }
   /** Somebody else's, at least for that long; for no time at all when it is free. */
-  | { kind: 'theirs'; holder: string; forMs: number }
+  | { kind: 'heldByOther'; holder: string; forMs: number }
   | { kind: 'failed'; error: unknown };
 
 /**
@@ -137,7 +137,7 @@ export const createLeaseCandidate = (options: LeaseCandidateOptions): LeaseCandi
         await read(callMs, signal);
         const decision = verdict();
         if (decision.kind !== 'wait') return write(decision.kind, callMs);
-        return { kind: 'theirs', holder: decision.holder, forMs: decision.until - clock.monotonic() };
+        return { kind: 'heldByOther', holder: decision.holder, forMs: decision.until - clock.monotonic() };
       }),
     renew: (withinMs) =>
       failedUnlessDone(async () => {
@@ -151,9 +151,9 @@ export const createLeaseCandidate = (options: LeaseCandidateOptions): LeaseCandi
         await read(rest());
         const decision = verdict();
         // A leader whose name was taken off the lease has lost it, even if it could have it back at once.
-        if (decision.kind === 'takeOver') return { kind: 'theirs', holder: known?.record.holder ?? '', forMs: 0 };
+        if (decision.kind === 'takeOver') return { kind: 'heldByOther', holder: known?.record.holder ?? '', forMs: 0 };
         if (decision.kind === 'wait') {
-          return { kind: 'theirs', holder: decision.holder, forMs: decision.until - clock.monotonic() };
+          return { kind: 'heldByOther', holder: decision.holder, forMs: decision.until - clock.monotonic() };
         }
         return write(decision.kind, rest());
       }),

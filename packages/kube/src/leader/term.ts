@@ -55,7 +55,7 @@ const renewUntilLost = async (options: TermOptions, gate: TermGate, stop: AbortS
         renewedAt = attempt.sent.monotonic;
         gate.renewed(attempt.sent);
         break;
-      case 'theirs':
+      case 'heldByOther':
         return attempt.holder === '' ? 'somebody has emptied the lease' : `the lease names ${attempt.holder}`;
       case 'failed':
         onFailure(attempt.error);

@@ -9,7 +9,7 @@ import { createLeaseServer, leaseClient, type LeaseServer, noFault, type Request
 /** What happened in a world, in order: who began to lead, who was told to end, who ended. */
 interface HarnessEvent {
   who: string;
-  what: 'began' | 'told' | 'ended';
+  what: 'started' | 'cancelled' | 'ended';
 }
 
 export interface Candidate {
@@ -94,12 +94,12 @@ export const createElectionHarness = (): ElectionHarness => {
       const lead = async (signal: AbortSignal, gate: Gate): Promise<void> => {
         termGate = gate;
         told = false;
-        events.push({ who: name, what: 'began' });
+        events.push({ who: name, what: 'started' });
         const work = Promise.withResolvers<void>();
         candidate.finish = (error) => (error ? work.reject(error) : work.resolve());
         signal.addEventListener('abort', () => {
           told = true;
-          events.push({ who: name, what: 'told' });
+          events.push({ who: name, what: 'cancelled' });
           const finish = async (): Promise<void> => {
             await sleep(clock, candidate.settleMs, new AbortController().signal);
             work.resolve();
