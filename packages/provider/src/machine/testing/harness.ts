@@ -52,7 +52,7 @@ import { fakeBuilderRunners, fakeFleetKeys, fakeHostPool, fakeHostWork, hostSett
 type Send = Transport['send'];
 
 export const namespace = 'fleet';
-export const secretsNamespace = 'tuist';
+const secretsNamespace = 'tuist';
 export const clusters = coreClusters('v1beta2');
 const machineName = { namespace, name: 'mac-1' };
 
