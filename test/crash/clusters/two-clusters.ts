@@ -33,7 +33,7 @@ const start = Date.parse('2026-01-01T00:00:00Z');
 const pace = 0.2;
 
 /**
- * A request is on its way for that long at most, also one that its sender has given up. With `landMs`, in which it has to be sent, that is
+ * A request is on its way for that long at most, also one that its sender has given up. With `maxCallAgeMs`, in which it has to be sent, that is
  * less than `settleMs`.
  */
 const longestOnTheWayMs = 8000;

@@ -19,7 +19,7 @@ import { ageColumn, conditionPath, defineKind, type ObjectOf } from '../schema/k
 /**
  * Cluster API clones this from a template, also while nobody looks. So nothing in it is ever required, and nothing that an older
  * template may hold is refused here: a clone that is refused leaves a fleet short of machines with no way back (INC-314). What cannot
- * work is said in a condition; people who write a template hear of it at once (machine-template.ts).
+ * work is said in a condition; people who write a template hear of it at once (machine.ts).
  */
 
 const ghActionsRunner = z.object({

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 
 /** What to run on a host, and for how long it may run. */
 export interface RemoteCommand {
-  /** A line for the host's login shell, whichever that is: see `shell-command.ts`. Never holds a secret. */
+  /** A line for the host's login shell, whichever that is: see `compose-script.ts`. Never holds a secret. */
   readonly command: string;
   /** What the command reads. Made only when the command has started; destroyed with it. Without one, the command reads an empty input. */
   readonly stdin?: () => Readable;

@@ -51,7 +51,7 @@ interface SudoIntent {
 
 /**
  * First of all: every other step needs root. One attempt per run at most, none without a password, and none with one that was refused
- * since the Mac started: see `wrongPasswordExit`.
+ * since the Mac started: see `wrongPasswordExitCode`.
  */
 export const passwordlessSudo: Step<SudoIntent, Preparation> = {
   name: 'passwordless-sudo',

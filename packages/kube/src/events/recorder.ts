@@ -30,7 +30,7 @@ const maxAttempts = 5;
 const retryBackoff = { baseMs: 1000, maxMs: 30_000 };
 
 /**
- * Flow: `event` folds what happens into a record (correlate.ts) and puts it in line; one loop writes one record after the
+ * Flow: `event` folds what happens into a record (correlator.ts) and puts it in line; one loop writes one record after the
  * other, always in its latest state.
  * Guarantees: bounded memory; nothing runs, and no timer is set, while nothing waits.
  * Caveats: events are for people. Under pressure they are counted instead of written, or dropped: no program may rely on one.

@@ -30,7 +30,7 @@ type Reservation =
  * The first compare-and-swap of a claim: the machine names the Mac, and the version of its MacHost at which it was found free.
  *
  * Guarantees: a machine that names a server never changes to another one here.
- * Assumptions: `host` was judged as it is, by `chooseHost` or `obstacleTo`.
+ * Assumptions: `host` was judged as it is, by `chooseHost` or `claimBlockedBy`.
  */
 export const reserveHost = async (
   client: Client,

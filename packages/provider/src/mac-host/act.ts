@@ -218,7 +218,7 @@ const notBefore = (requestedAt: string | undefined, now: number): string =>
 
 /**
  * Keeps Pods off Nodes whose Mac is left without a machine. Not deleted: its agent would register the Node again, open to Pods. It goes
- * when the Mac was wiped (`forgetNodes`), or when its certificate is not renewed.
+ * when the Mac was wiped (`deleteNodes`), or when its certificate is not renewed.
  */
 const cordon = async (
   { client, gate, log }: ActDeps,

@@ -255,6 +255,6 @@ const nodeSource = ({ nodes }: SourceDeps): Source =>
 const clusterPauseChanged: Predicate<CoreCluster> = (change) =>
   change.type !== 'changed' || change.object.spec?.paused !== change.previous.spec?.paused;
 
-/** All of them: which Macs a Cluster can pause is for `pausesOfHost` to say, and people pause seldom. */
+/** All of them: which Macs a Cluster can pause is for `hostPauseReasons` to say, and people pause seldom. */
 const clusterSource = ({ macHosts, clusters }: SourceDeps): Source =>
   fromInformer(clusters, () => macHosts.list().map(({ metadata }) => metadata.name), clusterPauseChanged);

@@ -31,7 +31,7 @@ const shareOfLease = 0.8;
  * Flow: the gate of the leader; the MacHost, and what could pause it, read anew; the gate once more; the call, all of it within the time
  * that the gate gave.
  * Guarantees: nothing is called unless this process leads, the MacHost is the same object with the same spec as when it was decided on, not
- * abandoned by a person, and neither it nor what it belongs to is paused; nor after `notAfter` (`lastMoment`). Answers whether the call was
+ * abandoned by a person, and neither it nor what it belongs to is paused; nor after `notAfter` (`callDeadline`). Answers whether the call was
  * made. Rejects with NotLeadingError, KubeError or what the call rejects with; a call that
  * the deadline cut short rejects with `no answer`.
  * Caveats: a process that freezes after that and thaws later can still send the request: Scaleway has nothing to fence with.

@@ -82,7 +82,7 @@ export interface Limits {
   readonly maxCallAgeMs: number;
   /**
    * How long a server must have borne its holder's name before anything is done on the Mac. Scaleway has no conditional rename: a manager
-   * of another cluster that saw the pool name may still rename the server `landMs` later. Longer than that, so that the last one wins.
+   * of another cluster that saw the pool name may still rename the server `maxCallAgeMs` later. Longer than that, so that the last one wins.
    */
   readonly claimConfirmMs: number;
   /** A Mac that was found unwiped is left alone for this long: if another cluster holds it, that one puts its name right meanwhile. */

@@ -17,10 +17,10 @@ import type { Snapshot } from './snapshot.ts';
  *   | has no finalizer of ours                            | add it, before anything else leaves a trace              |
  *   | does not keep clusterctl from moving it             | see to that                                              |
  *   | waits for Cluster API                               | wait                                                     |
- *   | has no Mac that is its own, named and known to us   | claim one (decide-claim.ts)                              |
+ *   | has no Mac that is its own, named and known to us   | claim one (provisioning.ts)                              |
  *   | was never made ready, and another Node has its name | refuse it an identity                                    |
- *   | was never made ready                                | make it ready, or give it back (decide-bootstrap.ts)     |
- *   | was                                                 | Node, identity and drift (decide-life.ts): never given back |
+ *   | was never made ready                                | make it ready, or give it back (provisioning.ts)     |
+ *   | was                                                 | Node, identity and drift (provisioned.ts): never given back |
  */
 export const decide = (snapshot: Snapshot): Decision => {
   const { machine, cluster } = snapshot;

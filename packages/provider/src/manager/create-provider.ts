@@ -80,7 +80,7 @@ const pollsUntilReinstall = 12;
 /** So many, and a machine that finds no Mac gets one reinstalled for it. */
 const pollsUntilOSDemand = 6;
 
-/** Longer than `landMs` with the usual interval, on which managers that share a Scaleway project rely. */
+/** Longer than `maxCallAgeMs` with the usual interval, on which managers that share a Scaleway project rely. */
 const pollsUntilConfirmed = 2;
 /** Longer than the usual interval between two lists of a zone. */
 const pollsOfUnwipedGrace = 18;

@@ -33,7 +33,7 @@ const conflictRequeueMs = 1000;
  * Removes the agent's finalizer from a Pod that the caches say should lose it.
  *
  * Flow: Pod and Node read anew from the server, decided anew on what they are, one merge patch of `metadata.finalizers`.
- * Guarantees: those of `removeVMCleanup`. To repeat it after a crash does nothing more.
+ * Guarantees: those of `removeVMCleanupFinalizer`. To repeat it after a crash does nothing more.
  * Caveats: a Node that registers between the second read and the patch is not noticed, a few milliseconds. Its agent then finds a VM
  * without a Pod, which it collects. The Pod itself goes once nobody else holds it and its deletion has no grace period left: the
  * Pod garbage collector of Kubernetes sees to that for Pods without a Node.

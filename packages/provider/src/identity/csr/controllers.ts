@@ -23,7 +23,7 @@ import { type MachineOf, observeRequest, observeServing } from './observe.ts';
 export const clientRequests = { fieldSelector: `spec.signerName=${kubeletClientSigner}` } as const;
 
 export interface ApproverOptions extends Pick<ControllerOptions, 'clock' | 'metrics' | 'workers'> {
-  /** Of `certificateSigningRequests`, at least `approvableRequests`. */
+  /** Of `certificateSigningRequests`, at least `clientRequests`. */
   readonly requests: Pick<Informer<CertificateRequest>, 'get' | 'subscribe'>;
   readonly subresources: ActDeps['subresources'];
   readonly machineOf: MachineOf;

@@ -27,7 +27,7 @@ const recordedProviderID = ({ spec }: Machine): string | undefined =>
 export const isNodeExpected = ({ status }: Pick<Machine, 'status'>): boolean =>
   status?.initialization?.provisioned === true;
 
-/** `host` is the Mac that is reserved, or would be. Whether its host key is pinned is asked before an identity is issued (machine-of.ts). */
+/** `host` is the Mac that is reserved, or would be. Whether its host key is pinned is asked before an identity is issued (machine-lookup.ts). */
 export const nodeFacts = (
   node: Live<Node> | undefined,
   machine: Machine,

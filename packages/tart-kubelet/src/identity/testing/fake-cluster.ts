@@ -21,7 +21,7 @@ export interface FakeCluster {
   readonly kubernetes: Kubernetes;
   readonly admin: Client;
   readonly createTransport: CreateTransport;
-  /** `METHOD path` of every request that came by `transportFor`. */
+  /** `METHOD path` of every request that came by `createTransport`. */
   readonly requests: string[];
   /** Which server each of them was sent to. */
   readonly servers: string[];
