@@ -107,7 +107,7 @@ describe('API server failures', { timeout: 120_000 }, () => {
         await runInGuest(stage, vmNameOf(first), 'shutdown -h now');
         const isTold = (text: string) =>
           stage.logs.some((line) => line.includes(text) && line.includes(second.metadata.uid));
-        await eventually('one has ended', () => stage.logs.some((line) => line.includes('has ended')));
+        await eventually('one has ended', () => stage.logs.some((line) => line.includes('VM ended')));
         await eventually('one is up', () => isTold('"running"'));
         assert.ok(await Promise.race([stage.stopAgent().then(() => true), setTimeout(5_000, false)]), 'it ends');
         asked = 0;
