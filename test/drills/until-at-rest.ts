@@ -2,7 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Simulation } from '../../packages/cli/src/simulation/simulation.ts';
 import { unrest } from './converged.ts';
 
-const patienceMs = 120_000;
+/** A wipe that was refused, or whose manager was killed, is tried again after two minutes, and after four more. */
+const patienceMs = 450_000;
 const lookEveryMs = 250;
 
 /** Until the fleet is at rest; what it is made of is told by many, so it is looked at again and again. */
