@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { Readable, Writable } from 'node:stream';
 import { test } from 'node:test';
-import { bufferSize, oncePerTick, returnBuffer, takeBuffer } from './command-input.ts';
+import type { ClientChannel } from 'ssh2';
+import { bufferSize, oncePerTick, returnBuffer, sendInput, takeBuffer } from './command-input.ts';
 
 test('a buffer is used again once it was given back, whole, and by one at a time', () => {
   const first = takeBuffer();
@@ -36,4 +40,27 @@ test('one write per tick of the event loop, in order, also for writes added mean
     turns.push(seen.splice(0).join(' '));
   }
   assert.deepEqual(turns, ['a', 'b', 'c', '']);
+});
+
+test('the next piece of an input is sent only when the socket has taken the one before', async () => {
+  const taken: (() => void)[] = [];
+  const socket = new Writable({ write: (_piece, _encoding, done) => void taken.push(done) });
+  let sent = 0;
+  // As a channel of ssh2 does, within the window of the host: it asks for the next piece, however much waits in the socket.
+  const channel = new Writable({
+    write: (piece, _encoding, done) => {
+      sent++;
+      socket.write(piece);
+      done();
+    },
+  });
+  const ended = once(channel, 'finish');
+  const input = Readable.from([1, 2, 3].map(() => Buffer.alloc(bufferSize)));
+  sendInput(input, channel as unknown as ClientChannel, socket as unknown as Socket, assert.ifError);
+  for (const piece of [1, 2, 3]) {
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(sent, piece);
+    taken.shift()?.();
+  }
+  await ended;
 });

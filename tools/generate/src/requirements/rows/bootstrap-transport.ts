@@ -16,6 +16,10 @@ export const bootstrapTransport: Chapter = {
       tests: [
         { file: runCommand, title: 'gets its input whole, and then its end' },
         { file: runCommand, title: 'applies backpressure when the host does not read its input' },
+        {
+          file: 'packages/host/src/connection/command-input.test.ts',
+          title: 'the next piece of an input is sent only when the socket has taken the one before',
+        },
       ],
     },
     {
