@@ -54,6 +54,13 @@ describe('the hash of a step', () => {
     assert.notEqual(stepHash(fake({}), spec), stepHash(fake({}), { ...spec, tart: other }));
   });
 
+  test('changes with the content of the agent for the two steps that install it, and for no other', () => {
+    const release = exampleArtifact(folder, spec.agent.release.name, 'other bytes');
+    const [before, after] = [wantedStamps(spec), wantedStamps({ ...spec, agent: { ...spec.agent, release } })];
+    const changed = Object.keys(before).filter((name) => before[name] !== after[name]);
+    assert.deepEqual(changed, ['agent-release', 'agent-job']);
+  });
+
   test('is refused for an intent that is not plain data', () => {
     assert.throws(() => stepHash(fake({ intent: () => ({ when: new Date(0) }) }), spec), TypeError);
     assert.throws(() => stepHash(fake({ intent: () => ({ how: () => 1 }) }), spec), TypeError);

@@ -81,7 +81,10 @@ describe('a Mac from the factory', () => {
     const release = standInAgent(join(folder, 'artifacts'), '0.2.0');
     const outcome = await converge({ ...spec, agent: { ...spec.agent, release } });
     assert.deepEqual(outcome.applied, ['agent-release', 'agent-job']);
-    const sent = events.slice(from).flatMap((event) => (event.kind === 'artifact finished' ? [event.sent] : []));
+    const happened = events.slice(from);
+    const started = happened.flatMap((event) => (event.kind === 'step started' ? [event.step] : []));
+    assert.deepEqual(started, outcome.applied, 'no other step is even looked at');
+    const sent = happened.flatMap((event) => (event.kind === 'artifact finished' ? [event.sent] : []));
     assert.deepEqual(sent, [release.size]);
     assert.ok(!readdirSync(mac.path('/var/db/tartan/artifacts')).includes(spec.agent.release.sha256));
   });

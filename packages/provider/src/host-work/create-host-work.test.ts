@@ -209,9 +209,11 @@ describe('work on a Mac', () => {
 
   test('changes nothing on a converged Mac with a pinned key', async () => {
     const before = pins.length;
-    const outcome = await perform();
+    const events: HostEvent[] = [];
+    const outcome = await perform({ report: (event) => events.push(event) });
     assert.ok(outcome.kind === 'done' && outcome.summary === summaryHash(spec), JSON.stringify(outcome));
     assert.equal(pins.length, before);
+    assert.deepEqual(events, [], 'no step is run that has not changed');
   });
 
   test('verifies every step on request, and reports deferred ones', async () => {

@@ -4,6 +4,7 @@ const manager = 'packages/provider/src/manager/create-provider.test.ts';
 const openArtifact = 'packages/host/src/artifacts/artifact.test.ts';
 const runCommand = 'packages/host/src/connection/run-command.test.ts';
 const secrets = 'packages/host/src/engine/secrets.test.ts';
+const stepHash = 'packages/host/src/engine/step-hash.test.ts';
 
 export const bootstrapTransport: Chapter = {
   letter: 'A',
@@ -104,6 +105,26 @@ export const bootstrapTransport: Chapter = {
         {
           file: 'packages/host/src/engine/whole-host.slow.test.ts',
           title: 'gets a new agent, and nothing else with it',
+        },
+        {
+          file: stepHash,
+          title: 'changes with the content of the agent for the two steps that install it, and for no other',
+        },
+        {
+          file: stepHash,
+          title: 'does not change with comments, nor with what an artifact is called and where it lies on this side',
+        },
+        {
+          file: 'packages/host/src/engine/plan.test.ts',
+          title: 'has the steps whose stamp is missing or another, and no other',
+        },
+        {
+          file: 'packages/provider/src/machine/roll.test.ts',
+          title: 'waits for its turn, is rolled, and reports UpToDate',
+        },
+        {
+          file: 'packages/provider/src/host-work/create-host-work.test.ts',
+          title: 'changes nothing on a converged Mac with a pinned key',
         },
       ],
     },
