@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { leaderElectionID, machine, macHost, metricNames } from '@tartan/api';
 import { leases } from '@tartan/kube';
 import { ScalewayError } from '@tartan/scaleway';
+import { clusterMember } from '../core/testing/cluster-member.ts';
 import { fakeHostWork } from '../machine/testing/fakes.ts';
 import { createHarness, freezableProcess, namespace, optionsWith, quietPool } from './testing/harness.ts';
 import { runMachineLifecycle } from './testing/machine-lifecycle.ts';
@@ -194,6 +195,42 @@ describe('two managers', () => {
     const result = await first.ended;
     assert.ok(!result.ok && /leadership was lost/.test(result.reason), JSON.stringify(result));
     assert.ok(second.leads());
+  });
+
+  test('a manager that has not noticed yet that another one leads begins no work on a Mac', async (t) => {
+    const { clock, client, transport, start, installCore, pass } = await createHarness(t);
+    await installCore();
+    const mac = oneMac('6f1c0a52-0d7e-4a2b-8f43-3c2d1b0a9e87');
+    // Requests and watches of the first go on. Only its timers do not fire, so it neither renews its lease nor gives up.
+    const ice = freezableProcess(clock, transport);
+    const [firstWork, secondWork] = [fakeHostWork(), fakeHostWork()];
+    const first = start('a', { clock: ice.clock, pool: mac.pool, hostWork: firstWork });
+    await pass(3_000);
+    const second = start('b', { pool: mac.pool, hostWork: secondWork });
+    await pass(3_000);
+    ice.freeze();
+    await pass(18_000);
+    assert.deepEqual([first.leads(), second.leads()], [false, true]);
+    const at = { namespace, name: 'mac-1' };
+    const metadata = { ...at, ...(await clusterMember(client, at)) };
+    await client.create(machine.resource, machine.make({ metadata, spec: { fleetName: 'runners' } }));
+    await pass(60_000);
+    assert.deepEqual([firstWork.jobs.length, secondWork.jobs.length], [0, 1]);
+    ice.thaw();
+  });
+
+  test('a leader that reads another holder in the Lease stops leading at once', async (t) => {
+    const { client, start, installCore, pass } = await createHarness(t);
+    await installCore();
+    const manager = start('a');
+    await pass(3_000);
+    assert.ok(manager.leads());
+    const lease = await client.get(leases, { namespace, name: leaderElectionID });
+    await client.update(leases, { ...lease, spec: { ...lease.spec, holderIdentity: 'b' } });
+    await pass(2_500);
+    assert.ok(!manager.leads());
+    const result = await manager.ended;
+    assert.ok(!result.ok && /leadership was lost/.test(result.reason), JSON.stringify(result));
   });
 
   test('of one that loses the API server, the gate closes before the other leads', async (t) => {

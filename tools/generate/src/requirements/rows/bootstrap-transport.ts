@@ -1,5 +1,6 @@
 import type { Chapter } from '../requirement.ts';
 
+const bootstrap = 'packages/provider/src/machine/bootstrap.test.ts';
 const manager = 'packages/provider/src/manager/create-provider.test.ts';
 const openArtifact = 'packages/host/src/artifacts/artifact.test.ts';
 const runCommand = 'packages/host/src/connection/run-command.test.ts';
@@ -69,7 +70,7 @@ export const bootstrapTransport: Chapter = {
             'no manager came near its limit, which was not raised: those that pushed had no copy of the file more than one that stood by',
         },
         {
-          file: 'packages/provider/src/machine/bootstrap.test.ts',
+          file: bootstrap,
           title: 'are limited: without a free slot the machine is requeued',
         },
         {
@@ -151,6 +152,13 @@ export const bootstrapTransport: Chapter = {
           file: 'packages/kube/src/leader/two-processes.slow.test.ts',
           title: 'when the leader is killed, the other process leads',
         },
+        { file: manager, title: 'a leader that reads another holder in the Lease stops leading at once' },
+        {
+          file: manager,
+          title: 'a manager that has not noticed yet that another one leads begins no work on a Mac',
+        },
+        { file: bootstrap, title: 'is not started by a manager that lost leadership' },
+        { file: bootstrap, title: 'is not sent when leadership was lost while credentials were made' },
       ],
     },
   ],
