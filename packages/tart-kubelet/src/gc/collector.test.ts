@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import type { Tart } from '@tartan/tart';
 import { goldenName } from '../images/image-reference.ts';
 import { eventually } from '../vm-runs/testing/eventually.ts';
+import type { PodOnNode } from './observe.ts';
 import { allClosed, createHarness, type Harness } from './testing/harness.ts';
 
 const digest = (letter: string): string => `sha256:${letter.repeat(64)}`;
@@ -63,6 +65,20 @@ describe('the collector', () => {
     assert.deepEqual(await stage.names(), ['orphan']);
     await stage.collector().collect();
     assert.deepEqual(await stage.names(), []);
+  });
+
+  test('keeps a VM that appears with its Pod between the two lists: Pods are listed last (B1)', async () => {
+    const { tart } = stage;
+    let bound: readonly PodOnNode[] = [];
+    const appearAfter = <T>(listed: T): T => {
+      if (bound.length === 0) addOurs('new');
+      bound = [{ vm: 'new', images: [] }];
+      return listed;
+    };
+    const list: Tart['list'] = async (options) => appearAfter(await tart.list(options));
+    const pods = async (): Promise<readonly PodOnNode[]> => appearAfter(bound);
+    await stage.collector({ tart: { ...tart, list }, pods }).collect();
+    assert.deepEqual(await stage.names(), ['new']);
   });
 
   test('keeps a running VM that tart reports as stopped (INC-50)', async () => {

@@ -32,6 +32,10 @@ export const buildersAndCollection: Chapter = {
           title:
             'deletes an image with its tags when no Pod and no golden base needs it; foreign images stay (B1, INC-48)',
         },
+        {
+          file: collector,
+          title: 'keeps a VM that appears with its Pod between the two lists: Pods are listed last (B1)',
+        },
       ],
     },
     {
