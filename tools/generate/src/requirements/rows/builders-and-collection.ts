@@ -103,6 +103,12 @@ export const buildersAndCollection: Chapter = {
           file: 'packages/tart-kubelet/src/gc/decide.test.ts',
           title: 'deletes only what the agent owns, nobody uses and no Pod needs; one golden base is kept',
         },
+        {
+          file: collector,
+          title:
+            'keeps a VM that is not known to be ours, also when only the check right before the delete says so (B5)',
+        },
+        { file: 'packages/tart-kubelet/src/gc/ownership.test.ts', title: 'unreadable: unknown' },
       ],
     },
     {
