@@ -5,6 +5,7 @@ import type { Tart } from '@tartan/tart';
 import { goldenName } from '../images/image-reference.ts';
 import { eventually } from '../vm-runs/testing/eventually.ts';
 import type { PodOnNode } from './observe.ts';
+import type { OpenFiles } from './open-files.ts';
 import { allClosed, createHarness, type Harness } from './testing/harness.ts';
 
 const digest = (letter: string): string => `sha256:${letter.repeat(64)}`;
@@ -138,6 +139,42 @@ describe('the collector', () => {
       const ownerOf = async () => answers[asked++] ?? assert.fail('it is asked twice');
       await stage.collector({ ownership: { ownerOf, forget: async () => {} } }).collect();
       assert.deepEqual(await stage.names(), ['a'], answers.join());
+    }
+    await stage.collector().collect();
+    assert.deepEqual(await stage.names(), []);
+  });
+
+  test('keeps a VM that is not known to be stopped, also when only the check right before the delete says so (B6)', async () => {
+    const { tart } = stage;
+    addOurs('a');
+    for (const state of ['running', 'suspended', 'unknown'] as const) {
+      const list: Tart['list'] = async (options) => {
+        const listed = await tart.list(options);
+        return { ...listed, entries: listed.entries.map((entry) => ({ ...entry, state })) };
+      };
+      const get: Tart['get'] = async (name, options) => {
+        const details = await tart.get(name, options);
+        return details && { ...details, state };
+      };
+      for (const change of [{ list }, { get }]) {
+        await stage.collector({ tart: { ...tart, ...change } }).collect();
+        assert.deepEqual(await stage.names(), ['a'], state);
+      }
+    }
+    await stage.collector().collect();
+    assert.deepEqual(await stage.names(), []);
+  });
+
+  test('keeps a VM whose open files are unknown, also when only right before the delete (B6)', async () => {
+    addOurs('a');
+    for (const unknown of [1, 2]) {
+      let checks = 0;
+      const openFiles: OpenFiles = {
+        check: async (names, signal) => ((checks += 1) === unknown ? new Map() : allClosed.check(names, signal)),
+      };
+      await stage.collector({ openFiles }).collect();
+      assert.deepEqual(await stage.names(), ['a']);
+      assert.equal(checks, unknown);
     }
     await stage.collector().collect();
     assert.deepEqual(await stage.names(), []);

@@ -125,6 +125,20 @@ export const buildersAndCollection: Chapter = {
         { file: bake, title: 'survives a wrong journal because a tart process uses it (B6)' },
         { file: collector, title: 'keeps a running VM that tart reports as stopped (INC-50)' },
         { file: collector, title: 'skips a VM that came into use between the decision and the delete' },
+        {
+          file: collector,
+          title:
+            'keeps a VM that is not known to be stopped, also when only the check right before the delete says so (B6)',
+        },
+        {
+          file: collector,
+          title: 'keeps a VM whose open files are unknown, also when only right before the delete (B6)',
+        },
+        {
+          file: 'packages/tart-kubelet/src/gc/open-files.test.ts',
+          title: 'unexpected output of lsof means unknown (B6)',
+        },
+        { file: 'packages/tart/src/decode.test.ts', title: 'never reads an unclear state as stopped' },
       ],
     },
     {
