@@ -48,6 +48,7 @@ const tables: Record<string, [string, Snapshot, string][]> = {
     ['none, and none wanted', snapshotOf([]), ''],
     ['too few', snapshotOf([warm('a')], { replicas: 3 }), 'create 2'],
     ['one that has ended takes no place', snapshotOf([ended('a'), warm('b')]), 'create 1, reap a'],
+    ['those of the same age are reaped by UID', snapshotOf([ended('b'), ended('a')]), 'create 2, reap a, reap b'],
     ['nor does one that is being deleted', snapshotOf([terminating('a'), warm('b')]), 'create 1'],
     ['a retired one does until it has ended', snapshotOf([retired('a', 1), warm('b')]), ''],
     ['without GitHub none is made', snapshotOf([], { replicas: 3, hasGitHub: false }, unusable), ''],
@@ -281,6 +282,7 @@ const tables: Record<string, [string, Snapshot, string][]> = {
     ['waits for what nobody knows', snapshotOf([warm('a', { job: 'unknown' })], deleting), ''],
     ['waits for GitHub', snapshotOf([warm('a')], deleting, unusable), ''],
     ['writes down who has ended first', snapshotOf([ended('a')], deleting), 'reap a'],
+    ['waits for jobs, however many have ended', snapshotOf([busy('a'), ended('b')], deleting), 'reap b'],
     ['is removed when the rest is being deleted', snapshotOf([terminating('a')], deleting), 'remove finalizer'],
     ['is removed when nobody is left', snapshotOf([], deleting), 'remove finalizer'],
     ['that nobody holds is not held', snapshotOf([], { ...deleting, hasFinalizer: false }), ''],
@@ -300,6 +302,7 @@ describe('requeueAt', () => {
   const table: [string, Snapshot, number | undefined][] = [
     ['never, when all is quiet', snapshotOf([warm('a'), busy('b'), ended('c')]), undefined],
     ['when the settle period of a retired one ends', snapshotOf([retired('a', 1), retired('b', 0.5)]), now + minute],
+    ['not for one whose settle period ends right now', snapshotOf([retired('a', 2)]), undefined],
     [
       'when its Mac has been heard for long enough',
       snapshotOf([retired('a', 9, { node: mac({ readyChangedAt: ago(1) }) })]),
