@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { TartReason } from '@tartan/tart';
 import type { Termination } from '../journal/journal.ts';
 import { decide, type Decision } from './decide.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { Pod, Snapshot } from './snapshot.ts';
 import {
   exampleNow as now,
   examplePod,
@@ -36,6 +36,21 @@ const overdue: Parameters<typeof examplePod>[0] = (pod) => {
   pod.status = { phase: 'Pending', startTime: '2026-06-01T11:59:00Z' };
   if (pod.spec) pod.spec.activeDeadlineSeconds = 60;
 };
+/** The server has this state of its container, which was never restarted. */
+const withContainer = (
+  state: NonNullable<NonNullable<Pod['status']>['containerStatuses']>[number]['state'],
+): Snapshot =>
+  withPod((pod) => {
+    const container = {
+      name: 'runner',
+      image: '',
+      imageID: '',
+      ready: false,
+      restartCount: 0,
+      ...(state && { state }),
+    };
+    pod.status = { phase: 'Pending', containerStatuses: [container] };
+  });
 const failed: Termination = { ...exampleTermination, exitCode: 1, reason: 'Error' };
 const full = { total: 2, usedByOthers: 2 };
 const notStarted = (reason: TartReason): Snapshot['lastRun'] => ({
@@ -185,6 +200,11 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
     ),
     'end',
   ],
+  ['the journal was lost while its container ran', withContainer({ running: {} }), 'end'],
+  ['the journal was lost after its container terminated', withContainer({ terminated: { exitCode: 0 } }), 'end'],
+  ['a container that waits has not run', withContainer({ waiting: {} }), 'clone'],
+  ['a container without a state has not run', withContainer(undefined), 'clone'],
+  ['a Pod without a status has not run', withPod((pod) => void delete pod.status), 'clone'],
   ['a record that cannot be read may be of one that ended', exampleSnapshot({ record: 'unreadable' }), 'end'],
   ['a VM without a record that has run', exampleSnapshot({ vm: stopped, lastRun: halted }), 'end'],
   ['a VM without a record that never ran', exampleSnapshot({ vm: stopped }), 'delete VM'],
@@ -516,8 +536,53 @@ describe('decide for a Pod', () => {
     assert.deepEqual(ending(now + 3000, 7), ['DeadlineExceeded', 7]);
   });
 
-  test('reports the pull progress', () => {
-    const decision = decide(exampleSnapshot({ image: { kind: 'pulling', percent: 43.7 } }));
-    assert.equal(decision.kind === 'wait' && decision.for.reason, 'Pulling 43 %');
+  const backedOff: readonly [Decision['kind'], Snapshot][] = [
+    ['pull', exampleSnapshot({ image: { kind: 'missing' } })],
+    ['clone', exampleSnapshot()],
+    ['configure', exampleSnapshot({ record: exampleRecord(exampleStates.cloning), vm: stopped })],
+    ['boot', exampleSnapshot({ record: exampleRecord(exampleStates.configured), vm: stopped })],
+    ['delete VM', exampleSnapshot({ vm: stopped })],
+  ];
+  for (const [kind, snapshot] of backedOff)
+    test(`waits for the back-off before it retries: ${kind}`, () => {
+      const lastFailure = { reason: 'TartCreateFailed', message: 'no', retryAt: now + 1 } as const;
+      const wait = { kind: 'wait', for: { reason: 'TartCreateFailed', message: 'no' }, until: now + 1 };
+      assert.equal(decide(snapshot).kind, kind);
+      assert.deepEqual(decide({ ...snapshot, lastFailure }), wait);
+    });
+
+  const reasons: readonly [string, Snapshot][] = [
+    ['Pulling', exampleSnapshot({ image: { kind: 'pulling' } })],
+    ['Pulling 43 %', exampleSnapshot({ image: { kind: 'pulling', percent: 43.7 } })],
+    ['Cloning', exampleSnapshot({ image: { kind: 'pulling', stage: 'cloning' } })],
+    ['FreeingSpace', exampleSnapshot({ image: { kind: 'pulling', stage: 'freeing space' } })],
+    ['WaitingForSlot', exampleSnapshot({ slots: full })],
+    ['TartUnreachable', exampleSnapshot({ vm: { kind: 'unknown', message: 'timed out' } })],
+    ['PodGone', exampleSnapshot({ pod: { notFoundForMs: 0 }, record: exampleRecord(exampleStates.ended) })],
+  ];
+  for (const [reason, snapshot] of reasons)
+    test(`reports the reason of a wait: ${reason}`, () => {
+      const decision = decide(snapshot);
+      assert.equal(decision.kind === 'wait' && decision.for.reason, reason);
+    });
+
+  test('counts the runs of a Pod that restarts, and reports the seconds of its back-off', () => {
+    const ended = withPod(always, { record: exampleRecord(exampleStates.ended, { run: 1 }) });
+    assert.deepEqual(decide({ ...ended, now: now + 6500 }), {
+      kind: 'wait',
+      for: { reason: 'CrashLoopBackOff', message: 'It ended (Completed) and starts again in 3 s.' },
+      until: now + 9000,
+    });
+    assert.deepEqual(decide({ ...ended, now: now + 9000 }), { kind: 'restart', run: 2, previous: exampleTermination });
+  });
+
+  test('records the image of a run that ended', () => {
+    const { image } = exampleRecord(exampleStates.running);
+    for (const change of [() => {}, overdue]) {
+      const decision = decide(
+        withPod(change, { record: exampleRecord(exampleStates.running), vm: stopped, lastRun: halted }),
+      );
+      assert.equal(decision.kind === 'end' && decision.image, image.reference);
+    }
   });
 });
