@@ -422,6 +422,11 @@ const table: readonly [string, Snapshot, Decision['kind']][] = [
     'end',
   ],
   [
+    'deletion forgot how it ended while the agent was down',
+    withPod(deleting, { record: exampleRecord(exampleStates.starting), vm: stopped, lastRun: halted }),
+    'end',
+  ],
+  [
     'the final status is written before the VM is deleted',
     withPod(deleting, { record: exampleRecord(exampleStates.ended), vm: stopped }),
     'write final status',
@@ -574,6 +579,47 @@ describe('decide for a Pod', () => {
       until: now + 9000,
     });
     assert.deepEqual(decide({ ...ended, now: now + 9000 }), { kind: 'restart', run: 2, previous: exampleTermination });
+  });
+
+  test('gives the guest the grace period of the deletion, else that of the Pod, else 30 s', () => {
+    const graceMs = (change: Parameters<typeof examplePod>[0]) => {
+      const decision = decide(withPod(change, { record: exampleRecord(exampleStates.running), vm: running }));
+      return decision.kind === 'stop gracefully' && decision.graceMs;
+    };
+    const ofPod: typeof overdue = ({ spec }) => void (spec && (spec.terminationGracePeriodSeconds = 45));
+    const ofNobody: typeof overdue = ({ spec }) => void delete spec?.terminationGracePeriodSeconds;
+    assert.equal(
+      graceMs((pod) => (deleting(pod), ofPod(pod))),
+      30_000,
+    );
+    assert.equal(
+      graceMs((pod) => (overdue(pod), ofPod(pod))),
+      45_000,
+    );
+    assert.equal(
+      graceMs((pod) => (overdue(pod), ofNobody(pod))),
+      30_000,
+    );
+  });
+
+  test('gives a guest that may not have heard the shutdown request what is left of its grace period', () => {
+    const asked = (stopRequestedAt: number, shutdownMaybeUnsent: boolean) =>
+      decide(
+        withPod(deleting, {
+          record: exampleRecord(exampleStates.running, { stopRequestedAt }),
+          vm: running,
+          shutdownMaybeUnsent,
+        }),
+      );
+    assert.deepEqual(asked(now - 29_999, true), { kind: 'stop gracefully', graceMs: 1 });
+    assert.deepEqual(asked(now, false), { kind: 'wait for shutdown', until: now + 30_000 });
+  });
+
+  test('waits for the rest of the grace period of a Pod that is not found', () => {
+    const decision = decide(
+      exampleSnapshot({ pod: { notFoundForMs: 30_000 }, record: exampleRecord(exampleStates.ended) }),
+    );
+    assert.equal(decision.kind === 'wait' && decision.until, now + 90_000);
   });
 
   test('records the image of a run that ended', () => {
