@@ -3,6 +3,7 @@ import {
   type ConnectOptions,
   type ConnectOutcome,
   convergeHost,
+  type ConvergeOptions,
   type HostConnection,
   type Inventory,
   preparationSteps,
@@ -80,7 +81,7 @@ const runTask = async (
   const { task, owner, report } = job;
   if (task.kind === 'roll back') return outcomeOfRollBack(await rollBackAgent(connection, owner, signal));
   const { spec, secrets, onDemandSecrets = {}, mode, idle } = task;
-  const options = { owner, idle, mode, onDemandSecrets, clock, signal, ...(report && { report }) };
+  const options: ConvergeOptions = { owner, idle, mode, onDemandSecrets, clock, signal, ...(report && { report }) };
   return outcomeOfHost(await convergeHost(connection, spec, secrets, options));
 };
 

@@ -54,18 +54,18 @@ export const runnerOutdatedCondition = (age: RunnerVersionStatus | undefined, no
     return buildCondition('RunnerPool', 'RunnerOutdated', 'UpToDate', `Runners report ${version}.`);
   const end = Date.parse(outdatedSince) + gracePeriodMs;
   const facts = `Runners report ${version}. A newer release was first seen ${outdatedSince}; the newest is ${newest}.`;
-  const todo = 'Build an image with the newest runner, and set spec.image.';
+  const remedy = 'Build an image with the newest runner, and set spec.image.';
   return now < end
     ? buildCondition(
         'RunnerPool',
         'RunnerOutdated',
         'UpdateDue',
-        `${facts} GitHub gives no jobs to ${version} from ${timestamp(end)} at the latest. ${todo}`,
+        `${facts} GitHub gives no jobs to ${version} from ${timestamp(end)} at the latest. ${remedy}`,
       )
     : buildCondition(
         'RunnerPool',
         'RunnerOutdated',
         'Refused',
-        `${facts} GitHub gives no jobs to ${version} since ${timestamp(end)}. ${todo}`,
+        `${facts} GitHub gives no jobs to ${version} since ${timestamp(end)}. ${remedy}`,
       );
 };
