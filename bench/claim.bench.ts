@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Claim, startClaiming } from './claim/claiming.ts';
+import { type Claim, startClaimHarness } from './claim/harness.ts';
 import { type Figure, median } from './figure.ts';
 
 /**
@@ -21,7 +21,7 @@ export const run = async (say: (line: string) => void): Promise<Figure[]> => {
   for (const hosts of order) {
     const folder = await mkdtemp(join(tmpdir(), 'tartan-bench-'));
     try {
-      const claiming = await startClaiming(folder, hosts);
+      const claiming = await startClaimHarness(folder, hosts);
       try {
         // It stays: a fleet without machines forgets its key, and asks Scaleway for it when the next one comes.
         const { calls } = await claiming.claim('mac-0');

@@ -14,8 +14,8 @@ import { untilServed } from '../packages/cli/src/simulation/installer.ts';
 import { startMacPool } from '../packages/cli/src/simulation/mac-pool.ts';
 import { providerFlags } from '../packages/cli/src/simulation/provider.ts';
 import type { Figure } from './figure.ts';
-import { openLine } from './foreign-pods/line.ts';
 import { addMacThatHoldsPod, averageSize, createForeignPods, touchForeignPods } from './foreign-pods/pods.ts';
+import { startTcpProxy } from './foreign-pods/tcp-proxy.ts';
 import { startManager } from './roll-memory/manager.ts';
 import { lightSoftware } from './roll-memory/software.ts';
 
@@ -54,7 +54,7 @@ export const run = async (say: (line: string) => void): Promise<Figure[]> => {
     const addMac = (): Promise<void> => addMacThatHoldsPod(client, `mac-${++macCount}`);
     await addMac();
 
-    const line = await openLine(Number(new URL(plane.url).port));
+    const line = await startTcpProxy(Number(new URL(plane.url).port));
     stops.push(line.close);
     const kubeconfig = join(folder, 'kubeconfig');
     const direct = await readFile(plane.adminKubeconfigPath, 'utf8');

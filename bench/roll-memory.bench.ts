@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Figure } from './figure.ts';
+import { type Fleet, type Harness, startHarness } from './roll-memory/harness.ts';
+import { watchRollout } from './roll-memory/rollout-watch.ts';
 import { heavySoftware, lightSoftware } from './roll-memory/software.ts';
-import { watchRoll } from './roll-memory/watching.ts';
-import { type Fleet, startWorld, type World } from './roll-memory/world.ts';
 
 /**
  * What the manager needs while it rolls many Macs at once, with everything new on each of them: 96 MB a Mac. It runs as one bundled
@@ -29,19 +29,21 @@ export const run = async (say: (line: string) => void): Promise<Figure[]> => {
   const stops = [() => rm(folder, { recursive: true, force: true })];
   try {
     const [light, heavy] = [await lightSoftware(folder), await heavySoftware(folder)];
-    const world = await startWorld(folder, [few, many]);
-    stops.push(world.stop);
+    const harness = await startHarness(folder, [few, many]);
+    stops.push(harness.stop);
     const began = performance.now();
-    const first = await world.startManager(light);
-    await Promise.race([world.makeReady(), first.broken]);
+    const first = await harness.startManager(light);
+    await Promise.race([harness.makeReady(), first.broken]);
     await first.stop();
-    say(`${world.servers.length} Macs are ready after ${secondsSince(began)} s`);
+    say(`${harness.servers.length} Macs are ready after ${secondsSince(began)} s`);
 
-    const from = await Promise.all(world.fleets.map(async (fleet) => (await world.fleetNow(fleet)).status?.revision));
+    const from = await Promise.all(
+      harness.fleets.map(async (fleet) => (await harness.fleetNow(fleet)).status?.revision),
+    );
     const rolls: Roll[] = [];
-    for (const [index, fleet] of world.fleets.entries()) {
+    for (const [index, fleet] of harness.fleets.entries()) {
       const started = performance.now();
-      const roll = await measureRoll(world, fleet, heavy, from[index]);
+      const roll = await measureRoll(harness, fleet, heavy, from[index]);
       rolls.push(roll);
       say(
         `${fleet.size} Macs at once, after the first: ${roll.peak.toFixed(0)} MB resident at most, ${secondsSince(started)} s; ${roll.atOnce} of them at the same time; at most ${roll.longestGap.toFixed(1)} s between two renewals of the lease`,
@@ -56,15 +58,15 @@ export const run = async (say: (line: string) => void): Promise<Figure[]> => {
 const secondsSince = (began: number): string => ((performance.now() - began) / 1000).toFixed(0);
 
 const measureRoll = async (
-  world: World,
+  harness: Harness,
   fleet: Fleet,
   software: readonly string[],
   from: string | undefined,
 ): Promise<Roll> => {
-  const watching = await watchRoll(world.client, world.servers);
+  const watching = await watchRollout(harness.client, harness.servers);
   try {
-    const manager = await world.startManager(software);
-    await Promise.race([world.roll(fleet, from), manager.broken]);
+    const manager = await harness.startManager(software);
+    await Promise.race([harness.roll(fleet, from), manager.broken]);
     const peak = manager.peak();
     await manager.stop();
     return { peak, atOnce: watching.mostAtOnce(), longestGap: watching.longestGap() / 1000 };

@@ -105,7 +105,7 @@ export const startMac = async (root: string, nodeName: string, access: Access): 
       asked = true;
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
       await ended;
-      tart.unplug();
+      tart.powerOff();
     },
   };
 };

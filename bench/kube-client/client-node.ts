@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { play } from './program.ts';
+import { runTask } from './program.ts';
 
 /** As far as it is used here. */
 interface ClientNode {
@@ -20,7 +20,7 @@ const config = new library.KubeConfig();
 config.loadFromDefault();
 const core = config.makeApiClient(library.CoreV1Api);
 
-await play({
+await runTask({
   get: (name) => core.readNode({ name }),
   listNodes: async () => (await core.listNode()).items,
   follow: (namespace) =>

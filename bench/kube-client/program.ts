@@ -17,7 +17,7 @@ const tell = (figures: Record<string, number>): void => {
 };
 
 /** Runs one task, named by the command line, and prints its figures as JSON. */
-export const play = async (program: Program): Promise<void> => {
+export const runTask = async (program: Program): Promise<void> => {
   const [task = '', amount = '0'] = process.argv.slice(2);
   const count = Number(amount);
   switch (task) {

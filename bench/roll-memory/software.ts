@@ -13,7 +13,7 @@ const run = promisify(execFile);
 /** The Secret with the key of the tailnet. */
 export const tailnetSecret = 'tailnet';
 
-/** Runs nothing, and stays: see `stand-in-agents.ts`. By its path: `sleep` of a simulated Mac is as short as its pace. */
+/** Runs nothing, and stays: see `fake-agents.ts`. By its path: `sleep` of a simulated Mac is as short as its pace. */
 const sleepingRuntime = '#!/bin/sh\nexec /bin/sleep 2147483647\n';
 
 const put = async (file: string, text: string): Promise<{ readonly file: string }> => {

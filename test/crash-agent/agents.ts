@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type AgentSettings, type Fault, type Leap, type Point, settingsVariable } from './agent/settings.ts';
+import { type AgentSettings, type Fault, type ClockAdvance, type Point, settingsVariable } from './agent/settings.ts';
 
 /** The agents of one Mac, one after the other: when one is killed, as launchd would, another is started. */
 export interface Agents {
@@ -61,7 +61,7 @@ export const createAgents = ({ onProblem, program, ...settings }: AgentsOptions)
     start,
     leap: (milliseconds) => {
       leaptMs += milliseconds;
-      const leap: Leap = { leapMs: milliseconds };
+      const leap: ClockAdvance = { leapMs: milliseconds };
       // One that is being killed does not hear it; the next one begins with it.
       if (living?.connected === true) living.send(leap, () => {});
     },

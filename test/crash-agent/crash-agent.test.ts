@@ -5,15 +5,14 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { bundle } from '@tartan/tools-build';
 import type { Fault, Point } from './agent/settings.ts';
-import { createPool } from './pool.ts';
-import { run } from './run.ts';
+import { limitConcurrency } from './limit-concurrency.ts';
+import { runScenario, type Scenario } from './run-scenario.ts';
+import { scenarios } from './scenarios/index.ts';
 import { faultText, kindOf, select } from './selection.ts';
-import { stories } from './stories/index.ts';
-import type { Story } from './story.ts';
 
 /**
  * Agents that are killed by SIGKILL, in a process of their own, after every effect that they have on Kubernetes, on tart and on files.
- * The next one has to bring the story to the same end, and no invariant may be broken on the way (docs/architecture: 5, 6, 12): no virtual
+ * The next one has to bring the scenario to the same end, and no invariant may be broken on the way (docs/architecture: 5, 6, 12): no virtual
  * machine is lost, doubled, started twice for one run or deleted while it is on; no finalizer goes before its virtual machine; what is
  * somebody else's stays.
  *
@@ -46,28 +45,28 @@ const named = ({ mode, name = '', nth }: NonNullable<typeof one>): Fault => ({
   nth: Number(nth),
 });
 
-describe('an agent that is killed in the middle', { skip: isForOthers }, () => {
-  const chosen = stories.filter(({ key }) => one === undefined || one['key'] === key);
-  const points = new Map<Story, readonly Point[]>();
-  const inPool = createPool(atATime);
+describe('an agent that crashes at any point', { skip: isForOthers }, () => {
+  const chosen = scenarios.filter(({ key }) => one === undefined || one['key'] === key);
+  const points = new Map<Scenario, readonly Point[]>();
+  const inPool = limitConcurrency(atATime);
   /** All stories side by side: none waits for the last point of another. */
-  const tries = new Map<Story, readonly Try[]>();
+  const tries = new Map<Scenario, readonly Try[]>();
   let folder = '';
   let program = '';
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'crash-agent-'));
     program = await bundle({ program: 'test/crash-agent/agent/main.ts', folder, name: 'agent', single: true });
-    const told = await Promise.all(chosen.map((story) => inPool(() => run(story, program))));
-    for (const [index, story] of chosen.entries()) {
+    const told = await Promise.all(chosen.map((scenario) => inPool(() => runScenario(scenario, program))));
+    for (const [index, scenario] of chosen.entries()) {
       const { lines = '', points: seen = [], problems = [] } = told[index] ?? {};
-      assert.deepEqual(problems, [], `${story.name}, and nobody is killed\n${lines}`);
-      points.set(story, seen);
+      assert.deepEqual(problems, [], `${scenario.name}, and nobody is killed\n${lines}`);
+      points.set(scenario, seen);
     }
     const selection = select(points, wanted === 'all');
-    for (const story of chosen) {
-      const faults = one === undefined ? (selection.get(story) ?? []) : [named(one)];
-      const begin = (fault: Fault): Try => ({ fault, outcome: inPool(() => problemsAt(story, fault)) });
-      tries.set(story, faults.map(begin));
+    for (const scenario of chosen) {
+      const faults = one === undefined ? (selection.get(scenario) ?? []) : [named(one)];
+      const begin = (fault: Fault): Try => ({ fault, outcome: inPool(() => problemsAt(scenario, fault)) });
+      tries.set(scenario, faults.map(begin));
     }
   });
   after(() => rm(folder, { recursive: true, force: true }));
@@ -78,12 +77,12 @@ describe('an agent that is killed in the middle', { skip: isForOthers }, () => {
   });
 
   /** What went wrong at one point, with what is needed to see it again. */
-  const problemsAt = async (story: Story, fault: Fault): Promise<Outcome> => {
+  const problemsAt = async (scenario: Scenario, fault: Fault): Promise<Outcome> => {
     const failed = (error: unknown) => ({ lines: '', problems: [String(error)], struck: true });
-    const { lines, problems, struck } = await run(story, program, fault).catch(failed);
+    const { lines, problems, struck } = await runScenario(scenario, program, fault).catch(failed);
     if (one !== undefined) process.stderr.write(lines);
     if (problems.length === 0) return { struck };
-    const replay = `TARTAN_CRASH='agent/${story.key}/${fault.mode}/${fault.name} #${fault.nth}' npm test`;
+    const replay = `TARTAN_CRASH='agent/${scenario.key}/${fault.mode}/${fault.name} #${fault.nth}' npm test`;
     const last = lines.trim().split('\n').slice(-15).join('\n      ');
     return {
       struck,
@@ -91,14 +90,14 @@ describe('an agent that is killed in the middle', { skip: isForOthers }, () => {
     };
   };
 
-  for (const story of chosen)
-    test(story.name, async (t) => {
-      const tried = tries.get(story) ?? [];
+  for (const scenario of chosen)
+    test(scenario.name, async (t) => {
+      const tried = tries.get(scenario) ?? [];
       const faults = tried.map(({ fault }) => fault);
       const outcomes = await Promise.all(tried.map(({ outcome }) => outcome));
       const problems = outcomes.flatMap(({ problem }) => problem ?? []);
       const missed = faults.filter((_, index) => outcomes[index]?.struck === false);
-      t.diagnostic(`${faults.length - missed.length} of ${points.get(story)?.length} points`);
+      t.diagnostic(`${faults.length - missed.length} of ${points.get(scenario)?.length} points`);
       assert.equal(problems.length, 0, `at ${problems.length} of ${faults.length} points:\n${problems.join('\n')}`);
       // What is told to the server depends on how fast it is told; nearly all else happens every time.
       assert.ok(missed.length <= faults.length / 4, `nobody came to:\n${missed.map(faultText).join('\n')}`);

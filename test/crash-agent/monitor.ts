@@ -10,7 +10,7 @@ import type { Pod } from '../../packages/tart-kubelet/src/pods/snapshot.ts';
 export interface Monitor {
   /** Somebody else takes the finalizer of this Pod away. */
   robbed(uid: string): void;
-  /** At the end of a story. */
+  /** At the end of a scenario. */
   violations(): readonly string[];
 }
 

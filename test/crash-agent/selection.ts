@@ -1,8 +1,8 @@
 import type { Fault, Point } from './agent/settings.ts';
-import type { Story } from './story.ts';
+import type { Scenario } from './run-scenario.ts';
 
-/** Which points are tried, in each story. */
-export type Selection = ReadonlyMap<Story, readonly Fault[]>;
+/** Which points are tried, in each scenario. */
+export type Selection = ReadonlyMap<Scenario, readonly Fault[]>;
 
 /** One for all Pods and runs. */
 export const kindOf = (name: string): string =>
@@ -22,7 +22,7 @@ export const faultText = ({ mode, name, nth }: Fault): string => `${mode}: ${nam
 const faultsAt = ({ modes, name, nth }: Point): readonly Fault[] => modes.map((mode) => ({ mode, name, nth }));
 const keyOf = ({ mode, name }: Fault): string => `${mode} ${kindOf(name)}`;
 
-/** Every point; but what is minor, once for each kind in each story. */
+/** Every point; but what is minor, once for each kind in each scenario. */
 const all = (points: readonly Point[]): readonly Fault[] => {
   const tried = new Set<string>();
   return points.flatMap(faultsAt).filter((fault) => {
@@ -32,23 +32,23 @@ const all = (points: readonly Point[]): readonly Fault[] => {
   });
 };
 
-/** One of each kind, and of what is not minor: in the story that has the fewest so far, so that none is left out. */
-const sample = (points: ReadonlyMap<Story, readonly Point[]>): Selection => {
-  const chosen = new Map([...points.keys()].map((story): [Story, Fault[]] => [story, []]));
-  const kinds = new Map<string, [Story, Fault][]>();
-  for (const [story, seen] of points)
+/** One of each kind, and of what is not minor: in the scenario that has the fewest so far, so that none is left out. */
+const sample = (points: ReadonlyMap<Scenario, readonly Point[]>): Selection => {
+  const chosen = new Map([...points.keys()].map((scenario): [Scenario, Fault[]] => [scenario, []]));
+  const kinds = new Map<string, [Scenario, Fault][]>();
+  for (const [scenario, seen] of points)
     for (const fault of seen.flatMap(faultsAt))
-      if (!isMinor(fault.name)) kinds.set(keyOf(fault), [...(kinds.get(keyOf(fault)) ?? []), [story, fault]]);
+      if (!isMinor(fault.name)) kinds.set(keyOf(fault), [...(kinds.get(keyOf(fault)) ?? []), [scenario, fault]]);
   // The rare ones first: they have no choice.
   const choices = [...kinds.values()].toSorted((one, other) => one.length - other.length);
-  const load = (story: Story): number => chosen.get(story)?.length ?? 0;
+  const load = (scenario: Scenario): number => chosen.get(scenario)?.length ?? 0;
   for (const options of choices) {
-    const [story, fault] = options.reduce((best, next) => (load(next[0]) < load(best[0]) ? next : best));
-    chosen.get(story)?.push(fault);
+    const [scenario, fault] = options.reduce((best, next) => (load(next[0]) < load(best[0]) ? next : best));
+    chosen.get(scenario)?.push(fault);
   }
   return chosen;
 };
 
 /** All of them take many minutes, and most are the same thing done once more. */
-export const select = (points: ReadonlyMap<Story, readonly Point[]>, everything: boolean): Selection =>
-  everything ? new Map([...points].map(([story, seen]) => [story, all(seen)])) : sample(points);
+export const select = (points: ReadonlyMap<Scenario, readonly Point[]>, everything: boolean): Selection =>
+  everything ? new Map([...points].map(([scenario, seen]) => [scenario, all(seen)])) : sample(points);

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { type Mode, modes, type Point, pointText } from './faults.ts';
-import { prepared, run } from './run.ts';
-import type { Scenario } from './scenario.ts';
+import type { HarnessState } from './harness.ts';
+import { prepareScenario, runScenario, type Scenario } from './run-scenario.ts';
 import { scenarios } from './scenarios/index.ts';
 import { createSelection, kindOf } from './selection.ts';
-import type { Copy } from './world.ts';
 
 /**
  * Managers that are killed, frozen or not heard, at every effect that they have on Kubernetes, on Scaleway and on Macs. Whoever comes after
@@ -18,13 +17,13 @@ const wanted = process.env['TARTAN_CRASH'] ?? '';
 const one = /^(?<key>\w+)\/(?<mode>[a-z ]+)\/(?<index>\d+)$/.exec(wanted)?.groups;
 
 interface Story {
-  readonly beginning: Copy;
+  readonly beginning: HarnessState;
   readonly points: readonly Point[];
 }
 
 const told = async (scenario: Scenario): Promise<Story> => {
-  const beginning = await prepared(scenario);
-  const { points, problems } = await run(scenario, beginning);
+  const beginning = await prepareScenario(scenario);
+  const { points, problems } = await runScenario(scenario, beginning);
   assert.deepEqual(problems, [], `${scenario.name}, without any fault`);
   return { beginning, points };
 };
@@ -33,14 +32,14 @@ const told = async (scenario: Scenario): Promise<Story> => {
 const problemsAt = async (scenario: Scenario, story: Story, mode: Mode, index: number): Promise<string[]> => {
   const point = story.points[index];
   if (point === undefined) return [`${scenario.key} has no point ${index}, but ${story.points.length}`];
-  const { problems, lines } = await run(scenario, story.beginning, { ...point, mode }, one !== undefined);
+  const { problems, lines } = await runScenario(scenario, story.beginning, { ...point, mode }, one !== undefined);
   if (one) process.stderr.write(lines.join(''));
   if (problems.length === 0) return [];
   const replay = `TARTAN_CRASH='${scenario.key}/${mode}/${index}' npm test`;
   return [`${mode}: ${pointText(point)}\n    ${problems.join('\n    ')}\n    see it again: ${replay}`];
 };
 
-describe('a manager that is struck in the middle', () => {
+describe('a manager that crashes at any point', () => {
   const stories = new Map<Scenario, Story>();
   const selection = createSelection(wanted === 'all');
   const kinds = new Set<string>();

@@ -1,7 +1,7 @@
 import type { TransportRequest } from '@tartan/kube';
 
 /**
- * Names for what a manager changes in the world, the same in every run: a point at which it can be killed is the n-th effect of a name.
+ * Names for what a manager changes in the harness, the same in every run: a point at which it can be killed is the n-th effect of a name.
  */
 
 /** How servers are called in names of effects: their ids are long, and say nothing. */

@@ -1,8 +1,8 @@
 import { annotations, secretNames } from '@tartan/api';
 import { isConditionTrue } from '@tartan/kube';
-import { isReady } from './facts.ts';
+import { isReady } from './cluster-state.ts';
+import { type Harness, poolPrefix } from './harness.ts';
 import { summaryOn } from './mac.ts';
-import { poolPrefix, type World } from './world.ts';
 
 /** What is missing to what should be, for people. */
 export type Missing = readonly string[];
@@ -10,7 +10,7 @@ export type Missing = readonly string[];
 const unless = (holds: boolean, what: string): Missing => (holds ? [] : [what]);
 
 /** A machine with a Mac that is its own, made ready, and whose Node says so. */
-export const lives = ({ facts, macs, scaleway, alias }: World, name: string): Missing => {
+export const isHealthyMachine = ({ facts, macs, scaleway, alias }: Harness, name: string): Missing => {
   const machine = facts.machine(name);
   const id = machine?.status?.serverID;
   if (machine === undefined || id === undefined) return [`${name} has no Mac`];
@@ -40,7 +40,7 @@ export const lives = ({ facts, macs, scaleway, alias }: World, name: string): Mi
 };
 
 /** A machine that is paused, says so, and has all that it had. */
-export const keepsItsMac = ({ facts, scaleway, alias }: World, name: string): Missing => {
+export const keepsItsMac = ({ facts, scaleway, alias }: Harness, name: string): Missing => {
   const machine = facts.machine(name);
   const id = machine?.status?.serverID ?? '';
   return [
@@ -55,7 +55,7 @@ export const keepsItsMac = ({ facts, scaleway, alias }: World, name: string): Mi
 };
 
 /** A Mac that nobody needs, wiped and free. */
-export const isFree = ({ facts, macs, scaleway, alias }: World, id: string, state = 'pool'): Missing => {
+export const isFree = ({ facts, macs, scaleway, alias }: Harness, id: string, state = 'pool'): Missing => {
   const host = facts.host(id);
   const server = scaleway.servers().find((each) => each.id === id);
   const name = alias(id);
@@ -70,7 +70,7 @@ export const isFree = ({ facts, macs, scaleway, alias }: World, id: string, stat
 };
 
 /** Nothing that spoke for the machine is left. */
-export const hasLeftNothing = ({ facts }: World, name: string): Missing => [
+export const isFullyDeleted = ({ facts }: Harness, name: string): Missing => [
   ...unless(facts.machine(name) === undefined, `${name} is still there`),
   ...unless(facts.node(name) === undefined, `the Node ${name} is still there`),
   ...unless(
@@ -83,7 +83,7 @@ export const hasLeftNothing = ({ facts }: World, name: string): Missing => [
  * Every token belongs to a machine that needs it. Two managers that both believe to lead may leave one behind: it is good for nothing, as
  * no machine names it, and Kubernetes removes it when it has expired.
  */
-export const noTokenIsLost = ({ facts, managers }: World): Missing => {
+export const noTokenIsLost = ({ facts, managers }: Harness): Missing => {
   if (managers.filter(({ state }) => state !== 'dead').length > 1) return [];
   const needed = new Set(facts.machines().map(({ status }) => `bootstrap-token-${status?.joinTokenID}`));
   return facts
@@ -92,7 +92,7 @@ export const noTokenIsLost = ({ facts, managers }: World): Missing => {
     .map(({ metadata }) => `${metadata.name} is nobody's`);
 };
 
-export const fleetIsUpToDate = ({ facts }: World, name: string): Missing => {
+export const fleetIsUpToDate = ({ facts }: Harness, name: string): Missing => {
   const fleet = facts.fleets().find(({ metadata }) => metadata.name === name);
   const condition = (type: string) => fleet?.status?.conditions?.find((each) => each.type === type);
   return [
@@ -107,7 +107,7 @@ export const fleetIsUpToDate = ({ facts }: World, name: string): Missing => {
 };
 
 /** Stored, registered once, and noted. */
-export const hasKey = ({ facts, scaleway }: World, fleet: string): Missing => {
+export const hasKey = ({ facts, scaleway }: Harness, fleet: string): Missing => {
   const secret = facts.secrets().find(({ metadata }) => metadata.name === secretNames.fleetSSH(fleet));
   const registered = scaleway.keys().filter(({ name }) => name === fleet);
   const noted = secret?.metadata.annotations?.[annotations.sshKeyID];

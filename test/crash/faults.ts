@@ -36,7 +36,7 @@ export interface FaultWatch {
   meet(name: string): Mode | undefined;
 }
 
-export const watchFor = (fault: Fault | undefined): FaultWatch => {
+export const createFaultWatch = (fault: Fault | undefined): FaultWatch => {
   const points: Point[] = [];
   const counts = new Map<string, number>();
   let struck = false;

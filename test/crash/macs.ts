@@ -2,12 +2,12 @@ import type { HostSpec } from '@tartan/host';
 import { sleep } from '@tartan/kube/clock';
 import type { HostJob, HostWork, WorkOutcome } from '../../packages/provider/src/host-work/host-work.ts';
 import type { Agents } from './agents.ts';
-import { hostKeyOf, type Mac, newMac, parts, type Part, planFor, summaryOn, wipe } from './mac.ts';
-import { Cut, type Mortal } from './mortal.ts';
+import { ConnectionCut, type FaultyConnections } from './fault-injection.ts';
+import { hostKeyOf, type Mac, newMac, type Part, parts, planFor, summaryOn, wipe } from './mac.ts';
 
 interface PushWitness {
   /** Answers what to call when it is over. */
-  pushing(mac: Mac, job: HostJob, by: Mortal): () => void;
+  pushing(mac: Mac, job: HostJob, by: FaultyConnections): () => void;
   agentStarts(mac: Mac, spec: HostSpec): void;
 }
 
@@ -29,7 +29,7 @@ export interface Macs {
   rebooted(id: string): void;
   /** Somebody has deleted it. An agent that runs makes it again. */
   nodeIsGone(name: string): void;
-  workOf(mortal: Mortal): HostWork;
+  workOf(mortal: FaultyConnections): HostWork;
   save(): readonly Mac[];
 }
 
@@ -64,7 +64,12 @@ export const createMacs = ({ agents, alias, isUp, witness, saved }: MacsOptions)
     else agents.tell(mac);
   };
 
-  const converge = async (mac: Mac, job: Converge, by: Mortal, signal: AbortSignal): Promise<WorkOutcome> => {
+  const converge = async (
+    mac: Mac,
+    job: Converge,
+    by: FaultyConnections,
+    signal: AbortSignal,
+  ): Promise<WorkOutcome> => {
     const { spec, secrets, idle } = job.task;
     const { install } = mac;
     const { deferred } = planFor(mac, spec, idle);
@@ -88,7 +93,7 @@ export const createMacs = ({ agents, alias, isUp, witness, saved }: MacsOptions)
     return { kind: 'done', summary, deferred, optionalFailures: [], rebootPending: false };
   };
 
-  const meet = async (mac: Mac, job: HostJob, by: Mortal, signal: AbortSignal): Promise<WorkOutcome> => {
+  const meet = async (mac: Mac, job: HostJob, by: FaultyConnections, signal: AbortSignal): Promise<WorkOutcome> => {
     await sleep(by.clock, partMs, signal);
     if (signal.aborted) return { kind: 'aborted' };
     if (!isUp(mac) || mac.restartsNeeded > 0) return unreachable('Connection refused.');
@@ -140,7 +145,7 @@ export const createMacs = ({ agents, alias, isUp, witness, saved }: MacsOptions)
         try {
           return await by.hear(await meet(mac, job, by, signal));
         } catch (error) {
-          if (error instanceof Cut) return unreachable('The connection broke.');
+          if (error instanceof ConnectionCut) return unreachable('The connection broke.');
           throw error;
         } finally {
           over();

@@ -3,14 +3,14 @@ import { type HostSpec, wantedStamps } from '@tartan/host';
 import type { TransportRequest } from '@tartan/kube';
 import type { EmbeddedScaleway, SimulatedServer } from '@tartan/sim-scaleway';
 import type { HostJob } from '../../packages/provider/src/host-work/host-work.ts';
-import { type Facts, isReady, type Machine } from './facts.ts';
+import { type ClusterState, isReady, type Machine } from './cluster-state.ts';
+import type { FaultyConnections } from './fault-injection.ts';
 import type { Mac } from './mac.ts';
 import type { Macs } from './macs.ts';
-import type { Mortal } from './mortal.ts';
-import { createSecretSpy } from './secret-spy.ts';
+import { createSecretLeakDetector } from './secret-leaks.ts';
 
 export interface MonitorOptions {
-  readonly facts: Facts;
+  readonly facts: ClusterState;
   readonly scaleway: Pick<EmbeddedScaleway, 'servers'>;
   readonly macs: () => Macs;
   readonly now: () => number;
@@ -22,7 +22,7 @@ export interface MonitorOptions {
 }
 
 /**
- * Looks at the whole world after every effect, whoever had it, and says which invariant of docs/architecture does not hold. Its numbers
+ * Looks at the whole harness after every effect, whoever had it, and says which invariant of docs/architecture does not hold. Its numbers
  * are theirs; 0 is the gate: nothing is done at Scaleway by who does not hold the lease.
  */
 export interface Monitor {
@@ -30,7 +30,7 @@ export interface Monitor {
   scalewayCalled(identity: string, method: string, url: string, body: string): void;
   kubernetesAsked(request: TransportRequest): void;
   happened(effect: string): void;
-  pushing(mac: Mac, job: HostJob, by: Mortal): () => void;
+  pushing(mac: Mac, job: HostJob, by: FaultyConnections): () => void;
   agentStarts(mac: Mac, spec: HostSpec): void;
   logged(line: string): void;
   /** For when everything has come to rest, and a sweep has been. */
@@ -40,7 +40,7 @@ export interface Monitor {
 export const createMonitor = (options: MonitorOptions): Monitor => {
   const { facts, scaleway, macs, alias, poolPrefix, now } = options;
   const violations: string[] = [];
-  const spy = createSecretSpy(options.secretKey);
+  const spy = createSecretLeakDetector(options.secretKey);
   let during = 'the beginning';
   const violated = (invariant: number, what: string): void => {
     const text = alias(`invariant ${invariant}: ${what} (after "${during}")`);
@@ -55,7 +55,7 @@ export const createMonitor = (options: MonitorOptions): Monitor => {
   const holders = new Map<string, string | undefined>();
   const providerIDs = new Map<string, string>();
   const summaries = new Map<string, string>();
-  const pushes = new Set<{ mac: Mac; by: Mortal }>();
+  const pushes = new Set<{ mac: Mac; by: FaultyConnections }>();
 
   const isProvisioned = ({ status }: Machine): boolean => status?.initialization?.provisioned === true;
   const isGoing = ({ metadata }: Machine): boolean => metadata.deletionTimestamp !== undefined;

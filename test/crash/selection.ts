@@ -1,5 +1,5 @@
 import type { Mode, Point } from './faults.ts';
-import type { Scenario } from './scenario.ts';
+import type { Scenario } from './run-scenario.ts';
 
 /**
  * Which points are tried. All of them take minutes, and many are the same thing done to another Mac, or once more. Everything happens once

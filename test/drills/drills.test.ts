@@ -10,8 +10,8 @@ import { coreKinds, deploymentOf, type FleetName } from '../../packages/cli/src/
 import { type Simulation, startSimulation } from '../../packages/cli/src/simulation/simulation.ts';
 import { untilObjects } from '../../packages/cli/src/simulation/wait.ts';
 import { demoPod } from '../../packages/cli/src/up/demo-pod.ts';
+import { waitForFleetAtRest } from './fleet-at-rest.ts';
 import { freezeLeader } from './freeze-leader.ts';
-import { untilAtRest } from './until-at-rest.ts';
 
 const namespace = 'default';
 /** So that another takes over soon. */
@@ -63,19 +63,19 @@ describe('drills', { timeout: 1_500_000 }, () => {
       while (simulation.managerDeployment.running()[0]?.restarts === manager?.restarts) await pause(50);
     }
     await scale('runners', 1);
-    await untilAtRest(simulation, '30 kills of the manager');
+    await waitForFleetAtRest(simulation, '30 kills of the manager');
   });
 
   test('all agents are killed at once, and their virtual machines live on', async () => {
     const { client } = simulation.controlPlane;
     for (const name of ['drill-a', 'drill-b']) await client.create(pods, demoPod(name));
-    await untilAtRest(simulation, 'two Pods');
+    await waitForFleetAtRest(simulation, 'two Pods');
     const before = await client.list(pods, { namespace });
     const agents = simulation.macs.scaleway.servers().flatMap(({ mac }) => mac?.job(macNames.agentJob)?.pid ?? []);
     assert.equal(agents.length, 2);
     for (const pid of agents) process.kill(pid, 'SIGKILL');
     await untilObjects(client, nodes, () => isNewEverywhere(agents), patience());
-    await untilAtRest(simulation, 'the end of all agents');
+    await waitForFleetAtRest(simulation, 'the end of all agents');
     const now = await client.list(pods, { namespace });
     assert.deepEqual(runsOf(now.items), runsOf(before.items));
   });
@@ -97,7 +97,7 @@ describe('drills', { timeout: 1_500_000 }, () => {
     const resume = await simulation.controlPlane.pause?.();
     await pause(3_000);
     await resume?.();
-    await untilAtRest(simulation, 'an outage of the API server');
+    await waitForFleetAtRest(simulation, 'an outage of the API server');
     assert.deepEqual(
       runsOf((await simulation.controlPlane.client.list(pods, { namespace })).items),
       runsOf(before.items),
@@ -108,25 +108,25 @@ describe('drills', { timeout: 1_500_000 }, () => {
     const { faults } = simulation.macs.scaleway;
     faults.failsEvery = 3;
     await scale('macos', 2);
-    await untilAtRest(simulation, 'growth with a Scaleway that fails');
+    await waitForFleetAtRest(simulation, 'growth with a Scaleway that fails');
     await scale('macos', 1);
     // Enough for the calls of a release. A refused wipe is tried again after two minutes, and must not be refused for ever.
     const { requests } = simulation.macs.scaleway;
     for (const begin = requests.length; requests.length < begin + 30; ) await pause(50);
     faults.failsEvery = undefined;
-    await untilAtRest(simulation, 'shrinking with a Scaleway that fails');
+    await waitForFleetAtRest(simulation, 'shrinking with a Scaleway that fails');
   });
 
   test('of two managers at once one works, and the other takes over when it is frozen or killed', async () => {
     await simulation.upgrade({ version: '0.1.0' }, { managers: 2 });
     await scale('runners', 2);
     const frozen = await freezeLeader(simulation, patience());
-    await untilAtRest(simulation, 'a frozen leader, without it');
+    await waitForFleetAtRest(simulation, 'a frozen leader, without it');
     frozen.kill('SIGCONT');
     await scale('runners', 1);
     const killed = await freezeLeader(simulation, patience());
     killed.kill('SIGKILL');
-    await untilAtRest(simulation, 'a killed leader');
+    await waitForFleetAtRest(simulation, 'a killed leader');
   });
 
   test('a Mac dies with a running virtual machine: the fleet heals when it is back', async () => {
@@ -135,7 +135,7 @@ describe('drills', { timeout: 1_500_000 }, () => {
     // Those of earlier drills may have been drained from Macs that were given back.
     const ofDrill = 'drill-c';
     await client.create(pods, demoPod(ofDrill));
-    await untilAtRest(simulation, 'one more Pod');
+    await waitForFleetAtRest(simulation, 'one more Pod');
     const { spec } = await client.get(pods, { namespace, name: ofDrill });
     const name = spec?.nodeName ?? '';
     const server = simulation.macs.scaleway.servers().find((each) => each.name === name);
@@ -159,6 +159,6 @@ describe('drills', { timeout: 1_500_000 }, () => {
     );
     assert.ok(isOver, 'what ran on it has failed, and says so');
     for (const { metadata } of wereThere(await listed())) await client.delete(pods, { namespace, name: metadata.name });
-    await untilAtRest(simulation, 'the death of a Mac');
+    await waitForFleetAtRest(simulation, 'the death of a Mac');
   });
 });

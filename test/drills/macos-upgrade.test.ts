@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { machine, machineTemplate, type MacHost, macHost } from '@tartan/api';
 import { coreKinds, deploymentOf } from '../../packages/cli/src/simulation/fleets.ts';
 import { untilObjects } from '../../packages/cli/src/simulation/wait.ts';
-import { namespace, openScene, type Scene } from '../stories/scene.ts';
+import { type Harness, namespace, startHarness } from '../regressions/harness.ts';
 
 const fleet = deploymentOf('macos');
 
@@ -11,18 +11,18 @@ const fleet = deploymentOf('macos');
 const strategy = { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } };
 
 describe('a fleet goes from one macOS to the next and back by one value', { timeout: 600_000 }, () => {
-  let scene: Scene;
+  let harness: Harness;
   before(async () => {
-    scene = await openScene({ pool: 2, fleets: { macos: 2, runners: 0 } });
-    await scene.readyMachines(2);
+    harness = await startHarness({ pool: 2, fleets: { macos: 2, runners: 0 } });
+    await harness.readyMachines(2);
   });
-  after(() => scene.stop());
+  after(() => harness.stop());
   /** No test is about time: this only ends one that hangs. */
   const patience = (): AbortSignal => AbortSignal.timeout(200_000);
 
   /** What a changed `machine.os` of the chart comes to: a template of another name, which the MachineDeployment names. */
   const want = async (os: string, name: string): Promise<void> => {
-    await scene.client.create(
+    await harness.client.create(
       machineTemplate.resource,
       machineTemplate.make({
         metadata: { namespace, name },
@@ -30,14 +30,14 @@ describe('a fleet goes from one macOS to the next and back by one value', { time
       }),
     );
     const body = { spec: { rollout: { strategy }, template: { spec: { infrastructureRef: { name } } } } };
-    await scene.client.patch(coreKinds.machineDeployments, { namespace, name: fleet }, { type: 'merge', body });
+    await harness.client.patch(coreKinds.machineDeployments, { namespace, name: fleet }, { type: 'merge', body });
   };
 
   /** Until all Macs of the fleet are Ready with that macOS. Answers the fewest machines that were Ready on the way. */
   const untilAll = async (os: string, count: number): Promise<number> => {
     let fewest = count;
     const isSeen = await untilObjects(
-      scene.client,
+      harness.client,
       machine.resource,
       (all) => {
         const ready = all.filter(({ status }) => status?.ready === true);
@@ -47,10 +47,10 @@ describe('a fleet goes from one macOS to the next and back by one value', { time
       patience(),
     );
     assert.ok(isSeen, `${count} machines are Ready with ${os}`);
-    for (const one of await scene.machines()) assert.equal(scene.serverOf(one).os.family, os);
+    for (const one of await harness.machines()) assert.equal(harness.serverOf(one).os.family, os);
     return fewest;
   };
-  const wipes = (): number => scene.macs.scaleway.servers().reduce((sum, { installs }) => sum + installs, 0);
+  const wipes = (): number => harness.macs.scaleway.servers().reduce((sum, { installs }) => sum + installs, 0);
 
   test('with every Mac in use, one after the other', async () => {
     const began = wipes();
@@ -64,11 +64,11 @@ describe('a fleet goes from one macOS to the next and back by one value', { time
   });
 
   test('with a spare Mac of the old one, of which no more are reinstalled than machines wait', async () => {
-    await scene.macs.order(2);
+    await harness.macs.order(2);
     const inPool = async (count: number): Promise<void> => {
       const isFree = (all: readonly MacHost[]): boolean =>
         all.filter(({ status }) => status?.state === 'pool').length === count;
-      assert.ok(await untilObjects(scene.client, macHost.resource, isFree, patience()), `${count} Macs are free`);
+      assert.ok(await untilObjects(harness.client, macHost.resource, isFree, patience()), `${count} Macs are free`);
     };
     await inPool(2);
     const began = wipes();

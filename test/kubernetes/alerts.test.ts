@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { ensureBinaries } from '@tartan/tools-kubernetes';
+import type { AlertRule } from '../../tools/generate/src/testing/alerts.ts';
 import { cases } from './alerts/cases.ts';
-import type { Case, Happening } from './alerts/happening.ts';
-import { checkRules, type Look, testRules, type Trial } from './alerts/promtool.ts';
+import type { Case, Fault } from './alerts/fault.ts';
+import { createHarness, type Harness } from './alerts/harness.ts';
+import { checkRules, type ExpectedAlerts, type RuleTest, testRules } from './alerts/promtool.ts';
 import { annotationsFor, rules } from './alerts/rules.ts';
-import type { AlertRule } from '../../tools/generate/src/alerts.ts';
-import { troublesOfRunners } from './alerts/runner-cases.ts';
+import { runnerControllerFaults } from './alerts/runner-cases.ts';
 import { record } from './alerts/timeline.ts';
-import { createWorld, type World } from './alerts/world.ts';
 
 /** All is well before that. */
 const start = 5;
@@ -16,34 +16,34 @@ const start = 5;
 const patience = 30;
 
 const from =
-  (world: World, happening: Happening) =>
+  (harness: Harness, happening: Fault) =>
   (minute: number): void => {
-    if (minute >= start) happening(world, minute - start);
+    if (minute >= start) happening(harness, minute - start);
   };
 
-const recorded = async (minutes: number, happening: Happening): Promise<Trial['series']> => {
-  const world = createWorld();
-  return record(world, minutes, from(world, happening));
+const recorded = async (minutes: number, happening: Fault): Promise<RuleTest['series']> => {
+  const harness = createHarness();
+  return record(harness, minutes, from(harness, happening));
 };
 
-describe('alerts, on what the exporters tell', { timeout: 300_000 }, () => {
+describe('alerts, evaluated on the real exporters', { timeout: 300_000 }, () => {
   let promtool: string;
   before(async () => {
     ({ promtool } = await ensureBinaries(['promtool']));
   });
 
-  test('promtool takes the rules', () => checkRules(promtool));
+  test('promtool accepts the rules', () => checkRules(promtool));
 
-  test('each rule is tried', () => {
+  test('each rule has a test', () => {
     assert.deepEqual(Object.keys(cases).sort(), rules.map(({ alert }) => alert).sort());
   });
 
-  test('none fires while all is well', async () => {
-    const quiet = rules.map(({ alert }): Look => ({ minute: 200, alert, firing: [] }));
+  test('no alert fires on a healthy fleet', async () => {
+    const quiet = rules.map(({ alert }): ExpectedAlerts => ({ minute: 200, alert, firing: [] }));
     await testRules(promtool, [{ name: 'all is well', series: await recorded(200, () => {}), looks: quiet }]);
   });
 
-  const expected = (rule: AlertRule, { labels, value }: Pick<Case, 'labels' | 'value'>): Look['firing'] => [
+  const expected = (rule: AlertRule, { labels, value }: Pick<Case, 'labels' | 'value'>): ExpectedAlerts['firing'] => [
     { exp_labels: { ...rule.labels, ...labels }, exp_annotations: annotationsFor(rule, labels, value) },
   ];
 
@@ -53,7 +53,7 @@ describe('alerts, on what the exporters tell', { timeout: 300_000 }, () => {
     if (one === undefined) continue;
     const { trouble, after, almost } = one;
     const told = start + after;
-    const nobody = (minute: number): Look => ({ minute, alert, firing: [] });
+    const nobody = (minute: number): ExpectedAlerts => ({ minute, alert, firing: [] });
 
     test(`${alert} fires after ${after} minutes, not before, and not for less`, async () => {
       const last = told + patience;
@@ -72,11 +72,11 @@ describe('alerts, on what the exporters tell', { timeout: 300_000 }, () => {
     });
   }
 
-  for (const [alert, one] of Object.entries(troublesOfRunners))
+  for (const [alert, one] of Object.entries(runnerControllerFaults))
     test(`${alert} fires for runners controllers, too`, async () => {
       const rule = rules.find((each) => each.alert === alert) ?? assert.fail(alert);
       const told = start + one.after;
-      const looks: Look[] = [{ minute: told, alert, firing: expected(rule, one) }];
+      const looks: ExpectedAlerts[] = [{ minute: told, alert, firing: expected(rule, one) }];
       await testRules(promtool, [{ name: alert, series: await recorded(told, one.trouble), looks }]);
     });
 });

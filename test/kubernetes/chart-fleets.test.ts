@@ -150,7 +150,7 @@ for (const key of fleetKeys)
       assert.equal(await wordWith({ replicas: 7, rollout: { maxUnavailable: 3 } }), await words[0]);
     });
 
-    test('an outage of everything wipes nobody, and jobs are waited for', async () => {
+    test('an outage of the whole fleet wipes no Mac, and Pods of jobs are drained first', async () => {
       const objects = await render(fleetWith(key));
       const { checks, remediation } = only(objects, 'MachineHealthCheck')['spec'];
       assert.ok(checks.nodeStartupTimeoutSeconds >= 1800);

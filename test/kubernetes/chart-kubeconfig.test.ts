@@ -19,7 +19,7 @@ import { systemClock as clock } from '@tartan/kube/clock';
 import { createProvider, parseFlags } from '@tartan/provider';
 import { apiRequest, type ControlPlane, formatKubeconfig } from '@tartan/tools-kubernetes';
 import { quietPool, settings } from '../../packages/provider/src/manager/testing/harness.ts';
-import { externalSecrets, playExternalSecrets, type Store } from './chart/external-secrets.ts';
+import { externalSecrets, runFakeExternalSecrets, type Store } from './chart/external-secrets.ts';
 import { chart } from './chart/helm.ts';
 import { type ChartPlane, startChartPlane } from './chart/plane.ts';
 import { argsOf, namespace, render } from './chart/render.ts';
@@ -44,7 +44,7 @@ const eventually = async (what: string, look: () => Promise<boolean>): Promise<v
 };
 
 describe('the kubeconfig of Cluster API core, whatever helm does', { timeout: 300_000 }, () => {
-  let stage: ChartPlane;
+  let harness: ChartPlane;
   let plane: ControlPlane;
   let client: Client;
   const ending: (() => void | Promise<void>)[] = [];
@@ -56,7 +56,7 @@ describe('the kubeconfig of Cluster API core, whatever helm does', { timeout: 30
     capi: { server: plane.url, remoteKubeconfig: { externalSecrets: { enabled: true } } },
   });
   const upgrade = async (values: object): Promise<void> => {
-    const { code, stderr } = await stage.helm(['upgrade', '--install', 'tartan', chart, '--skip-crds'], values);
+    const { code, stderr } = await harness.helm(['upgrade', '--install', 'tartan', chart, '--skip-crds'], values);
     assert.equal(code, 0, stderr);
   };
 
@@ -104,17 +104,17 @@ describe('the kubeconfig of Cluster API core, whatever helm does', { timeout: 30
   };
 
   before(async () => {
-    stage = await startChartPlane();
-    ({ plane } = stage);
+    harness = await startChartPlane();
+    ({ plane } = harness);
     const admin = adminTransport();
     client = createClient(admin, { clock });
     ending.push(() => admin.close());
-    const operator = playExternalSecrets(client, namespace, store);
+    const operator = runFakeExternalSecrets(client, namespace, store);
     ending.push(() => operator.stop());
   });
   after(async () => {
     for (const end of ending.toReversed()) await end();
-    await stage.stop();
+    await harness.stop();
   });
 
   const name = 'tartan-capi-kubeconfig';
@@ -186,14 +186,14 @@ describe('the kubeconfig of Cluster API core, whatever helm does', { timeout: 30
     const broken = { ...provided(), provider: { extraEnv: [{ wrong: 'field' }] } };
     // Helm waits for what it went back to, and nobody runs Pods here.
     const args = ['upgrade', 'tartan', chart, '--skip-crds', '--rollback-on-failure', '--timeout=3s'];
-    const failed = await stage.helm(args, broken);
+    const failed = await harness.helm(args, broken);
     assert.notEqual(failed.code, 0);
     assert.match(failed.stderr, /roll(ing|ed) back/);
     await sameAsEver();
     assert.equal(await from(), 'store');
 
     // Back to what the first revision was: the provider takes it over, and nobody writes against it.
-    const back = await stage.helm(['rollback', 'tartan', '1']);
+    const back = await harness.helm(['rollback', 'tartan', '1']);
     assert.equal(back.code, 0, back.stderr);
     await eventually('the kubeconfig of the provider', async () => (await from()) === 'provider');
     assert.equal(await hasExternalSecret(), false);
@@ -201,7 +201,7 @@ describe('the kubeconfig of Cluster API core, whatever helm does', { timeout: 30
     await client.get(secrets, { namespace, name: 'capi-remote-token' });
 
     // And forth again, by rolling back to a revision that had it from the store.
-    const forth = await stage.helm(['rollback', 'tartan', '3']);
+    const forth = await harness.helm(['rollback', 'tartan', '3']);
     assert.equal(forth.code, 0, forth.stderr);
     await eventually('the kubeconfig of the store again', async () => (await from()) === 'store');
     await sameAsEver();

@@ -34,7 +34,7 @@ describe('the manager', () => {
     );
   });
 
-  test('survives the loss of a Node, and is nobody special', async () => {
+  test('tolerates the loss of a Node, and is unprivileged', async () => {
     const objects = await render();
     const { replicas, strategy, template } = deploymentOf(objects)['spec'];
     assert.equal(replicas, 2);
@@ -56,7 +56,7 @@ describe('the manager', () => {
     }
   });
 
-  test('is told secrets by reference alone', async () => {
+  test('gets secrets by reference only', async () => {
     const objects = await render({ ...production, scaleway: { secretName: 'the-key' } });
     const { env, args } = containerIn(objects);
     const fromSecrets = env.flatMap(({ name, valueFrom }: { name: string; valueFrom?: { secretKeyRef?: object } }) =>
@@ -71,7 +71,7 @@ describe('the manager', () => {
     for (const secret of ofKind(objects, 'Secret')) assert.ok(!('data' in secret) && !('stringData' in secret));
   });
 
-  test('knows who and where it is, and hears the last word of extraArgs', async () => {
+  test('gets its Pod name and namespace, and extraArgs come last', async () => {
     const objects = await render({ provider: { extraArgs: ['--log-level=debug'] } });
     const { env, args, command } = containerIn(objects);
     for (const name of ['POD_NAMESPACE', 'POD_NAME', 'POD_IP'])
@@ -125,7 +125,7 @@ describe('the word between the manager and its fleets', () => {
   });
 });
 
-describe('what others may do', () => {
+describe('roles of others', () => {
   test('Cluster API core, as capi-remote, what its table says', async () => {
     const objects = await render();
     assert.deepEqual(rulesIn(only(objects, 'ClusterRole', 'tartan-capi-remote')), sorted(remoteRights));

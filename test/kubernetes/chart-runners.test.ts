@@ -56,12 +56,12 @@ describe('the runners controller', () => {
     assert.doesNotMatch(JSON.stringify(containers), /secretKeyRef|SCW_/);
   });
 
-  test('hears the last word of extraArgs', async () => {
+  test('extraArgs come last', async () => {
     const args = argsOf(await render(withController({ extraArgs: ['--log-level=debug'] })), component);
     assert.equal(args.at(-1), '--log-level=debug');
   });
 
-  test('is nobody special, and small', async () => {
+  test('is unprivileged, and has small resources', async () => {
     const { securityContext, containers } = deploymentOf(await render(runners), component)['spec'].template.spec;
     assert.equal(securityContext.runAsNonRoot, true);
     assert.deepEqual(securityContext.seccompProfile, { type: 'RuntimeDefault' });

@@ -19,7 +19,7 @@ import { canRunContainers, type LinuxNode, startLinuxNode } from '@tartan/sim-li
 import { assembleImage, imageUser } from '@tartan/tools-build';
 import { type ControlPlane, startControlPlane } from '@tartan/tools-kubernetes';
 import { connect } from '../../packages/cli/src/simulation/control-plane.ts';
-import { chart, helm, type Said } from './chart/helm.ts';
+import { chart, helm, type CommandResult } from './chart/helm.ts';
 import { namespace, only, render } from './chart/render.ts';
 import { withoutCapi } from './chart/value-sets.ts';
 
@@ -99,13 +99,13 @@ describe('helm uninstall on a real API server', { skip, timeout: 180_000 }, () =
 
   /** The manager waits for a Secret that nobody makes: here it has nothing to do. */
   const values = { provider: { image: { tag: 'test' } } };
-  const run = (args: readonly string[], given?: object): Promise<Said> =>
+  const run = (args: readonly string[], given?: object): Promise<CommandResult> =>
     helm([...args, '--namespace', namespace], given, {
       ...process.env,
       KUBECONFIG: plane?.adminKubeconfigPath,
       HOME: folder,
     });
-  const done = async (args: readonly string[], given?: object): Promise<Said> => {
+  const done = async (args: readonly string[], given?: object): Promise<CommandResult> => {
     const said = await run(args, given);
     assert.equal(said.code, 0, said.stderr);
     return said;

@@ -10,7 +10,7 @@ import { unpackPreviousRelease } from '@tartan/tools-kubernetes';
 import { connect } from '../../packages/cli/src/simulation/control-plane.ts';
 import { coreMachineDeployments } from '../../packages/provider/src/core/machine-deployment.ts';
 import { createFleetController } from '../../packages/provider/src/fleet/controller.ts';
-import { coreMachines, type FleetRelease, fleetRelease, ways } from './chart/fleet-release.ts';
+import { coreMachines, type FleetRelease, fleetRelease, applyMethods } from './chart/fleet-release.ts';
 import { type ChartPlane, startChartPlane } from './chart/plane.ts';
 
 /** The fleet controller alone, as the manager runs it. Nobody prepares Macs: what counts is which Machines there are. */
@@ -137,7 +137,7 @@ const stories: readonly Story[] = [
 ];
 
 describe('eight Macs of the release before, upgraded to this one', { timeout: 600_000 }, () => {
-  let stage: ChartPlane;
+  let harness: ChartPlane;
   let client: Client;
   let close: () => void;
   const stopping = new AbortController();
@@ -147,8 +147,8 @@ describe('eight Macs of the release before, upgraded to this one', { timeout: 60
 
   before(async () => {
     await unpackPreviousRelease(folder, ['charts/tartan']);
-    stage = await startChartPlane();
-    const connection = await connect(stage.plane.adminKubeconfigPath);
+    harness = await startChartPlane();
+    const connection = await connect(harness.plane.adminKubeconfigPath);
     client = connection.client;
     close = () => connection.transport.close();
     await startFleetController(client, stopping.signal);
@@ -165,17 +165,17 @@ describe('eight Macs of the release before, upgraded to this one', { timeout: 60
   after(async () => {
     stopping.abort();
     close?.();
-    await stage?.stop();
+    await harness?.stop();
     rmSync(folder, { recursive: true, force: true });
   });
 
   // Most of the time core is waited for.
-  for (const [index, way] of ways.entries())
+  for (const [index, way] of applyMethods.entries())
     describe(way.name, { concurrency: stories.length }, () => {
       for (const [number, { title, play, scaledAway = 0 }] of stories.entries())
         test(`keep their Machines: ${title}`, async () => {
           const namespace = `w${index}-${number}`;
-          const release = await fleetRelease(stage, client, way, namespace);
+          const release = await fleetRelease(harness, client, way, namespace);
           await release.install(before8, { replicas: 8 });
           const first = await release.settled(8);
           const last = await release.settled(await play(release));

@@ -20,48 +20,48 @@ describe('the chart', { timeout: 300_000 }, () => {
 });
 
 describe('the chart on a real API server with Cluster API core', { timeout: 300_000 }, () => {
-  let stage: ChartPlane;
+  let harness: ChartPlane;
   before(async () => {
-    stage = await startChartPlane();
+    harness = await startChartPlane();
     // Where the Deployment of fleetSpread is.
-    await stage.done(['create', 'namespace', 'tuist']);
+    await harness.done(['create', 'namespace', 'tuist']);
   });
-  after(() => stage.stop());
+  after(() => harness.stop());
 
   const tryOut = ['apply', '--server-side', '--dry-run=server', '--validate=strict', '-f', '-'];
 
   for (const [name, values] of Object.entries(valueSets))
     test(`every object is one that the server takes to the letter, with ${name}`, async () => {
       const objects = await render(values);
-      const said = await stage.done(tryOut, listOf(objects));
+      const said = await harness.done(tryOut, listOf(objects));
       assert.equal(said.trimEnd().split('\n').length, objects.length);
     });
 
   test('the RunnerPool of install.md is one, too, and shows itself as rpool', async () => {
     const pool = await yamlIn('install.md', 'kind', 'RunnerPool');
-    await stage.done(['create', 'namespace', 'tartan']);
-    assert.match(await stage.done(tryOut, listOf([pool])), /runnerpool\.tuist\.dev\/macos serverside-applied/);
-    assert.equal(await stage.done(['-n', 'tartan', 'get', 'rpool', '-o', 'name']), '');
+    await harness.done(['create', 'namespace', 'tartan']);
+    assert.match(await harness.done(tryOut, listOf([pool])), /runnerpool\.tuist\.dev\/macos serverside-applied/);
+    assert.equal(await harness.done(['-n', 'tartan', 'get', 'rpool', '-o', 'name']), '');
   });
 
   test('a field that the server does not know is refused, so the test above says something', async () => {
     const [fleet] = ofKind(await render(allFleets), 'MacFleet');
     const wrong = { ...fleet, spec: { ...fleet?.['spec'], wrong: 1 } };
-    const { code, stderr } = await stage.kubectl(tryOut, listOf([wrong]));
+    const { code, stderr } = await harness.kubectl(tryOut, listOf([wrong]));
     assert.equal(code, 1);
     assert.match(stderr, /wrong/);
   });
 
   const install = async (values: object): Promise<void> => {
     const args = ['upgrade', '--install', 'tartan', chart, '--no-hooks', '--skip-crds'];
-    const { code, stderr } = await stage.helm(args, values);
+    const { code, stderr } = await harness.helm(args, values);
     assert.equal(code, 0, stderr);
   };
   const names = async (kind: string): Promise<string[]> =>
-    (await stage.done(['-n', namespace, 'get', kind, '-o', 'name'])).trim().split('\n').toSorted();
+    (await harness.done(['-n', namespace, 'get', kind, '-o', 'name'])).trim().split('\n').toSorted();
   const reference = 'jsonpath={.spec.template.spec.infrastructureRef.name}';
   const templateOf = (deployment: string): Promise<string> =>
-    stage.done(['-n', namespace, 'get', 'machinedeployments.cluster.x-k8s.io', deployment, '-o', reference]);
+    harness.done(['-n', namespace, 'get', 'machinedeployments.cluster.x-k8s.io', deployment, '-o', reference]);
 
   test('a template stays when a release moves on, and a release that comes back finds it', async () => {
     const templates = 'scalewayapplesiliconmachinetemplates';

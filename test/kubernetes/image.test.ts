@@ -71,7 +71,7 @@ describe('the image, assembled without a daemon', { skip, timeout: 180_000 }, ()
     assert.equal((await stat(folder)).mode & 0o777, 0o755, 'others may enter');
   });
 
-  test('its programs say who they are, as nobody, where nothing can be written', async (t) => {
+  test('its programs print their version as an unprivileged user, on a read-only root file system', async (t) => {
     const says = async (...command: string[]) => (await (await startInImage(t, folder, command)).ended).said;
     assert.match(await says(...manager, '--version'), /^\d+\.\d+\.\d+\n$/);
     assert.match(await says(...manager, '--help'), /^The Cluster API provider/);
@@ -148,7 +148,7 @@ describe('the image, assembled without a daemon', { skip, timeout: 180_000 }, ()
     assert.equal(lease.spec?.holderIdentity ?? '', '', 'the lease is given back');
   });
 
-  test('so is the runners controller', async (t) => {
+  test('the runners controller is ready with nothing but its ServiceAccount, and ends on SIGTERM', async (t) => {
     const admin = asAdmin(t);
     const rights = runnersRBACRules({ namespace, leaderElection: { namespace } });
     const pod = await asPod(t, await accountWith(admin, 'runners', namespace, rights));

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { chapters } from './kubectl/chapters/index.ts';
-import { play } from './kubectl/play.ts';
-import { openStages, type Stages } from './kubectl/stages.ts';
+import { runScript } from './kubectl/run-script.ts';
+import { scripts } from './kubectl/scripts/index.ts';
+import { type Servers, startServers } from './kubectl/servers.ts';
 
 describe('kubectl sees no difference between the embedded server and the real one', () => {
-  let stages: Stages | undefined;
+  let stages: Servers | undefined;
 
   before(async () => {
-    stages = await openStages();
+    stages = await startServers();
   });
   after(() => stages?.stop());
 
-  for (const chapter of chapters) {
-    test(chapter.title, async (t) => {
+  for (const script of scripts) {
+    test(script.title, async (t) => {
       if (stages === undefined) throw new Error('the servers were not started');
-      const [real, embedded] = await Promise.all([play(chapter, stages.real), play(chapter, stages.embedded)]);
+      const [real, embedded] = await Promise.all([runScript(script, stages.real), runScript(script, stages.embedded)]);
       for (const [index, expected] of real.entries()) {
         await t.test(expected.command, () => assert.deepEqual(embedded[index], expected));
       }

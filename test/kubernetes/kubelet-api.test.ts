@@ -144,41 +144,41 @@ const open = async (flags: readonly string[], env: Record<string, string>): Prom
 
 const runSuite = (title: string, flags: readonly string[], env: Record<string, string>): void => {
   describe(title, { timeout: 300_000 }, () => {
-    let world: World;
+    let harness: World;
     before(async () => {
-      world = await open(flags, env);
+      harness = await open(flags, env);
     });
-    after(() => world?.close());
+    after(() => harness?.close());
 
     test('exec runs a command and hands its output and exit code on', async () => {
-      const done = await world.kubectl(['exec', 'vm', '--', 'sh', '-c', 'echo out; echo err >&2; exit 3']);
+      const done = await harness.kubectl(['exec', 'vm', '--', 'sh', '-c', 'echo out; echo err >&2; exit 3']);
       assert.equal(done.code, 3);
       assert.equal(done.stdout, 'out\n');
       assert.match(done.stderr, /^err\n/);
       assert.match(done.stderr, /exit code 3/);
-      assert.equal((await world.kubectl(['exec', 'vm', '--', 'true'])).code, 0);
+      assert.equal((await harness.kubectl(['exec', 'vm', '--', 'true'])).code, 0);
     });
 
     test('exec of what does not exist says so', async () => {
-      const done = await world.kubectl(['exec', 'vm', '--', '/nothing/here']);
+      const done = await harness.kubectl(['exec', 'vm', '--', '/nothing/here']);
       assert.equal(done.code, 1);
       assert.match(done.stderr, /cannot run \/nothing\/here/);
     });
 
     test('exec -i hands input on, to its end', async () => {
-      const done = await world.kubectl(['exec', '-i', 'vm', '--', 'cat'], 'hello');
+      const done = await harness.kubectl(['exec', '-i', 'vm', '--', 'cat'], 'hello');
       assert.deepEqual(done, { code: 0, stdout: 'hello', stderr: '' });
     });
 
     test('exec ends though its input is still open', async () => {
-      const child = world.start(['exec', '-i', 'vm', '--', 'true']);
+      const child = harness.start(['exec', '-i', 'vm', '--', 'true']);
       const [code] = await once(child, 'exit');
       assert.equal(code, 0);
     });
 
     test('exec -it tells the size of the terminal', async () => {
       const command = ['exec', '-it', 'vm', '--', 'sh', '-c', 'read line; echo got $line'];
-      const terminal = world.inTerminal({ rows: 30, columns: 90 }, command);
+      const terminal = harness.inTerminal({ rows: 30, columns: 90 }, command);
       await textUntil(terminal.stdout, /size 90x30/);
       terminal.stdin.write('something\n');
       await textUntil(terminal.stdout, /got/);
@@ -186,17 +186,17 @@ const runSuite = (title: string, flags: readonly string[], env: Record<string, s
     });
 
     test('a killed kubectl ends the command', async () => {
-      const child = world.start(['exec', 'vm', '--', 'sh', '-c', 'echo $$; exec sleep 1000']);
+      const child = harness.start(['exec', 'vm', '--', 'sh', '-c', 'echo $$; exec sleep 1000']);
       const pid = Number(await textUntil(child.stdout, /^\d+\n/));
-      assert.ok(world.runtime.running.has(pid));
+      assert.ok(harness.runtime.running.has(pid));
       child.kill('SIGKILL');
-      while (world.runtime.running.has(pid)) await new Promise((resolve) => setTimeout(resolve, 20));
+      while (harness.runtime.running.has(pid)) await new Promise((resolve) => setTimeout(resolve, 20));
     });
 
     // Before 1.36 the API server translates: it waits for the command with us, and does not hear of its client's end meanwhile.
     const skip = flags.some((flag) => flag.startsWith('--emulated-version')) && 'the API server does not notice it';
     test('a killed kubectl ends a command that does not read its input', { skip }, async () => {
-      const child = world.start(['exec', '-i', 'vm', '--', 'sh', '-c', 'echo $$; exec sleep 1000']);
+      const child = harness.start(['exec', '-i', 'vm', '--', 'sh', '-c', 'echo $$; exec sleep 1000']);
       const pid = Number(await textUntil(child.stdout, /^\d+\n/));
       child.stdin.on('error', () => {});
       // More than all the buffers on the way hold.
@@ -207,45 +207,45 @@ const runSuite = (title: string, flags: readonly string[], env: Record<string, s
       flood();
       await new Promise((resolve) => setTimeout(resolve, 1500));
       child.kill('SIGKILL');
-      while (world.runtime.running.has(pid)) await new Promise((resolve) => setTimeout(resolve, 20));
+      while (harness.runtime.running.has(pid)) await new Promise((resolve) => setTimeout(resolve, 20));
     });
 
     test('cp takes a file there and back', async () => {
       const bytes = randomBytes(3 * 1024 * 1024);
-      const [from, there, back] = ['from', 'there', 'back'].map((name) => join(world.folder, name));
+      const [from, there, back] = ['from', 'there', 'back'].map((name) => join(harness.folder, name));
       writeFileSync(from ?? '', bytes);
-      const sent = await world.kubectl(['cp', from ?? '', `vm:${there}`]);
+      const sent = await harness.kubectl(['cp', from ?? '', `vm:${there}`]);
       assert.equal(sent.code, 0, sent.stderr);
-      const fetched = await world.kubectl(['cp', `vm:${there}`, back ?? '']);
+      const fetched = await harness.kubectl(['cp', `vm:${there}`, back ?? '']);
       assert.equal(fetched.code, 0, fetched.stderr);
       assert.ok(readFileSync(back ?? '').equals(bytes));
     });
 
     test('much output arrives whole', async () => {
-      const done = await world.kubectl(['exec', 'vm', '--', 'sh', '-c', 'head -c 20000000 /dev/zero | tr "\\0" x']);
+      const done = await harness.kubectl(['exec', 'vm', '--', 'sh', '-c', 'head -c 20000000 /dev/zero | tr "\\0" x']);
       assert.equal(done.code, 0);
       assert.equal(done.stdout.length, 20_000_000);
     });
 
     test('logs, and logs -f until the container ends', async () => {
-      await world.runtime.log.write('stdout', Buffer.from('one\ntwo\nthree\n'));
-      assert.equal((await world.kubectl(['logs', 'vm', '--tail=2'])).stdout, 'two\nthree\n');
-      assert.equal((await world.kubectl(['logs', 'vm', '--limit-bytes=5'])).stdout, 'one\nt');
+      await harness.runtime.log.write('stdout', Buffer.from('one\ntwo\nthree\n'));
+      assert.equal((await harness.kubectl(['logs', 'vm', '--tail=2'])).stdout, 'two\nthree\n');
+      assert.equal((await harness.kubectl(['logs', 'vm', '--limit-bytes=5'])).stdout, 'one\nt');
       assert.match(
-        (await world.kubectl(['logs', 'vm', '--timestamps', '--tail=1'])).stdout,
+        (await harness.kubectl(['logs', 'vm', '--timestamps', '--tail=1'])).stdout,
         /^\d{4}-.*\.\d+Z three\n$/,
       );
-      assert.equal((await world.kubectl(['logs', 'vm', '--since=1h'])).stdout, 'one\ntwo\nthree\n');
-      const previous = await world.kubectl(['logs', 'vm', '--previous']);
+      assert.equal((await harness.kubectl(['logs', 'vm', '--since=1h'])).stdout, 'one\ntwo\nthree\n');
+      const previous = await harness.kubectl(['logs', 'vm', '--previous']);
       assert.equal(previous.code, 1);
       assert.match(previous.stderr, /previous terminated container "vm" not found/);
 
-      const child = world.start(['logs', '-f', 'vm', '--tail=1']);
+      const child = harness.start(['logs', '-f', 'vm', '--tail=1']);
       const exited = once(child, 'exit');
       await textUntil(child.stdout, /three\n/);
-      await world.runtime.log.write('stdout', Buffer.from('four\n'));
+      await harness.runtime.log.write('stdout', Buffer.from('four\n'));
       await textUntil(child.stdout, /four\n/);
-      await world.runtime.endLog();
+      await harness.runtime.endLog();
       assert.deepEqual(await exited, [0, null]);
     });
 
@@ -258,7 +258,7 @@ const runSuite = (title: string, flags: readonly string[], env: Record<string, s
       await once(target, 'listening');
       const { port } = target.address() as { port: number };
       try {
-        const child = world.start(['port-forward', 'pod/vm', `:${port}`, ':1']);
+        const child = harness.start(['port-forward', 'pod/vm', `:${port}`, ':1']);
         const text = await textUntil(child.stdout, /127\.0\.0\.1:\d+ -> 1\n/);
         const [, open = ''] = new RegExp(`127.0.0.1:(\\d+) -> ${port}`).exec(text) ?? [];
         const [, refused = ''] = /127.0.0.1:(\d+) -> 1\n/.exec(text) ?? [];
@@ -286,21 +286,21 @@ const runSuite = (title: string, flags: readonly string[], env: Record<string, s
     });
 
     test('attach shows the main process, and leaving does not end it', async () => {
-      const child = world.start(['attach', '-i', 'vm']);
+      const child = harness.start(['attach', '-i', 'vm']);
       child.stdin.write('hello\n');
       await textUntil(child.stdout, /main: hello\n/);
       child.kill('SIGKILL');
-      while (world.runtime.detached === 0) await new Promise((resolve) => setTimeout(resolve, 20));
-      const again = world.start(['attach', '-i', 'vm']);
+      while (harness.runtime.detached === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+      const again = harness.start(['attach', '-i', 'vm']);
       const exited = once(again, 'exit');
       again.stdin.write('still there\n');
       await textUntil(again.stdout, /main: still there\n/);
-      world.runtime.endMain({ kind: 'exited', code: 0 });
+      harness.runtime.endMain({ kind: 'exited', code: 0 });
       assert.deepEqual(await exited, [0, null]);
     });
 
-    test('who is nobody, or may not, gets nothing', async () => {
-      const { controlPlane } = world;
+    test('unauthenticated and unauthorized requests are refused', async () => {
+      const { controlPlane } = harness;
       const mallory = await controlPlane.issue({ user: 'mallory' });
       const client = createClient(
         httpsTransport({

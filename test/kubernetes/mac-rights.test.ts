@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import {
   certificateSigningRequests,
-  createLogger,
   createInformer,
+  createLogger,
   type Live,
   nodes,
   pods,
@@ -11,26 +11,26 @@ import {
   serviceAccounts,
 } from '@tartan/kube';
 import { systemClock as clock } from '@tartan/kube/clock';
-import { clientRequests, createApprover, macRights, type MachineIdentity } from '@tartan/provider';
+import { clientRequests, createApprover, type MachineIdentity, macRights } from '@tartan/provider';
 import { askFor, attemptsOf } from './mac-rights/attempts.ts';
-import { outcomeOf, twoMacs, type TwoMacs } from './mac-rights/world.ts';
+import { outcomeOf, twoMacs, type TwoMacs } from './mac-rights/harness.ts';
 
 type Request = Live<NonNullable<(typeof certificateSigningRequests)['ofType']>>;
 
 describe('the identity of one Mac on a real API server', { timeout: 120_000 }, () => {
-  let world: TwoMacs;
+  let harness: TwoMacs;
   let attempts: ReturnType<typeof attemptsOf>;
   before(async () => {
-    world = await twoMacs();
-    const { mac, mine } = world;
+    harness = await twoMacs();
+    const { mac, mine } = harness;
     const registers = mac.client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: mine } });
     assert.equal(await outcomeOf(registers), 'allowed', 'it makes its own Node');
-    attempts = attemptsOf(world, await world.addPods());
+    attempts = attemptsOf(harness, await harness.addPods());
     // The Node authorizer hears of Pods a moment after they are bound.
-    const seen = async () => (await outcomeOf(mac.client.get(secrets, world.here('mine')))) === 'allowed';
+    const seen = async () => (await outcomeOf(mac.client.get(secrets, harness.here('mine')))) === 'allowed';
     while (!(await seen())) await new Promise((resolve) => setTimeout(resolve, 50));
   });
-  after(() => world.close());
+  after(() => harness.close());
 
   for (const right of Object.keys(macRights) as (keyof typeof macRights)[])
     test(`${right}: has what it needs, and nothing of others`, async () => {
@@ -38,15 +38,15 @@ describe('the identity of one Mac on a real API server', { timeout: 120_000 }, (
       for (const [what, how] of attempts[right].mayNot) assert.equal(await outcomeOf(how()), 'forbidden', what);
     });
 
-  test('what was tried on others has left no trace', async () => {
-    const { admin, theirs, here } = world;
+  test('refused attempts changed nothing', async () => {
+    const { admin, theirs, here } = harness;
     const node = await admin.client.get(nodes, { name: theirs });
     assert.equal(node.spec?.unschedulable, undefined);
     assert.equal((await admin.client.get(pods, here('foreign'))).metadata.deletionTimestamp, undefined);
   });
 
   test('deletes its own Pod, and then has no right to what that named', async () => {
-    const { mac, here } = world;
+    const { mac, here } = harness;
     assert.equal(await outcomeOf(mac.client.delete(pods, here('own'), { gracePeriodSeconds: 0 })), 'allowed');
     // What its Pod named is nobody's any more.
     const read = () => outcomeOf(mac.client.get(secrets, here('mine')));
@@ -56,14 +56,14 @@ describe('the identity of one Mac on a real API server', { timeout: 120_000 }, (
 });
 
 describe('the token of a Mac that joins, on a real API server', { timeout: 120_000 }, () => {
-  let world: TwoMacs;
+  let harness: TwoMacs;
   before(async () => {
-    world = await twoMacs();
+    harness = await twoMacs();
   });
-  after(() => world.close());
+  after(() => harness.close());
 
   test('asks for a certificate, and can do nothing else', async () => {
-    const { joining, mine, here, provider } = world;
+    const { joining, mine, here, provider } = harness;
     const { client, subresources } = joining;
     const may = () => outcomeOf(askFor(client, mine));
     // The API server hears of a token a moment after its Secret is there.
@@ -87,7 +87,7 @@ describe('the token of a Mac that joins, on a real API server', { timeout: 120_0
   });
 
   test('gets the certificate of its own machine, and of no other', async (t) => {
-    const { admin, joining, token, mine, theirs } = world;
+    const { admin, joining, token, mine, theirs } = harness;
     const taken = `linux-${mine}`;
     const log = createLogger({ write: () => {}, clock, level: 'error' });
     const { client, subresources } = admin;

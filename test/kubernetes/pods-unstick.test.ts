@@ -12,7 +12,7 @@ import { unstick } from '../../packages/cli/src/pods/unstick.ts';
 const inAnHour: Clock = { ...systemClock, now: () => systemClock.now() + 3_600_000 };
 
 describe('tartan pods unstick on a real Kubernetes', { timeout: 60_000 }, () => {
-  test('lets go of Pods whose Node is gone, with a grace left or without', async (t) => {
+  test('removes Pods whose Node is deleted, with or without a grace period left', async (t) => {
     const real = await testCluster();
     const { url, caCertificate: ca, clientCertificate: cert = '', clientKey: key = '' } = real;
     const credentials = () => ({ certificate: { cert, key } });

@@ -8,20 +8,20 @@ import {
   singleRights,
   unusedRights,
 } from '../../packages/provider/src/manager/testing/rbac-calls.ts';
-import { jumpingClock } from './provider-rights/jumping-clock.ts';
-import { chaptersOf } from './provider-rights/walk.ts';
-import { type FurnishedCluster, furnishedCluster, options } from './provider-rights/world.ts';
+import { adjustableClock } from './provider-rights/adjustable-clock.ts';
+import { options, type PreparedCluster, preparedCluster } from './provider-rights/harness.ts';
+import { scenariosOf } from './provider-rights/scenarios.ts';
 
 describe('the manager on a real API server', { timeout: 180_000 }, () => {
-  let cluster: FurnishedCluster;
+  let cluster: PreparedCluster;
   before(async () => {
-    cluster = await furnishedCluster();
+    cluster = await preparedCluster();
   });
   after(() => cluster.close());
   const table = singleRights(providerRights(options));
 
   test('works with the rights of its table, and is refused nothing (INC-16)', async (t) => {
-    const chapters = chaptersOf(cluster);
+    const chapters = scenariosOf(cluster);
     const first = cluster.startManager('agent-1', systemClock);
     t.after(first.stop);
     await chapters.kubeconfig();
@@ -32,7 +32,7 @@ describe('the manager on a real API server', { timeout: 180_000 }, () => {
 
     await chapters.startJob();
     // One that leads alone: a lease does not outlive that time is let pass.
-    const clock = jumpingClock();
+    const clock = adjustableClock();
     const second = cluster.startManager('agent-2', clock, { leaderElection: undefined });
     t.after(second.stop);
     await chapters.busy(second);

@@ -9,15 +9,15 @@ import {
   singleRights,
   unusedRights,
 } from '../../packages/provider/src/manager/testing/rbac-calls.ts';
-import { appSecret, fleet, type FurnishedCluster, furnishedCluster, namespace } from './runners-rights/world.ts';
+import { appSecret, fleet, namespace, type PreparedCluster, preparedCluster } from './runners-rights/harness.ts';
 
 const name = { namespace, name: 'macos' };
 const merge = (body: object) => ({ type: 'merge', body }) as const;
 
 describe('the runners controller on a real API server, with the roles of the chart', { timeout: 180_000 }, () => {
-  let cluster: FurnishedCluster;
+  let cluster: PreparedCluster;
   before(async () => {
-    cluster = await furnishedCluster();
+    cluster = await preparedCluster();
   });
   after(() => cluster.close());
   const table = () => singleRights(runnersRBACRules(cluster.options));

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { annotations, machine, macFleet, type MacFleet, macNames } from '@tartan/api';
+import { annotations, macFleet, type MacFleet, machine, macNames } from '@tartan/api';
 import { getCondition, nodes } from '@tartan/kube';
+import { type Harness, namespace, startHarness } from './harness.ts';
 import type { RunningProvider } from './provider.ts';
-import { namespace, startWorld, type World } from './world.ts';
 
 const fleet = 'fleet-a';
 const machines = ['mac-a', 'mac-b'];
@@ -34,42 +34,42 @@ const stallOf = ({ status }: MacFleet): string | undefined => {
   return condition?.status === 'True' ? condition.reason : undefined;
 };
 
-describe('a release that is no good', { timeout: 240_000 }, () => {
-  let world: World;
+describe('a broken release', { timeout: 240_000 }, () => {
+  let harness: Harness;
   let provider: RunningProvider;
   const isStart = ({ what, detail }: { what: string; detail: string }): boolean =>
     what === 'launchd.spawn' && detail.startsWith(`${macNames.agentJob} `);
   /** How often the agent of each Mac was started. */
   const starts = (): number[] =>
-    machines.map((name) => world.serverNamed(name)?.mac?.journal.entries.filter(isStart).length ?? 0);
+    machines.map((name) => harness.serverNamed(name)?.mac?.journal.entries.filter(isStart).length ?? 0);
 
   before(async () => {
-    world = await startWorld({ macs: 2, fleet });
+    harness = await startHarness({ macs: 2, fleet });
     const spec = { gateDeadlineSeconds: 2 };
-    await world.client.create(macFleet.resource, macFleet.make({ metadata: { namespace, name: fleet }, spec }));
-    provider = await world.startProvider({ version: '0.1.0' });
-    for (const name of machines) await world.createMachine(name);
+    await harness.client.create(macFleet.resource, macFleet.make({ metadata: { namespace, name: fleet }, spec }));
+    provider = await harness.startProvider({ version: '0.1.0' });
+    for (const name of machines) await harness.createMachine(name);
     for (const name of machines)
-      await world.waitFor(machine.resource, name, 'is ready', ({ status }) => status?.ready === true);
+      await harness.waitFor(machine.resource, name, 'is ready', ({ status }) => status?.ready === true);
   });
-  after(() => world.stop());
+  after(() => harness.stop());
 
-  test('one that does not run is refused by the first Mac, which keeps what it had', async () => {
+  test('an agent that does not start is rolled back on the first Mac', async () => {
     await provider.stop();
     const before = starts();
-    provider = await world.startProvider({ version: '0.2.0', runtime: ends }, '--tartkubelet-max-update-attempts=1');
-    await world.waitFor(macFleet.resource, fleet, 'has stopped', (each) => stallOf(each) === 'PushRejected');
-    for (const name of machines) await world.waitFor(nodes, name, 'runs 0.1.0', isReadyWith('0.1.0'));
+    provider = await harness.startProvider({ version: '0.2.0', runtime: ends }, '--tartkubelet-max-update-attempts=1');
+    await harness.waitFor(macFleet.resource, fleet, 'has stopped', (each) => stallOf(each) === 'PushRejected');
+    for (const name of machines) await harness.waitFor(nodes, name, 'runs 0.1.0', isReadyWith('0.1.0'));
     assert.equal(starts().filter((count, at) => count !== before[at]).length, 1);
   });
 
   test('one that never becomes Ready stops the roll at the first Mac', async () => {
     await provider.stop();
     const before = starts();
-    provider = await world.startProvider({ version: '0.3.0', corrupt: withoutCommands });
-    await world.waitFor(macFleet.resource, fleet, 'has stopped', (each) => stallOf(each) === 'GateDeadlineExceeded');
+    provider = await harness.startProvider({ version: '0.3.0', corrupt: withoutCommands });
+    await harness.waitFor(macFleet.resource, fleet, 'has stopped', (each) => stallOf(each) === 'GateDeadlineExceeded');
     assert.equal(starts().filter((count, at) => count !== before[at]).length, 1);
-    const { items } = await world.client.list(nodes);
+    const { items } = await harness.client.list(nodes);
     assert.equal(items.filter(isReadyWith('0.1.0')).length, 1);
   });
 });

@@ -13,8 +13,8 @@ import {
   type Client,
   createLogger,
   defineResource,
-  isKubeError,
   isConditionTrue,
+  isKubeError,
   type KubeObject,
   type Live,
   nodes,
@@ -23,8 +23,8 @@ import {
   serviceAccounts,
 } from '@tartan/kube';
 import { createClusterApi } from '@tartan/sim-cluster-api';
-import { fleetName } from '../crash/scenarios/beginnings.ts';
-import { createWorld, namespace, type World } from '../crash/world.ts';
+import { createHarness, type Harness, namespace } from '../crash/harness.ts';
+import { fleetName } from '../crash/scenarios/setup.ts';
 
 interface Core extends KubeObject {
   spec?: Record<string, unknown>;
@@ -45,7 +45,7 @@ const deployments = core('MachineDeployment', 'machinedeployments');
 const hour = 3_600_000;
 
 /** Time stands still while a request is under way. */
-const tracked = (client: Client, { time }: World): Client => ({
+const tracked = (client: Client, { time }: Harness): Client => ({
   get: (...args) => time.during(() => client.get(...args)),
   list: (...args) => time.during(() => client.list(...args)),
   watch: (...args) => client.watch(...args),
@@ -56,41 +56,41 @@ const tracked = (client: Client, { time }: World): Client => ({
 });
 
 describe('the provider under the stand-in for Cluster API', () => {
-  let world: World;
+  let harness: Harness;
   let running: Promise<unknown>;
   const over = new AbortController();
   const here = (name: string): { namespace: string; name: string } => ({ namespace, name });
   const refTo = (apiGroup: string, kind: string, name: string) => ({ apiGroup, kind, name });
 
   before(async () => {
-    world = await createWorld();
-    const client = tracked(world.admin, world);
-    const log = createLogger({ write: () => {}, clock: world.time, level: 'error' });
+    harness = await createHarness();
+    const client = tracked(harness.admin, harness);
+    const log = createLogger({ write: () => {}, clock: harness.time, level: 'error' });
     const clusterApi = createClusterApi({
       client,
       evictPod: async (pod) => void (await client.delete(pods, pod)),
-      clock: world.time,
+      clock: harness.time,
       random: Math.random,
       log,
     });
     running = clusterApi.run(over.signal);
-    world.startManager({ version: '1' });
-    await world.order();
-    await world.order();
+    harness.startManager({ version: '1' });
+    await harness.order();
+    await harness.order();
     const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: here(remoteServiceAccount) } as const;
-    await world.admin.create(serviceAccounts, account);
-    await world.admin.create(cluster.resource, cluster.make({ metadata: here('macs') }));
+    await harness.admin.create(serviceAccounts, account);
+    await harness.admin.create(cluster.resource, cluster.make({ metadata: here('macs') }));
     const server = 'https://192.0.2.1:6443';
-    await world.admin.create(
+    await harness.admin.create(
       externalControlPlane.resource,
       externalControlPlane.make({ metadata: here('macs'), spec: { serviceAccountName: remoteServiceAccount, server } }),
     );
-    await world.admin.create(
+    await harness.admin.create(
       machineTemplate.resource,
       machineTemplate.make({ metadata: here('first'), spec: { template: { spec: { fleetName } } } }),
     );
     const infrastructure = 'infrastructure.cluster.x-k8s.io';
-    await world.admin.create(clusters, {
+    await harness.admin.create(clusters, {
       apiVersion: 'cluster.x-k8s.io/v1beta2',
       kind: 'Cluster',
       metadata: here('macs'),
@@ -100,7 +100,7 @@ describe('the provider under the stand-in for Cluster API', () => {
       },
     });
     // As little as a person would write: the rest is filled in.
-    await world.admin.create(deployments, {
+    await harness.admin.create(deployments, {
       apiVersion: 'cluster.x-k8s.io/v1beta2',
       kind: 'MachineDeployment',
       metadata: here('fleet'),
@@ -117,20 +117,20 @@ describe('the provider under the stand-in for Cluster API', () => {
   });
   after(async () => {
     over.abort();
-    await world.time.pass(60_000);
+    await harness.time.pass(60_000);
     await running;
-    world.stop();
+    harness.stop();
   });
 
-  const all = async (): Promise<Live<Core>[]> => (await world.admin.list(machines, { namespace })).items;
+  const all = async (): Promise<Live<Core>[]> => (await harness.admin.list(machines, { namespace })).items;
   /** Looks whenever a minute has passed. */
   const until = async (what: string, holds: () => Promise<boolean>): Promise<void> => {
     for (let passed = 0; passed < 2 * hour; passed += 60_000) {
       if (await holds()) return;
-      await world.time.pass(60_000);
+      await harness.time.pass(60_000);
     }
     assert.fail(
-      `waited in vain until ${what}: ${JSON.stringify(await all(), undefined, 1)}${world.lines.slice(-20).join('')}`,
+      `waited in vain until ${what}: ${JSON.stringify(await all(), undefined, 1)}${harness.lines.slice(-20).join('')}`,
     );
   };
 
@@ -139,7 +139,7 @@ describe('the provider under the stand-in for Cluster API', () => {
     const [owner] = await all();
     assert(owner);
     const { name } = owner.metadata;
-    const made = await world.admin.get(machine.resource, here(name));
+    const made = await harness.admin.get(machine.resource, here(name));
     assert.equal(made.spec.fleetName, fleetName);
     assert.equal(made.metadata.labels?.[labels.clusterName], 'macs');
     assert.deepEqual(
@@ -150,13 +150,13 @@ describe('the provider under the stand-in for Cluster API', () => {
     assert.equal(owner.status?.nodeRef?.name, name);
     assert.ok(isConditionTrue(owner.status?.conditions, 'NodeReady'));
     assert.ok(isConditionTrue(owner.status?.conditions, 'InfrastructureReady'));
-    assert.equal((await world.admin.get(nodes, { name })).spec?.providerID, made.spec.providerID);
+    assert.equal((await harness.admin.get(nodes, { name })).spec?.providerID, made.spec.providerID);
   });
 
   test('the control plane object hands over the kubeconfig by which Machines are bound', async () => {
-    const found = await world.admin.get(secrets, here('macs-kubeconfig'));
+    const found = await harness.admin.get(secrets, here('macs-kubeconfig'));
     assert.equal(found.metadata.labels?.[labels.clusterName], 'macs');
-    const { status } = await world.admin.get(clusters, here('macs'));
+    const { status } = await harness.admin.get(clusters, here('macs'));
     assert.ok(isConditionTrue(status?.conditions, 'RemoteConnectionProbe'));
     assert.ok(isConditionTrue(status?.conditions, 'ControlPlaneInitialized'));
   });
@@ -164,14 +164,14 @@ describe('the provider under the stand-in for Cluster API', () => {
   test('a MachineDeployment scaled to nothing gives the Mac back, wiped, and its Node goes', async () => {
     const [before] = await all();
     const name = before?.metadata.name ?? '';
-    await world.admin.patch(deployments, here('fleet'), { type: 'merge', body: { spec: { replicas: 0 } } });
+    await harness.admin.patch(deployments, here('fleet'), { type: 'merge', body: { spec: { replicas: 0 } } });
     await until('the Machine is gone', async () => (await all()).length === 0);
-    await assert.rejects(world.admin.get(nodes, { name }), (error) => isKubeError(error, 'notFound'));
+    await assert.rejects(harness.admin.get(nodes, { name }), (error) => isKubeError(error, 'notFound'));
     await until('all Macs are in the pool', async () => {
-      const { items } = await world.admin.list(macHost.resource);
+      const { items } = await harness.admin.list(macHost.resource);
       return items.length === 2 && items.every(({ status }) => status?.state === 'pool');
     });
-    assert.ok(world.macs.all.some(({ install }) => install === 1));
-    assert.deepEqual(world.refused, []);
+    assert.ok(harness.macs.all.some(({ install }) => install === 1));
+    assert.deepEqual(harness.refused, []);
   });
 });

@@ -4,9 +4,9 @@ import { after, before, describe, test } from 'node:test';
 import {
   annotations,
   labels,
-  machine,
   macFleet,
   type MacFleet,
+  machine,
   macHost,
   parseProviderID,
   type ScalewayAppleSiliconMachine,
@@ -16,8 +16,8 @@ import {
 import { certificateSigningRequests, type Live, nodes, secrets } from '@tartan/kube';
 import type { Mac } from '@tartan/sim-mac';
 import type { SimulatedServer } from '@tartan/sim-scaleway';
+import { type Harness, namespace, startHarness } from './harness.ts';
 import type { RunningProvider } from './provider.ts';
-import { namespace, startWorld, type World } from './world.ts';
 
 type Machine = Live<ScalewayAppleSiliconMachine>;
 type Node = NonNullable<(typeof nodes)['ofType']>;
@@ -32,7 +32,7 @@ const macOf = ({ mac }: SimulatedServer): Mac => {
 const poolNamed = ({ name }: SimulatedServer): boolean => /^tuist-pool-[0-9a-f]{8}$/.test(name);
 
 describe('the life of a machine', { timeout: 300_000 }, () => {
-  let world: World;
+  let harness: Harness;
   let provider: RunningProvider;
   /** What every MacFleet looked like, in order. */
   const fleets: MacFleet[] = [];
@@ -40,32 +40,32 @@ describe('the life of a machine', { timeout: 300_000 }, () => {
   let watching: Promise<void>;
 
   const readyMachine = (name: string): Promise<Machine> =>
-    world.waitFor(machine.resource, name, 'is ready', ({ status }) => status?.ready === true);
+    harness.waitFor(machine.resource, name, 'is ready', ({ status }) => status?.ready === true);
   const serverOf = ({ status }: Machine): SimulatedServer => {
-    const found = world.macs.scaleway.servers().find(({ id }) => id === status?.serverID);
+    const found = harness.macs.scaleway.servers().find(({ id }) => id === status?.serverID);
     assert(found);
     return found;
   };
 
   before(async () => {
-    world = await startWorld({ macs: 3, fleet });
-    provider = await world.startProvider({ version: '0.1.0' });
+    harness = await startHarness({ macs: 3, fleet });
+    provider = await harness.startProvider({ version: '0.1.0' });
     watching = (async () => {
-      const { resourceVersion } = await world.client.list(macFleet.resource);
+      const { resourceVersion } = await harness.client.list(macFleet.resource);
       const { signal } = over;
-      for await (const event of world.client.watch(macFleet.resource, { resourceVersion, signal }))
+      for await (const event of harness.client.watch(macFleet.resource, { resourceVersion, signal }))
         if (event.type !== 'BOOKMARK') fleets.push(event.object);
     })().catch(() => {});
   });
   after(async () => {
     over.abort();
     await watching;
-    await world.stop();
+    await harness.stop();
   });
 
   test('two are claimed from a pool of three, made ready over SSH, and their Nodes are Ready', async () => {
-    await world.createMachine('mac-a');
-    await world.createMachine('mac-b');
+    await harness.createMachine('mac-a');
+    await harness.createMachine('mac-b');
     for (const each of [await readyMachine('mac-a'), await readyMachine('mac-b')]) {
       const { name } = each.metadata;
       const server = serverOf(each);
@@ -74,7 +74,7 @@ describe('the life of a machine', { timeout: 300_000 }, () => {
       // The agent starts in the middle of the push, and sees its last stamps a moment later.
       const saysAll = ({ metadata }: Node): boolean =>
         metadata?.annotations?.[annotations.hostConfigHash] === each.status?.hostConfigHash;
-      const node = await world.waitFor(
+      const node = await harness.waitFor(
         nodes,
         name,
         'is Ready and tells of every step',
@@ -84,7 +84,7 @@ describe('the life of a machine', { timeout: 300_000 }, () => {
       assert.equal(node.metadata.labels?.[labels.fleet], fleet);
       assert.equal(each.status?.phase, 'Ready');
       assert.equal(each.status.initialization?.provisioned, true);
-      const host = await world.waitFor(
+      const host = await harness.waitFor(
         macHost.resource,
         server.id,
         'is held',
@@ -92,12 +92,12 @@ describe('the life of a machine', { timeout: 300_000 }, () => {
       );
       assert.equal(host.spec.consumerRef?.uid, each.metadata.uid);
     }
-    assert.equal(world.macs.scaleway.servers().filter(poolNamed).length, 1);
+    assert.equal(harness.macs.scaleway.servers().filter(poolNamed).length, 1);
   });
 
   /** For certificates of this signer, in no order. */
   const requestsTo = async (signer: string) =>
-    (await world.client.list(certificateSigningRequests)).items.filter(({ spec }) => spec.signerName === signer);
+    (await harness.client.list(certificateSigningRequests)).items.filter(({ spec }) => spec.signerName === signer);
   const joins = 'kubernetes.io/kube-apiserver-client-kubelet';
 
   test('their Nodes have joined with certificates of their own', async () => {
@@ -110,15 +110,15 @@ describe('the life of a machine', { timeout: 300_000 }, () => {
   test('a new agent is rolled onto them: one goes first, alone, then the other', async () => {
     assert.deepEqual(await provider.stop(), { ok: true });
     fleets.length = 0;
-    provider = await world.startProvider({ version: '0.2.0' });
+    provider = await harness.startProvider({ version: '0.2.0' });
     for (const name of ['mac-a', 'mac-b'])
-      await world.waitFor(
+      await harness.waitFor(
         nodes,
         name,
         'runs 0.2.0',
         (node) => node.metadata.annotations?.[annotations.agentVersion] === 'v0.2.0' && isReady(node),
       );
-    await world.waitFor(
+    await harness.waitFor(
       macFleet.resource,
       fleet,
       'is updated',
@@ -134,14 +134,14 @@ describe('the life of a machine', { timeout: 300_000 }, () => {
   });
 
   test('one that is deleted gives its Mac back, wiped', async () => {
-    const gone = await world.client.get(machine.resource, { namespace, name: 'mac-a' });
+    const gone = await harness.client.get(machine.resource, { namespace, name: 'mac-a' });
     const server = serverOf(gone);
     const keyBefore = macOf(server).hostKey();
-    await world.client.delete(machine.resource, { namespace, name: 'mac-a' });
-    await world.waitUntilGone(machine.resource, 'mac-a');
-    await world.waitUntilGone(nodes, 'mac-a');
-    await world.waitUntilGone(secrets, secretNames.machine('mac-a'));
-    const host = await world.waitFor(
+    await harness.client.delete(machine.resource, { namespace, name: 'mac-a' });
+    await harness.waitUntilGone(machine.resource, 'mac-a');
+    await harness.waitUntilGone(nodes, 'mac-a');
+    await harness.waitUntilGone(secrets, secretNames.machine('mac-a'));
+    const host = await harness.waitFor(
       macHost.resource,
       server.id,
       'is back in the pool',
@@ -158,12 +158,12 @@ describe('the life of a machine', { timeout: 300_000 }, () => {
   });
 
   test('all MacHosts that are lost are found again, by names alone', async () => {
-    const held = await world.client.get(machine.resource, { namespace, name: 'mac-b' });
-    const before = (await world.client.list(macHost.resource)).items;
-    for (const { metadata } of before) await world.client.delete(macHost.resource, { name: metadata.name });
+    const held = await harness.client.get(machine.resource, { namespace, name: 'mac-b' });
+    const before = (await harness.client.list(macHost.resource)).items;
+    for (const { metadata } of before) await harness.client.delete(macHost.resource, { name: metadata.name });
     const states = await Promise.all(
       before.map(async ({ metadata: { name, uid } }) => {
-        const found = await world.waitFor(
+        const found = await harness.waitFor(
           macHost.resource,
           name,
           'is there again',
@@ -177,13 +177,13 @@ describe('the life of a machine', { timeout: 300_000 }, () => {
   });
 
   test('no secret is in what it logged', async () => {
-    const { items } = await world.client.list(secrets, { namespace });
+    const { items } = await harness.client.list(secrets, { namespace });
     const values = items
       .flatMap(({ data = {} }) => Object.values(data))
       .map((value) => Buffer.from(value, 'base64').toString())
       .filter((value) => value.length > 8 && !value.startsWith('ssh-') && !value.startsWith('SHA256:'));
-    assert.ok(values.length > 0 && world.log.length > 0);
-    for (const line of world.log) for (const value of values) assert.ok(!line.includes(value));
+    assert.ok(values.length > 0 && harness.log.length > 0);
+    for (const line of harness.log) for (const value of values) assert.ok(!line.includes(value));
   });
 
   test('the provider ends when it is asked to', async () => {

@@ -9,42 +9,42 @@ import { systemClock } from '@tartan/kube/clock';
 import type { Mac } from '@tartan/sim-mac';
 import { fleetNames } from '../../packages/cli/src/simulation/fleets.ts';
 import { createDemoPod } from '../../packages/cli/src/up/demo-pod.ts';
+import { type Harness, namespace, startHarness } from './harness.ts';
 import type { RunningProvider } from './provider.ts';
-import { namespace, startWorld, type World } from './world.ts';
 
 const name = 'build-1';
 const pod = { namespace, name };
 
 describe('a Pod on a simulated Mac, under the agent as it ships', { timeout: 240_000 }, () => {
-  let world: World;
+  let harness: Harness;
   let provider: RunningProvider;
   let mac: Mac;
   let reach: Subresources;
-  const runs = () => world.waitFor(pods, name, 'runs', ({ status }) => status?.phase === 'Running');
+  const runs = () => harness.waitFor(pods, name, 'runs', ({ status }) => status?.phase === 'Running');
   const vms = (): string[] => readdirSync(mac.path('/Users/m1/.tart/vms')).filter((vm) => vm.includes(name));
   /** Processes of virtual machines, as the Mac shows them. */
   const guests = async (): Promise<string> =>
     (await mac.run("ps -A -ww -o pid=,command= | grep '[t]art run' | awk '{ print $1 }'")).stdout;
 
   before(async () => {
-    world = await startWorld({ macs: 1, fleet: fleetNames[0] });
-    reach = createSubresources(world.transport, { clock: systemClock });
-    provider = await world.startProvider({ version: '0.1.0' });
-    await createDemoPod(world.client);
-    await world.createMachine('mac-a');
-    await world.waitFor(machine.resource, 'mac-a', 'is ready', ({ status }) => status?.ready === true);
+    harness = await startHarness({ macs: 1, fleet: fleetNames[0] });
+    reach = createSubresources(harness.transport, { clock: systemClock });
+    provider = await harness.startProvider({ version: '0.1.0' });
+    await createDemoPod(harness.client);
+    await harness.createMachine('mac-a');
+    await harness.waitFor(machine.resource, 'mac-a', 'is ready', ({ status }) => status?.ready === true);
     // Its kubelet API has a certificate a moment later, and only then a port that others are told.
-    await world.waitFor(
+    await harness.waitFor(
       nodes,
       'mac-a',
       'can be reached',
       ({ status }) => (status?.daemonEndpoints?.kubeletEndpoint?.Port ?? 0) > 0,
     );
-    const found = world.serverNamed('mac-a')?.mac;
+    const found = harness.serverNamed('mac-a')?.mac;
     assert(found);
     mac = found;
   });
-  after(() => world.stop());
+  after(() => harness.stop());
 
   test('becomes a virtual machine, whose guest tells what it does', async () => {
     const { spec, status } = await runs();
@@ -64,8 +64,8 @@ describe('a Pod on a simulated Mac, under the agent as it ships', { timeout: 240
     const process = await guests();
     assert.match(process, /^\d+\n$/);
     await provider.stop();
-    provider = await world.startProvider({ version: '0.2.0' });
-    await world.waitFor(
+    provider = await harness.startProvider({ version: '0.2.0' });
+    await harness.waitFor(
       nodes,
       'mac-a',
       'runs 0.2.0',
@@ -77,14 +77,14 @@ describe('a Pod on a simulated Mac, under the agent as it ships', { timeout: 240
   });
 
   test('takes its virtual machine with it when it is deleted', async () => {
-    await world.client.delete(pods, pod);
-    await world.waitUntilGone(pods, name);
+    await harness.client.delete(pods, pod);
+    await harness.waitUntilGone(pods, name);
     assert.deepEqual(vms(), []);
     assert.equal(await guests(), '');
   });
 
   test('ends with its Mac, and nothing of either is left', async () => {
-    await createDemoPod(world.client);
+    await createDemoPod(harness.client);
     await runs();
     await mac.stop();
     const { root } = mac;

@@ -6,7 +6,7 @@ import { nodes, pods } from '@tartan/kube';
 import type { Mac } from '@tartan/sim-mac';
 import { fleetNames } from '../../packages/cli/src/simulation/fleets.ts';
 import { demoPod } from '../../packages/cli/src/up/demo-pod.ts';
-import { namespace, startWorld, type World } from './world.ts';
+import { type Harness, namespace, startHarness } from './harness.ts';
 
 type Node = NonNullable<(typeof nodes)['ofType']>;
 
@@ -17,7 +17,7 @@ const reasonOf = ({ status }: Node): string | undefined =>
 describe('a Mac that cannot start virtual machines, under the agent and the manager as they ship', {
   timeout: 240_000,
 }, () => {
-  let world: World;
+  let harness: Harness;
   let mac: Mac;
   const control = (name: string, value?: string): void => {
     const folder = mac.path('/Users/m1/.tart/.fake/host');
@@ -29,38 +29,38 @@ describe('a Mac that cannot start virtual machines, under the agent and the mana
     const { spec, ...rest } = demoPod(name);
     const nodeSelector = { ...spec.nodeSelector, [labels.fleet]: fleetNames[0] };
     const [{ env, image, name: container }] = spec.containers;
-    await world.client.create(pods, {
+    await harness.client.create(pods, {
       ...rest,
       spec: { ...spec, nodeSelector, containers: [{ env: [...env], image, name: container }] },
     });
   };
-  const runs = (name: string) => world.waitFor(pods, name, 'runs', ({ status }) => status?.phase === 'Running');
+  const runs = (name: string) => harness.waitFor(pods, name, 'runs', ({ status }) => status?.phase === 'Running');
   const isRefused = (name: string) =>
-    world.waitFor(
+    harness.waitFor(
       pods,
       name,
       'waits',
       ({ status }) => status?.containerStatuses?.[0]?.state?.waiting?.reason === 'TartCreateFailed',
     );
   const deletePod = async (name: string): Promise<void> => {
-    await world.client.delete(pods, { namespace, name }, { gracePeriodSeconds: 1 });
-    await world.waitUntilGone(pods, name);
+    await harness.client.delete(pods, { namespace, name }, { gracePeriodSeconds: 1 });
+    await harness.waitUntilGone(pods, name);
   };
   const tainted = (reason: string) =>
-    world.waitFor(nodes, 'mac-a', 'is tainted', (node) => isTainted(node) && reasonOf(node) === reason);
+    harness.waitFor(nodes, 'mac-a', 'is tainted', (node) => isTainted(node) && reasonOf(node) === reason);
   const open = () =>
-    world.waitFor(nodes, 'mac-a', 'is open', (node) => !isTainted(node) && reasonOf(node) === 'NotRefused');
+    harness.waitFor(nodes, 'mac-a', 'is open', (node) => !isTainted(node) && reasonOf(node) === 'NotRefused');
 
   before(async () => {
-    world = await startWorld({ macs: 1, fleet: fleetNames[0] });
-    await world.startProvider({ version: '0.1.0' });
-    await world.createMachine('mac-a');
-    await world.waitFor(machine.resource, 'mac-a', 'is ready', ({ status }) => status?.ready === true);
-    const found = world.serverNamed('mac-a')?.mac;
+    harness = await startHarness({ macs: 1, fleet: fleetNames[0] });
+    await harness.startProvider({ version: '0.1.0' });
+    await harness.createMachine('mac-a');
+    await harness.waitFor(machine.resource, 'mac-a', 'is ready', ({ status }) => status?.ready === true);
+    const found = harness.serverNamed('mac-a')?.mac;
     assert(found);
     mac = found;
   });
-  after(() => world.stop());
+  after(() => harness.stop());
 
   test('with a locked keychain makes its Pod wait and attracts no other, until one starts', async () => {
     await open();
@@ -70,7 +70,7 @@ describe('a Mac that cannot start virtual machines, under the agent and the mana
     assert.equal(refused.status?.phase, 'Pending');
     await tainted('StartsRefused');
     await addPod('second');
-    const waiting = await world.waitFor(pods, 'second', 'is not scheduled', ({ status }) =>
+    const waiting = await harness.waitFor(pods, 'second', 'is not scheduled', ({ status }) =>
       (status?.conditions ?? []).some(({ type, status: is }) => type === 'PodScheduled' && is === 'False'),
     );
     assert.equal(waiting.spec?.nodeName, undefined);

@@ -1,6 +1,6 @@
 import type { Client, KubeObject, Live, ObjectName, Resource } from '@tartan/kube';
 import { fleetNamespace } from '../../packages/cli/src/simulation/control-plane.ts';
-import { untilSeen } from './until-seen.ts';
+import { waitForObject } from './wait-for-object.ts';
 
 /** What a test waits for. A name alone is one in the namespace of the fleets, or of no namespace. */
 export interface Waits {
@@ -26,7 +26,7 @@ export const createWaits = (
   return {
     waitFor: async (resource, name, what, holds) => {
       const seen = await orBroken(
-        untilSeen({
+        waitForObject({
           client,
           resource,
           name: inNamespace(resource, name),
@@ -41,7 +41,7 @@ export const createWaits = (
     waitUntilGone: async (resource, name) => {
       const holds = (object: object | undefined): boolean => object === undefined;
       const where = { client, resource, name: inNamespace(resource, name), what: 'is gone' };
-      await orBroken(untilSeen({ ...where, holds, signal: AbortSignal.timeout(patienceMs) }));
+      await orBroken(waitForObject({ ...where, holds, signal: AbortSignal.timeout(patienceMs) }));
     },
   };
 };

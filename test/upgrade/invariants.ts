@@ -2,8 +2,8 @@ import { labels, machine, macHost } from '@tartan/api';
 import { type KubeObject, nodes, type Resource } from '@tartan/kube';
 import type { Mac } from '@tartan/sim-mac';
 import { coreKinds } from '../../packages/cli/src/simulation/fleets.ts';
-import { type Followed, follow } from '../kubernetes/installed/follow.ts';
-import type { Stage } from '../kubernetes/installed/stage.ts';
+import type { Harness } from '../kubernetes/installed/harness.ts';
+import { type ChangeRecorder, recordChanges } from '../kubernetes/installed/record-changes.ts';
 
 const agentLabel = 'dev.tuist.tart-kubelet';
 
@@ -16,17 +16,17 @@ export interface Invariants {
 }
 
 /** Watches every change of Machines, Macs and Nodes, and every request to Scaleway, from now on. */
-export const watchInvariants = async (stage: Stage): Promise<Invariants> => {
-  const { scaleway } = stage.macs;
+export const watchInvariants = async (harness: Harness): Promise<Invariants> => {
+  const { scaleway } = harness.macs;
   const seen: string[] = [];
   const report = (what: string): void => {
     seen.push(`${new Date().toISOString()} ${what}`);
   };
 
-  const watchForReplacements = async <T extends KubeObject>(resource: Resource<T>): Promise<Followed<T>> => {
-    const { items } = await stage.client.list(resource);
+  const watchForReplacements = async <T extends KubeObject>(resource: Resource<T>): Promise<ChangeRecorder<T>> => {
+    const { items } = await harness.client.list(resource);
     const known = new Set(items.map(({ metadata }) => metadata.uid));
-    return await follow(stage, resource, ({ type, object: { metadata } }) => {
+    return await recordChanges(harness, resource, ({ type, object: { metadata } }) => {
       const name = `${resource.kind} ${metadata.name}`;
       if (!known.has(metadata.uid)) report(`${name}: it is a new one`);
       else if (type === 'DELETED') report(`${name}: it is gone`);
@@ -39,7 +39,7 @@ export const watchInvariants = async (stage: Stage): Promise<Invariants> => {
     await watchForReplacements(machine.resource),
     await watchForReplacements(macHost.resource),
     await watchForReplacements(nodes),
-    await follow(stage, nodes, ({ object: { metadata, status } }) => {
+    await recordChanges(harness, nodes, ({ object: { metadata, status } }) => {
       if (metadata.labels?.[labels.fleet] === undefined) return;
       const ready = (status?.conditions ?? []).find(({ type }) => type === 'Ready');
       const isReady = ready?.status === 'True';

@@ -1,7 +1,7 @@
-import { kinds } from '../../packages/api/src/kinds/index.ts';
 import { type AnyKind, schemaOf } from '@tartan/api/crds';
 import { type Client, isKubeError, type KubeObject, type Live, type Resource } from '@tartan/kube';
-import { validateObject } from '../../sim/kubernetes/src/schema/validate.ts';
+import { kinds } from '../../packages/api/src/kinds/index.ts';
+import { validateObject } from '../../sim/kubernetes/src/schema/validation/custom-resource.ts';
 
 export interface StoredObjects {
   /** How many objects of each kind there are. */

@@ -8,13 +8,12 @@ import { apiVersionOf, getCondition, type KubeObject, nodes, pods, type Resource
 import { canRunContainers } from '@tartan/sim-linux-node';
 import { buildPreviousRelease, type BuiltRelease } from '@tartan/tools-kubernetes';
 import { eventually } from '../../packages/tart-kubelet/src/vm-runs/testing/eventually.ts';
-import { isReady, succeeded } from '../kubernetes/installed/asserts.ts';
-import { follow, type Followed } from '../kubernetes/installed/follow.ts';
+import { type Harness, startHarness } from '../kubernetes/installed/harness.ts';
 import { repository } from '../kubernetes/installed/images.ts';
-import type { Ran } from '../kubernetes/installed/run.ts';
-import { openStage, type Stage } from '../kubernetes/installed/stage.ts';
+import { type ChangeRecorder, recordChanges } from '../kubernetes/installed/record-changes.ts';
+import { isReady, type Ran, succeeded } from '../kubernetes/installed/run.ts';
 import { firstValues, fleets, merged, namespace, release } from '../kubernetes/installed/values.ts';
-import { finishJob, startJob } from '../kubernetes/installed/work.ts';
+import { finishJob, startJob } from '../kubernetes/installed/workloads.ts';
 import { type Invariants, watchInvariants } from './invariants.ts';
 import { checkStoredObjects } from './stored-objects.ts';
 
@@ -31,88 +30,88 @@ const runnerPools: Resource<KubeObject & { spec: object }> = runnerPool.resource
 type Pod = NonNullable<(typeof pods)['ofType']>;
 
 describe('an upgrade from the previous release, with Macs at work', { timeout: 1_200_000, skip }, () => {
-  let stage: Stage;
+  let harness: Harness;
   let previous: BuiltRelease;
   let invariants: Invariants;
-  let jobs: Followed<Pod>;
+  let jobs: ChangeRecorder<Pod>;
   before(async () => {
     previous = await buildPreviousRelease();
-    stage = await openStage();
-    await stage.images.put(tags.previous, previous.programs);
-    await stage.images.put(tags.next);
+    harness = await startHarness();
+    await harness.images.put(tags.previous, previous.programs);
+    await harness.images.put(tags.next);
   });
   after(async () => {
     await jobs?.stop();
     await invariants?.stop();
-    await stage?.stop();
+    await harness?.stop();
   });
 
   const helm = (command: 'install' | 'upgrade', which: Tag, replicas: { macos: number; runners: number }) => {
-    const { SCW_API_URL: scalewayURL = '' } = stage.macs.environment;
-    const values = merged(firstValues({ apiServerURL: stage.url, scalewayURL }), {
+    const { SCW_API_URL: scalewayURL = '' } = harness.macs.environment;
+    const values = merged(firstValues({ apiServerURL: harness.url, scalewayURL }), {
       provider: { image: { repository, tag: tags[which] } },
       macosFleet: { replicas: replicas.macos },
       runnersFleet: { replicas: replicas.runners },
     });
-    const file = join(stage.folder, 'values-of-the-user.json');
+    const file = join(harness.folder, 'values-of-the-user.json');
     writeFileSync(file, JSON.stringify(values));
     const chart = which === 'previous' ? previous.chart : join(checkout, 'charts/tartan');
-    return stage.runHelm(command, release, chart, '--values', file, ...wait);
+    return harness.runHelm(command, release, chart, '--values', file, ...wait);
   };
   const some = { macos: 2, runners: 1 };
 
   const sum = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex');
   const agentOf = (which: Tag): string =>
     sum(
-      join(stage.images.known.get(`${repository}:${tags[which]}`)?.folder ?? '', 'opt/tart-kubelet/tart-kubelet.mjs'),
+      join(harness.images.known.get(`${repository}:${tags[which]}`)?.folder ?? '', 'opt/tart-kubelet/tart-kubelet.mjs'),
     );
-  const everyMac = async () => (await stage.client.list(machine.resource, { namespace })).items;
-  const macNodes = async () => (await stage.client.list(nodes, { labelSelector: labels.fleet })).items;
+  const everyMac = async () => (await harness.client.list(machine.resource, { namespace })).items;
+  const macNodes = async () => (await harness.client.list(nodes, { labelSelector: labels.fleet })).items;
 
   /** What holds after a change of the release. What must not happen comes first: it may be why helm failed. */
   const assertUnharmed = async (t: TestContext, which: Tag, ran: Ran): Promise<void> => {
     assert.deepEqual(invariants.violations(), []);
-    succeeded(stage, ran);
+    succeeded(harness, ran);
     const macs = await everyMac();
     assert.deepEqual(
-      macs.map((each) => sum(stage.macOf(each).path(agentOnMac))),
+      macs.map((each) => sum(harness.macOf(each).path(agentOnMac))),
       macs.map(() => agentOf(which)),
       `every Mac has the agent of the ${which} release`,
     );
-    const { items } = await stage.client.list(macFleet.resource, { namespace });
+    const { items } = await harness.client.list(macFleet.resource, { namespace });
     assert.deepEqual(
       items.map(({ status }) => getCondition(status?.conditions ?? [], 'Ready')?.reason),
       ['UpToDate', 'UpToDate'],
     );
     assert.equal((await macNodes()).filter(isReady).length, 3);
     for (const name of ['build', 'run']) {
-      const { status } = await stage.client.get(pods, { namespace, name });
+      const { status } = await harness.client.get(pods, { namespace, name });
       assert.equal(status?.phase, 'Running', name);
     }
     t.diagnostic(`starts of the agents: ${invariants.agentStarts().join(', ')}`);
-    assert.deepEqual((await checkStoredObjects(stage.client)).invalid, []);
+    assert.deepEqual((await checkStoredObjects(harness.client)).invalid, []);
   };
 
   test('the previous release is installed, Macs join, and jobs run on them', async () => {
-    succeeded(stage, await helm('install', 'previous', { macos: 0, runners: 0 }));
-    await eventually('the keys of both fleets are registered', () => stage.macs.scaleway.keys().length === 2);
+    succeeded(harness, await helm('install', 'previous', { macos: 0, runners: 0 }));
+    await eventually('the keys of both fleets are registered', () => harness.macs.scaleway.keys().length === 2);
     // One stays in the pool, where nobody may touch it.
-    await stage.macs.order(4);
-    succeeded(stage, await helm('upgrade', 'previous', some));
-    await stage.client.create(runnerPools, {
+    await harness.macs.order(4);
+    succeeded(harness, await helm('upgrade', 'previous', some));
+    await harness.client.create(runnerPools, {
       apiVersion: apiVersionOf(runnerPool.names),
       kind: runnerPool.names.kind,
       metadata: { namespace, name: 'pool' },
       spec: { image: 'macos:26', fleetSelector: fleets.runners },
     });
-    await startJob(stage, 'build', fleets.macos);
-    await startJob(stage, 'run', fleets.runners);
-    jobs = await follow(stage, pods);
-    invariants = await watchInvariants(stage);
+    await startJob(harness, 'build', fleets.macos);
+    await startJob(harness, 'run', fleets.runners);
+    jobs = await recordChanges(harness, pods);
+    invariants = await watchInvariants(harness);
   });
 
   test('what it has stored is valid by the definitions of this release, and there is something of every kind', async (t) => {
-    const { count, invalid } = await checkStoredObjects(stage.client);
+    const { count, invalid } = await checkStoredObjects(harness.client);
     assert.deepEqual(invalid, []);
     t.diagnostic(JSON.stringify(count));
     assert.deepEqual(
@@ -126,7 +125,7 @@ describe('an upgrade from the previous release, with Macs at work', { timeout: 1
   });
 
   test('helm rollback brings the old agent back, and touches nothing else', async (t) => {
-    await assertUnharmed(t, 'previous', await stage.runHelm('rollback', release, ...wait));
+    await assertUnharmed(t, 'previous', await harness.runHelm('rollback', release, ...wait));
   });
 
   test('a second upgrade does as the first', async (t) => {
@@ -135,8 +134,8 @@ describe('an upgrade from the previous release, with Macs at work', { timeout: 1
 
   test('the jobs that ran all the time end with success, and nothing of their logs is lost', async (t) => {
     for (const name of ['build', 'run']) {
-      await finishJob(stage, name);
-      const { status } = await stage.waitFor(pods, name, 'has ended', ({ status: is }) =>
+      await finishJob(harness, name);
+      const { status } = await harness.waitFor(pods, name, 'has ended', ({ status: is }) =>
         ['Succeeded', 'Failed'].includes(is?.phase ?? ''),
       );
       assert.equal(status?.phase, 'Succeeded', JSON.stringify(status));
@@ -144,8 +143,8 @@ describe('an upgrade from the previous release, with Macs at work', { timeout: 1
         (status?.containerStatuses ?? []).map(({ restartCount }) => restartCount),
         [0],
       );
-      const log = await stage.kubectl('logs', name);
-      succeeded(stage, log);
+      const log = await harness.kubectl('logs', name);
+      succeeded(harness, log);
       const lines = log.stdout.trim().split('\n');
       // An agent that is killed may copy the end of a log twice, and must lose nothing.
       const steps = [...new Set(lines.filter((line) => line !== lastLineOfTart))];

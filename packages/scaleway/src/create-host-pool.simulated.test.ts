@@ -98,7 +98,7 @@ describe('the pool at a simulated Scaleway', () => {
     const told = async () => (await pool.getServer(zone, id)).password?.reveal();
     const password = await told();
     assert(password !== undefined && password !== '');
-    sim.faults.password = 'in the VNC address';
+    sim.faults.password = 'in vnc_url';
     assert.equal(await told(), password);
     for (const mood of ['empty', 'sealed'] as const) {
       sim.faults.password = mood;

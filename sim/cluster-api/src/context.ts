@@ -1,6 +1,6 @@
-import type { Client, KubeObject, Logger, nodes, Resource, Subresources, Informer } from '@tartan/kube';
+import type { Client, Informer, KubeObject, Logger, nodes, Resource, Subresources } from '@tartan/kube';
 import type { Clock, Random } from '@tartan/kube/clock';
-import type { Externals } from './contract/externals.ts';
+import type { ObjectTracker } from './external/object-tracker.ts';
 import type { Cluster, Machine, MachineDeployment, MachineSet } from './kinds.ts';
 
 type TypeOf<R> = R extends Resource<infer T extends KubeObject> ? T : never;
@@ -31,7 +31,7 @@ export interface Intervals {
 export interface Context {
   readonly client: Client;
   readonly evictPod: Subresources['evictPod'];
-  readonly externals: Externals;
+  readonly externals: ObjectTracker;
   readonly caches: Caches;
   readonly clock: Clock;
   readonly random: Random;
@@ -40,6 +40,6 @@ export interface Context {
 }
 
 /** Of every call of one pass. */
-export interface PassOptions {
+export interface ReconcileOptions {
   readonly signal: AbortSignal;
 }

@@ -4,17 +4,17 @@ type Definition = NonNullable<(typeof customResourceDefinitions)['ofType']>;
 type Column = { name: string; type: string; jsonPath: string };
 
 const text = (name: string, jsonPath: string): Column => ({ name, type: 'string', jsonPath });
-const figure = (name: string, jsonPath: string): Column => ({ name, type: 'integer', jsonPath });
+const integer = (name: string, jsonPath: string): Column => ({ name, type: 'integer', jsonPath });
 const available = text('Available', '.status.conditions[?(@.type=="Available")].status');
 const cluster = text('Cluster', '.spec.clusterName');
 const phase = text('Phase', '.status.phase');
 const age: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
 const counts = [
-  figure('Desired', '.spec.replicas'),
-  figure('Current', '.status.replicas'),
-  figure('Ready', '.status.readyReplicas'),
-  figure('Available', '.status.availableReplicas'),
-  figure('Up-to-date', '.status.upToDateReplicas'),
+  integer('Desired', '.spec.replicas'),
+  integer('Current', '.status.replicas'),
+  integer('Ready', '.status.readyReplicas'),
+  integer('Available', '.status.availableReplicas'),
+  integer('Up-to-date', '.status.upToDateReplicas'),
 ];
 
 /** The kinds of Cluster API core that others write or watch, as `kubectl` names and shows them. */
@@ -47,7 +47,7 @@ const kinds = [
 type Version = 'v1beta1' | 'v1beta2';
 
 /** Core 1.11 to 1.14 store v1beta2, and still serve v1beta1. */
-const usualVersions: readonly Version[] = ['v1beta2', 'v1beta1'];
+const defaultVersions: readonly Version[] = ['v1beta2', 'v1beta1'];
 
 const scale = {
   specReplicasPath: '.spec.replicas',
@@ -88,5 +88,5 @@ const definitionOf = (
  * Definitions of core's kinds with open schemas: enough for whoever only reads them, and for people who write them by hand. Core's own
  * rules and defaults are not in them, and objects are the same in all versions, of which the first is stored.
  */
-export const coreDefinitions = (versions = usualVersions): readonly Definition[] =>
+export const coreDefinitions = (versions = defaultVersions): readonly Definition[] =>
   kinds.map((kind) => definitionOf(kind, versions));

@@ -1,7 +1,7 @@
 import {
   type Client,
-  createManager,
   createInformer,
+  createManager,
   type KubeObject,
   type Live,
   type Logger,
@@ -15,11 +15,11 @@ import {
 import type { Clock, Random } from '@tartan/kube/clock';
 import { createClusterController } from './cluster/controller.ts';
 import type { Intervals } from './context.ts';
-import { createExternals } from './contract/externals.ts';
+import { createObjectTracker } from './external/object-tracker.ts';
 import { clusters, machineDeployments, machines, machineSets } from './kinds.ts';
-import { createMachineController } from './machine/controller.ts';
 import { createMachineDeploymentController } from './machine-deployment/controller.ts';
 import { createMachineSetController } from './machine-set/controller.ts';
+import { createMachineController } from './machine/controller.ts';
 import { labels } from './names.ts';
 
 export interface ClusterApiOptions {
@@ -37,7 +37,7 @@ export interface ClusterApi {
   run(signal: AbortSignal): Promise<ManagerResult>;
 }
 
-const usualIntervals: Intervals = { drainRetryMs: 20_000, externalRetryMs: 30_000, deletionRetryMs: 5_000 };
+const defaultIntervals: Intervals = { drainRetryMs: 20_000, externalRetryMs: 30_000, deletionRetryMs: 5_000 };
 
 const withoutData = (secret: Live<KubeObject & { data?: unknown }>): Live<KubeObject> => {
   Reflect.deleteProperty(secret, 'data');
@@ -80,8 +80,8 @@ export const createClusterApi = (options: ClusterApiOptions): ClusterApi => {
     log,
     transform: withoutData,
   });
-  const externals = createExternals({ client, clock, random, log });
-  const intervals = { ...usualIntervals, ...options.intervals };
+  const externals = createObjectTracker({ client, clock, random, log });
+  const intervals = { ...defaultIntervals, ...options.intervals };
   const context = { client, evictPod, externals, caches, clock, random, log, intervals };
   const manager = createManager({
     caches: { ...caches, kubeconfigs },

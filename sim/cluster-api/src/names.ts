@@ -1,3 +1,5 @@
+import type { Random } from '@tartan/kube/clock';
+
 /** What core calls things on the wire. */
 
 export const coreGroup = 'cluster.x-k8s.io';
@@ -66,4 +68,13 @@ export const nodeLabelDomains = [
 ] as const;
 
 /** A Node that cannot be deleted for so long is left behind, unless a Machine says otherwise. */
-export const usualNodeDeletionSeconds = 10;
+export const defaultNodeDeletionTimeoutSeconds = 10;
+
+/** No vowels, and nothing that looks like something else: names spell no words. */
+const letters = 'bcdfghjklmnpqrstvwxz2456789';
+
+export const randomSuffix = (random: Random): string =>
+  Array.from({ length: 5 }, () => letters[Math.floor(random() * letters.length)] ?? 'b').join('');
+
+/** Names that are labels, too, are at most 63 characters long. */
+export const nameWithSuffix = (base: string, suffix: string): string => `${`${base}-`.slice(0, 58)}${suffix}`;

@@ -1,23 +1,20 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { systemClock } from '@tartan/kube/clock';
-import { answerRunner } from './actions/answers.ts';
-import { publicKeyOf } from './app/check-assertion.ts';
-import { type Installation, reached } from './app/installation.ts';
-import { createTokens } from './app/tokens.ts';
-import type { EmbeddedGitHub, GitHubFaults, GitHubOptions } from './github.ts';
-import { createHistory } from './history.ts';
-import { answerFetch } from './http/answer-fetch.ts';
+import { handleRunnerRequest } from './actions/endpoints.ts';
+import { unavailable } from './api/errors.ts';
+import type { ApiRequest, Reply } from './api/handler.ts';
+import { createRateLimit } from './api/rate-limit.ts';
+import { handleApiRequest } from './api/router.ts';
+import { createTokens, publicKeyOf } from './app/authentication.ts';
+import { canonicalName, type Installation } from './app/installation.ts';
+import { createEventLog, type Deps } from './deps.ts';
+import { type EmbeddedGitHub, type GitHubFaults, type GitHubOptions, takeFault } from './github.ts';
+import { createFetch } from './http.ts';
 import { createJobs } from './jobs/jobs.ts';
-import { answerCall } from './requests/answer-call.ts';
-import { createRateLimit } from './requests/rate-limit.ts';
-import type { ApiRequest, Reply } from './requests/request.ts';
-import { unavailable } from './requests/refusals.ts';
-import { takeFault } from './http/take-fault.ts';
-import { defaultGroup, isBusy } from './runners/runner.ts';
 import { createReleases } from './runners/releases.ts';
+import { defaultGroup, isBusy } from './runners/runner.ts';
 import { createRunners } from './runners/runners.ts';
 import { createTimers } from './timers.ts';
-import type { World } from './world.ts';
 
 const noFaults = (): GitHubFaults => ({
   calls: [],
@@ -29,7 +26,7 @@ const noFaults = (): GitHubFaults => ({
   jobsAfterIdle: [],
 });
 
-const usualInstallation: Installation = {
+const defaultInstallation: Installation = {
   id: 7001,
   account: 'acme',
   repositories: ['app'],
@@ -49,20 +46,20 @@ export const createGitHub = (
   options: Omit<GitHubOptions, 'port'> = {},
   url: () => string = () => 'https://api.github.invalid',
 ): EmbeddedGitHub => {
-  const { clock = systemClock, random = Math.random, installations = [usualInstallation] } = options;
+  const { clock = systemClock, random = Math.random, installations = [defaultInstallation] } = options;
   // The limit of an installation that is not large.
   const { rateLimit = 5000, runnerGroups = [] } = options;
   const { id = 4711, privateKey = newKey() } = options.app ?? {};
   const app = { id, clientID: `Iv23li${id}`, slug: 'runners', privateKey };
   const faults = noFaults();
-  const history = createHistory(clock);
+  const history = createEventLog(clock);
   const timers = createTimers(clock);
   const requests: string[] = [];
   const groups = [defaultGroup, ...runnerGroups];
 
-  const runners = createRunners({ timers, random, faults, history, ready: () => jobs.assign() });
+  const runners = createRunners({ timers, random, faults, history, onReady: () => jobs.assign() });
   const jobs = createJobs({ clock, timers, random, faults, history, groups, runners: () => runners });
-  const world: World = {
+  const deps: Deps = {
     clock,
     app: { ...app, publicKey: publicKeyOf(privateKey) },
     installations,
@@ -82,14 +79,14 @@ export const createGitHub = (
     requests.push(`${method} ${path}${query.size > 0 ? `?${query.toString()}` : ''}`);
     const isRunner = path.startsWith('/_actions/');
     const outage = isRunner ? faults.outage.actions : faults.outage.api;
-    if (outage === 'refused') return 'cut the connection';
+    if (outage === 'refused') return 'disconnect';
     if (outage !== undefined) return { send: unavailable(outage) };
     const fault = takeFault(faults.calls, `${method} ${path}`);
-    if (fault === 'hang') return 'never answer';
+    if (fault === 'hang') return 'hang';
     const isStatus = typeof fault === 'object' && 'status' in fault && !('limit' in fault);
     if (isStatus && fault.done !== true) return { send: fault };
-    const answer = isRunner ? await answerRunner(world, request) : answerCall(world, request, fault);
-    if (fault === 'lost') return 'cut the connection';
+    const answer = isRunner ? await handleRunnerRequest(deps, request) : handleApiRequest(deps, request, fault);
+    if (fault === 'lost') return 'disconnect';
     if (isStatus) return { send: fault };
     if (typeof fault === 'object' && 'slow' in fault) await timers.wait(fault.slow);
     return { send: answer };
@@ -99,9 +96,9 @@ export const createGitHub = (
     app,
     faults,
     handle,
-    fetch: answerFetch(handle),
+    fetch: createFetch(handle),
     queueJob: (wanted) => {
-      if (!installations.some((each) => reached(each, wanted.repository) !== undefined)) {
+      if (!installations.some((each) => canonicalName(each, wanted.repository) !== undefined)) {
         throw new Error(`there is no repository ${wanted.repository}: name it in "installations"`);
       }
       return jobs.queue(wanted);
@@ -121,7 +118,7 @@ export const createGitHub = (
       })),
     history: history.all,
     requests,
-    expireTokens: () => world.tokens.expire(),
+    expireTokens: () => deps.tokens.expire(),
     stop: async () => {
       for (const runner of runners.all()) runners.disconnect(runner);
       timers.end();

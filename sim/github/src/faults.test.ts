@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { settle, type Stage, stage } from './testing/ask.ts';
+import { createHarness, flushEventLoop, type GitHubHarness } from './testing/harness.ts';
 
 const runners = '/orgs/acme/actions/runners';
 const list = `GET ${runners}`;
@@ -9,17 +9,17 @@ const wanted = { name: 'a', runner_group_id: 1, labels: ['macos'] };
 const job = { repository: 'acme/app', labels: ['macos'] };
 const minute = 60_000;
 
-const idle = async (on: Stage, name: string) => {
+const idle = async (on: GitHubHarness, name: string) => {
   const made = await on.jit(name);
   const session = await on.connect(made.config);
   const told = on.poll(session);
-  await settle();
+  await flushEventLoop();
   return { ...made, session, told };
 };
 
 describe('calls that go wrong', () => {
   test('a lost answer: done, and the second try is a conflict', async () => {
-    const { ask, github } = await stage();
+    const { ask, github } = await createHarness();
     github.faults.calls.push({ match: /generate-jitconfig/, times: 1, with: 'lost' });
     await assert.rejects(ask(make, wanted), TypeError);
     assert.equal(github.runners().length, 1);
@@ -27,7 +27,7 @@ describe('calls that go wrong', () => {
   });
 
   test('an error for something that was done, and for something that was not', async () => {
-    const { ask, github } = await stage();
+    const { ask, github } = await createHarness();
     github.faults.calls.push(
       { match: /generate/, times: 1, with: { status: 502 } },
       { match: /generate/, times: 1, with: { status: 502, done: true } },
@@ -39,32 +39,32 @@ describe('calls that go wrong', () => {
     assert.deepEqual(github.faults.calls, []);
   });
 
-  test('no answer at all until whoever asked has had enough', async () => {
-    const { github } = await stage();
+  test('no response until the request is aborted', async () => {
+    const { github } = await createHarness();
     github.faults.calls.push({ match: /GET/, times: 1, with: 'hang' });
     const enough = new AbortController();
     const open = github.fetch(`https://x.invalid${runners}`, { signal: enough.signal });
-    await settle();
+    await flushEventLoop();
     enough.abort(new Error('enough'));
     await assert.rejects(open, /enough/);
   });
 
   test('a slow answer: done at once', async () => {
-    const { ask, github, clock } = await stage();
+    const { ask, github, clock } = await createHarness();
     github.faults.calls.push({ match: /generate/, times: 1, with: { slow: 30_000 } });
     let isThere = false;
     const answer = ask(make, wanted).then((made) => {
       isThere = true;
       return made;
     });
-    await settle();
+    await flushEventLoop();
     assert.deepEqual([github.runners().length, isThere], [1, false]);
     clock.advance(30_000);
     assert.equal((await answer).status, 201);
   });
 
-  test('a token that is worthless before its time', async () => {
-    const { ask, github, newToken } = await stage();
+  test('a token that expires early', async () => {
+    const { ask, github, newToken } = await createHarness();
     github.faults.calls.push({ match: /GET/, times: 1, with: 'expired token' });
     assert.equal((await ask(list)).status, 401);
     assert.equal((await ask(list)).status, 401);
@@ -75,13 +75,13 @@ describe('calls that go wrong', () => {
   });
 
   test('an outage, of the API or of what runners connect to', async () => {
-    const on = await stage();
+    const on = await createHarness();
     const session = await on.connect((await on.jit('a')).config);
     on.github.faults.outage.api = 503;
     const html = await on.ask(list);
     assert.deepEqual([html.status, html.headers.get('content-type')], [503, 'text/html; charset=utf-8']);
     const told = on.poll(session);
-    await settle();
+    await flushEventLoop();
     on.github.faults.outage.api = 'refused';
     await assert.rejects(on.ask(list), TypeError);
     on.github.faults.outage.actions = 'refused';
@@ -99,7 +99,7 @@ describe('calls that go wrong', () => {
 
 describe('limits', () => {
   test('every answer tells what is left of the hour', async () => {
-    const { ask, clock, newToken } = await stage({ rateLimit: 2 });
+    const { ask, clock, newToken } = await createHarness({ rateLimit: 2 });
     const first = await ask(list);
     const told = (name: string): number => Number(first.headers.get(`x-ratelimit-${name}`));
     assert.deepEqual([told('limit'), told('used'), told('remaining')], [2, 1, 1]);
@@ -116,7 +116,7 @@ describe('limits', () => {
   });
 
   test('what has not changed costs nothing, as long as the token is the same', async () => {
-    const { ask, newToken, jit } = await stage();
+    const { ask, newToken, jit } = await createHarness();
     const first = await ask(list);
     const tag = { 'if-none-match': first.headers.get('etag') ?? '' };
     const again = await ask(list, undefined, undefined, tag);
@@ -128,7 +128,7 @@ describe('limits', () => {
 
   for (const status of [403, 429] as const) {
     test(`the primary limit is a ${status} until the reset`, async () => {
-      const { ask, github, clock, newToken } = await stage();
+      const { ask, github, clock, newToken } = await createHarness();
       github.faults.calls.push({ match: /GET/, times: 1, with: { limit: 'primary', status } });
       const refused = await ask(list);
       assert.deepEqual([refused.status, refused.headers.get('x-ratelimit-remaining')], [status, '0']);
@@ -139,7 +139,7 @@ describe('limits', () => {
     });
 
     test(`a secondary limit is a ${status} for a while`, async () => {
-      const { ask, github, clock } = await stage();
+      const { ask, github, clock } = await createHarness();
       github.faults.calls.push({ match: /GET/, times: 1, with: { limit: 'secondary', seconds: 60, status } });
       const refused = await ask(list);
       assert.deepEqual([refused.status, refused.headers.get('retry-after')], [status, '60']);
@@ -151,17 +151,17 @@ describe('limits', () => {
     });
   }
 
-  test('a secondary limit may keep to itself how long it lasts', async () => {
-    const { ask, github } = await stage();
+  test('a secondary limit may have no retry-after', async () => {
+    const { ask, github } = await createHarness();
     github.faults.calls.push({ match: /GET/, times: 1, with: { limit: 'secondary', seconds: 60, tells: false } });
     const refused = await ask(list);
     assert.deepEqual([refused.status, refused.headers.get('retry-after')], [403, null]);
   });
 });
 
-describe('runners that are not what they seem', () => {
+describe('stale runner status', () => {
   test('one is online late, another never, and has no job until then', async () => {
-    const on = await stage();
+    const on = await createHarness();
     on.github.faults.registrations.push(
       { match: /^late$/, times: 1, with: { after: 5 * minute } },
       { match: /^never$/, times: 1, with: 'never' },
@@ -173,7 +173,7 @@ describe('runners that are not what they seem', () => {
     on.clock.advance(5 * minute);
     await late.told;
     void on.poll(late.session);
-    await settle();
+    await flushEventLoop();
     assert.equal(queued.runner?.name, 'late');
     assert.deepEqual(
       on.github.runners().map(({ name, isOnline }) => [name, isOnline]),
@@ -183,12 +183,12 @@ describe('runners that are not what they seem', () => {
       ],
     );
     on.clock.advance(24 * 60 * minute);
-    assert.ok(on.github.history.some(({ what, runner }) => what === 'runner removed' && runner === 'never'));
+    assert.ok(on.github.history.some(({ type: what, runner }) => what === 'runner removed' && runner === 'never'));
     await on.github.stop();
   });
 
-  test('a busy one is shown as idle for a while; a DELETE knows better, or does not', async () => {
-    const on = await stage();
+  test('a busy runner is shown as idle for a while; a DELETE is refused, or accepted', async () => {
+    const on = await createHarness();
     on.github.faults.staleBusyFor = minute;
     const runner = await idle(on, 'a');
     const queued = on.github.queueJob(job);
@@ -211,7 +211,7 @@ describe('runners that are not what they seem', () => {
   });
 
   test('a job comes right after an answer that its runner is idle', async () => {
-    const on = await stage();
+    const on = await createHarness();
     on.github.faults.jobsAfterIdle.push({ ...job, labels: ['linux'] }, job);
     const runner = await idle(on, 'a');
     const { body } = await on.ask(list);
@@ -223,7 +223,7 @@ describe('runners that are not what they seem', () => {
   });
 
   test('one lingers after its job, busy and with its name', async () => {
-    const on = await stage();
+    const on = await createHarness();
     on.github.faults.lingersFor = 20_000;
     const runner = await idle(on, 'a');
     const queued = on.github.queueJob(job);

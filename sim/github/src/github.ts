@@ -1,7 +1,7 @@
 import type { Clock, Random } from '@tartan/kube/clock';
+import type { ApiRequest, Reply } from './api/handler.ts';
 import type { Installation } from './app/installation.ts';
-import type { JobRecord, JobWanted } from './jobs/job.ts';
-import type { ApiRequest, Reply } from './requests/request.ts';
+import type { JobRecord, JobRequest } from './jobs/jobs.ts';
 import type { RunnerRelease } from './runners/releases.ts';
 import type { RunnerGroup } from './runners/runner.ts';
 
@@ -47,7 +47,7 @@ export interface GitHubFaults {
   /** So many milliseconds after its one job, a runner is still there and busy: 422 for a DELETE, 409 for its name. */
   lingersFor: number;
   /** Each is queued right after an answer that shows a runner that could take it as idle (`actions-runner-controller#1125`). */
-  readonly jobsAfterIdle: JobWanted[];
+  readonly jobsAfterIdle: JobRequest[];
 }
 
 export interface GitHubOptions {
@@ -68,9 +68,9 @@ export interface GitHubOptions {
 }
 
 /** Something that happened. */
-export interface Happening {
+export interface GitHubEvent {
   readonly at: number;
-  readonly what:
+  readonly type:
     | 'token made'
     | `runner ${'registered' | 'online' | 'offline' | 'removed'}`
     | `job ${'queued' | 'assigned' | 'queued again' | 'started' | 'finished' | 'lost' | 'expired'}`;
@@ -78,7 +78,7 @@ export interface Happening {
   /** Its name. */
   readonly runner?: string;
   readonly job?: number;
-  readonly why?: string;
+  readonly reason?: string;
 }
 
 /** A runner as GitHub really sees it, whatever its answers say. */
@@ -96,12 +96,12 @@ export interface SimulatedRunner {
 interface GitHub {
   readonly app: { readonly id: number; readonly clientID: string; readonly slug: string; readonly privateKey: string };
   readonly faults: GitHubFaults;
-  queueJob(job: JobWanted): JobRecord;
+  queueJob(job: JobRequest): JobRecord;
   jobs(): readonly JobRecord[];
   /** Jobs whose runner was not heard of again. A fleet that is kept well has none. */
   lostJobs(): readonly JobRecord[];
   runners(): readonly SimulatedRunner[];
-  readonly history: readonly Happening[];
+  readonly history: readonly GitHubEvent[];
   /** Every request that came, with its query: `GET /orgs/acme/actions/runners?page=1`. */
   readonly requests: readonly string[];
   /** All access tokens are worthless from now on. */
@@ -120,3 +120,20 @@ export interface EmbeddedGitHub extends GitHub {
   /** The same in the form in which clients ask, whatever host they name. */
   readonly fetch: typeof fetch;
 }
+
+interface Planned<T> {
+  readonly match: RegExp;
+  times: number;
+  readonly with: T;
+}
+
+/** The first fault that is meant for this, which is used up by it. */
+export const takeFault = <T>(planned: Planned<T>[], what: string): T | undefined => {
+  // A copy: a global expression remembers where it stopped, and each call is a new text.
+  const index = planned.findIndex(({ match, times }) => times > 0 && new RegExp(match).test(what));
+  const fault = planned[index];
+  if (fault === undefined) return undefined;
+  fault.times -= 1;
+  if (fault.times === 0) planned.splice(index, 1);
+  return fault.with;
+};

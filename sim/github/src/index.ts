@@ -5,11 +5,11 @@ export type {
   EmbeddedGitHub,
   GitHubFaults,
   GitHubOptions,
-  Happening,
+  GitHubEvent,
   SimulatedGitHub,
   SimulatedRunner,
 } from './github.ts';
-export type { JobRecord, JobWanted } from './jobs/job.ts';
+export type { JobRecord, JobRequest } from './jobs/jobs.ts';
 export { createGitHub } from './create-github.ts';
 export { startGitHub } from './start-github.ts';
-export { type PlayedRunner, playRunner } from './actions/play-runner.ts';
+export { type FakeRunnerOptions, runFakeRunner } from './actions/fake-runner.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { playRunner } from './actions/play-runner.ts';
+import { runFakeRunner } from './actions/fake-runner.ts';
 import type { SimulatedGitHub } from './github.ts';
 import { startGitHub } from './start-github.ts';
-import { assertion, privateKeyPEM } from './testing/ask.ts';
+import { createJwt, privateKeyPEM } from './testing/harness.ts';
 
 describe('GitHub over HTTP', () => {
   let github: SimulatedGitHub;
@@ -19,7 +19,7 @@ describe('GitHub over HTTP', () => {
   beforeEach(async () => {
     github = await startGitHub({ app: { privateKey: privateKeyPEM } });
     const now = Math.floor(Date.now() / 1000);
-    const jwt = assertion({ iss: github.app.id, iat: now - 60, exp: now + 300 });
+    const jwt = createJwt({ iss: github.app.id, iat: now - 60, exp: now + 300 });
     const made = await call('POST /app/installations/7001/access_tokens', {}, jwt);
     token = ((await made.json()) as { token: string }).token;
   });
@@ -35,13 +35,13 @@ describe('GitHub over HTTP', () => {
 
   test('a job is done from end to end', async () => {
     const queued = github.queueJob({ repository: 'acme/app', labels: ['macos'] });
-    const ended = await playRunner({
+    const ended = await runFakeRunner({
       url: github.url,
       as: { jit_config: await jit('a') },
       work: async () => 'success',
       signal: new AbortController().signal,
     });
-    assert.deepEqual([ended, queued.conclusion, github.runners()], ['did its job', 'success', []]);
+    assert.deepEqual([ended, queued.conclusion, github.runners()], ['job done', 'success', []]);
     assert.match(
       github.requests.join(),
       /POST \/orgs\/acme\/actions\/runners\/generate-jitconfig,POST \/_actions\/sess/,
@@ -69,7 +69,7 @@ describe('GitHub over HTTP', () => {
     assert.deepEqual([removed.status, await removed.text()], [204, '']);
   });
 
-  test('whoever hangs up while asking for work gets none, and open questions do not keep it from stopping', async () => {
+  test('a client that disconnects during a poll gets no job, and open polls do not delay stop', async () => {
     const connected = await call('POST /_actions/sessions', { jit_config: await jit('a') }, 'none');
     const { session } = (await connected.json()) as { session: string };
     const left = new AbortController();

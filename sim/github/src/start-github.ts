@@ -1,6 +1,6 @@
 import { createGitHub } from './create-github.ts';
 import type { GitHubOptions, SimulatedGitHub } from './github.ts';
-import { serve } from './http/serve.ts';
+import { serve } from './http.ts';
 
 /** GitHub over HTTP, on this machine. */
 export const startGitHub = async ({ port = 0, ...options }: GitHubOptions = {}): Promise<SimulatedGitHub> => {

@@ -10,27 +10,27 @@ export interface Timers {
 
 export const createTimers = (clock: Clock): Timers => {
   const pending = new Map<() => void, (() => void) | undefined>();
-  let isOver = false;
+  let isEnded = false;
   const begin = (milliseconds: number, run: () => void, onEnd?: () => void): (() => void) => {
-    if (isOver) {
+    if (isEnded) {
       onEnd?.();
       return () => undefined;
     }
-    const takeBack = clock.after(milliseconds, () => {
-      pending.delete(takeBack);
+    const cancel = clock.after(milliseconds, () => {
+      pending.delete(cancel);
       run();
     });
-    pending.set(takeBack, onEnd);
+    pending.set(cancel, onEnd);
     return () => {
-      pending.delete(takeBack);
-      takeBack();
+      pending.delete(cancel);
+      cancel();
     };
   };
   return {
     after: (milliseconds, run) => begin(milliseconds, run),
     wait: (milliseconds) => new Promise((resolve) => void begin(milliseconds, resolve, resolve)),
     end: () => {
-      isOver = true;
+      isEnded = true;
       for (const [takeBack, onEnd] of pending) {
         takeBack();
         onEnd?.();

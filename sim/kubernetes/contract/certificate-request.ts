@@ -1,4 +1,4 @@
-import '../src/auth/reflect-metadata.ts';
+import '../src/pki/reflect-metadata.ts';
 import { Pkcs10CertificateRequestGenerator } from '@peculiar/x509';
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ApiRequest, ApiResponse, Handle } from '../src/exchange/exchange.ts';
+import type { ApiRequest, ApiResponse, Handle } from '../src/http-messages.ts';
 import { type Call, type ClusterUnderTest, encodeBody, encodeHeaders, parseJson, watchEvents } from './cluster.ts';
 
 type Subject = NonNullable<ApiRequest['certificate']>;

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it, type TestContext } from 'node:test';
 import { manualClock } from '@tartan/kube/clock';
-import { controllerManager } from './auth/user.ts';
-import { draft } from './controllers/draft.ts';
+import { controllerManager } from './authentication/user.ts';
+import { newObject } from './controllers/runtime/objects.ts';
+import { ApiError } from './errors/api-error.ts';
 import { createKubernetes, DataError } from './index.ts';
-import { ApiError } from './status/api-error.ts';
 
 const newFolder = (t: TestContext): string => {
   const root = mkdtempSync(join(tmpdir(), 'tartan-kubernetes-data-'));
@@ -17,13 +17,18 @@ const newFolder = (t: TestContext): string => {
 };
 
 describe('a control plane with a data folder', () => {
-  it('is the one it was: objects, authority and tokens', async (t) => {
+  it('keeps objects, certificate authority and tokens after a restart', async (t) => {
     const data = newFolder(t);
     const clock = manualClock();
     const first = await createKubernetes({ clock, data });
     clock.advance(1000);
     const configMaps = first.api.find('', 'configmaps') ?? assert.fail();
-    const made = first.api.create(configMaps, 'default', draft('v1', 'ConfigMap', { name: 'a' }), controllerManager);
+    const made = first.api.create(
+      configMaps,
+      'default',
+      newObject('v1', 'ConfigMap', { name: 'a' }),
+      controllerManager,
+    );
     const claims = {
       namespace: 'default',
       serviceAccount: { name: 'x', uid: 'u' },
@@ -81,7 +86,7 @@ describe('a control plane with a data folder', () => {
     clock.advance(1000);
     kubernetes.stop();
     const configMaps = kubernetes.api.find('', 'configmaps') ?? assert.fail();
-    const body = draft('v1', 'ConfigMap', { name: 'a' });
+    const body = newObject('v1', 'ConfigMap', { name: 'a' });
     const write = () => kubernetes.api.create(configMaps, 'default', body, controllerManager);
     assert.throws(write, (error) => error instanceof ApiError && error.code === 503);
   });

@@ -1,32 +1,75 @@
 import { randomUUID } from 'node:crypto';
-import type { Api } from './api/api.ts';
-import type { Core } from './api/core.ts';
-import { createLocalApi } from './api/local-api.ts';
-import { createRegistry } from './api/registry.ts';
-import { authenticate } from './auth/authenticate.ts';
-import { allowAll, type Authorizer } from './auth/authorizer.ts';
-import { createIdentity } from './auth/create-identity.ts';
-import type { Identity } from './auth/identity.ts';
-import { impersonation } from './auth/impersonate.ts';
-import { clusterRoleAggregation } from './auth/roles/aggregation.ts';
-import { createBootstrapRoles } from './auth/roles/bootstrap-roles.ts';
-import { rolesAndNodes } from './auth/roles-and-nodes.ts';
-import { tokenRequest } from './auth/token-request.ts';
 import { type Clock, systemClock } from '@tartan/kube/clock';
+import { stringify } from 'yaml';
+import { authenticate } from './authentication/authenticator.ts';
+import { impersonation } from './authentication/impersonation.ts';
+import { tokenRequest } from './authentication/token-request.ts';
+import { allowAll, type Authorizer } from './authorization/authorizer.ts';
+import { createBootstrapRoles } from './authorization/bootstrap-policy.ts';
+import { nodeAndRbacAuthorizer } from './authorization/union-authorizer.ts';
 import { certificateApprover, certificateSigner } from './controllers/certificates.ts';
-import type { Controller } from './controllers/controller.ts';
-import { customResourceCleanup } from './controllers/custom-resource-cleanup.ts';
+import { clusterRoleAggregation } from './controllers/cluster-role-aggregation.ts';
+import { crdFinalizer } from './controllers/crd-finalizer.ts';
 import { controllers } from './controllers/index.ts';
-import type { Handle } from './exchange/exchange.ts';
-import { resourcesOf } from './kinds/custom-resources.ts';
-import { builtinResources } from './kinds/index.ts';
-import { reviews } from './kinds/reviews.ts';
-import { connectWith, kubeletOptions } from './kubelet/connect.ts';
-import { kubeletActions } from './kubelet/kubelet-actions.ts';
-import { openKept } from './open-kept.ts';
-import { createHandle } from './requests/handle.ts';
+import type { Controller } from './controllers/runtime/workqueue.ts';
+import { createHandle } from './endpoints/request-handler.ts';
+import type { Handle } from './http-messages.ts';
+import { connectWith, kubeletOptions } from './kubelet/kubelet-client.ts';
+import { kubeletActions } from './kubelet/pod-streams.ts';
+import { loadPkiKeys } from './pki/keys.ts';
+import { type ClusterPki, createClusterPki, type PkiKeys } from './pki/pki.ts';
+import { resourcesOf } from './registry/apiextensions/custom-resources.ts';
+import { reviews } from './registry/authentication-reviews.ts';
+import { builtinResources } from './registry/builtin.ts';
+import { createRegistry } from './registry/registry.ts';
 import { memoryStorage } from './storage/memory.ts';
+import { type DataFolder, openData } from './storage/sqlite/data-folder.ts';
+import { toDataError } from './storage/sqlite/database.ts';
 import type { Storage } from './storage/storage.ts';
+import { createLoopbackClient, type LoopbackClient } from './store/loopback-client.ts';
+import type { Core } from './store/store.ts';
+
+interface PersistedState extends DataFolder {
+  keys: PkiKeys;
+}
+
+/** All that a server needs to go on as the one it was. Whatever fails, the folder is free again. */
+const openPersistedState = async (
+  folder: string,
+  clock: Clock,
+  report: (error: unknown) => void,
+): Promise<PersistedState> => {
+  const data = await openData(folder, { report });
+  try {
+    return { ...data, keys: await loadPkiKeys(data.keyValues, clock) };
+  } catch (error) {
+    data.close();
+    throw toDataError(folder, error);
+  }
+};
+
+const daySeconds = 86_400;
+
+/** A kubeconfig with everything inline, for somebody who may do anything. Holds a private key: write it with mode 0600. */
+export const adminKubeconfig = async (identity: ClusterPki, server: string): Promise<string> => {
+  const { certificate, key } = await identity.issue({
+    commonName: 'kubernetes-admin',
+    organizations: ['system:masters'],
+    usages: ['client auth', 'digital signature'],
+    seconds: 365 * daySeconds,
+  });
+  const base64 = (text: string): string => Buffer.from(text).toString('base64');
+  return stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'tartan', cluster: { server, 'certificate-authority-data': base64(identity.caCertificate) } }],
+    users: [
+      { name: 'admin', user: { 'client-certificate-data': base64(certificate), 'client-key-data': base64(key) } },
+    ],
+    contexts: [{ name: 'tartan', context: { cluster: 'tartan', user: 'admin' } }],
+    'current-context': 'tartan',
+  });
+};
 
 export interface KubernetesOptions {
   clock?: Clock;
@@ -50,14 +93,14 @@ export interface KubernetesOptions {
 /** A whole control plane in one object. */
 export interface Kubernetes {
   handle: Handle;
-  api: Api;
-  identity: Identity;
+  api: LoopbackClient;
+  identity: ClusterPki;
   /** Stops the controllers and lets go of the data folder. Watches end with their requests. */
   stop(): void;
 }
 
 /** Custom resources come and go with their definitions. */
-const followDefinitions = (core: Core, api: Api): (() => void) => {
+const registerCustomResources = (core: Core, api: LoopbackClient): (() => void) => {
   const definitions = api.find('apiextensions.k8s.io', 'customresourcedefinitions');
   if (!definitions) return () => {};
   for (const definition of api.list(definitions, '')) {
@@ -72,8 +115,8 @@ const followDefinitions = (core: Core, api: Api): (() => void) => {
 export const createKubernetes = async (options: KubernetesOptions = {}): Promise<Kubernetes> => {
   const clock = options.clock ?? systemClock;
   const report = options.report ?? ((error: unknown) => console.error('embedded Kubernetes:', error));
-  const data = options.data === undefined ? undefined : await openKept(options.data, clock, report);
-  const identity = await createIdentity(clock, data?.keys);
+  const data = options.data === undefined ? undefined : await openPersistedState(options.data, clock, report);
+  const identity = await createClusterPki(clock, data?.keys);
   const core: Core = {
     clock,
     storage: options.storage ?? data?.storage ?? memoryStorage(),
@@ -88,12 +131,12 @@ export const createKubernetes = async (options: KubernetesOptions = {}): Promise
       }),
     ),
   };
-  const api = createLocalApi(core, options.authorize ?? allowAll);
-  const authorization = options.authorize ? undefined : rolesAndNodes(api);
+  const api = createLoopbackClient(core, options.authorize ?? allowAll);
+  const authorization = options.authorize ? undefined : nodeAndRbacAuthorizer(api);
   if (authorization) {
     createBootstrapRoles(core);
     api.authorize = authorization.authorize;
-    api.roles = authorization.roles;
+    api.ruleResolver = authorization.roles;
   }
   const running: Controller[] =
     options.controllers === false
@@ -104,10 +147,10 @@ export const createKubernetes = async (options: KubernetesOptions = {}): Promise
           certificateApprover,
           certificateSigner(identity),
         ];
-  const always = [customResourceCleanup(report)];
+  const always = [crdFinalizer(report)];
   const stops = [
     authorization?.stop ?? (() => {}),
-    followDefinitions(core, api),
+    registerCustomResources(core, api),
     ...[...always, ...running].map((controller) => controller.start(api)),
   ];
   return {

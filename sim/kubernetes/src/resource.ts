@@ -1,21 +1,21 @@
-import type { Api } from './api/api.ts';
-import type { User } from './auth/user.ts';
-import type { ApiResponse } from './exchange/exchange.ts';
+import type { User } from './authentication/user.ts';
+import type { Cause } from './errors/field-errors.ts';
+import type { ApiResponse } from './http-messages.ts';
 import type { KubeObject } from './object.ts';
+import { type Columns, nameAndAge } from './printers/columns.ts';
 import type { Schema } from './schema/schema.ts';
-import type { Cause } from './status/cause.ts';
-import type { Columns } from './table/columns.ts';
+import type { LoopbackClient } from './store/loopback-client.ts';
 
 /** What a write knows besides the object. */
 export interface WriteContext {
-  api: Api;
+  api: LoopbackClient;
   user: User;
   dryRun: boolean;
 }
 
 /**
  * What is special about a kind. The pipeline that is common to all (names, resource versions, finalizers, generation, field
- * validation) lives in `api/`. Functions that "prepare" change the object they are given; functions that "validate" answer with
+ * validation) lives in `store/`. Functions that "prepare" change the object they are given; functions that "validate" answer with
  * what is wrong. Everything is synchronous.
  */
 export interface Strategy {
@@ -24,9 +24,9 @@ export interface Strategy {
   /** `metadata.generation` counts changes outside metadata and status. */
   hasGeneration: boolean;
   /** PUT without a resource version is allowed. */
-  unconditionalUpdate: boolean;
+  allowUnconditionalUpdate: boolean;
   /** PUT to a name that does not exist creates it. */
-  createOnUpdate: boolean;
+  allowCreateOnUpdate: boolean;
   /** Fill in what the server fills in: on every write after decoding, and on every read of a custom resource. */
   applyDefaults(object: KubeObject): void;
   prepareForCreate(object: KubeObject, context: WriteContext): void;
@@ -45,7 +45,7 @@ export interface Strategy {
   /** Refuse a delete (throws ApiError), or change the object that is marked as being deleted. */
   beforeDelete(object: KubeObject, context: WriteContext): void;
   /** The object stays until this is false, once its deletion has begun. */
-  holdsDeletion(object: KubeObject): boolean;
+  blocksDeletion(object: KubeObject): boolean;
   /** A finished delete answers with the object; other kinds answer with a Status. */
   returnsDeletedObject: boolean;
   /** What `fieldSelector` may name, besides metadata.name and metadata.namespace. */
@@ -63,7 +63,7 @@ export interface View {
   schema: Schema | undefined;
 }
 
-export interface Call {
+export interface ActionRequest {
   verb: 'get' | 'create';
   /** The parent's name, and its namespace ('' for cluster-scoped). */
   name: string;
@@ -79,7 +79,7 @@ export interface Call {
 }
 
 /** A subresource that does something: binding, eviction, token, log, exec. */
-export type Action = (call: Call) => ApiResponse | Promise<ApiResponse>;
+export type Action = (call: ActionRequest) => ApiResponse | Promise<ApiResponse>;
 
 export interface Subresource {
   name: string;
@@ -123,3 +123,25 @@ export interface Resource {
 
 export const apiVersionOf = (resource: { group: string; version: string }): string =>
   resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
+
+/** A kind with nothing special about it: plain data. */
+export const plainStrategy: Strategy = {
+  hasStatus: false,
+  hasGeneration: false,
+  allowUnconditionalUpdate: true,
+  allowCreateOnUpdate: false,
+  applyDefaults: () => {},
+  prepareForCreate: () => {},
+  prepareForUpdate: () => {},
+  prepareForStatusUpdate: () => {},
+  validate: () => [],
+  validateStatus: () => [],
+  statusMayChangeMetadata: false,
+  gracePeriodSeconds: () => 0,
+  graceful: false,
+  beforeDelete: () => {},
+  blocksDeletion: (object) => (object.metadata.finalizers ?? []).length > 0,
+  returnsDeletedObject: false,
+  selectableFields: () => ({}),
+  columns: nameAndAge,
+};

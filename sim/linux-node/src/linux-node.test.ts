@@ -17,8 +17,7 @@ import {
 } from '@tartan/kube';
 import { systemClock as clock } from '@tartan/kube/clock';
 import { adminKubeconfig, createKubernetes, type Kubernetes, serve } from '@tartan/sim-kubernetes';
-import { canRunContainers } from './container/can-run-containers.ts';
-import type { Image } from './container/image.ts';
+import { canRunContainers, type Image } from './container/start-container.ts';
 import type { Container, Pod } from './pod/pod.ts';
 import { type LinuxNode, startLinuxNode } from './start-linux-node.ts';
 import { tinyImage } from './testing/tiny-image.ts';
@@ -27,7 +26,7 @@ const namespace = 'default';
 const isReady = (conditions: readonly { type: string; status: string }[] = []): boolean =>
   conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
 
-describe('a Linux Node that is played', {
+describe('the simulated Linux Node', {
   skip: canRunContainers() ? false : 'this machine lets us mount nothing',
 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'tartan-linux-node-'));
@@ -101,7 +100,7 @@ describe('a Linux Node that is played', {
   const stateOf = ({ status }: Pod) => status?.containerStatuses?.[0]?.state;
   const phaseIs = (phase: string) => (pod: Pod) => pod.status?.phase === phase;
 
-  test('is Ready, with all conditions that others look for', async () => {
+  test('is Ready, with all conditions of a kubelet', async () => {
     const { status } = await client.get(nodes, { name: 'linux-1' });
     assert.ok(isReady(status?.conditions));
     assert.equal(status?.conditions?.length, 4);
@@ -154,7 +153,7 @@ describe('a Linux Node that is played', {
     ]);
   });
 
-  test('starts what has failed once more, later and later, and says so', async () => {
+  test('restarts a failed container with back-off, and reports CrashLoopBackOff', async () => {
     await run('two', 'exit 3', { spec: { restartPolicy: 'Always' } });
     const pod = await until('two', ({ status }) => (status?.containerStatuses?.[0]?.restartCount ?? 0) >= 2);
     assert.equal(pod.status?.phase, 'Running');
@@ -172,7 +171,7 @@ describe('a Linux Node that is played', {
     await until('three', phaseIs('Succeeded'));
   });
 
-  test('is ready when its probe says so, is started anew when it is dead, and ends within its grace', async () => {
+  test('obeys readiness and liveness probes and the termination grace period', async () => {
     const port = 18_080;
     const probe = { httpGet: { path: '/', port }, periodSeconds: 1, failureThreshold: 3 };
     await run('four', 'trap "" TERM; while :; do sleep 1; done', {

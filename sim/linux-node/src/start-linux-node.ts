@@ -6,9 +6,9 @@ import { inspect } from 'node:util';
 import {
   configMaps,
   createClient,
+  createInformer,
   createLogger,
   createSubresources,
-  createInformer,
   isKubeError,
   type KubeObject,
   type Live,
@@ -18,11 +18,11 @@ import {
   type Transport,
 } from '@tartan/kube';
 import { type Clock, systemClock } from '@tartan/kube/clock';
-import type { Image } from './container/image.ts';
-import { keepLease, registerNode } from './node/register.ts';
-import type { Stored } from './pod/environment.ts';
+import type { Image } from './container/start-container.ts';
+import type { ConfigSource } from './pod/environment.ts';
 import type { Pod } from './pod/pod.ts';
 import { type PodRun, runPod } from './pod/run-pod.ts';
+import { registerNode, renewLease } from './register-node.ts';
 
 export interface LinuxNodeOptions {
   readonly name: string;
@@ -75,7 +75,7 @@ export const startLinuxNode = async (options: LinuxNodeOptions): Promise<LinuxNo
       throw error;
     }
   };
-  const storedIn = (namespace: string): Stored => ({
+  const storedIn = (namespace: string): ConfigSource => ({
     secret: async (which) => {
       const found = await read(secrets, { name: which, namespace });
       return found && Object.fromEntries(Object.entries(found.data ?? {}).map(([key, value]) => [key, text(value)]));
@@ -89,13 +89,13 @@ export const startLinuxNode = async (options: LinuxNodeOptions): Promise<LinuxNo
   const usualEnv = { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port };
 
   const runs = new Map<string, PodRun>();
-  const begin = (pod: Pod): PodRun => {
+  const startPod = (pod: Pod): PodRun => {
     const { namespace = '', uid, name: podName } = pod.metadata;
     const bound = { apiVersion: 'v1', kind: 'Pod', name: podName, uid };
-    const complain = (error: unknown): void =>
+    const onError = (error: unknown): void =>
       appendFileSync(join(logs, 'node.log'), `${namespace}/${podName}: ${inspect(error)}\n`);
     const run = runPod(pod, {
-      complain,
+      onError,
       client,
       clock,
       folder: join(folder, uid),
@@ -104,7 +104,7 @@ export const startLinuxNode = async (options: LinuxNodeOptions): Promise<LinuxNo
       podIP: loopbackAddress(),
       hostIP,
       secondMs,
-      usualEnv: { ...usualEnv, HOSTNAME: podName },
+      serviceEnv: { ...usualEnv, HOSTNAME: podName },
       stored: storedIn(namespace),
       token: async ({ audience, expirationSeconds }) => {
         const account = { namespace, name: pod.spec?.serviceAccountName ?? 'default' };
@@ -117,15 +117,15 @@ export const startLinuxNode = async (options: LinuxNodeOptions): Promise<LinuxNo
         return (await createToken(account, spec)).token;
       },
     });
-    void run.over.catch(complain).finally(() => runs.delete(uid));
+    void run.done.catch(onError).finally(() => runs.delete(uid));
     return run;
   };
-  const look = (pod: Live<Pod>): void => {
+  const syncPod = (pod: Live<Pod>): void => {
     const { uid, deletionTimestamp } = pod.metadata;
     const isOver = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
     let run = runs.get(uid);
     if (run === undefined && (!isOver || deletionTimestamp !== undefined)) {
-      run = begin(pod);
+      run = startPod(pod);
       runs.set(uid, run);
     }
     if (deletionTimestamp !== undefined) run?.remove(pod);
@@ -141,12 +141,12 @@ export const startLinuxNode = async (options: LinuxNodeOptions): Promise<LinuxNo
     log: createLogger({ write: () => {}, clock, level: 'error' }),
   });
   cache.subscribe((change) => {
-    if (change.type !== 'removed') return look(change.object);
+    if (change.type !== 'removed') return syncPod(change.object);
     // Deleted by force: nobody is left to tell.
     runs.get(change.previous.metadata.uid)?.abandon();
   });
   const followed = cache.run(stopping.signal);
-  const leased = keepLease(client, clock, name, stopping.signal);
+  const leased = renewLease(client, clock, name, stopping.signal);
   return {
     name,
     logs,
@@ -155,7 +155,7 @@ export const startLinuxNode = async (options: LinuxNodeOptions): Promise<LinuxNo
       await Promise.all([followed, leased]);
       const left = [...runs.values()];
       for (const run of left) run.abandon();
-      await Promise.allSettled(left.map(({ over }) => over));
+      await Promise.allSettled(left.map(({ done }) => done));
     },
   };
 };

@@ -40,3 +40,13 @@ export const noFaults = (): Faults => ({
   reinstallDoesNotWipe: false,
   tailscaleUpHangs: false,
 });
+
+/** Faults that tell when one of them is changed. */
+export const observableFaults = (changed: (fault: keyof Faults) => void): Faults =>
+  new Proxy(noFaults(), {
+    set: (faults, fault, value) => {
+      const done = Reflect.set(faults, fault, value);
+      changed(fault as keyof Faults);
+      return done;
+    },
+  });

@@ -12,5 +12,11 @@ export type {
   ImageControls,
   TartCommand,
 } from './tart/controls.ts';
-export { type FakeTart, hostilePrograms, installFakeTart, noSpaceTexts } from './tart/install-fake-tart.ts';
-export type { TartCall, TartJournal } from './tart/journal.ts';
+export {
+  type FakeTart,
+  hostilePrograms,
+  installFakeTart,
+  noSpaceTexts,
+  type TartCall,
+  type TartJournal,
+} from './tart/fake-tart.ts';

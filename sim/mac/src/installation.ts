@@ -1,39 +1,147 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { installRoot } from './install-root.ts';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 import type { MacUser } from './machine.ts';
-import { replaceAtOnce } from './replace-file.ts';
-import { type HostKey, hostKeyIn } from './ssh/host-key.ts';
+import { replaceAtomically } from './replace-file.ts';
+import { type HostKey, hostKeyIn } from './ssh/sshd.ts';
+
+// The folders of a fresh macOS that scripts may meet. No /usr/local/bin: scripts must create it.
+const rootFolders = [
+  'Applications',
+  'Library/LaunchAgents',
+  'Library/LaunchDaemons',
+  'Library/Preferences',
+  'System/Library/LaunchDaemons',
+  'Users/Shared',
+  'Volumes',
+  'dev',
+  'private/etc/pf.anchors',
+  'private/etc/sudoers.d',
+  'private/tmp',
+  'private/var/db',
+  'private/var/folders',
+  'private/var/log',
+  'private/var/root',
+  'private/var/run',
+  'private/var/tmp',
+  'usr/libexec',
+  'usr/local',
+];
+
+// Stock /etc/pf.conf: hooks for everything below com.apple.
+const pfConf = `#
+# Default PF configuration file.
+#
+scrub-anchor "com.apple/*"
+nat-anchor "com.apple/*"
+rdr-anchor "com.apple/*"
+dummynet-anchor "com.apple/*"
+anchor "com.apple/*"
+load anchor "com.apple" from "/etc/pf.anchors/com.apple"
+`;
+
+const pfAnchorComApple = `#
+# com.apple ruleset, referred to by the default /etc/pf.conf file.
+#
+anchor "200.AirDrop/*"
+anchor "250.ApplicationFirewall/*"
+`;
+
+// Administrators may do everything, with their password; and everything in /etc/sudoers.d counts.
+const sudoers = `Defaults env_reset
+Defaults env_keep += "LANG LC_ALL TZ HOME MAIL"
+root ALL=(ALL) ALL
+%admin ALL=(ALL) ALL
+@includedir /private/etc/sudoers.d
+`;
+
+const shells = `/bin/bash
+/bin/csh
+/bin/dash
+/bin/ksh
+/bin/sh
+/bin/tcsh
+/bin/zsh
+`;
+
+// Owned by whoever sits at the screen: see `userland/owners.ts`.
+const consoleDevice = 'dev/console';
+
+const rootFiles: readonly (readonly [path: string, text: string, mode: number])[] = [
+  ['private/etc/pf.conf', pfConf, 0o644],
+  ['private/etc/pf.anchors/com.apple', pfAnchorComApple, 0o644],
+  ['private/etc/sudoers', sudoers, 0o440],
+  ['private/etc/shells', shells, 0o644],
+  ['private/etc/hosts', '127.0.0.1\tlocalhost\n255.255.255.255\tbroadcasthost\n::1\tlocalhost\n', 0o644],
+  ['private/etc/newsyslog.conf', '', 0o644],
+  [consoleDevice, '', 0o622],
+];
+
+/** Makes the disk of a fresh macOS. `tools` is where the tools of this Mac really lie. */
+const installRoot = (root: string, user: MacUser, authorizedKeys: readonly string[], tools: string): void => {
+  for (const folder of rootFolders) mkdirSync(join(root, folder), { recursive: true });
+  mkdirSync(join(root, 'private/etc/newsyslog.d'));
+  chmodSync(join(root, 'private/tmp'), 0o1777);
+  chmodSync(join(root, 'private/var/tmp'), 0o1777);
+  for (const folder of ['etc', 'tmp', 'var']) symlinkSync(`private/${folder}`, join(root, folder));
+  for (const folder of ['bin', 'sbin', 'usr/bin', 'usr/sbin']) {
+    symlinkSync(relative(dirname(join(root, folder)), tools), join(root, folder));
+  }
+  for (const [path, text, mode] of rootFiles) writeFileSync(join(root, path), text, { mode });
+  for (const name of ['root', user.name]) {
+    mkdirSync(join(root, `private/var/folders/zz/${name}/T`), { recursive: true, mode: 0o700 });
+  }
+  const home = join(root, 'Users', user.name);
+  mkdirSync(join(home, 'Library'), { recursive: true, mode: 0o750 });
+  mkdirSync(join(home, '.ssh'), { mode: 0o700 });
+  // Scaleway's file of injected keys; sshd reads it beside authorized_keys.
+  const keys = authorizedKeys.map((key) => `${key.trim()}\n`).join('');
+  writeFileSync(join(home, '.ssh/scw_authorized_keys'), keys, { mode: 0o600 });
+};
+
+/** Sockets and process ids of the last boot: launchd empties the folder at each (`empty_dir(_PATH_VARRUN)`, launchctl.c of launchd-842). */
+export const emptyRunFolder = (root: string): void => {
+  rmSync(join(root, 'private/var/run'), { recursive: true, force: true });
+  mkdirSync(join(root, 'private/var/run'), { recursive: true });
+};
 
 /** What whoever installs a Mac tells it. */
-interface Told {
+interface InstallSettings {
   readonly password: string;
   readonly authorizedKeys: readonly string[];
 }
 
 /** The system on the disk of a Mac, and what goes with it: its user's password, the key of its sshd. All of it outlives the simulator. */
-export interface Installation {
+interface Installation {
   readonly user: MacUser;
   hostKey(): HostKey;
   newHostKey(): void;
   setPassword(password: string): void;
   /** Empties the disk and installs a system on it. */
-  install(told?: Partial<Told>): void;
+  install(settings?: Partial<InstallSettings>): void;
 }
 
-export interface InstallationOptions {
+interface InstallationOptions {
   /** Of the disk, and of what belongs to the simulator. */
   readonly root: string;
   readonly hidden: string;
   readonly user: Omit<MacUser, 'password'>;
-  readonly told: { readonly [K in keyof Told]: Told[K] | undefined };
+  readonly settings: { readonly [K in keyof InstallSettings]: InstallSettings[K] | undefined };
   /** Nothing of the last system is left. */
-  wiped(): void;
+  onWiped(): void;
 }
 
-const readTold = (file: string): Partial<Told> => {
+const readSettings = (file: string): Partial<InstallSettings> => {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Told;
+    return JSON.parse(readFileSync(file, 'utf8')) as InstallSettings;
   } catch {
     // Never installed.
     return {};
@@ -43,34 +151,38 @@ const readTold = (file: string): Partial<Told> => {
 const remove = (folder: string): void => rmSync(folder, { recursive: true, force: true });
 
 /** A disk that has a system is taken as it is, with the password that it has; what is told then holds for the next system. */
-export const openInstallation = ({ root, hidden, user, told, wiped }: InstallationOptions): Installation => {
-  const toldFile = join(hidden, 'told.json');
+export const openInstallation = ({ root, hidden, user, settings, onWiped }: InstallationOptions): Installation => {
+  const settingsFile = join(hidden, 'install-settings.json');
   const hostKeyFile = join(hidden, 'host-key');
   const [last, next] = [`${root}.old`, `${root}.new`];
-  const kept = readTold(toldFile);
+  const kept = readSettings(settingsFile);
   const isInstalled = existsSync(root);
-  const given = isInstalled ? (kept.password ?? told.password) : (told.password ?? kept.password);
+  const given = isInstalled ? (kept.password ?? settings.password) : (settings.password ?? kept.password);
   const owner = { ...user, password: given ?? 'of the simulated Mac' };
-  let authorizedKeys = told.authorizedKeys ?? kept.authorizedKeys ?? [];
+  let authorizedKeys = settings.authorizedKeys ?? kept.authorizedKeys ?? [];
   let hostKey: HostKey | undefined;
 
-  const keep = (): void => {
-    replaceAtOnce(toldFile, JSON.stringify({ password: owner.password, authorizedKeys } satisfies Told), 0o600);
+  const save = (): void => {
+    replaceAtomically(
+      settingsFile,
+      JSON.stringify({ password: owner.password, authorizedKeys } satisfies InstallSettings),
+      0o600,
+    );
   };
   const newHostKey = (): void => {
     rmSync(hostKeyFile, { force: true });
     hostKey = hostKeyIn(hostKeyFile);
   };
 
-  const install = (fresh: Partial<Told> = {}): void => {
+  const install = (fresh: Partial<InstallSettings> = {}): void => {
     authorizedKeys = fresh.authorizedKeys ?? authorizedKeys;
     owner.password = fresh.password ?? owner.password;
     remove(last);
     remove(next);
     // There is no system from here until the new one is whole: if this is killed in between, the next start installs one.
     if (existsSync(root)) renameSync(root, last);
-    keep();
-    wiped();
+    save();
+    onWiped();
     newHostKey();
     mkdirSync(next);
     installRoot(next, owner, authorizedKeys, join(hidden, 'bin'));
@@ -80,7 +192,7 @@ export const openInstallation = ({ root, hidden, user, told, wiped }: Installati
 
   if (isInstalled) {
     remove(last);
-    keep();
+    save();
   } else install();
 
   return {
@@ -89,7 +201,7 @@ export const openInstallation = ({ root, hidden, user, told, wiped }: Installati
     newHostKey,
     setPassword: (password) => {
       owner.password = password;
-      keep();
+      save();
     },
     install,
   };

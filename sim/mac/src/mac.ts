@@ -28,7 +28,7 @@ export interface Mac {
   hostKey(): string;
   /** The folder that plays `/`. */
   readonly root: string;
-  path(ofTheMac: string): string;
+  path(pathOnMac: string): string;
   readonly user: MacUser;
   readonly faults: Faults;
   readonly journal: Journal;
@@ -59,7 +59,7 @@ export interface Mac {
     label: string,
   ): { state: string; pid?: number; runs: number; lastExit?: string; arguments: readonly string[] } | undefined;
   /** What becomes of packets, and what the start of a virtual machine does to pf. */
-  readonly packetFilter: Pick<PacketFilter, 'evaluate' | 'sourceOnTheWire' | 'enabled' | 'startVmnet'>;
+  readonly packetFilter: Pick<PacketFilter, 'evaluate' | 'sourceAfterNat' | 'enabled' | 'startVmnet'>;
   /** Ends every process of this Mac and stops listening. The folder stays. */
   stop(): Promise<void>;
 }

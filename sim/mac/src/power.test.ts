@@ -12,7 +12,7 @@ const noted = (boots: () => Promise<void> = async () => {}): { power: Power; did
       await boots();
     },
     shutDown: async () => void did.push('shutdown'),
-    away: (signal) =>
+    waitWhileDown: (signal) =>
       new Promise((resolve) => {
         isBack = resolve;
         did.push('away');
@@ -26,11 +26,11 @@ const noted = (boots: () => Promise<void> = async () => {}): { power: Power; did
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
 describe('power', () => {
-  test('goes through one change after the other', async () => {
+  test('applies changes one after the other', async () => {
     const { power, did, isBack } = noted();
     await power.on();
     const restarted = power.restart(() => did.push('meanwhile'));
-    const work = power.inTurn(async () => void did.push('work'));
+    const work = power.runExclusive(async () => void did.push('work'));
     await turn();
     assert.deepEqual(did, ['boot', 'shutdown', 'meanwhile', 'away']);
     isBack();
@@ -38,7 +38,7 @@ describe('power', () => {
     assert.deepEqual(did.slice(4), ['boot', 'work']);
   });
 
-  test('cut in the middle of a restart stays off, and says so to whoever restarted', async () => {
+  test('cut during a restart stays off, and the restart rejects', async () => {
     const { power, did } = noted();
     await power.on();
     const restarted = assert.rejects(
@@ -57,18 +57,18 @@ describe('power', () => {
     assert.equal(power.isOn(), true);
   });
 
-  test('that is over changes no more, and a restart under way ends without a complaint', async () => {
+  test('does not change after end, and a pending restart resolves', async () => {
     const { power, did } = noted();
     await power.on();
     const restarted = power.restart(() => {});
     await turn();
     await power.end();
     await restarted;
-    await Promise.all([power.on(), power.restart(() => {}), power.installAnew(() => {}), power.end()]);
+    await Promise.all([power.on(), power.restart(() => {}), power.reinstall(() => {}), power.end()]);
     assert.deepEqual(did, ['boot', 'shutdown', 'away']);
   });
 
-  test('leaves nothing of a boot that failed, and lets it be tried again', async () => {
+  test('cleans up a failed boot, which can be retried', async () => {
     let fails = true;
     const { power, did } = noted(async () => {
       if (fails) throw new Error('no boot');

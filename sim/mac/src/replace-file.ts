@@ -10,7 +10,7 @@ export const replaceFile = (path: string, content: string | Buffer, mode = 0o644
 };
 
 /** The same for the few files that a killed simulator must leave whole: the old one or the new one, at any moment. */
-export const replaceAtOnce = (path: string, content: string | Buffer, mode = 0o644): void => {
+export const replaceAtomically = (path: string, content: string | Buffer, mode = 0o644): void => {
   replaceFile(`${path}.new`, content, mode);
   renameSync(`${path}.new`, path);
 };

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync, readlinkSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readlinkSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { manualClock } from '@tartan/kube/clock';
 import { startMac } from './start-mac.ts';
-import { freshMac, seen } from './testing/fresh-mac.ts';
 import { logIn, newKey } from './testing/ssh-client.ts';
+import { journalDetails, startTestMac } from './testing/test-mac.ts';
 
 const pace = 0.0001;
 
@@ -24,8 +24,8 @@ const isAlive = (pid: number): boolean => {
 const bootTime = "sysctl -n kern.boottime | sed 's/^{ sec = \\([0-9]*\\),.*/\\1/'";
 
 describe('a Mac', () => {
-  test('is as a fresh macOS', async (t) => {
-    const mac = await freshMac(t);
+  test('has the files of a fresh macOS', async (t) => {
+    const mac = await startTestMac(t);
     for (const path of [
       '/etc/pf.conf',
       '/etc/sudoers.d',
@@ -41,7 +41,7 @@ describe('a Mac', () => {
   });
 
   test('keeps its disk, its key and its port when it is stopped and started', async (t) => {
-    const mac = await freshMac(t, { pace });
+    const mac = await startTestMac(t, { pace });
     const { port } = mac.address;
     await mac.run('echo kept >f');
     await mac.stop();
@@ -58,7 +58,7 @@ describe('a Mac', () => {
   });
 
   test('leaves no process when it stops, not even one in the background', async (t) => {
-    const mac = await freshMac(t);
+    const mac = await startTestMac(t);
     const { stdout } = await mac.run('sh -c "while :; do sleep 1; done" >/dev/null 2>&1 & echo $!');
     const pid = Number(stdout);
     assert.ok(isAlive(pid));
@@ -92,7 +92,7 @@ test('a process that ends without stopping its Macs leaves nothing of them', asy
 describe('a reboot', () => {
   test('ends every process and connection, and comes back at the same address with a later boot time', async (t) => {
     const key = newKey();
-    const mac = await freshMac(t, { pace, authorizedKeys: [key.public] });
+    const mac = await startTestMac(t, { pace, authorizedKeys: [key.public] });
     const client = await logIn(mac, key);
     const before = Number((await client.run(bootTime)).stdout);
     const running = mac.run('while :; do sleep 1; done');
@@ -107,7 +107,7 @@ describe('a reboot', () => {
 
   test('moves the boot time on even when the clock stands still', async (t) => {
     const clock = manualClock(Date.parse('2026-01-01T00:00:00.700Z'));
-    const mac = await freshMac(t, { clock, pace: 0 });
+    const mac = await startTestMac(t, { clock, pace: 0 });
     const times: number[] = [];
     for (let boot = 0; boot < 3; boot += 1) {
       times.push(Number((await mac.run(bootTime)).stdout));
@@ -118,7 +118,7 @@ describe('a reboot', () => {
 
   test('can be asked for on the Mac itself, by root', async (t) => {
     const key = newKey();
-    const mac = await freshMac(t, { pace, authorizedKeys: [key.public] });
+    const mac = await startTestMac(t, { pace, authorizedKeys: [key.public] });
     assert.equal((await mac.run('shutdown -r now')).code, 1);
     const client = await logIn(mac, key);
     const asked = mac.run('shutdown -r now; while :; do sleep 1; done', { asRoot: true });
@@ -127,14 +127,14 @@ describe('a reboot', () => {
     // sshd is back a while after the start.
     const again = async (): ReturnType<typeof logIn> => logIn(mac, key).catch(again);
     await (await again()).end();
-    assert.equal(seen(mac, 'boot').length, 2);
+    assert.equal(journalDetails(mac, 'boot').length, 2);
   });
 });
 
 describe('a reinstall', () => {
   test('wipes the disk, makes a new host key and injects keys anew', async (t) => {
     const [old, fresh] = [newKey(), newKey()];
-    const mac = await freshMac(t, { pace, authorizedKeys: [old.public] });
+    const mac = await startTestMac(t, { pace, authorizedKeys: [old.public] });
     const before = mac.hostKey();
     await mac.run('echo mine >f; touch "$TARTAN_ROOT/etc/kcpassword"');
     await mac.reinstall({ authorizedKeys: [fresh.public], password: 'another' });
@@ -150,7 +150,7 @@ describe('a reinstall', () => {
 
   test('that does not wipe leaves everything as it was', async (t) => {
     const [old, fresh] = [newKey(), newKey()];
-    const mac = await freshMac(t, { pace, authorizedKeys: [old.public] });
+    const mac = await startTestMac(t, { pace, authorizedKeys: [old.public] });
     const before = mac.hostKey();
     await mac.run('echo mine >f');
     mac.faults.reinstallDoesNotWipe = true;
@@ -164,7 +164,7 @@ describe('a reinstall', () => {
 
 describe('a disk that is full', () => {
   test('has every writer fail after it truncated its target', async (t) => {
-    const mac = await freshMac(t);
+    const mac = await startTestMac(t);
     await mac.run('printf old >f; head -c 50000 /dev/urandom >big; tar -czf big.tgz big');
     mac.faults.diskFree = 0;
     for (const command of [
@@ -187,7 +187,7 @@ describe('a disk that is full', () => {
   });
 
   test('takes what there is room for, and has less of it afterwards', async (t) => {
-    const mac = await freshMac(t);
+    const mac = await startTestMac(t);
     await mac.run('head -c 60000 /dev/urandom >big');
     mac.faults.diskFree = 100 * 1024;
     const free = 'df -kP . | awk "NR == 2 { print \\$4 }"';
@@ -198,7 +198,7 @@ describe('a disk that is full', () => {
   });
 
   test('takes nothing from those who write no file', async (t) => {
-    const mac = await freshMac(t);
+    const mac = await startTestMac(t);
     mac.faults.diskFree = 10_000;
     await mac.run('printf %020000d 1 >the-shell-knows-no-limit');
     assert.deepEqual(await mac.run('cat; cat nothing', { stdin: 'in\n' }), {
@@ -211,12 +211,12 @@ describe('a disk that is full', () => {
 });
 
 test('traced arguments tell the journal of every process that a script starts', async (t) => {
-  const mac = await freshMac(t, { traceArguments: true });
+  const mac = await startTestMac(t, { traceArguments: true });
   const { stdout } = await mac.run(
     'printf "%s\\n" builtin | grep built | sed s/b/B/; env printf "%s\\n" planted; date -r 0 +%s',
   );
   assert.equal(stdout, 'Builtin\nplanted\n0\n');
-  const argv = seen(mac, 'argv');
+  const argv = journalDetails(mac, 'argv');
   for (const call of [
     'grep built',
     'sed s/b/B/',
@@ -251,17 +251,17 @@ test('sixteen Macs run side by side, each in less than 10 MB', async () => {
 
 describe('a Mac that is stopped while it restarts', () => {
   test('does not come up when it is still away', async (t) => {
-    const mac = await freshMac(t, { pace: 1 });
+    const mac = await startTestMac(t, { pace: 1 });
     const rebooted = mac.reboot();
-    while (seen(mac, 'reboot').length === 0) await new Promise((resolve) => setImmediate(resolve));
+    while (journalDetails(mac, 'reboot').length === 0) await new Promise((resolve) => setImmediate(resolve));
     await mac.stop();
     await rebooted;
-    assert.equal(seen(mac, 'boot').length, 1);
+    assert.equal(journalDetails(mac, 'boot').length, 1);
     await assert.rejects(mac.run('true'), /down/);
   });
 
   test('is taken down again when it was just coming up', async (t) => {
-    const mac = await freshMac(t, { pace: 0 });
+    const mac = await startTestMac(t, { pace: 0 });
     const record = mac.journal.record;
     const { promise: stopped, resolve } = Promise.withResolvers<void>();
     mac.journal.record = (what, detail) => {
@@ -270,7 +270,7 @@ describe('a Mac that is stopped while it restarts', () => {
     };
     await mac.reboot();
     await stopped;
-    assert.equal(seen(mac, 'boot').length, 2);
+    assert.equal(journalDetails(mac, 'boot').length, 2);
     await assert.rejects(mac.run('true'), /down/);
     await assert.rejects(logIn(mac, newKey()), /ECONNREFUSED/);
   });

@@ -19,7 +19,7 @@ describe('Scaleway without sockets', () => {
     await scaleway.stop();
   });
 
-  test('loses answers, and leaves questions open until whoever asked has had enough', async () => {
+  test('drops responses, and leaves requests pending until they are aborted', async () => {
     const scaleway = createScaleway({ clock: manualClock(), secretKey });
     const { id } = await scaleway.order({ zone, name: 'a' });
     scaleway.faults.calls.push({ match: /PATCH/, times: 1, with: 'lost' }, { match: /GET/, times: 1, with: 'hang' });

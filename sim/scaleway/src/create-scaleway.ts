@@ -1,20 +1,46 @@
 import { randomUUID } from 'node:crypto';
-import { systemClock } from '@tartan/kube/clock';
-import { answerFetch } from './http/answer-fetch.ts';
-import type { Reply } from './http/serve.ts';
-import { takeFault } from './http/take-fault.ts';
-import type { Key } from './keys/key.ts';
-import { answerRequest } from './requests/answer-request.ts';
-import { createRateLimit } from './requests/rate-limit.ts';
-import { notKept, tooManyRequests, unavailable } from './requests/refusals.ts';
-import type { ApiRequest, Change } from './requests/request.ts';
-import type { World } from './requests/world.ts';
-import type { EmbeddedScaleway, ScalewayCopy, ScalewayFaults, ScalewayOptions } from './scaleway.ts';
+import { type Clock, systemClock } from '@tartan/kube/clock';
+import { internalError, serviceUnavailable, tooManyRequests } from './api/errors.ts';
+import type { ApiRequest, Change, Snapshot } from './api/handler.ts';
+import { handleRequest } from './api/router.ts';
+import type { Key } from './api/ssh-keys.ts';
+import { createFetch, type Reply } from './http.ts';
+import {
+  type EmbeddedScaleway,
+  type ScalewayFaults,
+  type ScalewayOptions,
+  type ScalewayState,
+  takeFault,
+} from './scaleway.ts';
 import { standardImages } from './servers/images.ts';
-import { createLife } from './servers/life.ts';
-import { createOrder, deliver } from './servers/order.ts';
+import { createLifecycle } from './servers/lifecycle.ts';
+import { createOrder, deliver, restartMacs } from './servers/order.ts';
 import type { ServerRecord } from './servers/server-record.ts';
-import { startMacsAgain } from './servers/start-macs-again.ts';
+
+/** Counts requests in windows of a second. */
+interface RateLimit {
+  /** Counts one. When it was one too many: in how many milliseconds the next window begins. */
+  count(): number | undefined;
+}
+
+const windowMs = 1000;
+
+const createRateLimit = (clock: Clock, quota: number | undefined): RateLimit => {
+  let began = Number.NEGATIVE_INFINITY;
+  let seen = 0;
+  return {
+    count: () => {
+      if (quota === undefined) return undefined;
+      const now = clock.monotonic();
+      if (now - began >= windowMs) {
+        began = now;
+        seen = 0;
+      }
+      seen += 1;
+      return seen > quota ? began + windowMs - now : undefined;
+    },
+  };
+};
 
 const noFaults = (): ScalewayFaults => ({
   calls: [],
@@ -22,11 +48,11 @@ const noFaults = (): ScalewayFaults => ({
   renameWhileReinstalling: 'accepted',
   reinstallFails: new Set(),
   reinstallDoesNotWipe: new Set(),
-  password: 'told once',
+  password: 'shortly after the order',
   goneServer: 'not found',
 });
 
-const usual = {
+const defaults = {
   projectID: '9a1f7c52-0d7e-4a2b-8f43-3c2d1b0a9e87',
   secretKey: '5e8d2c1b-7f60-4c39-9b1a-2f4e6d8c0a13',
   permissions: ['AppleSiliconFullAccess', 'SSHKeysFullAccess'],
@@ -36,10 +62,14 @@ const organizationID = '0c4b3a29-1817-4605-9f3e-2d1c0b9a8f7e';
 /** Scaleway without sockets: requests are answered by a function, in this very process. `keep` gets a copy after each change. */
 export const createScaleway = (
   options: Omit<ScalewayOptions, 'port' | 'data'> = {},
-  keep?: (copy: ScalewayCopy) => void,
+  persist?: (copy: ScalewayState) => void,
 ): EmbeddedScaleway => {
   const { clock = systemClock, pace = 0.01, scope = 'project', rateLimit, saved, newID = randomUUID } = options;
-  const { projectID = usual.projectID, secretKey = usual.secretKey, permissions = usual.permissions } = options;
+  const {
+    projectID = defaults.projectID,
+    secretKey = defaults.secretKey,
+    permissions = defaults.permissions,
+  } = options;
   const faults = noFaults();
   const images = standardImages();
   const servers = new Map<string, ServerRecord>(saved?.servers.map((server) => [server.id, structuredClone(server)]));
@@ -51,26 +81,26 @@ export const createScaleway = (
 
   const authorizedKeys = (project: string): string[] =>
     [...keys.values()].filter((key) => key.projectID === project).map((key) => key.publicKey);
-  const save = (): ScalewayCopy => ({
+  const save = (): ScalewayState => ({
     servers: [...servers.values()].map((server) => structuredClone({ ...server, mac: undefined })),
     keys: [...keys.values()],
   });
-  const changed = (): void => keep?.(save());
-  const life = createLife({
+  const onChange = (): void => persist?.(save());
+  const lifecycle = createLifecycle({
     clock,
     pace,
     faults,
     authorizedKeys,
-    changed: () => {
+    onChange: () => {
       try {
-        changed();
+        onChange();
       } catch {
         // Nobody asked who could be told. The next change keeps all, or the end says why not.
       }
     },
   });
 
-  const world = (): World => ({
+  const snapshot = (): Snapshot => ({
     now: clock.now(),
     pace,
     organizationID,
@@ -101,35 +131,36 @@ export const createScaleway = (
         server.updatedAt = clock.now();
         return;
       case 'reboot':
-        return life.reboot(server);
+        return lifecycle.reboot(server);
       case 'reinstall':
-        return life.reinstall(server, change.image);
+        return lifecycle.reinstall(server, change.image);
       case 'delete server':
         servers.delete(server.id);
-        return life.remove(server);
+        return lifecycle.remove(server);
     }
   };
 
   const reply = (request: ApiRequest, target: string): Reply => {
     requests.push(`${request.method} ${target}`);
     const fault = takeFault(faults.calls, `${request.method} ${request.path}`);
-    if (fault === 'hang') return 'never answer';
+    if (fault === 'hang') return 'hang';
     if (fault !== undefined && fault !== 'lost') return { send: fault };
-    if (faults.failsEvery !== undefined && requests.length % faults.failsEvery === 0) return { send: unavailable() };
+    if (faults.failsEvery !== undefined && requests.length % faults.failsEvery === 0)
+      return { send: serviceUnavailable() };
     const wait = limit.count();
     if (wait !== undefined && rateLimit !== undefined) {
       return { send: tooManyRequests(rateLimit, clock.now() + wait, clock.now()) };
     }
-    const { answer, change } = answerRequest(world(), request);
+    const { answer, change } = handleRequest(snapshot(), request);
     if (change) {
       apply(change);
       try {
-        changed();
+        onChange();
       } catch {
-        return { send: notKept() };
+        return { send: internalError() };
       }
     }
-    return fault === 'lost' ? 'cut the connection' : { send: answer };
+    return fault === 'lost' ? 'disconnect' : { send: answer };
   };
 
   const order = createOrder({
@@ -140,12 +171,12 @@ export const createScaleway = (
     authorizedKeys,
     newID,
     now: () => clock.now(),
-    changed,
+    onChange,
   });
 
   return {
     reply,
-    fetch: answerFetch(reply),
+    fetch: createFetch(reply),
     faults,
     images,
     requests,
@@ -162,11 +193,11 @@ export const createScaleway = (
     save,
     resume: async () => {
       const found = [...servers.values()];
-      if (options.startMac) await startMacsAgain(found, options.startMac, authorizedKeys);
+      if (options.startMac) await restartMacs(found, options.startMac, authorizedKeys);
       for (const server of found) {
         // Ordered, and not delivered yet.
         if (server.status === 'starting') deliver(server);
-        life.resume(server);
+        lifecycle.resume(server);
       }
     },
     stop: async () => {
@@ -176,9 +207,9 @@ export const createScaleway = (
       await Promise.allSettled(orders);
       try {
         // What a person in the console did since the last change. Only once: another one may have the folder afterwards.
-        if (isFirst) changed();
+        if (isFirst) onChange();
       } finally {
-        await life.end(servers.values());
+        await lifecycle.end(servers.values());
       }
     },
   };

@@ -1,7 +1,7 @@
 /** Scaleway on this machine: its Apple-silicon and IAM API over HTTP, with simulated Macs behind the servers. */
 export type {
   EmbeddedScaleway,
-  ScalewayCopy,
+  ScalewayState,
   ScalewayFaults,
   ScalewayOptions,
   SimulatedScaleway,

@@ -1,8 +1,8 @@
 import type { Clock } from '@tartan/kube/clock';
 import type { Mac } from '@tartan/sim-mac';
-import type { Reply } from './http/serve.ts';
-import type { Key } from './keys/key.ts';
-import type { ApiRequest } from './requests/request.ts';
+import type { ApiRequest } from './api/handler.ts';
+import type { Key } from './api/ssh-keys.ts';
+import type { Reply } from './http.ts';
 import type { ServerRecord } from './servers/server-record.ts';
 
 /** What goes wrong with this Scaleway. Any of it may be changed while it runs. */
@@ -22,7 +22,7 @@ export interface ScalewayFaults {
   /** Servers whose reinstall ends in `ready` with everything as it was. */
   readonly reinstallDoesNotWipe: Set<string>;
   /** What the API says the password is. */
-  password: 'told once' | 'in the VNC address' | 'empty' | 'sealed';
+  password: 'shortly after the order' | 'in vnc_url' | 'empty' | 'sealed';
   /**
    * How a server that was deleted is answered for. Scaleway's SDK knows a 404. Recorded answers of the real API
    * (terraform-provider-scaleway, `action-reboot-server-basic.cassette.yaml`, 2025-12 and 2026-03) are 403 `read server`.
@@ -47,7 +47,7 @@ export interface ScalewayOptions {
   /** Of servers and keys. Random unless told. */
   readonly newID?: () => string;
   /** What it begins with. Nothing unless told. */
-  readonly saved?: ScalewayCopy;
+  readonly saved?: ScalewayState;
   /**
    * A folder in which it keeps servers and keys, made when missing. Started again on it, also after it was killed, it goes on where it
    * was: what the folder holds comes before `saved`.
@@ -80,7 +80,7 @@ export interface SimulatedServer {
 }
 
 /** Servers and keys as they were at some moment, without the Macs behind them. */
-export interface ScalewayCopy {
+export interface ScalewayState {
   readonly servers: readonly ServerRecord[];
   readonly keys: readonly Key[];
 }
@@ -97,7 +97,7 @@ export interface EmbeddedScaleway extends Scaleway {
   readonly reply: (request: ApiRequest, target: string) => Reply;
   /** The same in the form in which clients ask, whatever host they name. */
   readonly fetch: typeof fetch;
-  save(): ScalewayCopy;
+  save(): ScalewayState;
   /** Starts the Macs of the servers that it began with, and goes on with what was under way. Once, before anything else. */
   resume(): Promise<void>;
 }
@@ -131,3 +131,16 @@ interface Scaleway {
   keys(): readonly { id: string; name: string; publicKey: string; projectID: string }[];
   stop(): Promise<void>;
 }
+
+type Calls = ScalewayFaults['calls'];
+
+/** The first fault that is meant for this call, which is used up by it. */
+export const takeFault = (calls: Calls, call: string): Calls[number]['with'] | undefined => {
+  // A copy: a global expression remembers where it stopped, and each call is a new text.
+  const index = calls.findIndex(({ match, times }) => times > 0 && new RegExp(match).test(call));
+  const fault = calls[index];
+  if (fault === undefined) return undefined;
+  fault.times -= 1;
+  if (fault.times === 0) calls.splice(index, 1);
+  return fault.with;
+};

@@ -147,7 +147,7 @@ describe('Scaleway', () => {
       assert.equal((await get(id))['status'], 'ready');
     });
 
-    test('goes by the pace', async () => {
+    test('takes as long as pace says', async () => {
       await start({ pace: 0.1 });
       const { id } = await order();
       await ask(scaleway, `POST ${macs}/servers/${id}/reboot`, {});
@@ -185,7 +185,7 @@ describe('Scaleway', () => {
       assert.equal(server.installs, 1);
     });
 
-    test('puts on what is asked for, and without that the default of the type', async () => {
+    test('installs the requested image, or the default of the server type', async () => {
       const server = await order('pool-1', { family: 'Sequoia' });
       const wanted = image('macos-tahoe-26.5');
       await reinstall(server.id, { os_id: wanted.id });
@@ -320,7 +320,7 @@ describe('Scaleway', () => {
     test('may be empty, sealed, or in the VNC address only (INC-204, INC-207)', async () => {
       const { id } = await order();
       const { vnc } = await told(id);
-      scaleway.faults.password = 'in the VNC address';
+      scaleway.faults.password = 'in vnc_url';
       assert.deepEqual(await told(id), { sudo: '', vnc });
       scaleway.faults.password = 'sealed';
       assert.deepEqual(await told(id), { sudo: '<sealed>', vnc: '<sealed>' });
@@ -402,7 +402,7 @@ describe('Scaleway', () => {
     });
   });
 
-  describe('who may ask', () => {
+  describe('authentication and permissions', () => {
     test('nobody without a valid key (recorded texts)', async () => {
       for (const [token, reason] of [
         ['', 'invalid_argument'],
@@ -441,7 +441,7 @@ describe('Scaleway', () => {
       assert.equal((await ask(scaleway, `GET ${macs}/servers?project_id=${projectID}`)).body['total_count'], 1);
     });
 
-    test('asked too often, 429 says when to come back (SDK, TooManyRequestsError)', async () => {
+    test('over the rate limit, 429 has the time of the reset (SDK, TooManyRequestsError)', async () => {
       await start({ rateLimit: 2 });
       const list = () => ask(scaleway, `GET ${macs}/servers`);
       assert.deepEqual([(await list()).status, (await list()).status], [200, 200]);
@@ -461,7 +461,7 @@ describe('Scaleway', () => {
     });
   });
 
-  describe('trouble', () => {
+  describe('faults', () => {
     test('an answer with a status does nothing else, as often as told', async () => {
       const server = await order();
       const fault = { match: /^PATCH .*\/servers\/[^/]+$/, times: 2, with: { status: 503, body: { message: 'no' } } };
@@ -474,7 +474,7 @@ describe('Scaleway', () => {
       assert.equal((await ask(scaleway, `PATCH ${macs}/servers/${server.id}`, { name: 'x' })).status, 200);
     });
 
-    test('an expression with a memory matches each call all the same', async () => {
+    test('a RegExp with the flag g matches every call', async () => {
       scaleway.faults.calls.push({ match: /servers/g, times: 2, with: { status: 500 } });
       assert.equal((await ask(scaleway, `GET ${macs}/servers`)).status, 500);
       assert.equal((await ask(scaleway, `GET ${macs}/servers`)).status, 500);
@@ -503,7 +503,7 @@ describe('Scaleway', () => {
       assert.deepEqual(scaleway.requests, [`GET ${macs}/servers?page=1&project_id=${projectID}`, 'POST /nowhere']);
     });
 
-    test('what makes no sense is said so', async () => {
+    test('invalid requests are 400', async () => {
       const { id } = await order();
       for (const [call, body] of [
         [`GET ${macs}/servers?page=0`, undefined],

@@ -1,7 +1,7 @@
 import { createScaleway } from './create-scaleway.ts';
-import { openData } from './data/open-data.ts';
-import { serve } from './http/serve.ts';
+import { serve } from './http.ts';
 import type { ScalewayOptions, SimulatedScaleway } from './scaleway.ts';
+import { openStorage } from './storage.ts';
 
 /** Scaleway over HTTP, on this machine. */
 export const startScaleway = async ({
@@ -9,19 +9,19 @@ export const startScaleway = async ({
   data: folder,
   ...options
 }: ScalewayOptions = {}): Promise<SimulatedScaleway> => {
-  const data = folder === undefined ? undefined : openData(folder);
-  const saved = data?.copy ?? options.saved;
+  const data = folder === undefined ? undefined : openStorage(folder);
+  const saved = data?.state ?? options.saved;
   // One that does not come up, as when another has these Macs, leaves the folder as it is.
   let isUp = false;
   const created = createScaleway({ ...options, ...(saved === undefined ? {} : { saved }) }, (copy) => {
-    if (isUp) data?.keep(copy);
+    if (isUp) data?.save(copy);
   });
   const { reply, fetch: _, save, resume, ...scaleway } = created;
   try {
     await resume();
     const served = await serve(port, reply);
     isUp = true;
-    data?.keep(save());
+    data?.save(save());
     return {
       ...scaleway,
       url: served.url,

@@ -78,7 +78,7 @@ describe('the Mac behind a server', () => {
     assert.deepEqual(await authorized(), [publicKey('first')]);
   });
 
-  test('is another one after a reinstall: empty disk, new host key, new password, the keys of now', async () => {
+  test('after a reinstall has an empty disk, a new host key, a new password and the current keys', async () => {
     const [hostKey, password] = [mac.hostKey(), mac.user.password];
     await mac.run('echo mine >f');
     assert.equal((await registered()).body['total_count'], 2);

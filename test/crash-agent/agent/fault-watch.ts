@@ -14,7 +14,7 @@ export const die = (): never => {
 };
 
 /** Points go to the file one by one, so that they outlive the process. */
-export const watchFor = (file: string, fault: Fault | undefined): FaultWatch => {
+export const createFaultWatch = (file: string, fault: Fault | undefined): FaultWatch => {
   const counts = new Map<string, number>();
   return {
     meet: (name, modes = ['killed after']) => {

@@ -4,30 +4,30 @@ import { systemClock } from '@tartan/kube/clock';
 import { createProcessTable, createTart, type ProcessTable } from '@tartan/tart';
 import { createVmSubsystem } from '../../../packages/tart-kubelet/src/agent/vm-subsystem.ts';
 import { createStartRecorder } from '../../../packages/tart-kubelet/src/vm-start/start-recorder.ts';
-import { watchFor } from './fault-watch.ts';
-import { createLeapingClock } from './leaping-clock.ts';
-import { mortalSpawn } from './mortal-calls.ts';
-import { makeFilesMortal } from './mortal-files.ts';
-import { mortalTransport } from './mortal-transport.ts';
-import { createAlias } from './names.ts';
-import { type AgentSettings, type Leap, settingsVariable } from './settings.ts';
+import { createAdjustableClock } from './adjustable-clock.ts';
+import { createAlias } from './effect-names.ts';
+import { createFaultWatch } from './fault-watch.ts';
+import { injectFileFaults } from './faulty-files.ts';
+import { faultySpawn } from './faulty-spawn.ts';
+import { faultyTransport } from './faulty-transport.ts';
+import { type AgentSettings, type ClockAdvance, settingsVariable } from './settings.ts';
 
 /**
  * All of the agent that has to do with virtual machines, in a process of its own that ends itself by SIGKILL at the point that it is told.
  */
 const settings = JSON.parse(process.env[settingsVariable] ?? '') as AgentSettings;
 const { folder, server, tart } = settings;
-const watch = watchFor(settings.points, settings.fault);
+const watch = createFaultWatch(settings.points, settings.fault);
 const alias = createAlias(folder);
-await makeFilesMortal(folder, watch, alias);
+await injectFileFaults(folder, watch, alias);
 
-const clock = createLeapingClock(settings.leaptMs);
-process.on('message', ({ leapMs }: Leap) => clock.leap(leapMs));
+const clock = createAdjustableClock(settings.leaptMs);
+process.on('message', ({ leapMs }: ClockAdvance) => clock.leap(leapMs));
 // The test is gone.
 process.on('disconnect', () => process.exit(0));
 
 const { ca, cert, key, url } = server;
-const transport = mortalTransport(
+const transport = faultyTransport(
   httpsTransport({ server: url, ca, credentials: () => ({ certificate: { cert, key } }), clock: systemClock }),
   watch,
   alias,
@@ -57,7 +57,7 @@ await createVmSubsystem({
     journal: join(folder, 'journal'),
     logs: join(folder, 'logs'),
   },
-  tart: createTart({ path: tart.path, environment, processes, spawn: mortalSpawn(watch, alias) }),
+  tart: createTart({ path: tart.path, environment, processes, spawn: faultySpawn(watch, alias) }),
   tartHome: tart.home,
   tartPaths: [tart.path],
   processes,

@@ -26,7 +26,7 @@ export interface AgentSettings {
   readonly server: { readonly url: string; readonly ca: string; readonly cert: string; readonly key: string };
   readonly tart: { readonly path: string; readonly home: string };
   readonly collects: boolean;
-  /** How far time has leapt in this story: agents of one Mac have one clock. */
+  /** How far time has leapt in this scenario: agents of one Mac have one clock. */
   readonly leaptMs: number;
   /** Virtual machines whose files somebody has open. */
   readonly openVms: readonly string[];
@@ -37,7 +37,7 @@ export interface AgentSettings {
 
 export const settingsVariable = 'TARTAN_CRASH_AGENT';
 
-/** What the world says to an agent. */
-export interface Leap {
+/** What the harness says to an agent. */
+export interface ClockAdvance {
   readonly leapMs: number;
 }

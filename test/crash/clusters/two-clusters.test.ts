@@ -13,12 +13,12 @@ const told = ({ history }: TwoClusters): string => history.slice(-60).join('\n')
 const play = async (seed: number): Promise<{ claims: number }> => {
   const random = numbersFrom(seed);
   const pick = <T>(of: readonly T[]): T | undefined => of[Math.floor(random() * of.length)];
-  const world = await createTwoClusters(seed);
-  const { time, clusters, scaleway, violations } = world;
+  const harness = await createTwoClusters(seed);
+  const { time, clusters, scaleway, violations } = harness;
   const alive = new Map(clusters.map((cluster) => [cluster, [] as string[]]));
   try {
     const hosts = 1 + Math.floor(random() * 3);
-    for (let each = 1; each <= hosts; each += 1) await world.order(`tuist-pool-0000000${each}`);
+    for (let each = 1; each <= hosts; each += 1) await harness.order(`tuist-pool-0000000${each}`);
     await time.pass(random() * 90_000);
     let people = 0;
     for (let step = 0; step < 14; step += 1) {
@@ -41,7 +41,7 @@ const play = async (seed: number): Promise<{ claims: number }> => {
           server.name = isHeld || random() < 0.5 ? `by-hand-${people}` : `tuist-pool-000000f${people}`;
       }
       await time.pass(random() < 0.4 ? random() * 3000 : random() * 4 * minute);
-      assert.deepEqual(violations, [], told(world));
+      assert.deepEqual(violations, [], told(harness));
     }
     // Everybody comes to rest. A person gives back what is stranded, and there are as many Macs as machines.
     for (const [cluster, machines] of alive) for (const name of machines.splice(1)) await cluster.deleteMachine(name);
@@ -52,21 +52,21 @@ const play = async (seed: number): Promise<{ claims: number }> => {
         server.name = `tuist-pool-0000001${at}`;
     });
     await time.pass(25 * minute);
-    assert.deepEqual(violations, [], told(world));
+    assert.deepEqual(violations, [], told(harness));
     const machines = clusters.flatMap(({ facts }) => facts.machines().map(({ metadata }) => metadata.name));
     const holdings = clusters.flatMap(({ facts }) => [...holdingsOf(facts)]);
     assert.equal(new Set(holdings.map(([id]) => id)).size, holdings.length, 'no Mac is held twice');
     assert.equal(
       holdings.length,
       Math.min(machines.length, hosts),
-      `no Mac is idle while a machine wants one\n${told(world)}`,
+      `no Mac is idle while a machine wants one\n${told(harness)}`,
     );
     for (const [id, name] of holdings) assert.equal(scaleway.servers().find((server) => server.id === id)?.name, name);
     const keys = scaleway.keys().filter(({ name }) => name === 'runners');
     assert.ok(keys.length <= 2, 'each cluster has registered its key once, and removed none of the other');
-    return { claims: world.history.filter((line) => /rename to [ab]-/.test(line)).length };
+    return { claims: harness.history.filter((line) => /rename to [ab]-/.test(line)).length };
   } finally {
-    world.stop();
+    harness.stop();
   }
 };
 

@@ -18,12 +18,12 @@ import { authorizeWith } from '../../../packages/provider/src/manager/testing/au
 import { namespace, optionsWith } from '../../../packages/provider/src/manager/testing/harness.ts';
 import { memoryStorage } from '../../../sim/kubernetes/src/storage/memory.ts';
 import type { Change } from '../../../sim/kubernetes/src/storage/storage.ts';
+import { type ClusterState, clusterStateOf } from '../cluster-state.ts';
+import { createProviderWith, project } from '../create-provider.ts';
 import { addressOf } from '../effects.ts';
-import { type Facts, factsOf } from '../facts.ts';
-import { watchFor } from '../faults.ts';
+import { createFaultyConnections, type FaultyConnections } from '../fault-injection.ts';
+import { createFaultWatch } from '../faults.ts';
 import { createMacs, type Macs } from '../macs.ts';
-import { createMortal, type Mortal } from '../mortal.ts';
-import { project, providerOf } from '../provider-of.ts';
 import { numbersFrom, orderedIDs, type VirtualTime, virtualTime } from '../virtual-time.ts';
 
 const zone = 'fr-par-1';
@@ -38,14 +38,14 @@ const pace = 0.2;
  */
 const longestOnTheWayMs = 8000;
 
-/** Managers that freeze for longer than a lease are another story: Scaleway has nothing to fence them with. */
+/** Managers that freeze for longer than a lease are another scenario: Scaleway has nothing to fence them with. */
 const usuallyOnTheWayMs = 600;
 
 interface Cluster {
   /** Machines of the cluster are called by it. */
   readonly word: string;
   readonly admin: Client;
-  readonly facts: Facts;
+  readonly facts: ClusterState;
   addMachine(): Promise<string>;
   deleteMachine(name: string): Promise<void>;
   /** The manager dies, and another one starts. */
@@ -92,7 +92,7 @@ const makeEmptyCluster = async (): Promise<readonly Change[]> => {
 };
 
 /** The servers that a cluster holds: of a machine that was made ready, or whose claim is settled. */
-export const holdingsOf = ({ hosts, machines }: Facts): ReadonlyMap<string, string> => {
+export const holdingsOf = ({ hosts, machines }: ClusterState): ReadonlyMap<string, string> => {
   const ready = new Set(
     machines()
       .filter(({ status }) => status?.initialization?.provisioned === true)
@@ -184,7 +184,7 @@ export const createTwoClusters = async (seed: number): Promise<TwoClusters> => {
     };
 
   const over = new AbortController();
-  const mortals: Mortal[] = [];
+  const mortals: FaultyConnections[] = [];
   const stops: (() => void)[] = [];
 
   const createCluster = async (word: string): Promise<Cluster> => {
@@ -206,25 +206,25 @@ export const createTwoClusters = async (seed: number): Promise<TwoClusters> => {
     const as = (commonName: string) =>
       inProcessTransport(kubernetes.handle, { user: { commonName, organizations: [] } });
     const admin = createClient(as('admin'), { clock: time });
-    const facts = factsOf(kubernetes, storage);
+    const facts = clusterStateOf(kubernetes, storage);
     const provider = as('provider');
-    let mortal: Mortal | undefined;
+    let mortal: FaultyConnections | undefined;
     let made = 0;
     const startManager = (): void => {
-      const born = createMortal({
+      const born = createFaultyConnections({
         identity: `${word}-${mortals.length + 1}`,
         // A request that is on its way to Scaleway waits for time to pass: it is not under way in this process.
         time: { ...time, during: (work) => work() },
         transport: { ...provider, send: (request) => time.during(() => provider.send(request)) },
         fetch: askScaleway(word),
         alias,
-        watch: watchFor(undefined),
+        watch: createFaultWatch(undefined),
         witness: { scalewayCalled: () => {}, kubernetesAsked: () => {}, happened: () => {} },
       });
       mortal = born;
       mortals.push(born);
       const own = numbersFrom(seed * 31 + mortals.length);
-      const manager = providerOf({
+      const manager = createProviderWith({
         mortal: born,
         hostWork: macs.workOf(born),
         random: own,

@@ -1,21 +1,20 @@
-import { fleetIsUpToDate, hasKey, isFree, lives, noTokenIsLost } from '../expectations.ts';
-import { minutes, type Scenario } from '../scenario.ts';
-import { untilDone } from '../until-done.ts';
-import { addFleet, addMachine, fleetName, idOf, one, orderMacs } from './beginnings.ts';
+import { fleetIsUpToDate, hasKey, isFree, isHealthyMachine, noTokenIsLost } from '../expectations.ts';
+import { minutes, type Scenario } from '../run-scenario.ts';
+import { addFleet, addMachine, fleetName, idOf, one, orderMacs, runManagerUntil } from './setup.ts';
 
 export const found: Scenario = {
   key: 'found',
   name: 'Macs that nobody has seen before are found, and a fleet gets its key',
-  prepare: async (world) => {
-    await orderMacs(world, 2);
-    await addFleet(world);
+  prepare: async (harness) => {
+    await orderMacs(harness, 2);
+    await addFleet(harness);
   },
   manager: one,
-  missing: (world) => [
-    ...isFree(world, idOf(world, 1)),
-    ...isFree(world, idOf(world, 2)),
-    ...hasKey(world, fleetName),
-    ...fleetIsUpToDate(world, fleetName),
+  missing: (harness) => [
+    ...isFree(harness, idOf(harness, 1)),
+    ...isFree(harness, idOf(harness, 2)),
+    ...hasKey(harness, fleetName),
+    ...fleetIsUpToDate(harness, fleetName),
   ],
   withinMs: minutes(20),
 };
@@ -23,19 +22,19 @@ export const found: Scenario = {
 export const claimAndBootstrap: Scenario = {
   key: 'claim',
   name: 'two machines claim two of three Macs and make them ready',
-  prepare: async (world) => {
-    await orderMacs(world, 3);
-    await addFleet(world);
-    const missing = () => [...world.macs.all.flatMap(({ id }) => isFree(world, id)), ...hasKey(world, fleetName)];
-    await untilDone(world, one, missing, minutes(10));
-    for (const name of ['mac-1', 'mac-2']) await addMachine(world, name);
+  prepare: async (harness) => {
+    await orderMacs(harness, 3);
+    await addFleet(harness);
+    const missing = () => [...harness.macs.all.flatMap(({ id }) => isFree(harness, id)), ...hasKey(harness, fleetName)];
+    await runManagerUntil(harness, one, missing, minutes(10));
+    for (const name of ['mac-1', 'mac-2']) await addMachine(harness, name);
   },
   manager: one,
-  missing: (world) => [
-    ...lives(world, 'mac-1'),
-    ...lives(world, 'mac-2'),
-    ...fleetIsUpToDate(world, fleetName),
-    ...noTokenIsLost(world),
+  missing: (harness) => [
+    ...isHealthyMachine(harness, 'mac-1'),
+    ...isHealthyMachine(harness, 'mac-2'),
+    ...fleetIsUpToDate(harness, fleetName),
+    ...noTokenIsLost(harness),
   ],
   withinMs: minutes(30),
 };

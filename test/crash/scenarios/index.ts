@@ -1,8 +1,8 @@
-import type { Scenario } from '../scenario.ts';
+import type { Scenario } from '../run-scenario.ts';
 import { claimAndBootstrap, found } from './claim.ts';
-import { paused, release, sweep } from './end.ts';
-import { failedBootstrap, notWiped } from './give-back.ts';
-import { lostNode, roll } from './life.ts';
+import { failedBootstrap, notWiped } from './failed-bootstrap.ts';
+import { paused, release, sweep } from './release-and-sweep.ts';
+import { lostNode, roll } from './rollout.ts';
 
 /** The shortest first. */
 export const scenarios: readonly Scenario[] = [

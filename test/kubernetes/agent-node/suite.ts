@@ -35,7 +35,7 @@ import {
   exampleNodeConfig,
   fakeHostFacts,
 } from '../../../packages/tart-kubelet/src/node/testing/fixtures.ts';
-import { untilSeen } from '../../system/until-seen.ts';
+import { waitForObject } from '../../system/wait-for-object.ts';
 
 type Node = NonNullable<(typeof nodes)['ofType']>;
 type Lease = NonNullable<(typeof leases)['ofType']>;
@@ -103,9 +103,9 @@ export const runAgentNodeSuite = (title: string, start: () => Promise<NodeCluste
     const statusOf = (seen: Node | undefined, type: string) =>
       seen?.status?.conditions?.find((each) => each.type === type)?.status;
     const nodeUntil = (what: string, signal: AbortSignal, holds: (seen: Live<Node> | undefined) => boolean) =>
-      untilSeen({ client: admin, resource: nodes, name: { name }, what, holds, signal });
+      waitForObject({ client: admin, resource: nodes, name: { name }, what, holds, signal });
     const leaseUntil = (what: string, signal: AbortSignal, holds: (seen: Live<Lease> | undefined) => boolean) =>
-      untilSeen({ client: admin, resource: leases, name: inLeases, what, holds, signal });
+      waitForObject({ client: admin, resource: leases, name: inLeases, what, holds, signal });
 
     before(async () => {
       folder = await mkdtemp(join(tmpdir(), 'agent-node-'));

@@ -1,8 +1,8 @@
 import { leaderElectionID } from '@tartan/api';
+import { type Case, type Fault, forMinutes, noFault, notScraped, once, setState } from './fault.ts';
+import type { Harness } from './harness.ts';
 import { condition, controlPlaneWith, fleetWith, hostIn, machineWith, podOn } from './objects.ts';
-import { becomes, type Case, type Happening, nothing, once, passing, silent } from './happening.ts';
 import { runnerCases } from './runner-cases.ts';
-import type { World } from './world.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -16,18 +16,18 @@ const onManager = { job: 'tartan', namespace: 'tartan', pod: 'manager-0', instan
 const onMac = { job: 'macs', instance: 'mac-1:10250' };
 
 const notReady = (why: string) => condition('Ready', 'False', why);
-const machinesWith = (status: Parameters<typeof machineWith>[1]): Happening =>
-  becomes(({ state }) => ({ machines: [machineWith('mac-1', status), ...state.machines.slice(1)] }));
-const drifting = (sinceMs: number): Happening =>
+const machinesWith = (status: Parameters<typeof machineWith>[1]): Fault =>
+  setState(({ state }) => ({ machines: [machineWith('mac-1', status), ...state.machines.slice(1)] }));
+const drifting = (sinceMs: number): Fault =>
   machinesWith({
     phase: 'Ready',
     conditions: [condition('Ready', 'True', 'Ready'), condition('HostUpToDate', 'False', 'WaitingForIdle', sinceMs)],
   });
-const noMac: Happening = machinesWith({
+const noMac: Fault = machinesWith({
   phase: 'Pending',
   conditions: [notReady('NotProvisioned'), condition('Provisioned', 'False', 'NoAvailableHost')],
 });
-const bootstrapping = (attempts: number, updateAttempts = 0): Happening =>
+const bootstrapping = (attempts: number, updateAttempts = 0): Fault =>
   machinesWith({
     phase: 'Bootstrapping',
     bootstrapAttempts: attempts,
@@ -36,9 +36,9 @@ const bootstrapping = (attempts: number, updateAttempts = 0): Happening =>
   });
 
 const defect = { result: 'error', seconds: 1, terminal: false, defect: true, timedOut: false } as const;
-const handOver = (world: World, transitions: number): void =>
-  world.leader.metrics.setLeader(leaderElectionID, true, transitions);
-const certificateFor = (left: number): Happening =>
+const handOver = (harness: Harness, transitions: number): void =>
+  harness.leader.metrics.setLeader(leaderElectionID, true, transitions);
+const certificateFor = (left: number): Fault =>
   once(({ agents: [agent], clock }) => {
     const notAfter = clock.now() + left;
     agent.certificates = { ...agent.certificates, serving: { notBefore: notAfter - 7 * day, notAfter } };
@@ -53,11 +53,11 @@ export const cases: Readonly<Record<string, Case>> = {
     almost: ({ leader }, since) => leader.metrics.sweep.stranded(since < 59 ? 2 : 0),
   },
   TartanMacsInQuarantine: {
-    trouble: becomes({ hosts: [hostIn('1', 'quarantined')] }),
+    trouble: setState({ hosts: [hostIn('1', 'quarantined')] }),
     after: 120,
     labels: { zone: 'fr-par-1', type: 'M2-L' },
     value: 1,
-    almost: becomes({ hosts: [hostIn('1', 'releasing')] }),
+    almost: setState({ hosts: [hostIn('1', 'releasing')] }),
   },
   TartanNoMacAvailable: {
     trouble: noMac,
@@ -96,39 +96,39 @@ export const cases: Readonly<Record<string, Case>> = {
     almost: drifting(-day + 2 * hour),
   },
   TartanRollStopped: {
-    trouble: becomes({ fleets: [fleetWith({ conditions: [condition('Stalled', 'True', 'PushRejected')] })] }),
+    trouble: setState({ fleets: [fleetWith({ conditions: [condition('Stalled', 'True', 'PushRejected')] })] }),
     after: 5,
     labels: inFleet,
-    almost: becomes({ fleets: [fleetWith({ updated: 0, conditions: [condition('Ready', 'False', 'Rolling')] })] }),
+    almost: setState({ fleets: [fleetWith({ updated: 0, conditions: [condition('Ready', 'False', 'Rolling')] })] }),
   },
   TartanFleetBelowDesired: {
-    trouble: becomes({ fleets: [fleetWith({ ready: 1 })] }),
+    trouble: setState({ fleets: [fleetWith({ ready: 1 })] }),
     after: 60,
     labels: inFleet,
     value: 1,
-    almost: becomes({ fleets: [fleetWith({ existing: 3 })] }),
+    almost: setState({ fleets: [fleetWith({ existing: 3 })] }),
   },
   TartanFleetDown: {
-    trouble: becomes({ fleets: [fleetWith({ ready: 0 })] }),
+    trouble: setState({ fleets: [fleetWith({ ready: 0 })] }),
     after: 30,
     labels: inFleet,
-    almost: becomes({ fleets: [fleetWith({ desired: 0, existing: 0, ready: 0 })] }),
+    almost: setState({ fleets: [fleetWith({ desired: 0, existing: 0, ready: 0 })] }),
   },
   TartanMachinesMissing: {
-    trouble: becomes({ fleets: [fleetWith({ desired: 3 })] }),
+    trouble: setState({ fleets: [fleetWith({ desired: 3 })] }),
     after: 30,
     labels: inFleet,
     value: 2,
-    almost: becomes({ fleets: [fleetWith({ ready: 0 })] }),
+    almost: setState({ fleets: [fleetWith({ ready: 0 })] }),
   },
   TartanPodsStuckTerminating: {
-    trouble: becomes(({ clock }) => ({ pods: [podOn('mac-1', clock.now())] })),
+    trouble: setState(({ clock }) => ({ pods: [podOn('mac-1', clock.now())] })),
     // More than fifteen minutes late, for five.
     after: 21,
     labels: { node: 'mac-1', fleet: 'runners' },
-    almost: passing(
+    almost: forMinutes(
       15,
-      becomes(({ clock }) => ({ pods: [podOn('mac-1', clock.now())] })),
+      setState(({ clock }) => ({ pods: [podOn('mac-1', clock.now())] })),
     ),
   },
   TartanPodNotStarted: {
@@ -154,7 +154,7 @@ export const cases: Readonly<Record<string, Case>> = {
     trouble: once(({ leader }) => leader.metrics.podReleased('nodeGone')),
     after: 0,
     labels: { cause: 'node_gone' },
-    almost: nothing,
+    almost: noFault,
   },
   TartanGuestDiskFull: {
     trouble: once(({ agents: [agent] }) => agent.metrics.setObserved({ guestDisks: [{ vm: 'job', usedPercent: 91 }] })),
@@ -171,10 +171,10 @@ export const cases: Readonly<Record<string, Case>> = {
     almost: ({ leader }, since) => leader.metrics.setLeader(leaderElectionID, since >= 5, since >= 5 ? 4 : undefined),
   },
   TartanLeaderFlapping: {
-    trouble: (world, since) => handOver(world, 3 + Math.min(5, since)),
+    trouble: (harness, since) => handOver(harness, 3 + Math.min(5, since)),
     after: 4,
     labels: ofLease,
-    almost: (world, since) => handOver(world, 3 + Math.floor(since / 30)),
+    almost: (harness, since) => handOver(harness, 3 + Math.floor(since / 30)),
   },
   TartanReconcilePanics: {
     trouble: once(({ leader }) => leader.metrics.controller('machine').ended(defect)),
@@ -200,22 +200,22 @@ export const cases: Readonly<Record<string, Case>> = {
     almost: certificateFor(1.6 * day),
   },
   TartanKubeconfigNotRenewed: {
-    trouble: becomes({ controlPlanes: [controlPlaneWith({ fresh: false, expires: day })] }),
+    trouble: setState({ controlPlanes: [controlPlaneWith({ fresh: false, expires: day })] }),
     after: 30,
     labels: ofControlPlane,
-    almost: becomes({ controlPlanes: [controlPlaneWith({ available: false, expires: day })] }),
+    almost: setState({ controlPlanes: [controlPlaneWith({ available: false, expires: day })] }),
   },
   TartanKubeconfigNearExpiry: {
-    trouble: becomes(({ clock }) => ({ controlPlanes: [controlPlaneWith({ expires: clock.now() + 30 * minute })] })),
+    trouble: setState(({ clock }) => ({ controlPlanes: [controlPlaneWith({ expires: clock.now() + 30 * minute })] })),
     after: 16,
     labels: ofControlPlane,
-    almost: becomes({ controlPlanes: [controlPlaneWith()] }),
+    almost: setState({ controlPlanes: [controlPlaneWith()] }),
   },
   TartanCoreCannotConnect: {
-    trouble: becomes({ controlPlanes: [controlPlaneWith({ available: false })] }),
+    trouble: setState({ controlPlanes: [controlPlaneWith({ available: false })] }),
     after: 10,
     labels: ofControlPlane,
-    almost: becomes({ controlPlanes: [controlPlaneWith({ fresh: false })] }),
+    almost: setState({ controlPlanes: [controlPlaneWith({ fresh: false })] }),
   },
   TartanScalewayDenies: {
     trouble: once(({ leader }) =>
@@ -236,27 +236,27 @@ export const cases: Readonly<Record<string, Case>> = {
     },
   },
   TartanManagerNotScraped: {
-    trouble: silent(({ leader, standby }) => [leader, standby]),
+    trouble: notScraped(({ leader, standby }) => [leader, standby]),
     after: 10,
     labels: {},
-    almost: silent(({ leader }) => [leader]),
+    almost: notScraped(({ leader }) => [leader]),
   },
   TartanStrandedMacsUnknown: {
     trouble: once(({ leader }) => leader.metrics.sweep.stranded(undefined)),
     after: 30,
     labels: {},
     // That has an alert of its own.
-    almost: silent(({ leader, standby }) => [leader, standby]),
+    almost: notScraped(({ leader, standby }) => [leader, standby]),
   },
   TartanAgentsNotScraped: {
-    trouble: silent(({ agents }) => [...agents]),
+    trouble: notScraped(({ agents }) => [...agents]),
     after: 30,
     labels: {},
     value: 2,
     // There is one Mac less, and one agent less that tells.
-    almost: (world, since) => {
-      silent(({ agents: [, second] }) => [second])(world, since);
-      becomes({ fleets: [fleetWith({ desired: 1, existing: 1, ready: 1 })] })(world, since);
+    almost: (harness, since) => {
+      notScraped(({ agents: [, second] }) => [second])(harness, since);
+      setState({ fleets: [fleetWith({ desired: 1, existing: 1, ready: 1 })] })(harness, since);
     },
   },
   ...runnerCases,

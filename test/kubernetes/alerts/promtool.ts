@@ -25,23 +25,23 @@ interface Expected {
 }
 
 /** What is firing at a minute: just these, and nothing else of that name. */
-export interface Look {
+export interface ExpectedAlerts {
   readonly minute: number;
   readonly alert: string;
   readonly firing: readonly Expected[];
 }
 
-export interface Trial {
+export interface RuleTest {
   readonly name: string;
   readonly series: readonly InputSeries[];
-  readonly looks: readonly Look[];
+  readonly looks: readonly ExpectedAlerts[];
 }
 
 /** Rejects with what promtool says of the file. */
 export const checkRules = (promtool: string): Promise<void> => run(promtool, ['check', 'rules', rulesFile]);
 
 /** Rejects with what promtool says when something else fires than was expected. */
-export const testRules = async (promtool: string, trials: readonly Trial[]): Promise<void> => {
+export const testRules = async (promtool: string, trials: readonly RuleTest[]): Promise<void> => {
   const folder = mkdtempSync(join(tmpdir(), 'tartan-alerts-'));
   const file = join(folder, 'trials.yaml');
   const content = {

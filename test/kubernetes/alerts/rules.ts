@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type AlertRule, alertsIn } from '../../../tools/generate/src/alerts.ts';
+import { type AlertRule, alertsIn } from '../../../tools/generate/src/testing/alerts.ts';
 
 /** As the chart ships them. */
 export const rulesFile = join(import.meta.dirname, '../../../charts/tartan/files/alerts.yaml');

@@ -1,22 +1,22 @@
 import { runnersLeaderElectionID } from '@tartan/api';
 import { timestamp } from '@tartan/kube/clock';
-import { type Case, type Happening, once, silent } from './happening.ts';
+import { type Case, type Fault, notScraped, once } from './fault.ts';
+import type { Harness } from './harness.ts';
 import { condition } from './objects.ts';
 import { poolWith, runnerPod, type RunnersState, unbootedPod } from './runners.ts';
-import type { World } from './world.ts';
 
 const minute = 60_000;
 
 const onController = { job: 'runners', namespace: 'tartan', pod: 'runners-0', instance: '192.0.2.4:8080' };
 const inPool = { namespace: 'tartan', pool: 'macos' };
 
-const poolsBecome = (change: (world: World) => Partial<RunnersState>): Happening =>
-  once((world) => {
-    world.pools = { ...world.pools, ...change(world) };
+const poolsBecome = (change: (harness: Harness) => Partial<RunnersState>): Fault =>
+  once((harness) => {
+    harness.pools = { ...harness.pools, ...change(harness) };
   });
 
 /** One job waits since the trouble began, and so many runners do. */
-const jobWaits = (warm: number): Happening =>
+const jobWaits = (warm: number): Fault =>
   poolsBecome(({ clock }) => ({
     pool: poolWith({
       queue: { jobs: 1, oldestSince: timestamp(clock.now()), observedAt: timestamp(clock.now()) },
@@ -26,19 +26,19 @@ const jobWaits = (warm: number): Happening =>
 
 /** And is done again before anybody has to look. */
 const untilMinute =
-  (end: number, happening: Happening): Happening =>
-  (world, since) => {
-    happening(world, since);
-    if (since === end) poolsBecome(() => ({ pool: poolWith(), pods: [] }))(world, 0);
+  (end: number, happening: Fault): Fault =>
+  (harness, since) => {
+    happening(harness, since);
+    if (since === end) poolsBecome(() => ({ pool: poolWith(), pods: [] }))(harness, 0);
   };
 
-const githubIs = (status: 'True' | 'False', reason: string): Happening =>
+const githubIs = (status: 'True' | 'False', reason: string): Fault =>
   poolsBecome(() => ({ pool: poolWith({ conditions: [condition('GitHubReachable', status, reason)] }) }));
 
 const stuck = condition('Stuck', 'True', 'PodsSilent');
 
 const left =
-  (calls: number): Happening =>
+  (calls: number): Fault =>
   ({ runners: [leader] }) =>
     leader.metrics.github.call('github-app', {
       method: 'GET',
@@ -81,20 +81,20 @@ export const runnerCases: Readonly<Record<string, Case>> = {
     })),
     after: 21,
     labels: inPool,
-    almost: (world, since) => {
+    almost: (harness, since) => {
       // One goes after the other.
       if (since % 15 === 0)
         poolsBecome(({ clock }) => ({
           pods: [runnerPod('a', 'warm', { deletionTimestamp: timestamp(clock.now()) })],
-        }))(world, 0);
+        }))(harness, 0);
     },
   },
   TartanRunnerPodNotStarted: {
     trouble: poolsBecome(({ clock }) => ({ pods: [unbootedPod('a', clock.now())] })),
     after: 36,
     labels: inPool,
-    almost: (world, since) => {
-      if (since % 30 === 0) poolsBecome(({ clock }) => ({ pods: [unbootedPod('a', clock.now())] }))(world, 0);
+    almost: (harness, since) => {
+      if (since % 30 === 0) poolsBecome(({ clock }) => ({ pods: [unbootedPod('a', clock.now())] }))(harness, 0);
     },
   },
   TartanRunnersSilent: {
@@ -121,9 +121,9 @@ export const runnerCases: Readonly<Record<string, Case>> = {
     trouble: githubIs('False', 'Denied'),
     after: 15,
     labels: inPool,
-    almost: (world, since) => {
-      if (since % 20 === 0) githubIs('False', 'Unavailable')(world, 0);
-      if (since % 20 === 14) githubIs('True', 'Reachable')(world, 0);
+    almost: (harness, since) => {
+      if (since % 20 === 0) githubIs('False', 'Unavailable')(harness, 0);
+      if (since % 20 === 14) githubIs('True', 'Reachable')(harness, 0);
     },
   },
   TartanGitHubLimitNearlyReached: {
@@ -142,15 +142,15 @@ export const runnerCases: Readonly<Record<string, Case>> = {
       leader.metrics.setLeader(runnersLeaderElectionID, since >= 5, since >= 5 ? 4 : undefined),
   },
   TartanRunnersNotScraped: {
-    trouble: silent(({ runners }) => [...runners]),
+    trouble: notScraped(({ runners }) => [...runners]),
     after: 10,
     labels: { name: runnersLeaderElectionID },
-    almost: silent(({ runners: [leader] }) => [leader]),
+    almost: notScraped(({ runners: [leader] }) => [leader]),
   },
 };
 
 /** Rules that are about every controller of ours: the same trouble in this one. */
-export const troublesOfRunners: Readonly<Record<string, Omit<Case, 'almost'>>> = {
+export const runnerControllerFaults: Readonly<Record<string, Omit<Case, 'almost'>>> = {
   TartanLeaderFlapping: {
     trouble: ({ runners: [leader] }, since) =>
       leader.metrics.setLeader(runnersLeaderElectionID, true, 3 + Math.min(5, since)),

@@ -1,6 +1,6 @@
 import { seriesOf } from './exposition.ts';
+import type { Harness } from './harness.ts';
 import { rules } from './rules.ts';
-import type { World } from './world.ts';
 
 /** What promtool takes as input: a series, and its values minute by minute. */
 export interface InputSeries {
@@ -11,25 +11,25 @@ export interface InputSeries {
 const mentioned = new Set(rules.flatMap(({ expr }) => expr.match(/\w+/g) ?? []));
 
 /**
- * Scrapes a world every minute, and tells before each scrape which minute it is. A series that is not told any more is stale from then on,
+ * Scrapes a harness every minute, and tells before each scrape which minute it is. A series that is not told any more is stale from then on,
  * as Prometheus marks it.
  */
 export const record = async (
-  world: World,
+  harness: Harness,
   minutes: number,
   happens: (minute: number) => void,
 ): Promise<InputSeries[]> => {
   const values = new Map<string, string[]>();
   for (let minute = 0; minute <= minutes; minute += 1) {
     happens(minute);
-    for (const sample of await world.scrape(mentioned)) {
+    for (const sample of await harness.scrape(mentioned)) {
       const series = seriesOf(sample);
       const told = values.get(series) ?? Array.from({ length: minute }, () => '_');
       values.set(series, [...told, String(sample.value)]);
     }
     for (const told of values.values())
       if (told.length === minute) told.push(told.at(-1) === 'stale' || told.at(-1) === '_' ? '_' : 'stale');
-    world.clock.advance(60_000);
+    harness.clock.advance(60_000);
   }
   return [...values].map(([series, told]) => ({ series, values: told.join(' ') }));
 };

@@ -26,7 +26,7 @@ export type Store = Record<string, Record<string, string>>;
  * Stands in for the External Secrets operator, at its most eager: whatever differs from the store is written again at once. What it
  * makes is owned by the ExternalSecret only if that says so.
  */
-export const playExternalSecrets = (client: Client, namespace: string, store: Store) => {
+export const runFakeExternalSecrets = (client: Client, namespace: string, store: Store) => {
   const stopping = new AbortController();
   const sync = async ({ metadata, spec }: Live<ExternalSecret>): Promise<void> => {
     const { name, creationPolicy, template } = spec.target;

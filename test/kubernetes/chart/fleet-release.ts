@@ -5,11 +5,11 @@ import { systemClock as clock } from '@tartan/kube/clock';
 import { ensureBinaries } from '@tartan/tools-kubernetes';
 import { setPaused } from '../../../packages/cli/src/roll/pause.ts';
 import { createWaits } from '../../system/waits.ts';
-import { chart as thisChart, run, type Said } from './helm.ts';
+import { chart as thisChart, run, type CommandResult } from './helm.ts';
 import type { ChartPlane } from './plane.ts';
 
 /** One way in which helm applies a release. */
-export interface Way {
+export interface ApplyMethod {
   readonly name: string;
   readonly helm: 'helm' | 'helm-3';
   readonly install: readonly string[];
@@ -17,7 +17,7 @@ export interface Way {
   readonly later: readonly string[];
 }
 
-export const ways: readonly Way[] = [
+export const applyMethods: readonly ApplyMethod[] = [
   { name: 'helm 3', helm: 'helm-3', install: [], later: [] },
   { name: 'helm 4, client-side', helm: 'helm', install: ['--server-side=false'], later: ['--server-side=false'] },
   { name: 'helm 4, server-side', helm: 'helm', install: ['--server-side=true'], later: ['--server-side=true'] },
@@ -44,13 +44,13 @@ export const coreMachines = defineResource<KubeObject>({ ...core, kind: 'Machine
 const patienceMs = 60_000;
 
 /** A release with one fleet, in a namespace of its own, applied in one way. */
-export const fleetRelease = async (stage: ChartPlane, client: Client, way: Way, namespace: string) => {
+export const fleetRelease = async (harness: ChartPlane, client: Client, way: ApplyMethod, namespace: string) => {
   const binaries = await ensureBinaries(['helm', 'helm-3']);
-  const env = { ...process.env, KUBECONFIG: stage.plane.adminKubeconfigPath, HOME: stage.plane.dir };
+  const env = { ...process.env, KUBECONFIG: harness.plane.adminKubeconfigPath, HOME: harness.plane.dir };
   const release = `tartan-${namespace}`;
   const fleet = `${release}-macos-fleet`;
-  await stage.done(['create', 'namespace', namespace]);
-  const helm = async (args: readonly string[], values?: object): Promise<Said> => {
+  await harness.done(['create', 'namespace', namespace]);
+  const helm = async (args: readonly string[], values?: object): Promise<CommandResult> => {
     const input = values === undefined ? '' : JSON.stringify(values);
     const all = [...args, '--namespace', namespace, '--no-hooks', ...(values ? ['--values', '-'] : [])];
     const said = await run(binaries[way.helm], all, input, env);
@@ -68,7 +68,7 @@ export const fleetRelease = async (stage: ChartPlane, client: Client, way: Way, 
     upgrade: (values: object, chart = thisChart) => helm(['upgrade', release, chart, ...way.later], valuesOf(values)),
     rollback: (revision: number) => helm(['rollback', release, String(revision), ...way.later]),
     scale: (replicas: number) =>
-      stage.done(['-n', namespace, 'scale', 'machinedeployment', fleet, `--replicas=${replicas}`]),
+      harness.done(['-n', namespace, 'scale', 'machinedeployment', fleet, `--replicas=${replicas}`]),
     pause: async (paused: boolean) => {
       const outcome = await setPaused({ client, clock }, { name: fleet, namespace, paused }, {});
       assert.equal(outcome.kind, 'written');

@@ -4,14 +4,14 @@ import { ensureBinaries } from '@tartan/tools-kubernetes';
 
 export const chart = join(import.meta.dirname, '../../../charts/tartan');
 
-export interface Said {
+export interface CommandResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
 /** Runs a program to its end with `input`, if any, as what it reads. */
-export const run = (command: string, args: readonly string[], input = '', env = process.env): Promise<Said> =>
+export const run = (command: string, args: readonly string[], input = '', env = process.env): Promise<CommandResult> =>
   new Promise((resolve, reject) => {
     const child = spawn(command, args, { env, stdio: 'pipe' });
     let [stdout, stderr] = ['', ''];
@@ -23,7 +23,7 @@ export const run = (command: string, args: readonly string[], input = '', env = 
   });
 
 /** The real helm. Values, if it shall have some, come as an object: JSON is YAML. */
-export const helm = async (args: readonly string[], values?: object, env = process.env): Promise<Said> => {
+export const helm = async (args: readonly string[], values?: object, env = process.env): Promise<CommandResult> => {
   const { helm: command } = await ensureBinaries(['helm']);
   return values === undefined
     ? await run(command, args, '', env)

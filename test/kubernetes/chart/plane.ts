@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type ControlPlane, startClusterApi, startControlPlane } from '@tartan/tools-kubernetes';
-import { chart, helm, run, type Said } from './helm.ts';
+import { chart, helm, run, type CommandResult } from './helm.ts';
 import { outsideKinds } from './outside-kinds.ts';
 import { namespace } from './render.ts';
 
 export interface ChartPlane {
   readonly plane: ControlPlane;
   /** As the administrator. */
-  kubectl(args: readonly string[], input?: string): Promise<Said>;
+  kubectl(args: readonly string[], input?: string): Promise<CommandResult>;
   /** The same, where it must go well; what it printed. */
   done(args: readonly string[], input?: string): Promise<string>;
   /** In the namespace of the release. */
-  helm(args: readonly string[], values?: object): Promise<Said>;
+  helm(args: readonly string[], values?: object): Promise<CommandResult>;
   stop(): Promise<void>;
 }
 

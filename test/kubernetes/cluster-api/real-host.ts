@@ -33,8 +33,8 @@ export const realHost = async (
       kubeconfig: await readFile(controlPlane.adminKubeconfigPath, 'utf8'),
       now: () => clock.now(),
       // Others work at their own pace; to look more often would only slow them down.
-      moment: () => setTimeout(momentMs),
-      patienceMs: 120_000,
+      tick: () => setTimeout(momentMs),
+      timeoutMs: 120_000,
       stop: async () => {
         try {
           await stopCore();

@@ -8,8 +8,8 @@ import {
   secrets,
 } from '@tartan/kube';
 import { untilServed } from '../../../packages/cli/src/simulation/installer.ts';
-import { follow } from './follow.ts';
-import type { Stage } from './stage.ts';
+import type { Harness } from './harness.ts';
+import { recordChanges } from './record-changes.ts';
 import { namespace } from './values.ts';
 
 interface ExternalSecret extends KubeObject {
@@ -55,8 +55,8 @@ export interface ExternalSecrets {
   stop(): Promise<void>;
 }
 
-export const startExternalSecrets = async (stage: Stage): Promise<ExternalSecrets> => {
-  const { client } = stage;
+export const startExternalSecrets = async (harness: Harness): Promise<ExternalSecrets> => {
+  const { client } = harness;
   await client.create(customResourceDefinitions, definition);
   await untilServed(client, [definition]);
   const store = new Map<string, string>();
@@ -92,7 +92,7 @@ export const startExternalSecrets = async (stage: Stage): Promise<ExternalSecret
     }
   };
   const soon = (object: Live<ExternalSecret>): Promise<void> => (syncing = syncing.then(() => sync(object)));
-  const followed = await follow(stage, externalSecrets, ({ type, object }) => {
+  const followed = await recordChanges(harness, externalSecrets, ({ type, object }) => {
     // `deletionPolicy: Retain`: what was written stays.
     if (type !== 'DELETED') void soon(object);
   });

@@ -4,8 +4,8 @@ import { secretNames } from '@tartan/api';
 import { getCondition, nodes, secrets } from '@tartan/kube';
 import { connect } from '../../../packages/cli/src/simulation/control-plane.ts';
 import { coreKinds } from '../../../packages/cli/src/simulation/fleets.ts';
-import { follow } from './follow.ts';
-import type { Stage } from './stage.ts';
+import type { Harness } from './harness.ts';
+import { recordChanges } from './record-changes.ts';
 import { clusterName } from './values.ts';
 
 export const kubeconfigName = secretNames.kubeconfig(clusterName);
@@ -16,8 +16,8 @@ export interface KubeconfigGuard {
 }
 
 /** Watches over what core connects with: each kubeconfig that appears is tried at once, and what core says of its connection is heard. */
-export const guardKubeconfig = async (stage: Stage): Promise<KubeconfigGuard> => {
-  const { folder } = stage;
+export const guardKubeconfig = async (harness: Harness): Promise<KubeconfigGuard> => {
+  const { folder } = harness;
   const complaints: string[] = [];
   const trials: Promise<void>[] = [];
   let last: string | undefined;
@@ -40,7 +40,7 @@ export const guardKubeconfig = async (stage: Stage): Promise<KubeconfigGuard> =>
     }
   };
 
-  const secret = await follow(stage, secrets, ({ type, object: { metadata, data } }) => {
+  const secret = await recordChanges(harness, secrets, ({ type, object: { metadata, data } }) => {
     if (metadata.name !== kubeconfigName) return;
     const value = type === 'DELETED' ? undefined : data?.['value'];
     if (value === undefined) complain(`the Secret was ${type === 'DELETED' ? 'deleted' : 'emptied'}`);
@@ -49,7 +49,7 @@ export const guardKubeconfig = async (stage: Stage): Promise<KubeconfigGuard> =>
     else if (value !== last) trials.push(tryIt(value, metadata.resourceVersion));
     last = value;
   });
-  const clusters = await follow(stage, coreKinds.clusters, ({ object: { status } }) => {
+  const clusters = await recordChanges(harness, coreKinds.clusters, ({ object: { status } }) => {
     const probe = getCondition(status?.conditions ?? [], 'RemoteConnectionProbe');
     if (probe?.status !== 'True') complain(`core says ${probe?.status} ${probe?.reason}: ${probe?.message}`);
   });

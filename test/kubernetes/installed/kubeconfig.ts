@@ -3,17 +3,17 @@ import { after, before, describe, test } from 'node:test';
 import { externalControlPlane } from '@tartan/api';
 import { getCondition, secrets } from '@tartan/kube';
 import { formatKubeconfig } from '@tartan/tools-kubernetes';
-import { succeeded } from './asserts.ts';
 import { type ExternalSecrets, externalSecrets, startExternalSecrets } from './external-secrets.ts';
+import type { Harness } from './harness.ts';
 import { guardKubeconfig, type KubeconfigGuard, kubeconfigName } from './kubeconfig-guard.ts';
-import type { Stage } from './stage.ts';
+import { succeeded } from './run.ts';
 import { clusterName, namespace, release } from './values.ts';
 
 const [item, field] = ['capi-workload-kubeconfig', 'kubeconfig'] as const;
 const fromStore = (enabled: boolean) => ({ capi: { remoteKubeconfig: { externalSecrets: { enabled } } } });
 
 /** Whatever is done to the release, and whoever writes the kubeconfig: Cluster API always has one that works. */
-export const kubeconfig = (on: () => Stage): void => {
+export const testKubeconfig = (on: () => Harness): void => {
   describe('the kubeconfig of Cluster API', () => {
     let guard: KubeconfigGuard;
     let store: ExternalSecrets;

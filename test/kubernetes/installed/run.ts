@@ -1,4 +1,7 @@
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import type { Harness } from './harness.ts';
 
 export interface Ran {
   readonly code: number;
@@ -27,3 +30,14 @@ export const run = (
     child.once('close', (code) => resolve({ code: code ?? 1, output, stdout }));
     child.stdin.end(options.input);
   });
+
+export { isReady, runsAgent } from '../../system/nodes.ts';
+
+/** Shows all that was said when a command did not do what it should. */
+export const succeeded = (harness: Harness, ran: Ran): void => {
+  if (ran.code !== 0) assert.fail(`it ended with ${ran.code}:\n${ran.output}\n${harness.whatWasSaid()}`);
+};
+
+/** The last characters of each file, below its name. */
+export const logTails = (files: readonly string[], characters: number): string =>
+  files.map((name) => `== ${name}\n${readFileSync(name, 'utf8').slice(-characters)}`).join('\n');

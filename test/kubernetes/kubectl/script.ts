@@ -1,7 +1,7 @@
 /** A script of kubectl commands, written as data so that it can be played to two servers and the answers compared. */
-export interface Chapter {
+export interface KubectlScript {
   title: string;
-  /** Every command of the chapter runs in this namespace, unless it says otherwise. */
+  /** Every command of the script runs in this namespace, unless it says otherwise. */
   namespace: string;
   steps: readonly Step[];
 }

@@ -13,7 +13,7 @@ import {
 import type { macRights } from '@tartan/provider';
 import { kubeletClientSigner } from '../../../packages/provider/src/identity/names.ts';
 import { makeCSR, subjectOf } from '../../../packages/provider/src/identity/testing/make-csr.ts';
-import type { TwoMacs } from './world.ts';
+import type { TwoMacs } from './harness.ts';
 
 type Pod = Live<NonNullable<(typeof pods)['ofType']>>;
 
@@ -45,10 +45,10 @@ const merge = (body: object) => ({ type: 'merge', body }) as const;
 
 /** Every right of a Mac, and its opposite. The first tries make what later ones use. */
 export const attemptsOf = (
-  world: TwoMacs,
+  harness: TwoMacs,
   { own, foreign }: { own: Pod; foreign: Pod },
 ): Record<keyof typeof macRights, Tries> => {
-  const { mac, mine, theirs, jobs, provider, here } = world;
+  const { mac, mine, theirs, jobs, provider, here } = harness;
   const { client, subresources } = mac;
   const post = async (path: string, body: object): Promise<void> => {
     const request: TransportRequest = {
@@ -138,7 +138,7 @@ export const attemptsOf = (
         ],
         [
           'renew the Lease of another Node',
-          async () => client.update(leases, await world.admin.client.get(leases, lease(theirs))),
+          async () => client.update(leases, await harness.admin.client.get(leases, lease(theirs))),
         ],
         ['delete the Lease of another Node', () => client.delete(leases, lease(theirs))],
         [
@@ -195,7 +195,7 @@ export const attemptsOf = (
         ['read a Secret of the provider', () => client.get(secrets, here('ssh-keys', provider))],
         [
           'read the token of a Mac that joins',
-          () => client.get(secrets, here(`bootstrap-token-${world.token.tokenID}`, 'kube-system')),
+          () => client.get(secrets, here(`bootstrap-token-${harness.token.tokenID}`, 'kube-system')),
         ],
         ['list Secrets', () => client.list(secrets, { namespace: jobs })],
         ['list Secrets of the provider', () => client.list(secrets, { namespace: provider })],

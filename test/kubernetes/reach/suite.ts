@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createProcessTable } from '@tartan/tart';
 import type { ReachCluster } from './clusters.ts';
+import { type ReachHarness, startReachHarness } from './harness.ts';
 import { textUntil } from './kubectl.ts';
-import { openReachWorld, type ReachWorld } from './world.ts';
 
 const tick = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
 
@@ -20,19 +20,19 @@ export const runReachSuite = (
 ): void => {
   describe(title, { timeout: 300_000 }, () => {
     let cluster: ReachCluster | undefined;
-    let world: ReachWorld;
+    let harness: ReachHarness;
     before(async () => {
       cluster = await start();
-      world = await openReachWorld(cluster, env);
+      harness = await startReachHarness(cluster, env);
     });
     after(async () => {
-      await world?.close();
+      await harness?.close();
       await cluster?.close();
     });
 
     const write = async (line: string): Promise<void> =>
-      (await world.stage.log()).write('stdout', Buffer.from(`${line}\n`));
-    const kubectl = (...args: string[]) => world.kubectl.run(args);
+      (await harness.stage.log()).write('stdout', Buffer.from(`${line}\n`));
+    const kubectl = (...args: string[]) => harness.kubectl.run(args);
 
     test('exec runs a command in the guest and hands output and exit code on', async () => {
       const done = await kubectl('exec', 'vm', '--', 'sh', '-c', 'echo out; echo err >&2; exit 3');
@@ -44,9 +44,9 @@ export const runReachSuite = (
     });
 
     test('exec -i hands input on to its end, and ends though its input is still open', async () => {
-      const done = await world.kubectl.run(['exec', '-i', 'vm', '--', 'cat'], 'hello');
+      const done = await harness.kubectl.run(['exec', '-i', 'vm', '--', 'cat'], 'hello');
       assert.deepEqual(done, { code: 0, stdout: 'hello', stderr: '' });
-      const [code] = await once(world.kubectl.start(['exec', '-i', 'vm', '--', 'true']), 'exit');
+      const [code] = await once(harness.kubectl.start(['exec', '-i', 'vm', '--', 'true']), 'exit');
       assert.equal(code, 0);
     });
 
@@ -54,7 +54,7 @@ export const runReachSuite = (
       const command =
         'until test "$(stty size)" = "30 90"; do sleep 0.05; done; echo sized; read line; echo "got $line"';
       const size = { rows: 30, columns: 90 };
-      const terminal = world.kubectl.startInTerminal(size, ['exec', '-it', 'vm', '--', 'sh', '-c', command]);
+      const terminal = harness.kubectl.startInTerminal(size, ['exec', '-it', 'vm', '--', 'sh', '-c', command]);
       await textUntil(terminal.stdout, /sized/);
       terminal.stdin.write('something\r');
       await textUntil(terminal.stdout, /got something/);
@@ -62,7 +62,7 @@ export const runReachSuite = (
     });
 
     test('a killed kubectl ends the command', async () => {
-      const child = world.kubectl.start(['exec', 'vm', '--', 'sh', '-c', 'echo $$; exec sleep 1000']);
+      const child = harness.kubectl.start(['exec', 'vm', '--', 'sh', '-c', 'echo $$; exec sleep 1000']);
       const pid = Number(await textUntil(child.stdout, /^\d+\n/));
       const processes = createProcessTable(process.env);
       assert.ok(await processes.find(pid));
@@ -72,7 +72,7 @@ export const runReachSuite = (
 
     test('cp takes a file there and back', async () => {
       const bytes = randomBytes(3 * 1024 * 1024);
-      const [from, back] = [join(world.stage.folder, 'from'), join(world.stage.folder, 'back')];
+      const [from, back] = [join(harness.stage.folder, 'from'), join(harness.stage.folder, 'back')];
       writeFileSync(from, bytes);
       const sent = await kubectl('cp', from, 'vm:there');
       assert.equal(sent.code, 0, sent.stderr);
@@ -91,7 +91,7 @@ export const runReachSuite = (
     });
 
     test('attach shows what is printed from now on, takes no input, and leaving it ends nothing', async () => {
-      const child = world.kubectl.start(['attach', 'vm']);
+      const child = harness.kubectl.start(['attach', 'vm']);
       const isShown = new AbortController();
       const shown = textUntil(child.stdout, /new\n/).finally(() => isShown.abort());
       while (!isShown.signal.aborted) {
@@ -100,7 +100,7 @@ export const runReachSuite = (
       }
       assert.match(await shown, /^(new\n)+$/);
       child.kill('SIGKILL');
-      const refused = await world.kubectl.run(['attach', '-i', 'vm'], 'hello');
+      const refused = await harness.kubectl.run(['attach', '-i', 'vm'], 'hello');
       assert.equal(refused.code, 1);
       assert.match(refused.stderr, /no console to attach to[^]*kubectl exec -it vm/);
       assert.equal((await kubectl('exec', 'vm', '--', 'true')).code, 0);
@@ -114,7 +114,7 @@ export const runReachSuite = (
       await once(target, 'listening');
       try {
         const { port } = target.address() as { port: number };
-        const child = world.kubectl.start(['port-forward', 'pod/vm', `:${port}`, ':1']);
+        const child = harness.kubectl.start(['port-forward', 'pod/vm', `:${port}`, ':1']);
         const text = await textUntil(child.stdout, /127\.0\.0\.1:\d+ -> 1\n/);
         const [, open = ''] = new RegExp(`127.0.0.1:(\\d+) -> ${port}\n`).exec(text) ?? [];
         const [, closed = ''] = /127.0.0.1:(\d+) -> 1\n/.exec(text) ?? [];
@@ -141,9 +141,9 @@ export const runReachSuite = (
     });
 
     test('an image without the guest agent is told by name', async () => {
-      world.stage.fake.controls.guest('_', { agent: 'absent' });
+      harness.stage.fake.controls.guest('_', { agent: 'absent' });
       const done = await kubectl('exec', 'vm', '--', 'true');
-      world.stage.fake.controls.guest('_', { agent: undefined });
+      harness.stage.fake.controls.guest('_', { agent: undefined });
       assert.equal(done.code, 1);
       assert.match(done.stderr, /install tart-guest-agent in the image/);
     });
@@ -152,12 +152,12 @@ export const runReachSuite = (
       const none = await kubectl('logs', 'vm', '--previous');
       assert.equal(none.code, 1);
       assert.match(none.stderr, /previous terminated container "vm" in pod "vm" not found/);
-      const child = world.kubectl.start(['logs', '-f', 'vm', '--tail=1']);
+      const child = harness.kubectl.start(['logs', '-f', 'vm', '--tail=1']);
       const exited = once(child, 'exit');
       await textUntil(child.stdout, /new\n/);
       await write('last words');
       await textUntil(child.stdout, /last words\n/);
-      await world.stage.restart();
+      await harness.stage.restart();
       assert.deepEqual(await exited, [0, null]);
       await write('again');
       assert.equal((await kubectl('logs', 'vm')).stdout, 'again\n');
@@ -165,7 +165,7 @@ export const runReachSuite = (
     });
 
     test('a virtual machine that is off is not reached into, and its log is still there', async () => {
-      if (world.stage.view) world.stage.view = { ...world.stage.view, running: undefined };
+      if (harness.stage.view) harness.stage.view = { ...harness.stage.view, running: undefined };
       const done = await kubectl('exec', 'vm', '--', 'true');
       assert.equal(done.code, 1);
       assert.match(done.stderr, /the virtual machine of pod "vm" is not running/);

@@ -1,7 +1,7 @@
 import { labels, runnerBusyCondition, secretKeys } from '@tartan/api';
 import { type Client, isKubeError, type Live, pods, secrets } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
-import { playRunner } from '@tartan/sim-github';
+import { runFakeRunner } from '@tartan/sim-github';
 
 type Pod = Live<NonNullable<(typeof pods)['ofType']>>;
 
@@ -16,7 +16,7 @@ interface GuestOptions {
  * The agents of all Macs and the guests on them, as far as a runners controller sees them: a Pod that is bound and has its Secret runs,
  * tells whether it has a job, and ends with its runner. One that is deleted goes.
  */
-export const playGuests = ({ client, namespace, githubURL }: GuestOptions) => {
+export const runFakeGuests = ({ client, namespace, githubURL }: GuestOptions) => {
   const over = new AbortController();
   const runners = new Map<string, Promise<void>>();
 
@@ -49,7 +49,7 @@ export const playGuests = ({ client, namespace, githubURL }: GuestOptions) => {
 
   const live = async (pod: Pod, jitConfig: string): Promise<void> => {
     await tell(pod, running('False'));
-    await playRunner({
+    await runFakeRunner({
       url: githubURL,
       as: { jit_config: jitConfig },
       work: async () => {

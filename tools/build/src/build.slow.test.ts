@@ -7,14 +7,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { anyVersion } from './any-version.ts';
-import { buildAgent, mostBytes } from './build-agent.ts';
-import { buildInstaller } from './build-installer.ts';
-import { buildManager } from './build-manager.ts';
-import { buildRunners } from './build-runners.ts';
-import { buildTartan } from './build-tartan.ts';
-import { buildUninstallCheck } from './build-uninstall-check.ts';
-import { checkout } from './checkout.ts';
+import { placeholderVersion } from './any-version.ts';
+import { checkout } from './bundle.ts';
+import {
+  buildAgent,
+  buildInstaller,
+  buildManager,
+  buildRunners,
+  buildTartan,
+  buildUninstallCheck,
+  maxAgentBytes,
+} from './programs.ts';
 
 const run = promisify(execFile);
 
@@ -52,7 +55,7 @@ describe('what ships', () => {
   test('the agent is one file below a megabyte that needs nothing but Node', async () => {
     const agent = await buildAgent(join(folder, 'agent'));
     assert.deepEqual(readdirSync(join(folder, 'agent')), ['tart-kubelet.mjs']);
-    assert.ok(statSync(agent).size < mostBytes, `${statSync(agent).size} bytes`);
+    assert.ok(statSync(agent).size < maxAgentBytes, `${statSync(agent).size} bytes`);
     const parts = partsIn(agent);
     const others = importsOf(readFileSync(agent, 'utf8')).filter((name) => !isBuiltin(name) && !parts.has(name));
     // ws looks for two native helpers, and does without.
@@ -85,8 +88,8 @@ describe('what ships', () => {
   test('an agent has the version that it was built with, or gets one later', async () => {
     const agent = await buildAgent(join(folder, 'versioned'), { version: '7.8.9' });
     assert.equal(await says(agent, '--version'), 'v7.8.9\n');
-    const later = await buildAgent(join(folder, 'later'), { version: anyVersion });
-    assert.ok(readFileSync(later, 'utf8').includes(anyVersion));
+    const later = await buildAgent(join(folder, 'later'), { version: placeholderVersion });
+    assert.ok(readFileSync(later, 'utf8').includes(placeholderVersion));
   });
 
   test('an agent that is too large to be rolled is refused', async () => {
@@ -107,7 +110,7 @@ describe('what ships', () => {
     assert.match(await says(installer, '--help'), /^Brings Tartan's custom resource definitions up to date/);
   });
 
-  test('what looks before a release goes is another', async () => {
+  test('the uninstall check is one file beside the manager', async () => {
     const check = await buildUninstallCheck(join(folder, 'check'));
     assert.deepEqual(readdirSync(join(folder, 'check')), ['check-uninstall.mjs']);
     assert.match(await says(check, '--help'), /^Says whether a release of Tartan can be uninstalled/);

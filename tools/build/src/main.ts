@@ -1,12 +1,14 @@
 import { rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { buildAgent } from './build-agent.ts';
-import { buildInstaller } from './build-installer.ts';
-import { buildManager } from './build-manager.ts';
-import { buildRunners } from './build-runners.ts';
-import { buildTartan } from './build-tartan.ts';
-import { buildUninstallCheck } from './build-uninstall-check.ts';
-import { checkout } from './checkout.ts';
+import { checkout } from './bundle.ts';
+import {
+  buildAgent,
+  buildInstaller,
+  buildManager,
+  buildRunners,
+  buildTartan,
+  buildUninstallCheck,
+} from './programs.ts';
 
 /** `npm run build`: everything that ships, in `dist/`, made anew. */
 

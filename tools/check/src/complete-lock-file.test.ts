@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { completed, platformOf } from './complete-lock-file.ts';
+import { withMissingPackages, platformOf } from './complete-lock-file.ts';
 
 const platforms: [name: string, platform: object][] = [
   ['@biomejs/cli-darwin-arm64', { os: ['darwin'], cpu: ['arm64'] }],
@@ -17,7 +17,7 @@ for (const [name, platform] of platforms) {
 }
 
 test('an optional dependency that is not listed is listed, in its order', () => {
-  const { packages, missing } = completed({
+  const { packages, missing } = withMissingPackages({
     'node_modules/tool': {
       version: '1.0.0',
       dev: true,
@@ -31,11 +31,11 @@ test('an optional dependency that is not listed is listed, in its order', () => 
     'node_modules/tool-darwin-arm64',
     'node_modules/tool-linux-x64',
   ]);
-  assert.deepEqual(completed(packages).missing, []);
+  assert.deepEqual(withMissingPackages(packages).missing, []);
 });
 
 test('one that stands beside its parent is found there', () => {
-  const { missing } = completed({
+  const { missing } = withMissingPackages({
     'node_modules/a/node_modules/tool': { optionalDependencies: { x: '1.0.0' } },
     'node_modules/a/node_modules/x': { version: '1.0.0' },
   });

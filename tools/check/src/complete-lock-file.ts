@@ -47,7 +47,7 @@ const isListed = (packages: Record<string, Locked>, from: string, name: string):
  * A registry that does not hold a tool's packages for other platforms makes `npm install` leave them out of the lock file, and `npm ci`
  * refuses a lock file that does not list them. This lists them: by the exact version that the tool asks for, without an integrity.
  */
-export const completed = (packages: Record<string, Locked>): LockFile & { missing: string[] } => {
+export const withMissingPackages = (packages: Record<string, Locked>): LockFile & { missing: string[] } => {
   const missing: string[] = [];
   const all = { ...packages };
   for (const [path, { dev, optionalDependencies = {} }] of Object.entries(packages)) {

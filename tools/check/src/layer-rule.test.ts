@@ -23,7 +23,7 @@ for (const [from, to, allowed] of arrows) {
 
 test('a file belongs to the workspace it stands in', () => {
   assert.equal(layerOf('sim/kubernetes/src/object.ts'), 'sim/kubernetes');
-  assert.equal(layerOf('test/stories/000.test.ts'), 'test');
+  assert.equal(layerOf('test/regressions/000.test.ts'), 'test');
   assert.equal(layerOf('docs/x.md'), undefined);
 });
 

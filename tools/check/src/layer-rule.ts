@@ -1,5 +1,5 @@
 /** Arrows point down only. A layer may import itself and what its entry lists. */
-const arrows: Record<string, readonly string[]> = {
+const allowedImports: Record<string, readonly string[]> = {
   'packages/kube': [],
   'packages/api': ['packages/kube'],
   'packages/scaleway': ['packages/api', 'packages/kube'],
@@ -54,7 +54,9 @@ export const workspaceOf = (specifier: string): string | undefined => {
 
 /** A layer that the table does not know may import nothing: whoever adds one decides where it stands. */
 export const mayImport = (from: string, to: string): boolean =>
-  (arrows[from] ?? []).some((entry) => entry === to || (entry.endsWith('/*') && to.startsWith(entry.slice(0, -1))));
+  (allowedImports[from] ?? []).some(
+    (entry) => entry === to || (entry.endsWith('/*') && to.startsWith(entry.slice(0, -1))),
+  );
 
 /** Specifiers of static and dynamic imports, re-exports and require calls. */
 export const importsOf = (source: string): string[] =>

@@ -15,7 +15,7 @@ const files = globSync('{packages,sim,tools,test,bench}/**/*.{ts,cjs,mjs}', {
 /** Tests and what only they use may know the simulators. */
 const isTest = (file: string): boolean => file.endsWith('.test.ts') || file.includes('/testing/');
 
-const complaints = files.flatMap((file) =>
+const errors = files.flatMap((file) =>
   importsOf(readFileSync(join(root, file), 'utf8')).flatMap((specifier) => {
     const target = specifier.startsWith('.')
       ? relative(root, join(root, dirname(file), specifier))
@@ -30,5 +30,5 @@ const complaints = files.flatMap((file) =>
   }),
 );
 
-for (const complaint of complaints) process.stdout.write(`${complaint}\n`);
-process.exitCode = complaints.length === 0 ? 0 : 1;
+for (const complaint of errors) process.stdout.write(`${complaint}\n`);
+process.exitCode = errors.length === 0 ? 0 : 1;

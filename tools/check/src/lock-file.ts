@@ -1,12 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { completed, type LockFile } from './complete-lock-file.ts';
+import { withMissingPackages, type LockFile } from './complete-lock-file.ts';
 
 /** `--fix` writes the entries that are missing; without it they are reported. */
 
 const path = join(import.meta.dirname, '../../../package-lock.json');
 const lock = JSON.parse(readFileSync(path, 'utf8')) as LockFile;
-const { packages, missing } = completed(lock.packages);
+const { packages, missing } = withMissingPackages(lock.packages);
 
 if (process.argv.includes('--fix')) {
   writeFileSync(path, `${JSON.stringify({ ...lock, packages }, undefined, 2)}\n`);

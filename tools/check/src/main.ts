@@ -7,74 +7,74 @@ import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 
-interface Judge {
+interface Check {
   name: string;
   /** For a person who wants to mend what it found. */
-  mend: string;
+  fix: string;
   command: string;
   args: string[];
 }
 
 const bin = (name: string): string => join(root, 'node_modules/.bin', name);
 
-const judges: Judge[] = [
-  { name: 'types', mend: 'npx tsc', command: bin('tsc'), args: ['-p', root] },
+const checks: Check[] = [
+  { name: 'types', fix: 'npx tsc', command: bin('tsc'), args: ['-p', root] },
   {
     name: 'lint',
-    mend: 'npx oxlint --type-aware',
+    fix: 'npx oxlint --type-aware',
     command: bin('oxlint'),
     args: ['--type-aware', '--deny-warnings', '--format=unix'],
   },
-  { name: 'dead code and dependencies', mend: 'npx knip', command: bin('knip'), args: ['--no-progress'] },
-  { name: 'format', mend: 'npm run format', command: bin('biome'), args: ['format', '.', '--max-diagnostics=20'] },
+  { name: 'dead code and dependencies', fix: 'npx knip', command: bin('knip'), args: ['--no-progress'] },
+  { name: 'format', fix: 'npm run format', command: bin('biome'), args: ['format', '.', '--max-diagnostics=20'] },
   {
     name: 'layers',
-    mend: 'see tools/check/src/layers.ts',
+    fix: 'see tools/check/src/layers.ts',
     command: process.execPath,
     args: [join(root, 'tools/check/src/layers.ts')],
   },
   {
     name: 'references',
-    mend: 'see docs/incidents.md',
+    fix: 'see docs/incidents.md',
     command: process.execPath,
     args: [join(root, 'tools/check/src/references.ts')],
   },
   {
     name: 'host scripts',
-    mend: 'node packages/host/src/testing/lint-scripts.ts, and https://www.shellcheck.net/wiki/ for each code',
+    fix: 'node packages/host/src/testing/lint-scripts.ts, and https://www.shellcheck.net/wiki/ for each code',
     command: process.execPath,
     args: [join(root, 'packages/host/src/testing/lint-scripts.ts')],
   },
   {
     name: 'lock file',
-    mend: 'npm run lock',
+    fix: 'npm run lock',
     command: process.execPath,
     args: [join(root, 'tools/check/src/lock-file.ts')],
   },
   {
     name: 'generated files',
-    mend: 'npm run generate',
+    fix: 'npm run generate',
     command: process.execPath,
     args: [join(root, 'tools/generate/src/main.ts'), '--check'],
   },
 ];
 
-interface Verdict {
-  judge: Judge;
+interface CheckResult {
+  check: Check;
   passed: boolean;
   output: string;
   seconds: number;
 }
 
-const ask = (judge: Judge): Promise<Verdict> =>
+const runCheck = (check: Check): Promise<CheckResult> =>
   new Promise((resolve) => {
     const started = performance.now();
-    const child = spawn(judge.command, judge.args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(check.command, check.args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     child.stdout.on('data', (chunk) => (output += chunk));
     child.stderr.on('data', (chunk) => (output += chunk));
     const done = (passed: boolean): void =>
-      resolve({ judge, passed, output, seconds: (performance.now() - started) / 1000 });
+      resolve({ check, passed, output, seconds: (performance.now() - started) / 1000 });
     child.on('error', (error) => {
       output += `${error.message}\nrun "npm ci" first\n`;
       done(false);
@@ -85,24 +85,24 @@ const ask = (judge: Judge): Promise<Verdict> =>
 const colour = (code: number, text: string): string =>
   process.stdout.isTTY && !process.env['NO_COLOR'] ? `\u001B[${code}m${text}\u001B[0m` : text;
 
-const report = ({ judge, passed, output, seconds }: Verdict): void => {
+const report = ({ check, passed, output, seconds }: CheckResult): void => {
   const mark = passed ? colour(32, 'ok  ') : colour(31, 'FAIL');
   process.stdout.write(
-    `${mark} ${judge.name} (${seconds.toFixed(1)} s)${passed ? '' : ` — mend with: ${judge.mend}`}\n`,
+    `${mark} ${check.name} (${seconds.toFixed(1)} s)${passed ? '' : ` — mend with: ${check.fix}`}\n`,
   );
   const notices = output.split('\n').filter((line) => line.startsWith('notice: '));
   const said = passed ? notices.join('\n') : output.trimEnd();
   if (said !== '') process.stdout.write(`${said}\n`);
 };
 
-const waiting = [...judges];
-const verdicts: Verdict[] = [];
+const waiting = [...checks];
+const results: CheckResult[] = [];
 const worker = async (): Promise<void> => {
   for (let judge = waiting.shift(); judge; judge = waiting.shift()) {
-    const verdict = await ask(judge);
+    const verdict = await runCheck(judge);
     report(verdict);
-    verdicts.push(verdict);
+    results.push(verdict);
   }
 };
-await Promise.all(Array.from({ length: Math.min(availableParallelism(), judges.length) }, worker));
-process.exitCode = verdicts.every(({ passed }) => passed) ? 0 : 1;
+await Promise.all(Array.from({ length: Math.min(availableParallelism(), checks.length) }, worker));
+process.exitCode = results.every(({ passed }) => passed) ? 0 : 1;

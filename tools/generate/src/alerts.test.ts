@@ -6,8 +6,31 @@ import { leaderElectionID, runnersLeaderElectionID } from '@tartan/api';
 import { metricsTable } from '@tartan/provider/metrics';
 import { runnerMetricsTable } from '@tartan/runners/metrics';
 import { agentMetricRows } from '@tartan/tart-kubelet/metrics';
-import { alertsIn } from './alerts.ts';
-import { selectorsIn } from './alerts-selectors.ts';
+import { alertsIn } from './testing/alerts.ts';
+
+/** What an expression asks for: series, by which of their labels, and by which labels it groups or joins them. */
+interface Selectors {
+  readonly series: readonly { readonly metric: string; readonly labels: readonly string[] }[];
+  readonly groupedBy: readonly string[];
+}
+
+const keywords = new Set(['and', 'or', 'unless', 'by', 'on', 'bool', 'offset']);
+
+const wordsOf = (list: string): string[] => list.match(/\w+/g) ?? [];
+
+/** As much of PromQL as the rules use: `promtool check rules` reads all of it. */
+const selectorsIn = (expression: string): Selectors => {
+  const grouping = /\b(?:by|on|without|ignoring)\s*\(([^)]*)\)/g;
+  const groupedBy = [...expression.matchAll(grouping)].flatMap(([, list = '']) => wordsOf(list));
+  const rest = expression.replaceAll(grouping, '').replaceAll(/\[[^\]]*\]/g, '');
+  const series = [...rest.matchAll(/\b([a-zA-Z_]\w*)\b(?!\s*\()\s*(?:\{([^}]*)\})?/g)]
+    .filter(([, metric = '']) => !keywords.has(metric))
+    .map(([, metric = '', matchers = '']) => ({
+      metric,
+      labels: [...matchers.matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"[^"]*"/g)].map(([, label = '']) => label),
+    }));
+  return { series, groupedBy };
+};
 
 const root = join(import.meta.dirname, '../../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
@@ -38,7 +61,7 @@ describe('what an expression asks for', () => {
 });
 
 describe('alerts', () => {
-  test('there are some, each of its own name, which says whose it is', () => {
+  test('alert names are unique and begin with the program', () => {
     const names = rules.map(({ alert }) => alert);
     assert.ok(names.length > 20);
     assert.equal(new Set(names).size, names.length);

@@ -1,20 +1,30 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { agentPage } from './agent-page.ts';
-import { chartFiles } from './chart/chart-files.ts';
 import { cliReference } from '@tartan/cli/page';
-import { customResourceFiles } from './custom-resources.ts';
-import { embeddedKubernetesPage } from './embedded-kubernetes-page.ts';
-import { metricsPage } from './metrics-page.ts';
-import { pinnedVersions } from './pinned-versions.ts';
-import { providerFlagsPage } from './provider-flags-page.ts';
-import { complaintsAbout } from './requirements/check.ts';
+import { catalogue } from '@tartan/sim-kubernetes/catalogue';
+import { chartFiles, customResourceFiles } from './chart/chart-files.ts';
+import { agentPage } from './pages/agent.ts';
+import { embeddedKubernetesPage } from './pages/embedded-kubernetes.ts';
+import { metricsPage } from './pages/metrics.ts';
+import { providerFlagsPage } from './pages/provider-flags.ts';
+import { resourcesPage } from './pages/resources.ts';
+import { rightsPage } from './pages/rights.ts';
+import { runnersFlagsPage } from './pages/runners-flags.ts';
+import { requirementErrors } from './requirements/check.ts';
 import { requirementsPage } from './requirements/page.ts';
 import { requirements } from './requirements/requirements.ts';
-import { resourcesPage } from './resources-page.ts';
-import { rightsPage } from './rights-page.ts';
-import { runnersFlagsPage } from './runners-flags-page.ts';
 import { versionedFiles } from './versions.ts';
+
+/** What was read off a real server must come from the version that `tools/kubernetes` builds. */
+const pinnedVersions = (root: string): string[] => {
+  const goMod = readFileSync(join(root, 'tools/kubernetes/modules/kubernetes/go.mod'), 'utf8');
+  const pinned = /^\s*(?:require )?k8s\.io\/kubernetes (v\S+)/m.exec(goMod)?.[1];
+  if (pinned === catalogue.version) return [];
+  return [
+    `the built-in kinds were read off Kubernetes ${catalogue.version}, but ${pinned ?? 'no version'} is pinned: ` +
+      'run "npm run generate -- --kubernetes"',
+  ];
+};
 
 /**
  * `npm run generate`: writes every generated file from its one source. `--check` writes nothing and fails when one is not current.
@@ -56,7 +66,7 @@ const check = (): string[] => [
   ...files
     .filter(({ path, content }) => readable(path) !== content())
     .map(({ path }) => `${path} is not current: run "npm run generate"`),
-  ...complaintsAbout(requirements, readable),
+  ...requirementErrors(requirements, readable),
   ...pinnedVersions(root),
 ];
 
@@ -75,8 +85,8 @@ if (process.argv.includes('--check')) {
   process.exitCode = complaints.length === 0 ? 0 : 1;
 } else {
   if (process.argv.includes('--kubernetes')) {
-    const { readRealServer } = await import('./real-server.ts');
-    await readRealServer((line) => process.stdout.write(`${line}\n`));
+    const { dumpRealServer } = await import('./real-server.ts');
+    await dumpRealServer((line) => process.stdout.write(`${line}\n`));
   }
   write();
 }

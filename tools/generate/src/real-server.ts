@@ -10,7 +10,7 @@ import {
 } from '@tartan/tools-kubernetes';
 
 /** Starts a real API server and writes down what it says about the built-in kinds. */
-export const readRealServer = async (say: (line: string) => void): Promise<void> => {
+export const dumpRealServer = async (say: (line: string) => void): Promise<void> => {
   const controlPlane = await startControlPlane();
   try {
     writeFileSync(cataloguePath, await dumpCatalogue(controlPlane));

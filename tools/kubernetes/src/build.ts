@@ -2,9 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cacheFolder, cacheKey, exists, fillOnce } from './build/cache.ts';
-import { BuildError, go, requireGo } from './build/go-command.ts';
-import { copyCarried, editedSources } from './build/sources.ts';
-import { type BinaryName, binaryNames, moduleFolder, type Recipe, readGoMod, recipeOf } from './build/recipes.ts';
+import { BuildError, copyExtraFolders, go, prepareEditedSources, requireGo } from './build/go.ts';
+import { type BinaryName, binaryNames, moduleFolder, readGoMod, type Recipe, recipeOf } from './build/recipes.ts';
 
 export interface BuildOptions {
   env?: NodeJS.ProcessEnv;
@@ -51,8 +50,9 @@ export const builtFolder = (recipe: Recipe, env: NodeJS.ProcessEnv): string => {
   const commands = recipe.binaries.map((binary) =>
     [binary.name, ...buildArguments(recipe, binary.package, version, '')].join(' '),
   );
-  const { edits = [], carries = {} } = recipe;
-  const changes = edits.length + Object.keys(carries).length > 0 ? [JSON.stringify({ edits, carries })] : [];
+  const { edits = [], extraFolders = {} } = recipe;
+  const changes =
+    edits.length + Object.keys(extraFolders).length > 0 ? [JSON.stringify({ edits, carries: extraFolders })] : [];
   const key = cacheKey([process.platform, process.arch, text, sums, ...commands, ...changes]);
   return join(cacheFolder(env), 'kubernetes', `${recipe.module}-${version}-${key}`);
 };
@@ -81,10 +81,10 @@ const build = async (
   const { version, goVersion } = readGoMod(recipe);
   const run = { cwd: moduleFolder(recipe), env: { ...env, CGO_ENABLED: '0', GOWORK: 'off' } };
   await requireGo(goVersion, run);
-  await copyCarried(recipe, output, run);
-  const workshop = mkdtempSync(join(tmpdir(), 'tartan-build-'));
+  await copyExtraFolders(recipe, output, run);
+  const workFolder = mkdtempSync(join(tmpdir(), 'tartan-build-'));
   try {
-    const edits = await editedSources(recipe, workshop, run);
+    const edits = await prepareEditedSources(recipe, workFolder, run);
     for (const binary of recipe.binaries) {
       log(
         `building ${binary.name} ${version} with Go (only the first time; minutes if Go has to fetch and compile its sources) …`,
@@ -95,7 +95,7 @@ const build = async (
       log(`built ${binary.name} ${version} in ${Math.round((performance.now() - started) / 1000)} s`);
     }
   } finally {
-    rmSync(workshop, { recursive: true, force: true });
+    rmSync(workFolder, { recursive: true, force: true });
   }
 };
 

@@ -1,13 +1,39 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { apiRequest } from './api-request.ts';
 import { ensureBinaries } from './build.ts';
-import { install, shippedManifests, tokenOfCore } from './cluster-api/install.ts';
-import { coreManager } from './cluster-api/manager.ts';
-import { type Component, startComponent } from './control-plane/component.ts';
-import { formatKubeconfig } from './control-plane/kubeconfig.ts';
-import { own } from './control-plane/ownership.ts';
-import { freePorts } from './control-plane/ports.ts';
+import { createCoreToken, installClusterApi, shippedManifests } from './cluster-api-install.ts';
 import type { ControlPlane } from './control-plane.ts';
+import { type Component, type ComponentSpec, freePorts, startComponent } from './control-plane/component.ts';
+import { formatKubeconfig } from './control-plane/kubeconfig.ts';
+import { stopAtExit } from './control-plane/stop-at-exit.ts';
+
+/** Core's manager. Its webhooks show the certificate that all servers of the control plane show. */
+const coreManager = (
+  binary: string,
+  kubeconfig: string,
+  { files, caCertificate }: Pick<ControlPlane, 'files' | 'caCertificate'>,
+): ComponentSpec => ({
+  name: 'cluster-api',
+  binary,
+  portCount: 3,
+  args: ([webhook, health, diagnostics]) => [
+    `--kubeconfig=${kubeconfig}`,
+    '--leader-elect=false',
+    `--webhook-port=${webhook}`,
+    `--webhook-cert-dir=${dirname(files.serverCertificate)}`,
+    `--webhook-cert-name=${basename(files.serverCertificate)}`,
+    `--webhook-key-name=${basename(files.serverKey)}`,
+    `--health-addr=127.0.0.1:${health}`,
+    `--diagnostics-address=127.0.0.1:${diagnostics}`,
+    '--insecure-diagnostics',
+  ],
+  isReady: async ([webhook, health], signal) => {
+    // Anybody might answer on the port for health; on the other one only who has our certificate.
+    await apiRequest({ url: `https://127.0.0.1:${webhook}`, caCertificate }, '/', { signal });
+    return (await fetch(`http://127.0.0.1:${health}/readyz`, { signal })).status === 200;
+  },
+});
 
 export type ClusterApiVersion = '1.14' | '1.10';
 
@@ -43,9 +69,9 @@ export const startClusterApi = async (
   // The webhooks must be told where they are before core starts, and again if somebody else took that port.
   const choosePorts = async (count: number): Promise<number[]> => {
     const ports = await freePorts(count);
-    await install(plane, shipped, ports[0] ?? 0);
+    await installClusterApi(plane, shipped, ports[0] ?? 0);
     const { url, caCertificate } = plane;
-    const access = formatKubeconfig({ url, caCertificate, token: await tokenOfCore(plane) });
+    const access = formatKubeconfig({ url, caCertificate, token: await createCoreToken(plane) });
     writeFileSync(kubeconfig, access, { mode: 0o600 });
     return ports;
   };
@@ -54,7 +80,7 @@ export const startClusterApi = async (
     await running?.stop();
     release();
   };
-  const release = own({ stop, abandon: () => running?.kill() });
+  const release = stopAtExit({ stop, killNow: () => running?.kill() });
   try {
     await startComponent(coreManager(binary, kubeconfig, plane), {
       dir,

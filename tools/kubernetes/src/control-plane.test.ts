@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Component } from './control-plane/component.ts';
-import { ownComponents, startControlPlane } from './control-plane.ts';
+import { stopComponentsAtExit, startControlPlane } from './control-plane.ts';
 
 const recording = (name: string, record: string[]): Component => ({
   name,
@@ -22,7 +22,7 @@ test('components are stopped one by one, the last started first, and then the fo
   const dir = mkdtempSync(join(tmpdir(), 'tartan-stop-'));
   writeFileSync(join(dir, 'etcd.log'), '');
   const record: string[] = [];
-  const { stop } = ownComponents([recording('etcd', record), recording('kube-apiserver', record)], dir);
+  const { stop } = stopComponentsAtExit([recording('etcd', record), recording('kube-apiserver', record)], dir);
   await Promise.all([stop(), stop()]);
   assert.deepEqual(record, [
     'kube-apiserver is stopping',

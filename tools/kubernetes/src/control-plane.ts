@@ -3,14 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { apiRequest } from './api-request.ts';
-import type { BinaryName } from './build/recipes.ts';
 import { ensureBinaries } from './build.ts';
-import { issueClientCertificate, type Identity, type Subject } from './control-plane/certificates.ts';
-import { startComponent, type Component, type ComponentSpec } from './control-plane/component.ts';
+import type { BinaryName } from './build/recipes.ts';
+import {
+  type ControlPlaneFiles,
+  type Identity,
+  issueClientCertificate,
+  type Subject,
+  writeKeyMaterial,
+} from './control-plane/certificates.ts';
+import { type Component, type ComponentSpec, startComponent } from './control-plane/component.ts';
 import { apiServer, controllerManager, etcd, scheduler } from './control-plane/components.ts';
-import { writeKeyMaterial, type ControlPlaneFiles } from './control-plane/files.ts';
-import { formatKubeconfig, type Access } from './control-plane/kubeconfig.ts';
-import { own } from './control-plane/ownership.ts';
+import { type Access, formatKubeconfig } from './control-plane/kubeconfig.ts';
+import { stopAtExit } from './control-plane/stop-at-exit.ts';
 
 type ControlPlaneBinary = Extract<
   BinaryName,
@@ -53,7 +58,7 @@ const defaultDeadlineMilliseconds = 120_000;
 
 /** Starts etcd, the API server and what else is asked for, and waits until they serve. Nothing is left behind when that fails. */
 export const startControlPlane = async (options: ControlPlaneOptions = {}): Promise<OwnControlPlane> => {
-  const binaries = options.binaries ?? (await ensureBinaries(binaryNames));
+  const binaries = options.binaries ?? (await ensureBinaries(controlPlaneBinaries));
   const deadlineMilliseconds = options.deadlineMilliseconds ?? defaultDeadlineMilliseconds;
   const dir = mkdtempSync(join(tmpdir(), 'tartan-kubernetes-'));
   const running: Component[] = [];
@@ -64,7 +69,7 @@ export const startControlPlane = async (options: ControlPlaneOptions = {}): Prom
       onSpawn: (component) => running.push(component),
       ...(ports ? { choosePorts: async () => [...ports] } : {}),
     });
-  const { stop } = ownComponents(running, dir);
+  const { stop } = stopComponentsAtExit(running, dir);
 
   try {
     const { files, authority, admin } = await writeKeyMaterial(dir);
@@ -119,10 +124,16 @@ export const startControlPlane = async (options: ControlPlaneOptions = {}): Prom
   }
 };
 
-const binaryNames = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kubectl'] as const;
+const controlPlaneBinaries = [
+  'etcd',
+  'kube-apiserver',
+  'kube-controller-manager',
+  'kube-scheduler',
+  'kubectl',
+] as const;
 
 /** In the order of starting; they are stopped in the opposite order, since an API server without etcd hangs at its end. */
-export const ownComponents = (running: readonly Component[], dir: string): { stop: () => Promise<void> } => {
+export const stopComponentsAtExit = (running: readonly Component[], dir: string): { stop: () => Promise<void> } => {
   const removeFolder = (): void => rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
   let stopping: Promise<void> | undefined;
   const stopAll = async (): Promise<void> => {
@@ -131,9 +142,9 @@ export const ownComponents = (running: readonly Component[], dir: string): { sto
     release();
   };
   const stop = (): Promise<void> => (stopping ??= stopAll());
-  const release = own({
+  const release = stopAtExit({
     stop,
-    abandon: () => {
+    killNow: () => {
       for (const component of running.toReversed()) component.kill();
       removeFolder();
     },

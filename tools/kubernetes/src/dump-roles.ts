@@ -21,9 +21,9 @@ const kinds = {
 };
 
 /** Those of controllers that run as their own service accounts: the embedded server's act under no identity. */
-const ofControllers = /^system::?controller:/;
+const controllerRoleName = /^system::?controller:/;
 
-const shortened = ({ metadata, aggregationRule, rules, ...rest }: Role, kind: string): object => {
+const trimmedRole = ({ metadata, aggregationRule, rules, ...rest }: Role, kind: string): object => {
   const { name, namespace, labels, annotations } = metadata;
   return {
     apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -44,7 +44,7 @@ export const dumpRoles = async (access: Access): Promise<string> => {
     const path = `/apis/rbac.authorization.k8s.io/v1/${plural}?labelSelector=${selector}`;
     const { items } = await getJson<{ items: Role[] }>(access, path);
     roles.push(
-      ...items.filter(({ metadata }) => !ofControllers.test(metadata.name)).map((role) => shortened(role, kind)),
+      ...items.filter(({ metadata }) => !controllerRoleName.test(metadata.name)).map((role) => trimmedRole(role, kind)),
     );
   }
   const lines = roles.map((role) => `  ${JSON.stringify(role)}`).join(',\n');

@@ -1,6 +1,6 @@
 export { type ApiAnswer, type ApiRequestOptions, apiRequest, getJson } from './api-request.ts';
 export type { BinaryName } from './build/recipes.ts';
-export { type BuiltRelease, buildPreviousRelease } from './build-previous-release.ts';
+export { buildPreviousRelease, type BuiltRelease, previousRelease, unpackPreviousRelease } from './previous-release.ts';
 export { type BuildOptions, ensureBinaries } from './build.ts';
 export { type ClusterApi, type ClusterApiOptions, type ClusterApiVersion, startClusterApi } from './cluster-api.ts';
 export {
@@ -13,6 +13,5 @@ export type { Identity, Subject } from './control-plane/certificates.ts';
 export { type Access, formatKubeconfig, readKubeconfig } from './control-plane/kubeconfig.ts';
 export { cataloguePath, dumpCatalogue } from './dump-catalogue.ts';
 export { dumpRoles, rolesPath } from './dump-roles.ts';
-export { previousRelease, unpackPreviousRelease } from './previous-release.ts';
-export { type TestCluster, testCluster, testControlPlane } from './shared.ts';
+export { type TestCluster, testCluster, testControlPlane } from './test-cluster.ts';
 export { dumpProtobuf, protobufPath } from './dump-protobuf.ts';

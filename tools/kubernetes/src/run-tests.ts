@@ -1,17 +1,11 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { BuildError } from './build/go-command.ts';
 import { ensureBinaries } from './build.ts';
+import { BuildError } from './build/go.ts';
 import { startControlPlane } from './control-plane.ts';
-import { own } from './control-plane/ownership.ts';
-import {
-  binariesFor,
-  chooseCluster,
-  sharesCluster,
-  testArguments,
-  waitingTestArguments,
-} from './run-tests/arguments.ts';
-import { shareControlPlane, shareExistingCluster } from './shared.ts';
+import { stopAtExit } from './control-plane/stop-at-exit.ts';
+import { backgroundTestArguments, binariesFor, chooseCluster, sharesCluster, testArguments } from './test-arguments.ts';
+import { shareControlPlane, shareExistingCluster } from './test-cluster.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
@@ -31,12 +25,12 @@ const runTests = async (args: readonly string[], env: Record<string, string>, qu
     tests.once('error', reject);
     tests.once('close', (code) => resolve(code ?? 1));
   });
-  const release = own({
+  const release = stopAtExit({
     stop: async () => {
       tests.kill('SIGTERM');
       await exited;
     },
-    abandon: () => tests.kill('SIGKILL'),
+    killNow: () => tests.kill('SIGKILL'),
   });
   const code = await exited;
   release();
@@ -56,11 +50,11 @@ const main = async (): Promise<number> => {
   }
   if (choice.note !== undefined) process.stderr.write(`${choice.note}\n`);
   const controlPlane = await startControlPlane({ controllerManager: true, scheduler: true });
-  const waiting = waitingTestArguments(given);
+  const background = backgroundTestArguments(given);
   try {
     const codes = await Promise.all([
       runTests(args, shareControlPlane(controlPlane)),
-      ...(waiting ? [runTests(waiting, {}, true)] : []),
+      ...(background ? [runTests(background, {}, true)] : []),
     ]);
     return Math.max(...codes);
   } finally {

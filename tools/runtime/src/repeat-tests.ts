@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
-import { failuresIn, parseRepeatArguments, tableOf } from './repeat-tests/report.ts';
+import { failuresIn, formatFailures, parseRepeatArguments } from './repeat-report.ts';
 
 /** `npm run test:repeat -- N [--load] [TIER or FILE…]`: runs tests N times, each time in another order, and prints what failed how often. */
 
@@ -63,7 +63,7 @@ const main = async (): Promise<number> => {
   } finally {
     for (const loop of loops) loop.kill('SIGKILL');
   }
-  process.stdout.write(tableOf(failures, failedRuns, wanted.times));
+  process.stdout.write(formatFailures(failures, failedRuns, wanted.times));
   if (stopping.signal.aborted) return 130;
   return failedRuns === 0 ? 0 : 1;
 };

@@ -5,9 +5,9 @@ import { join, resolve } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { pathToFileURL } from 'node:url';
-import { wishOf } from './run-tests/arguments.ts';
-import { type Batch, batchesOf } from './run-tests/batches.ts';
-import { crashText, createProgress, type Happening } from './run-tests/progress.ts';
+import { parseTestArguments } from './run-tests/arguments.ts';
+import { type Batch, createBatches } from './run-tests/batches.ts';
+import { crashText, createProgress, type TestEvent } from './run-tests/progress.ts';
 import { slowFiles } from './run-tests/slow-files.ts';
 
 /**
@@ -15,9 +15,9 @@ import { slowFiles } from './run-tests/slow-files.ts';
  * batch, and tells of all of them as if they were one.
  */
 const root = process.cwd();
-const wish = wishOf(process.argv.slice(2));
+const testArguments = parseTestArguments(process.argv.slice(2));
 /** Many tests wait more than they compute; whole fleets do so less. */
-const workers = availableParallelism() + (wish.isEverything ? 2 : 1);
+const workers = availableParallelism() + (testArguments.isEverything ? 2 : 1);
 
 const filesOf = (pattern: string): readonly string[] =>
   globSync(pattern, { cwd: root, exclude: (path) => path.split('/').at(-1) === 'node_modules' });
@@ -28,7 +28,7 @@ const modulesFor = async (batches: readonly Batch[], folder: string): Promise<Re
   const modules = new Map<string, Batch>();
   for (const [index, batch] of batches.entries()) {
     const path = join(folder, `batch-${index + 1}.mjs`);
-    const work = { files: batch.files.map((file) => resolve(root, file)), options: wish.options };
+    const work = { files: batch.files.map((file) => resolve(root, file)), options: testArguments.options };
     const text = `import { runBatch } from ${JSON.stringify(program)};
 await runBatch(import.meta.filename, ${JSON.stringify(work)});
 `;
@@ -39,7 +39,7 @@ await runBatch(import.meta.filename, ${JSON.stringify(work)});
 };
 
 const runAll = async (files: readonly string[], folder: string): Promise<boolean> => {
-  const modules = await modulesFor(batchesOf(files, slowFiles, workers, wish.shuffle), folder);
+  const modules = await modulesFor(createBatches(files, slowFiles, workers, testArguments.shuffle), folder);
   const progress = createProgress(modules, root);
   const interrupted = new AbortController();
   const interrupt = (): void => interrupted.abort();
@@ -47,9 +47,9 @@ const runAll = async (files: readonly string[], folder: string): Promise<boolean
   let failures = 0;
   const events = run({ files: [...modules.keys()], concurrency: workers, cwd: root, signal: interrupted.signal });
   events.on('test:fail', () => (failures += 1));
-  const watched = events.compose(async function* (happenings: AsyncIterable<Happening>) {
+  const watched = events.compose(async function* (happenings: AsyncIterable<TestEvent>) {
     for await (const happening of happenings) {
-      const line = progress.saw(happening);
+      const line = progress.onEvent(happening);
       if (line !== undefined) process.stderr.write(`${line}\n`);
       yield happening;
     }
@@ -58,15 +58,17 @@ const runAll = async (files: readonly string[], folder: string): Promise<boolean
   if (interrupted.signal.aborted) return false;
   const crashed = progress.crashed();
   for (const batch of crashed) process.stdout.write(`\n${crashText(batch)}`);
-  if (wish.slowest)
+  if (testArguments.slowest)
     for (const [file, seconds] of progress.slowest(40)) process.stdout.write(`${seconds.toFixed(1)} s  ${file}\n`);
   return failures + crashed.length === 0;
 };
 
-const missing = wish.isEverything ? [] : wish.patterns.filter((pattern) => filesOf(pattern).length === 0);
-const files = [...new Set(wish.patterns.flatMap(filesOf))];
+const missing = testArguments.isEverything
+  ? []
+  : testArguments.patterns.filter((pattern) => filesOf(pattern).length === 0);
+const files = [...new Set(testArguments.patterns.flatMap(filesOf))];
 if (missing.length > 0 || files.length === 0) {
-  process.stderr.write(`No test file matches ${(missing.length > 0 ? missing : wish.patterns).join(', ')}.\n`);
+  process.stderr.write(`No test file matches ${(missing.length > 0 ? missing : testArguments.patterns).join(', ')}.\n`);
   process.exitCode = 1;
 } else {
   const folder = await mkdtemp(join(tmpdir(), 'tartan-tests-'));

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { standInSoftware } from '@tartan/sim-mac';
-import { anyVersion } from '@tartan/tools-build/any-version';
+import { placeholderVersion } from '@tartan/tools-build/any-version';
 import { demoGuestScript } from './guests.ts';
 
 /** A release of the agent. */
@@ -58,7 +58,7 @@ const buildAgentText = async (): Promise<string> => {
   const { buildAgent } = await import('@tartan/tools-build');
   const folder = await mkdtemp(join(tmpdir(), 'tartan-agent-'));
   try {
-    return await readFile(await buildAgent(folder, { version: anyVersion }), 'utf8');
+    return await readFile(await buildAgent(folder, { version: placeholderVersion }), 'utf8');
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -69,7 +69,7 @@ let builtAgentText: Promise<string> | undefined;
 /** The agent as it is pushed to Macs, in this version. Built once by each process, since that takes half a second. */
 export const agentText = async (version: string): Promise<string> => {
   builtAgentText ??= existsSync(shippedAgent) ? readFile(shippedAgent, 'utf8') : buildAgentText();
-  return (await builtAgentText).replaceAll(anyVersion, version);
+  return (await builtAgentText).replaceAll(placeholderVersion, version);
 };
 
 /** Beside a built `tartan`. In a checkout there is none, and it is built of what lies there. */

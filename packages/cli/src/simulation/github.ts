@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { secretKeys } from '@tartan/api';
 import { type Client, isKubeError, secrets } from '@tartan/kube';
 import { type Clock, sleep, systemClock } from '@tartan/kube/clock';
-import { type JobRecord, type PlayedRunner, type SimulatedGitHub, startGitHub } from '@tartan/sim-github';
+import { type JobRecord, type FakeRunnerOptions, type SimulatedGitHub, startGitHub } from '@tartan/sim-github';
 import { fleetNamespace as namespace } from './control-plane.ts';
 import type { Installer } from './installer.ts';
 
@@ -96,7 +96,7 @@ const minWorkMs = 15 * 60_000;
 const workSpreadMs = 10 * 60_000;
 
 export const simulatedWork =
-  (pace: number, clock: Clock = systemClock): PlayedRunner['work'] =>
+  (pace: number, clock: Clock = systemClock): FakeRunnerOptions['work'] =>
   async (_job, signal) => {
     await sleep(clock, (minWorkMs + Math.random() * workSpreadMs) * pace, signal);
     return 'success';

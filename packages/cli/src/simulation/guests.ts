@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { guestNames } from '@tartan/api';
 import { type Clock, sleep, systemClock } from '@tartan/kube/clock';
 import { guestScripts } from '@tartan/runners/guest';
-import { type PlayedRunner, playRunner } from '@tartan/sim-github';
+import { type FakeRunnerOptions, runFakeRunner } from '@tartan/sim-github';
 
 const { shares, variables, log } = guestNames;
 
@@ -52,7 +52,7 @@ done
  * `work` is called when a job has begun in a guest, and says how it ended; the signal fires when that guest is gone. Guests of Pods
  * without a share named `runner` do what the second argument says.
  */
-interface RunnerBridgeOptions extends Pick<PlayedRunner, 'url' | 'work' | 'fetch'> {
+interface RunnerBridgeOptions extends Pick<FakeRunnerOptions, 'url' | 'work' | 'fetch'> {
   /** Not there yet, or left from an earlier one. Part of the guests' program: the same path gives the same program. */
   readonly folder: string;
   readonly clock?: Clock;
@@ -168,7 +168,7 @@ export const openRunnerBridge = async (options: RunnerBridgeOptions): Promise<Ru
     const watching = watch(pid, parent, gone);
     const configuration = readFileSync(join(line, 'configuration'), 'utf8');
     rmSync(join(line, 'configuration'));
-    const outcome = await playRunner({
+    const outcome = await runFakeRunner({
       ...github,
       clock,
       as: { jit_config: configuration },

@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { PlayedRunner } from '@tartan/sim-github';
+import type { FakeRunnerOptions } from '@tartan/sim-github';
 import { type AgentRelease, artifactFlags, managerProgram, runnersProgram } from './artifacts.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { ensureFleets, type FleetSizes, fleetsOf } from './fleets.ts';
@@ -37,7 +37,7 @@ export interface SimulationOptions {
     /** More flags for their controller. */
     readonly flags?: readonly string[];
     /** What a job does once it has begun in a guest. Unless told it takes its time, and succeeds. */
-    readonly work?: PlayedRunner['work'];
+    readonly work?: FakeRunnerOptions['work'];
   };
   /** 1 is as slow as real Macs. */
   readonly pace: number;

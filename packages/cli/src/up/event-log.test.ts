@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { annotations } from '@tartan/api';
 import { type ManualClock, manualClock } from '@tartan/kube/clock';
-import { createGitHub, type Happening } from '@tartan/sim-github';
+import { createGitHub, type GitHubEvent } from '@tartan/sim-github';
 import { jobIntervalMs, keepQueueing, queueJob } from '../simulation/github.ts';
 import { eventLine, jobLine, logJobs, logLine, nodeLine } from './event-log.ts';
 import { createStyledLog } from './live/up-view.ts';
@@ -87,7 +87,7 @@ describe('jobs at the simulated GitHub', () => {
       ] as const
     ).map(([what, line]) => [what, line === undefined ? undefined : logLine('macos-runner-1', line)]);
     for (const [what, line] of lines) {
-      const happening = { at: 0, what, runner: 'macos-runner-1', job: job.id } as Happening;
+      const happening = { at: 0, type: what, runner: 'macos-runner-1', job: job.id } as GitHubEvent;
       assert.equal(jobLine(happening, github.jobs(), plain), line);
     }
   });
@@ -96,12 +96,12 @@ describe('jobs at the simulated GitHub', () => {
     const clock = manualClock();
     const github = createGitHub({ clock });
     t.after(github.stop);
-    const history: Happening[] = [{ at: 0, what: 'job started', runner: 'r', job: 1 }];
+    const history: GitHubEvent[] = [{ at: 0, type: 'job started', runner: 'r', job: 1 }];
     const said: string[] = [];
     const over = new AbortController();
     const voice = { ...plain, writeLine: (line = '') => void said.push(line) };
     const telling = logJobs({ history, jobs: github.jobs }, voice, over.signal, clock);
-    history.push({ at: 0, what: 'job finished', runner: 'r', job: 1 });
+    history.push({ at: 0, type: 'job finished', runner: 'r', job: 1 });
     await pass(clock, 1);
     over.abort();
     await telling;

@@ -1,7 +1,7 @@
 import { annotations, kindNames } from '@tartan/api';
 import { type Client, events, isKubeError, type KubeObject, type Live, nodes, type Resource } from '@tartan/kube';
 import { type Clock, sleep, systemClock } from '@tartan/kube/clock';
-import type { Happening, SimulatedGitHub } from '@tartan/sim-github';
+import type { GitHubEvent, SimulatedGitHub } from '@tartan/sim-github';
 import type { StyledLog } from './live/up-view.ts';
 
 type Event = NonNullable<(typeof events)['ofType']>;
@@ -93,7 +93,11 @@ const pollMs = 250;
 
 type Jobs = ReturnType<SimulatedGitHub['jobs']>;
 
-export const jobLine = ({ what, runner = '', job }: Happening, jobs: Jobs, log: StyledLog): string | undefined => {
+export const jobLine = (
+  { type: what, runner = '', job }: GitHubEvent,
+  jobs: Jobs,
+  log: StyledLog,
+): string | undefined => {
   const record = jobs.find(({ id }) => id === job);
   const name = record?.name ?? String(job);
   if (what === 'job started') return logLine(runner, `job ${name} started`);

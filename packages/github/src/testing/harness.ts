@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createSecret, type Secret } from '@tartan/kube';
 import { type ManualClock, manualClock } from '@tartan/kube/clock';
-import { createGitHub, type EmbeddedGitHub, type GitHubOptions, playRunner } from '@tartan/sim-github';
+import { createGitHub, type EmbeddedGitHub, type GitHubOptions, runFakeRunner } from '@tartan/sim-github';
 import { createRunnerService, type RunnerServiceOptions } from '../create-runner-service.ts';
 import type { CallReport } from '../http/exchange.ts';
 import type { GitHubApp, Owner, RunnerService } from '../runner-service.ts';
@@ -60,7 +60,7 @@ export const createHarness = (options: Omit<GitHubOptions, 'port'> = {}): Harnes
     startRunner: (jitConfig) => {
       const work = (): Promise<string> => new Promise(() => undefined);
       const as = { jit_config: jitConfig.reveal() };
-      void playRunner({ url: 'https://github.invalid', fetch: github.fetch, clock, as, work, signal: over.signal });
+      void runFakeRunner({ url: 'https://github.invalid', fetch: github.fetch, clock, as, work, signal: over.signal });
     },
     end: async () => {
       over.abort();

@@ -202,14 +202,14 @@ describe('what virtual machines may reach', { concurrency: 2 }, () => {
     const mac = await converged();
     await mac.reboot();
     await settled(mac);
-    mac.packetFilter.startVmnet({ hooks: 'foreign dropped' });
+    mac.packetFilter.startVmnet({ anchorRules: 'only com.apple kept' });
     assert.equal((await check(mac)).result, 'unchanged');
     expectFiltered(mac);
   });
 
   test('where the live ruleset looks at no anchor of ours, the step fails and says what to do; a reboot mends it', async () => {
     const mac = await macs.start();
-    mac.packetFilter.startVmnet({ hooks: 'all dropped' });
+    mac.packetFilter.startVmnet({ anchorRules: 'none kept' });
     const answer = await run(mac);
     assert.equal(answer.code, 1);
     assert.match(answer.stderr, /does not look at them.*restart the Mac while it is idle/s);

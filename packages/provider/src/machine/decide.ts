@@ -12,7 +12,7 @@ import type { Snapshot } from './snapshot.ts';
  *   | is gone                                             | forget it                                                |
  *   | is being deleted, and nothing of ours holds it      | leave it                                                 |
  *   | is paused, or its Cluster is, also when deleted     | say so, touch nothing                                    |
- *   | is being deleted                                    | its way out (decide-deletion.ts)                         |
+ *   | is being deleted                                    | its way out (deletion.ts)                         |
  *   | may have no Mac, and was never made ready           | refuse it, leave no trace                                |
  *   | has no finalizer of ours                            | add it, before anything else leaves a trace              |
  *   | does not keep clusterctl from moving it             | see to that                                              |

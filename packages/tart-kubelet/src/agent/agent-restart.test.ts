@@ -103,7 +103,7 @@ describe('a restarted agent', { timeout: 120_000 }, () => {
     withMac(async (stage) => {
       const pod = await started(stage);
       await stage.stopAgent();
-      stage.tart.unplug();
+      stage.tart.powerOff();
       await rm(join(stage.folder, 'journal'), { recursive: true });
       stage.startAgent();
       const ended = await stage.waitForPod(pod, 'has ended', hasEnded);

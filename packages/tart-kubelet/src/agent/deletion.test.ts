@@ -55,7 +55,7 @@ describe('a Pod that is deleted', { timeout: 120_000 }, () => {
       async (stage) => {
         const pod = await started(stage);
         await stage.stopAgent();
-        stage.tart.unplug();
+        stage.tart.powerOff();
         await stage.driver.delete(vmNameOf(pod));
         await stage.deletePod(pod);
         stage.startAgent();
@@ -70,7 +70,7 @@ describe('a Pod that is deleted', { timeout: 120_000 }, () => {
     withMac(async (stage) => {
       const pod = await started(stage);
       await stage.stopAgent();
-      stage.tart.unplug();
+      stage.tart.powerOff();
       await rm(join(stage.folder, 'journal'), { recursive: true });
       await stage.deletePod(pod);
       assert.ok((await vms(stage)).includes(vmNameOf(pod)));

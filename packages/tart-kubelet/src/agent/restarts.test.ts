@@ -76,7 +76,7 @@ describe('a Pod that restarts', { timeout: 120_000 }, () => {
         });
         await stage.waitForPod(pod, 'is Running', isRunning);
         await stage.stopAgent();
-        stage.tart.unplug();
+        stage.tart.powerOff();
         stage.startAgent();
         const seen = await stage.waitForPod(
           pod,

@@ -33,7 +33,7 @@ describe('facts about virtual machines and images', () => {
     tart = createTart({ path: fake.path, environment });
   });
   afterEach(() => {
-    fake.unplug();
+    fake.powerOff();
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
   /** Of this Mac: other tests have virtual machines as well. */
@@ -185,7 +185,7 @@ describe('facts about virtual machines and images', () => {
       clock.advance(3 * minute);
       assert.equal(await used(), 95, exec);
     }
-    fake.unplug();
+    fake.powerOff();
     await waitUntil('it is gone from the list with its process', async () => {
       clock.advance(minute);
       return (await used()) === undefined;

@@ -92,7 +92,7 @@ describe('the collector', () => {
     const ends = vm.exited.then(() => (isOff = true));
     // One that has not come up yet has no plug to pull.
     await eventually('it is off', async () => {
-      stage.fake.unplug();
+      stage.fake.powerOff();
       return isOff;
     });
     await ends;

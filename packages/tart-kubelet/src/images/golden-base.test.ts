@@ -42,7 +42,7 @@ describe('the golden base of an image', () => {
     written = [];
   });
   afterEach(() => {
-    fake.unplug();
+    fake.powerOff();
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
   const ensurer = (options: Partial<EnsureGoldenOptions> = {}) => {

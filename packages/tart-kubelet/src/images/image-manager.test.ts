@@ -40,7 +40,7 @@ describe('the image manager', () => {
     collected = [];
   });
   afterEach(() => {
-    fake.unplug();
+    fake.powerOff();
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
   const environment = () => ({ PATH: process.env['PATH'], HOME: folder, TART_HOME: fake.home });

@@ -29,7 +29,7 @@ export const createTartHarness = (options: Partial<TartOptions> = {}): TartHarne
     tart: driver(),
     driver,
     remove: () => {
-      fake.unplug();
+      fake.powerOff();
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };

@@ -1,13 +1,16 @@
 import { type ConditionUpdate, isConditionTrue } from '@tartan/kube';
-import { aggregateConditions } from '../conditions/aggregate.ts';
-import { mergeConditions, partOf } from '../conditions/merge.ts';
-import { mirrorCondition } from '../conditions/mirror.ts';
-import { countMachines, machinesReady, machinesUpToDate, notRemediating } from '../conditions/of-machines.ts';
+import { countMachines, machinesReady, machinesUpToDate, notRemediating } from '../conditions/machines.ts';
+import {
+  aggregateCondition,
+  mirrorCondition,
+  setConditions,
+  sourceCondition,
+  summaryCondition,
+} from '../conditions/operations.ts';
 import { pausedCondition } from '../conditions/paused.ts';
-import { setConditions } from '../conditions/set-conditions.ts';
-import { isControlPlaneInitialized, isProvisioned } from '../contract/external-object.ts';
+import { isControlPlaneInitialized, isProvisioned } from '../external/contract.ts';
 import type { ClusterStatus } from '../kinds.ts';
-import type { Deletion, Snapshot } from './decide.ts';
+import type { Deletion, Snapshot } from './deletion.ts';
 
 const isDeleting = ({ cluster }: Snapshot): boolean => cluster.metadata.deletionTimestamp !== undefined;
 
@@ -103,27 +106,30 @@ const connectionCondition = (provisioned: boolean, kubeconfig: boolean): Conditi
 const workersCondition = ({ machineDeployments }: Snapshot): ConditionUpdate =>
   machineDeployments.length === 0
     ? { type: 'WorkersAvailable', status: 'True', reason: 'NoWorkers' }
-    : aggregateConditions(
+    : aggregateCondition(
         'MachineDeployment',
         machineDeployments.map(({ metadata: { name }, status }) => ({
-          ...partOf(status?.conditions, 'Available'),
+          ...sourceCondition(status?.conditions, 'Available'),
           name,
         })),
         {
           type: 'WorkersAvailable',
-          reasons: { issue: 'NotAvailable', unknown: 'AvailableUnknown', fine: 'Available' },
+          reasons: { issue: 'NotAvailable', unknown: 'AvailableUnknown', info: 'Available' },
         },
       );
 
 /** `RollingOut`, `ScalingUp`, `ScalingDown`: whether any MachineDeployment does. */
-const movements = ({ machineDeployments }: Snapshot): ConditionUpdate[] =>
+const rolloutConditions = ({ machineDeployments }: Snapshot): ConditionUpdate[] =>
   (['RollingOut', 'ScalingUp', 'ScalingDown'] as const).map((type) =>
-    aggregateConditions(
+    aggregateCondition(
       'MachineDeployment',
-      machineDeployments.map(({ metadata: { name }, status }) => ({ ...partOf(status?.conditions, type), name })),
+      machineDeployments.map(({ metadata: { name }, status }) => ({
+        ...sourceCondition(status?.conditions, type),
+        name,
+      })),
       {
         type,
-        reasons: { issue: type, unknown: `${type}Unknown`, fine: `Not${type}` },
+        reasons: { issue: type, unknown: `${type}Unknown`, info: `Not${type}` },
         negative: [type],
         targetIsNegative: true,
       },
@@ -164,7 +170,7 @@ export const statusOf = (snapshot: Snapshot, deletion: Deletion | undefined): Cl
       initializedCondition(snapshot, controlPlaneInitialized),
       connectionCondition(infrastructureProvisioned, kubeconfig),
       workersCondition(snapshot),
-      ...movements(snapshot),
+      ...rolloutConditions(snapshot),
       machinesReady(machines, 'WorkerMachinesReady'),
       machinesUpToDate(machines, 'WorkerMachinesUpToDate'),
       // Nobody here makes Machines for a control plane.
@@ -175,13 +181,13 @@ export const statusOf = (snapshot: Snapshot, deletion: Deletion | undefined): Cl
     ],
     { now, generation },
   );
-  const available = mergeConditions(
+  const available = summaryCondition(
     ['Deleting', 'RemoteConnectionProbe', 'InfrastructureReady', 'ControlPlaneAvailable', 'WorkersAvailable'].map(
-      (type) => partOf(conditions, type),
+      (type) => sourceCondition(conditions, type),
     ),
     {
       type: 'Available',
-      reasons: { issue: 'NotAvailable', unknown: 'AvailableUnknown', fine: 'Available' },
+      reasons: { issue: 'NotAvailable', unknown: 'AvailableUnknown', info: 'Available' },
       negative: ['Deleting'],
     },
   );

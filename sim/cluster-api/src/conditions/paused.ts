@@ -3,13 +3,13 @@ import type { Cluster } from '../kinds.ts';
 import { annotations } from '../names.ts';
 
 /** Why an object is left alone. Empty: it is not. */
-const pausesOf = (cluster: Cluster, kind: string, { metadata }: KubeObject): string[] => [
+const pauseReasons = (cluster: Cluster, kind: string, { metadata }: KubeObject): string[] => [
   ...(cluster.spec?.paused === true ? ['Cluster spec.paused is set to true'] : []),
   ...(annotations.paused in (metadata?.annotations ?? {}) ? [`${kind} has the ${annotations.paused} annotation`] : []),
 ];
 
 export const pausedCondition = (cluster: Cluster, kind: string, object: KubeObject): ConditionUpdate => {
-  const pauses = pausesOf(cluster, kind, object);
+  const pauses = pauseReasons(cluster, kind, object);
   return {
     type: 'Paused',
     ...(pauses.length > 0

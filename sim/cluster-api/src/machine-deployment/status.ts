@@ -6,20 +6,19 @@ import {
   machinesUpToDate,
   notRemediating,
   scalingConditions,
-} from '../conditions/of-machines.ts';
+} from '../conditions/machines.ts';
+import { setConditions } from '../conditions/operations.ts';
 import { pausedCondition } from '../conditions/paused.ts';
-import { setConditions } from '../conditions/set-conditions.ts';
 import type { MachineDeployment } from '../kinds.ts';
-import { selectorText } from '../selection/label-selector.ts';
-import type { Snapshot } from './decide.ts';
-import { limitsOf } from './scaled-value.ts';
+import { printSelector } from '../label-selector.ts';
+import { rolloutLimits, type Snapshot } from './rollout.ts';
 
 type Status = NonNullable<MachineDeployment['status']>;
 
 const availableCondition = ({ deployment }: Snapshot, available: number): ConditionUpdate => {
   const type = 'Available';
   const { replicas = 1, rollout } = deployment.spec ?? {};
-  const needed = replicas - limitsOf(deployment).maxUnavailable;
+  const needed = replicas - rolloutLimits(deployment).maxUnavailable;
   if (available >= needed) return { type, status: 'True', reason: 'Available' };
   const limit = rollout?.strategy?.rollingUpdate?.maxUnavailable;
   const why =
@@ -67,7 +66,7 @@ export const statusOf = (snapshot: Snapshot): Status => {
   return {
     ...deployment.status,
     ...counts,
-    selector: selectorText(selector),
+    selector: printSelector(selector),
     phase: phaseOf(counts.replicas, replicas, deleting),
     conditions: setConditions(
       deployment.status?.conditions,

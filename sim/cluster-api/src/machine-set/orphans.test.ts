@@ -2,20 +2,19 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { customResourceDefinitions } from '@tartan/kube';
 import { annotations, labels } from '../names.ts';
-import type { Host } from '../suite/host.ts';
-import { playedDefinitions, playedMachines } from '../suite/played-kinds.ts';
-import { createStage, type Stage } from '../suite/stage.ts';
+import { ownerReference } from '../owner-references.ts';
+import { fakeDefinitions, fakeMachines } from '../suite/fake-provider.ts';
+import { createHarness, type Harness, type Host } from '../suite/harness.ts';
 import { embeddedHost } from '../testing/embedded-host.ts';
-import { plainOwner } from '../writing/owners.ts';
 
-describe('infrastructure that was cloned for a Machine that never came to be', () => {
+describe('cloned infrastructure without a Machine', () => {
   let host: Host;
-  let stage: Stage;
+  let stage: Harness;
   before(async () => {
     host = await embeddedHost();
-    for (const definition of playedDefinitions) await host.client.create(customResourceDefinitions, definition);
-    stage = await createStage(host, 'orphans');
-    await stage.running({ replicas: 1 });
+    for (const definition of fakeDefinitions) await host.client.create(customResourceDefinitions, definition);
+    stage = await createHarness(host, 'orphans');
+    await stage.start({ replicas: 1 });
   });
   after(() => host.stop());
 
@@ -23,7 +22,7 @@ describe('infrastructure that was cloned for a Machine that never came to be', (
   const clone = async (name: string, notes: Record<string, string>): Promise<void> => {
     const [set] = await stage.sets();
     assert(set);
-    await host.client.create(playedMachines, {
+    await host.client.create(fakeMachines, {
       apiVersion: 'infrastructure.cluster.x-k8s.io/v1',
       kind: 'PlayedMachine',
       metadata: {
@@ -31,7 +30,7 @@ describe('infrastructure that was cloned for a Machine that never came to be', (
         name,
         labels: { [labels.setName]: set.metadata.name },
         annotations: notes,
-        ownerReferences: [plainOwner('MachineSet', set)],
+        ownerReferences: [ownerReference('MachineSet', set)],
       },
     });
   };
@@ -41,8 +40,8 @@ describe('infrastructure that was cloned for a Machine that never came to be', (
     const before = await names();
     await clone('orphan', { [annotations.clonedFromName]: 'first' });
     await clone('somebodys', {});
-    await stage.until('the orphan is gone', async () => !(await names()).includes('orphan'));
-    await stage.moments(2);
+    await stage.waitFor('the orphan is gone', async () => !(await names()).includes('orphan'));
+    await stage.ticks(2);
     assert.deepEqual(await names(), [...before, 'somebodys'].sort());
   });
 });

@@ -1,61 +1,73 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
-  requeueAfter,
   type Controller,
   createController,
+  done,
   fromInformer,
-  requestForObject,
   keyOf,
   type Live,
   nameOf,
-  type ReconcileResult,
   patchStatus,
-  done,
+  type Predicate,
+  type ReconcileResult,
+  requestForObject,
+  requeueAfter,
 } from '@tartan/kube';
 import { pausedCondition } from '../conditions/paused.ts';
-import type { Context, PassOptions } from '../context.ts';
-import { ownersOfKind, refersTo } from '../contract/externals.ts';
+import type { Context, ReconcileOptions } from '../context.ts';
+import { ownersOfKind, refersTo } from '../external/object-tracker.ts';
 import { type Machine, machines } from '../kinds.ts';
 import { finalizers, labels } from '../names.ts';
-import { patchIfChanged, withFinalizer } from '../writing/patch-if-changed.ts';
-import { lookingAgain } from '../writing/reconcile.ts';
+import { patchIfChanged, requeueOnConflict, withFinalizer } from '../writes.ts';
 import {
   cordonNode,
   deleteInfrastructure,
+  ensureMachineMetadata,
   evictPods,
-  finish,
-  markNode,
-  rememberStart,
-  settleMachine,
-  takeInfrastructure,
-} from './act.ts';
-import { decideDeletion } from './decide-deletion.ts';
-import { nodesOf, observe, observeLeaving } from './observe.ts';
-import { isDeleting, type Snapshot } from './snapshot.ts';
-import { saysMore } from './says-more.ts';
+  finishDeletion,
+  ownInfrastructure,
+  patchNode,
+  recordStartTime,
+} from './actions.ts';
+import { decideDeletion } from './deletion.ts';
+import { isDeleting, type Node, nodesOf, observe, observeDeletion, type Snapshot } from './snapshot.ts';
 import { availableInMs, pausedStatus, statusOf } from './status.ts';
+
+const comparedFields = ({ metadata, spec, status }: Live<Node>): unknown => [
+  metadata.labels,
+  metadata.annotations,
+  metadata.deletionTimestamp,
+  spec,
+  status?.nodeInfo,
+  status?.conditions?.map(({ type, status: value, reason, message }) => [type, value, reason, message]),
+];
+
+/** A Node that only says once more that it is alive has nothing new to say. */
+export const nodeChanged: Predicate<Node> = (change) =>
+  change.type !== 'changed' || !isDeepStrictEqual(comparedFields(change.previous), comparedFields(change.object));
 
 /** Binds a Machine to its infrastructure and its Node, says how both are, and takes all of it down in order. */
 export const createMachineController = (context: Context): Controller => {
   const { client, caches, externals, clock, log } = context;
 
-  const reconcile = async (key: string, options: PassOptions): Promise<ReconcileResult> => {
+  const reconcile = async (key: string, options: ReconcileOptions): Promise<ReconcileResult> => {
     const { name, namespace = '' } = nameOf(key);
     const first = await observe(context, { name, namespace }, options);
     if (!first) return done;
-    const seen = { ...first, machine: await hold(first.machine, options) };
+    const seen = { ...first, machine: await ensureFinalizer(first.machine, options) };
     if (pausedCondition(seen.cluster, 'Machine', seen.machine).status === 'True') {
       await patchStatus(client, machines, seen.machine, pausedStatus(seen), options);
       return done;
     }
-    await takeInfrastructure(context, seen, options);
-    const machine = await settleMachine(context, seen, options);
+    await ownInfrastructure(context, seen, options);
+    const machine = await ensureMachineMetadata(context, seen, options);
     const snapshot: Snapshot = { ...seen, machine, nodes: seen.connected ? nodesOf(caches, machine) : [] };
-    await markNode(context, snapshot, options);
-    return isDeleting(machine) ? leave(snapshot, options) : live(snapshot, options);
+    await patchNode(context, snapshot, options);
+    return isDeleting(machine) ? reconcileDelete(snapshot, options) : reconcileNormal(snapshot, options);
   };
 
   /** Nothing is done for a Machine that could vanish meanwhile. */
-  const hold = async (machine: Live<Machine>, options: PassOptions): Promise<Live<Machine>> =>
+  const ensureFinalizer = async (machine: Live<Machine>, options: ReconcileOptions): Promise<Live<Machine>> =>
     isDeleting(machine)
       ? machine
       : patchIfChanged(
@@ -66,7 +78,7 @@ export const createMachineController = (context: Context): Controller => {
           options,
         );
 
-  const live = async (snapshot: Snapshot, options: PassOptions): Promise<ReconcileResult> => {
+  const reconcileNormal = async (snapshot: Snapshot, options: ReconcileOptions): Promise<ReconcileResult> => {
     const status = statusOf(snapshot, undefined);
     await patchStatus(client, machines, snapshot.machine, status, options);
     if (snapshot.infrastructure?.object === undefined) return requeueAfter(context.intervals.externalRetryMs);
@@ -74,11 +86,11 @@ export const createMachineController = (context: Context): Controller => {
     return waitMs > 0 ? requeueAfter(waitMs) : done;
   };
 
-  const leave = async (snapshot: Snapshot, options: PassOptions): Promise<ReconcileResult> => {
-    const leaving = await observeLeaving(context, snapshot, options);
+  const reconcileDelete = async (snapshot: Snapshot, options: ReconcileOptions): Promise<ReconcileResult> => {
+    const leaving = await observeDeletion(context, snapshot, options);
     const deletion = decideDeletion(snapshot, leaving);
-    log.debug('A Machine leaves', { machine: snapshot.machine.metadata.name, deletion });
-    const machine = await rememberStart(context, snapshot, deletion, options);
+    log.debug('Deleting Machine', { machine: snapshot.machine.metadata.name, deletion });
+    const machine = await recordStartTime(context, snapshot, deletion, options);
     const current = { ...snapshot, machine };
     const say = (failures: ReadonlyMap<string, string> = new Map()): Promise<Live<Machine>> =>
       patchStatus(client, machines, machine, statusOf(current, { deletion, failures }), options);
@@ -103,7 +115,7 @@ export const createMachineController = (context: Context): Controller => {
         await say();
         return done;
       case 'finish':
-        await finish(context, { ...current, machine: await say() }, deletion.node, options);
+        await finishDeletion(context, { ...current, machine: await say() }, deletion.node, options);
         return done;
     }
   };
@@ -116,7 +128,7 @@ export const createMachineController = (context: Context): Controller => {
 
   return createController({
     name: 'machine',
-    reconcile: lookingAgain((key, signal) => reconcile(key, { signal })),
+    reconcile: requeueOnConflict((key, signal) => reconcile(key, { signal })),
     sources: [
       fromInformer(caches.machines, requestForObject),
       fromInformer(caches.clusters, ({ metadata }) =>
@@ -143,7 +155,7 @@ export const createMachineController = (context: Context): Controller => {
                 (spec?.providerID !== undefined && machine.spec?.providerID === spec.providerID),
             )
             .map((machine) => keyOf(machine.metadata)),
-        saysMore,
+        nodeChanged,
       ),
       externals.source((object) => [
         ...ownersOfKind('Machine')(object),

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Live } from '@tartan/kube';
 import { annotations, nodeAnnotations, nodeTaints } from '../names.ts';
+import { nodeChanged } from './controller.ts';
 import { nodePatch } from './node-patch.ts';
-import { saysMore } from './says-more.ts';
 import type { Node, Snapshot } from './snapshot.ts';
 
 const meta = (name: string, more: object = {}) => ({
@@ -44,13 +44,13 @@ const written = {
 };
 const theirs = { key: 'example.com/theirs', effect: 'NoSchedule' } as const;
 
-describe('what core writes on a Node', () => {
-  it('whose it is, once, and only on the version that was read', () => {
+describe('the patch of a Node', () => {
+  it('sets the owner annotations once, with the resourceVersion that was read', () => {
     assert.deepEqual(nodePatch(node(), snapshot({})), { metadata: { resourceVersion: '7', annotations: written } });
     assert.equal(nodePatch(node({ annotations: written }), snapshot({})), undefined);
   });
 
-  it('labels of the Machine under its own domains, and takes back those that it had before', () => {
+  it('sets the labels of the Machine in the synced domains, and removes labels that the Machine lost', () => {
     const before = {
       labels: { 'node.cluster.x-k8s.io/old': 'x', 'example.com/theirs': 'stays' },
       annotations: { ...written, [nodeAnnotations.labelsFromMachine]: 'node.cluster.x-k8s.io/old' },
@@ -69,7 +69,7 @@ describe('what core writes on a Node', () => {
     });
   });
 
-  it('its own taints, and leaves those of others', () => {
+  it('changes only the taints of Cluster API', () => {
     const taints = [theirs, { ...nodeTaints.uninitialized }];
     const first = nodePatch(node({ annotations: written }, { taints }), snapshot({}));
     assert.deepEqual(first, { metadata: { resourceVersion: '7' }, spec: { taints: [theirs] } });
@@ -86,10 +86,10 @@ describe('a Node', () => {
     ...node(),
     status: { conditions: [{ type: 'Ready', status, lastHeartbeatTime: at }] },
   });
-  it('that only beats says nothing new', () => {
+  it('with only a new heartbeat has not changed', () => {
     const [one, two, ill] = [beating('True', '1'), beating('True', '2'), beating('False', '2')];
-    assert.equal(saysMore({ type: 'changed', previous: one, object: two }), false);
-    assert.equal(saysMore({ type: 'changed', previous: one, object: ill }), true);
-    assert.equal(saysMore({ type: 'removed', previous: one }), true);
+    assert.equal(nodeChanged({ type: 'changed', previous: one, object: two }), false);
+    assert.equal(nodeChanged({ type: 'changed', previous: one, object: ill }), true);
+    assert.equal(nodeChanged({ type: 'removed', previous: one }), true);
   });
 });

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { getControllerOf, type Live } from '@tartan/kube';
-import { isInterruptible } from '../contract/external-object.ts';
+import { isInterruptible } from '../external/contract.ts';
 import { annotations, labels, nodeAnnotations, nodeLabelDomains, nodeTaints } from '../names.ts';
 import type { Node, Snapshot } from './snapshot.ts';
 
@@ -12,11 +12,15 @@ const isBelow = (key: string, domain: string): boolean => {
   return prefix === domain || prefix.endsWith(`.${domain}`);
 };
 
-const only = (entries: Entries = {}, domains: readonly string[]): Record<string, string> =>
+const entriesBelow = (entries: Entries = {}, domains: readonly string[]): Record<string, string> =>
   Object.fromEntries(Object.entries(entries).filter(([key]) => domains.some((domain) => isBelow(key, domain))));
 
 /** Those that came from the Machine before, and that it has no more, go. */
-const changed = (before: Entries, wanted: Entries, cameBefore: string | undefined): Record<string, string | null> => ({
+const changedEntries = (
+  before: Entries,
+  wanted: Entries,
+  cameBefore: string | undefined,
+): Record<string, string | null> => ({
   ...Object.fromEntries(
     (cameBefore ?? '')
       .split(',')
@@ -28,7 +32,7 @@ const changed = (before: Entries, wanted: Entries, cameBefore: string | undefine
 
 const names = (entries: Entries): string => Object.keys(entries).sort().join(',');
 
-const isSame = (a: Taint, b: { key: string; effect: string }): boolean => a.key === b.key && a.effect === b.effect;
+const sameTaint = (a: Taint, b: { key: string; effect: string }): boolean => a.key === b.key && a.effect === b.effect;
 
 /** A Node of a Machine that will be replaced takes new Pods only when nobody else does. */
 const isOutdated = ({ machineSet, machineDeployment }: Snapshot): boolean => {
@@ -46,10 +50,10 @@ export const nodePatch = (node: Live<Node>, snapshot: Snapshot): object | undefi
     machine.metadata;
   const owner = getControllerOf(machine);
   const marks: Record<string, string> = {
-    ...only(meta.labels, nodeLabelDomains),
+    ...entriesBelow(meta.labels, nodeLabelDomains),
     ...(infrastructure?.object && isInterruptible(infrastructure.object) && { [labels.interruptible]: '' }),
   };
-  const notes = only(meta.annotations, ['node.cluster.x-k8s.io']);
+  const notes = entriesBelow(meta.annotations, ['node.cluster.x-k8s.io']);
   const wanted: Record<string, string> = {
     ...notes,
     [nodeAnnotations.clusterName]: machine.spec?.clusterName ?? '',
@@ -61,15 +65,15 @@ export const nodePatch = (node: Live<Node>, snapshot: Snapshot): object | undefi
   };
   const before: { annotations?: Record<string, string>; labels?: Record<string, string> } = node.metadata;
   const oldNotes = before.annotations ?? {};
-  const newNotes = changed(oldNotes, wanted, oldNotes[nodeAnnotations.annotationsFromMachine]);
-  const newMarks = changed(before.labels ?? {}, marks, oldNotes[nodeAnnotations.labelsFromMachine]);
+  const newNotes = changedEntries(oldNotes, wanted, oldNotes[nodeAnnotations.annotationsFromMachine]);
+  const newMarks = changedEntries(before.labels ?? {}, marks, oldNotes[nodeAnnotations.labelsFromMachine]);
   const oldTaints: readonly Taint[] = node.spec?.taints ?? [];
   const taints = [
     ...oldTaints.filter(
-      (taint) => !isSame(taint, nodeTaints.uninitialized) && !isSame(taint, nodeTaints.outdatedRevision),
+      (taint) => !sameTaint(taint, nodeTaints.uninitialized) && !sameTaint(taint, nodeTaints.outdatedRevision),
     ),
     ...(isOutdated(snapshot)
-      ? [oldTaints.find((taint) => isSame(taint, nodeTaints.outdatedRevision)) ?? nodeTaints.outdatedRevision]
+      ? [oldTaints.find((taint) => sameTaint(taint, nodeTaints.outdatedRevision)) ?? nodeTaints.outdatedRevision]
       : []),
   ];
   const sameTaints = isDeepStrictEqual(taints, oldTaints);

@@ -1,15 +1,94 @@
-import { type Condition, type ConditionUpdate, getCondition } from '@tartan/kube';
+import { type Condition, type ConditionUpdate, getCondition, isConditionTrue } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
-import { mergeConditions, type Part, partOf } from '../conditions/merge.ts';
-import { mirrorCondition } from '../conditions/mirror.ts';
+import {
+  mirrorCondition,
+  setConditions,
+  type SourceCondition,
+  sourceCondition,
+  summaryCondition,
+} from '../conditions/operations.ts';
 import { pausedCondition } from '../conditions/paused.ts';
-import { setConditions } from '../conditions/set-conditions.ts';
-import { addressesOf, failureDomainOf } from '../contract/external-object.ts';
+import { addressesOf, failureDomainOf } from '../external/contract.ts';
 import type { MachineStatus } from '../kinds.ts';
-import { differences } from '../machine-deployment/differences.ts';
-import { type DeletionOutcome, deletingCondition } from './deleting-condition.ts';
-import { nodeConditions } from './node-conditions.ts';
-import { isDeleting, type Snapshot } from './snapshot.ts';
+import { templateDifferences } from '../machine-deployment/machine-sets.ts';
+import { deletingCondition, type DeletionOutcome } from './deletion.ts';
+import { isDeleting, type Node, type Snapshot } from './snapshot.ts';
+
+type ConditionContent = Pick<ConditionUpdate, 'status' | 'reason'> & { message: string };
+
+const readyAndHealthy = (said: ConditionContent): ConditionUpdate[] =>
+  ['NodeReady', 'NodeHealthy'].map((type) => ({ type, ...said }));
+
+const readyReasons = { True: 'NodeReady', False: 'NodeNotReady', Unknown: 'NodeReadyUnknown' } as const;
+const pressures = ['MemoryPressure', 'DiskPressure', 'PIDPressure'];
+
+const conditionsOfNode = ({ status }: Node): ConditionUpdate[] => {
+  const parts = ['Ready', ...pressures].map((type) => {
+    const found = status?.conditions?.find((condition) => condition.type === type);
+    const value = found?.status === 'True' || found?.status === 'False' ? found.status : 'Unknown';
+    const message = found ? (found.message ?? '') || `Condition is ${found.status}` : 'Condition not yet reported';
+    return { type, status: value, reason: found?.reason ?? '', message, label: `Node.${type}` } as const;
+  });
+  const [ready] = parts;
+  const healthy = summaryCondition(parts, {
+    type: 'NodeHealthy',
+    reasons: { issue: 'NodeNotHealthy', unknown: 'NodeHealthyUnknown', info: 'NodeHealthy' },
+    negative: pressures,
+  });
+  const value = ready?.status ?? 'Unknown';
+  return [
+    {
+      type: 'NodeReady',
+      status: value,
+      reason: readyReasons[value],
+      message: value === 'True' ? '' : `* Node.Ready: ${ready?.message}`,
+    },
+    // A Node that is well says so in many words; core does not repeat them.
+    healthy.status === 'True' ? { ...healthy, message: '' } : healthy,
+  ];
+};
+
+/** `NodeReady` and `NodeHealthy`. All four conditions of a Node must be there: one that is missing makes the Machine unknown. */
+const nodeConditions = (snapshot: Snapshot): ConditionUpdate[] => {
+  const { machine, cluster, nodes, connected } = snapshot;
+  const waiting = (message: string): ConditionUpdate[] =>
+    readyAndHealthy({ status: 'Unknown', reason: 'InspectionFailed', message });
+  if (cluster.status?.initialization?.infrastructureProvisioned !== true)
+    return waiting('Waiting for Cluster status.initialization.infrastructureProvisioned to be true');
+  if (!isConditionTrue(cluster.status.conditions, 'ControlPlaneInitialized'))
+    return waiting('Waiting for Cluster control plane to be initialized');
+  if (!connected)
+    return readyAndHealthy({
+      status: 'Unknown',
+      reason: 'ConnectionDown',
+      message: 'Remote connection not established yet',
+    });
+  const [node, ...more] = nodes;
+  if (more.length > 0)
+    return readyAndHealthy({
+      status: 'Unknown',
+      reason: 'InternalError',
+      message: 'Please check controller logs for errors',
+    });
+  if (node) return conditionsOfNode(node);
+  const name = machine.status?.nodeRef?.name;
+  if (name !== undefined) {
+    const still = isDeleting(machine) ? '' : ' while the Machine still exists';
+    return readyAndHealthy({
+      status: 'False',
+      reason: 'NodeDeleted',
+      message: `Node ${name} has been deleted${still}`,
+    });
+  }
+  if (isDeleting(machine))
+    return readyAndHealthy({ status: 'Unknown', reason: 'NodeDoesNotExist', message: 'Node does not exist' });
+  const { providerID, infrastructureRef } = machine.spec ?? {};
+  return waiting(
+    providerID
+      ? `Waiting for a Node with spec.providerID ${providerID} to exist`
+      : `Waiting for ${infrastructureRef?.kind ?? 'infrastructure'} to report spec.providerID`,
+  );
+};
 
 /** What users see of a Machine. All of it follows from what was seen, and from the step that was taken. */
 export const statusOf = (snapshot: Snapshot, outcome: DeletionOutcome | undefined): MachineStatus => {
@@ -97,7 +176,7 @@ const upToDateConditions = (
 ): ConditionUpdate[] => {
   if (!machineSet || !machineDeployment) return [];
   const type = 'UpToDate';
-  const found = differences(machineSet.spec?.template, machineDeployment.spec?.template);
+  const found = templateDifferences(machineSet.spec?.template, machineDeployment.spec?.template);
   if (found.length > 0) {
     const message = found.map((text) => `* ${text}`).join('\n');
     return [{ type, status: 'False', reason: 'NotUpToDate', message }];
@@ -116,14 +195,14 @@ const goneReasons = ['ObjectDeleted', 'ObjectDoesNotExist', 'NodeDeleted', 'Node
 
 const readyCondition = ({ machine }: Snapshot, conditions: readonly Condition[]): ConditionUpdate => {
   const gates = machine.spec?.readinessGates ?? [];
-  const part = (type: string): Part => {
-    const found = partOf(conditions, type);
-    if (isDeleting(machine) && goneReasons.includes(found.reason)) return { ...found, weight: 'fine', message: '' };
+  const part = (type: string): SourceCondition => {
+    const found = sourceCondition(conditions, type);
+    if (isDeleting(machine) && goneReasons.includes(found.reason)) return { ...found, priority: 'info', message: '' };
     return type === 'Deleting' && found.status === 'True'
       ? { ...found, message: `Machine deletion in progress, stage: ${found.reason}` }
       : found;
   };
-  return mergeConditions(
+  return summaryCondition(
     [
       ...['Deleting', 'Updating', 'BootstrapConfigReady', 'InfrastructureReady', 'NodeHealthy'].map(part),
       ...(getCondition(conditions, 'HealthCheckSucceeded') ? [part('HealthCheckSucceeded')] : []),
@@ -131,7 +210,7 @@ const readyCondition = ({ machine }: Snapshot, conditions: readonly Condition[])
     ],
     {
       type: 'Ready',
-      reasons: { issue: 'NotReady', unknown: 'ReadyUnknown', fine: 'Ready' },
+      reasons: { issue: 'NotReady', unknown: 'ReadyUnknown', info: 'Ready' },
       negative: [
         'Deleting',
         'Updating',

@@ -1,15 +1,56 @@
 import { after, before, describe, it } from 'node:test';
-import { customResourceDefinitions, isKubeError, isConditionTrue } from '@tartan/kube';
-import { clear } from './clear.ts';
-import type { Host } from './host.ts';
-import { playedDefinitions } from './played-kinds.ts';
-import type { Scenario } from './scenario.ts';
+import {
+  type Client,
+  customResourceDefinitions,
+  isConditionTrue,
+  isKubeError,
+  type KubeObject,
+  leases,
+  namespaces,
+  nodes,
+  type Resource,
+} from '@tartan/kube';
+import { clusters, machineDeployments, machines, machineSets } from '../kinds.ts';
+import { ignoreNotFound } from '../writes.ts';
+import { fakeDefinitions, fakeMachines } from './fake-provider.ts';
+import { createHarness, type Host, type Scenario } from './harness.ts';
 import { bringUp } from './scenarios/bring-up.ts';
 import { wholeCluster } from './scenarios/cluster.ts';
 import { draining } from './scenarios/draining.ts';
 import { rolling } from './scenarios/rolling.ts';
 import { scaling } from './scenarios/scaling.ts';
-import { createStage } from './stage.ts';
+
+/** Those who make others first, so that nothing is made again. */
+const deletedInOrder: readonly Resource<KubeObject>[] = [
+  machineDeployments,
+  machineSets,
+  machines,
+  fakeMachines,
+  clusters,
+];
+
+/**
+ * Nothing is left of a scenario, whatever it came to: nobody plays its provider any more, so whatever waited for that would be looked
+ * at for ever.
+ */
+const deleteEverything = async (client: Client, namespace: string): Promise<void> => {
+  for (const resource of deletedInOrder)
+    for (const { metadata } of (await client.list(resource, { namespace })).items) {
+      const name = { namespace, name: metadata.name };
+      await ignoreNotFound(client.delete(resource, name));
+      try {
+        await client.patch(resource, name, { type: 'merge', body: { metadata: { finalizers: null } } });
+      } catch (error) {
+        if (!isKubeError(error, 'notFound')) throw error;
+      }
+    }
+  for (const { metadata, spec } of (await client.list(nodes)).items) {
+    if (!spec?.providerID?.startsWith(`played://${namespace}/`)) continue;
+    await ignoreNotFound(client.delete(nodes, { name: metadata.name }));
+    await ignoreNotFound(client.delete(leases, { namespace: 'kube-node-lease', name: metadata.name }));
+  }
+  await ignoreNotFound(client.delete(namespaces, { name: namespace }));
+};
 
 const scenarios: Readonly<Record<string, readonly Scenario[]>> = {
   'bringing up': bringUp,
@@ -20,8 +61,8 @@ const scenarios: Readonly<Record<string, readonly Scenario[]>> = {
 };
 
 /** One that is there already is as good as one that was made. */
-const install = async ({ client, moment }: Host): Promise<void> => {
-  for (const definition of playedDefinitions) {
+const install = async ({ client, tick }: Host): Promise<void> => {
+  for (const definition of fakeDefinitions) {
     try {
       await client.create(customResourceDefinitions, definition);
     } catch (error) {
@@ -32,7 +73,7 @@ const install = async ({ client, moment }: Host): Promise<void> => {
       const { status } = await client.get(customResourceDefinitions, { name });
       return isConditionTrue(status?.conditions as Parameters<typeof isConditionTrue>[0], 'Established');
     };
-    while (!(await isServed())) await moment();
+    while (!(await isServed())) await tick();
   }
 };
 
@@ -57,15 +98,15 @@ export const runClusterApiSuite = (
 
     for (const [chapter, list] of Object.entries(scenarios))
       describe(chapter, { concurrency: sideBySide }, () => {
-        for (const { name, play } of list)
+        for (const { name, run } of list)
           it(name, async () => {
             played += 1;
             const namespace = `played-${process.pid}-${played}`;
-            const stage = await createStage(host, namespace);
+            const harness = await createHarness(host, namespace);
             try {
-              await play(stage);
+              await run(harness);
             } finally {
-              await clear(host.client, namespace);
+              await deleteEverything(host.client, namespace);
             }
           });
       });

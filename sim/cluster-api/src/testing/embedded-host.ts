@@ -11,13 +11,13 @@ import { type ManualClock, manualClock } from '@tartan/kube/clock';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 import { coreDefinitions } from '../core-definitions.ts';
 import { createClusterApi } from '../create-cluster-api.ts';
-import type { Host } from '../suite/host.ts';
+import type { Host } from '../suite/harness.ts';
 
 /** So many turns of the event loop without a request: nothing is left to happen at this moment. */
-const calmTurns = 4;
+const idleTurns = 4;
 
 /** A transport that knows when nobody asks for anything any more. */
-const observed = (inner: Transport): { transport: Transport; calm(): Promise<void> } => {
+const countRequests = (inner: Transport): { transport: Transport; calm(): Promise<void> } => {
   let underWay = 0;
   let begun = 0;
   return {
@@ -34,7 +34,7 @@ const observed = (inner: Transport): { transport: Transport; calm(): Promise<voi
       },
     },
     calm: async () => {
-      for (let turns = 0, seen = begun; turns < calmTurns; turns += 1) {
+      for (let turns = 0, seen = begun; turns < idleTurns; turns += 1) {
         await setImmediate();
         if (underWay > 0 || begun !== seen) turns = -1;
         seen = begun;
@@ -48,7 +48,7 @@ export const embeddedHost = async (): Promise<Host & { readonly clock: ManualClo
   const clock = manualClock();
   const kubernetes = await createKubernetes({ clock });
   const user = { commonName: 'admin', organizations: ['system:masters'] };
-  const { transport, calm } = observed(inProcessTransport(kubernetes.handle, { user }));
+  const { transport, calm } = countRequests(inProcessTransport(kubernetes.handle, { user }));
   const client = createClient(transport, { clock });
   for (const definition of coreDefinitions()) await client.create(customResourceDefinitions, definition);
   const lines: string[] = [];
@@ -69,12 +69,12 @@ export const embeddedHost = async (): Promise<Host & { readonly clock: ManualClo
     clock,
     lines,
     now: () => clock.now(),
-    moment: async () => {
+    tick: async () => {
       await calm();
       clock.advance(3_000);
       await calm();
     },
-    patienceMs: 600_000,
+    timeoutMs: 600_000,
     stop: async () => {
       stopping.abort();
       await running;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { assertion, stage } from '../testing/ask.ts';
+import { createHarness, createJwt } from '../testing/harness.ts';
 
 const tokens = 'POST /app/installations/7001/access_tokens';
 const runners = 'GET /orgs/acme/actions/runners';
 
-describe('an App proves who it is', () => {
+describe('an App authenticates with a JWT', () => {
   const stranger = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({
     type: 'pkcs8',
     format: 'pem',
@@ -25,36 +25,36 @@ describe('an App proves who it is', () => {
   ];
   for (const [name, iat, exp, iss, status, message] of cases) {
     test(`${name}: ${status}`, async () => {
-      const { ask, github, clock } = await stage();
+      const { ask, github, clock } = await createHarness();
       const now = clock.now() / 1000;
       const moment = (at: unknown): unknown => (typeof at === 'number' ? now + at : at);
       const claims = { iat: moment(iat), exp: moment(exp), iss: iss === 'client' ? github.app.clientID : iss };
-      const answer = await ask('GET /app', undefined, assertion(claims));
+      const answer = await ask('GET /app', undefined, createJwt(claims));
       assert.equal(answer.status, status);
       assert.match((answer.body['message'] as string | undefined) ?? '', message);
     });
   }
 
   test('by its key and by RS256 only', async () => {
-    const { ask, github, clock, jwt } = await stage();
+    const { ask, github, clock, jwt } = await createHarness();
     const now = clock.now() / 1000;
     const claims = { iss: github.app.id, iat: now - 60, exp: now + 60 };
     assert.equal((await ask('GET /app', undefined, jwt())).status, 200);
     for (const wrong of [
-      assertion(claims, stranger),
-      assertion(claims, undefined, { alg: 'none' }),
-      `${assertion(claims)}.x`,
+      createJwt(claims, stranger),
+      createJwt(claims, undefined, { alg: 'none' }),
+      `${createJwt(claims)}.x`,
       'nonsense',
     ]) {
       const answer = await ask('GET /app', undefined, wrong);
       assert.deepEqual([answer.status, answer.body['message']], [401, 'A JSON web token could not be decoded']);
     }
     assert.equal((await ask('GET /app', undefined, '')).status, 401);
-    assert.equal((await ask('GET /app', undefined, await (await stage()).newToken())).status, 401);
+    assert.equal((await ask('GET /app', undefined, await (await createHarness()).newToken())).status, 401);
   });
 
   test('and finds where it is installed', async () => {
-    const { ask, jwt } = await stage();
+    const { ask, jwt } = await createHarness();
     for (const path of ['/orgs/ACME/installation', '/repos/acme/App/installation']) {
       assert.equal((await ask(`GET ${path}`, undefined, jwt())).body['id'], 7001);
     }
@@ -69,7 +69,7 @@ describe('an App proves who it is', () => {
 
 describe('an installation token', () => {
   test('lasts an hour, and tells until when', async () => {
-    const { ask, clock, jwt } = await stage();
+    const { ask, clock, jwt } = await createHarness();
     const made = await ask(tokens, undefined, jwt());
     assert.equal(made.status, 201);
     assert.equal(Date.parse(made.body['expires_at'] as string), clock.now() + 3_600_000);
@@ -83,7 +83,7 @@ describe('an installation token', () => {
   });
 
   test('may be weaker than the installation, and never stronger', async () => {
-    const { ask, jwt, newToken } = await stage();
+    const { ask, jwt, newToken } = await createHarness();
     const weak = await newToken({ organization_self_hosted_runners: 'read' });
     assert.equal((await ask(runners, undefined, weak)).status, 200);
     const refused = await ask('POST /orgs/acme/actions/runners/registration-token', {}, weak);
@@ -93,7 +93,7 @@ describe('an installation token', () => {
   });
 
   test('sees nothing of what the installation does not reach', async () => {
-    const { ask } = await stage();
+    const { ask } = await createHarness();
     for (const path of ['/orgs/other/actions/runners', '/repos/acme/secret/actions/runners', '/elsewhere']) {
       assert.equal((await ask(`GET ${path}`)).status, 404);
     }
@@ -101,8 +101,8 @@ describe('an installation token', () => {
     assert.equal((await ask(runners, undefined, '')).body['message'], 'Requires authentication');
   });
 
-  test('tells its repositories, and when somebody has pushed to them', async () => {
-    const { ask, github, clock } = await stage({
+  test('lists its repositories, with the time of the last push', async () => {
+    const { ask, github, clock } = await createHarness({
       installations: [{ id: 7001, account: 'acme', repositories: ['app', 'site'], permissions: { actions: 'read' } }],
     });
     github.queueJob({ repository: 'acme/site', labels: ['macos'] });
@@ -120,9 +120,9 @@ describe('an installation token', () => {
     assert.equal((await ask('GET /installation/repositories', undefined, 'ghs_x')).status, 401);
   });
 
-  test('is not had for an installation that is unknown or suspended', async () => {
+  test('is refused for an installation that is unknown or suspended', async () => {
     const permissions = { actions: 'read' } as const;
-    const { ask, jwt, github } = await stage({
+    const { ask, jwt, github } = await createHarness({
       installations: [{ id: 7001, account: 'acme', repositories: [], permissions, suspended: true }],
     });
     assert.equal((await ask(tokens, {}, jwt())).status, 403);

@@ -1,29 +1,29 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { settle, type Stage, stage } from '../testing/ask.ts';
-import { statusOfRun } from './answers.ts';
-import type { JobRecord } from './job.ts';
+import { createHarness, flushEventLoop, type GitHubHarness } from '../testing/harness.ts';
+import { statusOfRun } from './endpoints.ts';
+import type { JobRecord } from './jobs.ts';
 
 const runners = '/orgs/acme/actions/runners';
 const job = { repository: 'acme/app', labels: ['macos'] };
 const minute = 60_000;
 
 /** A runner that asks for work. */
-const idle = async (on: Stage, name: string, labels?: string[], owner?: string) => {
+const idle = async (on: GitHubHarness, name: string, labels?: string[], owner?: string) => {
   const made = await on.jit(name, labels, owner);
   const session = await on.connect(made.config);
   const told = on.poll(session);
-  await settle();
+  await flushEventLoop();
   return { ...made, session, told };
 };
-const busyShown = async ({ ask, newToken }: Stage, id: number): Promise<unknown[]> => {
+const busyShown = async ({ ask, newToken }: GitHubHarness, id: number): Promise<unknown[]> => {
   const { body } = await ask(`GET ${runners}/${id}`, undefined, await newToken());
   return [body['status'], body['busy']];
 };
 
 describe('a job', () => {
   test('goes to a runner that asks, which is gone when it is done', async () => {
-    const on = await stage();
+    const on = await createHarness();
     const runner = await idle(on, 'a');
     assert.deepEqual(await busyShown(on, runner.id), ['online', false]);
     const queued = on.github.queueJob(job);
@@ -44,7 +44,7 @@ describe('a job', () => {
     assert.deepEqual(on.github.runners(), []);
     assert.equal((await on.poll(runner.session)).status, 401);
     assert.deepEqual(
-      on.github.history.map(({ what }) => what).filter((what) => what !== 'token made'),
+      on.github.history.map(({ type: what }) => what).filter((what) => what !== 'token made'),
       [
         'runner registered',
         'runner online',
@@ -69,7 +69,7 @@ describe('a job', () => {
   for (const [name, labels, owner, wanted, isGiven] of fits) {
     test(`of ${name} ${isGiven ? 'is' : 'is not'} given to a runner`, async () => {
       const permissions = { organization_self_hosted_runners: 'write', administration: 'write' } as const;
-      const on = await stage({
+      const on = await createHarness({
         installations: [{ id: 7001, account: 'acme', repositories: ['app', 'lib'], permissions }],
       });
       await idle(on, 'a', labels, owner);
@@ -81,28 +81,28 @@ describe('a job', () => {
 
   test('of a repository that a group is not for is not given to its runners', async () => {
     const permissions = { organization_self_hosted_runners: 'write' } as const;
-    const on = await stage({
+    const on = await createHarness({
       installations: [{ id: 7001, account: 'acme', repositories: ['app', 'lib'], permissions }],
       runnerGroups: [{ id: 5, name: 'macs', repositories: ['lib'] }],
     });
     const wanted = { name: 'a', runner_group_id: 5, labels: ['macos'] };
     const { body } = await on.ask(`POST ${runners}/generate-jitconfig`, wanted);
     void on.poll(await on.connect(body['encoded_jit_config'] as string));
-    await settle();
+    await flushEventLoop();
     assert.equal(on.github.queueJob(job).runner, undefined);
     assert.equal(on.github.queueJob({ ...job, repository: 'acme/lib' }).runner?.name, 'a');
     await on.github.stop();
   });
 
   test('waits for a runner, and no runner gets two', async () => {
-    const on = await stage();
+    const on = await createHarness();
     const [first, second] = [on.github.queueJob(job), on.github.queueJob(job)];
     const runner = await idle(on, 'a');
     await runner.told;
     await on.report(runner.session, first.id, 'started');
     // A runner asks on while it works: it could be told to stop.
     void on.poll(runner.session);
-    await settle();
+    await flushEventLoop();
     assert.deepEqual([first.runner?.name, second.runner], ['a', undefined]);
     const other = await idle(on, 'b');
     await other.told;
@@ -111,7 +111,7 @@ describe('a job', () => {
   });
 
   test('that is not picked up within a minute goes to another runner', async () => {
-    const on = await stage();
+    const on = await createHarness();
     const lazy = await idle(on, 'a');
     const queued = on.github.queueJob(job);
     await lazy.told;
@@ -119,16 +119,16 @@ describe('a job', () => {
     on.clock.advance(49_000);
     assert.equal(queued.runner?.name, 'a');
     on.clock.advance(11_000);
-    await settle();
+    await flushEventLoop();
     void on.poll(other.session);
-    await settle();
+    await flushEventLoop();
     assert.equal(queued.runner?.name, 'b');
     assert.equal(await on.report(lazy.session, queued.id, 'started'), 404);
     await on.github.stop();
   });
 
-  test('whose answer was lost on the way is told again', async () => {
-    const on = await stage();
+  test('is delivered again if the response was lost', async () => {
+    const on = await createHarness();
     const { config } = await on.jit('a');
     const session = await on.connect(config);
     on.github.faults.calls.push({ match: /poll/, times: 1, with: 'lost' });
@@ -138,7 +138,7 @@ describe('a job', () => {
   });
 
   test('whose runner is not heard of for ten minutes is lost, and so is its runner', async () => {
-    const on = await stage();
+    const on = await createHarness();
     const runner = await idle(on, 'a');
     const queued = on.github.queueJob(job);
     await runner.told;
@@ -158,15 +158,15 @@ describe('a job', () => {
   });
 
   test('that nobody takes fails after a day', async () => {
-    const on = await stage();
+    const on = await createHarness();
     const queued = on.github.queueJob(job);
     on.clock.advance(24 * 60 * minute);
     assert.deepEqual([queued.status, queued.conclusion, queued.lost], ['completed', 'failure', false]);
-    assert.equal(on.github.history.at(-1)?.what, 'job expired');
+    assert.equal(on.github.history.at(-1)?.type, 'job expired');
   });
 
-  test('of no repository is a mistake of the test', async () => {
-    const { github } = await stage();
+  test('of an unknown repository throws', async () => {
+    const { github } = await createHarness();
     assert.throws(() => github.queueJob({ ...job, repository: 'acme/none' }), /no repository acme\/none/);
   });
 });
@@ -175,7 +175,7 @@ describe('workflow runs', () => {
   const runs = 'GET /repos/acme/app/actions/runs';
 
   test('are listed by status, with their jobs', async () => {
-    const on = await stage();
+    const on = await createHarness();
     const first = on.github.queueJob({ ...job, name: 'test' });
     on.github.queueJob({ ...job, name: 'lint', labels: ['other'], runID: first.runID });
     const { body } = await on.ask(`${runs}?status=queued`);
@@ -221,7 +221,7 @@ describe('workflow runs', () => {
 
 describe('a runner', () => {
   test('is online as long as it asks, and a minute longer', async () => {
-    const on = await stage();
+    const on = await createHarness();
     const runner = await idle(on, 'a');
     on.clock.advance(50_000);
     assert.equal((await runner.told).status, 204);
@@ -230,13 +230,13 @@ describe('a runner', () => {
     on.clock.advance(1);
     assert.equal(on.github.runners()[0]?.isOnline, false);
     void on.poll(runner.session);
-    await settle();
+    await flushEventLoop();
     assert.equal(on.github.runners()[0]?.isOnline, true);
     await on.github.stop();
   });
 
   test('has one connection, and another only when the first is given up', async () => {
-    const on = await stage();
+    const on = await createHarness();
     const { config } = await on.jit('a');
     const first = await on.connect(config);
     assert.equal((await on.ask('POST /_actions/sessions', { jit_config: config }, '')).status, 409);
@@ -246,15 +246,15 @@ describe('a runner', () => {
     assert.equal((await on.ask('POST /_actions/sessions', { jit_config: 'bm9uZQ==' }, '')).status, 401);
   });
 
-  test('that hangs up in the middle of a question is given nothing', async () => {
-    const on = await stage();
+  test('that disconnects during a poll gets no job', async () => {
+    const on = await createHarness();
     const session = await on.connect((await on.jit('a')).config);
     const left = new AbortController();
     const told = on.github.fetch(`https://x.invalid/_actions/sessions/${session}/poll`, {
       method: 'POST',
       signal: left.signal,
     });
-    await settle();
+    await flushEventLoop();
     left.abort(new Error('left'));
     await assert.rejects(told, /left/);
     assert.equal(on.github.queueJob(job).runner, undefined);

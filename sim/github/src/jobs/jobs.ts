@@ -1,20 +1,67 @@
 import type { Clock, Random } from '@tartan/kube/clock';
+import { isSameName } from '../app/installation.ts';
+import type { EventLog } from '../deps.ts';
 import type { GitHubFaults } from '../github.ts';
-import type { History } from '../history.ts';
 import { isBusy, type RunnerGroup, type RunnerRecord } from '../runners/runner.ts';
 import type { Runners } from '../runners/runners.ts';
 import type { Timers } from '../timers.ts';
-import { covers } from './covers.ts';
-import { type JobRecord, type JobWanted, lease, longestInQueue, longestUntilPickedUp } from './job.ts';
+
+/** A job that a workflow asks for. */
+export interface JobRequest {
+  /** `acme/app`. */
+  readonly repository: string;
+  /** Those of `runs-on`: a runner must have all of them. */
+  readonly labels: readonly string[];
+  /** Name of the runner group of `runs-on`. */
+  readonly group?: string;
+  readonly name?: string;
+  /** Of a run that is there already; a run of its own unless told. */
+  readonly runID?: number;
+}
+
+export interface JobRecord extends JobRequest {
+  readonly id: number;
+  readonly runID: number;
+  readonly name: string;
+  readonly queuedAt: number;
+  status: 'queued' | 'in_progress' | 'completed';
+  conclusion: string | undefined;
+  startedAt: number | undefined;
+  completedAt: number | undefined;
+  /** To which it was given, also before it has said that it began. */
+  runner: RunnerRecord | undefined;
+  /** Its runner was not heard of again. */
+  lost: boolean;
+}
+
+/** "Routing precedence for self-hosted runners": no runner has come within a day. */
+const maxQueueMs = 24 * 3_600_000;
+/** The same: a runner that does not begin within that loses the job to others. */
+const maxPickUpMs = 60_000;
+/** Runners renew every minute, and are believed for ten (`actions/runner#3539`, `#4703`). */
+const leaseMs = 10 * 60_000;
+
+/** Whether a runner may have a job: labels are cumulative and not case sensitive; a group says whose jobs its runners do. */
+const canRunJob = (runner: RunnerRecord, job: JobRequest, groups: readonly RunnerGroup[]): boolean => {
+  if (!job.labels.every((label) => runner.labels.some(({ name }) => isSameName(name, label)))) return false;
+  const group = groups.find(({ id }) => id === runner.groupID);
+  if (job.group !== undefined && (group === undefined || !isSameName(group.name, job.group))) return false;
+  if (isSameName(runner.owner, job.repository)) return true;
+  const [account = '', repository = ''] = job.repository.split('/');
+  return (
+    isSameName(runner.owner, account) &&
+    (group?.repositories ?? [repository]).some((name) => isSameName(name, repository))
+  );
+};
 
 /** Jobs, from the moment somebody wants them until they are over. */
 export interface Jobs {
   all(): readonly JobRecord[];
-  queue(wanted: JobWanted): JobRecord;
+  queue(wanted: JobRequest): JobRecord;
   /** Gives out what can be given out. */
   assign(): void;
   /** These were shown as idle just now. */
-  shownIdle(runners: readonly RunnerRecord[]): void;
+  onShownIdle(runners: readonly RunnerRecord[]): void;
   /** What a runner says about its job. False: it is not, or no longer, its job. */
   start(runner: RunnerRecord, id: number): boolean;
   renew(runner: RunnerRecord, id: number): boolean;
@@ -26,7 +73,7 @@ interface JobsOptions {
   readonly timers: Timers;
   readonly random: Random;
   readonly faults: GitHubFaults;
-  readonly history: History;
+  readonly history: EventLog;
   readonly groups: readonly RunnerGroup[];
   readonly runners: () => Runners;
 }
@@ -37,17 +84,17 @@ export const createJobs = ({ clock, timers, random, faults, history, groups, run
   const deadlines = new Map<JobRecord, () => void>();
   let lastID = 4000;
 
-  const note = (
+  const recordEvent = (
     what: 'assigned' | 'queued again' | 'started' | 'finished' | 'lost' | 'expired',
     job: JobRecord,
   ): void =>
-    history.note({
-      what: `job ${what}`,
+    history.record({
+      type: `job ${what}`,
       job: job.id,
       ...(job.runner === undefined ? {} : { runner: job.runner.name }),
-      ...(job.conclusion === undefined ? {} : { why: job.conclusion }),
+      ...(job.conclusion === undefined ? {} : { reason: job.conclusion }),
     });
-  const expectWithin = (job: JobRecord, milliseconds: number, otherwise: (job: JobRecord) => void): void => {
+  const setDeadline = (job: JobRecord, milliseconds: number, otherwise: (job: JobRecord) => void): void => {
     deadlines.get(job)?.();
     deadlines.set(
       job,
@@ -65,23 +112,23 @@ export const createJobs = ({ clock, timers, random, faults, history, groups, run
 
   const expire = (job: JobRecord): void => {
     complete(job, 'failure');
-    note('expired', job);
+    recordEvent('expired', job);
   };
   const release = (runner: RunnerRecord): void => {
     runner.job = undefined;
     runner.busySince = undefined;
   };
   const queueAgain = (job: JobRecord): void => {
-    note('queued again', job);
+    recordEvent('queued again', job);
     if (job.runner !== undefined) release(job.runner);
     job.runner = undefined;
-    expectWithin(job, Math.max(0, job.queuedAt + longestInQueue - clock.now()), expire);
+    setDeadline(job, Math.max(0, job.queuedAt + maxQueueMs - clock.now()), expire);
     assign();
   };
-  const lose = (job: JobRecord): void => {
+  const markLost = (job: JobRecord): void => {
     complete(job, 'failure');
     job.lost = true;
-    note('lost', job);
+    recordEvent('lost', job);
     if (job.runner === undefined) return;
     release(job.runner);
     // It is dropped from the list (`actions/runner#4703`). Others come back when they come back.
@@ -94,18 +141,18 @@ export const createJobs = ({ clock, timers, random, faults, history, groups, run
       // Any that fits, and not the one that somebody had in mind for it.
       const free = runners()
         .all()
-        .filter((each) => each.isOnline && !isBusy(each) && each.session?.tell && covers(each, job, groups));
+        .filter((each) => each.isOnline && !isBusy(each) && each.session?.deliver && canRunJob(each, job, groups));
       const runner = free[Math.floor(random() * free.length)];
       if (runner === undefined) continue;
       job.runner = runner;
       runner.job = job;
       runner.busySince = clock.now();
-      note('assigned', job);
-      expectWithin(job, longestUntilPickedUp, queueAgain);
-      runner.session?.tell?.(job);
+      recordEvent('assigned', job);
+      setDeadline(job, maxPickUpMs, queueAgain);
+      runner.session?.deliver?.(job);
     }
   };
-  const queue = (wanted: JobWanted): JobRecord => {
+  const queue = (wanted: JobRequest): JobRecord => {
     lastID += 1;
     const job: JobRecord = {
       ...wanted,
@@ -121,47 +168,49 @@ export const createJobs = ({ clock, timers, random, faults, history, groups, run
       lost: false,
     };
     jobs.push(job);
-    history.note({ what: 'job queued', job: job.id });
-    expectWithin(job, longestInQueue, expire);
+    history.record({ type: 'job queued', job: job.id });
+    setDeadline(job, maxQueueMs, expire);
     assign();
     return job;
   };
-  const own = (runner: RunnerRecord, id: number): JobRecord | undefined =>
+  const jobOf = (runner: RunnerRecord, id: number): JobRecord | undefined =>
     runner.job?.id === id ? runner.job : undefined;
 
   return {
     all: () => jobs,
     queue,
     assign,
-    shownIdle: (shown) => {
-      const fitting = faults.jobsAfterIdle.filter((wanted) => shown.some((runner) => covers(runner, wanted, groups)));
+    onShownIdle: (shown) => {
+      const fitting = faults.jobsAfterIdle.filter((wanted) =>
+        shown.some((runner) => canRunJob(runner, wanted, groups)),
+      );
       for (const wanted of fitting) {
         faults.jobsAfterIdle.splice(faults.jobsAfterIdle.indexOf(wanted), 1);
         queue(wanted);
       }
     },
     start: (runner, id) => {
-      const job = own(runner, id);
+      const job = jobOf(runner, id);
       if (job === undefined) return false;
       if (job.status === 'queued') {
         job.status = 'in_progress';
         job.startedAt = clock.now();
-        note('started', job);
+        recordEvent('started', job);
       }
-      expectWithin(job, lease, lose);
+      setDeadline(job, leaseMs, markLost);
       return true;
     },
     renew: (runner, id) => {
-      const job = own(runner, id);
+      const job = jobOf(runner, id);
       if (job === undefined || job.status !== 'in_progress') return false;
-      expectWithin(job, lease, lose);
+      setDeadline(job, leaseMs, markLost);
       return true;
     },
     finish: (runner, id, conclusion) => {
-      const job = own(runner, id);
+      const job = jobOf(runner, id);
       if (job === undefined || job.status !== 'in_progress') return false;
       complete(job, conclusion);
-      note('finished', job);
+      recordEvent('finished', job);
       runner.job = undefined;
       if (runner.isEphemeral && faults.lingersFor > 0 && !runner.isRemoved) {
         runners().disconnect(runner);

@@ -1,4 +1,5 @@
-import type { JobRecord } from '../jobs/job.ts';
+import { parseBody } from '../api/handler.ts';
+import type { JobRecord } from '../jobs/jobs.ts';
 
 /** Which runners may do which repositories' jobs. `repositories`: names without the account; all unless told. */
 export interface RunnerGroup {
@@ -36,7 +37,59 @@ export interface RunnerRecord {
 export interface Session {
   readonly id: string;
   /** Answers the question for work that it has open. */
-  tell: ((what: JobRecord | 'nothing') => void) | undefined;
+  deliver: ((what: JobRecord | 'nothing') => void) | undefined;
 }
 
 export const isBusy = ({ busySince }: RunnerRecord): boolean => busySince !== undefined;
+
+/** A runner's name as it may be: GitHub refuses longer ones, and `config.sh` says the same. */
+const maxNameLength = 64;
+const maxLabels = 100;
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== '';
+
+/** What is wrong with the wish for a runner, or nothing. `runner_group_id` has no default (`docs.rs/runner-manager-github`). */
+export const runnerError = (fields: Readonly<Record<string, unknown>>): string | undefined => {
+  for (const key of ['name', 'runner_group_id', 'labels']) {
+    if (fields[key] === undefined) return `object is missing required key: ${key}`;
+  }
+  const { name, runner_group_id: group, labels, work_folder: folder } = fields;
+  if (!isText(name)) return `${JSON.stringify(name)} is not a name`;
+  if (name.length > maxNameLength) return `name is longer than ${maxNameLength} characters`;
+  if (!Number.isInteger(group)) return `${JSON.stringify(group)} is not an integer`;
+  if (!Array.isArray(labels)) return `${JSON.stringify(labels)} is not an array`;
+  if (labels.length < 1 || labels.length > maxLabels) return `labels has not between 1 and ${maxLabels} items`;
+  if (!labels.every(isText)) return 'labels has an item that is no text';
+  if (folder !== undefined && !isText(folder)) return `${JSON.stringify(folder)} is not a folder`;
+  return undefined;
+};
+
+/**
+ * What `run.sh --jitconfig` takes: files of the runner's folder by name, each in base64, and the whole in base64 once more
+ * (`actions/runner`, `ConfigurationStore`). Nobody but a runner should look into it.
+ */
+export const encodeJitConfig = (runner: RunnerRecord, url: string): string => {
+  const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64');
+  return encode({
+    '.runner': encode({
+      AgentId: String(runner.id),
+      AgentName: runner.name,
+      Ephemeral: 'True',
+      GitHubUrl: `${url}/${runner.owner}`,
+      PoolId: String(runner.groupID),
+      ServerUrl: url,
+      UseV2Flow: 'True',
+      WorkFolder: runner.workFolder,
+    }),
+    '.credentials': encode({ Scheme: 'OAuth', Data: { ClientId: runner.secret } }),
+  });
+};
+
+/** The runner's secret that such a text carries, or nothing. */
+export const secretIn = (encoded: string): string | undefined => {
+  const decode = (text: unknown): Readonly<Record<string, unknown>> =>
+    (typeof text === 'string' ? parseBody(Buffer.from(text, 'base64').toString()) : undefined) ?? {};
+  const data = decode(decode(encoded)['.credentials'])['Data'];
+  const secret = typeof data === 'object' && data !== null ? (data as Record<string, unknown>)['ClientId'] : undefined;
+  return typeof secret === 'string' ? secret : undefined;
+};

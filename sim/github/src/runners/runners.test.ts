@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { stage } from '../testing/ask.ts';
+import { createHarness } from '../testing/harness.ts';
 
 const runners = '/orgs/acme/actions/runners';
 const make = `POST ${runners}/generate-jitconfig`;
@@ -9,7 +9,7 @@ const day = 24 * 3_600_000;
 
 describe('a just-in-time runner', () => {
   test('is there, offline, from the moment its configuration is made', async () => {
-    const { ask } = await stage();
+    const { ask } = await createHarness();
     const made = await ask(make, wanted);
     assert.equal(made.status, 201);
     assert.equal(typeof made.body['encoded_jit_config'], 'string');
@@ -32,7 +32,7 @@ describe('a just-in-time runner', () => {
   });
 
   test('has its name for itself, in its account or repository', async () => {
-    const { ask } = await stage();
+    const { ask } = await createHarness();
     assert.equal((await ask(make, wanted)).status, 201);
     const again = await ask(make, wanted);
     assert.deepEqual(
@@ -63,7 +63,7 @@ describe('a just-in-time runner', () => {
   ];
   for (const [name, body, status, message] of wrong) {
     test(`with ${name}: ${status}`, async () => {
-      const { ask, github } = await stage();
+      const { ask, github } = await createHarness();
       const answer = await ask(make, body);
       assert.equal(answer.status, status);
       assert.match(answer.body['message'] as string, message);
@@ -72,18 +72,18 @@ describe('a just-in-time runner', () => {
   }
 
   test('that is never started goes after a day, and its name is free', async () => {
-    const { ask, jit, clock, github, newToken } = await stage();
+    const { ask, jit, clock, github, newToken } = await createHarness();
     await jit('a');
     clock.advance(day - 1);
     assert.equal(github.runners().length, 1);
     clock.advance(1);
     assert.deepEqual(github.runners(), []);
     assert.equal((await ask(make, wanted, await newToken())).status, 201);
-    assert.equal(github.history.find(({ what }) => what === 'runner removed')?.why, 'not connected for long');
+    assert.equal(github.history.find(({ type }) => type === 'runner removed')?.reason, 'not connected for long');
   });
 
   test('that hangs up goes after a day, counted from then', async () => {
-    const { jit, connect, ask, clock, github } = await stage();
+    const { jit, connect, ask, clock, github } = await createHarness();
     const session = await connect((await jit('a')).config);
     clock.advance(30_000);
     assert.equal((await ask(`DELETE /_actions/sessions/${session}`, {}, '')).status, 204);
@@ -97,7 +97,7 @@ describe('a just-in-time runner', () => {
 
 describe('runners', () => {
   test('are listed by pages, with links and the number of all', async () => {
-    const { ask, jit } = await stage();
+    const { ask, jit } = await createHarness();
     for (let i = 1; i <= 35; i += 1) await jit(`r${i}`);
     const list = async (query: string) => {
       const { body, headers } = await ask(`GET ${runners}${query}`);
@@ -118,7 +118,7 @@ describe('runners', () => {
   });
 
   test('are deleted once: 204, then 404', async () => {
-    const { ask, jit, connect, poll } = await stage();
+    const { ask, jit, connect, poll } = await createHarness();
     const { id, config } = await jit('a');
     const session = await connect(config);
     const waiting = poll(session);
@@ -131,7 +131,7 @@ describe('runners', () => {
   });
 
   test('have groups', async () => {
-    const { ask } = await stage({ runnerGroups: [{ id: 5, name: 'macs', repositories: ['app'] }] });
+    const { ask } = await createHarness({ runnerGroups: [{ id: 5, name: 'macs', repositories: ['app'] }] });
     const { body } = await ask('GET /orgs/acme/actions/runner-groups');
     assert.deepEqual(
       (body['runner_groups'] as Record<string, unknown>[]).map((group) => [
@@ -153,13 +153,13 @@ describe('runners', () => {
 
 describe('a runner of a host', () => {
   const config = { name: 'builder-1', labels: ['bare-metal'] };
-  const register = async (ask: Awaited<ReturnType<typeof stage>>['ask'], more: object = {}) => {
+  const register = async (ask: Awaited<ReturnType<typeof createHarness>>['ask'], more: object = {}) => {
     const { body } = await ask(`POST ${runners}/registration-token`);
     return ask('POST /_actions/runners', { token: body['token'], ...config, ...more }, '');
   };
 
   test('registers with a token of an hour, and stays after its jobs', async () => {
-    const { ask, clock, github, poll, report, newToken } = await stage();
+    const { ask, clock, github, poll, report, newToken } = await createHarness();
     const { body } = await ask(`POST ${runners}/registration-token`);
     assert.equal(Date.parse(body['expires_at'] as string), clock.now() + 3_600_000);
     const made = await register(ask);
@@ -183,13 +183,13 @@ describe('a runner of a host', () => {
   });
 
   test('has no label but its own, if it says so', async () => {
-    const { ask, github } = await stage();
+    const { ask, github } = await createHarness();
     assert.equal((await register(ask, { no_default_labels: true })).status, 201);
     assert.deepEqual(github.runners()[0]?.labels, ['bare-metal']);
   });
 
   test('keeps its name unless it is replaced', async () => {
-    const { ask, github } = await stage();
+    const { ask, github } = await createHarness();
     const first = await register(ask);
     assert.equal((await register(ask)).status, 409);
     const second = await register(ask, { replace: true });
@@ -200,7 +200,7 @@ describe('a runner of a host', () => {
   });
 
   test('is taken away with a token for that', async () => {
-    const { ask, github, poll, report } = await stage();
+    const { ask, github, poll, report } = await createHarness();
     const { body: made } = await register(ask);
     const { body: wrong } = await ask(`POST ${runners}/registration-token`);
     const remove = `DELETE /_actions/runners/${String(made['id'])}`;
@@ -219,7 +219,7 @@ describe('a runner of a host', () => {
   });
 
   test('goes after fourteen days without a connection', async () => {
-    const { ask, clock, github } = await stage();
+    const { ask, clock, github } = await createHarness();
     await register(ask);
     clock.advance(14 * day - 1);
     assert.equal(github.runners().length, 1);

@@ -1,19 +1,18 @@
 import type { Random } from '@tartan/kube/clock';
-import { secretText } from '../app/tokens.ts';
-import type { GitHubFaults } from '../github.ts';
-import type { History } from '../history.ts';
-import { takeFault } from '../http/take-fault.ts';
-import type { JobRecord } from '../jobs/job.ts';
+import { randomText } from '../app/authentication.ts';
+import type { EventLog } from '../deps.ts';
+import { type GitHubFaults, takeFault } from '../github.ts';
+import type { JobRecord } from '../jobs/jobs.ts';
 import type { Timers } from '../timers.ts';
 import type { RunnerRecord, Session } from './runner.ts';
 
 const day = 24 * 3_600_000;
 /** "Removing self-hosted runners": after 14 days without a connection, an ephemeral one after one, also if it never had any. */
-const keptFor = ({ isEphemeral }: RunnerRecord): number => (isEphemeral ? day : 14 * day);
+const retentionMs = ({ isEphemeral }: RunnerRecord): number => (isEphemeral ? day : 14 * day);
 /** How long a runner that asks for nothing is still thought to be there. GitHub does not say; a minute or two is what people see. */
-const believedFor = 60_000;
+const onlineTimeoutMs = 60_000;
 /** How long a question for work stays open without an answer: shorter, so that whoever asks again and again stays online. */
-const patience = 50_000;
+const longPollMs = 50_000;
 
 type NewRunner = Pick<RunnerRecord, 'name' | 'owner' | 'groupID' | 'labels' | 'isEphemeral' | 'workFolder'>;
 
@@ -28,9 +27,9 @@ export interface Runners {
   /** Nothing if it has a connection already (`actions/runner#1603`). */
   connect(runner: RunnerRecord, os: RunnerRecord['os']): Session | undefined;
   /** Something was heard of it. */
-  hear(runner: RunnerRecord): void;
+  heartbeat(runner: RunnerRecord): void;
   /** Its question for work, open until there is some. */
-  ask(runner: RunnerRecord, session: Session, signal: AbortSignal | undefined): Promise<JobRecord | 'nothing'>;
+  waitForJob(runner: RunnerRecord, session: Session, signal: AbortSignal | undefined): Promise<JobRecord | 'nothing'>;
   disconnect(runner: RunnerRecord): void;
 }
 
@@ -38,73 +37,73 @@ interface RunnersOptions {
   readonly timers: Timers;
   readonly random: Random;
   readonly faults: GitHubFaults;
-  readonly history: History;
+  readonly history: EventLog;
   /** One of them could take a job now. */
-  readonly ready: () => void;
+  readonly onReady: () => void;
 }
 
-export const createRunners = ({ timers, random, faults, history, ready }: RunnersOptions): Runners => {
+export const createRunners = ({ timers, random, faults, history, onReady }: RunnersOptions): Runners => {
   const runners = new Map<number, RunnerRecord>();
   const sessions = new Map<string, RunnerRecord>();
   const removals = new Map<RunnerRecord, () => void>();
-  const silences = new Map<RunnerRecord, () => void>();
+  const offlineTimers = new Map<RunnerRecord, () => void>();
   let lastID = 20;
 
-  const callOff = (plan: Map<RunnerRecord, () => void>, runner: RunnerRecord): void => {
+  const cancelTimer = (plan: Map<RunnerRecord, () => void>, runner: RunnerRecord): void => {
     plan.get(runner)?.();
     plan.delete(runner);
   };
   const removeLater = (runner: RunnerRecord): void => {
-    callOff(removals, runner);
+    cancelTimer(removals, runner);
     removals.set(
       runner,
-      timers.after(keptFor(runner), () => remove(runner, 'not connected for long')),
+      timers.after(retentionMs(runner), () => remove(runner, 'not connected for long')),
     );
   };
   const goOffline = (runner: RunnerRecord): void => {
-    callOff(silences, runner);
+    cancelTimer(offlineTimers, runner);
     if (!runner.isOnline) return;
     runner.isOnline = false;
-    history.note({ what: 'runner offline', runner: runner.name });
+    history.record({ type: 'runner offline', runner: runner.name });
     removeLater(runner);
   };
   const goOnline = (runner: RunnerRecord): void => {
     if (runner.isOnline || !runner.isAdmitted || runner.isRemoved) return;
     runner.isOnline = true;
-    callOff(removals, runner);
-    history.note({ what: 'runner online', runner: runner.name });
+    cancelTimer(removals, runner);
+    history.record({ type: 'runner online', runner: runner.name });
   };
   const endSession = (runner: RunnerRecord): void => {
     const { session } = runner;
     if (session === undefined) return;
     sessions.delete(session.id);
     runner.session = undefined;
-    session.tell?.('nothing');
+    session.deliver?.('nothing');
   };
-  const remove: Runners['remove'] = (runner, why) => {
+  const remove: Runners['remove'] = (runner, reason) => {
     // One that still runs a job keeps what it reports with.
     if (runner.job === undefined) endSession(runner);
     if (runner.isRemoved) return;
     runner.isRemoved = true;
     runner.isOnline = false;
-    callOff(removals, runner);
-    callOff(silences, runner);
+    cancelTimer(removals, runner);
+    cancelTimer(offlineTimers, runner);
     runners.delete(runner.id);
-    history.note({ what: 'runner removed', runner: runner.name, why });
+    history.record({ type: 'runner removed', runner: runner.name, reason });
   };
   const admit = (runner: RunnerRecord, session: Session): void => {
     if (runner.session !== session) return;
     runner.isAdmitted = true;
     goOnline(runner);
-    ready();
+    onReady();
   };
-  const hear = (runner: RunnerRecord): void => {
+  const heartbeat = (runner: RunnerRecord): void => {
     if (runner.isRemoved) return;
-    callOff(silences, runner);
+    cancelTimer(offlineTimers, runner);
     goOnline(runner);
-    silences.set(
+    offlineTimers.set(
       runner,
-      timers.after(believedFor, () => goOffline(runner)),
+      timers.after(onlineTimeoutMs, () => goOffline(runner)),
     );
   };
 
@@ -118,7 +117,7 @@ export const createRunners = ({ timers, random, faults, history, ready }: Runner
       const runner: RunnerRecord = {
         ...wanted,
         id: lastID,
-        secret: secretText(random, 64),
+        secret: randomText(random, 64),
         os: 'unknown',
         isOnline: false,
         isAdmitted: false,
@@ -128,7 +127,7 @@ export const createRunners = ({ timers, random, faults, history, ready }: Runner
         isRemoved: false,
       };
       runners.set(runner.id, runner);
-      history.note({ what: 'runner registered', runner: runner.name, why: how });
+      history.record({ type: 'runner registered', runner: runner.name, reason: how });
       removeLater(runner);
       return runner;
     },
@@ -136,34 +135,34 @@ export const createRunners = ({ timers, random, faults, history, ready }: Runner
     connect: (runner, os) => {
       if (runner.isOnline && runner.session !== undefined) return undefined;
       endSession(runner);
-      const session: Session = { id: secretText(random, 40), tell: undefined };
+      const session: Session = { id: randomText(random, 40), deliver: undefined };
       sessions.set(session.id, runner);
       runner.session = session;
       runner.os = os;
       const late = takeFault(faults.registrations, runner.name);
       runner.isAdmitted = late === undefined;
       if (typeof late === 'object') timers.after(late.after, () => admit(runner, session));
-      hear(runner);
+      heartbeat(runner);
       return session;
     },
-    hear,
-    ask: (runner, session, signal) => {
+    heartbeat,
+    waitForJob: (runner, session, signal) => {
       // It asks again: whoever asked before has gone without a word.
-      session.tell?.('nothing');
+      session.deliver?.('nothing');
       return new Promise((resolve) => {
         const tell = (what: JobRecord | 'nothing'): void => {
-          takeBack();
-          signal?.removeEventListener('abort', leave);
-          if (session.tell === tell) session.tell = undefined;
-          hear(runner);
+          cancelTimeout();
+          signal?.removeEventListener('abort', giveUp);
+          if (session.deliver === tell) session.deliver = undefined;
+          heartbeat(runner);
           resolve(what);
         };
-        const leave = (): void => tell('nothing');
-        const takeBack = timers.after(patience, leave);
-        session.tell = tell;
-        signal?.addEventListener('abort', leave, { once: true });
-        hear(runner);
-        ready();
+        const giveUp = (): void => tell('nothing');
+        const cancelTimeout = timers.after(longPollMs, giveUp);
+        session.deliver = tell;
+        signal?.addEventListener('abort', giveUp, { once: true });
+        heartbeat(runner);
+        onReady();
       });
     },
     disconnect: (runner) => {

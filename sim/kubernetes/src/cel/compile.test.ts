@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Schema } from '../schema/schema.ts';
 import { scopeOf } from './compile.ts';
-import { celValue } from './values.ts';
+import { celValue } from './schema-types.ts';
 
 const text: Schema = { type: 'string' };
 const whole: Schema = { type: 'integer' };

@@ -1,13 +1,13 @@
-import { Environment, type ASTNode } from '@marcbachmann/cel-js';
-import { compilePattern } from '../schema/pattern.ts';
+import { type ASTNode, Environment } from '@marcbachmann/cel-js';
+import { compilePattern } from '../go/regexp.ts';
 import type { Schema } from '../schema/schema.ts';
-import { declareType } from './declaration.ts';
-import { type Issue, issueOf, printIssue } from './issues.ts';
-import { registerLists } from './lists.ts';
-import { registerNetwork } from './network.ts';
-import { registerQuantities } from './quantity.ts';
+import { type CompileError, compileErrorOf, printCompileError } from './errors.ts';
+import { registerLists } from './library/lists.ts';
+import { registerNetwork } from './library/network.ts';
+import { registerQuantities } from './library/quantity.ts';
+import { registerStrings } from './library/strings.ts';
 import { forChecking, forEvaluating, nodesOf, openingOfHas } from './rewrite.ts';
-import { registerStrings } from './strings.ts';
+import { declareType } from './schema-types.ts';
 
 /** A compiled expression. `run` throws what goes wrong while it is evaluated. */
 export interface Program {
@@ -25,12 +25,12 @@ registerQuantities(library);
 registerNetwork(library);
 
 /** What the evaluator brings along and Kubernetes does not have. */
-const foreign = new Set(['bind', 'json', 'hex', 'base64', 'at']);
+const evaluatorOnly = new Set(['bind', 'json', 'hex', 'base64', 'at']);
 const functionNames = new Set(
   library
     .getDefinitions()
     .functions.map(({ name }) => name)
-    .filter((name) => !foreign.has(name)),
+    .filter((name) => !evaluatorOnly.has(name)),
 );
 
 /** Values carry their types with them: what was checked against the schema is evaluated without one. */
@@ -40,7 +40,7 @@ const evaluation = library
   .registerVariable('oldSelf', 'dyn');
 
 /** What Kubernetes has and we do not: such a rule is refused, since it would otherwise never be kept. */
-const missing = new Set(
+const unsupportedFunctions = new Set(
   'optMap optFlatMap sortBy transformList transformMap transformMapEntry existsOne range first last quote semver isSemver major minor patch named validate getQuery isCanonical isUnspecified isLoopback isLinkLocalMulticast isLinkLocalUnicast isGlobalUnicast masked'.split(
     ' ',
   ),
@@ -50,7 +50,7 @@ const hasTwoVariables = (name: string, node: ASTNode): boolean =>
   ['all', 'exists', 'exists_one'].includes(name) && node.op === 'rcall' && node.args[2].length === 3;
 
 /** Names that nothing answers to; a wrong argument is another matter. */
-const unknownFunction = (nodes: readonly ASTNode[]): Issue | undefined => {
+const unknownFunction = (nodes: readonly ASTNode[]): CompileError | undefined => {
   for (const node of nodes) {
     if (node.op !== 'call' && node.op !== 'rcall') continue;
     const name = node.args[0];
@@ -58,13 +58,13 @@ const unknownFunction = (nodes: readonly ASTNode[]): Issue | undefined => {
     if (hasTwoVariables(name, node))
       return { position, text: `the embedded server does not have '${name}' with two variables` };
     if (functionNames.has(name)) continue;
-    if (missing.has(name)) return { position, text: `the embedded server does not have '${name}'` };
+    if (unsupportedFunctions.has(name)) return { position, text: `the embedded server does not have '${name}'` };
     return { position, text: `undeclared reference to '${name}' (in container '')` };
   }
   return undefined;
 };
 
-const invalidPattern = (nodes: readonly ASTNode[]): Issue | undefined => {
+const invalidPattern = (nodes: readonly ASTNode[]): CompileError | undefined => {
   for (const node of nodes) {
     const pattern = node.op === 'rcall' && node.args[0] === 'matches' ? node.args[2][0] : undefined;
     if (pattern?.op !== 'value' || typeof pattern.args !== 'string') continue;
@@ -74,7 +74,7 @@ const invalidPattern = (nodes: readonly ASTNode[]): Issue | undefined => {
   return undefined;
 };
 
-const attempt = <T>(run: () => T): T | Error => {
+const tryRun = <T>(run: () => T): T | Error => {
   try {
     return run();
   } catch (error) {
@@ -108,21 +108,24 @@ const placeOf = (position: number, text: string, source: string, ast: ASTNode): 
 };
 
 const compile = (source: string, environment: Environment): Program | { failure: string } => {
-  const parsed = attempt(() => evaluation.parse(source));
-  if (parsed instanceof Error) return { failure: printIssue(issueOf(parsed), source) };
+  const parsed = tryRun(() => evaluation.parse(source));
+  if (parsed instanceof Error) return { failure: printCompileError(compileErrorOf(parsed), source) };
   const nodes = nodesOf(parsed.ast);
   const issue = unknownFunction(nodes) ?? invalidPattern(nodes);
-  if (issue) return { failure: printIssue(issue, source) };
+  if (issue) return { failure: printCompileError(issue, source) };
   const checked = forChecking(source, parsed.ast);
   const { valid, type = 'dyn', error } = environment.check(checked.source);
   if (!valid) {
-    const { position, text } = issueOf(error);
+    const { position, text } = compileErrorOf(error);
     return {
-      failure: printIssue({ position: placeOf(checked.original(position), text, source, parsed.ast), text }, source),
+      failure: printCompileError(
+        { position: placeOf(checked.original(position), text, source, parsed.ast), text },
+        source,
+      ),
     };
   }
-  const program = attempt(() => evaluation.parse(forEvaluating(source, parsed.ast)));
-  if (program instanceof Error) return { failure: printIssue(issueOf(program), source) };
+  const program = tryRun(() => evaluation.parse(forEvaluating(source, parsed.ast)));
+  if (program instanceof Error) return { failure: printCompileError(compileErrorOf(program), source) };
   return {
     usesOldSelf: nodes.some((node) => node.op === 'id' && node.args === 'oldSelf'),
     type,

@@ -2,15 +2,16 @@ import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { before, describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { type Authorizer, allowAll } from '../auth/authorizer.ts';
-import { createIdentity } from '../auth/create-identity.ts';
-import { type FakeApi, fakeApi, fakeResource } from '../auth/fake-api.ts';
-import type { Identity } from '../auth/identity.ts';
-import { makeRequest, type WantedCertificate } from '../auth/make-request.ts';
-import { approvalView, certificateSigningRequestStrategy } from '../kinds/certificatesigningrequests.ts';
+import { allowAll, type Authorizer } from '../authorization/authorizer.ts';
 import type { KubeObject } from '../object.ts';
-import { certificateApprover, certificateSeconds, certificateSigner } from './certificates.ts';
-import { signerProblem } from './signers.ts';
+import { type ClusterPki, createClusterPki } from '../pki/pki.ts';
+import { makeCertificateRequest, type WantedCertificate } from '../pki/testing/make-certificate-request.ts';
+import {
+  approvalView,
+  certificateSigningRequestStrategy,
+} from '../registry/certificates/certificatesigningrequests.ts';
+import { type FakeApi, fakeApi, fakeResource } from '../store/testing/fake-api.ts';
+import { certificateApprover, certificateSeconds, certificateSigner, signerProblem } from './certificates.ts';
 
 const plural = 'certificatesigningrequests';
 const resource = fakeResource('certificates.k8s.io', plural, certificateSigningRequestStrategy, {
@@ -26,12 +27,12 @@ interface Status {
 }
 
 describe('the certificate controllers', () => {
-  let identity: Identity;
+  let identity: ClusterPki;
   /** Signing happens on another thread: whoever waits for the controllers waits for these. */
   const signing: Promise<string>[] = [];
   before(async () => {
-    const real = await createIdentity(fakeApi().clock);
-    const sign: Identity['sign'] = (...request) => {
+    const real = await createClusterPki(fakeApi().clock);
+    const sign: ClusterPki['sign'] = (...request) => {
       const signed = real.sign(...request);
       signing.push(signed);
       return signed;
@@ -45,7 +46,7 @@ describe('the certificate controllers', () => {
     spec: object = {},
     status: object = {},
   ): Promise<void> => {
-    const request = Buffer.from(await makeRequest(wanted)).toString('base64');
+    const request = Buffer.from(await makeCertificateRequest(wanted)).toString('base64');
     const requester = { username: 'system:bootstrap:abcdef', groups: ['system:bootstrappers'] };
     api.put(plural, {
       metadata: { name: 'csr' },
@@ -82,7 +83,7 @@ describe('the certificate controllers', () => {
       reason: '',
     });
 
-  it('make a node of a bootstrapper', async () => {
+  it('approve and sign the client certificate of a bootstrapping node', async () => {
     const status = await run(node, { expirationSeconds: 3600 }, onlySubresource('nodeclient'));
     assert.equal(
       status.conditions?.[0]?.message,

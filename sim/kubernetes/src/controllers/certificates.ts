@@ -1,27 +1,81 @@
-import type { Api } from '../api/api.ts';
-import type { Attributes } from '../auth/authorizer.ts';
-import { parseCertificateRequest } from '../auth/certificate-request.ts';
-import type { Identity } from '../auth/identity.ts';
-import { controllerManager } from '../auth/user.ts';
-import { conditionsOf, hasCondition, statusOf } from '../kinds/certificate-conditions.ts';
-import { type CertificateSigningRequestSpec, specOf } from '../kinds/certificatesigningrequests.ts';
+import { controllerManager } from '../authentication/user.ts';
+import type { Attributes } from '../authorization/authorizer.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { copy, type KubeObject } from '../object.ts';
+import { type CertificateSubject, parseCertificateRequest } from '../pki/certificate-request.ts';
+import type { ClusterPki } from '../pki/pki.ts';
+import { type CertificateSigningRequestSpec, specOf } from '../registry/certificates/certificatesigningrequests.ts';
+import { conditionsOf, hasCondition, statusOf } from '../registry/certificates/conditions.ts';
 import type { Resource } from '../resource.ts';
-import { ApiError } from '../status/api-error.ts';
-import type { Controller } from './controller.ts';
-import { servedSigners, signerProblem } from './signers.ts';
+import type { LoopbackClient } from '../store/loopback-client.ts';
+import type { Controller } from './runtime/workqueue.ts';
+
+const sameSet = (a: readonly string[], b: readonly string[]): boolean =>
+  new Set(a).size === b.length && b.every((entry) => a.includes(entry));
+
+/** With and without `key encipherment`, which only RSA keys need. */
+const usagesMatch = (usages: readonly string[], purpose: string): boolean =>
+  sameSet(usages, ['digital signature', purpose]) ||
+  sameSet(usages, ['digital signature', 'key encipherment', purpose]);
+
+const usageText = (purpose: string): string =>
+  `usages did not match [${['digital signature', 'key encipherment', purpose].sort().join(' ')}]`;
+
+const isNodeOrganization = ({ organizations }: CertificateSubject): boolean => sameSet(organizations, ['system:nodes']);
+
+const kubeletClient = (wanted: CertificateSubject, usages: readonly string[]): string | undefined => {
+  if (!isNodeOrganization(wanted)) return 'subject organization is not system:nodes';
+  if (wanted.dnsNames.length > 0) return 'DNS subjectAltNames are not allowed';
+  if (wanted.emails.length > 0) return 'Email subjectAltNames are not allowed';
+  if (wanted.addresses.length > 0) return 'IP subjectAltNames are not allowed';
+  if (wanted.uris.length > 0) return 'URI subjectAltNames are not allowed';
+  if (!wanted.commonName.startsWith('system:node:')) return 'subject common name does not begin with system:node:';
+  return usagesMatch(usages, 'client auth') ? undefined : usageText('client auth');
+};
+
+const kubeletServing = (wanted: CertificateSubject, usages: readonly string[]): string | undefined => {
+  if (!isNodeOrganization(wanted)) return 'subject organization is not system:nodes';
+  if (wanted.dnsNames.length === 0 && wanted.addresses.length === 0) return 'DNS or IP subjectAltName is required';
+  if (wanted.emails.length > 0) return 'Email subjectAltNames are not allowed';
+  if (wanted.uris.length > 0) return 'URI subjectAltNames are not allowed';
+  if (!usagesMatch(usages, 'server auth')) return usageText('server auth');
+  return wanted.commonName.startsWith('system:node:')
+    ? undefined
+    : 'subject common name does not begin with system:node:';
+};
+
+const apiClient = (_wanted: CertificateSubject, usages: readonly string[]): string | undefined => {
+  const strange = usages.find((usage) => !['digital signature', 'key encipherment', 'client auth'].includes(usage));
+  if (strange !== undefined) return `invalid usage for client certificate: ${strange}`;
+  return usages.includes('client auth') ? undefined : 'missing required usage for client certificate: client auth';
+};
+
+const rules: Readonly<Record<string, typeof apiClient>> = {
+  'kubernetes.io/kube-apiserver-client-kubelet': kubeletClient,
+  'kubernetes.io/kubelet-serving': kubeletServing,
+  'kubernetes.io/kube-apiserver-client': apiClient,
+};
+
+const servedSigners: readonly string[] = Object.keys(rules);
+
+/** Why this signer would not sign that; undefined if it would. */
+export const signerProblem = (
+  signerName: string,
+  wanted: CertificateSubject,
+  usages: readonly string[],
+): string | undefined => rules[signerName]?.(wanted, usages);
 
 const group = 'certificates.k8s.io';
 const plural = 'certificatesigningrequests';
 const yearSeconds = 365 * 24 * 3600;
 
-type Reconcile = (api: Api, resource: Resource, csr: KubeObject) => void | Promise<void>;
+type Reconcile = (api: LoopbackClient, resource: Resource, csr: KubeObject) => void | Promise<void>;
 
 /**
  * Calls `reconcile` for every request that is there and for every one that changes, after the write that changed it. A write that
  * lost a race needs no second try: whoever won it caused another call.
  */
-const watching = (name: string, reconcile: Reconcile): Controller => ({
+const csrController = (name: string, reconcile: Reconcile): Controller => ({
   name,
   start: (api) => {
     const resource = api.find(group, plural);
@@ -53,7 +107,7 @@ const watching = (name: string, reconcile: Reconcile): Controller => ({
   },
 });
 
-const decided = (csr: KubeObject): boolean => hasCondition(csr, 'Approved');
+const isApproved = (csr: KubeObject): boolean => hasCondition(csr, 'Approved');
 
 const permission = (spec: CertificateSigningRequestSpec, subresource: string): Attributes => ({
   user: { name: spec.username, uid: spec.uid, groups: spec.groups, extra: spec.extra },
@@ -72,7 +126,10 @@ const permission = (spec: CertificateSigningRequestSpec, subresource: string): A
  * Why a request for a client certificate in the name of a node is approved: a node asks for itself, or somebody who may become
  * one. What does not look like such a request is never approved here, whatever the authorizer allows.
  */
-const approvalMessage = (spec: CertificateSigningRequestSpec, authorize: Api['authorize']): string | undefined => {
+const approvalMessage = (
+  spec: CertificateSigningRequestSpec,
+  authorize: LoopbackClient['authorize'],
+): string | undefined => {
   if (spec.signerName !== 'kubernetes.io/kube-apiserver-client-kubelet') return undefined;
   const wanted = parseCertificateRequest(spec.request);
   if (signerProblem(spec.signerName, wanted, spec.usages) !== undefined) return undefined;
@@ -85,8 +142,8 @@ const approvalMessage = (spec: CertificateSigningRequestSpec, authorize: Api['au
   return undefined;
 };
 
-export const certificateApprover: Controller = watching('certificate-approver', (api, resource, csr) => {
-  if (decided(csr) || statusOf(csr)['certificate'] !== undefined) return;
+export const certificateApprover: Controller = csrController('certificate-approver', (api, resource, csr) => {
+  if (isApproved(csr) || statusOf(csr)['certificate'] !== undefined) return;
   const message = approvalMessage(specOf(csr), api.authorize);
   if (message === undefined) return;
   const approved = copy(csr);
@@ -100,7 +157,7 @@ export const certificateSeconds = (requested: number | undefined): number =>
   Math.max(600, Math.min(requested ?? yearSeconds, yearSeconds));
 
 /** What the signer adds to the status: a certificate, or why there is none. */
-const signature = async (csr: KubeObject, identity: Identity): Promise<Record<string, unknown>> => {
+const signature = async (csr: KubeObject, identity: ClusterPki): Promise<Record<string, unknown>> => {
   const { signerName, request, usages, expirationSeconds } = specOf(csr);
   const failed = (message: string): Record<string, unknown> => ({
     conditions: [...conditionsOf(csr), { type: 'Failed', status: 'True', reason: 'SignerValidationFailure', message }],
@@ -116,8 +173,8 @@ const signature = async (csr: KubeObject, identity: Identity): Promise<Record<st
 };
 
 /** Signs what somebody approved, or says why it cannot be signed. */
-export const certificateSigner = (identity: Identity): Controller =>
-  watching('certificate-signer', async (api, resource, csr) => {
+export const certificateSigner = (identity: ClusterPki): Controller =>
+  csrController('certificate-signer', async (api, resource, csr) => {
     const done = statusOf(csr)['certificate'] !== undefined || hasCondition(csr, 'Failed');
     if (done || !hasCondition(csr, 'Approved') || !servedSigners.includes(specOf(csr).signerName)) return;
     const signed = { ...copy(csr), status: { ...statusOf(csr), ...(await signature(csr, identity)) } };

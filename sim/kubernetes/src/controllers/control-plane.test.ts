@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
-import type { Api } from '../api/api.ts';
-import { controllerManager } from '../auth/user.ts';
+import { test, type TestContext } from 'node:test';
 import { type ManualClock, manualClock, timestamp } from '@tartan/kube/clock';
+import { controllerManager } from '../authentication/user.ts';
 import { createKubernetes } from '../kubernetes.ts';
 import { copy, type KubeObject, type ObjectMeta } from '../object.ts';
 import { apiVersionOf, type Resource } from '../resource.ts';
-import { draft } from './draft.ts';
-import { asNode, asPod, conditionOf } from './shapes.ts';
+import type { LoopbackClient } from '../store/loopback-client.ts';
+import { asNode, asPod, conditionOf, newObject } from './runtime/objects.ts';
 
 /** The controllers with the kinds as they are, together. */
 const start = async (context: TestContext) => {
@@ -19,11 +18,11 @@ const start = async (context: TestContext) => {
   return { api: kubernetes.api, clock, defects };
 };
 
-const kind = (api: Api, plural: string): Resource =>
+const kind = (api: LoopbackClient, plural: string): Resource =>
   api.resources().find((resource) => resource.plural === plural) ?? assert.fail(`no ${plural}`);
 
 const create = (
-  api: Api,
+  api: LoopbackClient,
   plural: string,
   namespace: string,
   metadata: Partial<ObjectMeta> & { name: string },
@@ -33,15 +32,15 @@ const create = (
   return api.create(
     resource,
     namespace,
-    draft(apiVersionOf(resource), resource.kind, metadata, rest),
+    newObject(apiVersionOf(resource), resource.kind, metadata, rest),
     controllerManager,
   );
 };
 
-const get = (api: Api, plural: string, namespace: string, name: string): KubeObject | undefined =>
+const get = (api: LoopbackClient, plural: string, namespace: string, name: string): KubeObject | undefined =>
   api.get(kind(api, plural), namespace, name);
 
-const beat = (api: Api, clock: ManualClock, name: string): void => {
+const beat = (api: LoopbackClient, clock: ManualClock, name: string): void => {
   const node = copy(get(api, 'nodes', '', name) ?? assert.fail(name));
   const now = timestamp(clock.now());
   node['status'] = {
@@ -51,18 +50,18 @@ const beat = (api: Api, clock: ManualClock, name: string): void => {
   api.updateStatus(kind(api, 'nodes'), '', node, controllerManager);
 };
 
-const mac = (api: Api, clock: ManualClock, name: string): void => {
+const mac = (api: LoopbackClient, clock: ManualClock, name: string): void => {
   create(api, 'nodes', '', { name });
   beat(api, clock, name);
   clock.advance(5_000);
 };
 
-const pod = (api: Api, name: string, metadata: Partial<ObjectMeta> = {}): KubeObject =>
+const pod = (api: LoopbackClient, name: string, metadata: Partial<ObjectMeta> = {}): KubeObject =>
   create(api, 'pods', 'default', { name, ...metadata }, { spec: { containers: [{ name: 'c', image: 'x' }] } });
 
-const podNamed = (api: Api, name: string) => asPod(get(api, 'pods', 'default', name) ?? assert.fail(name));
+const podNamed = (api: LoopbackClient, name: string) => asPod(get(api, 'pods', 'default', name) ?? assert.fail(name));
 
-test('a Pod is bound, its Node goes silent, and the Pod is put off after five minutes', async (context) => {
+test('a Pod is bound, its Node stops its heartbeats, and the Pod is evicted after five minutes', async (context) => {
   const { api, clock, defects } = await start(context);
   mac(api, clock, 'm1');
   pod(api, 'p');

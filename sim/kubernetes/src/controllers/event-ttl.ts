@@ -1,9 +1,8 @@
-import { controllerManager } from '../auth/user.ts';
-import { ApiError } from '../status/api-error.ts';
-import type { Controller } from './controller.ts';
-import { keyQueue, type OnError } from './key-queue.ts';
-import { keyOf, splitKey } from './shapes.ts';
-import { watch } from './watch.ts';
+import { controllerManager } from '../authentication/user.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { keyOf, splitKey } from './runtime/objects.ts';
+import { watch } from './runtime/watch.ts';
+import { type Controller, type OnError, workQueue } from './runtime/workqueue.ts';
 
 const hour = 3_600_000;
 
@@ -31,7 +30,7 @@ export const eventTtl = (onError: OnError): Controller => ({
       }
     };
 
-    const queue = keyQueue({ clock: api.clock, reconcile, onError });
+    const queue = workQueue({ clock: api.clock, reconcile, onError });
     let existing = true;
     const stop = watch(api, '', 'events', (current, previous) => {
       const event = current ?? previous;

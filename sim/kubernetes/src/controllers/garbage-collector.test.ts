@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KubeObject, OwnerReference } from '../object.ts';
 import { garbageCollector } from './garbage-collector.ts';
-import { type TestCluster, testCluster, testResource } from './test-cluster.ts';
+import { type TestCluster, testCluster, testResource } from './testing/test-cluster.ts';
 
 const start = (): TestCluster => {
   const cluster = testCluster();
@@ -20,7 +20,7 @@ const by = (owner: KubeObject, rest: Partial<OwnerReference> = {}): { ownerRefer
 
 const blocking = { blockOwnerDeletion: true };
 
-test('a dependent goes after its owner, but never within the delete', () => {
+test('a dependent is deleted after its owner, never within the same delete', () => {
   const cluster = start();
   const owner = cluster.create('configmaps', 'a/owner');
   cluster.create('secrets', 'a/child', {}, by(owner));
@@ -33,7 +33,7 @@ test('a dependent goes after its owner, but never within the delete', () => {
   assert.deepEqual(cluster.errors, []);
 });
 
-test('a whole line of dependents goes', () => {
+test('a chain of dependents is deleted', () => {
   const cluster = start();
   let owner = cluster.create('configmaps', 'a/0');
   for (const name of ['1', '2', '3']) owner = cluster.create('configmaps', `a/${name}`, {}, by(owner));
@@ -98,7 +98,7 @@ test('a cluster-scoped dependent of a namespaced owner stays', () => {
   assert.deepEqual(cluster.list('nodes'), ['mac']);
 });
 
-test('with a living owner only the dead reference goes', () => {
+test('with a solid owner only the dangling reference is removed', () => {
   const cluster = start();
   const dead = cluster.create('configmaps', 'a/dead');
   const living = cluster.create('configmaps', 'a/living');
@@ -160,7 +160,7 @@ test('a foreground deletion does not wait for those that do not block it', () =>
   assert.notEqual(cluster.get('secrets', 'a/slow')?.metadata.deletionTimestamp, undefined);
 });
 
-test('a foreground deletion goes down the line, last dependents first', () => {
+test('a foreground deletion deletes the last dependents of a chain first', () => {
   const cluster = start();
   const top = cluster.create('configmaps', 'a/top');
   const middle = cluster.create('configmaps', 'a/middle', {}, by(top, blocking));
@@ -186,7 +186,7 @@ test('a dependent that lets go of its owner no longer blocks it', () => {
   assert.deepEqual(cluster.list('configmaps'), []);
 });
 
-test('a circle of owners that block each other ends', () => {
+test('a cycle of owners that block each other is resolved', () => {
   const cluster = start();
   const first = cluster.create('configmaps', 'a/first');
   const second = cluster.create('configmaps', 'a/second', {}, by(first, blocking));

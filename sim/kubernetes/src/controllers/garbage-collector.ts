@@ -1,34 +1,34 @@
-import type { Api } from '../api/api.ts';
-import { controllerManager } from '../auth/user.ts';
+import { controllerManager } from '../authentication/user.ts';
 import { copy, type KubeObject, type OwnerReference } from '../object.ts';
 import type { Resource } from '../resource.ts';
-import type { Controller } from './controller.ts';
+import type { LoopbackClient } from '../store/loopback-client.ts';
 import {
+  decideCollection,
   dependencyGraph,
   foregroundFinalizer,
-  type Item,
   isDeletingDependents,
   isOrphaningDependents,
+  type Item,
   itemOf,
   orphanFinalizer,
+  type OwnerState,
 } from './dependency-graph.ts';
-import { eventRecorder } from './event-recorder.ts';
-import { keyQueue, type OnError } from './key-queue.ts';
-import { judge, type OwnerState } from './ownership.ts';
-import { watchAll } from './watch.ts';
+import { eventRecorder } from './runtime/event-recorder.ts';
+import { watchAll } from './runtime/watch.ts';
+import { type Controller, type OnError, workQueue } from './runtime/workqueue.ts';
 
 /** How long a reference to a kind that is not served waits until it is looked at again. */
-const postponement = 30_000;
+const recheckMs = 30_000;
 
 /** Events own nothing and nothing owns them; there are many. */
-const isCollected = ({ group, plural, verbs }: Resource): boolean =>
+const isCollectable = ({ group, plural, verbs }: Resource): boolean =>
   ['delete', 'list', 'watch'].every((verb) => verbs.includes(verb)) &&
   !(plural === 'events' && (group === '' || group === 'events.k8s.io'));
 
 const groupOf = (apiVersion: string): string => (apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '');
 
 /** The owner is looked up where it should be, with the UID it should have; what an index remembers does not count. */
-const stateOf = (api: Api, item: Item, reference: OwnerReference): OwnerState => {
+const stateOf = (api: LoopbackClient, item: Item, reference: OwnerReference): OwnerState => {
   const resource = api.findKind(groupOf(reference.apiVersion), reference.kind);
   if (!resource) return 'unknown';
   if (resource.namespaced && item.namespace === '') return 'misplaced';
@@ -90,16 +90,16 @@ export const garbageCollector = (onError: OnError): Controller => ({
     };
 
     /** An owner that lives, but in another namespace, is most likely a mistake. */
-    const warnOfStrangers = (item: Item, object: KubeObject, owners: readonly OwnerReference[]): void => {
+    const warnOfCrossNamespaceOwners = (item: Item, object: KubeObject, owners: readonly OwnerReference[]): void => {
       const { apiVersion, kind } = object;
       const { uid, name, namespace } = item;
-      const about = { apiVersion, kind, name, uid, ...(namespace === '' ? {} : { namespace }) };
+      const regarding = { apiVersion, kind, name, uid, ...(namespace === '' ? {} : { namespace }) };
       for (const owner of owners) {
         const stranger = graph.get(owner.uid);
         if (!stranger?.resource.namespaced || stranger.namespace === namespace) continue;
         const identity = `[${owner.apiVersion}/${owner.kind}, namespace: ${namespace}, name: ${owner.name}, uid: ${owner.uid}]`;
         recorder.record({
-          about,
+          regarding,
           type: 'Warning',
           reason: 'OwnerRefInvalidNamespace',
           message: `ownerRef ${identity} does not exist in namespace "${namespace}"`,
@@ -109,8 +109,8 @@ export const garbageCollector = (onError: OnError): Controller => ({
 
     const collect = (item: Item, object: KubeObject): void => {
       const owners = object.metadata.ownerReferences ?? [];
-      warnOfStrangers(item, object, owners);
-      const verdict = judge({
+      warnOfCrossNamespaceOwners(item, object, owners);
+      const verdict = decideCollection({
         owners: owners.map((reference) => ({ uid: reference.uid, state: stateOf(api, item, reference) })),
         finalizers: object.metadata.finalizers ?? [],
         dependents: graph.dependentsOf(item.uid),
@@ -119,7 +119,7 @@ export const garbageCollector = (onError: OnError): Controller => ({
         case 'keep':
           return;
         case 'postpone':
-          queue.addAfter(item.uid, postponement);
+          queue.addAfter(item.uid, recheckMs);
           return;
         case 'strip':
           write(
@@ -141,7 +141,7 @@ export const garbageCollector = (onError: OnError): Controller => ({
       }
     };
 
-    const queue = keyQueue({
+    const queue = workQueue({
       clock: api.clock,
       onError,
       reconcile: (uid) => {
@@ -159,7 +159,7 @@ export const garbageCollector = (onError: OnError): Controller => ({
       for (const { uid } of owners) if (graph.get(uid)?.deletingDependents) queue.add(uid);
     };
 
-    const stop = watchAll(api, isCollected, (resource, current, previous) => {
+    const stop = watchAll(api, isCollectable, (resource, current, previous) => {
       if (current) {
         const item = itemOf(resource, current);
         graph.put(item);

@@ -1,21 +1,19 @@
-import { ApiError } from '../status/api-error.ts';
-import type { Controller } from './controller.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { eventTtl } from './event-ttl.ts';
 import { garbageCollector } from './garbage-collector.ts';
-import type { OnError } from './key-queue.ts';
-import { namespaceController } from './namespaces.ts';
-import { nodeLifecycle } from './node-lifecycle.ts';
-import { nodeTaints } from './node-taints.ts';
+import { namespaceController } from './namespace-controller.ts';
+import { rootCaPublisher, serviceAccounts } from './namespace-objects.ts';
+import { nodeLifecycle } from './node/node-lifecycle.ts';
+import { nodeTaints } from './node/node-taints.ts';
+import { taintEviction } from './node/taint-eviction.ts';
 import { podGc } from './pod-gc.ts';
-import { rootCaPublisher } from './root-ca.ts';
-import { scheduler } from './scheduler.ts';
-import { serviceAccounts } from './service-accounts.ts';
-import { taintEviction } from './taint-eviction.ts';
+import type { Controller, OnError } from './runtime/workqueue.ts';
+import { scheduler } from './scheduler/scheduler.ts';
 import { tokenCleaner } from './token-cleaner.ts';
 import { deployments } from './workloads/deployments.ts';
 import { replicaSets } from './workloads/replica-sets.ts';
 
-export interface ControllerParts {
+export interface ControllerOptions {
   /** PEM. */
   caCertificate: string;
   /** Told of what a controller did not expect; it tries again anyway. Refusals of the API are expected. */
@@ -23,7 +21,7 @@ export interface ControllerParts {
 }
 
 /** What makes a control plane out of an API server. The first one makes the namespaces that the others need. */
-export const controllers = ({ caCertificate, report = () => {} }: ControllerParts): Controller[] => {
+export const controllers = ({ caCertificate, report = () => {} }: ControllerOptions): Controller[] => {
   const onError: OnError = (error) => {
     if (!(error instanceof ApiError)) report(error);
   };

@@ -1,13 +1,54 @@
-import { controllerManager } from '../auth/user.ts';
+import { controllerManager } from '../authentication/user.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { copy } from '../object.ts';
-import { ApiError } from '../status/api-error.ts';
-import type { Controller } from './controller.ts';
-import { keyQueue, type OnError } from './key-queue.ts';
-import { withPodCondition } from './pod-condition.ts';
-import { sweep } from './pod-sweep.ts';
-import { asNode, asPod, isFinished, type Pod } from './shapes.ts';
+import { isReady } from './node/zone-disruption.ts';
+import { asNode, asPod, isFinished, isTerminating, type Node, type Pod, withPodCondition } from './runtime/objects.ts';
+import { type Controller, type OnError, workQueue } from './runtime/workqueue.ts';
 
-const every = 20_000;
+/** How long a Node may be missing until its Pods are given up: it may be that it has not been heard of yet. */
+const quarantine = 40_000;
+
+interface Sweep {
+  /** Bound to a Node that has been missing for too long. */
+  orphaned: Pod[];
+  /** Being deleted, with nobody there who could end them. */
+  abandoned: Pod[];
+  /** Missing Nodes and when their Pods may be given up. */
+  missing: Map<string, number>;
+}
+
+const isOutOfService = (node: Node | undefined): boolean =>
+  node !== undefined &&
+  !isReady(node) &&
+  (node.spec.taints ?? []).some(({ key }) => key === 'node.kubernetes.io/out-of-service');
+
+/** Which Pods nobody will ever end but the control plane. */
+export const sweep = (
+  pods: readonly Pod[],
+  nodes: readonly Node[],
+  missing: ReadonlyMap<string, number>,
+  now: number,
+): Sweep => {
+  const byName = new Map(nodes.map((node) => [node.metadata.name, node]));
+  const stillMissing = new Map<string, number>();
+  const orphaned: Pod[] = [];
+  const abandoned: Pod[] = [];
+  for (const pod of pods) {
+    const { nodeName } = pod.spec;
+    if (!nodeName) {
+      if (isTerminating(pod)) abandoned.push(pod);
+    } else if (!byName.has(nodeName)) {
+      const due = missing.get(nodeName) ?? now + quarantine;
+      stillMissing.set(nodeName, due);
+      if (due <= now) orphaned.push(pod);
+    } else if (isTerminating(pod) && isOutOfService(byName.get(nodeName))) {
+      abandoned.push(pod);
+    }
+  }
+  return { orphaned, abandoned, missing: stillMissing };
+};
+
+const gcPeriodMs = 20_000;
 
 const nodeIsGone = {
   type: 'DisruptionTarget',
@@ -47,11 +88,11 @@ export const podGc = (onError: OnError): Controller => ({
       }
     };
 
-    const queue = keyQueue({
+    const queue = workQueue({
       clock: api.clock,
       onError,
       reconcile: () => {
-        queue.addAfter('', every);
+        queue.addAfter('', gcPeriodMs);
         const found = sweep(api.list(pods, '').map(asPod), api.list(nodes, '').map(asNode), missing, api.clock.now());
         missing = found.missing;
         for (const pod of found.abandoned) remove(pod);

@@ -1,8 +1,7 @@
-import { controllerManager } from '../auth/user.ts';
+import { controllerManager } from '../authentication/user.ts';
 import { isObject, type KubeObject } from '../object.ts';
-import type { Controller } from './controller.ts';
-import { keyQueue, type OnError } from './key-queue.ts';
-import { watch } from './watch.ts';
+import { watch } from './runtime/watch.ts';
+import { type Controller, type OnError, workQueue } from './runtime/workqueue.ts';
 
 const namespace = 'kube-system';
 
@@ -38,7 +37,7 @@ export const tokenCleaner = (onError: OnError): Controller => ({
         queue.addAfter(name, Math.min(left, longestWait));
       }
     };
-    const queue = keyQueue({ clock: api.clock, reconcile, onError });
+    const queue = workQueue({ clock: api.clock, reconcile, onError });
     const stop = watch(api, '', 'secrets', (current) => {
       if (current?.metadata.namespace === namespace) queue.add(current.metadata.name);
     });

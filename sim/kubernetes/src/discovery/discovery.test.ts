@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
+import { ApiError } from '../errors/api-error.ts';
 import { catalogue } from '../generated/catalogue.ts';
-import { ApiError } from '../status/api-error.ts';
 import { discover } from './discovery.ts';
-import { answerOf, jsonOf, request, served, widget } from './fixture.ts';
+import { answerOf, jsonOf, request, served, widget } from './testing/served-resources.ts';
 
 const ask = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
   discover(request(path, headers, method), served);
@@ -86,7 +86,7 @@ test('all of discovery comes at once if asked for, with the exact media type', (
   assert.equal(answerOf(ask('/api/v1', { accept: aggregated })).headers['content-type'], 'application/json');
 });
 
-test('whoever has it already gets it again only after a change', () => {
+test('aggregated discovery answers 304 until something changes', () => {
   const { etag = '' } = answerOf(ask('/apis', { accept: aggregated })).headers;
   const again = answerOf(ask('/apis', { accept: aggregated, 'if-none-match': etag }));
   assert.deepEqual([again.code, again.body, again.headers['etag']], [304, '', etag]);
@@ -156,7 +156,7 @@ test('only what the router knows minds the method', () => {
   }
 });
 
-test('other paths are somebody else’s', () => {
+test('other paths are not discovery', () => {
   for (const path of ['/', '/version', '/api/v1/pods', '/apis/example.com/v1/widgets', '/apiss', '/openapi/v3']) {
     assert.equal(ask(path), undefined, path);
   }

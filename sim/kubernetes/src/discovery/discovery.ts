@@ -1,17 +1,95 @@
-import { checkRouter, negotiate, parseAccept } from '../exchange/accept.ts';
-import type { ApiRequest, ApiResponse } from '../exchange/exchange.ts';
-import { answerIn, pageNotFound } from '../exchange/format.ts';
-import { apiVersionOf, type Resource } from '../resource.ts';
-import { ApiError, noSuchPath } from '../status/api-error.ts';
-import { aggregatedAnswer, asksForAggregated } from './aggregated.ts';
-import { resourceEntries } from './entries.ts';
-import { groupsOf, type Group, type GroupVersion } from './groups.ts';
+import { createHash } from 'node:crypto';
+import { ApiError, pathNotFound } from '../errors/api-error.ts';
+import type { ApiRequest, ApiResponse, PlainResponse } from '../http-messages.ts';
+import { apiVersionOf, type Resource, type Subresource } from '../resource.ts';
+import {
+  checkRouter,
+  type Clause,
+  covers,
+  encodeResponse,
+  negotiate,
+  pageNotFound,
+  parseAccept,
+} from '../serialization/negotiation.ts';
+import {
+  type Group,
+  groupsOf,
+  type GroupVersion,
+  namesOf,
+  resourceEntries,
+  subresourcesOf,
+  verbsOf,
+} from './api-groups.ts';
+
+/** Clients compare it with what they asked for, parameters included. */
+const contentType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+
+/** Whether a clause of an Accept header asks for all of discovery at once. */
+const asksForAggregated = (clause: Clause): boolean => {
+  const { g, v, as } = clause.parameters;
+  return (
+    covers(clause, 'application/json') && g === 'apidiscovery.k8s.io' && v === 'v2' && as === 'APIGroupDiscoveryList'
+  );
+};
+
+interface GroupVersionKind {
+  group: string;
+  version: string;
+  kind: string;
+}
+
+/** Built-in kinds leave out group and version where they are those of the list. */
+const responseKind = (resource: Resource, of: GroupVersionKind): GroupVersionKind => {
+  const implied = !resource.custom && of.group === resource.group && of.version === resource.version;
+  return { group: implied ? '' : of.group, version: implied ? '' : of.version, kind: of.kind };
+};
+
+const aggregatedSubresource = (resource: Resource, subresource: Subresource): unknown => ({
+  subresource: subresource.name,
+  responseKind: responseKind(resource, subresource),
+  verbs: [...subresource.verbs].sort(),
+});
+
+const aggregatedResource = (resource: Resource): unknown => ({
+  resource: resource.plural,
+  responseKind: responseKind(resource, resource),
+  scope: resource.namespaced ? 'Namespaced' : 'Cluster',
+  singularResource: resource.singular,
+  verbs: verbsOf(resource),
+  ...namesOf(resource),
+  ...(resource.subresources.length > 0
+    ? { subresources: subresourcesOf(resource).map((subresource) => aggregatedSubresource(resource, subresource)) }
+    : {}),
+});
+
+const aggregatedVersion = ({ version, resources }: GroupVersion): unknown => ({
+  version,
+  resources: resources.map(aggregatedResource),
+  freshness: 'Current',
+});
+
+/** Groups with all their resources in one answer, which a client asks for again with the tag it has. */
+const aggregatedResponse = (groups: readonly Group[], ifNoneMatch: string | undefined): PlainResponse => {
+  const body = JSON.stringify({
+    kind: 'APIGroupDiscoveryList',
+    apiVersion: 'apidiscovery.k8s.io/v2',
+    metadata: {},
+    items: groups.map((group) => ({
+      metadata: group.name === '' ? {} : { name: group.name },
+      versions: group.versions.map(aggregatedVersion),
+    })),
+  });
+  const etag = `"${createHash('sha512').update(body).digest('hex').toUpperCase()}"`;
+  const headers = { etag, vary: 'Accept', 'cache-control': 'public' };
+  if (ifNoneMatch === etag) return { kind: 'answer', code: 304, headers, body: '' };
+  return { kind: 'answer', code: 200, headers: { 'content-type': contentType, ...headers }, body: `${body}\n` };
+};
 
 const answer = (request: ApiRequest, object: unknown): ApiResponse =>
-  answerIn(negotiate(request.headers['accept'], { custom: true, plain: true }), 200, object);
+  encodeResponse(negotiate(request.headers['accept'], { custom: true, plain: true }), 200, object);
 
 /** What go-restful does for the paths that it routes: only GET, and only what it offers. */
-const routed = (request: ApiRequest): void => {
+const assertRouted = (request: ApiRequest): void => {
   if (request.method !== 'GET') {
     throw new ApiError(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
   }
@@ -44,9 +122,9 @@ const resourceList = ({ group, version, resources }: GroupVersion): object => ({
 });
 
 const coreVersions = (request: ApiRequest, groups: readonly Group[]): ApiResponse => {
-  routed(request);
+  assertRouted(request);
   const core = groups.filter(({ name }) => name === '');
-  if (wantsAggregated(request)) return aggregatedAnswer(core, request.headers['if-none-match']);
+  if (wantsAggregated(request)) return aggregatedResponse(core, request.headers['if-none-match']);
   return answer(request, {
     kind: 'APIVersions',
     versions: core.flatMap(({ versions }) => versions.map(({ version }) => version)),
@@ -56,7 +134,7 @@ const coreVersions = (request: ApiRequest, groups: readonly Group[]): ApiRespons
 
 const allGroups = (request: ApiRequest, groups: readonly Group[]): ApiResponse => {
   const named = groups.filter(({ name }) => name !== '');
-  if (wantsAggregated(request)) return aggregatedAnswer(named, request.headers['if-none-match']);
+  if (wantsAggregated(request)) return aggregatedResponse(named, request.headers['if-none-match']);
   return answer(request, { kind: 'APIGroupList', apiVersion: 'v1', groups: named.map(groupEntry) });
 };
 
@@ -64,8 +142,8 @@ const oneVersion = (request: ApiRequest, group: Group | undefined, version: stri
   const found = group?.versions.find((candidate) => candidate.version === version);
   // Groups of custom resources are not known to the router, so nobody has a Status to say it with.
   if (!found && (!group || group.custom)) return pageNotFound();
-  if (!found) throw noSuchPath();
-  if (!found.custom) routed(request);
+  if (!found) throw pathNotFound();
+  if (!found.custom) assertRouted(request);
   return answer(request, resourceList(found));
 };
 

@@ -1,10 +1,123 @@
 import { createHash } from 'node:crypto';
 import { catalogue, rawSchemaName, rawSchemas } from '../generated/catalogue.ts';
 import type { Resource } from '../resource.ts';
-import type { GroupVersion } from './groups.ts';
-import { pathsOf } from './openapi-paths.ts';
+import type { GroupVersion } from './api-groups.ts';
 
-export interface OpenApiDocument {
+interface Kind {
+  group: string;
+  version: string;
+  kind: string;
+}
+
+/** Answers the name of a kind's schema. */
+type SchemaName = (kind: Kind) => string | undefined;
+
+const methods: Readonly<Record<string, string>> = {
+  get: 'get',
+  list: 'get',
+  create: 'post',
+  update: 'put',
+  patch: 'patch',
+  delete: 'delete',
+  deletecollection: 'delete',
+};
+
+const actions: Readonly<Record<string, string>> = { create: 'post', update: 'put' };
+
+const query = (name: string, type = 'string'): unknown => ({ name, in: 'query', schema: { type, uniqueItems: true } });
+const inPath = (name: string): unknown => ({
+  name,
+  in: 'path',
+  required: true,
+  schema: { type: 'string', uniqueItems: true },
+});
+
+/** kubectl looks here for `dryRun` and `fieldValidation` before it relies on the server for either. */
+const parametersOf = (verb: string): unknown[] => {
+  const write = [query('dryRun'), query('fieldManager'), query('fieldValidation')];
+  if (verb === 'create' || verb === 'update') return write;
+  if (verb === 'patch') return [...write, query('force', 'boolean')];
+  if (verb === 'delete') return [query('dryRun'), query('gracePeriodSeconds', 'integer'), query('propagationPolicy')];
+  if (verb === 'get') return [];
+  return ['continue', 'fieldSelector', 'labelSelector', 'limit', 'resourceVersion', 'timeoutSeconds', 'watch'].map(
+    (name) => query(name),
+  );
+};
+
+const patchTypes = (custom: boolean): string[] => [
+  'application/apply-patch+yaml',
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  ...(custom ? [] : ['application/strategic-merge-patch+json']),
+];
+
+const content = (types: readonly string[], schema: unknown): { content: object } => ({
+  content: Object.fromEntries(types.map((type) => [type, { schema }])),
+});
+
+const operation = (resource: Resource, verb: string, kind: Kind, schemaName: SchemaName): unknown => {
+  const name = schemaName(kind);
+  const schema = name === undefined ? { type: 'object' } : { $ref: `#/components/schemas/${name}` };
+  const bodies = ['application/json', 'application/yaml'];
+  const requestBody =
+    verb === 'patch'
+      ? content(patchTypes(resource.custom), { type: 'object' })
+      : verb === 'create' || verb === 'update'
+        ? content(['*/*'], schema)
+        : undefined;
+  return {
+    parameters: parametersOf(verb),
+    ...(requestBody ? { requestBody } : {}),
+    responses: { '200': { description: 'OK', ...content(bodies, schema) } },
+    'x-kubernetes-action': actions[verb] ?? verb,
+    'x-kubernetes-group-version-kind': { group: kind.group, version: kind.version, kind: kind.kind },
+  };
+};
+
+const pathItem = (
+  resource: Resource,
+  verbs: readonly string[],
+  kind: Kind,
+  parameters: readonly string[],
+  schemaName: SchemaName,
+): unknown => {
+  const item: Record<string, unknown> = { parameters: parameters.map(inPath) };
+  for (const verb of verbs) {
+    const method = methods[verb];
+    if (method !== undefined) item[method] = operation(resource, verb, kind, schemaName);
+  }
+  return item;
+};
+
+/** The paths of a resource and its subresources, as far as clients read them: operations, their kinds and their parameters. */
+const pathsOf = (resource: Resource, schemaName: SchemaName): Record<string, unknown> => {
+  const root = resource.group === '' ? `/api/${resource.version}` : `/apis/${resource.group}/${resource.version}`;
+  const collection = `${root}${resource.namespaced ? '/namespaces/{namespace}' : ''}/${resource.plural}`;
+  const scope = resource.namespaced ? ['namespace'] : [];
+  const served = (verbs: readonly string[]): string[] => verbs.filter((verb) => resource.verbs.includes(verb));
+  const paths: Record<string, unknown> = {
+    [collection]: pathItem(resource, served(['list', 'create', 'deletecollection']), resource, scope, schemaName),
+  };
+  if (resource.namespaced && resource.verbs.includes('list')) {
+    paths[`${root}/${resource.plural}`] = pathItem(resource, ['list'], resource, [], schemaName);
+  }
+  const named = served(['get', 'update', 'patch', 'delete']);
+  if (named.length > 0) {
+    paths[`${collection}/{name}`] = pathItem(resource, named, resource, [...scope, 'name'], schemaName);
+  }
+  for (const subresource of resource.subresources) {
+    paths[`${collection}/{name}/${subresource.name}`] = pathItem(
+      resource,
+      subresource.verbs,
+      subresource,
+      [...scope, 'name'],
+      schemaName,
+    );
+  }
+  return paths;
+};
+
+interface OpenApiDocument {
   json: string;
   hash: string;
 }

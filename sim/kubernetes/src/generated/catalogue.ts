@@ -1,6 +1,70 @@
-import dump from './kubernetes.generated.json' with { type: 'json' };
+import type { Json } from '../object.ts';
 import type { Schema } from '../schema/schema.ts';
-import { linker, type RawSchema } from './link.ts';
+import dump from './kubernetes.generated.json' with { type: 'json' };
+
+/** A schema as it stands in an OpenAPI document: children may be `{ $ref }`, or `{ allOf: [{ $ref }] }` with siblings. */
+export type RawSchema = { readonly [key: string]: Json };
+
+const prefix = '#/components/schemas/';
+const single = ['items', 'additionalProperties', 'not'] as const;
+const several = ['allOf', 'anyOf', 'oneOf'] as const;
+
+const isSchema = (value: Json | undefined): value is { [key: string]: Json } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const referenced = (raw: RawSchema): string | undefined => {
+  const reference = raw['$ref'];
+  return typeof reference === 'string' && reference.startsWith(prefix) ? reference.slice(prefix.length) : undefined;
+};
+
+/**
+ * Answers a function from a schema's name to the schema with every `$ref` replaced by what it names. Recursive schemas become
+ * cycles. OpenAPI 3.0 allows no siblings beside `$ref`, so Kubernetes writes `{ default, allOf: [{ $ref }] }`: such a pair
+ * becomes one schema, in which the siblings win.
+ *
+ * Each node of the document is linked once, and is known before its children are: that ends the recursion.
+ */
+export const linker = (schemas: Readonly<Record<string, RawSchema>>): ((name: string) => Schema | undefined) => {
+  const linked = new WeakMap<RawSchema, Schema>();
+
+  const flat = (raw: RawSchema): RawSchema => {
+    const { allOf, ...siblings } = raw;
+    const only = Array.isArray(allOf) && allOf.length === 1 ? allOf[0] : undefined;
+    const name = isSchema(only) ? referenced(only) : undefined;
+    const target = name === undefined ? undefined : schemas[name];
+    return target ? { ...flat(target), ...siblings } : raw;
+  };
+
+  const linkChild = (value: Json | undefined): Schema | Json | undefined => (isSchema(value) ? link(value) : value);
+
+  const link = (raw: RawSchema): Schema => {
+    const name = referenced(raw);
+    const target = name === undefined ? undefined : schemas[name];
+    if (target && target !== raw) return link(target);
+    const known = linked.get(raw);
+    if (known) return known;
+    const schema: Record<string, unknown> = {};
+    linked.set(raw, schema);
+    const { 'x-kubernetes-group-version-kind': _, ...node } = flat(raw);
+    Object.assign(schema, node);
+    for (const key of single) if (key in node) schema[key] = linkChild(node[key]);
+    for (const key of several) {
+      const parts = node[key];
+      if (Array.isArray(parts)) schema[key] = parts.map(linkChild);
+    }
+    if (isSchema(node['properties'])) {
+      schema['properties'] = Object.fromEntries(
+        Object.entries(node['properties']).map(([field, value]) => [field, linkChild(value)]),
+      );
+    }
+    return schema;
+  };
+
+  return (name) => {
+    const raw = Object.hasOwn(schemas, name) ? schemas[name] : undefined;
+    return raw && link(raw);
+  };
+};
 
 /** One entry of an `APIResourceList`: a resource, or a subresource under the name `pods/eviction`. */
 export interface CatalogueResource {

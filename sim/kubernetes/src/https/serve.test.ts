@@ -1,26 +1,24 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
-import { Agent, type RequestOptions, request as requestTls } from 'node:https';
+import { Agent, request as requestTls, type RequestOptions } from 'node:https';
 import { connect, type Socket } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { gunzipSync } from 'node:zlib';
-import fc from 'fast-check';
-import { createIdentity } from '../auth/create-identity.ts';
-import type { CertificateRequest, Identity, KeyPair } from '../auth/identity.ts';
 import { systemClock } from '@tartan/kube/clock';
-import { type ApiRequest, type ApiResponse, type Handle, jsonAnswer } from '../exchange/exchange.ts';
-import type { Limits } from './limits.ts';
-import { type Served, serve } from './serve.ts';
-import { splitTarget } from './to-request.ts';
+import fc from 'fast-check';
+import { type ApiRequest, type ApiResponse, type Handle, jsonResponse } from '../http-messages.ts';
+import { type CertificateRequest, type ClusterPki, createClusterPki, type KeyPair } from '../pki/pki.ts';
+import { splitTarget } from './incoming-request.ts';
+import { type Limits, serve, type Served } from './serve.ts';
 
 describe('the HTTPS server', () => {
-  let identity: Identity;
-  let stranger: Identity;
+  let identity: ClusterPki;
+  let stranger: ClusterPki;
   let open: Served[] = [];
   before(async () => {
-    [identity, stranger] = await Promise.all([createIdentity(systemClock), createIdentity(systemClock)]);
+    [identity, stranger] = await Promise.all([createClusterPki(systemClock), createClusterPki(systemClock)]);
   });
   afterEach(async () => {
     await Promise.all(open.map((served) => served.close()));
@@ -29,7 +27,7 @@ describe('the HTTPS server', () => {
 
   const echo: Handle = ({ method, path, query, headers, body, certificate, untrustedCertificate }) =>
     Promise.resolve(
-      jsonAnswer(200, {
+      jsonResponse(200, {
         method,
         path,
         query: String(query),
@@ -84,7 +82,7 @@ describe('the HTTPS server', () => {
     return Buffer.concat(parts).toString('latin1');
   };
 
-  const client = (by: Identity, change: Partial<CertificateRequest> = {}): Promise<KeyPair> =>
+  const client = (by: ClusterPki, change: Partial<CertificateRequest> = {}): Promise<KeyPair> =>
     by.issue({
       commonName: 'system:node:mac-1',
       organizations: ['system:nodes', 'more'],
@@ -112,7 +110,7 @@ describe('the HTTPS server', () => {
     });
 
     it('answers a HEAD with headers alone', async () => {
-      const served = await start(() => Promise.resolve(jsonAnswer(200, { a: 1 })));
+      const served = await start(() => Promise.resolve(jsonResponse(200, { a: 1 })));
       const { headers, body } = await ask(served, '/', { method: 'HEAD' });
       assert.deepEqual([headers['content-length'], body.length], ['8', 0]);
       const streaming = await start(() => Promise.resolve(stream(['never'])));
@@ -130,10 +128,10 @@ describe('the HTTPS server', () => {
       const served = await start(({ path }) =>
         Promise.resolve(
           path === '/large'
-            ? jsonAnswer(200, large, { vary: 'Accept' })
+            ? jsonResponse(200, large, { vary: 'Accept' })
             : path === '/text'
               ? { kind: 'answer', code: 200, headers: { 'content-type': 'text/plain' }, body: large.a }
-              : jsonAnswer(200, { a: 'x'.repeat(1000) }),
+              : jsonResponse(200, { a: 'x'.repeat(1000) }),
         ),
       );
       const accept = { headers: { 'accept-encoding': 'br, gzip' } };
@@ -511,7 +509,7 @@ describe('the HTTPS server', () => {
   });
 
   describe('closing', () => {
-    it('does not wait for who says nothing', async () => {
+    it('does not wait for idle connections', async () => {
       const served = await start();
       const silent = connect(served.port, '127.0.0.1');
       await once(silent, 'connect');
@@ -523,7 +521,7 @@ describe('the HTTPS server', () => {
       await all;
     });
 
-    it('lets an answer that is under way arrive', async () => {
+    it('waits for a response in progress', async () => {
       const { promise: asked, resolve: note } = Promise.withResolvers<ApiRequest>();
       const { promise: answer, resolve } = Promise.withResolvers<ApiResponse>();
       const served = await start((incoming) => {
@@ -534,7 +532,7 @@ describe('the HTTPS server', () => {
       const { signal } = await asked;
       const closed = served.close();
       assert.ok(signal.aborted);
-      resolve(jsonAnswer(200, {}));
+      resolve(jsonResponse(200, {}));
       assert.equal((await answered).code, 200);
       await closed;
     });

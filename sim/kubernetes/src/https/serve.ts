@@ -2,20 +2,38 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import { type AddressInfo, isIP, isIPv6, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import type { Identity, KeyPair } from '../auth/identity.ts';
-import type { ApiResponse, Handle } from '../exchange/exchange.ts';
-import { kubeletOptions } from '../kubelet/connect.ts';
-import { badRequest } from '../status/api-error.ts';
-import { refuseBrokenRequest } from './broken-request.ts';
-import { defaultLimits, type Limits } from './limits.ts';
-import { readBody } from './read-body.ts';
-import { errorAnswer, respond } from './respond.ts';
-import { toRequest } from './to-request.ts';
-import { answerOn, proxyUpgrade } from './upgrade.ts';
+import { badRequest } from '../errors/api-error.ts';
+import type { ApiResponse, Handle } from '../http-messages.ts';
+import { kubeletOptions } from '../kubelet/kubelet-client.ts';
+import type { ClusterPki, KeyPair } from '../pki/pki.ts';
+import { readBody, rejectMalformedRequest, toRequest } from './incoming-request.ts';
+import { errorResponse, respond } from './send-response.ts';
+import { answerOn, proxyUpgrade } from './upgrade-proxy.ts';
 
-export interface ServeOptions {
+/** What a client may take of the server before it is turned away. */
+export interface Limits {
+  /** Of a request body. The real server's own limit. */
+  bodyBytes: number;
+  /** Until all headers have arrived, and until the whole request has. */
+  headersMilliseconds: number;
+  requestMilliseconds: number;
+  /** How often the two are looked at. */
+  checkMilliseconds: number;
+  /** How long a closing server waits for answers that are under way. */
+  closeMilliseconds: number;
+}
+
+const defaultLimits: Limits = {
+  bodyBytes: 3 * 1024 * 1024,
+  headersMilliseconds: 10_000,
+  requestMilliseconds: 60_000,
+  checkMilliseconds: 2_000,
+  closeMilliseconds: 1_000,
+};
+
+interface ServeOptions {
   handle: Handle;
-  identity: Identity;
+  identity: ClusterPki;
   host?: string;
   /** 0 takes any that is free. */
   port?: number;
@@ -32,7 +50,7 @@ export interface Served {
 const tenYears = 10 * 365 * 24 * 3600;
 const everywhere = (host: string): boolean => host === '0.0.0.0' || host === '::';
 
-const servingCertificate = (identity: Identity, host: string): Promise<KeyPair> => {
+const servingCertificate = (identity: ClusterPki, host: string): Promise<KeyPair> => {
   const local = everywhere(host) ? Object.values(networkInterfaces()).flatMap((list) => list ?? []) : [];
   const addresses = ['127.0.0.1', '::1', ...(isIP(host) ? [host] : []), ...local.map(({ address }) => address)];
   const names = ['', '.default', '.default.svc', '.default.svc.cluster.local'].map((suffix) => `kubernetes${suffix}`);
@@ -71,20 +89,21 @@ const assertHost = ({ headers, httpVersion }: IncomingMessage): void => {
   if (headers.host === undefined && httpVersion !== '1.0') throw badRequest('missing required Host header');
 };
 
-const handled = async (answer: Promise<ApiResponse>): Promise<ApiResponse> => answer.catch(errorAnswer);
+const orErrorResponse = async (answer: Promise<ApiResponse>): Promise<ApiResponse> => answer.catch(errorResponse);
 
-const closer = (server: Server, sockets: Set<Socket>, active: Active, patience: number) => async (): Promise<void> => {
-  const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
-  for (const controller of active.keys()) controller.abort();
-  let timer: NodeJS.Timeout | undefined;
-  const tooLong = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, patience);
-  });
-  await Promise.race([Promise.all(active.values()), tooLong]);
-  clearTimeout(timer);
-  for (const socket of sockets) socket.destroy();
-  await closed;
-};
+const createClose =
+  (server: Server, sockets: Set<Socket>, active: Active, timeoutMs: number) => async (): Promise<void> => {
+    const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
+    for (const controller of active.keys()) controller.abort();
+    let timer: NodeJS.Timeout | undefined;
+    const tooLong = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, timeoutMs);
+    });
+    await Promise.race([Promise.all(active.values()), tooLong]);
+    clearTimeout(timer);
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  };
 
 /** The thin shell around the API server: TLS, HTTP/1.1 and sockets, and nothing that knows Kubernetes but its errors. */
 export const serve = async (options: ServeOptions): Promise<Served> => {
@@ -102,11 +121,11 @@ export const serve = async (options: ServeOptions): Promise<Served> => {
       try {
         assertHost(incoming);
         const body = await readBody(incoming, limits.bodyBytes, controller.signal);
-        const answer = await handled(handle(toRequest(incoming, body, controller.signal)));
+        const answer = await orErrorResponse(handle(toRequest(incoming, body, controller.signal)));
         await respond(response, answer, controller.signal);
       } catch (error) {
         response.shouldKeepAlive = false;
-        await respond(response, errorAnswer(error), controller.signal);
+        await respond(response, errorResponse(error), controller.signal);
       }
     });
 
@@ -115,7 +134,7 @@ export const serve = async (options: ServeOptions): Promise<Served> => {
       const { signal } = controller;
       client.on('error', () => client.destroy());
       client.once('close', () => controller.abort());
-      const answer = await handled(handle(toRequest(incoming, Buffer.alloc(0), signal)));
+      const answer = await orErrorResponse(handle(toRequest(incoming, Buffer.alloc(0), signal)));
       if (client.destroyed) return;
       if (answer.kind === 'upgrade')
         await proxyUpgrade({ incoming, client, head, url: answer.url, options: kubelet, signal });
@@ -146,12 +165,12 @@ export const serve = async (options: ServeOptions): Promise<Served> => {
   server.on('request', onRequest);
   server.on('checkExpectation', onRequest);
   server.on('upgrade', onUpgrade);
-  server.on('clientError', refuseBrokenRequest);
+  server.on('clientError', rejectMalformedRequest);
   const bound = await listen(server, host, port);
   const shown = everywhere(host) ? '127.0.0.1' : isIPv6(host) ? `[${host}]` : host;
   return {
     url: `https://${shown}:${bound}`,
     port: bound,
-    close: closer(server, sockets, active, limits.closeMilliseconds),
+    close: createClose(server, sockets, active, limits.closeMilliseconds),
   };
 };

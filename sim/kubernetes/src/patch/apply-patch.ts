@@ -1,14 +1,43 @@
+import { ApiError, badRequest, unsupportedMediaType } from '../errors/api-error.ts';
+import { goFormat, goKind, jsonKind } from '../go/fmt.ts';
 import { copy, isObject, type KubeObject, type ObjectMeta } from '../object.ts';
 import type { Schema } from '../schema/schema.ts';
-import { badRequest } from '../status/api-error.ts';
-import { goKind, goValue, jsonKind } from './go-text.ts';
 import { jsonPatch } from './json-patch.ts';
-import type { PatchType } from './media-type.ts';
 import { mergePatch } from './merge-patch.ts';
-import { undecodable } from './refusals.ts';
+import { undecodableResult } from './patch-errors.ts';
 import { strategicMergePatch } from './strategic-merge.ts';
 
-export { type PatchType, patchTypeOf } from './media-type.ts';
+export type PatchType = 'json' | 'merge' | 'strategic';
+
+const types: Record<string, PatchType> = {
+  'application/json-patch+json': 'json',
+  'application/merge-patch+json': 'merge',
+  'application/strategic-merge-patch+json': 'strategic',
+};
+
+const applyTypes = ['application/apply-patch+yaml', 'application/apply-patch+cbor'];
+
+const isStrategic = (name: string): boolean => types[name] === 'strategic';
+
+/**
+ * Built-in kinds are guarded by the router of the real server, which only says that the type is unsupported; custom resources
+ * are not, and take no strategic merge. Upper case does not match, a parameter behind `;` is ignored.
+ */
+export const patchTypeOf = (contentType: string, custom = false): PatchType => {
+  const name = contentType.includes(';') ? contentType.slice(0, contentType.indexOf(';')) : contentType;
+  if (applyTypes.includes(name)) {
+    throw unsupportedMediaType(
+      'this embedded API server does not serve server-side apply (application/apply-patch+yaml): use "kubectl apply" without --server-side, or a real cluster',
+    );
+  }
+  const type = Object.hasOwn(types, name) ? types[name] : undefined;
+  if (type !== undefined && !(custom && isStrategic(name))) return type;
+  if (!custom) throw new ApiError(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});
+  const accepted = [...Object.keys(types).filter((entry) => !isStrategic(entry)), applyTypes[0]];
+  throw unsupportedMediaType(
+    `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`,
+  );
+};
 
 /** Its fields are checked later, by whoever checks those of other writes. */
 const isMetadata = (value: unknown): value is ObjectMeta => isObject(value);
@@ -16,7 +45,7 @@ const isMetadata = (value: unknown): value is ObjectMeta => isObject(value);
 const patched = (type: 'json' | 'merge', object: KubeObject, patch: unknown): Record<string, unknown> => {
   const result = type === 'json' ? jsonPatch(object, patch) : mergePatch(object, patch);
   if (!isObject(result)) {
-    throw undecodable(
+    throw undecodableResult(
       JSON.stringify(result),
       `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonKind(result)} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`,
     );
@@ -24,7 +53,7 @@ const patched = (type: 'json' | 'merge', object: KubeObject, patch: unknown): Re
   for (const field of ['apiVersion', 'kind']) {
     const value = result[field] ?? '';
     if (typeof value !== 'string') {
-      throw undecodable(
+      throw undecodableResult(
         JSON.stringify(result),
         `couldn't get version/kind; json parse error: json: cannot unmarshal ${jsonKind(value)} into Go struct field .${field} of type string`,
       );
@@ -56,8 +85,8 @@ export const applyPatch = (
   const metadata = result['metadata'] ?? {};
   if (!isMetadata(metadata)) {
     throw type === 'strategic'
-      ? undecodable(goValue(patch), `cannot restore struct from: ${goKind(metadata)}`)
-      : undecodable(
+      ? undecodableResult(goFormat(patch), `cannot restore struct from: ${goKind(metadata)}`)
+      : undecodableResult(
           JSON.stringify(result),
           `json: cannot unmarshal ${jsonKind(metadata)} into Go struct field ${object.kind}.metadata of type v1.ObjectMeta`,
         );

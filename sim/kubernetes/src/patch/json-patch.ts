@@ -1,7 +1,7 @@
+import { tooLarge } from '../errors/api-error.ts';
+import { jsonKind } from '../go/fmt.ts';
 import { copy, equal, isObject, set } from '../object.ts';
-import { tooLarge } from '../status/api-error.ts';
-import { jsonKind } from './go-text.ts';
-import { inapplicable, notAPatch } from './refusals.ts';
+import { invalidPatch, malformedPatch } from './patch-errors.ts';
 
 const longest = 10_000;
 /** Copies of copies double: without a bound, a short patch could fill the memory. The real server has the same one. */
@@ -20,18 +20,20 @@ const text = (operation: Record<string, unknown>, field: 'op' | 'path' | 'from')
   const value = operation[field] ?? null;
   if (value === null) return {};
   if (typeof value === 'string') return { [field]: value };
-  throw notAPatch(`json: cannot unmarshal ${jsonKind(value)} into Go struct field jsonPatchOp.${field} of type string`);
+  throw malformedPatch(
+    `json: cannot unmarshal ${jsonKind(value)} into Go struct field jsonPatchOp.${field} of type string`,
+  );
 };
 
 const operationsOf = (patch: unknown): Operation[] => {
   if (patch === null) return [];
   if (!Array.isArray(patch)) {
-    throw notAPatch(`json: cannot unmarshal ${jsonKind(patch)} into Go value of type []handlers.jsonPatchOp`);
+    throw malformedPatch(`json: cannot unmarshal ${jsonKind(patch)} into Go value of type []handlers.jsonPatchOp`);
   }
   const operations = patch.map((entry: unknown): Operation => {
     if (entry === null) return {};
     if (!isObject(entry)) {
-      throw notAPatch(`json: cannot unmarshal ${jsonKind(entry)} into Go value of type handlers.jsonPatchOp`);
+      throw malformedPatch(`json: cannot unmarshal ${jsonKind(entry)} into Go value of type handlers.jsonPatchOp`);
     }
     return { ...text(entry, 'op'), ...text(entry, 'path'), ...text(entry, 'from'), value: entry['value'] };
   });
@@ -47,10 +49,10 @@ const unescape = (part: string): string => part.replace(/~[01]/g, (escape) => (e
 
 /** Negative indices count from the end, which RFC 6902 does not know but the real server does. */
 const indexIn = (length: number, key: string): number => {
-  if (!/^[+-]?\d+$/.test(key)) throw inapplicable();
+  if (!/^[+-]?\d+$/.test(key)) throw invalidPatch();
   const index = Number(key);
   const position = index < 0 ? index + length : index;
-  if (position < 0 || position >= length) throw inapplicable();
+  if (position < 0 || position >= length) throw invalidPatch();
   return position;
 };
 
@@ -69,7 +71,7 @@ const add = (container: Container, key: string, value: unknown): void => {
 const remove = (container: Container, key: string): void => {
   if (Array.isArray(container)) container.splice(indexIn(container.length, key), 1);
   else if (Object.hasOwn(container, key)) delete container[key];
-  else throw inapplicable();
+  else throw invalidPatch();
 };
 
 /** In an object, `replace` of what is not there adds it. */
@@ -87,11 +89,11 @@ interface Place {
 const locate = (root: Container, pointer: string | undefined): Place => {
   const steps = (pointer ?? '').split('/').slice(1).map(unescape);
   const key = steps.pop();
-  if (key === undefined) throw inapplicable();
+  if (key === undefined) throw invalidPatch();
   let container = root;
   for (const step of steps) {
     const next = get(container, step);
-    if (!isObject(next) && !Array.isArray(next)) throw inapplicable();
+    if (!isObject(next) && !Array.isArray(next)) throw invalidPatch();
     container = next;
   }
   return { container, key };
@@ -103,16 +105,16 @@ const patched = (document: Container, operations: readonly Operation[]): Contain
   let copied = 0;
   const duplicate = (value: unknown): unknown => {
     copied += JSON.stringify(value).length;
-    if (copied > mostCopied) throw inapplicable();
+    if (copied > mostCopied) throw invalidPatch();
     return copy(value);
   };
   for (const { op, path, from, value: given } of operations) {
     const value = copy(given ?? null);
     if (path === '' && op === 'replace') {
-      if (!isObject(value) && !Array.isArray(value)) throw inapplicable();
+      if (!isObject(value) && !Array.isArray(value)) throw invalidPatch();
       root = value;
     } else if (path === '' && op === 'test') {
-      if (!equal(root, value)) throw inapplicable();
+      if (!equal(root, value)) throw invalidPatch();
     } else if (op === 'move' || op === 'copy') {
       const source = locate(root, from);
       const found = get(source.container, source.key);
@@ -124,7 +126,7 @@ const patched = (document: Container, operations: readonly Operation[]): Contain
       if (op === 'add') add(container, key, value);
       else if (op === 'remove') remove(container, key);
       else if (op === 'replace') replace(container, key, value);
-      else if (op !== 'test' || !equal(get(container, key) ?? null, value)) throw inapplicable();
+      else if (op !== 'test' || !equal(get(container, key) ?? null, value)) throw invalidPatch();
     }
   }
   return root;

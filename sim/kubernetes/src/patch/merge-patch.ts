@@ -1,7 +1,7 @@
+import { badRequest } from '../errors/api-error.ts';
+import { jsonKind } from '../go/fmt.ts';
 import { isObject, set } from '../object.ts';
-import { badRequest } from '../status/api-error.ts';
-import { jsonKind } from './go-text.ts';
-import { notAPatch } from './refusals.ts';
+import { malformedPatch } from './patch-errors.ts';
 
 /** Nulls in what is new mean nothing and go; in arrays they stay, as arrays are replaced as a whole. */
 const withoutNulls = (value: unknown): unknown => {
@@ -31,7 +31,7 @@ const mergedObject = (current: Record<string, unknown>, patch: Record<string, un
 export const mergePatch = (object: Record<string, unknown>, patch: unknown): Record<string, unknown> => {
   if (patch === null) throw badRequest('Invalid JSON Patch');
   if (!isObject(patch)) {
-    throw notAPatch(`json: cannot unmarshal ${jsonKind(patch)} into Go value of type map[string]interface {}`);
+    throw malformedPatch(`json: cannot unmarshal ${jsonKind(patch)} into Go value of type map[string]interface {}`);
   }
   return mergedObject(object, patch);
 };

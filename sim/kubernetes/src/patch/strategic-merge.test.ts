@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ApiError } from '../errors/api-error.ts';
 import { schemaOf } from '../generated/catalogue.ts';
 import { copy, deepFreeze, isObject, type KubeObject } from '../object.ts';
 import type { Schema } from '../schema/schema.ts';
-import { ApiError } from '../status/api-error.ts';
 import { applyPatch } from './apply-patch.ts';
-import { listRule } from './field-rule.ts';
+import { listRule } from './strategic-merge-lists.ts';
 
 const under = (schema: Schema | undefined, path: string): Schema | undefined =>
   path.split('.').reduce<Schema | undefined>((found, step) => {

@@ -1,12 +1,23 @@
+import { badRequest } from '../errors/api-error.ts';
+import { goFormat, goType, jsonKind } from '../go/fmt.ts';
 import { isObject, set } from '../object.ts';
 import type { Schema } from '../schema/schema.ts';
-import { badRequest } from '../status/api-error.ts';
-import { asValue, deletePrefix, directedField, orderPrefix, patchDirective, retainDirective } from './directives.ts';
-import { inOrder } from './element-order.ts';
-import { listRule, objectRule } from './field-rule.ts';
-import { goType, goValue, jsonKind } from './go-text.ts';
-import { elementsAreObjects, identityBy, mergeLists, missingKey } from './list-merge.ts';
-import { unforeseen } from './refusals.ts';
+import { unexpectedPatch } from './patch-errors.ts';
+import {
+  asValue,
+  deletePrefix,
+  directedField,
+  elementsAreObjects,
+  identityBy,
+  inOrder,
+  listRule,
+  mergeLists,
+  missingKey,
+  objectRule,
+  orderPrefix,
+  patchDirective,
+  retainDirective,
+} from './strategic-merge-lists.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -14,7 +25,7 @@ const own = (fields: Fields, key: string): unknown => (Object.hasOwn(fields, key
 
 const listOf = (value: unknown): unknown[] => {
   if (Array.isArray(value)) return value;
-  throw unforeseen(`expected a []interface {}, but received a ${goType(value)}`);
+  throw unexpectedPatch(`expected a []interface {}, but received a ${goType(value)}`);
 };
 
 /** What `$retainKeys` leaves of the original. The patch may only set what is to be retained. */
@@ -30,7 +41,8 @@ const retained = (original: Fields, patch: Fields): Fields => {
 };
 
 const checkKeyed = (element: unknown, mergeKey: string): void => {
-  if (!isObject(element)) throw unforeseen(`expected a map[string]interface {}, but received a ${goType(element)}`);
+  if (!isObject(element))
+    throw unexpectedPatch(`expected a map[string]interface {}, but received a ${goType(element)}`);
   if (!Object.hasOwn(element, mergeKey)) throw missingKey(element, mergeKey);
 };
 
@@ -53,15 +65,15 @@ const checkOrder = (patch: readonly unknown[], order: readonly unknown[], mergeK
     if (identity(next) === identity(element)) position += 1;
   }
   if (position < named.length) {
-    throw unforeseen(
-      `The order in patch list:\n${goValue(patch)}\n doesn't match ${orderPrefix} list:\n${goValue(order)}\n`,
+    throw unexpectedPatch(
+      `The order in patch list:\n${goFormat(patch)}\n doesn't match ${orderPrefix} list:\n${goFormat(order)}\n`,
     );
   }
 };
 
 const checkKeys = (order: readonly unknown[], mergeKey: string): void => {
   for (const [index, element] of order.entries()) {
-    if (!isObject(element)) throw unforeseen(`value for key ${index} is not a map`);
+    if (!isObject(element)) throw unexpectedPatch(`value for key ${index} is not a map`);
     if (!Object.hasOwn(element, mergeKey)) throw missingKey(element, mergeKey);
   }
 };
@@ -79,7 +91,7 @@ const ordered = (
   const changes = Object.hasOwn(patch, name) ? listOf(patch[name]) : undefined;
   const rule = listRule(schema, name);
   if (rule === undefined)
-    throw unforeseen(`unable to find api field in struct for the json field ${JSON.stringify(name)}`);
+    throw unexpectedPatch(`unable to find api field in struct for the json field ${JSON.stringify(name)}`);
   checkOrder(changes ?? [], order, rule.mergeKey);
   if (before === undefined && changes === undefined) return undefined;
   const merged =
@@ -87,7 +99,7 @@ const ordered = (
       ? (before ?? listOf(asValue(changes)))
       : mergeLists(before, changes, rule, false, (a, b) => mergeObjects(a, b, rule.schema));
   if (elementsAreObjects(before ?? [], changes ?? [])) {
-    if (rule.mergeKey === '') throw unforeseen('cannot merge lists without merge key for struct');
+    if (rule.mergeKey === '') throw unexpectedPatch('cannot merge lists without merge key for struct');
     checkKeys(order, rule.mergeKey);
     checkKeys(merged, rule.mergeKey);
   }
@@ -126,7 +138,7 @@ const mergeObjects = (original: Fields, patch: Fields, schema: Schema | undefine
     const { [patchDirective]: directive, ...rest } = patch;
     if (directive === 'replace') return rest;
     if (directive === 'delete') return {};
-    throw unforeseen(`unknown patch type: ${goValue(directive)} in map: ${goValue(patch)}`);
+    throw unexpectedPatch(`unknown patch type: ${goFormat(directive)} in map: ${goFormat(patch)}`);
   }
   const result: Fields = { ...retained(original, patch) };
   const done = new Set([retainDirective]);

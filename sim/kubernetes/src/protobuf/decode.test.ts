@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { MalformedError } from '../exchange/json.ts';
-import { ApiError } from '../status/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { MalformedError } from '../serialization/json.ts';
 import captured from './captured.generated.json' with { type: 'json' };
 import { decodeProtobuf } from './decode.ts';
 

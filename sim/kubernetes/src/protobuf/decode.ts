@@ -1,11 +1,10 @@
+import { unsupportedMediaType } from '../errors/api-error.ts';
 import { rawSchemaName } from '../generated/catalogue.ts';
-import { MalformedError } from '../exchange/json.ts';
 import { isObject, type KubeObject } from '../object.ts';
 import { apiVersionOf } from '../resource.ts';
-import { unsupportedMediaType } from '../status/api-error.ts';
+import { MalformedError } from '../serialization/json.ts';
 import { decodeMessage, isKnown } from './message.ts';
-import { bytesOf, textOf } from './scalar.ts';
-import { readFields, type WireField } from './wire.ts';
+import { bytesOf, readFields, textOf, type WireField } from './wire.ts';
 
 /** What stands before every protobuf body of Kubernetes: `k8s` and a zero. */
 const prefix = [0x6b, 0x38, 0x73, 0x00];

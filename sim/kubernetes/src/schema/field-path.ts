@@ -1,5 +1,15 @@
-import { property, valueSchema } from './fields.ts';
-import type { Schema } from './schema.ts';
+import { propertySchema, type Schema, valueSchema } from './schema.ts';
+
+/** Paths of fields as `details.causes` names them. The empty path is the whole object. */
+
+export const childPath = (path: string, field: string): string => (path === '' ? field : `${path}.${field}`);
+
+export const indexPath = (path: string, index: number): string => `${path}[${index}]`;
+
+/** An entry of a map. */
+export const keyPath = (path: string, key: string): string => `${path}[${key}]`;
+
+export const shownPath = (path: string): string => (path === '' ? '<nil>' : path);
 
 /** Paths such as `.spec['a.b'].c` into a schema. */
 
@@ -37,9 +47,9 @@ export const followPath = (path: string, schema: Schema): { path: string; schema
     if (!match || name === undefined || !current) return undefined;
     const named: boolean = current.properties !== undefined;
     if (!named && current.additionalProperties === undefined) return undefined;
-    if (named && !property(current, name)) return undefined;
+    if (named && !propertySchema(current, name)) return undefined;
     shown += named ? (shown === '' ? name : `.${name}`) : `[${name}]`;
-    current = named ? property(current, name) : valueSchema(current);
+    current = named ? propertySchema(current, name) : valueSchema(current);
     rest = rest.slice(match[0].length);
   }
   return { path: shown, schema: current };

@@ -3,10 +3,9 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { schemaOf } from '../generated/catalogue.ts';
 import { copy } from '../object.ts';
-import { anObject, aSchema } from './arbitrary.ts';
-import { prune } from './prune.ts';
+import { prune, unknownFields } from './pruning.ts';
 import type { Schema } from './schema.ts';
-import { unknownFields } from './unknown-fields.ts';
+import { anObject, aSchema } from './testing/arbitrary.ts';
 
 const text: Schema = { type: 'string' };
 

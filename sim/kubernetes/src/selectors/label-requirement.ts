@@ -1,4 +1,72 @@
-import { labelKeyFaults, labelValueFaults } from './label-rules.ts';
+const nameFormat = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
+const valueFormat = `(${nameFormat})?`;
+const subdomainFormat = '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*';
+
+const whole = (format: string): RegExp => new RegExp(`^(?:${format})$`);
+const namePattern = whole(nameFormat);
+const valuePattern = whole(valueFormat);
+const subdomainPattern = whole(subdomainFormat);
+
+const longestPart = 63;
+const longestPrefix = 253;
+
+const bytes = (text: string): number => Buffer.byteLength(text);
+const tooLong = (limit: number): string => `must be no more than ${limit} bytes`;
+const mismatch = (rule: string, format: string, ...examples: string[]): string =>
+  `${rule} (e.g. ${examples.map((example) => `'${example}', `).join(' or ')}regex used for validation is '${format}')`;
+
+const nameRule = mismatch(
+  "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+  nameFormat,
+  'MyName',
+  'my.name',
+  '123-abc',
+);
+const valueRule = mismatch(
+  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+  valueFormat,
+  'MyValue',
+  'my_value',
+  '12345',
+);
+const subdomainRule = mismatch(
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
+  subdomainFormat,
+  'example.com',
+);
+
+const prefixErrors = (prefix: string): string[] => {
+  if (prefix === '') return ['must be non-empty'];
+  return [
+    ...(bytes(prefix) > longestPrefix ? [tooLong(longestPrefix)] : []),
+    ...(subdomainPattern.test(prefix) ? [] : [subdomainRule]),
+  ];
+};
+
+const nameErrors = (name: string): string[] => [
+  ...(name === '' ? ['must be non-empty'] : []),
+  ...(bytes(name) > longestPart ? [tooLong(longestPart)] : []),
+  ...(namePattern.test(name) ? [] : [nameRule]),
+];
+
+/** What is wrong with the key of a label or annotation, in the server's words; empty if nothing is. */
+const labelKeyErrors = (key: string): string[] => {
+  const parts = key.split('/');
+  const name = parts.at(-1) ?? '';
+  if (parts.length > 2) {
+    return [`a valid label key ${nameRule} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
+  }
+  return [
+    ...(parts.length === 2 ? prefixErrors(parts[0] ?? '').map((fault) => `prefix part ${fault}`) : []),
+    ...nameErrors(name).map((fault) => `name part ${fault}`),
+  ];
+};
+
+/** What is wrong with the value of a label. */
+const labelValueErrors = (value: string): string[] => [
+  ...(bytes(value) > longestPart ? [tooLong(longestPart)] : []),
+  ...(valuePattern.test(value) ? [] : [valueRule]),
+];
 
 export type LabelOperator = '=' | '==' | '!=' | 'in' | 'notin' | 'exists' | '!' | 'gt' | 'lt';
 
@@ -13,8 +81,8 @@ const invalid = (path: string, value: string, detail: string): string =>
   `${path}: Invalid value: ${JSON.stringify(value)}: ${detail}`;
 
 /** The fault of a key on its own, before anything behind it is read. Go prints the missing field path so. */
-export const keyFault = (key: string): string | undefined => {
-  const faults = labelKeyFaults(key);
+export const keyError = (key: string): string | undefined => {
+  const faults = labelKeyErrors(key);
   return faults.length === 0 ? undefined : invalid('<nil>', key, faults.join('; '));
 };
 
@@ -26,7 +94,7 @@ const integer = (text: string): bigint | undefined => {
 };
 
 /** What is wrong with the values, as one text. */
-export const valueFault = ({ key, operator, values }: LabelRequirement): string | undefined => {
+export const valueError = ({ key, operator, values }: LabelRequirement): string | undefined => {
   const faults: string[] = [];
   if (operator === 'gt' || operator === 'lt') {
     for (const [index, value] of values.entries()) {
@@ -36,7 +104,7 @@ export const valueFault = ({ key, operator, values }: LabelRequirement): string 
     }
   }
   for (const [index, value] of values.entries()) {
-    const wrong = labelValueFaults(value);
+    const wrong = labelValueErrors(value);
     if (wrong.length > 0) faults.push(invalid(`values[${index}][${key}]`, value, wrong.join('; ')));
   }
   if (faults.length === 0) return undefined;

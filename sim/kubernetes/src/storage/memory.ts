@@ -41,7 +41,7 @@ export const memoryStorage = (historyLimit = defaultHistory, journal?: Journal):
     if (history.length > historyLimit * 1.25) {
       const dropped = history.splice(0, history.length - historyLimit);
       compacted = dropped.at(-1)?.revision ?? compacted;
-      journal?.forget(dropped);
+      journal?.compact(dropped);
     }
     for (const listener of listeners) listener(change);
   };

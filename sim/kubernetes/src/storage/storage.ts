@@ -42,5 +42,5 @@ export interface Journal {
   /** Called before anybody sees the change. When it throws, the change has not happened. */
   write(change: Change): void;
   /** These changes, oldest first, are no longer replayed. Never throws: what stays too long does no harm. */
-  forget(changes: readonly Change[]): void;
+  compact(changes: readonly Change[]): void;
 }

@@ -1,9 +1,26 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { namespaceFlags } from './can-run-containers.ts';
+
+/** Roots of containers are mounted in a namespace of their own, for which Linux wants root, or namespaces of users. */
+const namespaceFlags: readonly string[] = process.getuid?.() === 0 ? ['--mount'] : ['--map-root-user', '--mount'];
+
+let canRun: boolean | undefined;
+
+/** Whether this machine lets us: it is Linux, and we may mount. */
+export const canRunContainers = (): boolean => {
+  canRun ??= spawnSync('unshare', [...namespaceFlags, 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
+  return canRun;
+};
+
+/** An image that needs no pulling: its file system, unpacked. */
+export interface Image {
+  readonly folder: string;
+  /** As whom its containers run when the Pod does not say; root unless told. */
+  readonly user?: number;
+}
 
 interface Mount {
   /** Outside. */
@@ -40,7 +57,7 @@ export interface RunningContainer {
 
 const script = join(import.meta.dirname, 'enter.sh');
 /** As container runtimes have it for images that say nothing. */
-const usualPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 const mode = (readOnly: boolean): string => (readOnly ? 'ro' : 'rw');
 
@@ -65,7 +82,7 @@ export const startContainer = async (spec: ContainerSpec): Promise<RunningContai
       ...command,
     ],
     // With its own group of processes, nobody of it stays.
-    { env: { PATH: usualPath, ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached: true },
+    { env: { PATH: defaultPath, ...env }, stdio: ['ignore', 'pipe', 'pipe'], detached: true },
   );
   const log = createWriteStream(spec.log, { flags: 'a', mode: 0o600 });
   for (const stream of [child.stdout, child.stderr]) stream.pipe(log, { end: false });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { environmentOf, expand, type Stored } from './environment.ts';
-import { ConfigProblem, type Container } from './pod.ts';
+import { environmentOf, expand, type ConfigSource } from './environment.ts';
+import { ContainerConfigError, type Container } from './pod.ts';
 
-const stored: Stored = {
+const stored: ConfigSource = {
   secret: async (name) => (name === 'known' ? { A: 'a', B: 'b' } : undefined),
   configMap: async (name) => (name === 'known' ? { C: 'c' } : undefined),
 };
@@ -33,7 +33,7 @@ describe('the environment of a container', () => {
   });
 
   test('is refused when something of it is not there', async () => {
-    await assert.rejects(made({ envFrom: [{ secretRef: { name: 'absent' } }] }), ConfigProblem);
+    await assert.rejects(made({ envFrom: [{ secretRef: { name: 'absent' } }] }), ContainerConfigError);
     const absentKey = { name: 'X', valueFrom: { secretKeyRef: { name: 'known', key: 'Z' } } };
     await assert.rejects(made({ env: [absentKey] }), /couldn't find key Z in secret known/);
   });

@@ -1,7 +1,7 @@
-import { ConfigProblem, type Container, type Pod } from './pod.ts';
+import { ContainerConfigError, type Container, type Pod } from './pod.ts';
 
 /** Secrets and ConfigMaps of the Pod's namespace, as text. `undefined`: there is none of that name. */
-export interface Stored {
+export interface ConfigSource {
   secret(name: string): Promise<Readonly<Record<string, string>> | undefined>;
   configMap(name: string): Promise<Readonly<Record<string, string>> | undefined>;
 }
@@ -29,7 +29,7 @@ export const fieldOf = (pod: Pod, podIP: string, hostIP: string, path: string): 
     'status.hostIP': hostIP,
   };
   const value = known[path];
-  if (value === undefined) throw new ConfigProblem(`this stand-in for a kubelet knows no field ${path}`);
+  if (value === undefined) throw new ContainerConfigError(`this stand-in for a kubelet knows no field ${path}`);
   return value;
 };
 
@@ -40,7 +40,7 @@ const entryOf = async (
 ): Promise<string | undefined> => {
   const data = await read(name);
   if (data?.[key] !== undefined || optional) return data?.[key];
-  throw new ConfigProblem(
+  throw new ContainerConfigError(
     data === undefined ? `${what} "${name}" not found` : `couldn't find key ${key} in ${what} ${name}`,
   );
 };
@@ -52,21 +52,21 @@ export const environmentOf = async (
     usual,
     field,
     stored,
-  }: { usual: Readonly<Record<string, string>>; field: (path: string) => string; stored: Stored },
+  }: { usual: Readonly<Record<string, string>>; field: (path: string) => string; stored: ConfigSource },
 ): Promise<Record<string, string>> => {
   const env: Record<string, string> = { ...usual };
   for (const { prefix = '', secretRef, configMapRef } of container.envFrom ?? []) {
     const { name = '', optional = false } = secretRef ?? configMapRef ?? {};
     const data = await (secretRef ? stored.secret(name) : stored.configMap(name));
     if (data === undefined && !optional)
-      throw new ConfigProblem(`${secretRef ? 'secret' : 'configmap'} "${name}" not found`);
+      throw new ContainerConfigError(`${secretRef ? 'secret' : 'configmap'} "${name}" not found`);
     for (const [key, value] of Object.entries(data ?? {})) env[`${prefix}${key}`] = value;
   }
   const valueOf = async ({ value, valueFrom }: Variable): Promise<string | undefined> => {
     if (valueFrom?.fieldRef) return field(valueFrom.fieldRef.fieldPath);
     if (valueFrom?.secretKeyRef) return entryOf('secret', stored.secret, valueFrom.secretKeyRef);
     if (valueFrom?.configMapKeyRef) return entryOf('configmap', stored.configMap, valueFrom.configMapKeyRef);
-    if (valueFrom) throw new ConfigProblem('this stand-in for a kubelet knows no such source of a variable');
+    if (valueFrom) throw new ContainerConfigError('this stand-in for a kubelet knows no such source of a variable');
     return expand(value ?? '', env);
   };
   for (const variable of container.env ?? []) {

@@ -2,12 +2,10 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Client, isKubeError, pods } from '@tartan/kube';
 import { type Clock, sleep, timestamp } from '@tartan/kube/clock';
-import type { Image } from '../container/image.ts';
-import { ImageProblem, keepContainer } from '../container/keep-container.ts';
-import { type RunningContainer, startContainer } from '../container/start-container.ts';
-import { environmentOf, expand, fieldOf, type Stored } from './environment.ts';
-import { ConfigProblem, type Container, type Pod } from './pod.ts';
-import { type ContainerFacts, podStatus } from './pod-status.ts';
+import { type Image, type RunningContainer, startContainer } from '../container/start-container.ts';
+import { ImagePullError, superviseContainer } from '../container/supervise-container.ts';
+import { type ConfigSource, environmentOf, expand, fieldOf } from './environment.ts';
+import { type Container, ContainerConfigError, type ContainerSnapshot, type Pod, podStatus } from './pod.ts';
 import { makeVolumes, type VolumeSources } from './volumes.ts';
 
 export interface PodRunOptions {
@@ -21,11 +19,11 @@ export interface PodRunOptions {
   readonly podIP: string;
   readonly hostIP: string;
   readonly secondMs: number;
-  readonly usualEnv: Readonly<Record<string, string>>;
-  readonly stored: Stored;
+  readonly serviceEnv: Readonly<Record<string, string>>;
+  readonly stored: ConfigSource;
   readonly token: VolumeSources['token'];
   /** Hears what a Pod is not told. */
-  readonly complain: (error: unknown) => void;
+  readonly onError: (error: unknown) => void;
 }
 
 export interface PodRun {
@@ -33,7 +31,7 @@ export interface PodRun {
   remove(pod: Pod): void;
   /** Its processes are ended, and nobody is told: the Node goes. */
   abandon(): void;
-  readonly over: Promise<void>;
+  readonly done: Promise<void>;
 }
 
 /** As soon as this is called its containers start, one process each. */
@@ -46,7 +44,7 @@ export const runPod = (pod: Pod, options: PodRunOptions): PodRun => {
   const abandoned = new AbortController();
   const startTime = timestamp(clock.now());
   const field = (path: string): string => fieldOf(pod, podIP, hostIP, path);
-  const facts = new Map<string, ContainerFacts>();
+  const facts = new Map<string, ContainerSnapshot>();
   let latest = pod;
 
   /** One write at a time; what changes meanwhile goes with the next. */
@@ -62,7 +60,7 @@ export const runPod = (pod: Pod, options: PodRunOptions): PodRun => {
     } catch (error) {
       if (isKubeError(error, 'notFound', 'conflict', 'aborted')) return;
       if (!isKubeError(error, 'unreachable', 'timeout', 'serverError', 'tooManyRequests'))
-        return options.complain(error);
+        return options.onError(error);
       await sleep(clock, secondMs, abandoned.signal);
       return write();
     }
@@ -88,18 +86,18 @@ export const runPod = (pod: Pod, options: PodRunOptions): PodRun => {
 
   const start = async (container: Container, attempt: number): Promise<RunningContainer> => {
     const image = images.get(container.image ?? '');
-    if (image === undefined) throw new ImageProblem(`failed to pull image "${container.image}": this Node has none`);
+    if (image === undefined) throw new ImagePullError(`failed to pull image "${container.image}": this Node has none`);
     const { runAsUser, runAsNonRoot, readOnlyRootFilesystem } = { ...securityContext, ...container.securityContext };
     const user = runAsUser ?? image.user ?? 0;
     if (runAsNonRoot === true && user === 0)
-      throw new ConfigProblem('container has runAsNonRoot and image will run as root');
+      throw new ContainerConfigError('container has runAsNonRoot and image will run as root');
     const places = await volumesOf();
-    const env = await environmentOf(container, { usual: options.usualEnv, field, stored });
+    const env = await environmentOf(container, { usual: options.serviceEnv, field, stored });
     const command = [...(container.command ?? []), ...(container.args ?? [])].map((text) => expand(text, env));
-    if (command.length === 0) throw new ConfigProblem('no command specified');
+    if (command.length === 0) throw new ContainerConfigError('no command specified');
     const mounts = (container.volumeMounts ?? []).map(({ name: of, mountPath, readOnly = false, subPath = '' }) => {
       const place = places.get(of);
-      if (place === undefined) throw new ConfigProblem(`there is no volume ${of}`);
+      if (place === undefined) throw new ContainerConfigError(`there is no volume ${of}`);
       return { folder: join(place, subPath), path: mountPath, readOnly };
     });
     await mkdir(logs, { recursive: true });
@@ -117,13 +115,13 @@ export const runPod = (pod: Pod, options: PodRunOptions): PodRun => {
 
   let graceSeconds = pod.spec?.terminationGracePeriodSeconds ?? 30;
   const graceMs = (): number => (abandoned.signal.aborted ? 0 : graceSeconds * 1000);
-  const keep = (container: Container): Promise<void> => {
+  const supervise = (container: Container): Promise<void> => {
     let attempt = 0;
-    const tell = (now: ContainerFacts): void => {
+    const onStatus = (now: ContainerSnapshot): void => {
       facts.set(container.name, now);
       void report();
     };
-    return keepContainer({
+    return superviseContainer({
       container,
       restartPolicy,
       podIP,
@@ -132,13 +130,13 @@ export const runPod = (pod: Pod, options: PodRunOptions): PodRun => {
       start: () => start(container, attempt++),
       graceMs,
       stopping: stopping.signal,
-      tell,
+      onStatus,
     });
   };
 
-  const live = async (): Promise<void> => {
+  const runToEnd = async (): Promise<void> => {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    await Promise.all(containers.map(keep));
+    await Promise.all(containers.map(supervise));
     await report();
     // A Pod that has ended by itself stays to be looked at until somebody deletes it.
     if (!stopping.signal.aborted)
@@ -159,6 +157,6 @@ export const runPod = (pod: Pod, options: PodRunOptions): PodRun => {
       abandoned.abort();
       stopping.abort();
     },
-    over: live(),
+    done: runToEnd(),
   };
 };

@@ -1,10 +1,10 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Stored } from './environment.ts';
-import { ConfigProblem, type Volume } from './pod.ts';
+import type { ConfigSource } from './environment.ts';
+import { ContainerConfigError, type Volume } from './pod.ts';
 
 export interface VolumeSources {
-  readonly stored: Stored;
+  readonly stored: ConfigSource;
   readonly field: (path: string) => string;
   readonly token: (request: { audience?: string; expirationSeconds?: number }) => Promise<string>;
 }
@@ -14,13 +14,13 @@ type Items = readonly { key: string; path: string }[] | undefined;
 type Projection = NonNullable<NonNullable<Volume['projected']>['sources']>[number];
 
 /** All of it, or the named entries under the names that are wanted. */
-const chosen = (what: string, data: Readonly<Record<string, string>> | undefined, items: Items): Files => {
-  if (data === undefined) throw new ConfigProblem(`${what} not found`);
+const selectItems = (what: string, data: Readonly<Record<string, string>> | undefined, items: Items): Files => {
+  if (data === undefined) throw new ContainerConfigError(`${what} not found`);
   if (items === undefined) return { ...data };
   return Object.fromEntries(
     items.map(({ key, path }) => {
       const value = data[key];
-      if (value === undefined) throw new ConfigProblem(`references non-existent key ${key} of ${what}`);
+      if (value === undefined) throw new ContainerConfigError(`references non-existent key ${key} of ${what}`);
       return [path, value];
     }),
   );
@@ -28,9 +28,9 @@ const chosen = (what: string, data: Readonly<Record<string, string>> | undefined
 
 const filesOfProjection = async (projection: Projection, { stored, field, token }: VolumeSources): Promise<Files> => {
   const { secret, configMap, serviceAccountToken, downwardAPI } = projection;
-  if (secret) return chosen(`secret "${secret.name}"`, await stored.secret(secret.name ?? ''), secret.items);
+  if (secret) return selectItems(`secret "${secret.name}"`, await stored.secret(secret.name ?? ''), secret.items);
   if (configMap)
-    return chosen(`configmap "${configMap.name}"`, await stored.configMap(configMap.name ?? ''), configMap.items);
+    return selectItems(`configmap "${configMap.name}"`, await stored.configMap(configMap.name ?? ''), configMap.items);
   if (serviceAccountToken) {
     const { path, audience, expirationSeconds } = serviceAccountToken;
     return {
@@ -57,7 +57,7 @@ const filesOf = async (volume: Volume, sources: VolumeSources): Promise<Files> =
     return Object.assign({}, ...parts);
   }
   if (emptyDir) return {};
-  throw new ConfigProblem(`this stand-in for a kubelet has no volumes such as ${volume.name}`);
+  throw new ContainerConfigError(`this stand-in for a kubelet has no volumes such as ${volume.name}`);
 };
 
 /**

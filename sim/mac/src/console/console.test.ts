@@ -2,20 +2,20 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { type ManualClock, manualClock } from '@tartan/kube/clock';
-import { type BareMachine, bareMachine } from '../testing/bare-machine.ts';
+import { type MinimalMachine, minimalMachine } from '../testing/minimal-machine.ts';
 import { type Console, createConsole } from './console.ts';
-import { encodeKcpassword, sealed } from './kcpassword.ts';
+import { encodeKcpassword, sealedPassword } from './kcpassword.ts';
 
 const preferences = `<plist version="1.0"><dict><key>autoLoginUser</key><string>m1</string></dict></plist>\n`;
 
 describe('the console of a simulated Mac', () => {
   let clock: ManualClock;
-  let machine: BareMachine;
+  let machine: MinimalMachine;
   let console: Console;
 
   beforeEach(async () => {
     clock = manualClock();
-    machine = bareMachine({ clock, pace: 1 });
+    machine = minimalMachine({ clock, pace: 1 });
     console = createConsole(machine);
     machine.write('/Library/Preferences/com.apple.loginwindow.plist', preferences);
     machine.write('/etc/kcpassword', encodeKcpassword('the true one'), 0o600);
@@ -39,8 +39,8 @@ describe('the console of a simulated Mac', () => {
     assert.equal(console.session(), 'none');
     clock.advance(2_000);
     assert.equal(console.session(), 'Aqua');
-    assert.deepEqual(machine.seen('console.session'), ['Aqua']);
-    assert.deepEqual(machine.seen('loginwindow.respawn'), ['']);
+    assert.deepEqual(machine.journalOf('console.session'), ['Aqua']);
+    assert.deepEqual(machine.journalOf('loginwindow.respawn'), ['']);
   });
 
   test('a wrong password is replaced with <sealed>, and nobody is logged in (INC-07)', () => {
@@ -48,11 +48,11 @@ describe('the console of a simulated Mac', () => {
     kick();
     clock.advance(60_000);
     assert.equal(console.session(), 'none');
-    assert.deepEqual(readFileSync(machine.path('/etc/kcpassword')), sealed);
-    assert.deepEqual(machine.seen('console.sealed'), ['m1']);
+    assert.deepEqual(readFileSync(machine.path('/etc/kcpassword')), sealedPassword);
+    assert.deepEqual(machine.journalOf('console.sealed'), ['m1']);
   });
 
-  test('a kick ends the session that is up before it makes a new one', () => {
+  test('kickstart -k ends the session before it creates a new one', () => {
     kick();
     clock.advance(2_000);
     const sessions: string[] = [];
@@ -75,14 +75,14 @@ describe('the console of a simulated Mac', () => {
     assert.equal(console.session(), 'Aqua');
   });
 
-  test('there is no session without it', () => {
+  test('there is no session without loginwindow', () => {
     kick();
     clock.advance(2_000);
     machine.faults.loginwindow = 'dead';
     assert.equal(console.session(), 'none');
   });
 
-  test('one that is dead from the start comes back by a kickstart and by a reboot', async () => {
+  test('a loginwindow that is dead from the start is started by a kickstart and by a reboot', async () => {
     machine.faults.loginwindow = 'dead';
     assert.equal(console.loginwindow.signal('SIGTERM'), false);
     kick();
@@ -113,7 +113,7 @@ describe('the console of a simulated Mac', () => {
     assert.equal(console.session(), 'none');
   });
 
-  test('a Mac that gives no session gives none, whatever the password', () => {
+  test('with the fault noGuiSession no password starts a session', () => {
     machine.faults.noGuiSession = true;
     kick();
     clock.advance(60_000);
@@ -133,6 +133,6 @@ describe('the console of a simulated Mac', () => {
     await console.shutdown();
     clock.advance(60_000);
     assert.equal(console.loginwindow.running(), false);
-    assert.deepEqual(machine.seen('console.session'), []);
+    assert.deepEqual(machine.journalOf('console.session'), []);
   });
 });

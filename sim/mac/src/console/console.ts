@@ -1,13 +1,45 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import type { Machine, Part } from '../machine.ts';
+import type { Machine, Subsystem } from '../machine.ts';
 import { readDefaults } from '../tools/defaults.ts';
-import { sealed } from './kcpassword.ts';
-import { type AtLoginwindow, decideLogin } from './login.ts';
+import { decodeKcpassword, sealedPassword } from './kcpassword.ts';
+
+/** What loginwindow finds when it starts. */
+export interface LoginwindowState {
+  /** The one that comes up with a headless mini ignores auto-login; one that was started again honours it (INC-202). */
+  readonly started: 'at boot' | 'again';
+  /** Of the loginwindow preferences. */
+  readonly autoLoginUser: string | undefined;
+  /** The file as it is. */
+  readonly kcpassword: Buffer | undefined;
+  readonly user: { readonly name: string; readonly password: string };
+  readonly noGuiSession: boolean;
+}
+
+export type LoginOutcome =
+  | 'Aqua'
+  /** Nobody is logged in, and nothing is changed. */
+  | 'login screen'
+  /** The password was refused: the file is overwritten with the mark `<sealed>` (INC-07). */
+  | 'seal';
+
+/** Who is logged in by a loginwindow that starts. */
+export const decideLogin = ({
+  started,
+  autoLoginUser,
+  kcpassword,
+  user,
+  noGuiSession,
+}: LoginwindowState): LoginOutcome => {
+  if (started === 'at boot' || noGuiSession) return 'login screen';
+  if (autoLoginUser !== user.name || kcpassword === undefined) return 'login screen';
+  if (kcpassword.equals(sealedPassword)) return 'login screen';
+  return decodeKcpassword(kcpassword).equals(Buffer.from(user.password)) ? 'Aqua' : 'seal';
+};
 
 type Session = 'Aqua' | 'none';
 
 /** loginwindow and the session at the screen of the Mac: what `gui/<uid>` hangs on. */
-export interface Console extends Part {
+export interface Console extends Subsystem {
   session(): Session;
   /** A logout, or a crash of WindowServer: loginwindow shows its screen again, and logs nobody in by itself. */
   end(): void;
@@ -26,11 +58,11 @@ export interface Loginwindow {
 }
 
 /** Of a Mac: Aqua is up less than two seconds after loginwindow started again. */
-const loginTakes = 1_500;
+const loginMs = 1_500;
 
-const ends: ReadonlySet<NodeJS.Signals> = new Set(['SIGTERM', 'SIGKILL', 'SIGINT', 'SIGQUIT', 'SIGABRT']);
+const fatalSignals: ReadonlySet<NodeJS.Signals> = new Set(['SIGTERM', 'SIGKILL', 'SIGINT', 'SIGQUIT', 'SIGABRT']);
 
-const readIfThere = (file: string): Buffer | undefined => {
+const readIfExists = (file: string): Buffer | undefined => {
   try {
     return readFileSync(file);
   } catch {
@@ -44,50 +76,50 @@ export const createConsole = (machine: Machine): Console => {
   let session: Session = 'none';
   let alive = false;
   let runs = 0;
-  let takeBackLogin = (): void => {};
+  let cancelLogin = (): void => {};
 
   const running = (): boolean => alive && faults.loginwindow !== 'dead';
 
-  const become = (next: Session): void => {
+  const setSession = (next: Session): void => {
     if (session === next) return;
     session = next;
     journal.record('console.session', next);
     for (const listener of listeners) listener(next);
   };
 
-  const logIn = (started: AtLoginwindow['started']): void => {
+  const logIn = (started: LoginwindowState['started']): void => {
     const file = machine.path('/etc/kcpassword');
     const { autoLoginUser } = readDefaults(machine, '/Library/Preferences/com.apple.loginwindow');
     const login = decideLogin({
       started,
       autoLoginUser: typeof autoLoginUser === 'string' ? autoLoginUser : undefined,
-      kcpassword: readIfThere(file),
+      kcpassword: readIfExists(file),
       user: machine.user,
       noGuiSession: faults.noGuiSession,
     });
     if (login === 'seal') {
-      writeFileSync(file, sealed);
+      writeFileSync(file, sealedPassword);
       journal.record('console.sealed', machine.user.name);
     }
-    if (login === 'Aqua') become('Aqua');
+    if (login === 'Aqua') setSession('Aqua');
   };
 
-  const start = (started: AtLoginwindow['started']): void => {
+  const start = (started: LoginwindowState['started']): void => {
     alive = true;
     runs += 1;
-    takeBackLogin();
-    takeBackLogin = machine.clock.after(machine.pace(loginTakes), () => logIn(started));
+    cancelLogin();
+    cancelLogin = machine.clock.after(machine.pace(loginMs), () => logIn(started));
   };
 
   /** Whatever ends loginwindow ends the session that it holds. */
-  const die = (): void => {
+  const terminate = (): void => {
     alive = false;
-    takeBackLogin();
-    become('none');
+    cancelLogin();
+    setSession('none');
   };
 
-  const startAgain = (): void => {
-    die();
+  const respawn = (): void => {
+    terminate();
     if (faults.loginwindow === 'dead') faults.loginwindow = 'normal';
     journal.record('loginwindow.respawn');
     start('again');
@@ -97,8 +129,8 @@ export const createConsole = (machine: Machine): Console => {
     tools: {},
     session: () => (running() ? session : 'none'),
     end: () => {
-      takeBackLogin();
-      become('none');
+      cancelLogin();
+      setSession('none');
     },
     onSession: (listener) => {
       listeners.push(listener);
@@ -108,13 +140,13 @@ export const createConsole = (machine: Machine): Console => {
       runs: () => runs,
       kickstart: ({ kill }) => {
         if (kill && faults.loginwindow === 'forbidden') return 'forbidden';
-        if (kill || !running()) startAgain();
+        if (kill || !running()) respawn();
         return 'done';
       },
       signal: (signal) => {
         if (!running()) return false;
-        if (signal === 'SIGHUP') die();
-        if (ends.has(signal)) startAgain();
+        if (signal === 'SIGHUP') terminate();
+        if (fatalSignals.has(signal)) respawn();
         return true;
       },
     },
@@ -123,7 +155,7 @@ export const createConsole = (machine: Machine): Console => {
       start('at boot');
     },
     shutdown: async () => {
-      die();
+      terminate();
       if (faults.loginwindow === 'dead') faults.loginwindow = 'normal';
     },
   };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodeKcpassword, encodeKcpassword, sealed } from './kcpassword.ts';
+import { decodeKcpassword, encodeKcpassword, sealedPassword } from './kcpassword.ts';
 
 /** What macOS stores for these passwords, in hex. */
 const vectors = {
@@ -16,8 +16,8 @@ for (const [password, hex] of Object.entries(vectors)) {
   });
 }
 
-test('the mark of a refused password has eleven bytes', () => {
-  assert.equal(sealed.toString('hex'), '41fa3742bed9b9d4a3b91f');
+test('the encoded word <sealed> has eleven bytes', () => {
+  assert.equal(sealedPassword.toString('hex'), '41fa3742bed9b9d4a3b91f');
 });
 
 test('a password that is not padded is read whole', () => {

@@ -19,4 +19,4 @@ export const encodeKcpassword = (password: string): Buffer => {
 };
 
 /** What a wrong password is replaced with on Tahoe (INC-07). */
-export const sealed: Buffer = encodeKcpassword('<sealed>');
+export const sealedPassword: Buffer = encodeKcpassword('<sealed>');

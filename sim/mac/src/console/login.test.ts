@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { encodeKcpassword, sealed } from './kcpassword.ts';
-import { type AtLoginwindow, decideLogin, type Login } from './login.ts';
+import { decideLogin, type LoginOutcome, type LoginwindowState } from './console.ts';
+import { encodeKcpassword, sealedPassword } from './kcpassword.ts';
 
-const ready: AtLoginwindow = {
+const ready: LoginwindowState = {
   started: 'again',
   autoLoginUser: 'm1',
   kcpassword: encodeKcpassword("it's ünusual"),
@@ -11,7 +11,7 @@ const ready: AtLoginwindow = {
   noGuiSession: false,
 };
 
-const table: readonly (readonly [string, Partial<AtLoginwindow>, Login])[] = [
+const table: readonly (readonly [string, Partial<LoginwindowState>, LoginOutcome])[] = [
   ['the right password logs in', {}, 'Aqua'],
   ['the loginwindow of a headless boot ignores auto-login', { started: 'at boot' }, 'login screen'],
   ['nobody is named', { autoLoginUser: undefined }, 'login screen'],
@@ -21,7 +21,7 @@ const table: readonly (readonly [string, Partial<AtLoginwindow>, Login])[] = [
   ['the start of the right one is a wrong one', { kcpassword: encodeKcpassword("it's") }, 'seal'],
   ['an empty password is a wrong one', { kcpassword: encodeKcpassword('') }, 'seal'],
   ['an empty file is a wrong one', { kcpassword: Buffer.alloc(0) }, 'seal'],
-  ['what is sealed stays so', { kcpassword: sealed }, 'login screen'],
+  ['what is sealed stays so', { kcpassword: sealedPassword }, 'login screen'],
   ['a Mac that gives no session gives none', { noGuiSession: true }, 'login screen'],
 ];
 

@@ -1,66 +1,66 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { type BareMachine, bareMachine, said } from '../testing/bare-machine.ts';
 import { forever, type LaunchdMachine, launchdMachine } from '../testing/launchd-machine.ts';
+import { type MinimalMachine, minimalMachine, resultText } from '../testing/minimal-machine.ts';
 import { type Amfi, createAmfi } from './amfi.ts';
 
 describe('AMFI', () => {
-  let machine: BareMachine;
+  let machine: MinimalMachine;
   let amfi: Amfi;
   let file: string;
 
   beforeEach(() => {
-    machine = bareMachine();
+    machine = minimalMachine();
     amfi = createAmfi();
     file = machine.path('program');
     writeFileSync(file, 'one');
-    assert.ok(amfi.admit(file));
+    assert.ok(amfi.allowsRun(file));
   });
 
   afterEach(() => machine.remove());
 
   test('lets the same bytes run again', () => {
     writeFileSync(file, 'one');
-    assert.ok(amfi.admit(file));
+    assert.ok(amfi.allowsRun(file));
   });
 
   test('kills other bytes in the same inode, each time', () => {
     writeFileSync(file, 'two');
-    assert.equal(amfi.admit(file), false);
-    assert.equal(amfi.admit(file), false);
+    assert.equal(amfi.allowsRun(file), false);
+    assert.equal(amfi.allowsRun(file), false);
   });
 
   test('runs them from a copy, and after a rename over the old file', () => {
     writeFileSync(file, 'two');
     copyFileSync(file, `${file}.copy`);
-    assert.ok(amfi.admit(`${file}.copy`));
+    assert.ok(amfi.allowsRun(`${file}.copy`));
     renameSync(`${file}.copy`, file);
-    assert.ok(amfi.admit(file));
+    assert.ok(amfi.allowsRun(file));
   });
 
   test('does not mistake a new file for the deleted one whose inode it got', () => {
     for (let version = 0; version < 20; version += 1) {
       rmSync(file);
       writeFileSync(file, `version ${version}`);
-      assert.ok(amfi.admit(file));
+      assert.ok(amfi.allowsRun(file));
     }
   });
 
   test('forgets with a reboot', () => {
     writeFileSync(file, 'two');
-    amfi.forget();
-    assert.ok(amfi.admit(file));
+    amfi.clear();
+    assert.ok(amfi.allowsRun(file));
   });
 
   test('sees a change at the end of a large file', () => {
     const large = Buffer.alloc(5_000_000);
     writeFileSync(`${file}.large`, large);
-    assert.ok(amfi.admit(`${file}.large`));
-    assert.ok(amfi.admit(`${file}.large`));
+    assert.ok(amfi.allowsRun(`${file}.large`));
+    assert.ok(amfi.allowsRun(`${file}.large`));
     large[large.length - 1] = 1;
     writeFileSync(`${file}.large`, large);
-    assert.equal(amfi.admit(`${file}.large`), false);
+    assert.equal(amfi.allowsRun(`${file}.large`), false);
   });
 });
 
@@ -78,7 +78,7 @@ describe('a job whose program was overwritten in place (INC-10)', () => {
 
   afterEach(() => mac.stop());
 
-  test('is killed at its next start, and says why', async () => {
+  test('is killed at its next start, with OS_REASON_CODESIGNING', async () => {
     assert.equal(job()?.state, 'spawn scheduled');
     assert.match((await mac.launchctl('print', 'system/job')).stdout ?? '', /last exit reason = OS_REASON_CODESIGNING/);
     assert.match((await mac.launchctl('list')).stdout ?? '', /^-\t-9\tjob$/m);
@@ -91,7 +91,7 @@ describe('a job whose program was overwritten in place (INC-10)', () => {
   });
 
   test('runs after codesign, though codesign -v had found nothing wrong', async () => {
-    assert.equal(said(await mac.tool('codesign', '-v', '/opt/job')), '0');
+    assert.equal(resultText(await mac.tool('codesign', '-v', '/opt/job')), '0');
     await mac.tool('codesign', '--force', '--sign', '-', '/opt/job');
     mac.clock.advance(10_000);
     assert.equal(job()?.state, 'running');

@@ -10,9 +10,9 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
  */
 export interface Amfi {
   /** Asked before each run of a file. False: it is killed. */
-  admit(file: string): boolean;
+  allowsRun(file: string): boolean;
   /** A reboot empties the cache. */
-  forget(): void;
+  clear(): void;
 }
 
 const blockSize = 16_384;
@@ -37,7 +37,7 @@ const fingerprint = (fd: number, size: number): string => {
 export const createAmfi = (): Amfi => {
   const seen = new Map<string, string>();
   return {
-    admit: (file) => {
+    allowsRun: (file) => {
       const fd = openSync(file, 'r');
       try {
         const { dev, ino, birthtimeNs, size } = fstatSync(fd, { bigint: true });
@@ -51,6 +51,6 @@ export const createAmfi = (): Amfi => {
         closeSync(fd);
       }
     },
-    forget: () => seen.clear(),
+    clear: () => seen.clear(),
   };
 };

@@ -3,23 +3,23 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import type { Tool } from '../machine.ts';
-import { type BareMachine, bareMachine, said, toolCall } from '../testing/bare-machine.ts';
+import { type MinimalMachine, minimalMachine, resultText, toolCall } from '../testing/minimal-machine.ts';
 import { createCodesign } from './codesign.ts';
 
 describe('codesign', () => {
-  let machine: BareMachine;
+  let machine: MinimalMachine;
   let codesign: Tool;
   const path = '/usr/local/bin/node_exporter';
 
   beforeEach(() => {
-    machine = bareMachine();
+    machine = minimalMachine();
     codesign = createCodesign(machine);
     machine.write(path, '#!/bin/sh\necho "runs with $1"\n', 0o751);
   });
 
   afterEach(() => machine.remove());
 
-  const run = async (...args: string[]): Promise<string> => said(await codesign(toolCall('codesign', args)));
+  const run = async (...args: string[]): Promise<string> => resultText(await codesign(toolCall('codesign', args)));
   const content = (): string => readFileSync(machine.path(path), 'utf8');
   const inode = (): number => statSync(machine.path(path)).ino;
 
@@ -30,7 +30,7 @@ describe('codesign', () => {
     assert.notEqual(inode(), before.inode);
     assert.equal(statSync(machine.path(path)).mode & 0o777, 0o751);
     assert.equal(execFileSync(machine.path(path), ['it'], { encoding: 'utf8' }), 'runs with it\n');
-    assert.deepEqual(machine.seen('codesign'), [path]);
+    assert.deepEqual(machine.journalOf('codesign'), [path]);
   });
 
   test('signs the same bytes to the same bytes, however often', async () => {
@@ -74,7 +74,7 @@ describe('codesign', () => {
   test('a bundle is left as it is, and noted', async () => {
     machine.write('/usr/local/lib/tart.app/Contents/MacOS/tart', '#!/bin/sh\n', 0o755);
     assert.equal((await run('--force', '--sign', '-', '/usr/local/lib/tart.app')).slice(0, 1), '0');
-    assert.deepEqual(machine.seen('codesign'), ['/usr/local/lib/tart.app']);
+    assert.deepEqual(machine.journalOf('codesign'), ['/usr/local/lib/tart.app']);
   });
 
   test('what cannot be signed is left whole', async () => {
@@ -84,7 +84,7 @@ describe('codesign', () => {
     assert.equal(await run('--force', '--sign', '-', path), `1 ${path}: No space left on device`);
     machine.faults.diskFree = undefined;
     const asUser = await codesign(toolCall('codesign', ['-f', '-s', '-', path], { asRoot: false }));
-    assert.equal(said(asUser), `1 ${path}: Permission denied`);
+    assert.equal(resultText(asUser), `1 ${path}: Permission denied`);
     assert.equal(content(), before);
   });
 

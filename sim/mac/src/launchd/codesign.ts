@@ -1,8 +1,44 @@
+import { createHash } from 'node:crypto';
 import { chmodSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import type { Machine, Tool, ToolAnswer } from '../machine.ts';
-import { realPath } from './paths.ts';
-import { sign, signatureOf } from './signature.ts';
+import { type Machine, realPath, type Tool, type ToolResult } from '../machine.ts';
+
+/**
+ * An ad-hoc signature, as a last line that the file's own language reads as a comment: a stand-in that is a script still runs with
+ * it, a real executable does not look behind its end, and the sha256 of the file changes as that of a signed Mach-O does.
+ */
+const signaturePattern = /\n(?:#|\/\/) adhoc-signature [0-9a-f]{64}\n$/;
+const signatureLength = '\n// adhoc-signature \n'.length + 64;
+
+/** The file as it was before it was signed here. */
+const bodyOf = (file: Buffer): Buffer => {
+  const end = file.subarray(Math.max(0, file.length - signatureLength)).toString('latin1');
+  const found = signaturePattern.exec(end);
+  return found ? file.subarray(0, file.length - found[0].length) : file;
+};
+
+const isSignedHere = (file: Buffer): boolean => bodyOf(file).length !== file.length;
+
+/** What the linker signs by itself: Mach-O; here also ELF, and scripts, which stand for executables. */
+const isExecutable = (file: Buffer): boolean =>
+  ['cffaedfe', 'cafebabe', '7f454c46'].includes(file.subarray(0, 4).toString('hex')) ||
+  file.subarray(0, 2).toString('latin1') === '#!';
+
+type Signature = 'ad-hoc' | 'its own' | 'none';
+
+const signatureOf = (file: Buffer): Signature => {
+  if (isSignedHere(file)) return 'ad-hoc';
+  return isExecutable(file) ? 'its own' : 'none';
+};
+
+/** The same bytes give the same signature. */
+const sign = (file: Buffer): Buffer => {
+  const body = bodyOf(file);
+  const firstLine = body.subarray(0, 80).toString('latin1').split('\n')[0] ?? '';
+  const comment = firstLine.startsWith('#!') && firstLine.includes('node') ? '//' : '#';
+  const digest = createHash('sha256').update(body).digest('hex');
+  return Buffer.concat([body, Buffer.from(`\n${comment} adhoc-signature ${digest}\n`)]);
+};
 
 interface Request {
   readonly verb: 'sign' | 'verify' | 'display';
@@ -10,7 +46,7 @@ interface Request {
   readonly paths: readonly string[];
 }
 
-const takesAValue = new Set([
+const optionsWithValue = new Set([
   '-s',
   '--sign',
   '-o',
@@ -29,7 +65,7 @@ const parse = (args: readonly string[]): Request => {
     const arg = args[at] ?? '';
     if (arg.startsWith('-') && arg !== '-') flags.push(arg);
     else paths.push(arg);
-    if (takesAValue.has(arg)) at += 1;
+    if (optionsWithValue.has(arg)) at += 1;
   }
   const has = (short: string, long: string): boolean =>
     flags.some((flag) => flag === long || flag.startsWith(`${long}=`) || new RegExp(`^-[a-z]*${short}`).test(flag));
@@ -37,7 +73,7 @@ const parse = (args: readonly string[]): Request => {
   return { verb, force: has('f', '--force'), paths };
 };
 
-const no = (stderr: string): ToolAnswer => ({ code: 1, stderr: `${stderr}\n` });
+const failure = (stderr: string): ToolResult => ({ code: 1, stderr: `${stderr}\n` });
 
 /**
  * codesign(1), for ad-hoc signatures of single files. Signing writes a new file and renames it, which
@@ -46,14 +82,14 @@ const no = (stderr: string): ToolAnswer => ({ code: 1, stderr: `${stderr}\n` });
 export const createCodesign = (machine: Machine): Tool => {
   const { journal, faults } = machine;
 
-  const signFile = (shown: string, file: string, force: boolean, asRoot: boolean): ToolAnswer => {
+  const signFile = (shown: string, file: string, force: boolean, asRoot: boolean): ToolResult => {
     const content = readFileSync(file);
     const isSigned = signatureOf(content) !== 'none';
-    if (isSigned && !force) return no(`${shown}: is already signed`);
-    if (!asRoot && machine.ownerOf(file).user === 'root') return no(`${shown}: Permission denied`);
+    if (isSigned && !force) return failure(`${shown}: is already signed`);
+    if (!asRoot && machine.ownerOf(file).user === 'root') return failure(`${shown}: Permission denied`);
     const signed = sign(content);
     if (faults.diskFree !== undefined && signed.length > faults.diskFree)
-      return no(`${shown}: No space left on device`);
+      return failure(`${shown}: No space left on device`);
     const beside = `${file}.cstemp`;
     rmSync(beside, { force: true });
     writeFileSync(beside, signed);
@@ -62,9 +98,9 @@ export const createCodesign = (machine: Machine): Tool => {
     return { code: 0, stderr: isSigned ? `${shown}: replacing existing signature\n` : '' };
   };
 
-  const display = (shown: string, file: string): ToolAnswer => {
+  const display = (shown: string, file: string): ToolResult => {
     const signature = signatureOf(readFileSync(file));
-    if (signature === 'none') return no(`${shown}: code object is not signed at all`);
+    if (signature === 'none') return failure(`${shown}: code object is not signed at all`);
     const flags = signature === 'ad-hoc' ? '0x2(adhoc)' : '0x20002(adhoc,linker-signed)';
     const lines = [
       `Executable=${shown}`,
@@ -75,9 +111,9 @@ export const createCodesign = (machine: Machine): Tool => {
     return { code: 0, stderr: `${lines.join('\n')}\n` };
   };
 
-  const answerFor = (shown: string, file: string, request: Request, asRoot: boolean): ToolAnswer => {
+  const answerFor = (shown: string, file: string, request: Request, asRoot: boolean): ToolResult => {
     const stats = statSync(file, { throwIfNoEntry: false });
-    if (!stats) return no(`${shown}: No such file or directory`);
+    if (!stats) return failure(`${shown}: No such file or directory`);
     // Bundles keep the signature that they came with; signing one is for tests to find in the journal.
     if (stats.isDirectory())
       return { code: 0, stderr: request.verb === 'sign' ? `${shown}: replacing existing signature\n` : '' };
@@ -88,7 +124,7 @@ export const createCodesign = (machine: Machine): Tool => {
         return display(shown, file);
       case 'verify':
         return signatureOf(readFileSync(file)) === 'none'
-          ? no(`${shown}: code object is not signed at all`)
+          ? failure(`${shown}: code object is not signed at all`)
           : { code: 0 };
     }
   };

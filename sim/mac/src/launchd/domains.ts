@@ -1,14 +1,68 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { sleep } from '@tartan/kube/clock';
 import type { Console } from '../console/console.ts';
-import type { BackgroundTasks } from './background-tasks.ts';
-import type { LaunchdCode } from './codes.ts';
-import type { DisabledServices } from './disabled-services.ts';
+import type { Machine } from '../machine.ts';
+import { replaceFile } from '../replace-file.ts';
+import { readDict, writeDict } from '../tools/plist-file.ts';
+import { isTrusted, readJob } from './job-description.ts';
 import { createJob, type Job } from './job.ts';
-import { isTrusted, readJob } from './property-list-file.ts';
 import { type Launcher, programOf } from './spawn-job.ts';
-import { type Domain, domainName } from './target.ts';
+import { type Domain, domainName, type LaunchdCode } from './target.ts';
+
+/**
+ * Background Task Management: after many registrations of one label macOS stops honouring its KeepAlive (INC-09).
+ * How many is not documented; the number is an option of launchd, and the count is kept on the disk, so that only a reinstall resets it.
+ */
+export interface BackgroundTasks {
+  register(label: string): void;
+  /** Whether its process is started again after it ended. */
+  honoursKeepAlive(label: string): boolean;
+}
+
+const registrationsFile = '/var/db/com.apple.backgroundtaskmanagement/registrations.json';
+
+export const createBackgroundTasks = (machine: Machine, cap: number): BackgroundTasks => {
+  const read = (): Record<string, number> => {
+    try {
+      return JSON.parse(readFileSync(machine.path(registrationsFile), 'utf8')) as Record<string, number>;
+    } catch {
+      return {};
+    }
+  };
+  return {
+    register: (label) => {
+      const counts = read();
+      mkdirSync(dirname(machine.path(registrationsFile)), { recursive: true });
+      replaceFile(machine.path(registrationsFile), JSON.stringify({ ...counts, [label]: (counts[label] ?? 0) + 1 }));
+    },
+    honoursKeepAlive: (label) => (read()[label] ?? 0) <= cap,
+  };
+};
+
+/** The flags that `launchctl disable` and `enable` set. They outlive the property list and reboots. */
+export interface DisabledServices {
+  isDisabled(domain: Domain, label: string): boolean;
+  set(domain: Domain, label: string, disabled: boolean): void;
+  all(domain: Domain): Readonly<Record<string, boolean>>;
+}
+
+const fileOf = (domain: Domain): string =>
+  `/var/db/com.apple.xpc.launchd/disabled${domain.kind === 'system' ? '' : `.${domain.uid}`}.plist`;
+
+export const createDisabledServices = (machine: Machine): DisabledServices => {
+  const all = (domain: Domain): Record<string, boolean> => {
+    const flags = Object.entries(readDict(machine.path(fileOf(domain))) ?? {});
+    return Object.fromEntries(flags.map(([label, flag]) => [label, flag === true]));
+  };
+  return {
+    all,
+    isDisabled: (domain, label) => all(domain)[label] === true,
+    set: (domain, label, disabled) => {
+      writeDict(machine, machine.path(fileOf(domain)), { ...all(domain), [label]: disabled });
+    },
+  };
+};
 
 /** The jobs that are loaded, by domain. Every answer is a code of launchctl; 0 is done. */
 export interface Domains {
@@ -28,7 +82,7 @@ export interface Domains {
   killAll(): Promise<void>;
 }
 
-export interface DomainsOptions {
+interface DomainsOptions {
   readonly launcher: Launcher;
   readonly console: Console;
   readonly backgroundTasks: BackgroundTasks;
@@ -36,24 +90,24 @@ export interface DomainsOptions {
 }
 
 /** For how long after a bootout its label cannot be registered again: 3 to 5 s (INC-220). */
-const drainTakes = 4_000;
+const drainMs = 4_000;
 /** How long bootout waits for the process before it answers 36. */
-const bootoutWaits = 2_000;
+const bootoutTimeoutMs = 2_000;
 /** A real process needs real time to end, however fast this Mac's clock runs. */
-const leastBootoutWait = 300;
+const minBootoutTimeoutMs = 300;
 
-interface Leaving {
+interface DrainingJob {
   readonly job: Job;
   readonly until: number;
 }
 
-const isGone = ({ job }: Leaving): boolean => job.view().pid === undefined;
+const isGone = ({ job }: DrainingJob): boolean => job.view().pid === undefined;
 
 export const createDomains = ({ launcher, console, backgroundTasks, disabled }: DomainsOptions): Domains => {
   const { machine } = launcher;
   const { clock, journal, faults } = machine;
   const loaded = new Map<string, Job>();
-  const leaving = new Map<string, Leaving>();
+  const drainingJobs = new Map<string, DrainingJob>();
   /** Of sessions that are over. */
   const ending = new Set<Job>();
   const keyOf = (domain: Domain, label: string): string => `${domainName(domain)}/${label}`;
@@ -65,10 +119,10 @@ export const createDomains = ({ launcher, console, backgroundTasks, disabled }: 
     [...loaded.values()].filter((job) => domainName(job.domain) === domainName(domain));
 
   const isDraining = (key: string): boolean => {
-    const left = leaving.get(key);
+    const left = drainingJobs.get(key);
     if (!left) return false;
     const draining = !isGone(left) || clock.monotonic() < left.until;
-    if (!draining) leaving.delete(key);
+    if (!draining) drainingJobs.delete(key);
     return draining;
   };
 
@@ -98,14 +152,14 @@ export const createDomains = ({ launcher, console, backgroundTasks, disabled }: 
     if (!exists(domain)) return 125;
     const key = keyOf(domain, label);
     const job = loaded.get(key);
-    const left = leaving.get(key);
+    const left = drainingJobs.get(key);
     if (!job) return left && !isGone(left) ? 36 : 3;
     loaded.delete(key);
-    leaving.set(key, { job, until: clock.monotonic() + machine.pace(drainTakes) });
+    drainingJobs.set(key, { job, until: clock.monotonic() + machine.pace(drainMs) });
     journal.record('launchd.bootout', label);
     const gone = new AbortController();
     void job.unload().then(() => gone.abort());
-    await sleep(clock, Math.max(machine.pace(bootoutWaits), leastBootoutWait), gone.signal);
+    await sleep(clock, Math.max(machine.pace(bootoutTimeoutMs), minBootoutTimeoutMs), gone.signal);
     return gone.signal.aborted ? 0 : 36;
   };
 
@@ -115,7 +169,7 @@ export const createDomains = ({ launcher, console, backgroundTasks, disabled }: 
     all: () => [...loaded.values()],
     find: (domain, label) => {
       const key = keyOf(domain, label);
-      const left = leaving.get(key);
+      const left = drainingJobs.get(key);
       return loaded.get(key) ?? (left && !isGone(left) ? left.job : undefined);
     },
     bootstrap: (domain, file) => load(domain, file, 'bootstrap'),
@@ -143,9 +197,9 @@ export const createDomains = ({ launcher, console, backgroundTasks, disabled }: 
       await Promise.all(over.map(unload));
     },
     killAll: async () => {
-      const all = [...loaded.values(), ...ending, ...[...leaving.values()].map(({ job }) => job)];
+      const all = [...loaded.values(), ...ending, ...[...drainingJobs.values()].map(({ job }) => job)];
       loaded.clear();
-      leaving.clear();
+      drainingJobs.clear();
       await Promise.all(all.map((job) => job.kill()));
     },
   };

@@ -1,4 +1,7 @@
-import { isDict, type PlistDict, type PlistValue } from './plist.ts';
+import { readFileSync, statSync } from 'node:fs';
+import type { Machine } from '../machine.ts';
+import { isDict, MalformedPlist, parsePlist, type PlistDict, type PlistValue } from '../plist.ts';
+import type { Domain } from './target.ts';
 
 /** What a property list asks launchd for. Times in seconds. */
 export interface JobDescription {
@@ -52,7 +55,7 @@ const keepAliveOf = (value: PlistValue | undefined): JobDescription['keepAlive']
 };
 
 /** `undefined`: no job can be made of it. */
-export const describeJob = (plist: PlistValue): JobDescription | undefined => {
+const describeJob = (plist: PlistValue): JobDescription | undefined => {
   if (!isDict(plist)) return undefined;
   const label = textAt(plist, 'Label');
   const words = wordsAt(plist, 'ProgramArguments');
@@ -79,3 +82,28 @@ export const describeJob = (plist: PlistValue): JobDescription | undefined => {
 /** KeepAlive implies a first start. */
 export const startsWhenLoaded = ({ runAtLoad, keepAlive }: JobDescription): boolean =>
   runAtLoad || keepAlive !== 'never';
+
+const groupOrWorldWritable = 0o022;
+
+/** Whether launchd trusts a property list: root's, or for a LaunchAgent also its user's, and nobody else may write it. */
+export const isTrusted = (machine: Machine, file: string, domain: Domain): boolean => {
+  const { user } = machine.ownerOf(file);
+  const isOwned = user === 'root' || (domain.kind === 'gui' && user === machine.user.name);
+  return isOwned && (statSync(file).mode & groupOrWorldWritable) === 0;
+};
+
+/** `undefined`: not there, or nothing that launchd could make a job of. */
+export const readJob = (file: string): JobDescription | undefined => {
+  let xml: string;
+  try {
+    xml = readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+  try {
+    return describeJob(parsePlist(xml));
+  } catch (error) {
+    if (error instanceof MalformedPlist) return undefined;
+    throw error;
+  }
+};

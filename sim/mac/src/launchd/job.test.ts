@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { eventually, forever, isAlive, type LaunchdMachine, launchdMachine } from '../testing/launchd-machine.ts';
-import { plistText } from '../tools/state-file.ts';
+import { plistText } from '../tools/plist-file.ts';
 
 const label = 'dev.tuist.job';
 const log = '/var/log/job.log';
@@ -27,7 +27,7 @@ describe('a job of launchd', () => {
   const job = (): ReturnType<LaunchdMachine['launchd']['job']> => mac.launchd.job(label);
   const logged = (text: string): Promise<void> => eventually(() => mac.read(log).includes(text));
 
-  describe('gets', () => {
+  describe('receives', () => {
     test('its arguments as they are, and its log behind what was there', async () => {
       mac.machine.write(log, 'before\n');
       await bootstrap('printf "%s\\n" "$@"; echo wrong >&2', {
@@ -35,7 +35,7 @@ describe('a job of launchd', () => {
         StandardOutPath: log,
         StandardErrorPath: '/var/log/job.err',
       });
-      await mac.machine.happened('launchd.exit');
+      await mac.machine.waitForJournal('launchd.exit');
       assert.equal(mac.read(log), "before\n--url=http://a/?b=1&c=2\nit's\n$HOME\n/etc/x\n");
       assert.equal(mac.read('/var/log/job.err'), 'wrong\n');
     });
@@ -46,7 +46,7 @@ describe('a job of launchd', () => {
         EnvironmentVariables: { HOME: '/Users/m1', PATH: '/usr/local/bin:/usr/bin:/bin', GREETING: 'a & b' },
         StandardOutPath: log,
       });
-      await mac.machine.happened('launchd.exit');
+      await mac.machine.waitForJournal('launchd.exit');
       const { root } = mac.machine;
       assert.equal(mac.read(log), `${root}/Users/m1 a & b ${root} found ${label}\n`);
     });
@@ -54,25 +54,25 @@ describe('a job of launchd', () => {
     test('a folder to work in', async () => {
       mkdirSync(mac.machine.path('/opt/work'), { recursive: true });
       await bootstrap('pwd -P', { WorkingDirectory: '/opt/work', StandardOutPath: log });
-      await mac.machine.happened('launchd.exit');
+      await mac.machine.waitForJournal('launchd.exit');
       assert.match(mac.read(log), /\/opt\/work\n$/);
     });
   });
 
-  describe('that cannot be started ends with 78 and is tried again in silence', () => {
+  describe('that cannot be started ends with 78 (EX_CONFIG) and is retried without a message', () => {
     const isTriedAgain = async (): Promise<void> => {
       assert.equal(job()?.lastExit, '78: EX_CONFIG');
       assert.equal(job()?.state, 'spawn scheduled');
       mac.clock.advance(10_000);
       assert.equal(job()?.runs, 2);
-      assert.equal(mac.machine.seen('launchd.spawn').length, 0);
+      assert.equal(mac.machine.journalOf('launchd.spawn').length, 0);
     };
 
     test('when its user may not make the log (INC-224)', async () => {
       await bootstrap(forever, { KeepAlive: true, UserName: 'm1', StandardErrorPath: log });
       await isTriedAgain();
       mac.machine.write(log, '');
-      mac.machine.give(log, 'm1');
+      mac.machine.setOwner(log, 'm1');
       mac.clock.advance(10_000);
       assert.equal(job()?.state, 'running');
     });
@@ -112,16 +112,16 @@ describe('a job of launchd', () => {
 
   test('of the user may log where everybody may, and again into what it made', async () => {
     await bootstrap('echo run', { KeepAlive: true, UserName: 'm1', StandardOutPath: '/tmp/job.log' });
-    await mac.machine.happened('launchd.exit');
+    await mac.machine.waitForJournal('launchd.exit');
     mac.clock.advance(10_000);
-    await mac.machine.happened('launchd.exit', 2);
+    await mac.machine.waitForJournal('launchd.exit', 2);
     assert.equal(mac.read('/tmp/job.log'), 'run\nrun\n');
   });
 
   describe('with KeepAlive', () => {
     test('is started again, but not sooner than ten seconds after the last start', async () => {
       await bootstrap('exit 1', { KeepAlive: true, ThrottleInterval: 1 });
-      await mac.machine.happened('launchd.exit');
+      await mac.machine.waitForJournal('launchd.exit');
       assert.equal(job()?.state, 'spawn scheduled');
       mac.clock.advance(9_999);
       assert.equal(job()?.runs, 1);
@@ -133,27 +133,27 @@ describe('a job of launchd', () => {
       await bootstrap(forever, { KeepAlive: true });
       mac.clock.advance(60_000);
       await mac.launchctl('kill', 'KILL', `system/${label}`);
-      await mac.machine.happened('launchd.exit');
+      await mac.machine.waitForJournal('launchd.exit');
       mac.clock.advance(0);
       assert.equal(job()?.runs, 2);
     });
 
     test('may be started again only after a failure', async () => {
       await bootstrap('read -r code <"$TARTAN_ROOT"/tmp/x || exit 1', { KeepAlive: { SuccessfulExit: false } });
-      await mac.machine.happened('launchd.exit');
+      await mac.machine.waitForJournal('launchd.exit');
       assert.equal(job()?.state, 'spawn scheduled');
       mac.machine.write('/tmp/x', '0\n');
       mac.clock.advance(10_000);
-      await mac.machine.happened('launchd.exit', 2);
+      await mac.machine.waitForJournal('launchd.exit', 2);
       assert.equal(job()?.state, 'not running');
     });
 
     test('is no longer started again after too many registrations; a kickstart still works (INC-09)', async () => {
       mac.program(`/opt/${label}`, 'exit 0');
       const register = async (): Promise<void> => {
-        const exits = mac.machine.seen('launchd.exit').length;
+        const exits = mac.machine.journalOf('launchd.exit').length;
         assert.equal((await mac.launchctl('bootstrap', 'system', mac.daemon(label, { KeepAlive: true }))).code, 0);
-        await mac.machine.happened('launchd.exit', exits + 1);
+        await mac.machine.waitForJournal('launchd.exit', exits + 1);
       };
       for (let time = 1; time <= 3; time += 1) {
         await register();
@@ -172,7 +172,7 @@ describe('a job of launchd', () => {
 
   test('without KeepAlive runs once', async () => {
     await bootstrap('exit 0');
-    await mac.machine.happened('launchd.exit');
+    await mac.machine.waitForJournal('launchd.exit');
     mac.clock.advance(60_000);
     const { arguments: argv, ...others } = job() ?? { arguments: [] };
     assert.deepEqual(others, { state: 'not running', runs: 1, lastExit: '0' });
@@ -183,9 +183,9 @@ describe('a job of launchd', () => {
     await bootstrap('exit 0', { RunAtLoad: false, StartInterval: 60 });
     assert.equal(job()?.runs, 0);
     mac.clock.advance(60_000);
-    await mac.machine.happened('launchd.exit');
+    await mac.machine.waitForJournal('launchd.exit');
     mac.clock.advance(60_000);
-    await mac.machine.happened('launchd.exit', 2);
+    await mac.machine.waitForJournal('launchd.exit', 2);
     assert.equal(job()?.runs, 2);
   });
 
@@ -194,7 +194,7 @@ describe('a job of launchd', () => {
     await bootstrap(forever, { KeepAlive: true });
     for (let run = 1; run <= 2; run += 1) {
       mac.clock.advance(4_000);
-      await mac.machine.happened('launchd.exit', run);
+      await mac.machine.waitForJournal('launchd.exit', run);
       assert.equal(job()?.state, 'spawn scheduled');
       mac.clock.advance(6_000);
     }
@@ -244,7 +244,7 @@ exec sleep 1000`,
       assert.equal(job(), undefined);
       await mac.launchd.boot();
       assert.equal(job()?.state, 'running');
-      assert.equal(mac.machine.seen('launchd.bootstrap').length, 1);
+      assert.equal(mac.machine.journalOf('launchd.bootstrap').length, 1);
     });
 
     test('is not loaded if it is disabled, not trusted or gone', async () => {
@@ -285,20 +285,20 @@ exec sleep 1000`,
     test('comes and goes with it', async () => {
       assert.equal(mac.launchd.job('a'), undefined);
       mac.logIn();
-      await mac.machine.happened('launchd.spawn', 2);
+      await mac.machine.waitForJournal('launchd.spawn', 2);
       const before = mac.launchd.job('b')?.pid;
       mac.console.end();
       assert.equal(mac.launchd.job('b'), undefined);
-      await mac.machine.happened('launchd.exit', 2);
+      await mac.machine.waitForJournal('launchd.exit', 2);
       assert.equal(isAlive(before), false);
     });
 
-    test('is another one after a kick of loginwindow', async () => {
+    test('is another process after loginwindow was restarted', async () => {
       mac.logIn();
-      await mac.machine.happened('launchd.spawn', 2);
+      await mac.machine.waitForJournal('launchd.spawn', 2);
       const before = mac.launchd.job('a')?.pid;
       mac.logIn();
-      await mac.machine.happened('launchd.spawn', 4);
+      await mac.machine.waitForJournal('launchd.spawn', 4);
       assert.notEqual(mac.launchd.job('a')?.pid, before);
       const order = mac.machine.journal.entries.map(({ what }) => what).filter((what) => what.startsWith('launchd'));
       const [spawn, exit] = ['launchd.spawn', 'launchd.exit'];
@@ -314,7 +314,7 @@ exec sleep 1000`,
 
   test('whose program went after it was loaded ends with 78', async () => {
     await bootstrap('exit 0', { KeepAlive: true });
-    await mac.machine.happened('launchd.exit');
+    await mac.machine.waitForJournal('launchd.exit');
     rmSync(mac.machine.path(`/opt/${label}`));
     mac.clock.advance(10_000);
     assert.equal(job()?.lastExit, '78: EX_CONFIG');
@@ -322,7 +322,7 @@ exec sleep 1000`,
 
   test('has no timer left when the Mac is off', async () => {
     await bootstrap('exit 0', { KeepAlive: true, StartInterval: 30 });
-    await mac.machine.happened('launchd.exit');
+    await mac.machine.waitForJournal('launchd.exit');
     mac.logIn();
     mac.machine.faults.crashLoop.add('b');
     mac.program('/opt/b', forever);
@@ -331,6 +331,6 @@ exec sleep 1000`,
     await mac.launchd.shutdown();
     await mac.console.shutdown();
     assert.equal(mac.clock.pending(), 0);
-    assert.equal(mac.machine.seen('launchd.spawn').length, 2);
+    assert.equal(mac.machine.journalOf('launchd.spawn').length, 2);
   });
 });

@@ -1,7 +1,7 @@
-import type { BackgroundTasks } from './background-tasks.ts';
+import { killGroup, killGroupAtExit } from '../processes.ts';
+import type { BackgroundTasks } from './domains.ts';
+import { exitText, type LastExit } from './exit-status.ts';
 import { type JobDescription, startsWhenLoaded } from './job-description.ts';
-import { exitText, type LastExit } from './last-exit.ts';
-import { killGroup, killGroupAtExit } from './process-group.ts';
 import { type Launcher, spawnJob } from './spawn-job.ts';
 import type { Domain } from './target.ts';
 
@@ -47,22 +47,22 @@ export interface JobOptions {
 }
 
 /** A real process needs real time to end, however fast this Mac's clock runs. */
-const leastExitTimeOut = 500;
+const minExitTimeoutMs = 500;
 /** After its start, by a Mac's clock: well within the five seconds after which a process counts as up. */
-const crashesAfter = 1_000;
+const crashAfterMs = 1_000;
 
 export const createJob = ({ launcher, backgroundTasks, description, domain, file }: JobOptions): Job => {
   const { clock, pace, journal, faults } = launcher.machine;
   const { label } = description;
   const seconds = (count: number): number => pace(count * 1_000);
 
-  let running: { readonly pid: number; readonly gone: Promise<void>; told: boolean } | undefined;
+  let running: { readonly pid: number; readonly gone: Promise<void>; sigtermSent: boolean } | undefined;
   let runs = 0;
   let lastExit: LastExit | undefined;
   let lastStart = 0;
   let unloaded = false;
-  let takeBackSpawn: (() => void) | undefined;
-  let takeBackInterval = (): void => {};
+  let cancelSpawn: (() => void) | undefined;
+  let cancelInterval = (): void => {};
 
   const respawnsAfter = (exit: LastExit): boolean => {
     if (unloaded || !backgroundTasks.honoursKeepAlive(label)) return false;
@@ -79,39 +79,39 @@ export const createJob = ({ launcher, backgroundTasks, description, domain, file
     }
   };
 
-  const ended = (exit: LastExit, pid?: number): void => {
+  const onExit = (exit: LastExit, pid?: number): void => {
     running = undefined;
     lastExit = exit;
     journal.record('launchd.exit', [label, ...(pid === undefined ? [] : [pid]), exitText(exit)].join(' '));
     if (!respawnsAfter(exit)) return;
     const wait = seconds(description.throttleInterval) - (clock.monotonic() - lastStart);
-    takeBackSpawn = clock.after(Math.max(0, wait), start);
+    cancelSpawn = clock.after(Math.max(0, wait), start);
   };
 
   const start = (): void => {
-    takeBackSpawn?.();
-    takeBackSpawn = undefined;
+    cancelSpawn?.();
+    cancelSpawn = undefined;
     if (running || unloaded) return;
     runs += 1;
     lastStart = clock.monotonic();
     const spawned = spawnJob(launcher, description, domain);
-    if (spawned.kind === 'ended at once') return ended(spawned.exit);
+    if (spawned.kind === 'ended at once') return onExit(spawned.exit);
     const { process: child, pid } = spawned;
     journal.record('launchd.spawn', `${label} ${pid}`);
-    const takeBackCrash = faults.crashLoop.has(label)
-      ? clock.after(pace(crashesAfter), () => child.kill('SIGKILL'))
+    const cancelCrash = faults.crashLoop.has(label)
+      ? clock.after(pace(crashAfterMs), () => child.kill('SIGKILL'))
       : (): void => {};
     const forgetGroup = killGroupAtExit(pid);
     const gone = new Promise<void>((resolve) => {
       child.once('exit', (code, signal) => {
-        takeBackCrash();
+        cancelCrash();
         forgetGroup();
         if (!description.abandonProcessGroup) killGroup(pid);
-        ended(signal === null ? { kind: 'code', code: code ?? 0 } : { kind: 'signal', signal }, pid);
+        onExit(signal === null ? { kind: 'code', code: code ?? 0 } : { kind: 'signal', signal }, pid);
         resolve();
       });
     });
-    running = { pid, gone, told: false };
+    running = { pid, gone, sigtermSent: false };
   };
 
   const signal = (name: NodeJS.Signals): boolean => {
@@ -127,34 +127,34 @@ export const createJob = ({ launcher, backgroundTasks, description, domain, file
   const end = async (): Promise<void> => {
     if (!running) return;
     const { gone } = running;
-    if (!running.told) {
-      running.told = true;
+    if (!running.sigtermSent) {
+      running.sigtermSent = true;
       signal('SIGTERM');
-      const patience = Math.max(seconds(description.exitTimeOut), leastExitTimeOut);
-      const takeBackKill = clock.after(patience, () => signal('SIGKILL'));
-      void gone.then(takeBackKill);
+      const exitTimeoutMs = Math.max(seconds(description.exitTimeOut), minExitTimeoutMs);
+      const cancelKill = clock.after(exitTimeoutMs, () => signal('SIGKILL'));
+      void gone.then(cancelKill);
     }
     await gone;
   };
 
   const everyInterval = (): void => {
     if (description.startInterval === undefined || unloaded) return;
-    takeBackInterval = clock.after(seconds(description.startInterval), () => {
+    cancelInterval = clock.after(seconds(description.startInterval), () => {
       start();
       everyInterval();
     });
   };
 
-  const retire = (): void => {
+  const stopRespawning = (): void => {
     unloaded = true;
-    takeBackSpawn?.();
-    takeBackSpawn = undefined;
-    takeBackInterval();
+    cancelSpawn?.();
+    cancelSpawn = undefined;
+    cancelInterval();
   };
 
   const state = (): JobView['state'] => {
-    if (running) return running.told ? 'SIGTERMed' : 'running';
-    return takeBackSpawn ? 'spawn scheduled' : 'not running';
+    if (running) return running.sigtermSent ? 'SIGTERMed' : 'running';
+    return cancelSpawn ? 'spawn scheduled' : 'not running';
   };
 
   return {
@@ -180,11 +180,11 @@ export const createJob = ({ launcher, backgroundTasks, description, domain, file
     },
     signal,
     unload: async () => {
-      retire();
+      stopRespawning();
       await end();
     },
     kill: async () => {
-      retire();
+      stopRespawning();
       if (!running) return;
       const { pid, gone } = running;
       killGroup(pid);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { said, toolCall } from '../testing/bare-machine.ts';
 import { forever, type LaunchdMachine, launchdMachine } from '../testing/launchd-machine.ts';
+import { resultText, toolCall } from '../testing/minimal-machine.ts';
 
 describe('killall', () => {
   let mac: LaunchdMachine;
@@ -12,7 +12,7 @@ describe('killall', () => {
 
   afterEach(() => mac.stop());
 
-  const killall = async (...args: string[]): Promise<string> => said(await mac.tool('killall', ...args));
+  const killall = async (...args: string[]): Promise<string> => resultText(await mac.tool('killall', ...args));
   const nobody = '1 No matching processes were found';
 
   test('-HUP leaves loginwindow dead, and finds nobody the next time (INC-08)', async () => {
@@ -25,14 +25,14 @@ describe('killall', () => {
     mac.machine.faults.loginwindow = 'forbidden';
     assert.equal((await mac.launchctl('kickstart', '-k', 'system/com.apple.loginwindow')).code, 1);
     assert.equal(await killall('loginwindow'), '0');
-    assert.equal(mac.machine.seen('loginwindow.respawn').length, 1);
+    assert.equal(mac.machine.journalOf('loginwindow.respawn').length, 1);
   });
 
   test('reaches a job by the name of its program', async () => {
     mac.program('/opt/job', forever);
     await mac.launchctl('bootstrap', 'system', mac.daemon('job'));
     assert.equal(await killall('-9', 'job'), '0');
-    await mac.machine.happened('launchd.exit');
+    await mac.machine.waitForJournal('launchd.exit');
     assert.equal(mac.launchd.job('job')?.lastExit, 'Killed: 9');
     assert.equal(await killall('job'), nobody);
   });
@@ -51,7 +51,7 @@ describe('killall', () => {
 
   test('does nothing for the user, to whom none of them belongs', async () => {
     const answer = await mac.launchd.tools['killall']?.(toolCall('killall', ['loginwindow'], { asRoot: false }));
-    assert.equal(answer && said(answer), '1 No matching processes belonging to you were found');
+    assert.equal(answer && resultText(answer), '1 No matching processes belonging to you were found');
     assert.equal(mac.console.loginwindow.runs(), 1);
   });
 });

@@ -1,19 +1,19 @@
 import { basename } from 'node:path';
 import type { Console } from '../console/console.ts';
-import type { Machine, Tool, ToolAnswer } from '../machine.ts';
+import type { Machine, Tool, ToolResult } from '../machine.ts';
 import type { Domains } from './domains.ts';
-import { signalOf } from './signal-name.ts';
+import { signalOf } from './exit-status.ts';
 
 /** Daemons of macOS that scripts send signals to, and that come back by themselves without anything seen from here. */
-const others = new Set(['cfprefsd', 'mDNSResponder', 'mDNSResponderHelper', 'opendirectoryd']);
+const macosDaemons = new Set(['cfprefsd', 'mDNSResponder', 'mDNSResponderHelper', 'opendirectoryd']);
 
 /** How one process name is reached. False: nobody has that name. */
-type Reach = (name: string, signal: NodeJS.Signals) => boolean;
+type SignalByName = (name: string, signal: NodeJS.Signals) => boolean;
 
 /** killall(1): loginwindow, WindowServer, a few daemons of macOS, and whatever launchd runs. */
 export const createKillall = (machine: Machine, console: Console, domains: Domains): Tool => {
-  const reach: Reach = (name, signal) => {
-    if (others.has(name)) return true;
+  const signalByName: SignalByName = (name, signal) => {
+    if (macosDaemons.has(name)) return true;
     if (name === 'loginwindow') return console.loginwindow.signal(signal);
     if (name === 'WindowServer') {
       console.end();
@@ -23,7 +23,7 @@ export const createKillall = (machine: Machine, console: Console, domains: Domai
     return named.filter((job) => job.signal(signal)).length > 0;
   };
 
-  const nobody = (asRoot: boolean): ToolAnswer => ({
+  const noMatch = (asRoot: boolean): ToolResult => ({
     code: 1,
     stderr: `No matching processes ${asRoot ? '' : 'belonging to you '}were found\n`,
   });
@@ -34,8 +34,8 @@ export const createKillall = (machine: Machine, console: Console, domains: Domai
     const signal = signalOf(flag?.slice(1) ?? 'TERM');
     if (names.length === 0 || !signal) return { code: 1, stderr: 'usage: killall [-SIGNAL] name ...\n' };
     // What the user owns of these is nothing.
-    if (!asRoot) return nobody(asRoot);
+    if (!asRoot) return noMatch(asRoot);
     machine.journal.record('killall', args.join(' '));
-    return names.map((name) => reach(name, signal)).includes(true) ? { code: 0 } : nobody(asRoot);
+    return names.map((name) => signalByName(name, signal)).includes(true) ? { code: 0 } : noMatch(asRoot);
   };
 };

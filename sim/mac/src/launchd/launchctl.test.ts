@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { chmodSync, rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { said } from '../testing/bare-machine.ts';
 import { eventually, forever, type LaunchdMachine, launchdMachine } from '../testing/launchd-machine.ts';
-import { plistText } from '../tools/state-file.ts';
+import { resultText } from '../testing/minimal-machine.ts';
+import { plistText } from '../tools/plist-file.ts';
 
 const label = 'dev.tuist.job';
 const target = `system/${label}`;
@@ -23,7 +23,7 @@ describe('launchctl', () => {
 
   afterEach(() => mac.stop());
 
-  const bootstrap = (): Promise<string> => mac.launchctl('bootstrap', 'system', plist).then(said);
+  const bootstrap = (): Promise<string> => mac.launchctl('bootstrap', 'system', plist).then(resultText);
   const pid = (): number | undefined => mac.launchd.job(label)?.pid;
   const ready = (): Promise<void> => eventually(() => mac.read('/var/log/job.log').includes('ready'));
 
@@ -50,7 +50,7 @@ describe('launchctl', () => {
     test('shows no pid of a job that does not run', async () => {
       mac.program(`/opt/${label}`, 'exit 78');
       await bootstrap();
-      await mac.machine.happened('launchd.exit');
+      await mac.machine.waitForJournal('launchd.exit');
       const { stdout = '' } = await mac.launchctl('print', target);
       assert.match(stdout, /^\tstate = spawn scheduled$/m);
       assert.match(stdout, /^\tlast exit code = 78: EX_CONFIG$/m);
@@ -58,7 +58,7 @@ describe('launchctl', () => {
     });
 
     test('answers 113 for a job that is not loaded', async () => {
-      const answer = said(await mac.launchctl('print', target));
+      const answer = resultText(await mac.launchctl('print', target));
       assert.equal(answer, `113 Bad request. / Could not find service "${label}" in domain for system`);
     });
 
@@ -71,7 +71,7 @@ describe('launchctl', () => {
     });
 
     test('answers 125 when nobody is logged in (INC-06)', async () => {
-      const answer = said(await mac.launchctl('print', 'gui/501'));
+      const answer = resultText(await mac.launchctl('print', 'gui/501'));
       assert.equal(answer, '125 Could not print domain: 125: Domain does not support specified action');
     });
 
@@ -87,7 +87,7 @@ describe('launchctl', () => {
       await mac.launchctl('bootstrap', 'system', mac.daemon('b'));
       mac.program('/opt/c', 'kill -9 $$');
       await mac.launchctl('bootstrap', 'system', mac.daemon('c'));
-      await mac.machine.happened('launchd.exit', 2);
+      await mac.machine.waitForJournal('launchd.exit', 2);
       await bootstrap();
       const { stdout = '' } = await mac.launchctl('list');
       assert.deepEqual(
@@ -113,7 +113,7 @@ describe('launchctl', () => {
   describe('bootstrap', () => {
     test('answers 5 while the label drains after a bootout, though it is no longer seen (INC-220)', async () => {
       await bootstrap();
-      assert.equal(said(await mac.launchctl('bootout', target)), '0');
+      assert.equal(resultText(await mac.launchctl('bootout', target)), '0');
       assert.equal((await mac.launchctl('print', target)).code, 113);
       mac.clock.advance(3_000);
       assert.equal(await bootstrap(), '5 Bootstrap failed: 5: Input/output error');
@@ -132,25 +132,25 @@ describe('launchctl', () => {
       assert.equal(await bootstrap(), '5 Bootstrap failed: 5: Input/output error');
       assert.match((await mac.launchctl('print', target)).stdout ?? '', /state = SIGTERMed/);
       mac.clock.advance(30_000);
-      await mac.machine.happened('launchd.exit');
+      await mac.machine.waitForJournal('launchd.exit');
       assert.equal(await bootstrap(), '0');
     });
 
     test('answers 37 for a label that is loaded', async () => {
       await bootstrap();
       assert.equal(await bootstrap(), '37 Bootstrap failed: 37: Operation already in progress');
-      assert.equal(mac.machine.seen('launchd.bootstrap').length, 1);
+      assert.equal(mac.machine.journalOf('launchd.bootstrap').length, 1);
     });
 
     test('answers 119 for a label that was disabled, also with a new plist and after a reboot', async () => {
-      assert.equal(said(await mac.launchctl('disable', target)), '0');
+      assert.equal(resultText(await mac.launchctl('disable', target)), '0');
       rmSync(mac.machine.path(plist));
       await mac.launchd.shutdown();
       await mac.launchd.boot();
       plist = mac.daemon(label);
       assert.equal(await bootstrap(), '119 Bootstrap failed: 119: Service is disabled');
       assert.match((await mac.launchctl('print-disabled', 'system')).stdout ?? '', /"dev.tuist.job" => disabled/);
-      assert.equal(said(await mac.launchctl('enable', target)), '0');
+      assert.equal(resultText(await mac.launchctl('enable', target)), '0');
       assert.equal(await bootstrap(), '0');
     });
 
@@ -183,27 +183,27 @@ describe('launchctl', () => {
       chmodSync(mac.machine.path(plist), 0o646);
       assert.equal(await bootstrap(), bad);
       chmodSync(mac.machine.path(plist), 0o644);
-      mac.machine.give(plist, 'm1');
+      mac.machine.setOwner(plist, 'm1');
       assert.equal(await bootstrap(), bad);
     });
 
     test('answers 125 for the domain of a session that is not there', async () => {
-      const answer = said(await mac.launchctl('bootstrap', 'gui/501', plist));
+      const answer = resultText(await mac.launchctl('bootstrap', 'gui/501', plist));
       assert.equal(answer, '125 Bootstrap failed: 125: Domain does not support specified action');
     });
 
     test('puts a LaunchAgent of the user into the session, as root only (INC-228)', async () => {
       mac.logIn();
       plist = mac.daemon(label);
-      mac.machine.give(plist, 'm1');
+      mac.machine.setOwner(plist, 'm1');
       assert.equal((await mac.launchctlAsUser('bootstrap', 'gui/501', plist)).code, 5);
-      assert.equal(said(await mac.launchctl('bootstrap', 'gui/501', plist)), '0');
+      assert.equal(resultText(await mac.launchctl('bootstrap', 'gui/501', plist)), '0');
       assert.match((await mac.launchctl('print', `gui/501/${label}`)).stdout ?? '', /state = running/);
       assert.equal((await mac.launchctl('print', target)).code, 113);
     });
 
     test('takes the path that a script has on the real disk', async () => {
-      assert.equal(said(await mac.launchctl('bootstrap', 'system', mac.machine.path(plist))), '0');
+      assert.equal(resultText(await mac.launchctl('bootstrap', 'system', mac.machine.path(plist))), '0');
       assert.match((await mac.launchctl('print', target)).stdout ?? '', new RegExp(`path = ${plist}`));
     });
 
@@ -213,27 +213,30 @@ describe('launchctl', () => {
       const { stdout = '' } = await mac.launchctl('print', target);
       assert.match(stdout, /state = not running/);
       assert.match(stdout, /last exit code = \(never exited\)/);
-      assert.equal(said(await mac.launchctl('kickstart', target)), '0');
+      assert.equal(resultText(await mac.launchctl('kickstart', target)), '0');
       assert.equal(mac.launchd.job(label)?.state, 'running');
     });
 
-    test('tells the user less than root', async () => {
-      const answer = said(await mac.launchctlAsUser('bootstrap', 'system', plist));
+    test('has shorter error messages for the user than for root', async () => {
+      const answer = resultText(await mac.launchctlAsUser('bootstrap', 'system', plist));
       assert.match(answer, /^5 Bootstrap failed: 5: Input\/output error \/ Try re-running the command as root/);
     });
   });
 
   describe('bootout', () => {
     test('answers 3 by label and 5 by path for a job that is not loaded', async () => {
-      assert.equal(said(await mac.launchctl('bootout', target)), '3 Boot-out failed: 3: No such process');
-      assert.equal(said(await mac.launchctl('bootout', 'system', plist)), '5 Boot-out failed: 5: Input/output error');
+      assert.equal(resultText(await mac.launchctl('bootout', target)), '3 Boot-out failed: 3: No such process');
+      assert.equal(
+        resultText(await mac.launchctl('bootout', 'system', plist)),
+        '5 Boot-out failed: 5: Input/output error',
+      );
     });
 
     test('stops a job by its path', async () => {
       await bootstrap();
-      assert.equal(said(await mac.launchctl('bootout', 'system', plist)), '0');
+      assert.equal(resultText(await mac.launchctl('bootout', 'system', plist)), '0');
       assert.equal(mac.launchd.job(label), undefined);
-      assert.deepEqual(mac.machine.seen('launchd.bootout'), [label]);
+      assert.deepEqual(mac.machine.journalOf('launchd.bootout'), [label]);
     });
 
     test('answers 36 for a process that takes its time, which is killed after its exit timeout', async () => {
@@ -243,11 +246,11 @@ describe('launchctl', () => {
       const first = mac.launchctl('bootout', target);
       assert.equal((await mac.launchctl('bootout', target)).code, 36);
       mac.clock.advance(2_500);
-      assert.equal(said(await first), '36 Boot-out failed: 36: Operation now in progress');
-      assert.equal(mac.machine.seen('launchd.exit').length, 0);
+      assert.equal(resultText(await first), '36 Boot-out failed: 36: Operation now in progress');
+      assert.equal(mac.machine.journalOf('launchd.exit').length, 0);
       mac.clock.advance(2_500);
-      await mac.machine.happened('launchd.exit');
-      assert.match(mac.machine.seen('launchd.exit')[0] ?? '', /Killed: 9$/);
+      await mac.machine.waitForJournal('launchd.exit');
+      assert.match(mac.machine.journalOf('launchd.exit')[0] ?? '', /Killed: 9$/);
       assert.equal((await mac.launchctl('print', target)).code, 113);
     });
   });
@@ -255,16 +258,16 @@ describe('launchctl', () => {
   describe('kickstart', () => {
     test('answers 113 for a job that is not loaded, also one that was booted out', async () => {
       const unknown = `113 Bad request. / Could not find service "${label}" in domain for system`;
-      assert.equal(said(await mac.launchctl('kickstart', '-k', target)), unknown);
+      assert.equal(resultText(await mac.launchctl('kickstart', '-k', target)), unknown);
       await bootstrap();
       await mac.launchctl('bootout', target);
-      assert.equal(said(await mac.launchctl('kickstart', target)), unknown);
+      assert.equal(resultText(await mac.launchctl('kickstart', target)), unknown);
     });
 
     test('-k ends the process and starts another at once', async () => {
       await bootstrap();
       const before = pid();
-      assert.equal(said(await mac.launchctl('kickstart', '-k', target)), '0');
+      assert.equal(resultText(await mac.launchctl('kickstart', '-k', target)), '0');
       assert.notEqual(pid(), before);
       assert.equal(mac.launchd.job(label)?.runs, 2);
       assert.equal(mac.launchd.job(label)?.lastExit, 'Terminated: 15');
@@ -273,7 +276,7 @@ describe('launchctl', () => {
     test('without -k leaves a running process alone', async () => {
       await bootstrap();
       const before = pid();
-      assert.equal(said(await mac.launchctl('kickstart', '-p', target)), `0 service spawned with pid: ${before}`);
+      assert.equal(resultText(await mac.launchctl('kickstart', '-p', target)), `0 service spawned with pid: ${before}`);
       assert.equal(pid(), before);
     });
 
@@ -281,7 +284,7 @@ describe('launchctl', () => {
       await bootstrap();
       const before = pid();
       mac.machine.faults.kickstart = 'no-op';
-      assert.equal(said(await mac.launchctl('kickstart', '-k', target)), '0');
+      assert.equal(resultText(await mac.launchctl('kickstart', '-k', target)), '0');
       assert.equal(pid(), before);
       mac.machine.faults.kickstart = 'normal';
       await mac.launchctl('kickstart', '-k', target);
@@ -296,7 +299,7 @@ describe('launchctl', () => {
 
     test('is for root', async () => {
       await bootstrap();
-      const answer = said(await mac.launchctlAsUser('kickstart', '-k', target));
+      const answer = resultText(await mac.launchctlAsUser('kickstart', '-k', target));
       assert.equal(answer, `1 Could not kickstart service "${label}": 1: Operation not permitted`);
     });
   });
@@ -305,16 +308,16 @@ describe('launchctl', () => {
     const loginwindow = 'system/com.apple.loginwindow';
 
     test('kickstart -k starts it again', async () => {
-      assert.equal(said(await mac.launchctl('kickstart', '-k', loginwindow)), '0');
-      assert.equal(mac.machine.seen('loginwindow.respawn').length, 1);
+      assert.equal(resultText(await mac.launchctl('kickstart', '-k', loginwindow)), '0');
+      assert.equal(mac.machine.journalOf('loginwindow.respawn').length, 1);
     });
 
     test('kickstart -k may be forbidden; launchctl kill is not', async () => {
       mac.machine.faults.loginwindow = 'forbidden';
-      const answer = said(await mac.launchctl('kickstart', '-k', loginwindow));
+      const answer = resultText(await mac.launchctl('kickstart', '-k', loginwindow));
       assert.equal(answer, '1 Could not kickstart service "com.apple.loginwindow": 1: Operation not permitted');
-      assert.equal(said(await mac.launchctl('kill', 'SIGTERM', loginwindow)), '0');
-      assert.equal(mac.machine.seen('loginwindow.respawn').length, 1);
+      assert.equal(resultText(await mac.launchctl('kill', 'SIGTERM', loginwindow)), '0');
+      assert.equal(mac.machine.journalOf('loginwindow.respawn').length, 1);
     });
 
     test('print shows whether it is there', async () => {
@@ -332,10 +335,13 @@ describe('launchctl', () => {
   test('kill sends a signal to the process of a job', async () => {
     assert.equal((await mac.launchctl('kill', 'TERM', target)).code, 113);
     await bootstrap();
-    assert.equal(said(await mac.launchctl('kill', '9', target)), '0');
-    await mac.machine.happened('launchd.exit');
+    assert.equal(resultText(await mac.launchctl('kill', '9', target)), '0');
+    await mac.machine.waitForJournal('launchd.exit');
     assert.equal(mac.launchd.job(label)?.lastExit, 'Killed: 9');
-    assert.equal(said(await mac.launchctl('kill', 'TERM', target)), '3 Could not signal service: 3: No such process');
+    assert.equal(
+      resultText(await mac.launchctl('kill', 'TERM', target)),
+      '3 Could not signal service: 3: No such process',
+    );
   });
 
   test('load, the old way, reaches no session (INC-228)', async () => {
@@ -343,9 +349,9 @@ describe('launchctl', () => {
     assert.equal((await mac.launchctl('load', '-w', plist)).code, 5);
   });
 
-  test('says that it does not understand', async () => {
-    assert.equal(said(await mac.launchctl('reboot')), '64 Unrecognized subcommand: reboot');
-    assert.equal(said(await mac.launchctl('print', 'nowhere/a')), '64 Unrecognized target specifier.');
+  test('reports an unknown subcommand', async () => {
+    assert.equal(resultText(await mac.launchctl('reboot')), '64 Unrecognized subcommand: reboot');
+    assert.equal(resultText(await mac.launchctl('print', 'nowhere/a')), '64 Unrecognized target specifier.');
     assert.equal((await mac.launchctl('bootstrap', 'system')).code, 64);
     assert.equal((await mac.launchctl('kickstart', 'system')).code, 64);
     assert.equal((await mac.launchctl('kill', 'NOTHING', target)).code, 64);

@@ -1,10 +1,8 @@
 import type { Console } from '../console/console.ts';
-import type { Machine, Tool, ToolAnswer, ToolCall } from '../machine.ts';
-import { codeText, type LaunchdCode } from './codes.ts';
-import type { DisabledServices } from './disabled-services.ts';
-import type { Domains } from './domains.ts';
+import { type Machine, realPath, type Tool, type ToolCall, type ToolResult } from '../machine.ts';
+import type { DisabledServices, Domains } from './domains.ts';
+import { signalOf } from './exit-status.ts';
 import type { Job } from './job.ts';
-import { realPath } from './paths.ts';
 import {
   loginwindowLabel,
   printDisabled,
@@ -13,9 +11,8 @@ import {
   printList,
   printLoginwindow,
   printSystem,
-} from './print.ts';
-import { signalOf } from './signal-name.ts';
-import { type Domain, domainInWords, parseTarget, type Target } from './target.ts';
+} from './launchctl-print.ts';
+import { type Domain, domainInWords, errorText, type LaunchdCode, parseTarget, type Target } from './target.ts';
 
 export interface LaunchctlOptions {
   readonly machine: Machine;
@@ -24,18 +21,18 @@ export interface LaunchctlOptions {
   readonly disabled: DisabledServices;
 }
 
-type Subcommand = (args: readonly string[], call: ToolCall) => ToolAnswer | Promise<ToolAnswer>;
+type Subcommand = (args: readonly string[], call: ToolCall) => ToolResult | Promise<ToolResult>;
 
-const done: ToolAnswer = { code: 0 };
-const no = (code: number, stderr: string): ToolAnswer => ({ code, stderr: `${stderr}\n` });
-const usage = (text: string): ToolAnswer => no(64, `Usage: launchctl ${text}`);
+const done: ToolResult = { code: 0 };
+const failure = (code: number, stderr: string): ToolResult => ({ code, stderr: `${stderr}\n` });
+const usage = (text: string): ToolResult => failure(64, `Usage: launchctl ${text}`);
 /** Whoever is not root learns less. */
-const richerAsRoot = (what: string): ToolAnswer =>
-  no(5, `${what} failed: ${codeText(5)}\nTry re-running the command as root for richer errors.`);
-const verdict = (what: string, code: 0 | LaunchdCode): ToolAnswer =>
-  code === 0 ? done : no(code, `${what} failed: ${codeText(code)}`);
-const unknownService = (domain: Domain, label: string): ToolAnswer =>
-  no(113, `Bad request.\nCould not find service "${label}" in domain for ${domainInWords(domain)}`);
+const failureForUser = (what: string): ToolResult =>
+  failure(5, `${what} failed: ${errorText(5)}\nTry re-running the command as root for richer errors.`);
+const resultFor = (what: string, code: 0 | LaunchdCode): ToolResult =>
+  code === 0 ? done : failure(code, `${what} failed: ${errorText(code)}`);
+const unknownService = (domain: Domain, label: string): ToolResult =>
+  failure(113, `Bad request.\nCould not find service "${label}" in domain for ${domainInWords(domain)}`);
 
 interface ServiceTarget extends Target {
   readonly label: string;
@@ -53,16 +50,16 @@ export const createLaunchctl = ({ machine, console, domains, disabled }: Launchc
     return target?.label === undefined ? undefined : { ...target, label: target.label };
   };
 
-  const printDomain = (domain: Domain, asRoot: boolean): ToolAnswer => {
+  const printDomain = (domain: Domain, asRoot: boolean): ToolResult => {
     if (domain.kind === 'system') return { code: 0, stdout: printSystem(domains.jobs(domain)) };
-    if (!asRoot) return no(1, `Could not print domain: ${codeText(1)}`);
-    if (!domains.exists(domain)) return no(125, `Could not print domain: ${codeText(125)}`);
+    if (!asRoot) return failure(1, `Could not print domain: ${errorText(1)}`);
+    if (!domains.exists(domain)) return failure(125, `Could not print domain: ${errorText(125)}`);
     return { code: 0, stdout: printGui(domain.uid, domains.jobs(domain)) };
   };
 
   const print: Subcommand = ([text = ''], { asRoot }) => {
     const target = parseTarget(text);
-    if (!target) return no(64, 'Unrecognized target specifier.');
+    if (!target) return failure(64, 'Unrecognized target specifier.');
     const { domain, label } = target;
     if (label === undefined) return printDomain(domain, asRoot);
     if (isLoginwindow(target)) return { code: 0, stdout: printLoginwindow(loginwindow) };
@@ -75,7 +72,7 @@ export const createLaunchctl = ({ machine, console, domains, disabled }: Launchc
     const jobs = asRoot ? domains.jobs({ kind: 'system' }) : [];
     if (label === undefined) return { code: 0, stdout: printList(jobs, asRoot ? loginwindow : undefined) };
     const job = jobs.find(({ description }) => description.label === label);
-    if (!job) return no(113, `Could not find service "${label}" in domain for port`);
+    if (!job) return failure(113, `Could not find service "${label}" in domain for port`);
     const { pid } = job.view();
     const lines = [`"Label" = "${label}";`, ...(pid === undefined ? [] : [`"PID" = ${pid};`])];
     return { code: 0, stdout: `{\n${lines.map((line) => `\t${line}\n`).join('')}};\n` };
@@ -85,24 +82,24 @@ export const createLaunchctl = ({ machine, console, domains, disabled }: Launchc
     const target = parseTarget(text);
     if (!target || target.label !== undefined || paths.length === 0)
       return usage('bootstrap <domain-target> [service-path, …]');
-    if (!asRoot) return richerAsRoot('Bootstrap');
+    if (!asRoot) return failureForUser('Bootstrap');
     const codes = paths.map((path) => domains.bootstrap(target.domain, realPath(machine, path, cwd)));
-    return verdict('Bootstrap', codes.find((code) => code !== 0) ?? 0);
+    return resultFor('Bootstrap', codes.find((code) => code !== 0) ?? 0);
   };
 
   const bootout: Subcommand = async ([text = '', ...paths], { asRoot, cwd }) => {
     const target = parseTarget(text);
     if (!target) return usage('bootout <domain-target> [service-path, …] | <service-target>');
-    if (!asRoot) return richerAsRoot('Boot-out');
-    if (isLoginwindow(target)) return verdict('Boot-out', 150);
+    if (!asRoot) return failureForUser('Boot-out');
+    if (isLoginwindow(target)) return resultFor('Boot-out', 150);
     const { domain, label } = target;
-    if (label !== undefined) return verdict('Boot-out', await domains.bootout(domain, label));
-    if (paths.length === 0) return verdict('Boot-out', 150);
+    if (label !== undefined) return resultFor('Boot-out', await domains.bootout(domain, label));
+    if (paths.length === 0) return resultFor('Boot-out', 150);
     const codes = await Promise.all(paths.map((path) => domains.bootoutFile(domain, realPath(machine, path, cwd))));
-    return verdict('Boot-out', codes.find((code) => code !== 0) ?? 0);
+    return resultFor('Boot-out', codes.find((code) => code !== 0) ?? 0);
   };
 
-  const kick = async (job: Job, kill: boolean): Promise<void> => {
+  const kickstartJob = async (job: Job, kill: boolean): Promise<void> => {
     journal.record('launchd.kickstart', job.description.label);
     const isRunning = job.view().pid !== undefined;
     // Seen on record: the answer is 0, and the old process goes on (C6).
@@ -116,16 +113,16 @@ export const createLaunchctl = ({ machine, console, domains, disabled }: Launchc
     const target = serviceOf(args.find((arg) => !arg.startsWith('-')));
     if (!target) return usage('kickstart [-k] [-p] <service-target>');
     const { domain, label } = target;
-    const could = (code: LaunchdCode): ToolAnswer =>
-      no(code, `Could not kickstart service "${label}": ${codeText(code)}`);
-    if (!asRoot) return could(1);
+    const couldNotKickstart = (code: LaunchdCode): ToolResult =>
+      failure(code, `Could not kickstart service "${label}": ${errorText(code)}`);
+    if (!asRoot) return couldNotKickstart(1);
     if (isLoginwindow(target)) {
-      return loginwindow.kickstart({ kill: flags.includes('k') }) === 'forbidden' ? could(1) : done;
+      return loginwindow.kickstart({ kill: flags.includes('k') }) === 'forbidden' ? couldNotKickstart(1) : done;
     }
-    if (!domains.exists(domain)) return could(125);
+    if (!domains.exists(domain)) return couldNotKickstart(125);
     const job = domains.jobs(domain).find(({ description }) => description.label === label);
     if (!job) return unknownService(domain, label);
-    await kick(job, flags.includes('k'));
+    await kickstartJob(job, flags.includes('k'));
     const { pid } = job.view();
     return flags.includes('p') && pid !== undefined ? { code: 0, stdout: `service spawned with pid: ${pid}\n` } : done;
   };
@@ -135,7 +132,7 @@ export const createLaunchctl = ({ machine, console, domains, disabled }: Launchc
     ([text], { asRoot }) => {
       const target = serviceOf(text);
       if (!target) return usage(`${verb} <service-target>`);
-      if (!asRoot) return no(1, `Could not ${verb} service: ${codeText(1)}`);
+      if (!asRoot) return failure(1, `Could not ${verb} service: ${errorText(1)}`);
       disabled.set(target.domain, target.label, verb === 'disable');
       journal.record(`launchd.${verb}`, target.label);
       return done;
@@ -145,11 +142,11 @@ export const createLaunchctl = ({ machine, console, domains, disabled }: Launchc
     const target = serviceOf(text);
     const signal = signalOf(name);
     if (!target || !signal) return usage('kill <signal-name | signal-number> <service-target>');
-    if (!asRoot) return no(1, `Could not signal service: ${codeText(1)}`);
+    if (!asRoot) return failure(1, `Could not signal service: ${errorText(1)}`);
     const job = domains.find(target.domain, target.label);
     if (!job && !isLoginwindow(target)) return unknownService(target.domain, target.label);
     const reached = job ? job.signal(signal) : loginwindow.signal(signal);
-    return reached ? done : no(3, `Could not signal service: ${codeText(3)}`);
+    return reached ? done : failure(3, `Could not signal service: ${errorText(3)}`);
   };
 
   const printDisabledServices: Subcommand = ([text = '']) => {
@@ -159,10 +156,10 @@ export const createLaunchctl = ({ machine, console, domains, disabled }: Launchc
   };
 
   // The old way reaches the domain of the caller, never that of the screen (INC-228).
-  const loadTheOldWay: Subcommand = (args) =>
-    no(
+  const legacyLoad: Subcommand = (args) =>
+    failure(
       5,
-      `Load failed: ${codeText(5)}\nTry running \`launchctl bootstrap\` as root for richer errors. (${args.join(' ')})`,
+      `Load failed: ${errorText(5)}\nTry running \`launchctl bootstrap\` as root for richer errors. (${args.join(' ')})`,
     );
 
   const subcommands: Readonly<Record<string, Subcommand>> = {
@@ -175,12 +172,12 @@ export const createLaunchctl = ({ machine, console, domains, disabled }: Launchc
     enable: setDisabled('enable'),
     disable: setDisabled('disable'),
     'print-disabled': printDisabledServices,
-    load: loadTheOldWay,
+    load: legacyLoad,
   };
 
   return (call) => {
     const [name = '', ...args] = call.args;
     const subcommand = subcommands[name];
-    return subcommand ? subcommand(args, call) : no(64, `Unrecognized subcommand: ${name}`);
+    return subcommand ? subcommand(args, call) : failure(64, `Unrecognized subcommand: ${name}`);
   };
 };

@@ -1,19 +1,17 @@
 import type { Console } from '../console/console.ts';
-import type { Machine, Part } from '../machine.ts';
+import type { Machine, Subsystem } from '../machine.ts';
+import { killLeftoverProcesses } from '../processes.ts';
 import { createAmfi } from './amfi.ts';
-import { createBackgroundTasks } from './background-tasks.ts';
 import { createCodesign } from './codesign.ts';
-import { createDisabledServices } from './disabled-services.ts';
-import { createDomains } from './domains.ts';
+import { createBackgroundTasks, createDisabledServices, createDomains } from './domains.ts';
 import type { JobView } from './job.ts';
 import { createKillall } from './killall.ts';
 import { createLaunchctl } from './launchctl.ts';
-import { createOpenLog } from './log-file.ts';
-import { killSurvivors } from './survivors.ts';
+import { createOpenLog } from './spawn-job.ts';
 import type { Domain } from './target.ts';
 
 /** launchd: really runs what property lists describe. Keeps `launchctl`, `killall` and `codesign`. */
-export interface Launchd extends Part {
+export interface Launchd extends Subsystem {
   /** A job by its label, of the system or else of the user's session. */
   job(label: string): JobView | undefined;
 }
@@ -63,13 +61,13 @@ export const createLaunchd = (machine: Machine, console: Console, options: Launc
     },
     job: (label) => (domains.find(system, label) ?? domains.find(gui, label))?.view(),
     boot: async () => {
-      amfi.forget();
+      amfi.clear();
       domains.loadFolders(system, [machine.path('/Library/LaunchDaemons')]);
     },
     shutdown: async () => {
       await domains.killAll();
       await lastSession;
-      await killSurvivors(machine.root);
+      await killLeftoverProcesses(machine.root);
     },
   };
 };

@@ -1,14 +1,42 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, statSync } from 'node:fs';
-import type { Machine } from '../machine.ts';
+import { closeSync, openSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { type Machine, realPath } from '../machine.ts';
 import type { Amfi } from './amfi.ts';
+import { exConfig, type LastExit } from './exit-status.ts';
 import type { JobDescription } from './job-description.ts';
-import { exConfig, type LastExit } from './last-exit.ts';
-import type { OpenLog } from './log-file.ts';
-import { realPath } from './paths.ts';
 import type { Domain } from './target.ts';
 
-export type Spawned =
+const worldWritable = 0o002;
+
+/** Opens a job's log for appending, as that user. `undefined`: it may not, and launchd does not say so (INC-224). */
+type OpenLog = (path: string, user: string) => number | undefined;
+
+export const createOpenLog = (machine: Machine): OpenLog => {
+  // A file belongs to whoever made it; nobody else on this Mac knows on whose behalf launchd did.
+  const createdBy = new Map<string, string>();
+
+  const mayWrite = (path: string, user: string): boolean => {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) return false;
+    if (user === 'root' || (stats.mode & worldWritable) !== 0) return true;
+    return (createdBy.get(path) ?? machine.ownerOf(path).user) === user;
+  };
+
+  return (path, user) => {
+    const exists = statSync(path, { throwIfNoEntry: false }) !== undefined;
+    if (!mayWrite(exists ? path : dirname(path), user)) return undefined;
+    try {
+      const fd = openSync(path, 'a', 0o644);
+      if (!exists) createdBy.set(path, user);
+      return fd;
+    } catch {
+      return undefined;
+    }
+  };
+};
+
+type Spawned =
   | { readonly kind: 'running'; readonly process: ChildProcess; readonly pid: number }
   | { readonly kind: 'ended at once'; readonly exit: LastExit };
 
@@ -50,12 +78,12 @@ export const spawnJob = (
   description: JobDescription,
   domain: Domain,
 ): Spawned => {
-  const cannot: Spawned = { kind: 'ended at once', exit: exConfig };
+  const configError: Spawned = { kind: 'ended at once', exit: exConfig };
   const user = domain.kind === 'gui' ? machine.user.name : (description.userName ?? 'root');
   const program = programOf(machine, description);
   const cwd = realPath(machine, description.workingDirectory ?? '/');
-  if (user !== 'root' && user !== machine.user.name) return cannot;
-  if (program === undefined || !isFolder(cwd)) return cannot;
+  if (user !== 'root' && user !== machine.user.name) return configError;
+  if (program === undefined || !isFolder(cwd)) return configError;
 
   const logs: number[] = [];
   const logFor = (path: string | undefined): number | 'ignore' | undefined => {
@@ -67,8 +95,8 @@ export const spawnJob = (
   try {
     const stdout = logFor(description.standardOutPath);
     const stderr = logFor(description.standardErrorPath);
-    if (stdout === undefined || stderr === undefined) return cannot;
-    if (!amfi.admit(program)) return { kind: 'ended at once', exit: { kind: 'codesigning' } };
+    if (stdout === undefined || stderr === undefined) return configError;
+    if (!amfi.allowsRun(program)) return { kind: 'ended at once', exit: { kind: 'codesigning' } };
     const process = spawn(program, description.arguments.slice(1), {
       cwd,
       env: environmentOf(machine, description, user === 'root' ? 'root' : 'user'),
@@ -77,7 +105,7 @@ export const spawnJob = (
     });
     // Said again by an event, which nobody else listens to.
     process.once('error', () => {});
-    return process.pid === undefined ? cannot : { kind: 'running', process, pid: process.pid };
+    return process.pid === undefined ? configError : { kind: 'running', process, pid: process.pid };
   } finally {
     for (const fd of logs) closeSync(fd);
   }

@@ -3,7 +3,7 @@ import { contains, type Network, parseNetwork } from './network.ts';
 import {
   type Endpoint,
   type Filter,
-  type Hook,
+  type AnchorRule,
   type Match,
   type Ports,
   type Section,
@@ -55,7 +55,7 @@ export const fromVirtualMachine = (
 const deepestAnchor = 64;
 
 /** One packet at one interface, as rules see it. */
-interface Sight {
+interface PacketAtHop {
   readonly hop: Hop;
   readonly source: Network;
   readonly destination: Network;
@@ -123,7 +123,7 @@ const evaluator = (kernel: Kernel, addresses: Addresses) => {
     return holds() !== not;
   };
 
-  const matches = (anchor: string, match: Match, { hop, source, destination, protocol, port }: Sight): boolean =>
+  const matches = (anchor: string, match: Match, { hop, source, destination, protocol, port }: PacketAtHop): boolean =>
     (match.direction ?? hop.direction) === hop.direction &&
     (match.on === undefined || (match.on.name === hop.on) !== match.on.not) &&
     (match.family ?? destination.family) === destination.family &&
@@ -132,27 +132,34 @@ const evaluator = (kernel: Kernel, addresses: Addresses) => {
     endpointMatches(anchor, match.to, destination, port);
 
   /** The anchors that a hook opens, in order. */
-  const opened = (parent: string, { anchor }: Hook): readonly string[] => {
+  const openedAnchors = (parent: string, { anchor }: AnchorRule): readonly string[] => {
     const name = anchor.startsWith('/') ? anchor.slice(1) : parent === '' ? anchor : `${parent}/${anchor}`;
     return name.endsWith('*') ? childAnchors(kernel, name.replace(/\/?\*$/, '')) : [name];
   };
 
   /** All rules of one kind that match, in the order in which they are met: what is not hooked is not met (INC-254, INC-255). */
-  const met = (section: Section, sight: Sight, anchor = '', depth = 0): readonly (Filter | Translation)[] =>
+  const matchingRules = (
+    section: Section,
+    sight: PacketAtHop,
+    anchor = '',
+    depth = 0,
+  ): readonly (Filter | Translation)[] =>
     rulesetOf(kernel, anchor).entries.flatMap((entry) => {
       if (entry.kind === 'scrub' || sectionOf(entry) !== section || !matches(anchor, entry.match, sight)) return [];
       if (entry.kind !== 'hook') return [entry];
       const inside =
-        depth >= deepestAnchor ? [] : opened(anchor, entry).flatMap((name) => met(section, sight, name, depth + 1));
+        depth >= deepestAnchor
+          ? []
+          : openedAnchors(anchor, entry).flatMap((name) => matchingRules(section, sight, name, depth + 1));
       const last = inside.at(-1);
       // A quick anchor in which something matched is the end, as a quick rule is.
       return entry.quick && last?.kind === 'filter' ? [...inside.slice(0, -1), { ...last, quick: true }] : inside;
     });
 
   /** Translation comes before filtering, and its first match counts: filters see the translated source (pf.conf(5)). */
-  const translated = (sight: Sight): Sight => {
+  const translated = (sight: PacketAtHop): PacketAtHop => {
     if (sight.hop.direction !== 'out') return sight;
-    const [rule] = met('nat', sight);
+    const [rule] = matchingRules('nat', sight);
     if (rule?.kind !== 'translation' || rule.no) return sight;
     const dynamic = /^\(?([a-z]+\d+)(?::\d+)?\)?/.exec(rule.target)?.[1];
     const source = parseNetwork(dynamic === undefined ? rule.target : (addresses.of(dynamic) ?? ''));
@@ -160,9 +167,9 @@ const evaluator = (kernel: Kernel, addresses: Addresses) => {
   };
 
   /** The last match counts, unless one is `quick`. Nothing matches: pass. */
-  const verdict = (sight: Sight): 'pass' | 'block' => {
+  const verdict = (sight: PacketAtHop): 'pass' | 'block' => {
     let last: 'pass' | 'block' = 'pass';
-    for (const rule of met('filter', sight)) {
+    for (const rule of matchingRules('filter', sight)) {
       if (rule.kind !== 'filter') continue;
       last = rule.action;
       if (rule.quick) break;
@@ -172,7 +179,7 @@ const evaluator = (kernel: Kernel, addresses: Addresses) => {
   return { translated, verdict };
 };
 
-const sights = ({ source, destination, protocol, port, hops }: Packet): readonly Sight[] => {
+const packetsAtHops = ({ source, destination, protocol, port, hops }: Packet): readonly PacketAtHop[] => {
   const from = parseNetwork(source);
   const to = parseNetwork(destination);
   if (from === undefined || to === undefined) throw new TypeError(`no packet goes from ${source} to ${destination}`);
@@ -183,15 +190,15 @@ const sights = ({ source, destination, protocol, port, hops }: Packet): readonly
 export const evaluate = (kernel: Kernel, packet: Packet, addresses: Addresses): 'pass' | 'block' => {
   if (!kernel.enabled) return 'pass';
   const { translated, verdict } = evaluator(kernel, addresses);
-  const blocked = sights(packet)
+  const blocked = packetsAtHops(packet)
     .filter(({ hop }) => !kernel.skip.has(hop.on))
     .some((sight) => verdict(translated(sight)) === 'block');
   return blocked ? 'block' : 'pass';
 };
 
 /** The source with which a packet leaves. A VM's own address finds no way back from the internet (INC-252). */
-export const sourceOnTheWire = (kernel: Kernel, packet: Packet, addresses: Addresses): string => {
-  const out = sights(packet).findLast(({ hop }) => hop.direction === 'out');
+export const sourceAfterNat = (kernel: Kernel, packet: Packet, addresses: Addresses): string => {
+  const out = packetsAtHops(packet).findLast(({ hop }) => hop.direction === 'out');
   if (out === undefined || !kernel.enabled) return packet.source;
   return evaluator(kernel, addresses).translated(out).source.text;
 };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { fromVirtualMachine } from './evaluate.ts';
-import { type FilteringMac, filteringMac, stockPfConf } from './testing/filtering-mac.ts';
+import { createPfMachine, type PfMachine, stockPfConf } from './testing/pf-machine.ts';
 
 /** What the original put on its hosts. */
 const anchorFile = (keyword = ''): string => `table <vm_sources> ${keyword} { 192.168.64.0/22 }
@@ -12,10 +12,10 @@ const block = 'anchor "tuist.runners"\nload anchor "tuist.runners" from "/etc/pf
 const busy =
   /cannot define table vm_sources: Resource busy\npfctl: Syntax error in config file: pf rules not loaded\n$/;
 
-describe('what happened with pf on real hosts happens here', () => {
-  let mac: FilteringMac;
+describe('pf fails as it did on real hosts', () => {
+  let mac: PfMachine;
   beforeEach(async () => {
-    mac = await filteringMac();
+    mac = await createPfMachine();
   });
   afterEach(() => mac.machine.remove());
 
@@ -23,7 +23,7 @@ describe('what happened with pf on real hosts happens here', () => {
   const cluster = fromVirtualMachine('10.1.2.3');
   const internet = fromVirtualMachine('140.82.121.4');
 
-  test('INC-246: looking a file over with -n fails where its persist tables are loaded already', () => {
+  test('INC-246: a dry run (-n) fails if the persist tables of the file are already loaded', () => {
     mac.machine.write('/etc/pf.anchors/tuist.runners', anchorFile('persist'));
     mac.machine.write('/etc/pf.conf', stockPfConf + block);
     assert.equal(mac.pfctl('-f', '/etc/pf.conf').code, 0);
@@ -57,8 +57,8 @@ describe('what happened with pf on real hosts happens here', () => {
     assert.match(load.stderr ?? '', busy);
     assert.match(load.stderr ?? '', /^\/etc\/pf\.anchors\/tuist\.runners:1: cannot define/m);
     assert.equal(mac.pfctl('-sr').stdout, before);
-    assert.deepEqual(mac.machine.seen('pf.load'), []);
-    assert.deepEqual(mac.machine.seen('pf.rejected'), ['main']);
+    assert.deepEqual(mac.machine.journalOf('pf.load'), []);
+    assert.deepEqual(mac.machine.journalOf('pf.rejected'), ['main']);
   });
 
   test('INC-249: -n defines the tables of a load anchor, so that the load after it fails; a load of the anchor alone puts it right', () => {
@@ -71,12 +71,12 @@ describe('what happened with pf on real hosts happens here', () => {
     assert.equal(mac.pfctl('-f', '/etc/pf.conf').code, 0);
   });
 
-  test('INC-249: a full load takes the hooks of InternetSharing away, and virtual machines lose the internet', () => {
+  test('INC-249: a full load removes the anchors of InternetSharing, and virtual machines lose the internet', () => {
     mac.pf.startVmnet();
-    assert.equal(mac.pf.sourceOnTheWire(internet), '203.0.113.7');
+    assert.equal(mac.pf.sourceAfterNat(internet), '203.0.113.7');
     mac.pfctl('-f', '/etc/pf.conf');
     assert.doesNotMatch(mac.pfctl('-sn').stdout ?? '', /internet-sharing/);
-    assert.equal(mac.pf.sourceOnTheWire(internet), '192.168.64.2');
+    assert.equal(mac.pf.sourceAfterNat(internet), '192.168.64.2');
   });
 
   test('INC-252: an anchor that somebody else empties is empty, whatever a snapshot on disk says', () => {
@@ -95,25 +95,25 @@ describe('what happened with pf on real hosts happens here', () => {
       mac.pipe('nat on vlan0 from 192.168.64.0/22 to any -> (vlan0)', '-a', 'com.apple/x', '-f', '-').code,
       0,
     );
-    assert.equal(mac.pf.sourceOnTheWire(fromVirtualMachine('172.16.0.9', { out: 'vlan0' })), '192.168.64.2');
+    assert.equal(mac.pf.sourceAfterNat(fromVirtualMachine('172.16.0.9', { out: 'vlan0' })), '192.168.64.2');
   });
 
-  test('INC-254: rules of an anchor do nothing while the main ruleset has no hook of their kind', () => {
+  test('INC-254: rules of an anchor are not evaluated while the main ruleset does not call the anchor', () => {
     mac.pfctl('-E');
     mac.machine.write('/tmp/no-nat-hook', 'anchor "com.apple/*"\n');
     mac.pfctl('-f', '/tmp/no-nat-hook');
     mac.pipe('nat on en0 from 192.168.64.0/22 to any -> (en0)', '-a', 'com.apple/tuist.vmnat', '-f', '-');
-    assert.equal(mac.pf.sourceOnTheWire(internet), '192.168.64.2');
+    assert.equal(mac.pf.sourceAfterNat(internet), '192.168.64.2');
     mac.pfctl('-f', '/etc/pf.conf');
-    assert.equal(mac.pf.sourceOnTheWire(internet), '203.0.113.7');
+    assert.equal(mac.pf.sourceAfterNat(internet), '203.0.113.7');
   });
 
-  test('INC-254: a pf.conf that is bad at boot leaves no hook at all', async () => {
+  test('INC-254: a pf.conf that is invalid at boot leaves the main ruleset without anchors', async () => {
     mac.machine.write('/etc/pf.anchors/tuist.runners', anchorFile());
     mac.machine.write('/etc/pf.conf', stockPfConf + block + block);
     await mac.reboot();
     assert.equal(mac.pfctl('-sr').stdout, '');
-    assert.deepEqual(mac.machine.seen('pf.boot'), ['loaded', 'rejected']);
+    assert.deepEqual(mac.machine.journalOf('pf.boot'), ['loaded', 'rejected']);
   });
 
   test('INC-255: an anchor that is only appended to pf.conf is inert until the next boot', async () => {
@@ -133,21 +133,21 @@ describe('what happened with pf on real hosts happens here', () => {
     assert.equal(mac.pf.evaluate(metadata), 'block');
     assert.equal(mac.pf.evaluate(cluster), 'block');
     assert.equal(mac.pf.evaluate(internet), 'pass');
-    assert.equal(mac.pf.sourceOnTheWire(internet), '203.0.113.7');
+    assert.equal(mac.pf.sourceAfterNat(internet), '203.0.113.7');
   });
 
-  test('what vmnet does to the hooks of others decides whether rules count', () => {
-    const verdicts = (hooks: 'kept' | 'foreign dropped' | 'all dropped'): readonly string[] => {
+  test('rules are evaluated only if vmnet keeps the anchors of others', () => {
+    const verdicts = (anchorRules: 'kept' | 'only com.apple kept' | 'none kept'): readonly string[] => {
       mac.pfctl('-f', '/etc/pf.conf');
-      mac.pf.startVmnet({ hooks });
+      mac.pf.startVmnet({ anchorRules });
       return [metadata, fromVirtualMachine('10.9.9.9', { port: 22 })].map((packet) => mac.pf.evaluate(packet));
     };
     mac.machine.write('/etc/pf.anchors/own', 'block drop quick proto tcp from any to any port 22\n');
     mac.machine.write('/etc/pf.conf', `${stockPfConf}anchor "own"\nload anchor "own" from "/etc/pf.anchors/own"\n`);
     mac.pipe('block drop quick from any to 169.254.0.0/16', '-a', 'com.apple/tuist.runners', '-f', '-');
     assert.deepEqual(verdicts('kept'), ['block', 'block']);
-    assert.deepEqual(verdicts('foreign dropped'), ['block', 'pass']);
-    assert.deepEqual(verdicts('all dropped'), ['pass', 'pass']);
+    assert.deepEqual(verdicts('only com.apple kept'), ['block', 'pass']);
+    assert.deepEqual(verdicts('none kept'), ['pass', 'pass']);
   });
 
   test('a packet of a VM is inbound on the bridge first; on its way out it has the address of the host already', () => {

@@ -1,4 +1,4 @@
-import { emptyRuleset, type Entry, type Ruleset } from './rule.ts';
+import { emptyRuleset, type PfRule, type Ruleset } from './rule.ts';
 
 /** What pf keeps in the kernel: gone with a reboot. The main ruleset is the anchor without a name. */
 export interface Kernel {
@@ -23,13 +23,13 @@ export const rulesetOf = (kernel: Kernel, anchor: string): Ruleset => kernel.rul
 
 export const tableKey = (anchor: string, table: string): string => `${anchor} ${table}`;
 
-const tablesOf = (entry: Entry): readonly string[] =>
+const tablesOf = (entry: PfRule): readonly string[] =>
   [entry.match.from.address, entry.match.to.address].flatMap((address) =>
     address.kind === 'table' ? [address.name] : [],
   );
 
 /** Tables named by rules: these cannot be killed. */
-export const referencedTables = (entries: readonly Entry[]): ReadonlySet<string> => new Set(entries.flatMap(tablesOf));
+export const referencedTables = (entries: readonly PfRule[]): ReadonlySet<string> => new Set(entries.flatMap(tablesOf));
 
 /** A table that nobody names goes, unless it is `persist` (INC-246). A ruleset without anything in it is no anchor any more. */
 export const putRuleset = (kernel: Kernel, anchor: string, ruleset: Ruleset): void => {

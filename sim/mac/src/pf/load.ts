@@ -1,9 +1,9 @@
 import { type Kernel, putRuleset, rulesetOf, tableKey } from './kernel.ts';
-import { type ParsedFile, parseRuleset } from './parse-ruleset.ts';
-import type { Entry, Ruleset } from './rule.ts';
-import { PfSyntaxError } from './syntax-error.ts';
+import { type ParsedFile, parseRuleset } from './parse/ruleset.ts';
+import { PfSyntaxError } from './parse/tokens.ts';
+import type { PfRule, Ruleset } from './rule.ts';
 
-export interface Load {
+export interface LoadRequest {
   /** `''` is the main ruleset. */
   readonly anchor: string;
   /** For error texts. */
@@ -18,11 +18,11 @@ export interface Load {
 }
 
 export type LoadOutcome =
-  | { readonly kind: 'loaded'; readonly entries: readonly Entry[] }
+  | { readonly kind: 'loaded'; readonly entries: readonly PfRule[] }
   | { readonly kind: 'rejected'; readonly text: string };
 
 const notLoaded = 'pfctl: Syntax error in config file: pf rules not loaded\n';
-const below = (anchor: string, name: string): string => (anchor === '' ? name : `${anchor}/${name}`);
+const anchorBelow = (anchor: string, name: string): string => (anchor === '' ? name : `${anchor}/${name}`);
 const resourceBusy = (file: string, line: number, table: string): PfSyntaxError =>
   new PfSyntaxError(file, line, `cannot define table ${table}: Resource busy`);
 
@@ -36,7 +36,7 @@ class CannotReadAnchor extends Error {}
  * `-n` really defines them, so one that is there for good (`persist`) is busy already, and any other is busy for the load that
  * follows. A load of that anchor alone puts it right.
  */
-export const loadRules = (kernel: Kernel, load: Load): LoadOutcome => {
+export const loadRules = (kernel: Kernel, load: LoadRequest): LoadOutcome => {
   const staged = new Map<string, Ruleset>();
   const definedByLoads = new Set<string>();
 
@@ -46,7 +46,7 @@ export const loadRules = (kernel: Kernel, load: Load): LoadOutcome => {
 
   const stageLoads = (parent: string, { loads }: ParsedFile, depth: number): void => {
     for (const { anchor: name, file } of loads) {
-      const anchor = below(parent, name);
+      const anchor = anchorBelow(parent, name);
       const source = load.read(file);
       if (source === undefined || depth > 8) throw new CannotReadAnchor(file);
       const parsed = parseRuleset(file, source);

@@ -1,21 +1,71 @@
 import { readFileSync } from 'node:fs';
-import type { Machine, Part } from '../machine.ts';
-import { realPath } from '../launchd/paths.ts';
-import { evaluate, type Packet, sourceOnTheWire } from './evaluate.ts';
-import { newKernel } from './kernel.ts';
+import { type Machine, realPath, type Subsystem } from '../machine.ts';
+import { evaluate, type Packet, sourceAfterNat } from './evaluate.ts';
+import { type Kernel, newKernel, rulesetOf } from './kernel.ts';
 import { loadRules } from './load.ts';
+import { parseRuleset } from './parse/ruleset.ts';
 import { pfctl } from './pfctl.ts';
-import { startInternetSharing, type VmnetStart } from './vmnet.ts';
+import type { PfRule, Ruleset, Section } from './rule.ts';
+
+interface VmnetOptions {
+  /**
+   * What becomes of hooks that are in the live main ruleset. Starting vmnet may replace it (apple/container#402,
+   * corectl#105, sshuttle#975): all but Apple's own gone, or those of `com.apple/*` too.
+   */
+  readonly anchorRules?: 'kept' | 'only com.apple kept' | 'none kept';
+}
+
+const internetSharingAnchor = 'com.apple.internet-sharing';
+const isApple = (entry: PfRule): boolean => entry.kind === 'hook' && entry.anchor.startsWith('com.apple');
+const sectionOrder: readonly Section[] = ['scrub', 'nat', 'binat', 'rdr', 'dummynet', 'filter'];
+const sectionRank = (entry: PfRule): number =>
+  sectionOrder.indexOf(
+    entry.kind === 'translation' ? entry.action : entry.kind === 'hook' ? entry.section : entry.kind,
+  );
+
+const parsedRuleset = (text: string): Ruleset => ({
+  entries: parseRuleset('InternetSharing', text).entries,
+  tables: new Map(),
+});
+
+/** What InternetSharing does when the first virtual machine starts: pf on, its hooks in the live main ruleset, its NAT below them. */
+const startInternetSharing = (kernel: Kernel, { anchorRules = 'kept' }: VmnetOptions): void => {
+  kernel.enabled = true;
+  kernel.references.set('16999999999999999999', { pid: 380, process: 'InternetSharing' });
+  const main = rulesetOf(kernel, '');
+  const kept = main.entries.filter(
+    (entry) =>
+      !(entry.kind === 'hook' && entry.anchor === internetSharingAnchor) &&
+      (anchorRules === 'kept' || (anchorRules === 'only com.apple kept' && isApple(entry))),
+  );
+  const added = parsedRuleset(
+    `scrub-anchor "${internetSharingAnchor}"\nnat-anchor "${internetSharingAnchor}"\nrdr-anchor "${internetSharingAnchor}"\nanchor "${internetSharingAnchor}"\n`,
+  );
+  kernel.rulesets.set('', {
+    entries: [...kept, ...added.entries].sort((a, b) => sectionRank(a) - sectionRank(b)),
+    tables: main.tables,
+  });
+  kernel.rulesets.set(
+    internetSharingAnchor,
+    parsedRuleset('nat-anchor "shared_v4"\nrdr-anchor "shared_v4"\nanchor "shared_v4"\n'),
+  );
+  kernel.rulesets.set(
+    `${internetSharingAnchor}/shared_v4`,
+    parsedRuleset(
+      'no nat on bridge100 inet from 192.168.64.1 to 192.168.64.0/24\nnat on en0 inet from 192.168.64.0/24 to any -> (en0)\n',
+    ),
+  );
+};
 
 /** pf as macOS has it: `pfctl`, a main ruleset, anchors, and the packets that go by. */
-export interface PacketFilter extends Part {
+export interface PacketFilter extends Subsystem {
   /** What becomes of a packet, by what is loaded, hooked and enabled now. */
   evaluate(packet: Packet): 'pass' | 'block';
   /** The source address with which a packet leaves this Mac. */
-  sourceOnTheWire(packet: Packet): string;
+  sourceAfterNat(packet: Packet): string;
   readonly enabled: boolean;
   /** The first virtual machine of this boot starts: InternetSharing enables pf and changes the live main ruleset. */
-  startVmnet(options?: VmnetStart): void;
+  startVmnet(options?: VmnetOptions): void;
 }
 
 /** Of a Mac at a provider. An interface that is not here has no address yet (INC-252). */
@@ -27,7 +77,7 @@ const addresses = new Map([
 ]);
 const addressBook = { of: (name: string) => addresses.get(name) };
 
-const textOf = (path: string): string | undefined => {
+const readText = (path: string): string | undefined => {
   try {
     return readFileSync(path, 'utf8');
   } catch {
@@ -40,9 +90,9 @@ export const createPacketFilter = (machine: Machine): PacketFilter => {
 
   /** The job `com.apple.pfctl`: loads pf.conf at boot, and does not enable pf. A file that is bad leaves no hook at all (INC-254). */
   const loadAtBoot = (): void => {
-    const source = textOf(machine.path('/etc/pf.conf'));
+    const source = readText(machine.path('/etc/pf.conf'));
     if (source === undefined) return;
-    const read = (file: string): string | undefined => textOf(realPath(machine, file));
+    const read = (file: string): string | undefined => readText(realPath(machine, file));
     const outcome = loadRules(kernel, { anchor: '', file: '/etc/pf.conf', source, dryRun: false, busy: false, read });
     machine.journal.record('pf.boot', outcome.kind);
   };
@@ -57,13 +107,13 @@ export const createPacketFilter = (machine: Machine): PacketFilter => {
       kernel = newKernel();
     },
     evaluate: (packet) => evaluate(kernel, packet, addressBook),
-    sourceOnTheWire: (packet) => sourceOnTheWire(kernel, packet, addressBook),
+    sourceAfterNat: (packet) => sourceAfterNat(kernel, packet, addressBook),
     get enabled() {
       return kernel.enabled;
     },
     startVmnet(options = {}) {
       startInternetSharing(kernel, options);
-      machine.journal.record('pf.vmnet', options.hooks ?? 'kept');
+      machine.journal.record('pf.vmnet', options.anchorRules ?? 'kept');
     },
   };
 };

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import type { ToolAnswer } from '../machine.ts';
-import { toolCall } from '../testing/bare-machine.ts';
-import { type FilteringMac, filteringMac } from './testing/filtering-mac.ts';
+import type { ToolResult } from '../machine.ts';
+import { toolCall } from '../testing/minimal-machine.ts';
+import { createPfMachine, type PfMachine } from './testing/pf-machine.ts';
 
 const altq = 'No ALTQ support in kernel\nALTQ related functions disabled\n';
-const tokenOf = ({ stderr = '' }: ToolAnswer): string => /^Token : (\d+)$/m.exec(stderr)?.[1] ?? assert.fail(stderr);
+const tokenOf = ({ stderr = '' }: ToolResult): string => /^Token : (\d+)$/m.exec(stderr)?.[1] ?? assert.fail(stderr);
 
 describe('pfctl', () => {
-  let mac: FilteringMac;
+  let mac: PfMachine;
   beforeEach(async () => {
-    mac = await filteringMac();
+    mac = await createPfMachine();
   });
   afterEach(() => mac.machine.remove());
 
@@ -50,11 +50,11 @@ describe('pfctl', () => {
     assert.deepEqual(asUser('-E'), { code: 1, stderr: 'pfctl: /dev/pf: Permission denied\n' });
     mac.machine.write('/etc/pf.anchors/t', 'table <t> { 10.0.0.1 }\npass from <t> to any\n');
     mac.machine.write('/tmp/x', 'load anchor "t" from "/etc/pf.anchors/t"\n');
-    assert.equal((asUser('-nf', '/tmp/x') as ToolAnswer).code, 0);
+    assert.equal((asUser('-nf', '/tmp/x') as ToolResult).code, 0);
     assert.equal(mac.pfctl('-f', '/tmp/x').code, 0, 'and then it has no side effect');
   });
 
-  test('-E counts who wants pf, and the last one to give its token back ends it', () => {
+  test('-E counts references, and releasing the last token disables pf', () => {
     const first = tokenOf(mac.pfctl('-E'));
     const second = tokenOf(mac.pfctl('-E'));
     assert.notEqual(first, second);
@@ -92,7 +92,7 @@ describe('pfctl', () => {
   test('paths may come with the root of the simulated disk before them', () => {
     mac.machine.write('/etc/pf.anchors/x', 'pass all\n');
     assert.equal(mac.pfctl('-a', 'com.apple/x', '-f', mac.machine.path('/etc/pf.anchors/x')).code, 0);
-    assert.deepEqual(mac.machine.seen('pf.load'), ['com.apple/x']);
+    assert.deepEqual(mac.machine.journalOf('pf.load'), ['com.apple/x']);
   });
 
   test('a load of the same anchor again replaces it, tables and all', () => {
@@ -119,7 +119,7 @@ describe('pfctl', () => {
     const answer = mac.pipe('pass in all', '-a', 'x', '-vnf', '-');
     assert.equal(answer.stdout, 'pass in all flags S/SA keep state\n');
     assert.equal(mac.pfctl('-a', 'x', '-sr').stdout, '');
-    assert.deepEqual(mac.machine.seen('pf.load'), []);
+    assert.deepEqual(mac.machine.journalOf('pf.load'), []);
   });
 
   test('a load anchor whose file is missing rejects the load', () => {

@@ -1,13 +1,95 @@
 import { readFileSync } from 'node:fs';
-import { realPath } from '../launchd/paths.ts';
-import type { Machine, ToolAnswer, ToolCall } from '../machine.ts';
-import { type PfctlArguments, parseArguments } from './arguments.ts';
-import { flush } from './flush.ts';
+import { type Machine, realPath, type ToolCall, type ToolResult } from '../machine.ts';
+import { flush, show, tableCommand } from './commands.ts';
 import type { Kernel } from './kernel.ts';
 import { loadRules } from './load.ts';
-import { printRule } from './print-rule.ts';
-import { show } from './show.ts';
-import { tableCommand } from './table-command.ts';
+import { printRule } from './rule.ts';
+
+/** What pfctl was asked to do, as its `getopt` reads it: flags may be joined (`-sr`, `-vnf FILE`). */
+interface PfctlArguments {
+  readonly anchor: string;
+  readonly show?: string;
+  readonly flush?: string;
+  readonly table?: string;
+  readonly tableCommand?: string;
+  readonly file?: string;
+  readonly token?: string;
+  readonly flags: ReadonlySet<string>;
+  readonly operands: readonly string[];
+}
+
+const flagsWithValue = 'aDfFikKopstTwxX';
+const flagsWithoutValue = 'AdeEghlmnNOPqrRSvz';
+/** An abbreviation stands for the first of these that it begins. */
+const modifiers = {
+  s: [
+    'nat',
+    'queue',
+    'rules',
+    'Anchors',
+    'Sources',
+    'states',
+    'info',
+    'Interfaces',
+    'labels',
+    'timeouts',
+    'memory',
+    'Tables',
+    'osfp',
+    'References',
+    'dummynet',
+    'all',
+  ],
+  F: ['nat', 'queue', 'rules', 'Sources', 'states', 'info', 'Tables', 'osfp', 'dummynet', 'all'],
+  T: ['kill', 'flush', 'add', 'delete', 'load', 'replace', 'show', 'test', 'zero', 'expire'],
+};
+
+const usage = 'usage: pfctl [-AdeghmNnOqRrvz] [-a anchor] [-D macro=value] [-F modifier]\n';
+
+/** `undefined` in `arguments`: the text says why, and pfctl ends with 1. */
+const parsePfctlArguments = (
+  words: readonly string[],
+): { readonly arguments: PfctlArguments } | { readonly refusal: string } => {
+  const values: Record<string, string> = {};
+  const flags = new Set<string>();
+  const rest = [...words];
+  while (rest[0]?.startsWith('-') === true && rest[0] !== '-') {
+    const group = (rest.shift() ?? '').slice(1);
+    if (group === '-') break;
+    for (let at = 0; at < group.length; at += 1) {
+      const flag = group.charAt(at);
+      if (flagsWithValue.includes(flag)) {
+        const value = at + 1 < group.length ? group.slice(at + 1) : rest.shift();
+        if (value === undefined) return { refusal: `pfctl: option requires an argument -- ${flag}\n${usage}` };
+        values[flag] = value;
+        break;
+      }
+      if (!flagsWithoutValue.includes(flag)) return { refusal: `pfctl: illegal option -- ${flag}\n${usage}` };
+      flags.add(flag);
+    }
+  }
+  for (const flag of ['s', 'F', 'T'] as const) {
+    const value = values[flag];
+    if (value === undefined) continue;
+    const full = modifiers[flag].find((name) => value !== '' && name.startsWith(value));
+    if (full === undefined) return { refusal: `pfctl: Unknown option '${value}' for -${flag}\n${usage}` };
+    values[flag] = full;
+  }
+  const optional = (key: string, flag: string): object => (values[flag] === undefined ? {} : { [key]: values[flag] });
+  return {
+    arguments: {
+      anchor: values['a'] ?? '',
+      ...optional('show', 's'),
+      ...optional('flush', 'F'),
+      ...optional('table', 't'),
+      ...optional('tableCommand', 'T'),
+      ...optional('file', 'f'),
+      ...optional('token', 'X'),
+      flags,
+      operands: rest,
+    },
+  };
+};
 
 /** On every run, also on good ones. */
 const altq = 'No ALTQ support in kernel\nALTQ related functions disabled\n';
@@ -17,7 +99,7 @@ const flushWarning =
   'present in the main ruleset added by the system at startup.\n' +
   'See /etc/pf.conf for further details.\n\n';
 
-const readable = (path: string): string | undefined => {
+const readText = (path: string): string | undefined => {
   try {
     return readFileSync(path, 'utf8');
   } catch {
@@ -26,12 +108,12 @@ const readable = (path: string): string | undefined => {
 };
 
 /** Plays `pfctl`. It does things in its own order, whatever the order of the flags: disable, show, flush, tables, load, enable. */
-export const pfctl = (machine: Machine, kernel: () => Kernel): ((call: ToolCall) => ToolAnswer) => {
+export const pfctl = (machine: Machine, kernel: () => Kernel): ((call: ToolCall) => ToolResult) => {
   /** A number that nobody guesses, and that differs each time. */
   let lastToken = 17_000_000_000_000_000_000n + BigInt(machine.bootTime());
 
-  const loadFile = (call: ToolCall, file: string, { anchor, flags }: PfctlArguments): ToolAnswer => {
-    const source = file === '-' ? call.stdin.toString() : readable(realPath(machine, file, call.cwd));
+  const loadFile = (call: ToolCall, file: string, { anchor, flags }: PfctlArguments): ToolResult => {
+    const source = file === '-' ? call.stdin.toString() : readText(realPath(machine, file, call.cwd));
     if (source === undefined) return { code: 1, stderr: `pfctl: ${file}: No such file or directory\n` };
     const dryRun = flags.has('n');
     if (dryRun && !call.asRoot && source.includes('load anchor')) {
@@ -53,10 +135,10 @@ export const pfctl = (machine: Machine, kernel: () => Kernel): ((call: ToolCall)
     source,
     dryRun,
     busy: machine.faults.pfBusy,
-    read: (path: string) => readable(realPath(machine, path, call.cwd)),
+    read: (path: string) => readText(realPath(machine, path, call.cwd)),
   });
 
-  const disable = (): ToolAnswer => {
+  const disable = (): ToolResult => {
     if (!kernel().enabled) return { code: 1, stderr: 'pfctl: pf not enabled\n' };
     kernel().enabled = false;
     kernel().references.clear();
@@ -64,7 +146,7 @@ export const pfctl = (machine: Machine, kernel: () => Kernel): ((call: ToolCall)
     return { code: 0, stderr: 'pf disabled\n' };
   };
 
-  const release = (token: string): ToolAnswer => {
+  const release = (token: string): ToolResult => {
     const { references } = kernel();
     if (!kernel().enabled) return { code: 1, stderr: 'pfctl: pf not enabled\n' };
     if (!references.delete(token)) return { code: 1, stderr: 'pfctl: Invalid argument\n' };
@@ -75,7 +157,7 @@ export const pfctl = (machine: Machine, kernel: () => Kernel): ((call: ToolCall)
     };
   };
 
-  const enable = (counted: boolean): ToolAnswer => {
+  const enable = (counted: boolean): ToolResult => {
     if (!counted && kernel().enabled) return { code: 1, stderr: 'pfctl: pf already enabled\n' };
     if (!kernel().enabled) machine.journal.record('pf.enabled');
     kernel().enabled = true;
@@ -86,7 +168,7 @@ export const pfctl = (machine: Machine, kernel: () => Kernel): ((call: ToolCall)
   };
 
   return (call) => {
-    const parsed = parseArguments(call.args);
+    const parsed = parsePfctlArguments(call.args);
     if ('refusal' in parsed) return { code: 1, stderr: parsed.refusal };
     const asked = parsed.arguments;
     const { anchor, flags, file } = asked;
@@ -94,29 +176,29 @@ export const pfctl = (machine: Machine, kernel: () => Kernel): ((call: ToolCall)
     // `-n` never opens the device, so it is the one thing that needs no rights.
     if (!call.asRoot && !flags.has('n')) return { code: 1, stderr: 'pfctl: /dev/pf: Permission denied\n' };
 
-    const asks: (() => ToolAnswer)[] = [];
+    const actions: (() => ToolResult)[] = [];
     const dryRun = flags.has('n');
-    if (flags.has('d') && !dryRun) asks.push(disable);
-    if (asked.token !== undefined && !dryRun) asks.push(() => release(asked.token ?? ''));
+    if (flags.has('d') && !dryRun) actions.push(disable);
+    if (asked.token !== undefined && !dryRun) actions.push(() => release(asked.token ?? ''));
     if (asked.show !== undefined && !dryRun)
-      asks.push(() => ({ code: 0, ...show(kernel(), asked.show ?? '', anchor, flags.has('v')) }));
+      actions.push(() => ({ code: 0, ...show(kernel(), asked.show ?? '', anchor, flags.has('v')) }));
     if (asked.flush !== undefined && !dryRun)
-      asks.push(() => {
+      actions.push(() => {
         machine.journal.record('pf.flush', `${anchor === '' ? 'main' : anchor} ${asked.flush ?? ''}`);
         return { code: 0, stderr: flush(kernel(), anchor, asked.flush ?? '') };
       });
     if (asked.tableCommand !== undefined && !dryRun)
-      asks.push(() =>
+      actions.push(() =>
         asked.table === undefined
           ? { code: 1, stderr: 'pfctl: -T needs -t\n' }
           : tableCommand(kernel(), anchor, asked.table, asked.tableCommand ?? '', asked.operands),
       );
-    if (file !== undefined) asks.push(() => loadFile(call, file, asked));
-    if (!dryRun && (flags.has('e') || flags.has('E'))) asks.push(() => enable(flags.has('E')));
+    if (file !== undefined) actions.push(() => loadFile(call, file, asked));
+    if (!dryRun && (flags.has('e') || flags.has('E'))) actions.push(() => enable(flags.has('E')));
 
     let stdout = '';
     let stderr = warning + altq;
-    for (const ask of asks) {
+    for (const ask of actions) {
       const answer = ask();
       stdout += answer.stdout ?? '';
       stderr += answer.stderr ?? '';

@@ -1,7 +1,7 @@
 import type { Network } from './network.ts';
 
 /** What stands in one ruleset, main or anchor, after lists have been taken apart. Only what hosts of ours meet of `pf.conf(5)`. */
-export type Entry = Filter | Translation | Scrub | Hook;
+export type PfRule = Filter | Translation | Scrub | AnchorRule;
 
 /** The kinds of rulesets that a main ruleset has hooks for: a hook of one kind does nothing for another. */
 export type Section = 'scrub' | 'nat' | 'rdr' | 'binat' | 'dummynet' | 'filter';
@@ -63,7 +63,7 @@ export interface Scrub {
 }
 
 /** `anchor "com.apple/*"`: here the rules of that anchor are looked at. Without it they are never looked at (INC-254, INC-255). */
-export interface Hook {
+export interface AnchorRule {
   readonly kind: 'hook';
   readonly section: Section;
   readonly anchor: string;
@@ -78,14 +78,14 @@ export interface Table {
 }
 
 export interface Ruleset {
-  readonly entries: readonly Entry[];
+  readonly entries: readonly PfRule[];
   readonly tables: ReadonlyMap<string, Table>;
 }
 
 export const emptyRuleset: Ruleset = { entries: [], tables: new Map() };
 
 /** In the order in which a file must have them. */
-export const sectionOf = (entry: Entry): Section => {
+export const sectionOf = (entry: PfRule): Section => {
   switch (entry.kind) {
     case 'filter':
     case 'scrub':
@@ -94,5 +94,91 @@ export const sectionOf = (entry: Entry): Section => {
       return entry.action;
     case 'hook':
       return entry.section;
+  }
+};
+
+const addressText = (address: Address): string => {
+  switch (address.kind) {
+    case 'any':
+      return 'any';
+    case 'table':
+      return `<${address.name}>`;
+    case 'network':
+      return address.network.text;
+    case 'interface':
+      return address.text;
+  }
+};
+
+const portText = ({ kind, first, last }: Ports): string => {
+  if (kind === ':') return ` port ${first}:${last}`;
+  if (kind === '><' || kind === '<>') return ` port ${first} ${kind} ${last}`;
+  return ` port ${kind} ${first}`;
+};
+
+const endpointText = ({ not, address, port }: Endpoint): string =>
+  `${not ? '! ' : ''}${addressText(address)}${port === undefined ? '' : portText(port)}`;
+
+const isAny = ({ not, address, port }: Endpoint): boolean => !not && address.kind === 'any' && port === undefined;
+
+const joinWords = (...parts: readonly (string | false | undefined)[]): string =>
+  parts.filter((part) => part !== false && part !== undefined && part !== '').join(' ');
+
+const beforeAddresses = ({ direction, on }: Match, ...between: readonly (string | false)[]): string =>
+  joinWords(direction, ...between, on !== undefined && `on ${on.not ? '! ' : ''}${on.name}`);
+
+const addresses = ({ family, protocol, from, to }: Match, spelledOut = false): string =>
+  joinWords(
+    family !== undefined && (family === 4 ? 'inet' : 'inet6'),
+    protocol !== undefined && `proto ${protocol}`,
+    !spelledOut && isAny(from) && isAny(to) ? 'all' : `from ${endpointText(from)} to ${endpointText(to)}`,
+  );
+
+const anchorKeywords: Readonly<Record<Section, string>> = {
+  filter: 'anchor',
+  nat: 'nat-anchor',
+  rdr: 'rdr-anchor',
+  binat: 'binat-anchor',
+  scrub: 'scrub-anchor',
+  dummynet: 'dummynet-anchor',
+};
+
+/** A rule as `pfctl -s` prints it: lists taken apart, defaults spelled out. */
+export const printRule = (entry: PfRule): string => {
+  const { match } = entry;
+  switch (entry.kind) {
+    case 'filter':
+      return joinWords(
+        entry.action,
+        entry.answer,
+        beforeAddresses(match, entry.quick && 'quick'),
+        addresses(match),
+        entry.trailer,
+      );
+    case 'translation': {
+      const target = entry.target === '' ? '' : `-> ${entry.target}`;
+      return joinWords(
+        entry.no && 'no',
+        entry.action,
+        entry.pass && 'pass',
+        beforeAddresses(match),
+        addresses(match, true),
+        target,
+        // A pool of one that follows its interface is shown with its way to choose.
+        entry.action === 'nat' &&
+          entry.target.startsWith('(') &&
+          !entry.target.includes('round-robin') &&
+          'round-robin',
+      );
+    }
+    case 'scrub':
+      return joinWords('scrub', beforeAddresses(match), addresses(match), entry.trailer);
+    case 'hook':
+      return joinWords(
+        `${anchorKeywords[entry.section]} "${entry.anchor}"`,
+        beforeAddresses(match, entry.quick && 'quick'),
+        addresses(match),
+        entry.section === 'scrub' && 'fragment reassemble',
+      );
   }
 };

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { sleep } from '@tartan/kube/clock';
-import type { Machine, Part, Tool, ToolAnswer } from '../machine.ts';
+import type { Machine, Subsystem, Tool, ToolResult } from '../machine.ts';
 
 /** By the environment of a Mac, or in this file on its disk: where its GitHub is. Only simulators know either. */
 const variable = 'SIM_GITHUB_URL';
 const file = '/private/etc/sim-github';
 
-const retryAfter = 5_000;
-const looksForItsProcessEvery = 1_000;
+const retryMs = 5_000;
+const processCheckMs = 1_000;
 /** As often as the real one (`actions/runner#3539`). */
-const renewsEvery = 60_000;
+const renewMs = 60_000;
 
 interface Session {
   readonly id: string;
@@ -32,13 +32,13 @@ const isAlive = (pid: number): boolean => {
  * GitHub's side of the stand-in for actions/runner, in the process of the simulator, so that a Mac needs no node for it. The stand-in asks
  * by the name `sim-actions-runner`; what is secret comes on standard input. The protocol is that of sim/github (its README).
  */
-export const createActionsService = (machine: Machine): Part => {
+export const createActionsService = (machine: Machine): Subsystem => {
   const sessions = new Map<string, Session>();
   let off = new AbortController();
 
   const url = (): string | undefined => {
-    const told = machine.environment('user')[variable];
-    if (told) return told;
+    const configured = machine.environment('user')[variable];
+    if (configured) return configured;
     try {
       return readFileSync(machine.path(file), 'utf8').trim() || undefined;
     } catch {
@@ -61,16 +61,16 @@ export const createActionsService = (machine: Machine): Part => {
   };
 
   /** Until there is an answer that is one. 409: a connection that GitHub has not given up yet. */
-  const insist = async (path: string, signal: AbortSignal, body: object = {}) => {
+  const retryUntilAnswered = async (path: string, signal: AbortSignal, body: object = {}) => {
     while (!signal.aborted) {
       const answer = await ask(path, { body, signal });
       if (answer !== undefined && answer.status < 500 && answer.status !== 409) return answer;
-      await sleep(machine.clock, machine.pace(retryAfter), signal);
+      await sleep(machine.clock, machine.pace(retryMs), signal);
     }
     return undefined;
   };
 
-  const register = async (name: string, labels: string, hasDefaults: boolean, token: string): Promise<ToolAnswer> => {
+  const register = async (name: string, labels: string, hasDefaults: boolean, token: string): Promise<ToolResult> => {
     const wanted = {
       token,
       name,
@@ -88,7 +88,7 @@ export const createActionsService = (machine: Machine): Part => {
     const known = sessions.get(credential);
     if (known !== undefined) return known;
     const over = new AbortController();
-    const answer = await insist('/sessions', AbortSignal.any([over.signal, off.signal]), { credential });
+    const answer = await retryUntilAnswered('/sessions', AbortSignal.any([over.signal, off.signal]), { credential });
     if (answer === undefined) return undefined;
     if (answer.status !== 201) return 'gone';
     const session: Session = { id: String(answer.body['session']), over, job: undefined };
@@ -99,7 +99,7 @@ export const createActionsService = (machine: Machine): Part => {
   /** Its process may be killed without a word. Then GitHub hears no more of it either. */
   const watch = async (pid: number, credential: string, session: Session, done: AbortSignal): Promise<void> => {
     while (!done.aborted) {
-      await sleep(machine.clock, Math.max(20, machine.pace(looksForItsProcessEvery)), done);
+      await sleep(machine.clock, Math.max(20, machine.pace(processCheckMs)), done);
       if (done.aborted || isAlive(pid)) continue;
       session.over.abort();
       sessions.delete(credential);
@@ -108,15 +108,15 @@ export const createActionsService = (machine: Machine): Part => {
   };
 
   const renew = async (path: string, signal: AbortSignal): Promise<void> => {
-    await sleep(machine.clock, renewsEvery, signal);
+    await sleep(machine.clock, renewMs, signal);
     while (!signal.aborted) {
-      await insist(`${path}/renew`, signal);
-      await sleep(machine.clock, renewsEvery, signal);
+      await retryUntilAnswered(`${path}/renew`, signal);
+      await sleep(machine.clock, renewMs, signal);
     }
   };
 
   /** Answers with the number and the name of a job, which has begun. */
-  const waitForJob = async (pid: number, credential: string): Promise<ToolAnswer> => {
+  const waitForJob = async (pid: number, credential: string): Promise<ToolResult> => {
     const session = await connect(credential);
     if (session === 'gone') return { code: 3 };
     if (session === undefined) return { code: 1 };
@@ -125,7 +125,7 @@ export const createActionsService = (machine: Machine): Part => {
     const watching = watch(pid, credential, session, AbortSignal.any([done.signal, signal]));
     try {
       for (;;) {
-        const told = await insist(`/sessions/${session.id}/poll`, signal);
+        const told = await retryUntilAnswered(`/sessions/${session.id}/poll`, signal);
         if (told === undefined) return { code: 1 };
         if (told.status === 204) continue;
         if (told.status !== 200) {
@@ -135,7 +135,7 @@ export const createActionsService = (machine: Machine): Part => {
         const { id, name } = told.body['job'] as { id: number; name: string };
         const path = `/sessions/${session.id}/jobs/${id}`;
         // Somebody else was given it meanwhile.
-        if ((await insist(`${path}/started`, signal))?.status !== 204) continue;
+        if ((await retryUntilAnswered(`${path}/started`, signal))?.status !== 204) continue;
         session.job = new AbortController();
         void renew(path, AbortSignal.any([session.job.signal, signal]));
         machine.journal.record('actions.job', name);
@@ -147,17 +147,17 @@ export const createActionsService = (machine: Machine): Part => {
     }
   };
 
-  const finished = async (id: string, conclusion: string, credential: string): Promise<ToolAnswer> => {
+  const finished = async (id: string, conclusion: string, credential: string): Promise<ToolResult> => {
     const session = sessions.get(credential);
     if (session === undefined) return { code: 1 };
     session.job?.abort();
     session.job = undefined;
     const signal = AbortSignal.any([session.over.signal, off.signal]);
-    const answer = await insist(`/sessions/${session.id}/jobs/${id}/finished`, signal, { conclusion });
+    const answer = await retryUntilAnswered(`/sessions/${session.id}/jobs/${id}/finished`, signal, { conclusion });
     return { code: answer?.status === 204 ? 0 : 1 };
   };
 
-  const leave = async (credential: string): Promise<ToolAnswer> => {
+  const leave = async (credential: string): Promise<ToolResult> => {
     const session = sessions.get(credential);
     if (session === undefined) return { code: 0 };
     sessions.delete(credential);

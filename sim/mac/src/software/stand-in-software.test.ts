@@ -54,7 +54,7 @@ describe('stand-ins for the software of others', () => {
   const bin = '"$TARTAN_ROOT"/usr/local/bin';
   const runner = 'cd "$TARTAN_ROOT"/opt/actions-runner &&';
 
-  test('have the form in which they are pushed', () => {
+  test('have the format in which they are uploaded', () => {
     assert.deepEqual(
       contents(software.tart.file).filter((path) => !path.endsWith('/')),
       [
@@ -101,7 +101,7 @@ describe('stand-ins for the software of others', () => {
     assert.equal(await run(`${bin}/node /usr/local/who.mjs`, { asRoot: true }), '0 0 root true');
   });
 
-  test('node ends by itself when nobody is left who could end it', async () => {
+  test('node exits when the simulator process has gone', async () => {
     // The simulator, as far as it knows: a process that ends.
     const script = `
       sleep_forever='setInterval(() => {}, 1 << 30)'

@@ -3,8 +3,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fakeTart } from '../tart/fake-tart.ts';
 import { actionsRunner } from './actions-runner.ts';
-import { nodeRuntime } from './node-runtime.ts';
-import * as texts from './shell-texts.ts';
+import * as texts from './programs.ts';
+import { nodeRuntime } from './programs.ts';
 import { gzippedTar } from './tar.ts';
 
 /** A file that plays something we did not write. */
@@ -108,7 +108,7 @@ export const standInSoftware = async (
       gzippedTar(actionsRunner(version.actionsRunner)),
     ),
     packer: await put(`packer ${version.packer}`, texts.packer(version.packer)),
-    crane: await put(`crane ${version.crane}`, texts.knowsItsVersion('crane', version.crane)),
-    oras: await put(`oras ${version.oras}`, texts.knowsItsVersion('oras', `Version:        ${version.oras}`)),
+    crane: await put(`crane ${version.crane}`, texts.printsVersion('crane', version.crane)),
+    oras: await put(`oras ${version.oras}`, texts.printsVersion('oras', `Version:        ${version.oras}`)),
   };
 };

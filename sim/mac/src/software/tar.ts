@@ -6,7 +6,7 @@ export interface TarFile {
   readonly text: string;
 }
 
-const block = 512;
+const blockSize = 512;
 const field = (text: string, length: number): Buffer => {
   const bytes = Buffer.alloc(length);
   bytes.write(text, 'latin1');
@@ -30,7 +30,7 @@ const header = (path: string, mode: number, size: number, type: '0' | '5'): Buff
     field('ustar\u000000', 8),
     field('root', 32),
     field('wheel', 32),
-    Buffer.alloc(block - 329),
+    Buffer.alloc(blockSize - 329),
   ]);
   const sum = bytes.reduce((total, byte) => total + byte, 0);
   field(`${sum.toString(8).padStart(6, '0')}\0 `, 8).copy(bytes, 148);
@@ -53,10 +53,10 @@ export const gzippedTar = (files: readonly TarFile[]): Buffer => {
       return [
         header(path, mode, content.length, '0'),
         content,
-        Buffer.alloc((block - (content.length % block)) % block),
+        Buffer.alloc((blockSize - (content.length % blockSize)) % blockSize),
       ];
     }),
-    Buffer.alloc(2 * block),
+    Buffer.alloc(2 * blockSize),
   ]);
   const zipped = gzipSync(tar, { level: 9 });
   // The tenth byte names the system that packed it; unknown is the same everywhere.

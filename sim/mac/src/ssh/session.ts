@@ -1,10 +1,38 @@
 import { type ChildProcessWithoutNullStreams, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
+import { Transform, type TransformCallback } from 'node:stream';
+import type { Clock } from '@tartan/kube/clock';
 import type { Session } from 'ssh2';
+import type { Faults } from '../faults.ts';
 import type { Machine } from '../machine.ts';
-import { channelInput } from './channel-input.ts';
 
-export interface SessionOptions {
+/** What a channel receives on its way to the command: as slow as the faults say, and cut where they say. */
+export const throttledInput = (faults: Faults, clock: Clock, cut: () => void): Transform => {
+  let received = 0;
+  let cancel = (): void => {};
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done: TransformCallback) {
+      const { disconnectAtByte, bytesPerSecond } = faults;
+      const room = disconnectAtByte === undefined ? Number.POSITIVE_INFINITY : Math.max(0, disconnectAtByte - received);
+      received += chunk.length;
+      if (chunk.length >= room) {
+        this.push(chunk.subarray(0, room));
+        // No `done`: nothing more gets through, and the end of this input is never seen as such.
+        setImmediate(cut);
+      } else if (bytesPerSecond === undefined) {
+        done(null, chunk);
+      } else {
+        cancel = clock.after((chunk.length / bytesPerSecond) * 1000, () => done(null, chunk));
+      }
+    },
+    destroy(error, done) {
+      cancel();
+      done(error);
+    },
+  });
+};
+
+interface SessionOptions {
   readonly machine: Machine;
   /** Starts a command of the user's. */
   start(command: string): ChildProcessWithoutNullStreams;
@@ -23,7 +51,7 @@ declare module 'ssh2' {
 export type HangUp = () => void;
 
 /** Whether a process of this Mac is root's; only its environment tells, as all of them have one real user. */
-const isRoots = (pid: number): boolean => {
+const isOwnedByRoot = (pid: number): boolean => {
   const environment = existsSync('/proc/self/environ')
     ? readFileSync(`/proc/${pid}/environ`, 'utf8').replaceAll('\0', ' ')
     : spawnSync('/bin/ps', ['-Eww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8' }).stdout;
@@ -36,7 +64,7 @@ const isRoots = (pid: number): boolean => {
  * passes it on to the command that it runs, not to that one's children (sudo, src/exec_nopty.c:140-190). Here the fake sudo becomes its
  * command: a group whose leader is root's gets the signal at the leader alone.
  */
-const signalTarget = (pid: number): number => (isRoots(pid) ? pid : -pid);
+const signalTarget = (pid: number): number => (isOwnedByRoot(pid) ? pid : -pid);
 
 /**
  * One channel of sshd: exec without a terminal. As OpenSSH does it: the exit status goes out when the shell has ended, the channel
@@ -52,7 +80,7 @@ export const serveSession = (session: Session, { machine, start, cut }: SessionO
     const child = start(info.command);
     command = child;
 
-    const input = channelInput(machine.faults, machine.clock, cut);
+    const input = throttledInput(machine.faults, machine.clock, cut);
     channel.pipe(input).pipe(child.stdin);
     const discardInput = (): void => {
       input.unpipe(child.stdin);

@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
+import { describe, test, type TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import { describe, type TestContext, test } from 'node:test';
 import type { Mac, MacOptions } from '../mac.ts';
-import { allowSudo, freshMac, seen } from '../testing/fresh-mac.ts';
 import { logIn, newKey, type SshClient } from '../testing/ssh-client.ts';
+import { allowSudo, journalDetails, startTestMac } from '../testing/test-mac.ts';
 
 const key = newKey();
 
@@ -15,7 +15,7 @@ const reachableMac = async (
   t: TestContext,
   options: Partial<MacOptions> = {},
 ): Promise<{ mac: Mac; client: SshClient }> => {
-  const mac = await freshMac(t, { authorizedKeys: [key.public], ...options });
+  const mac = await startTestMac(t, { authorizedKeys: [key.public], ...options });
   const client = await logIn(mac, key);
   return { mac, client };
 };
@@ -40,7 +40,7 @@ describe('sshd of a Mac', () => {
     assert.equal(stdout, `m1\n${home}\n${home} m1 ${mac.root}\n127.0.0.1\n`);
     assert.equal(code, 0);
     assert.equal(client.hostKey, mac.hostKey());
-    assert.equal(seen(mac, 'exec').length, 1);
+    assert.equal(journalDetails(mac, 'exec').length, 1);
     await client.end();
   });
 
@@ -63,7 +63,7 @@ describe('sshd of a Mac', () => {
     await client.end();
   });
 
-  test('does not mind a command that leaves its input unread', async (t) => {
+  test('accepts a command that does not read its input', async (t) => {
     const { client } = await reachableMac(t);
     assert.deepEqual(await client.run('echo enough', randomBytes(3_000_000)), {
       code: 0,
@@ -91,17 +91,17 @@ describe('sshd of a Mac', () => {
   });
 
   test('takes the keys of both files, and of nobody else', async (t) => {
-    const mac = await freshMac(t, { authorizedKeys: [key.public] });
+    const mac = await startTestMac(t, { authorizedKeys: [key.public] });
     const other = newKey();
     await assert.rejects(logIn(mac, other), /authentication/);
     await assert.rejects(logIn(mac, key, 'root'), /authentication/);
     await mac.run('cat >"$HOME/.ssh/authorized_keys"', { stdin: `# mine\n${other.public} me\n` });
     await (await logIn(mac, other)).end();
-    assert.deepEqual(seen(mac, 'ssh.login'), ['m1']);
+    assert.deepEqual(journalDetails(mac, 'ssh.login'), ['m1']);
   });
 
-  test('hangs up after six keys that may not log in', async (t) => {
-    const mac = await freshMac(t, { authorizedKeys: [key.public] });
+  test('closes the connection after six refused keys (MaxAuthTries)', async (t) => {
+    const mac = await startTestMac(t, { authorizedKeys: [key.public] });
     const wrong = Array.from({ length: 6 }, newKey);
     await (await logIn(mac, key, mac.user.name, wrong.slice(1))).end();
     await assert.rejects(logIn(mac, key, mac.user.name, wrong));
@@ -191,8 +191,8 @@ describe('faults of sshd', () => {
     await again.end();
   });
 
-  test('it accepts and never says a word', async (t) => {
-    const mac = await freshMac(t, { authorizedKeys: [key.public] });
+  test('a connection hangs before the banner', async (t) => {
+    const mac = await startTestMac(t, { authorizedKeys: [key.public] });
     mac.faults.ssh = 'hang before the banner';
     const socket = connect(mac.address);
     await once(socket, 'connect');
@@ -202,8 +202,8 @@ describe('faults of sshd', () => {
     await closed;
   });
 
-  test('nobody listens, until somebody does again on the same port', async (t) => {
-    const mac = await freshMac(t, { authorizedKeys: [key.public] });
+  test('connections are refused, and later accepted again on the same port', async (t) => {
+    const mac = await startTestMac(t, { authorizedKeys: [key.public] });
     mac.faults.ssh = 'refuse';
     await assert.rejects(logIn(mac, key), /ECONNREFUSED/);
     mac.faults.ssh = 'normal';

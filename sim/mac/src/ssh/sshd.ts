@@ -1,16 +1,107 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
+import { join } from 'node:path';
 import ssh2, { type Connection } from 'ssh2';
 import type { Machine } from '../machine.ts';
-import { isAuthorized } from './authorized-keys.ts';
-import { listenOn } from './port.ts';
+import { replaceAtomically } from '../replace-file.ts';
 import { type HangUp, serveSession } from './session.ts';
+
+export interface HostKey {
+  /** In OpenSSH's form. */
+  readonly privateKey: string;
+  /** `SHA256:…`, as ssh-keygen -l shows it. */
+  readonly fingerprint: string;
+}
+
+const fingerprint = (publicKey: Buffer): string =>
+  `SHA256:${createHash('sha256').update(publicKey).digest('base64').replace(/=+$/, '')}`;
+
+/** One in 300 of those that ssh2 1.17 makes it cannot read itself. */
+const newKey = (): string => {
+  for (;;) {
+    const made = ssh2.utils.generateKeyPairSync('ed25519').private;
+    if (!(ssh2.utils.parseKey(made) instanceof Error)) return made;
+  }
+};
+
+/** The key that sshd shows, kept in `file`; made when there is none. */
+export const hostKeyIn = (file: string): HostKey => {
+  if (!existsSync(file)) replaceAtomically(file, newKey(), 0o600);
+  const privateKey = readFileSync(file, 'utf8');
+  const parsed = ssh2.utils.parseKey(privateKey);
+  if (parsed instanceof Error) throw new Error(`${file} holds no host key`, { cause: parsed });
+  return { privateKey, fingerprint: fingerprint(parsed.getPublicSSH()) };
+};
+
+/** Both files that sshd reads: the user's own, and the one that Scaleway fills at first boot. */
+const keyFiles = ['.ssh/authorized_keys', '.ssh/scw_authorized_keys'];
+
+const linesOf = (file: string): string[] => {
+  try {
+    return readFileSync(file, 'utf8').split('\n');
+  } catch {
+    return [];
+  }
+};
+
+/** Whether a signature was made with a key that may log in. Without one, whether it would be asked for. */
+const isAuthorized = (
+  home: string,
+  key: { readonly algo: string; readonly data: Buffer },
+  signed?: { readonly blob: Buffer; readonly signature: Buffer; readonly hashAlgo: string | undefined },
+): boolean =>
+  keyFiles
+    .flatMap((file) => linesOf(join(home, file)))
+    .filter((line) => line.trim() !== '' && !line.startsWith('#'))
+    .some((line) => {
+      const parsed = ssh2.utils.parseKey(line);
+      if (parsed instanceof Error || !parsed.getPublicSSH().equals(key.data)) return false;
+      if (signed === undefined) return true;
+      // Other than its type says, it may be an Error, which is true enough.
+      const verified: unknown = parsed.verify(signed.blob, signed.signature, signed.hashAlgo);
+      return verified === true;
+    });
+
+// Below what Linux and macOS give to outgoing connections: a port of a Mac that is down must not be gone when it comes up again.
+const firstPort = 20_000;
+const portCount = 12_000;
+
+const tryPort = (server: Server, port: number): Promise<boolean> =>
+  new Promise((resolve, reject) => {
+    const failed = (error: NodeJS.ErrnoException): void => {
+      if (error.code === 'EADDRINUSE') resolve(false);
+      else reject(error);
+    };
+    server.once('error', failed);
+    server.listen(port, '127.0.0.1', () => {
+      server.off('error', failed);
+      resolve(true);
+    });
+  });
+
+const usedPorts = new Set<number>();
+
+/** Listens on this port of loopback, or for 0 on one that no other Mac of this process has had. Says which. */
+const listenOn = async (server: Server, wanted: number): Promise<number> => {
+  if (wanted !== 0) {
+    if (await tryPort(server, wanted)) return wanted;
+    throw new Error(`port ${wanted} is taken by somebody else: choose another for this Mac`);
+  }
+  for (;;) {
+    const port = firstPort + Math.floor(Math.random() * portCount);
+    if (usedPorts.has(port)) continue;
+    usedPorts.add(port);
+    if (await tryPort(server, port)) return port;
+  }
+};
 
 /** Of OpenSSH's sshd_config, as stock. */
 const maxAuthTries = 6;
 const maxSessions = 10;
 
-export interface Sshd {
+interface Sshd {
   /** Listens, unless the faults say that nobody does. The port is kept from one call to the next. */
   start(privateKey: string): Promise<void>;
   /** Nobody listens, and every connection is gone. */
@@ -20,7 +111,7 @@ export interface Sshd {
   faultChanged(): void;
 }
 
-export interface SshdOptions {
+interface SshdOptions {
   readonly machine: Machine;
   readonly home: string;
   readonly port: number;

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { type FakeTart, hostilePrograms, installFakeTart, noSpaceTexts } from './install-fake-tart.ts';
+import { type FakeTart, hostilePrograms, installFakeTart, noSpaceTexts } from './fake-tart.ts';
 
 const digest = (letter: string): string => `sha256:${letter.repeat(64)}`;
 
@@ -19,7 +19,7 @@ describe('the fake tart', () => {
     fake.addVm('base');
   });
   afterEach(() => {
-    fake.unplug();
+    fake.powerOff();
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
 
@@ -195,7 +195,7 @@ describe('the fake tart', () => {
     assert.match(await tart('pull ghcr.io/x/y:3'), /^1 [\s\S]*code: 404/);
   });
 
-  test('a full disk is said in the words of macOS', async () => {
+  test('a full disk is reported with the messages of macOS', async () => {
     for (const noSpace of noSpaceTexts) {
       fake.controls.host({ noSpace });
       assert.ok((await tart('clone base two')).endsWith(noSpace));
@@ -210,7 +210,7 @@ describe('the fake tart', () => {
     assert.match(await push, /^1 [\s\S]*nvram\.bin” doesn’t exist/);
   });
 
-  test('an answer can be put in for some calls', async () => {
+  test('a test can set the result of some calls', async () => {
     fake.controls.command('list', { answer: { code: 7, stdout: 'out', stderr: 'err', times: 2 } });
     assert.equal(await tart('list -q'), '7 out\nerr');
     assert.equal(await tart('list -q'), '7 out\nerr');

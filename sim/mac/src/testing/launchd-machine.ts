@@ -4,10 +4,10 @@ import { type ManualClock, manualClock } from '@tartan/kube/clock';
 import { type Console, createConsole } from '../console/console.ts';
 import { encodeKcpassword } from '../console/kcpassword.ts';
 import { createLaunchd, type Launchd, type LaunchdOptions } from '../launchd/launchd.ts';
-import type { PlistDict } from '../launchd/plist.ts';
-import type { ToolAnswer } from '../machine.ts';
-import { plistText } from '../tools/state-file.ts';
-import { type BareMachine, bareMachine, patience, toolCall } from './bare-machine.ts';
+import type { ToolResult } from '../machine.ts';
+import type { PlistDict } from '../plist.ts';
+import { plistText } from '../tools/plist-file.ts';
+import { type MinimalMachine, minimalMachine, testTimeoutMs, toolCall } from './minimal-machine.ts';
 
 /** A clock that knows what is still to come. */
 const countingClock = (): ManualClock & { pending(): number } => {
@@ -19,13 +19,13 @@ const countingClock = (): ManualClock & { pending(): number } => {
     after: (milliseconds, run) => {
       const entry = {};
       pending.add(entry);
-      const takeBack = clock.after(milliseconds, () => {
+      const cancel = clock.after(milliseconds, () => {
         pending.delete(entry);
         run();
       });
       return () => {
         pending.delete(entry);
-        takeBack();
+        cancel();
       };
     },
   };
@@ -33,13 +33,13 @@ const countingClock = (): ManualClock & { pending(): number } => {
 
 /** A Mac with launchd and a console, on which time stands still until told otherwise. */
 export interface LaunchdMachine {
-  readonly machine: BareMachine;
+  readonly machine: MinimalMachine;
   readonly clock: ReturnType<typeof countingClock>;
   readonly console: Console;
   readonly launchd: Launchd;
-  launchctl(...args: string[]): Promise<ToolAnswer>;
-  launchctlAsUser(...args: string[]): Promise<ToolAnswer>;
-  tool(name: string, ...args: string[]): Promise<ToolAnswer>;
+  launchctl(...args: string[]): Promise<ToolResult>;
+  launchctlAsUser(...args: string[]): Promise<ToolResult>;
+  tool(name: string, ...args: string[]): Promise<ToolResult>;
   /** An executable of the Mac: a script for sh. */
   program(path: string, script: string): void;
   /** `/Library/LaunchDaemons/<label>.plist`, which runs `/opt/<label>`; returns its path. */
@@ -56,12 +56,12 @@ export const forever = 'echo ready\nexec sleep 1000';
 
 export const launchdMachine = async (options: LaunchdOptions = {}): Promise<LaunchdMachine> => {
   const clock = countingClock();
-  const machine = bareMachine({ clock, pace: 1 });
+  const machine = minimalMachine({ clock, pace: 1 });
   const console = createConsole(machine);
   const launchd = createLaunchd(machine, console, options);
   await console.boot();
   await launchd.boot();
-  const call = async (name: string, args: string[], asRoot: boolean): Promise<ToolAnswer> => {
+  const call = async (name: string, args: string[], asRoot: boolean): Promise<ToolResult> => {
     const tool = launchd.tools[name];
     if (!tool) throw new Error(`no ${name} here`);
     return tool(toolCall(name, args, { asRoot }));
@@ -103,7 +103,7 @@ export const launchdMachine = async (options: LaunchdOptions = {}): Promise<Laun
 
 /** Waits for what real processes do in their own time. */
 export const eventually = async (holds: () => boolean): Promise<void> => {
-  const tooLate = AbortSignal.timeout(patience);
+  const tooLate = AbortSignal.timeout(testTimeoutMs);
   while (!holds()) {
     tooLate.throwIfAborted();
     await new Promise((resolve) => {

@@ -1,30 +1,30 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:net';
 import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { manualClock } from '@tartan/kube/clock';
-import type { Part, ToolAnswer } from '../machine.ts';
-import { type BareMachine, bareMachine, said, toolCall } from '../testing/bare-machine.ts';
+import type { Subsystem, ToolResult } from '../machine.ts';
+import { type MinimalMachine, minimalMachine, resultText, toolCall } from '../testing/minimal-machine.ts';
 import { createTools } from './create-tools.ts';
 
 type Row = readonly [line: string, expected: string];
 
 describe('tools of macOS', () => {
-  let machine: BareMachine;
-  let tools: Part['tools'];
+  let machine: MinimalMachine;
+  let tools: Subsystem['tools'];
   beforeEach(() => {
-    machine = bareMachine({ clock: manualClock(1_700_000_000_000) });
+    machine = minimalMachine({ clock: manualClock(1_700_000_000_000) });
     tools = createTools(machine).tools;
   });
   afterEach(() => machine.remove());
 
-  const call = async (line: string, options: { asRoot?: boolean; stdin?: string } = {}): Promise<ToolAnswer> => {
+  const call = async (line: string, options: { asRoot?: boolean; stdin?: string } = {}): Promise<ToolResult> => {
     const [name = '', ...args] = line.split(' ');
     const tool = tools[name] ?? assert.fail(`no tool ${name}`);
     return tool({ ...toolCall(name, args, options), stdin: Buffer.from(options.stdin ?? '') });
   };
   const inOrder = async (rows: readonly Row[], options?: { asRoot: boolean }): Promise<void> => {
-    for (const [line, expected] of rows) assert.equal(said(await call(line, options)), expected, line);
+    for (const [line, expected] of rows) assert.equal(resultText(await call(line, options)), expected, line);
   };
 
   test('scutil names the Mac', async () => {
@@ -59,7 +59,7 @@ describe('tools of macOS', () => {
     for (const bad of ['pmset -a nap 1', 'pmset -a sleep', 'pmset -a sleep soon', 'pmset -a'])
       assert.equal((await call(bad)).code, 64, bad);
     assert.equal((await call('pmset -a sleep 9', { asRoot: false })).code, 77);
-    assert.deepEqual(machine.seen('pmset'), ['sleep 0 displaysleep 0 disksleep 0']);
+    assert.deepEqual(machine.journalOf('pmset'), ['sleep 0 displaysleep 0 disksleep 0']);
   });
 
   test('sysctl and sw_vers describe an M4 mini', async () => {
@@ -86,7 +86,7 @@ describe('tools of macOS', () => {
       ['dscacheutil -q user -a name nobody-here', '0'],
     ]);
     assert.match((await call('dscacheutil -q user -a name m1')).stdout ?? '', /^uid: 501$/m);
-    assert.deepEqual(machine.seen('dns.flush'), ['root']);
+    assert.deepEqual(machine.journalOf('dns.flush'), ['root']);
   });
 
   test('nc probes loopback', async () => {
@@ -106,7 +106,7 @@ describe('tools of macOS', () => {
     assert.equal((await call('nc -z -G 3 203.0.113.9 22')).code, 1);
   });
 
-  test('plutil looks into property lists', async () => {
+  test('plutil lints, extracts and converts property lists', async () => {
     const plist =
       '<plist version="1.0"><dict><key>Label</key><string>a &amp; b</string><key>On</key><true/><key>Args</key><array><string>x</string></array></dict></plist>';
     machine.write('/tmp/good.plist', plist);
@@ -125,7 +125,7 @@ describe('tools of macOS', () => {
     assert.equal((await call('plutil -extract Label raw -o - -', { stdin: plist })).stdout, 'a & b\n');
   });
 
-  test('newsyslog looks a file over, and rotates by renaming', async () => {
+  test('newsyslog checks a file, and rotates by renaming', async () => {
     machine.write(
       '/etc/newsyslog.d/a.conf',
       '# log owner mode count size when flags\n/var/log/a.log m1:staff 644 2 10240 * N\n',
@@ -135,11 +135,11 @@ describe('tools of macOS', () => {
     machine.write('/var/log/a.log', 'old\n');
     assert.equal((await call('newsyslog -nvf /etc/newsyslog.d/a.conf', { asRoot: false })).code, 0);
     assert.match(
-      said(await call('newsyslog -nf /etc/newsyslog.d/b.conf')),
+      resultText(await call('newsyslog -nf /etc/newsyslog.d/b.conf')),
       /^1 newsyslog: malformed line \(missing fields\)/,
     );
     assert.match(
-      said(await call('newsyslog -nf /etc/newsyslog.d/c.conf')),
+      resultText(await call('newsyslog -nf /etc/newsyslog.d/c.conf')),
       /^1 newsyslog: error in config file; bad permissions/,
     );
     assert.equal(readFileSync(machine.path('/var/log/a.log'), 'utf8'), 'old\n');
@@ -153,7 +153,7 @@ describe('tools of macOS', () => {
     assert.equal(existsSync(machine.path('/var/log/a.log.2')), false, 'as many as it says');
   });
 
-  test('the rest know one thing each', async () => {
+  test('the minimal tools answer their one question', async () => {
     await inOrder([
       ['fdesetup status', '0 FileVault is Off.'],
       ['csrutil status', '0 System Integrity Protection status: enabled.'],
@@ -162,16 +162,16 @@ describe('tools of macOS', () => {
       ['networksetup -listVLANs', '1 networksetup: this Mac does not play it yet'],
       ['diskutil info /', '1 diskutil: this Mac does not play it yet'],
     ]);
-    assert.match(said(await call('softwareupdate --list')), /^0 .*No new software available\.$/);
-    assert.deepEqual(machine.seen('log'), ['all is well']);
+    assert.match(resultText(await call('softwareupdate --list')), /^0 .*No new software available\.$/);
+    assert.deepEqual(machine.journalOf('log'), ['all is well']);
   });
 
   test('python3 only asks for developer tools, and fails', async () => {
-    assert.match(said(await call('python3 -c pass')), /^1 xcode-select: note: No developer tools were found/);
+    assert.match(resultText(await call('python3 -c pass')), /^1 xcode-select: note: No developer tools were found/);
     assert.equal((await call('xcode-select -p')).code, 2);
   });
 
-  test('what they know lies on the disk: another Mac on the same disk knows it too', async () => {
+  test('settings are on the disk: another Mac on the same disk has them too', async () => {
     await call('scutil --set HostName kept');
     await call('pmset -a sleep 0');
     await call('defaults write /Library/Preferences/com.example Answer -int 42');

@@ -1,16 +1,14 @@
-import type { Machine, Part } from '../machine.ts';
+import type { Machine, Subsystem } from '../machine.ts';
 import { createDefaults } from './defaults.ts';
-import { createDscacheutil, createDscl } from './directory.ts';
-import { fixedAnswers } from './fixed-answers.ts';
-import { createNc } from './nc.ts';
+import { createDscacheutil, createDscl } from './directory-services.ts';
+import { createNc, minimalTools } from './minimal-tools.ts';
 import { createNewsyslog } from './newsyslog.ts';
 import { createPlutil } from './plutil.ts';
 import { createPmset } from './pmset.ts';
-import { createScutil } from './scutil.ts';
-import { createHostname, createIoreg, createSysctl, swVers } from './system.ts';
+import { createHostname, createIoreg, createScutil, createSysctl, swVers } from './system-info.ts';
 
 /** The tools of macOS that only read and write what is on its disk. They keep nothing in memory, so that there is nothing to boot. */
-export const createTools = (machine: Machine): Part => ({
+export const createTools = (machine: Machine): Subsystem => ({
   tools: {
     defaults: createDefaults(machine),
     plutil: createPlutil(machine),
@@ -24,7 +22,7 @@ export const createTools = (machine: Machine): Part => ({
     dscacheutil: createDscacheutil(machine),
     nc: createNc(machine),
     newsyslog: createNewsyslog(machine),
-    ...fixedAnswers(machine),
+    ...minimalTools(machine),
   },
   boot: async () => {},
   shutdown: async () => {},

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { parsePlist } from '../launchd/plist.ts';
-import type { Tool, ToolAnswer } from '../machine.ts';
-import { type BareMachine, bareMachine, said, toolCall } from '../testing/bare-machine.ts';
+import type { Tool, ToolResult } from '../machine.ts';
+import { parsePlist } from '../plist.ts';
+import { type MinimalMachine, minimalMachine, resultText, toolCall } from '../testing/minimal-machine.ts';
 import { createDefaults, readDefaults } from './defaults.ts';
-import { plistText } from './state-file.ts';
+import { plistText } from './plist-file.ts';
 
 describe('defaults', () => {
-  let machine: BareMachine;
+  let machine: MinimalMachine;
   let tool: Tool;
   beforeEach(() => {
-    machine = bareMachine();
+    machine = minimalMachine();
     tool = createDefaults(machine);
   });
   afterEach(() => machine.remove());
-  const defaults = async (args: readonly string[], asRoot = true): Promise<ToolAnswer> =>
+  const defaults = async (args: readonly string[], asRoot = true): Promise<ToolResult> =>
     tool(toolCall('defaults', args, { asRoot }));
   const domain = '/Library/Preferences/com.apple.loginwindow';
 
@@ -32,16 +32,16 @@ describe('defaults', () => {
       [['-dict', 'a', '1', 'b c', '2'], '{\n    a = 1;\n    "b c" = 2;\n}'],
     ];
     for (const [words, read] of table) {
-      assert.equal(said(await defaults(['write', domain, 'Key', ...words])), '0');
+      assert.equal(resultText(await defaults(['write', domain, 'Key', ...words])), '0');
       assert.equal((await defaults(['read', domain, 'Key'])).stdout, `${read}\n`);
     }
   });
 
-  test('says that what is not there is not there, with 1', async () => {
-    assert.equal(said(await defaults(['read', domain])), `1  / Domain ${domain} does not exist`);
+  test('exits with 1 for a domain or key that does not exist', async () => {
+    assert.equal(resultText(await defaults(['read', domain])), `1  / Domain ${domain} does not exist`);
     await defaults(['write', domain, 'autoLoginUser', 'm1']);
     assert.equal(
-      said(await defaults(['read', domain, 'other'])),
+      resultText(await defaults(['read', domain, 'other'])),
       `1  / The domain/default pair of (${domain}, other) does not exist`,
     );
     assert.equal((await defaults(['delete', domain, 'other'])).code, 1);
@@ -50,7 +50,7 @@ describe('defaults', () => {
   test('deletes a key and leaves the others', async () => {
     await defaults(['write', domain, 'a', '1']);
     await defaults(['write', domain, 'b', '2']);
-    assert.equal(said(await defaults(['delete', domain, 'a'])), '0');
+    assert.equal(resultText(await defaults(['delete', domain, 'a'])), '0');
     assert.deepEqual(readDefaults(machine, domain), { b: '2' });
   });
 
@@ -64,7 +64,7 @@ describe('defaults', () => {
 
   test('paths of the system are written by root only', async () => {
     assert.equal(
-      said(await defaults(['write', domain, 'a', 'b'], false)),
+      resultText(await defaults(['write', domain, 'a', 'b'], false)),
       `1 Could not write domain ${domain}; exiting`,
     );
     assert.equal((await defaults(['read', domain])).code, 1);
@@ -75,7 +75,7 @@ describe('defaults', () => {
     assert.deepEqual(readDefaults(machine, domain), { autoLoginUser: 'm1' });
   });
 
-  test('without enough words it explains itself', async () => {
+  test('prints its usage without enough arguments', async () => {
     for (const args of [
       [],
       ['read'],

@@ -1,10 +1,27 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
-import { realPath } from '../launchd/paths.ts';
-import { isDict, type PlistDict, type PlistValue } from '../launchd/plist.ts';
-import type { Machine, Tool, ToolAnswer, ToolCall } from '../machine.ts';
-import { oldStyle } from './old-style-plist.ts';
-import { putDict, readDict } from './state-file.ts';
+import { type Machine, realPath, type Tool, type ToolCall, type ToolResult } from '../machine.ts';
+import { isDict, type PlistDict, type PlistValue } from '../plist.ts';
+import { readDict, writeDict } from './plist-file.ts';
+
+/** Whatever is more than letters, digits and underscores is put in quotes. */
+const quoteWord = (text: string): string =>
+  /^\w+$/.test(text) ? text : `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+
+/** The form of property lists from before XML, in which `defaults read` answers: booleans are 1 and 0 in it. */
+const openStepText = (value: PlistValue, indent = ''): string => {
+  const inner = `${indent}    `;
+  if (typeof value === 'string') return quoteWord(value);
+  if (typeof value === 'boolean') return value ? '1' : '0';
+  if (typeof value === 'number') return String(value);
+  if (isDict(value)) {
+    const lines = Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, each]) => `${inner}${quoteWord(key)} = ${openStepText(each, inner)};\n`);
+    return `{\n${lines.join('')}${indent}}`;
+  }
+  return `(\n${value.map((each) => `${inner}${openStepText(each, inner)}`).join(',\n')}${value.length === 0 ? '' : '\n'}${indent})`;
+};
 
 /** `/Library/Preferences/com.apple.loginwindow` is a file; a bare name is one of whoever asks: with sudo, that is root. */
 const fileOf = (machine: Machine, domain: string, who: 'root' | 'user', cwd = '/'): string => {
@@ -68,7 +85,7 @@ const typeName = (value: PlistValue): string => {
   return typeof value === 'boolean' ? 'boolean' : 'string';
 };
 
-const usage: ToolAnswer = {
+const usage: ToolResult = {
   code: 255,
   stderr:
     "Command line interface to a user's defaults.\nSyntax:\n\n'defaults' [-currentHost | -host <hostname>] followed by one of the following:\n",
@@ -76,9 +93,9 @@ const usage: ToolAnswer = {
 
 /** defaults(1): silent when it writes; rc 1 and a sentence for what is not there. */
 export const createDefaults = (machine: Machine): Tool => {
-  const write = (file: string, domain: string, asRoot: boolean, dict: PlistDict): ToolAnswer => {
+  const write = (file: string, domain: string, asRoot: boolean, dict: PlistDict): ToolResult => {
     const mayWrite = asRoot || file.startsWith(machine.path(`/Users/${machine.user.name}/`));
-    if (!mayWrite || !putDict(machine, file, dict))
+    if (!mayWrite || !writeDict(machine, file, dict))
       return { code: 1, stderr: `Could not write domain ${domain}; exiting\n` };
     return { code: 0 };
   };
@@ -101,10 +118,10 @@ export const createDefaults = (machine: Machine): Tool => {
     };
     switch (verb) {
       case 'read':
-        if (key === undefined) return dict === undefined ? missing : { code: 0, stdout: `${oldStyle(dict)}\n` };
+        if (key === undefined) return dict === undefined ? missing : { code: 0, stdout: `${openStepText(dict)}\n` };
         return value === undefined
           ? missing
-          : { code: 0, stdout: `${typeof value === 'string' ? value : oldStyle(value)}\n` };
+          : { code: 0, stdout: `${typeof value === 'string' ? value : openStepText(value)}\n` };
       case 'read-type':
         return value === undefined ? missing : { code: 0, stdout: `Type is ${typeName(value)}\n` };
       case 'write': {

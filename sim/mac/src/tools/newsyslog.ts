@@ -1,7 +1,6 @@
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
-import { realPath } from '../launchd/paths.ts';
-import type { Machine, Tool } from '../machine.ts';
-import { textOf } from './state-file.ts';
+import { type Machine, realPath, type Tool } from '../machine.ts';
+import { readText } from './plist-file.ts';
 
 interface Entry {
   readonly log: string;
@@ -43,7 +42,7 @@ export const createNewsyslog = (machine: Machine): Tool => {
     }
     const dryRun = flags.includes('n');
     if (!asRoot && !dryRun && !flags.includes('r')) return { code: 1, stderr: 'newsyslog: must have root privs\n' };
-    const text = textOf(realPath(machine, file, cwd));
+    const text = readText(realPath(machine, file, cwd));
     if (text === undefined) return { code: 1, stderr: `newsyslog: ${file}: No such file or directory\n` };
     let stdout = '';
     for (const line of text.split('\n')) {

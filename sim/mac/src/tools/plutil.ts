@@ -1,9 +1,8 @@
-import { realPath } from '../launchd/paths.ts';
-import { isDict, MalformedPlist, parsePlist, type PlistValue } from '../launchd/plist.ts';
-import type { Machine, Tool, ToolAnswer } from '../machine.ts';
-import { plistText, putFile, textOf } from './state-file.ts';
+import { type Machine, realPath, type Tool, type ToolResult } from '../machine.ts';
+import { isDict, MalformedPlist, parsePlist, type PlistValue } from '../plist.ts';
+import { plistText, readText, writeStateFile } from './plist-file.ts';
 
-const at = (value: PlistValue, keyPath: string): PlistValue | undefined =>
+const valueAtKeyPath = (value: PlistValue, keyPath: string): PlistValue | undefined =>
   keyPath.split(/(?<!\\)\./).reduce<PlistValue | undefined>((found, escaped) => {
     const key = escaped.replaceAll('\\.', '.');
     if (Array.isArray(found)) return (found as readonly PlistValue[])[Number(key)];
@@ -24,7 +23,7 @@ const forms: Readonly<Record<string, (value: PlistValue) => string>> = {
 
 /** plutil(1): -lint, -extract and -convert, one file or `-`. */
 export const createPlutil = (machine: Machine): Tool => {
-  const read = (text: string | undefined, name: string): { value: PlistValue } | { refusal: ToolAnswer } => {
+  const read = (text: string | undefined, name: string): { value: PlistValue } | { refusal: ToolResult } => {
     if (text === undefined)
       return {
         refusal: { code: 1, stderr: `${name}: file does not exist or is not readable or is not a regular file\n` },
@@ -57,10 +56,10 @@ export const createPlutil = (machine: Machine): Tool => {
     const write = forms[form];
     if (file === undefined || write === undefined) return { code: 1, stderr: 'plutil: unrecognized arguments\n' };
     const name = file === '-' ? '<stdin>' : file;
-    const found = read(file === '-' ? stdin.toString() : textOf(realPath(machine, file, cwd)), name);
+    const found = read(file === '-' ? stdin.toString() : readText(realPath(machine, file, cwd)), name);
     if ('refusal' in found) return found.refusal;
     if (lint) return { code: 0, stdout: `${name}: OK\n` };
-    const value = keyPath === undefined ? found.value : at(found.value, keyPath);
+    const value = keyPath === undefined ? found.value : valueAtKeyPath(found.value, keyPath);
     if (value === undefined)
       return {
         code: 1,
@@ -68,7 +67,7 @@ export const createPlutil = (machine: Machine): Tool => {
       };
     const output = options['o'] ?? (form === 'raw' ? '-' : file);
     if (output === '-') return { code: 0, stdout: write(value) };
-    return putFile(machine, realPath(machine, output, cwd), write(value))
+    return writeStateFile(machine, realPath(machine, output, cwd), write(value))
       ? { code: 0 }
       : { code: 1, stderr: `${output}: No space left on device\n` };
   };

@@ -1,6 +1,6 @@
-import { isDict, type PlistDict } from '../launchd/plist.ts';
 import type { Machine, Tool } from '../machine.ts';
-import { putDict, readDict } from './state-file.ts';
+import { isDict, type PlistDict } from '../plist.ts';
+import { readDict, writeDict } from './plist-file.ts';
 
 const file = '/Library/Preferences/com.apple.PowerManagement.plist';
 
@@ -60,7 +60,7 @@ export const createPmset = (machine: Machine): Tool => {
     if (profile === '-b' || profile === '-u') return { code: 0 };
     const stored = readDict(machine.path(file));
     const before = stored?.['AC Power'];
-    const written = putDict(machine, machine.path(file), {
+    const written = writeDict(machine, machine.path(file), {
       ...stored,
       'AC Power': { ...(isDict(before) ? before : {}), ...changes },
     });

@@ -1,9 +1,9 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import type { Tool, ToolAnswer } from '../machine.ts';
+import type { Tool, ToolResult } from '../machine.ts';
 import type { Owners } from './owners.ts';
 
-const fail = (text: string, code = 71): ToolAnswer => ({ code, stderr: `install: ${text}\n` });
+const fail = (text: string, code = 71): ToolResult => ({ code, stderr: `install: ${text}\n` });
 
 /** install(1) of BSD. Where the target's folder is missing, its error speaks of a temporary name. */
 export const createInstall =

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { startMac } from '../start-mac.ts';
-import { allowSudo, freshMac } from '../testing/fresh-mac.ts';
+import { allowSudo, startTestMac } from '../testing/test-mac.ts';
 import { createOwners } from './owners.ts';
 
 const owner = "stat -f '%Su:%Sg'";
@@ -30,7 +30,7 @@ test('a file that is given the inode of a dead one does not inherit its owner', 
 
 describe('the owner of a file', () => {
   test('is root but for the homes and temporary files of users', async (t) => {
-    const mac = await freshMac(t);
+    const mac = await startTestMac(t);
     const { stdout } = await mac.run(
       `touch f "$TARTAN_ROOT/tmp/f" && cd "$TARTAN_ROOT" && ${owner} Users/m1/f tmp/f etc Library/LaunchDaemons dev/console`,
     );
@@ -38,7 +38,7 @@ describe('the owner of a file', () => {
   });
 
   test('stays with it when it is renamed, and is not inherited by the next file of that name', async (t) => {
-    const mac = await freshMac(t);
+    const mac = await startTestMac(t);
     await allowSudo(mac);
     const { stdout, stderr } = await mac.run(
       `touch f && sudo -n chown root:wheel f && mv f g && ${owner} g && touch f && ${owner} f && rm g && touch g && ${owner} g`,
@@ -47,7 +47,7 @@ describe('the owner of a file', () => {
   });
 
   test('is changed below a folder by -R', async (t) => {
-    const mac = await freshMac(t);
+    const mac = await startTestMac(t);
     await allowSudo(mac);
     const { stdout } = await mac.run(
       `mkdir -p d/e && touch d/e/f && sudo -n chown -R root d && sudo -n chgrp wheel d/e/f && ${owner} d d/e d/e/f`,
@@ -56,7 +56,7 @@ describe('the owner of a file', () => {
   });
 
   test('is remembered over a stop and a start', async (t) => {
-    const mac = await freshMac(t);
+    const mac = await startTestMac(t);
     await allowSudo(mac);
     await mac.run('touch f && sudo -n chown root f');
     await mac.stop();

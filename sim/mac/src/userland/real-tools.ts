@@ -5,7 +5,7 @@ import { join } from 'node:path';
  * What macOS has too and what behaves the same there, as far as POSIX goes: taken from the machine underneath.
  * Whatever is not here and not played is missing, as on a Mac: timeout, flock, setsid, sha256sum, ip, ss, systemctl.
  */
-export const sharedTools: readonly string[] = `
+export const passThroughTools: readonly string[] = `
   awk basename bash cat chmod cmp comm cp cut dd diff dirname du echo env expr false find fold grep gunzip gzip
   head join kill ln ls mkdir mkfifo mktemp mv nohup od paste printf pwd readlink realpath rm rmdir seq sh
   sort split stty tail tar tee test touch tr true tty uniq wc xargs yes zcat [
@@ -13,8 +13,8 @@ export const sharedTools: readonly string[] = `
   .trim()
   .split(/\s+/);
 
-const folders = ['/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/bin', '/opt/homebrew/bin'];
+const searchFolders = ['/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/bin', '/opt/homebrew/bin'];
 
 /** Where a tool of the machine underneath lies. */
 export const realTool = (name: string): string | undefined =>
-  folders.map((folder) => join(folder, name)).find((path) => existsSync(path));
+  searchFolders.map((folder) => join(folder, name)).find((path) => existsSync(path));

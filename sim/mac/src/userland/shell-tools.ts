@@ -1,11 +1,235 @@
-import { base64Tool } from './base64.ts';
-import { idTool, whoamiTool } from './identity.ts';
-import { mvTool } from './mv.ts';
-import { psTool } from './ps.ts';
-import { scriptTool } from './script-tool.ts';
-import { sedTool } from './sed.ts';
-import { shasumTool } from './shasum.ts';
-import { sudoStub } from './sudo-stub.ts';
+import { scriptTool } from './script.ts';
+import { sudoStub } from './sudo/sudo.ts';
+import { quote } from './tool-stubs.ts';
+
+/**
+ * base64(1): -D everywhere, -d on current releases; input by -i, output by -o or as it comes; lines are not wrapped unless -b says so,
+ * and the -w of GNU is no option.
+ */
+const base64Tool = (real: string, gnu: boolean): string => `#!/bin/sh
+decode=no input= output= width=0
+usage() {
+  printf 'base64: %s\\nUsage:\\tbase64 [-Ddh] [-b num] [-i in_file] [-o out_file]\\n' "$1" >&2
+  exit 64
+}
+while [ $# -gt 0 ]; do
+  case $1 in
+    -D | -d | --decode) decode=yes ;;
+    -i | --input) input=\${2-} && shift ;;
+    -o | --output) output=\${2-} && shift ;;
+    -b | --break) width=\${2-} && shift ;;
+    -*) [ "$1" = - ] || usage "invalid option -- \${1#-}" ;;
+    *) input=$1 ;;
+  esac
+  shift
+done
+[ "$input" = - ] || [ -z "$input" ] || exec <"$input"
+[ "$output" = - ] || [ -z "$output" ] || exec >"$output"
+${
+  gnu
+    ? `[ "$decode" = no ] || exec ${quote(`${real}/base64`)} -d
+${quote(`${real}/base64`)} -w "$width" && { [ "$width" != 0 ] || echo; }`
+    : `[ "$decode" = no ] || exec ${quote(`${real}/base64`)} -D
+exec ${quote(`${real}/base64`)} -b "$width"`
+}
+`;
+
+/** Who the user of this Mac is: one file beside its disk. */
+const readUser = `read -r user_id user_name <"$TARTAN_ROOT/../.mac/user"`;
+
+/** id(1), of the effective user: root is whoever came through sudo, or was started by launchd as root. */
+const idTool = `#!/bin/sh
+${readUser}
+if [ "\${TARTAN_SIM_UID:-}" = 0 ]; then
+  uid=0 name=root gid=0 group=wheel
+else
+  uid=$user_id name=$user_name gid=20 group=staff
+fi
+options=
+while :; do
+  case \${1:-} in
+    -*) options=$options\${1#-} && shift ;;
+    *) break ;;
+  esac
+done
+case \${1:-} in
+  '') ;;
+  root | 0) uid=0 name=root gid=0 group=wheel ;;
+  "$user_name" | "$user_id") uid=$user_id name=$user_name gid=20 group=staff ;;
+  *)
+    printf 'id: %s: no such user\\n' "$1" >&2
+    exit 1
+    ;;
+esac
+case $options in
+  u | ur) echo "$uid" ;;
+  un | nu) echo "$name" ;;
+  g | gr) echo "$gid" ;;
+  gn | ng) echo "$group" ;;
+  G) if [ "$uid" = 0 ]; then echo '0 1 2 3 4 5 8 9 12 20 29 61 80'; else echo '20 12 61 80 98'; fi ;;
+  Gn | nG) if [ "$uid" = 0 ]; then echo 'wheel daemon kmem sys tty operator procview procmod everyone staff certusers localaccounts admin'; else echo 'staff everyone localaccounts admin _lpadmin'; fi ;;
+  '') echo "uid=$uid($name) gid=$gid($group) groups=$gid($group),80(admin)" ;;
+  *)
+    echo 'usage: id [user]' >&2
+    exit 1
+    ;;
+esac
+`;
+
+const whoamiTool = `#!/bin/sh
+${readUser}
+if [ "\${TARTAN_SIM_UID:-}" = 0 ]; then echo root; else echo "$user_name"; fi
+`;
+
+/** mv(1) of BSD: -h replaces a symbolic link to a folder instead of moving into the folder, what GNU calls -T; no long options. */
+const mvTool = (real: string, gnu: boolean): string => `#!/bin/sh
+case \${1:-} in
+  -*[!fhinv]* | --*)
+    printf 'mv: illegal option -- %s\\nusage: mv [-f | -i | -n] [-hv] source target\\n' "\${1#-}" >&2
+    exit 64
+    ;;
+${
+  gnu
+    ? `  -h | -fh | -hf)
+    shift
+    set -- -fT "$@"
+    ;;
+`
+    : ''
+}esac
+exec ${quote(`${real}/mv`)} "$@"
+`;
+
+/**
+ * ps(1) of one Mac: all Macs and whatever else runs here share one machine underneath, and a Mac must not see what is not its own. What
+ * belongs to it has its root folder in the environment. Everything else is for the real one, whose columns are the same as far as they
+ * are asked for.
+ */
+const psTool = (real: string, gnu: boolean): string => `#!/bin/sh
+own=
+${
+  gnu
+    ? `for file in $(${quote(`${real}/grep`)} -lzxF -- "TARTAN_ROOT=$TARTAN_ROOT" /proc/[0-9]*/environ 2>/dev/null); do
+  pid=\${file#/proc/}
+  own="$own \${pid%/environ}"
+done`
+    : `own=$(${quote(`${real}/ps`)} -axEww -o pid=,command= | ${quote(`${real}/awk`)} -v mark=" TARTAN_ROOT=$TARTAN_ROOT " 'index($0 " ", mark) { print $1 }')`
+}
+# Choices are taken out of the arguments; a choice of all is one of all that are this Mac's.
+chosen=all left=$#
+while [ "$left" -gt 0 ]; do
+  word=$1
+  shift
+  left=$((left - 1))
+  case $word in
+    -A | -e | -ax | -a | -x) continue ;;
+    -Ao | -eo | -axo) word=-o ;;
+    -p)
+      chosen=$1
+      shift
+      left=$((left - 1))
+      continue
+      ;;
+  esac
+  set -- "$@" "$word"
+done
+pids=
+for pid in $own; do
+  case ",$chosen," in ,all, | *",$pid,"*) pids=$pids\${pids:+,}$pid ;; esac
+done
+[ -n "$pids" ] || exit 1
+exec ${quote(`${real}/ps`)} -p "$pids" "$@"
+`;
+
+/**
+ * sed(1) of BSD: -i takes its suffix as an argument of its own, so `sed -i s/x/y/ f` reads f as the script. Beyond
+ * that, what GNU sed adds to POSIX is switched off: BSD sed has neither `\+` nor the one-line forms of a, i and c.
+ */
+const sedTool = (real: string, gnu: boolean): string => `#!/bin/sh
+bsd_error() {
+  printf 'sed: illegal option -- %s\\nusage: sed script [-EHalnru] [-i extension] [file ...]\\n' "$1" >&2
+  exit 1
+}
+script= suffix= in_place=no options=yes
+n=$#
+while [ "$n" -gt 0 ]; do
+  argument=$1
+  shift && n=$((n - 1))
+  [ "$options" = yes ] || {
+    set -- "$@" "$argument"
+    continue
+  }
+  case $argument in
+    --) options=no ;;
+    --*) bsd_error - ;;
+    -i)
+      [ "$n" -gt 0 ] || bsd_error i
+      in_place=yes suffix=$1
+      shift && n=$((n - 1))
+      ;;
+    -i*) in_place=yes suffix=\${argument#-i} ;;
+    -e | -f)
+      [ "$n" -gt 0 ] || bsd_error "\${argument#-}"
+      script=yes
+      set -- "$@" "$argument" "$1"
+      shift && n=$((n - 1))
+      ;;
+    -e* | -f*) script=yes && set -- "$@" "$argument" ;;
+    -*[!EHalnru-]*) bsd_error "\${argument#-}" ;;
+    -a | -l | -u) ;;
+    -?*) set -- "$@" "$argument" ;;
+    *)
+      if [ "$script" = yes ]; then
+        set -- "$@" "$argument"
+      else
+        script=yes && set -- "$@" -e "$argument"
+      fi
+      ;;
+  esac
+done
+${
+  gnu
+    ? `[ "$in_place" = no ] || set -- "-i$suffix" "$@"
+exec ${quote(`${real}/sed`)} --posix "$@"`
+    : `[ "$in_place" = no ] || set -- -i "$suffix" "$@"
+exec ${quote(`${real}/sed`)} "$@"`
+}
+`;
+
+/** shasum(1), the one of Perl that macOS ships; played by the tools of GNU, whose output is the same but for the name in errors. */
+const shasumTool = (real: string, gnu: boolean): string =>
+  gnu
+    ? `#!/bin/sh
+algorithm=1
+n=$#
+while [ "$n" -gt 0 ]; do
+  argument=$1
+  shift && n=$((n - 1))
+  case $argument in
+    -a | --algorithm)
+      algorithm=\${1-}
+      shift && n=$((n - 1))
+      ;;
+    -a*) algorithm=\${argument#-a} ;;
+    -c | --check | -b | -t) set -- "$@" "$argument" ;;
+    -s | --status) set -- "$@" --status ;;
+    -q | --quiet) set -- "$@" --quiet ;;
+    -?*)
+      printf 'Unknown option: %s\\nType shasum -h for help\\n' "\${argument#-}" >&2
+      exit 1
+      ;;
+    *) set -- "$@" "$argument" ;;
+  esac
+done
+case $algorithm in
+  1 | 224 | 256 | 384 | 512) exec ${quote(real)}/sha"$algorithm"sum "$@" ;;
+esac
+printf 'shasum: Unrecognized algorithm\\n' >&2
+exit 1
+`
+    : `#!/bin/sh
+exec ${quote(`${real}/shasum`)} "$@"
+`;
 
 const uname = `#!/bin/sh
 case \${1:-} in
@@ -19,7 +243,7 @@ esac
 `;
 
 /** The real tools that those below are played with. */
-export const toolsUnderneath = [
+export const wrappedTools = [
   'base64',
   'mv',
   'ps',

@@ -1,7 +1,7 @@
 import { lstatSync, readlinkSync, type Stats, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Machine, Tool } from '../machine.ts';
-import { formatDate } from './date-format.ts';
+import { formatDate } from './date.ts';
 
 const kind = (stats: Stats): string => {
   if (stats.isDirectory()) return '/';

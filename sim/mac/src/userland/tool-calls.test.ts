@@ -3,37 +3,39 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { manualClock } from '@tartan/kube/clock';
-import { freshMac } from '../testing/fresh-mac.ts';
-import { slots } from './stub.ts';
+import { startTestMac } from '../testing/test-mac.ts';
+import { maxConcurrentCalls } from './tool-stubs.ts';
 
 describe('a call of a tool', () => {
   test('carries arguments of any length and content, and answers of any length', async (t) => {
-    const mac = await freshMac(t);
+    const mac = await startTestMac(t);
     const name = `it's "a" \\ $HOME \n ${'x'.repeat(20_000)}`;
     const quoted = `'${name.replaceAll("'", "'\\''")}'`;
     const { stdout } = await mac.run(`echo ${quoted} >/dev/null; stat -f ${quoted} f; date +${quoted}`);
     assert.equal(stdout, `${name}\n`);
   });
 
-  test('answers each of many callers with its own answer', async (t) => {
-    const mac = await freshMac(t);
+  test('returns each of many concurrent callers its own result', async (t) => {
+    const mac = await startTestMac(t);
     const each = `for n in 1 2 3 4 5; do [ "$(date -r $i$n +%s)" = $i$n ] || echo wrong $i$n; done`;
-    const { code, stdout } = await mac.run(`for i in $(seq 1 ${slots + 6}); do (${each}) & done; wait; echo done`);
+    const { code, stdout } = await mac.run(
+      `for i in $(seq 1 ${maxConcurrentCalls + 6}); do (${each}) & done; wait; echo done`,
+    );
     assert.deepEqual({ code, stdout }, { code: 0, stdout: 'done\n' });
   });
 
-  test('waits for a place when more call at once than there are places, also when no other call comes', async (t) => {
+  test('waits for a free slot, also if no other call follows', async (t) => {
     const clock = manualClock();
     const allSleep = Promise.withResolvers<void>();
     let sleeping = 0;
     const after: typeof clock.after = (milliseconds, run) => {
       if (milliseconds === 1_000_000) sleeping += 1;
-      if (sleeping === slots) allSleep.resolve();
+      if (sleeping === maxConcurrentCalls) allSleep.resolve();
       return clock.after(milliseconds, run);
     };
-    const mac = await freshMac(t, { pace: 1, clock: { ...clock, after } });
+    const mac = await startTestMac(t, { pace: 1, clock: { ...clock, after } });
     const finish = join(mac.path('/tmp'), 'finish');
-    const held = mac.run(`for i in $(seq 1 ${slots}); do sleep 1000 & done; wait; echo held`);
+    const held = mac.run(`for i in $(seq 1 ${maxConcurrentCalls}); do sleep 1000 & done; wait; echo held`);
     await allSleep.promise;
     const waiting = mac.run(`date -r 7 +%s; true >${finish}`);
     // All places are given back by callers that have gone, with no further call than the one that waits.
@@ -45,16 +47,16 @@ describe('a call of a tool', () => {
     assert.equal((await held).stdout, 'held\n');
   });
 
-  test('gives its place back when its caller dies before the answer', async (t) => {
-    const mac = await freshMac(t, { clock: manualClock() });
+  test('frees its slot if the caller dies before the result', async (t) => {
+    const mac = await startTestMac(t, { clock: manualClock() });
     const killed =
       'sleep 1000 & p=$!; until ls "$TARTAN_ROOT"/../.mac/calls/*.call >/dev/null 2>&1; do :; done; date >/dev/null; kill $p; wait $p';
-    for (let time = 0; time < slots + 2; time += 1) await mac.run(killed);
+    for (let time = 0; time < maxConcurrentCalls + 2; time += 1) await mac.run(killed);
     assert.equal((await mac.run('date -r 5 +%s')).stdout, '5\n');
   });
 
   test('ends with the Mac', async (t) => {
-    const mac = await freshMac(t, { clock: manualClock() });
+    const mac = await startTestMac(t, { clock: manualClock() });
     const running = mac.run('sleep 1000; echo survived >f');
     await mac.stop();
     assert.deepEqual(await running, { code: null, signal: 'SIGKILL', stdout: '', stderr: '' });

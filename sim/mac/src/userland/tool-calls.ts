@@ -1,45 +1,92 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, constants, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeSync,
+} from 'node:fs';
 import { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Tool, ToolAnswer, ToolCall } from '../machine.ts';
+import type { Tool, ToolCall, ToolResult } from '../machine.ts';
 import { replaceFile } from '../replace-file.ts';
-import { makeMemoryFolder, removeMemoryFolder } from './memory-folder.ts';
-import { quote, slots } from './stub.ts';
+import { maxConcurrentCalls, quote } from './tool-stubs.ts';
+
+/** Where files cost least: in memory on Linux. */
+const fastestTmpFolder = (): string => {
+  try {
+    accessSync('/dev/shm', constants.W_OK);
+    return '/dev/shm';
+  } catch {
+    return tmpdir();
+  }
+};
+
+/** Of Macs that are up. A process that ends without stopping them takes these along: nobody would look for them there. */
+const foldersInUse = new Set<string>();
+process.once('exit', () => {
+  for (const folder of foldersInUse) rmSync(folder, { recursive: true, force: true });
+});
+
+/** An empty folder, in memory where there is such a place, behind the link `link`. What an earlier one left behind is removed. */
+const makeMemoryFolder = (link: string): void => {
+  removeMemoryFolder(link);
+  const folder = mkdtempSync(join(fastestTmpFolder(), 'tartan-calls-'));
+  foldersInUse.add(folder);
+  symlinkSync(folder, link);
+};
+
+const removeMemoryFolder = (link: string): void => {
+  try {
+    const folder = readlinkSync(link);
+    rmSync(folder, { recursive: true, force: true });
+    foldersInUse.delete(folder);
+  } catch {
+    // There is none.
+  }
+  rmSync(link, { recursive: true, force: true });
+};
 
 /** What a tool may answer besides text: a piece of shell that its process goes on with. Only for tools with a stub of their own. */
-export interface ShellAnswer {
+export interface ShellResult {
   readonly shell: string;
 }
 
-export type ShellTool = (call: ToolCall) => ToolAnswer | ShellAnswer | Promise<ToolAnswer | ShellAnswer>;
+export type ShellTool = (call: ToolCall) => ToolResult | ShellResult | Promise<ToolResult | ShellResult>;
 
-export interface ToolCalls {
+interface ToolCalls {
   open(): Promise<void>;
   /** Calls that still run are never answered: their processes must be gone already. */
   close(): Promise<void>;
 }
 
-const answerText = (answer: ToolAnswer | ShellAnswer): string => {
+const resultScript = (answer: ToolResult | ShellResult): string => {
   if ('shell' in answer) return `${answer.shell}\n`;
   const print = (text: string | undefined, to: string): string =>
     text === undefined || text === '' ? '' : `printf %s ${quote(text)}${to}\n`;
   return `${print(answer.stdout, '')}${print(answer.stderr, ' >&2')}exit ${answer.code}\n`;
 };
 
-const isSilent = (answer: ToolAnswer | ShellAnswer): answer is ToolAnswer =>
+const isSilent = (answer: ToolResult | ShellResult): answer is ToolResult =>
   !('shell' in answer) && !answer.stdout && !answer.stderr;
 
-/** The other end of `stub.ts`: hears the bell, reads the call, has the tool played, answers. */
+/** The other end of `tool-stubs.ts`: hears the bell, reads the call, has the tool played, answers. */
 export const createToolCalls = (folder: string, tools: () => Readonly<Record<string, Tool | ShellTool>>): ToolCalls => {
-  let bell: Socket | undefined;
+  let notifier: Socket | undefined;
   /** What each slot is taken by: a call that is played, or was answered. */
-  const taken = new Map<string, { call: ToolCall }>();
+  const usedSlots = new Map<string, { call: ToolCall }>();
 
   /** Opening a FIFO for writing fails while nobody reads it: then whoever had the slot is gone. */
-  const openAnswer = (slot: string): number | undefined => {
+  const openAnswerFifo = (slot: string): number | undefined => {
     try {
       return openSync(join(folder, slot), constants.O_WRONLY | constants.O_NONBLOCK);
     } catch {
@@ -48,14 +95,14 @@ export const createToolCalls = (folder: string, tools: () => Readonly<Record<str
   };
 
   /** A slot whose FIFO nobody has open belongs to a process that has read its answer, or died before it came. */
-  const giveBackSlots = (): void => {
-    for (const slot of taken.keys()) {
-      const stillRead = openAnswer(slot);
+  const freeSlots = (): void => {
+    for (const slot of usedSlots.keys()) {
+      const stillRead = openAnswerFifo(slot);
       if (stillRead !== undefined) {
         closeSync(stillRead);
         continue;
       }
-      taken.delete(slot);
+      usedSlots.delete(slot);
       rmSync(join(folder, `${slot}.call`), { force: true });
     }
   };
@@ -71,7 +118,7 @@ export const createToolCalls = (folder: string, tools: () => Readonly<Record<str
     return { name, args, cwd, asRoot: uid === '0', stdin };
   };
 
-  const play = async (call: ToolCall): Promise<ToolAnswer | ShellAnswer> => {
+  const runTool = async (call: ToolCall): Promise<ToolResult | ShellResult> => {
     const tool = tools()[call.name];
     if (tool === undefined) return { code: 127, stderr: `${call.name}: command not found\n` };
     try {
@@ -83,13 +130,13 @@ export const createToolCalls = (folder: string, tools: () => Readonly<Record<str
 
   const serve = async (slot: string): Promise<void> => {
     const mine = { call: readCall(slot) };
-    taken.set(slot, mine);
-    const answer = await play(mine.call);
+    usedSlots.set(slot, mine);
+    const answer = await runTool(mine.call);
     // The Mac has stopped, or the caller died and its slot went to another.
-    if (taken.get(slot) !== mine) return;
-    const fd = openAnswer(slot);
+    if (usedSlots.get(slot) !== mine) return;
+    const fd = openAnswerFifo(slot);
     if (fd === undefined) return;
-    if (!isSilent(answer)) replaceFile(join(folder, `${slot}.answer`), answerText(answer));
+    if (!isSilent(answer)) replaceFile(join(folder, `${slot}.answer`), resultScript(answer));
     try {
       writeSync(fd, isSilent(answer) ? `${answer.code}\n` : '.\n');
     } catch {
@@ -104,7 +151,7 @@ export const createToolCalls = (folder: string, tools: () => Readonly<Record<str
       mkdirSync(dirname(folder), { recursive: true });
       // Some thousand short-lived files in a first boot: on a disk they would cost as much as all the rest.
       makeMemoryFolder(folder);
-      const fifos = ['bell', ...Array.from({ length: slots }, (_, slot) => String(slot))];
+      const fifos = ['bell', ...Array.from({ length: maxConcurrentCalls }, (_, slot) => String(slot))];
       await promisify(execFile)(
         'mkfifo',
         fifos.map((name) => join(folder, name)),
@@ -114,18 +161,18 @@ export const createToolCalls = (folder: string, tools: () => Readonly<Record<str
       const socket = new Socket({ fd, readable: true, writable: false });
       let rest = '';
       socket.setEncoding('latin1').on('data', (text: string) => {
-        giveBackSlots();
+        freeSlots();
         const rung = `${rest}${text}`.split('\n');
         rest = rung.pop() ?? '';
         for (const slot of rung) if (slot !== '') void serve(slot);
       });
-      bell = socket;
+      notifier = socket;
     },
     close: async () => {
-      taken.clear();
-      const closed = bell && once(bell, 'close');
-      bell?.destroy();
-      bell = undefined;
+      usedSlots.clear();
+      const closed = notifier && once(notifier, 'close');
+      notifier?.destroy();
+      notifier = undefined;
       await closed;
       removeMemoryFolder(folder);
     },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { manualClock } from '@tartan/kube/clock';
-import { freshMac } from '../testing/fresh-mac.ts';
+import { startTestMac } from '../testing/test-mac.ts';
 
 interface Case {
   readonly command: string;
@@ -136,7 +136,7 @@ const cases: readonly Case[] = [
 
 describe('the userland of a Mac', () => {
   test('behaves as BSD does, and lacks what macOS lacks', async (t) => {
-    const mac = await freshMac(t, { clock: manualClock(1_767_225_600_000) });
+    const mac = await startTestMac(t, { clock: manualClock(1_767_225_600_000) });
     for (const [index, { command, stdout, stderr = /^$/, code = 0, source }] of cases.entries()) {
       await t.test(`${command} (${source})`, async () => {
         const folder = `"$HOME/case-${index}"`;

@@ -1,11 +1,49 @@
+import { createServer } from 'node:net';
+import { zones } from '../api/router.ts';
 import type { EmbeddedScaleway, ScalewayOptions } from '../scaleway.ts';
-import { zones } from '../requests/answer-request.ts';
 import { defaultImage, type Image } from './images.ts';
-import { newPassword } from './new-password.ts';
-import type { ServerRecord } from './server-record.ts';
-import { startMacOf } from './start-macs-again.ts';
+import { newPassword, type ServerRecord } from './server-record.ts';
 
-export interface OrderOptions {
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+
+/** The port that the Mac of a server had, if nobody else has it now. A server without a Mac has an address without a port. */
+const previousPort = async ({ ip }: ServerRecord): Promise<number | undefined> => {
+  const port = Number(/:(?<port>\d+)$/.exec(ip)?.groups?.['port'] ?? 0);
+  return port !== 0 && (await isFree(port)) ? port : undefined;
+};
+
+/** Starts the Mac behind a server and notes where it is. */
+const startMacFor = async (
+  server: ServerRecord,
+  startMac: NonNullable<ScalewayOptions['startMac']>,
+  authorizedKeys: readonly string[],
+  port?: number,
+): Promise<void> => {
+  const { id, password } = server;
+  server.mac = await startMac({ id, password, authorizedKeys, ...(port === undefined ? {} : { port }) });
+  server.ip = `${server.mac.address.host}:${server.mac.address.port}`;
+};
+
+/** Starts the Macs of servers that were there before. Resolves or rejects when each has started or failed. */
+export const restartMacs = async (
+  servers: readonly ServerRecord[],
+  startMac: NonNullable<ScalewayOptions['startMac']>,
+  authorizedKeys: (projectID: string) => readonly string[],
+): Promise<void> => {
+  // All ports are looked at before the first Mac without one takes any.
+  const ports = await Promise.all(servers.map(previousPort));
+  const outcomes = await Promise.allSettled(
+    servers.map((server, index) => startMacFor(server, startMac, authorizedKeys(server.projectID), ports[index])),
+  );
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+};
+
+interface OrderOptions {
   readonly servers: Map<string, ServerRecord>;
   readonly images: readonly Image[];
   /** Whose it is unless told. */
@@ -14,26 +52,26 @@ export interface OrderOptions {
   readonly authorizedKeys: (projectID: string) => readonly string[];
   readonly newID: () => string;
   readonly now: () => number;
-  readonly changed: () => void;
+  readonly onChange: () => void;
 }
 
 /** Addresses of RFC 2544, where nobody is: a server without a Mac cannot be reached. */
-const nowhere = (number: number): string => `198.18.${(number >> 8) & 255}.${number & 255}`;
+const unreachableAddress = (number: number): string => `198.18.${(number >> 8) & 255}.${number & 255}`;
 
 /** Makes servers, as a person in the console does. */
 export const createOrder = (options: OrderOptions): EmbeddedScaleway['order'] => {
-  const { servers, images, startMac, authorizedKeys, newID, now, changed } = options;
+  const { servers, images, startMac, authorizedKeys, newID, now, onChange } = options;
   let ordered = servers.size;
 
   const nextAddress = (): string => {
-    const ip = nowhere(ordered++);
+    const ip = unreachableAddress(ordered++);
     return [...servers.values()].some((server) => server.ip === ip) ? nextAddress() : ip;
   };
 
   /** Nothing of an order that failed is left, also in what is kept; the failure itself is what is told. */
-  const forget = (): void => {
+  const saveRemoval = (): void => {
     try {
-      changed();
+      onChange();
     } catch {
       // The next change keeps all.
     }
@@ -63,14 +101,14 @@ export const createOrder = (options: OrderOptions): EmbeddedScaleway['order'] =>
     };
     servers.set(server.id, server);
     try {
-      changed();
-      if (startMac) await startMacOf(server, startMac, authorizedKeys(projectID));
+      onChange();
+      if (startMac) await startMacFor(server, startMac, authorizedKeys(projectID));
       deliver(server);
-      changed();
+      onChange();
     } catch (error) {
       servers.delete(server.id);
       await server.mac?.stop();
-      forget();
+      saveRemoval();
       throw error;
     }
     return server;

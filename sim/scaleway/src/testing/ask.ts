@@ -4,7 +4,7 @@ import type { SimulatedScaleway } from '../scaleway.ts';
 export const secretKey = '11111111-1111-4111-8111-111111111111';
 export const projectID = '22222222-2222-4222-8222-222222222222';
 
-export interface Asked {
+export interface CallResult {
   readonly status: number;
   readonly body: Record<string, unknown>;
 }
@@ -15,7 +15,7 @@ export const ask = async (
   call: string,
   body?: unknown,
   token: string | undefined = secretKey,
-): Promise<Asked> => {
+): Promise<CallResult> => {
   const [method = 'GET', path = '/'] = call.split(' ');
   const response = await fetch(scaleway.url + path, {
     method,

@@ -1,12 +1,44 @@
+import { execFile } from 'node:child_process';
 import { chmod, constants, copyFile, cp, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { buildAgent } from '../build-agent.ts';
-import { buildInstaller } from '../build-installer.ts';
-import { buildManager } from '../build-manager.ts';
-import { buildRunners } from '../build-runners.ts';
-import { buildUninstallCheck } from '../build-uninstall-check.ts';
-import { layBase } from './lay-base.ts';
-import { type ArtifactName, imageFiles } from './layout.ts';
+import { promisify } from 'node:util';
+import { buildAgent, buildInstaller, buildManager, buildRunners, buildUninstallCheck } from '../programs.ts';
+import { type ArtifactName, imageFiles, imageUser } from './layout.ts';
+
+const run = promisify(execFile);
+
+/** Where Debian and its like keep the authorities that they trust, and where the base image has them. */
+const caBundle = '/etc/ssl/certs/ca-certificates.crt';
+
+/** What the base image has of a Linux system: the libraries of node, a user, certificates, a folder to write to, places to mount at. */
+const copyBaseSystem = async (folder: string): Promise<void> => {
+  const put = async (path: string, text: string): Promise<void> => {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  };
+  for (const library of await librariesOf(process.execPath))
+    await cp(library, join(folder, library), { recursive: true, dereference: true });
+  await put(
+    '/etc/passwd',
+    `root:x:0:0:root:/root:/sbin/nologin\nnonroot:x:${imageUser}:${imageUser}:nonroot:/home/nonroot:/sbin/nologin\n`,
+  );
+  await put('/etc/group', `root:x:0:\nnonroot:x:${imageUser}:\n`);
+  await put('/etc/nsswitch.conf', 'hosts: files dns\n');
+  await put('/etc/hosts', '127.0.0.1 localhost\n::1 localhost\n');
+  await mkdir(dirname(join(folder, caBundle)), { recursive: true });
+  await cp(caBundle, join(folder, caBundle), { dereference: true });
+  // What a container runtime mounts something at.
+  for (const place of ['/proc', '/sys', '/dev', '/home/nonroot', '/var/run/secrets/kubernetes.io/serviceaccount'])
+    await mkdir(join(folder, place), { recursive: true });
+  await mkdir(join(folder, '/tmp'), { recursive: true });
+  await chmod(join(folder, '/tmp'), 0o1777);
+};
+
+/** Absolute paths of all that the dynamic linker loads, and of itself. */
+const librariesOf = async (program: string): Promise<string[]> => {
+  const { stdout } = await run('ldd', [program]);
+  return [...stdout.matchAll(/(?:=> |^\s*)(\/\S+) \(0x/gm)].map(([, path = '']) => path);
+};
 
 export interface AssembleOptions {
   /** Becomes the root of the image's file system; made when missing. */
@@ -34,7 +66,7 @@ export const assembleImage = async ({ folder, artifacts = {} }: AssembleOptions)
     else if (artifacts['tart-kubelet'] !== undefined) await cp(artifacts['tart-kubelet'], to);
     else await buildAgent(dirname(to));
   }
-  await layBase(folder);
+  await copyBaseSystem(folder);
   // Temporary folders are closed to others, and the image's user is another.
   await chmod(folder, 0o755);
 };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { checkout } from '../checkout.ts';
+import { checkout } from '../bundle.ts';
 import { type ImageFile, imageFiles, imageUser } from './layout.ts';
 
 const dockerfile = readFileSync(join(checkout, 'image/Dockerfile'), 'utf8')
@@ -29,13 +29,13 @@ describe('the Dockerfile', () => {
     );
   });
 
-  test('runs the manager, as nobody', () => {
+  test('runs the manager as an unprivileged user', () => {
     assert.deepEqual(instructions('USER', last), [`${imageUser}:${imageUser}`]);
     assert.deepEqual(instructions('ENTRYPOINT', last), ['["/usr/local/bin/node", "/opt/tartan/manager.mjs"]']);
     assert.deepEqual(instructions('RUN', last), [], 'there is no shell in it');
   });
 
-  test('stands on images that are known by their content', () => {
+  test('pins its base images by digest', () => {
     const bases = instructions('FROM', dockerfile);
     assert.equal(bases.length, 2);
     for (const base of bases) assert.match(base, /^[^ :@]+:[\w.-]+@sha256:[0-9a-f]{64}(?: AS \w+)?$/);

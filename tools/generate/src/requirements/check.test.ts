@@ -1,9 +1,45 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { complaintsAbout } from './check.ts';
-import type { ReadFile, Requirements, Row, ShownBy } from './requirement.ts';
-import { requirements } from './requirements.ts';
+import { requirementErrors, titlesIn } from './check.ts';
+import { type ReadFile, type Requirements, requirements, type Row, type TestReference } from './requirements.ts';
 import { repositoryFile } from './testing/repository-file.ts';
+
+const titleTable: [what: string, source: string, titles: string[]][] = [
+  ['a test', `test('a', () => {});`, ['a']],
+  ['in any quotes', `test("it's", f);\nit(\`so\`, f);\ntest('it\\'s not', f);`, ["it's", 'so', "it's not"]],
+  ['on the line below', `test(\n  'a',\n  async () => {},\n);`, ['a']],
+  [
+    'below its block',
+    `describe('a', () => {\n  it('b', f);\n  it('c', f);\n});\ntest('d', f);`,
+    ['a', 'a › b', 'a › c', 'd'],
+  ],
+  [
+    'two blocks deep',
+    `describe('a', () => {\n  describe('b', () => {\n    it('c', f);\n  });\n});`,
+    ['a', 'a › b', 'a › b › c'],
+  ],
+  ['in a loop', `describe('a', () => {\n  for (const b of c) {\n    test('d', f);\n  }\n});`, ['a', 'a › d']],
+  ['with options', `test('a', { timeout: 1 }, f);\ntest('b', { skip: noLsof }, f);`, ['a', 'b']],
+  ['not one that is made up as tests run', "test(`a ${b}`, f);\ntest(name, f);\ntest('a' + b, f);", []],
+  ['not one that is commented out', `// test('a', f);\n/*\ntest('b', f);\n*/\n/** test('c', f); */`, []],
+  [
+    'not one that is skipped',
+    `test.skip('a', f);\nit.todo('b');\ntest('c', { skip: true }, f);\nit('d', {\n  todo: true,\n}, f);`,
+    [],
+  ],
+  ['not a call of something else', `latest('a', f);\nstage.it('b', f);\nconst text = "test('c', f)";`, []],
+];
+
+describe('the titles in a test file', () => {
+  for (const [what, source, titles] of titleTable) {
+    test(what, () =>
+      assert.deepEqual(
+        titlesIn(source).map((path) => path.join(' › ')),
+        titles,
+      ),
+    );
+  }
+});
 
 const files: Record<string, string> = {
   'a.test.ts': `describe('a', () => {\n  test('goes', f);\n  test('stays', f);\n});\n`,
@@ -11,7 +47,7 @@ const files: Record<string, string> = {
 };
 const read: ReadFile = (path) => files[path];
 
-const goes: ShownBy = { file: 'a.test.ts', title: 'goes' };
+const goes: TestReference = { file: 'a.test.ts', title: 'goes' };
 const row = (id: string, more: Partial<Row> = {}): Row => ({
   id,
   title: 'It goes.',
@@ -36,7 +72,7 @@ const given = ({ a = [a1, a2], b = [b1, b2], mayBeOpen = ['B1', 'B2'] }: Given):
   sizes: { A: 2, B: 2 },
   mayBeOpen,
 });
-const shownBy = (test: Partial<ShownBy>): Given => ({ a: [row('A1', { tests: [{ ...goes, ...test }] }), a2] });
+const shownBy = (test: Partial<TestReference>): Given => ({ a: [row('A1', { tests: [{ ...goes, ...test }] }), a2] });
 
 const table: [what: string, broken: Given, complaints: string[]][] = [
   [
@@ -115,12 +151,12 @@ const table: [what: string, broken: Given, complaints: string[]][] = [
 ];
 
 describe('the table of requirements', () => {
-  test('is good when every row is shown, or says what is missing and may', () =>
-    assert.deepEqual(complaintsAbout(given({}), read), []));
+  test('is valid when every row has a test, or is listed as open', () =>
+    assert.deepEqual(requirementErrors(given({}), read), []));
 
   for (const [what, broken, complaints] of table) {
-    test(`is told: ${what}`, () => assert.deepEqual(complaintsAbout(given(broken), read), complaints));
+    test(`is told: ${what}`, () => assert.deepEqual(requirementErrors(given(broken), read), complaints));
   }
 
-  test('of this repository is good', () => assert.deepEqual(complaintsAbout(requirements, repositoryFile), []));
+  test('of this repository is good', () => assert.deepEqual(requirementErrors(requirements, repositoryFile), []));
 });

@@ -1,11 +1,39 @@
-import type { ReadFile, Requirements, Row, ShownBy } from './requirement.ts';
-import { titlesIn } from './titles.ts';
+import type { ReadFile, Requirements, Row, TestReference } from './requirements.ts';
+
+/** A title that stands in a test file, after those of the blocks around it. */
+type TitlePath = readonly string[];
+
+const testCall =
+  /^([ \t]*)(?:await )?(test|it|describe)\(\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\$]|\\.)*)`)\s*,(\s*\{[^}]*\b(?:skip|todo): true\b)?/gm;
+
+const withoutBlockComments = (source: string): string => source.replaceAll(/^[ \t]*\/\*[\s\S]*?\*\//gm, '');
+
+/**
+ * The titles in a test file: string literals that are given to `test`, `it` or `describe` at the beginning of a line. What is commented
+ * out or always skipped shows nothing. A title that is put together while tests run is found by its `describe`.
+ *
+ * Assumes that files are formatted: a block ends where a line is indented as its beginning was.
+ */
+export const titlesIn = (source: string): readonly TitlePath[] => {
+  const found: TitlePath[] = [];
+  let around: { readonly indent: number; readonly title: string }[] = [];
+  for (const [, spaces = '', kind, single, double, template, isOff] of withoutBlockComments(source).matchAll(
+    testCall,
+  )) {
+    const indent = spaces.length;
+    const title = (single ?? double ?? template ?? '').replaceAll(/\\(.)/g, '$1');
+    around = around.filter((block) => block.indent < indent);
+    if (isOff === undefined) found.push([...around.map((block) => block.title), title]);
+    if (kind === 'describe') around.push({ indent, title });
+  }
+  return found;
+};
 
 /** What keeps the table from being true, each in a sentence that says what to do. */
-export const complaintsAbout = (requirements: Requirements, read: ReadFile): string[] => [
-  ...sequence(requirements),
-  ...openness(requirements),
-  ...requirements.chapters.flatMap(({ rows }) => rows.flatMap((row) => evidence(row, read))),
+export const requirementErrors = (requirements: Requirements, read: ReadFile): string[] => [
+  ...idErrors(requirements),
+  ...openRowErrors(requirements),
+  ...requirements.chapters.flatMap(({ rows }) => rows.flatMap((row) => testErrors(row, read))),
 ];
 
 const repeated = (texts: readonly string[]): string[] => [
@@ -13,7 +41,7 @@ const repeated = (texts: readonly string[]): string[] => [
 ];
 
 /** Every id once, and none left out. */
-const sequence = ({ chapters, sizes }: Requirements): string[] => {
+const idErrors = ({ chapters, sizes }: Requirements): string[] => {
   const wanted = new Set(
     Object.entries(sizes).flatMap(([letter, size]) => Array.from({ length: size }, (_, at) => `${letter}${at + 1}`)),
   );
@@ -30,7 +58,7 @@ const sequence = ({ chapters, sizes }: Requirements): string[] => {
 };
 
 /** A row is shown, or says what is missing and may. */
-const openness = ({ chapters, mayBeOpen }: Requirements): string[] => {
+const openRowErrors = ({ chapters, mayBeOpen }: Requirements): string[] => {
   const rows = chapters.flatMap((chapter) => chapter.rows);
   const isOpen = (row: Row | undefined): boolean => row?.open !== undefined;
   return [
@@ -50,14 +78,14 @@ const openness = ({ chapters, mayBeOpen }: Requirements): string[] => {
 };
 
 /** The tests of a row are there. */
-const evidence = ({ id, tests }: Row, read: ReadFile): string[] => [
+const testErrors = ({ id, tests }: Row, read: ReadFile): string[] => [
   ...repeated(tests.map(({ file, title }) => `"${title}" in ${file}`)).map(
     (test) => `${id} names ${test} twice: once is enough.`,
   ),
   ...tests.flatMap((test) => missing(test, read).map((why) => `${id}: ${why}`)),
 ];
 
-const missing = ({ file, title }: ShownBy, read: ReadFile): string[] => {
+const missing = ({ file, title }: TestReference, read: ReadFile): string[] => {
   const source = read(file);
   if (source === undefined) return [`there is no ${file}: name the file in which the test stands now.`];
   const count = titlesIn(source).filter((path) => path.at(-1) === title).length;

@@ -1,12 +1,11 @@
-import type { ReadFile, Requirements, Row, ShownBy } from './requirement.ts';
-import { changes } from './changes.ts';
-import { titlesIn } from './titles.ts';
+import { titlesIn } from './check.ts';
+import { changes, type ReadFile, type Requirements, type Row, type TestReference } from './requirements.ts';
 
 /** The page about requirements. Links are relative to `docs/`. */
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');
 
-const link = ({ file, title }: ShownBy, read: ReadFile): string => {
+const link = ({ file, title }: TestReference, read: ReadFile): string => {
   const path = titlesIn(read(file) ?? '').find((each) => each.at(-1) === title) ?? [title];
   return `[${path.join(' › ').replaceAll(/[[\]]/g, '\\$&')}](../${file})`;
 };

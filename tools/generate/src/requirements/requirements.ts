@@ -1,10 +1,57 @@
-import type { Requirements } from './requirement.ts';
 import { bootstrapTransport } from './rows/bootstrap-transport.ts';
 import { buildersAndCollection } from './rows/builders-and-collection.ts';
 import { clusterApi } from './rows/cluster-api.ts';
 import { hostPreparation } from './rows/host-preparation.ts';
 import { otherParts } from './rows/other-parts.ts';
 import { poolAndReclaim } from './rows/pool-and-reclaim.ts';
+
+/** The changes of the original (pull requests of tuist/tuist) that the requirements are taken from. */
+export const changes = {
+  11065: 'stream bootstrap binaries instead of copying them per roll',
+  11072: 'disable tart-kubelet orphan-VM GC on builder nodes',
+  10981: 'wire CAPI core’s workload connection for the Mac-mini fleets',
+  10875: 'four forward-only bootstrap fixes from the runners-fleet incident',
+  11056: 'reclaim stranded Scaleway Apple-silicon hosts back to the pool',
+} as const;
+
+type Change = keyof typeof changes;
+
+/** A test, by where it stands and by the title that is written there. */
+export interface TestReference {
+  /** From the root of the repository. */
+  readonly file: string;
+  /** As a string literal in that file; of tests that a table makes, the title of their `describe`. */
+  readonly title: string;
+}
+
+/** One thing that the system must do. */
+export interface Row {
+  readonly id: string;
+  readonly title: string;
+  /** What asks for it. */
+  readonly changes: readonly [Change, ...Change[]];
+  /** Each goes red when the behaviour is taken away. */
+  readonly tests: readonly TestReference[];
+  /** What is still missing: all of it where there is no test, else the rest. */
+  readonly open?: string;
+}
+
+export interface Chapter {
+  readonly letter: string;
+  readonly title: string;
+  readonly rows: readonly Row[];
+}
+
+export interface Requirements {
+  readonly chapters: readonly Chapter[];
+  /** How many rows each chapter has, so that the last one cannot be lost either. */
+  readonly sizes: Readonly<Record<string, number>>;
+  /** Exactly the rows that say what is open. It only ever gets shorter. */
+  readonly mayBeOpen: readonly string[];
+}
+
+/** The text of a file, by its path from the root of the repository. */
+export type ReadFile = (path: string) => string | undefined;
 
 export const requirements: Requirements = {
   chapters: [bootstrapTransport, buildersAndCollection, clusterApi, hostPreparation, poolAndReclaim, otherParts],

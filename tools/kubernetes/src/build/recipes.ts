@@ -30,7 +30,7 @@ export interface Recipe {
   /** Changes to single lines of its sources, made for the build alone. */
   edits?: readonly SourceEdit[];
   /** Folders of its sources that tests need too, and what they are called beside the binaries. */
-  carries?: Readonly<Record<string, string>>;
+  extraFolders?: Readonly<Record<string, string>>;
   /** Go variables to set at link time. The components ask each other for versions and refuse an unset one. */
   variables(version: string): Record<string, string>;
 }
@@ -91,7 +91,7 @@ export const recipes: readonly Recipe[] = [
       { name: 'clusterctl', package: 'sigs.k8s.io/cluster-api/cmd/clusterctl' },
     ],
     edits: [webhooksOnLoopback('core/main.go')],
-    carries: { 'core/config': 'config' },
+    extraFolders: { 'core/config': 'config' },
     variables: clusterApiVersion,
   },
   {
@@ -100,7 +100,7 @@ export const recipes: readonly Recipe[] = [
     versionOf: 'sigs.k8s.io/cluster-api',
     binaries: [{ name: 'cluster-api-core-1.10', package: 'sigs.k8s.io/cluster-api' }],
     edits: [webhooksOnLoopback('main.go')],
-    carries: { config: 'config' },
+    extraFolders: { config: 'config' },
     variables: clusterApiVersion,
   },
   {

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { cataloguePath } from '../dump-catalogue.ts';
 import { type ApiResource, type Catalogue, formatCatalogue, type GetJson, readCatalogue } from './catalogue.ts';
+import type { PublishedSchema, Schemas } from './schemas.ts';
 import { bodyKinds, servedResources } from './served-kinds.ts';
-import type { PublishedSchema, Schemas } from './structure.ts';
 
 /** An API server that serves exactly what the table asks for, each kind with a schema `schema.<plural>`. */
 const fakeServer = (change: (answers: Record<string, unknown>) => void = () => {}): GetJson => {

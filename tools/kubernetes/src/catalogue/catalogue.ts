@@ -1,5 +1,5 @@
+import { reachableSchemas, type Schemas, sortKeys, stripDescriptions } from './schemas.ts';
 import { bodyKinds, servedResources } from './served-kinds.ts';
-import { reachableSchemas, type Schemas, sortKeys, structureOf } from './structure.ts';
 
 export interface Catalogue {
   version: string;
@@ -115,7 +115,7 @@ const readSchemas = async (get: GetJson, groupVersion: string): Promise<Schemas>
   return Object.fromEntries(
     Object.entries(document.components.schemas).map(([name, schema]) => [
       name,
-      structureOf(schema, { keepKinds: !name.startsWith('io.k8s.apimachinery.') }),
+      stripDescriptions(schema, { keepKinds: !name.startsWith('io.k8s.apimachinery.') }),
     ]),
   );
 };

@@ -4,8 +4,17 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { type Component, type ComponentSpec, type StartOptions, startComponent } from './component.ts';
-import { freePorts } from './ports.ts';
+import { type Component, type ComponentSpec, freePorts, startComponent, type StartOptions } from './component.ts';
+
+test('free ports are all different, and can be bound', async () => {
+  const ports = await freePorts(20);
+  assert.equal(new Set(ports).size, 20);
+  for (const port of ports.slice(0, 3)) {
+    const server = createServer();
+    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve));
+    await new Promise((closed) => server.close(closed));
+  }
+});
 
 /** A component that is a few lines of JavaScript; `port` is its port. */
 const script = (text: string): ComponentSpec => ({
@@ -103,7 +112,7 @@ test('it gives up when every port is taken', async (t) => {
   assert.equal(settings.spawned.length, 5);
 });
 
-test('a component that does not listen to reason is killed', async (t) => {
+test('a component that ignores SIGTERM is killed', async (t) => {
   const settings = { ...options(t), stopMilliseconds: 100 };
   const component = await startComponent(script(`process.on('SIGTERM', () => {}); ${serving}`), settings);
   await component.stop();

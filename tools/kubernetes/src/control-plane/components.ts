@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { apiRequest } from '../api-request.ts';
+import type { ControlPlaneFiles } from './certificates.ts';
 import type { ComponentSpec } from './component.ts';
-import type { ControlPlaneFiles } from './files.ts';
 import type { Access } from './kubeconfig.ts';
 
 // Every component proves who it is by a certificate of this control plane's own authority, so a stranger who took its port cannot

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { batchesOf } from './batches.ts';
+import { createBatches } from './batches.ts';
 
 const many = (folder: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${folder}/src/${String(index).padStart(3, '0')}.test.ts`);
@@ -10,7 +10,7 @@ const none = new Map<string, number>();
 
 test('a few files share one process', () => {
   assert.deepEqual(
-    batchesOf(['packages/kube/src/b.test.ts', 'packages/api/src/a.test.ts'], none, 3).map(({ name, files }) => [
+    createBatches(['packages/kube/src/b.test.ts', 'packages/api/src/a.test.ts'], none, 3).map(({ name, files }) => [
       name,
       files,
     ]),
@@ -20,7 +20,7 @@ test('a few files share one process', () => {
 
 test('a slow file has a process to itself, and begins first', () => {
   const slow = new Map([['test/crash/crash.test.ts', 60]]);
-  const [first, ...others] = batchesOf([...many('packages/kube', 100), 'test/crash/crash.test.ts'], slow, 2);
+  const [first, ...others] = createBatches([...many('packages/kube', 100), 'test/crash/crash.test.ts'], slow, 2);
   assert.deepEqual(first?.files, ['test/crash/crash.test.ts']);
   assert.equal(first.name, 'test/crash/crash.test.ts');
   assert.ok(others.length > 1);
@@ -29,21 +29,21 @@ test('a slow file has a process to itself, and begins first', () => {
 test('neighbours stay together, whatever slow file lies between them', () => {
   const slow = new Map([['b/src/x.test.ts', 60]]);
   assert.deepEqual(
-    batchesOf([...many('a', 3), 'b/src/x.test.ts', ...many('c', 3)], slow, 2).map(({ name }) => name),
+    createBatches([...many('a', 3), 'b/src/x.test.ts', ...many('c', 3)], slow, 2).map(({ name }) => name),
     ['b/src/x.test.ts', 'a/src, c/src (6 files)'],
   );
 });
 
 test('with a seed the order is random, and the same for the same seed', () => {
   const files = many('packages/kube', 40);
-  const order = (seed: number) => batchesOf(files, none, 1, seed).flatMap((batch) => batch.files);
+  const order = (seed: number) => createBatches(files, none, 1, seed).flatMap((batch) => batch.files);
   assert.deepEqual(order(1), order(1));
   assert.notDeepEqual(order(1), order(2));
   assert.deepEqual(order(1).toSorted(), files);
 });
 
-test('nothing is nothing', () => {
-  assert.deepEqual(batchesOf([], none, 3), []);
+test('no files are no batches', () => {
+  assert.deepEqual(createBatches([], none, 3), []);
 });
 
 test('every file is in one batch, long ones come first, and none is much longer than its share', () => {
@@ -54,7 +54,7 @@ test('every file is in one batch, long ones come first, and none is much longer 
   fc.assert(
     fc.property(table, fc.integer({ min: 1, max: 16 }), (rows, workers) => {
       const slow = new Map(rows.map(({ file, seconds }) => [file, seconds]));
-      const batches = batchesOf([...slow.keys()], slow, workers);
+      const batches = createBatches([...slow.keys()], slow, workers);
       assert.deepEqual(batches.flatMap(({ files }) => files).toSorted(), [...slow.keys()].toSorted());
       const seconds = batches.map((batch) => batch.seconds);
       assert.deepEqual(

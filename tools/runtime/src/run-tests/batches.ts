@@ -9,13 +9,13 @@ export interface Batch {
 }
 
 /** Of files that the table of slow ones does not have. */
-const usualSeconds = 0.4;
+const defaultSeconds = 0.4;
 
 /** So many a worker: with fewer, some wait for the last one at the end; with more, the same modules are loaded again and again. */
 const batchesPerWorker = 6;
 
 /** Fewer files than make this are not worth a second process. */
-const leastSeconds = 4;
+const minBatchSeconds = 4;
 
 const folderOf = (file: string): string => dirname(file).split('/').slice(0, 2).join('/');
 
@@ -38,15 +38,15 @@ const shuffled = (files: readonly string[], seed: number): readonly string[] => 
  * Cuts all files, in the order of their paths, into pieces that take about equally long: neighbours load the same modules. The longest
  * pieces come first, so that none is left alone at the end. With a seed the order is random, and batches are made of any files.
  */
-export const batchesOf = (
+export const createBatches = (
   files: readonly string[],
   slow: ReadonlyMap<string, number>,
   workers: number,
   seed?: number,
 ): readonly Batch[] => {
-  const secondsOf = (file: string): number => slow.get(file) ?? usualSeconds;
+  const secondsOf = (file: string): number => slow.get(file) ?? defaultSeconds;
   const total = files.reduce((sum, file) => sum + secondsOf(file), 0);
-  const aim = Math.max(leastSeconds, total / (workers * batchesPerWorker));
+  const aim = Math.max(minBatchSeconds, total / (workers * batchesPerWorker));
   const batches: Batch[] = [];
   const add = (members: readonly string[]): void => {
     const seconds = members.reduce((sum, file) => sum + secondsOf(file), 0);

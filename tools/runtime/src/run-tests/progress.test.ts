@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Batch } from './batches.ts';
-import { crashText, createProgress, type Happening } from './progress.ts';
+import { crashText, createProgress, type TestEvent } from './progress.ts';
 
 const batch = (...files: string[]): Batch => ({ name: files.join(' and '), files, seconds: 1 });
 const batches = new Map([
@@ -9,26 +9,26 @@ const batches = new Map([
   ['/tmp/2.mjs', batch('c.test.ts')],
 ]);
 
-const complete = (file: string, name: string, ms: number, { nesting = 0, passed = true } = {}): Happening => ({
+const complete = (file: string, name: string, ms: number, { nesting = 0, passed = true } = {}): TestEvent => ({
   type: 'test:complete',
   data: { name, nesting, file, details: { duration_ms: ms, passed } },
 });
-const ended = (file: string, ms: number, passed = true): Happening => complete(file, file, ms, { passed });
-const summary = (file?: string): Happening => ({ type: 'test:summary', data: file === undefined ? {} : { file } });
+const ended = (file: string, ms: number, passed = true): TestEvent => complete(file, file, ms, { passed });
+const summary = (file?: string): TestEvent => ({ type: 'test:summary', data: file === undefined ? {} : { file } });
 
 test('a line is said when a batch is done, and none for its tests', () => {
   const progress = createProgress(batches, '/root');
-  assert.equal(progress.saw(complete('/root/a.test.ts', 'one', 10)), undefined);
-  assert.equal(progress.saw({ type: 'test:diagnostic', data: {} }), undefined);
-  assert.equal(progress.saw(ended('/tmp/2.mjs', 1250, false)), '✖ 1 of 2: c.test.ts, 1.3 s');
-  assert.equal(progress.saw(ended('/tmp/1.mjs', 4000)), '✔ 2 of 2: a.test.ts and b.test.ts, 4.0 s');
+  assert.equal(progress.onEvent(complete('/root/a.test.ts', 'one', 10)), undefined);
+  assert.equal(progress.onEvent({ type: 'test:diagnostic', data: {} }), undefined);
+  assert.equal(progress.onEvent(ended('/tmp/2.mjs', 1250, false)), '✖ 1 of 2: c.test.ts, 1.3 s');
+  assert.equal(progress.onEvent(ended('/tmp/1.mjs', 4000)), '✔ 2 of 2: a.test.ts and b.test.ts, 4.0 s');
 });
 
 test('a process that ended without a summary has crashed, however it ended', () => {
   const progress = createProgress(batches, '/root');
   // What a batch tells at its end may be heard after its end: it waits for its turn.
   for (const each of [ended('/tmp/2.mjs', 1), ended('/tmp/1.mjs', 1), summary('/tmp/1.mjs'), summary()])
-    progress.saw(each);
+    progress.onEvent(each);
   const [crashed, ...others] = progress.crashed();
   assert.deepEqual(others, []);
   assert.ok(crashed);
@@ -45,7 +45,7 @@ test('files are compared by what their outermost tests and suites took', () => {
     complete('/elsewhere/c.test.ts', 'one', 1),
     ended('/tmp/1.mjs', 9000),
   ])
-    progress.saw(each);
+    progress.onEvent(each);
   assert.deepEqual(progress.slowest(2), [
     ['b.test.ts', 2],
     ['a.test.ts', 1.5],

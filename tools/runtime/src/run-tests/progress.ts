@@ -1,7 +1,7 @@
 import type { Batch } from './batches.ts';
 
 /** What happens while batches run, as node's test runner tells it; the fields that matter here. */
-export interface Happening {
+export interface TestEvent {
   readonly type: string;
   readonly data?: {
     readonly name?: string;
@@ -13,7 +13,7 @@ export interface Happening {
 
 export interface Progress {
   /** A line for the person who waits, when there is news. */
-  saw(happening: Happening): string | undefined;
+  onEvent(happening: TestEvent): string | undefined;
   /** Batches whose process ended before it had told how it went: process.exit in a test, a signal, no memory. */
   crashed(): readonly Batch[];
   /** The longest first. */
@@ -24,15 +24,15 @@ const seconds = (milliseconds: number): string => `${(milliseconds / 1000).toFix
 
 /** `batches` by the path of the module that is run for them. */
 export const createProgress = (batches: ReadonlyMap<string, Batch>, root: string): Progress => {
-  const told = new Set<string>();
-  const over = new Set<string>();
+  const reported = new Set<string>();
+  const finished = new Set<string>();
   const tookMs = new Map<string, number>();
 
   return {
-    saw: ({ type, data }) => {
+    onEvent: ({ type, data }) => {
       if (data?.file === undefined) return undefined;
       const { details, file, name, nesting } = data;
-      if (type === 'test:summary') told.add(file);
+      if (type === 'test:summary') reported.add(file);
       if (type !== 'test:complete' || nesting !== 0) return undefined;
       const batch = name === file ? batches.get(file) : undefined;
       if (batch === undefined) {
@@ -40,11 +40,11 @@ export const createProgress = (batches: ReadonlyMap<string, Batch>, root: string
         tookMs.set(path, (tookMs.get(path) ?? 0) + (details?.duration_ms ?? 0));
         return undefined;
       }
-      over.add(file);
+      finished.add(file);
       const mark = details?.passed === false ? '✖' : '✔';
-      return `${mark} ${over.size} of ${batches.size}: ${batch.name}, ${seconds(details?.duration_ms ?? 0)}`;
+      return `${mark} ${finished.size} of ${batches.size}: ${batch.name}, ${seconds(details?.duration_ms ?? 0)}`;
     },
-    crashed: () => [...over].filter((file) => !told.has(file)).flatMap((file) => batches.get(file) ?? []),
+    crashed: () => [...finished].filter((file) => !reported.has(file)).flatMap((file) => batches.get(file) ?? []),
     slowest: (count) =>
       [...tookMs]
         .toSorted(([, one], [, other]) => other - one)

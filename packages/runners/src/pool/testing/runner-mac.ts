@@ -1,7 +1,7 @@
 import { finalizers, formatRunnerVersion, runnerBusyCondition, secretKeys } from '@tartan/api';
 import { type Client, isKubeError, type Live, nodes, pods, secrets } from '@tartan/kube';
 import { type ManualClock, sleep, timestamp } from '@tartan/kube/clock';
-import { type EmbeddedGitHub, playRunner } from '@tartan/sim-github';
+import { type EmbeddedGitHub, runFakeRunner } from '@tartan/sim-github';
 import { hasEnded, type Pod } from '../snapshot.ts';
 
 export interface MacOptions {
@@ -47,7 +47,7 @@ export const createRunnerMac = (options: MacOptions, name: string) => {
       if (signal.aborted || kind === 'silent') return;
       guest.state = 'waits';
       if (kind === 'offline') return;
-      const outcome = await playRunner({
+      const outcome = await runFakeRunner({
         url: 'https://github.invalid',
         fetch: github.fetch,
         clock,
@@ -61,7 +61,7 @@ export const createRunnerMac = (options: MacOptions, name: string) => {
         },
       });
       if (outcome === 'killed' || (outcome === 'not registered' && !options.notices())) return;
-      guest.exitCode = outcome === 'did its job' ? 0 : 1;
+      guest.exitCode = outcome === 'job done' ? 0 : 1;
       guest.state = 'ended';
     };
     void live();

@@ -283,7 +283,7 @@ export const withMac = async (
   } finally {
     await stage.stopAgent();
     kubernetes.stop();
-    tart.unplug();
+    tart.powerOff();
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   }
 };

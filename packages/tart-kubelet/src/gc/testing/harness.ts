@@ -61,7 +61,7 @@ export const createHarness = () => {
     collector: (more: Partial<CollectorOptions> = {}): Collector => createCollector({ ...options, ...more }),
     names: async (): Promise<readonly string[]> => (await tart.list()).entries.map(({ name }) => name),
     remove: () => {
-      fake.unplug();
+      fake.powerOff();
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };

@@ -115,7 +115,7 @@ export const openRuntimeHarness = async (options: RuntimeHarnessOptions = {}): P
     },
     close: async () => {
       for (const writer of writers.values()) await writer.close();
-      fake.unplug();
+      fake.powerOff();
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };

@@ -109,7 +109,7 @@ export const createRunHarness = (): RunHarness => {
     },
     remove: async () => {
       for (const one of agents) await one.stop();
-      fake.unplug();
+      fake.powerOff();
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };

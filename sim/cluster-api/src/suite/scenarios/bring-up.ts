@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { nodes, secrets } from '@tartan/kube';
 import { machines } from '../../kinds.ts';
 import { annotations, finalizers, labels, nodeAnnotations, nodeTaints } from '../../names.ts';
-import { playedClusters, playedMachines, playedTemplates, refTo } from '../played-kinds.ts';
-import type { Scenario } from '../scenario.ts';
-import { conditionOf, deploymentName, messageOf, type Stage } from '../stage.ts';
+import { fakeClusters, fakeMachines, fakeTemplates, refTo } from '../fake-provider.ts';
+import { conditionOf, deploymentName, type Harness, messageOf, type Scenario } from '../harness.ts';
 
 const owners = ({
   metadata,
@@ -12,8 +11,8 @@ const owners = ({
   metadata: { ownerReferences?: { kind: string; name: string; controller?: boolean }[] };
 }) => (metadata.ownerReferences ?? []).map(({ kind, name, controller = false }) => ({ kind, name, controller }));
 
-const first = async (stage: Stage) => {
-  const [machine] = await stage.machines();
+const first = async (harness: Harness) => {
+  const [machine] = await harness.machines();
   assert(machine);
   return machine;
 };
@@ -21,16 +20,16 @@ const first = async (stage: Stage) => {
 export const bringUp: readonly Scenario[] = [
   {
     name: 'a MachineDeployment makes a MachineSet, that makes Machines, each with infrastructure cloned from the template',
-    play: async (stage) => {
-      await stage.running({ replicas: 2 });
-      const [set] = await stage.sets();
+    run: async (harness) => {
+      await harness.start({ replicas: 2 });
+      const [set] = await harness.sets();
       assert(set);
       assert.deepEqual(owners(set), [{ kind: 'MachineDeployment', name: deploymentName, controller: true }]);
       assert.match(set.metadata.name, new RegExp(`^${deploymentName}-[a-z0-9]{5}$`));
       assert.match(set.metadata.labels?.[labels.templateHash] ?? '', /^\d+-[a-z0-9]{5}$/);
       assert.equal(set.metadata.annotations?.[annotations.revision], '1');
       assert.equal(set.metadata.annotations?.[annotations.desiredReplicas], '2');
-      for (const machine of await stage.machines()) {
+      for (const machine of await harness.machines()) {
         const { name } = machine.metadata;
         assert.match(name, new RegExp(`^${set.metadata.name}-[a-z0-9]{5}$`));
         assert.deepEqual(owners(machine), [{ kind: 'MachineSet', name: set.metadata.name, controller: true }]);
@@ -38,7 +37,7 @@ export const bringUp: readonly Scenario[] = [
         assert.equal(machine.metadata.labels?.[labels.setName], set.metadata.name);
         assert.equal(machine.metadata.labels?.[labels.deploymentName], deploymentName);
         assert.equal(machine.metadata.labels?.[labels.clusterName], 'played');
-        const host = (await stage.hosts()).find(({ metadata }) => metadata.name === name);
+        const host = (await harness.hosts()).find(({ metadata }) => metadata.name === name);
         assert(host);
         assert.deepEqual(owners(host), [{ kind: 'Machine', name, controller: true }]);
         assert.equal(host.spec?.['size'], 'first');
@@ -54,10 +53,10 @@ export const bringUp: readonly Scenario[] = [
   },
   {
     name: 'a Machine is bound to the Node of its provider ID, and says that it runs',
-    play: async (stage) => {
-      await stage.running({ replicas: 1 });
-      const { metadata, spec, status } = await first(stage);
-      assert.equal(spec?.providerID, `played://${stage.namespace}/${metadata.name}`);
+    run: async (harness) => {
+      await harness.start({ replicas: 1 });
+      const { metadata, spec, status } = await first(harness);
+      assert.equal(spec?.providerID, `played://${harness.namespace}/${metadata.name}`);
       assert.deepEqual(spec?.deletion, { nodeDeletionTimeoutSeconds: 10 });
       assert.ok(status?.conditions?.every(({ observedGeneration }) => observedGeneration !== undefined));
       assert.equal(status?.nodeRef?.name, metadata.name);
@@ -86,10 +85,10 @@ export const bringUp: readonly Scenario[] = [
       });
       assert.equal(conditionOf({ status }, 'Deleting'), 'False NotDeleting');
       assert.equal(conditionOf({ status }, 'Paused'), 'False NotPaused');
-      const node = await stage.node(metadata.name);
+      const node = await harness.node(metadata.name);
       const notes = node?.metadata.annotations ?? {};
       assert.equal(notes[nodeAnnotations.machine], metadata.name);
-      assert.equal(notes[nodeAnnotations.clusterNamespace], stage.namespace);
+      assert.equal(notes[nodeAnnotations.clusterNamespace], harness.namespace);
       assert.equal(notes[nodeAnnotations.ownerKind], 'MachineSet');
       assert.equal(node?.metadata.labels?.['node.cluster.x-k8s.io/pool'], 'played');
       assert.equal(notes[nodeAnnotations.labelsFromMachine], 'node.cluster.x-k8s.io/pool');
@@ -98,17 +97,17 @@ export const bringUp: readonly Scenario[] = [
   },
   {
     name: 'the MachineDeployment and the Cluster say that all is well',
-    play: async (stage) => {
-      await stage.running({ replicas: 1 });
-      const deployment = await stage.deployment();
+    run: async (harness) => {
+      await harness.start({ replicas: 1 });
+      const deployment = await harness.deployment();
       assert.equal(deployment.status?.phase, 'Running');
       assert.equal(conditionOf(deployment, 'Available'), 'True Available');
       assert.equal(conditionOf(deployment, 'RollingOut'), 'False NotRollingOut');
       assert.equal(conditionOf(deployment, 'MachinesReady'), 'True Ready');
       assert.deepEqual(owners(deployment), [{ kind: 'Cluster', name: 'played', controller: false }]);
       assert.deepEqual(deployment.metadata.finalizers, [finalizers.machineDeployment]);
-      const cluster = await stage.until('the Cluster is available', async () => {
-        const seen = await stage.cluster();
+      const cluster = await harness.waitFor('the Cluster is available', async () => {
+        const seen = await harness.cluster();
         return conditionOf(seen, 'Available') === 'True Available' && seen;
       });
       assert.equal(cluster.status?.phase, 'Provisioned');
@@ -125,69 +124,69 @@ export const bringUp: readonly Scenario[] = [
       for (const { status } of [deployment, cluster])
         assert.ok(status?.conditions?.every(({ observedGeneration }) => observedGeneration !== undefined));
       for (const [resource, name] of [
-        [playedClusters, 'played'],
-        [playedTemplates, 'first'],
+        [fakeClusters, 'played'],
+        [fakeTemplates, 'first'],
       ] as const) {
-        const part = await stage.host.client.get(resource, { namespace: stage.namespace, name });
+        const part = await harness.host.client.get(resource, { namespace: harness.namespace, name });
         assert.deepEqual(owners(part), [{ kind: 'Cluster', name: 'played', controller: false }]);
       }
     },
   },
   {
     name: 'without a kubeconfig that bears its label, Machines are not bound',
-    play: async (stage) => {
-      await stage.addCluster();
-      await stage.addKubeconfig(false);
-      await stage.addTemplate('first');
-      await stage.addDeployment({ replicas: 1 });
-      const waiting = await stage.until('the Machine is provisioned', async () => {
-        const [machine] = await stage.machines();
+    run: async (harness) => {
+      await harness.addCluster();
+      await harness.addKubeconfig(false);
+      await harness.addTemplate('first');
+      await harness.addDeployment({ replicas: 1 });
+      const waiting = await harness.waitFor('the Machine is provisioned', async () => {
+        const [machine] = await harness.machines();
         return machine?.status?.phase === 'Provisioned' && machine;
       });
-      await stage.moments(3);
+      await harness.ticks(3);
       assert.equal(conditionOf(waiting, 'NodeHealthy').split(' ')[0], 'Unknown');
-      assert.equal((await first(stage)).status?.nodeRef, undefined);
-      await stage.patch(secrets, 'played-kubeconfig', { metadata: { labels: { [labels.clusterName]: 'played' } } });
-      await stage.untilAvailable(1);
+      assert.equal((await first(harness)).status?.nodeRef, undefined);
+      await harness.patch(secrets, 'played-kubeconfig', { metadata: { labels: { [labels.clusterName]: 'played' } } });
+      await harness.waitForAvailable(1);
     },
   },
   {
     name: 'a host that is provisioned before it says which one it is stays pending, and is bound when it does',
-    play: async (stage) => {
-      stage.provider.tellsProviderID = false;
-      await stage.addCluster();
-      await stage.addKubeconfig();
-      await stage.addTemplate('first');
-      await stage.addDeployment({ replicas: 1 });
-      await stage.until('the Node is there', async () => {
-        const [machine] = await stage.machines();
-        return machine && (await stage.node(machine.metadata.name));
+    run: async (harness) => {
+      harness.provider.reportsProviderID = false;
+      await harness.addCluster();
+      await harness.addKubeconfig();
+      await harness.addTemplate('first');
+      await harness.addDeployment({ replicas: 1 });
+      await harness.waitFor('the Node is there', async () => {
+        const [machine] = await harness.machines();
+        return machine && (await harness.node(machine.metadata.name));
       });
-      await stage.moments(3);
-      const early = await first(stage);
+      await harness.ticks(3);
+      const early = await first(harness);
       assert.equal(early.status?.phase, 'Pending');
       assert.equal(early.spec?.providerID, undefined);
       assert.equal(early.status?.initialization?.infrastructureProvisioned, undefined);
       assert.equal(messageOf(early, 'NodeHealthy'), 'Waiting for PlayedMachine to report spec.providerID');
-      stage.provider.tellsProviderID = true;
-      await stage.untilAvailable(1);
+      harness.provider.reportsProviderID = true;
+      await harness.waitForAvailable(1);
     },
   },
   {
     name: 'a Node that somebody deletes makes its Machine unhealthy, and one that comes back makes it well',
-    play: async (stage) => {
-      await stage.running({ replicas: 1 });
-      const { name } = (await first(stage)).metadata;
-      stage.provider.joins = false;
-      await stage.host.client.delete(nodes, { name });
-      const unwell = await stage.until('the Machine is not ready', async () => {
-        const machine = await stage.machine(name);
+    run: async (harness) => {
+      await harness.start({ replicas: 1 });
+      const { name } = (await first(harness)).metadata;
+      harness.provider.joins = false;
+      await harness.host.client.delete(nodes, { name });
+      const unwell = await harness.waitFor('the Machine is not ready', async () => {
+        const machine = await harness.machine(name);
         return conditionOf(machine, 'Ready') === 'False NotReady' && machine;
       });
       assert.equal(conditionOf(unwell, 'NodeHealthy'), 'False NodeDeleted');
       assert.equal(unwell.status?.nodeRef?.name, name);
-      const worse = await stage.until('the MachineDeployment says so', async () => {
-        const seen = await stage.deployment();
+      const worse = await harness.waitFor('the MachineDeployment says so', async () => {
+        const seen = await harness.deployment();
         return conditionOf(seen, 'Available') === 'False NotAvailable' && seen;
       });
       assert.equal(
@@ -195,42 +194,42 @@ export const bringUp: readonly Scenario[] = [
         '0 available replicas, at least 1 required (spec.strategy.rollout.maxUnavailable is 0, spec.replicas is 1)',
       );
       const why = `* NodeHealthy: Node ${name} has been deleted while the Machine still exists`;
-      await stage.until('it says which Machine that is', async () => {
-        return messageOf(await stage.deployment(), 'MachinesReady') === `* Machine ${name}:\n  ${why}`;
+      await harness.waitFor('it says which Machine that is', async () => {
+        return messageOf(await harness.deployment(), 'MachinesReady') === `* Machine ${name}:\n  ${why}`;
       });
-      stage.provider.joins = true;
-      await stage.untilAvailable(1);
+      harness.provider.joins = true;
+      await harness.waitForAvailable(1);
     },
   },
   {
     name: 'a Node that has one condition too few keeps its Machine from being ready',
-    play: async (stage) => {
-      await stage.running({ replicas: 1 });
-      const { name } = (await first(stage)).metadata;
-      stage.provider.joins = false;
-      const node = await stage.node(name);
+    run: async (harness) => {
+      await harness.start({ replicas: 1 });
+      const { name } = (await first(harness)).metadata;
+      harness.provider.joins = false;
+      const node = await harness.node(name);
       const conditions = (node?.status?.conditions ?? []).filter(({ type }) => type !== 'PIDPressure');
-      const { client } = stage.host;
+      const { client } = harness.host;
       await client.patch(
         nodes,
         { name },
         { type: 'merge', body: { status: { conditions } } },
         { subresource: 'status' },
       );
-      await stage.until('nobody knows whether the Machine is well', async () => {
-        const machine = await stage.machine(name);
+      await harness.waitFor('nobody knows whether the Machine is well', async () => {
+        const machine = await harness.machine(name);
         return conditionOf(machine, 'NodeHealthy') === 'Unknown NodeHealthyUnknown';
       });
-      assert.equal(conditionOf(await stage.machine(name), 'Available'), 'False NotReady');
+      assert.equal(conditionOf(await harness.machine(name), 'Available'), 'False NotReady');
     },
   },
   {
     name: 'a Machine that nobody made belongs to its Cluster',
-    play: async (stage) => {
-      await stage.running({ replicas: 0 });
-      const { client } = stage.host;
-      const metadata = { namespace: stage.namespace, name: 'alone', labels: { [labels.clusterName]: 'played' } };
-      await client.create(playedMachines, {
+    run: async (harness) => {
+      await harness.start({ replicas: 0 });
+      const { client } = harness.host;
+      const metadata = { namespace: harness.namespace, name: 'alone', labels: { [labels.clusterName]: 'played' } };
+      await client.create(fakeMachines, {
         apiVersion: 'infrastructure.cluster.x-k8s.io/v1',
         kind: 'PlayedMachine',
         metadata,
@@ -245,8 +244,8 @@ export const bringUp: readonly Scenario[] = [
           infrastructureRef: refTo('PlayedMachine', 'alone'),
         },
       });
-      const machine = await stage.until('it runs', async () => {
-        const seen = await stage.machine('alone');
+      const machine = await harness.waitFor('it runs', async () => {
+        const seen = await harness.machine('alone');
         return seen?.status?.phase === 'Running' && seen;
       });
       assert.deepEqual(owners(machine), [{ kind: 'Cluster', name: 'played', controller: false }]);

@@ -1,30 +1,27 @@
-import type { Api } from '../../api/api.ts';
-import { controllerManager } from '../../auth/user.ts';
+import { controllerManager } from '../../authentication/user.ts';
+import { ApiError } from '../../errors/api-error.ts';
 import { copy, equal, type KubeObject } from '../../object.ts';
 import type { Resource } from '../../resource.ts';
-import { labelSelectorMatches } from '../../selectors/labels.ts';
-import { ApiError } from '../../status/api-error.ts';
-import type { Controller } from '../controller.ts';
-import { draft } from '../draft.ts';
-import { eventRecorder, type Recorder, referenceTo } from '../event-recorder.ts';
-import { keyQueue, type OnError } from '../key-queue.ts';
-import { asPod, isFinished, isTerminating, keyOf, splitKey } from '../shapes.ts';
-import { watch } from '../watch.ts';
-import { allowanceOf } from './amounts.ts';
-import { claim, controllerOf, ownedBy } from './claim.ts';
-import { deploymentStatus } from './deployment-status.ts';
-import { isComplete, type Note, progressing, untilTimedOut } from './progress.ts';
+import { labelSelectorMatches } from '../../selectors/label-selector.ts';
+import type { LoopbackClient } from '../../store/loopback-client.ts';
+import { eventRecorder, type Recorder, referenceTo } from '../runtime/event-recorder.ts';
+import { asPod, isFinished, isTerminating, keyOf, newObject, splitKey } from '../runtime/objects.ts';
+import { watch } from '../runtime/watch.ts';
+import { type Controller, type OnError, workQueue } from '../runtime/workqueue.ts';
+import { claim, controllerOf, controllerRef } from './controller-ref.ts';
+import { deploymentStatus, isComplete, type NewSetOutcome, progressing, untilTimedOut } from './deployment-status.ts';
+import { asDeployment, asReplicaSet, byAge, type Deployment, hashLabel, type ReplicaSet } from './objects.ts';
 import {
   countsOf,
   currentAnnotations,
-  forgettable,
   nextRevision,
   revisionAnnotation,
+  revisionsToDelete,
+  sameTemplate,
+  templateHash,
   withCounts,
 } from './revisions.ts';
-import { decideRollout, type Rollout, type RolloutFacts, type SetFacts } from './rollout.ts';
-import { asDeployment, asReplicaSet, byAge, type Deployment, hashLabel, type ReplicaSet } from './shapes.ts';
-import { sameTemplate, templateHash } from './template-hash.ts';
+import { decideRollout, type RolloutFacts, rolloutLimits, type RolloutStep, type SetFacts } from './rollout.ts';
 
 interface Kinds {
   deployments: Resource;
@@ -39,13 +36,13 @@ interface Sets {
   old: ReplicaSet[];
 }
 
-interface Pass extends Kinds {
-  api: Api;
+interface ReconcileContext extends Kinds {
+  api: LoopbackClient;
   recorder: Recorder;
   deployment: Deployment;
 }
 
-const setsOf = ({ api, replicaSets, deployment }: Pass): Sets => {
+const setsOf = ({ api, replicaSets, deployment }: ReconcileContext): Sets => {
   const all = claim(api, replicaSets, deployment)
     .flatMap((object) => asReplicaSet(object) ?? [])
     .sort(byAge);
@@ -60,7 +57,7 @@ const factsOf = (set: ReplicaSet): SetFacts => ({
   ...countsOf(set),
 });
 
-const rolloutFacts = ({ api, pods, deployment }: Pass, { current, old }: Sets): RolloutFacts => {
+const rolloutFacts = ({ api, pods, deployment }: ReconcileContext, { current, old }: Sets): RolloutFacts => {
   const { spec, metadata } = deployment;
   const uids = new Set(old.map((set) => set.metadata.uid));
   const oldPodsRun = api
@@ -70,7 +67,7 @@ const rolloutFacts = ({ api, pods, deployment }: Pass, { current, old }: Sets): 
     replicas: spec.replicas,
     recreate: spec.strategy.type === 'Recreate',
     paused: spec.paused === true,
-    allowance: allowanceOf(spec),
+    limits: rolloutLimits(spec),
     current: current && factsOf(current),
     old: old.map(factsOf),
     oldPodsRun,
@@ -80,36 +77,37 @@ const rolloutFacts = ({ api, pods, deployment }: Pass, { current, old }: Sets): 
 const scaledMessage = (name: string, before: number, after: number): string =>
   `Scaled ${before < after ? 'up' : 'down'} replica set ${name} from ${before} to ${after}`;
 
-const tell = ({ recorder, deployment }: Pass, message: string): void =>
-  recorder.record({ about: referenceTo(deployment), type: 'Normal', reason: 'ScalingReplicaSet', message });
+const recordScaling = ({ recorder, deployment }: ReconcileContext, message: string): void =>
+  recorder.record({ regarding: referenceTo(deployment), type: 'Normal', reason: 'ScalingReplicaSet', message });
 
-const resize = (pass: Pass, set: ReplicaSet, replicas: number): void => {
+const scaleReplicaSet = (pass: ReconcileContext, set: ReplicaSet, replicas: number): void => {
   const { api, replicaSets, deployment } = pass;
   const next = copy(set);
   next.metadata.annotations = withCounts(
     set.metadata.annotations,
     deployment.spec.replicas,
-    allowanceOf(deployment.spec),
+    rolloutLimits(deployment.spec),
   );
   next.spec.replicas = replicas;
   api.update(replicaSets, set.metadata.namespace ?? '', next, controllerManager);
-  if (set.spec.replicas !== replicas) tell(pass, scaledMessage(set.metadata.name, set.spec.replicas, replicas));
+  if (set.spec.replicas !== replicas)
+    recordScaling(pass, scaledMessage(set.metadata.name, set.spec.replicas, replicas));
 };
 
-const newSet = ({ deployment }: Pass, replicas: number, revision: number): KubeObject => {
+const newSet = ({ deployment }: ReconcileContext, replicas: number, revision: number): KubeObject => {
   const { spec, metadata, status } = deployment;
   const hash = templateHash(spec.template, status.collisionCount ?? 0);
   const template = copy(spec.template);
   const labels = { ...template.metadata?.labels, [hashLabel]: hash };
   const selector = copy(spec.selector);
-  return draft(
+  return newObject(
     'apps/v1',
     'ReplicaSet',
     {
       name: `${metadata.name}-${hash}`,
       labels,
-      annotations: withCounts(currentAnnotations(deployment, undefined, revision), spec.replicas, allowanceOf(spec)),
-      ownerReferences: [ownedBy(deployment)],
+      annotations: withCounts(currentAnnotations(deployment, undefined, revision), spec.replicas, rolloutLimits(spec)),
+      ownerReferences: [controllerRef(deployment)],
     },
     {
       spec: {
@@ -123,13 +121,13 @@ const newSet = ({ deployment }: Pass, replicas: number, revision: number): KubeO
 };
 
 /** Somebody else has that name: the next pass takes another word. */
-const countCollision = ({ api, deployments, deployment }: Pass): void => {
+const countCollision = ({ api, deployments, deployment }: ReconcileContext): void => {
   const next = copy(deployment);
   next.status.collisionCount = (deployment.status.collisionCount ?? 0) + 1;
   api.updateStatus(deployments, deployment.metadata.namespace ?? '', next, controllerManager);
 };
 
-const createSet = (pass: Pass, replicas: number, old: readonly ReplicaSet[]): void => {
+const createSet = (pass: ReconcileContext, replicas: number, old: readonly ReplicaSet[]): void => {
   const { api, replicaSets, deployment } = pass;
   const set = newSet(pass, replicas, nextRevision(old));
   try {
@@ -138,12 +136,12 @@ const createSet = (pass: Pass, replicas: number, old: readonly ReplicaSet[]): vo
     if (error instanceof ApiError && error.status.reason === 'AlreadyExists') countCollision(pass);
     throw error;
   }
-  if (replicas > 0) tell(pass, scaledMessage(set.metadata.name, 0, replicas));
+  if (replicas > 0) recordScaling(pass, scaledMessage(set.metadata.name, 0, replicas));
 };
 
-const carryOut = (pass: Pass, { current, old }: Sets, step: Rollout): Note => {
+const applyStep = (pass: ReconcileContext, { current, old }: Sets, step: RolloutStep): NewSetOutcome => {
   switch (step.kind) {
-    case 'stay':
+    case 'none':
       return undefined;
     case 'create':
       createSet(pass, step.replicas, old);
@@ -151,14 +149,14 @@ const carryOut = (pass: Pass, { current, old }: Sets, step: Rollout): Note => {
     case 'scale':
       for (const set of [...(current ? [current] : []), ...old]) {
         const size = step.sizes.get(set.metadata.name);
-        if (size !== undefined) resize(pass, set, size);
+        if (size !== undefined) scaleReplicaSet(pass, set, size);
       }
       return undefined;
   }
 };
 
 /** The current set carries what the Deployment says of itself. */
-const refreshCurrent = ({ api, replicaSets, deployment }: Pass, { current, old }: Sets): boolean => {
+const refreshCurrent = ({ api, replicaSets, deployment }: ReconcileContext, { current, old }: Sets): boolean => {
   if (!current) return false;
   const next = copy(current);
   next.metadata.annotations = currentAnnotations(deployment, current, nextRevision(old));
@@ -169,7 +167,7 @@ const refreshCurrent = ({ api, replicaSets, deployment }: Pass, { current, old }
   return true;
 };
 
-const writeStatus = (pass: Pass, { current, old }: Sets, note: Note): Deployment['status'] => {
+const writeStatus = (pass: ReconcileContext, { current, old }: Sets, note: NewSetOutcome): Deployment['status'] => {
   const { api, deployments, deployment } = pass;
   const status = deploymentStatus(deployment, current, old, note, api.clock.now());
   const next = { ...copy(deployment), status };
@@ -180,13 +178,13 @@ const writeStatus = (pass: Pass, { current, old }: Sets, note: Note): Deployment
   return status;
 };
 
-const forgetOld = ({ api, replicaSets, deployment }: Pass, old: readonly ReplicaSet[]): void => {
-  for (const { metadata } of forgettable(old, deployment.spec.revisionHistoryLimit))
+const deleteOldReplicaSets = ({ api, replicaSets, deployment }: ReconcileContext, old: readonly ReplicaSet[]): void => {
+  for (const { metadata } of revisionsToDelete(old, deployment.spec.revisionHistoryLimit))
     api.delete(replicaSets, metadata.namespace ?? '', metadata.name, controllerManager);
 };
 
 /** One pass over one Deployment. Answers when to look again without a sign, in milliseconds. */
-const reconcileDeployment = (pass: Pass): number | undefined => {
+const reconcileDeployment = (pass: ReconcileContext): number | undefined => {
   const { api, deployment } = pass;
   const { spec, metadata } = deployment;
   if (isTerminating(deployment)) {
@@ -195,11 +193,12 @@ const reconcileDeployment = (pass: Pass): number | undefined => {
   }
   const sets = setsOf(pass);
   const refreshed = refreshCurrent(pass, sets) ? setsOf(pass) : sets;
-  const made = carryOut(pass, refreshed, decideRollout(rolloutFacts(pass, refreshed)));
+  const made = applyStep(pass, refreshed, decideRollout(rolloutFacts(pass, refreshed)));
   const after = setsOf(pass);
   const found = after.current && !progressing(deployment.status) ? 'found' : undefined;
   const status = writeStatus(pass, after, made ?? found);
-  if (spec.paused === true || isComplete(spec.replicas, status, metadata.generation ?? 0)) forgetOld(pass, after.old);
+  if (spec.paused === true || isComplete(spec.replicas, status, metadata.generation ?? 0))
+    deleteOldReplicaSets(pass, after.old);
   return untilTimedOut(spec, progressing(status), api.clock.now());
 };
 
@@ -213,7 +212,7 @@ export const deployments = (onError: OnError): Controller => ({
     if (!resource || !replicaSets || !pods) return () => {};
     const recorder = eventRecorder(api, 'deployment-controller');
 
-    const queue = keyQueue({
+    const queue = workQueue({
       clock: api.clock,
       onError,
       reconcile: (key) => {

@@ -1,19 +1,117 @@
-import type { Api } from '../../api/api.ts';
-import { controllerManager } from '../../auth/user.ts';
+import { timestamp } from '@tartan/kube/clock';
+import { controllerManager } from '../../authentication/user.ts';
+import { ApiError } from '../../errors/api-error.ts';
 import { copy, type KubeObject } from '../../object.ts';
 import type { Resource } from '../../resource.ts';
-import { labelSelectorMatches } from '../../selectors/labels.ts';
-import { ApiError } from '../../status/api-error.ts';
-import type { Controller } from '../controller.ts';
-import { draft } from '../draft.ts';
-import { eventRecorder, type Recorder, referenceTo } from '../event-recorder.ts';
-import { keyQueue, type OnError } from '../key-queue.ts';
-import { asPod, isTerminating, keyOf, type Pod, splitKey } from '../shapes.ts';
-import { watch } from '../watch.ts';
-import { claim, controllerOf, ownedBy } from './claim.ts';
-import { dispensable, isReady } from './pod-rank.ts';
-import { isActive, type ReplicaFailure, replicaSetStatus, untilAvailable } from './replica-set-status.ts';
-import { asReplicaSet, type ReplicaSet } from './shapes.ts';
+import { labelSelectorMatches } from '../../selectors/label-selector.ts';
+import type { LoopbackClient } from '../../store/loopback-client.ts';
+import { eventRecorder, type Recorder, referenceTo } from '../runtime/event-recorder.ts';
+import {
+  asPod,
+  type Condition,
+  conditionOf,
+  isFinished,
+  isTerminating,
+  keyOf,
+  newObject,
+  type Pod,
+  splitKey,
+} from '../runtime/objects.ts';
+import { watch } from '../runtime/watch.ts';
+import { type Controller, type OnError, workQueue } from '../runtime/workqueue.ts';
+import { claim, controllerOf, controllerRef } from './controller-ref.ts';
+import { asReplicaSet, type ReplicaSet, type ReplicaSetStatus } from './objects.ts';
+
+/** Which Pods go first when there are too many: those that are missed least. */
+
+const phases = ['Pending', 'Unknown', 'Running'];
+
+const costAnnotation = 'controller.kubernetes.io/pod-deletion-cost';
+
+const costOf = ({ metadata }: Pod): number => Number(metadata.annotations?.[costAnnotation] ?? 0) || 0;
+
+const isPodReady = (pod: Pod): boolean => conditionOf(pod, 'Ready')?.status === 'True';
+
+const readySince = (pod: Pod): number => Date.parse(conditionOf(pod, 'Ready')?.lastTransitionTime ?? '') || 0;
+
+interface Ranked {
+  pod: Pod;
+  /** How many of its siblings share its Node. */
+  neighbours: number;
+}
+
+const compare = (a: Ranked, b: Ranked): number => {
+  const [one, other] = [a.pod, b.pod];
+  const ready = Number(isPodReady(one)) - Number(isPodReady(other));
+  return (
+    Number(Boolean(one.spec.nodeName)) - Number(Boolean(other.spec.nodeName)) ||
+    phases.indexOf(one.status?.phase ?? '') - phases.indexOf(other.status?.phase ?? '') ||
+    ready ||
+    costOf(one) - costOf(other) ||
+    b.neighbours - a.neighbours ||
+    readySince(other) - readySince(one) ||
+    Date.parse(other.metadata.creationTimestamp) - Date.parse(one.metadata.creationTimestamp) ||
+    (one.metadata.uid < other.metadata.uid ? -1 : 1)
+  );
+};
+
+/** `count` of the Pods, the most dispensable first. */
+export const podsToDelete = (pods: readonly Pod[], count: number): Pod[] => {
+  const perNode = Map.groupBy(pods, (pod) => pod.spec.nodeName ?? '');
+  return pods
+    .map((pod) => ({ pod, neighbours: pod.spec.nodeName ? (perNode.get(pod.spec.nodeName)?.length ?? 0) : 0 }))
+    .sort(compare)
+    .slice(0, count)
+    .map(({ pod }) => pod);
+};
+
+/** Why Pods could not be made or removed. */
+interface ReplicaFailure {
+  reason: 'FailedCreate' | 'FailedDelete';
+  message: string;
+}
+
+const isActive = (pod: Pod): boolean => !isFinished(pod) && !isTerminating(pod);
+
+/** Milliseconds until a ready Pod counts as available; 0 when it does. */
+const untilAvailable = (pod: Pod, minReadySeconds: number, now: number): number => {
+  if (minReadySeconds === 0) return 0;
+  const since = Date.parse(conditionOf(pod, 'Ready')?.lastTransitionTime ?? '');
+  return Number.isNaN(since) ? minReadySeconds * 1000 : Math.max(0, since + minReadySeconds * 1000 - now);
+};
+
+const failureCondition = (old: Condition | undefined, failure: ReplicaFailure, now: number): Condition =>
+  old ?? { type: 'ReplicaFailure', status: 'True', lastTransitionTime: timestamp(now), ...failure };
+
+const fits = (pod: Pod, replicaSet: ReplicaSet): boolean =>
+  Object.entries(replicaSet.spec.template.metadata?.labels ?? {}).every(
+    ([key, value]) => pod.metadata.labels?.[key] === value,
+  );
+
+/** What a ReplicaSet says of the Pods it has. The Pods are all that it owns, also those that have ended. */
+const replicaSetStatus = (
+  replicaSet: ReplicaSet,
+  pods: readonly Pod[],
+  failure: ReplicaFailure | undefined,
+  now: number,
+): ReplicaSetStatus => {
+  const { minReadySeconds = 0 } = replicaSet.spec;
+  const active = pods.filter(isActive);
+  const ready = active.filter(isPodReady);
+  const conditions = replicaSet.status.conditions ?? [];
+  const others = conditions.filter(({ type }) => type !== 'ReplicaFailure');
+  const old = conditions.find(({ type }) => type === 'ReplicaFailure');
+  const next = failure ? [...others, failureCondition(old, failure, now)] : others;
+  return {
+    replicas: active.length,
+    fullyLabeledReplicas: active.filter((pod) => fits(pod, replicaSet)).length,
+    readyReplicas: ready.length,
+    availableReplicas: ready.filter((pod) => untilAvailable(pod, minReadySeconds, now) === 0).length,
+    terminatingReplicas: pods.filter((pod) => isTerminating(pod) && !isFinished(pod)).length,
+    observedGeneration: replicaSet.metadata.generation ?? 0,
+    ...(next.length > 0 ? { conditions: next } : {}),
+  };
+};
 
 /** As many at once as the real controller. */
 const burst = 500;
@@ -21,7 +119,7 @@ const burst = 500;
 const podFrom = (replicaSet: ReplicaSet): KubeObject => {
   const { metadata = {}, spec = {} } = copy(replicaSet.spec.template);
   const { labels, annotations, finalizers } = metadata;
-  return draft(
+  return newObject(
     'v1',
     'Pod',
     {
@@ -30,22 +128,25 @@ const podFrom = (replicaSet: ReplicaSet): KubeObject => {
       ...(labels ? { labels } : {}),
       ...(annotations ? { annotations } : {}),
       ...(finalizers ? { finalizers } : {}),
-      ownerReferences: [ownedBy(replicaSet)],
+      ownerReferences: [controllerRef(replicaSet)],
     },
     { spec },
   );
 };
 
 /** One ReplicaSet for the length of a pass. */
-interface Pass {
-  api: Api;
+interface ReconcileContext {
+  api: LoopbackClient;
   pods: Resource;
   recorder: Recorder;
   replicaSet: ReplicaSet;
 }
 
-const createPods = ({ api, pods, recorder, replicaSet }: Pass, count: number): ReplicaFailure | undefined => {
-  const about = referenceTo(replicaSet);
+const createPods = (
+  { api, pods, recorder, replicaSet }: ReconcileContext,
+  count: number,
+): ReplicaFailure | undefined => {
+  const regarding = referenceTo(replicaSet);
   for (let made = 0; made < Math.min(count, burst); made++) {
     try {
       const { name } = api.create(
@@ -54,23 +155,23 @@ const createPods = ({ api, pods, recorder, replicaSet }: Pass, count: number): R
         podFrom(replicaSet),
         controllerManager,
       ).metadata;
-      recorder.record({ about, type: 'Normal', reason: 'SuccessfulCreate', message: `Created pod: ${name}` });
+      recorder.record({ regarding, type: 'Normal', reason: 'SuccessfulCreate', message: `Created pod: ${name}` });
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       const message = `Error creating: ${error.message}`;
-      recorder.record({ about, type: 'Warning', reason: 'FailedCreate', message });
+      recorder.record({ regarding, type: 'Warning', reason: 'FailedCreate', message });
       return { reason: 'FailedCreate', message: error.message };
     }
   }
   return undefined;
 };
 
-const deletePods = ({ api, pods, recorder, replicaSet }: Pass, chosen: readonly Pod[]): void => {
+const deletePods = ({ api, pods, recorder, replicaSet }: ReconcileContext, chosen: readonly Pod[]): void => {
   for (const pod of chosen) {
     const { namespace = '', name, uid } = pod.metadata;
     api.delete(pods, namespace, name, controllerManager, { preconditions: { uid } });
     const message = `Deleted pod: ${name}`;
-    recorder.record({ about: referenceTo(replicaSet), type: 'Normal', reason: 'SuccessfulDelete', message });
+    recorder.record({ regarding: referenceTo(replicaSet), type: 'Normal', reason: 'SuccessfulDelete', message });
   }
 };
 
@@ -89,7 +190,7 @@ export const replicaSets = (onError: OnError): Controller => ({
       const now = api.clock.now();
       const status = replicaSetStatus(replicaSet, owned, failure, now);
       const waits = owned
-        .filter((pod) => isActive(pod) && isReady(pod))
+        .filter((pod) => isActive(pod) && isPodReady(pod))
         .map((pod) => untilAvailable(pod, replicaSet.spec.minReadySeconds ?? 0, now))
         .filter((wait) => wait > 0);
       if (waits.length > 0) queue.addAfter(keyOf(replicaSet), Math.min(...waits));
@@ -102,17 +203,17 @@ export const replicaSets = (onError: OnError): Controller => ({
       if (!replicaSet) return;
       const active = claim(api, pods, replicaSet).map(asPod).filter(isActive);
       const missing = replicaSet.spec.replicas - active.length;
-      const pass: Pass = { api, pods, recorder, replicaSet };
+      const pass: ReconcileContext = { api, pods, recorder, replicaSet };
       let failure: ReplicaFailure | undefined;
       if (!isTerminating(replicaSet)) {
         if (missing > 0) failure = createPods(pass, missing);
-        else if (missing < 0) deletePods(pass, dispensable(active, -missing));
+        else if (missing < 0) deletePods(pass, podsToDelete(active, -missing));
       }
       writeStatus(replicaSet, failure);
       if (failure) throw new ApiError(500, 'InternalError', failure.message);
     };
 
-    const queue = keyQueue({ clock: api.clock, reconcile, onError });
+    const queue = workQueue({ clock: api.clock, reconcile, onError });
     const ownersOf = (pod: KubeObject): string[] => {
       const { namespace = '' } = pod.metadata;
       const controller = controllerOf(pod);

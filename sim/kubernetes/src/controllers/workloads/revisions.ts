@@ -1,5 +1,44 @@
-import type { Allowance } from './amounts.ts';
-import type { Deployment, ReplicaSet } from './shapes.ts';
+import { copy, equal } from '../../object.ts';
+import { type Deployment, hashLabel, type PodTemplate, type ReplicaSet } from './objects.ts';
+import type { RolloutLimits } from './rollout.ts';
+
+const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
+
+/** FNV-1a over 32 bits. */
+const fnv = (text: string): number => {
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
+  return hash;
+};
+
+const sorted = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, field]) => [key, sorted(field)]),
+  );
+};
+
+const withoutHash = (template: PodTemplate): PodTemplate => {
+  const plain = copy(template);
+  delete plain.metadata?.labels?.[hashLabel];
+  return plain;
+};
+
+/** Equal but for the label that tells them apart. */
+export const sameTemplate = (a: PodTemplate, b: PodTemplate): boolean => equal(withoutHash(a), withoutHash(b));
+
+/**
+ * A short word for a template, free of letters that could spell another. The real controller hashes what Go prints of the template, so
+ * its words are others; nobody may rely on them. `collisions` makes a new word when an old one is taken.
+ */
+export const templateHash = (template: PodTemplate, collisions = 0): string =>
+  String(fnv(JSON.stringify(sorted(withoutHash(template))) + (collisions > 0 ? `#${collisions}` : ''))).replaceAll(
+    /\d/g,
+    (digit) => alphabet[digit.charCodeAt(0) % alphabet.length] ?? '',
+  );
 
 /** The annotations by which ReplicaSets remember which revision of the Deployment they were. */
 
@@ -28,7 +67,7 @@ export const countsOf = ({ metadata }: ReplicaSet): { desired: number | undefine
 export const withCounts = (
   annotations: Annotations | undefined,
   replicas: number,
-  { maxSurge }: Allowance,
+  { maxSurge }: RolloutLimits,
 ): Annotations => ({
   ...annotations,
   [desiredAnnotation]: String(replicas),
@@ -59,7 +98,7 @@ export const currentAnnotations = (
 };
 
 /** Old sets beyond the limit, oldest revision first: those that are empty and have settled. */
-export const forgettable = (old: readonly ReplicaSet[], limit: number): ReplicaSet[] => {
+export const revisionsToDelete = (old: readonly ReplicaSet[], limit: number): ReplicaSet[] => {
   const kept = old.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   return kept
     .toSorted((a, b) => revisionOf(a) - revisionOf(b))

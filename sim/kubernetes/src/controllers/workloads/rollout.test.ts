@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { decideRollout, type Rollout, type RolloutFacts, type SetFacts } from './rollout.ts';
+import { decideRollout, type RolloutStep, type RolloutFacts, type SetFacts } from './rollout.ts';
 
 const set = (name: string, replicas: number, available = replicas, more: Partial<SetFacts> = {}): SetFacts => ({
   name,
@@ -16,17 +16,17 @@ const facts = (more: Partial<RolloutFacts> = {}): RolloutFacts => ({
   replicas: 4,
   recreate: false,
   paused: false,
-  allowance: { maxSurge: 1, maxUnavailable: 1 },
+  limits: { maxSurge: 1, maxUnavailable: 1 },
   current: undefined,
   old: [],
   oldPodsRun: false,
   ...more,
 });
 
-const shown = (step: Rollout): string => {
+const shown = (step: RolloutStep): string => {
   switch (step.kind) {
-    case 'stay':
-      return 'stay';
+    case 'none':
+      return 'none';
     case 'create':
       return `create ${step.replicas}`;
     case 'scale':
@@ -39,7 +39,7 @@ const table: [what: string, given: RolloutFacts, expected: string][] = [
   ['a new template gets as much as the surge allows', facts({ old: [set('a', 4)] }), 'create 1'],
   ['old Pods make room', facts({ current: set('b', 1, 0), old: [set('a', 4)] }), 'a 3'],
   ['the new set takes the room', facts({ current: set('b', 1, 0), old: [set('a', 3)] }), 'b 2'],
-  ['nothing moves while too few are available', facts({ current: set('b', 2, 0), old: [set('a', 3)] }), 'stay'],
+  ['nothing moves while too few are available', facts({ current: set('b', 2, 0), old: [set('a', 3)] }), 'none'],
   [
     'of the old ones those go first that are not available',
     facts({ current: set('b', 1, 0), old: [set('z', 1, 0), set('a', 3)] }),
@@ -48,18 +48,18 @@ const table: [what: string, given: RolloutFacts, expected: string][] = [
   [
     'old Pods that are not available stay while the new ones are not either',
     facts({ current: set('b', 2, 0), old: [set('a', 3, 2)] }),
-    'stay',
+    'none',
   ],
   ['the last old one goes', facts({ current: set('b', 4), old: [set('a', 1)] }), 'a 0'],
-  ['a finished roll stays', facts({ current: set('b', 4), old: [set('a', 0)] }), 'stay'],
+  ['a finished roll stays', facts({ current: set('b', 4), old: [set('a', 0)] }), 'none'],
   [
     'without surge old ones go first',
-    facts({ allowance: { maxSurge: 0, maxUnavailable: 2 }, old: [set('a', 4)] }),
+    facts({ limits: { maxSurge: 0, maxUnavailable: 2 }, old: [set('a', 4)] }),
     'create 0',
   ],
   [
     'and the new ones follow',
-    facts({ allowance: { maxSurge: 0, maxUnavailable: 2 }, current: set('b', 0), old: [set('a', 2)] }),
+    facts({ limits: { maxSurge: 0, maxUnavailable: 2 }, current: set('b', 0), old: [set('a', 2)] }),
     'b 2',
   ],
   [
@@ -68,16 +68,16 @@ const table: [what: string, given: RolloutFacts, expected: string][] = [
     'a 0',
   ],
   ['recreate empties the old ones', facts({ recreate: true, old: [set('a', 4)] }), 'a 0'],
-  ['recreate waits for their Pods', facts({ recreate: true, old: [set('a', 0)], oldPodsRun: true }), 'stay'],
+  ['recreate waits for their Pods', facts({ recreate: true, old: [set('a', 0)], oldPodsRun: true }), 'none'],
   ['recreate begins anew', facts({ recreate: true, old: [set('a', 0)] }), 'create 4'],
   ['recreate brings an old set back', facts({ recreate: true, current: set('b', 0, 0), old: [set('a', 0)] }), 'b 4'],
-  ['paused, there is no new set', facts({ paused: true, old: [set('a', 4)] }), 'stay'],
+  ['paused, there is no new set', facts({ paused: true, old: [set('a', 4)] }), 'none'],
   ['paused, a new number counts', facts({ paused: true, replicas: 6, old: [set('a', 4)] }), 'a 6'],
   ['paused and empty, the newest one grows', facts({ paused: true, old: [set('z', 0), set('a', 0)] }), 'a 4'],
   ['a new number of a settled Deployment', facts({ replicas: 6, current: set('b', 4) }), 'b 6'],
   [
     'a new number in the midst of a roll is shared out',
-    facts({ replicas: 8, allowance: { maxSurge: 2, maxUnavailable: 2 }, current: set('b', 2, 0), old: [set('a', 3)] }),
+    facts({ replicas: 8, limits: { maxSurge: 2, maxUnavailable: 2 }, current: set('b', 2, 0), old: [set('a', 3)] }),
     'a 6, b 4',
   ],
   ['a smaller one too', facts({ replicas: 2, current: set('b', 2, 0), old: [set('a', 3)] }), 'a 2, b 1'],
@@ -105,7 +105,7 @@ describe('a rollout', () => {
     replicas: size,
     recreate: fc.boolean(),
     paused: fc.boolean(),
-    allowance: fc.record({ maxSurge: size, maxUnavailable: size }),
+    limits: fc.record({ maxSurge: size, maxUnavailable: size }),
     current: fc.option(anySet('current'), { nil: undefined }),
     old: fc.tuple(anySet('one'), anySet('two')),
     oldPodsRun: fc.boolean(),
@@ -132,14 +132,14 @@ describe('a rollout', () => {
         limits,
         fc.infiniteStream(fc.boolean()),
         (replicas, allowed, luck) => {
-          const allowance = { ...allowed, maxUnavailable: Math.min(allowed.maxUnavailable, replicas) };
-          const counted = { desired: replicas, max: replicas + allowance.maxSurge };
+          const limits = { ...allowed, maxUnavailable: Math.min(allowed.maxUnavailable, replicas) };
+          const counted = { desired: replicas, max: replicas + limits.maxSurge };
           const sets = new Map([['old', set('old', replicas, replicas, counted)]]);
           const total = (count: (each: SetFacts) => number): number =>
             [...sets.values()].reduce((sum, each) => sum + count(each), 0);
           for (let turn = 0; turn < 300; turn++) {
             const step = decideRollout(
-              facts({ replicas, allowance, current: sets.get('new'), old: [sets.get('old') ?? assert.fail()] }),
+              facts({ replicas, limits, current: sets.get('new'), old: [sets.get('old') ?? assert.fail()] }),
             );
             if (step.kind === 'create') sets.set('new', set('new', step.replicas, 0, counted));
             if (step.kind === 'scale')
@@ -152,8 +152,8 @@ describe('a rollout', () => {
                   available: Math.min(before.available, wanted),
                 });
               }
-            assert.ok(total((each) => each.replicas) <= replicas + allowance.maxSurge, 'too many');
-            assert.ok(total((each) => each.available) >= replicas - allowance.maxUnavailable, 'too few');
+            assert.ok(total((each) => each.replicas) <= replicas + limits.maxSurge, 'too many');
+            assert.ok(total((each) => each.available) >= replicas - limits.maxUnavailable, 'too few');
             const fresh = sets.get('new');
             if (fresh && fresh.available < fresh.replicas && luck.next().value === true)
               sets.set('new', { ...fresh, available: fresh.available + 1 });

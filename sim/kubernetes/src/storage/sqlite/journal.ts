@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
-import { parseJson } from '../../exchange/json.ts';
 import { isObject, type KubeObject } from '../../object.ts';
+import { parseJson } from '../../serialization/json.ts';
 import type { Change, Journal, Version } from '../storage.ts';
-import { damage } from './data-error.ts';
+import { corruptionError } from './database.ts';
 
 /**
  * One row per write, as etcd keeps it: a state that stands from its revision on. A row goes when a later one of the same key is also
@@ -21,14 +21,15 @@ const parse = (text: string): unknown => (text.includes('\\') ? parseJson(text).
 const versionOf = (row: Record<string, unknown>): Version => {
   const { revision, key, object: text, checksum } = row;
   const at = Number(revision);
-  if (checksumOf(at, String(key), String(text)) !== checksum) throw damage(`revision ${at} fails its checksum`);
+  if (checksumOf(at, String(key), String(text)) !== checksum)
+    throw corruptionError(`revision ${at} fails its checksum`);
   if (text === null) return { revision: at, key: String(key), object: undefined };
   const object = typeof text === 'string' ? parse(text) : undefined;
-  if (!isKubeObject(object)) throw damage(`revision ${at} is no object`);
+  if (!isKubeObject(object)) throw corruptionError(`revision ${at} is no object`);
   return { revision: at, key: String(key), object };
 };
 
-export interface Facts {
+export interface KeyValues {
   get(name: string): string | undefined;
   set(name: string, value: string): void;
 }
@@ -37,11 +38,11 @@ export interface Facts {
  * Single values, by name. All are read and looked at once, from the table and not by its index: with a letter turned in its name, a fact
  * would look like one that was never kept, and its owner would make another.
  */
-export const sqliteFacts = (database: DatabaseSync): Facts => {
+export const sqliteKeyValues = (database: DatabaseSync): KeyValues => {
   const known = new Map<string, string>();
   for (const row of database.prepare('SELECT name, value, checksum FROM facts NOT INDEXED').iterate()) {
     const [name, value] = [String(row['name']), String(row['value'])];
-    if (checksumOf(name, value) !== row['checksum']) throw damage(`${name} fails its checksum`);
+    if (checksumOf(name, value) !== row['checksum']) throw corruptionError(`${name} fails its checksum`);
     known.set(name, value);
   }
   const write = database.prepare('INSERT OR REPLACE INTO facts (name, value, checksum) VALUES (?, ?, ?)');
@@ -55,7 +56,7 @@ export const sqliteFacts = (database: DatabaseSync): Facts => {
 };
 
 export const sqliteJournal = (database: DatabaseSync): Journal => {
-  const facts = sqliteFacts(database);
+  const facts = sqliteKeyValues(database);
   const all = database.prepare('SELECT revision, key, object, checksum FROM versions ORDER BY revision');
   const insert = database.prepare('INSERT INTO versions (revision, key, object, checksum) VALUES (?, ?, ?, ?)');
   const remove = database.prepare('DELETE FROM versions WHERE revision = ?');
@@ -74,7 +75,7 @@ export const sqliteJournal = (database: DatabaseSync): Journal => {
       const text = object ? JSON.stringify(object) : null;
       insert.run(revision, key, text, checksumOf(revision, key, String(text)));
     },
-    forget: (changes) => {
+    compact: (changes) => {
       forgotten = [...forgotten, ...changes];
       try {
         database.exec('BEGIN');

@@ -7,11 +7,11 @@ import {
   nameOrEmpty,
   objects,
   prefixOrEmpty,
-  share,
+  countOrPercent,
   text,
   type Value,
-  whole,
-  words,
+  integer,
+  stringMap,
 } from './value.ts';
 
 const machine = group(
@@ -23,24 +23,24 @@ const machine = group(
       pattern: '^[^0-9]+$',
       maxLength: 63,
     }),
-    hostCPU: whole('CPUs that a Mac offers to Pods. 0: the value of --tartkubelet-host-cpu.', 0),
-    hostMemoryMB: whole(
+    hostCPU: integer('CPUs that a Mac offers to Pods. 0: the value of --tartkubelet-host-cpu.', 0),
+    hostMemoryMB: integer(
       'Memory that a Mac offers to Pods, in MB. Leave 2 GB to macOS. 0: the value of --tartkubelet-host-memory-mb.',
       0,
     ),
-    maxPods: whole('Maximum number of Pods on a Mac. macOS runs at most two VMs. 0: the default.', 0),
+    maxPods: integer('Maximum number of Pods on a Mac. macOS runs at most two VMs. 0: the default.', 0),
   },
 );
 
 const rollout = group('Rollout of a new agent or new host settings. Machines are not replaced.', {
-  maxUnavailable: whole('Maximum number of Macs that are updated at a time. The first one is updated alone.', 1, {
+  maxUnavailable: integer('Maximum number of Macs that are updated at a time. The first one is updated alone.', 1, {
     minimum: 1,
   }),
   paused: flag(
     'Pauses the rollout. Hosts already updating finish. `tartan roll pause` pauses it independently of this value.',
     false,
   ),
-  gateDeadlineSeconds: whole('An updated Mac must be Ready within this time; otherwise the rollout stops.', 900, {
+  gateDeadlineSeconds: integer('An updated Mac must be Ready within this time; otherwise the rollout stops.', 900, {
     minimum: 1,
   }),
 });
@@ -52,27 +52,30 @@ const machineRollout = group(
       'RollingUpdate',
       'OnDelete',
     ]),
-    maxSurge: share('Machines above `replicas` during the replacement. Each needs a spare Mac in the pool.', 0),
-    maxUnavailable: share('Machines below `replicas` during the replacement.', 1),
+    maxSurge: countOrPercent(
+      'Machines above `replicas` during the replacement. Each needs a spare Mac in the pool.',
+      0,
+    ),
+    maxUnavailable: countOrPercent('Machines below `replicas` during the replacement.', 1),
   },
 );
 
 const healthCheck = group('When Cluster API replaces an unhealthy machine, which wipes its Mac (MachineHealthCheck).', {
   enabled: flag('Replace unhealthy machines.', true),
-  nodeStartupTimeoutSeconds: whole(
+  nodeStartupTimeoutSeconds: integer(
     'A machine without a Node is unhealthy after this time. Must cover a reinstall (15 minutes), a failed bootstrap, a reboot and another Mac; at least 1800. 0: no limit.',
     7200,
   ),
-  unhealthyTimeoutSeconds: whole(
+  unhealthyTimeoutSeconds: integer(
     'A machine is unhealthy after its Node was not Ready or Unknown for this time. Must be longer than `rollout.gateDeadlineSeconds`; otherwise a rollout looks like a broken Mac.',
     3600,
     { minimum: 1 },
   ),
-  maxUnhealthy: share(
+  maxUnhealthy: countOrPercent(
     'If more machines are unhealthy, none is replaced: that is an outage, and wiping Macs does not repair it.',
     '50%',
   ),
-  maxInFlight: share('Maximum number of machines that are replaced at a time.', 1),
+  maxInFlight: countOrPercent('Maximum number of machines that are replaced at a time.', 1),
 });
 
 const drain = group(
@@ -90,7 +93,7 @@ const drain = group(
   },
 );
 
-interface Particulars {
+interface FleetOptions {
   readonly replicas: number;
   readonly adoptPoolPrefix?: Value;
   readonly more?: Readonly<Record<string, Value>>;
@@ -100,7 +103,7 @@ interface Particulars {
 export const fleet = (
   word: string,
   description: string,
-  { replicas, adoptPoolPrefix = poolOfMacosFleet, more = {} }: Particulars,
+  { replicas, adoptPoolPrefix = inheritedPool, more = {} }: FleetOptions,
 ): Group =>
   group(description, {
     enabled: flag('Create this fleet. Scale it to 0 and wait before you disable it.', false),
@@ -110,7 +113,7 @@ export const fleet = (
       nameOrEmpty,
     ),
     replicas: {
-      ...whole(
+      ...integer(
         'Number of Macs. The provider applies this value when it changes; `kubectl scale` and autoscalers may set another number in between. A lower number wipes Macs. null: never applied; a new fleet needs a number, or the sizes of an autoscaler in `annotations`.',
         replicas,
       ),
@@ -131,24 +134,24 @@ export const fleet = (
     machineRollout,
     healthCheck,
     drain,
-    nodeDrainTimeoutSeconds: whole(
+    nodeDrainTimeoutSeconds: integer(
       'Maximum time to wait for Pods when a machine is deleted. After that, the Mac is wiped with the Pods on it. 0: no limit.',
       21_600,
     ),
-    annotations: words(
+    annotations: stringMap(
       'Annotations of the MachineDeployment, such as the sizes of an autoscaler (set both or none). With both, a new fleet starts at the minimum size.',
       {},
     ),
     ...more,
   });
 
-const poolOfMacosFleet = text(
+const inheritedPool = text(
   'Name prefix of the servers at Scaleway that form the pool of this fleet. Empty: the prefix of macosFleet.',
   '',
   prefixOrEmpty,
 );
 
-export const poolOfAll = text(
+export const defaultPool = text(
   'Name prefix of the servers at Scaleway that form the pool. Also the default of the other fleets and of machines without one.',
   serverNames.defaultPoolPrefix,
   { ...prefixOrEmpty, minLength: 2 },

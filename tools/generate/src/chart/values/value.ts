@@ -28,17 +28,17 @@ const leaf =
 /** A sentence each, as in the custom resources. `more` is what JSON Schema has to say besides. */
 export const text = leaf({ type: 'string' });
 export const flag = leaf({ type: 'boolean' });
-export const whole = leaf({ type: 'integer', minimum: 0 });
+export const integer = leaf({ type: 'integer', minimum: 0 });
 /** A number of Macs, or a part of the fleet in percent. */
-export const share = leaf({
+export const countOrPercent = leaf({
   oneOf: [
     { type: 'integer', minimum: 0 },
     { type: 'string', pattern: '^(100|[1-9]?[0-9])%$' },
   ],
 });
 /** Labels, annotations and the like. */
-export const words = leaf({ type: 'object', additionalProperties: { type: 'string' } });
-export const texts = leaf({ type: 'array', items: { type: 'string' } });
+export const stringMap = leaf({ type: 'object', additionalProperties: { type: 'string' } });
+export const stringList = leaf({ type: 'array', items: { type: 'string' } });
 /** Taken over as it is: the API server knows what it must look like. */
 export const objects = leaf({ type: 'array', items: { type: 'object' } });
 export const object = leaf({ type: 'object' });

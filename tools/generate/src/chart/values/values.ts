@@ -1,7 +1,6 @@
-import { fleet, poolOfAll } from './fleet.ts';
-import { provider } from './provider.ts';
-import { runnersController } from './runners-controller.ts';
-import { choice, flag, group, nameOrEmpty, objectOrEmpty, text, texts, type Value, words } from './value.ts';
+import { defaultPool, fleet } from './fleet.ts';
+import { provider, runnersController } from './programs.ts';
+import { choice, flag, group, nameOrEmpty, objectOrEmpty, stringList, stringMap, text, type Value } from './value.ts';
 
 const externalSecrets = group('Read the kubeconfig from a secret store with External Secrets.', {
   enabled: flag('Use External Secrets. If false, the provider creates the kubeconfig and renews its token.', false),
@@ -37,7 +36,7 @@ const capi = group('Cluster API core, which must already be installed.', {
 const tailscale = group('Tailscale on the Macs.', {
   enabled: flag('Macs join a tailnet.', false),
   secretName: text('Secret with the auth key, in the key `auth-key`.', '', objectOrEmpty),
-  tags: texts('Tags of the Macs; each begins with `tag:`.', [], {
+  tags: stringList('Tags of the Macs; each begins with `tag:`.', [], {
     items: { type: 'string', pattern: '^tag:[A-Za-z][-A-Za-z0-9]*$' },
   }),
   acceptRoutes: flag('Macs accept the routes that other devices advertise.', false),
@@ -88,7 +87,7 @@ export const values: Readonly<Record<string, Value>> = {
   ),
   macosFleet: fleet('macos', 'Macs for general use.', {
     replicas: 1,
-    adoptPoolPrefix: poolOfAll,
+    adoptPoolPrefix: defaultPool,
     more: { orphanReclaim },
   }),
   runnersFleet: fleet('runners', 'Macs for CI runners.', { replicas: 0 }),
@@ -132,7 +131,7 @@ export const values: Readonly<Record<string, Value>> = {
   ),
   alerts: group('Alerts for the Prometheus operator (PrometheusRule).', {
     enabled: flag('Create the alerts.', false),
-    labels: words('Labels of the PrometheusRule, for the rule selector of Prometheus.', {}),
+    labels: stringMap('Labels of the PrometheusRule, for the rule selector of Prometheus.', {}),
     runbookBaseURL: text(
       'Absolute URL of the folder that contains `docs/`, with a slash at the end. Each alert then has a `runbook_url` below it. Empty: alerts have no `runbook_url`.',
       '',
@@ -141,7 +140,7 @@ export const values: Readonly<Record<string, Value>> = {
   }),
   serviceMonitor: group('ServiceMonitors of the provider and the runners controller, for the Prometheus operator.', {
     enabled: flag('Create a ServiceMonitor and a Service for each.', false),
-    labels: words('Labels of the ServiceMonitors, for the selector of Prometheus.', {}),
+    labels: stringMap('Labels of the ServiceMonitors, for the selector of Prometheus.', {}),
     interval: text('Scrape interval.', '30s', { pattern: '^[0-9]+(ms|s|m|h)$' }),
   }),
 };

@@ -1,4 +1,4 @@
-import type { Chapter } from '../requirement.ts';
+import type { Chapter } from '../requirements.ts';
 
 const bootstrap = 'packages/provider/src/machine/bootstrap.test.ts';
 const manager = 'packages/provider/src/manager/create-provider.test.ts';
@@ -30,7 +30,7 @@ export const bootstrapTransport: Chapter = {
       changes: [11065],
       tests: [
         {
-          file: 'test/stories/a-roll-inside-its-memory.test.ts',
+          file: 'test/regressions/rollout-memory.test.ts',
           title:
             'no manager came near its limit, which was not raised: those that pushed had no copy of the file more than one that stood by',
         },
@@ -65,7 +65,7 @@ export const bootstrapTransport: Chapter = {
       changes: [11065],
       tests: [
         {
-          file: 'test/stories/a-roll-inside-its-memory.test.ts',
+          file: 'test/regressions/rollout-memory.test.ts',
           title:
             'no manager came near its limit, which was not raised: those that pushed had no copy of the file more than one that stood by',
         },
@@ -86,7 +86,7 @@ export const bootstrapTransport: Chapter = {
       changes: [11065],
       tests: [
         {
-          file: 'test/stories/a-roll-inside-its-memory.test.ts',
+          file: 'test/regressions/rollout-memory.test.ts',
           title:
             'a new agent drifts every Ready machine at once, and after the first all others are sent it at the same time',
         },
@@ -135,12 +135,12 @@ export const bootstrapTransport: Chapter = {
       changes: [11065],
       tests: [
         {
-          file: 'test/stories/a-roll-inside-its-memory.test.ts',
-          title: 'the leader is killed right then, and the other manager finishes what it had begun',
+          file: 'test/regressions/rollout-memory.test.ts',
+          title: 'the leader is killed during the rollout, and the other manager finishes it',
         },
         {
-          file: 'test/stories/a-roll-inside-its-memory.test.ts',
-          title: 'no Node was anything but Ready all the while, and none was made ready from the beginning',
+          file: 'test/regressions/rollout-memory.test.ts',
+          title: 'all Nodes stayed Ready, and no Mac was bootstrapped again',
         },
         { file: manager, title: 'one leads; when it stops the other goes on at once' },
         {

@@ -1,9 +1,9 @@
-import type { Chapter } from '../requirement.ts';
+import type { Chapter } from '../requirements.ts';
 
 const agentFlags = 'packages/tart-kubelet/src/flags/parse-flags.test.ts';
 const builder = 'packages/provider/src/machine/builder.test.ts';
 const reclaimDisk = 'packages/host/src/steps/reclaim-disk.test.ts';
-const builderAtWork = 'test/stories/a-builder-at-work.test.ts';
+const builderAtWork = 'test/regressions/builder-lifecycle.test.ts';
 const bake = 'packages/tart-kubelet/src/gc/bake.test.ts';
 const collector = 'packages/tart-kubelet/src/gc/collector.test.ts';
 const images = 'packages/tart-kubelet/src/images/image-manager.test.ts';
@@ -61,7 +61,7 @@ export const buildersAndCollection: Chapter = {
       changes: [11072],
       tests: [
         {
-          file: 'test/stories/a-bake-that-survives.test.ts',
+          file: 'test/regressions/image-push-and-vm-gc.test.ts',
           title: 'with --disable-vm-gc there is no collector at all, whatever time passes',
         },
         { file: images, title: 'with --disable-vm-gc there is no collector, and a full disk collects nothing (B3)' },
@@ -75,8 +75,8 @@ export const buildersAndCollection: Chapter = {
       changes: [11072],
       tests: [
         {
-          file: 'test/stories/a-bake-that-survives.test.ts',
-          title: 'a builder is told --disable-vm-gc, at its first boot and by every roll; no other Mac is',
+          file: 'test/regressions/image-push-and-vm-gc.test.ts',
+          title: 'builders get --disable-vm-gc at bootstrap and in every rollout; other Macs do not',
         },
         {
           file: 'packages/host/src/steps/agent-job.test.ts',
@@ -94,8 +94,8 @@ export const buildersAndCollection: Chapter = {
       changes: [11072],
       tests: [
         {
-          file: 'test/stories/a-bake-that-survives.test.ts',
-          title: 'a bake that nobody works with, stopped and idle, is as safe',
+          file: 'test/regressions/image-push-and-vm-gc.test.ts',
+          title: 'a stopped VM of a builder is not collected either',
         },
         { file: bake, title: 'survives because the agent does not own it (B5)' },
         { file: images, title: 'a base that somebody else made under such a name is never collected (B5)' },
@@ -117,9 +117,8 @@ export const buildersAndCollection: Chapter = {
       changes: [11072],
       tests: [
         {
-          file: 'test/stories/a-bake-that-survives.test.ts',
-          title:
-            'a bake is pushed through several rounds of the collector, which takes our own orphan and nothing else',
+          file: 'test/regressions/image-push-and-vm-gc.test.ts',
+          title: 'a push survives several garbage collections, which delete the orphan of the agent and nothing else',
         },
         { file: bake, title: 'survives a wrong journal because its files are open (B6)' },
         { file: bake, title: 'survives a wrong journal because a tart process uses it (B6)' },
@@ -170,10 +169,10 @@ export const buildersAndCollection: Chapter = {
         { file: reclaimDisk, title: 'deletes nothing while nobody can say what runs' },
         {
           file: builderAtWork,
-          title: 'its Mac is made ready, and its runner registers with a token that was made for it',
+          title: 'its Mac is bootstrapped, and its runner registers with its own token',
         },
         { file: builderAtWork, title: 'a bake makes room, builds, and pushes again after a push that failed' },
-        { file: builderAtWork, title: 'it goes when its job has ended, its runner first' },
+        { file: builderAtWork, title: 'it is deleted after its job has ended, its runner first' },
       ],
     },
   ],

@@ -1,4 +1,4 @@
-import type { Chapter } from '../requirement.ts';
+import type { Chapter } from '../requirements.ts';
 
 const agentJob = 'packages/host/src/steps/agent-job.test.ts';
 const controlPlane = 'packages/provider/src/control-plane/controller.test.ts';
@@ -18,7 +18,7 @@ export const clusterApi: Chapter = {
       changes: [10981],
       tests: [
         {
-          file: 'test/stories/fleets-that-are-available.test.ts',
+          file: 'test/regressions/machine-deployment-available.test.ts',
           title:
             'now every MachineDeployment is Available, as its Machine is bound to the Node that bears its providerID',
         },
@@ -35,16 +35,16 @@ export const clusterApi: Chapter = {
           title: 'machines without a MacFleet get one, of which kstatus can tell that it is fine',
         },
         {
-          file: 'test/kubernetes/installed/arrive.ts',
+          file: 'test/kubernetes/installed/install.ts',
           title: 'with Macs in the pool, helm upgrade --wait ends when all of them are Nodes, bound to their Machines',
         },
         {
-          file: 'test/kubernetes/installed/roll.ts',
+          file: 'test/kubernetes/installed/upgrade.ts',
           title:
             'a fleet for which there are not enough Macs fails helm upgrade --wait with whom it waits for, unless told not to wait for Macs',
         },
         {
-          file: 'test/kubernetes/installed/roll.ts',
+          file: 'test/kubernetes/installed/upgrade.ts',
           title:
             'an agent that does not run is refused by the first Mac: helm upgrade --wait fails and says why, and all Macs run on',
         },
@@ -72,7 +72,7 @@ export const clusterApi: Chapter = {
       changes: [10981],
       tests: [
         {
-          file: 'test/stories/fleets-that-are-available.test.ts',
+          file: 'test/regressions/machine-deployment-available.test.ts',
           title:
             'the kubeconfig that Cluster API had to be given by hand is made by the provider, and made anew when somebody deletes it',
         },
@@ -153,7 +153,7 @@ export const clusterApi: Chapter = {
       changes: [10981],
       tests: [
         {
-          file: 'test/stories/fleets-that-are-available.test.ts',
+          file: 'test/regressions/machine-deployment-available.test.ts',
           title:
             'a restart that left the old process, and one whose process died again and again, were taken for done: now the roll stops and says so',
         },
@@ -172,8 +172,9 @@ export const clusterApi: Chapter = {
       changes: [10981],
       tests: [
         {
-          file: 'test/stories/fleets-that-are-available.test.ts',
-          title: 'ours is never written over: a roll of the binary itself has none killed, and every Node Ready',
+          file: 'test/regressions/machine-deployment-available.test.ts',
+          title:
+            'the agent is never overwritten in place: a rollout of the binary kills no process, and every Node is Ready',
         },
         { file: 'packages/host/src/steps/builder-tools.test.ts', title: 'signs every tool' },
         {
@@ -215,11 +216,11 @@ export const clusterApi: Chapter = {
       changes: [10981],
       tests: [
         {
-          file: 'test/stories/fleets-that-are-available.test.ts',
-          title: 'a Node that is there without a providerID had to be patched by hand; its agent does that now',
+          file: 'test/regressions/machine-deployment-available.test.ts',
+          title: 'an existing Node without a providerID had to be patched by hand; its agent does that now',
         },
         {
-          file: 'test/stories/fleets-that-are-available.test.ts',
+          file: 'test/regressions/machine-deployment-available.test.ts',
           title: 'a Node with the providerID of another server keeps it, whatever its agent was told',
         },
         {

@@ -1,4 +1,4 @@
-import type { Chapter } from '../requirement.ts';
+import type { Chapter } from '../requirements.ts';
 
 const autoLogin = 'packages/host/src/steps/auto-login.test.ts';
 const hostCommands = 'packages/cli/src/host/commands.slow.test.ts';
@@ -17,7 +17,7 @@ export const hostPreparation: Chapter = {
       changes: [10875],
       tests: [
         {
-          file: 'test/stories/hosts-that-come-back.test.ts',
+          file: 'test/regressions/degraded-hosts.test.ts',
           title:
             'such a Mac is made ready all the same: one block is left in its pf.conf, which loads, and the user is logged in',
         },
@@ -33,7 +33,7 @@ export const hostPreparation: Chapter = {
       changes: [10875],
       tests: [
         {
-          file: 'test/stories/hosts-that-come-back.test.ts',
+          file: 'test/regressions/degraded-hosts.test.ts',
           title: 'a wrong one fails the bootstrap, as macOS seals kcpassword, and the machine tells the reason',
         },
         { file: autoLogin, title: 'a wrong password is sealed by macOS, and that is fatal (INC-07)' },
@@ -50,7 +50,7 @@ export const hostPreparation: Chapter = {
       changes: [10875],
       tests: [
         {
-          file: 'test/stories/hosts-that-come-back.test.ts',
+          file: 'test/regressions/degraded-hosts.test.ts',
           title:
             'a session that ends later is brought back before the next virtual machine starts, from a loginwindow that is dead',
         },
@@ -70,7 +70,7 @@ export const hostPreparation: Chapter = {
       changes: [10875],
       tests: [
         {
-          file: 'test/stories/hosts-that-come-back.test.ts',
+          file: 'test/regressions/degraded-hosts.test.ts',
           title:
             '504 Pods that had ended stayed in Terminating, as their agent looked at the phase first: the one of today lets those of its Mac go by itself',
         },
@@ -88,8 +88,8 @@ export const hostPreparation: Chapter = {
       changes: [10875],
       tests: [
         {
-          file: 'test/stories/hosts-that-come-back.test.ts',
-          title: 'those of a Mac that is gone take one command',
+          file: 'test/regressions/degraded-hosts.test.ts',
+          title: 'Pods of a deleted Mac are removed by one command',
         },
         { file: podDeletion, title: 'is not stuck Terminating when its VM was deleted by hand (INC-402)' },
         {
@@ -102,7 +102,7 @@ export const hostPreparation: Chapter = {
         },
         {
           file: 'test/kubernetes/pods-unstick.test.ts',
-          title: 'lets go of Pods whose Node is gone, with a grace left or without',
+          title: 'removes Pods whose Node is deleted, with or without a grace period left',
         },
       ],
     },
@@ -121,9 +121,9 @@ export const hostPreparation: Chapter = {
           title: 'ages are those of the oldest: on a Mac without a virtual machine, and after the end of its grace',
         },
         {
-          file: 'test/stories/005-jobs-that-finish.test.ts',
+          file: 'test/regressions/runner-jobs-finish.test.ts',
           title:
-            'Pods that have ended and do not go, as their agent is stopped, are seen, are reaped once, and go when it is back',
+            'ended Pods that a stopped agent cannot delete are counted, reaped once, and deleted when the agent is back',
         },
       ],
     },

@@ -1,10 +1,10 @@
-import type { Chapter } from '../requirement.ts';
+import type { Chapter } from '../requirements.ts';
 
 const bootstrap = 'packages/provider/src/machine/bootstrap.test.ts';
 const hostCommands = 'packages/cli/src/host/commands.slow.test.ts';
 const machineAndNode = 'packages/provider/src/machine/node.test.ts';
 const runnerPool = 'packages/runners/src/pool/controller.test.ts';
-const jobsThatFinish = 'test/stories/005-jobs-that-finish.test.ts';
+const jobsThatFinish = 'test/regressions/runner-jobs-finish.test.ts';
 const spread = 'packages/provider/src/spread/controller.test.ts';
 
 export const otherParts: Chapter = {
@@ -65,7 +65,10 @@ export const otherParts: Chapter = {
           file: 'packages/runners/src/pool/decide.property.test.ts',
           title: 'never deletes a Pod with a job, never exceeds replicas or the roll cap',
         },
-        { file: jobsThatFinish, title: 'a job is done by one runner, whose Pod is recorded, deleted and replaced' },
+        {
+          file: jobsThatFinish,
+          title: 'each job is run by one runner, whose Pod is then recorded, deleted and replaced',
+        },
         { file: jobsThatFinish, title: 'of all jobs none was lost, and none was done twice' },
         {
           file: 'test/system/runner-on-a-mac.test.ts',
@@ -109,7 +112,7 @@ export const otherParts: Chapter = {
       changes: [11072, 10981, 11056],
       tests: [
         {
-          file: 'test/kubernetes/installed/arrive.ts',
+          file: 'test/kubernetes/installed/install.ts',
           title:
             'helm install --wait ends when the managers are there and the fleets, as yet without Macs, are as wanted',
         },

@@ -1,4 +1,4 @@
-import type { Chapter } from '../requirement.ts';
+import type { Chapter } from '../requirements.ts';
 
 const chartFleets = 'test/kubernetes/chart-fleets.test.ts';
 const chooseHost = 'packages/provider/src/claim/choose-host.test.ts';
@@ -33,7 +33,7 @@ export const poolAndReclaim: Chapter = {
       changes: [11056],
       tests: [
         {
-          file: 'test/stories/macs-that-got-lost.test.ts',
+          file: 'test/regressions/stranded-hosts.test.ts',
           title:
             'one whose machine is known by its server only, as somebody has renamed the Mac, is never taken for lost',
         },
@@ -56,7 +56,7 @@ export const poolAndReclaim: Chapter = {
       changes: [11056],
       tests: [
         {
-          file: 'test/stories/macs-that-got-lost.test.ts',
+          file: 'test/regressions/stranded-hosts.test.ts',
           title:
             'it and one that leaked long ago are stranded: counted, told of on the MacHost, by an event and by `tartan orphans`, and left alone',
         },
@@ -75,7 +75,7 @@ export const poolAndReclaim: Chapter = {
       changes: [11056],
       tests: [
         {
-          file: 'test/stories/macs-that-got-lost.test.ts',
+          file: 'test/regressions/stranded-hosts.test.ts',
           title:
             'with active reclaim, those of this cluster are wiped and back in the pool, and one that a person has just ordered is not',
         },
@@ -98,7 +98,7 @@ export const poolAndReclaim: Chapter = {
       changes: [11056],
       tests: [
         {
-          file: 'test/stories/macs-that-got-lost.test.ts',
+          file: 'test/regressions/stranded-hosts.test.ts',
           title:
             'one that bears the name of a machine is neither adopted nor wiped; while nobody can look, nothing is wiped',
         },
@@ -129,7 +129,7 @@ export const poolAndReclaim: Chapter = {
       changes: [11056],
       tests: [
         {
-          file: 'test/stories/macs-that-got-lost.test.ts',
+          file: 'test/regressions/stranded-hosts.test.ts',
           title:
             'a machine that never said which pool it came from goes back to that of the manager, so that no more are lost',
         },
@@ -161,9 +161,9 @@ export const poolAndReclaim: Chapter = {
       changes: [11056],
       tests: [
         // For each rule: silent the minute before, told at the minute, silent when it is only almost so.
-        { file: 'test/kubernetes/alerts.test.ts', title: 'alerts, on what the exporters tell' },
-        { file: 'test/kubernetes/alerts.test.ts', title: 'each rule is tried' },
-        { file: 'test/kubernetes/alerts.test.ts', title: 'none fires while all is well' },
+        { file: 'test/kubernetes/alerts.test.ts', title: 'alerts, evaluated on the real exporters' },
+        { file: 'test/kubernetes/alerts.test.ts', title: 'each rule has a test' },
+        { file: 'test/kubernetes/alerts.test.ts', title: 'no alert fires on a healthy fleet' },
       ],
     },
   ],

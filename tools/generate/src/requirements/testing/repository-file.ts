@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ReadFile } from '../requirement.ts';
+import type { ReadFile } from '../requirements.ts';
 
 export const repositoryFile: ReadFile = (path) => {
   try {

@@ -1,0 +1,71 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { leaderElectionID } from '@tartan/api';
+import { type Client, createInformer, createLogger, leases } from '@tartan/kube';
+import { systemClock } from '@tartan/kube/clock';
+import type { SimulatedServer } from '@tartan/sim-scaleway';
+import { fleetNamespace as namespace } from '../../packages/cli/src/simulation/control-plane.ts';
+
+export interface RolloutWatch {
+  /** Milliseconds between two renewals of the lease that followed each other, at most. */
+  longestGap(): number;
+  /** Macs that were worked on at the same time, at most. */
+  mostAtOnce(): number;
+  stop(): Promise<void>;
+}
+
+const lookEvery = 50;
+
+/** A Mac is worked on from the moment that its lock is taken until it is given back. The file with the highest number says who has it. */
+const isWorkedOn = ({ mac }: SimulatedServer): boolean => {
+  try {
+    const folder = mac?.path('/var/db/tartan/lock') ?? '';
+    const last = Math.max(...readdirSync(folder).map(Number).filter(Number.isInteger));
+    return !readFileSync(join(folder, String(last)), 'utf8').startsWith('free');
+  } catch {
+    // Nobody has worked on it yet.
+    return false;
+  }
+};
+
+/** Looks at a roll from outside: at the lease of the manager, and at the disks of Macs. */
+export const watchRollout = async (client: Client, servers: readonly SimulatedServer[]): Promise<RolloutWatch> => {
+  const over = new AbortController();
+  const renewals = new Map<string, number[]>();
+  const cache = createInformer({
+    client,
+    resource: leases,
+    namespace,
+    clock: systemClock,
+    random: Math.random,
+    log: createLogger({ level: 'error', write: (line) => process.stderr.write(line), clock: systemClock }),
+  });
+  cache.subscribe((change) => {
+    if (change.type === 'removed' || change.object.metadata.name !== leaderElectionID) return;
+    const { holderIdentity, renewTime } = change.object.spec ?? {};
+    const at = Date.parse(renewTime ?? '');
+    if (!holderIdentity || Number.isNaN(at)) return;
+    const before = renewals.get(holderIdentity) ?? [];
+    if (before.at(-1) !== at) renewals.set(holderIdentity, [...before, at]);
+  });
+  const running = cache.run(over.signal);
+  await cache.synced;
+  let most = 0;
+  const timer = setInterval(() => {
+    most = Math.max(most, servers.filter(isWorkedOn).length);
+  }, lookEvery);
+  return {
+    longestGap: () => {
+      const gaps = [...renewals.values()].flatMap((times) =>
+        times.slice(1).map((at, index) => at - (times[index] ?? 0)),
+      );
+      return gaps.length === 0 ? Number.NaN : Math.max(...gaps);
+    },
+    mostAtOnce: () => most,
+    stop: async () => {
+      clearInterval(timer);
+      over.abort();
+      await running;
+    },
+  };
+};

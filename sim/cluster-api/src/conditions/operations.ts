@@ -1,0 +1,192 @@
+import { type Condition, type ConditionStatus, type ConditionUpdate, setCondition } from '@tartan/kube';
+import { conditionOf } from '../external/contract.ts';
+import type { External } from '../external/object-tracker.ts';
+
+interface ObservedAt {
+  readonly now: number;
+  /** Of the object that they are said of. */
+  readonly generation: number | undefined;
+}
+
+/** The conditions with these set; those of others stay. */
+export const setConditions = (
+  before: readonly Condition[] | undefined,
+  updates: readonly ConditionUpdate[],
+  { now, generation }: ObservedAt,
+): readonly Condition[] =>
+  updates.reduce<readonly Condition[]>(
+    (all, update) =>
+      setCondition(all, { ...update, ...(generation !== undefined && { observedGeneration: generation }) }, now),
+    before ?? [],
+  );
+
+const bullet = /\s*\*\s+/;
+
+/**
+ * What stands after a heading: one plain line beside it, anything else below it and further to the right. Where some lines are points of
+ * a list and others are not, the others become points, and the points theirs.
+ */
+export const indentedBelow = (text: string): string => {
+  const lines = text.split('\n');
+  if (lines.length === 1 && !bullet.test(text)) return ` ${text}`;
+  const isList = lines.every((line) => bullet.test(line));
+  const indented = (line: string): string => {
+    if (isList) return `  ${line}`;
+    return bullet.test(line) ? `    ${line}` : `  * ${line}`;
+  };
+  return `\n${lines.map(indented).join('\n')}`;
+};
+
+/** What a condition means for the whole that it is part of. */
+type MergePriority = 'issue' | 'unknown' | 'info';
+
+/** A condition as it counts. */
+export interface SourceCondition extends Pick<Condition, 'type' | 'status' | 'reason' | 'message'> {
+  /** What it is called, if not by its type. */
+  label?: string;
+  /** Overrides what its status says. */
+  priority?: MergePriority;
+}
+
+interface MergeOptions {
+  /** Of the condition that they become. */
+  type: string;
+  reasons: Readonly<Record<MergePriority, string>>;
+  /** Types for which True is the bad news. */
+  negative?: readonly string[];
+  /** Whether True of the whole is bad news. */
+  targetIsNegative?: boolean;
+}
+
+type Prioritized<P extends SourceCondition> = P & { readonly priority: MergePriority };
+
+const priorityOf = ({ type, status, priority }: SourceCondition, negative: readonly string[]): MergePriority => {
+  if (priority !== undefined) return priority;
+  if (status === 'Unknown') return 'unknown';
+  return (status === 'True') === negative.includes(type) ? 'issue' : 'info';
+};
+
+const statusOf = (worst: MergePriority, targetIsNegative: boolean): ConditionStatus => {
+  if (worst === 'unknown') return 'Unknown';
+  return (worst === 'info') === targetIsNegative ? 'False' : 'True';
+};
+
+/** The worst decides, and all that are not fine say why. How is for `tell`. */
+const mergeWith = <P extends SourceCondition>(
+  parts: readonly P[],
+  { type, reasons, negative = [], targetIsNegative = false }: MergeOptions,
+  printMessage: (reported: readonly Prioritized<P>[]) => string,
+): ConditionUpdate => {
+  const weighed = parts.map((part) => ({ ...part, priority: priorityOf(part, negative) }));
+  const worst =
+    (['issue', 'unknown'] as const).find((each) => weighed.some(({ priority }) => priority === each)) ?? 'info';
+  const told = weighed.filter(({ priority, message }) => priority !== 'info' || (worst === 'info' && message !== ''));
+  return { type, status: statusOf(worst, targetIsNegative), reason: reasons[worst], message: printMessage(told) };
+};
+
+const line = ({ label, type, message, reason }: SourceCondition): string =>
+  `* ${label ?? type}:${indentedBelow(message || reason)}`;
+
+/** Several conditions of one object as one. */
+export const summaryCondition = (parts: readonly SourceCondition[], merge: MergeOptions): ConditionUpdate =>
+  mergeWith(parts, merge, (told) => told.map(line).join('\n'));
+
+/** That condition of these, or one that says that nobody has said anything yet. */
+export const sourceCondition = (conditions: readonly Condition[] | undefined, type: string): SourceCondition =>
+  conditions?.find((condition) => condition.type === type) ?? {
+    type,
+    status: 'Unknown',
+    reason: 'NotYetReported',
+    message: `Condition ${type} not yet reported`,
+  };
+
+/** One of the objects of a kind, with the condition that all of them have. */
+export interface ObjectCondition extends SourceCondition {
+  readonly name: string;
+}
+
+interface Message {
+  readonly text: string;
+  readonly priority: MergePriority;
+  readonly names: readonly string[];
+}
+
+const priorities: readonly MergePriority[] = ['issue', 'unknown', 'info'];
+const restOf = { issue: 'with other issues', unknown: 'with status unknown', info: 'with additional info' } as const;
+const shownMessages = 3;
+const shownNames = 3;
+
+const order = (a: Message, b: Message): number =>
+  priorities.indexOf(a.priority) - priorities.indexOf(b.priority) ||
+  b.names.length - a.names.length ||
+  (a.names.join() < b.names.join() ? -1 : 1);
+
+/** Who says the same says it together, at its worst. */
+const messagesOf = (told: readonly Prioritized<ObjectCondition>[]): Message[] =>
+  [...Map.groupBy(told, ({ message }) => message)]
+    .map(([text, parts]) => ({
+      text,
+      priority: priorities.find((each) => parts.some(({ priority }) => priority === each)) ?? 'info',
+      names: parts.map(({ name }) => name).sort(),
+    }))
+    .sort(order);
+
+const heading = (kind: string, names: readonly string[]): string => {
+  const more = names.length - shownNames;
+  const shown = names.slice(0, shownNames).join(', ');
+  return `* ${kind}${names.length === 1 ? '' : 's'} ${shown}${more > 0 ? `, ... (${more} more)` : ''}:`;
+};
+
+const aggregateMessage = (kind: string, told: readonly Prioritized<ObjectCondition>[]): string => {
+  const messages = messagesOf(told);
+  const rest = messages.slice(shownMessages);
+  const others = priorities.flatMap((weight) => {
+    const count = rest.reduce((sum, message) => sum + (message.priority === weight ? message.names.length : 0), 0);
+    return count === 0 ? [] : [`And ${count} ${kind}${count === 1 ? '' : 's'} ${restOf[weight]}`];
+  });
+  return [
+    ...messages.slice(0, shownMessages).map(({ text, names }) => `${heading(kind, names)}${indentedBelow(text)}`),
+    ...others,
+  ].join('\n');
+};
+
+/** The same condition of several objects as one: what most of them say is told first, and not all of it. */
+export const aggregateCondition = (
+  kind: string,
+  parts: readonly ObjectCondition[],
+  merge: MergeOptions,
+): ConditionUpdate => mergeWith(parts, merge, (told) => aggregateMessage(kind, told));
+
+interface Mirrored {
+  /** What it is called on the object that it is copied to. */
+  readonly type: string;
+  /** What it is called on the object of the provider. */
+  readonly from: 'Ready' | 'Available';
+  readonly external: External;
+  /** What core has concluded before: that does not go back. */
+  readonly done: boolean;
+  readonly deleting: boolean;
+  /** Who it is that still exists, for the message. */
+  readonly owner: string;
+  /** The field that a provider who has no conditions sets. */
+  readonly field: string;
+}
+
+/** A condition of a provider's object, copied; what core knows by itself if there is no such condition, or no such object. */
+export const mirrorCondition = (mirrored: Mirrored): ConditionUpdate => {
+  const { type, from, external, done, deleting, owner, field } = mirrored;
+  const { kind } = external.ref;
+  if (!external.object) {
+    if (!done) return { type, status: 'False', reason: 'ObjectDoesNotExist', message: `${kind} does not exist` };
+    const still = deleting ? '' : ` while the ${owner} still exists`;
+    return { type, status: 'False', reason: 'ObjectDeleted', message: `${kind} has been deleted${still}` };
+  }
+  const theirs = conditionOf(external.object, from);
+  if (theirs) {
+    const { status, reason, message } = theirs;
+    return { type, status, reason: reason || 'NoReasonReported', message };
+  }
+  return done
+    ? { type, status: 'True', reason: from }
+    : { type, status: 'False', reason: `Not${from}`, message: `${kind} ${field} is false` };
+};

@@ -1,0 +1,96 @@
+import { catalogue, type CatalogueGroup, type CatalogueResource, schemaOf } from '../../generated/catalogue.ts';
+import type { ApiRequest, ApiResponse, PlainResponse } from '../../http-messages.ts';
+import { plainStrategy, type Resource } from '../../resource.ts';
+import type { Schema } from '../../schema/schema.ts';
+
+/** For tests: what a server would serve that serves all of the catalogue and one custom resource in two versions. */
+
+const inert = {
+  strategy: plainStrategy,
+  prefix: '',
+  toStored: (object: never) => object,
+  fromStored: (object: never) => object,
+};
+
+const builtIn = ({ group, version, resources }: CatalogueGroup, entry: CatalogueResource): Resource => ({
+  ...inert,
+  group,
+  version,
+  kind: entry.kind,
+  listKind: `${entry.kind}List`,
+  plural: entry.name,
+  singular: entry.singularName,
+  shortNames: entry.shortNames ?? [],
+  categories: entry.categories ?? [],
+  namespaced: entry.namespaced,
+  verbs: entry.verbs,
+  custom: false,
+  schema: schemaOf(group, version, entry.kind),
+  subresources: resources
+    .filter(({ name }) => name.startsWith(`${entry.name}/`))
+    .map((subresource) => ({
+      name: subresource.name.slice(entry.name.length + 1),
+      group: subresource.group ?? group,
+      version: subresource.version ?? version,
+      kind: subresource.kind,
+      verbs: subresource.verbs,
+    })),
+});
+
+const widgetSchema: Schema = {
+  type: 'object',
+  description: 'A widget',
+  required: ['spec'],
+  properties: { spec: { type: 'object', properties: { size: { type: 'integer', description: 'how big' } } } },
+};
+
+export const widget = (version: string): Resource => ({
+  ...inert,
+  group: 'example.com',
+  version,
+  kind: 'Widget',
+  listKind: 'WidgetList',
+  plural: 'widgets',
+  singular: 'widget',
+  shortNames: ['wg'],
+  categories: ['all', 'toys'],
+  namespaced: true,
+  verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
+  custom: true,
+  schema: widgetSchema,
+  subresources:
+    version === 'v1'
+      ? [
+          { name: 'scale', group: 'autoscaling', version: 'v1', kind: 'Scale', verbs: ['get', 'patch', 'update'] },
+          { name: 'status', group: 'example.com', version, kind: 'Widget', verbs: ['get', 'patch', 'update'] },
+        ]
+      : [],
+});
+
+export const served: readonly Resource[] = [
+  widget('v1beta1'),
+  widget('v1'),
+  ...catalogue.groups.flatMap((group) =>
+    group.resources.filter(({ name }) => !name.includes('/')).map((entry) => builtIn(group, entry)),
+  ),
+];
+
+export const request = (path: string, headers: Record<string, string> = {}, method = 'GET'): ApiRequest => {
+  const url = new URL(path, 'https://127.0.0.1');
+  return {
+    method,
+    path: url.pathname,
+    query: url.searchParams,
+    headers,
+    body: new Uint8Array(),
+    signal: new AbortController().signal,
+  };
+};
+
+export const answerOf = (response: ApiResponse | undefined): PlainResponse => {
+  if (response?.kind !== 'answer') throw new Error('this is no answer');
+  return response;
+};
+
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- each test says what it expects to read
+export const jsonOf = <T>(response: ApiResponse | undefined): T => JSON.parse(String(answerOf(response).body)) as T;

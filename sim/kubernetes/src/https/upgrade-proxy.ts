@@ -1,0 +1,105 @@
+import { type IncomingMessage, ServerResponse } from 'node:http';
+import { request } from 'node:https';
+import type { Socket } from 'node:net';
+import { ApiError } from '../errors/api-error.ts';
+import { dialError, type KubeletOptions, limitDial } from '../kubelet/kubelet-client.ts';
+import { errorResponse, respond } from './send-response.ts';
+
+/** A token that a browser hides among the subprotocols, because it cannot set headers. */
+const hiddenToken = 'base64url.bearer.authorization.k8s.io.';
+const secret = /^(authorization|cookie|impersonate-.*|content-length|transfer-encoding)$/;
+
+/** The client's headers without whatever says who it is: a kubelet knows only the API server. */
+export const forwardedHeaders = (
+  incoming: Pick<IncomingMessage, 'headersDistinct'>,
+): Record<string, string | string[]> => {
+  const result: Record<string, string | string[]> = {};
+  for (const [name, values] of Object.entries(incoming.headersDistinct)) {
+    if (!values || secret.test(name)) continue;
+    const kept = name === 'sec-websocket-protocol' ? values.map(withoutToken).filter((value) => value !== '') : values;
+    if (kept.length > 0) result[name] = kept.length === 1 ? kept.join() : kept;
+  }
+  return result;
+};
+
+const withoutToken = (protocols: string): string =>
+  protocols
+    .split(',')
+    .map((protocol) => protocol.trim())
+    .filter((protocol) => !protocol.startsWith(hiddenToken))
+    .join(', ');
+
+const switchingProtocols = ({ rawHeaders }: IncomingMessage): string => {
+  const lines = rawHeaders.flatMap((name, index) => (index % 2 === 0 ? [`${name}: ${rawHeaders[index + 1]}`] : []));
+  return `HTTP/1.1 101 Switching Protocols\r\n${lines.join('\r\n')}\r\n\r\n`;
+};
+
+/** Two sockets become one pipe, and share their end. */
+const join = (client: Socket, kubelet: Socket): void => {
+  client.pipe(kubelet);
+  kubelet.pipe(client);
+  for (const [one, other] of [
+    [client, kubelet],
+    [kubelet, client],
+  ] as const) {
+    one.on('error', () => one.destroy());
+    one.once('end', () => other.destroySoon());
+    one.once('close', () => other.destroySoon());
+  }
+};
+
+/** A plain answer on a socket that the HTTP server has let go of. The connection ends with it. */
+export const answerOn = (incoming: IncomingMessage, socket: Socket): ServerResponse => {
+  const response = new ServerResponse(incoming);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket);
+  response.once('finish', () => {
+    response.detachSocket(socket);
+    socket.destroySoon();
+  });
+  response.once('close', () => socket.destroySoon());
+  return response;
+};
+
+export interface Upgrade {
+  incoming: IncomingMessage;
+  client: Socket;
+  /** What the client sent behind its headers. */
+  head: Buffer;
+  url: string;
+  options: KubeletOptions;
+  signal: AbortSignal;
+}
+
+/**
+ * Connects a client with a kubelet. Nothing of the client but its headers goes to the kubelet before that has agreed to switch
+ * protocols: otherwise the client could send further requests over this connection, with the rights of the API server.
+ */
+export const proxyUpgrade = async ({ incoming, client, head, url, options, signal }: Upgrade): Promise<void> => {
+  const credentials = await options();
+  const refuse = (error: unknown): void => {
+    if (client.destroyed) return;
+    const failure = new ApiError(500, '', `error dialing backend: ${dialError(error, url)}`);
+    void respond(answerOn(incoming, client), errorResponse(failure), signal);
+  };
+  try {
+    const method = incoming.method ?? 'GET';
+    const outgoing = request(url, { ...credentials, method, headers: forwardedHeaders(incoming), signal });
+    limitDial(outgoing);
+    outgoing.once('upgrade', (answer: IncomingMessage, kubelet: Socket, kubeletHead: Buffer) => {
+      client.write(switchingProtocols(answer));
+      client.write(kubeletHead);
+      kubelet.write(head);
+      join(client, kubelet);
+    });
+    outgoing.once('response', (answer: IncomingMessage) => {
+      const headers = { 'content-type': answer.headers['content-type'] ?? 'text/plain' };
+      const stream = { kind: 'stream' as const, code: answer.statusCode ?? 502, headers, chunks: answer };
+      void respond(answerOn(incoming, client), stream, signal);
+    });
+    outgoing.once('error', refuse);
+    outgoing.end();
+  } catch (error) {
+    refuse(error);
+  }
+};

@@ -1,0 +1,39 @@
+import { copy, isObject, set } from '../object.ts';
+import { propertySchema, type Schema, valueSchema } from './schema.ts';
+
+const hasDefault = (schema: Schema): boolean => schema.default !== undefined && schema.default !== null;
+
+/** A null that the schema does not allow stands for "not said". */
+const isAbsent = (value: unknown, schema: Schema): boolean =>
+  value === undefined || (value === null && schema.nullable !== true);
+
+const fillFields = (value: Record<string, unknown>, schema: Schema): void => {
+  for (const [name, field] of Object.entries(schema.properties ?? {})) {
+    const present = Object.hasOwn(value, name) ? value[name] : undefined;
+    if (hasDefault(field) && isAbsent(present, field)) set(value, name, copy(field.default));
+  }
+  const values = valueSchema(schema);
+  for (const name of Object.keys(value)) {
+    const named = propertySchema(schema, name);
+    if (!named && values && value[name] === null && !values.nullable && hasDefault(values))
+      set(value, name, copy(values.default));
+    applySchemaDefaults(value[name], named ?? values ?? {});
+  }
+};
+
+/**
+ * Fills in, in place, what the schema has a default for: in objects that are there, and in the defaults themselves. An object
+ * that is absent and has no default stays absent.
+ */
+export const applySchemaDefaults = (value: unknown, schema: Schema): void => {
+  if (Array.isArray(value)) {
+    const { items } = schema;
+    if (!items) return;
+    for (const [index, item] of value.entries()) {
+      if (item === null && !items.nullable && hasDefault(items)) value[index] = copy(items.default);
+      applySchemaDefaults(value[index], items);
+    }
+  } else if (isObject(value)) {
+    fillFields(value, schema);
+  }
+};

@@ -1,0 +1,51 @@
+import type { Clock } from '@tartan/kube/clock';
+import type { KubeObject, ObjectMeta } from '../object.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { Resource } from '../resource.ts';
+import type { Storage } from '../storage/storage.ts';
+
+/** What every operation stands on. */
+export interface Core {
+  storage: Storage;
+  clock: Clock;
+  random(): number;
+  uuid(): string;
+  registry: Registry;
+}
+
+export const keyOf = (resource: Resource, namespace: string, name: string): string =>
+  resource.namespaced ? `${resource.prefix}${namespace}/${name}` : `${resource.prefix}${name}`;
+
+/** Of one namespace, or of all when it is ''. */
+export const prefixOf = (resource: Resource, namespace: string): string =>
+  resource.namespaced && namespace !== '' ? `${resource.prefix}${namespace}/` : resource.prefix;
+
+/** As stored, seen in this resource's version. */
+export const read = (core: Core, resource: Resource, namespace: string, name: string): KubeObject | undefined => {
+  const stored = core.storage.get(keyOf(resource, namespace, name));
+  return stored && resource.fromStored(stored);
+};
+
+/** Letters of generated names: no vowels, so that no words come out, and nothing that looks like something else. */
+const alphabet = 'bcdfghjklmnpqrstvwxz2456789';
+const suffixLength = 5;
+const longestBase = 63 - suffixLength;
+
+export const generateName = (base: string, random: () => number): string => {
+  const suffix = Array.from({ length: suffixLength }, () => alphabet[Math.floor(random() * alphabet.length)]);
+  return base.slice(0, longestBase) + suffix.join('');
+};
+
+const isEmpty = (value: unknown): boolean =>
+  value === null ||
+  value === '' ||
+  value === 0 ||
+  (Array.isArray(value) ? value.length === 0 : typeof value === 'object' && Object.keys(value).length === 0);
+
+/** `metadata` is the same type in every kind, and the real server leaves out of it what is empty. 0 means something for a grace period. */
+export const dropEmptyMetadata = (object: KubeObject): void => {
+  const { metadata } = object;
+  for (const [field, value] of Object.entries(metadata)) {
+    if (field !== 'deletionGracePeriodSeconds' && isEmpty(value)) delete metadata[field as keyof ObjectMeta];
+  }
+};

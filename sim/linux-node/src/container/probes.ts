@@ -1,0 +1,104 @@
+import { get } from 'node:http';
+import { type Clock, sleep } from '@tartan/kube/clock';
+import type { Container, Probe } from '../pod/pod.ts';
+
+interface HTTPProbe {
+  readonly host: string;
+  readonly port: number;
+  readonly path: string;
+  readonly initialDelayMs: number;
+  readonly periodMs: number;
+  readonly timeoutMs: number;
+  readonly successThreshold: number;
+  readonly failureThreshold: number;
+}
+
+/** As the kubelet judges: 200 to 399 is good. */
+const sendProbe = ({ host, port, path, timeoutMs }: HTTPProbe, signal: AbortSignal): Promise<boolean> =>
+  new Promise((resolve) => {
+    const ends = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    const request = get({ host, port, path, signal: ends, agent: false }, (response) => {
+      response.resume();
+      const code = response.statusCode ?? 0;
+      resolve(code >= 200 && code < 400);
+    });
+    request.once('error', () => resolve(false));
+  });
+
+/** Asks again and again until `signal` fires, and tells each time that the same answer came as often as it has to. */
+const runProbe = async (
+  probe: HTTPProbe,
+  clock: Clock,
+  signal: AbortSignal,
+  onResult: (passes: boolean) => void,
+): Promise<void> => {
+  let last: boolean | undefined;
+  let times = 0;
+  await sleep(clock, probe.initialDelayMs, signal);
+  while (!signal.aborted) {
+    const passes = await sendProbe(probe, signal);
+    times = passes === last ? times + 1 : 1;
+    last = passes;
+    if (!signal.aborted && times >= (passes ? probe.successThreshold : probe.failureThreshold)) onResult(passes);
+    await sleep(clock, probe.periodMs, signal);
+  }
+};
+
+interface ProbeOptions {
+  readonly clock: Clock;
+  readonly podIP: string;
+  readonly signal: AbortSignal;
+  /** What a probe's second is worth, in milliseconds. */
+  readonly secondMs: number;
+  readonly onStarted: () => void;
+  readonly onReady: (ready: boolean) => void;
+  /** Alive no longer: has to be killed. */
+  readonly onDead: () => void;
+}
+
+/** With what Kubernetes fills in for those who do not say. `undefined`: there is no such probe. */
+const httpProbe = (
+  { ports = [] }: Container,
+  probe: Probe | undefined,
+  { podIP, secondMs }: ProbeOptions,
+): HTTPProbe | undefined => {
+  const asked = probe?.httpGet;
+  if (probe === undefined || asked === undefined) return undefined;
+  const port =
+    typeof asked.port === 'number' ? asked.port : ports.find(({ name }) => name === asked.port)?.containerPort;
+  return {
+    host: asked.host ?? podIP,
+    port: port ?? 0,
+    path: asked.path ?? '/',
+    initialDelayMs: (probe.initialDelaySeconds ?? 0) * secondMs,
+    periodMs: (probe.periodSeconds ?? 10) * secondMs,
+    // Of real seconds: whoever answers is as slow as this machine.
+    timeoutMs: (probe.timeoutSeconds ?? 1) * 1000,
+    successThreshold: probe.successThreshold ?? 1,
+    failureThreshold: probe.failureThreshold ?? 3,
+  };
+};
+
+/** The probes of a container that runs, in the order of a kubelet: the others begin when it has started. */
+export const runProbes = async (container: Container, health: ProbeOptions): Promise<void> => {
+  const { clock, signal, onStarted, onReady, onDead } = health;
+  const [startup, readiness, liveness] = [
+    container.startupProbe,
+    container.readinessProbe,
+    container.livenessProbe,
+  ].map((probe) => httpProbe(container, probe, health));
+  if (startup) {
+    const over = new AbortController();
+    await runProbe(startup, clock, AbortSignal.any([signal, over.signal]), (passes) => {
+      over.abort();
+      if (!passes) onDead();
+    });
+  }
+  if (signal.aborted) return;
+  onStarted();
+  if (!readiness) onReady(true);
+  await Promise.all([
+    readiness && runProbe(readiness, clock, signal, onReady),
+    liveness && runProbe(liveness, clock, signal, (passes) => passes || onDead()),
+  ]);
+};

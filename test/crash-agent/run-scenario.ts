@@ -1,0 +1,45 @@
+import type { Fault, Point } from './agent/settings.ts';
+import { createHarness, type Harness } from './harness.ts';
+
+/** One scenario of Pods on a Mac, short enough to be told a hundred times. It is told alike whether or not an agent is killed in it. */
+export interface Scenario {
+  /** To call it by. */
+  readonly key: string;
+  readonly name: string;
+  readonly collects?: boolean;
+  /** The Mac as it is before the first agent starts. */
+  prepare?(harness: Harness): Promise<void>;
+  /** Drives it to its end, and says by `harness.problems` or by rejecting what is not as it should be. */
+  tell(harness: Harness, fault?: Fault): Promise<void>;
+}
+
+interface ScenarioRun {
+  /** Every effect of the first agent. */
+  readonly points: readonly Point[];
+  readonly struck: boolean;
+  readonly problems: readonly string[];
+  readonly lines: string;
+  readonly tookMs: number;
+}
+
+/** Tells a scenario once, with that fault or without. */
+export const runScenario = async (scenario: Scenario, program: string, fault?: Fault): Promise<ScenarioRun> => {
+  const began = performance.now();
+  const harness = await createHarness({ program, collects: scenario.collects ?? false });
+  const { agents, guests, monitor, problems } = harness;
+  try {
+    await scenario.prepare?.(harness);
+    await scenario.tell(harness, fault).catch((error: unknown) => void problems.push(String(error)));
+    const soiled = guests.soiled().map((vm) => `${vm} was booted from a disk that had been on before`);
+    const all = [...problems, ...soiled, ...monitor.violations()];
+    return {
+      points: agents.points(),
+      struck: agents.struck,
+      problems: all,
+      lines: agents.lines(),
+      tookMs: performance.now() - began,
+    };
+  } finally {
+    await harness.stop();
+  }
+};

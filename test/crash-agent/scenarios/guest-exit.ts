@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ended, goesAway, hasEnded, mayLoseARun, runs } from '../expectations.ts';
+import type { Scenario } from '../run-scenario.ts';
+
+export const end: Scenario = {
+  key: 'end',
+  name: 'a guest does its work and ends, and its Pod is deleted',
+  tell: async (harness, fault) => {
+    harness.agents.start(fault);
+    const pod = await harness.pod('runner-1');
+    const ran = await runs(harness, pod, fault);
+    harness.guests.end(pod.vm, 1, 0);
+    await harness.until('it has ended', () => hasEnded(harness, pod));
+    ended(harness, pod, ran ? { boots: 1, code: 0 } : { boots: 0, code: 1 });
+    await goesAway(harness, pod);
+  },
+};
+
+export const withoutAddress: Scenario = {
+  key: 'mute',
+  name: 'a guest that never gets an address ends, and that is seen',
+  tell: async (harness, fault) => {
+    const { agents, guests, tart } = harness;
+    tart.controls.guest('_', { address: 'none' });
+    agents.start(fault);
+    const pod = await harness.pod('runner-1');
+    await harness.until('it is on', () => guests.boots(pod.vm) > 0 || hasEnded(harness, pod));
+    // Whoever comes after one that was killed knows the virtual machine by now.
+    await sleep(1500);
+    guests.end(pod.vm, 1, 0);
+    await harness.until('it has ended', () => hasEnded(harness, pod));
+    ended(
+      harness,
+      pod,
+      mayLoseARun(fault) && guests.boots(pod.vm) === 0 ? { boots: 0, code: 1 } : { boots: 1, code: 0 },
+    );
+    await goesAway(harness, pod);
+  },
+};
+
+export const restart: Scenario = {
+  key: 'restart',
+  name: 'a guest fails and is started again, once, from a clean clone',
+  tell: async (harness, fault) => {
+    harness.agents.start(fault);
+    const pod = await harness.pod('runner-1', (spec) => {
+      spec.restartPolicy = 'OnFailure';
+    });
+    harness.guests.end(pod.vm, 1, 3);
+    harness.guests.end(pod.vm, 2, 0);
+    const backsOff = (): boolean =>
+      harness.seen(pod)?.status?.containerStatuses?.[0]?.state?.waiting?.reason === 'CrashLoopBackOff';
+    await harness.until('it has ended', () => {
+      // Only after a second restart, if at all.
+      if (backsOff()) harness.agents.leap(11_000);
+      return hasEnded(harness, pod);
+    });
+    const restarts = harness.seen(pod)?.status?.containerStatuses?.[0]?.restartCount ?? 0;
+    ended(harness, pod, { boots: 2, code: 0, restarts: mayLoseARun(fault) && restarts === 2 ? 2 : 1 });
+    await goesAway(harness, pod);
+  },
+};

@@ -1,0 +1,53 @@
+import { pods } from '@tartan/kube';
+import { booted, goesAway, leavesNothing, runs } from '../expectations.ts';
+import { namespace } from '../harness.ts';
+import type { Scenario } from '../run-scenario.ts';
+
+export const deletion: Scenario = {
+  key: 'delete',
+  name: 'a Pod is deleted while it runs, and its guest has time to shut down',
+  tell: async (harness, fault) => {
+    // Longer than everything else that could wake an agent.
+    harness.tart.controls.guest('_', { shutdownTakesMs: 600 });
+    harness.agents.start(fault);
+    // And so long that nobody waits for the end of it.
+    const pod = await harness.pod('runner-1', (spec) => {
+      spec.terminationGracePeriodSeconds = 600;
+    });
+    const ran = await runs(harness, pod, fault);
+    await goesAway(harness, pod);
+    booted(harness, pod, ran ? 1 : 0);
+  },
+};
+
+export const unresponsiveGuest: Scenario = {
+  key: 'power',
+  name: 'a Pod is deleted whose guest does not listen: its power is cut',
+  tell: async (harness, fault) => {
+    harness.tart.controls.guest('_', { shutdown: 'ignored' });
+    harness.agents.start(fault);
+    const pod = await harness.pod('runner-1');
+    const ran = await runs(harness, pod, fault);
+    await harness.delete(pod, 1);
+    await goesAway(harness, pod);
+    booted(harness, pod, ran ? 1 : 0);
+  },
+};
+
+export const forcedDeletion: Scenario = {
+  key: 'gone',
+  name: 'somebody takes the finalizer away and the Pod is gone: its virtual machine ends here',
+  tell: async (harness, fault) => {
+    harness.agents.start(fault);
+    const pod = await harness.pod('runner-1');
+    const ran = await runs(harness, pod, fault);
+    harness.monitor.robbed(pod.uid);
+    await harness.delete(pod, 0);
+    const { name } = pod;
+    const body = { metadata: { finalizers: null } };
+    await harness.admin.patch(pods, { namespace, name }, { type: 'merge', body }).catch(() => {});
+    await harness.until('it is gone', () => harness.seen(pod) === undefined);
+    await leavesNothing(harness);
+    booted(harness, pod, ran ? 1 : 0);
+  },
+};

@@ -1,0 +1,65 @@
+import { createLogger, createRedactor } from '@tartan/kube';
+import type { Random } from '@tartan/kube/clock';
+import { createHostPool } from '@tartan/scaleway';
+import type { HostWork } from '../../packages/provider/src/host-work/host-work.ts';
+import { hostSettingsWith } from '../../packages/provider/src/machine/testing/fakes.ts';
+import { createProvider, type Provider } from '../../packages/provider/src/manager/create-provider.ts';
+import { optionsWith } from '../../packages/provider/src/manager/testing/harness.ts';
+import type { FaultyConnections } from './fault-injection.ts';
+
+export const project = {
+  projectID: '9a1f7c52-0d7e-4a2b-8f43-3c2d1b0a9e87',
+  secretKey: '5e8d2c1b-7f60-4c39-9b1a-2f4e6d8c0a13',
+  accessKey: 'SCWABCDEFGHIJKLMNOPQ',
+};
+
+/** Long ones: each renewal is work, and a minute passes at once. */
+const election = [
+  '--leader-elect-lease-duration=60s',
+  '--leader-elect-renew-deadline=40s',
+  '--leader-elect-retry-period=20s',
+];
+
+export interface ProviderOverrides {
+  /** Which agent it puts on Macs: that and tart differ from one to the other. */
+  readonly version: string;
+  readonly flags?: readonly string[];
+  /** Says all that it thinks. */
+  readonly talkative?: boolean;
+}
+
+export interface ProviderConnections extends ProviderOverrides {
+  readonly mortal: FaultyConnections;
+  readonly hostWork: HostWork;
+  readonly random: Random;
+  readonly write: (line: string) => void;
+}
+
+/** The whole manager, as it is, but for the lines by which it reaches the harness. */
+export const createProviderWith = ({
+  mortal,
+  hostWork,
+  random,
+  write,
+  version,
+  flags = [],
+  talkative = false,
+}: ProviderConnections): Provider => {
+  const { clock, transport, fetch, identity } = mortal;
+  const redactor = createRedactor();
+  const settings = hostSettingsWith(version);
+  return createProvider({
+    options: optionsWith('--metrics-bind-address=0', '--health-probe-bind-address=0', ...election, ...flags),
+    transport,
+    apiHost: 'in-process',
+    ca: 'PEM',
+    pool: createHostPool({ ...project, apiURL: 'http://127.0.0.1:1', fetch, clock, random, rate: 1000 }),
+    settings: { ...settings, tart: { ...settings.tart, sha256: version.padEnd(64, 'a') } },
+    hostWork,
+    clock,
+    random,
+    log: createLogger({ write, clock, level: talkative ? 'debug' : 'info', redact: redactor }),
+    redactor,
+    identity,
+  });
+};

@@ -1,0 +1,200 @@
+import { KubeError, type Transport, type TransportRequest, type TransportResponse } from '@tartan/kube';
+import type { Clock } from '@tartan/kube/clock';
+import { addressOf, type Alias, kubernetesEffect, scalewayEffect } from './effects.ts';
+import type { FaultWatch, Mode } from './faults.ts';
+import type { Traffic } from './virtual-time.ts';
+
+/** It repeats all that was sent to it, secrets included: whoever writes down why something failed must not write those down. */
+const errorResponse = ({ path, body }: TransportRequest, mode: 'conflict' | 'refused'): TransportResponse => {
+  const code = mode === 'conflict' ? 409 : 422;
+  const status = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    status: 'Failure',
+    reason: mode === 'conflict' ? 'Conflict' : 'Invalid',
+    code,
+    message: `Operation cannot be fulfilled on ${path}. Sent was ${body ?? ''}`,
+  };
+  const text = new TextEncoder().encode(JSON.stringify(status));
+  return {
+    code,
+    headers: { 'content-type': 'application/json' },
+    body: (async function* () {
+      yield text;
+    })(),
+  };
+};
+
+/** Whoever sees everything that managers do, at the moment when it reaches the other side. */
+interface Witness {
+  /** Right before a changing call reaches Scaleway. */
+  scalewayCalled(identity: string, method: string, url: string, body: string): void;
+  kubernetesAsked(request: TransportRequest): void;
+  /** Right after anything has changed. */
+  happened(effect: string): void;
+}
+
+interface FaultyConnectionsOptions {
+  readonly identity: string;
+  readonly time: Clock & Traffic;
+  readonly transport: Transport;
+  readonly fetch: typeof fetch;
+  readonly alias: Alias;
+  readonly watch: FaultWatch;
+  readonly witness: Witness;
+}
+
+/** All lines between one process and the harness. They can be cut for ever, as kill -9 does, or held, as SIGSTOP does. */
+export interface FaultyConnections {
+  readonly identity: string;
+  readonly watch: FaultWatch;
+  readonly state: 'alive' | 'frozen' | 'dead';
+  readonly clock: Clock;
+  readonly transport: Transport;
+  readonly fetch: typeof fetch;
+  /** What is done to a Mac, by way of this process. Rejects with `Cut` when its connection broke after it was done. */
+  touch(effect: string, change: () => void): Promise<void>;
+  /** Nothing comes back from here before the process may know it. */
+  hear<T>(answer: T): Promise<T>;
+  kill(): void;
+  thaw(): void;
+  /** Ends all that a dead process would wait for until the end of days: this process would keep it in mind. */
+  bury(): void;
+}
+
+export class ConnectionCut extends Error {}
+
+export const createFaultyConnections = (options: FaultyConnectionsOptions): FaultyConnections => {
+  const { identity, time, alias, watch, witness } = options;
+  const death = new AbortController();
+  const timers = new Set<() => void>();
+  const late: (() => void)[] = [];
+  let state: FaultyConnections['state'] = 'alive';
+  let thawed = Promise.withResolvers<void>();
+  const grave = Promise.withResolvers<never>();
+  grave.promise.catch(() => {});
+  const never = (): Promise<never> => grave.promise;
+
+  const kill = (): void => {
+    state = 'dead';
+    for (const cancel of timers) cancel();
+    timers.clear();
+    death.abort();
+  };
+  const hear = async <T>(answer: T): Promise<T> => {
+    if (state === 'frozen') await thawed.promise;
+    return state === 'dead' ? never() : answer;
+  };
+  /** Meets the fault that is meant for this effect, if there is one. */
+  const undergo = async <T>(
+    effect: string,
+    change: () => Promise<T>,
+    lost: () => Error,
+    refusal?: (mode: 'conflict' | 'refused') => T,
+  ): Promise<T> => {
+    const mode: Mode | undefined = watch.meet(effect);
+    if (mode === 'killed before') {
+      kill();
+      return never();
+    }
+    if ((mode === 'conflict' || mode === 'refused') && refusal) return refusal(mode);
+    const answer = await change();
+    witness.happened(effect);
+    if (mode === 'killed after') kill();
+    if (mode === 'frozen') state = 'frozen';
+    await hear(undefined);
+    if (mode === 'answer lost') throw lost();
+    return answer;
+  };
+
+  const clock: Clock = {
+    now: () => time.now(),
+    monotonic: () => time.monotonic(),
+    after: (milliseconds, run) => {
+      if (state === 'dead') return () => {};
+      let wanted = true;
+      const fire = (): void => {
+        timers.delete(cancel);
+        if (!wanted) return;
+        if (state === 'frozen') late.push(fire);
+        else if (state === 'alive') run();
+      };
+      const cancel = time.after(milliseconds, fire);
+      timers.add(cancel);
+      return () => {
+        wanted = false;
+        timers.delete(cancel);
+        cancel();
+      };
+    },
+  };
+
+  /** What runs on in the turn in which the process freezes was sent a moment before: it goes out, and only the answer is held. */
+  const send = async (request: TransportRequest): Promise<TransportResponse> => {
+    if (state === 'dead') return never();
+    const effect = kubernetesEffect(request, alias);
+    const signal = AbortSignal.any([request.signal, death.signal]);
+    const forward = (): Promise<TransportResponse> => time.during(() => options.transport.send({ ...request, signal }));
+    witness.kubernetesAsked(request);
+    const answer =
+      effect === undefined
+        ? await forward()
+        : await undergo(
+            effect,
+            forward,
+            () => new KubeError('unreachable', 'The connection broke before the answer was complete'),
+            (mode) => errorResponse(request, mode),
+          );
+    return hear({ ...answer, body: held(answer.body, hear) });
+  };
+
+  return {
+    identity,
+    watch,
+    get state() {
+      return state;
+    },
+    clock,
+    hear,
+    transport: { ...options.transport, send },
+    fetch: async (input, init) => {
+      if (state === 'dead') return never();
+      const url = addressOf(input);
+      const method = init?.method ?? 'GET';
+      const body = typeof init?.body === 'string' ? init.body : '';
+      const effect = scalewayEffect(method, url, body, alias);
+      const forward = (): Promise<Response> => {
+        if (effect !== undefined) witness.scalewayCalled(identity, method, url, body);
+        return time.during(() => options.fetch(input, init));
+      };
+      if (effect === undefined) return hear(await forward());
+      return undergo(effect, forward, () => new TypeError('fetch failed: the other side closed the connection'));
+    },
+    touch: (effect, change) =>
+      undergo(
+        effect,
+        async () => change(),
+        () => new ConnectionCut('the connection broke'),
+      ),
+    kill,
+    bury: () => {
+      kill();
+      grave.reject(new KubeError('unreachable', 'This process is dead'));
+    },
+    thaw: () => {
+      if (state !== 'frozen') return;
+      state = 'alive';
+      thawed.resolve();
+      thawed = Promise.withResolvers();
+      // After what has arrived meanwhile: a gate that relies on a timer would be open for a moment.
+      time.after(0, () => {
+        for (const run of late.splice(0)) run();
+      });
+    },
+  };
+};
+
+async function* held(body: AsyncIterable<Uint8Array>, hear: FaultyConnections['hear']): AsyncIterable<Uint8Array> {
+  for await (const chunk of body) yield await hear(chunk);
+  await hear(undefined);
+}

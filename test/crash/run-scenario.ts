@@ -1,0 +1,88 @@
+import { type Fault, type Point, pointText } from './faults.ts';
+import { createHarness, type Harness, type HarnessState, type ManagerOptions } from './harness.ts';
+
+interface ScenarioRun {
+  /** Every effect of the manager that met the fault, or of the only one. */
+  readonly points: readonly Point[];
+  readonly problems: readonly string[];
+  readonly lines: readonly string[];
+  readonly tookMs: number;
+}
+
+export const minutes = (count: number): number => count * 60_000;
+
+/** Nothing of it comes undone afterwards. */
+const calmMs = minutes(3);
+
+/** How a story begins. */
+export const prepareScenario = async ({ prepare }: Scenario): Promise<HarnessState> => {
+  const harness = await createHarness();
+  try {
+    await prepare(harness);
+    return harness.copy();
+  } finally {
+    harness.stop();
+  }
+};
+
+/** Tells a story once, with that fault or without. */
+export const runScenario = async (
+  told: Scenario,
+  beginning: HarnessState,
+  fault?: Fault,
+  talkative = false,
+): Promise<ScenarioRun> => {
+  // Errors hold what was sent when a server repeats it: then everything is said, to see that none of that is.
+  const isTelling = talkative || fault?.mode === 'refused' || fault?.mode === 'conflict';
+  const scenario = { ...told, manager: { ...told.manager, talkative: isTelling } };
+  const began = performance.now();
+  const harness = await createHarness(beginning);
+  const problems: string[] = [];
+  try {
+    const first = harness.startManager({ ...scenario.manager, fault });
+    problems.push(...(await tell(scenario, harness, first, fault)));
+    harness.monitor.atTheEnd();
+    problems.push(...harness.monitor.violations, ...harness.refused.map((what) => `it may not ${what}`));
+    return { points: first.watch.points, problems, lines: harness.lines, tookMs: performance.now() - began };
+  } finally {
+    harness.stop();
+  }
+};
+
+type Manager = ReturnType<Harness['startManager']>;
+
+const tell = async (scenario: Scenario, harness: Harness, first: Manager, fault?: Fault): Promise<string[]> => {
+  const { time } = harness;
+  const isDone = (): boolean => scenario.missing(harness).length === 0;
+  const struckDown = (): boolean => first.state !== 'alive';
+  await time.pass(scenario.withinMs, () => struckDown() || isDone());
+  if (struckDown()) {
+    const second = harness.startManager(scenario.manager);
+    if (first.state === 'frozen') {
+      await time.pass(scenario.withinMs, () => harness.leader() === second.identity);
+      first.thaw();
+    }
+    await time.pass(scenario.withinMs, isDone);
+  }
+  const problems = scenario.missing(harness).map((what) => `not reached: ${what}`);
+  await time.pass(calmMs);
+  if (problems.length === 0) problems.push(...scenario.missing(harness).map((what) => `came undone: ${what}`));
+  if (fault !== undefined && !first.watch.struck) problems.push(`nobody came to ${pointText(fault)}`);
+  return problems;
+};
+
+/** One story of machines and Macs, short enough to be told a hundred times. */
+export interface Scenario {
+  /** To call it by. */
+  readonly key: string;
+  /** Most of it happens in scenarios before it as well: only what is new is tried. */
+  readonly mostlyKnown?: boolean;
+  readonly name: string;
+  /** The harness as it is when the manager starts. Carried out once; every run begins with a copy of it. */
+  prepare(harness: Harness): Promise<void>;
+  readonly manager: ManagerOptions;
+  /** What is missing to the end of the story, for people. Nothing: it is over. */
+  missing(harness: Harness): readonly string[];
+  /** Virtual time in which it has to come to its end, from the start of the last manager. */
+  readonly withinMs: number;
+}

@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import { macFleet, machine } from '@tartan/api';
+import { getCondition, leases, nodes, pods, secrets } from '@tartan/kube';
+import { catalogue } from '../../packages/cli/src/fault/catalogue.ts';
+import { fleetNamespace as namespace } from '../../packages/cli/src/simulation/control-plane.ts';
+import { type Harness, startHarness } from './harness.ts';
+
+const wiped = ({ simulation }: Harness): Map<string, number> =>
+  new Map(simulation.macs.scaleway.servers().map(({ id, installs }) => [id, installs]));
+
+/** Two fleets at a time beside each other, as one of the faults takes a minute in which nothing happens. */
+describe('the fleet recovers from each fault', { timeout: 900_000, concurrency: 2 }, () => {
+  const played = new Set<string>();
+  after(() => {
+    const leftOut = catalogue.map(({ name }) => name).filter((name) => !played.has(name));
+    assert.deepEqual(leftOut, []);
+  });
+
+  describe('of rolls, and of everything around Macs', { concurrency: 1 }, () => {
+    let harness: Harness;
+    before(async () => {
+      harness = await startHarness(4);
+    });
+    after(() => harness.stop());
+    const playing = (name: string): Promise<string> => harness.play(played.add(name) && name);
+    const allRun = async (version: string): Promise<void> =>
+      assert.deepEqual(await harness.agents(), [`v${version}`, `v${version}`]);
+
+    test('fleet-wide-roll: every machine has the new agent, one of a fleet at a time', async () => {
+      assert.match(await playing('fleet-wide-roll'), /RollFinished/);
+      await allRun('0.1.1');
+      assert.deepEqual(
+        harness.simulation.managerDeployment.running().map(({ restarts }) => restarts),
+        [0],
+      );
+    });
+
+    test('no-op-kickstart: the roll stops, and the next release is rolled', async () => {
+      assert.match(
+        await playing('no-op-kickstart'),
+        /The roll of macos has stopped: .*its old process \d+ is still there/,
+      );
+      await allRun('0.1.3');
+      for (const { status } of (await harness.client.list(macFleet.resource, { namespace })).items)
+        assert.notEqual(getCondition(status?.conditions, 'Stalled')?.status, 'True');
+    });
+
+    test('codesign-kill: a program that is its own file runs where an overwritten one is killed', async () => {
+      assert.match(await playing('codesign-kill'), /OS_REASON_CODESIGNING/);
+      await allRun('0.1.4');
+    });
+
+    test('leader-frozen: another one leads, and in the end one manager runs', async () => {
+      await playing('leader-frozen');
+      assert.equal(harness.simulation.managerDeployment.running().length, 1);
+      await allRun('0.1.4');
+    });
+
+    test('scaleway-outage: Nodes stay Ready, and the requested machine gets its Mac', async () => {
+      assert.match(await playing('scaleway-outage'), /waits: (?!NoAvailableHost)[^]*Bootstrapped/);
+      assert.deepEqual(harness.simulation.macs.scaleway.faults.calls, []);
+      await allRun('0.1.4');
+    });
+
+    test('api-server-outage: virtual machines and agents run on as the same processes', async () => {
+      await playing('api-server-outage');
+      assert.deepEqual((await harness.client.list(pods, { namespace })).items, []);
+      await allRun('0.1.4');
+    });
+
+    let lost: string | undefined;
+    test('stranded-hosts: the Mac is wiped and back in the pool, and another machine is Ready', async () => {
+      const before = (await harness.client.list(machine.resource, { namespace })).items.map(
+        (each) => each.metadata.name,
+      );
+      const [installs, hosts] = [wiped(harness), await harness.hosts()];
+      await playing('stranded-hosts');
+      const left = (await harness.client.list(machine.resource, { namespace })).items.map((each) => each.metadata.name);
+      lost = before.find((name) => !left.includes(name));
+      const mac = hosts.find(({ spec }) => spec.consumerRef?.name === lost)?.metadata.name ?? '';
+      assert.ok((wiped(harness).get(mac) ?? 0) > (installs.get(mac) ?? 0));
+      assert.ok((await harness.hosts()).every(({ status }) => status?.state !== 'stranded'));
+    });
+
+    // While its Mac is not wiped yet, the agent there registers its Node again.
+    test('and no Node is left of the machine that is gone', async () => {
+      assert.ok((await harness.client.list(nodes)).items.every(({ metadata }) => metadata.name !== lost));
+    });
+
+    test('host-wiped: the machine says so, and another one takes its place', async () => {
+      // Who notices first: whoever asks Scaleway, or whoever misses the Node.
+      assert.match(await playing('host-wiped'), /is not Ready: (HostNotRunning|NodeNotReady)/);
+      await allRun('0.1.4');
+    });
+  });
+
+  describe('of single Macs', { concurrency: 1 }, () => {
+    let harness: Harness;
+    let poweredOff: Promise<string>;
+    before(async () => {
+      harness = await startHarness(4);
+      // The other machine is left for the others.
+      poweredOff = harness.play('mac-powered-off');
+      poweredOff.catch(() => {});
+    });
+    after(() => harness.stop());
+    const playing = (name: string): Promise<string> => harness.play(played.add(name) && name);
+    const noPods = async (): Promise<void> =>
+      assert.deepEqual((await harness.client.list(pods, { namespace })).items, []);
+
+    test('stuck-pods: a Pod that has finished goes when it is deleted', async () => {
+      assert.match(await playing('stuck-pods'), /has Succeeded, and bears the finalizer/);
+      await noPods();
+    });
+
+    test('dead-loginwindow: the console is back before the virtual machine starts', async () => {
+      await playing('dead-loginwindow');
+      for (const { mac } of harness.simulation.macs.scaleway.servers())
+        if (mac && existsSync(mac.path('/var/db/tartan')) && mac.isOn()) assert.equal(mac.guiSession(), 'Aqua');
+      await noPods();
+    });
+
+    test('bake-beside-agent: the push arrives whole', async () => {
+      await playing('bake-beside-agent');
+    });
+
+    test('capi-without-kubeconfig: the Secret is there again', async () => {
+      await playing('capi-without-kubeconfig');
+      const found = await harness.client.get(secrets, { namespace, name: 'tartan-capi-kubeconfig' });
+      assert.ok(found.data?.['value']);
+    });
+
+    test('sealed-password: the Mac is never taken for ready', async () => {
+      assert.match(await playing('sealed-password'), /not taken for ready: .*sealed/);
+      assert.equal((await harness.client.list(machine.resource, { namespace })).items.length, 2);
+    });
+
+    test('reinstall-without-wipe: the Mac is found out at first contact, and free again in the end', async () => {
+      assert.match(await playing('reinstall-without-wipe'), /in quarantine: .*not wiped/);
+      assert.ok((await harness.hosts()).every(({ status }) => status?.state !== 'quarantined'));
+    });
+
+    test('adoption-during-sweep: no Mac is wiped that a machine holds', async () => {
+      assert.match(await playing('adoption-during-sweep'), /is Ready on .*, which nobody has wiped since/);
+      assert.equal((await harness.client.list(machine.resource, { namespace })).items.length, 2);
+    });
+
+    test('mac-powered-off: it comes back as it was', async () => {
+      played.add('mac-powered-off');
+      assert.match(await poweredOff, /has power again/);
+      const all = (await harness.client.list(leases, { namespace: 'kube-node-lease' })).items;
+      assert.ok(all.length >= 2);
+      assert.ok((await harness.agents()).every((version) => version === 'v0.1.0'));
+    });
+  });
+
+  describe('of runners', { concurrency: 1 }, () => {
+    let harness: Harness;
+    before(async () => {
+      harness = await startHarness(2, { runners: {} });
+    });
+    after(() => harness.stop());
+
+    test('queue-jobs: all of them are done, and the pool says meanwhile that they wait', async () => {
+      played.add('queue-jobs');
+      assert.match(await harness.play('queue-jobs'), /4 jobs are queued for 2 runners\.\n.*Saturated: /);
+      assert.deepEqual(harness.simulation.runners?.github.lostJobs(), []);
+    });
+  });
+});

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { annotations, machine, macHost } from '@tartan/api';
+import { nodes } from '@tartan/kube';
+import { catalogue } from '../../packages/cli/src/fault/catalogue.ts';
+import { play } from '../../packages/cli/src/fault/play.ts';
+import { isReadyNode } from '../../packages/cli/src/fault/targets.ts';
+import { fleetNamespace as namespace } from '../../packages/cli/src/simulation/control-plane.ts';
+import { untilMachinesReady } from '../../packages/cli/src/simulation/fleets.ts';
+import {
+  type Simulation,
+  type SimulationOptions,
+  startSimulation,
+} from '../../packages/cli/src/simulation/simulation.ts';
+
+/** What takes minutes at a real Scaleway, and seconds at `tartan up`, is looked at more often. */
+const impatient = ['--inventory-interval=1s', '--host-poll-interval=100ms', '--orphan-reclaim-interval=1s'];
+
+/** A real simulation of two machines, on which faults are played, and looks at what they have left. */
+export const startHarness = async (pool: number, parts: Pick<SimulationOptions, 'runners'> = {}) => {
+  const folder = mkdtempSync(join(tmpdir(), 'tartan-faults-'));
+  const fleets = { macos: 1, runners: 1 };
+  const simulation: Simulation = await startSimulation({
+    folder,
+    pool,
+    fleets,
+    pace: 0.005,
+    scalewayPace: 0.004,
+    flags: impatient,
+    ...parts,
+  });
+  const { client } = simulation.controlPlane;
+  const stop = async (): Promise<void> => {
+    await simulation.stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  if (!(await untilMachinesReady(client, 2, AbortSignal.timeout(180_000)))) {
+    await stop();
+    throw new Error('waited in vain for two machines');
+  }
+  return {
+    simulation,
+    client,
+    /** Answers what was said. Fails unless it ended as it should. */
+    play: async (name: string): Promise<string> => {
+      const fault = catalogue.find((each) => each.name === name);
+      assert(fault, name);
+      const lines: string[] = [];
+      const { signal } = new AbortController();
+      const ending = await play(fault, { simulation, report: (line) => void lines.push(line), signal });
+      assert.equal(ending.kind, 'as expected', [...lines, ending.text].join('\n'));
+      return lines.join('\n');
+    },
+    /** The machines that there are, each with the version of its agent: `undefined` for one that is not Ready. */
+    agents: async (): Promise<(string | undefined)[]> => {
+      const all = new Map((await client.list(nodes)).items.map((node) => [node.metadata.name, node]));
+      const { items } = await client.list(machine.resource, { namespace });
+      return items.map(({ metadata, status }) => {
+        const node = all.get(metadata.name);
+        const ready = status?.ready === true && node !== undefined && isReadyNode(node);
+        return ready ? node.metadata.annotations?.[annotations.agentVersion] : undefined;
+      });
+    },
+    hosts: async () => (await client.list(macHost.resource)).items,
+    stop,
+  };
+};
+
+export type Harness = Awaited<ReturnType<typeof startHarness>>;

@@ -1,0 +1,152 @@
+import { leaderElectionID } from '@tartan/api';
+import { createMetrics, type Metrics } from '@tartan/kube';
+import { type ManualClock, manualClock } from '@tartan/kube/clock';
+import { createProviderMetrics, type ProviderMetrics } from '@tartan/provider';
+import type { FleetState } from '../../../packages/provider/src/manager/state-metrics.ts';
+import { type AgentMetrics, createAgentMetrics } from '../../../packages/tart-kubelet/src/agent/metrics.ts';
+import type { Validity } from '../../../packages/tart-kubelet/src/certificates/x509.ts';
+import { type Sample, samplesIn } from './exposition.ts';
+import { controlPlaneWith, fleetWith, hostIn, macNode, podOn, readyMachine } from './objects.ts';
+import { createRunners, type RunnersController, type RunnersState } from './runners.ts';
+
+const day = 24 * 3_600_000;
+
+/** A manager that is scraped. What it knows of the fleet it tells while it leads. */
+interface ScrapedManager {
+  readonly metrics: ProviderMetrics;
+  leads: boolean;
+  scraped: boolean;
+}
+
+interface ScrapedAgent {
+  readonly metrics: AgentMetrics;
+  waitingSince: number | undefined;
+  certificates: Record<'client' | 'serving', Validity | undefined>;
+  scraped: boolean;
+}
+
+/** A fleet of two Macs that is well, as Prometheus sees it: the real exporters of two managers, two runners controllers and two agents. */
+export interface Harness {
+  readonly clock: ManualClock;
+  /** What the caches hold. */
+  state: Omit<FleetState, 'now'>;
+  readonly leader: ScrapedManager;
+  readonly standby: ScrapedManager;
+  /** What the caches of runners controllers hold; of the two, the first leads. */
+  pools: RunnersState;
+  readonly runners: readonly [RunnersController, RunnersController];
+  readonly agents: readonly [ScrapedAgent, ScrapedAgent];
+  /** What is told now of these metrics, with the labels that Prometheus gives to where it has it from. */
+  scrape(wanted: ReadonlySet<string>): Promise<Sample[]>;
+}
+
+const createManager = (clock: ManualClock, state: () => FleetState, leads: boolean): ScrapedManager => {
+  const metrics = createProviderMetrics({ clock });
+  const manager: ScrapedManager = { metrics, leads, scraped: true };
+  metrics.state.setSource(() => (manager.leads ? state() : undefined));
+  metrics.setLeader(leaderElectionID, leads, leads ? 3 : undefined);
+  metrics.sweep.stranded(leads ? 0 : undefined);
+  metrics.controller('machine').started(10);
+  metrics.queue('machine');
+  metrics.scalewayCall({ operation: 'listServers', outcome: 'ok', milliseconds: 200 });
+  return manager;
+};
+
+/** A controller of somebody else, which is broken in every way. It has metrics of the same names, and is none of our business. */
+const createStranger = (clock: ManualClock): { metrics: Metrics; scraped: boolean; suffer(): void } => {
+  const metrics = createMetrics({ clock });
+  metrics.controller('other').started(1);
+  const queue = metrics.queue('other');
+  queue.added('a');
+  queue.taken('a');
+  let changes = 0;
+  return {
+    metrics,
+    scraped: true,
+    suffer: () => {
+      metrics.setLeader('other-leader', true, changes++);
+      metrics.setLeader('another-leader', false);
+      metrics
+        .controller('other')
+        .ended({ result: 'error', seconds: 1, terminal: false, defect: true, timedOut: false });
+    },
+  };
+};
+
+const createAgent = (clock: ManualClock): ScrapedAgent => {
+  const week = { notBefore: -day, notAfter: 6 * day };
+  const agent: ScrapedAgent = {
+    metrics: createAgentMetrics({
+      clock,
+      oldestWaitingSince: () => agent.waitingSince,
+      pullsInProgress: () => 0,
+      certificates: () => agent.certificates,
+    }),
+    waitingSince: undefined,
+    certificates: { client: week, serving: week },
+    scraped: true,
+  };
+  agent.metrics.setObserved({ slots: { taken: 1, total: 2 }, guestDisks: [{ vm: 'job', usedPercent: 40 }] });
+  agent.metrics.controller('pods').started(4);
+  agent.metrics.queue('pods');
+  return agent;
+};
+
+export const createHarness = (): Harness => {
+  // promtool begins in 1970.
+  const clock = manualClock(0);
+  const state = (): FleetState => ({ ...harness.state, now: clock.now() });
+  const leader = createManager(clock, state, true);
+  const standby = createManager(clock, state, false);
+  const agents = [createAgent(clock), createAgent(clock)] as const;
+  const { state: pools, controllers: runners } = createRunners(clock, () => harness.pools);
+  const stranger = createStranger(clock);
+  const harness: Harness = {
+    clock,
+    leader,
+    standby,
+    agents,
+    pools,
+    runners,
+    state: {
+      machines: [readyMachine('mac-1'), readyMachine('mac-2')],
+      hosts: [hostIn('1', 'held'), hostIn('2', 'held'), hostIn('3', 'pool')],
+      fleets: [fleetWith({})],
+      controlPlanes: [controlPlaneWith({ expires: day })],
+      pods: [podOn('mac-1'), podOn('mac-2', day)],
+      nodes: [macNode('mac-1'), macNode('mac-2')],
+    },
+    scrape: async (wanted) => {
+      stranger.suffer();
+      const targets = [
+        ...[leader, standby].map((one, index) => ({
+          one,
+          labels: { job: 'tartan', namespace: 'tartan', pod: `manager-${index}`, instance: `192.0.2.${index}:8080` },
+        })),
+        ...runners.map((one, index) => ({
+          one,
+          labels: {
+            job: 'runners',
+            namespace: 'tartan',
+            pod: `runners-${index}`,
+            instance: `192.0.2.${index + 4}:8080`,
+          },
+        })),
+        ...agents.map((one, index) => ({ one, labels: { job: 'macs', instance: `mac-${index + 1}:10250` } })),
+        { one: stranger, labels: { job: 'other', namespace: 'other', instance: '192.0.2.9:8080' } },
+      ];
+      const told = await Promise.all(
+        targets
+          .filter(({ one }) => one.scraped)
+          .map(async ({ one, labels }) =>
+            samplesIn((await one.metrics.text()).body, wanted).map((sample) => ({
+              ...sample,
+              labels: { ...labels, ...sample.labels },
+            })),
+          ),
+      );
+      return told.flat();
+    },
+  };
+  return harness;
+};

@@ -1,0 +1,56 @@
+import type { KubeObject, Live, Resource, WatchEvent } from '@tartan/kube';
+import { pauseBeforeRetry } from '../../../packages/cli/src/simulation/wait.ts';
+import type { Harness } from './harness.ts';
+import { namespace } from './values.ts';
+
+type Change<T extends KubeObject> = Exclude<WatchEvent<T>, { type: 'BOOKMARK' }>;
+
+export interface ChangeRecorder<T extends KubeObject> {
+  /** What is there is told of first, as added. */
+  readonly changes: readonly Change<T>[];
+  /** All states of the object of this name, in order. */
+  statesOf(name: string): readonly Live<T>[];
+  /** Has seen all that was there when it is called. */
+  stop(): Promise<void>;
+}
+
+/** Writes down every change of a kind's objects in the namespace of the release, or in none: for what must never be seen in between. */
+export const recordChanges = async <T extends KubeObject>(
+  { client, over }: Pick<Harness, 'client' | 'over'>,
+  resource: Resource<T>,
+  tell: (change: Change<T>) => void = () => {},
+): Promise<ChangeRecorder<T>> => {
+  const stopped = new AbortController();
+  const signal = AbortSignal.any([stopped.signal, over]);
+  const changes: Change<T>[] = [];
+  const where = resource.namespaced ? { namespace } : {};
+  const { items, resourceVersion } = await client.list(resource, where);
+  let last = resourceVersion;
+  const note = (change: Change<T>): void => {
+    changes.push(change);
+    tell(change);
+  };
+  for (const object of items) note({ type: 'ADDED', object });
+  const watching = async (): Promise<void> => {
+    while (!signal.aborted)
+      try {
+        for await (const event of client.watch(resource, { ...where, resourceVersion: last, signal })) {
+          last = event.type === 'BOOKMARK' ? event.resourceVersion : event.object.metadata.resourceVersion;
+          if (event.type !== 'BOOKMARK') note(event);
+        }
+      } catch (error) {
+        // What has passed meanwhile is told of when the server is back.
+        await pauseBeforeRetry(error, signal);
+      }
+  };
+  const done = watching();
+  done.catch(() => {});
+  return {
+    changes,
+    statesOf: (name) => changes.map(({ object }) => object).filter(({ metadata }) => metadata.name === name),
+    stop: async () => {
+      stopped.abort();
+      await done;
+    },
+  };
+};

@@ -1,0 +1,135 @@
+import { spawn } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { normalise } from './normalise.ts';
+import { detailed, type DetailedStep, type KubectlScript, type Step, substitute, words } from './script.ts';
+
+/** A server to play to, and where kubectl may keep its cache for it. */
+export interface KubectlTarget {
+  kubectl: string;
+  kubeconfig: string;
+  home: string;
+}
+
+/** What a step yielded, made comparable. */
+export interface Outcome {
+  command: string;
+  exit: number | string;
+  output: string;
+  errors: string;
+}
+
+const stepMilliseconds = 60_000;
+const pollMilliseconds = 100;
+
+interface Ended {
+  exit: number | string;
+  output: string;
+  errors: string;
+}
+
+/** Plays a script and answers with an outcome for each step, in order. */
+export const runScript = async (script: KubectlScript, stage: KubectlTarget): Promise<Outcome[]> => {
+  const variables = new Map<string, string>();
+  const opening: Step[] = [
+    `create namespace ${script.namespace}`,
+    'wait --for=create serviceaccount/default configmap/kube-root-ca.crt --timeout=30s',
+  ];
+  const outcomes: Outcome[] = [];
+  for (const step of [...opening, ...script.steps]) {
+    outcomes.push(...(await playStep(detailed(step), script, stage, variables)));
+  }
+  return outcomes;
+};
+
+const playStep = async (
+  step: DetailedStep,
+  script: KubectlScript,
+  stage: KubectlTarget,
+  variables: Map<string, string>,
+): Promise<Outcome[]> => {
+  const command = {
+    args: [`--namespace=${script.namespace}`, ...words(substitute(step.run, variables))],
+    input: step.input === undefined ? undefined : substitute(step.input, variables),
+  };
+  if (step.during !== undefined) {
+    const { before, watched, steps } = step.during;
+    const watch = startKubectl(stage, command.args, command.input);
+    const inner: Outcome[] = [];
+    await watch.printed(before);
+    for (const each of steps) inner.push(...(await playStep(detailed(each), script, stage, variables)));
+    if (watched === undefined) return [...inner, outcomeOf(step, await watch.ended)];
+    await watch.printed(watched);
+    watch.interrupt();
+    return [...inner, outcomeOf(step, { ...(await watch.ended), exit: 'interrupted' })];
+  }
+  const deadline = performance.now() + stepMilliseconds;
+  let ended = await startKubectl(stage, command.args, command.input).ended;
+  while (step.until !== undefined && !step.until.test(ended.output)) {
+    if (performance.now() > deadline) {
+      ended = { ...ended, exit: `never printed ${String(step.until)}` };
+      break;
+    }
+    await sleep(pollMilliseconds);
+    ended = await startKubectl(stage, command.args, command.input).ended;
+  }
+  if (step.capture !== undefined) variables.set(step.capture, ended.output.trim());
+  return [outcomeOf(step, step.capture === undefined ? ended : { ...ended, output: '<captured>' })];
+};
+
+const outcomeOf = (step: DetailedStep, { exit, output, errors }: Ended): Outcome => {
+  const select = (text: string): string => {
+    let lines = normalise(text).split('\n');
+    const { lines: wanted } = step;
+    if (wanted !== undefined) lines = lines.filter((line) => wanted.test(line));
+    return (step.unordered === true ? lines.sort() : lines).join('\n');
+  };
+  return { command: titleOf(step), exit, output: select(output), errors: select(errors) };
+};
+
+const titleOf = ({ run, input }: DetailedStep): string =>
+  input === undefined ? run : `${run} <<< ${input.replace(/\s+/g, ' ').trim().slice(0, 150)}`;
+
+interface Running {
+  /** Resolves when so many lines have been printed, or the command has ended, or nothing came for too long. */
+  printed(lines: number): Promise<void>;
+  interrupt(): void;
+  ended: Promise<Ended>;
+}
+
+const startKubectl = (stage: KubectlTarget, args: readonly string[], input: string | undefined): Running => {
+  const child = spawn(stage.kubectl, args, {
+    cwd: stage.home,
+    env: {
+      PATH: process.env['PATH'],
+      HOME: stage.home,
+      KUBECONFIG: stage.kubeconfig,
+      KUBERC: 'off',
+      KUBECTL_EXTERNAL_DIFF: 'diff -u -N',
+      LC_ALL: 'C',
+      TZ: 'UTC',
+    },
+  });
+  const seen = { output: '', errors: '', isOver: false };
+  child.stdout.on('data', (chunk: Buffer) => (seen.output += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (seen.errors += chunk.toString()));
+  child.stdin.on('error', () => {});
+  child.stdin.end(input);
+  const timer = setTimeout(() => child.kill('SIGKILL'), stepMilliseconds);
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => {
+      clearTimeout(timer);
+      seen.isOver = true;
+      resolve({ exit: code ?? String(signal), output: seen.output, errors: seen.errors });
+    });
+  });
+  return {
+    ended,
+    interrupt: () => child.kill('SIGINT'),
+    printed: async (lines) => {
+      const deadline = performance.now() + stepMilliseconds / 4;
+      while (seen.output.split('\n').length - 1 < lines && !seen.isOver && performance.now() < deadline)
+        await sleep(pollMilliseconds);
+    },
+  };
+};

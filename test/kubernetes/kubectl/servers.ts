@@ -1,0 +1,54 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { adminKubeconfig, createKubernetes, serve } from '@tartan/sim-kubernetes';
+import { formatKubeconfig, readKubeconfig, startControlPlane } from '@tartan/tools-kubernetes';
+import type { KubectlTarget } from './run-script.ts';
+
+/** The real server and the embedded one, both fresh, and one kubectl for both. */
+export interface Servers {
+  real: KubectlTarget;
+  embedded: KubectlTarget;
+  stop(): Promise<void>;
+}
+
+export const startServers = async (): Promise<Servers> => {
+  const stops: (() => Promise<void>)[] = [];
+  const stop = async (): Promise<void> => {
+    for (const each of stops.splice(0).reverse()) await each();
+  };
+  try {
+    // One of its own and not the shared one: the script lists nodes and namespaces, and means to find only its own.
+    const controlPlane = await startControlPlane({
+      controllerManager: true,
+      // An annotation on every Node tells kubelets how long to trust what they know of Secrets. Nobody here reads it.
+      controllerManagerFlags: ['--controllers=*,bootstrap-signer-controller,token-cleaner-controller,-ttl-controller'],
+      scheduler: true,
+    });
+    stops.push(controlPlane.stop);
+    const kubernetes = await createKubernetes();
+    stops.push(async () => kubernetes.stop());
+    const served = await serve(kubernetes);
+    stops.push(served.close);
+    // Its folder goes with the control plane, even when the tests are interrupted.
+    const { dir } = controlPlane;
+    const embeddedKubeconfig = join(dir, 'embedded.kubeconfig');
+    writeFileSync(embeddedKubeconfig, await adminKubeconfig(kubernetes.identity, served.url), { mode: 0o600 });
+    const { kubectl } = controlPlane.binaries;
+    return {
+      real: openStage(kubectl, controlPlane.adminKubeconfigPath, join(dir, 'kubectl-real')),
+      embedded: openStage(kubectl, embeddedKubeconfig, join(dir, 'kubectl-embedded')),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+};
+
+/** Beside the administrator's kubeconfig there is one of nobody, for commands that bring a token. */
+const openStage = (kubectl: string, kubeconfig: string, home: string): KubectlTarget => {
+  mkdirSync(home);
+  const { url, caCertificate } = readKubeconfig(kubeconfig);
+  writeFileSync(join(home, 'nobody.kubeconfig'), formatKubeconfig({ url, caCertificate }));
+  return { kubectl, kubeconfig, home };
+};

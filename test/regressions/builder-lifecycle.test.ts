@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { machine, macHost, type ScalewayAppleSiliconMachine } from '@tartan/api';
+import { getCondition, type Live, nodes } from '@tartan/kube';
+import type { JobRecord, SimulatedGitHub } from '@tartan/sim-github';
+import type { Mac } from '@tartan/sim-mac';
+import { artifactFlags } from '../../packages/cli/src/simulation/artifacts.ts';
+import { fleetNamespace as namespace } from '../../packages/cli/src/simulation/control-plane.ts';
+import { appSecretName, githubURLVariable, startGitHubFor } from '../../packages/cli/src/simulation/github.ts';
+import { createInstaller } from '../../packages/cli/src/simulation/installer.ts';
+import { registerSSHKey, startMacPool } from '../../packages/cli/src/simulation/mac-pool.ts';
+import { installProvider, providerFlags } from '../../packages/cli/src/simulation/provider.ts';
+import { startEmbedded } from '../../packages/cli/src/simulation/start-control-plane.ts';
+import { clusterMember } from '../../packages/provider/src/core/testing/cluster-member.ts';
+import { isReady } from '../system/nodes.ts';
+import { startProvider } from '../system/provider.ts';
+import { createWaits, type Waits } from '../system/waits.ts';
+
+const name = 'builder-1';
+const fleet = 'builders';
+const labels = ['self-hosted', 'macos', 'vm-image-builder', 'production'];
+const image = 'tuist-runner';
+const agent = 'dev.tuist.tart-kubelet';
+
+/** The bake of docs/image-builder.md. Its checkout brings the template. */
+const bake = `set -eu
+cat >image.pkr.hcl <<'HCL'
+source "tart-cli" "runner" {
+  vm_base_name = "ghcr.io/cirruslabs/macos-tahoe-base:latest"
+  vm_name      = "${image}"
+}
+HCL
+tartan-reclaim-disk --free 10
+packer init . && packer build image.pkr.hcl
+export TART_NO_AUTO_PRUNE=1
+for try in 1 2 3; do
+  if tart push ${image} ghcr.io/acme/runner:1 --concurrency 4 --chunk-size 3; then
+    echo "pushed by try $try"
+    exit 0
+  fi
+  sleep $((try * 60))
+done
+exit 1
+`;
+
+/** A job that goes on until somebody lets it end. */
+const patient = `while [ ! -e "$TARTAN_ROOT/var/sim-workflows/enough" ]; do sleep 10; done
+`;
+
+/** Nothing here is about time: this only ends what hangs. */
+const until = async <T>(
+  what: string,
+  look: () => T | undefined | false | Promise<T | undefined | false>,
+): Promise<T> => {
+  for (let tries = 0; tries < 3_000; tries += 1) {
+    const seen = await look();
+    if (seen !== undefined && seen !== false) return seen;
+    await setTimeout(20);
+  }
+  throw new Error(`waited in vain until ${what}`);
+};
+
+describe('tuist/tuist#11072: a builder bakes an image beside its agent, and goes when its job has ended', {
+  timeout: 240_000,
+}, () => {
+  const stops: (() => Promise<unknown>)[] = [];
+  let github: SimulatedGitHub;
+  let waits: Waits;
+  let mac: Mac;
+  let client: Awaited<ReturnType<typeof startEmbedded>>['client'];
+  const log: string[] = [];
+
+  before(async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tartan-builder-'));
+    stops.push(async () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+    const controlPlane = await startEmbedded({ folder });
+    stops.push(controlPlane.stop);
+    ({ client } = controlPlane);
+    waits = createWaits(client, 120_000);
+    const furniture = createInstaller(client);
+    await installProvider(controlPlane, furniture, providerFlags);
+    github = await startGitHubFor(client, furniture);
+    stops.push(github.stop);
+    const environment = { [githubURLVariable]: github.url };
+    const macs = await startMacPool({ folder, pace: 0.01, scalewayPace: 0.001, environment });
+    stops.push(macs.stop);
+    await registerSSHKey(client, macs.pool, fleet);
+    const [server] = await macs.order(1);
+    assert.ok(server?.mac);
+    mac = server.mac;
+    const artifacts = await artifactFlags(folder, { version: '0.1.0' }, { builders: true });
+    const provider = await startProvider({
+      controlPlane,
+      macs,
+      flags: [...artifacts, `--github-api-url=${github.url}`, '--log-level=debug'],
+      intervals: { hosts: { pollMs: 100 } },
+      write: (line) => log.push(line),
+    });
+    stops.push(provider.stop);
+  });
+  after(async () => {
+    for (const stop of stops.toReversed()) await stop();
+  });
+
+  const tartHome = (path: string): string => mac.path(`/Users/m1/.tart/${path}`);
+  const control = (key: string, value: string): void => {
+    mkdirSync(join(tartHome(`.fake/${key}`), '..'), { recursive: true });
+    writeFileSync(tartHome(`.fake/${key}`), `${value}\n`);
+  };
+  const addWorkflow = (job: string, script: string): void => {
+    mkdirSync(mac.path('/var/sim-workflows'), { recursive: true });
+    writeFileSync(mac.path(`/var/sim-workflows/${job}.sh`), script);
+  };
+  const queue = (job: string): JobRecord => github.queueJob({ repository: 'acme/app', labels, name: job });
+  const requests = (what: string): number => github.requests.filter((each) => each.includes(what)).length;
+  /** The command lines of this Mac, with their ids. */
+  const processes = async (): Promise<readonly { pid: number; parent: number; args: string }[]> => {
+    const { stdout } = await mac.run('ps -ax -ww -o pid= -o ppid= -o args=');
+    return stdout.split('\n').flatMap((line) => {
+      const [, pid = '', parent = '', args = ''] = /^ *(\d+) +(\d+) +(.*)$/.exec(line) ?? [];
+      return pid === '' ? [] : [{ pid: Number(pid), parent: Number(parent), args }];
+    });
+  };
+  const jobLog = (job: JobRecord): string =>
+    readFileSync(mac.path(`/opt/actions-runner/_diag/${job.name}-${job.id}.log`), 'utf8');
+  const deleting = ({ status }: Live<ScalewayAppleSiliconMachine>): string =>
+    getCondition(status?.conditions, 'Deleting')?.message ?? '';
+
+  test('its Mac is bootstrapped, and its runner registers with its own token', async () => {
+    const ghActionsRunner = { ghOrg: 'acme', ghAppSecretName: appSecretName, ghRunnerLabels: labels.join(',') };
+    const at = { namespace, name };
+    const metadata = { ...at, ...(await clusterMember(client, at)) };
+    const made = machine.make({ metadata, spec: { fleetName: fleet, ghActionsRunner } });
+    await client.create(machine.resource, made);
+    await waits.waitFor(machine.resource, name, 'is ready', ({ status }) => status?.ready === true);
+    await waits.waitFor(nodes, name, 'is Ready', isReady);
+    const runner = await until('its runner is online', () => github.runners().find(({ isOnline }) => isOnline));
+    assert.equal(runner.name, name);
+    // With those that every runner has by itself it would take jobs that are meant for virtual machines.
+    assert.deepEqual(runner.labels.toSorted(), labels.toSorted());
+    assert.equal(requests('registration-token'), 1);
+    assert.ok(mac.job(agent)?.arguments.includes('--disable-vm-gc'));
+  });
+
+  test('a bake makes room, builds, and pushes again after a push that failed', async () => {
+    for (const folder of ['vms/old-bake', '.fake/running']) mkdirSync(tartHome(folder), { recursive: true });
+    for (const file of ['config.json', 'disk.img', 'nvram.bin']) writeFileSync(tartHome(`vms/old-bake/${file}`), '');
+    control('host/push-disk', '100000');
+    control('commands/push/exit', '1');
+    control('commands/push/stderr', 'Error: UnexpectedHTTPStatusCode(when: "pushing blob", code: 502)');
+    control('commands/push/times/1', '');
+    addWorkflow('bake', bake);
+    const job = queue('bake');
+
+    // The second try is at its disk, for as long as it takes until this test lets it go on.
+    const push = await until('the image is pushed', async () =>
+      (await processes()).find(({ args }) => args.includes(`MacOS/tart push ${image}`)),
+    );
+    await until('it is the second try', () => jobLog(job).includes('502'));
+    assert.ok(!existsSync(tartHome('vms/old-bake')), 'the first step made room');
+
+    // Somebody else makes room, and the agent is restarted: neither takes what is being pushed.
+    const reclaim = await mac.run('PATH="$TARTAN_ROOT/usr/local/bin:$PATH"; tartan-reclaim-disk');
+    assert.equal(reclaim.code, 0, reclaim.stderr);
+    assert.match(reclaim.stdout, /^left alone {2}tuist-runner: a tart works with it$/m);
+    const { pid } = mac.job(agent) ?? {};
+    await mac.run(`launchctl kickstart -k system/${agent}`, { asRoot: true });
+    await until('the agent runs again', () => mac.job(agent)?.pid !== pid && mac.job(agent)?.state === 'running');
+    await waits.waitFor(nodes, name, 'is Ready', isReady);
+    assert.deepEqual(readdirSync(tartHome('vms')), [image]);
+    assert.equal(job.status, 'in_progress');
+
+    const sleeps = await until('it waits for its disk', async () => {
+      const children = (await processes()).filter(({ parent }) => parent === push.pid);
+      return children.length > 0 && children;
+    });
+    for (const child of sleeps) process.kill(child.pid, 'SIGKILL');
+    await until('the job has ended', () => job.status === 'completed');
+    assert.equal(job.conclusion, 'success', jobLog(job));
+    const said = jobLog(job);
+    for (const layer of ['pushing config', 'pushing disk', 'pushing NVRAM', 'pushed by try 2'])
+      assert.ok(said.includes(layer), said);
+    assert.ok(existsSync(tartHome('.fake/registry/ghcr.io/acme/runner/:1')));
+    assert.equal(requests('registration-token'), 1, 'a runner that is there needs no other token');
+  });
+
+  test('it is deleted after its job has ended, its runner first', async () => {
+    addWorkflow('patient', patient);
+    const job = queue('patient');
+    await until('the job has begun', () => job.status === 'in_progress');
+    const { status } = await client.get(machine.resource, { namespace, name });
+    const serverID = status?.serverID ?? '';
+    await client.delete(machine.resource, { namespace, name });
+    await waits.waitFor(machine.resource, name, 'waits for its runner', (seen) => /has a job/.test(deleting(seen)));
+    assert.equal((await client.get(macHost.resource, { name: serverID })).spec.release, undefined);
+    assert.equal(job.status, 'in_progress');
+
+    writeFileSync(mac.path('/var/sim-workflows/enough'), '');
+    await until('the job has ended', () => job.status === 'completed');
+    // It looks every half a minute; something about it changes, and it looks now.
+    const body = { metadata: { annotations: { 'tuist.dev/test': 'look again' } } };
+    await client.patch(machine.resource, { namespace, name }, { type: 'merge', body });
+    await waits.waitUntilGone(machine.resource, name);
+    assert.deepEqual(github.runners(), []);
+    assert.deepEqual(github.lostJobs(), []);
+    assert.equal(job.conclusion, 'success');
+    const host = await waits.waitFor(
+      macHost.resource,
+      serverID,
+      'is in the pool',
+      (seen) => seen.status?.state === 'pool',
+    );
+    assert.equal(host.spec.consumerRef, undefined);
+    assert.ok(!existsSync(mac.path('/opt/actions-runner')), 'and its disk is empty');
+  });
+
+  test('the registration token is in no log', () => {
+    assert.ok(log.length > 0);
+    assert.ok(!log.join('').includes(github.app.privateKey.split('\n')[1] ?? '-'));
+  });
+});

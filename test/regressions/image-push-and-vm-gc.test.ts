@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { machine } from '@tartan/api';
+import { type Live, pods } from '@tartan/kube';
+import { agentLaunchdJob } from '../../packages/host/src/agent/job.ts';
+import { renderPlist } from '../../packages/host/src/launchd-plist.ts';
+import { hostSpecOf } from '../../packages/provider/src/host-work/host-spec.ts';
+import { exampleSettings } from '../../packages/provider/src/host-work/testing/example-settings.ts';
+import { type Harness, isGone, isRunning, withMac } from '../../packages/tart-kubelet/src/agent/testing/harness.ts';
+import { vmNameOf } from '../../packages/tart-kubelet/src/agent/testing/pod-checks.ts';
+import type { Pod } from '../../packages/tart-kubelet/src/pods/snapshot.ts';
+import { eventually } from '../../packages/tart-kubelet/src/vm-runs/testing/eventually.ts';
+
+/** What the builder bakes: a host-level tart made it, and no Pod ever backs it. */
+const bake = 'tuist-runner';
+/** Five minutes of the collector are half a second. */
+const speed = 600;
+
+const vms = (stage: Harness): string[] => readdirSync(join(stage.tart.home, 'vms')).toSorted();
+const deleted = (stage: Harness): string[] => stage.tart.journal.calls('delete').map(({ argv }) => argv.at(-1) ?? '');
+
+interface Push {
+  /** Config is up, and the disk is on its way. */
+  readonly atDisk: Promise<void>;
+  /** Its exit code, and all that it said. */
+  readonly ended: Promise<{ code: unknown; said: string }>;
+}
+
+/** `tart push` as the workflow of an image runs it: config, then the disk for that long, then NVRAM. */
+const push = (stage: Harness, diskMs: number): Push => {
+  stage.tart.controls.host({ pushDiskMs: diskMs });
+  const env = { PATH: process.env['PATH'], HOME: stage.folder, TART_HOME: stage.tart.home };
+  const child = spawn(stage.tart.path, ['push', bake, 'ghcr.io/team/runner:1'], { env });
+  let said = '';
+  const atDisk = Promise.withResolvers<void>();
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+      if (said.includes('pushing disk')) atDisk.resolve();
+    });
+  const ended = once(child, 'close').then(([code]: unknown[]) => ({ code, said }));
+  // One that fails before says no more.
+  void ended.then(() => atDisk.resolve());
+  return { atDisk: atDisk.promise, ended };
+};
+
+/** The Pod goes without its agent hearing of it: its virtual machine is left behind. */
+const vanish = async (stage: Harness, pod: Live<Pod>): Promise<void> => {
+  const { name, namespace = '' } = pod.metadata;
+  const body = { metadata: { finalizers: null } };
+  await stage.admin.patch(pods, { name, namespace }, { type: 'merge', body });
+  await stage.deletePod(pod, 0);
+  await stage.waitForPod(pod, 'is gone', isGone);
+};
+
+/** Pushes beside this agent, longer each time, until so many rounds of its collector fell into one push. */
+const pushThrough = async (stage: Harness, rounds: () => number, wanted: number): Promise<void> => {
+  for (let diskMs = 1500; ; diskMs *= 2) {
+    const { atDisk, ended } = push(stage, diskMs);
+    await atDisk;
+    const before = rounds();
+    const { code, said } = await ended;
+    assert.equal(code, 0, said);
+    assert.deepEqual(
+      vms(stage).filter((name) => name === bake),
+      [bake],
+    );
+    if (rounds() - before >= wanted) return;
+  }
+};
+
+/** Starts the agent. Answers how many rounds its collector has begun: nobody else asks for Pods without a deadline of its own. */
+const startCounting = (stage: Harness): (() => number) => {
+  let rounds = 0;
+  stage.startAgent((options) => ({
+    ...options,
+    client: {
+      ...options.client,
+      list: (resource, wanted) => {
+        if (wanted?.deadlineMs === undefined) rounds += 1;
+        return options.client.list(resource, wanted);
+      },
+    },
+  }));
+  return () => rounds;
+};
+
+describe('tuist/tuist#11072: releases of images failed, as the agent beside them deleted what they were pushing', {
+  timeout: 120_000,
+}, () => {
+  test('original: a bundle that is deleted while its disk is pushed has no nvram.bin when tart opens it', () =>
+    withMac(async (stage) => {
+      stage.tart.addVm(bake);
+      const { atDisk, ended } = push(stage, 1000);
+      await atDisk;
+      await stage.driver.delete(bake);
+      const { code, said } = await ended;
+      assert.equal(code, 1);
+      assert.match(said, /nvram\.bin” doesn’t exist/);
+    }));
+
+  test('a push survives several garbage collections, which delete the orphan of the agent and nothing else', () =>
+    withMac(
+      async (stage) => {
+        stage.tart.addVm(bake);
+        const rounds = startCounting(stage);
+        const ours = await stage.waitForPod(await stage.pod(), 'is Running', isRunning);
+        await vanish(stage, ours);
+        await pushThrough(stage, rounds, 3);
+        await eventually('our orphan is gone', () => !vms(stage).includes(vmNameOf(ours)));
+        assert.ok(deleted(stage).includes(vmNameOf(ours)));
+        assert.ok(!deleted(stage).includes(bake));
+        assert.ok(vms(stage).includes(bake));
+      },
+      { speed, disableVMGC: false },
+    ));
+
+  test('a stopped VM of a builder is not collected either', () =>
+    withMac(
+      async (stage) => {
+        stage.tart.addVm(bake);
+        const rounds = startCounting(stage);
+        await eventually('the collector has looked often', () => rounds() >= 5);
+        assert.ok(vms(stage).includes(bake));
+        assert.deepEqual(deleted(stage), []);
+      },
+      { speed, disableVMGC: false },
+    ));
+
+  test('with --disable-vm-gc there is no collector at all, whatever time passes', () =>
+    withMac(
+      async (stage) => {
+        stage.tart.addVm(bake);
+        const rounds = startCounting(stage);
+        const pod = await stage.waitForPod(await stage.pod(), 'is Running', isRunning);
+        const { code, said } = await push(stage, 1500).ended;
+        assert.equal(code, 0, said);
+        assert.equal(rounds(), 0);
+        assert.deepEqual(deleted(stage), []);
+        assert.deepEqual(vms(stage).filter((name) => name === bake || name === vmNameOf(pod)).length, 2);
+      },
+      { speed, disableVMGC: true },
+    ));
+
+  const facts = { user: 'm1', joinVersion: 'abcdef', tailscaleKeyVersion: '7' };
+  const plistOf = (spec: Parameters<typeof machine.make>[0]['spec'], release = 'first'): string => {
+    const made = machine.make({ metadata: { name: 'mac-1', namespace: 'macs' }, spec });
+    const { agent } = exampleSettings;
+    const settings = { ...exampleSettings, agent: { ...agent, release: { ...agent.release, sha256: release } } };
+    const outcome = hostSpecOf({ ...made, status: { serverID: '1111' } }, facts, settings);
+    assert.ok(outcome.kind === 'specified', JSON.stringify(outcome));
+    return renderPlist(agentLaunchdJob(outcome.spec));
+  };
+
+  test('builders get --disable-vm-gc at bootstrap and in every rollout; other Macs do not', () => {
+    const builder = { fleetName: 'builders', ghActionsRunner: { ghOrg: 'team', ghRunnerLabels: 'macos,production' } };
+    for (const release of ['first', 'rolled']) {
+      assert.match(plistOf(builder, release), /<string>--disable-vm-gc<\/string>/);
+      assert.doesNotMatch(plistOf({ fleetName: 'macos' }, release), /disable-vm-gc/);
+    }
+  });
+});

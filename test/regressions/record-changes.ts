@@ -1,0 +1,37 @@
+import { type Client, isKubeError, type KubeObject, type Live, type Resource } from '@tartan/kube';
+import { namespace } from './harness.ts';
+
+export interface ChangeRecorder<T> {
+  /** Every state of every object, in order. Goes on until it is stopped. */
+  readonly states: readonly T[];
+  stop(): Promise<void>;
+}
+
+/** Writes down what becomes of the objects of a kind, from how they are now: for what must never be seen in between. */
+export const recordChanges = async <T extends KubeObject>(
+  client: Client,
+  resource: Resource<T>,
+): Promise<ChangeRecorder<Live<T>>> => {
+  const over = new AbortController();
+  const { signal } = over;
+  const where = resource.namespaced ? { namespace } : {};
+  const { items, resourceVersion } = await client.list(resource, where);
+  const states = [...items];
+  const watching = async (): Promise<void> => {
+    try {
+      for await (const event of client.watch(resource, { ...where, resourceVersion, signal }))
+        if (event.type !== 'BOOKMARK') states.push(event.object);
+    } catch (error) {
+      if (!signal.aborted && !isKubeError(error, 'aborted')) throw error;
+    }
+  };
+  const done = watching();
+  done.catch(() => {});
+  return {
+    states,
+    stop: async () => {
+      over.abort();
+      await done;
+    },
+  };
+};

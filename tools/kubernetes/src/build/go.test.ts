@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { applyEdit, atLeast, BuildError, go, requireGo } from './go.ts';
+
+/** A folder with a script called `go` in it, as the PATH. */
+const fakeGo = (t: TestContext, script: string): { cwd: string; env: NodeJS.ProcessEnv } => {
+  const folder = mkdtempSync(join(tmpdir(), 'tartan-go-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, 'go'), `#!/bin/sh\n${script}\n`);
+  chmodSync(join(folder, 'go'), 0o755);
+  return { cwd: folder, env: { PATH: folder } };
+};
+
+test('versions of Go are compared by their numbers', () => {
+  const table: [found: string, wanted: string, enough: boolean][] = [
+    ['1.26.8', '1.26.0', true],
+    ['1.26.0', '1.26.0', true],
+    ['1.26', '1.26.0', true],
+    ['1.100.0', '1.26.0', true],
+    ['2.0', '1.26.0', true],
+    ['1.27rc1', '1.26.0', true],
+    ['1.25.9', '1.26.0', false],
+    ['1.9', '1.26.0', false],
+    ['1.26.0', '1.26.1', false],
+    ['devel', '1.26.0', false],
+  ];
+  for (const [found, wanted, enough] of table) assert.equal(atLeast(found, wanted), enough, `${found} for ${wanted}`);
+});
+
+test('without Go the message says what to install', async () => {
+  await assert.rejects(go(['version'], { cwd: tmpdir(), env: { PATH: '/nonexistent' } }), (error: unknown) => {
+    assert.ok(error instanceof BuildError);
+    assert.match(error.message, /no "go" on the PATH.*https:\/\/go\.dev\/dl.*KUBEBUILDER_ASSETS/s);
+    return true;
+  });
+});
+
+test('a Go that is too old is named, and so is the one that is needed', async (t) => {
+  const run = fakeGo(t, 'echo go1.21.3');
+  await assert.rejects(requireGo('1.26.0', run), /Go 1\.26\.0 or newer is needed.*this is Go 1\.21\.3/s);
+  await requireGo('1.21.0', run);
+});
+
+test('a build that fails shows the end of what Go said', async (t) => {
+  const run = fakeGo(t, 'i=0; while [ $i -lt 100 ]; do echo "line $i" >&2; i=$((i+1)); done; exit 2');
+  await assert.rejects(go(['build'], run), (error: unknown) => {
+    assert.ok(error instanceof BuildError);
+    assert.match(error.message, /go build failed in .*line 99$/s);
+    assert.doesNotMatch(error.message, /line 9\n/);
+    return true;
+  });
+});
+
+const edit = { file: 'main.go', from: 'Port: port,', to: 'Host: "$&", Port: port,' };
+
+test('one text is replaced by another, as it is written', () => {
+  assert.equal(applyEdit('a Port: port, b', edit), 'a Host: "$&", Port: port, b');
+});
+
+test('sources that have it never, or twice, are not built', () => {
+  for (const text of ['a', 'Port: port, Port: port,'])
+    assert.throws(() => applyEdit(text, edit), /main\.go has "Port: port," [02] times/);
+});

@@ -1,0 +1,105 @@
+import { execFile } from 'node:child_process';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Recipe, SourceEdit } from './recipes.ts';
+
+interface GoRun {
+  cwd: string;
+  env?: NodeJS.ProcessEnv;
+}
+
+/** A failure of the build that a person can act on. */
+export class BuildError extends Error {
+  override name = 'BuildError';
+}
+
+const linesShown = 40;
+
+/** Runs `go` and answers with what it printed. */
+export const go = (args: readonly string[], { cwd, env = process.env }: GoRun): Promise<string> =>
+  new Promise((resolve, reject) => {
+    execFile('go', args, { cwd, env, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
+      if (error === null) resolve(stdout);
+      else if ('code' in error && error.code === 'ENOENT') reject(noGo(error));
+      else
+        reject(
+          new BuildError(`go ${args[0]} failed in ${cwd}; the end of its output:\n${tail(stderr)}`, { cause: error }),
+        );
+    });
+  });
+
+const tail = (text: string): string => text.trimEnd().split('\n').slice(-linesShown).join('\n');
+
+const noGo = (cause: Error): BuildError =>
+  new BuildError(
+    'there is no "go" on the PATH, and the components of Kubernetes are built from their Go sources: install Go from https://go.dev/dl, ' +
+      'or set KUBEBUILDER_ASSETS to a folder that holds the binaries',
+    { cause },
+  );
+
+/** Fails unless the Go that runs in `cwd` is at least `wanted`. A newer Go may have been fetched by the one that is installed. */
+export const requireGo = async (wanted: string, run: GoRun): Promise<void> => {
+  const found = (await go(['env', 'GOVERSION'], run)).trim().replace(/^go/, '');
+  if (!atLeast(found, wanted)) {
+    throw new BuildError(
+      `Go ${wanted} or newer is needed to build the components of Kubernetes, and this is Go ${found}: install a newer one from ` +
+        'https://go.dev/dl, or set KUBEBUILDER_ASSETS to a folder that holds the binaries',
+    );
+  }
+};
+
+/** Compares Go versions (`1.26.8`, `1.27rc1`) by their numbers; a release candidate counts as its release. */
+export const atLeast = (found: string, wanted: string): boolean => {
+  const numbers = (version: string): number[] => (version.match(/^\d+(\.\d+)*/)?.[0] ?? '0').split('.').map(Number);
+  const [has, needs] = [numbers(found), numbers(wanted)];
+  for (let index = 0; index < needs.length; index++) {
+    const difference = (has[index] ?? 0) - (needs[index] ?? 0);
+    if (difference !== 0) return difference > 0;
+  }
+  return true;
+};
+
+/** Where Go keeps the sources of what a recipe builds. They are fetched when they are not there. */
+const sourceFolder = async ({ versionOf }: Recipe, run: GoRun): Promise<string> => {
+  await go(['mod', 'download', versionOf], run);
+  return (await go(['list', '-m', '-f', '{{.Dir}}', versionOf], run)).trim();
+};
+
+/** The text with one edit in it. A version of the sources that no longer has what is to be changed must not pass unnoticed. */
+export const applyEdit = (text: string, { file, from, to }: SourceEdit): string => {
+  const found = text.split(from).length - 1;
+  if (found !== 1)
+    throw new BuildError(`${file} has "${from}" ${found} times, and it is expected once: see recipes.ts`);
+  return text.replace(from, () => to);
+};
+
+/**
+ * Arguments that let Go build with the edits of a recipe: of a copy of the module in `folder`, since Go lets nobody change those that it has
+ * fetched.
+ */
+export const prepareEditedSources = async (recipe: Recipe, folder: string, run: GoRun): Promise<string[]> => {
+  const { edits = [], versionOf } = recipe;
+  if (edits.length === 0) return [];
+  const copy = join(folder, 'sources');
+  cpSync(await sourceFolder(recipe, run), copy, { recursive: true });
+  for (const edit of edits) {
+    const path = join(copy, edit.file);
+    const text = applyEdit(readFileSync(path, 'utf8'), edit);
+    // Fetched sources are read-only, and so is their copy.
+    rmSync(path);
+    writeFileSync(path, text);
+  }
+  const modules = join(folder, 'go.mod');
+  writeFileSync(modules, `${readFileSync(join(run.cwd, 'go.mod'), 'utf8')}\nreplace ${versionOf} => ${copy}\n`);
+  cpSync(join(run.cwd, 'go.sum'), join(folder, 'go.sum'));
+  return [`-modfile=${modules}`];
+};
+
+/** Puts what a recipe carries beside its binaries. */
+export const copyExtraFolders = async (recipe: Recipe, folder: string, run: GoRun): Promise<void> => {
+  const { extraFolders = {} } = recipe;
+  if (Object.keys(extraFolders).length === 0) return;
+  const sources = await sourceFolder(recipe, run);
+  for (const [from, to] of Object.entries(extraFolders))
+    cpSync(join(sources, from), join(folder, to), { recursive: true });
+};

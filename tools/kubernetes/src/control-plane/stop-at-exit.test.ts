@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+/** A process that owns one thing, says `ready`, and then does what `rest` says. Answers with what it printed and how it ended. */
+const owner = async (
+  rest: string,
+  signals: NodeJS.Signals[] = [],
+): Promise<{ output: string; code: number | null; signal: string | null }> => {
+  const text = `
+    import { stopAtExit } from ${JSON.stringify(join(import.meta.dirname, 'stop-at-exit.ts'))};
+    const say = (text) => require('node:fs').writeSync(1, text + '\\n');
+    const require = (await import('node:module')).createRequire(import.meta.url);
+    const release = stopAtExit({
+      stop: async () => { say('stop'); await new Promise((done) => setImmediate(done)); release(); say('stopped'); },
+      killNow: () => say('kill'),
+    });
+    const stuck = () => stopAtExit({ stop: () => { say('stuck'); return new Promise(() => {}); }, killNow: () => say('kill the stuck') });
+    const idle = setInterval(() => {}, 1000);
+    ${rest}
+    say('ready');
+  `;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', text], { stdio: ['ignore', 'pipe', 'ignore'] });
+  let output = '';
+  const waiting = [...signals];
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+    if (/ready|stuck/.test(chunk.toString())) {
+      const next = waiting.shift();
+      if (next !== undefined) child.kill(next);
+    }
+  });
+  await once(child, 'close');
+  return { output, code: child.exitCode, signal: child.signalCode };
+};
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  test(`on ${signal} what is owned is stopped in good order, and the process ends by that signal`, async () => {
+    assert.deepEqual(await owner('', [signal]), { output: 'ready\nstop\nstopped\n', code: null, signal });
+  });
+}
+
+test('on exit everything registered is killed', async () => {
+  assert.deepEqual(await owner('process.exit(4);'), { output: 'kill\n', code: 4, signal: null });
+});
+
+test('on an exception everything registered is killed', async () => {
+  const { output, code } = await owner(`throw new Error('x');`);
+  assert.equal(output, 'kill\n');
+  assert.equal(code, 1);
+});
+
+test('what was unregistered keeps running', async () => {
+  assert.deepEqual(await owner('release(); clearInterval(idle);'), { output: 'ready\n', code: 0, signal: null });
+});
+
+test('a second signal does not wait, and still leaves nothing behind', async () => {
+  const { output, signal } = await owner('stuck();', ['SIGINT', 'SIGTERM']);
+  assert.match(output, /kill the stuck/);
+  assert.equal(signal, 'SIGTERM');
+});

@@ -1,0 +1,50 @@
+/** Something outside this process that must not outlive it. */
+export interface Stoppable {
+  /** In good order. */
+  stop(): Promise<void>;
+  /** At once and synchronously: the process is exiting. */
+  killNow(): void;
+}
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const registered = new Set<Stoppable>();
+
+/** From now on `thing` ends with this process, whether that exits, throws, or is told to stop. Answers with the way to let go of it. */
+export const stopAtExit = (thing: Stoppable): (() => void) => {
+  if (registered.size === 0) listen();
+  registered.add(thing);
+  return () => {
+    if (registered.delete(thing) && registered.size === 0) unlisten();
+  };
+};
+
+const killAllNow = (): void => {
+  for (const thing of registered) thing.killNow();
+};
+
+let isStopping = false;
+
+const onSignal = (signal: NodeJS.Signals): void => {
+  const end = (): void => {
+    unlisten();
+    process.kill(process.pid, signal);
+  };
+  if (isStopping) {
+    // Somebody is impatient. A signal that is not handled ends the process without `exit`, so what is left must go now.
+    killAllNow();
+    end();
+    return;
+  }
+  isStopping = true;
+  void Promise.allSettled([...registered].map((thing) => thing.stop())).then(end);
+};
+
+const listen = (): void => {
+  process.on('exit', killAllNow);
+  for (const signal of signals) process.on(signal, onSignal);
+};
+
+const unlisten = (): void => {
+  process.off('exit', killAllNow);
+  for (const signal of signals) process.off(signal, onSignal);
+};
