@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createSign, generateKeyPairSync } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { constants, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -94,6 +96,27 @@ describe('a runner in a guest of a simulated Mac', { timeout: 60_000 }, () => {
         new RegExp(`^Running job: ${name}\\nJob completed with result: ${conclusion}$`, 'm'),
       );
     });
+
+  test('a guest that is gone before its job began does no work', { timeout: 10_000 }, async (t) => {
+    const work = t.mock.fn(async () => 'success');
+    const bridge = await openRunnerBridge({
+      folder: join(folder, 'gone'),
+      url: 'https://github.invalid',
+      fetch: github.fetch,
+      work,
+    });
+    github.queueJob({ repository: 'acme/app', labels: ['macos'], name: 'gone' });
+    put(`gone/${process.pid}/configuration`, await mint(github, 'gone'));
+    const orders = join(folder, 'gone', String(process.pid), 'orders');
+    execFileSync('mkfifo', [orders]);
+    const pipe = new Socket({ fd: openSync(orders, constants.O_RDWR | constants.O_NONBLOCK), writable: false });
+    writeFileSync(join(folder, 'gone', 'bell'), `${process.pid} ${process.pid}\n`);
+    const [order] = (await once(pipe, 'data')) as [Buffer];
+    assert.equal(String(order), 'job gone\n');
+    await bridge.close();
+    pipe.destroy();
+    assert.equal(work.mock.callCount(), 0);
+  });
 
   test('a guest without a runner share runs the other script', async () => {
     put('other/env/tuist.env', '');

@@ -176,6 +176,8 @@ export const openRunnerBridge = async (options: RunnerBridgeOptions): Promise<Ru
       work: async (job, signal) => {
         sendCommand(pid, `job ${job.name}`);
         await Promise.race([began, aborted]);
+        // The guest is gone before its job began: there is nothing to do, and no abort to wait for.
+        if (signal.aborted) return 'killed';
         const conclusion = await work(job, signal);
         sendCommand(pid, `done ${conclusion}`);
         return conclusion;

@@ -44,6 +44,9 @@ const runInProcessGroup = (args: readonly string[]): void => {
   });
 };
 
+/** Twice what the longest takes on a loaded machine. A test that never ends would hold up CI for good. */
+const longestBatchMs = 20 * 60_000;
+
 const insideGroupFlag = '--inside-group';
 
 /**
@@ -57,6 +60,7 @@ export const runBatch = async (
   if (process.argv[2] !== insideGroupFlag) return runInProcessGroup([...options, module, insideGroupFlag]);
   // Much of what tests start is in groups of its own, and ended by whoever started it on its way out.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+  setTimeout(() => process.exit(1), longestBatchMs).unref();
   // Only here: who loads node:test tells of tests.
   const { loadFiles } = await import('./load-files.ts');
   await loadFiles(files);
