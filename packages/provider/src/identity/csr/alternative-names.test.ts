@@ -56,6 +56,7 @@ describe('alternative names of a request', () => {
     ['two lists', attribute(extension(oid('551d11'), der(0x04, names, names)))],
     ['an address of five bytes', alternativeNames(generalName.ip(1, 2, 3, 4, 5))],
     ['an address with its mask', alternativeNames(generalName.ip(192, 0, 2, 0, 255, 255, 255, 0))],
+    ['a DNS name that is not ASCII', alternativeNames(generalName.dns('mäc-1'))],
     ['noise', Buffer.from('30820000', 'hex')],
   ];
   for (const [what, bytes] of rows)

@@ -137,7 +137,7 @@ const rows: readonly Row[] = [
   ['a common name that is no Node', asking({ subject: [[o('system:nodes')], [cn('admin')]] }), 'deny WrongSubject'],
   [
     'a name with a line break behind it',
-    asking({ subject: [[o('system:nodes')], [cn('system:node:mac-1\n')]] }),
+    asking({ subject: [[o('system:nodes')], [cn('system:node:mac-1\n')]], textTag: 0x0c }),
     'deny WrongSubject',
   ],
   ['a name in capitals', asking({ subject: [[o('system:nodes')], [cn('system:node:MAC-1')]] }), 'deny WrongSubject'],

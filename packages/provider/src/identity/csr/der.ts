@@ -11,6 +11,7 @@ export const tags = {
   integer: 0x02,
   bitString: 0x03,
   octetString: 0x04,
+  null: 0x05,
   oid: 0x06,
   utf8: 0x0c,
   printable: 0x13,

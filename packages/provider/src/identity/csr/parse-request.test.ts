@@ -87,12 +87,20 @@ describe('a request that two parsers could read differently is rejected', () => 
   const content = good.subarray(good[1] === 0x81 ? 3 : 4);
   const lengthDigits = Buffer.from([0x00, content.length >> 8, content.length & 0xff]);
   const headed = (...header: readonly number[]): Buffer => Buffer.concat([Buffer.from([0x30, ...header]), content]);
+  const oid = der(0x06, Buffer.of(0x2a));
+  const bits = der(0x03, Buffer.of(0, 1));
+  const [version, name, key] = [der(0x02, Buffer.of(0)), der(0x30), der(0x30, der(0x30, oid), bits)];
+  const outer = (algorithm: Buffer, signature: Buffer): string =>
+    base64(pemOf(der(0x30, der(0x30, version, name, key, der(0xa0)), algorithm, signature)));
+  const rawCSR = (...content: readonly Buffer[]): string =>
+    base64(pemOf(der(0x30, der(0x30, ...content), der(0x30, oid), bits)));
   const rows: readonly [string, string, RegExp][] = [
     ['nothing', '', /PEM/],
     ['no PEM', base64('hello'), /PEM/],
     ['two blocks', base64(pemOf(good) + pemOf(good)), /PEM/],
     ['text before the block', base64(`a: b\n${pemOf(good)}`), /PEM/],
     ['a header in the block', base64(pemOf(good).replace('-----\n', '-----\nProc-Type: 4,ENCRYPTED\n\n')), /PEM/],
+    ['no line break before the end', base64(pemOf(good).replace('\n-----END', '-----END')), /PEM/],
     ['a block of another type', base64(pemOf(good).replaceAll('CERTIFICATE', 'NEW CERTIFICATE')), /PEM/],
     ['base64 that goes on after its end', base64(pemOf(good).replace('\n-----END', '=AAAA\n-----END')), /PEM/],
     ['bytes after the request', base64(pemOf(Buffer.concat([good, Buffer.from([5, 0])]))), /2 values instead of 1/],
@@ -100,10 +108,22 @@ describe('a request that two parsers could read differently is rejected', () => 
     ['an indefinite length', base64(pemOf(Buffer.concat([headed(0x80), Buffer.alloc(2)]))), /indefinite/],
     ['a length in a longer form than needed', base64(pemOf(headed(0x83, ...lengthDigits))), /shortest form/],
     ['a short length in the long form', base64(pemOf(Buffer.from([0x30, 0x81, 0x00]))), /shortest form/],
-    ['text in UTF-16', makeCSR({ textTag: 0x1e }), /unusual kind/],
+    ['text in UTF-16', makeCSR({ textTag: 0x1e }), /no usual text/],
     ['text that is not UTF-8', makeCSR({ subject: [[['CN', Uint8Array.of(0xff)]]], textTag: 0x0c }), /UTF-8/],
     ['a content that is no sequence', base64(pemOf(der(0x30, der(0x31), der(0x30), der(0x03)))), /no content/],
     ['two values only', base64(pemOf(der(0x30, der(0x30), der(0x30)))), /2 values instead of 3/],
+    ['no attributes, not even an empty set', rawCSR(version, name, key), /3 values instead of 4/],
+    ['a fifth value in the content', rawCSR(version, name, key, der(0xa0), der(0x05)), /5 values instead of 4/],
+    ['an algorithm with two parameters', outer(der(0x30, oid, oid, oid), bits), /more than an algorithm holds/],
+    ['an algorithm with a list of parameters', outer(der(0x30, oid, der(0x30)), bits), /no OID/],
+    ['an algorithm with more than null', outer(der(0x30, oid, der(0x05, Buffer.of(1))), bits), /no OID/],
+    ['a signature that is no string of bits', outer(der(0x30, oid), der(0x04)), /no bits/],
+    ['a signature with unused bits', outer(der(0x30, oid), der(0x03, Buffer.of(1, 2))), /no whole bytes/],
+    ['a type with a byte too many', makeCSR({ subject: [[['55048003', 'a']]] }), /shortest form/],
+    ['a type that is cut off', makeCSR({ subject: [[['550483', 'a']]] }), /cut off/],
+    ['a type without a byte', makeCSR({ subject: [[['', 'a']]] }), /cut off/],
+    ['printable text that is UTF-8', makeCSR({ subject: [[['CN', 'mäc']]] }), /other characters/],
+    ['a megabyte of empty values', base64(pemOf(Buffer.alloc(2 ** 20))), /larger/],
     ['a tag of many bytes', base64(pemOf(Buffer.from([0x3f, 0x81, 0x00, 0x00]))), /tag of more/],
   ];
   for (const [what, request, problem] of rows) test(what, () => assert.match(problemOf(request), problem));

@@ -21,14 +21,20 @@ export type ParsedRequest =
 
 /** Exactly one block and nothing else: where there are two, readers differ in which one counts. */
 const pemPattern =
-  /^-----BEGIN CERTIFICATE REQUEST-----\r?\n([A-Za-z0-9+/=\r\n]+)-----END CERTIFICATE REQUEST-----[\r\n]*$/;
+  /^-----BEGIN CERTIFICATE REQUEST-----\r?\n([A-Za-z0-9+/=\r\n]+)\n-----END CERTIFICATE REQUEST-----[\r\n]*$/;
+
+/**
+ * Of the base64. An agent's request has about 600 characters, one with an RSA key of 8192 bits about 4,000. A megabyte could hold half a
+ * million values, and each one takes memory.
+ */
+const maxLength = 32 * 1024;
 
 const partTypes: Readonly<Record<string, string>> = { '550403': 'CN', '55040a': 'O' };
 const rsaEncryption = '2a864886f70d010101';
 
 /**
  * Reads `spec.request`. That its maker holds the key is not checked here: the API server does not store a request without a valid
- * signature. Problems never quote the request.
+ * signature. Nor is the key itself looked at. Problems never quote the request.
  */
 export const parseRequest = (base64: string): ParsedRequest => {
   try {
@@ -40,6 +46,7 @@ export const parseRequest = (base64: string): ParsedRequest => {
 };
 
 const decodePem = (base64: string): Uint8Array => {
+  if (base64.length > maxLength) throw new DerError('larger than any request of a Node');
   const content = pemPattern.exec(Buffer.from(base64, 'base64').toString('latin1'))?.[1]?.replaceAll(/[\r\n]/g, '');
   const der = Buffer.from(content ?? '', 'base64');
   if (content === undefined || der.toString('base64') !== content) throw new DerError('not one block of PEM');
@@ -47,48 +54,71 @@ const decodePem = (base64: string): Uint8Array => {
 };
 
 const parseDer = (der: Uint8Array): RequestedCertificate => {
-  const [info] = expectCount(3, expectOne(elementsIn(der), 'request'));
-  const [version, subject, key, attributes, ...rest] = elementsIn(bodyOf(info, tags.sequence, 'content'));
+  const [request] = expectCount(1, der);
+  const [info, algorithm, signature] = expectCount(3, bodyOf(request, tags.sequence, 'request'));
+  const [version, subject, key, attributes] = expectCount(4, bodyOf(info, tags.sequence, 'content'));
   if (hexOf(bodyOf(version, tags.integer, 'version')) !== '00') throw new DerError('an unknown version');
-  if (rest.length > 0) throw new DerError('more than a request holds');
+  const [keyAlgorithm, keyBits] = expectCount(2, bodyOf(key, tags.sequence, 'public key'));
+  algorithmOf(algorithm);
+  for (const bits of [keyBits, signature]) checkBits(bits);
   return {
     subject: elementsIn(bodyOf(subject, tags.sequence, 'subject')).flatMap(partsOf),
-    attributes: attributes === undefined ? new Uint8Array() : bodyOf(attributes, tags.context0, 'attributes'),
-    keyIsRSA: algorithmOf(bodyOf(key, tags.sequence, 'public key')) === rsaEncryption,
+    attributes: bodyOf(attributes, tags.context0, 'attributes'),
+    keyIsRSA: algorithmOf(keyAlgorithm) === rsaEncryption,
   };
 };
 
-const expectOne = (elements: Element[], what: string): Uint8Array =>
-  bodyOf(expectCount(1, elements)[0], tags.sequence, what);
-
-const expectCount = (count: number, elements: Element[] | Uint8Array): Element[] => {
-  const list = elements instanceof Uint8Array ? elementsIn(elements) : elements;
-  if (list.length !== count) throw new DerError(`${list.length} values instead of ${count}`);
-  return list;
+const expectCount = (count: number, bytes: Uint8Array): Element[] => {
+  const elements = elementsIn(bytes);
+  if (elements.length !== count) throw new DerError(`${elements.length} values instead of ${count}`);
+  return elements;
 };
 
 /** A part of a name may hold several attributes at once: Go writes two organisations so. */
 const partsOf = (part: Element): SubjectPart[] =>
   elementsIn(bodyOf(part, tags.set, 'part of the subject')).map((attribute) => {
     const [type, value] = expectCount(2, bodyOf(attribute, tags.sequence, 'attribute of the subject'));
-    const oid = hexOf(bodyOf(type, tags.oid, 'type of an attribute'));
+    const oid = oidOf(type);
     return { type: partTypes[oid] ?? oid, text: textOf(value) };
   });
 
 const textOf = (value: Element | undefined): string => {
-  if (value?.tag !== tags.utf8 && value?.tag !== tags.printable) throw new DerError('text of an unusual kind');
+  if (value?.tag === tags.printable) return printableText(value.body);
+  const body = bodyOf(value, tags.utf8, 'usual text');
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(value.body);
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
   } catch {
     throw new DerError('text that is not UTF-8');
   }
 };
 
-const algorithmOf = (key: Uint8Array): string => {
-  const [algorithm, bits] = expectCount(2, key);
-  bodyOf(bits, tags.bitString, 'bits of the public key');
-  const [oid] = elementsIn(bodyOf(algorithm, tags.sequence, 'algorithm of the public key'));
-  return hexOf(bodyOf(oid, tags.oid, 'name of the algorithm'));
+/** The characters of a PrintableString, and the two more that Go allows. */
+const printableText = (body: Uint8Array): string => {
+  const text = Buffer.from(body).toString('latin1');
+  if (!/^[A-Za-z0-9 '()+,./:=?*&-]*$/.test(text)) throw new DerError('printable text with other characters');
+  return text;
+};
+
+/** The name of an algorithm. Its parameter is missing, null, or the name of a curve. */
+const algorithmOf = (algorithm: Element | undefined): string => {
+  const [oid, parameter, ...rest] = elementsIn(bodyOf(algorithm, tags.sequence, 'algorithm'));
+  if (rest.length > 0) throw new DerError('more than an algorithm holds');
+  const isNull = parameter?.tag === tags.null && parameter.body.length === 0;
+  if (parameter !== undefined && !isNull) oidOf(parameter);
+  return oidOf(oid);
+};
+
+/** Keys and signatures are whole bytes: none of the last byte's bits is unused. */
+const checkBits = (element: Element | undefined): void => {
+  if (bodyOf(element, tags.bitString, 'bits')[0] !== 0) throw new DerError('bits that are no whole bytes');
+};
+
+/** In hexadecimal. In a longer form than needed, another reader could take it for another OID than we do. */
+const oidOf = (element: Element | undefined): string => {
+  const body = bodyOf(element, tags.oid, 'OID');
+  const padded = body.some((byte, at) => byte === 0x80 && (body[at - 1] ?? 0) < 0x80);
+  if (padded || (body.at(-1) ?? 0x80) >= 0x80) throw new DerError('an OID that is cut off or not in its shortest form');
+  return hexOf(body);
 };
 
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
@@ -133,7 +163,7 @@ export const parseAlternativeNames = (attributes: Uint8Array): ParsedNames => {
 const namesIn = (attributes: Uint8Array): AlternativeNames => {
   const found: { addresses: string[]; dnsNames: string[]; others: number } = { addresses: [], dnsNames: [], others: 0 };
   for (const { tag, body } of elementsIn(namesExtension(attributes))) {
-    if (tag === dnsName) found.dnsNames.push(Buffer.from(body).toString('latin1'));
+    if (tag === dnsName) found.dnsNames.push(asciiOf(body));
     else if (tag === ipAddress) found.addresses.push(addressOf(body));
     else found.others += 1;
   }
@@ -141,26 +171,25 @@ const namesIn = (attributes: Uint8Array): AlternativeNames => {
 };
 
 const namesExtension = (attributes: Uint8Array): Uint8Array => {
-  const [attribute] = expectElements(1, elementsIn(attributes));
+  const [attribute] = expectCount(1, attributes);
   const values = expectOID(bodyOf(attribute, tags.sequence, 'attribute'), extensionRequest, tags.set);
-  const [extensions] = expectElements(1, elementsIn(values));
-  const [extension] = expectElements(1, elementsIn(bodyOf(extensions, tags.sequence, 'list of extensions')));
+  const [extensions] = expectCount(1, values);
+  const [extension] = expectCount(1, bodyOf(extensions, tags.sequence, 'list of extensions'));
   const value = expectOID(bodyOf(extension, tags.sequence, 'extension'), subjectAltName, tags.octetString);
-  const [names] = expectElements(1, elementsIn(value));
+  const [names] = expectCount(1, value);
   return bodyOf(names, tags.sequence, 'list of names');
 };
 
 /** The content of a pair of OID and value: that OID, and a value of that kind. */
 const expectOID = (pair: Uint8Array, oid: string, tag: number): Uint8Array => {
-  const [type, value] = expectElements(2, elementsIn(pair));
-  if (Buffer.from(bodyOf(type, tags.oid, 'name of an extension')).toString('hex') !== oid)
-    throw new DerError('something else than alternative names');
+  const [type, value] = expectCount(2, pair);
+  if (oidOf(type) !== oid) throw new DerError('something else than alternative names');
   return bodyOf(value, tag, 'value of an extension');
 };
 
-const expectElements = (count: number, elements: readonly Element[]): readonly Element[] => {
-  if (elements.length !== count) throw new DerError(`${elements.length} values instead of ${count}`);
-  return elements;
+const asciiOf = (bytes: Uint8Array): string => {
+  if (bytes.some((byte) => byte >= 0x80)) throw new DerError('a DNS name that is not ASCII');
+  return Buffer.from(bytes).toString('latin1');
 };
 
 const addressOf = (bytes: Uint8Array): string => {

@@ -14,9 +14,10 @@ export const der = (tag: number, ...parts: readonly Uint8Array[]): Buffer => {
 const hex = (text: string): Buffer => Buffer.from(text, 'hex');
 
 const oids: Readonly<Record<string, string>> = { CN: '550403', O: '55040a', OU: '55040b', L: '550407' };
-const signatures = {
+const signatureAlgorithms: Readonly<Record<string, Buffer>> = {
   ec: der(0x30, der(0x06, hex('2a8648ce3d040302'))),
   rsa: der(0x30, der(0x06, hex('2a864886f70d01010b')), der(0x05)),
+  ed25519: der(0x30, der(0x06, hex('2b6570'))),
 };
 
 type Part = readonly [type: string, text: string | Uint8Array];
@@ -62,8 +63,8 @@ export const alternativeNames = (...names: readonly Uint8Array[]): Buffer =>
 
 const ecKeys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
-/** In DER, signed. */
-export const makeDer = ({ subject, attributes = [], keys = ecKeys, textTag = 0x13 }: WantedRequest): Buffer => {
+/** What the requester signs, in DER. */
+export const makeContent = ({ subject, attributes = [], keys = ecKeys, textTag = 0x13 }: WantedRequest): Buffer => {
   const name = der(
     0x30,
     ...(subject ?? subjectOf('mac-1')).map((parts) =>
@@ -80,11 +81,19 @@ export const makeDer = ({ subject, attributes = [], keys = ecKeys, textTag = 0x1
     ),
   );
   const key = keys.publicKey.export({ format: 'der', type: 'spki' });
-  const content = der(0x30, hex('020100'), name, key, der(0xa0, ...attributes));
-  const algorithm = keys.publicKey.asymmetricKeyType === 'rsa' ? signatures.rsa : signatures.ec;
-  const signature = sign('sha256', content, keys.privateKey);
-  return der(0x30, content, algorithm, der(0x03, Buffer.from([0]), signature));
+  return der(0x30, hex('020100'), name, key, der(0xa0, ...attributes));
 };
+
+/** The whole request, with a valid signature whatever its content is. */
+export const signContent = (content: Uint8Array, privateKey: KeyObject): Buffer => {
+  const type = privateKey.asymmetricKeyType ?? '';
+  const signature = sign(type === 'ed25519' ? null : 'sha256', content, privateKey);
+  return der(0x30, content, signatureAlgorithms[type] ?? Buffer.of(), der(0x03, Buffer.of(0), signature));
+};
+
+/** In DER, signed. */
+export const makeDer = (wanted: WantedRequest): Buffer =>
+  signContent(makeContent(wanted), (wanted.keys ?? ecKeys).privateKey);
 
 export const pemOf = (bytes: Buffer): string =>
   `-----BEGIN CERTIFICATE REQUEST-----\n${bytes.toString('base64').replaceAll(/.{64}/g, '$&\n')}\n-----END CERTIFICATE REQUEST-----\n`;
