@@ -1,7 +1,7 @@
 import { keyOf } from '@tartan/kube';
+import { similarity } from '@tartan/kube/flags';
 import type { ClusterState, Fleet, Host, Machine, Node, Pod } from '../cluster/state.ts';
 import type { Pool } from '../runners/read-runners.ts';
-import { similarity } from '../output/similarity.ts';
 
 export type Subject =
   | { readonly kind: 'machine'; readonly machine: Machine }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { latestVersion, nextPatch } from './agent-release.ts';
-import { closestName } from './server.ts';
 
 const versions: readonly [versions: string[], latest: string, following: string][] = [
   [[], '0.0.0', '0.0.1'],
@@ -15,16 +14,3 @@ for (const [given, last, next] of versions)
     assert.equal(latestVersion(given), last);
     assert.equal(nextPatch(last), next);
   });
-
-const names = ['fleet-wide-roll', 'stuck-pods', 'stranded-hosts', 'host-wiped'];
-const typed: readonly [typed: string, meant: string][] = [
-  ['stuck-pod', 'stuck-pods'],
-  ['Stuck_Pods', 'stuck-pods'],
-  ['roll', 'fleet-wide-roll'],
-  ['stranded', 'stranded-hosts'],
-  ['wiped', 'host-wiped'],
-];
-for (const [given, meant] of typed)
-  test(`${given} means ${meant}`, () => assert.equal(closestName(given, names), meant));
-
-test('closestName of an empty list is undefined', () => assert.equal(closestName('x', []), undefined));

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { configMaps, isKubeError } from '@tartan/kube';
-import { similarity } from '../output/similarity.ts';
+import { nearestName } from '@tartan/kube/flags';
 import type { Simulation } from '../simulation/simulation.ts';
 import type { Fault } from './fault.ts';
 import { play, type PlayOutcome } from './play.ts';
@@ -62,7 +62,7 @@ export const startFaultServer = async (simulation: Simulation, faults?: readonly
     if (request.method !== 'POST' || typed === undefined) return refuse(404, `there is nothing at ${pathname}`);
     const fault = known.find(({ name }) => name === typed);
     if (fault === undefined) {
-      const near = closestName(
+      const near = nearestName(
         decodePath(typed),
         known.map(({ name }) => name),
       );
@@ -132,6 +132,3 @@ const unpublish = async ({ controlPlane: { client } }: Simulation, socket: strin
     if (!isKubeError(error)) throw error;
   }
 };
-
-export const closestName = (typed: string, names: readonly string[]): string | undefined =>
-  names.toSorted((a, b) => similarity(typed, b) - similarity(typed, a))[0];

@@ -21,6 +21,7 @@ export {
   managerRules,
   bindAddressFlags,
 } from './manager-flags.ts';
+export { nearestName, similarity } from './nearest-name.ts';
 export { type Environment, parseFlagTable } from './parse-flags.ts';
 export { absolutePath, bool, duration, integer, namespaceName, objectName, stringMatching } from './value-types.ts';
 export { apiURL, type BindAddress, ipv4Address, ipv4Network, serverURL } from './network-types.ts';

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
 import { flag, type FlagTable } from './flag.ts';
 import { helpText } from './help-text.ts';
-import { editDistance, nearestName, parseFlagTable } from './parse-flags.ts';
+import { parseFlagTable } from './parse-flags.ts';
 import { bool, integer, oneOf } from './value-types.ts';
 
 const level = flag('log-level', { type: oneOf(['debug', 'info']), default: 'info', env: 'LEVEL', help: 'How loud.' });
@@ -90,57 +89,5 @@ describe('flags of a table', () => {
       '      A secret.',
       '',
     ]);
-  });
-});
-
-const names = [
-  'metrics-bind-address',
-  'leader-elect',
-  'leader-election-namespace',
-  'leader-elect-lease-duration',
-  'machine-max-concurrent-reconciles',
-  'default-adopt-pool-prefix',
-  'orphan-reclaim-zones',
-  'orphan-reclaim-interval',
-  'orphan-reclaim-claim-name-prefix',
-  'tart-tarball-path',
-];
-
-describe('the nearest flag', () => {
-  const distances: [a: string, b: string, distance: number][] = [
-    ['', '', 0],
-    ['', 'abc', 3],
-    ['abc', '', 3],
-    ['kitten', 'sitting', 3],
-    ['elect', 'elcet', 1],
-    ['elect', 'elct', 1],
-    ['elect', 'eleect', 1],
-    ['ab', 'ba', 1],
-  ];
-  for (const [a, b, distance] of distances) {
-    test(`"${a}" and "${b}" are ${distance} apart`, () => assert.equal(editDistance(a, b), distance));
-  }
-
-  const mistyped: [given: string, meant: string][] = [
-    ['leader-elct', 'leader-elect'],
-    ['TART_TARBALL_PATH', 'tart-tarball-path'],
-    ['leader_election_namespace', 'leader-election-namespace'],
-    ['Orphan-Reclaim-Zone', 'orphan-reclaim-zones'],
-    ['orphan-reclaim-claim-prefix', 'orphan-reclaim-claim-name-prefix'],
-    ['adopt-pool-prefix', 'default-adopt-pool-prefix'],
-    ['max-concurrent-reconciles', 'machine-max-concurrent-reconciles'],
-    ['metrics-addr', 'metrics-bind-address'],
-  ];
-  for (const [given, meant] of mistyped) {
-    test(`--${given} means --${meant}`, () => assert.equal(nearestName(given, names), meant));
-  }
-
-  test('distances are the same both ways, and 0 only to itself', () => {
-    fc.assert(
-      fc.property(fc.string({ maxLength: 12 }), fc.string({ maxLength: 12 }), (a, b) => {
-        assert.equal(editDistance(a, b), editDistance(b, a));
-        assert.equal(editDistance(a, b) === 0, a === b);
-      }),
-    );
   });
 });
