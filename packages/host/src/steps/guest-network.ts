@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { ipv4Network } from '@tartan/kube/flags';
 import type { VmEgress } from '../host-spec.ts';
 import { renderPlist } from '../launchd-plist.ts';
 import type { Step } from './step.ts';
@@ -17,23 +18,10 @@ const bridges = ['bridge100', 'bridge101', 'bridge102', 'bridge103'];
 
 const invalidRule = (index: number, what: string): TypeError => new TypeError(`vmEgress.allow[${index}]: ${what}`);
 
-const network = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})\/(\d{1,2})$/;
-
-/** An IPv4 network with nothing set behind its prefix. */
 const checkedNetwork = (cidr: string, index: number): string => {
-  const numbers = network.exec(cidr)?.slice(1).map(Number) ?? [];
-  const [a = 256, b = 256, c = 256, d = 256, prefix = 33] = numbers;
-  if (Math.max(a, b, c, d) > 255 || prefix > 32) {
-    throw invalidRule(
-      index,
-      `${JSON.stringify(cidr)} is no IPv4 network such as 172.16.0.0/22. (Virtual machines get no IPv6.)`,
-    );
-  }
-  const address = ((a * 256 + b) * 256 + c) * 256 + d;
-  if (address % 2 ** (32 - prefix) !== 0) {
-    throw invalidRule(index, `${cidr} has bits set behind its prefix: which network is meant?`);
-  }
-  return `${a}.${b}.${c}.${d}/${prefix}`;
+  const parsed = ipv4Network.parse(cidr);
+  if ('value' in parsed) return parsed.value;
+  throw invalidRule(index, `${JSON.stringify(cidr)} ${parsed.problem}. Write a network such as 172.16.0.0/22.`);
 };
 
 const portRange = /^(\d{1,5})(?::(\d{1,5}))?$/;

@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import type { FlagType } from './flag.ts';
 
 export interface BindAddress {
@@ -24,20 +25,11 @@ export const bindAddress: FlagType<BindAddress | undefined> = {
   },
 };
 
-const ipv4 = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/;
-
-/** Its 32 bits as a number. */
-const bitsOf = (text: string): number | undefined => {
-  const bytes = ipv4.exec(text)?.slice(1).map(Number) ?? [];
-  if (bytes.length !== 4 || bytes.some((byte) => byte > 255)) return undefined;
-  return bytes.reduce((bits, byte) => bits * 256 + byte, 0);
-};
-
 export const ipv4Address: FlagType<string> = {
   placeholder: 'ip',
   examples: ['10.96.0.10'],
   format: String,
-  parse: (text) => (bitsOf(text) === undefined ? { problem: 'is no IPv4 address' } : { value: text }),
+  parse: (text) => (isIPv4(text) ? { value: text } : { problem: 'is no IPv4 address' }),
 };
 
 /** Virtual machines get no IPv6. Nothing may be set behind the prefix: which network would be meant? */
@@ -47,9 +39,9 @@ export const ipv4Network: FlagType<string> = {
   format: String,
   parse: (text) => {
     const [, address = '', digits = ''] = /^([\d.]+)\/(\d{1,2})$/.exec(text) ?? [];
-    const bits = bitsOf(address);
     const prefix = Number(digits);
-    if (bits === undefined || prefix > 32) return { problem: 'is no IPv4 network' };
+    if (!isIPv4(address) || prefix > 32) return { problem: 'is no IPv4 network' };
+    const bits = address.split('.').reduce((sum, byte) => sum * 256 + Number(byte), 0);
     return bits % 2 ** (32 - prefix) === 0 ? { value: text } : { problem: 'has bits set behind its prefix' };
   },
 };
