@@ -68,24 +68,14 @@ export const compareVersions = (a: string, b: string): number => {
   return 0;
 };
 
-const groupBy = <T>(items: readonly T[], key: (item: T) => string): Map<string, T[]> => {
-  const found = new Map<string, T[]>();
-  for (const item of items) {
-    const list = found.get(key(item));
-    if (list) list.push(item);
-    else found.set(key(item), [item]);
-  }
-  return found;
-};
-
 /** Everything served, group by group, as discovery orders it. */
 export const groupsOf = (resources: readonly Resource[]): Group[] =>
-  [...groupBy(resources, ({ group }) => group)]
+  [...Map.groupBy(resources, ({ group }) => group)]
     .sort(([a], [b]) => rank(a) - rank(b) || order(a, b))
     .map(([name, members]) => ({
       name,
       custom: members.every(({ custom }) => custom),
-      versions: [...groupBy(members, ({ version }) => version)]
+      versions: [...Map.groupBy(members, ({ version }) => version)]
         .sort(([a], [b]) => compareVersions(a, b))
         .map(([version, served]) => ({
           group: name,
