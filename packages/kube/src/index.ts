@@ -59,6 +59,7 @@ export type { InformerEvent, Informer } from './informer/informer.ts';
 
 // Work queue and controllers.
 export { createLruCache } from './lru-cache.ts';
+export { createSemaphore } from './semaphore.ts';
 export { backoffMs, createTokenBucket } from './workqueue/rate-limiter.ts';
 export { createWorkQueue, type WorkQueue, type WorkQueueOptions } from './workqueue/work-queue.ts';
 export { type Controller, type ControllerOptions, createController } from './controller/controller.ts';

@@ -1,4 +1,4 @@
-import { isKubeError, type Live } from '@tartan/kube';
+import { createSemaphore, isKubeError, type Live } from '@tartan/kube';
 import type { ActContext } from './act/context.ts';
 import { createRunner, register } from './act/create.ts';
 import { addPoolFinalizer, removePoolFinalizer } from './act/finalizer.ts';
@@ -23,32 +23,20 @@ export interface Limiter {
  */
 const createLimiter = (maxConcurrent: number): Limiter => {
   const failures: unknown[] = [];
-  const waiting: (() => void)[] = [];
-  let free = maxConcurrent;
+  const semaphore = createSemaphore(maxConcurrent);
   let isStopped = false;
-  const acquire = async (): Promise<void> => {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-  };
-  const release = (): void => {
-    const next = waiting.shift();
-    if (next) next();
-    else free += 1;
-  };
   return {
     failures,
-    run: async (work) => {
-      await acquire();
-      try {
-        return isStopped ? undefined : await work();
-      } catch (error) {
-        failures.push(error);
-        isStopped ||= isServerUnavailable(error);
-        return undefined;
-      } finally {
-        release();
-      }
-    },
+    run: (work) =>
+      semaphore(async () => {
+        try {
+          return isStopped ? undefined : await work();
+        } catch (error) {
+          failures.push(error);
+          isStopped ||= isServerUnavailable(error);
+          return undefined;
+        }
+      }),
   };
 };
 

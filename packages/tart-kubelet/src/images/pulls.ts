@@ -1,40 +1,7 @@
+import { createSemaphore } from '@tartan/kube';
 import { isTartError, type PullProgress, type RegistryCredentials, type Tart } from '@tartan/tart';
 import { formatPullReference, type ImageReference, parseReference, type PinnedImage } from './image-reference.ts';
 import type { LocalImages } from './local-images.ts';
-
-/** At most so many at a time, in the order in which they came. Who leaves the line before its turn never had one. */
-type Semaphore = <T>(signal: AbortSignal, work: () => Promise<T>) => Promise<T>;
-
-const createSemaphore = (limit: number): Semaphore => {
-  let busy = 0;
-  const waiters: (() => void)[] = [];
-  const acquire = (signal: AbortSignal): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const onAbort = (): void => {
-        waiters.splice(waiters.indexOf(enter), 1);
-        reject(signal.reason);
-      };
-      const enter = (): void => {
-        signal.removeEventListener('abort', onAbort);
-        resolve();
-      };
-      waiters.push(enter);
-      signal.addEventListener('abort', onAbort, { once: true });
-    });
-  return async (signal, work) => {
-    signal.throwIfAborted();
-    // A place that is given back goes straight to the next in line, so `busy` stays.
-    if (busy >= limit) await acquire(signal);
-    else busy += 1;
-    try {
-      return await work();
-    } finally {
-      const next = waiters.shift();
-      if (next === undefined) busy -= 1;
-      else next();
-    }
-  };
-};
 
 interface PullRequest {
   /** `repository@digest`, or `repository:tag`. */
@@ -85,7 +52,7 @@ export const createPulls = ({ tart, limit }: { readonly tart: Pick<Tart, 'pull'>
       download.last = progress;
       for (const listener of listeners) listener(progress);
     };
-    const done = semaphore(end.signal, () => tart.pull(image, { credentials, onProgress, signal: end.signal })).finally(
+    const done = semaphore(() => tart.pull(image, { credentials, onProgress, signal: end.signal }), end.signal).finally(
       () => {
         if (downloads.get(image) === download) downloads.delete(image);
       },
