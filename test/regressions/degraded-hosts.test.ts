@@ -142,7 +142,7 @@ describe('tuist/tuist#10875: four hosts of the runners fleet were degraded in si
   /** It waits for a minute after a failure, and for longer when a person is needed. */
   const letTheWaitPass = async (): Promise<void> => {
     const name = { namespace, name: second.metadata.name };
-    const body = { status: { lastBootstrapFailureTime: null } };
+    const body = { status: { lastAttempt: { at: '2026-01-01T00:00:00Z' } } };
     await harness.client.patch(machine.resource, name, { type: 'merge', body }, { subresource: 'status' });
     await harness.upgrade({ version: '0.1.0' });
   };
@@ -194,7 +194,7 @@ describe('tuist/tuist#10875: four hosts of the runners fleet were degraded in si
       machine.resource,
       second.metadata.name,
       'has tried again',
-      ({ status }) => (status?.bootstrapAttempts ?? 0) >= 2,
+      ({ status }) => (status?.lastAttempt?.count ?? 0) >= 2,
     );
     const mac = harness.macOf(second);
     assert.equal(recorded(mac, 'console.sealed'), 1);

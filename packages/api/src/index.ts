@@ -13,6 +13,9 @@ export { type MacHost, macHost, type MacHostSpec, type MacHostStatus } from './k
 export {
   machine,
   type MachineSpec,
+  attemptOutcomes,
+  attemptTasks,
+  type LastAttempt,
   type MachineStatus,
   machineTemplate,
   type ScalewayAppleSiliconMachine,

@@ -27,11 +27,10 @@ const noMac: Fault = machinesWith({
   phase: 'Pending',
   conditions: [notReady('NotProvisioned'), condition('Provisioned', 'False', 'NoAvailableHost')],
 });
-const bootstrapping = (attempts: number, updateAttempts = 0): Fault =>
+const bootstrapping = (count: number): Fault =>
   machinesWith({
     phase: 'Bootstrapping',
-    bootstrapAttempts: attempts,
-    tartKubeletUpdateAttempts: updateAttempts,
+    lastAttempt: { task: 'Bootstrap', outcome: 'Rejected', message: '', at: '2026-01-01T00:00:00Z', count },
     conditions: [notReady('NotBootstrapped'), condition('Bootstrapped', 'False', 'BootstrapFailed')],
   });
 
@@ -87,7 +86,7 @@ export const cases: Readonly<Record<string, Case>> = {
     after: 10,
     labels: ofMachine,
     value: 3,
-    almost: bootstrapping(2, 5),
+    almost: bootstrapping(2),
   },
   TartanMacOutdated: {
     trouble: drifting(-day),

@@ -80,6 +80,31 @@ const machineSpec = z
   })
   .describe('Which Mac is wanted, and what it shall be.');
 
+/** What is done on a Mac, or for it. */
+export const attemptTasks = ['Credentials', 'Bootstrap', 'Register', 'Update', 'RollBack'] as const;
+
+/** How the last work on a Mac ended. Those about the Mac or a Secret are reasons of the condition Bootstrapped, too. */
+export const attemptOutcomes = [
+  'Running',
+  'Aborted',
+  'Succeeded',
+  'RebootPending',
+  'WaitingForIdle',
+  'Incomplete',
+  'Rejected',
+  'HostUnreachable',
+  'HostKeyMismatch',
+  'HostNotWiped',
+  'HostLocked',
+  'InvalidSpec',
+  'TailscaleAuthKeyUnavailable',
+  'NodeIdentityUnavailable',
+  'GHRunnerRegistrationTokenUnavailable',
+  'CredentialsRefreshFailed',
+  'CredentialsPersistFailed',
+  'MissingSudoPassword',
+] as const;
+
 /**
  * What is known of a machine. Counters and verdicts are memory: written before the act they guard, and safe to lose.
  * `failureReason` and `failureMessage` are left out on purpose: core copies them to the Machine for ever, while nothing of ours is
@@ -109,9 +134,22 @@ const machineStatus = z
     conditions: optional(conditions()),
     observedGeneration: optional(observedGeneration()),
 
-    bootstrapAttempts: optional(count('How often making this Mac ready has failed in a row.')),
+    lastAttempt: optional(
+      z
+        .object({
+          task: z.enum(attemptTasks).describe('What was tried.'),
+          outcome: z.enum(attemptOutcomes).describe('How it ended, or `Running`.'),
+          message: text('What the Mac, Scaleway or GitHub answered.', 1024),
+          at: time('When it ended. While it runs: when it began.'),
+          count: count('How often this task has failed in a row, as far as that counts against the Mac or the update.'),
+        })
+        .describe('The last work on the Mac. The next one waits for a while after it.'),
+    ),
     bootstrapRebootIssued: optional(flag('The one reboot that may help it has been asked for.')),
-    lastBootstrapFailureTime: optional(time('When it failed last.')),
+    bootstrapAttempts: optional(count('Deprecated: read `lastAttempt.count`. Managers before `lastAttempt` wrote it.')),
+    lastBootstrapFailureTime: optional(
+      time('Deprecated: read `lastAttempt.at`. Managers before `lastAttempt` wrote it.'),
+    ),
     hostKeyEpoch: optional(
       count('The install of the MacHost whose SSH host key is pinned. A later install brings a new key.'),
     ),
@@ -141,8 +179,10 @@ const machineStatus = z
     failedHostConfigHash: optional(
       text('The summary that the Mac refused. Tried again after a while, or when another is wanted.'),
     ),
-    tartKubeletUpdateAttempts: optional(count('How often a roll has failed in a row.')),
-    lastUpdateFailureTime: optional(time('When a roll failed last.')),
+    lastUpdateFailureTime: optional(time('When the Mac refused an update last.')),
+    tartKubeletUpdateAttempts: optional(
+      count('Deprecated: read `lastAttempt.count`. Managers before `lastAttempt` wrote it.'),
+    ),
   })
   .describe('What is known of the machine.');
 
@@ -177,6 +217,7 @@ export const machine = defineKind({
 export type ScalewayAppleSiliconMachine = ObjectOf<typeof machine>;
 export type MachineSpec = ScalewayAppleSiliconMachine['spec'];
 export type MachineStatus = NonNullable<ScalewayAppleSiliconMachine['status']>;
+export type LastAttempt = NonNullable<MachineStatus['lastAttempt']>;
 
 /** Written by people and charts, so here is the place to say no. Templates that are there already stay as they are. */
 const templateSpecFields = {

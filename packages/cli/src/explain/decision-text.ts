@@ -1,5 +1,5 @@
 import { annotations, conditionsByKind, type MachineStatus } from '@tartan/api';
-import type { Drift, HostDecision, MachineDecision } from '@tartan/provider/decisions';
+import { type Drift, failuresOf, type HostDecision, type MachineDecision } from '@tartan/provider/decisions';
 import { age } from '../output/age.ts';
 import type { DecisionText } from './explanation.ts';
 
@@ -179,10 +179,10 @@ export const machineDecisionText = (decision: MachineDecision, context: MachineT
   }
 };
 
-const attemptsText = ({ bootstrapAttempts = 0 }: MachineStatus): string =>
-  bootstrapAttempts === 0
-    ? ''
-    : ` (${bootstrapAttempts === 1 ? 'one failure' : `${bootstrapAttempts} failures`} so far)`;
+const attemptsText = (status: MachineStatus): string => {
+  const failures = failuresOf(status, 'Bootstrap');
+  return failures === 0 ? '' : ` (${failures === 1 ? 'one failure' : `${failures} failures`} so far)`;
+};
 
 const cleanUpTexts = {
   'no host': 'It is being deleted, and has no Mac.',

@@ -4,6 +4,7 @@ import {
   choiceFacts,
   clusterFacts,
   decideMachine,
+  failuresOf,
   findTurn,
   fleetNameOf,
   type HostFacts,
@@ -136,9 +137,10 @@ const fleetText = (name: string, namespace: string, uid: string, { fleets, unrea
 };
 
 const memoryFacts = (status: NonNullable<Machine['status']>): Facts => {
-  const { bootstrapAttempts = 0, failedHostConfigHash, desiredHostConfigHash, hostConfigHash, leftOut } = status;
+  const bootstrapFailures = failuresOf(status, 'Bootstrap');
+  const { failedHostConfigHash, desiredHostConfigHash, hostConfigHash, leftOut } = status;
   return [
-    ...(bootstrapAttempts > 0 ? [{ what: 'failed to be made ready', is: `${bootstrapAttempts} times in a row` }] : []),
+    ...(bootstrapFailures > 0 ? [{ what: 'failed to be made ready', is: `${bootstrapFailures} times in a row` }] : []),
     ...(desiredHostConfigHash !== undefined && desiredHostConfigHash !== hostConfigHash
       ? [
           {
@@ -237,7 +239,6 @@ const machineSnapshot = (machine: Machine, { host, node, pods }: Mac, world: Exp
     idle: pods && pods.length === 0,
     // Only the manager may ask GitHub; what it heard is in the condition Deleting.
     runner: { kind: 'not asked' },
-    backoffMs: 0,
   };
   return { snapshot, unseen: unseenOf({ spec, status, host, told: managerFlags }) };
 };
@@ -274,6 +275,6 @@ const unseenOf = ({
   ...(host === undefined
     ? []
     : [
-        'What goes on over SSH at this moment, the Secrets with key and login, and pauses that the manager keeps in memory: the conditions and events below are its own word.',
+        'What goes on over SSH at this moment, and the Secrets with key and login: the conditions and events below are its own word.',
       ]),
 ];

@@ -8,6 +8,7 @@ export { choiceFacts, hostFacts, hostRequirements } from '../machine/observe/hos
 export { clusterFacts } from '../machine/observe/cluster.ts';
 export { decide as decideMachine } from '../machine/decide.ts';
 export type { Decision as MachineDecision, Drift } from '../machine/decision.ts';
+export { failuresOf } from '../machine/last-attempt.ts';
 export { nodeFacts } from '../machine/observe/node.ts';
 export type { HostFacts, Snapshot as MachineSnapshot } from '../machine/snapshot.ts';
 export { type CoreCluster, coreClusters } from '../core/cluster.ts';

@@ -21,6 +21,7 @@ import {
 import type { Clock } from '@tartan/kube/clock';
 import { type CoreMachineDeployment, desiredReplicas } from '../core/machine-deployment.ts';
 import { effectiveHash, type Tolerance } from '../machine/decide/provisioned.ts';
+import { failuresOf } from '../machine/last-attempt.ts';
 import type { FleetFacts, Snapshot } from './decide.ts';
 import type { Limits, MachineFacts } from './judge-turn.ts';
 import { type DeploymentFacts, wantedMachines } from './machine-deployments.ts';
@@ -134,7 +135,7 @@ export const machineFacts = (
     }),
     pushed: status.hostConfigHash,
     failed: status.failedHostConfigHash,
-    attempts: status.tartKubeletUpdateAttempts ?? 0,
+    attempts: failuresOf(status, 'Update'),
     lastFailure: timeOf(status.lastUpdateFailureTime),
     unreachable: upToDate?.reason === 'RollUnreachable',
     waitingForIdle: upToDate?.reason === 'WaitingForIdle',

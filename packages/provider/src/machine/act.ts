@@ -64,7 +64,7 @@ export const carryOut = async (context: ActContext, decision: Decision): Promise
     case 'retire token':
       return retireToken(context, decision.certificateExpires);
     case 're-register':
-      return reregister(context, decision.newJoin);
+      return reregister(context, decision);
     case 'roll':
       return roll(context, decision);
     case 'roll back':

@@ -16,7 +16,7 @@ describe('a bootstrap', () => {
     await stage.start();
     await stage.claimed();
     let status = await stage.status();
-    assert.equal(status.bootstrapAttempts, 1);
+    assert.equal(status.lastAttempt?.count, 1);
     assert.equal(status.phase, 'Bootstrapping');
     assert.equal(await stage.reason('Bootstrapped'), 'HostUnreachable');
     await stage.pass(0.75);
@@ -27,7 +27,7 @@ describe('a bootstrap', () => {
     await stage.pass(1.25);
     status = await stage.status();
     assert.equal(status.initialization?.provisioned, true);
-    assert.equal(status.bootstrapAttempts, undefined);
+    assert.equal(status.lastAttempt?.count, 0);
     assert.equal(await stage.reason('Bootstrapped'), 'Bootstrapped');
   });
 
@@ -76,7 +76,7 @@ describe('a bootstrap', () => {
     await stage.claimed();
     const status = await stage.status();
     assert.equal(status.initialization?.provisioned, undefined);
-    assert.equal(status.bootstrapAttempts, 1);
+    assert.equal(status.lastAttempt?.count, 1);
     await stage.pass(2);
     assert.equal((await stage.status()).initialization?.provisioned, true);
   });
@@ -162,13 +162,7 @@ describe('a Mac whose bootstrap fails', () => {
     const { status, spec } = await stage.get();
     assert.equal(status?.serverID, 'server-2', 'another one is claimed');
     assert.equal(spec.providerID, undefined);
-    for (const field of [
-      'bootstrapAttempts',
-      'bootstrapRebootIssued',
-      'hostKeyEpoch',
-      'joinTokenID',
-      'joinVersion',
-    ] as const)
+    for (const field of ['lastAttempt', 'bootstrapRebootIssued', 'hostKeyEpoch', 'joinTokenID', 'joinVersion'] as const)
       assert.equal(status[field], undefined, field);
     assert.equal(await stage.secret(), undefined, 'the login of a Mac that is not ours');
     assert.equal(await stage.node(), undefined, 'a Node that is not ours any more');
@@ -213,7 +207,10 @@ describe('a Mac whose bootstrap fails', () => {
       if (request.method === 'DELETE') throw new KubeError('unreachable', 'about to die');
       return send(request);
     });
-    await stage.setStatus({ bootstrapAttempts: 5, bootstrapRebootIssued: true });
+    await stage.setStatus({
+      lastAttempt: { ...((await stage.status()).lastAttempt ?? assert.fail()), count: 5 },
+      bootstrapRebootIssued: true,
+    });
     await stage.pass(2);
     assert.equal((await stage.host()).spec.release?.reason, 'BootstrapExhausted');
     assert.equal((await stage.status()).serverID, 'server-1');
@@ -233,7 +230,7 @@ describe('a Mac whose bootstrap fails', () => {
     await stage.addPod();
     stage.work.next(...Array.from({ length: 20 }, () => rejected));
     await stage.pass(8);
-    assert.ok(((await stage.status()).bootstrapAttempts ?? 0) >= 6);
+    assert.ok(((await stage.status()).lastAttempt?.count ?? 0) >= 6);
     assert.equal((await stage.host()).spec.reboot, undefined);
     assert.equal((await stage.host()).spec.consumerRef?.name, 'mac-1');
     const last = stage.work.jobs.at(-1);
@@ -257,7 +254,7 @@ describe('a Mac whose bootstrap fails', () => {
     const stage = await createHarness(t);
     await stage.start();
     await stage.living();
-    await stage.setStatus({ bootstrapAttempts: 99 });
+    await stage.setStatus({ lastAttempt: { ...((await stage.status()).lastAttempt ?? assert.fail()), count: 99 } });
     await stage.removeNode();
     stage.work.next(unreachable, { kind: 'not wiped', message: 'm', hostKey: 'k' }, rejected, {
       kind: 'host key changed',
@@ -308,6 +305,6 @@ describe('pushes', () => {
     await stage.deleteMachine();
     await stage.pass(0.5);
     assert.equal((await stage.host()).spec.release?.reason, 'MachineDeleted');
-    assert.equal((await stage.status()).bootstrapAttempts, undefined);
+    assert.equal((await stage.status()).lastAttempt?.count, 0);
   });
 });

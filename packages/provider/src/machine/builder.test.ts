@@ -54,7 +54,7 @@ describe('bootstrap of a builder', () => {
     });
     await stage.pass(40);
     const status = await stage.status();
-    assert.equal(status.bootstrapAttempts, undefined);
+    assert.equal(status.lastAttempt?.count, 0);
     assert.notEqual(status.initialization?.provisioned, true);
     assert.equal((await stage.host()).spec.release, undefined);
     assert.ok((await stage.events()).includes('GHRunnerRegistrationTokenUnavailable'));

@@ -286,12 +286,12 @@ describe('a machine that lost its Mac', () => {
     stage.work.next({ kind: 'unreachable', message: 'no' });
     await stage.start();
     await stage.claimed();
-    assert.equal((await stage.status()).bootstrapAttempts, 1);
+    assert.equal((await stage.status()).lastAttempt?.count, 1);
     await stage.addHost('server-2');
     await stage.markGone();
     const status = await stage.status();
     assert.equal(status.serverID, 'server-2');
-    assert.equal(status.bootstrapAttempts, undefined);
+    assert.equal(status.lastAttempt, undefined);
     assert.equal((await stage.host()).spec.consumerRef, undefined, 'nobody holds a server that is gone');
     await stage.rename('server-2');
     assert.equal((await stage.get()).spec.providerID, 'scw-applesilicon://fr-par-1/server-2');

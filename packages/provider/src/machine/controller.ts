@@ -1,5 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { machine as machineKind, type MacHost, type ScalewayAppleSiliconMachine } from '@tartan/api';
+import {
+  machine as machineKind,
+  type MachineStatus,
+  type MacHost,
+  type ScalewayAppleSiliconMachine,
+} from '@tartan/api';
 import {
   annotationsChanged,
   anyOf,
@@ -29,12 +34,13 @@ import type { ActContext, MachineDeps } from './act/context.ts';
 import { createPushSlots, createRunningPushes } from './act/running-pushes.ts';
 import { decide } from './decide.ts';
 import { type ActionResult, type Decision, isPassive } from './decision.ts';
+import { type AttemptResult, withAttempt, withoutRunning } from './last-attempt.ts';
 import { createMachinePatcher, type Machine, sshKeyName } from './machine.ts';
 import { observe, remember } from './observe.ts';
 import { nodeAddresses } from './observe/node.ts';
 import { createRunnerLastSeen } from './observe/runner.ts';
 import type { MachineControllerOptions, Node } from './options.ts';
-import { createBackoffs, createRequeueLimiter } from './requeue.ts';
+import { createRequeueLimiter } from './requeue.ts';
 import type { Snapshot } from './snapshot.ts';
 import { statusOf } from './status.ts';
 import { eventsOf } from './status/events.ts';
@@ -55,7 +61,6 @@ export const createMachineController = (options: MachineControllerOptions): Cont
   const deps: MachineDeps = {
     ...options,
     missingNodes: createMissingNodeTracker(clock),
-    backoffs: createBackoffs(clock),
     runnerLastSeen: createRunnerLastSeen(clock),
     requeueLimiter: createRequeueLimiter(),
     slots: createPushSlots(settings.machineWorkers),
@@ -117,11 +122,13 @@ const reconcileMachine = async (deps: MachineDeps, machine: Machine, signal: Abo
     nodeAddresses: nodeAddresses(node, snapshot.node),
     releaseID: deps.options.releaseID,
   });
-  const publish = async (result: ActionResult, finalizerRemoved = false): Promise<void> => {
+  const publish = async (result: ActionResult, attempt: AttemptResult | undefined, exists = true): Promise<void> => {
     const reconciled = resultOf(result);
     const before = patcher.machine.status ?? {};
-    if (!finalizerRemoved && decision.kind !== 'leave')
-      await patcher.updateStatus((status, current) => statusOf(status, current, reconciled));
+    const update = (status: MachineStatus): MachineStatus =>
+      attempt === undefined ? withoutRunning(status) : withAttempt(status, attempt, deps.clock.now());
+    if (exists && decision.kind !== 'leave')
+      await patcher.updateStatus((status, current) => statusOf(update(status), current, reconciled));
     for (const event of eventsOf(reconciled, before, patcher.machine.status ?? {}))
       deps.events.event(patcher.machine, event);
   };
@@ -130,10 +137,10 @@ const reconcileMachine = async (deps: MachineDeps, machine: Machine, signal: Abo
     patcher,
     observation,
     signal,
-    reportStarted: () => publish({ kind: 'started' }),
+    reportStarted: (attempt) => publish({ kind: 'started' }, attempt && { outcome: 'Running', ...attempt }),
   };
-  const { result, next, finalizerRemoved } = await carryOut(context, decision);
-  await publish(result, finalizerRemoved);
+  const { result, next, attempt, finalizerRemoved } = await carryOut(context, decision);
+  await publish(result, attempt, finalizerRemoved !== true);
   return deps.requeueLimiter.limit(machine.metadata.uid, next);
 };
 
@@ -185,7 +192,7 @@ const sourcesOf = (deps: MachineDeps): readonly Source[] => {
 
 const forgetMachine = (deps: MachineDeps, { metadata: { name, uid } }: Machine): void => {
   deps.missingNodes.forget(name);
-  for (const memory of [deps.pushes, deps.backoffs, deps.runnerLastSeen, deps.requeueLimiter]) memory.forget(uid);
+  for (const memory of [deps.pushes, deps.runnerLastSeen, deps.requeueLimiter]) memory.forget(uid);
 };
 
 const belongsTo = ({ metadata }: Live<CoreCluster>, machine: Live<ScalewayAppleSiliconMachine>): boolean => {

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { decide } from './decide.ts';
 import { isPassive } from './decision.ts';
+import { lastAttemptOf, pauseMs } from './last-attempt.ts';
 import { anySnapshot } from './testing/any-snapshot.ts';
 import { host as ownHost } from './testing/snapshots.ts';
 
@@ -52,13 +53,15 @@ describe('decide, for any snapshot', () => {
     fc.assert(
       fc.property(anySnapshot, (snapshot) => {
         if (!pushes.has(decide(snapshot).kind)) return;
-        const { host: mac, machine: who, cluster, fleetKey, backoffMs } = snapshot;
+        const { now, host: mac, machine: who, cluster, fleetKey } = snapshot;
         assert.ok(mac.kind === 'present' && mac.holder === 'me' && mac.release === undefined && !mac.gone);
         assert.ok(
           who?.hasFinalizer === true && !who.deleting && who.providerID?.endsWith(who.status.serverID ?? '-') === true,
         );
         assert.ok(cluster.pauseReasons.length === 0 && cluster.waitingFor === undefined);
-        assert.ok(fleetKey.kind === 'ready' && backoffMs === 0);
+        const attempt = lastAttemptOf(who.status);
+        const pause = attempt?.task === 'Credentials' ? 0 : pauseMs(attempt, now, snapshot.node);
+        assert.ok(fleetKey.kind === 'ready' && (pause === 0 || decide(snapshot).kind === 'bootstrap'));
       }),
       runs,
     );

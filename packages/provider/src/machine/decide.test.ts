@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { decide } from './decide.ts';
 import type { Decision } from './decision.ts';
-import type { Snapshot } from './snapshot.ts';
+import type { MachineFacts, Snapshot } from './snapshot.ts';
 import {
   at,
   driftedSnapshot,
@@ -13,6 +13,7 @@ import {
   now,
   provisioned,
   claimedSnapshot,
+  tried,
 } from './testing/snapshots.ts';
 
 type Row = [string, Snapshot, Partial<Decision> & { kind: Decision['kind'] }];
@@ -188,8 +189,16 @@ describe('decide: claim', () => {
     ],
     [
       'no password a moment ago',
-      of(claimedSnapshot, { login: { kind: 'known', hasPassword: false }, backoffMs: 7 }),
-      { kind: 'back off', forMs: 7 },
+      of(claimedSnapshot, {
+        login: { kind: 'known', hasPassword: false },
+        machine: machineWith(tried('Credentials', 'MissingSudoPassword', 4)),
+      }),
+      { kind: 'back off', forMs: 60_000, because: 'no password' },
+    ],
+    [
+      'no password a moment ago, and somebody has put one into the Secret',
+      of(claimedSnapshot, { machine: machineWith(tried('Credentials', 'MissingSudoPassword', 4)) }),
+      { kind: 'bootstrap' },
     ],
     [
       'no providerID',
@@ -246,15 +255,15 @@ describe('decide: a provisioned machine that lost its Mac', () => {
 });
 
 describe('decide: bootstrap and remediation', () => {
-  const failed = (attempts: number, more = {}): Snapshot['machine'] =>
-    machineWith({ bootstrapAttempts: attempts, lastBootstrapFailureTime: at(5), ...more });
+  const failed = (attempts: number, more = {}): MachineFacts =>
+    machineWith({ ...tried('Bootstrap', 'Rejected', 5, attempts), ...more });
   check([
     ['first attempt', claimedSnapshot, { kind: 'bootstrap' }],
     ['no key', of(claimedSnapshot, { fleetKey: { kind: 'pending' } }), { kind: 'await key' }],
     ['a failure five minutes ago', of(claimedSnapshot, { machine: failed(1) }), { kind: 'bootstrap' }],
     [
       'a failure half a minute ago',
-      of(claimedSnapshot, { machine: failed(1, { lastBootstrapFailureTime: at(0.5) }) }),
+      of(claimedSnapshot, { machine: failed(1, tried('Bootstrap', 'Rejected', 0.5, 1)) }),
       { kind: 'back off', forMs: 30_000, because: 'failure' },
     ],
     ['three failures', of(claimedSnapshot, { machine: failed(3) }), { kind: 'reboot' }],
@@ -321,7 +330,7 @@ describe('decide: bootstrap and remediation', () => {
     [
       'eight failures, and no pool to go to',
       of(claimedSnapshot, {
-        machine: { ...machineWith({ bootstrapAttempts: 8, bootstrapRebootIssued: true }), poolPrefix: undefined },
+        machine: { ...failed(8, { bootstrapRebootIssued: true }), poolPrefix: undefined },
         host: { ...host, poolPrefix: undefined },
       }),
       { kind: 'bootstrap' },
@@ -388,8 +397,11 @@ describe('decide: a Node that is missing or not Ready', () => {
     ],
     [
       'tried a moment ago',
-      of(readySnapshot, { node: { kind: 'missing', forMs: 1e6 }, backoffMs: 9 }),
-      { kind: 'rest', forMs: 9 },
+      of(readySnapshot, {
+        node: { kind: 'missing', forMs: 1e6 },
+        machine: provisioned(tried('Register', 'Succeeded', 1)),
+      }),
+      { kind: 'rest', drift: 'pausing', forMs: 60_000 },
     ],
     [
       'missing, and no key',
@@ -449,7 +461,7 @@ describe('decide: drift and roll', () => {
   const cordoned = { ...node, cordonedByUs: true, unschedulable: true };
   const refused = provisioned({
     failedHostConfigHash: 'b',
-    tartKubeletUpdateAttempts: 5,
+    ...tried('Update', 'Rejected', 10, 5),
     lastUpdateFailureTime: at(10),
   });
   check([
@@ -481,15 +493,32 @@ describe('decide: drift and roll', () => {
       { kind: 'rest' },
     ],
     ['no key', of(driftedSnapshot, { fleetKey: { kind: 'pending' } }), { kind: 'rest', drift: 'no key' }],
-    ['unreachable a moment ago', of(driftedSnapshot, { backoffMs: 5 }), { kind: 'rest', drift: 'pausing', forMs: 5 }],
+    [
+      'unreachable a moment ago',
+      of(driftedSnapshot, { machine: provisioned(tried('Update', 'HostUnreachable', 4)) }),
+      { kind: 'rest', drift: 'pausing', forMs: 60_000 },
+    ],
+    [
+      'cordoned by us a moment ago: it waits for an idle Mac, and for no time',
+      of(driftedSnapshot, { machine: provisioned(tried('Update', 'WaitingForIdle', 0)), node: cordoned, idle: false }),
+      { kind: 'rest', drift: 'waiting for idle' },
+    ],
+    [
+      'not idle a moment ago, and cordoned by somebody else',
+      of(driftedSnapshot, {
+        machine: provisioned(tried('Update', 'WaitingForIdle', 0.5)),
+        node: { ...node, unschedulable: true },
+      }),
+      { kind: 'rest', drift: 'pausing', forMs: 30_000 },
+    ],
     [
       'refused half a minute ago, but not for good',
-      of(driftedSnapshot, { machine: provisioned({ tartKubeletUpdateAttempts: 1, lastUpdateFailureTime: at(0.5) }) }),
+      of(driftedSnapshot, { machine: provisioned(tried('Update', 'Rejected', 0.5, 1)) }),
       { kind: 'rest', drift: 'pausing', forMs: 30_000 },
     ],
     [
       'refused two minutes ago, but not for good',
-      of(driftedSnapshot, { machine: provisioned({ tartKubeletUpdateAttempts: 1, lastUpdateFailureTime: at(2) }) }),
+      of(driftedSnapshot, { machine: provisioned(tried('Update', 'Rejected', 2, 1)) }),
       { kind: 'roll' },
     ],
     ['refused for good', of(driftedSnapshot, { machine: refused }), { kind: 'rest', drift: 'refused' }],
@@ -519,7 +548,7 @@ describe('decide: drift and roll', () => {
     ],
     [
       'pushed a moment ago, and the agent has not said so yet',
-      of(driftedSnapshot, { machine: provisioned({ hostConfigHash: 'b' }), backoffMs: 5 }),
+      of(driftedSnapshot, { machine: provisioned({ hostConfigHash: 'b', ...tried('Update', 'Succeeded', 0.5) }) }),
       { kind: 'rest', drift: 'up to date' },
     ],
     [
@@ -549,8 +578,11 @@ describe('decide: drift and roll', () => {
     ],
     [
       'to be rolled back, but it did not answer',
-      of(driftedSnapshot, { turn: { hash: 'b', rollBack: true }, backoffMs: 3 }),
-      { kind: 'rest', forMs: 3 },
+      of(driftedSnapshot, {
+        turn: { hash: 'b', rollBack: true },
+        machine: provisioned(tried('RollBack', 'HostUnreachable', 4)),
+      }),
+      { kind: 'rest', drift: 'pausing', forMs: 60_000 },
     ],
     [
       'desired state unknown',
@@ -702,7 +734,7 @@ describe('decide: machines that are refused', () => {
     ],
     [
       'the same after many failures: its Mac is not given back, as nothing is known of what runs there',
-      of(claimedSnapshot, { node: foreign, machine: machineWith({ bootstrapAttempts: 99 }) }),
+      of(claimedSnapshot, { node: foreign, machine: machineWith(tried('Bootstrap', 'Rejected', 5, 99)) }),
       { kind: 'refuse', reason: 'NodeNameTaken' },
     ],
     [

@@ -1,4 +1,4 @@
-import type { ConditionReason, ReleaseReason } from '@tartan/api';
+import type { ReleaseReason } from '@tartan/api';
 import type { WorkOutcome } from '../host-work/host-work.ts';
 
 /** What is to be done about a machine next. One thing: the pass after it looks at the world again. */
@@ -112,8 +112,6 @@ export type Drift =
   /** There is no SSH key to do anything with. */
   | 'no key';
 
-type ReasonOf<Type extends 'Provisioned' | 'Bootstrapped'> = ConditionReason<'ScalewayAppleSiliconMachine', Type>;
-
 /** What came of a decision. */
 export type ActionResult =
   /** Said before something that takes long. */
@@ -123,11 +121,11 @@ export type ActionResult =
   | { readonly kind: 'no slot' }
   /** A look at the server, right before the act, found that it is not called for any more. */
   | { readonly kind: 'stale' }
-  | { readonly kind: 'pushed'; readonly outcome: WorkOutcome }
-  /** It was not even tried, or was refused; `message` says why and what to do. */
-  | { readonly kind: 'claim blocked'; readonly reason: ReasonOf<'Provisioned'>; readonly message: string }
-  | { readonly kind: 'bootstrap blocked'; readonly reason: ReasonOf<'Bootstrapped'>; readonly message: string };
+  /** It was not even tried, or was refused: the last attempt says why and what to do. */
+  | { readonly kind: 'blocked' }
+  | { readonly kind: 'pushed'; readonly outcome: WorkOutcome };
 
 export const succeeded: ActionResult = { kind: 'done' };
 export const stale: ActionResult = { kind: 'stale' };
 export const noSlot: ActionResult = { kind: 'no slot' };
+export const blocked: ActionResult = { kind: 'blocked' };

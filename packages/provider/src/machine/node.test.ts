@@ -83,7 +83,7 @@ describe('a deleted Node', () => {
     assert.equal(job.task.idle, false, 'virtual machines may run');
     assert.equal(job.task.secrets.joinKubeconfig, undefined, 'its certificate is good');
     const status = await stage.status();
-    assert.equal(status.bootstrapAttempts, undefined);
+    assert.equal(status.lastAttempt?.count, 0);
     assert.equal(status.initialization?.provisioned, true);
     assert.ok((await stage.events()).includes('Reregistered'));
     assert.equal(await stage.reason('Bootstrapped'), 'NodeMissing');

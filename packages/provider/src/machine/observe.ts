@@ -14,13 +14,11 @@ import { choiceFacts, findServer, hostFacts, hostRequirements } from './observe/
 import { isNodeExpected, nodeFacts } from './observe/node.ts';
 import { isRunnerIdle, runnerFacts, type RunnerLastSeen } from './observe/runner.ts';
 import type { MachineControllerOptions, Node } from './options.ts';
-import type { Backoffs } from './requeue.ts';
 import type { ChoiceFacts, HostFacts, JoinFacts, LoginFacts, NodeFacts, Snapshot } from './snapshot.ts';
 
 /** What this process remembers beside what is written down. */
 export interface ProcessMemory {
   readonly missingNodes: MissingNodeTracker;
-  readonly backoffs: Backoffs;
   readonly runnerLastSeen: RunnerLastSeen;
 }
 
@@ -105,7 +103,6 @@ export const observe = async (deps: ObserveDeps, machine: Machine, signal: Abort
         ? (await hasNoRunningPods(deps, metadata.name, signal)) &&
           (!provisioned || (await isRunnerIdle(deps, machine, signal)))
         : undefined,
-      backoffMs: deps.backoffs.remainingMs(metadata.uid),
     },
   };
 };

@@ -1,5 +1,4 @@
 import { type ReconcileResult, requeueAfter } from '@tartan/kube';
-import type { Clock } from '@tartan/kube/clock';
 
 /** How long the machine controller waits for what, when nothing wakes it up before. In milliseconds. */
 export const intervals = {
@@ -32,29 +31,6 @@ export const intervals = {
   /** Somebody else has written the machine: look at what it is now. */
   conflict: 1000,
 } as const;
-
-/**
- * Until when nothing is tried again on a Mac, by machine. Memory of this process only: whoever starts anew may try once more, which is
- * harmless. On the monotonic clock.
- */
-export interface Backoffs {
-  remainingMs(uid: string): number;
-  set(uid: string, milliseconds: number): void;
-  forget(uid: string): void;
-}
-
-export const createBackoffs = (clock: Pick<Clock, 'monotonic'>): Backoffs => {
-  const until = new Map<string, number>();
-  return {
-    remainingMs: (uid) => Math.max(0, (until.get(uid) ?? -Infinity) - clock.monotonic()),
-    set: (uid, milliseconds) => {
-      until.set(uid, clock.monotonic() + milliseconds);
-    },
-    forget: (uid) => {
-      until.delete(uid);
-    },
-  };
-};
 
 /** More passes than this in a row, each right after the other, lead nowhere: a claim and a bootstrap take nine. */
 const maxImmediateRequeues = 20;

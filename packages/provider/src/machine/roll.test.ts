@@ -194,7 +194,7 @@ describe('a failed roll', () => {
     stage.work.next(rejected, rejected);
     await stage.giveTurn();
     let status = await stage.status();
-    assert.equal(status.tartKubeletUpdateAttempts, 1);
+    assert.equal(status.lastAttempt?.count, 1);
     assert.equal(status.failedHostConfigHash, undefined);
     assert.match((await stage.condition('HostUpToDate'))?.message ?? '', /Attempt 1 was refused: it does not start/);
     await stage.pass(1.25);
@@ -225,7 +225,7 @@ describe('a failed roll', () => {
     await stage.release('agent-3');
     const status = await stage.status();
     assert.equal(status.failedHostConfigHash, undefined);
-    assert.equal(status.tartKubeletUpdateAttempts, undefined);
+    assert.equal(status.lastAttempt, undefined);
     await stage.giveTurn();
     assert.equal(stage.work.jobs.length, 3);
   });
@@ -241,7 +241,7 @@ describe('a failed roll', () => {
       stage.work.next(outcome);
       await stage.giveTurn();
       const status = await stage.status();
-      assert.equal(status.tartKubeletUpdateAttempts, undefined);
+      assert.equal(status.lastAttempt?.count, 0);
       assert.equal(status.failedHostConfigHash, undefined);
       assert.equal(await stage.reason('HostUpToDate'), 'RollUnreachable');
       await stage.setTurns([]);
@@ -257,7 +257,7 @@ describe('a failed roll', () => {
     await drifting(stage);
     stage.work.next(async (job) => doneOutcome(job, { summary: 'other' }));
     await stage.giveTurn();
-    assert.equal((await stage.status()).tartKubeletUpdateAttempts, 1);
+    assert.equal((await stage.status()).lastAttempt?.count, 1);
   });
 
   it('of an optional step is tolerated, and that step is retried later', async (t) => {
@@ -265,8 +265,8 @@ describe('a failed roll', () => {
     const wanted = await drifting(stage);
     stage.work.next(async (job) => doneOutcome(job, { summary: 'other', optionalFailures: ['node-exporter: no'] }));
     await stage.giveTurn();
-    const { tartKubeletUpdateAttempts, leftOut } = await stage.status();
-    assert.deepEqual([tartKubeletUpdateAttempts, leftOut?.desired, leftOut?.actual], [undefined, wanted, 'other']);
+    const { lastAttempt, leftOut } = await stage.status();
+    assert.deepEqual([lastAttempt?.count, leftOut?.desired, leftOut?.actual], [0, wanted, 'other']);
     const tried = Promise.withResolvers<void>();
     const pushes = stage.work.jobs.length;
     await report(stage);

@@ -23,8 +23,6 @@ export interface Snapshot {
   readonly turn: TurnFacts | undefined;
   /** No Pod that may have a virtual machine is on the Node, and the runner of a builder has no job. Undefined: nobody had to know. */
   readonly idle: boolean | undefined;
-  /** For so long nothing is tried again on this Mac, as far as this process remembers. */
-  readonly backoffMs: number;
 }
 
 /** What people chose; `undefined` is never. */

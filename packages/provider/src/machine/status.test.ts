@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { machine as machineKind, type MachineStatus } from '@tartan/api';
+import { conditionsByKind, machine as machineKind, type MachineStatus } from '@tartan/api';
 import { getCondition } from '@tartan/kube';
 import fc from 'fast-check';
 import type { WorkOutcome } from '../host-work/host-work.ts';
 import { decide } from './decide.ts';
 import type { ActionResult } from './decision.ts';
+import { lastAttemptOf } from './last-attempt.ts';
 import type { Machine } from './machine.ts';
 import type { Snapshot } from './snapshot.ts';
-import { statusOf } from './status.ts';
-import type { ReconcileResult } from './status/conditions.ts';
+import { type ReconcileResult, statusOf } from './status.ts';
+import { conditionsOf } from './status/conditions.ts';
 import { anySnapshot } from './testing/any-snapshot.ts';
 import {
   claimedSnapshot,
@@ -69,8 +70,7 @@ const anyResult: fc.Arbitrary<ActionResult> = fc.oneof(
     { kind: 'done' },
     { kind: 'no slot' },
     { kind: 'stale' },
-    { kind: 'claim blocked', reason: 'NoAvailableHost', message: 'm' },
-    { kind: 'bootstrap blocked', reason: 'MissingSudoPassword', message: 'm' },
+    { kind: 'blocked' },
   ),
   fc.constantFrom(...outcomes).map((outcome): ActionResult => ({ kind: 'pushed', outcome })),
 );
@@ -84,6 +84,32 @@ describe('the status of a machine', () => {
       fc.property(anySnapshot, anyResult, (snapshot, result) => {
         const once = tell(snapshot, result);
         assert.deepEqual(tell(snapshot, result, once), once);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it('has every condition, whatever was said before, and the same ones for the same input', () => {
+    const blocksMove = { machine: machineWith({}, { blocksMove: true }) };
+    const types = conditionsOf({}, { ...claimedSnapshot, ...blocksMove }, { kind: 'add finalizer' })
+      .map(({ type }) => type)
+      .toSorted();
+    assert.deepEqual(types, Object.keys(conditionsByKind.ScalewayAppleSiliconMachine).toSorted());
+    fc.assert(
+      fc.property(anySnapshot, anySnapshot, (snapshot, other) => {
+        const { machine: facts } = snapshot;
+        if (facts === undefined || decide(snapshot).kind === 'pause') return;
+        const moving = { ...snapshot, machine: { ...facts, blocksMove: true } };
+        const conditions = (status: MachineStatus) => conditionsOf(status, moving, decide(snapshot));
+        const said = conditions(facts.status);
+        assert.deepEqual(said.map(({ type }) => type).toSorted(), types);
+        const lastAttempt = lastAttemptOf(facts.status);
+        const before = tell(other, { kind: 'done' }).conditions ?? [];
+        const remembered = { ...facts.status, ...(lastAttempt && { lastAttempt }) };
+        assert.deepEqual(
+          conditions({ ...remembered, conditions: before }).slice(0, -1),
+          conditions(remembered).slice(0, -1),
+        );
       }),
       { numRuns: 3000 },
     );

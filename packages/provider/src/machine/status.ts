@@ -3,7 +3,21 @@ import { type Condition, type ConditionUpdate, setCondition } from '@tartan/kube
 import { sshAddressOf } from '../host-work/ssh-address.ts';
 import { actualHash } from './decide/provisioned.ts';
 import type { Machine } from './machine.ts';
-import { conditionsOf, isHostRunning, type ReconcileResult } from './status/conditions.ts';
+import type { ActionResult, Decision } from './decision.ts';
+import type { Snapshot } from './snapshot.ts';
+import { conditionsOf, isHostRunning, pausedCondition } from './status/conditions.ts';
+
+/** What was found, what was decided, and what came of it. */
+export interface ReconcileResult {
+  readonly snapshot: Snapshot;
+  readonly decision: Decision;
+  readonly result: ActionResult;
+  /** Of the Mac, as Scaleway says. */
+  readonly ip: string | undefined;
+  readonly nodeAddresses: NonNullable<MachineStatus['addresses']>;
+  /** That of this manager. */
+  readonly releaseID: string | undefined;
+}
 
 /**
  * What users see of a machine: derived here, from what was found and what came of it, and assigned nowhere else (INC-354). `memory` is
@@ -22,9 +36,12 @@ export const statusOf = (
       (conditions, update) => setCondition(conditions, { ...update, ...observed }, snapshot.now),
       status.conditions ?? [],
     );
-  const updates = conditionsOf(status, reconciled);
-  // While it is paused nothing but that is said: nobody has looked at the rest.
-  if (decision.kind === 'pause') return { ...persisted, conditions: withConditions(updates) };
+  // As everywhere in Cluster API: while it is paused, only that is said.
+  if (decision.kind === 'pause') {
+    const paused = pausedCondition(decision, snapshot.machine?.deleting === true);
+    return { ...persisted, conditions: withConditions([paused]) };
+  }
+  const updates = conditionsOf(status, snapshot, decision);
   const { addresses: _before, ...rest } = status;
   const addresses = addressesOf(reconciled);
   const conditions = withConditions(updates);
@@ -54,14 +71,15 @@ const withPlanner = (
  */
 const configHashes = (
   status: MachineStatus,
-  { snapshot: { desired, node, backoffMs } }: ReconcileResult,
+  { snapshot }: ReconcileResult,
 ): Pick<MachineStatus, 'hostConfigHash' | 'desiredHostConfigHash'> => {
   if (status.initialization?.provisioned !== true) return {};
+  const { desired } = snapshot;
   const wanted = desired.kind === 'known' ? desired.hash : undefined;
   const pushed = status.hostConfigHash;
   const { leftOut } = status;
   const isWanted = pushed === wanted || (leftOut?.desired === wanted && leftOut?.actual === pushed);
-  const actual = pushed !== undefined && isWanted ? pushed : actualHash({ node, backoffMs }, status);
+  const actual = pushed !== undefined && isWanted ? pushed : actualHash(snapshot, status);
   return {
     ...(actual !== undefined && { hostConfigHash: actual }),
     ...(wanted !== undefined && { desiredHostConfigHash: wanted }),

@@ -98,7 +98,7 @@ describe('metrics read from objects', () => {
   test('of a machine: its phase and why, its failures, how long it has drifted', async () => {
     const status: MachineStatus = {
       phase: 'NotReady',
-      bootstrapAttempts: 2,
+      lastAttempt: { task: 'Bootstrap', outcome: 'Rejected', message: '', at: '2026-01-01T00:00:00Z', count: 2 },
       conditions: [condition('Ready', 'False', 'NodeNotReady'), condition('HostUpToDate', 'False', 'WaitingForTurn')],
     };
     const labels = 'namespace="tartan",machine="mac-1",fleet="runners"';

@@ -8,6 +8,7 @@ import {
 } from '@tartan/api';
 import { createScrapeGauges, getCondition, isConditionTrue, type Live, type ScrapeGauge } from '@tartan/kube';
 import type { Registry } from 'prom-client';
+import { failuresOf } from '../machine/last-attempt.ts';
 import { type Node, type Pod, podFacts } from '../pods/observe.ts';
 
 /** What is there, as the caches of this process have it. */
@@ -69,9 +70,9 @@ const addMachineGauges = (gauge: ScrapeGauge<Machines>): void => {
     (attempts) =>
       ({ machines }) => {
         for (const machine of machines) {
-          const { bootstrapAttempts = 0, tartKubeletUpdateAttempts = 0 } = machine.status ?? {};
-          attempts.set({ ...machineLabels(machine), task: 'bootstrap' }, bootstrapAttempts);
-          attempts.set({ ...machineLabels(machine), task: 'update' }, tartKubeletUpdateAttempts);
+          const { status = {} } = machine;
+          attempts.set({ ...machineLabels(machine), task: 'bootstrap' }, failuresOf(status, 'Bootstrap'));
+          attempts.set({ ...machineLabels(machine), task: 'update' }, failuresOf(status, 'Update'));
         }
       },
   );

@@ -71,6 +71,7 @@ export const examples: readonly Example[] = [
       addresses: [{ type: 'ExternalIP', address: '192.0.2.7' }],
       conditions: [conditionOf('Ready', 'Ready'), conditionOf('Provisioned', 'HostClaimed')],
       observedGeneration: 1,
+      lastAttempt: { task: 'Update', outcome: 'Rejected', message: 'the agent does not start', at: noon, count: 2 },
       bootstrapAttempts: 0,
       bootstrapRebootIssued: false,
       lastBootstrapFailureTime: noon,

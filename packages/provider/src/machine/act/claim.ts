@@ -3,7 +3,8 @@ import { isKubeError, requeueAfter } from '@tartan/kube';
 import { ScalewayError, type Server } from '@tartan/scaleway';
 import { reserveHost, takeHost } from '../../claim/claim-host.ts';
 import { writeMachineSecret } from '../../host-work/machine-secret.ts';
-import { type ActionResult, stale, succeeded } from '../decision.ts';
+import { blocked, stale, succeeded } from '../decision.ts';
+import type { Outcome } from '../last-attempt.ts';
 import { intervals } from '../requeue.ts';
 import {
   type ActContext,
@@ -52,13 +53,12 @@ export const take = async (context: ActContext): Promise<ActionOutput> => {
  */
 export const fetchCredentials = async (context: ActContext): Promise<ActionOutput> => {
   const { deps, patcher, observation } = context;
-  const { uid } = patcher.machine.metadata;
   const serverID = currentStatus(context).serverID ?? '';
   const zone = observation.host?.spec.zone ?? patcher.machine.spec.zone;
   const before = observation.login?.serverID === serverID ? observation.login : undefined;
 
   const server = await readServer(() => deps.pool.getServer(zone, serverID, callOptions(context)));
-  if ('kind' in server) return { result: server, next: requeueAfter(intervals.otherController) };
+  if (server instanceof ScalewayError) return credentialsMissing(context, 'CredentialsRefreshFailed', server.message);
   const password = usablePassword(server.password) ?? before?.password;
   if (password !== undefined) deps.redactor.add(password.reveal());
   const hostFingerprint = pinnedKey(patcher.machine, observation);
@@ -68,31 +68,35 @@ export const fetchCredentials = async (context: ActContext): Promise<ActionOutpu
   } catch (error) {
     if (isKubeError(error, 'conflict', 'alreadyExists', 'notFound')) return requeueStale;
     if (!isKubeError(error, 'forbidden', 'invalid')) throw error;
-    const result: ActionResult = { kind: 'claim blocked', reason: 'CredentialsPersistFailed', message: error.message };
-    return { result, next: requeueAfter(intervals.otherController) };
+    return credentialsMissing(context, 'CredentialsPersistFailed', error.message);
   }
   if (password !== undefined || currentStatus(context).initialization?.provisioned === true)
     return { result: succeeded, next: requeueAfter(0) };
-  deps.backoffs.set(uid, intervals.manualFix);
   const { namespace, machine } = secretLocation(context);
   const message = `Scaleway knows no password of the server ${serverID}. Put it into sudo-password of the Secret ${namespace}/${machine}-bootstrap.`;
-  return {
-    result: { kind: 'bootstrap blocked', reason: 'MissingSudoPassword', message },
-    next: requeueAfter(intervals.manualFix),
-  };
+  return credentialsMissing(context, 'MissingSudoPassword', message);
 };
+
+/** A machine that was made ready works without, and keeps what is recorded of its updates. */
+const credentialsMissing = (context: ActContext, outcome: Outcome, message: string): ActionOutput => ({
+  result: blocked,
+  next: requeueAfter(intervals.otherController),
+  ...(currentStatus(context).initialization?.provisioned !== true && {
+    attempt: { task: 'Credentials', outcome, message },
+  }),
+});
 
 /** What macOS writes in place of a password is none, and one try with it too many locks the user (INC-207). */
 const usablePassword = (password: Server['password']): Server['password'] =>
   password === undefined || ['', '<sealed>'].includes(password.reveal()) ? undefined : password;
 
 /** Not to be told is another thing than that there is none (INC-204). */
-const readServer = async (get: () => Promise<Server>): Promise<Server | ActionResult> => {
+const readServer = async (get: () => Promise<Server>): Promise<Server | ScalewayError> => {
   try {
     return await get();
   } catch (error) {
     if (!(error instanceof ScalewayError)) throw error;
-    return { kind: 'bootstrap blocked', reason: 'CredentialsRefreshFailed', message: error.message };
+    return error;
   }
 };
 

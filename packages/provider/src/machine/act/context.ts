@@ -1,6 +1,7 @@
 import type { MachineStatus } from '@tartan/api';
 import { type CallOptions, type ReconcileResult, requeueAfter } from '@tartan/kube';
 import { type ActionResult, stale } from '../decision.ts';
+import type { AttemptResult } from '../last-attempt.ts';
 import type { MachinePatcher } from '../machine.ts';
 import type { Observation, ProcessMemory } from '../observe.ts';
 import type { MachineControllerOptions } from '../options.ts';
@@ -20,13 +21,15 @@ export interface ActContext {
   readonly patcher: MachinePatcher;
   readonly observation: Observation;
   readonly signal: AbortSignal;
-  /** Tells users that it has begun: for what takes long. */
-  reportStarted(): Promise<void>;
+  /** Records that it has begun, for what takes long. */
+  reportStarted(attempt?: Pick<AttemptResult, 'task' | 'message'>): Promise<void>;
 }
 
 export interface ActionOutput {
   readonly result: ActionResult;
   readonly next: ReconcileResult;
+  /** What was tried, when it is not recorded yet. */
+  readonly attempt?: AttemptResult;
   /** The machine has no finalizer of ours any more: there is nothing left to write to. */
   readonly finalizerRemoved?: true;
 }

@@ -5,12 +5,19 @@ import { writeMachineSecret } from '../../host-work/machine-secret.ts';
 import { sshAddressOf } from '../../host-work/ssh-address.ts';
 import { readMachinePauseReasons } from '../../pause/read-pauses.ts';
 import { noSlot } from '../decision.ts';
+import type { AttemptResult } from '../last-attempt.ts';
 import { type Machine, sshKeyName } from '../machine.ts';
 import type { Observation } from '../observe.ts';
 import { intervals } from '../requeue.ts';
 import { type ActContext, type ActionOutput, callOptions, secretLocation } from './context.ts';
 
 const tailnetPort = 22;
+
+/** The next reconcile waits for as long as the outcome asks for. */
+export const pushed = (outcome: WorkOutcome): ActionOutput => ({
+  result: { kind: 'pushed', outcome },
+  next: requeueAfter(outcome.kind === 'aborted' ? intervals.conflict : 0),
+});
 
 /** Does a task on the machine's Mac. Ended when the machine is being deleted or paused. */
 export const push = async (context: ActContext, task: HostJob['task']): Promise<WorkOutcome> => {
@@ -107,12 +114,16 @@ export const runnerTokenSource = (context: ActContext): RunnerTokenSource => {
  * For what works on a Mac: at most so many at a time, and users see that it has begun. Who does not lead any more begins nothing: a
  * manager that was frozen would else make join credentials and push them beside its successor.
  */
-export const withPushSlot = async (context: ActContext, work: () => Promise<ActionOutput>): Promise<ActionOutput> => {
+export const withPushSlot = async (
+  context: ActContext,
+  attempt: Pick<AttemptResult, 'task' | 'message'>,
+  work: () => Promise<ActionOutput>,
+): Promise<ActionOutput> => {
   const release = context.deps.slots.acquire();
   if (release === undefined) return { result: noSlot, next: requeueAfter(intervals.pushSlot) };
   try {
     context.deps.gate.pass();
-    await context.reportStarted();
+    await context.reportStarted(attempt);
     return await work();
   } finally {
     release();

@@ -1,5 +1,5 @@
 import { macHost, type ReleaseReason } from '@tartan/api';
-import { getCondition, patchIfUnchanged, requeueAfter } from '@tartan/kube';
+import { patchIfUnchanged, requeueAfter } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import { osFamilyKey } from '@tartan/scaleway';
 import { type Release, releaseHeldHost } from '../../claim/release-host.ts';
@@ -7,6 +7,7 @@ import type { WorkOutcome } from '../../host-work/host-work.ts';
 import { clusterNameOf } from '../../pause/pauses.ts';
 import { readMachinePauseReasons } from '../../pause/read-pauses.ts';
 import { type ActionResult, succeeded } from '../decision.ts';
+import { lastAttemptOf } from '../last-attempt.ts';
 import { intervals } from '../requeue.ts';
 import { type ActContext, type ActionOutput, callOptions, currentStatus, requeueStale } from './context.ts';
 import { pinnedKey } from './push.ts';
@@ -19,7 +20,7 @@ export const reboot = async (context: ActContext): Promise<ActionOutput> => {
   const { deps, patcher, observation } = context;
   const { host } = observation;
   if (host === undefined) return requeueStale;
-  const requestedAt = currentStatus(context).lastBootstrapFailureTime ?? timestamp(observation.snapshot.now);
+  const requestedAt = lastAttemptOf(currentStatus(context))?.at || timestamp(observation.snapshot.now);
   const change = { spec: { reboot: { requestedAt } } };
   await patchIfUnchanged(deps.client, macHost.resource, host, change, callOptions(context));
   await patcher.updateStatus((status) => ({ ...status, bootstrapRebootIssued: true }));
@@ -28,9 +29,8 @@ export const reboot = async (context: ActContext): Promise<ActionOutput> => {
 
 /** The Mac cannot be made ready: it goes back, and into quarantine. Only the swap; the next look sees it gone and lets go of it. */
 export const releaseFailedHost = (context: ActContext, poolPrefix: string): Promise<ActionOutput> => {
-  const { bootstrapAttempts = 0, conditions } = currentStatus(context);
-  const last = getCondition(conditions, 'Bootstrapped')?.message;
-  const message = `It could not be made ready in ${bootstrapAttempts} attempts.${last ? ` The last one: ${last}` : ''}`;
+  const { count = 0, message: last } = lastAttemptOf(currentStatus(context)) ?? {};
+  const message = `It could not be made ready in ${count} attempts.${last ? ` The last one: ${last}` : ''}`;
   return requestRelease(
     context,
     { poolPrefix, reason: 'BootstrapExhausted', message },

@@ -1,16 +1,15 @@
 import { annotations, macFleet } from '@tartan/api';
 import { ignoreNotFound, nodes, patchIfUnchanged, requeueAfter } from '@tartan/kube';
 import { findTurn, fleetNameOf, type Turn } from '../../fleet/turns.ts';
-import type { WorkOutcome } from '../../host-work/host-work.ts';
-import { type ActionResult, type Decision, succeeded } from '../decision.ts';
-import { intervals } from '../requeue.ts';
-import { afterRoll, afterRollBack, isComplete, waitsForIdle, withoutRollFailure } from '../status/transitions.ts';
+import { type Decision, succeeded } from '../decision.ts';
+import { waitsForIdle } from '../last-attempt.ts';
+import { afterRoll, afterRollBack, withoutRollFailure } from '../status/transitions.ts';
 import { type ActContext, type ActionOutput, callOptions, requeueStale } from './context.ts';
-import { push, runnerTokenSource, withPushSlot } from './push.ts';
+import { push, pushed, runnerTokenSource, withPushSlot } from './push.ts';
 
 /** Gives the Mac what it shall have. Only steps that have changed run; those that would disturb virtual machines wait for a cordon. */
 export const roll = (context: ActContext, { hash, idle }: Extract<Decision, { kind: 'roll' }>): Promise<ActionOutput> =>
-  withPushSlot(context, async () => {
+  withPushSlot(context, { task: 'Update' }, async () => {
     const { deps, patcher, observation } = context;
     const { plan, snapshot } = observation;
     const turn = await readTurn(context, hash);
@@ -20,38 +19,10 @@ export const roll = (context: ActContext, { hash, idle }: Extract<Decision, { ki
     const { onDemandSecrets } = runnerTokenSource(context);
     const outcome = await push(context, { kind: 'converge', mode: 'changed', spec, secrets, onDemandSecrets, idle });
     const { policy } = snapshot;
-    // Before it is written down, which may fail: the turn can be over by then, and nobody may push without one (invariant 9).
-    const pauseMs = waitsForIdle(outcome) ? undefined : backOffAfter(context, outcome);
     await patcher.updateStatus((status) => afterRoll(status, outcome, { hash, now: deps.clock.now(), policy }));
-    const result: ActionResult = { kind: 'pushed', outcome };
-    if (pauseMs !== undefined) return { result, next: requeueAfter(pauseMs) };
-    return { result, next: requeueAfter((await cordon(context, hash)) ? 0 : backOff(context, intervals.afterFailure)) };
+    if (waitsForIdle(outcome)) await cordon(context, hash);
+    return pushed(outcome);
   });
-
-const backOff = (context: ActContext, milliseconds: number): number => {
-  context.deps.backoffs.set(context.patcher.machine.metadata.uid, milliseconds);
-  return milliseconds;
-};
-
-/** How long nothing more is tried on the Mac. */
-const backOffAfter = (context: ActContext, outcome: WorkOutcome): number => {
-  switch (outcome.kind) {
-    case 'done':
-      if (!isComplete(outcome)) return backOff(context, intervals.unreachable);
-      backOff(context, intervals.afterPush);
-      return 0;
-    case 'rejected':
-      return intervals.afterFailure;
-    case 'locked':
-      return backOff(context, intervals.locked);
-    case 'unreachable':
-    case 'host key changed':
-    case 'not wiped':
-      return backOff(context, intervals.unreachable);
-    case 'aborted':
-      return intervals.conflict;
-  }
-};
 
 /** The Mac refused something else, or long ago. */
 export const clearFailedRoll = async (context: ActContext): Promise<ActionOutput> => {
@@ -61,14 +32,14 @@ export const clearFailedRoll = async (context: ActContext): Promise<ActionOutput
 
 /** Puts the agent back that ran before the last roll, when the fleet says so. */
 export const rollBack = (context: ActContext, hash: string): Promise<ActionOutput> =>
-  withPushSlot(context, async () => {
+  withPushSlot(context, { task: 'RollBack' }, async () => {
     const turn = await readTurn(context, hash);
     if (turn?.rollBack !== true || turn.hash !== hash) return requeueStale;
     const outcome = await push(context, { kind: 'roll back' });
     await context.patcher.updateStatus((status) =>
       afterRollBack(status, outcome, { hash, now: context.deps.clock.now() }),
     );
-    return { result: { kind: 'pushed', outcome }, next: requeueAfter(backOffAfter(context, outcome)) };
+    return pushed(outcome);
   });
 
 /** The machine's turn as the server has it now: a cache may still show one that was taken away, and two would roll at once (invariant 9). */
@@ -82,17 +53,15 @@ const readTurn = async (context: ActContext, hash: string | undefined): Promise<
 
 /**
  * Keeps Pods off the Node until its Mac is idle. A Node that somebody else has cordoned is left as it is, without our mark: it is not ours
- * to open again. Answers whether it bears the mark.
+ * to open again.
  */
-const cordon = async (context: ActContext, hash: string): Promise<boolean> => {
+const cordon = async (context: ActContext, hash: string): Promise<void> => {
   const { deps, patcher } = context;
   const { name } = patcher.machine.metadata;
   const node = await deps.client.get(nodes, { name }, callOptions(context));
-  if (annotations.cordonedForRoll in (node.metadata.annotations ?? {})) return true;
-  if (node.spec?.unschedulable === true) return false;
+  if (annotations.cordonedForRoll in (node.metadata.annotations ?? {}) || node.spec?.unschedulable === true) return;
   const change = { metadata: { annotations: { [annotations.cordonedForRoll]: hash } }, spec: { unschedulable: true } };
   await patchIfUnchanged(deps.client, nodes, node, change, callOptions(context));
-  return true;
 };
 
 /** Takes away a cordon that bears our mark. In one guarded write, so that nobody else's is taken with it. */

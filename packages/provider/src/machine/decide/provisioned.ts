@@ -1,9 +1,9 @@
 import type { MachineStatus } from '@tartan/api';
 import { decideJoin, shouldRetireToken } from '../../identity/decide-join.ts';
 import type { Decision, Drift } from '../decision.ts';
+import { lastAttemptOf, pauseMs } from '../last-attempt.ts';
 import { intervals } from '../requeue.ts';
 import type { MachineFacts, Snapshot } from '../snapshot.ts';
-import { failureBackoffMs } from './provisioning.ts';
 
 /**
  * A machine that was made ready once. Whatever happens to it now, its Mac is neither restarted nor given back: virtual machines may run
@@ -24,26 +24,28 @@ const retireToken = ({ now, join }: Snapshot, { status }: MachineFacts): Decisio
 };
 
 /** Once: what was put back is remembered as refused, and the fleet sees that. */
-const rollBack = ({ turn, fleetKey, backoffMs }: Snapshot, { status }: MachineFacts): Decision | undefined => {
+const rollBack = (snapshot: Snapshot, { status }: MachineFacts): Decision | undefined => {
+  const { turn, fleetKey } = snapshot;
   if (turn?.rollBack !== true || status.failedHostConfigHash === turn.hash) return undefined;
-  if (fleetKey.kind !== 'ready') return { kind: 'rest', drift: 'no key', forMs: intervals.otherController };
-  return backoffMs > 0 ? { kind: 'rest', drift: 'pausing', forMs: backoffMs } : { kind: 'roll back', hash: turn.hash };
+  if (fleetKey.kind !== 'ready') return wait('no key', intervals.otherController);
+  const left = pauseLeftMs(snapshot, status);
+  return left > 0 ? wait('pausing', left) : { kind: 'roll back', hash: turn.hash };
 };
 
 /** A Node that is gone, or an identity that nobody can renew any more: the agent is told to register, and nothing else is touched. */
 const reregister = (snapshot: Snapshot, machine: MachineFacts): Decision | undefined => {
-  const { node, fleetKey, backoffMs } = snapshot;
+  const { node, fleetKey } = snapshot;
   if (node.kind === 'foreign' || (node.kind === 'ours' && node.ready === 'True')) return undefined;
   const newJoin = decideJoin(joinSnapshot(snapshot, machine));
   const missing = node.kind === 'missing';
   // It may be back in a moment.
-  if (missing && node.forMs < intervals.nodeMissing)
-    return { kind: 'rest', drift: 'not reported', forMs: intervals.nodeMissing - node.forMs };
+  if (missing && node.forMs < intervals.nodeMissing) return wait('not reported', intervals.nodeMissing - node.forMs);
   // A Node that is there has joined, and whether its Mac is up is another question; unless nobody can renew what it joined with.
   const shutOut = newJoin.kind === 'join' && (newJoin.why === 'CertificateExpired' || newJoin.why === 'TokenLost');
   if (!missing && !shutOut) return undefined;
-  if (fleetKey.kind !== 'ready') return { kind: 'rest', drift: 'no key', forMs: intervals.otherController };
-  if (backoffMs > 0) return { kind: 'rest', drift: 'pausing', forMs: backoffMs };
+  if (fleetKey.kind !== 'ready') return wait('no key', intervals.otherController);
+  const left = pauseLeftMs(snapshot, machine.status);
+  if (left > 0) return wait('pausing', left);
   return {
     kind: 're-register',
     newJoin: newJoin.kind === 'join',
@@ -77,13 +79,17 @@ const joinSnapshot = ({ now, join }: Snapshot, { status }: MachineFacts): Parame
  * see that a Mac got something new and did not come back with it.
  */
 export const actualHash = (
-  { node, backoffMs }: Pick<Snapshot, 'node' | 'backoffMs'>,
-  status: MachineFacts['status'],
-) => {
+  snapshot: Pick<Snapshot, 'now' | 'node'>,
+  status: MachineStatus,
+): MachineStatus['hostConfigHash'] => {
+  const { node } = snapshot;
   const summary = node.kind === 'ours' && node.ready === 'True' ? node.summary : undefined;
   // Right after a push the agent has yet to restart.
-  return backoffMs > 0 ? (status.hostConfigHash ?? summary) : (summary ?? status.hostConfigHash);
+  return pauseLeftMs(snapshot, status) > 0 ? (status.hostConfigHash ?? summary) : (summary ?? status.hostConfigHash);
 };
+
+const pauseLeftMs = ({ now, node }: Pick<Snapshot, 'now' | 'node'>, status: MachineStatus): number =>
+  pauseMs(lastAttemptOf(status), now, node);
 
 /** What the Mac has against what it shall have. Nothing is pushed without a turn (invariant 9). */
 const decideDrift = (snapshot: Snapshot, machine: MachineFacts): Decision => {
@@ -96,25 +102,31 @@ const decideDrift = (snapshot: Snapshot, machine: MachineFacts): Decision => {
     if (failed !== desired.hash) return { kind: 'forgive', because: 'another hash' };
     if (cooledDown(snapshot, status.lastUpdateFailureTime)) return { kind: 'forgive', because: 'cooldown' };
   }
-  const actual = actualHash(snapshot, status);
-  const { now, policy } = snapshot;
-  const tolerance = { desired: desired.hash, leftOut: status.leftOut, now, retryAfterMs: policy.updateRetryAfterMs };
-  const upToDate = effectiveHash(actual, tolerance) === desired.hash;
+  const upToDate = isUpToDate(snapshot, status, desired.hash);
   const mayRoll = turn !== undefined && turn.hash === desired.hash && !turn.rollBack && failed === undefined;
   // A cordon of ours that serves no roll keeps virtual machines off a good Mac.
   if (cordoned && (upToDate || !mayRoll)) return { kind: 'uncordon' };
   if (upToDate) return wait('up to date', status.joinTokenID === undefined ? intervals.resync : intervals.afterJoin);
   if (failed !== undefined) return wait('refused', retryInMs(snapshot, status.lastUpdateFailureTime));
-  if (snapshot.backoffMs > 0) return wait('pausing', snapshot.backoffMs);
-  if (!mayRoll) return wait(actual === undefined ? 'not reported' : 'no turn', intervals.resync);
-  return roll(snapshot, machine, desired.hash, cordoned);
+  const left = pauseLeftMs(snapshot, status);
+  if (left > 0) return wait('pausing', left);
+  if (!mayRoll) return wait(actualHash(snapshot, status) === undefined ? 'not reported' : 'no turn', intervals.resync);
+  return roll(snapshot, desired.hash, cordoned);
 };
 
-const roll = (snapshot: Snapshot, { status }: MachineFacts, hash: string, cordoned: boolean): Decision => {
-  const { now, fleetKey, idle, node } = snapshot;
+/** Whether the Mac has what it shall have, or all of it but what may fail. */
+export const isUpToDate = (
+  snapshot: Pick<Snapshot, 'now' | 'node' | 'policy'>,
+  status: MachineStatus,
+  desired: string,
+): boolean => {
+  const { now, policy } = snapshot;
+  const tolerance = { desired, leftOut: status.leftOut, now, retryAfterMs: policy.updateRetryAfterMs };
+  return effectiveHash(actualHash(snapshot, status), tolerance) === desired;
+};
+
+const roll = ({ fleetKey, idle, node }: Snapshot, hash: string, cordoned: boolean): Decision => {
   if (fleetKey.kind !== 'ready') return wait('no key', intervals.otherController);
-  const backoff = failureBackoffMs(status.lastUpdateFailureTime, now);
-  if (backoff > 0 && (status.tartKubeletUpdateAttempts ?? 0) > 0) return wait('pausing', backoff);
   // What can be done beside virtual machines was done before the cordon.
   if (cordoned && idle !== true) return wait('waiting for idle', intervals.idlePoll);
   // An idle Node that takes Pods may have one in the next moment.

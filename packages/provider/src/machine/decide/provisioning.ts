@@ -1,5 +1,6 @@
 import { managerFlags, parseProviderID } from '@tartan/api';
 import type { Decision } from '../decision.ts';
+import { failuresOf, lastAttemptOf, pauseMs, type Task } from '../last-attempt.ts';
 import { intervals } from '../requeue.ts';
 import type { HostFacts, MachineFacts, PresentHost, Snapshot } from '../snapshot.ts';
 
@@ -100,14 +101,15 @@ const checkHold = (host: PresentHost, machine: MachineFacts): Decision | undefin
   return host.nameVerified || isProvisioned(machine) ? undefined : awaitHost(host.message);
 };
 
-const checkLogin = ({ host, login, backoffMs }: Snapshot, machine: MachineFacts): Decision | undefined => {
+const checkLogin = (snapshot: Snapshot, machine: MachineFacts): Decision | undefined => {
+  const { host, login } = snapshot;
   const provisioned = isProvisioned(machine);
   if (login.kind === 'foreign') return cannotClaim('CredentialsPersistFailed', login.message);
   if (login.kind !== 'known') return { kind: 'fetch credentials' };
-  if (!login.hasPassword && !provisioned)
-    return backoffMs > 0
-      ? { kind: 'back off', forMs: backoffMs, because: 'no password' }
-      : { kind: 'fetch credentials' };
+  if (!login.hasPassword && !provisioned) {
+    const left = pauseAfterMs('Credentials', snapshot, machine);
+    return left > 0 ? { kind: 'back off', forMs: left, because: 'no password' } : { kind: 'fetch credentials' };
+  }
   if (machine.providerID === undefined) return { kind: 'set provider id' };
   if (parseProviderID(machine.providerID)?.serverID === machine.status.serverID) return undefined;
   return providerIDMismatch(host, machine);
@@ -127,9 +129,9 @@ const providerIDMismatch = (host: HostFacts, { providerID = '', status }: Machin
  * it up. Neither happens while Pods may run there: their agent has joined, and a wipe would end them.
  */
 export const decideBootstrap = (snapshot: Snapshot, machine: MachineFacts): Decision => {
-  const { now, host, fleetKey, idle, policy } = snapshot;
+  const { host, fleetKey, idle, policy } = snapshot;
   const { status } = machine;
-  const attempts = status.bootstrapAttempts ?? 0;
+  const attempts = failuresOf(status, 'Bootstrap');
   const mayEscalate = idle !== false;
   const poolPrefix = (host.kind === 'present' ? host.poolPrefix : undefined) ?? machine.poolPrefix;
 
@@ -137,24 +139,19 @@ export const decideBootstrap = (snapshot: Snapshot, machine: MachineFacts): Deci
     return { kind: 'give back', reason: 'BootstrapExhausted', poolPrefix };
   if (limitReached(attempts, policy.rebootAfter) && mayEscalate && status.bootstrapRebootIssued !== true)
     return { kind: 'reboot' };
-  if (fleetKey.kind !== 'ready')
-    return {
-      kind: 'await key',
-      message: fleetKey.kind === 'unavailable' ? fleetKey.message : 'The SSH key of the fleet is being made.',
-    };
+  if (fleetKey.kind !== 'ready') return awaitKey(fleetKey);
   const reboot = rebootRemainingMs(snapshot);
   if (reboot > 0) return { kind: 'back off', forMs: Math.min(reboot, intervals.otherController), because: 'reboot' };
-  const backoff = Math.max(snapshot.backoffMs, failureBackoffMs(status.lastBootstrapFailureTime, now));
-  return backoff > 0 ? { kind: 'back off', forMs: backoff, because: 'failure' } : { kind: 'bootstrap' };
+  const left = pauseAfterMs('Bootstrap', snapshot, machine);
+  return left > 0 ? { kind: 'back off', forMs: left, because: 'failure' } : { kind: 'bootstrap' };
+};
+
+const pauseAfterMs = (task: Task, { now, node }: Snapshot, { status }: MachineFacts): number => {
+  const attempt = lastAttemptOf(status);
+  return attempt?.task === task ? pauseMs(attempt, now, node) : 0;
 };
 
 const limitReached = (attempts: number, limit: number | undefined): boolean => limit !== undefined && attempts >= limit;
-
-/** A time that is none, or ahead of the clock, holds nobody up for longer than the pause itself. */
-export const failureBackoffMs = (failedAt: string | undefined, now: number): number => {
-  const left = Date.parse(failedAt ?? '') + intervals.afterFailure - now;
-  return left > 0 ? Math.min(left, intervals.afterFailure) : 0;
-};
 
 /** While the restart that we asked for is under way. A Mac that does not come back counts as unreachable after a while. */
 const rebootRemainingMs = ({ now, host }: Snapshot): number => {

@@ -16,7 +16,7 @@ export type HostPlan =
     }
   | {
       readonly kind: 'problem';
-      readonly reason: 'TailscaleAuthKeyUnavailable' | 'BootstrapFailed';
+      readonly outcome: 'TailscaleAuthKeyUnavailable' | 'InvalidSpec';
       readonly message: string;
     };
 
@@ -35,10 +35,10 @@ export const planHost = async (
   const { tailscale } = settings;
   const where = tailscale && { namespace: options.secretsNamespace, name: tailscale.authKeySecretName };
   const key = where && (await readTailscaleKey(client, where, call));
-  if (key?.kind === 'problem') return { kind: 'problem', reason: 'TailscaleAuthKeyUnavailable', message: key.message };
+  if (key?.kind === 'problem') return { kind: 'problem', outcome: 'TailscaleAuthKeyUnavailable', message: key.message };
   const facts = { user: login.username, joinVersion, tailscaleKeyVersion: key?.version };
   const specified = hostSpecOf(machine, facts, settings);
-  if (specified.kind === 'problem') return { kind: 'problem', reason: 'BootstrapFailed', message: specified.message };
+  if (specified.kind === 'problem') return { kind: 'problem', outcome: 'InvalidSpec', message: specified.message };
   const password = login.password?.reveal();
   const authKey = key?.key.reveal();
   for (const secret of [password, authKey]) if (secret) redactor.add(secret);

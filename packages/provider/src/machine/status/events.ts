@@ -2,8 +2,8 @@ import { type EventReason, events, type MachineStatus } from '@tartan/api';
 import { type EventInput, getCondition } from '@tartan/kube';
 import type { WorkOutcome } from '../../host-work/host-work.ts';
 import type { CleanUpReason, Decision } from '../decision.ts';
-import { outcomeMessage, type ReconcileResult } from './conditions.ts';
-import { isComplete } from './transitions.ts';
+import { isComplete, outcomeMessage } from '../last-attempt.ts';
+import type { ReconcileResult } from '../status.ts';
 
 const event = (reason: EventReason, message?: string): EventInput => {
   const [type, means] = events[reason];

@@ -1,54 +1,45 @@
 import type { MachineStatus } from '@tartan/api';
 import { timestamp } from '@tartan/kube/clock';
 import type { WorkOutcome } from '../../host-work/host-work.ts';
+import { attemptOutcome, failuresOf, isComplete, outcomeMessage, withAttempt } from '../last-attempt.ts';
 import type { Policy } from '../snapshot.ts';
 
-/** What a pass writes down of what it did, for those that come after it. Safe to lose: then something is tried once more. */
+/** What a reconcile records of what it did, for those that come after it. Safe to lose: then something is tried once more. */
 
-/** All that belongs to one Mac goes with it, or the next one would be judged by it. */
-export const forgetHost = (status: MachineStatus): MachineStatus => {
-  const { phase, initialization, observedGeneration, conditions } = status;
-  return {
-    ready: false,
-    ...(phase && { phase }),
-    ...(initialization && { initialization }),
-    ...(observedGeneration !== undefined && { observedGeneration }),
-    ...(conditions && { conditions: conditions.filter(({ type }) => !hostConditions.has(type)) }),
-  };
-};
-
-const hostConditions: ReadonlySet<string> = new Set(['Bootstrapped', 'NodeReady', 'HostUpToDate']);
-
-/** Whether everything was done that there was to do: nothing less makes a machine provisioned. */
-export const isComplete = (outcome: WorkOutcome): boolean => outcome.kind === 'done' && outcome.deferred.length === 0;
-
-/** Steps wait for virtual machines to end. */
-export const waitsForIdle = (outcome: WorkOutcome): boolean =>
-  outcome.kind === 'done' && outcome.deferred.some(({ because }) => because === 'the host is not idle');
+/** The status without what belongs to one Mac, or the next one would be judged by it. */
+export const forgetHost = ({
+  phase,
+  initialization,
+  observedGeneration,
+  conditions,
+}: MachineStatus): MachineStatus => ({
+  ready: false,
+  ...(phase && { phase }),
+  ...(initialization && { initialization }),
+  ...(observedGeneration !== undefined && { observedGeneration }),
+  ...(conditions && { conditions }),
+});
 
 export const afterBootstrap = (
   status: MachineStatus,
   outcome: WorkOutcome,
   { joinVersion, hash, now }: { joinVersion: string; hash: string; now: number },
 ): MachineStatus => {
-  switch (outcome.kind) {
-    case 'done': {
-      if (waitsForIdle(outcome)) return status;
-      if (!isComplete(outcome)) return withBootstrapFailure(status, now);
-      const { bootstrapAttempts: _attempts, lastBootstrapFailureTime: _time, ...rest } = status;
-      return { ...withAppliedConfig(rest, outcome, hash, now), initialization: { provisioned: true }, joinVersion };
-    }
-    case 'aborted':
-    // The Mac goes back at once: there is nothing to count.
-    case 'not wiped':
-      return status;
-    case 'unreachable':
-    case 'host key changed':
-    case 'locked':
-    case 'rejected':
-      return withBootstrapFailure(status, now);
-  }
+  if (outcome.kind === 'aborted') return status;
+  const result = { task: 'Bootstrap', outcome: attemptOutcome(outcome), message: messageOf(outcome) } as const;
+  if (outcome.kind === 'done' && isComplete(outcome))
+    return {
+      ...withAppliedConfig(withAttempt(status, result, now, 0), outcome, hash, now),
+      initialization: { provisioned: true },
+      joinVersion,
+    };
+  // A Mac that was not wiped goes back at once: there is nothing to count.
+  const counts = result.outcome !== 'WaitingForIdle' && result.outcome !== 'HostNotWiped';
+  return withAttempt(status, result, now, failuresOf(status, 'Bootstrap') + (counts ? 1 : 0));
 };
+
+/** Nothing is to be said of what has worked. */
+const messageOf = (outcome: WorkOutcome): string => (isComplete(outcome) ? '' : outcomeMessage(outcome));
 
 /** What the Mac has now, and what of it was left out because it may fail. */
 const withAppliedConfig = (
@@ -73,12 +64,6 @@ type DoneOutcome = Extract<WorkOutcome, { kind: 'done' }>;
 /** Of the field. */
 const maxMessageLength = 1024;
 
-const withBootstrapFailure = (status: MachineStatus, now: number): MachineStatus => ({
-  ...status,
-  bootstrapAttempts: (status.bootstrapAttempts ?? 0) + 1,
-  lastBootstrapFailureTime: timestamp(now),
-});
-
 /** Only what the Mac itself refused counts against what was sent (INC-13). */
 export const afterRoll = (
   status: MachineStatus,
@@ -86,30 +71,39 @@ export const afterRoll = (
   { hash, now, policy }: { hash: string; now: number; policy: Policy },
 ): MachineStatus => {
   switch (outcome.kind) {
-    case 'done': {
-      // The Mac says that all is done, and has something else than was sent.
+    case 'done':
       if (isComplete(outcome) && outcome.summary !== hash && outcome.optionalFailures.length === 0)
-        return { ...withRollRejection(status, hash, now, policy), hostConfigHash: outcome.summary };
-      const { tartKubeletUpdateAttempts: _attempts, ...rest } = status;
-      return withAppliedConfig(rest, outcome, hash, now);
-    }
+        return {
+          ...withRollRejection(status, 'The Mac has something else than was sent.', { hash, now, policy }),
+          hostConfigHash: outcome.summary,
+        };
+      return withAppliedConfig(
+        withAttempt(status, { task: 'Update', outcome: attemptOutcome(outcome), message: messageOf(outcome) }, now, 0),
+        outcome,
+        hash,
+        now,
+      );
     case 'rejected':
-      return withRollRejection(status, hash, now, policy);
+      return withRollRejection(status, outcome.message, { hash, now, policy });
     case 'unreachable':
     case 'host key changed':
     case 'not wiped':
     case 'locked':
+      return withAttempt(status, { task: 'Update', outcome: attemptOutcome(outcome), message: outcome.message }, now);
     case 'aborted':
       return status;
   }
 };
 
-const withRollRejection = (status: MachineStatus, hash: string, now: number, policy: Policy): MachineStatus => {
-  const attempts = (status.tartKubeletUpdateAttempts ?? 0) + 1;
+const withRollRejection = (
+  status: MachineStatus,
+  message: string,
+  { hash, now, policy }: { hash: string; now: number; policy: Policy },
+): MachineStatus => {
+  const attempts = failuresOf(status, 'Update') + 1;
   const givenUp = policy.updateGiveUpAfter !== undefined && attempts >= policy.updateGiveUpAfter;
   return {
-    ...status,
-    tartKubeletUpdateAttempts: attempts,
+    ...withAttempt(status, { task: 'Update', outcome: 'Rejected', message }, now, attempts),
     lastUpdateFailureTime: timestamp(now),
     ...(givenUp && { failedHostConfigHash: hash }),
   };
@@ -121,19 +115,32 @@ export const afterRollBack = (
   outcome: WorkOutcome,
   { hash, now }: { hash: string; now: number },
 ): MachineStatus => {
-  if (outcome.kind !== 'done' && outcome.kind !== 'rejected') return status;
+  if (outcome.kind === 'aborted') return status;
+  const message = rollBackMessage(outcome);
+  const next = withAttempt(status, { task: 'RollBack', outcome: attemptOutcome(outcome), message }, now);
+  if (outcome.kind !== 'done' && outcome.kind !== 'rejected') return next;
   return {
-    ...status,
+    ...next,
     failedHostConfigHash: hash,
     lastUpdateFailureTime: timestamp(now),
     ...(outcome.kind === 'done' && { hostConfigHash: outcome.summary }),
   };
 };
 
-export const withoutRollFailure = (status: MachineStatus): MachineStatus => {
-  const { failedHostConfigHash: _hash, tartKubeletUpdateAttempts: _attempts, ...rest } = status;
-  return rest;
+const rollBackMessage = (outcome: WorkOutcome): string => {
+  const why = 'The Node was not Ready in time with what was rolled out.';
+  return outcome.kind === 'done'
+    ? `${why} What it had before was put back.`
+    : `${why} What it had before could not be put back: ${outcomeMessage(outcome)}`;
 };
+
+/** The next update begins anew. */
+export const withoutRollFailure = ({
+  failedHostConfigHash: _hash,
+  tartKubeletUpdateAttempts: _attempts,
+  lastAttempt: _last,
+  ...rest
+}: MachineStatus): MachineStatus => rest;
 
 /**
  * A Mac with a certificate for a token has got that token, also when nobody heard how the push ended that brought it. Taken for one with

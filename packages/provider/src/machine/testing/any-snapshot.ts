@@ -1,4 +1,4 @@
-import type { MachineStatus } from '@tartan/api';
+import { attemptOutcomes, attemptTasks, type LastAttempt, type MachineStatus } from '@tartan/api';
 import fc from 'fast-check';
 import type { HostFacts, MachineFacts, NodeFacts, Snapshot } from '../snapshot.ts';
 import { now } from './snapshots.ts';
@@ -14,11 +14,20 @@ const stamp = fc.oneof(
 const count = fc.integer({ min: 0, max: 10 });
 const limit = maybe(count);
 
+const attempt: fc.Arbitrary<LastAttempt> = fc.record({
+  task: fc.constantFrom(...attemptTasks),
+  outcome: fc.constantFrom(...attemptOutcomes),
+  message: fc.string(),
+  at: stamp,
+  count,
+});
+
 /** Any part of it may be missing. */
 const status: fc.Arbitrary<MachineStatus> = fc.record(
   {
     initialization: fc.record({ provisioned: fc.boolean() }),
     serverID: server,
+    lastAttempt: attempt,
     bootstrapAttempts: count,
     bootstrapRebootIssued: fc.boolean(),
     lastBootstrapFailureTime: stamp,
@@ -143,5 +152,4 @@ export const anySnapshot: fc.Arbitrary<Snapshot> = fc.record({
   ),
   turn: maybe(fc.record({ hash, rollBack: fc.boolean() })),
   idle: maybe(fc.boolean()),
-  backoffMs: fc.constantFrom(0, 0, 1000),
 });

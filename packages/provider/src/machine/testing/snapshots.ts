@@ -1,8 +1,16 @@
-import type { MachineStatus } from '@tartan/api';
+import type { LastAttempt, MachineStatus } from '@tartan/api';
 import type { MachineFacts, NodeFacts, PresentHost, Snapshot } from '../snapshot.ts';
 
 export const now = Date.parse('2026-01-01T12:00:00Z');
 export const at = (minutesAgo: number): string => new Date(now - minutesAgo * 60_000).toISOString();
+
+/** Its last attempt, as a field of its status. */
+export const tried = (
+  task: LastAttempt['task'],
+  outcome: LastAttempt['outcome'],
+  minutesAgo: number,
+  count = 0,
+): Pick<MachineStatus, 'lastAttempt'> => ({ lastAttempt: { task, outcome, message: 'm', at: at(minutesAgo), count } });
 
 const serverID = 'server-1';
 const providerID = `scw-applesilicon://fr-par-1/${serverID}`;
@@ -66,7 +74,6 @@ export const claimedSnapshot: Snapshot = {
   desired: { kind: 'not asked' },
   turn: undefined,
   idle: undefined,
-  backoffMs: 0,
 };
 
 /** One that was made ready, with its Node, and has what it shall have. */

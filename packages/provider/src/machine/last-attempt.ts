@@ -1,0 +1,150 @@
+import type { LastAttempt, MachineStatus } from '@tartan/api';
+import { getCondition } from '@tartan/kube';
+import { timestamp } from '@tartan/kube/clock';
+import type { WorkOutcome } from '../host-work/host-work.ts';
+import { intervals } from './requeue.ts';
+import type { NodeFacts } from './snapshot.ts';
+
+export type Task = LastAttempt['task'];
+export type Outcome = LastAttempt['outcome'];
+
+/** The last work on the Mac of a machine. The only reader of the fields that managers wrote before `lastAttempt`. */
+export const lastAttemptOf = (status: MachineStatus): LastAttempt | undefined =>
+  status.lastAttempt ?? attemptOfOlderManager(status);
+
+const attemptOfOlderManager = (status: MachineStatus): LastAttempt | undefined => {
+  const { bootstrapAttempts = 0, lastBootstrapFailureTime = '' } = status;
+  const { tartKubeletUpdateAttempts = 0, lastUpdateFailureTime = '' } = status;
+  const rejected = { outcome: 'Rejected', message: '' } as const;
+  if (bootstrapAttempts > 0)
+    return { ...rejected, task: 'Bootstrap', at: lastBootstrapFailureTime, count: bootstrapAttempts };
+  if (tartKubeletUpdateAttempts > 0)
+    return { ...rejected, task: 'Update', at: lastUpdateFailureTime, count: tartKubeletUpdateAttempts };
+  const upToDate = getCondition(status.conditions, 'HostUpToDate');
+  return upToDate?.reason === 'WaitingForIdle'
+    ? { task: 'Update', outcome: 'WaitingForIdle', message: '', at: upToDate.lastTransitionTime, count: 0 }
+    : undefined;
+};
+
+/** Of this task, in a row. */
+export const failuresOf = (status: MachineStatus, task: Task): number => {
+  const attempt = lastAttemptOf(status);
+  return attempt?.task === task ? attempt.count : 0;
+};
+
+/** Of the field. */
+const maxMessageLength = 1024;
+
+export type AttemptResult = Pick<LastAttempt, 'task' | 'outcome'> & { readonly message?: string };
+
+/** The status with another last attempt. `count`: that of the task so far, unless told. */
+export const withAttempt = (
+  status: MachineStatus,
+  { task, outcome, message = '' }: AttemptResult,
+  now: number,
+  count = failuresOf(status, task),
+): MachineStatus => {
+  const { bootstrapAttempts: _, lastBootstrapFailureTime: __, tartKubeletUpdateAttempts: ___, ...rest } = status;
+  const lastAttempt = { task, outcome, message: message.slice(0, maxMessageLength), at: timestamp(now), count };
+  return { ...rest, lastAttempt };
+};
+
+/** At the end of a reconcile nothing runs: what was aborted, or cut off with its process, is continued by the next one. */
+export const withoutRunning = (status: MachineStatus): MachineStatus =>
+  status.lastAttempt?.outcome === 'Running'
+    ? { ...status, lastAttempt: { ...status.lastAttempt, outcome: 'Aborted' } }
+    : status;
+
+/** How long nothing else is tried on the Mac after an attempt, in milliseconds. None after the others. */
+const pauses: Readonly<Record<Task, Partial<Record<Outcome, number>>>> = {
+  Credentials: { MissingSudoPassword: intervals.manualFix },
+  Bootstrap: {
+    WaitingForIdle: intervals.afterFailure,
+    Incomplete: intervals.afterFailure,
+    Rejected: intervals.afterFailure,
+    HostUnreachable: intervals.afterFailure,
+    HostKeyMismatch: intervals.afterFailure,
+    HostLocked: intervals.afterFailure,
+    InvalidSpec: intervals.otherController,
+    TailscaleAuthKeyUnavailable: intervals.otherController,
+    NodeIdentityUnavailable: intervals.otherController,
+    GHRunnerRegistrationTokenUnavailable: intervals.manualFix,
+  },
+  Register: {
+    Succeeded: intervals.nodeMissing,
+    RebootPending: intervals.nodeMissing,
+    WaitingForIdle: intervals.nodeMissing,
+    Incomplete: intervals.nodeMissing,
+    Rejected: intervals.unreachable,
+    HostUnreachable: intervals.unreachable,
+    HostKeyMismatch: intervals.unreachable,
+    HostNotWiped: intervals.unreachable,
+    HostLocked: intervals.unreachable,
+    InvalidSpec: intervals.unreachable,
+    NodeIdentityUnavailable: intervals.unreachable,
+  },
+  Update: {
+    Succeeded: intervals.afterPush,
+    RebootPending: intervals.afterPush,
+    WaitingForIdle: intervals.afterFailure,
+    Incomplete: intervals.unreachable,
+    Rejected: intervals.afterFailure,
+    HostUnreachable: intervals.unreachable,
+    HostKeyMismatch: intervals.unreachable,
+    HostNotWiped: intervals.unreachable,
+    HostLocked: intervals.locked,
+  },
+  RollBack: {
+    Succeeded: intervals.afterPush,
+    RebootPending: intervals.afterPush,
+    Rejected: intervals.afterFailure,
+    HostUnreachable: intervals.unreachable,
+    HostKeyMismatch: intervals.unreachable,
+    HostNotWiped: intervals.unreachable,
+    HostLocked: intervals.locked,
+  },
+};
+
+/**
+ * For how much longer. A time that is none is long ago; one that a clock ahead of ours has written holds nobody up for longer than the
+ * pause itself. With our cordon on its Node an update waits for an idle Mac, and not for a time.
+ */
+export const pauseMs = (attempt: LastAttempt | undefined, now: number, node: NodeFacts): number => {
+  if (attempt === undefined) return 0;
+  const { task, outcome, at } = attempt;
+  if (outcome === 'WaitingForIdle' && node.kind === 'ours' && node.cordonedByUs) return 0;
+  const pause = pauses[task][outcome] ?? 0;
+  const left = Date.parse(at) + pause - now;
+  return left > 0 ? Math.min(left, pause) : 0;
+};
+
+/** Whether everything was done that there was to do: nothing less makes a machine provisioned. */
+export const isComplete = (outcome: WorkOutcome): boolean => outcome.kind === 'done' && outcome.deferred.length === 0;
+
+/** Steps wait for virtual machines to end. */
+export const waitsForIdle = (outcome: WorkOutcome): boolean =>
+  outcome.kind === 'done' && outcome.deferred.some(({ because }) => because === 'the host is not idle');
+
+const outcomes = {
+  unreachable: 'HostUnreachable',
+  'host key changed': 'HostKeyMismatch',
+  'not wiped': 'HostNotWiped',
+  locked: 'HostLocked',
+  rejected: 'Rejected',
+  aborted: 'Aborted',
+} as const satisfies Partial<Record<WorkOutcome['kind'], Outcome>>;
+
+export const attemptOutcome = (outcome: WorkOutcome): Outcome => {
+  if (outcome.kind !== 'done') return outcomes[outcome.kind];
+  if (waitsForIdle(outcome)) return 'WaitingForIdle';
+  if (!isComplete(outcome)) return 'Incomplete';
+  return outcome.rebootPending ? 'RebootPending' : 'Succeeded';
+};
+
+/** For people: what a push came to. */
+export const outcomeMessage = (outcome: WorkOutcome): string => {
+  if (outcome.kind === 'aborted') return 'It was ended before it was done.';
+  if (outcome.kind !== 'done') return outcome.message;
+  if (outcome.deferred.length === 0) return 'Everything is done.';
+  return `These steps wait: ${outcome.deferred.map(({ step, because }) => `${step} (${because})`).join(', ')}.`;
+};
