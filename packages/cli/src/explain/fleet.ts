@@ -35,7 +35,7 @@ export const explainFleet = (fleet: Fleet, world: ExplainInput): Explanation => 
   const snapshot: FleetSnapshot = {
     fleet: fleetFacts(fleet),
     machines: members.map((machine) =>
-      machineFacts(machine, nodes.get(machine.metadata.name), { now, retryAfterMs: limits.retryAfterMs }),
+      machineFacts(machine, nodes.get(machine.metadata.name), { ...limits, now, clusters: world.clusters }),
     ),
     // Not among what is read here; what the manager makes of it is in the status.
     deployment: undefined,

@@ -168,11 +168,11 @@ const outdatedMessage = ({ machines }: Snapshot, { memory: { turns } }: Roll): s
   return words.length > 0 ? `To be rolled: ${joinNames(words)}.` : '';
 };
 
-const blockedSuffix = ({ ready, paused, failed, desired, unreachable }: MachineFacts): string => {
+const blockedSuffix = ({ ready, paused, failed, desired, unreachableAt }: MachineFacts): string => {
   if (paused) return ' (paused)';
   if (!ready) return ' (not Ready)';
   if (failed !== undefined && failed === desired) return ' (has refused)';
-  return unreachable ? ' (does not answer)' : '';
+  return unreachableAt === undefined ? '' : ' (does not answer)';
 };
 
 const passedOverMessage = ({ memory: { passedOver, turns } }: Roll): string => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
-import { annotations, buildCondition, labels, labelValues, type MacFleet, macFleet, machine } from '@tartan/api';
-import { getCondition, isKubeError, nodes, setCondition } from '@tartan/kube';
+import { annotations, labels, labelValues, type MacFleet, macFleet, machine } from '@tartan/api';
+import { getCondition, isKubeError } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import { createHarness, deployments, namespace } from './testing/harness.ts';
 import { kstatusOf } from './testing/kstatus.ts';
@@ -116,18 +116,11 @@ test('an upgrade is done when the new manager says so, and not before: the old o
 test('a Mac that refuses stops the roll, until there is something else to roll', async (t) => {
   const stage = await begin(t);
   await stage.release('r2', ...four);
-  const { conditions = [] } = (await stage.client.get(machine.resource, { namespace, name: 'mac-a' })).status ?? {};
-  const refused = buildCondition(
-    'ScalewayAppleSiliconMachine',
-    'HostUpToDate',
-    'RollRejected',
-    'Step agent: no space left.',
-  );
+  const at = timestamp(stage.clock.now());
   await stage.setStatus('mac-a', {
     failedHostConfigHash: 'mac-a-r2',
-    tartKubeletUpdateAttempts: 5,
-    lastUpdateFailureTime: timestamp(stage.clock.now()),
-    conditions: setCondition(conditions, refused, stage.clock.now()),
+    lastAttempt: { task: 'Update', outcome: 'Rejected', message: 'Step agent: no space left.', at, count: 5 },
+    lastUpdateFailureTime: at,
   });
   await stage.pass(20);
   const fleet = await stage.fleet();
@@ -234,13 +227,12 @@ test('a machine that is not Ready gets no turn and does not block the roll (INC-
 
 test("the hash on a Ready Node wins over the hash in the machine's status", async (t) => {
   const stage = await begin(t);
-  await stage.addNode('mac-a', 'mac-a-r0');
+  await stage.report('mac-a', 'mac-a-r0');
   assert.deepEqual(await stage.turnsOf(), ['mac-a']);
-  const body = { metadata: { annotations: { [annotations.hostConfigHash]: 'mac-a-r1' } } };
-  await stage.client.patch(nodes, { name: 'mac-a' }, { type: 'merge', body });
-  await stage.settle();
+  await stage.report('mac-a', 'mac-a-r1');
   assert.deepEqual(await stage.turnsOf(), []);
-  await stage.addNode('mac-b', 'mac-b-r0', false);
+  await stage.setReady('mac-b', false);
+  await stage.report('mac-b', 'mac-b-r0');
   assert.deepEqual(await stage.turnsOf(), []);
 });
 

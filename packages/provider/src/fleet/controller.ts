@@ -30,6 +30,7 @@ import { fleetNameOf } from './turns.ts';
 
 interface FleetControllerOptions extends ActDeps, FleetCaches {
   nodes: Pick<Informer<Node>, 'get' | 'subscribe'>;
+  clusters: ObserveDeps['clusters'];
   machineDeployments?: Pick<Informer<CoreMachineDeployment>, 'list' | 'subscribe'> | undefined;
   machineDeploymentResource: Resource<CoreMachineDeployment>;
   revisionOf: ObserveDeps['revisionOf'];
@@ -93,11 +94,12 @@ interface FleetCaches {
   machineDeployments?: Pick<Informer<CoreMachineDeployment>, 'subscribe'> | undefined;
 }
 
-/** Nodes say much, and often. Whether one is Ready is heard from its machine. */
-const hashChanged: Predicate<Node> = (change) =>
-  change.type !== 'changed' ||
-  change.object.metadata.annotations?.[annotations.hostConfigHash] !==
-    change.previous.metadata.annotations?.[annotations.hostConfigHash];
+/** Not their heartbeats. */
+const nodeChanged: Predicate<Node> = (change) =>
+  change.type !== 'changed' || nodeState(change.object) !== nodeState(change.previous);
+
+const nodeState = ({ metadata, status }: Node): string =>
+  `${metadata?.annotations?.[annotations.hostConfigHash]} ${status?.conditions?.find(({ type }) => type === 'Ready')?.status}`;
 
 /** The manager of another release spoke after us: an old one on its way out. Ours is the last word, if we are the one that is named. */
 const becameWaiting: Predicate<MacFleet> = (change) =>
@@ -120,7 +122,7 @@ const fleetSources = ({ macFleets, machines, nodes, machineDeployments }: FleetC
         .list()
         .filter((machine) => machine.metadata.name === metadata.name)
         .map((machine) => keyOf({ ...inNamespace(machine), name: fleetNameOf(machine) })),
-    hashChanged,
+    nodeChanged,
   ),
   ...(machineDeployments
     ? [

@@ -51,7 +51,7 @@ const table: [string, Snapshot, RollState, string][] = [
   ['a first machine that is down', snapshotOf([{ ...a, ...down }, b]), 'canary', 'b!'],
   ['only machines that are down', snapshotOf([{ ...a, ...down }]), 'waitingForMachines', ''],
   ['a first machine that is paused', snapshotOf([{ ...a, paused: true }, b]), 'canary', 'b!'],
-  ['a first machine that did not answer', snapshotOf([{ ...a, unreachable: true }, b]), 'canary', 'b!'],
+  ['a first machine that did not answer', snapshotOf([{ ...a, unreachableAt: now }, b]), 'canary', 'b!'],
   ['a first machine that failed once', snapshotOf([{ ...a, lastFailure: now - 60 * minute }, b]), 'canary', 'b!'],
 
   ['a canary under way', snapshotOf([a, b], { turns: [turnFor('a', { canary: true })] }), 'canary', 'a!'],
@@ -169,7 +169,7 @@ const table: [string, Snapshot, RollState, string][] = [
 
   [
     'one that did not answer in its turn',
-    snapshotOf([{ ...a, unreachable: true }, b], { turns: [turnFor('a', { canary: true, grantedAt: ago(3) })] }),
+    snapshotOf([{ ...a, unreachableAt: now }, b], { turns: [turnFor('a', { canary: true, grantedAt: ago(3) })] }),
     'canary',
     'b!',
   ],
@@ -313,7 +313,7 @@ describe('decide: what status remembers of a roll', () => {
   });
 
   it('a passed-over machine, until it is updated or deleted', () => {
-    const silent = { ...a, unreachable: true };
+    const silent = { ...a, unreachableAt: now };
     const turns = [turnFor('a', { grantedAt: ago(3) })];
     assert.deepEqual(remembered(snapshotOf([silent], { turns })).passedOver, [passed('a', 0)]);
     const passedOver = [passed('a', 5)];

@@ -34,7 +34,9 @@ const isEligible = (machine: MachineFacts, grants: GrantContext): boolean => {
 /** Who is well goes first, who has refused or could not use a turn goes last: one bad Mac does not keep a fleet on old code. */
 const byPriority = (grants: GrantContext): MachineFacts[] => {
   const rank = (machine: MachineFacts): number =>
-    (machine.ready ? 0 : 4) + (machine.failed === machine.desired ? 2 : 0) + (machine.unreachable ? 1 : 0);
+    (machine.ready ? 0 : 4) +
+    (machine.failed === machine.desired ? 2 : 0) +
+    (machine.unreachableAt === undefined ? 0 : 1);
   return grants.machines
     .filter((machine) => isEligible(machine, grants))
     .sort(

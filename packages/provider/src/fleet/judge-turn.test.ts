@@ -15,7 +15,7 @@ const a = (facts: Partial<MachineFacts> = {}) => machineFacts('a', facts);
 const down = (forMinutes: number, facts: Partial<MachineFacts> = {}) =>
   a({ ready: false, notReadySince: now - forMinutes * minute, ...facts });
 const refused = a({ failed: 'a-2', attempts: 5, lastFailure: now - 1000 });
-const silent = { unreachable: true };
+const silent = { unreachableAt: now };
 
 const table: [string, Turn, MachineFacts | undefined, Verdict, ('wasDown' | undefined)?][] = [
   ['a machine that is gone', wave, undefined, 'over'],
@@ -97,7 +97,7 @@ describe('judgeTurn', () => {
       failed: hash,
       attempts: fc.nat(3),
       lastFailure: time.map(at),
-      unreachable: fc.boolean(),
+      unreachableAt: fc.constantFrom(undefined, now, now - 1e7),
       waitingForIdle: fc.boolean(),
     });
     const anyTurn = fc.record({

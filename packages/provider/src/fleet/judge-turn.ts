@@ -25,8 +25,8 @@ export interface MachineFacts {
   /** Failed pushes in a row. */
   attempts: number;
   lastFailure: number | undefined;
-  /** The last push found nobody at the address (INC-13). */
-  unreachable: boolean;
+  /** When the last push found nobody at the address (INC-13). Undefined: it did not. */
+  unreachableAt: number | undefined;
   waitingForIdle: boolean;
   /** Why it does not have what it shall have, in its own words. */
   failureMessage: string | undefined;
@@ -83,8 +83,8 @@ const skewMs = ({ retryAfterMs }: Limits): number => Math.min(60_000, (retryAfte
 
 const grantedAt = (turn: Turn): number => Date.parse(turn.grantedAt);
 
-const failedInTurn = (turn: Turn, { lastFailure }: MachineFacts, { limits }: TurnContext): boolean =>
-  lastFailure !== undefined && lastFailure >= grantedAt(turn) - skewMs(limits);
+const isInTurn = (turn: Turn, time: number | undefined, { limits }: TurnContext): boolean =>
+  time !== undefined && time >= grantedAt(turn) - skewMs(limits);
 
 /** From when it went down: a Mac may have waited for hours to be idle before anything was pushed to it. */
 const isOverdue = (turn: Turn, machine: MachineFacts, { now, gateDeadlineMs }: TurnContext): boolean =>
@@ -93,8 +93,8 @@ const isOverdue = (turn: Turn, machine: MachineFacts, { now, gateDeadlineMs }: T
 const takesTooLong = (turn: Turn, { ready, waitingForIdle }: MachineFacts, { now, limits }: TurnContext): boolean =>
   ready && !waitingForIdle && turn.waitsForIdle !== true && now - grantedAt(turn) >= limits.longestTurnMs;
 
-const isUnreachable = (turn: Turn, { unreachable }: MachineFacts, { now, limits }: TurnContext): boolean =>
-  unreachable && now - grantedAt(turn) >= limits.unreachableMs;
+const isUnreachable = (turn: Turn, { unreachableAt }: MachineFacts, rules: TurnContext): boolean =>
+  isInTurn(turn, unreachableAt, rules) && rules.now - grantedAt(turn) >= rules.limits.unreachableMs;
 
 /**
  * What becomes of a turn. `wasDown`: the machine was not Ready when it got it. Then nothing that happens to it speaks against the
@@ -113,7 +113,7 @@ export const judgeTurn = (
   const overdue = isOverdue(turn, machine, rules);
   if (machine.desired !== turn.hash) return machine.ready ? 'over' : overdue ? 'passedOver' : 'stranded';
   const counts = turn.revision === rules.revision && !wasDown;
-  const failed = failedInTurn(turn, machine, rules);
+  const failed = isInTurn(turn, machine.lastFailure, rules);
   if (failed && machine.failed === turn.hash) return counts ? 'rejected' : 'over';
   // A canary that does not answer and is not Ready may have been cut off by what was pushed: that is for the deadline to judge, or
   // such a revision would take down one Mac after the other.

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { annotations, buildCondition, machine, type MachineStatus } from '@tartan/api';
-import { type ConditionUpdate, type Live, type ObjectMeta, setCondition } from '@tartan/kube';
+import { annotations, labels, type LastAttempt, machine, type MachineStatus } from '@tartan/api';
+import type { Live, ObjectMeta } from '@tartan/kube';
+import type { CoreCluster } from '../core/cluster.ts';
 import { desiredReplicas } from '../core/machine-deployment.ts';
 import { machineFacts, type Node } from './observe.ts';
 import { ago, now } from './testing/fixtures.ts';
@@ -9,11 +10,19 @@ import { ago, now } from './testing/fixtures.ts';
 const identity = { uid: 'u', resourceVersion: '1', creationTimestamp: ago(60) };
 const providerID = 'scw-applesilicon://fr-par-1/one';
 
+const pausedCluster: Live<CoreCluster> = {
+  apiVersion: 'cluster.x-k8s.io/v1beta2',
+  kind: 'Cluster',
+  metadata: { name: 'paused', ...identity },
+  spec: { paused: true },
+};
+
 const facts = (status: MachineStatus, node?: Live<Node>, metadata: ObjectMeta = {}) => {
   const made = machine.make({ metadata: { name: 'mac-a', ...metadata }, spec: { providerID } });
   return machineFacts({ ...made, metadata: { name: 'mac-a', ...identity, ...metadata }, status }, node, {
     now: 0,
     retryAfterMs: 1,
+    clusters: { get: (key) => (key === 'macs/paused' ? pausedCluster : undefined) },
   });
 };
 
@@ -22,12 +31,11 @@ const nodeWith = (hash: string, { ready = true, of = providerID } = {}): Live<No
   kind: 'Node',
   metadata: { name: 'mac-a', ...identity, annotations: { [annotations.hostConfigHash]: hash } },
   spec: { providerID: of },
-  status: { conditions: [{ type: 'Ready', status: ready ? 'True' : 'False' }] },
+  status: { conditions: [{ type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: ago(0) }] },
 });
 
-const withCondition = (update: ConditionUpdate): MachineStatus => ({ conditions: setCondition([], update, now) });
-const upToDate = (reason: 'RollUnreachable' | 'WaitingForIdle' | 'UpToDate', message?: string) =>
-  facts(withCondition(buildCondition('ScalewayAppleSiliconMachine', 'HostUpToDate', reason, message)));
+const after = (outcome: LastAttempt['outcome'], message: string, node?: Live<Node>) =>
+  facts({ lastAttempt: { task: 'Update', outcome, message, at: ago(1), count: 0 } }, node);
 
 describe('machineFacts', () => {
   it('nothing, of a new one', () => {
@@ -58,34 +66,31 @@ describe('machineFacts', () => {
     assert.equal(facts(status, nodeWith('other')).actual, 'other');
   });
 
-  it('since when it is not Ready', () => {
-    const notReady = facts(withCondition(buildCondition('ScalewayAppleSiliconMachine', 'Ready', 'NodeNotReady')));
+  it('since when it is not Ready, by its Node', () => {
+    const status = { initialization: { provisioned: true } };
+    const notReady = facts(status, nodeWith('said', { ready: false }));
     assert.deepEqual([notReady.ready, notReady.notReadySince], [false, now]);
-    const ready = facts(withCondition(buildCondition('ScalewayAppleSiliconMachine', 'Ready', 'Ready')));
+    const ready = facts(status, nodeWith('said'));
     assert.deepEqual([ready.ready, ready.notReadySince], [true, undefined]);
+    assert.equal(facts({}, nodeWith('said')).ready, false, 'its Mac was never made ready');
+    assert.equal(facts(status, nodeWith('said', { of: 'scw-applesilicon://fr-par-1/two' })).ready, false);
   });
 
   it('why it does not have what it shall have', () => {
-    assert.deepEqual([upToDate('RollUnreachable').unreachable, upToDate('WaitingForIdle').unreachable], [true, false]);
-    assert.deepEqual(
-      [upToDate('RollUnreachable').waitingForIdle, upToDate('WaitingForIdle').waitingForIdle],
-      [false, true],
-    );
-    assert.equal(upToDate('RollUnreachable', 'No route.').failureMessage, 'No route.');
-    assert.equal(upToDate('UpToDate').failureMessage, undefined);
+    const cordoned = nodeWith('said');
+    cordoned.spec = { ...cordoned.spec, unschedulable: true };
+    const unreachable = after('HostUnreachable', 'No route.', cordoned);
+    const waiting = after('WaitingForIdle', '', cordoned);
+    assert.deepEqual([unreachable.unreachableAt, waiting.unreachableAt], [Date.parse(ago(1)), undefined]);
+    assert.deepEqual([unreachable.waitingForIdle, waiting.waitingForIdle], [false, true]);
+    assert.equal(after('WaitingForIdle', '', nodeWith('said')).waitingForIdle, false, 'its turn is over');
+    assert.deepEqual([unreachable.failureMessage, after('Succeeded', '').failureMessage], ['No route.', undefined]);
   });
 
-  it('that somebody has paused it, whatever the value', () => {
+  it('that somebody has paused it, whatever the value, or its Cluster', () => {
     assert.equal(facts({}, undefined, { annotations: { [annotations.paused]: '' } }).paused, true);
-    assert.equal(
-      facts(withCondition(buildCondition('ScalewayAppleSiliconMachine', 'Paused', 'Paused'))).paused,
-      true,
-      'its cluster',
-    );
-    assert.equal(
-      facts(withCondition(buildCondition('ScalewayAppleSiliconMachine', 'Paused', 'NotPaused'))).paused,
-      false,
-    );
+    assert.equal(facts({}, undefined, { namespace: 'macs', labels: { [labels.clusterName]: 'paused' } }).paused, true);
+    assert.equal(facts({}, undefined, { namespace: 'macs', labels: { [labels.clusterName]: 'other' } }).paused, false);
   });
 });
 

@@ -8,20 +8,13 @@ import {
   machine,
   type ScalewayAppleSiliconMachine,
 } from '@tartan/api';
-import {
-  type Client,
-  getCondition,
-  ignoreNotFound,
-  type Informer,
-  isConditionTrue,
-  type Live,
-  type nodes,
-  type ObjectName,
-} from '@tartan/kube';
+import { type Client, ignoreNotFound, type Informer, type Live, type nodes, type ObjectName } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
+import type { CoreCluster } from '../core/cluster.ts';
 import { type CoreMachineDeployment, desiredReplicas } from '../core/machine-deployment.ts';
 import { effectiveHash, type Tolerance } from '../machine/decide/provisioned.ts';
-import { failuresOf } from '../machine/last-attempt.ts';
+import { failuresOf, lastAttemptOf } from '../machine/last-attempt.ts';
+import { cachedPauseReasons } from '../pause/pauses.ts';
 import type { FleetFacts, Snapshot } from './decide.ts';
 import type { Limits, MachineFacts } from './judge-turn.ts';
 import { type DeploymentFacts, wantedMachines } from './machine-deployments.ts';
@@ -33,6 +26,7 @@ type Machine = Live<ScalewayAppleSiliconMachine>;
 export interface ObserveDeps {
   client: Pick<Client, 'get' | 'list'>;
   nodes: Pick<Informer<Node>, 'get'>;
+  clusters: Pick<Informer<CoreCluster>, 'get'>;
   /** Undefined: Cluster API's kinds are not there, and nobody asks for machines. */
   machineDeployments?: Pick<Informer<CoreMachineDeployment>, 'list'> | undefined;
   /** What all Macs of that fleet shall have in common, in one word. */
@@ -59,7 +53,7 @@ export interface Observation {
  * machines that was wanted before would be written again.
  */
 export const observe = async (
-  { client, nodes, machineDeployments, revisionOf, releaseID, limits, clock }: ObserveDeps,
+  { client, nodes, clusters, machineDeployments, revisionOf, releaseID, limits, clock }: ObserveDeps,
   { namespace = '', name }: ObjectName,
   signal: AbortSignal,
 ): Promise<Observation> => {
@@ -76,7 +70,7 @@ export const observe = async (
     snapshot: {
       fleet: fleet && fleetFacts(fleet),
       machines: members.map((member) =>
-        machineFacts(member, nodes.get(member.metadata.name), { now: clock.now(), ...limits }),
+        machineFacts(member, nodes.get(member.metadata.name), { now: clock.now(), clusters, ...limits }),
       ),
       deployment: deployment && deploymentFacts(deployment),
       ...wantedMachines(wanting, members, fleet?.spec.machinesRevision),
@@ -107,27 +101,30 @@ const deploymentFacts = (deployment: Live<CoreMachineDeployment>): DeploymentFac
 
 const timeOf = (text: string | undefined): number | undefined => (text === undefined ? undefined : Date.parse(text));
 
+/** From facts, and not from what the machine says of itself: it does not look at its Node while it is being pushed to. */
 export const machineFacts = (
-  { metadata, spec, status = {} }: Machine,
+  machine: Machine,
   node: Live<Node> | undefined,
-  { now, retryAfterMs }: Pick<Tolerance, 'now' | 'retryAfterMs'>,
+  { now, retryAfterMs, clusters }: Pick<Tolerance, 'now' | 'retryAfterMs'> & Pick<ObserveDeps, 'clusters'>,
 ): MachineFacts => {
-  const ready = readiness(status, node);
-  const upToDate = getCondition(status.conditions, 'HostUpToDate');
-  const said = isReadyNodeOf(node, spec.providerID)
-    ? node?.metadata.annotations?.[annotations.hostConfigHash]
-    : undefined;
+  const { metadata, spec, status = {} } = machine;
+  const provisioned = status.initialization?.provisioned === true;
+  const ready = node?.status?.conditions?.find(({ type }) => type === 'Ready');
+  const isNodeReady = ready?.status === 'True' && isNodeOf(node, spec.providerID);
+  const reported = isNodeReady ? node?.metadata.annotations?.[annotations.hostConfigHash] : undefined;
+  const attempt = lastAttemptOf(status);
+  const update = attempt?.task === 'Update' || attempt?.task === 'RollBack' ? attempt : undefined;
   return {
     name: metadata.name,
     uid: metadata.uid,
-    provisioned: status.initialization?.provisioned === true,
+    provisioned,
     deleting: metadata.deletionTimestamp !== undefined,
-    paused: annotations.paused in (metadata.annotations ?? {}) || isConditionTrue(status.conditions, 'Paused'),
-    ready: ready.now,
-    notReadySince: ready.now ? undefined : timeOf(ready.since),
+    paused: cachedPauseReasons(machine, clusters).length > 0,
+    ready: provisioned && isNodeReady,
+    notReadySince: isNodeReady ? undefined : timeOf(ready?.lastTransitionTime),
     desired: status.desiredHostConfigHash,
     plannedBy: status.plannedBy,
-    actual: effectiveHash(said ?? status.hostConfigHash, {
+    actual: effectiveHash(reported ?? status.hostConfigHash, {
       desired: status.desiredHostConfigHash,
       leftOut: status.leftOut,
       now,
@@ -137,27 +134,15 @@ export const machineFacts = (
     failed: status.failedHostConfigHash,
     attempts: failuresOf(status, 'Update'),
     lastFailure: timeOf(status.lastUpdateFailureTime),
-    unreachable: upToDate?.reason === 'RollUnreachable',
-    waitingForIdle: upToDate?.reason === 'WaitingForIdle',
-    failureMessage: upToDate?.status === 'False' && upToDate.message !== '' ? upToDate.message : undefined,
+    unreachableAt: update && unreachable.has(update.outcome) ? timeOf(update.at) : undefined,
+    // The cordon goes with the turn.
+    waitingForIdle: update?.outcome === 'WaitingForIdle' && node?.spec?.unschedulable === true,
+    failureMessage: update?.message || undefined,
   };
 };
 
-/**
- * The machine says so, and so does its Node at this moment: a machine that is being pushed to has not looked at its Node since before
- * the push, so that its own word speaks for the agent that was there before.
- */
-const readiness = (
-  { conditions }: NonNullable<Machine['status']>,
-  node: Live<Node> | undefined,
-): { now: boolean; since: string | undefined } => {
-  const ofMachine = getCondition(conditions, 'Ready');
-  const ofNode = node?.status?.conditions?.find(({ type }) => type === 'Ready');
-  if (ofMachine?.status !== 'True') return { now: false, since: ofMachine?.lastTransitionTime };
-  return { now: ofNode === undefined || ofNode.status === 'True', since: ofNode?.lastTransitionTime };
-};
+const unreachable: ReadonlySet<string> = new Set(['HostUnreachable', 'HostKeyMismatch', 'HostNotWiped']);
 
-/** Not one that is down, which says what was; nor one of another server that happens to bear the name. */
-const isReadyNodeOf = (node: Live<Node> | undefined, providerID: string | undefined): boolean =>
-  (node?.status?.conditions ?? []).some(({ type, status }) => type === 'Ready' && status === 'True') &&
-  (node?.spec?.providerID === undefined || node.spec.providerID === providerID);
+/** Not one of another server that happens to bear the name. */
+const isNodeOf = (node: Live<Node> | undefined, providerID: string | undefined): boolean =>
+  node?.spec?.providerID === undefined || node.spec.providerID === providerID;

@@ -31,7 +31,7 @@ export const machineFacts = (name: string, facts: Partial<MachineFacts> = {}): M
   failed: undefined,
   attempts: 0,
   lastFailure: undefined,
-  unreachable: false,
+  unreachableAt: undefined,
   waitingForIdle: false,
   failureMessage: undefined,
   ...facts,

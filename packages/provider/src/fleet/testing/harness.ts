@@ -2,7 +2,6 @@ import type { TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import {
   annotations,
-  buildCondition,
   kindNames,
   type MacFleet,
   macFleet,
@@ -25,10 +24,9 @@ import {
   namespaces,
   nodes,
   type Resource,
-  setCondition,
   type Transport,
 } from '@tartan/kube';
-import { manualClock } from '@tartan/kube/clock';
+import { manualClock, timestamp } from '@tartan/kube/clock';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { createKubernetes } from '@tartan/sim-kubernetes';
 import { coreMachineDeployments } from '../../core/machine-deployment.ts';
@@ -100,6 +98,11 @@ export const createHarness = async (t: TestContext) => {
   const messages: string[] = [];
   let revision = 'r1';
   const name = (of: string) => ({ namespace, name: of });
+  const setNodeReady = async (of: string, ready: boolean): Promise<void> => {
+    const status = ready ? 'True' : 'False';
+    const body = { status: { conditions: [{ type: 'Ready', status, lastTransitionTime: timestamp(clock.now()) }] } };
+    await client.patch(nodes, { name: of }, { type: 'merge', body }, { subresource: 'status' });
+  };
   const fleetOf = (of: string) => client.get(macFleet.resource, name(of));
 
   return {
@@ -124,6 +127,7 @@ export const createHarness = async (t: TestContext) => {
         macFleets: await follow(theirs, macFleet.resource),
         machines: await follow(theirs, machine.resource),
         nodes: await follow(theirs, nodes),
+        clusters: { get: () => undefined },
         machineDeployments: await follow(theirs, deployments),
         machineDeploymentResource: deployments,
         events: {
@@ -154,12 +158,13 @@ export const createHarness = async (t: TestContext) => {
       spec: Partial<MachineSpec> = { fleetName: 'runners' },
       status: MachineStatus = {},
     ) => {
+      await client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: of } });
+      await setNodeReady(of, true);
       await client.create(machine.resource, machine.make({ metadata: name(of), spec }));
-      const conditions = setCondition([], buildCondition('ScalewayAppleSiliconMachine', 'Ready', 'Ready'), clock.now());
       const initialization = { provisioned: true };
       const hash = `${of}-r1`;
       const body = {
-        status: { conditions, initialization, hostConfigHash: hash, desiredHostConfigHash: hash, ...status },
+        status: { initialization, hostConfigHash: hash, desiredHostConfigHash: hash, ...status },
       };
       await client.patch(machine.resource, name(of), { type: 'merge', body }, { subresource: 'status' });
     },
@@ -167,10 +172,8 @@ export const createHarness = async (t: TestContext) => {
       await client.patch(machine.resource, name(of), { type: 'merge', body: { status } }, { subresource: 'status' });
     },
     setReady: async (of: string, ready: boolean) => {
-      const { status } = await client.get(machine.resource, name(of));
-      const update = buildCondition('ScalewayAppleSiliconMachine', 'Ready', ready ? 'Ready' : 'NodeNotReady');
-      const body = { status: { conditions: setCondition(status?.conditions, update, clock.now()) } };
-      await client.patch(machine.resource, name(of), { type: 'merge', body }, { subresource: 'status' });
+      await setNodeReady(of, ready);
+      await settle();
     },
     /** Something new is wanted of all machines. */
     release: async (next: string, ...machines: readonly string[]) => {
@@ -191,12 +194,10 @@ export const createHarness = async (t: TestContext) => {
       await settle();
       return turns.map(({ machine: holder }) => holder);
     },
-    addNode: async (of: string, hash: string, ready = true) => {
-      const condition = { type: 'Ready', status: ready ? ('True' as const) : ('False' as const) };
-      const metadata = { name: of, annotations: { [annotations.hostConfigHash]: hash } };
-      await client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata });
-      const body = { status: { conditions: [condition] } };
-      await client.patch(nodes, { name: of }, { type: 'merge', body }, { subresource: 'status' });
+    /** What its agent says that the Mac has. */
+    report: async (of: string, hash: string) => {
+      const body = { metadata: { annotations: { [annotations.hostConfigHash]: hash } } };
+      await client.patch(nodes, { name: of }, { type: 'merge', body });
       await settle();
     },
     fleetOf,

@@ -62,14 +62,13 @@ export const modelFleet = ({ size = 4, maxUnavailable = 2 } = {}) => {
     const { failed, lastFailure = 0 } = machine;
     const forgiven = failed !== machine.desired || now - lastFailure >= (limits.retryAfterMs ?? Infinity);
     if (failed !== undefined && forgiven) Object.assign(machine, { failed: undefined, attempts: 0 });
-    if (turn === undefined || machine.failed !== undefined || machine.actual === machine.desired)
-      return set(machine, { unreachable: false });
-    if (!machine.reachable) return set(machine, { unreachable: true });
+    if (turn === undefined || machine.failed !== undefined || machine.actual === machine.desired) return;
+    if (!machine.reachable) return set(machine, { unreachableAt: now });
     push(machine, turn.hash);
   };
 
   const push = (machine: ModelMachine, wanted: string): void => {
-    set(machine, { unreachable: false });
+    set(machine, { unreachableAt: undefined });
     if (revision === 'refused') {
       const attempts = machine.attempts + 1;
       return set(machine, { attempts, lastFailure: now, ...(attempts >= 2 && { failed: wanted }) });
