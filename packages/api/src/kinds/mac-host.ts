@@ -4,6 +4,7 @@ import { hostStates, releaseReasons } from '../reasons/states.ts';
 import {
   conditions,
   count,
+  flag,
   immutableZone,
   observedGeneration,
   optional,
@@ -126,6 +127,7 @@ const macHostStatus = z
     osImage: optional(text('The image that was installed. Updates in place do not show.')),
     serverStatus: optional(text('What Scaleway says it is doing, such as ready or reinstalling.', 63)),
     ip: optional(text('Its public address.', 45)),
+    gone: optional(flag('Scaleway was asked for the server, and does not know it any more.')),
     heldBy: optional(text('Namespace and name of its holder, for people.', 512)),
 
     claim: optional(

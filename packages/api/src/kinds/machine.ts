@@ -130,6 +130,9 @@ const machineStatus = z
         63,
       ),
     ),
+    waitingForHostSince: optional(
+      time('Since when no Mac that fits has been free. Left out: it has one, or waits for something else.'),
+    ),
     addresses: optional(addresses()),
     conditions: optional(conditions()),
     observedGeneration: optional(observedGeneration()),

@@ -1,5 +1,5 @@
 import { annotations, labels, labelValues } from '@tartan/api';
-import { keyOf } from '@tartan/kube';
+import { getCondition, keyOf } from '@tartan/kube';
 import { admit } from '@tartan/tart-kubelet/admission';
 import type { ClusterState, Host, Machine, Node, Pod } from './state.ts';
 
@@ -117,3 +117,9 @@ export const vmPods = (pods: readonly Pod[]): Pod[] =>
   pods.filter((pod) => admit(pod).kind !== 'not for Macs').sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
 
 const nameOf = ({ metadata }: Pod): string => `${metadata.namespace ?? ''}/${metadata.name}`;
+
+/** Why nothing is done to a Mac, as its manager says. */
+export const pausesOf = ({ status }: Host): readonly string[] => {
+  const said = getCondition(status?.conditions, 'Paused');
+  return said?.status === 'True' ? [said.message.replace(/\.$/, '')] : [];
+};

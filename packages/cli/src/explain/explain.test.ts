@@ -29,7 +29,7 @@ const told = ({ decision, next, remedies }: Explanation): string => [decision.te
 describe('explain a machine', () => {
   const held = aHost(
     'h-1',
-    { state: 'held', name: 'mac-1', conditions: [aCondition('Named', 'True', 'NameMatches')] },
+    { state: 'held', name: 'mac-1', claim: { uid: 'uid-of-mac-1', namedAt: minutesAgo(1), settledAt: minutesAgo(1) } },
     heldBy('mac-1'),
   );
   const ready = (status: MachineStatus = {}) => aReadyMachine('mac-1', 'h-1', status);

@@ -14,6 +14,7 @@ import {
   usualHostLimits,
 } from '@tartan/provider/decisions';
 import type { Server } from '@tartan/scaleway';
+import { pausesOf } from '../cluster/macs.ts';
 import type { Host } from '../cluster/state.ts';
 import { ageSince } from '../output/age.ts';
 import { hostDecisionText } from './decision-text.ts';
@@ -85,10 +86,12 @@ const snapshotOf = (
       },
       machines: { get: (key) => byKey.get(key), list: () => [...machines] },
       macHosts: { get: () => undefined, list: () => [...hosts] },
-      nodes: { list: () => [...nodes] },
+      nodes: { get: (name) => nodes.find(({ metadata: of }) => of.name === name), list: () => [...nodes] },
       clusters: { get: (key) => clusters.get(key), list: () => [...clusters.values()] },
       defaultPoolPrefix: managerFlags.defaultPoolPrefix ?? serverNames.defaultPoolPrefix,
       allowedPoolPrefixes: [managerFlags.defaultPoolPrefix ?? serverNames.defaultPoolPrefix],
+      // A flag that is not known here: no machine is taken for one that is not allowed.
+      machineNamespaces: machines.map((machine) => machine.metadata.namespace ?? ''),
       clock: { now: () => now },
       random: () => 0,
       limits: usualHostLimits,
@@ -190,7 +193,7 @@ const strandedText = (host: Host, { now, managerFlags, machines }: ExplainInput)
   const judged =
     managerFlags.claimNamePrefix === undefined && said?.status === 'True' && said.message !== ''
       ? said
-      : strandedVerdict(strandedFacts(host), managerFlags, now);
+      : strandedVerdict(strandedFacts(host, pausesOf(host)), managerFlags, now);
   const owner = ownerOf({ host, serverName: host.status?.name ?? '' }, machines);
   return {
     text: judged.message,

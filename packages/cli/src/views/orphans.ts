@@ -2,6 +2,7 @@ import { getCondition, keyOf } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import { isStranded, ownerOf, type ReclaimPolicy, strandedFacts, strandedVerdict } from '@tartan/provider/decisions';
 import { z } from 'zod';
+import { pausesOf } from '../cluster/macs.ts';
 import { type ClusterState, clusterStateSource, type Host } from '../cluster/state.ts';
 import { ageSince } from '../output/age.ts';
 import type { Cell, Table } from '../output/table.ts';
@@ -87,7 +88,7 @@ const verdictOf = (
   const said = getCondition(host.status?.conditions, 'Stranded');
   if (policy === undefined && said?.status === 'True')
     return { verdict: said.reason === 'Reclaiming' ? 'reclaim' : 'leave', reason: said.reason, message: said.message };
-  const { kind, reason, message } = strandedVerdict(strandedFacts(host), policy ?? reportOnly, now);
+  const { kind, reason, message } = strandedVerdict(strandedFacts(host, pausesOf(host)), policy ?? reportOnly, now);
   return { verdict: kind, reason, message };
 };
 

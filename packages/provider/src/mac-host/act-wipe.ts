@@ -5,7 +5,7 @@ import { type Image, newestImage, osFamilyKey, ScalewayError } from '@tartan/sca
 import type { Decision } from './decide.ts';
 import { type ActDeps, callDeadline, callGuarded, type ReconcileContext, writeStatus } from './guard.ts';
 import { readServer } from './observe.ts';
-import { familyToInstall } from './os-demand.ts';
+import { demandOf, familyToInstall } from './os-demand.ts';
 import { isOutcomeUnknown } from './refusal-backoff.ts';
 import type { Wipe } from './snapshot.ts';
 import { noImageEvent, quarantinedEvent, wipeRequestedEvent } from './status.ts';
@@ -69,14 +69,10 @@ export const requestWipe = async (
 };
 
 /** By what machines wait for at this moment. */
-const osFamilyFor = (
-  { machines, macHosts, defaultPoolPrefix, clock }: ActDeps,
-  { host }: ReconcileContext,
-): string | undefined => {
+const osFamilyFor = (deps: ActDeps, { host }: ReconcileContext): string | undefined => {
   const { release } = host.spec;
   if (!release) return undefined;
-  const demand = { machines: machines.list(), hosts: macHosts.list(), defaultPoolPrefix, now: clock.now() };
-  const family = familyToInstall(host, release, demand);
+  const family = familyToInstall(host, release, demandOf(deps));
   return family && osFamilyKey(family);
 };
 

@@ -20,7 +20,7 @@ import type { CoreCluster } from '../core/cluster.ts';
 import { poolPrefixes } from '../inventory/observe.ts';
 import type { ServerCache, ServerObservation } from '../inventory/server-cache.ts';
 import { hostPauseReasons } from '../pause/pauses.ts';
-import { otherOSFor } from './os-demand.ts';
+import { demandOf, otherOSFor } from './os-demand.ts';
 import { newSuffix } from './server-name.ts';
 import type { Claimant, Holder, Limits, ServerFacts, ServerView, Snapshot } from './snapshot.ts';
 import { abandonReason } from './state.ts';
@@ -34,10 +34,11 @@ export interface ObserveDeps {
   readonly sightings: ServerCache;
   readonly machines: Pick<Informer<ScalewayAppleSiliconMachine>, 'get' | 'list'>;
   readonly macHosts: Pick<Informer<MacHost>, 'get' | 'list'>;
-  readonly nodes: Pick<Informer<Node>, 'list'>;
+  readonly nodes: Pick<Informer<Node>, 'get' | 'list'>;
   readonly clusters: Pick<Informer<CoreCluster>, 'get' | 'list'>;
   readonly defaultPoolPrefix: string | undefined;
   readonly allowedPoolPrefixes: readonly string[];
+  readonly machineNamespaces: readonly string[];
   readonly clock: Clock;
   readonly random: Random;
   readonly limits: Limits;
@@ -46,7 +47,15 @@ export interface ObserveDeps {
 /** What can be had for nothing. */
 type CachedObserveDeps = Pick<
   ObserveDeps,
-  'machines' | 'macHosts' | 'nodes' | 'clusters' | 'defaultPoolPrefix' | 'allowedPoolPrefixes' | 'random' | 'limits'
+  | 'machines'
+  | 'macHosts'
+  | 'nodes'
+  | 'clusters'
+  | 'defaultPoolPrefix'
+  | 'allowedPoolPrefixes'
+  | 'machineNamespaces'
+  | 'random'
+  | 'limits'
 > & {
   readonly sightings: Pick<ServerCache, 'get'>;
   readonly clock: Pick<Clock, 'now'>;
@@ -54,10 +63,10 @@ type CachedObserveDeps = Pick<
 
 /** From caches and sightings: costs nothing. What matters and may be old is asked for by the two functions below. */
 export const observe = (observer: CachedObserveDeps, host: Live<MacHost>): Snapshot => {
-  const { sightings, machines, macHosts, clusters, defaultPoolPrefix, clock, limits } = observer;
+  const { sightings, machines, clusters, clock, limits } = observer;
   const { metadata, spec, status = {} } = host;
   const abandoned = abandonReason(host);
-  const demand = { machines: machines.list(), hosts: macHosts.list(), defaultPoolPrefix, now: clock.now() };
+  const demand = demandOf(observer);
   const server = viewOf(sightings.get(spec.zone, metadata.name));
   return {
     id: metadata.name,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
   annotations,
+  labels,
   machine as machineKind,
   type MachineSpec,
   type MacHost,
@@ -11,7 +12,7 @@ import {
 import type { Live } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import { heldBy, hostWith } from '../claim/testing/hosts.ts';
-import { familyToInstall, otherOSFor } from './os-demand.ts';
+import { demandOf, familyToInstall, otherOSFor } from './os-demand.ts';
 import { defaultLimits, type Release } from './snapshot.ts';
 
 type Host = Live<MacHost>;
@@ -20,13 +21,6 @@ type Machine = Live<ScalewayAppleSiliconMachine>;
 const now = Date.parse('2026-06-01T00:00:00Z');
 const minute = 60_000;
 const ago = (milliseconds: number): string => timestamp(now - milliseconds);
-
-const provisioned = {
-  type: 'Provisioned',
-  status: 'False',
-  message: '',
-  lastTransitionTime: ago(10 * minute),
-} as const;
 
 /** A machine that has looked for a Mac in vain, the second one for longer than the first. */
 const waiting = (
@@ -44,21 +38,14 @@ const waiting = (
     uid: `uid-${name}`,
     resourceVersion: '1',
     creationTimestamp: ago(0),
+    labels: { [labels.clusterName]: 'macs' },
     ...more.metadata,
   },
-  status: {
-    conditions: [
-      {
-        type: 'Provisioned',
-        status: 'False',
-        reason: 'NoAvailableHost',
-        message: '',
-        lastTransitionTime: ago(more.forMs ?? 10 * minute),
-      },
-    ],
-    ...more.status,
-  },
+  status: { waitingForHostSince: ago(more.forMs ?? 10 * minute), ...more.status },
 });
+
+/** Without the time since when. */
+const notLooked = (name: string, os: string): Machine => ({ ...waiting(name, os), status: {} });
 
 const release = (more: Partial<Release> = {}): Release => ({
   poolPrefix: 'tuist-pool-',
@@ -80,13 +67,20 @@ const back = (name: string, asked?: string, status: MacHostStatus = {}, more: Pa
   });
 const sequoia: MacHostStatus = { osFamily: 'Sequoia', osImage: 'macos-sequoia-15.6' };
 
-const installed = (host: Host, machines: Machine[], others: Host[] = []): string | undefined =>
-  familyToInstall(host, host.spec.release ?? release(), {
-    machines,
-    hosts: [...others, host],
+const takenNode = { metadata: { name: 'taken', uid: 'n', resourceVersion: '1', creationTimestamp: ago(0) } };
+const demandFor = (machines: Machine[], hosts: Host[]) =>
+  demandOf({
+    machines: { list: () => machines },
+    macHosts: { list: () => hosts },
+    nodes: { get: (name) => (name === 'taken' ? takenNode : undefined) },
     defaultPoolPrefix: undefined,
-    now,
+    allowedPoolPrefixes: ['tuist-pool-', 'x-'],
+    machineNamespaces: ['macs'],
+    clock: { now: () => now },
   });
+
+const installed = (host: Host, machines: Machine[], others: Host[] = []): string | undefined =>
+  familyToInstall(host, host.spec.release ?? release(), demandFor(machines, [...others, host]));
 
 const tableOfReleases: [title: string, installed: string | undefined, expected: string | undefined][] = [
   ['nobody waits', installed(back('h'), []), 'tahoe'],
@@ -97,11 +91,7 @@ const tableOfReleases: [title: string, installed: string | undefined, expected: 
   ],
   ['a machine waits for its own', installed(back('h'), [waiting('a', 'Tahoe')]), 'Tahoe'],
   ['a machine waits for another', installed(back('h'), [waiting('a', 'Sequoia')]), 'Sequoia'],
-  [
-    'one that has not looked yet',
-    installed(back('h'), [waiting('a', 'Sequoia', { status: { conditions: [] } })]),
-    'Sequoia',
-  ],
+  ['one that has not looked yet', installed(back('h'), [notLooked('a', 'Sequoia')]), 'Sequoia'],
   [
     'two wait for different ones, and one of them for its own',
     installed(back('h'), [waiting('a', 'Sequoia', { forMs: 20 * minute }), waiting('b', 'Tahoe')]),
@@ -117,12 +107,17 @@ const tableOfReleases: [title: string, installed: string | undefined, expected: 
   ['in another pool', installed(back('h'), [waiting('a', 'Sequoia', { spec: { adoptPoolPrefix: 'x-' } })]), 'tahoe'],
   ['for a version, which it cannot get', installed(back('h'), [waiting('a', 'macos-sequoia-15.6')]), 'tahoe'],
   [
-    'one that may not claim any',
-    installed(back('h'), [
-      waiting('a', 'Sequoia', { status: { conditions: [{ ...provisioned, reason: 'NoAdoptPoolPrefix' }] } }),
-    ]),
+    'one whose pool is not allowed',
+    installed(back('h'), [waiting('a', 'Sequoia', { spec: { adoptPoolPrefix: 'tuist-' } })]),
     'tahoe',
   ],
+  [
+    'one whose namespace is not allowed',
+    installed(back('h'), [waiting('a', 'Sequoia', { metadata: { namespace: 'default' } })]),
+    'tahoe',
+  ],
+  ['one that is in no Cluster', installed(back('h'), [waiting('a', 'Sequoia', { metadata: { labels: {} } })]), 'tahoe'],
+  ['one whose name a Node has', installed(back('h'), [waiting('taken', 'Sequoia')]), 'tahoe'],
   ['one that has a Mac', installed(back('h'), [waiting('a', 'Sequoia', { status: { serverID: 'x' } })]), 'tahoe'],
   [
     'one that is bound to a Mac',
@@ -219,8 +214,7 @@ describe('what a released Mac is reinstalled with', () => {
 const converted = (machines: Machine[], hosts: Host[]): Record<string, string> =>
   Object.fromEntries(
     hosts.flatMap((host) => {
-      const demand = { machines, hosts, defaultPoolPrefix: undefined, now };
-      const { family, inMs } = otherOSFor(host, demand, defaultLimits) ?? {};
+      const { family, inMs } = otherOSFor(host, demandFor(machines, hosts), defaultLimits) ?? {};
       return family === undefined ? [] : [[host.metadata.name, inMs === 0 ? family : `${family} in ${inMs} ms`]];
     }),
   );
@@ -238,7 +232,7 @@ const tableOfFree: [title: string, machines: Machine[], hosts: Host[], expected:
     [a],
     {},
   ],
-  ['it has not looked yet', [waiting('m', 'Sequoia', { status: { conditions: [] } })], [a], {}],
+  ['it has not looked yet', [notLooked('m', 'Sequoia')], [a], {}],
   ['it waits since a moment', [waiting('m', 'Sequoia', { forMs: 20_000 })], [a], { a: 'sequoia in 40000 ms' }],
   ['a Mac on its way back will do', [waiting('m', 'Sequoia')], [a, back('r')], {}],
   ['a Mac is being reinstalled for it', [waiting('m', 'Sequoia')], [a, back('r', 'sequoia')], {}],

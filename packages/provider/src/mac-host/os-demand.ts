@@ -1,7 +1,9 @@
 import { annotations, type MacHost, type ScalewayAppleSiliconMachine } from '@tartan/api';
-import { getCondition, type Live } from '@tartan/kube';
+import type { Informer, KubeObject, Live } from '@tartan/kube';
+import type { Clock } from '@tartan/kube/clock';
 import { isVersionedPin, matchesFamily, osFamilyKey } from '@tartan/scaleway';
 import { claimBlockedBy, type HostRequirements, isHeldBy } from '../claim/suitability.ts';
+import { refusalOf } from '../machine/observe/cluster.ts';
 import { hostRequirements } from '../machine/observe/host.ts';
 import type { Limits, Release } from './snapshot.ts';
 import { abandonReason } from './state.ts';
@@ -26,8 +28,32 @@ export interface Demand {
   readonly machines: readonly Machine[];
   readonly hosts: readonly Host[];
   readonly defaultPoolPrefix: string | undefined;
+  /** Whether the machine claims a Mac as soon as there is one. */
+  readonly mayClaim: (machine: Machine) => boolean;
   readonly now: number;
 }
+
+export interface DemandDeps {
+  readonly machines: Pick<Informer<ScalewayAppleSiliconMachine>, 'list'>;
+  readonly macHosts: Pick<Informer<MacHost>, 'list'>;
+  readonly nodes: Pick<Informer<KubeObject>, 'get'>;
+  readonly defaultPoolPrefix: string | undefined;
+  readonly allowedPoolPrefixes: readonly string[];
+  readonly machineNamespaces: readonly string[];
+  readonly clock: Pick<Clock, 'now'>;
+}
+
+/** A machine without a Mac whose name a Node has gets none, whoever that Node is. */
+export const demandOf = ({ machines, macHosts, nodes, clock, ...options }: DemandDeps): Demand => ({
+  machines: machines.list(),
+  hosts: macHosts.list(),
+  defaultPoolPrefix: options.defaultPoolPrefix,
+  mayClaim: (machine) =>
+    options.allowedPoolPrefixes.includes(machine.spec.adoptPoolPrefix || options.defaultPoolPrefix || '') &&
+    refusalOf(machine, options.machineNamespaces) === undefined &&
+    nodes.get(machine.metadata.name) === undefined,
+  now: clock.now(),
+});
 
 interface WaitingMachine {
   readonly wanted: HostRequirements;
@@ -36,7 +62,7 @@ interface WaitingMachine {
 }
 
 /** Machines that have no Mac and may claim one. Who has told Cluster API its server has no choice any more. */
-const waitingMachines = ({ machines, defaultPoolPrefix }: Demand): WaitingMachine[] =>
+const waitingMachines = ({ machines, defaultPoolPrefix, mayClaim }: Demand): WaitingMachine[] =>
   machines
     .filter(
       ({ metadata, spec, status }) =>
@@ -44,30 +70,16 @@ const waitingMachines = ({ machines, defaultPoolPrefix }: Demand): WaitingMachin
         !(annotations.paused in (metadata.annotations ?? {})) &&
         !status?.serverID &&
         !spec.providerID &&
-        !isVersionedPin(spec.os) &&
-        mayClaim(status),
+        !isVersionedPin(spec.os),
     )
+    .filter(mayClaim)
     .map((machine) => ({ wanted: hostRequirements(machine, defaultPoolPrefix), since: waitingSince(machine) }))
     .filter(({ wanted }) => wanted.poolPrefix !== '')
     .toSorted(longestFirst);
 
-/** What a machine says that claims a Mac as soon as there is one. Any other reason is one why it never does. */
-const claimingReasons: ReadonlySet<string> = new Set([
-  'WaitingForCluster',
-  'Adopting',
-  'NoAvailableHost',
-  'HostReleased',
-]);
-
-const mayClaim = (status: Machine['status']): boolean => {
-  const said = getCondition(status?.conditions, 'Provisioned');
-  return said === undefined || claimingReasons.has(said.reason);
-};
-
-/** When a machine said that it finds no Mac; undefined while it does not. */
-export const waitingSince = (machine: Machine): number | undefined => {
-  const said = getCondition(machine.status?.conditions, 'Provisioned');
-  const since = said?.reason === 'NoAvailableHost' ? Date.parse(said.lastTransitionTime) : Number.NaN;
+/** Since when a machine finds no Mac; undefined while it does not look for one. */
+export const waitingSince = ({ status }: Machine): number | undefined => {
+  const since = Date.parse(status?.waitingForHostSince ?? '');
   return Number.isNaN(since) ? undefined : since;
 };
 

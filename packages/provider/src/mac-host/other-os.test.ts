@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { annotations, machine as machineKind, macHost } from '@tartan/api';
+import { annotations, labels, machine as machineKind, macHost } from '@tartan/api';
 import { timestamp } from '@tartan/kube/clock';
 import { createHarness, namespace } from './testing/harness.ts';
 
@@ -12,16 +12,11 @@ const setUp = async (t: TestContext) => {
   /** A machine that looks for a Mac with that macOS, and says that there is none. */
   const waiting = async (name: string, os: string) => {
     const made = await stage.machine(name, undefined, { os });
-    const conditions = [
-      {
-        type: 'Provisioned',
-        status: 'False',
-        reason: 'NoAvailableHost',
-        message: 'No Mac is free.',
-        lastTransitionTime: timestamp(stage.clock.now()),
-      },
-    ];
-    const body = { status: { conditions } };
+    const body = {
+      metadata: { labels: { [labels.clusterName]: 'macs' } },
+      status: { waitingForHostSince: timestamp(stage.clock.now()) },
+    };
+    await stage.client.patch(machineKind.resource, { name, namespace }, { type: 'merge', body });
     await stage.client.patch(
       machineKind.resource,
       { name, namespace },

@@ -32,7 +32,7 @@ export const statusOf = (
   failure?: ScalewayFailure,
 ): MacHostStatus => {
   const { spec, status, now } = snapshot;
-  const { state: _, since: __, heldBy: ___, wipe, claim, ...kept } = status;
+  const { state: _, since: __, heldBy: ___, wipe, claim, gone, ...kept } = status;
   const observed = metadata.generation === undefined ? {} : { observedGeneration: metadata.generation };
   const state = stateOf(snapshot);
   const heldBy = heldByOf(snapshot, state);
@@ -43,6 +43,7 @@ export const statusOf = (
   return {
     ...kept,
     ...factsOf(snapshot),
+    ...(isGone(snapshot.server, gone) && { gone: true }),
     ...(state === undefined ? {} : { state, since: state === said?.state && said.since ? said.since : timestamp(now) }),
     ...(heldBy === undefined ? {} : { heldBy }),
     ...(claim && claim.uid === spec.consumerRef?.uid ? { claim } : {}),
@@ -52,6 +53,10 @@ export const statusOf = (
     ...observed,
   };
 };
+
+/** Only Scaleway itself can say so, and only it can take that back. */
+const isGone = (server: Snapshot['server'], wasGone = false): boolean =>
+  server.kind === 'missing' && server.fresh ? true : server.kind !== 'seen' && wasGone;
 
 /** What Scaleway does not say any more stays as it was said last. */
 const factsOf = ({ server }: Snapshot): Partial<MacHostStatus> => {

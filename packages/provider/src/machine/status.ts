@@ -1,5 +1,6 @@
 import type { MachinePhase, MachineStatus } from '@tartan/api';
 import { type Condition, type ConditionUpdate, setCondition } from '@tartan/kube';
+import { timestamp } from '@tartan/kube/clock';
 import { sshAddressOf } from '../host-work/ssh-address.ts';
 import { actualHash } from './decide/provisioned.ts';
 import type { Machine } from './machine.ts';
@@ -42,13 +43,15 @@ export const statusOf = (
     return { ...persisted, conditions: withConditions([paused]) };
   }
   const updates = conditionsOf(status, snapshot, decision);
-  const { addresses: _before, ...rest } = status;
+  const { addresses: _before, waitingForHostSince: since, ...rest } = status;
+  const isWaiting = decision.kind === 'cannot claim' && decision.reason === 'NoAvailableHost';
   const addresses = addressesOf(reconciled);
   const conditions = withConditions(updates);
   return {
     ...rest,
     ...observed,
     ...(addresses.length > 0 && { addresses }),
+    ...(isWaiting && { waitingForHostSince: since ?? timestamp(snapshot.now) }),
     ready: updates.some(({ type, status: holds }) => type === 'Ready' && holds === 'True'),
     phase: phaseOf(status, reconciled),
     conditions,

@@ -122,6 +122,7 @@ const hostControllers = (deps: ControllerDeps): readonly Controller[] => {
       sightings,
       defaultPoolPrefix,
       allowedPoolPrefixes,
+      machineNamespaces: options.machineNamespaces,
       judgeStranded: (host, now) => strandedVerdict(host, policy, now),
       random,
       limits: intervals.hosts,

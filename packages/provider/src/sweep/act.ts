@@ -65,7 +65,7 @@ const releaseStranded = async (
 ): Promise<ReclaimOutcome> => {
   const { client, policy, gate, clock, log, events, figures } = reclaimer;
   const pauses = await readHostPauseReasons(reclaimer, host, { signal });
-  const verdict = strandedVerdict({ ...strandedFacts(host), pauses }, policy, clock.now());
+  const verdict = strandedVerdict(strandedFacts(host, pauses), policy, clock.now());
   if (verdict.kind === 'leave') return skipped(verdict.message);
   const release = releaseOf(host, verdict.poolPrefix, verdict.message, clock.now());
   const { remainingMs } = gate.pass();

@@ -9,6 +9,7 @@ import {
   requeueAfter,
   type Source,
 } from '@tartan/kube';
+import { readHostPauseReasons } from '../pause/read-pauses.ts';
 import { reclaim, type ReclaimDeps, strandedEvent } from './act.ts';
 import { strandedVerdict } from './decide.ts';
 import { isStranded, strandedFacts } from './observe.ts';
@@ -36,7 +37,8 @@ export const createSweep = (options: SweepOptions): Controller => {
     const stranded = listStranded(macHosts);
     pruneReported(reported, stranded);
     for (const host of stranded) {
-      const verdict = strandedVerdict(strandedFacts(host), policy, clock.now());
+      const pauses = await readHostPauseReasons(options, host, { signal });
+      const verdict = strandedVerdict(strandedFacts(host, pauses), policy, clock.now());
       if (verdict.kind === 'leave') {
         if (reported.get(host.metadata.uid) !== verdict.message) events.event(host, strandedEvent(verdict));
         reported.set(host.metadata.uid, verdict.message);

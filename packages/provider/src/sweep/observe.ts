@@ -1,5 +1,5 @@
 import { machine, type MacHost, parseProviderID, type ScalewayAppleSiliconMachine } from '@tartan/api';
-import { type CallOptions, getCondition, type Live } from '@tartan/kube';
+import type { CallOptions, Live } from '@tartan/kube';
 import { type HostPool, ScalewayError } from '@tartan/scaleway';
 import { readHost } from '../claim/claim-host.ts';
 import { abandonReason } from '../mac-host/state.ts';
@@ -10,19 +10,13 @@ type Host = Live<MacHost>;
 
 export const isStranded = ({ status }: MacHost): boolean => status?.state === 'stranded';
 
-/** Whether it is paused is what its MacHost says; whoever acts on it asks the server. */
-export const strandedFacts = ({ spec, status }: MacHost): StrandedHost => ({
+export const strandedFacts = ({ spec, status }: MacHost, pauses: readonly string[]): StrandedHost => ({
   name: status?.name,
   since: status?.since === undefined ? undefined : Date.parse(status.since),
   poolPrefix: spec.poolPrefix,
   hadHolder: spec.consumerRef !== undefined,
-  pauses: pausesInStatus(status),
+  pauses,
 });
-
-const pausesInStatus = (status: MacHost['status']): readonly string[] => {
-  const said = getCondition(status?.conditions, 'Paused');
-  return said?.status === 'True' ? [said.message.replace(/\.$/, '')] : [];
-};
 
 export interface ObserveDeps extends PauseReader {
   readonly pool: Pick<HostPool, 'getServer'>;

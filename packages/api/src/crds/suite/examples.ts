@@ -68,6 +68,7 @@ export const examples: readonly Example[] = [
       phase: 'Ready',
       serverID,
       serverVersion: '4711',
+      waitingForHostSince: noon,
       addresses: [{ type: 'ExternalIP', address: '192.0.2.7' }],
       conditions: [conditionOf('Ready', 'Ready'), conditionOf('Provisioned', 'HostClaimed')],
       observedGeneration: 1,

@@ -191,6 +191,7 @@ export const createHarness = async (t: TestContext) => {
       log,
       defaultPoolPrefix: poolPrefix,
       allowedPoolPrefixes: [poolPrefix, ...(more.pools ?? [])],
+      machineNamespaces: [namespace],
     };
     const controllers = [
       createMacHostController({

@@ -1,5 +1,5 @@
 import { type MacHost, parseProviderID, type ScalewayAppleSiliconMachine } from '@tartan/api';
-import { type CallOptions, getCondition, type Informer, isConditionTrue, type Live } from '@tartan/kube';
+import { type CallOptions, getCondition, type Informer, type Live } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import { ScalewayError } from '@tartan/scaleway';
 import { chooseHost } from '../../claim/choose-host.ts';
@@ -14,7 +14,7 @@ import type { ChoiceFacts, HostFacts } from '../snapshot.ts';
 /** What a MacHost says, as far as one machine is concerned. */
 export const hostFacts = (host: Live<MacHost>, machine: Machine): HostFacts => {
   const { consumerRef, release, reboot, poolPrefix } = host.spec;
-  const { conditions, name, state, serverStatus, installs = 0, wipe, rebootIssuedAt } = host.status ?? {};
+  const { claim, name, state, serverStatus, installs = 0, wipe, rebootIssuedAt } = host.status ?? {};
   const nameMatches = name === machine.metadata.name;
   const holder = consumerRef === undefined ? 'nobody' : consumerRef.uid === machine.metadata.uid ? 'me' : 'other';
   return {
@@ -23,7 +23,7 @@ export const hostFacts = (host: Live<MacHost>, machine: Machine): HostFacts => {
     release: release && { begun: wipeStarted(wipe, release.requestedAt), stuck: wipeStuck(host, release) },
     abandoned: abandonReason(host) !== undefined,
     gone: isGone(host),
-    nameVerified: nameMatches && isConditionTrue(conditions, 'Named'),
+    nameVerified: nameMatches && claim?.uid === machine.metadata.uid && claim.settledAt !== undefined,
     nameMatches,
     providerIDMatches: parseProviderID(machine.spec.providerID ?? '')?.serverID === host.metadata.name,
     inPool: state === 'pool',
@@ -36,8 +36,7 @@ export const hostFacts = (host: Live<MacHost>, machine: Machine): HostFacts => {
   };
 };
 
-/** Scaleway was asked for it, and does not know it any more. */
-const isGone = ({ status }: MacHost): boolean => getCondition(status?.conditions, 'Listed')?.reason === 'Gone';
+const isGone = ({ status }: MacHost): boolean => status?.gone === true;
 
 /** The wipe of an earlier release says nothing about this one. */
 const wipeStarted = (wipe: NonNullable<MacHost['status']>['wipe'], requestedAt: string): boolean =>

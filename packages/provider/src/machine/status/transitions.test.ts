@@ -12,6 +12,7 @@ describe('a machine that is detached from its Mac', () => {
       phase: 'Bootstrapping',
       serverID: 's',
       serverVersion: '1',
+      waitingForHostSince: time,
       addresses: [],
       conditions: [],
       observedGeneration: 1,

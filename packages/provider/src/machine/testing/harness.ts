@@ -285,18 +285,13 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
     /** What the MacHost controller does for a new holder. */
     rename: async (name = 'server-1') => {
       const { consumerRef } = (await host(name)).spec;
-      await setHostStatus(
-        {
-          state: 'held',
-          name: consumerRef?.name ?? '',
-          conditions: [condition('Named', 'True', 'NameMatches', clock.now())],
-        },
-        name,
-      );
+      const at = timestamp(clock.now());
+      const claim = consumerRef && { claim: { uid: consumerRef.uid, namedAt: at, settledAt: at } };
+      await setHostStatus({ state: 'held', name: consumerRef?.name ?? '', ...claim }, name);
       await settle();
     },
     markGone: async (name = 'server-1') => {
-      await setHostStatus({ conditions: [condition('Listed', 'False', 'Gone', clock.now())] }, name);
+      await setHostStatus({ gone: true }, name);
       await settle();
     },
     /** The wipe that a release asked for has begun. */
@@ -454,13 +449,5 @@ export const createHarness = async (t: TestContext, changes: Partial<MachineCont
   };
   return stage;
 };
-
-const condition = (type: string, status: 'True' | 'False', reason: string, now: number) => ({
-  type,
-  status,
-  reason,
-  message: reason,
-  lastTransitionTime: timestamp(now),
-});
 
 export type Harness = Awaited<ReturnType<typeof createHarness>>;
