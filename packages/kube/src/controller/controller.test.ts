@@ -159,13 +159,13 @@ test('requeueAfter runs the key again after that time and resets its back-off', 
   await end(stop, running);
 });
 
-for (const kind of ['settled', 'stuck'] as const)
+for (const kind of ['done', 'terminal'] as const)
   test(`a ${kind} pass ends the row of failures`, async () => {
     const failed: ReconcileResult = { kind: 'failed', error: new Error('no') };
     const outcomes: ReconcileResult[] = [
       failed,
       failed,
-      kind === 'settled' ? done : { kind, error: new Error('no') },
+      kind === 'done' ? done : { kind, error: new Error('no') },
       failed,
     ];
     const at: number[] = [];
@@ -249,7 +249,7 @@ test('a terminal error is logged and not retried until the object changes', asyn
   let passes = 0;
   const { run, stop, enqueue, clock, seen, messages } = setUp(async () => {
     passes += 1;
-    return { kind: 'stuck', error: new Error('no such machine type') };
+    return { kind: 'terminal', error: new Error('no such machine type') };
   });
   const running = run();
   enqueue('a');

@@ -6,16 +6,16 @@ import type { WorkQueue } from '../workqueue/work-queue.ts';
 /** What one pass over a key came to. Closed: a controller knows what to do with each. */
 export type ReconcileResult =
   /** Nothing to do until something changes. */
-  | { kind: 'settled' }
+  | { kind: 'done' }
   /** Come back after that time, whatever happens. */
-  | { kind: 'again'; afterMs: number }
+  | { kind: 'requeueAfter'; afterMs: number }
   /** Did not work; come back with back-off. A throw counts as this. */
   | { kind: 'failed'; error: unknown }
   /** Will not work until the object changes: reported, not retried. */
-  | { kind: 'stuck'; error: unknown };
+  | { kind: 'terminal'; error: unknown };
 
-export const done: ReconcileResult = { kind: 'settled' };
-export const requeueAfter = (afterMs: number): ReconcileResult => ({ kind: 'again', afterMs });
+export const done: ReconcileResult = { kind: 'done' };
+export const requeueAfter = (afterMs: number): ReconcileResult => ({ kind: 'requeueAfter', afterMs });
 
 /** Key in, outcome out. Reads the world each time; `signal` fires when the process stops or leadership is lost. */
 export type Reconciler = (key: string, signal: AbortSignal) => Promise<ReconcileResult>;
@@ -56,8 +56,8 @@ const isDefect = (error: unknown): boolean =>
 /** Whoever wrote the reconcile function may have switched the compiler off. */
 const invalidResultError = (outcome: ReconcileResult): Error | undefined => {
   const kind: unknown = outcome?.kind;
-  if (kind === 'settled' || kind === 'failed' || kind === 'stuck') return undefined;
-  if (outcome?.kind !== 'again') return new TypeError(`the reconcile function answered no outcome but ${String(kind)}`);
+  if (kind === 'done' || kind === 'failed' || kind === 'terminal') return undefined;
+  if (outcome?.kind !== 'requeueAfter') return new TypeError(`the reconcile function answered no outcome but ${String(kind)}`);
   if (Number.isFinite(outcome.afterMs) && outcome.afterMs >= 0) return undefined;
   return new TypeError(`the reconcile function wants to come back after ${outcome.afterMs} ms, which is no time`);
 };
@@ -137,10 +137,10 @@ export const handleResult = (
 ): ReconcileSummary => {
   const summary = { seconds, defect, timedOut, terminal: false };
   switch (outcome.kind) {
-    case 'settled':
+    case 'done':
       queue.forget(key);
       return { ...summary, result: 'success' };
-    case 'again':
+    case 'requeueAfter':
       queue.forget(key);
       queue.addAfter(key, outcome.afterMs);
       return { ...summary, result: 'requeue_after' };
@@ -152,7 +152,7 @@ export const handleResult = (
       else log.warn('A pass failed and will be tried again', fields);
       return { ...summary, result: 'error' };
     }
-    case 'stuck':
+    case 'terminal':
       queue.forget(key);
       log.error('A pass cannot succeed until the object changes', { key, error: outcome.error });
       return { ...summary, result: 'error', terminal: true };

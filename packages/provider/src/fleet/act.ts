@@ -41,7 +41,7 @@ export const createFleet = async (
     await client.create(macFleet.resource, macFleet.make({ metadata }), { signal });
   } catch (error) {
     // `spec.fleetName` of a machine can hold what no object may be called.
-    if (isKubeError(error, 'invalid')) return { kind: 'stuck', error };
+    if (isKubeError(error, 'invalid')) return { kind: 'terminal', error };
     throw error;
   }
   log.info('Made a MacFleet for machines that had none', { ...name });

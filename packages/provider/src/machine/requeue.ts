@@ -45,7 +45,7 @@ export const createRequeueLimiter = (): RequeueLimiter => {
   const immediateRequeues = new Map<string, number>();
   return {
     limit: (uid, next) => {
-      const immediate = next.kind === 'again' && next.afterMs === 0;
+      const immediate = next.kind === 'requeueAfter' && next.afterMs === 0;
       if (!immediate) {
         immediateRequeues.delete(uid);
         return next;

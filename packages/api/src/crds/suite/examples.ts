@@ -118,6 +118,7 @@ export const examples: readonly Example[] = [
       osFamily: 'Tahoe',
       osImage: 'macos-tahoe-26.3',
       serverStatus: 'reinstalling',
+      gone: false,
       ip: '192.0.2.7',
       heldBy: 'default/mac-1',
       claim: { uid: '0f3e', namedAt: noon, settledAt: noon },
