@@ -1,6 +1,6 @@
 import type { ReadFile, Requirements, Row, TestReference } from './requirements.ts';
 
-/** A title that stands in a test file, after those of the blocks around it. */
+/** A title in a test file, after the titles of the blocks around it. */
 type TitlePath = readonly string[];
 
 const testCall =
@@ -9,8 +9,8 @@ const testCall =
 const withoutBlockComments = (source: string): string => source.replaceAll(/^[ \t]*\/\*[\s\S]*?\*\//gm, '');
 
 /**
- * The titles in a test file: string literals that are given to `test`, `it` or `describe` at the beginning of a line. What is commented
- * out or always skipped shows nothing. A title that is put together while tests run is found by its `describe`.
+ * The titles in a test file: string literals that are given to `test`, `it` or `describe` at the beginning of a line. Titles that are
+ * commented out or always skipped do not count. A test whose title is computed is found by the title of its `describe`.
  *
  * Assumes that files are formatted: a block ends where a line is indented as its beginning was.
  */
@@ -29,10 +29,9 @@ export const titlesIn = (source: string): readonly TitlePath[] => {
   return found;
 };
 
-/** What keeps the table from being true, each in a sentence that says what to do. */
+/** What is wrong with the table. Each message says what to do. */
 export const requirementErrors = (requirements: Requirements, read: ReadFile): string[] => [
   ...idErrors(requirements),
-  ...openRowErrors(requirements),
   ...requirements.chapters.flatMap(({ rows }) => rows.flatMap((row) => testErrors(row, read))),
 ];
 
@@ -40,7 +39,7 @@ const repeated = (texts: readonly string[]): string[] => [
   ...new Set(texts.filter((text, at) => texts.indexOf(text) !== at)),
 ];
 
-/** Every id once, and none left out. */
+/** Every id exists once. */
 const idErrors = ({ chapters, sizes }: Requirements): string[] => {
   const wanted = new Set(
     Object.entries(sizes).flatMap(([letter, size]) => Array.from({ length: size }, (_, at) => `${letter}${at + 1}`)),
@@ -57,28 +56,9 @@ const idErrors = ({ chapters, sizes }: Requirements): string[] => {
   ];
 };
 
-/** A row is shown, or says what is missing and may. */
-const openRowErrors = ({ chapters, mayBeOpen }: Requirements): string[] => {
-  const rows = chapters.flatMap((chapter) => chapter.rows);
-  const isOpen = (row: Row | undefined): boolean => row?.open !== undefined;
-  return [
-    ...rows
-      .filter((row) => row.tests.length === 0 && !isOpen(row))
-      .map(({ id }) => `${id} has no test: list one that goes red without it, or say in "open" what is missing.`),
-    ...rows
-      .filter((row) => isOpen(row) && !mayBeOpen.includes(row.id))
-      .map(({ id }) => `${id} may not be open: list tests that show all of it, and take "open" out.`),
-    ...rows
-      .filter(({ open }) => open?.trim() === '')
-      .map(({ id }) => `${id} is open and does not say why: write down what is missing.`),
-    ...mayBeOpen
-      .filter((id) => !isOpen(rows.find((row) => row.id === id)))
-      .map((id) => `${id} is not open any more: take it out of "mayBeOpen", so that it stays shown.`),
-  ];
-};
-
-/** The tests of a row are there. */
+/** The row has tests, and they exist. */
 const testErrors = ({ id, tests }: Row, read: ReadFile): string[] => [
+  ...(tests.length === 0 ? [`${id} has no test: list one that fails without the behaviour.`] : []),
   ...repeated(tests.map(({ file, title }) => `"${title}" in ${file}`)).map(
     (test) => `${id} names ${test} twice: once is enough.`,
   ),

@@ -16,11 +16,11 @@ export const changes = {
 
 type Change = keyof typeof changes;
 
-/** A test, by where it stands and by the title that is written there. */
+/** A test, by its file and title. */
 export interface TestReference {
   /** From the root of the repository. */
   readonly file: string;
-  /** As a string literal in that file; of tests that a table makes, the title of their `describe`. */
+  /** A string literal in that file. For tests with computed titles: the title of their `describe`. */
   readonly title: string;
 }
 
@@ -28,12 +28,10 @@ export interface TestReference {
 export interface Row {
   readonly id: string;
   readonly title: string;
-  /** What asks for it. */
+  /** The changes that ask for it. */
   readonly changes: readonly [Change, ...Change[]];
-  /** Each goes red when the behaviour is taken away. */
+  /** Each fails without the behaviour. */
   readonly tests: readonly TestReference[];
-  /** What is still missing: all of it where there is no test, else the rest. */
-  readonly open?: string;
 }
 
 export interface Chapter {
@@ -44,10 +42,8 @@ export interface Chapter {
 
 export interface Requirements {
   readonly chapters: readonly Chapter[];
-  /** How many rows each chapter has, so that the last one cannot be lost either. */
+  /** Number of rows of each chapter, so that the last row cannot be lost unnoticed. */
   readonly sizes: Readonly<Record<string, number>>;
-  /** Exactly the rows that say what is open. It only ever gets shorter. */
-  readonly mayBeOpen: readonly string[];
 }
 
 /** The text of a file, by its path from the root of the repository. */
@@ -56,5 +52,4 @@ export type ReadFile = (path: string) => string | undefined;
 export const requirements: Requirements = {
   chapters: [bootstrapTransport, buildersAndCollection, clusterApi, hostPreparation, poolAndReclaim, otherParts],
   sizes: { A: 6, B: 7, C: 9, D: 6, E: 9, F: 7 },
-  mayBeOpen: [],
 };
