@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { clusterRoleBindings, createClient, httpsTransport } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
-import { testCluster } from '@tartan/tools-kubernetes';
+import { testControlPlane } from '@tartan/tools-kubernetes';
 import { joinBinding } from '../../packages/provider/src/identity/rights.ts';
 import { type NodeCluster, runAgentNodeSuite } from './agent-node/suite.ts';
 
@@ -9,8 +9,8 @@ const apiGroup = 'rbac.authorization.k8s.io';
 
 /** Node and RBAC authorizers, NodeRestriction, and nothing granted but what those who join need. */
 const start = async (): Promise<NodeCluster> => {
-  const real = await testCluster();
-  const { url, caCertificate: ca, clientCertificate: cert = '', clientKey: key = '' } = real;
+  const real = await testControlPlane();
+  const { url, caCertificate: ca, clientCertificate: cert, clientKey: key } = real;
   const certificate = { cert, key };
   const admin = httpsTransport({ server: url, ca, clock: systemClock, credentials: () => ({ certificate }) });
   const client = createClient(admin, { clock: systemClock });

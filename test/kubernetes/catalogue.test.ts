@@ -10,7 +10,7 @@ test('the catalogue of built-in kinds is what the real API server dictates', asy
   const committed = readFileSync(cataloguePath, 'utf8');
   assert.ok(
     dictated === committed,
-    `${cataloguePath} is not what Kubernetes says; write it anew with "node tools/kubernetes/src/dump-catalogue.ts" and look at the difference`,
+    `${cataloguePath} differs from the real API server: run "npm run generate -- --kubernetes" and review the difference`,
   );
 });
 
@@ -20,6 +20,6 @@ test('the roles of a fresh server are those that the real API server creates', a
   assert.equal(
     await dumpRoles(controlPlane),
     readFileSync(rolesPath, 'utf8'),
-    `${rolesPath} is not what Kubernetes creates; write it anew with "node tools/kubernetes/src/dump-roles.ts" and look at the difference`,
+    `${rolesPath} differs from the real API server: run "npm run generate -- --kubernetes" and review the difference`,
   );
 });

@@ -1,10 +1,10 @@
-import { testCluster } from '@tartan/tools-kubernetes';
+import { testControlPlane } from '@tartan/tools-kubernetes';
 import { httpsCluster, runContract } from '../../sim/kubernetes/contract/index.ts';
 
 runContract(
   async () => {
-    const real = await testCluster();
-    const { url, caCertificate, clientCertificate = '', clientKey = '' } = real;
+    const real = await testControlPlane();
+    const { url, caCertificate, clientCertificate, clientKey } = real;
     const cluster = httpsCluster({ url, ca: caCertificate, cert: clientCertificate, key: clientKey });
     const close = async (): Promise<void> => {
       await cluster.close();

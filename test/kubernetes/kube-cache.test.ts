@@ -16,7 +16,7 @@ import {
   type WatchEvent,
 } from '@tartan/kube';
 import { type Clock, systemClock as clock } from '@tartan/kube/clock';
-import { type TestCluster, testCluster } from '@tartan/tools-kubernetes';
+import { type ControlPlane, testControlPlane } from '@tartan/tools-kubernetes';
 
 type ConfigMap = NonNullable<typeof configMaps.ofType>;
 
@@ -41,12 +41,12 @@ const cutting = (client: Client, after: number): Pick<Client, 'list' | 'watch'> 
 describe('a watch cache on a real API server', () => {
   const namespace = `cache-${randomUUID().slice(0, 8)}`;
   const log = createLogger({ clock, level: 'error', write: (line) => process.stderr.write(line) });
-  let cluster: TestCluster;
+  let cluster: ControlPlane;
   let client: Client;
 
   before(async () => {
-    cluster = await testCluster();
-    const { url, caCertificate: ca, clientCertificate: cert = '', clientKey: key = '' } = cluster;
+    cluster = await testControlPlane();
+    const { url, caCertificate: ca, clientCertificate: cert, clientKey: key } = cluster;
     const credentials = () => ({ certificate: { cert, key } });
     client = createClient(httpsTransport({ server: url, ca, clock, credentials }), { clock });
     await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });

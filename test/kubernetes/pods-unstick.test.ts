@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { type Clock, systemClock } from '@tartan/kube/clock';
 import { createClient, httpsTransport, isKubeError, namespaces, pods, serviceAccounts } from '@tartan/kube';
-import { testCluster } from '@tartan/tools-kubernetes';
+import { testControlPlane } from '@tartan/tools-kubernetes';
 import { unstick } from '../../packages/cli/src/pods/unstick.ts';
 
 /** What is deleted now has been deleted for an hour. */
@@ -13,8 +13,8 @@ const inAnHour: Clock = { ...systemClock, now: () => systemClock.now() + 3_600_0
 
 describe('tartan pods unstick on a real Kubernetes', { timeout: 60_000 }, () => {
   test('removes Pods whose Node is deleted, with or without a grace period left', async (t) => {
-    const real = await testCluster();
-    const { url, caCertificate: ca, clientCertificate: cert = '', clientKey: key = '' } = real;
+    const real = await testControlPlane();
+    const { url, caCertificate: ca, clientCertificate: cert, clientKey: key } = real;
     const credentials = () => ({ certificate: { cert, key } });
     const transport = httpsTransport({ server: url, ca, clock: systemClock, credentials });
     const client = createClient(transport, { clock: systemClock });

@@ -10,13 +10,13 @@ import {
 } from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
 import { identityRights, joinBinding } from '@tartan/provider';
-import { testCluster } from '@tartan/tools-kubernetes';
+import { testControlPlane } from '@tartan/tools-kubernetes';
 import { type JoinableCluster, runJoinSuite } from '../../packages/provider/src/identity/testing/join-suite.ts';
 
 /** A provider that has exactly the rights of `rights.ts`, as a ServiceAccount; and the rights of those who join. */
 const start = async (): Promise<JoinableCluster> => {
-  const real = await testCluster();
-  const { url, caCertificate: ca, clientCertificate: cert = '', clientKey: key = '' } = real;
+  const real = await testControlPlane();
+  const { url, caCertificate: ca, clientCertificate: cert, clientKey: key } = real;
   const as: JoinableCluster['as'] = (who) =>
     httpsTransport({
       server: url,

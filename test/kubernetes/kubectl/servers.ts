@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { adminKubeconfig, createKubernetes, serve } from '@tartan/sim-kubernetes';
-import { formatKubeconfig, readKubeconfig, startControlPlane } from '@tartan/tools-kubernetes';
+import { type Access, formatKubeconfig, startControlPlane } from '@tartan/tools-kubernetes';
 import type { KubectlTarget } from './run-script.ts';
 
 /** The real server and the embedded one, both fresh, and one kubectl for both. */
@@ -35,8 +35,13 @@ export const startServers = async (): Promise<Servers> => {
     writeFileSync(embeddedKubeconfig, await adminKubeconfig(kubernetes.identity, served.url), { mode: 0o600 });
     const { kubectl } = controlPlane.binaries;
     return {
-      real: openStage(kubectl, controlPlane.adminKubeconfigPath, join(dir, 'kubectl-real')),
-      embedded: openStage(kubectl, embeddedKubeconfig, join(dir, 'kubectl-embedded')),
+      real: targetOf(kubectl, controlPlane, controlPlane.adminKubeconfigPath, join(dir, 'kubectl-real')),
+      embedded: targetOf(
+        kubectl,
+        { url: served.url, caCertificate: kubernetes.identity.caCertificate },
+        embeddedKubeconfig,
+        join(dir, 'kubectl-embedded'),
+      ),
       stop,
     };
   } catch (error) {
@@ -45,10 +50,14 @@ export const startServers = async (): Promise<Servers> => {
   }
 };
 
-/** Beside the administrator's kubeconfig there is one of nobody, for commands that bring a token. */
-const openStage = (kubectl: string, kubeconfig: string, home: string): KubectlTarget => {
+/** Writes a second kubeconfig without credentials, for commands that pass a token. */
+const targetOf = (
+  kubectl: string,
+  { url, caCertificate }: Pick<Access, 'url' | 'caCertificate'>,
+  kubeconfig: string,
+  home: string,
+): KubectlTarget => {
   mkdirSync(home);
-  const { url, caCertificate } = readKubeconfig(kubeconfig);
   writeFileSync(join(home, 'nobody.kubeconfig'), formatKubeconfig({ url, caCertificate }));
   return { kubectl, kubeconfig, home };
 };

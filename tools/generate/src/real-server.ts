@@ -9,16 +9,14 @@ import {
   startControlPlane,
 } from '@tartan/tools-kubernetes';
 
-/** Starts a real API server and writes down what it says about the built-in kinds. */
+/** Starts a real API server and writes what it reports about the built-in kinds. */
 export const dumpRealServer = async (say: (line: string) => void): Promise<void> => {
   const controlPlane = await startControlPlane();
   try {
     writeFileSync(cataloguePath, await dumpCatalogue(controlPlane));
-    say(`wrote ${cataloguePath}`);
     writeFileSync(rolesPath, await dumpRoles(controlPlane));
-    say(`wrote ${rolesPath}`);
-    await dumpProtobuf();
-    say(`wrote ${protobufPath}`);
+    writeFileSync(protobufPath, await dumpProtobuf());
+    for (const path of [cataloguePath, rolesPath, protobufPath]) say(`wrote ${path}`);
   } finally {
     await controlPlane.stop();
   }

@@ -13,7 +13,6 @@ const fakeToolchain = (t: TestContext): { env: NodeJS.ProcessEnv; calls: () => s
   const calls = join(folder, 'calls');
   writeFileSync(calls, '');
   const script = `#!/bin/sh
-if [ "$1" = env ]; then echo go1.99.0; exit 0; fi
 echo "$CGO_ENABLED $*" >> ${calls}
 while [ "$1" != -o ]; do shift; done
 echo binary > "$2"

@@ -2,12 +2,12 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cacheFolder, cacheKey, exists, fillOnce } from './build/cache.ts';
-import { BuildError, copyExtraFolders, go, prepareEditedSources, requireGo } from './build/go.ts';
-import { type BinaryName, binaryNames, moduleFolder, readGoMod, type Recipe, recipeOf } from './build/recipes.ts';
+import { copyExtraFolders, go, prepareEditedSources } from './build/go.ts';
+import { type BinaryName, moduleFolder, readGoMod, type Recipe, recipeOf } from './build/recipes.ts';
 
 export interface BuildOptions {
   env?: NodeJS.ProcessEnv;
-  /** Told what is being built and how long it took. */
+  /** Called with what is built and how long it took. */
   log?: (line: string) => void;
 }
 
@@ -78,9 +78,8 @@ const build = async (
   env: NodeJS.ProcessEnv,
   log: (line: string) => void,
 ): Promise<void> => {
-  const { version, goVersion } = readGoMod(recipe);
+  const { version } = readGoMod(recipe);
   const run = { cwd: moduleFolder(recipe), env: { ...env, CGO_ENABLED: '0', GOWORK: 'off' } };
-  await requireGo(goVersion, run);
   await copyExtraFolders(recipe, output, run);
   const workFolder = mkdtempSync(join(tmpdir(), 'tartan-build-'));
   try {
@@ -98,22 +97,3 @@ const build = async (
     rmSync(workFolder, { recursive: true, force: true });
   }
 };
-
-const main = async (wanted: readonly string[]): Promise<void> => {
-  const unknown = wanted.filter((name) => !binaryNames.some((known) => known === name));
-  if (unknown.length > 0)
-    throw new BuildError(`cannot build ${unknown.join(', ')}; there are ${binaryNames.join(', ')}`);
-  const chosen = wanted.length > 0 ? binaryNames.filter((name) => wanted.includes(name)) : binaryNames;
-  const paths = await ensureBinaries(chosen);
-  for (const path of Object.values(paths)) process.stdout.write(`${path}\n`);
-};
-
-if (import.meta.main) {
-  try {
-    await main(process.argv.slice(2));
-  } catch (error) {
-    if (!(error instanceof BuildError)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    process.exitCode = 1;
-  }
-}

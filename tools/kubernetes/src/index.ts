@@ -10,8 +10,8 @@ export {
   startControlPlane,
 } from './control-plane.ts';
 export type { Identity, Subject } from './control-plane/certificates.ts';
-export { type Access, formatKubeconfig, readKubeconfig } from './control-plane/kubeconfig.ts';
-export { cataloguePath, dumpCatalogue } from './dump-catalogue.ts';
-export { dumpRoles, rolesPath } from './dump-roles.ts';
-export { type TestCluster, testCluster, testControlPlane } from './test-cluster.ts';
-export { dumpProtobuf, protobufPath } from './dump-protobuf.ts';
+export { type Access, formatKubeconfig } from './control-plane/kubeconfig.ts';
+export { cataloguePath, dumpCatalogue } from './catalogue/catalogue.ts';
+export { dumpRoles, rolesPath } from './catalogue/roles.ts';
+export { testControlPlane } from './test-cluster.ts';
+export { dumpProtobuf, protobufPath } from './catalogue/protobuf.ts';

@@ -4,15 +4,15 @@ import { ensureBinaries } from './build.ts';
 import { BuildError } from './build/go.ts';
 import { startControlPlane } from './control-plane.ts';
 import { stopAtExit } from './control-plane/stop-at-exit.ts';
-import { backgroundTestArguments, binariesFor, chooseCluster, sharesCluster, testArguments } from './test-arguments.ts';
-import { shareControlPlane, shareExistingCluster } from './test-cluster.ts';
+import { backgroundTestArguments, binariesFor, sharesCluster, testArguments } from './test-arguments.ts';
+import { shareControlPlane } from './test-cluster.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
-/** Runs the test files with `env` on top of this process's own; answers with the exit code. `quietly`: what they print comes at the end. */
+/** Runs the test files with `env` added to this process's environment. Returns the exit code. `quietly`: prints their output at the end. */
 const runTests = async (args: readonly string[], env: Record<string, string>, quietly = false): Promise<number> => {
   const inherited = { ...process.env };
-  // The cluster a person works with is not for tests to stumble upon.
+  // Tests must not touch the cluster that a person works with.
   delete inherited['KUBECONFIG'];
   const tests = spawn(process.execPath, args, {
     cwd: root,
@@ -43,12 +43,6 @@ const main = async (): Promise<number> => {
   const args = testArguments(given);
   await ensureBinaries(binariesFor(given));
   if (!sharesCluster(given)) return await runTests(args, {});
-  const choice = chooseCluster(process.env);
-  if ('existing' in choice) {
-    process.stderr.write(`the tests use the cluster ${choice.url} of ${choice.existing}\n`);
-    return await runTests(args, shareExistingCluster(choice.existing));
-  }
-  if (choice.note !== undefined) process.stderr.write(`${choice.note}\n`);
   const controlPlane = await startControlPlane({ controllerManager: true, scheduler: true });
   const background = backgroundTestArguments(given);
   try {

@@ -37,28 +37,6 @@ const noGo = (cause: Error): BuildError =>
     { cause },
   );
 
-/** Fails unless the Go that runs in `cwd` is at least `wanted`. A newer Go may have been fetched by the one that is installed. */
-export const requireGo = async (wanted: string, run: GoRun): Promise<void> => {
-  const found = (await go(['env', 'GOVERSION'], run)).trim().replace(/^go/, '');
-  if (!atLeast(found, wanted)) {
-    throw new BuildError(
-      `Go ${wanted} or newer is needed to build the components of Kubernetes, and this is Go ${found}: install a newer one from ` +
-        'https://go.dev/dl, or set KUBEBUILDER_ASSETS to a folder that holds the binaries',
-    );
-  }
-};
-
-/** Compares Go versions (`1.26.8`, `1.27rc1`) by their numbers; a release candidate counts as its release. */
-export const atLeast = (found: string, wanted: string): boolean => {
-  const numbers = (version: string): number[] => (version.match(/^\d+(\.\d+)*/)?.[0] ?? '0').split('.').map(Number);
-  const [has, needs] = [numbers(found), numbers(wanted)];
-  for (let index = 0; index < needs.length; index++) {
-    const difference = (has[index] ?? 0) - (needs[index] ?? 0);
-    if (difference !== 0) return difference > 0;
-  }
-  return true;
-};
-
 /** Where Go keeps the sources of what a recipe builds. They are fetched when they are not there. */
 const sourceFolder = async ({ versionOf }: Recipe, run: GoRun): Promise<string> => {
   await go(['mod', 'download', versionOf], run);

@@ -130,15 +130,12 @@ const modulesFolder = join(import.meta.dirname, '../../modules');
 
 export const moduleFolder = (recipe: Recipe): string => join(modulesFolder, recipe.module);
 
-/** What stands in a recipe's go.mod: the version of what it builds, and the oldest Go that can build it. */
-export const readGoMod = (recipe: Recipe): { version: string; goVersion: string; text: string } => {
+/** The go.mod of a recipe, and the version of what it builds. `go` itself refuses to build with a version that is older than go.mod's. */
+export const readGoMod = (recipe: Recipe): { version: string; text: string } => {
   const text = readFileSync(join(moduleFolder(recipe), 'go.mod'), 'utf8');
   const version = text.match(new RegExp(`^(?:require)?\\s*${recipe.versionOf} (v\\S+)`, 'm'))?.[1];
-  const goVersion = text.match(/^go (\S+)$/m)?.[1];
-  if (version === undefined || goVersion === undefined) {
-    throw new Error(`${moduleFolder(recipe)}/go.mod names no version of ${recipe.versionOf}, or no Go version`);
-  }
-  return { version, goVersion, text };
+  if (version === undefined) throw new Error(`${moduleFolder(recipe)}/go.mod names no version of ${recipe.versionOf}`);
+  return { version, text };
 };
 
 export const recipeOf = (binary: BinaryName): Recipe => {

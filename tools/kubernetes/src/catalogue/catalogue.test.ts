@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { cataloguePath } from '../dump-catalogue.ts';
-import { type ApiResource, type Catalogue, formatCatalogue, type GetJson, readCatalogue } from './catalogue.ts';
+import {
+  type ApiResource,
+  type Catalogue,
+  cataloguePath,
+  formatCatalogue,
+  type GetJson,
+  readCatalogue,
+} from './catalogue.ts';
 import type { PublishedSchema, Schemas } from './schemas.ts';
 import { bodyKinds, servedResources } from './served-kinds.ts';
 

@@ -1,5 +1,18 @@
+import { join } from 'node:path';
+import { getJson } from '../api-request.ts';
+import type { Access } from '../control-plane/kubeconfig.ts';
 import { reachableSchemas, type Schemas, sortKeys, stripDescriptions } from './schemas.ts';
 import { bodyKinds, servedResources } from './served-kinds.ts';
+
+/** The file from which the embedded server reads its built-in kinds. */
+export const cataloguePath = join(
+  import.meta.dirname,
+  '../../../../sim/kubernetes/src/generated/kubernetes.generated.json',
+);
+
+/** The text of that file, from a running API server. */
+export const dumpCatalogue = async (access: Access): Promise<string> =>
+  formatCatalogue(await readCatalogue(<T>(path: string) => getJson<T>(access, path)));
 
 export interface Catalogue {
   version: string;

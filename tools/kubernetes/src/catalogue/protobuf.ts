@@ -1,12 +1,13 @@
-import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { go } from './build/go.ts';
+import { go } from '../build/go.ts';
+import { type Catalogue, cataloguePath } from './catalogue.ts';
 
-/** What the Go type knows about a field and the `.proto` file does not. */
+/** What the Go type says about a field and the `.proto` file does not. */
 interface GoField {
   /** Name in JSON. */
   name: string;
-  /** Absent and zero are two different things. */
+  /** Absent and zero differ. */
   pointer: boolean;
   omitempty: boolean;
   /** The fields of its message are written into the parent. */
@@ -158,10 +159,9 @@ export const describeMessages = (
   return Object.fromEntries(Object.entries(descriptions).sort(([a], [b]) => (a < b ? -1 : 1)));
 };
 
-const modulesFolder = join(import.meta.dirname, '../modules/kubernetes');
-const generatedFolder = join(import.meta.dirname, '../../../sim/kubernetes/src/generated');
+const modulesFolder = join(import.meta.dirname, '../../modules/kubernetes');
 
-export const protobufPath = join(generatedFolder, 'protobuf.generated.json');
+export const protobufPath = join(dirname(cataloguePath), 'protobuf.generated.json');
 
 const modules = ['k8s.io/api', 'k8s.io/apimachinery', 'k8s.io/apiextensions-apiserver'];
 
@@ -199,16 +199,10 @@ const readProtobuf = async (schemas: readonly string[]): Promise<Descriptions> =
   return describeMessages(schemas.map(messageOf), messages, structs);
 };
 
-export const dumpProtobuf = async (): Promise<void> => {
-  const { kinds } = JSON.parse(readFileSync(join(generatedFolder, 'kubernetes.generated.json'), 'utf8')) as {
-    kinds: Record<string, string>;
-  };
+/** The text of that file. */
+export const dumpProtobuf = async (): Promise<string> => {
+  const { kinds }: Catalogue = JSON.parse(readFileSync(cataloguePath, 'utf8'));
   const messages = await readProtobuf(Object.values(kinds));
   const lines = Object.entries(messages).map(([name, fields]) => `${JSON.stringify(name)}: ${JSON.stringify(fields)}`);
-  writeFileSync(protobufPath, `{\n${lines.join(',\n')}\n}\n`);
+  return `{\n${lines.join(',\n')}\n}\n`;
 };
-
-if (import.meta.main) {
-  await dumpProtobuf();
-  process.stdout.write(`wrote ${protobufPath}\n`);
-}

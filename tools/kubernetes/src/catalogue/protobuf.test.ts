@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeMessages, readGoStructs, readProto } from './dump-protobuf.ts';
+import { describeMessages, readGoStructs, readProto } from './protobuf.ts';
 
 const proto = `
 syntax = "proto2";

@@ -1,11 +1,9 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { getJson } from './api-request.ts';
-import { startControlPlane } from './control-plane.ts';
-import type { Access } from './control-plane/kubeconfig.ts';
+import { getJson } from '../api-request.ts';
+import type { Access } from '../control-plane/kubeconfig.ts';
 
-/** Where the embedded server finds the roles that exist from the start. */
-export const rolesPath = join(import.meta.dirname, '../../../sim/kubernetes/src/generated/roles.generated.json');
+/** The file from which the embedded server reads its built-in roles. */
+export const rolesPath = join(import.meta.dirname, '../../../../sim/kubernetes/src/generated/roles.generated.json');
 
 interface Role {
   metadata: { name: string; namespace?: string; labels: unknown; annotations: unknown };
@@ -20,7 +18,7 @@ const kinds = {
   rolebindings: 'RoleBinding',
 };
 
-/** Those of controllers that run as their own service accounts: the embedded server's act under no identity. */
+/** Roles of controllers that run as service accounts of their own. The embedded server's controllers need none. */
 const controllerRoleName = /^system::?controller:/;
 
 const trimmedRole = ({ metadata, aggregationRule, rules, ...rest }: Role, kind: string): object => {
@@ -30,12 +28,12 @@ const trimmedRole = ({ metadata, aggregationRule, rules, ...rest }: Role, kind: 
     kind,
     metadata: { name, ...(namespace === undefined ? {} : { namespace }), labels, annotations },
     ...rest,
-    // What a role gathers from others is theirs.
+    // The rules of an aggregated role belong to other roles.
     ...(aggregationRule === undefined ? (rules === undefined ? {} : { rules }) : { aggregationRule, rules: null }),
   };
 };
 
-/** The text of that file, as a running API server of the real Kubernetes dictates it. */
+/** The text of that file, from a running API server. */
 export const dumpRoles = async (access: Access): Promise<string> => {
   const { gitVersion } = await getJson<{ gitVersion: string }>(access, '/version');
   const selector = encodeURIComponent('kubernetes.io/bootstrapping=rbac-defaults');
@@ -50,13 +48,3 @@ export const dumpRoles = async (access: Access): Promise<string> => {
   const lines = roles.map((role) => `  ${JSON.stringify(role)}`).join(',\n');
   return `{ "version": ${JSON.stringify(gitVersion)}, "roles": [\n${lines}\n] }\n`;
 };
-
-if (import.meta.main) {
-  const controlPlane = await startControlPlane();
-  try {
-    writeFileSync(rolesPath, await dumpRoles(controlPlane));
-    process.stdout.write(`wrote ${rolesPath}\n`);
-  } finally {
-    await controlPlane.stop();
-  }
-}
