@@ -1,16 +1,20 @@
 'use strict';
 const { globSync } = require('node:fs');
-const { dirname } = require('node:path');
+const { basename, dirname } = require('node:path');
 
-/** Runs the unit tests in the folders of the mutated files. Tests of other folders kill few mutants more and take minutes. */
+// The unit tests in the folder of a mutated file. Those named after the file run first: they are fast and kill most mutants.
 const mutated = globSync(process.argv.slice(process.argv.indexOf('--mutate') + 1).flatMap((paths) => paths.split(',')));
-const tests = mutated.map((file) => `${dirname(file)}/**/!(*.slow).test.ts`);
+const testFiles = mutated.flatMap((file) => {
+  const tests = globSync(`${dirname(file)}/**/*.test.ts`, { exclude: (path) => path.endsWith('.slow.test.ts') });
+  const isNamedAfter = (test) => basename(test).startsWith(`${basename(file, '.ts')}.`);
+  return tests.sort((a, b) => isNamedAfter(b) - isNamedAfter(a));
+});
 
 /** @type {import('@stryker-mutator/api/core').PartialStrykerOptions} */
 module.exports = {
   testRunner: 'tap',
   tap: {
-    testFiles: [...new Set(tests)],
+    testFiles: [...new Set(testFiles)],
     nodeArgs: ['--test-reporter=tap', '-r', '{{hookFile}}', '{{testFile}}'],
   },
   coverageAnalysis: 'perTest',
@@ -22,6 +26,7 @@ module.exports = {
   clearTextReporter: { logTests: false, reportTests: false },
   tempDirName: 'dist/stryker',
   ignorePatterns: ['dist'],
-  // Stryker rewrites references in a tsconfig file with TypeScript's JavaScript API, which TypeScript 7 does not have.
+  disableTypeChecks: false,
+  // Stryker would read tsconfig.json with TypeScript's JavaScript API, which TypeScript 7 does not have.
   tsconfigFile: 'none',
 };

@@ -1,23 +1,20 @@
 import type { Flag, FlagGroup, FlagRule } from '@tartan/kube/flags';
+import { code, row, table } from './markdown.ts';
 
 /** Shared parts of the pages about flags, from the tables that the programs parse them with. */
 
-export const code = (text: string | undefined): string => (text ? `\`${text.replaceAll('|', '\\|')}\`` : '');
-
-/** Angle brackets would be HTML. Flags and variables inside a sentence are set as code. */
+/** Flags inside a sentence are set as code. */
 export const prose = (text: string): string => text.replaceAll(/(?<!`)--[a-z]+(?:-[a-z]+)*/g, (name) => code(name));
 
 const flagRow = ({ name, placeholder, isSwitch, defaultText, env, help }: Flag<unknown>): string =>
-  `| ${code(isSwitch ? `--${name}` : `--${name}=<${placeholder}>`)} | ${code(defaultText)} | ${code(env)} | ${prose(help)} |`;
+  row(code(isSwitch ? `--${name}` : `--${name}=<${placeholder}>`), code(defaultText), code(env), prose(help));
 
 export const groupLines = (groups: readonly FlagGroup[]): string[] =>
   groups.flatMap(({ title, flags }) => [
     '',
     `## ${title}`,
     '',
-    '| flag | default | environment | |',
-    '|---|---|---|---|',
-    ...flags.map(flagRow),
+    ...table(['flag', 'default', 'environment', ''], flags.map(flagRow)),
   ]);
 
 export const ruleLines = (rules: readonly FlagRule[]): string[] => [
