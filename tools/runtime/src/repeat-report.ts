@@ -25,18 +25,11 @@ export const parseRepeatArguments = (given: readonly string[]): RepeatArguments 
   };
 };
 
-/** `FILE: name` of each failed test, from the end of what node's test runner prints. */
-export const failuresIn = (output: string): readonly string[] => {
-  // eslint-disable-next-line no-control-regex -- colours
-  const lines = output.replaceAll(/\u001B\[[\d;]*m/g, '').split('\n');
-  const failures: string[] = [];
-  for (const [index, line] of lines.entries()) {
-    const [, file] = /^test at (\S+?):\d+:\d+$/.exec(line) ?? [];
-    const [, name] = /^\s*✖ (.+?)(?: \([\d.]+ms\))?$/.exec(lines[index + 1] ?? '') ?? [];
-    if (file !== undefined && name !== undefined) failures.push(`${file}: ${name}`);
-  }
-  return failures;
-};
+/** `FILE: name` of each failed test, from the end of the output of Node's test runner. */
+export const failuresIn = (output: string): readonly string[] =>
+  [...output.matchAll(/^test at (\S+?):\d+:\d+\n\s*✖ (.+?)(?: \([\d.]+ms\))?$/gm)].map(
+    ([, file, name]) => `${file}: ${name}`,
+  );
 
 export const formatFailures = (failures: ReadonlyMap<string, number>, failedRuns: number, times: number): string => {
   const rows = [...failures].toSorted(([, one], [, other]) => other - one);

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { failuresIn, formatFailures, parseRepeatArguments } from './repeat-report.ts';
 
@@ -12,21 +12,15 @@ Runs a tier, or the named test files, N times. Without a tier or a file: npm tes
 Exit codes: 0 nothing failed; 1 something failed; 2 wrong arguments; 130 stopped.
 `;
 
-const running = new Set<ChildProcess>();
-const start = (command: string, args: readonly string[]): ChildProcess => {
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  running.add(child);
-  child.once('close', () => running.delete(child));
-  return child;
-};
+const stopping = new AbortController();
+const { signal } = stopping;
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort());
 
-const runOnce = (args: readonly string[]): Promise<{ readonly code: number; readonly output: string }> =>
-  new Promise((resolve, reject) => {
-    const child = start('npm', ['run', '--silent', ...args]);
-    const chunks: Buffer[] = [];
-    child.stdout?.on('data', (chunk: Buffer) => chunks.push(chunk));
-    child.once('error', reject);
-    child.once('close', (code) => resolve({ code: code ?? 1, output: Buffer.concat(chunks).toString() }));
+const runOnce = (args: readonly string[]): Promise<{ readonly error: Error | null; readonly output: string }> =>
+  new Promise((resolve) => {
+    const options = { signal, maxBuffer: Infinity, env: { ...process.env, NO_COLOR: '1' } };
+    const child = execFile('npm', ['run', '--silent', ...args], options, (error, output) => resolve({ error, output }));
+    child.stderr?.pipe(process.stderr);
   });
 
 const main = async (): Promise<number> => {
@@ -35,36 +29,27 @@ const main = async (): Promise<number> => {
     process.stderr.write(usage);
     return 2;
   }
-  const stopping = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => {
-      stopping.abort();
-      for (const child of running) child.kill('SIGTERM');
-    });
   const loops = wanted.load
-    ? Array.from({ length: 2 * availableParallelism() }, () => start(process.execPath, ['-e', 'for(;;);']))
+    ? Array.from({ length: 2 * availableParallelism() }, () => spawn(process.execPath, ['-e', 'for(;;);']))
     : [];
   const failures = new Map<string, number>();
   let failedRuns = 0;
-  try {
-    for (let run = 1; run <= wanted.times && !stopping.signal.aborted; run += 1) {
-      const began = performance.now();
-      const { code, output } = await runOnce(wanted.scriptFor(run));
-      if (stopping.signal.aborted) break;
-      const named = failuresIn(output);
-      const failed = code === 0 || named.length > 0 ? named : [`(no test was named; exit code ${code})`];
-      for (const name of failed) failures.set(name, (failures.get(name) ?? 0) + 1);
-      if (code !== 0) failedRuns += 1;
-      const seconds = ((performance.now() - began) / 1000).toFixed(0);
-      process.stdout.write(
-        `run ${run} of ${wanted.times}: ${code === 0 ? 'passed' : `${failed.length} failed`}, ${seconds} s\n`,
-      );
-    }
-  } finally {
-    for (const loop of loops) loop.kill('SIGKILL');
+  for (let run = 1; run <= wanted.times; run += 1) {
+    const began = performance.now();
+    const { error, output } = await runOnce(wanted.scriptFor(run));
+    if (signal.aborted) break;
+    const named = failuresIn(output);
+    const failed = error === null || named.length > 0 ? named : [`(no test was named: ${error.message})`];
+    for (const name of failed) failures.set(name, (failures.get(name) ?? 0) + 1);
+    if (error !== null) failedRuns += 1;
+    const result = error === null ? 'passed' : `${failed.length} failed`;
+    process.stdout.write(
+      `run ${run} of ${wanted.times}: ${result}, ${((performance.now() - began) / 1000).toFixed(0)} s\n`,
+    );
   }
+  for (const loop of loops) loop.kill('SIGKILL');
   process.stdout.write(formatFailures(failures, failedRuns, wanted.times));
-  if (stopping.signal.aborted) return 130;
+  if (signal.aborted) return 130;
   return failedRuns === 0 ? 0 : 1;
 };
 
