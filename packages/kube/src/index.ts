@@ -77,6 +77,12 @@ export {
   type Source,
 } from './controller/source.ts';
 export { createManager, type Manager, type ManagerOptions, type ManagerResult } from './controller/manager.ts';
+export {
+  assembleManager,
+  type ManagerDeps,
+  type ManagerProgram,
+  runManagerProgram,
+} from './controller/manager-program.ts';
 export { requeueAfter, type ReconcileResult, type Reconciler, done } from './controller/reconcile.ts';
 export { requeueOnConflict } from './controller/requeue-on-conflict.ts';
 
@@ -100,7 +106,7 @@ export {
 } from './objects/rbac.ts';
 
 // A program.
-export { exitCodes, type ProcessContext } from './program.ts';
+export { exitCodes, type ProcessContext, runAsProcess } from './program.ts';
 
 // What operators and users see.
 export { createEventRecorder, type EventRecorder, type EventRecorderOptions } from './events/recorder.ts';

@@ -85,7 +85,6 @@ export const flagRules: readonly FlagRule[] = [
 
 /** What the runners controller was told to be. Holds no secret. */
 export interface RunnersOptions extends ManagerFlagValues {
-  readonly kubeconfigPath: string | undefined;
   readonly namespace: string;
   readonly githubURL: string;
   readonly limits: Limits;
@@ -96,7 +95,6 @@ const runnersOptions = (read: ReadFlag): RunnersOptions => {
   const namespace = read(flags.namespace) ?? '';
   return {
     ...managerFlagValues(flags, read, namespace),
-    kubeconfigPath: read(flags.kubeconfig),
     namespace,
     githubURL: read(flags.githubAPIURL),
     limits: {

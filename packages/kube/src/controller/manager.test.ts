@@ -102,7 +102,6 @@ const reasonIn = (result: ManagerResult | undefined): string => (result && !resu
 
 test('runnables start in order and stop in reverse order', async () => {
   const story: string[] = [];
-  const health = { readyz: new Map(), run: part('health', story).run };
   const cache = {
     ...fakeInformer<KubeObject>(),
     run: part('cache', story).run,
@@ -111,27 +110,25 @@ test('runnables start in order and stop in reverse order', async () => {
   };
   const { start, stop, result, manager } = setUp({
     caches: { nodes: cache },
-    health,
     controllers: [part('controller', story)],
     leaderOnly: [part('leader-only', story)],
   });
   assert.deepEqual(story, []);
   await start();
-  assert.deepEqual(story, ['+health', '+cache', '+controller', '+leader-only']);
+  assert.deepEqual(story, ['+cache', '+controller', '+leader-only']);
   assert.equal(manager.state, 'working');
   stop.abort();
   await settle();
-  assert.deepEqual(story.slice(4), ['-controller', '-leader-only', '-cache', '-health']);
+  assert.deepEqual(story.slice(3), ['-controller', '-leader-only', '-cache']);
   assert.deepEqual(result(), { ok: true });
 });
 
 test('controllers wait for the caches, and readiness says which are missing and why', async () => {
   const story: string[] = [];
   const readyz = new Map<string, () => string | undefined>();
-  const health = { readyz, run: part('health', story).run };
-  const { start, stop, cache, clock, lines } = setUp({ health, controllers: [part('controller', story)] });
+  const { start, stop, cache, clock, lines } = setUp({ readyz, controllers: [part('controller', story)] });
   await start();
-  assert.deepEqual(story, ['+health']);
+  assert.deepEqual(story, []);
   assert.equal(cache.running, true);
   assert.equal(readyz.get('manager')?.(), 'the manager is syncing');
   assert.match(readyz.get('caches')?.() ?? '', /nodes \(no answer to its first list yet\)/);
@@ -141,7 +138,7 @@ test('controllers wait for the caches, and readiness says which are missing and 
   assert.deepEqual(lines.find(({ level }) => level === 'warn')?.fields, { missing: ['nodes (nodes is forbidden)'] });
   cache.sync();
   await settle();
-  assert.deepEqual(story, ['+health', '+controller']);
+  assert.deepEqual(story, ['+controller']);
   assert.equal(readyz.get('manager')?.(), undefined);
   assert.equal(readyz.get('caches')?.(), undefined);
   stop.abort();
@@ -206,13 +203,6 @@ for (const [what, act, reason] of [
       assert.ok(story.includes('-other'));
       assert.equal(cache.running, false);
     });
-
-test('a health server that cannot listen ends the manager', async () => {
-  const run = () => Promise.reject(new Error('address in use'));
-  const { start, result } = setUp({ health: { readyz: new Map(), run } });
-  await start();
-  assert.equal(reasonIn(result()), 'health server failed: address in use');
-});
 
 test('runnables that do not stop in time are named, and the others are stopped', async () => {
   const story: string[] = [];

@@ -13,8 +13,8 @@ export interface ManagerOptions {
   leaderOnly?: readonly Runnable[];
   /** Without it, this process always leads. */
   leaderElection?: LeaderElector;
-  /** Started first and stopped last, with checks of the manager's own put into `readyz`. */
-  health?: { readonly readyz: HealthChecks; run(signal: AbortSignal): Promise<void> };
+  /** Gets the manager's own checks. */
+  readyz?: HealthChecks;
   clock: Clock;
   log: Logger;
   /** How long the first lists may take. 2 min unless told, as in controller-runtime. */
@@ -28,11 +28,11 @@ export type ManagerResult = { ok: true } | { ok: false; reason: string };
 type ManagerState =
   /** Not run yet. Goes to `syncing`. */
   | 'idle'
-  /** The health server answers, caches list. Goes to `working` when all are synced, to `stopping` on a failure or the signal. */
+  /** Caches list. Goes to `working` when all are synced, to `stopping` on a failure or the signal. */
   | 'syncing'
   /** Controllers run; leader-only ones while this process leads. Goes to `stopping` on a failure or the signal. */
   | 'working'
-  /** Controllers, then caches, then the health server are told to stop. Goes to `ended` when they have, or the time is over. */
+  /** Controllers, then caches are told to stop. Goes to `ended` when they have, or the time is over. */
   | 'stopping'
   /** `run` has answered. Goes nowhere. */
   | 'ended';
@@ -43,12 +43,12 @@ export interface Manager {
   run(signal: AbortSignal): Promise<ManagerResult>;
 }
 
-/** What is left of the time to stop may be nothing: even then, caches and the server get a moment to close their connections. */
+/** What is left of the time to stop may be nothing: even then, caches get a moment to close their connections. */
 const minStopMs = 1000;
 
 /** Starts parts in their order, stops them in the opposite order, and ends as a whole when one of them ends. */
 export const createManager = (options: ManagerOptions): Manager => {
-  const { caches, controllers = [], leaderOnly = [], health, clock, log } = options;
+  const { caches, controllers = [], leaderOnly = [], readyz, clock, log } = options;
   const { syncDeadlineMs = 120_000, stopDeadlineMs = 25_000 } = options;
   let state: ManagerState = 'idle';
   const over = new AbortController();
@@ -70,7 +70,6 @@ export const createManager = (options: ManagerOptions): Manager => {
 
   const sync = async (): Promise<void> => {
     move('syncing');
-    if (health) start({ name: 'health server', run: (signal) => health.run(signal) });
     start(
       ...Object.entries(caches).map(([name, cache]) => ({
         name: `cache ${name}`,
@@ -112,8 +111,8 @@ export const createManager = (options: ManagerOptions): Manager => {
   };
 
   const checks = (): void => {
-    health?.readyz.set('manager', () => (state === 'working' ? undefined : `the manager is ${state}`));
-    health?.readyz.set('caches', () => {
+    readyz?.set('manager', () => (state === 'working' ? undefined : `the manager is ${state}`));
+    readyz?.set('caches', () => {
       const missing = unsyncedCaches(caches);
       return missing.length === 0 ? undefined : `not synced: ${missing.join('; ')}`;
     });

@@ -69,7 +69,9 @@ export const kubeconfigFlag = flag('kubeconfig', {
   help: 'Which cluster to work in, and as whom. Without it: KUBECONFIG, then the cluster whose Pod this is, then ~/.kube/config.',
 });
 
-type ManagerFlags = typeof bindAddressFlags & ReturnType<typeof leaderElectionFlags> & typeof logFlags;
+type ManagerFlags = typeof bindAddressFlags &
+  ReturnType<typeof leaderElectionFlags> &
+  typeof logFlags & { readonly kubeconfig: typeof kubeconfigFlag };
 
 export const managerRules = (flags: ManagerFlags): readonly FlagRule[] => [
   {
@@ -108,6 +110,7 @@ const durationsOf = (flags: ManagerFlags, read: ReadFlag): ElectionDurations => 
 
 /** `undefined` is off. */
 export interface ManagerFlagValues {
+  readonly kubeconfigPath: string | undefined;
   readonly metricsAddress: BindAddress | undefined;
   readonly healthAddress: BindAddress | undefined;
   readonly leaderElection: { readonly namespace: string; readonly durations: Readonly<ElectionDurations> } | undefined;
@@ -116,6 +119,7 @@ export interface ManagerFlagValues {
 
 /** `namespace`: where the lease is unless told. */
 export const managerFlagValues = (flags: ManagerFlags, read: ReadFlag, namespace: string): ManagerFlagValues => ({
+  kubeconfigPath: read(flags.kubeconfig),
   metricsAddress: read(flags.metricsBindAddress),
   healthAddress: read(flags.healthProbeBindAddress),
   leaderElection: read(flags.leaderElect)

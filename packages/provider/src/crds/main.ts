@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { runAsProcess } from '../hooks/run-hook.ts';
+import { runAsProcess } from '@tartan/kube';
 import { runInstall } from './install.ts';
 
 await runAsProcess(runInstall);

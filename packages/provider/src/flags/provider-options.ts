@@ -7,7 +7,6 @@ export interface ProviderOptions extends ManagerFlagValues {
   readonly machineWorkers: number;
   /** `undefined`: nobody said, and no fleet that names one is Ready. */
   readonly releaseID: string | undefined;
-  readonly kubeconfigPath: string | undefined;
   readonly secretsNamespace: string;
   /** Macs are claimed for the machines of these. */
   readonly machineNamespaces: readonly string[];
@@ -114,7 +113,6 @@ export const providerOptions = (read: ReadFlag): ProviderOptions => {
     ...managerFlagValues(flags, read, secretsNamespace),
     machineWorkers: read(flags.machineMaxConcurrentReconciles),
     releaseID: read(flags.releaseID),
-    kubeconfigPath: read(flags.kubeconfig),
     secretsNamespace,
     machineNamespaces: machineNamespaces.length > 0 ? machineNamespaces : [secretsNamespace],
     apiServerURL: read(flags.apiServerURL),

@@ -1,4 +1,12 @@
-import { type Client, createClient, httpsTransport, isKubeError, loadConfig, type ProcessContext } from '@tartan/kube';
+import {
+  type Client,
+  createClient,
+  exitCodes,
+  httpsTransport,
+  isKubeError,
+  loadConfig,
+  type ProcessContext,
+} from '@tartan/kube';
 import { systemClock } from '@tartan/kube/clock';
 import packageFile from '../../package.json' with { type: 'json' };
 import type { RetryOptions } from './retry.ts';
@@ -35,8 +43,6 @@ export interface Hook<Options extends CommonOptions> {
   readonly failed: (why: string, surroundings: ProcessContext) => string;
 }
 
-const exitCodes = { ok: 0, failed: 1, usage: 2 } as const;
-
 /** Answers the code to exit with. */
 export const runHook = async <Options extends CommonOptions>(
   hook: Hook<Options>,
@@ -53,11 +59,11 @@ export const runHook = async <Options extends CommonOptions>(
   }
   if (options.help || options.version) {
     stdout(options.help ? hook.help : `${packageFile.version}\n`);
-    return exitCodes.ok;
+    return exitCodes.done;
   }
   try {
     const problem = await runInCluster(hook, options, surroundings);
-    if (problem === undefined) return exitCodes.ok;
+    if (problem === undefined) return exitCodes.done;
     stderr(problem);
   } catch (error) {
     stderr(`${hook.failed(explain(error), surroundings)}\n`);
@@ -94,16 +100,3 @@ const explain = (error: unknown): string =>
   isKubeError(error, 'forbidden')
     ? `${error.message}. This account needs the permissions in docs/reference/rights.md.`
     : messageOf(error);
-
-/** A hook as a process: its arguments, its streams, and an end when it is asked for one. */
-export const runAsProcess = async (run: (argv: readonly string[], surroundings: ProcessContext) => Promise<number>) => {
-  const stopRequested = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopRequested.abort());
-  const { argv, env, stdout, stderr } = process;
-  process.exitCode = await run(argv.slice(2), {
-    env,
-    stdout: (text) => stdout.write(text),
-    stderr: (text) => stderr.write(text),
-    signal: stopRequested.signal,
-  });
-};

@@ -1,22 +1,5 @@
 import { labelValues, leaderElectionID } from '@tartan/api';
-import {
-  alwaysOpenGate,
-  createClient,
-  createEventRecorder,
-  createHealthServers,
-  createLeaderElection,
-  createManager,
-  type Gate,
-  type HealthServers,
-  type Logger,
-  type ManagerResult,
-  type Redactor,
-  type Transport,
-  untilAborted,
-  whileServing,
-  withRequestMetrics,
-} from '@tartan/kube';
-import type { Clock, Random } from '@tartan/kube/clock';
+import { assembleManager, type Gate, type ManagerDeps, type ManagerResult, type Redactor } from '@tartan/kube';
 import type { HostPool } from '@tartan/scaleway';
 import type { ProviderOptions } from '../flags/provider-options.ts';
 import type { HostSettings } from '../host-work/host-settings.ts';
@@ -28,26 +11,16 @@ import { type CoreVersion, findCoreVersion } from './core-version.ts';
 import { createProviderMetrics, type ProviderMetrics, watchBootstrapDurations } from './provider-metrics.ts';
 import { createScalewayPermissionCheck } from './scaleway-permissions.ts';
 
-/** All that a manager is made of. The caller owns transport and pool, and closes them when `run` has ended. */
-export interface ProviderDeps {
-  readonly options: ProviderOptions;
-  readonly transport: Transport;
-  /** Host and port of the API server, for metrics. */
-  readonly apiHost: string;
+export interface ProviderDeps extends ManagerDeps<ProviderOptions> {
   /** PEM: the authority of the cluster, for Macs and for core. Undefined when everybody trusts it anyway. */
   readonly ca: string | undefined;
   readonly pool: HostPool;
   readonly settings: HostSettings;
   /** SSH unless told. */
   readonly hostWork?: HostWork;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  /** That of the log: it is told of every secret that is made or read. */
+  /** That of the log: it must know every secret that is made or read. */
   readonly redactor: Redactor;
-  /** No other process has it, also not this one when it is restarted. */
-  readonly identity: string;
-  /** One of its own unless given: whoever meters the pool gives the one that hears of its calls. */
+  /** One of its own unless given. */
   readonly metrics?: ProviderMetrics;
   readonly intervals?: Partial<Intervals>;
 }
@@ -59,8 +32,6 @@ export interface Intervals {
   readonly coreRetryMs: number;
   readonly rightsRetryMs: number;
   readonly rightsAgainMs: number;
-  /** For everything to stop. Kubernetes kills after 30 s. */
-  readonly stopDeadlineMs: number;
   /** Between two lists of a zone. */
   readonly inventoryMs: number;
   /** Of what is done to servers at Scaleway. */
@@ -72,7 +43,6 @@ const defaultIntervals: Omit<Intervals, 'inventoryMs' | 'hosts'> = {
   coreRetryMs: 5_000,
   rightsRetryMs: 60_000,
   rightsAgainMs: 10 * 60_000,
-  stopDeadlineMs: 25_000,
 };
 
 /** So many looks at a server that should be reinstalling, and it is asked for once more. */
@@ -105,47 +75,28 @@ const intervalsOf = ({ options: { pollIntervals }, intervals }: ProviderDeps): I
 export interface Provider {
   /** Once. Resolves when everything has stopped: because `signal` fired, or because a part failed. */
   run(signal: AbortSignal): Promise<ManagerResult>;
-  readonly addresses: HealthServers['addresses'];
+  readonly addresses: ReturnType<typeof assembleManager>['addresses'];
   readonly metrics: ProviderMetrics;
-  /** What destructive acts of this process pass. */
+  /** Every destructive call of this process passes it. */
   readonly gate: Gate;
 }
-
-/** As Kubernetes shows it beside an event, and beside every field that was written. */
-const component = labelValues.managedBy;
-const flushMs = 2_000;
 
 /**
  * The whole provider in one object; nothing happens before `run`.
  *
- * Flow: probes and metrics are served; the version of Cluster API core is found; caches list; Scaleway is asked whether the key is good;
- * and while this process leads, every controller works. On stop all of that in the opposite order, and the lease is given back.
- * Guarantees: what is not there yet (core, a right at Scaleway) is waited for, and said in `readyz` and the log (INC-301, INC-333).
+ * Flow: probes and metrics are served; the version of Cluster API core is found; caches list; the permissions of the Scaleway key are
+ * checked; and while this process leads, every controller runs. On stop all of that in the opposite order, and the lease is released.
+ * Guarantees: it waits for what is missing (core, a permission at Scaleway), and names it in `readyz` and the log (INC-301, INC-333).
  */
-export const createProvider = (parts: ProviderDeps): Provider => {
-  const { options, clock, random, identity } = parts;
-  const intervals = intervalsOf(parts);
-  const metrics = parts.metrics ?? createProviderMetrics({ clock });
-  const log = parts.log;
-  const transport = withRequestMetrics(parts.transport, { host: parts.apiHost, count: metrics.countRequest });
-  const client = createClient(transport, { clock, userAgent: component });
-  const events = createEventRecorder({ client, clock, log, component, instance: identity });
-  const health = createHealthServers({ options, metrics, clock, log });
-  const election =
-    options.leaderElection &&
-    createLeaderElection({
-      client,
-      clock,
-      random,
-      lease: { namespace: options.leaderElection.namespace, name: leaderElectionID },
-      identity,
-      durations: options.leaderElection.durations,
-      log,
-      metrics: metrics.setLeader,
-    });
-  const gate = election?.gate ?? alwaysOpenGate;
-  const rights = createScalewayPermissionCheck({
-    pool: parts.pool,
+export const createProvider = (deps: ProviderDeps): Provider => {
+  const { options, clock, random, log } = deps;
+  const intervals = intervalsOf(deps);
+  const metrics = deps.metrics ?? createProviderMetrics({ clock });
+  const names = { component: labelValues.managedBy, lease: leaderElectionID };
+  const assembly = assembleManager(deps, metrics, names);
+  const { client, transport, events, gate, readyz, addresses, isLeading, serve, manage } = assembly;
+  const permissions = createScalewayPermissionCheck({
+    pool: deps.pool,
     zones: options.sweep.zones,
     clock,
     log,
@@ -153,11 +104,11 @@ export const createProvider = (parts: ProviderDeps): Provider => {
     againMs: intervals.rightsAgainMs,
   });
 
-  const runManager = (coreVersion: CoreVersion, signal: AbortSignal): Promise<ManagerResult> => {
+  const runControllers = (coreVersion: CoreVersion, signal: AbortSignal): Promise<ManagerResult> => {
     const { secretsNamespace } = options;
     const caches = createCaches({ client, clock, random, log, coreVersion, secretsNamespace });
     const controllers = createControllers({
-      parts,
+      parts: deps,
       intervals,
       caches,
       coreVersion,
@@ -167,9 +118,8 @@ export const createProvider = (parts: ProviderDeps): Provider => {
       metrics,
       gate,
     });
-    let leads = false;
     metrics.state.setSource(() => {
-      if (!leads) return undefined;
+      if (!isLeading()) return undefined;
       return {
         machines: caches.machines.list(),
         hosts: caches.macHosts.list(),
@@ -180,36 +130,20 @@ export const createProvider = (parts: ProviderDeps): Provider => {
         now: clock.now(),
       };
     });
-    const leadership = {
-      name: 'figures of the leader',
-      run: async (leading: AbortSignal) => {
-        leads = true;
-        await untilAborted(leading);
-        leads = false;
+    return manage(
+      {
+        caches,
+        controllers: [permissions],
+        leaderOnly: [...controllers, watchBootstrapDurations(caches.machines, clock, metrics.bootstrapSeconds)],
+        syncDeadlineMs: intervals.syncDeadlineMs,
       },
-    };
-    const manager = createManager({
-      caches,
-      controllers: [rights],
-      leaderOnly: [
-        ...controllers,
-        watchBootstrapDurations(caches.machines, clock, metrics.bootstrapSeconds),
-        leadership,
-      ],
-      ...(election && { leaderElection: election }),
-      // The servers run since before there was a manager, and outlive it.
-      health: { readyz: health.readyz, run: untilAborted },
-      clock,
-      log,
-      syncDeadlineMs: intervals.syncDeadlineMs,
-      stopDeadlineMs: intervals.stopDeadlineMs,
-    });
-    return manager.run(signal);
+      signal,
+    );
   };
 
-  const findCore = async (signal: AbortSignal): ReturnType<typeof findCoreVersion> => {
+  const start = async (signal: AbortSignal): Promise<ManagerResult> => {
     let problem: string | undefined = 'Cluster API core has not been looked for yet';
-    health.readyz.set('cluster-api', () => problem);
+    readyz.set('cluster-api', () => problem);
     const found = await findCoreVersion(
       {
         client,
@@ -223,34 +157,25 @@ export const createProvider = (parts: ProviderDeps): Provider => {
       },
       signal,
     );
-    if (found.kind === 'found') problem = undefined;
-    return found;
-  };
-
-  const start = async (signal: AbortSignal): Promise<ManagerResult> => {
-    const found = await findCore(signal);
     switch (found.kind) {
       case 'stopped':
         return { ok: true };
       case 'missing':
         return { ok: false, reason: found.problem };
       case 'found':
+        problem = undefined;
         log.info('Cluster API core is found', { version: found.version });
-        return runManager(found.version, signal);
+        return runControllers(found.version, signal);
     }
   };
 
   return {
-    addresses: health.addresses,
+    addresses,
     metrics,
     gate,
     run: (signal) => {
-      health.readyz.set('scaleway', rights.check);
-      return whileServing(health, signal, async (either) => {
-        const result = await start(either);
-        await events.flush(flushMs);
-        return result;
-      });
+      readyz.set('scaleway', permissions.check);
+      return serve(signal, start);
     },
   };
 };
