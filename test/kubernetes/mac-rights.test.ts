@@ -109,7 +109,8 @@ describe('the token of a Mac that joins, on a real API server', { timeout: 120_0
     const approver = createApprover({
       subresources,
       machineOf: async (name) => machines.get(name),
-      requests,
+      macAddressesOf: () => assert.fail('no serving certificate is requested'),
+      requests: [requests],
       clock,
       log,
     });

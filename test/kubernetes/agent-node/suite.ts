@@ -19,9 +19,8 @@ import { type Clock, systemClock } from '@tartan/kube/clock';
 import {
   clientRequests,
   createApprover,
-  createServingApprover,
   servingRequests,
-} from '../../../packages/provider/src/identity/csr/controllers.ts';
+} from '../../../packages/provider/src/identity/csr/controller.ts';
 import type { MachineIdentity } from '../../../packages/provider/src/identity/csr/observe.ts';
 import { joinKubeconfig } from '../../../packages/provider/src/identity/join-kubeconfig.ts';
 import { deleteJoinToken, mintJoinToken } from '../../../packages/provider/src/identity/join-token.ts';
@@ -120,20 +119,16 @@ export const runAgentNodeSuite = (title: string, start: () => Promise<NodeCluste
           random: Math.random,
           log,
         });
-      const judging = {
+      const requests = [cacheOf(clientRequests), cacheOf(servingRequests)];
+      const controller = createApprover({
         subresources: createSubresources(cluster.admin, options),
         machineOf: async (asked: string) => (asked === name ? machine.identity : undefined),
+        macAddressesOf: macAddressLookup(admin, { tailnet: true }),
+        requests,
         ...options,
         log,
-      };
-      const [joining, serving] = [cacheOf(clientRequests), cacheOf(servingRequests)];
-      const parts = [
-        joining,
-        serving,
-        createApprover({ ...judging, requests: joining }),
-        createServingApprover({ ...judging, requests: serving, placeOf: macAddressLookup(admin, { tailnet: true }) }),
-      ];
-      approver = Promise.all(parts.map((part) => part.run(approving.signal)));
+      });
+      approver = Promise.all([...requests, controller].map((part) => part.run(approving.signal)));
       const token = await mintJoinToken(admin, {
         machine: { namespace: 'default', name, uid: 'u1' },
         record: async (record) => {

@@ -76,11 +76,8 @@ const nodeReasons = (): string[] =>
     'packages/tart-kubelet/src/node/conditions.ts',
     /(?:reason: |about\(\s*'(?:True|False|Unknown)',\s*)'(\w+)'/g,
   );
-/** Keys of the tables of verdicts, and the one that has no table. */
-const verdicts = (): string[] =>
-  ['client', 'serving'].flatMap((kind) =>
-    inSource(`packages/provider/src/identity/csr/decide-${kind}.ts`, /^ {2}(?:reason: ')?(\w+)(?:: \(|',$)/gm),
-  );
+/** Keys of the tables of verdicts. */
+const verdicts = (): string[] => inSource('packages/provider/src/identity/csr/decide.ts', /^ {2}(\w+): \(/gm);
 
 const sorted = (words: Iterable<string>): string[] => [...new Set(words)].sort();
 

@@ -1,14 +1,6 @@
 /** Who a Mac is to Kubernetes: from a short-lived token over a certificate request to `system:node:<machine>`, and back. */
-export {
-  type ApproverOptions,
-  clientRequests,
-  createApprover,
-  createServingApprover,
-  type ServingApproverOptions,
-  servingRequests,
-} from './csr/controllers.ts';
-export type { MachineIdentity, MachineOf } from './csr/observe.ts';
-export type { NodeAddresses, MacAddresses, MacAddressesOf } from './csr/decide-serving.ts';
+export { type ApproverOptions, clientRequests, createApprover, servingRequests } from './csr/controller.ts';
+export type { MacAddresses, MacAddressesOf, MachineIdentity, MachineOf, NodeAddresses } from './csr/observe.ts';
 export { type ClusterAddress, clusterAddress, ClusterAddressError, joinKubeconfig } from './join-kubeconfig.ts';
 export {
   type CertificateIdentity,

@@ -19,7 +19,7 @@ import { createHostWork } from '../host-work/create-host-work.ts';
 import type { HostSettings } from '../host-work/host-settings.ts';
 import { fleetRevision } from '../host-work/host-spec.ts';
 import { readTailscaleKey } from '../host-work/tailscale-key.ts';
-import { clusterAddress, createApprover, createServingApprover } from '../identity/index.ts';
+import { clusterAddress, createApprover } from '../identity/index.ts';
 import { macAddressLookup, machineLookup } from '../identity/machine-lookup.ts';
 import { createInventory } from '../inventory/controller.ts';
 import { createServerCache } from '../inventory/server-cache.ts';
@@ -65,12 +65,6 @@ const clusterControllers = (deps: ControllerDeps): readonly Controller[] => {
   const common = { client, clock, log, events, metrics };
   const subresources = createSubresources(transport, { clock });
 
-  const approverDeps = {
-    ...common,
-    subresources,
-    machineOf: machineLookup(client, coreClusters(coreVersion), options.machineNamespaces),
-  };
-
   const spread = createFleetSpread({ ...common, deployment: options.fleetSpread, nodes: caches.nodes });
   return [
     createClusterController({ ...common, ...caches }),
@@ -83,11 +77,12 @@ const clusterControllers = (deps: ControllerDeps): readonly Controller[] => {
       address: (call) => serviceAddress(client, call),
       ca: parts.ca ?? '',
     }),
-    createApprover({ ...approverDeps, requests: caches.certificateRequests }),
-    createServingApprover({
-      ...approverDeps,
-      requests: caches.servingRequests,
-      placeOf: macAddressLookup(client, { tailnet: parts.settings.tailscale !== undefined }),
+    createApprover({
+      ...common,
+      subresources,
+      machineOf: machineLookup(client, coreClusters(coreVersion), options.machineNamespaces),
+      macAddressesOf: macAddressLookup(client, { tailnet: parts.settings.tailscale !== undefined }),
+      requests: [caches.certificateRequests, caches.servingRequests],
     }),
     createPodRelease({ ...common, ...caches, count: metrics.podReleased }),
     createPodReaper({ ...common, ...caches, coreMachines: coreMachines(coreVersion), count: metrics.podReaped }),

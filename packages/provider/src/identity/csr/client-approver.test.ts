@@ -17,7 +17,7 @@ import { joinGroup, kubeletClientSigner } from '../names.ts';
 import { joinBinding } from '../rights.ts';
 import { makeCSR } from '../testing/make-csr.ts';
 import { recordingLog } from '../testing/recording.ts';
-import { clientRequests, createApprover } from './controllers.ts';
+import { clientRequests, createApprover } from './controller.ts';
 import type { MachineIdentity, MachineOf } from './observe.ts';
 
 const settle = async (): Promise<void> => {
@@ -62,9 +62,10 @@ const setUp = async (t: TestContext, machineOf: MachineOf = () => machine) => {
     log,
   });
   const approver = createApprover({
-    requests,
+    requests: [requests],
     subresources: createSubresources(transport, { clock }),
     machineOf,
+    macAddressesOf: () => assert.fail('no serving certificate is requested'),
     clock,
     log,
   });

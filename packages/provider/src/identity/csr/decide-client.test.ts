@@ -10,8 +10,8 @@ import {
   subjectOf,
   type WantedRequest,
 } from '../testing/make-csr.ts';
-import { decideClient } from './decide-client.ts';
-import type { ClientSnapshot, MachineIdentity } from './observe.ts';
+import { decide } from './decide.ts';
+import type { MachineIdentity, RequestSnapshot } from './observe.ts';
 import { parseRequest } from './parse-request.ts';
 
 const now = Date.parse('2026-01-01T00:00:00Z');
@@ -30,22 +30,22 @@ const machines = new Map([
   ['mac-3', machineC],
 ]);
 
-const withToken = (id: string): Partial<ClientSnapshot> => ({
+const withToken = (id: string): Partial<RequestSnapshot> => ({
   username: `system:bootstrap:${id}`,
   groups: ['system:bootstrappers', joinGroup, 'system:authenticated'],
 });
-const asNode = (name: string): Partial<ClientSnapshot> => ({
+const asNode = (name: string): Partial<RequestSnapshot> => ({
   username: `system:node:${name}`,
   groups: [nodesGroup, 'system:authenticated'],
 });
-const asking = (wanted: WantedRequest): Partial<ClientSnapshot> => ({ reading: parseRequest(makeCSR(wanted)) });
-const forNode = (name: string): Partial<ClientSnapshot> => asking({ subject: subjectOf(name) });
-const with1 = (change: Partial<MachineIdentity>): Partial<ClientSnapshot> => ({
+const asking = (wanted: WantedRequest): Partial<RequestSnapshot> => ({ reading: parseRequest(makeCSR(wanted)) });
+const forNode = (name: string): Partial<RequestSnapshot> => asking({ subject: subjectOf(name) });
+const with1 = (change: Partial<MachineIdentity>): Partial<RequestSnapshot> => ({
   machines: new Map([...machines, ['mac-1', { ...machineA, ...change }]]),
 });
 
 /** The first request of mac-1, in all honesty. */
-const honest: ClientSnapshot = {
+const honest: RequestSnapshot = {
   now,
   signerName: kubeletClientSigner,
   username: '',
@@ -55,10 +55,12 @@ const honest: ClientSnapshot = {
   decided: false,
   reading: parseRequest(makeCSR({})),
   machines,
+  createdAt: now,
+  macAddresses: undefined,
   ...withToken('aaaaaa'),
 };
 
-type Row = readonly [what: string, change: Partial<ClientSnapshot>, decision: string];
+type Row = readonly [what: string, change: Partial<RequestSnapshot>, decision: string];
 
 const cn = (text: string): readonly ['CN', string] => ['CN', text];
 const o = (text: string): readonly ['O', string] => ['O', text];
@@ -193,9 +195,9 @@ const rows: readonly Row[] = [
     'deny NotItsToken',
   ],
 
-  ['another signer', { signerName: 'kubernetes.io/kubelet-serving' }, 'leave OtherSigner'],
+  ['another signer', { signerName: 'kubernetes.io/kube-apiserver-client' }, 'leave OtherSigner'],
   ['no signer', { signerName: '' }, 'leave OtherSigner'],
-  ['one that has a verdict', { decided: true }, 'leave Settled'],
+  ['one that has a verdict', { decided: true }, 'leave AlreadyDecided'],
   ['a Linux node renews itself', { ...asNode('worker-1'), ...forNode('worker-1') }, 'leave NotOurs'],
   [
     'a Linux node joins',
@@ -238,12 +240,12 @@ const rows: readonly Row[] = [
   ],
 ];
 
-const short = (snapshot: ClientSnapshot): string => {
-  const decision = decideClient(snapshot);
-  return `${decision.kind} ${decision.kind === 'leave' ? decision.why : decision.reason}`;
+const short = (snapshot: RequestSnapshot): string => {
+  const decision = decide(snapshot);
+  return `${decision.kind} ${'why' in decision ? decision.why : decision.reason}`;
 };
 
-describe('decideClient: who becomes which Node', () => {
+describe('decide: who becomes which Node', () => {
   for (const [what, change, decision] of rows)
     test(`${decision}: ${what}`, () => assert.equal(short({ ...honest, ...change }), decision));
 });
@@ -287,11 +289,11 @@ describe('the decision over a certificate request', () => {
     ),
     machines: fc.uniqueArray(fc.tuple(name, machine), { selector: ([n]) => n }).map((list) => new Map(list)),
   };
-  const snapshot: fc.Arbitrary<ClientSnapshot> = fc.oneof(
-    fc.record(fields),
-    fc.record(fields, { requiredKeys: [] }).map((change): ClientSnapshot => ({ ...honest, ...change })),
+  const snapshot: fc.Arbitrary<RequestSnapshot> = fc.oneof(
+    fc.record(fields).map((all): RequestSnapshot => ({ ...honest, ...all })),
+    fc.record(fields, { requiredKeys: [] }).map((change): RequestSnapshot => ({ ...honest, ...change })),
     fc.tuple(fc.record(fields), fc.subarray(Object.keys(fields), { maxLength: 3 })).map(
-      ([noise, keys]): ClientSnapshot => ({
+      ([noise, keys]): RequestSnapshot => ({
         ...honest,
         ...Object.fromEntries(Object.entries(noise).filter(([key]) => keys.includes(key))),
       }),
@@ -301,7 +303,7 @@ describe('the decision over a certificate request', () => {
   test('is total, and approves only the machine itself', () => {
     fc.assert(
       fc.property(snapshot, (each) => {
-        const decision = decideClient(each);
+        const decision = decide(each);
         if (decision.kind !== 'approve') return ['leave', 'deny'].includes(decision.kind);
         const known = each.machines.get(decision.nodeName);
         const byToken = known?.tokenID !== undefined && each.username === `system:bootstrap:${known.tokenID}`;
@@ -323,6 +325,6 @@ describe('the decision over a certificate request', () => {
       { username: planted },
       { signerName: planted },
     ])
-      assert.ok(!JSON.stringify(decideClient({ ...honest, ...change })).includes('0123456789abcdef'));
+      assert.ok(!JSON.stringify(decide({ ...honest, ...change })).includes('0123456789abcdef'));
   });
 });

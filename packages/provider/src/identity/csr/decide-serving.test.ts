@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { joinGroup, kubeletClientSigner, kubeletServingSigner, nodesGroup } from '../names.ts';
+import { joinGroup, kubeletServingSigner, nodesGroup } from '../names.ts';
 import {
   alternativeNames,
   generalName,
@@ -12,9 +12,9 @@ import {
   subjectOf,
   type WantedRequest,
 } from '../testing/make-csr.ts';
-import { decideServing, type MacAddresses } from './decide-serving.ts';
-import type { MachineIdentity, ServingSnapshot } from './observe.ts';
-import { parseAlternativeNames, type ParsedNames, parseRequest } from './parse-request.ts';
+import { decide } from './decide.ts';
+import type { MacAddresses, MachineIdentity, RequestSnapshot } from './observe.ts';
+import { parseAlternativeNames, parseRequest } from './parse-request.ts';
 
 const { ip, dns, mail, uri } = generalName;
 const now = Date.parse('2026-01-01T00:00:00Z');
@@ -26,20 +26,14 @@ const machines = new Map<string, MachineIdentity>([
   ['mac-1', machineA],
   ['mac-2', { uid: 'b', deleting: false, node: 'ours', serverID: 'server-b' }],
 ]);
-const with1 = (change: Partial<MachineIdentity>): Partial<ServingSnapshot> => ({
+const with1 = (change: Partial<MachineIdentity>): Partial<RequestSnapshot> => ({
   machines: new Map([...machines, ['mac-1', { ...machineA, ...change }]]),
 });
 
-const none: ParsedNames = { ok: true, names: { addresses: [], dnsNames: [], others: 0 } };
-const asking = (wanted: WantedRequest): Partial<ServingSnapshot> => {
-  const reading = parseRequest(makeCSR(wanted));
-  assert.ok(reading.ok);
-  const { attributes } = reading.requested;
-  return { reading, names: attributes.length === 0 ? none : parseAlternativeNames(attributes) };
-};
-const named = (...names: readonly Uint8Array[]): Partial<ServingSnapshot> =>
+const asking = (wanted: WantedRequest): Partial<RequestSnapshot> => ({ reading: parseRequest(makeCSR(wanted)) });
+const named = (...names: readonly Uint8Array[]): Partial<RequestSnapshot> =>
   asking({ attributes: [alternativeNames(...names)] });
-const asNode = (name: string): Partial<ServingSnapshot> => ({
+const asNode = (name: string): Partial<RequestSnapshot> => ({
   username: `system:node:${name}`,
   groups: [nodesGroup, 'system:authenticated'],
 });
@@ -51,10 +45,10 @@ const atHome: MacAddresses = {
   tailnet: true,
   otherNodeAddresses: new Set(['192.0.2.8', '100.64.0.8']),
 };
-const at = (change: Partial<MacAddresses>): Partial<ServingSnapshot> => ({ place: { ...atHome, ...change } });
+const at = (change: Partial<MacAddresses>): Partial<RequestSnapshot> => ({ macAddresses: { ...atHome, ...change } });
 
 /** mac-1 asks for its own address, in all honesty. */
-const honest: ServingSnapshot = {
+const honest: RequestSnapshot = {
   now,
   createdAt: now - 1000,
   signerName: kubeletServingSigner,
@@ -64,18 +58,17 @@ const honest: ServingSnapshot = {
   expirationSeconds: 7 * day,
   decided: false,
   reading: parseRequest(makeCSR({})),
-  names: none,
   machines,
-  place: atHome,
+  macAddresses: atHome,
   ...named(ip(192, 0, 2, 7)),
 };
 
-type Row = readonly [what: string, change: Partial<ServingSnapshot>, decision: string];
+type Row = readonly [what: string, change: Partial<RequestSnapshot>, decision: string];
 const old = { createdAt: now - 6 * minute };
 const cn = (text: string): readonly ['CN', string] => ['CN', text];
 const o = (text: string): readonly ['O', string] => ['O', text];
 const ownAddress = [alternativeNames(ip(192, 0, 2, 7))];
-const withSubject = (subject: WantedRequest['subject']): Partial<ServingSnapshot> =>
+const withSubject = (subject: WantedRequest['subject']): Partial<RequestSnapshot> =>
   asking({ ...(subject && { subject }), attributes: ownAddress });
 
 const rows: readonly Row[] = [
@@ -175,7 +168,7 @@ const rows: readonly Row[] = [
   ['a common name that is no Node', withSubject([[o('system:nodes')], [cn('admin')]]), 'deny WrongSubject'],
   ['no subject', withSubject([]), 'deny WrongSubject'],
   ['a Node that no machine stands for', withSubject(subjectOf('worker-1')), 'deny NoSuchMachine'],
-  ['a request that cannot be read', { reading: parseRequest('AAAA'), names: none }, 'deny MalformedRequest'],
+  ['a request that cannot be read', { reading: parseRequest('AAAA') }, 'deny MalformedRequest'],
 
   // Who asks.
   ['the subject of another Node', withSubject(subjectOf('mac-2')), 'deny NotItself'],
@@ -212,12 +205,12 @@ const rows: readonly Row[] = [
     { ...at({ node: { kind: 'absent' } }), ...old },
     'deny NodeMissing',
   ],
-  ['a place that nobody looked for', { place: undefined, ...old }, 'deny NodeMissing'],
+  ['a place that nobody looked for', { macAddresses: undefined, ...old }, 'deny NodeMissing'],
 
   // Not for us.
-  ['another signer', { signerName: kubeletClientSigner }, 'leave OtherSigner'],
+  ['another signer', { signerName: 'kubernetes.io/kube-apiserver-client' }, 'leave OtherSigner'],
   ['no signer', { signerName: '' }, 'leave OtherSigner'],
-  ['one that has a verdict', { decided: true }, 'leave Settled'],
+  ['one that has a verdict', { decided: true }, 'leave AlreadyDecided'],
   ['a Linux node for itself', { ...asNode('worker-1'), ...withSubject(subjectOf('worker-1')) }, 'leave NotOurs'],
   ["a Node that is not the machine's, though it has its name", with1({ node: 'foreign' }), 'leave NotOurs'],
   [
@@ -235,7 +228,7 @@ const rows: readonly Row[] = [
     { ...with1({ node: 'foreign' }), ...asNode('mac-2') },
     'deny NotItself',
   ],
-  ['a Mac whose machine is gone', { machines: new Map(), place: undefined }, 'leave NotOurs'],
+  ['a Mac whose machine is gone', { machines: new Map(), macAddresses: undefined }, 'leave NotOurs'],
   [
     'a stranger whose request cannot be read',
     { username: 'eve', groups: [], reading: parseRequest('AAAA') },
@@ -243,12 +236,12 @@ const rows: readonly Row[] = [
   ],
 ];
 
-const short = (snapshot: ServingSnapshot): string => {
-  const decision = decideServing(snapshot);
+const short = (snapshot: RequestSnapshot): string => {
+  const decision = decide(snapshot);
   return `${decision.kind} ${'why' in decision ? decision.why : decision.reason}`;
 };
 
-describe('decideServing: who may serve under which address', () => {
+describe('decide: who may serve under which address', () => {
   for (const [what, change, decision] of rows)
     test(`${decision}: ${what}`, () => assert.equal(short({ ...honest, ...change }), decision));
 
@@ -282,7 +275,7 @@ describe('decideServing: who may serve under which address', () => {
       .tuple(name, fc.array(oneName, { maxLength: 3 }))
       .map(([n, names]) => asking({ subject: subjectOf(n), attributes: [alternativeNames(...names)] })),
     machines: fc.uniqueArray(fc.tuple(name, machine), { selector: ([n]) => n }).map((list) => new Map(list)),
-    place: fc.option(
+    macAddresses: fc.option(
       fc.record({
         providerAddresses: fc.array(address, { maxLength: 2 }),
         node: fc.oneof(
@@ -297,15 +290,17 @@ describe('decideServing: who may serve under which address', () => {
   };
   const snapshot = fc
     .oneof(fc.record(fields), fc.record(fields, { requiredKeys: [] }))
-    .map(({ asked, ...change }): ServingSnapshot => ({ ...honest, ...change, ...asked }));
+    .map(({ asked, ...change }): RequestSnapshot => ({ ...honest, ...change, ...asked }));
 
   test('is total, and approves no address that nobody vouches for', () => {
     fc.assert(
       fc.property(snapshot, (each) => {
-        const decision = decideServing(each);
+        const decision = decide(each);
         if (decision.kind !== 'approve') return ['leave', 'wait', 'deny'].includes(decision.kind);
-        const { place, names } = each;
-        assert.ok(place?.node.kind === 'ours' && names.ok);
+        const { macAddresses: place, reading } = each;
+        assert.ok(place?.node.kind === 'ours' && reading.ok);
+        const names = parseAlternativeNames(reading.requested.attributes);
+        assert.ok(names.ok);
         assert.equal(each.username, `system:node:${decision.nodeName}`);
         assert.equal(each.machines.get(decision.nodeName)?.deleting, false);
         assert.notEqual(each.machines.get(decision.nodeName)?.node, 'foreign');
@@ -326,6 +321,6 @@ describe('decideServing: who may serve under which address', () => {
       withSubject(subjectOf(planted)),
       { username: planted, groups: [planted] },
     ];
-    for (const change of changes) assert.ok(!JSON.stringify(decideServing({ ...honest, ...change })).includes(planted));
+    for (const change of changes) assert.ok(!JSON.stringify(decide({ ...honest, ...change })).includes(planted));
   });
 });

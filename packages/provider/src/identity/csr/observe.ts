@@ -1,14 +1,7 @@
 import type { Live } from '@tartan/kube';
 import type { CertificateRequest } from '../decide-join.ts';
-import { nodeNameOf } from '../names.ts';
-import type { MacAddresses, MacAddressesOf } from './decide-serving.ts';
-import {
-  parseAlternativeNames,
-  type ParsedNames,
-  type ParsedRequest,
-  parseRequest,
-  type RequestedCertificate,
-} from './parse-request.ts';
+import { kubeletServingSigner, nodeNameOf } from '../names.ts';
+import { type ParsedRequest, parseRequest } from './parse-request.ts';
 
 /** A machine, as far as it matters to who may be its Node. */
 export interface MachineIdentity {
@@ -35,8 +28,34 @@ export type MachineOf = (
   signal: AbortSignal,
 ) => Promise<MachineIdentity | undefined> | MachineIdentity | undefined;
 
-export interface ClientSnapshot {
+/** Where a machine's Mac can be reached, and who says so. */
+export interface MacAddresses {
+  /** Those that Scaleway gives to the Mac that the machine holds. */
+  readonly providerAddresses: readonly string[];
+  readonly node: NodeAddresses;
+  /** Macs of this manager are on a tailnet, and their agents publish the address there (`--node-ip-source=tailscale`). */
+  readonly tailnet: boolean;
+  /** What other Nodes of the cluster say of themselves. */
+  readonly otherNodeAddresses: ReadonlySet<string>;
+}
+
+/** What the Node says of itself. It writes its own status: this proves nothing alone. */
+export type NodeAddresses =
+  /** Or it has become somebody else's since the machine was looked at. */
+  { readonly kind: 'absent' } | { readonly kind: 'ours'; readonly internalAddresses: readonly string[] };
+
+/** Must not answer from a cache: an approval cannot be taken back. */
+export type MacAddressesOf = (
+  nodeName: string,
+  machine: MachineIdentity,
+  signal: AbortSignal,
+) => Promise<MacAddresses> | MacAddresses;
+
+/** All that a request says, and what is known of the Nodes it is about. */
+export interface RequestSnapshot {
   readonly now: number;
+  /** NaN when the server has not said it. */
+  readonly createdAt: number;
   readonly signerName: string;
   /** Stamped by the API server: nobody can lie here. */
   readonly username: string;
@@ -48,6 +67,8 @@ export interface ClientSnapshot {
   readonly reading: ParsedRequest;
   /** Those of the Nodes that ask or are asked for, by the name of the Node. */
   readonly machines: ReadonlyMap<string, MachineIdentity>;
+  /** Of the Node that asks for a serving certificate; undefined when no machine stands for it. */
+  readonly macAddresses: MacAddresses | undefined;
 }
 
 /** Whether the Node of that name is a machine's, or will be: the machine has reserved a Mac, and nobody else has the name. */
@@ -65,70 +86,40 @@ export const requestedNodeName = (reading: ParsedRequest): string | undefined =>
   return nodeNameOf(reading.requested.subject.findLast(({ type }) => type === 'CN')?.text ?? '');
 };
 
-interface ObserveDeps {
+export interface RequestReaders {
   readonly machineOf: MachineOf;
-  readonly now: number;
-  readonly signal: AbortSignal;
+  readonly macAddressesOf: MacAddressesOf;
 }
 
-export const observeRequest = async (request: CertificateRequest, options: ObserveDeps): Promise<ClientSnapshot> => {
-  const { spec, status } = request;
+export const observeRequest = async (
+  { metadata, spec, status }: Live<CertificateRequest>,
+  options: RequestReaders & { readonly now: number; readonly signal: AbortSignal },
+): Promise<RequestSnapshot> => {
+  const { now, signal } = options;
   const reading = parseRequest(spec.request);
-  const names = new Set([nodeNameOf(spec.username ?? ''), requestedNodeName(reading)]);
+  const requester = nodeNameOf(spec.username ?? '');
   const machines = new Map<string, MachineIdentity>();
-  for (const name of names) {
-    const machine = name === undefined ? undefined : await options.machineOf(name, options.signal);
+  for (const name of new Set([requester, requestedNodeName(reading)])) {
+    const machine = name === undefined ? undefined : await options.machineOf(name, signal);
     if (name !== undefined && machine !== undefined) machines.set(name, machine);
   }
+  const decided = (status?.conditions?.length ?? 0) > 0 || status?.certificate !== undefined;
+  const machine = machines.get(requester ?? '');
+  const needsAddresses = spec.signerName === kubeletServingSigner && !decided;
   return {
-    now: options.now,
+    now,
+    createdAt: Date.parse(metadata.creationTimestamp),
     signerName: spec.signerName,
     username: spec.username ?? '',
     groups: spec.groups ?? [],
     usages: spec.usages ?? [],
     expirationSeconds: spec.expirationSeconds,
-    decided: (status?.conditions?.length ?? 0) > 0 || status?.certificate !== undefined,
+    decided,
     reading,
     machines,
+    macAddresses:
+      needsAddresses && requester !== undefined && machine !== undefined
+        ? await options.macAddressesOf(requester, machine, signal)
+        : undefined,
   };
 };
-
-/** All that a request says, and what is known of the Node that made it. */
-export interface ServingSnapshot extends ClientSnapshot {
-  /** NaN when the server has not said it. */
-  readonly createdAt: number;
-  readonly names: ParsedNames;
-  /** Of the Node that asks; undefined when no machine stands for it. */
-  readonly place: MacAddresses | undefined;
-}
-
-interface ServingObserveDeps {
-  readonly machineOf: MachineOf;
-  readonly placeOf: MacAddressesOf;
-  readonly now: number;
-  readonly signal: AbortSignal;
-}
-
-export const observeServing = async (
-  request: Live<CertificateRequest>,
-  options: ServingObserveDeps,
-): Promise<ServingSnapshot> => {
-  const seen = await observeRequest(request, options);
-  const { reading, machines } = seen;
-  const name = nodeNameOf(seen.username);
-  const machine = name === undefined ? undefined : machines.get(name);
-  return {
-    ...seen,
-    createdAt: Date.parse(request.metadata.creationTimestamp),
-    names: reading.ok ? namesOf(reading.requested) : { ok: false, problem: reading.problem },
-    place:
-      seen.decided || name === undefined || machine === undefined
-        ? undefined
-        : await options.placeOf(name, machine, options.signal),
-  };
-};
-
-const namesOf = ({ attributes }: RequestedCertificate): ParsedNames =>
-  attributes.length === 0
-    ? { ok: true, names: { addresses: [], dnsNames: [], others: 0 } }
-    : parseAlternativeNames(attributes);

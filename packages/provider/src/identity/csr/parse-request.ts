@@ -40,9 +40,13 @@ export const parseRequest = (base64: string): ParsedRequest => {
   try {
     return { ok: true, requested: parseDer(decodePem(base64)) };
   } catch (error) {
-    if (error instanceof DerError) return { ok: false, problem: error.message };
-    throw error;
+    return problemOf(error);
   }
+};
+
+const problemOf = (error: unknown): { readonly ok: false; readonly problem: string } => {
+  if (error instanceof DerError) return { ok: false, problem: error.message };
+  throw error;
 };
 
 const decodePem = (base64: string): Uint8Array => {
@@ -155,8 +159,7 @@ export const parseAlternativeNames = (attributes: Uint8Array): ParsedNames => {
   try {
     return { ok: true, names: namesIn(attributes) };
   } catch (error) {
-    if (error instanceof DerError) return { ok: false, problem: error.message };
-    throw error;
+    return problemOf(error);
   }
 };
 
@@ -195,7 +198,7 @@ const asciiOf = (bytes: Uint8Array): string => {
 const addressOf = (bytes: Uint8Array): string => {
   if (bytes.length === 4) return bytes.join('.');
   if (bytes.length !== 16) throw new DerError('an address that is none');
-  const groups = Buffer.from(bytes).toString('hex').match(/.{4}/g) ?? [];
+  const groups = hexOf(bytes).match(/.{4}/g) ?? [];
   return canonicalAddress(groups.join(':'));
 };
 

@@ -14,8 +14,8 @@ import { createKubernetes } from '@tartan/sim-kubernetes';
 import { kubeletClientSigner, kubeletServingSigner, nodesGroup } from '../names.ts';
 import { alternativeNames, generalName, makeCSR } from '../testing/make-csr.ts';
 import { recordingLog } from '../testing/recording.ts';
-import { createServingApprover, servingRequests } from './controllers.ts';
-import type { MacAddresses, MacAddressesOf } from './decide-serving.ts';
+import { createApprover, servingRequests } from './controller.ts';
+import type { MacAddresses, MacAddressesOf } from './observe.ts';
 
 const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 60; turn += 1) await setImmediate();
@@ -29,7 +29,7 @@ const atHome: MacAddresses = {
 };
 
 /** The embedded Kubernetes on virtual time, the Node of a machine, and the approver. */
-const setUp = async (t: TestContext, placeOf: MacAddressesOf) => {
+const setUp = async (t: TestContext, macAddressesOf: MacAddressesOf) => {
   const clock = manualClock();
   const kubernetes = await createKubernetes({ clock, controllers: false });
   const as = (commonName: string, organizations: readonly string[]) =>
@@ -39,11 +39,11 @@ const setUp = async (t: TestContext, placeOf: MacAddressesOf) => {
   const { log, lines } = recordingLog();
   const resource = certificateSigningRequests;
   const requests = createInformer({ client, resource, ...servingRequests, clock, random: () => 0.5, log });
-  const approver = createServingApprover({
-    requests,
+  const approver = createApprover({
+    requests: [requests],
     subresources: createSubresources(transport, { clock }),
     machineOf: (name) => (name === 'mac-1' ? { uid: 'a', deleting: false, node: 'ours' } : undefined),
-    placeOf,
+    macAddressesOf,
     clock,
     log,
   });

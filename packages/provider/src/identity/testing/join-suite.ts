@@ -18,9 +18,8 @@ import {
   type Transport,
 } from '@tartan/kube';
 import { microTimestamp, systemClock } from '@tartan/kube/clock';
-import { clientRequests, createApprover, createServingApprover, servingRequests } from '../csr/controllers.ts';
-import type { MacAddresses } from '../csr/decide-serving.ts';
-import type { MachineIdentity } from '../csr/observe.ts';
+import { clientRequests, createApprover, servingRequests } from '../csr/controller.ts';
+import type { MacAddresses, MachineIdentity } from '../csr/observe.ts';
 import { type CertificateRequest, identityIssuedFor, shouldRetireToken } from '../decide-join.ts';
 import { clusterAddress, joinKubeconfig } from '../join-kubeconfig.ts';
 import { deleteJoinToken, type JoinToken, mintJoinToken } from '../join-token.ts';
@@ -172,20 +171,16 @@ export const runJoinSuite = (title: string, start: () => Promise<JoinableCluster
           random: Math.random,
           log,
         });
-      const judging = {
+      const requests = [cacheOf(clientRequests), cacheOf(servingRequests)];
+      const approver = createApprover({
         subresources: createSubresources(recording.transport, options),
         machineOf,
+        macAddressesOf: async () => place,
+        requests,
         clock: systemClock,
         log,
-      };
-      const [joining, serving] = [cacheOf(clientRequests), cacheOf(servingRequests)];
-      const parts = [
-        joining,
-        serving,
-        createApprover({ ...judging, requests: joining }),
-        createServingApprover({ ...judging, requests: serving, placeOf: async () => place }),
-      ];
-      running = Promise.all(parts.map((part) => part.run(stopping.signal)));
+      });
+      running = Promise.all([...requests, approver].map((part) => part.run(stopping.signal)));
     });
     const tidyUp = async (): Promise<void> => {
       const { items } = await admin.list(certificateSigningRequests);

@@ -1,0 +1,90 @@
+import {
+  type Controller,
+  type ControllerOptions,
+  createController,
+  done,
+  fromInformer,
+  type Informer,
+  isKubeError,
+  type Live,
+  type Logger,
+  type ReconcileResult,
+  requestForObject,
+  requeueAfter,
+  type Subresources,
+} from '@tartan/kube';
+import type { CertificateRequest } from '../decide-join.ts';
+import { kubeletClientSigner, kubeletServingSigner } from '../names.ts';
+import { decide, type Decision } from './decide.ts';
+import { observeRequest, type RequestReaders } from './observe.ts';
+
+/** Which certificate requests the caches of the approver hold. A field selector takes one signer. */
+export const clientRequests = { fieldSelector: `spec.signerName=${kubeletClientSigner}` } as const;
+export const servingRequests = { fieldSelector: `spec.signerName=${kubeletServingSigner}` } as const;
+
+export interface ApproverOptions
+  extends RequestReaders,
+    Pick<ControllerOptions, 'clock' | 'log'>,
+    Partial<Pick<ControllerOptions, 'metrics'>> {
+  /** Of `certificateSigningRequests`: `clientRequests` and `servingRequests`. */
+  readonly requests: readonly Pick<Informer<CertificateRequest>, 'get' | 'subscribe'>[];
+  readonly subresources: ActDeps['subresources'];
+}
+
+/**
+ * Approves the certificates that Macs are Nodes with, and those that they serve the kubelet API with, for the Nodes and addresses of their
+ * own machines, and denies what only looks like it. Without serving certificates the API server could not tell a Mac from whoever sits at
+ * its address: `kubectl logs` and `exec` would trust either.
+ *
+ * Caveat: where `system:nodes` may create `certificatesigningrequests/selfnodeclient` (kubeadm sets that up), the controller manager
+ * approves renewals of every Node by itself and may be faster. The Mac of a deleted machine is then kept out by the wipe that every
+ * release begins with, not by us.
+ */
+export const createApprover = (options: ApproverOptions): Controller => {
+  const { requests, subresources, machineOf, macAddressesOf, clock, metrics, log } = options;
+  return createController({
+    name: 'node-identity',
+    sources: requests.map((cache) => fromInformer(cache, requestForObject)),
+    reconcile: async (key, signal) => {
+      const request = requests.map((cache) => cache.get(key)).find((found) => found !== undefined);
+      if (request === undefined) return done;
+      const snapshot = await observeRequest(request, { machineOf, macAddressesOf, now: clock.now(), signal });
+      return applyDecision(request, decide(snapshot), { subresources, log, signal });
+    },
+    clock,
+    log,
+    ...(metrics && { metrics }),
+  });
+};
+
+interface ActDeps {
+  readonly subresources: Pick<Subresources, 'approveCertificate'>;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Writes the verdict into the request as it was read. Safe to repeat: a verdict that is there makes the next decision `leave`. Whoever
+ * lost a race to another writer has nothing to do: that write brings the request back.
+ */
+const applyDecision = async (
+  request: Live<CertificateRequest>,
+  decision: Decision,
+  { subresources, log, signal }: ActDeps,
+): Promise<ReconcileResult> => {
+  if (decision.kind === 'leave') return done;
+  if (decision.kind === 'wait') return requeueAfter(decision.forMs);
+  const { reason, message } = decision;
+  const type = decision.kind === 'approve' ? 'Approved' : 'Denied';
+  try {
+    await subresources.approveCertificate(request, { type, reason, message }, { signal });
+  } catch (error) {
+    if (isKubeError(error, 'conflict', 'notFound')) return done;
+    throw error;
+  }
+  const { signerName: signer, username: requester } = request.spec;
+  const fields = { request: request.metadata.name, requester, signer, reason };
+  if (decision.kind === 'approve') log.info('A certificate request is approved', fields);
+  else log.warn('A certificate request is denied', fields);
+  return done;
+};
