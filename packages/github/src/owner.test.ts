@@ -5,6 +5,7 @@ import { ownerOf } from './owner.ts';
 test('runners belong to an organisation or to a repository', () => {
   assert.deepEqual(ownerOf({ organization: 'acme' }), { kind: 'organization', organization: 'acme' });
   assert.deepEqual(ownerOf({ repository: 'acme/app.swift' }), { kind: 'repository', repository: 'acme/app.swift' });
+  assert.deepEqual(ownerOf({ repository: 'acme/.github' }), { kind: 'repository', repository: 'acme/.github' });
 });
 
 for (const [github, expected] of [
@@ -12,6 +13,11 @@ for (const [github, expected] of [
   [{ organization: 'acme', repository: 'acme/app' }, /exactly one/],
   [{ organization: 'acme/app' }, /is no organization/],
   [{ organization: '' }, /is no organization/],
+  [{ organization: '..' }, /is no organization/],
+  [{ organization: '.' }, /is no organization/],
+  [{ repository: '../app' }, /owner\/name/],
+  [{ repository: 'acme/..' }, /owner\/name/],
+  [{ repository: 'acme/.' }, /owner\/name/],
   [{ repository: 'app' }, /owner\/name/],
   [{ repository: 'acme/app/..' }, /owner\/name/],
   [{ repository: 'acme/app?x=1' }, /owner\/name/],

@@ -4,9 +4,10 @@ import type { Owner } from './runner-service.ts';
 export const ownerName = (owner: Owner): string =>
   owner.kind === 'organization' ? owner.organization : owner.repository;
 
-/** GitHub's rules are stricter; these keep anything out that would be another path. */
-const organizationName = /^[\w.-]+$/;
-const repositoryName = /^[\w.-]+\/[\w.-]+$/;
+/** GitHub's rules are stricter; these keep anything out that would be another path, `.` and `..` among it. */
+const segment = String.raw`(?!\.{1,2}(?:/|$))[\w.-]+`;
+const organizationName = new RegExp(`^${segment}$`);
+const repositoryName = new RegExp(`^${segment}/${segment}$`);
 
 const isRepository = (text: string): text is `${string}/${string}` => repositoryName.test(text);
 

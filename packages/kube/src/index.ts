@@ -58,7 +58,7 @@ export { createInformer, type InformerOptions, withoutManagedFields } from './in
 export type { InformerEvent, Informer } from './informer/informer.ts';
 
 // Work queue and controllers.
-export { createLruCache } from './lru-cache.ts';
+export { createLruCache, type LruCache } from './lru-cache.ts';
 export { createSemaphore } from './semaphore.ts';
 export { backoffMs, createTokenBucket } from './workqueue/rate-limiter.ts';
 export { createWorkQueue, type WorkQueue, type WorkQueueOptions } from './workqueue/work-queue.ts';

@@ -1,5 +1,5 @@
 /** A map that forgets what has not been used for longest, so that it never grows beyond `maxEntries`. */
-interface LruCache<V> {
+export interface LruCache<V> {
   get(key: string): V | undefined;
   set(key: string, value: V): void;
 }

@@ -77,7 +77,7 @@ const nodeReasons = (): string[] =>
     /(?:reason: |about\(\s*'(?:True|False|Unknown)',\s*)'(\w+)'/g,
   );
 /** Keys of the tables of verdicts. */
-const verdicts = (): string[] => inSource('packages/provider/src/identity/csr/decide.ts', /^ {2}(\w+): \(/gm);
+const verdicts = (): string[] => inSource('packages/provider/src/identity/csr/decide.ts', /^ {2}([A-Z]\w+): \(/gm);
 
 const sorted = (words: Iterable<string>): string[] => [...new Set(words)].sort();
 

@@ -1,3 +1,4 @@
+import { backoffMs } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import type { Operation } from './operations.ts';
 
@@ -11,8 +12,7 @@ interface Quota {
 }
 
 /** "Wait for at least one minute", and longer each time that it was not long enough (REST API, "Rate limits"). */
-const defaultWaitMs = 60_000;
-const maxGuessedWaitMs = 15 * 60_000;
+const guessedWait = { baseMs: 60_000, maxMs: 15 * 60_000 };
 /** A window is an hour. What is further away is a mistake of somebody's clock. */
 const maxResetMs = 3_600_000;
 
@@ -66,7 +66,7 @@ export const readLimit = (
   const told = retryAfter === undefined ? reset : now + retryAfter * 1000;
   // A reset that has passed by our clock would have us ask again and again.
   if (told > now) return { retryAt: Math.min(told, now + maxResetMs), isGuess: false, isForAll };
-  return { retryAt: now + Math.min(maxGuessedWaitMs, defaultWaitMs * 2 ** guesses), isGuess: true, isForAll };
+  return { retryAt: now + backoffMs(guessedWait, guesses + 1), isGuess: true, isForAll };
 };
 
 const hour = 3_600_000;

@@ -1,4 +1,4 @@
-import { fetchText } from '@tartan/kube';
+import { backoffMs, fetchText } from '@tartan/kube';
 import { type Clock, type Random, sleep } from '@tartan/kube/clock';
 import type { z } from 'zod';
 import { errorFromResponse } from '../errors/error-response.ts';
@@ -30,22 +30,17 @@ const maxWaitMs = 20_000;
 /** Milliseconds to wait before the next attempt; `undefined`: that was the last one. */
 export const retryDelay = (attempt: Attempt): number | undefined => {
   if (!attempt.repeatable || attempt.attempt >= attempt.maxAttempts) return undefined;
-  const step = backoff(attempt.attempt, attempt.jitter);
+  const delay = backoffMs(backoff, attempt.attempt);
+  const step = delay / 2 + (delay / 2) * attempt.jitter;
   const { kind, retryAfter = 0 } = attempt.error;
   if (kind === 'unavailable' || kind === 'no answer') return step;
   if (kind !== 'rate limited' || retryAfter > maxWaitMs) return undefined;
   // The jitter keeps calls that were refused together from coming back together.
-  return Math.max(step, retryAfter + firstDelayMs * attempt.jitter);
+  return Math.max(step, retryAfter + backoff.baseMs * attempt.jitter);
 };
 
-const firstDelayMs = 500;
-const maxDelayMs = 8000;
-
-/** Doubles from half a second to 8 s; the upper half of each step is random. */
-const backoff = (tried: number, jitter: number): number => {
-  const step = Math.min(maxDelayMs, firstDelayMs * 2 ** (tried - 1));
-  return step / 2 + (step / 2) * jitter;
-};
+/** The upper half of each delay is random. */
+const backoff = { baseMs: 500, maxMs: 8000 };
 
 /** One request that went out, for metrics: each page and each try is one. */
 export interface CallReport {

@@ -134,7 +134,7 @@ export const hasNodeSubject = ({ subject }: RequestedCertificate, nodeName: stri
   subject.some(({ type, text }) => type === 'CN' && text === nodeUser(nodeName));
 
 /** By what else than its subject a certificate is to be known. */
-export interface AlternativeNames {
+interface AlternativeNames {
   /** As Kubernetes writes them: `192.0.2.7`, `2001:db8::7`. */
   readonly addresses: readonly string[];
   readonly dnsNames: readonly string[];

@@ -1,4 +1,5 @@
 import type { Problem, RunnerService } from '@tartan/github';
+import { backoffMs } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import type { PoolMemory } from '../memory.ts';
 import type { GitHubProblem } from '../status/conditions.ts';
@@ -18,8 +19,7 @@ export interface GitHubHealth {
   recordSuccess(kind: 'reading' | 'writing'): void;
 }
 
-const baseDelayMs = 15_000;
-const maxDelayMs = 2 * 60_000;
+const backoff = { baseMs: 15_000, maxMs: 2 * 60_000 };
 /** A person has to change the App first. */
 const deniedDelayMs = 60_000;
 
@@ -27,7 +27,7 @@ export const createGitHubHealth = (now: () => number): GitHubHealth => {
   let lastFailure: GitHubFailure | undefined;
   let failures = 0;
   const delayOf = ({ reason }: Problem): number =>
-    reason === 'Denied' ? deniedDelayMs : Math.min(baseDelayMs * 2 ** (failures - 1), maxDelayMs);
+    reason === 'Denied' ? deniedDelayMs : backoffMs(backoff, failures);
   const activeFailure = (): GitHubFailure | undefined =>
     lastFailure !== undefined && now() < lastFailure.retryAt ? lastFailure : undefined;
   return {
