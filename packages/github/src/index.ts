@@ -3,4 +3,4 @@ export { readGitHubApp } from './app/read-github-app.ts';
 export { createRunnerService, type RunnerServiceOptions } from './create-runner-service.ts';
 export type { CallReport } from './http/exchange.ts';
 export { ownerOf } from './owner.ts';
-export type { GitHubApp, Owner, Problem, Queue, Registration, Runner, RunnerService } from './runner-service.ts';
+export type { GitHubApp, Owner, Problem, Registration, Runner, RunnerService } from './runner-service.ts';

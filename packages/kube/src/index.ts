@@ -2,28 +2,16 @@
 
 // Talking to an API server.
 export { type ClusterConfig } from './config/cluster-config.ts';
-export { ConfigError, parseYaml } from './config/config-file.ts';
-export { type LoadOptions, loadConfig } from './config/load-config.ts';
-export { type HttpsTransportOptions } from './transport/https-connection.ts';
+export { parseYaml } from './config/config-file.ts';
+export { loadConfig } from './config/load-config.ts';
 export { httpsTransport } from './transport/https-transport.ts';
 export { inProcessTransport } from './transport/in-process-transport.ts';
 export { fetchText, type FetchTextOptions } from './transport/fetch-text.ts';
 export type { Transport, TransportRequest, TransportResponse } from './transport/transport.ts';
-export type { ClientOptions } from './client/rest-client.ts';
-export type {
-  CallOptions,
-  Client,
-  DeleteOptions,
-  List,
-  ListOptions,
-  Patch,
-  WatchEvent,
-  WatchOptions,
-  WriteOptions,
-} from './client/client.ts';
+export type { CallOptions, Client, List, ListOptions, WatchEvent } from './client/client.ts';
 export { createClient } from './client/create-client.ts';
 export { createSubresources, type Subresources } from './client/subresources.ts';
-export { type Cause, ignoreNotFound, isKubeError, KubeError, type KubeErrorReason } from './errors/kube-error.ts';
+export { ignoreNotFound, isKubeError, KubeError, type KubeErrorReason } from './errors/kube-error.ts';
 
 // Objects.
 export * from './objects/builtin.ts';
@@ -35,7 +23,7 @@ export {
   isConditionTrue,
   setCondition,
 } from './objects/conditions.ts';
-export { addFinalizer, type Finalizer, hasFinalizer, removeFinalizer, withFinalizer } from './objects/finalizers.ts';
+export { addFinalizer, hasFinalizer, removeFinalizer } from './objects/finalizers.ts';
 export {
   apiVersionOf,
   defineResource,
@@ -61,7 +49,7 @@ export type { InformerEvent, Informer } from './informer/informer.ts';
 export { createLruCache, type LruCache } from './lru-cache.ts';
 export { createSemaphore } from './semaphore.ts';
 export { backoffMs, createTokenBucket } from './workqueue/rate-limiter.ts';
-export { createWorkQueue, type WorkQueue, type WorkQueueOptions } from './workqueue/work-queue.ts';
+export { createWorkQueue } from './workqueue/work-queue.ts';
 export { type Controller, type ControllerOptions, createController } from './controller/controller.ts';
 export { untilAborted } from './errors/abort-signal.ts';
 export {
@@ -70,13 +58,12 @@ export {
   fromInformer,
   generationChanged,
   labelsChanged,
-  type MapFunc,
   type Predicate,
   requestForObject,
   requestForOwner,
   type Source,
 } from './controller/source.ts';
-export { createManager, type Manager, type ManagerOptions, type ManagerResult } from './controller/manager.ts';
+export { createManager, type Manager, type ManagerResult } from './controller/manager.ts';
 export {
   assembleManager,
   type ManagerDeps,
@@ -87,10 +74,7 @@ export { requeueAfter, type ReconcileResult, type Reconciler, done } from './con
 export { requeueOnConflict } from './controller/requeue-on-conflict.ts';
 
 // Leader election.
-export { defaultElectionDurations, type ElectionDurations } from './leader/durations.ts';
-export { createLeaderElection, type ElectionOptions, type LeaderElection } from './leader/election.ts';
-export { alwaysOpenGate, type Gate, NotLeadingError } from './leader/gate.ts';
-export type { OnStartedLeading } from './leader/term.ts';
+export { type Gate, NotLeadingError } from './leader/gate.ts';
 
 // RBAC.
 export {
@@ -109,9 +93,9 @@ export {
 export { exitCodes, type ProcessContext, runAsProcess } from './program.ts';
 
 // What operators and users see.
-export { createEventRecorder, type EventRecorder, type EventRecorderOptions } from './events/recorder.ts';
+export { createEventRecorder, type EventRecorder } from './events/recorder.ts';
 export type { EventInput } from './events/event.ts';
-export { createLogger, type Fields, type Logger, type LoggerOptions } from './logs/logger.ts';
+export { createLogger, type Fields, type Logger } from './logs/logger.ts';
 export { createRedactor, createSecret, type Redactor, type Secret } from './logs/redaction.ts';
 export {
   createMetrics,
@@ -122,12 +106,4 @@ export {
   type ScrapeGauge,
   withRequestMetrics,
 } from './metrics/metrics.ts';
-export {
-  createHealthServer,
-  createHealthServers,
-  type HealthServer,
-  type HealthServerOptions,
-  type HealthServers,
-  whileServing,
-} from './health/health-server.ts';
 export { listen } from './health/listen.ts';

@@ -24,4 +24,4 @@ export {
 export { nearestName, similarity } from './nearest-name.ts';
 export { type Environment, parseFlagTable } from './parse-flags.ts';
 export { absolutePath, bool, duration, integer, namespaceName, objectName, stringMatching } from './value-types.ts';
-export { apiURL, type BindAddress, ipv4Address, ipv4Network, serverURL } from './network-types.ts';
+export { apiURL, ipv4Address, ipv4Network, serverURL } from './network-types.ts';

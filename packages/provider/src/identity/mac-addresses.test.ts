@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { macHost } from '@tartan/api';
 import { createClient, nodes } from '@tartan/kube';
 import { createHarness } from '../manager/testing/harness.ts';
-import type { MachineIdentity } from './index.ts';
+import type { MachineIdentity } from './csr/observe.ts';
 import { macAddressLookup } from './machine-lookup.ts';
 
 const { signal } = new AbortController();

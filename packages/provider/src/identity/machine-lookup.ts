@@ -6,7 +6,7 @@ import { refusalOf } from '../machine/observe/cluster.ts';
 import { providerIDOf } from '../machine/observe/node.ts';
 import { clusterNameOf, pauseReasonsOf } from '../pause/pauses.ts';
 import { type PauseReader, readCluster } from '../pause/read-pauses.ts';
-import type { MacAddressesOf, MachineIdentity, MachineOf, NodeAddresses } from './index.ts';
+import type { MacAddressesOf, MachineIdentity, MachineOf, NodeAddresses } from './csr/observe.ts';
 import { isNodeOf } from './node-owner.ts';
 
 type Machine = Live<ScalewayAppleSiliconMachine>;

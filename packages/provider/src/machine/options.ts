@@ -19,7 +19,8 @@ import type { ProviderOptions } from '../flags/provider-options.ts';
 import type { FleetKeys } from '../fleet-key/fleet-keys.ts';
 import type { HostSettings } from '../host-work/host-settings.ts';
 import type { HostWork } from '../host-work/host-work.ts';
-import type { ClusterAddress, RandomBytes } from '../identity/index.ts';
+import type { ClusterAddress } from '../identity/join-kubeconfig.ts';
+import type { RandomBytes } from '../identity/join-token.ts';
 import type { BuilderRunners } from './builder-runners.ts';
 
 export type Node = NonNullable<(typeof nodes)['ofType']>;

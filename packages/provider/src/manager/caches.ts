@@ -18,7 +18,7 @@ import {
 import type { Clock, Random } from '@tartan/kube/clock';
 import { coreClusters } from '../core/cluster.ts';
 import { coreMachineDeployments } from '../core/machine-deployment.ts';
-import { clientRequests, servingRequests } from '../identity/index.ts';
+import { clientRequests, servingRequests } from '../identity/csr/controller.ts';
 import type { CoreVersion } from './core-version.ts';
 
 interface CacheOptions {

@@ -2,7 +2,7 @@ import { kindNames, leaderElectionID, remoteServiceAccount } from '@tartan/api';
 import { type ExplainedRule, policyRule as rule, type PolicyRules, withoutReasons } from '@tartan/kube';
 import { coreGroup } from '../core/cluster.ts';
 import type { ProviderOptions } from '../flags/provider-options.ts';
-import { identityRights } from '../identity/index.ts';
+import { identityRights } from '../identity/rights.ts';
 
 const follow = ['list', 'watch'] as const;
 const read = ['get', ...follow] as const;

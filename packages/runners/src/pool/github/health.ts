@@ -26,8 +26,7 @@ const deniedDelayMs = 60_000;
 export const createGitHubHealth = (now: () => number): GitHubHealth => {
   let lastFailure: GitHubFailure | undefined;
   let failures = 0;
-  const delayOf = ({ reason }: Problem): number =>
-    reason === 'Denied' ? deniedDelayMs : backoffMs(backoff, failures);
+  const delayOf = ({ reason }: Problem): number => (reason === 'Denied' ? deniedDelayMs : backoffMs(backoff, failures));
   const activeFailure = (): GitHubFailure | undefined =>
     lastFailure !== undefined && now() < lastFailure.retryAt ? lastFailure : undefined;
   return {
