@@ -6,7 +6,7 @@ import { createInstaller } from '../../packages/cli/src/simulation/installer.ts'
 import { installProvider, providerFlags } from '../../packages/cli/src/simulation/provider.ts';
 import { startEmbedded } from '../../packages/cli/src/simulation/start-control-plane.ts';
 import { createCaches } from '../../packages/runners/src/manager/caches.ts';
-import { createRunnerPoolController } from '../../packages/runners/src/pool/controller.ts';
+import { createRunnerPoolControllers } from '../../packages/runners/src/pool/controller.ts';
 import { createServiceForPool } from '../../packages/runners/src/pool/github/service-for-pool.ts';
 import { defaultLimits } from '../../packages/runners/src/pool/limits.ts';
 import { accountOf, podOf } from '../../packages/runners/src/pool/pod-template.ts';
@@ -108,7 +108,7 @@ export const startWarmPool = async (folder: string, size: number): Promise<WarmP
     };
     const unobserved = { started: () => {}, began: () => {}, ended: () => {} };
     const noQueue = { added: () => {}, taken: () => {}, finished: () => {}, delayed: () => {}, stopped: () => {} };
-    const controller = createRunnerPoolController({
+    const controllers = createRunnerPoolControllers({
       ...caches,
       client,
       clock: systemClock,
@@ -129,7 +129,7 @@ export const startWarmPool = async (folder: string, size: number): Promise<WarmP
         ended = resolve;
       });
     const first = nextPass();
-    const worked = controller.run(over.signal);
+    const worked = Promise.all(controllers.map((each) => each.run(over.signal)));
     stops.push(() => (over.abort(), worked));
     await first;
 

@@ -22,6 +22,7 @@ export {
   getCondition,
   isConditionTrue,
   setCondition,
+  setConditions,
 } from './objects/conditions.ts';
 export { addFinalizer, hasFinalizer, removeFinalizer } from './objects/finalizers.ts';
 export {
@@ -49,7 +50,6 @@ export type { InformerEvent, Informer } from './informer/informer.ts';
 export { createLruCache, type LruCache } from './lru-cache.ts';
 export { createSemaphore } from './semaphore.ts';
 export { backoffMs, createTokenBucket } from './workqueue/rate-limiter.ts';
-export { createWorkQueue } from './workqueue/work-queue.ts';
 export { type Controller, type ControllerOptions, createController } from './controller/controller.ts';
 export { untilAborted } from './errors/abort-signal.ts';
 export {

@@ -66,9 +66,7 @@ const createStranger = (clock: ManualClock): { metrics: Metrics; scraped: boolea
     suffer: () => {
       metrics.setLeader('other-leader', true, changes++);
       metrics.setLeader('another-leader', false);
-      metrics
-        .controller('other')
-        .ended({ result: 'error', seconds: 1, terminal: false, defect: true, timedOut: false });
+      metrics.controller('other').ended({ result: 'error', seconds: 1, terminal: false, defect: true });
     },
   };
 };

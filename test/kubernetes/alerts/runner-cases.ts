@@ -159,9 +159,7 @@ export const runnerControllerFaults: Readonly<Record<string, Omit<Case, 'almost'
   },
   TartanReconcilePanics: {
     trouble: once(({ runners: [leader] }) =>
-      leader.metrics
-        .controller('runner-pool')
-        .ended({ result: 'error', seconds: 1, terminal: false, defect: true, timedOut: false }),
+      leader.metrics.controller('runner-pool').ended({ result: 'error', seconds: 1, terminal: false, defect: true }),
     ),
     after: 0,
     labels: { ...onController, controller: 'runner-pool' },

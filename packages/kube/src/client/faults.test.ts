@@ -306,9 +306,9 @@ test('a TokenRequest response without a token is malformed', async () => {
 test('logs are asked for by what is set, and handed on as they come', async () => {
   const transport = scriptedTransport(() => ({ body: 'line\nline' }));
   const { podLogs } = createSubresources(transport, { clock: manualClock() });
-  const chunks = await Array.fromAsync(podLogs(name, { container: 'c', follow: true, previous: false, tailLines: 0 }));
+  const chunks = await Array.fromAsync(podLogs(name, { container: 'c', follow: true }));
   assert.equal(Buffer.concat(chunks).toString(), 'line\nline');
-  assert.equal(transport.seen[0]?.path, '/api/v1/namespaces/n/pods/a/log?container=c&follow=true&tailLines=0');
+  assert.equal(transport.seen[0]?.path, '/api/v1/namespaces/n/pods/a/log?container=c&follow=true');
 });
 
 test('requests have user-agent and content-type, and no credentials', async () => {

@@ -21,13 +21,6 @@ interface LogOptions extends CallOptions {
   container?: string;
   /** Goes on until the container ends, or the signal fires. */
   follow?: boolean;
-  /** Of the container's last run before this one. */
-  previous?: boolean;
-  timestamps?: boolean;
-  tailLines?: number;
-  sinceSeconds?: number;
-  sinceTime?: string;
-  limitBytes?: number;
 }
 
 interface CertificateApproval {
@@ -46,8 +39,6 @@ export interface Subresources {
     scale: Live<IScale>,
     options?: WriteOptions,
   ): Promise<Live<IScale>>;
-  /** Puts a Pod on a Node, once and for all. `conflict` when it is on one already. */
-  bindPod(pod: ObjectName & { uid?: string }, node: string, options?: CallOptions): Promise<void>;
   /** Deletes a Pod unless a disruption budget says no: `tooManyRequests`, with the delay that the server asks for. */
   evictPod(pod: ObjectName, options?: DeleteOptions): Promise<void>;
   createToken(serviceAccount: ObjectName, spec: Partial<ITokenRequestSpec>, options?: CallOptions): Promise<Token>;
@@ -92,20 +83,6 @@ const tokenIn = (answer: unknown): Token => {
   throw new KubeError('malformed', 'Cannot create serviceaccounts/token: the answer holds no token');
 };
 
-const logQuery = (options: LogOptions): Record<string, string | number | boolean | undefined> => {
-  const { container, follow, previous, timestamps, tailLines, sinceSeconds, sinceTime, limitBytes } = options;
-  return {
-    container,
-    follow: follow || undefined,
-    previous: previous || undefined,
-    timestamps: timestamps || undefined,
-    tailLines,
-    sinceSeconds,
-    sinceTime,
-    limitBytes,
-  };
-};
-
 const withApproval = (
   request: Live<ICertificateSigningRequest>,
   { type, reason, message }: CertificateApproval,
@@ -131,15 +108,6 @@ export const createSubresources = (transport: Transport, clientOptions: ClientOp
       const path = requestPath(what, resource, target, writeQuery(options));
       return parseObject(what, scales, await caller.request({ what, method: 'PUT', path, body: scale }, options));
     },
-    bindPod: async ({ namespace, name, uid }, node, options = {}) => {
-      const body = {
-        apiVersion: 'v1',
-        kind: 'Binding',
-        metadata: { name, namespace, ...(uid === undefined ? {} : { uid }) },
-        target: { apiVersion: 'v1', kind: 'Node', name: node },
-      };
-      await post(caller, pods, { name, ...(namespace ? { namespace } : {}), subresource: 'binding' }, body, options);
-    },
     evictPod: async ({ namespace, name }, options = {}) => {
       const body = {
         apiVersion: 'policy/v1',
@@ -163,7 +131,8 @@ export const createSubresources = (transport: Transport, clientOptions: ClientOp
     podLogs: async function* ({ namespace, name }, options = {}) {
       const target = { namespace, name, subresource: 'log' };
       const what = describeRequest('read', pods, target);
-      yield* caller.stream({ what, method: 'GET', path: requestPath(what, pods, target, logQuery(options)) }, options);
+      const query = { container: options.container, follow: options.follow || undefined };
+      yield* caller.stream({ what, method: 'GET', path: requestPath(what, pods, target, query) }, options);
     },
   };
 };

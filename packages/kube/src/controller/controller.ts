@@ -1,6 +1,7 @@
 import { type Clock, sleep } from '../clock/clock.ts';
 import { untilAborted } from '../errors/abort-signal.ts';
 import type { Logger } from '../logs/logger.ts';
+import type { BackoffOptions } from '../workqueue/rate-limiter.ts';
 import { createWorkQueue, type QueueObserver, type WorkQueue } from '../workqueue/work-queue.ts';
 import {
   handleResult,
@@ -33,12 +34,10 @@ export interface ControllerOptions {
   clock: Clock;
   log: Logger;
   /** Passes at the same time, over different keys; controller-runtime's maxConcurrentReconciles. 1 unless told. */
-  workers?: number;
-  /** A fresh queue for each run; one with the usual back-off and limiter unless told. */
-  queue?: (observer: QueueObserver | undefined) => WorkQueue;
-  metrics?: { controller(name: string): ReconcileObserver; queue(name: string): QueueObserver };
-  /** After that time a pass' signal fires. Never unless told. */
-  reconcileTimeoutMs?: number;
+  workers?: number | undefined;
+  /** Of failed passes. 5 ms doubling up to 1000 s unless told. */
+  backoff?: BackoffOptions;
+  metrics?: { controller(name: string): ReconcileObserver; queue(name: string): QueueObserver } | undefined;
   /** How long passes under way may take after the controller has been told to stop. 15 s unless told. */
   stopGraceMs?: number;
 }
@@ -72,22 +71,13 @@ export const createController = (options: ControllerOptions): Controller => {
     throw new RangeError(`controller ${name}: ${workers} is no number of workers`);
   const log = options.log.with({ controller: name });
   const observer = options.metrics?.controller(name) ?? noopObserver;
-  const newQueue =
-    options.queue ?? ((queueObserver) => createWorkQueue({ clock, ...(queueObserver && { observer: queueObserver }) }));
-  const passOptions = {
-    reconcile,
-    clock,
-    timeoutMs: options.reconcileTimeoutMs,
-    onTimeout: (key: string) =>
-      log.warn('A pass takes too long; its signal has fired', { key, afterMs: options.reconcileTimeoutMs }),
-  };
   const ready = Promise.withResolvers<void>();
   const passes = new Map<string, ReconcileRun>();
   let running = false;
 
   const work = async (queue: WorkQueue, key: string, stopping: AbortSignal): Promise<void> => {
     observer.began();
-    const pass = startReconcile(passOptions, key);
+    const pass = startReconcile(reconcile, clock, key);
     passes.set(key, pass);
     if (stopping.aborted) pass.cancel(stopReason);
     const end = await pass.ended;
@@ -113,7 +103,7 @@ export const createController = (options: ControllerOptions): Controller => {
     );
 
   const runOnce = async (signal: AbortSignal): Promise<void> => {
-    const queue = newQueue(options.metrics?.queue(name));
+    const queue = createWorkQueue({ clock, backoff: options.backoff, observer: options.metrics?.queue(name) });
     let unsubscribe = (): void => {};
     let crash: { error: unknown } | undefined;
     const stopping = new AbortController();

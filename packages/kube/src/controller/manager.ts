@@ -19,8 +19,6 @@ export interface ManagerOptions {
   log: Logger;
   /** How long the first lists may take. 2 min unless told, as in controller-runtime. */
   syncDeadlineMs?: number;
-  /** How long the parts may take to stop, all in all. 25 s unless told: Kubernetes kills after 30. */
-  stopDeadlineMs?: number;
 }
 
 export type ManagerResult = { ok: true } | { ok: false; reason: string };
@@ -43,13 +41,15 @@ export interface Manager {
   run(signal: AbortSignal): Promise<ManagerResult>;
 }
 
+/** How long the parts may take to stop, all in all. Kubernetes kills after 30 s. */
+const stopDeadlineMs = 25_000;
 /** What is left of the time to stop may be nothing: even then, caches get a moment to close their connections. */
 const minStopMs = 1000;
 
 /** Starts parts in their order, stops them in the opposite order, and ends as a whole when one of them ends. */
 export const createManager = (options: ManagerOptions): Manager => {
   const { caches, controllers = [], leaderOnly = [], readyz, clock, log } = options;
-  const { syncDeadlineMs = 120_000, stopDeadlineMs = 25_000 } = options;
+  const { syncDeadlineMs = 120_000 } = options;
   let state: ManagerState = 'idle';
   const over = new AbortController();
   const failures: string[] = [];

@@ -29,20 +29,10 @@ export interface ReconcileRun {
   readonly ended: Promise<ReconcileRunEnd>;
 }
 
-interface ReconcileRunOptions {
-  reconcile: Reconciler;
-  clock: Clock;
-  /** After that time the signal fires. */
-  timeoutMs: number | undefined;
-  /** Called when it does, since a pass that ignores its signal may never end and so never be heard of again. */
-  onTimeout(key: string): void;
-}
-
 interface ReconcileRunEnd {
   outcome: ReconcileResult;
   seconds: number;
   defect: boolean;
-  timedOut: boolean;
 }
 
 /** An error that nobody foresaw: the code is wrong, not the world. */
@@ -53,53 +43,26 @@ const isDefect = (error: unknown): boolean =>
   error instanceof ReferenceError ||
   error instanceof SyntaxError;
 
-/** Whoever wrote the reconcile function may have switched the compiler off. */
-const invalidResultError = (outcome: ReconcileResult): Error | undefined => {
-  const kind: unknown = outcome?.kind;
-  if (kind === 'done' || kind === 'failed' || kind === 'terminal') return undefined;
-  if (outcome?.kind !== 'requeueAfter') return new TypeError(`the reconcile function answered no outcome but ${String(kind)}`);
-  if (Number.isFinite(outcome.afterMs) && outcome.afterMs >= 0) return undefined;
-  return new TypeError(`the reconcile function wants to come back after ${outcome.afterMs} ms, which is no time`);
-};
-
-const callReconciler = async (
-  reconcile: Reconciler,
-  key: string,
-  signal: AbortSignal,
-): Promise<[ReconcileResult, boolean]> => {
-  try {
-    const outcome = await reconcile(key, signal);
-    const defect = invalidResultError(outcome);
-    return defect ? [{ kind: 'failed', error: defect }, true] : [outcome, false];
-  } catch (error) {
-    return [{ kind: 'failed', error }, isDefect(error)];
-  }
-};
-
 /**
  * Guarantees: whatever the reconcile function throws, now or later, ends up as `failed`.
  * Caveats: a function that ignores its signal is not ended by anything. Its key stays taken, since two passes over one key at
  * the same time are worse than none.
  */
-export const startReconcile = (
-  { reconcile, clock, timeoutMs, onTimeout }: ReconcileRunOptions,
-  key: string,
-): ReconcileRun => {
+export const startReconcile = (reconcile: Reconciler, clock: Clock, key: string): ReconcileRun => {
   const canceller = new AbortController();
   const start = clock.monotonic();
-  let timedOut = false;
-  const takeBack =
-    timeoutMs === undefined
-      ? undefined
-      : clock.after(timeoutMs, () => {
-          timedOut = true;
-          onTimeout(key);
-          canceller.abort(new Error(`the pass over ${key} took longer than ${timeoutMs} ms`));
-        });
   const end = async (): Promise<ReconcileRunEnd> => {
-    const [outcome, defect] = await callReconciler(reconcile, key, canceller.signal);
-    takeBack?.();
-    return { outcome, seconds: (clock.monotonic() - start) / 1000, defect, timedOut };
+    let outcome: ReconcileResult;
+    let defect = false;
+    try {
+      outcome = await reconcile(key, canceller.signal);
+      if (outcome.kind === 'requeueAfter' && !(outcome.afterMs >= 0 && Number.isFinite(outcome.afterMs)))
+        throw new TypeError(`the reconcile function wants to come back after ${outcome.afterMs} ms, which is no time`);
+    } catch (error) {
+      outcome = { kind: 'failed', error };
+      defect = isDefect(error);
+    }
+    return { outcome, seconds: (clock.monotonic() - start) / 1000, defect };
   };
   return { key, cancel: (reason) => canceller.abort(reason), ended: end() };
 };
@@ -114,8 +77,6 @@ export interface ReconcileSummary {
   terminal: boolean;
   /** It ended with a programming mistake, not with an error that somebody foresaw. */
   defect: boolean;
-  /** Its time was over before it ended. */
-  timedOut: boolean;
 }
 
 /** Told of the passes of one controller, so that they can be measured. */
@@ -133,9 +94,9 @@ export const noopObserver: ReconcileObserver = { started: () => {}, began: () =>
 export const handleResult = (
   { queue, log }: { queue: WorkQueue; log: Logger },
   key: string,
-  { outcome, seconds, defect, timedOut }: ReconcileRunEnd,
+  { outcome, seconds, defect }: ReconcileRunEnd,
 ): ReconcileSummary => {
-  const summary = { seconds, defect, timedOut, terminal: false };
+  const summary = { seconds, defect, terminal: false };
   switch (outcome.kind) {
     case 'done':
       queue.forget(key);

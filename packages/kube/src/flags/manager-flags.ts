@@ -1,4 +1,4 @@
-import { defaultElectionDurations, type ElectionDurations } from '../leader/durations.ts';
+import { defaultElectionDurations, durationsProblem, type ElectionDurations } from '../leader/durations.ts';
 import type { LoggerOptions } from '../logs/logger.ts';
 import { flag, type FlagRule, optional, type ReadFlag } from './flag.ts';
 import { type BindAddress, bindAddress } from './network-types.ts';
@@ -79,15 +79,13 @@ export const managerRules = (flags: ManagerFlags): readonly FlagRule[] => [
       'A leader stops before another may start, and can miss one renewal: the lease lasts longer than the renew deadline, and that longer than 1.2 retry periods.',
     reads: [flags.leaderElectLeaseDuration, flags.leaderElectRenewDeadline, flags.leaderElectRetryPeriod],
     problem: (read) => {
-      const { leaseMs: lease, renewDeadlineMs: deadline, retryPeriodMs: retry } = durationsOf(flags, read);
-      if (lease % 1000 !== 0)
-        return `--leader-elect-lease-duration ${formatDuration(lease)} is no whole number of seconds, and a Lease can hold nothing else. Round it.`;
-      if (lease > deadline && deadline > 1.2 * retry) return undefined;
-      return (
-        `--leader-elect-lease-duration ${formatDuration(lease)}, --leader-elect-renew-deadline ${formatDuration(deadline)} and ` +
-        `--leader-elect-retry-period ${formatDuration(retry)} must each be longer than the next, the second by a fifth at least. ` +
-        'Kubernetes uses 15s, 10s and 2s.'
-      );
+      const durations = durationsOf(flags, read);
+      const problem = durationsProblem(durations);
+      const { leaseMs, renewDeadlineMs, retryPeriodMs } = durations;
+      return problem === undefined
+        ? undefined
+        : `--leader-elect-lease-duration ${formatDuration(leaseMs)}, --leader-elect-renew-deadline ${formatDuration(renewDeadlineMs)} and ` +
+            `--leader-elect-retry-period ${formatDuration(retryPeriodMs)}: ${problem}. Kubernetes uses 15s, 10s and 2s.`;
     },
   },
   {

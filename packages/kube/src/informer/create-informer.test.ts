@@ -292,29 +292,6 @@ test('a transform that throws is logged, and the object is stored unchanged', as
   await done;
 });
 
-test('lists, watches and failures can be counted', async () => {
-  const counted: string[] = [];
-  const { server, network, run, stop, pass } = createHarness({
-    metrics: {
-      listed: (objects) => counted.push(`listed ${objects}`),
-      watching: () => counted.push('watching'),
-      failed: (reason) => counted.push(`failed: ${reason}`),
-    },
-  });
-  server.write('a');
-  network.failNextList(new KubeError('serverError', 'for the test'));
-  const done = run();
-  await pass(0);
-  await pass(400);
-  network.bookmark();
-  network.break(new Error('a bug somewhere'));
-  await pass(0);
-  await pass(800);
-  stop.abort();
-  await done;
-  assert.deepEqual(counted, ['failed: serverError', 'listed 1', 'watching', 'failed: defect', 'watching']);
-});
-
 test('two concurrent runs are rejected; consecutive runs are not', async () => {
   const { cache, server, run, stop, pass } = createHarness();
   const done = run();

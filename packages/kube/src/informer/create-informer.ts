@@ -25,7 +25,6 @@ export interface InformerOptions<T extends KubeObject> extends Selection {
   clock: Clock;
   random: Random;
   log: Logger;
-  metrics?: InformerMetrics;
 }
 
 /** A `transform`: managed fields are often the larger part of an object, and only the server needs them. */
@@ -57,7 +56,7 @@ const filterAndTransform =
  * connection breaks between two of them the second stays until the next list.
  */
 export const createInformer = <T extends KubeObject>(options: InformerOptions<T>): Informer<T> => {
-  const { client, resource, clock, random, indexes = {}, metrics = {} } = options;
+  const { client, resource, clock, random, indexes = {} } = options;
   const { namespace, labelSelector, fieldSelector } = options;
   const log = options.log.with({
     resource: resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`,
@@ -67,7 +66,7 @@ export const createInformer = <T extends KubeObject>(options: InformerOptions<T>
   const audience = createListeners<InformerEvent<T>>(log);
   const transform = filterAndTransform(options, log);
   const updater = createStoreUpdater({ store, audience, transform });
-  const report = reportTransitions({ log, metrics, size: () => store.size });
+  const report = reportTransitions(log, () => store.size);
   const synced = Promise.withResolvers<void>();
   let hasSynced = false;
   let running = false;
@@ -124,16 +123,6 @@ export const createInformer = <T extends KubeObject>(options: InformerOptions<T>
   };
 };
 
-/** Hooks for whoever counts. They must not throw. */
-interface InformerMetrics {
-  /** A list is in; `objects` are held now. */
-  listed?(objects: number): void;
-  /** A connection of the watch is being opened. */
-  watching?(): void;
-  /** A list or a watch failed; `defect` is an error that is not the server's. */
-  failed?(reason: KubeErrorReason | 'defect'): void;
-}
-
 /** Failures that time alone rarely mends. They are retried all the same: somebody may be mending them right now. */
 const advice: Partial<Record<KubeErrorReason, string>> = {
   unauthorized: 'check the credentials',
@@ -141,9 +130,8 @@ const advice: Partial<Record<KubeErrorReason, string>> = {
   notFound: 'install the CustomResourceDefinition, or check group, version and plural',
 };
 
-const reportFailure = (error: Error, state: ReflectorState, log: Logger, metrics: InformerMetrics): void => {
+const reportFailure = (error: Error, state: ReflectorState, log: Logger): void => {
   const reason = isKubeError(error) ? error.reason : 'defect';
-  metrics.failed?.(reason);
   const fields = { reason, error, failures: state.failures };
   if (state.kind !== 'backingOff') return log.info('The server no longer knows our version; listing anew', fields);
   const next = state.version === undefined ? 'list' : 'resume';
@@ -156,17 +144,13 @@ const reportFailure = (error: Error, state: ReflectorState, log: Logger, metrics
   });
 };
 
-/** The log lines and the numbers of a cache: one call per move of its state. */
+/** The log lines of a cache: one call per move of its state. */
 const reportTransitions =
-  ({ log, metrics, size }: { log: Logger; metrics: InformerMetrics; size: () => number }) =>
+  (log: Logger, size: () => number) =>
   (state: ReflectorState, event: ReflectorEvent): void => {
     if (event.type === 'received' || state.kind === 'stopped') return;
-    if (event.type === 'listed') {
-      metrics.listed?.(size());
-      log.debug('Listed', { objects: size() });
-    }
+    if (event.type === 'listed') log.debug('Listed', { objects: size() });
     if (event.type === 'inactive') log.info('Watch inactive, reconnecting', { next: state.kind });
-    if (state.kind === 'watching') metrics.watching?.();
-    else if (state.error && (event.type === 'failed' || event.type === 'ended'))
-      reportFailure(state.error, state, log, metrics);
+    if (state.kind !== 'watching' && state.error && (event.type === 'failed' || event.type === 'ended'))
+      reportFailure(state.error, state, log);
   };

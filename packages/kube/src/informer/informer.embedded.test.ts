@@ -179,10 +179,8 @@ test('when the version has expired, the informer lists again and notifies the di
   await write('stays');
   await write('goes');
   let cut = new AbortController();
-  const failures: string[] = [];
-  let lists = 0;
+  const { log, lines } = recordedLog();
   const cache = createInformer<ConfigMap>({
-    metrics: { listed: () => void lists++, failed: (reason) => failures.push(reason) },
     client: {
       list: client.list,
       watch: (resource, options) =>
@@ -192,7 +190,7 @@ test('when the version has expired, the informer lists again and notifies the di
     namespace: 'default',
     clock,
     random: () => 0,
-    log: recordedLog().log,
+    log,
   });
   const told: string[] = [];
   cache.subscribe((change) => told.push(change.type));
@@ -220,7 +218,11 @@ test('when the version has expired, the informer lists again and notifies the di
   told.length = 0;
   await pass(400);
   await pass(800);
-  assert.deepEqual({ failures, lists }, { failures: ['aborted', 'expired'], lists: 2 });
+  assert.deepEqual(
+    lines.flatMap(({ fields }) => fields['reason'] ?? []),
+    ['aborted', 'expired'],
+  );
+  assert.equal(lines.filter(({ message }) => message === 'Listed').length, 2);
   assert.deepEqual(told, ['removed', 'added']);
   assert.deepEqual(
     cache

@@ -19,20 +19,16 @@ export const defaultElectionDurations: ElectionDurations = {
  * follower's clock may run (1.5 with the defaults). renew deadline > 1.2 × retry period: a leader that misses one renewal gets
  * another chance.
  */
-export const validateDurations = (durations: ElectionDurations): ElectionDurations => {
-  const { leaseMs, renewDeadlineMs, retryPeriodMs } = durations;
-  const refuse = (why: string): never => {
-    throw new RangeError(
-      `The durations of the leader election make no sense: ${why} (lease ${leaseMs} ms, renew deadline ${renewDeadlineMs} ms, retry period ${retryPeriodMs} ms). Kubernetes uses 15, 10 and 2 seconds.`,
-    );
-  };
-  if (![leaseMs, renewDeadlineMs, retryPeriodMs].every((value) => Number.isFinite(value) && value > 0)) {
-    refuse('each must be a positive number');
-  }
-  if (leaseMs % 1000 !== 0) refuse('the lease must last whole seconds');
-  if (leaseMs <= renewDeadlineMs) refuse('the lease must last longer than the renew deadline');
-  if (renewDeadlineMs <= retryPeriodMs * 1.2) refuse('the renew deadline must exceed 1.2 times the retry period');
-  return durations;
+export const durationsProblem = ({
+  leaseMs,
+  renewDeadlineMs,
+  retryPeriodMs,
+}: ElectionDurations): string | undefined => {
+  if (leaseMs % 1000 !== 0) return 'the lease must last whole seconds, as a Lease can hold nothing else';
+  if (!(leaseMs > renewDeadlineMs)) return 'the lease must last longer than the renew deadline';
+  return renewDeadlineMs > 1.2 * retryPeriodMs && retryPeriodMs > 0
+    ? undefined
+    : 'the renew deadline must exceed 1.2 times the retry period';
 };
 
 /** Two calls that hang fit into one renew deadline. */

@@ -1,8 +1,9 @@
 import { type Clock, type Random, sleep } from '../clock/index.ts';
+import { untilAborted } from '../errors/abort-signal.ts';
 import { isKubeError } from '../errors/kube-error.ts';
 import type { Logger } from '../logs/logger.ts';
 import { keyOf } from '../objects/object.ts';
-import { defaultElectionDurations, type ElectionDurations, validateDurations } from './durations.ts';
+import { defaultElectionDurations, durationsProblem, type ElectionDurations } from './durations.ts';
 import { type Gate, NotLeadingError } from './gate.ts';
 import { createLeaseCandidate, type LeaseAttempt, type LeaseCandidate, type LeaseClient } from './lease-candidate.ts';
 import { type OnStartedLeading, startTerm, type Term, type WorkEnd } from './term.ts';
@@ -45,7 +46,9 @@ export interface LeaderElection {
 
 export const createLeaderElection = (options: ElectionOptions): LeaderElection => {
   const { client, clock, random, identity, metrics, gracePeriodMs = 30_000 } = options;
-  const durations = validateDurations(options.durations ?? defaultElectionDurations);
+  const { durations = defaultElectionDurations } = options;
+  const problem = durationsProblem(durations);
+  if (problem !== undefined) throw new RangeError(`The durations of the leader election make no sense: ${problem}.`);
   if (identity === '') throw new RangeError('A candidate needs an identity that no other process has; it was empty.');
   const lease = keyOf(options.lease);
   const log = options.log.with({ lease, identity });
@@ -148,16 +151,10 @@ interface StepOptions {
 
 const returnedNormally: WorkEnd = { kind: 'returned' };
 
-const untilFired = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-
 /** One function per state: does what the state is for and answers the next one. None of them rejects. */
 const createSteps = (options: StepOptions): ((state: ElectionState) => Promise<ElectionState>) => {
   const { contender, clock, durations, gracePeriodMs, lease, log, pauseAfter, signal, lead } = options;
-  const stop = untilFired(signal);
+  const stop = untilAborted(signal);
 
   const follow = async (): Promise<NextState<'following'>> => {
     let holder: string | undefined;

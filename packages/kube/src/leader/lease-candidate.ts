@@ -1,7 +1,7 @@
 import type { CallOptions, Client } from '../client/client.ts';
 import type { Clock } from '../clock/index.ts';
 import { withCallScope } from '../client/rest-client.ts';
-import { isKubeError, KubeError } from '../errors/kube-error.ts';
+import { ignoreNotFound, isKubeError, KubeError } from '../errors/kube-error.ts';
 import { keyOf, type Live, type ObjectName } from '../objects/object.ts';
 import { decide, type Decision, type LeaseObservation, observeLease } from './decide.ts';
 import { callDeadlineMs, type ElectionDurations } from './durations.ts';
@@ -88,12 +88,7 @@ export const createLeaseCandidate = (options: LeaseCandidateOptions): LeaseCandi
   };
 
   const read = async (withinMs: number, signal?: AbortSignal): Promise<void> => {
-    try {
-      learn(await withDeadline(withinMs, (call) => client.get(leases, lease, call), signal));
-    } catch (error) {
-      if (!isKubeError(error, 'notFound')) throw error;
-      learn(undefined);
-    }
+    learn(await ignoreNotFound(withDeadline(withinMs, (call) => client.get(leases, lease, call), signal)));
     mayHold = known?.record.holder === identity;
   };
 

@@ -60,7 +60,6 @@ export const createControllerMetrics = (registry: Registry): ((controller: strin
         if (summary.result === 'error') errors.inc(labels);
         if (summary.terminal) terminal.inc(labels);
         if (summary.defect) panics.inc(labels);
-        if (summary.timedOut) timeouts.inc(labels);
       },
     };
   };

@@ -40,7 +40,7 @@ test('names, types and labels are those of controller-runtime', async () => {
   const passes = metrics.controller('c');
   passes.started(2);
   passes.began();
-  passes.ended({ result: 'success', seconds: 0.1, terminal: false, defect: false, timedOut: false });
+  passes.ended({ result: 'success', seconds: 0.1, terminal: false, defect: false });
   const queue = createWorkQueue({ clock, observer: metrics.queue('c') });
   queue.add('a');
   queue.done((await queue.get()) ?? '');
@@ -64,7 +64,7 @@ test('names, types and labels are those of controller-runtime', async () => {
 
 test('histograms have the bounds of controller-runtime and client-go', async () => {
   const metrics = createMetrics({ clock: manualClock(0) });
-  metrics.controller('c').ended({ result: 'success', seconds: 1, terminal: false, defect: false, timedOut: false });
+  metrics.controller('c').ended({ result: 'success', seconds: 1, terminal: false, defect: false });
   const queue = metrics.queue('c');
   queue.added('a');
   queue.taken('a');
@@ -107,13 +107,13 @@ test('reconciles are counted by result', async () => {
   const metrics = createMetrics({ clock: manualClock(0) });
   const passes = metrics.controller('c');
   passes.started(1);
-  const fine = { result: 'success', seconds: 2, terminal: false, defect: false, timedOut: false } as const;
+  const fine = { result: 'success', seconds: 2, terminal: false, defect: false } as const;
   for (const summary of [
     fine,
     { ...fine, result: 'requeue_after' },
     { ...fine, result: 'error', defect: true },
     { ...fine, result: 'error', terminal: true },
-    { ...fine, result: 'error', timedOut: true },
+    { ...fine, result: 'error' },
     undefined,
   ] as const) {
     passes.began();
@@ -134,7 +134,7 @@ test('reconciles are counted by result', async () => {
       'active_workers{controller="c"}',
     ].map((series) => read(metrics, `controller_runtime_${series}`)),
   );
-  assert.deepEqual(values, [1, 3, 1, 3, 1, 1, 1, 5, 10, 1]);
+  assert.deepEqual(values, [1, 3, 1, 3, 1, 1, 0, 5, 10, 1]);
 });
 
 test('a queue is measured by the monotonic clock', async () => {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { timestamp } from '../clock/clock.ts';
 
 export type ConditionStatus = 'True' | 'False' | 'Unknown';
@@ -48,7 +49,21 @@ export const setCondition = (
     ...(update.observedGeneration === undefined ? {} : { observedGeneration: update.observedGeneration }),
   };
   const after = [...before.filter(({ type }) => type !== update.type), next].sort(byType);
-  return same(before, after) ? before : after;
+  return isDeepStrictEqual(before, after) ? before : after;
+};
+
+/** Sets each of them, with the generation that was observed. */
+export const setConditions = (
+  conditions: readonly Condition[] | undefined,
+  updates: readonly ConditionUpdate[],
+  generation: number | undefined,
+  now: number,
+): readonly Condition[] => {
+  const observed = generation === undefined ? {} : { observedGeneration: generation };
+  return updates.reduce<readonly Condition[]>(
+    (before, update) => setCondition(before, { ...update, ...observed }, now),
+    conditions ?? [],
+  );
 };
 
 export const getCondition = (conditions: readonly Condition[] | undefined, type: string): Condition | undefined =>
@@ -72,14 +87,3 @@ const truncate = (message: string): string => {
 };
 
 const byType = (a: Condition, b: Condition): number => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0);
-
-const same = (a: readonly Condition[], b: readonly Condition[]): boolean =>
-  a.length === b.length && a.every((condition, index) => sameCondition(condition, b[index]));
-
-const sameCondition = (a: Condition, b: Condition | undefined): boolean =>
-  a.type === b?.type &&
-  a.status === b.status &&
-  a.reason === b.reason &&
-  a.message === b.message &&
-  a.lastTransitionTime === b.lastTransitionTime &&
-  a.observedGeneration === b.observedGeneration;

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { beforeEach, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { Client, Patch } from '../client/client.ts';
-import { done, type ReconcileResult, requeueAfter } from '../controller/reconcile.ts';
 import { KubeError } from '../errors/kube-error.ts';
-import { addFinalizer, hasFinalizer, removeFinalizer, withFinalizer } from './finalizers.ts';
+import { addFinalizer, hasFinalizer, removeFinalizer } from './finalizers.ts';
 import { defineResource, type KubeObject, type Live, type ObjectName } from './object.ts';
 
 const nodes = defineResource({ group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false });
@@ -36,7 +35,7 @@ const serverWith = (metadata: Partial<Live<KubeObject>['metadata']> = {}) => {
         assert.equal(patch.type, 'merge');
         const { metadata, ...rest } = patch.body as { metadata: { resourceVersion: string; finalizers: string[] } };
         assert.deepEqual(rest, {}, 'nothing but metadata is written');
-        assert.deepEqual(Object.keys(metadata).sort(), ['finalizers', 'resourceVersion']);
+        assert.deepEqual(Object.keys(metadata).sort(), ['finalizers', 'resourceVersion', 'uid']);
         log.push(`patch ${metadata.finalizers.join()}`);
         if (server.object === undefined) return Promise.reject(new KubeError('notFound', 'gone'));
         if (metadata.resourceVersion !== server.object.metadata.resourceVersion)
@@ -112,74 +111,5 @@ describe('removeFinalizer', () => {
     server.write({ finalizers: [ours, 'example.com/theirs'] });
     await assert.rejects(removeFinalizer(server.client, nodes, stale, ours), { reason: 'conflict' });
     assert.deepEqual(server.read().metadata.finalizers, [ours, 'example.com/theirs']);
-  });
-});
-
-describe('withFinalizer', () => {
-  const deletionTimestamp = '2026-01-01T00:00:01Z';
-  let cleanup: 'cleaned' | ReconcileResult;
-  beforeEach(() => {
-    cleanup = 'cleaned';
-  });
-  const pass = (server: ReturnType<typeof serverWith>, object = server.read()) =>
-    withFinalizer(server.client, nodes, object, ours, {
-      apply: (live) => {
-        server.log.push(`apply ${live.metadata.finalizers?.join()}`);
-        return Promise.resolve(requeueAfter(7));
-      },
-      cleanup: () => {
-        server.log.push('cleanup');
-        return Promise.resolve(cleanup);
-      },
-    });
-
-  it('adds the finalizer in its own write before it applies', async () => {
-    const server = serverWith();
-    assert.deepEqual(await pass(server), requeueAfter(7));
-    assert.deepEqual(server.log, [`patch ${ours}`, `apply ${ours}`]);
-  });
-
-  it('applies without a write when the finalizer is there', async () => {
-    const server = serverWith({ finalizers: [ours] });
-    await pass(server);
-    assert.deepEqual(server.log, [`apply ${ours}`]);
-  });
-
-  it('does not apply when the finalizer could not be written', async () => {
-    const server = serverWith();
-    const stale = server.read();
-    server.write({ labels: {} });
-    await assert.rejects(pass(server, stale), { reason: 'conflict' });
-    assert.deepEqual(server.log, [`patch ${ours}`]);
-  });
-
-  it('cleans up and removes the finalizer last', async () => {
-    const server = serverWith({ finalizers: [ours], deletionTimestamp });
-    assert.deepEqual(await pass(server), done);
-    assert.deepEqual(server.log, ['cleanup', 'patch ']);
-    assert.equal(server.object, undefined);
-  });
-
-  it('keeps the finalizer while cleaning takes longer', async () => {
-    const server = serverWith({ finalizers: [ours], deletionTimestamp });
-    cleanup = requeueAfter(1000);
-    assert.deepEqual(await pass(server), requeueAfter(1000));
-    cleanup = done;
-    assert.deepEqual(await pass(server), done);
-    assert.deepEqual(server.log, ['cleanup', 'cleanup']);
-    assert.equal(hasFinalizer(server.read(), ours), true);
-  });
-
-  it('does nothing to a deleted object that it does not hold', async () => {
-    const server = serverWith({ finalizers: ['example.com/theirs'], deletionTimestamp });
-    assert.deepEqual(await pass(server), done);
-    assert.deepEqual(server.log, []);
-  });
-
-  it('accepts a stale copy of a deleted object', async () => {
-    const server = serverWith({ finalizers: [ours], deletionTimestamp });
-    const stale = server.read();
-    server.object = undefined;
-    assert.deepEqual(await pass(server, stale), done);
   });
 });

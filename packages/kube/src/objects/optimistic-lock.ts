@@ -23,7 +23,7 @@ export const deleteIfUnchanged = <T extends KubeObject>(
   resource: Resource<T>,
   object: Live<T>,
   options?: CallOptions,
-): ReturnType<Client['delete']> => {
+): Promise<Live<T> | undefined> => {
   const { uid, resourceVersion } = object.metadata;
   return client.delete(resource, nameIn(object), { ...options, preconditions: { uid, resourceVersion } });
 };

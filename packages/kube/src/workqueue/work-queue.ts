@@ -34,10 +34,10 @@ export interface WorkQueue {
 export interface WorkQueueOptions {
   clock: Clock;
   /** 5 ms doubling up to 1000 s unless told. */
-  backoff?: BackoffOptions;
+  backoff?: BackoffOptions | undefined;
   /** Over all keys, for retries alone: what is added because something changed is never held back. */
   limiter?: TokenBucketOptions;
-  observer?: QueueObserver;
+  observer?: QueueObserver | undefined;
 }
 
 /**

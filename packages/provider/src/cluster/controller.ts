@@ -11,7 +11,7 @@ import {
   type Live,
   type Logger,
   requeueOnConflict,
-  setCondition,
+  setConditions,
 } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import { blockMove, writeStatus } from './act.ts';
@@ -47,7 +47,7 @@ export const createClusterController = (options: ClusterControllerOptions): Cont
     sources: clusterMemberSources(infrastructureClusters, clusters),
     clock,
     log,
-    ...(metrics && { metrics }),
+    metrics,
   });
 };
 
@@ -60,12 +60,8 @@ const statusOf = (
   now: number,
 ): Status | undefined => {
   const { generation } = metadata;
-  const observed = generation === undefined ? {} : { observedGeneration: generation };
   const withConditions = (...updates: ConditionUpdate[]): { conditions: readonly Condition[] } => ({
-    conditions: updates.reduce<readonly Condition[]>(
-      (conditions, update) => setCondition(conditions, { ...update, ...observed }, now),
-      status.conditions ?? [],
-    ),
+    conditions: setConditions(status.conditions, updates, generation, now),
   });
   switch (decision.kind) {
     case 'leave':
@@ -81,7 +77,7 @@ const statusOf = (
         ...status,
         ready: true,
         initialization: { provisioned: true },
-        ...observed,
+        ...(generation !== undefined && { observedGeneration: generation }),
         ...withConditions(
           buildCondition('ScalewayAppleSiliconCluster', 'Ready', 'Provisioned'),
           buildCondition('ScalewayAppleSiliconCluster', 'Paused', 'NotPaused'),

@@ -84,7 +84,7 @@ export const createControlPlaneController = (options: ControlPlaneOptions): Cont
     sources: [...clusterMemberSources(controlPlanes, clusters), kubeconfigSecretSource(options)],
     clock,
     log,
-    ...(metrics && { metrics }),
+    metrics,
   });
 };
 

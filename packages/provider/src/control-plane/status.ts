@@ -1,5 +1,5 @@
 import { type ConditionReason, type EventReason, type ExternalControlPlane, events, buildCondition } from '@tartan/api';
-import { type Condition, type ConditionUpdate, type EventInput, type Live, setCondition } from '@tartan/kube';
+import { type Condition, type ConditionUpdate, type EventInput, type Live, setConditions } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import type { Staleness } from './decide.ts';
 
@@ -20,12 +20,7 @@ const withConditions = (
   { metadata, status }: Live<ExternalControlPlane>,
   now: number,
   updates: readonly ConditionUpdate[],
-): readonly Condition[] =>
-  updates.reduce<readonly Condition[]>((conditions, update) => {
-    const { generation } = metadata;
-    const observed = generation === undefined ? {} : { observedGeneration: generation };
-    return setCondition(conditions, { ...update, ...observed }, now);
-  }, status?.conditions ?? []);
+): readonly Condition[] => setConditions(status?.conditions, updates, metadata.generation, now);
 
 export const pausedStatus = (controlPlane: Live<ExternalControlPlane>, why: string, now: number): Status => ({
   ...controlPlane.status,

@@ -91,9 +91,13 @@ const objects: [what: string, argv: string[], error: RegExp][] = [
     /^--orphan-reclaim-claim-name-prefix "tuist-" overlaps/,
   ],
   ['a reboot too late', ['--bootstrap-reboot-after=8'], /8 is not below --bootstrap-max-attempts 8/],
-  ['a leader that outlives its lease', ['--leader-elect-lease-duration=10s'], /must each be longer than the next/],
-  ['a leader that cannot miss a renewal', ['--leader-elect-retry-period=9s'], /must each be longer than the next/],
-  ['a lease of half a second', ['--leader-elect-lease-duration=15500ms'], /is no whole number of seconds/],
+  [
+    'a leader that outlives its lease',
+    ['--leader-elect-lease-duration=10s'],
+    /must last longer than the renew deadline/,
+  ],
+  ['a leader that cannot miss a renewal', ['--leader-elect-retry-period=9s'], /1\.2 times the retry period/],
+  ['a lease of half a second', ['--leader-elect-lease-duration=15500ms'], /must last whole seconds/],
   ['one port for both', ['--metrics-bind-address=:8081'], /both take port 8081/],
 ];
 

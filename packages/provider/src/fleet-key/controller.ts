@@ -87,7 +87,7 @@ export const createFleetKeys = (options: FleetKeysOptions): FleetKeys & { readon
     ],
     clock,
     log,
-    ...(metrics && { metrics }),
+    metrics,
   });
   return { of: store.of, subscribe: store.subscribe, controller };
 };

@@ -1,5 +1,7 @@
-import type { ExplainedRule } from '@tartan/kube';
+import { type ExplainedRule, policyRule as rule, type PolicyRules } from '@tartan/kube';
 import { joinGroup, kubeletClientSigner, kubeletServingSigner, tokenNamespace } from './names.ts';
+
+const certificates = 'certificates.k8s.io';
 
 /**
  * All that this folder asks of Kubernetes, for whoever writes the roles of the provider.
@@ -7,56 +9,36 @@ import { joinGroup, kubeletClientSigner, kubeletServingSigner, tokenNamespace } 
  * In `kube-system` Secrets are created and deleted, each by its name, and never read: no get, list, watch, update or patch. RBAC knows no
  * prefixes of names, so `delete` covers every Secret there; but for it a used token would stay valid until it expires.
  */
-export const identityRights: {
-  readonly clusterWide: readonly ExplainedRule[];
-  readonly inNamespace: Readonly<Record<string, readonly ExplainedRule[]>>;
-} = {
+export const identityRights: PolicyRules<ExplainedRule> = {
   clusterWide: [
-    {
-      apiGroups: ['certificates.k8s.io'],
-      resources: ['certificatesigningrequests'],
-      verbs: ['list', 'watch'],
-      for: 'to see which Mac asks for a certificate, and whether it got one',
-    },
-    {
-      apiGroups: ['certificates.k8s.io'],
-      resources: ['certificatesigningrequests/approval'],
-      verbs: ['update'],
-      for: 'to approve or deny what a Mac asks for',
-    },
-    {
-      apiGroups: ['certificates.k8s.io'],
-      resources: ['signers'],
-      resourceNames: [kubeletClientSigner, kubeletServingSigner],
-      verbs: ['approve'],
-      for: 'the same: certificates of Nodes, and of no other kind',
-    },
+    rule(
+      certificates,
+      'certificatesigningrequests',
+      ['list', 'watch'],
+      'to see which Mac asks for a certificate, and whether it got one',
+    ),
+    rule(certificates, 'certificatesigningrequests/approval', ['update'], 'to approve or deny what a Mac asks for'),
+    rule(
+      certificates,
+      `signers ${kubeletClientSigner} ${kubeletServingSigner}`,
+      ['approve'],
+      'the same: certificates of Nodes, and of no other kind',
+    ),
   ],
   inNamespace: {
     [tokenNamespace]: [
-      {
-        apiGroups: [''],
-        resources: ['secrets'],
-        verbs: ['create', 'delete'],
-        for: 'the token with which a Mac joins once. Never to read one',
-      },
+      rule('', 'secrets', ['create', 'delete'], 'the token with which a Mac joins once. Never to read one'),
     ],
     'kube-public': [
-      {
-        apiGroups: [''],
-        resources: ['configmaps'],
-        resourceNames: ['cluster-info'],
-        verbs: ['get'],
-        for: 'to tell Macs where the API server is, without `--api-server-url`',
-      },
+      rule('', 'configmaps cluster-info', ['get'], 'to tell Macs where the API server is, without `--api-server-url`'),
     ],
     'kube-node-lease': [
-      {
-        apiGroups: ['coordination.k8s.io'],
-        resources: ['leases'],
-        verbs: ['get'],
-        for: 'to see that a Mac has joined with a certificate: then its token goes',
-      },
+      rule(
+        'coordination.k8s.io',
+        'leases',
+        ['get'],
+        'to see that a Mac has joined with a certificate: then its token goes',
+      ),
     ],
   },
 };

@@ -4,7 +4,6 @@ import {
   type Controller,
   type ControllerOptions,
   createController,
-  createWorkQueue,
   done,
   type Informer,
   isKubeError,
@@ -79,7 +78,7 @@ export const createInventory = (options: InventoryOptions): Controller => {
     sources: [zoneSource(options, scheduledZones)],
     clock,
     log,
-    queue: (observer) => createWorkQueue({ clock, backoff, ...(observer && { observer }) }),
+    backoff,
     ...(metrics && { metrics }),
   });
 };

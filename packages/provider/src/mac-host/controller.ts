@@ -6,7 +6,6 @@ import {
   type Controller,
   type ControllerOptions,
   createController,
-  createWorkQueue,
   done,
   fromInformer,
   generationChanged,
@@ -86,7 +85,7 @@ export const createMacHostController = (options: MacHostOptions): Controller => 
     clock,
     log,
     workers,
-    queue: (observer) => createWorkQueue({ clock, backoff: queueBackoff, ...(observer && { observer }) }),
+    backoff: queueBackoff,
     ...(metrics && { metrics }),
   });
 };

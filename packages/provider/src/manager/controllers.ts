@@ -25,6 +25,7 @@ import { macAddressLookup, machineLookup } from '../identity/machine-lookup.ts';
 import { createInventory } from '../inventory/controller.ts';
 import { createServerCache } from '../inventory/server-cache.ts';
 import { createMacHostController } from '../mac-host/controller.ts';
+import type { Limits } from '../mac-host/snapshot.ts';
 import { createBuilderRunners } from '../machine/builder-runners.ts';
 import { createMachineController } from '../machine/controller.ts';
 import { createPodRelease } from '../pods/controller.ts';
@@ -35,13 +36,14 @@ import { strandedVerdict } from '../sweep/decide.ts';
 import { createVmStartTaint } from '../vm-start-taint/controller.ts';
 import type { Caches } from './caches.ts';
 import type { CoreVersion } from './core-version.ts';
-import type { Intervals, ProviderDeps } from './create-provider.ts';
+import type { ProviderDeps } from './create-provider.ts';
 import type { ProviderMetrics } from './provider-metrics.ts';
 
 /** What controllers are made of. */
 interface ControllerDeps {
   readonly parts: ProviderDeps;
-  readonly intervals: Intervals;
+  /** Of what is done to servers at Scaleway. */
+  readonly hostLimits: Partial<Limits>;
   readonly caches: Caches;
   /** Of Cluster API's own kinds. */
   readonly coreVersion: CoreVersion;
@@ -94,7 +96,7 @@ const clusterControllers = (deps: ControllerDeps): readonly Controller[] => {
 
 /** What is looked after at Scaleway and on Macs: the pool, machines, and their fleets. */
 const hostControllers = (deps: ControllerDeps): readonly Controller[] => {
-  const { parts, intervals, caches, coreVersion, client, events, metrics, gate } = deps;
+  const { parts, hostLimits, caches, coreVersion, client, events, metrics, gate } = deps;
   const { options, settings, pool, clock, random, log, redactor, ca } = parts;
   const { defaultPoolPrefix, allowedPoolPrefixes, secretsNamespace, sweep, update, apiServerURL } = options;
   const common = { client, pool, clock, log, events, metrics, ...caches, coreClusters: coreClusters(coreVersion) };
@@ -110,7 +112,7 @@ const hostControllers = (deps: ControllerDeps): readonly Controller[] => {
       defaultPoolPrefix,
       allowedPoolPrefixes,
       listFailed: metrics.zoneListFailed,
-      intervalMs: intervals.inventoryMs,
+      intervalMs: options.pollIntervals.inventoryMs,
     }),
     createMacHostController({
       ...common,
@@ -121,7 +123,7 @@ const hostControllers = (deps: ControllerDeps): readonly Controller[] => {
       machineNamespaces: options.machineNamespaces,
       judgeStranded: (host, now) => strandedVerdict(host, policy, now),
       random,
-      limits: intervals.hosts,
+      limits: hostLimits,
     }),
     createSweep({ ...common, gate, policy, figures: metrics.sweep, intervalMs: sweep.intervalMs }),
     fleetKeys.controller,

@@ -22,28 +22,20 @@ export interface ProviderDeps extends ManagerDeps<ProviderOptions> {
   readonly redactor: Redactor;
   /** One of its own unless given. */
   readonly metrics?: ProviderMetrics;
-  readonly intervals?: Partial<Intervals>;
+  readonly intervals?: Intervals;
 }
 
-/** How patient the manager is. Each has a value that fits production; what people may want to change is a flag. */
-export interface Intervals {
+/** What tests shorten. What people may want to change is a flag. */
+interface Intervals {
   /** For core to be found, and again for the first lists of all caches. */
-  readonly syncDeadlineMs: number;
-  readonly coreRetryMs: number;
-  readonly rightsRetryMs: number;
-  readonly rightsAgainMs: number;
-  /** Between two lists of a zone. */
-  readonly inventoryMs: number;
+  readonly syncDeadlineMs?: number;
   /** Of what is done to servers at Scaleway. */
-  readonly hosts: Partial<Limits>;
+  readonly hosts?: Partial<Limits>;
 }
 
-const defaultIntervals: Omit<Intervals, 'inventoryMs' | 'hosts'> = {
-  syncDeadlineMs: 120_000,
-  coreRetryMs: 5_000,
-  rightsRetryMs: 60_000,
-  rightsAgainMs: 10 * 60_000,
-};
+const defaultSyncDeadlineMs = 120_000;
+const coreRetryMs = 5_000;
+const permissionIntervals = { retryMs: 60_000, againMs: 10 * 60_000 };
 
 /** So many looks at a server that should be reinstalling, and it is asked for once more. */
 const pollsUntilReinstall = 12;
@@ -55,20 +47,15 @@ const pollsUntilConfirmed = 2;
 /** Longer than the usual interval between two lists of a zone. */
 const pollsOfUnwipedGrace = 18;
 
-const intervalsOf = ({ options: { pollIntervals }, intervals }: ProviderDeps): Intervals => {
+const hostLimitsOf = ({ options: { pollIntervals }, intervals }: ProviderDeps): Partial<Limits> => {
   const { pollMs = pollIntervals.hostMs } = intervals?.hosts ?? {};
   return {
-    ...defaultIntervals,
-    inventoryMs: pollIntervals.inventoryMs,
-    ...intervals,
-    hosts: {
-      pollMs,
-      claimConfirmMs: pollsUntilConfirmed * pollMs,
-      unwipedGraceMs: pollsOfUnwipedGrace * pollMs,
-      reinstallStartMs: pollsUntilReinstall * pollIntervals.hostMs,
-      demandMs: pollsUntilOSDemand * pollIntervals.hostMs,
-      ...intervals?.hosts,
-    },
+    pollMs,
+    claimConfirmMs: pollsUntilConfirmed * pollMs,
+    unwipedGraceMs: pollsOfUnwipedGrace * pollMs,
+    reinstallStartMs: pollsUntilReinstall * pollIntervals.hostMs,
+    demandMs: pollsUntilOSDemand * pollIntervals.hostMs,
+    ...intervals?.hosts,
   };
 };
 
@@ -90,7 +77,7 @@ export interface Provider {
  */
 export const createProvider = (deps: ProviderDeps): Provider => {
   const { options, clock, random, log } = deps;
-  const intervals = intervalsOf(deps);
+  const syncDeadlineMs = deps.intervals?.syncDeadlineMs ?? defaultSyncDeadlineMs;
   const metrics = deps.metrics ?? createProviderMetrics({ clock });
   const names = { component: labelValues.managedBy, lease: leaderElectionID };
   const assembly = assembleManager(deps, metrics, names);
@@ -100,8 +87,7 @@ export const createProvider = (deps: ProviderDeps): Provider => {
     zones: options.sweep.zones,
     clock,
     log,
-    retryMs: intervals.rightsRetryMs,
-    againMs: intervals.rightsAgainMs,
+    ...permissionIntervals,
   });
 
   const runControllers = (coreVersion: CoreVersion, signal: AbortSignal): Promise<ManagerResult> => {
@@ -109,7 +95,7 @@ export const createProvider = (deps: ProviderDeps): Provider => {
     const caches = createCaches({ client, clock, random, log, coreVersion, secretsNamespace });
     const controllers = createControllers({
       parts: deps,
-      intervals,
+      hostLimits: hostLimitsOf(deps),
       caches,
       coreVersion,
       client,
@@ -135,7 +121,7 @@ export const createProvider = (deps: ProviderDeps): Provider => {
         caches,
         controllers: [permissions],
         leaderOnly: [...controllers, watchBootstrapDurations(caches.machines, clock, metrics.bootstrapSeconds)],
-        syncDeadlineMs: intervals.syncDeadlineMs,
+        syncDeadlineMs,
       },
       signal,
     );
@@ -149,8 +135,8 @@ export const createProvider = (deps: ProviderDeps): Provider => {
         client,
         clock,
         log,
-        deadlineMs: intervals.syncDeadlineMs,
-        retryMs: intervals.coreRetryMs,
+        deadlineMs: syncDeadlineMs,
+        retryMs: coreRetryMs,
         onProblem: (text) => {
           problem = text;
         },

@@ -59,7 +59,7 @@ export const createPodRelease = (options: PodReleaseOptions): Controller => {
     sources: [nodeSource(options, missingNodes), podSource(options, missingNodes)],
     clock,
     log,
-    ...(metrics && { metrics }),
+    metrics,
   });
 };
 

@@ -77,7 +77,7 @@ export const createFleetSpread = (options: FleetSpreadOptions): Controller | und
     sources: [readyMacSource(keyOf(deployment), nodes, flips)],
     clock,
     log,
-    ...(metrics && { metrics }),
+    metrics,
   });
 };
 

@@ -56,6 +56,6 @@ export const createVmStartTaint = (options: VmStartTaintOptions): Controller => 
     sources: [fromInformer(options.nodes, requestForObject)],
     clock,
     log,
-    ...(metrics && { metrics }),
+    metrics,
   });
 };

@@ -3,7 +3,7 @@ import { assembleManager, type ManagerDeps } from '@tartan/kube';
 import type { RunnersOptions } from '../flags.ts';
 import { poolStates } from '../metrics/pool-gauges.ts';
 import { createRunnerMetrics, type RunnerMetrics } from '../metrics/runner-metrics.ts';
-import { createRunnerPoolController } from '../pool/controller.ts';
+import { createRunnerPoolControllers } from '../pool/controller.ts';
 import { createServiceForPool } from '../pool/github/service-for-pool.ts';
 import { createCaches } from './caches.ts';
 
@@ -29,7 +29,7 @@ export const createRunnersManager = (deps: RunnersManagerDeps) => {
   const names = { component: 'runners-controller', lease: runnersLeaderElectionID };
   const { client, events, gate, addresses, isLeading, serve, manage } = assembleManager(deps, metrics, names);
   const caches = createCaches({ client, namespace, clock, random, log });
-  const controller = createRunnerPoolController({
+  const controllers = createRunnerPoolControllers({
     ...caches,
     client,
     serviceForPool: createServiceForPool({
@@ -55,6 +55,6 @@ export const createRunnersManager = (deps: RunnersManagerDeps) => {
     metrics,
     gate,
     /** Once. Resolves when everything has stopped: because `signal` fired, or because a part failed. */
-    run: (signal: AbortSignal) => serve(signal, (either) => manage({ caches, leaderOnly: [controller] }, either)),
+    run: (signal: AbortSignal) => serve(signal, (either) => manage({ caches, leaderOnly: controllers }, either)),
   };
 };

@@ -3,7 +3,6 @@ import {
   type Controller,
   type ControllerOptions,
   createController,
-  createWorkQueue,
   done,
   fromInformer,
   type Informer,
@@ -28,28 +27,6 @@ import { type Observation, observe } from './observe.ts';
 import { statusEvents, statusOf } from './status.ts';
 import { coalesced, githubChanged, type PoolSources, poolSources } from './watches.ts';
 
-/** Several controllers as one. When one of them fails, the others stop, too. */
-const runTogether = (name: string, controllers: readonly Controller[]): Controller => ({
-  name,
-  ready: Promise.all(controllers.map(({ ready }) => ready)).then(() => undefined),
-  get abandoned() {
-    return controllers.flatMap(({ abandoned }) => [...abandoned]);
-  },
-  run: async (signal) => {
-    const failed = new AbortController();
-    const either = AbortSignal.any([signal, failed.signal]);
-    const ends = await Promise.allSettled(
-      controllers.map((controller) =>
-        controller.run(either).catch((error: unknown) => {
-          failed.abort();
-          throw error;
-        }),
-      ),
-    );
-    for (const end of ends) if (end.status === 'rejected') throw end.reason;
-  },
-});
-
 interface RunnerPoolControllerOptions extends ActDeps, PoolSources {
   pools: Pick<Informer<RunnerPool>, 'get' | 'subscribe'>;
   serviceForPool: ServiceForPool;
@@ -72,7 +49,7 @@ const coalesceMs = 20;
  * Needs: list, watch, patch of runnerpools and patch of runnerpools/status; get, list, watch, create, patch, delete of pods; list, watch,
  * create, delete of serviceaccounts; get, create of secrets; get, list, watch of nodes; create, patch of events.
  */
-export const createRunnerPoolController = (options: RunnerPoolControllerOptions): Controller => {
+export const createRunnerPoolControllers = (options: RunnerPoolControllerOptions): readonly Controller[] => {
   const { pools, clock, log, metrics, limits, poolMetrics } = options;
   const memories = createPoolMemories(clock);
 
@@ -108,11 +85,11 @@ export const createRunnerPoolController = (options: RunnerPoolControllerOptions)
     clock,
     log,
     workers,
-    queue: (observer) => createWorkQueue({ clock, backoff, ...(observer && { observer }) }),
-    ...(metrics && { metrics }),
+    backoff,
+    metrics,
   } satisfies Partial<ControllerOptions>;
   const sources = [...poolSources(options), queueChanged];
-  return runTogether('runner-pool', [
+  return [
     createController({
       ...common,
       name: 'runner-pool',
@@ -131,7 +108,7 @@ export const createRunnerPoolController = (options: RunnerPoolControllerOptions)
       reconcile: (key, signal) => sweep(options, memories, key, signal),
       sources: [fromInformer(pools, requestForObject, githubChanged)],
     }),
-  ]);
+  ];
 };
 
 /** What users see, and what is measured. Written only when it says something else than before. False: somebody wrote meanwhile. */

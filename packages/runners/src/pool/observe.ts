@@ -1,4 +1,11 @@
-import { type Client, isKubeError, type Live, nodes as nodeResource, pods as podResource } from '@tartan/kube';
+import {
+  type Client,
+  ignoreNotFound,
+  isKubeError,
+  type Live,
+  nodes as nodeResource,
+  pods as podResource,
+} from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import type { PoolMemory } from './memory.ts';
 import {
@@ -68,12 +75,9 @@ const podsWithMutations = async (
   const { pods, unconfirmed } = mutations.applyTo(podsOf(deps, uid));
   if (unconfirmed.length === 0) return pods;
   for (const name of unconfirmed) {
-    try {
-      mutations.created(await deps.client.get(podResource, { namespace, name }, { signal }));
-    } catch (error) {
-      if (!isKubeError(error, 'notFound')) throw error;
-      mutations.notCreated(name);
-    }
+    const pod = await ignoreNotFound(deps.client.get(podResource, { namespace, name }, { signal }));
+    if (pod === undefined) mutations.notCreated(name);
+    else mutations.created(pod);
   }
   return mutations.applyTo(podsOf(deps, uid)).pods;
 };

@@ -5,7 +5,7 @@ import {
   type EventInput,
   getCondition,
   isConditionTrue,
-  setCondition,
+  setConditions,
 } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import { defaultLimits, type Limits, stuckPods } from './limits.ts';
@@ -89,10 +89,7 @@ export const statusOf = (
     ...(queue && { queue: queueOf(queue) }),
     ...(runner && { runner }),
     ...(observedImage !== undefined && { observedImage }),
-    conditions: updates.reduce<readonly Condition[]>(
-      (conditions, update) => setCondition(conditions, { ...update, observedGeneration }, now),
-      withoutStale(previous?.conditions ?? [], updates),
-    ),
+    conditions: setConditions(withoutStale(previous?.conditions ?? [], updates), updates, observedGeneration, now),
   };
 };
 

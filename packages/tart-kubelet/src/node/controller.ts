@@ -2,7 +2,6 @@ import {
   type Client,
   createController,
   createInformer,
-  createWorkQueue,
   done,
   fromInformer,
   type Live,
@@ -118,7 +117,7 @@ export const createNodeController = (options: NodeOptions): NodeController => {
     name: 'node',
     reconcile,
     sources: [fromInformer(cache, requestForObject), triggerSource],
-    queue: () => createWorkQueue({ clock, backoff }),
+    backoff,
     clock,
     log,
   });

@@ -6,12 +6,11 @@ import { createSubresources } from '../../client/subresources.ts';
 import { type Behaviour, createNamespace, defineWidgets } from '../../client/suite/fixture.ts';
 import type { ClusterUnderTest } from '../../client/suite/run.ts';
 import { systemClock } from '../../clock/clock.ts';
-import { done } from '../../controller/reconcile.ts';
 import { isKubeError } from '../../errors/kube-error.ts';
 import { createEventRecorder } from '../../events/recorder.ts';
 import { recordedLog } from '../../informer/testing/recorded-log.ts';
 import { configMaps, events, namespaces } from '../builtin.ts';
-import { addFinalizer, withFinalizer } from '../finalizers.ts';
+import { addFinalizer, removeFinalizer } from '../finalizers.ts';
 import type { ObjectMeta } from '../object.ts';
 import { controllerReference, withOwnerReference } from '../owners.ts';
 import { patchStatus } from '../status.ts';
@@ -29,26 +28,14 @@ const behaviours: readonly Behaviour[] = [
     sentence: 'an object with a finalizer stays until it has been cleaned up',
     run: async ({ client, namespace }) => {
       const name = { namespace, name: 'a' };
-      const log: string[] = [];
-      const pass = async () =>
-        withFinalizer(client, configMaps, await client.get(configMaps, name), ours, {
-          apply: async (live) => {
-            log.push(`apply ${live.metadata.finalizers?.join()}`);
-            return done;
-          },
-          cleanup: async () => {
-            log.push('cleanup');
-            return 'cleaned';
-          },
-        });
-      await client.create(configMaps, configMap(namespace, { finalizers: ['example.com/theirs'] }));
-      await pass();
+      const created = await client.create(configMaps, configMap(namespace, { finalizers: ['example.com/theirs'] }));
+      const held = await addFinalizer(client, configMaps, created, ours);
+      assert.deepEqual(held.metadata.finalizers, ['example.com/theirs', ours]);
       await client.delete(configMaps, name);
-      await pass();
+      await removeFinalizer(client, configMaps, await client.get(configMaps, name), ours);
       const left = await client.get(configMaps, name);
       assert.deepEqual(left.metadata.finalizers, ['example.com/theirs']);
       await assert.rejects(addFinalizer(client, configMaps, left, ours), (error) => isKubeError(error, 'invalid'));
-      assert.deepEqual(log, [`apply example.com/theirs,${ours}`, 'cleanup']);
       const { resourceVersion } = left.metadata;
       const body = { metadata: { resourceVersion, finalizers: [] } };
       await client.patch(configMaps, name, { type: 'merge', body });

@@ -53,7 +53,7 @@ export const createApprover = (options: ApproverOptions): Controller => {
     },
     clock,
     log,
-    ...(metrics && { metrics }),
+    metrics,
   });
 };
 

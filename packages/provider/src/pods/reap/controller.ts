@@ -65,7 +65,7 @@ export const createPodReaper = (options: PodReaperOptions): Controller => {
     sources: [fromInformer(nodes, requestForObject, becameCordoned)],
     clock,
     log,
-    ...(metrics && { metrics }),
+    metrics,
   });
 };
 

@@ -1,5 +1,5 @@
 import { annotations } from '@tartan/api';
-import { isKubeError, isOwnedBy, type Live, pods, secrets, serviceAccounts } from '@tartan/kube';
+import { ignoreNotFound, isKubeError, isOwnedBy, type Live, pods, secrets, serviceAccounts } from '@tartan/kube';
 import { accountOf, newRunnerName, podOf, secretOf } from '../pod-template.ts';
 import type { Pod } from '../snapshot.ts';
 import { type ActContext, leaderCallOptions } from './context.ts';
@@ -46,13 +46,9 @@ export const register = async (context: ActContext, pod: Live<Pod>): Promise<voi
 /** The runner whose configuration the Pod was given. Undefined: it was given none. By the word of the server. */
 export const runnerInSecret = async ({ deps, signal }: ActContext, pod: Live<Pod>): Promise<string | undefined> => {
   const { name, namespace = '', uid } = pod.metadata;
-  try {
-    const secret = await deps.client.get(secrets, { namespace, name }, { signal });
-    if (isOwnedBy(secret, uid)) return secret.metadata.annotations?.[annotations.runnerID] ?? '0';
-  } catch (error) {
-    if (isKubeError(error, 'notFound')) return undefined;
-    throw error;
-  }
+  const secret = await ignoreNotFound(deps.client.get(secrets, { namespace, name }, { signal }));
+  if (secret === undefined) return undefined;
+  if (isOwnedBy(secret, uid)) return secret.metadata.annotations?.[annotations.runnerID] ?? '0';
   throw new Error(
     `The Pod ${name} cannot be given a runner: a Secret of its name belongs to somebody else. Delete that Secret, or the Pod.`,
   );

@@ -1,4 +1,4 @@
-import { isKubeError, type Live, pods } from '@tartan/kube';
+import { deleteIfUnchanged, ignoreNotFound, isKubeError, type Live, pods } from '@tartan/kube';
 import { liveReadNode } from '../observe.ts';
 import { type Pod, podFacts, type PodFacts } from '../snapshot.ts';
 import { type ActContext, leaderCallOptions } from './context.ts';
@@ -13,17 +13,13 @@ export const liveReadPod = async (
   { deps, memory, signal }: Pick<ActContext, 'deps' | 'memory' | 'signal'>,
   { metadata: { name, namespace = '', uid } }: Live<Pod>,
 ): Promise<PodLiveRead | undefined> => {
-  try {
-    const pod = await deps.client.get(pods, { namespace, name }, { signal });
-    if (pod.metadata.uid === uid) {
-      const node = await liveReadNode(deps.client, pod, signal);
-      return { pod, facts: podFacts(pod, memory.pool.spec.image, node, memory.offlineSince) };
-    }
-  } catch (error) {
-    if (!isKubeError(error, 'notFound')) throw error;
+  const pod = await ignoreNotFound(deps.client.get(pods, { namespace, name }, { signal }));
+  if (pod?.metadata.uid !== uid) {
+    memory.mutations.deleted(uid);
+    return undefined;
   }
-  memory.mutations.deleted(uid);
-  return undefined;
+  const node = await liveReadNode(deps.client, pod, signal);
+  return { pod, facts: podFacts(pod, memory.pool.spec.image, node, memory.offlineSince) };
 };
 
 /**
@@ -36,25 +32,21 @@ export const annotatePod = async (
   annotations: Readonly<Record<string, string>>,
 ): Promise<'annotated' | 'gone'> => {
   const patch = { type: 'merge', body: { metadata: { uid, annotations } } } as const;
-  try {
-    context.memory.mutations.updated(
-      await context.deps.client.patch(pods, { namespace, name }, patch, leaderCallOptions(context)),
-    );
-    return 'annotated';
-  } catch (error) {
-    if (!isKubeError(error, 'notFound')) throw error;
-    context.memory.mutations.deleted(uid);
-    return 'gone';
-  }
+  const { mutations } = context.memory;
+  const pod = await ignoreNotFound(
+    context.deps.client.patch(pods, { namespace, name }, patch, leaderCallOptions(context)),
+  );
+  if (pod === undefined) mutations.deleted(uid);
+  else mutations.updated(pod);
+  return pod === undefined ? 'gone' : 'annotated';
 };
 
 /** False: it was gone, or has changed meanwhile. Then the next pass decides anew. */
-export const deleteIfUnchanged = async (context: ActContext, pod: Live<Pod>): Promise<boolean> => {
-  const { name, namespace = '', uid, resourceVersion } = pod.metadata;
+export const deletePodIfUnchanged = async (context: ActContext, pod: Live<Pod>): Promise<boolean> => {
+  const { uid } = pod.metadata;
   const { mutations } = context.memory;
-  const options = { ...leaderCallOptions(context), preconditions: { uid, resourceVersion } };
   try {
-    const left = await context.deps.client.delete(pods, { namespace, name }, options);
+    const left = await deleteIfUnchanged(context.deps.client, pods, pod, leaderCallOptions(context));
     if (left === undefined) mutations.deleted(uid);
     else mutations.updated(left);
     return true;

@@ -5,7 +5,7 @@ import { type Pod, runnerIDOf } from '../snapshot.ts';
 import { poolEvent } from '../status.ts';
 import { finishedPodOf, recordFinished, resultOf, secondsOf } from '../status/finished-pods.ts';
 import { type ActContext, leaderCallOptions } from './context.ts';
-import { deleteIfUnchanged } from './pod-calls.ts';
+import { deletePodIfUnchanged } from './pod-calls.ts';
 
 /**
  * Takes Pods away that have ended.
@@ -35,7 +35,7 @@ const reapOne = async (context: ActContext, pod: Live<Pod>): Promise<void> => {
   deps.gate.pass();
   // One that had a job is gone already. What GitHub does not do now, the sweep finds.
   if (runner !== undefined) await service?.remove(runner, { signal });
-  if (!(await deleteIfUnchanged(context, pod))) return;
+  if (!(await deletePodIfUnchanged(context, pod))) return;
   const result = resultOf(pod);
   const finished = finishedPodOf(pod);
   deps.log.info('Reaped a runner Pod', { namespace, runner, result, ...finished });

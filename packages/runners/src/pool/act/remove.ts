@@ -7,7 +7,7 @@ import type { Pod, PodFacts, ServiceAccount } from '../snapshot.ts';
 import { poolEvent } from '../status.ts';
 import { type ActContext, leaderCallOptions } from './context.ts';
 import { runnerInSecret } from './create.ts';
-import { annotatePod, deleteIfUnchanged, liveReadPod } from './pod-calls.ts';
+import { annotatePod, deletePodIfUnchanged, liveReadPod } from './pod-calls.ts';
 
 /** Deletes the ServiceAccount of a Pod that is gone. By the word of the server: the cache may not show a Pod that was just made. */
 export const deleteServiceAccount = async (
@@ -44,7 +44,7 @@ export const removePod = async (context: ActContext, seen: Live<Pod>, because: R
     const runnerID = await runnerInSecret(context, pod);
     if (runnerID !== undefined) return void (await annotatePod(context, pod, { [annotations.runnerID]: runnerID }));
   }
-  if (!(await deleteIfUnchanged(context, pod))) return;
+  if (!(await deletePodIfUnchanged(context, pod))) return;
   const { name } = pod.metadata;
   deps.log.info('Removed a runner Pod', { name, because });
   if (because !== 'node is gone') return;

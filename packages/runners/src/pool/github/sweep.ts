@@ -4,8 +4,8 @@ import {
   type Client,
   done,
   type Gate,
+  ignoreNotFound,
   type Informer,
-  isKubeError,
   type Live,
   type Logger,
   pods,
@@ -91,12 +91,8 @@ const orphansAmong = async (
   const orphans: Runner[] = [];
   for (const runner of runners) {
     if (!isRunnerNameOf(pool, runner.name)) continue;
-    try {
-      await client.get(pods, { namespace, name: runner.name }, { signal });
-    } catch (error) {
-      if (!isKubeError(error, 'notFound')) throw error;
-      orphans.push(runner);
-    }
+    const pod = await ignoreNotFound(client.get(pods, { namespace, name: runner.name }, { signal }));
+    if (pod === undefined) orphans.push(runner);
   }
   return orphans;
 };

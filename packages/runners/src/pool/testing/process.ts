@@ -13,7 +13,7 @@ import {
 } from '@tartan/kube';
 import type { ManualClock } from '@tartan/kube/clock';
 import type { PoolMetrics } from '../../metrics/run-counters.ts';
-import { createRunnerPoolController } from '../controller.ts';
+import { createRunnerPoolControllers } from '../controller.ts';
 import { createServiceForPool } from '../github/service-for-pool.ts';
 import { defaultLimits, type Limits } from '../limits.ts';
 import { accountIndexes, podIndexes } from '../watches.ts';
@@ -55,7 +55,7 @@ export const startProcess = async (options: ProcessOptions) => {
   let inFlight = 0;
   const observer = { started: () => {}, began: () => void (inFlight += 1), ended: () => void (inFlight -= 1) };
   const idle = { added: () => {}, taken: () => {}, finished: () => {}, delayed: () => {}, stopped: () => {} };
-  const controller = createRunnerPoolController({
+  const controllers = createRunnerPoolControllers({
     ...caches,
     client,
     clock,
@@ -75,7 +75,7 @@ export const startProcess = async (options: ProcessOptions) => {
   });
   const start = async (): Promise<void> => {
     await Promise.all(Object.values(caches).map((cache) => cache.synced));
-    if (!stopping.signal.aborted) await controller.run(stopping.signal);
+    if (!stopping.signal.aborted) await Promise.all(controllers.map((each) => each.run(stopping.signal)));
   };
   void start();
   return {
