@@ -1,71 +1,38 @@
 import type { TestContext } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { finalizers } from '@tartan/api';
 import {
   type Client,
-  createClient,
   createEventRecorder,
   createInformer,
   createLogger,
   createMetrics,
   events,
   ignoreNotFound,
-  inProcessTransport,
-  namespaces,
   nodes,
   pods,
-  serviceAccounts,
-  type Transport,
 } from '@tartan/kube';
 import { type ManualClock, manualClock } from '@tartan/kube/clock';
-import { createKubernetes } from '@tartan/sim-kubernetes';
 import { isHeldByAgent, trimPod } from '../../manager/caches.ts';
 import { createReleaseCounter } from '../../manager/provider-metrics.ts';
+import { createTestCluster } from '../../testing/test-cluster.ts';
 import { createPodRelease } from '../controller.ts';
-
-type Send = Transport['send'];
 
 const namespace = 'runners';
 const log = createLogger({ write: () => {}, clock: manualClock(), level: 'error' });
 
-/** Lets everything happen that needs no time. */
-const settle = async (): Promise<void> => {
-  for (let turn = 0; turn < 60; turn += 1) await setImmediate();
-};
-
-/** Nodes, Pods and the controller on an embedded Kubernetes without controllers of its own, on virtual time. */
-export const createHarness = async (t: TestContext, { builtInControllers = false } = {}) => {
-  const clock = manualClock();
-  const kubernetes = await createKubernetes({ clock, controllers: builtInControllers });
-  t.after(() => kubernetes.stop());
-  const transport = inProcessTransport(kubernetes.handle, {
-    user: { commonName: 'admin', organizations: ['system:masters'] },
-  });
-  /** What happens between the controller and the server. */
-  let between: (send: Send) => Send = (send) => send;
-  const client = createClient(transport, { clock });
-  const theirs = createClient({ ...transport, send: (request) => between(transport.send)(request) }, { clock });
-  await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
-  const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace } } as const;
-  await client.create(serviceAccounts, account);
+/** Nodes, Pods and the controller on an embedded Kubernetes, on virtual time. */
+export const createHarness = async (t: TestContext, { builtInControllers: controllers = false } = {}) => {
+  const harness = await createTestCluster(t, { namespace, controllers });
+  const { client, theirs, clock, settle, interpose, advance } = harness;
   const metrics = createMetrics({ clock });
   const count = createReleaseCounter(metrics.registry);
   return {
     client,
     clock,
     settle,
-    interpose: (wrap: (send: Send) => Send) => {
-      between = wrap;
-    },
+    interpose,
     start: (options?: { nodesWith?: string }) => startProcess(theirs, clock, count, options),
-    /** In steps, so that what falls due on the way finds the world as it is then. */
-    pass: async (minutes: number) => {
-      for (let half = 0; half < minutes * 2; half += 1) {
-        await settle();
-        clock.advance(30_000);
-      }
-      await settle();
-    },
+    pass: (minutes: number) => advance(minutes * 60_000, 30_000),
     addNode: (name: string) => client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name } }),
     removeNode: (name: string) => client.delete(nodes, { name }),
     addPod: (name: string, node: string | undefined, held: readonly string[] = [finalizers.vmCleanup]) =>

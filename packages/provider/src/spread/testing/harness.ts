@@ -1,27 +1,18 @@
 import { Readable } from 'node:stream';
 import type { TestContext } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { annotations, labels } from '@tartan/api';
 import {
   createClient,
   createInformer,
-  createLogger,
   createManager,
   type EventInput,
-  inProcessTransport,
   type KubeObject,
   nodes,
   type Transport,
 } from '@tartan/kube';
-import { manualClock } from '@tartan/kube/clock';
-import { createKubernetes } from '@tartan/sim-kubernetes';
+import { createTestCluster } from '../../testing/test-cluster.ts';
 import { createFleetSpread } from '../controller.ts';
 import { macNode } from './mac-node.ts';
-
-/** Lets everything happen that needs no time. */
-const settle = async (): Promise<void> => {
-  for (let turn = 0; turn < 40; turn += 1) await setImmediate();
-};
 
 interface DeploymentPatch {
   spec: { template: { metadata: { annotations: Record<string, string> } } };
@@ -93,12 +84,7 @@ const deploymentServer = (deployment: ReturnType<typeof createDeployment>) => {
 
 /** Nodes on an embedded Kubernetes, which has no Deployments yet: that one is played here, with nothing but get and patch. */
 export const createHarness = async (t: TestContext) => {
-  const clock = manualClock();
-  const kubernetes = await createKubernetes({ clock, controllers: false });
-  t.after(() => kubernetes.stop());
-  const user = { commonName: 'admin', organizations: ['system:masters'] };
-  const client = createClient(inProcessTransport(kubernetes.handle, { user }), { clock });
-  const log = createLogger({ write: () => {}, clock, level: 'error' });
+  const { client, clock, log, settle, advance } = await createTestCluster(t, { namespace: 'apps' });
   const deployment = createDeployment();
   const { transport, ...played } = deploymentServer(deployment);
   const messages: string[] = [];
@@ -137,13 +123,7 @@ export const createHarness = async (t: TestContext) => {
         return running;
       };
     },
-    pass: async (seconds: number) => {
-      for (let step = 0; step < seconds; step += 5) {
-        await settle();
-        clock.advance(5000);
-      }
-      await settle();
-    },
+    pass: (seconds: number) => advance(seconds * 1000, 5000),
     addNode: (name: string, fleet = 'runners') => client.create(nodes, macNode(name, { fleet })),
     setReady: (name: string, ready: boolean) =>
       client.patch(

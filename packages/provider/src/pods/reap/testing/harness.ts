@@ -1,33 +1,10 @@
 import type { TestContext } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { formatProviderID, kindNames, labels, labelValues, machine } from '@tartan/api';
-import { definitions } from '@tartan/api/crds';
-import {
-  createClient,
-  createInformer,
-  createLogger,
-  createMetrics,
-  customResourceDefinitions,
-  type EventInput,
-  ignoreNotFound,
-  type Informer,
-  inProcessTransport,
-  type KubeObject,
-  namespaces,
-  nodes,
-  pods,
-  type Resource,
-  serviceAccounts,
-  type Transport,
-} from '@tartan/kube';
-import { manualClock } from '@tartan/kube/clock';
-import { coreDefinitions } from '@tartan/sim-cluster-api';
-import { createKubernetes } from '@tartan/sim-kubernetes';
+import { createMetrics, type EventInput, ignoreNotFound, type KubeObject, nodes, pods } from '@tartan/kube';
 import { coreMachines } from '../../../core/machine.ts';
 import { createReapCounter } from '../../../manager/provider-metrics.ts';
+import { createTestCluster } from '../../../testing/test-cluster.ts';
 import { createPodReaper } from '../controller.ts';
-
-type Send = Transport['send'];
 
 const namespace = 'macs';
 const core = coreMachines('v1beta2');
@@ -35,51 +12,15 @@ const held = ['example.com/drain'];
 
 /** Macs with their Machines, Nodes and Pods on an embedded Kubernetes, and the reaper, on virtual time. */
 export const createHarness = async (t: TestContext) => {
-  const clock = manualClock();
-  const log = createLogger({ write: () => {}, clock, level: 'error' });
-  const kubernetes = await createKubernetes({ clock, controllers: false });
-  t.after(() => kubernetes.stop());
-  const user = { commonName: 'admin', organizations: ['system:masters'] };
-  const transport = inProcessTransport(kubernetes.handle, { user });
-  let between: (send: Send) => Send = (send) => send;
   /** What the reaper asked of the server, watches and lists of caches left out. */
   const asked: string[] = [];
-  const client = createClient(transport, { clock });
-  const theirs = createClient(
-    {
-      ...transport,
-      send: (request) => {
-        const path = request.path.split('?')[0] ?? '';
-        if (/\/machines\/|fieldSelector|\/pods\//.test(request.path)) asked.push(`${request.method} ${path}`);
-        return between(transport.send)(request);
-      },
+  const { client, theirs, clock, log, settle, interpose, advance, follow, run } = await createTestCluster(t, {
+    namespace,
+    kinds: [kindNames.machine.kind],
+    onRequest: (method, path) => {
+      if (/\/machines\/|fieldSelector|\/pods\//.test(path)) asked.push(`${method} ${path.split('?')[0] ?? ''}`);
     },
-    { clock },
-  );
-  await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
-  const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default', namespace } } as const;
-  await client.create(serviceAccounts, account);
-  for (const definition of [
-    ...definitions.filter(({ spec }) => spec.names.kind === kindNames.machine.kind),
-    ...coreDefinitions(),
-  ])
-    await client.create(customResourceDefinitions, definition);
-
-  const stopping = new AbortController();
-  const running: Promise<void>[] = [];
-  t.after(async () => {
-    stopping.abort();
-    await Promise.all(running);
   });
-  const follow = async <T extends KubeObject>(resource: Resource<T>): Promise<Informer<T>> => {
-    const cache = createInformer({ client: theirs, resource, clock, random: () => 0.5, log });
-    running.push(cache.run(stopping.signal));
-    await cache.synced;
-    return cache;
-  };
-  const settle = async (): Promise<void> => {
-    for (let turn = 0; turn < 80; turn += 1) await setImmediate();
-  };
   const told: string[] = [];
   const metrics = createMetrics({ clock });
 
@@ -87,9 +28,7 @@ export const createHarness = async (t: TestContext) => {
     client,
     asked,
     told,
-    interpose: (wrap: (send: Send) => Send) => {
-      between = wrap;
-    },
+    interpose,
     start: async () => {
       const controller = createPodReaper({
         client: theirs,
@@ -101,16 +40,9 @@ export const createHarness = async (t: TestContext) => {
         clock,
         log,
       });
-      running.push(controller.run(stopping.signal));
-      await settle();
+      await run(controller);
     },
-    pass: async (seconds: number) => {
-      for (let passed = 0; passed < seconds; passed += 5) {
-        await settle();
-        clock.advance(5000);
-      }
-      await settle();
-    },
+    pass: (seconds: number) => advance(seconds * 1000, 5000),
     /** A Mac as core and its agent make it, with its Machine. */
     addMac: async (name: string, nodeLabels: Record<string, string> = { [labels.runtime]: labelValues.runtime }) => {
       const providerID = formatProviderID({ zone: 'fr-par-1', serverID: name });
