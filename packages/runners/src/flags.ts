@@ -11,7 +11,6 @@ import {
   kubeconfigFlag,
   leaderElectionFlags,
   logFlags,
-  type ManagerFlagValues,
   managerFlagValues,
   managerRules,
   namespaceName,
@@ -19,7 +18,7 @@ import {
   parseFlagTable,
   type ReadFlag,
 } from '@tartan/kube/flags';
-import { defaultLimits, type Limits } from './pool/limits.ts';
+import { defaultLimits } from './pool/limits.ts';
 
 /** Every flag of the runners controller. No secret is a flag: what GitHub is asked with is in Secrets beside the pools. */
 
@@ -84,14 +83,10 @@ export const flagRules: readonly FlagRule[] = [
 ];
 
 /** What the runners controller was told to be. Holds no secret. */
-export interface RunnersOptions extends ManagerFlagValues {
-  readonly namespace: string;
-  readonly githubURL: string;
-  readonly limits: Limits;
-}
+export type RunnersOptions = ReturnType<typeof runnersOptions>;
 
 /** Assumes that no rule objects: there is a namespace. */
-const runnersOptions = (read: ReadFlag): RunnersOptions => {
+const runnersOptions = (read: ReadFlag) => {
   const namespace = read(flags.namespace) ?? '';
   return {
     ...managerFlagValues(flags, read, namespace),

@@ -8,7 +8,7 @@ import { loadConfig } from '../config/load-config.ts';
 import { untilAborted } from '../errors/abort-signal.ts';
 import { createEventRecorder } from '../events/recorder.ts';
 import type { ManagerFlagValues } from '../flags/manager-flags.ts';
-import { createHealthServers, whileServing } from '../health/health-server.ts';
+import { createHealthServers } from '../health/health-server.ts';
 import { createLeaderElection } from '../leader/election.ts';
 import { alwaysOpenGate } from '../leader/gate.ts';
 import { createLogger, type Logger } from '../logs/logger.ts';
@@ -82,7 +82,7 @@ export const assembleManager = (deps: ManagerDeps, metrics: Metrics, { component
     isLeading: () => isLeading,
     /** Serves probes and metrics while `work` runs. Flushes events when it has ended. */
     serve: (signal: AbortSignal, work: (signal: AbortSignal) => Promise<ManagerResult>): Promise<ManagerResult> =>
-      whileServing(health, signal, async (either) => {
+      health.serveWhile(signal, async (either) => {
         const result = await work(either);
         await events.flush(eventFlushMs);
         return result;

@@ -15,7 +15,6 @@ import {
   createHealthServers,
   type HealthServer,
   type HealthServerOptions,
-  whileServing,
 } from './health-server.ts';
 
 interface Harness {
@@ -206,7 +205,7 @@ describe('probes and metrics', () => {
   test('are served apart, as long as the work goes on', async () => {
     const health = healthAt(anywhere, anywhere);
     const { probes, metrics } = health.addresses;
-    const result = await whileServing(health, new AbortController().signal, async () => {
+    const result = await health.serveWhile(new AbortController().signal, async () => {
       assert.deepEqual([await codeOf(probes, '/healthz'), await codeOf(probes, '/metrics')], [200, 404]);
       assert.equal(await codeOf(metrics, '/metrics'), 200);
       return { ok: true };
@@ -223,15 +222,15 @@ describe('probes and metrics', () => {
       await untilAborted(signal);
       return { ok: true } as const;
     };
-    assert.deepEqual(await whileServing(health, stop, work), { ok: true });
+    assert.deepEqual(await health.serveWhile(stop, work), { ok: true });
   });
 
   test('that cannot listen end the work with that reason', async () => {
     const first = healthAt(anywhere, undefined);
-    await whileServing(first, new AbortController().signal, async () => {
+    await first.serveWhile(new AbortController().signal, async () => {
       const { port } = (await first.addresses.probes) ?? { port: 0 };
       const second = healthAt({ ...anywhere, port }, anywhere);
-      const result = await whileServing(second, new AbortController().signal, async (signal) => {
+      const result = await second.serveWhile(new AbortController().signal, async (signal) => {
         await untilAborted(signal);
         return { ok: true };
       });

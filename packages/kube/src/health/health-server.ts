@@ -23,8 +23,6 @@ export interface HealthServerOptions {
 
 /** `/healthz`, `/readyz` and `/metrics` over HTTP. Not more than that: the outside may reach it without any credentials. */
 export interface HealthServer {
-  /** Fails while the process should be restarted. */
-  readonly healthz: HealthChecks;
   /** Fails while the process should get no work. */
   readonly readyz: HealthChecks;
   /** Resolves when it listens. Stays pending when it cannot: `run` says why. */
@@ -72,7 +70,6 @@ const closeServer = (server: Server, clock: Clock): Promise<void> =>
 
 export const createHealthServer = (options: HealthServerOptions): HealthServer => {
   const { host = '127.0.0.1', port, metrics, clock, log, idleTimeoutMs = 10_000 } = options;
-  const healthz: HealthChecks = new Map();
   const readyz: HealthChecks = new Map();
   const address = Promise.withResolvers<{ host: string; port: number }>();
 
@@ -81,7 +78,7 @@ export const createHealthServer = (options: HealthServerOptions): HealthServer =
     (request, response) => {
       const { method = '', url = '' } = request;
       const answer = async (): Promise<void> => {
-        const { code, contentType, body } = await handleProbe({ healthz, readyz, metrics, clock }, { method, url });
+        const { code, contentType, body } = await handleProbe({ readyz, metrics, clock }, { method, url });
         if (code === 500) log.warn('A probe is answered with what is wrong', { url, body });
         response.writeHead(code, {
           'content-type': contentType,
@@ -100,7 +97,6 @@ export const createHealthServer = (options: HealthServerOptions): HealthServer =
     };
 
   return {
-    healthz,
     readyz,
     address: address.promise,
     run: async (signal) => {
@@ -120,17 +116,6 @@ export const createHealthServer = (options: HealthServerOptions): HealthServer =
   };
 };
 
-export interface HealthServers {
-  readonly readyz: HealthServer['readyz'];
-  /** Undefined for what is not served. */
-  readonly addresses: {
-    readonly probes: HealthServer['address'] | undefined;
-    readonly metrics: HealthServer['address'] | undefined;
-  };
-  /** Serves until the signal fires. Rejects when one of the addresses cannot be listened on. */
-  run(signal: AbortSignal): Promise<void>;
-}
-
 interface HealthServersOptions {
   readonly options: {
     readonly healthAddress: BindAddress | undefined;
@@ -142,40 +127,33 @@ interface HealthServersOptions {
 }
 
 /** Two addresses, as kubelet asks one and Prometheus the other, and a network policy may tell them apart. */
-export const createHealthServers = ({ options, metrics, clock, log }: HealthServersOptions): HealthServers => {
+export const createHealthServers = ({ options, metrics, clock, log }: HealthServersOptions) => {
   const { healthAddress, metricsAddress } = options;
   const probes = healthAddress && createHealthServer({ ...healthAddress, clock, log });
   const scraped = metricsAddress && createHealthServer({ ...metricsAddress, metrics: metrics.text, clock, log });
   const servers = [probes, scraped].filter((server) => server !== undefined);
   return {
     readyz: probes?.readyz ?? new Map(),
+    /** Undefined for what is not served. */
     addresses: { probes: probes?.address, metrics: scraped?.address },
-    run: async (signal) => {
-      const failed = new AbortController();
-      const stop = AbortSignal.any([signal, failed.signal]);
-      const runs = servers.map((server) => server.run(stop));
-      for (const run of runs) run.catch((error: unknown) => failed.abort(error));
-      await Promise.allSettled([untilAborted(stop), ...runs]);
-      failed.signal.throwIfAborted();
+    /** Serves as long as `work` goes on. A server that cannot listen ends the work, and is why it failed. */
+    serveWhile: async (
+      signal: AbortSignal,
+      work: (signal: AbortSignal) => Promise<ManagerResult>,
+    ): Promise<ManagerResult> => {
+      const over = new AbortController();
+      const broken = new AbortController();
+      let reason: string | undefined;
+      const serving = servers.map((server) =>
+        server.run(over.signal).catch((error: unknown) => {
+          reason ??= error instanceof Error ? error.message : String(error);
+          broken.abort();
+        }),
+      );
+      const result = await work(AbortSignal.any([signal, broken.signal]));
+      over.abort();
+      await Promise.all(serving);
+      return reason === undefined ? result : { ok: false, reason };
     },
   };
-};
-
-/** Serves as long as `work` goes on. One that cannot listen ends the work, and is why it failed. */
-export const whileServing = async (
-  health: Pick<HealthServers, 'run'>,
-  signal: AbortSignal,
-  work: (signal: AbortSignal) => Promise<ManagerResult>,
-): Promise<ManagerResult> => {
-  const over = new AbortController();
-  const broken = new AbortController();
-  let why: string | undefined;
-  const serving = health.run(over.signal).catch((error: unknown) => {
-    why = error instanceof Error ? error.message : String(error);
-    broken.abort();
-  });
-  const result = await work(AbortSignal.any([signal, broken.signal]));
-  over.abort();
-  await serving;
-  return why === undefined ? result : { ok: false, reason: why };
 };

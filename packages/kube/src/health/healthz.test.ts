@@ -9,10 +9,7 @@ const checks = (entries: Record<string, HealthCheck> = {}): Map<string, HealthCh
 const fine: HealthCheck = () => undefined;
 
 const ask = (url: string, readyz = checks(), method = 'GET'): Promise<ProbeResponse> =>
-  handleProbe(
-    { healthz: checks(), readyz, clock, metrics: async () => ({ contentType: 'text/plain', body: 'up 1\n' }) },
-    { method, url },
-  );
+  handleProbe({ readyz, clock, metrics: async () => ({ contentType: 'text/plain', body: 'up 1\n' }) }, { method, url });
 
 test('without checks the probe succeeds', async () => {
   assert.deepEqual(await ask('/healthz'), { code: 200, contentType: 'text/plain; charset=utf-8', body: 'ok' });
@@ -61,9 +58,9 @@ test('a check can be excluded, or requested alone', async () => {
 
 test('metrics are served as they come, and a failure to collect them is a 500', async () => {
   assert.deepEqual(await ask('/metrics'), { code: 200, contentType: 'text/plain', body: 'up 1\n' });
-  const broken = { healthz: checks(), readyz: checks(), clock, metrics: () => Promise.reject(new Error('torn')) };
+  const broken = { readyz: checks(), clock, metrics: () => Promise.reject(new Error('torn')) };
   assert.equal((await handleProbe(broken, { method: 'GET', url: '/metrics' })).code, 500);
-  const none = { healthz: checks(), readyz: checks(), clock };
+  const none = { readyz: checks(), clock };
   assert.equal((await handleProbe(none, { method: 'GET', url: '/metrics' })).code, 404);
 });
 

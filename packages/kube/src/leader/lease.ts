@@ -68,17 +68,22 @@ const largestCount = 2_147_483_647;
 export const renewTimeOf = (wall: number, count: number): string =>
   microTimestamp(wall).replace(/\d{3}Z$/, `${String(count % 1000).padStart(3, '0')}Z`);
 
-export const newLease = ({ namespace, name }: ObjectName, { identity, leaseMs, time }: LeaseWrite): Lease => ({
+const spec = (
+  { identity, leaseMs, time }: LeaseWrite,
+  { acquireTime, transitions }: Pick<LeaseRecord, 'acquireTime' | 'transitions'>,
+) => ({
+  holderIdentity: identity,
+  leaseDurationSeconds: leaseMs / 1000,
+  acquireTime: acquireTime ?? time,
+  renewTime: time,
+  leaseTransitions: Math.min(transitions, largestCount),
+});
+
+export const newLease = ({ namespace, name }: ObjectName, writing: LeaseWrite): Lease => ({
   apiVersion: 'coordination.k8s.io/v1',
   kind: 'Lease',
   metadata: { name, ...(namespace !== undefined && { namespace }) },
-  spec: {
-    holderIdentity: identity,
-    leaseDurationSeconds: leaseMs / 1000,
-    acquireTime: time,
-    renewTime: time,
-    leaseTransitions: 0,
-  },
+  spec: spec(writing, { acquireTime: undefined, transitions: 0 }),
 });
 
 /** The same object with its resource version and whatever else it holds: the server refuses it if somebody was faster. */
@@ -88,33 +93,11 @@ const withSpec = (lease: Live<Lease>, fields: object): Live<Lease> => ({
 });
 
 export const acquiredLease = (lease: Live<Lease>, { transitions }: LeaseRecord, writing: LeaseWrite): Live<Lease> =>
-  withSpec(lease, {
-    holderIdentity: writing.identity,
-    leaseDurationSeconds: writing.leaseMs / 1000,
-    acquireTime: writing.time,
-    renewTime: writing.time,
-    leaseTransitions: Math.min(transitions + 1, largestCount),
-  });
+  withSpec(lease, spec(writing, { acquireTime: undefined, transitions: transitions + 1 }));
 
-export const renewedLease = (
-  lease: Live<Lease>,
-  { transitions, acquireTime }: LeaseRecord,
-  writing: LeaseWrite,
-): Live<Lease> =>
-  withSpec(lease, {
-    holderIdentity: writing.identity,
-    leaseDurationSeconds: writing.leaseMs / 1000,
-    acquireTime: acquireTime ?? writing.time,
-    renewTime: writing.time,
-    leaseTransitions: Math.min(transitions, largestCount),
-  });
+export const renewedLease = (lease: Live<Lease>, record: LeaseRecord, writing: LeaseWrite): Live<Lease> =>
+  withSpec(lease, spec(writing, record));
 
 /** As client-go writes it, so that every kind of candidate takes over at once. */
 export const releasedLease = (lease: Live<Lease>, { transitions }: LeaseRecord, time: string): Live<Lease> =>
-  withSpec(lease, {
-    holderIdentity: '',
-    leaseDurationSeconds: 1,
-    acquireTime: time,
-    renewTime: time,
-    leaseTransitions: Math.min(transitions, largestCount),
-  });
+  withSpec(lease, spec({ identity: '', leaseMs: 1000, time }, { acquireTime: undefined, transitions }));

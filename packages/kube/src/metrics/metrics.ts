@@ -102,7 +102,7 @@ export type ScrapeGauge<State> = <Label extends string>(
   name: string,
   help: string,
   labelNames: readonly Label[],
-  fill: (gauge: Gauge<Label>) => (state: State) => void,
+  fill: (gauge: Gauge<Label>, state: State) => void,
 ) => void;
 
 /** `state` answers undefined when there is nothing to tell. */
@@ -117,8 +117,8 @@ export const createScrapeGauges =
         registers: [],
         collect() {
           this.reset();
-          const told = state();
-          if (told !== undefined) fill(this)(told);
+          const current = state();
+          if (current !== undefined) fill(this, current);
         },
       }),
     );

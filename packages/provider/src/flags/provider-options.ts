@@ -1,64 +1,14 @@
 import type { VmEgress } from '@tartan/host';
-import { type ManagerFlagValues, managerFlagValues, type ReadFlag } from '@tartan/kube/flags';
+import { managerFlagValues, type ReadFlag } from '@tartan/kube/flags';
 import { flags } from './flag-table.ts';
 
 /** What the manager was told to be. What belongs together is one member, `undefined` when it is off. Holds no secret. */
-export interface ProviderOptions extends ManagerFlagValues {
-  readonly machineWorkers: number;
-  /** `undefined`: nobody said, and no fleet that names one is Ready. */
-  readonly releaseID: string | undefined;
-  readonly secretsNamespace: string;
-  /** Macs are claimed for the machines of these. */
-  readonly machineNamespaces: readonly string[];
-  /** `undefined`: what `kube-public/cluster-info` says. */
-  readonly apiServerURL: string | undefined;
-  /** `undefined`: GitHub's own. */
-  readonly githubAPIURL: string | undefined;
-  /** The Deployment. */
-  readonly fleetSpread: { readonly namespace: string; readonly name: string } | undefined;
-  readonly defaultPoolPrefix: string | undefined;
-  /** Pools that may be claimed from, the default one among them. */
-  readonly allowedPoolPrefixes: readonly string[];
-  /** How often Scaleway is asked: for all hosts of a zone, and for one that is expected to change. */
-  readonly pollIntervals: { readonly inventoryMs: number; readonly hostMs: number };
-  readonly sweep: SweepOptions;
-  /** Failed bootstraps; `undefined` is never. */
-  readonly bootstrap: { readonly rebootAfter: number | undefined; readonly giveUpAfter: number | undefined };
-  /** Failed updates; `undefined` is never. */
-  readonly update: { readonly giveUpAfter: number | undefined; readonly retryAfterMs: number | undefined };
-  readonly agent: { readonly hostCPU: number; readonly hostMemoryMB: number; readonly maxPods: number };
-  readonly artifacts: ArtifactPaths;
-  readonly tailscale: TailscaleOptions | undefined;
-  readonly vmEgress: VmEgress;
-}
-
-/** The search for stranded hosts. */
-interface SweepOptions {
-  readonly zones: readonly string[];
-  readonly intervalMs: number;
-  /** `undefined`: only report. Both prefixes are known when there is something to be done. */
-  readonly reclaim: { readonly claimNamePrefix: string; readonly poolPrefix: string } | undefined;
-}
-
-interface ArtifactPaths {
-  readonly agentRuntime: string;
-  readonly agentRelease: string;
-  readonly tart: string;
-  readonly nodeExporter: string | undefined;
-  /** `undefined`: this manager can make no builders. */
-  readonly builder: Readonly<Record<'runner' | 'packer' | 'crane' | 'oras', string>> | undefined;
-}
-
-interface TailscaleOptions {
-  readonly binariesPath: string;
-  readonly authKeySecretName: string;
-  readonly tags: readonly string[];
-  readonly acceptRoutes: boolean;
-}
+export type ProviderOptions = ReturnType<typeof providerOptions>;
 
 const unlessZero = (value: number): number | undefined => (value === 0 ? undefined : value);
 
-const builderOf = (read: ReadFlag): ArtifactPaths['builder'] => {
+/** `undefined`: this manager can make no builders. */
+const builderOf = (read: ReadFlag) => {
   const runner = read(flags.actionsRunnerTarballPath);
   const packer = read(flags.packerBinaryPath);
   const crane = read(flags.craneBinaryPath);
@@ -66,7 +16,7 @@ const builderOf = (read: ReadFlag): ArtifactPaths['builder'] => {
   return runner && packer && crane && oras ? { runner, packer, crane, oras } : undefined;
 };
 
-const tailscaleOf = (read: ReadFlag): TailscaleOptions | undefined => {
+const tailscaleOf = (read: ReadFlag) => {
   const binariesPath = read(flags.tailscaleBinariesPath);
   const authKeySecretName = read(flags.tailscaleAuthKeySecretName);
   return binariesPath && authKeySecretName
@@ -93,43 +43,52 @@ const vmEgressOf = (read: ReadFlag): VmEgress => {
   };
 };
 
+/** Pools that may be claimed from, the default one among them. */
 const allowedPoolPrefixesOf = (read: ReadFlag): readonly string[] => {
   const usual = read(flags.defaultAdoptPoolPrefix);
   return [...new Set([...(usual === undefined ? [] : [usual]), ...read(flags.adoptPoolPrefixes)])];
 };
 
-const reclaimOf = (read: ReadFlag): SweepOptions['reclaim'] => {
+/** `undefined`: stranded hosts are only reported. Both prefixes are known when there is something to be done. */
+const reclaimOf = (read: ReadFlag) => {
   const claimNamePrefix = read(flags.orphanReclaimClaimNamePrefix);
   const poolPrefix = read(flags.defaultAdoptPoolPrefix);
   return claimNamePrefix && poolPrefix ? { claimNamePrefix, poolPrefix } : undefined;
 };
 
 /** Assumes that no rule objects: what is there by half would be left out without a word. */
-export const providerOptions = (read: ReadFlag): ProviderOptions => {
+export const providerOptions = (read: ReadFlag) => {
   const secretsNamespace = read(flags.secretsNamespace);
   const spread = read(flags.fleetSpreadDeployment);
   const machineNamespaces = read(flags.machineNamespaces);
   return {
     ...managerFlagValues(flags, read, secretsNamespace),
     machineWorkers: read(flags.machineMaxConcurrentReconciles),
+    /** `undefined`: nobody said, and no fleet that names one is Ready. */
     releaseID: read(flags.releaseID),
     secretsNamespace,
+    /** Macs are claimed for the machines of these. */
     machineNamespaces: machineNamespaces.length > 0 ? machineNamespaces : [secretsNamespace],
+    /** `undefined`: what `kube-public/cluster-info` says. */
     apiServerURL: read(flags.apiServerURL),
+    /** `undefined`: GitHub's own. */
     githubAPIURL: read(flags.githubAPIURL),
     fleetSpread: spread ? { namespace: read(flags.fleetSpreadNamespace) ?? secretsNamespace, name: spread } : undefined,
     defaultPoolPrefix: read(flags.defaultAdoptPoolPrefix),
     allowedPoolPrefixes: allowedPoolPrefixesOf(read),
+    /** How often Scaleway is asked: for all hosts of a zone, and for one that is expected to change. */
     pollIntervals: { inventoryMs: read(flags.inventoryInterval), hostMs: read(flags.hostPollInterval) },
     sweep: {
       zones: read(flags.orphanReclaimZones),
       intervalMs: read(flags.orphanReclaimInterval),
       reclaim: reclaimOf(read),
     },
+    /** Failed bootstraps; `undefined` is never. */
     bootstrap: {
       rebootAfter: unlessZero(read(flags.bootstrapRebootAfter)),
       giveUpAfter: unlessZero(read(flags.bootstrapMaxAttempts)),
     },
+    /** Failed updates; `undefined` is never. */
     update: {
       giveUpAfter: unlessZero(read(flags.tartkubeletMaxUpdateAttempts)),
       retryAfterMs: unlessZero(read(flags.tartkubeletTerminalRetryAfter)),

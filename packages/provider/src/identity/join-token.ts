@@ -1,14 +1,14 @@
-import { inspect } from 'node:util';
 import {
   type CallOptions,
   type Client,
-  createRedactor,
+  createSecret,
   ignoreNotFound,
   isKubeError,
   KubeError,
   secrets,
 } from '@tartan/kube';
 import { type Clock, timestamp } from '@tartan/kube/clock';
+import { redactError } from '../host-work/redact-error.ts';
 import { joinGroup, tokenIDPattern, tokenNamespace, tokenSecretName, tokenSecretType } from './names.ts';
 
 export interface MintOptions extends CallOptions {
@@ -76,7 +76,7 @@ const createTokenSecret = async (
       type: tokenSecretType,
       stringData: {
         'token-id': token.tokenID,
-        'token-secret': token.reveal().slice(token.tokenID.length + 1),
+        'token-secret': secretHalf(token),
         expiration: timestamp(token.expiresAt),
         'usage-bootstrap-authentication': 'true',
         'auth-extra-groups': joinGroup,
@@ -87,22 +87,13 @@ const createTokenSecret = async (
   );
 };
 
-const withoutToken = (error: unknown, token: JoinToken): Error => {
-  const redactor = createRedactor();
-  redactor.add(token.reveal());
-  redactor.add(token.reveal().slice(token.tokenID.length + 1));
-  if (!isKubeError(error)) return new Error(redactor.text(`Cannot create a join token: ${String(error)}`));
-  const { reason, message, code, retryAfterMs, causes } = error;
-  const cleaned = causes.map((cause) =>
-    Object.fromEntries(Object.entries(cause).map(([key, text]) => [key, redactor.text(String(text))])),
+const withoutToken = (error: unknown, token: JoinToken): unknown =>
+  redactError(
+    isKubeError(error) ? error : new KubeError('malformed', `Cannot create a join token: ${String(error)}`),
+    secretHalf(token),
   );
-  // Without the cause: whatever is in there has not been looked at.
-  return new KubeError(reason, redactor.text(message), {
-    ...(code === undefined ? {} : { code }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    causes: cleaned,
-  });
-};
+
+const secretHalf = (token: JoinToken): string => token.reveal().slice(token.tokenID.length + 1);
 
 /** That many random bytes, fit for secrets. */
 export type RandomBytes = (count: number) => Uint8Array;
@@ -117,8 +108,6 @@ export interface TokenRecord {
 /** A bootstrap token. Printed in whatever way, it shows its public half alone. */
 export interface JoinToken extends TokenRecord {
   reveal(): string;
-  /** With the secret half redacted. */
-  toString(): string;
 }
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';
@@ -133,34 +122,8 @@ const randomText = (random: RandomBytes, length: number): string => {
   return text.slice(0, length);
 };
 
-/** The secret half is a private field: neither a spread nor a deep `inspect` finds it. */
-class RedactedToken implements JoinToken {
-  readonly tokenID: string;
-  readonly expiresAt: number;
-  readonly #secret: string;
-
-  constructor(tokenID: string, secret: string, expiresAt: number) {
-    this.tokenID = tokenID;
-    this.#secret = secret;
-    this.expiresAt = expiresAt;
-  }
-
-  reveal(): string {
-    return `${this.tokenID}.${this.#secret}`;
-  }
-
-  toString(): string {
-    return `${this.tokenID}.[redacted]`;
-  }
-
-  toJSON(): string {
-    return this.toString();
-  }
-
-  [inspect.custom](): string {
-    return this.toString();
-  }
-}
-
-export const generateToken = (random: RandomBytes, expiresAt: number): JoinToken =>
-  new RedactedToken(randomText(random, 6), randomText(random, 16), expiresAt);
+export const generateToken = (random: RandomBytes, expiresAt: number): JoinToken => {
+  const tokenID = randomText(random, 6);
+  const secret = createSecret(randomText(random, 16));
+  return { tokenID, expiresAt, reveal: () => `${tokenID}.${secret.reveal()}` };
+};

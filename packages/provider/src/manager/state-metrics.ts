@@ -44,46 +44,38 @@ export const createStateMetrics = (registry: Registry): StateMetrics => {
 
 type Machine = Live<ScalewayAppleSiliconMachine>;
 
-interface Machines {
-  readonly machines: readonly Machine[];
-  readonly now: number;
-}
-
-const addMachineGauges = (gauge: ScrapeGauge<Machines>): void => {
+const addMachineGauges = (gauge: ScrapeGauge<FleetState>): void => {
   gauge(
     metricNames.machinePhase,
     'Always 1: the phase of each machine, and why it is not Ready or has refused a roll: the reason of the condition that says the most.',
     ['namespace', 'machine', 'fleet', 'phase', 'failure_reason'],
-    (phases) =>
-      ({ machines }) => {
-        for (const machine of machines)
-          phases.set(
-            { ...machineLabels(machine), phase: machine.status?.phase ?? '', failure_reason: failureReason(machine) },
-            1,
-          );
-      },
+    (phases, { machines }) => {
+      for (const machine of machines)
+        phases.set(
+          { ...machineLabels(machine), phase: machine.status?.phase ?? '', failure_reason: failureReason(machine) },
+          1,
+        );
+    },
   );
   gauge(
     metricNames.machineFailedAttempts,
     'How often work on the Mac of a machine has failed in a row: task is bootstrap or update.',
     ['namespace', 'machine', 'fleet', 'task'],
-    (attempts) =>
-      ({ machines }) => {
-        for (const machine of machines) {
-          const { status = {} } = machine;
-          attempts.set({ ...machineLabels(machine), task: 'bootstrap' }, failuresOf(status, 'Bootstrap'));
-          attempts.set({ ...machineLabels(machine), task: 'update' }, failuresOf(status, 'Update'));
-        }
-      },
+    (attempts, { machines }) => {
+      for (const machine of machines) {
+        const { status = {} } = machine;
+        attempts.set({ ...machineLabels(machine), task: 'bootstrap' }, failuresOf(status, 'Bootstrap'));
+        attempts.set({ ...machineLabels(machine), task: 'update' }, failuresOf(status, 'Update'));
+      }
+    },
   );
   gauge(
     metricNames.machineDriftSeconds,
     'For how long a Mac has not had what it shall have. Zero while it has.',
     ['namespace', 'machine', 'fleet'],
-    (drift) =>
-      ({ machines, now }) => {
-        for (const machine of machines) drift.set(machineLabels(machine), driftSeconds(machine, now));
-      },
+    (drift, { machines, now }) => {
+      for (const machine of machines) drift.set(machineLabels(machine), driftSeconds(machine, now));
+    },
   );
 };
 
@@ -117,69 +109,54 @@ const driftSeconds = ({ status }: Machine, now: number): number => {
   return Math.max(0, now - Date.parse(upToDate.lastTransitionTime)) / 1000;
 };
 
-interface Fleets {
-  readonly fleets: readonly Live<MacFleet>[];
-  readonly hosts: readonly Live<MacHost>[];
-}
-
-const addFleetGauges = (gauge: ScrapeGauge<Fleets>): void => {
+const addFleetGauges = (gauge: ScrapeGauge<FleetState>): void => {
   gauge(
     metricNames.fleetMachines,
     'Machines of a fleet: count is desired, existing, ready or updated.',
     ['namespace', 'fleet', 'count'],
-    (counts) =>
-      ({ fleets }) => {
-        for (const { metadata, status } of fleets)
-          for (const count of ['desired', 'existing', 'ready', 'updated'] as const)
-            counts.set({ ...fleetLabels(metadata), count }, status?.[count] ?? 0);
-      },
+    (counts, { fleets }) => {
+      for (const { metadata, status } of fleets)
+        for (const count of ['desired', 'existing', 'ready', 'updated'] as const)
+          counts.set({ ...fleetLabels(metadata), count }, status?.[count] ?? 0);
+    },
   );
   gauge(
     metricNames.fleetTurns,
     'Macs of a fleet that may be rolled now.',
     ['namespace', 'fleet'],
-    (turns) =>
-      ({ fleets }) => {
-        for (const { metadata, status } of fleets) turns.set(fleetLabels(metadata), status?.turns?.length ?? 0);
-      },
+    (turns, { fleets }) => {
+      for (const { metadata, status } of fleets) turns.set(fleetLabels(metadata), status?.turns?.length ?? 0);
+    },
   );
   gauge(
     metricNames.fleetStalled,
     '1 while the roll of a fleet has stopped because of a failure.',
     ['namespace', 'fleet'],
-    (stalled) =>
-      ({ fleets }) => {
-        for (const { metadata, status } of fleets)
-          stalled.set(fleetLabels(metadata), isConditionTrue(status?.conditions, 'Stalled') ? 1 : 0);
-      },
+    (stalled, { fleets }) => {
+      for (const { metadata, status } of fleets)
+        stalled.set(fleetLabels(metadata), isConditionTrue(status?.conditions, 'Stalled') ? 1 : 0);
+    },
   );
   gauge(
     metricNames.macHosts,
     'Macs at Scaleway by zone, type and state: pool, held, releasing, quarantined, stranded or abandoned.',
     ['zone', 'type', 'state'],
-    (macs) =>
-      ({ hosts }) => {
-        for (const { spec, status } of hosts)
-          macs.inc({ zone: spec.zone, type: status?.type ?? '', state: status?.state ?? '' });
-      },
+    (macs, { hosts }) => {
+      for (const { spec, status } of hosts)
+        macs.inc({ zone: spec.zone, type: status?.type ?? '', state: status?.state ?? '' });
+    },
   );
 };
 
 const fleetLabels = ({ namespace = '', name }: Live<MacFleet>['metadata']) => ({ namespace, fleet: name });
 
-interface Pods {
-  readonly pods: readonly Live<Pod>[];
-  readonly nodes: readonly Live<Node>[];
-  readonly now: number;
-}
-
 /** Of Pods that an agent holds. Their number alone looks the same for many that end as for one that never does (INC-17). */
-const addPodGauges = (gauge: ScrapeGauge<Pods>): void => {
+const addPodGauges = (gauge: ScrapeGauge<FleetState>): void => {
   gauge(
     metricNames.podsTerminating,
     'Pods whose virtual machine should be gone by now, and whose agent still holds them. No series where there is none.',
     ['node', 'fleet'],
-    (count) => (state) => {
+    (count, state) => {
       for (const { place, overdue } of overdueByNode(state)) count.set(place, overdue.length);
     },
   );
@@ -187,13 +164,13 @@ const addPodGauges = (gauge: ScrapeGauge<Pods>): void => {
     metricNames.podsTerminatingSeconds,
     'For how long the oldest of them should have been gone: counted from the end of its grace.',
     ['node', 'fleet'],
-    (oldest) => (state) => {
+    (oldest, state) => {
       for (const { place, overdue } of overdueByNode(state)) oldest.set(place, Math.max(...overdue) / 1000);
     },
   );
 };
 
-const overdueByNode = ({ pods, nodes, now }: Pods) => {
+const overdueByNode = ({ pods, nodes, now }: FleetState) => {
   const byNode = Map.groupBy(
     pods.flatMap((pod) => {
       const { held, deletedAt } = podFacts(pod);
@@ -211,36 +188,30 @@ const overdueByNode = ({ pods, nodes, now }: Pods) => {
   }));
 };
 
-interface ControlPlanes {
-  readonly controlPlanes: readonly Live<ExternalControlPlane>[];
-}
-
 /** How Cluster API core gets at the cluster: without its kubeconfig no Machine is bound, drained or deleted (INC-307). */
-const addControlPlaneGauges = (gauge: ScrapeGauge<ControlPlanes>): void => {
+const addControlPlaneGauges = (gauge: ScrapeGauge<FleetState>): void => {
   gauge(
     metricNames.controlPlaneCondition,
     '1 while the condition of the ExternalControlPlane is True, else 0: condition is Available or KubeconfigReady.',
     ['namespace', 'control_plane', 'condition'],
-    (conditions) =>
-      ({ controlPlanes }) => {
-        for (const { metadata, status } of controlPlanes)
-          for (const condition of ['Available', 'KubeconfigReady'] as const)
-            conditions.set(
-              { ...controlPlaneLabels(metadata), condition },
-              isConditionTrue(status?.conditions, condition) ? 1 : 0,
-            );
-      },
+    (conditions, { controlPlanes }) => {
+      for (const { metadata, status } of controlPlanes)
+        for (const condition of ['Available', 'KubeconfigReady'] as const)
+          conditions.set(
+            { ...controlPlaneLabels(metadata), condition },
+            isConditionTrue(status?.conditions, condition) ? 1 : 0,
+          );
+    },
   );
   gauge(
     metricNames.kubeconfigExpiry,
     'When the token in the kubeconfig of Cluster API core expires. No series for a kubeconfig that somebody else wrote.',
     ['namespace', 'control_plane'],
-    (expiry) =>
-      ({ controlPlanes }) => {
-        for (const { metadata, status } of controlPlanes)
-          if (status?.kubeconfigExpires !== undefined)
-            expiry.set(controlPlaneLabels(metadata), Date.parse(status.kubeconfigExpires) / 1000);
-      },
+    (expiry, { controlPlanes }) => {
+      for (const { metadata, status } of controlPlanes)
+        if (status?.kubeconfigExpires !== undefined)
+          expiry.set(controlPlaneLabels(metadata), Date.parse(status.kubeconfigExpires) / 1000);
+    },
   );
 };
 

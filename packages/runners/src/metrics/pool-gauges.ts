@@ -57,7 +57,7 @@ export const registerPoolGauges = (gauge: ScrapeGauge<readonly PoolState[]>): vo
     tell: (state: PoolState, set: SetGauge) => void,
     ...more: string[]
   ): void =>
-    gauge(name, help, ['namespace', 'pool', ...more], (measured) => (states) => {
+    gauge(name, help, ['namespace', 'pool', ...more], (measured, states) => {
       for (const state of states) {
         const { namespace = '', name: pool } = state.pool.metadata;
         tell(state, (value, labels) => measured.set({ namespace, pool, ...labels }, value));

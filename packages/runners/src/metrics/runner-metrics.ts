@@ -26,7 +26,7 @@ export const createGitHubMetrics = (registry: Registry, clock: Clock, leads: () 
     runnerMetricNames.githubRateRemaining,
     'Calls that GitHub allows within this hour: app is the Secret of the GitHub App. No series when it was not asked for an hour.',
     ['app'],
-    (remaining) => (known) => {
+    (remaining, known) => {
       for (const [app, { calls, at }] of known) if (clock.now() - at < limitWindowMs) remaining.set({ app }, calls);
     },
   );
