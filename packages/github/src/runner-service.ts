@@ -51,7 +51,7 @@ export interface Queue {
 }
 
 interface Call {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**

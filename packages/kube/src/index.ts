@@ -6,12 +6,13 @@ export { parseYaml } from './config/config-file.ts';
 export { loadConfig } from './config/load-config.ts';
 export { httpsTransport } from './transport/https-transport.ts';
 export { inProcessTransport } from './transport/in-process-transport.ts';
+export { parseJson } from './json.ts';
 export { fetchText, type FetchTextOptions } from './transport/fetch-text.ts';
 export type { Transport, TransportRequest, TransportResponse } from './transport/transport.ts';
 export type { CallOptions, Client, List, ListOptions, WatchEvent } from './client/client.ts';
 export { createClient } from './client/create-client.ts';
 export { createSubresources, type Subresources } from './client/subresources.ts';
-export { ignoreNotFound, isKubeError, KubeError, type KubeErrorReason } from './errors/kube-error.ts';
+export { errorMessage, ignoreNotFound, isKubeError, KubeError, type KubeErrorReason } from './errors/kube-error.ts';
 
 // Objects.
 export * from './objects/builtin.ts';

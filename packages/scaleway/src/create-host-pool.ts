@@ -29,7 +29,7 @@ export interface HostPoolOptions {
   readonly secretKey: string;
   readonly projectID: string;
   /** `https://api.scaleway.com` */
-  readonly apiURL?: string;
+  readonly apiURL?: string | undefined;
   /** Requests per second over all calls of this pool, one second's worth at once. 10: Scaleway publishes no limit. */
   readonly rate?: number;
   /** Milliseconds for one try, its whole answer included. 15,000 */

@@ -1,4 +1,4 @@
-import { fetchText, type FetchTextOptions, type Secret } from '@tartan/kube';
+import { fetchText, type FetchTextOptions, parseJson, type Secret } from '@tartan/kube';
 
 /** A hundred workflow runs are 2 MB. What is larger than this is not from GitHub's API. */
 const maxBytes = 16 * 1024 * 1024;
@@ -49,7 +49,7 @@ export const sendRequest = async (
   const response = await fetchText(`${apiURL}${path}`, init, { ...connection, maxBytes, signal });
   if ('failure' in response) return response;
   const { status, headers, text } = response;
-  return text === undefined ? { failure: 'its answer is too long' } : { status, headers, body: parseJSON(text) };
+  return text === undefined ? { failure: 'its answer is too long' } : { status, headers, body: parseJson(text) };
 };
 
 /** Fills in the path. The remaining parameters are the query of a GET and the body of everything else. */
@@ -68,12 +68,4 @@ const expandRoute = (
   if (method !== 'GET') return { method, path, body: JSON.stringify(Object.fromEntries(rest)) };
   const query = new URLSearchParams([...rest].map(([name, value]) => [name, String(value)]));
   return { method, path: `${path}?${query.toString()}`, body: undefined };
-};
-
-const parseJSON = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 };

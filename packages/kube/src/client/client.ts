@@ -5,15 +5,15 @@ import type { KubeObject, Live, ObjectName, Resource } from '../objects/object.t
  * but its own timeout, once the server has answered.
  */
 export interface CallOptions {
-  signal?: AbortSignal;
-  deadlineMs?: number;
+  signal?: AbortSignal | undefined;
+  deadlineMs?: number | undefined;
 }
 
 export interface ListOptions<T extends KubeObject = KubeObject> extends CallOptions {
   /** All namespaces unless told; so does an empty one. */
-  namespace?: string;
-  labelSelector?: string;
-  fieldSelector?: string;
+  namespace?: string | undefined;
+  labelSelector?: string | undefined;
+  fieldSelector?: string | undefined;
   /** Objects per page; pages are followed to the end. 500 unless told. */
   pageSize?: number;
   resourceVersion?: string;
@@ -31,9 +31,9 @@ export interface List<T extends KubeObject> {
 }
 
 export interface WatchOptions {
-  namespace?: string;
-  labelSelector?: string;
-  fieldSelector?: string;
+  namespace?: string | undefined;
+  labelSelector?: string | undefined;
+  fieldSelector?: string | undefined;
   resourceVersion: string;
   timeoutSeconds?: number;
   signal: AbortSignal;

@@ -101,9 +101,9 @@ export const deleteBody = (options: DeleteOptions): object => {
   return {
     apiVersion: 'v1',
     kind: 'DeleteOptions',
-    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
-    ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
-    ...(preconditions === undefined ? {} : { preconditions }),
-    ...(dryRun === true ? { dryRun: ['All'] } : {}),
+    gracePeriodSeconds,
+    propagationPolicy,
+    preconditions,
+    dryRun: dryRun === true ? ['All'] : undefined,
   };
 };

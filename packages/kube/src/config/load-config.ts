@@ -13,7 +13,7 @@ export interface LoadOptions {
   /** Rejects with an error whose `code` is ENOENT when there is no such file. The file system unless told. */
   readFile?: ReadFile;
   /** This file and no other. */
-  kubeconfigPath?: string;
+  kubeconfigPath?: string | undefined;
   /** Instead of the current one. As contexts are a matter of kubeconfigs, our own Pod's cluster is not looked for then. */
   context?: string;
 }

@@ -154,9 +154,8 @@ const runWith = async <Options extends ManagerFlagValues>(
   { env, signal }: ProcessContext,
 ): Promise<number> => {
   const { log, options } = given;
-  const { kubeconfigPath } = options;
   const clock = systemClock;
-  const config = await loadConfig({ env, clock, ...(kubeconfigPath !== undefined && { kubeconfigPath }) });
+  const config = await loadConfig({ env, clock, kubeconfigPath: options.kubeconfigPath });
   const identity = `${hostname()}_${randomUUID()}`;
   log.info(`${title} starts`, { version, identity, server: config.server });
   const transport = httpsTransport({ ...config, clock });

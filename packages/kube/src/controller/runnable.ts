@@ -1,4 +1,5 @@
 import { type Clock, sleep } from '../clock/clock.ts';
+import { errorMessage } from '../errors/kube-error.ts';
 
 /** Something that runs until its signal fires. A controller is one. */
 export interface Runnable {
@@ -20,8 +21,6 @@ export interface StartedRunnable {
 
 export type Fail = (reason: string, error?: unknown) => void;
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
 /** To end without having been told to counts as a failure, as rejecting does: the others rely on it. */
 export const startRunnable = (runnable: Runnable, fail: Fail): StartedRunnable => {
   const stopping = new AbortController();
@@ -32,7 +31,7 @@ export const startRunnable = (runnable: Runnable, fail: Fail): StartedRunnable =
       await runnable.run(stopping.signal);
       if (!stopping.signal.aborted) fail(`${name} ended although nobody had told it to`);
     } catch (error) {
-      fail(`${name} failed: ${messageOf(error)}`, error);
+      fail(`${name} failed: ${errorMessage(error)}`, error);
     } finally {
       running = false;
     }

@@ -1,5 +1,5 @@
 import { isRecord, type JsonRecord, listIn, numberIn, parseJson, printable, textIn } from '../json.ts';
-import { type Cause, KubeError, type KubeErrorDetails, type KubeErrorReason } from './kube-error.ts';
+import { type Cause, KubeError, type KubeErrorReason } from './kube-error.ts';
 
 /**
  * What a refusal means. The HTTP code decides; what the body says only refines it, since anybody between us and the API server may
@@ -85,12 +85,6 @@ const retryAfterStatus = (status: JsonRecord): number | undefined => {
 
 const isStatus = (value: unknown): value is JsonRecord => isRecord(value) && value['kind'] === 'Status';
 
-const detailsOf = (code: number | undefined, causes: Cause[], retryAfterMs: number | undefined): KubeErrorDetails => ({
-  causes,
-  ...(code === undefined ? {} : { code }),
-  ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-});
-
 export interface ErrorResponse {
   /** What was tried, for the text: `get pods default/a`. */
   what: string;
@@ -108,9 +102,9 @@ export const fromResponse = ({ what, code, headers, body, now }: ErrorResponse):
     const message = printable(textIn(status, 'message') ?? '', maxMessageLength) || `HTTP ${code}`;
     const retryAfterMs = retryAfterStatus(status) ?? retryAfterHeader(headers['retry-after'], now);
     const reason = reasonOf(code, textIn(status, 'reason') ?? '');
-    return new KubeError(reason, `Cannot ${what}: ${message}`, detailsOf(code, causesOf(status), retryAfterMs));
+    return new KubeError(reason, `Cannot ${what}: ${message}`, { code, causes: causesOf(status), retryAfterMs });
   }
-  const details = detailsOf(code, [], retryAfterHeader(headers['retry-after'], now));
+  const details = { code, retryAfterMs: retryAfterHeader(headers['retry-after'], now) };
   const excerpt = printable(body, maxExcerptLength);
   // What an API server says about a group or version that it does not serve.
   const pageNotFound = code === 404 && excerpt === '404 page not found';
@@ -133,9 +127,9 @@ export const fromStatus = (what: string, status: unknown): KubeError => {
   const statusReason = textIn(status, 'reason') ?? '';
   const code = numberIn(status, 'code') ?? codeOfReason[statusReason] ?? 500;
   const message = printable(textIn(status, 'message') ?? '', maxMessageLength) || statusReason || `code ${code}`;
-  return new KubeError(
-    reasonOf(code, statusReason),
-    `Cannot ${what}: ${message}`,
-    detailsOf(code, causesOf(status), retryAfterStatus(status)),
-  );
+  return new KubeError(reasonOf(code, statusReason), `Cannot ${what}: ${message}`, {
+    code,
+    causes: causesOf(status),
+    retryAfterMs: retryAfterStatus(status),
+  });
 };

@@ -35,12 +35,12 @@ export interface Cause {
   field?: string;
 }
 
-export interface KubeErrorDetails {
+interface KubeErrorDetails {
   /** HTTP code; absent when there was no answer. */
-  code?: number;
+  code?: number | undefined;
   causes?: readonly Cause[];
   /** How long the server asks to wait. */
-  retryAfterMs?: number;
+  retryAfterMs?: number | undefined;
   cause?: unknown;
 }
 
@@ -62,6 +62,9 @@ export class KubeError extends Error {
 
 export const isKubeError = (error: unknown, ...reasons: readonly KubeErrorReason[]): error is KubeError =>
   error instanceof KubeError && (reasons.length === 0 || reasons.includes(error.reason));
+
+/** The text of whatever was thrown. */
+export const errorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** The answer of a call, or undefined when the server says `notFound`. */
 export const ignoreNotFound = async <T>(call: Promise<T>): Promise<T | undefined> => {

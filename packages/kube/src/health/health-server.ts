@@ -2,6 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { Clock } from '../clock/clock.ts';
 import type { ManagerResult } from '../controller/manager.ts';
 import { untilAborted } from '../errors/abort-signal.ts';
+import { errorMessage } from '../errors/kube-error.ts';
 import type { BindAddress } from '../flags/network-types.ts';
 import type { Logger } from '../logs/logger.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -146,7 +147,7 @@ export const createHealthServers = ({ options, metrics, clock, log }: HealthServ
       let reason: string | undefined;
       const serving = servers.map((server) =>
         server.run(over.signal).catch((error: unknown) => {
-          reason ??= error instanceof Error ? error.message : String(error);
+          reason ??= errorMessage(error);
           broken.abort();
         }),
       );

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock/clock.ts';
+import { errorMessage } from '../errors/kube-error.ts';
 
 /** Something that can be wrong: answers what is, or nothing when all is well. To throw counts as wrong, too. */
 export type HealthCheck = () => string | undefined | Promise<string | undefined>;
@@ -24,7 +25,7 @@ const runCheck = async (check: HealthCheck): Promise<string | undefined> => {
     const wrong = await check();
     return wrong === undefined ? undefined : oneLine(wrong);
   } catch (error) {
-    return oneLine(error instanceof Error ? error.message : String(error));
+    return oneLine(errorMessage(error));
   }
 };
 
@@ -108,6 +109,6 @@ export const handleProbe = async (
   try {
     return { code: 200, ...(await metrics()) };
   } catch (error) {
-    return plain(500, `metrics could not be collected: ${error instanceof Error ? error.message : String(error)}\n`);
+    return plain(500, `metrics could not be collected: ${errorMessage(error)}\n`);
   }
 };

@@ -77,11 +77,7 @@ export const createInformer = <T extends KubeObject>(options: InformerOptions<T>
       {
         client,
         resource,
-        selection: {
-          ...(namespace === undefined ? {} : { namespace }),
-          ...(labelSelector === undefined ? {} : { labelSelector }),
-          ...(fieldSelector === undefined ? {} : { fieldSelector }),
-        },
+        selection: { namespace, labelSelector, fieldSelector },
         updater,
         transform,
         clock,

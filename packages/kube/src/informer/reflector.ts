@@ -26,9 +26,9 @@ const watchTimeoutSeconds = 290;
 
 /** Which objects of the kind. */
 export interface Selection {
-  namespace?: string;
-  labelSelector?: string;
-  fieldSelector?: string;
+  namespace?: string | undefined;
+  labelSelector?: string | undefined;
+  fieldSelector?: string | undefined;
 }
 
 interface ReflectorOptions<T extends KubeObject> {

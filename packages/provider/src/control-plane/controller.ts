@@ -5,6 +5,7 @@ import {
   type ControllerOptions,
   createController,
   done,
+  errorMessage,
   type EventRecorder,
   fromInformer,
   getCondition,
@@ -144,7 +145,7 @@ export const reconcileKubeconfig = async (
   const kept = snapshot.secret?.controller === 'other' ? undefined : snapshot.secret?.memory;
   const expires = kept && { expiresAt: kept.expiresAt };
   const failure = (error: unknown): KubeconfigResult => {
-    const message = redactor.text(error instanceof Error ? error.message : String(error));
+    const message = redactor.text(errorMessage(error));
     return {
       finding: { reason: 'MintFailed', message, connects, ...expires },
       outcome: { kind: 'failed', error: new KubeconfigError(message) },

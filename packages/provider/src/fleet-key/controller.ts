@@ -5,6 +5,7 @@ import {
   type ControllerOptions,
   createController,
   done,
+  errorMessage,
   fromInformer,
   type Informer,
   type InformerEvent,
@@ -103,4 +104,4 @@ const keyNamesOf = ({ metadata: { name, labels: given } }: Live<MacFleet>): stri
 const addedOrRemoved = ({ type }: InformerEvent<MacFleet>): boolean => type !== 'changed';
 
 const failureMessage = (fleet: string, error: unknown): string =>
-  `The SSH key of the fleet ${fleet} could not be made or registered: ${error instanceof Error ? error.message : String(error)} It is tried again.`;
+  `The SSH key of the fleet ${fleet} could not be made or registered: ${errorMessage(error)} It is tried again.`;

@@ -1,6 +1,7 @@
 import {
   type Client,
   createClient,
+  errorMessage,
   exitCodes,
   httpsTransport,
   isKubeError,
@@ -54,7 +55,7 @@ export const runHook = async <Options extends CommonOptions>(
   try {
     options = hook.read(argv);
   } catch (error) {
-    stderr(`${messageOf(error)}\n--help shows what there is.\n`);
+    stderr(`${errorMessage(error)}\n--help shows what there is.\n`);
     return exitCodes.usage;
   }
   if (options.help || options.version) {
@@ -79,7 +80,7 @@ const runInCluster = async <Options extends CommonOptions>(
   const { env, signal } = surroundings;
   const { kubeconfig } = options;
   const clock = systemClock;
-  const config = await loadConfig({ env, clock, ...(kubeconfig !== undefined && { kubeconfigPath: kubeconfig }) });
+  const config = await loadConfig({ env, clock, kubeconfigPath: kubeconfig });
   const transport = httpsTransport({ ...config, clock });
   try {
     const context = {
@@ -94,9 +95,7 @@ const runInCluster = async <Options extends CommonOptions>(
   }
 };
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
 const explain = (error: unknown): string =>
   isKubeError(error, 'forbidden')
     ? `${error.message}. This account needs the permissions in docs/reference/rights.md.`
-    : messageOf(error);
+    : errorMessage(error);

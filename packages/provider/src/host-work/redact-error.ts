@@ -11,8 +11,8 @@ export const redactError = (error: unknown, secret: string): unknown => {
   );
   // Without the cause: whatever is in there has not been looked at.
   return new KubeError(reason, redactor.text(message), {
-    ...(code === undefined ? {} : { code }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    code,
+    retryAfterMs,
     causes,
   });
 };

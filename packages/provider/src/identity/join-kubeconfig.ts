@@ -61,7 +61,7 @@ const clusterInfo = z.object({ clusters: z.array(z.object({ cluster: z.object({ 
  */
 export const clusterAddress = async (client: Client, options: AddressOptions = {}): Promise<ClusterAddress> => {
   const { apiServerURL, ca, signal, deadlineMs } = options;
-  const call = { ...(signal && { signal }), ...(deadlineMs !== undefined && { deadlineMs }) };
+  const call = { signal, deadlineMs };
   const server = apiServerURL ? validated(flag, apiServerURL) : validated(source, await fromClusterInfo(client, call));
   return { server, ...(ca === undefined ? {} : { caData: Buffer.from(ca).toString('base64') }) };
 };

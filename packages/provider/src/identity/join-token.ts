@@ -37,7 +37,7 @@ const maxTries = 3;
  */
 export const mintJoinToken = async (client: Client, options: MintOptions): Promise<JoinToken> => {
   const { recorded, record, clock, random, lifetimeMs, signal, deadlineMs } = options;
-  const call = { ...(signal && { signal }), ...(deadlineMs !== undefined && { deadlineMs }) };
+  const call = { signal, deadlineMs };
   if (recorded !== undefined) await deleteJoinToken(client, recorded, call);
   for (let tries = 1; ; tries += 1) {
     const token = generateToken(random, clock.now() + lifetimeMs);

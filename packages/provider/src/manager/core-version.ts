@@ -1,4 +1,4 @@
-import { type CallOptions, type Client, ignoreNotFound, type Logger } from '@tartan/kube';
+import { type CallOptions, type Client, errorMessage, ignoreNotFound, type Logger } from '@tartan/kube';
 import { type Clock, sleep } from '@tartan/kube/clock';
 import { coreClusters, coreGroup } from '../core/cluster.ts';
 
@@ -47,7 +47,7 @@ export const findCoreVersion = async (finder: FindCoreDeps, signal: AbortSignal)
       if (version !== undefined) return { kind: 'found', version };
       problem = notInstalled;
     } catch (error) {
-      problem = `Cluster API core cannot be looked for: ${error instanceof Error ? error.message : String(error)}`;
+      problem = `Cluster API core cannot be looked for: ${errorMessage(error)}`;
     }
     const left = deadline - clock.monotonic();
     if (signal.aborted) break;

@@ -27,7 +27,7 @@ const provider: ManagerProgram<ProviderOptions & { readonly credentials: Credent
       accessKey,
       secretKey: secretKey.reveal(),
       projectID,
-      ...(apiURL !== undefined && { apiURL }),
+      apiURL,
       onCall: metrics.scalewayCall,
     });
     return createProvider({ ...deps, ca, pool, settings: await loadHostSettings(deps.options), metrics });

@@ -144,8 +144,8 @@ export const errorFromResponse = (
   return new ScalewayError(`Scaleway did not ${what}: ${meaning} (${reason})`, {
     kind,
     status: response.status,
-    ...(state === undefined ? {} : { state }),
-    ...(retryAfter === undefined ? {} : { retryAfter }),
+    state,
+    retryAfter,
   });
 };
 

@@ -21,9 +21,9 @@ export type ScalewayErrorKind =
 
 interface ScalewayErrorDetails {
   readonly kind: ScalewayErrorKind;
-  readonly status?: number;
-  readonly state?: string;
-  readonly retryAfter?: number;
+  readonly status?: number | undefined;
+  readonly state?: string | undefined;
+  readonly retryAfter?: number | undefined;
 }
 
 /** What happened, why, and what to do. Holds neither keys nor passwords. */
@@ -54,7 +54,7 @@ export const noAnswer = (what: string, why: string): ScalewayError =>
 export const garbled = (what: string, why: string, status?: number): ScalewayError =>
   new ScalewayError(
     `Scaleway's answer to "${what}" cannot be used: ${why}. Check the API address, and whether the API has changed.`,
-    { kind: 'garbled', ...(status === undefined ? {} : { status }) },
+    { kind: 'garbled', status },
   );
 
 export const throttled = (what: string, retryAfter: number): ScalewayError =>
