@@ -67,9 +67,12 @@ export const quietPool = (servers: readonly Server[] = []): HostPool => {
   };
 };
 
-/** Lets everything happen that needs no time but that of the processor. */
-export const flushPending = async (): Promise<void> => {
-  for (let turn = 0; turn < 60; turn += 1) await setImmediate();
+/** Until nothing has been in flight for some turns of the event loop. */
+export const flushPending = async (inFlight: () => number = () => 0): Promise<void> => {
+  for (let quiet = 0; quiet < 60; quiet += 1) {
+    await setImmediate();
+    if (inFlight() > 0) quiet = 0;
+  }
 };
 
 /** A cluster in this process, with our kinds and core's, on virtual time. */
@@ -80,7 +83,21 @@ export const createHarness = async (t: TestContext, coreVersions: readonly ('v1b
   t.after(() => kubernetes.stop());
   const as = (commonName: string, organizations: readonly string[] = []) =>
     inProcessTransport(kubernetes.handle, { user: { commonName, organizations: [...organizations] } });
-  const transport = as('provider');
+  let inFlight = 0;
+  const direct = as('provider');
+  const transport: Transport = {
+    ...direct,
+    send: async (request) => {
+      inFlight += 1;
+      try {
+        return await direct.send(request);
+      } finally {
+        inFlight -= 1;
+      }
+    },
+  };
+  /** Until no request of a manager is in flight, and what follows from the last one has happened. */
+  const settle = (): Promise<void> => flushPending(() => inFlight);
   const client = createClient(as('admin'), { clock });
   for (const name of [namespace, 'default', 'kube-system'])
     await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
@@ -114,10 +131,9 @@ export const createHarness = async (t: TestContext, coreVersions: readonly ('v1b
       stopping.abort();
       const over = new AbortController();
       void ended.then(() => over.abort());
-      await flushPending();
       // Some parts wait by the clock for what is left of their work.
       for (let tries = 0; tries < 200 && !over.signal.aborted; tries += 1) {
-        await flushPending();
+        await settle();
         clock.advance(500);
       }
       return ended;
@@ -158,10 +174,10 @@ export const createHarness = async (t: TestContext, coreVersions: readonly ('v1b
     /** In steps, so that what falls due on the way finds the world as it is then. */
     pass: async (milliseconds: number, step = 500): Promise<void> => {
       for (let passed = 0; passed < milliseconds; passed += step) {
-        await flushPending();
+        await settle();
         clock.advance(step);
       }
-      await flushPending();
+      await settle();
     },
   };
 };

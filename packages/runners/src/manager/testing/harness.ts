@@ -36,24 +36,30 @@ export const optionsWith = (...argv: readonly string[]): RunnersOptions => {
 
 const account = { namespace, name: 'runners-controller' };
 
-/** The transport, and what it was refused: `GET /api/v1/secrets`. */
-const recordRefusals = (inner: Transport): { transport: Transport; refused: string[] } => {
+/** The transport, what it was refused (`GET /api/v1/secrets`), and a wait until no request is in flight. */
+const observeTransport = (inner: Transport) => {
   const refused: string[] = [];
-  return {
-    refused,
-    transport: {
-      ...inner,
-      send: async (request) => {
+  let inFlight = 0;
+  const transport: Transport = {
+    ...inner,
+    send: async (request) => {
+      inFlight += 1;
+      try {
         const answer = await inner.send(request);
         if (answer.code === 403) refused.push(`${request.method} ${request.path}`);
         return answer;
-      },
+      } finally {
+        inFlight -= 1;
+      }
     },
   };
-};
-
-const drainEventLoop = async (): Promise<void> => {
-  for (let turn = 0; turn < 60; turn += 1) await setImmediate();
+  const settle = async (): Promise<void> => {
+    for (let quiet = 0; quiet < 60; quiet += 1) {
+      await setImmediate();
+      if (inFlight > 0) quiet = 0;
+    }
+  };
+  return { transport, refused, settle };
 };
 
 /** Kubernetes, GitHub and Macs on virtual time, and managers that may do what their table of rights says and nothing else. */
@@ -70,7 +76,7 @@ export const createManagerHarness = async (t: TestContext, options: Parameters<t
   const rights = runnersRBACRules({ namespace, leaderElection: { namespace } });
   await grantPolicyRules(client.create, account.name, { account }, rights);
   const user = { commonName: `system:serviceaccount:${namespace}:${account.name}`, organizations: [] };
-  const { transport, refused } = recordRefusals(inProcessTransport(stage.kubernetes.handle, { user }));
+  const { transport, refused, settle } = observeTransport(inProcessTransport(stage.kubernetes.handle, { user }));
   const stops: (() => Promise<unknown>)[] = [];
   t.after(async () => {
     await Promise.all(stops.map((stop) => stop()));
@@ -101,7 +107,7 @@ export const createManagerHarness = async (t: TestContext, options: Parameters<t
       void ended.then(() => over.abort());
       // Some parts wait by the clock for what is left of their work.
       for (let tries = 0; tries < 200 && !over.signal.aborted; tries += 1) {
-        await drainEventLoop();
+        await settle();
         clock.advance(500);
       }
       return ended;
@@ -130,12 +136,12 @@ export const createManagerHarness = async (t: TestContext, options: Parameters<t
 
   const pass = async (seconds: number): Promise<void> => {
     for (let passed = 0; passed < seconds; passed += 1) {
-      await drainEventLoop();
+      await settle();
       await stage.turn();
-      await drainEventLoop();
+      await settle();
       clock.advance(1000);
     }
-    await drainEventLoop();
+    await settle();
   };
 
   return {
