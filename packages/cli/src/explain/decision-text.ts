@@ -28,9 +28,9 @@ export const machineDecisionText = (decision: MachineDecision, context: MachineT
   const { memory, name, namespace } = context;
   const replace = `Delete its Machine to get another Mac: kubectl delete machine -n ${namespace} NAME (the owner of ${name}).`;
   switch (decision.kind) {
-    case 'forget':
+    case 'not found':
       return decisionText('There is no such machine any more.');
-    case 'leave':
+    case 'ignore':
       return decisionText('It is being deleted, and nothing of Tartan holds it.', [
         'It goes once others have removed their finalizers.',
       ]);
@@ -109,7 +109,7 @@ export const machineDecisionText = (decision: MachineDecision, context: MachineT
         [byItself],
         ['Explain its MacHost, if this lasts.'],
       );
-    case 'let go':
+    case 'detach host':
       return decisionText(`Its Mac is not its own any more. ${decision.message}`, ['Another one is claimed.']);
     case 'lost host':
       return decisionText(
@@ -143,7 +143,7 @@ export const machineDecisionText = (decision: MachineDecision, context: MachineT
       return decisionText(`Making it ready failed${attemptsText(memory)}, so the Mac is restarted, once.`, [
         'Then it is tried again.',
       ]);
-    case 'give back':
+    case 'release failed host':
       return decisionText(
         `Making it ready failed too often${attemptsText(memory)}: the Mac goes back to be wiped.`,
         ['Another one is claimed.'],
@@ -163,7 +163,7 @@ export const machineDecisionText = (decision: MachineDecision, context: MachineT
         ['The roll of its fleet has stopped.'],
         [`tartan roll status ${context.fleet} says why.`],
       );
-    case 'forgive':
+    case 'clear refusal':
       return decisionText('It refused something once, which does not count any more.', [
         'It gets a turn of its fleet again.',
       ]);
@@ -174,7 +174,7 @@ export const machineDecisionText = (decision: MachineDecision, context: MachineT
         `It has a turn: what it shall have is sent to its Mac${decision.idle ? ', which is idle' : ', as far as that goes beside virtual machines'}.`,
         ['It must become Ready again in time, or the roll of its fleet stops.'],
       );
-    case 'rest':
+    case 'wait':
       return restText(decision.drift, decision.forMs, context);
   }
 };
@@ -243,21 +243,21 @@ export const hostDecisionText = (decision: HostDecision): DecisionText | undefin
   switch (decision.kind) {
     case 'report':
       return undefined;
-    case 'look':
+    case 'read server':
       return decisionText('Scaleway is asked for this server.', ['Then it is decided anew.']);
-    case 'find holder':
+    case 'read holder':
       return decisionText('The machine that holds it is looked for.', ['Then it is decided anew.']);
-    case 'forget':
+    case 'delete':
       return decisionText(
         'Scaleway does not know the server any more, and nobody counts on it: its MacHost is deleted.',
       );
-    case 'let go':
+    case 'give up':
       return decisionText(
         `It is called ${decision.name} at Scaleway: another cluster or a person has it. Its claim or release is given up, and nothing is wiped.`,
         ['Its machine, if it has one, takes another Mac.'],
         ['Look at who uses it; to give it back, rename it to a name of the pool at Scaleway.'],
       );
-    case 'note name':
+    case 'record name':
       return decisionText('It has the name of its machine, and another cluster might still rename it.', [
         'When the name has stood for a moment, its machine makes it ready.',
       ]);
@@ -274,9 +274,9 @@ export const hostDecisionText = (decision: HostDecision): DecisionText | undefin
         `Scaleway is asked to reinstall it (attempt ${decision.wipe.attempts ?? 1})${decision.quarantine ? ', and nobody may claim it for a while afterwards' : ''}.`,
         ['When Scaleway is seen reinstalling and ready again, it gets a name of the pool.'],
       );
-    case 'wipe begun':
+    case 'record wipe start':
       return decisionText('Scaleway is reinstalling it.', ['When that is done, it gets a name of the pool.']);
-    case 'wipe done':
+    case 'record wipe end':
       return decisionText('It is wiped: the old host key counts no more.', ['It gets a name of the pool.']);
     case 'quarantine':
       return decisionText(

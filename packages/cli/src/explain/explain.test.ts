@@ -176,8 +176,8 @@ describe('explain a machine', () => {
 
   test('every decision has a text', () => {
     const decisions: readonly MachineDecision[] = [
-      { kind: 'forget' },
-      { kind: 'leave' },
+      { kind: 'not found' },
+      { kind: 'ignore' },
       { kind: 'release', poolPrefix: 'p-' },
       { kind: 'await wipe', message: 'm' },
       { kind: 'await runner', message: 'm' },
@@ -186,20 +186,20 @@ describe('explain a machine', () => {
         (because) => ({ kind: 'clean up', because }) as const,
       ),
       { kind: 'await key', message: 'm' },
-      { kind: 'let go', message: 'm' },
+      { kind: 'detach host', message: 'm' },
       { kind: 'fetch credentials' },
       { kind: 'set provider id' },
       ...(['failure', 'reboot', 'no password'] as const).map(
         (because) => ({ kind: 'back off', forMs: 1000, because }) as const,
       ),
       { kind: 'reboot' },
-      { kind: 'give back', reason: 'BootstrapExhausted', poolPrefix: 'p-' },
+      { kind: 'release failed host', reason: 'BootstrapExhausted', poolPrefix: 'p-' },
       { kind: 'retire token', certificateExpires: 1 },
       { kind: 'roll back', hash: 'h' },
-      { kind: 'forgive', because: 'cooldown' },
+      { kind: 'clear refusal', because: 'cooldown' },
       { kind: 'uncordon' },
       ...(['not reported', 'waiting for idle', 'refused', 'pausing', 'no plan', 'no key'] as const).map(
-        (drift) => ({ kind: 'rest', drift, forMs: 1000 }) as const,
+        (drift) => ({ kind: 'wait', drift, forMs: 1000 }) as const,
       ),
     ];
     for (const decision of decisions) {
@@ -230,14 +230,14 @@ describe('explain a MacHost', () => {
       'named a moment ago',
       aHost('h', { name: 'mac-1' }, heldBy('mac-1')),
       { machines: [aMachine('mac-1', { serverID: 'h' })] },
-      'note name',
+      'record name',
       /another cluster might still rename it/,
     ],
     [
       'taken by somebody else',
       aHost('h', { name: 'theirs' }, { ...heldBy('mac-1'), poolPrefix: 'tuist-pool-' }),
       { machines: [aMachine('mac-1', { serverID: 'h' })] },
-      'let go',
+      'give up',
       /is called theirs at Scaleway.*nothing is wiped/,
     ],
     [

@@ -51,7 +51,7 @@ export const explainMachine = (machine: Machine, world: ExplainInput): Explanati
   return {
     subject: { kind: 'machine', namespace, name: metadata.name },
     where: whereIs(machine, mac, world),
-    decision: { word: decision.kind === 'rest' ? decision.drift : decision.kind, text, from: 'computed' },
+    decision: { word: decision.kind === 'wait' ? decision.drift : decision.kind, text, from: 'computed' },
     facts: [
       {
         what: 'wants',

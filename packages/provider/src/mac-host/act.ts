@@ -30,7 +30,7 @@ import {
 import { afterWipe, retiredKeysWith, wipeOf } from './wipe.ts';
 
 /** What is left when everything that matters has been looked at. */
-type ActDecision = Exclude<Decision, { kind: 'look' | 'find holder' }>;
+type ActDecision = Exclude<Decision, { kind: 'read server' | 'read holder' }>;
 
 /**
  * Carries it out. What was written or renamed wakes the next pass as soon as this process has seen it; the time to come back is for
@@ -46,23 +46,23 @@ export const act = async (
   const { spec, status, now } = snapshot;
   deps.gate.pass();
   switch (decision.kind) {
-    case 'forget':
+    case 'delete':
       deps.log.info('Forgets a Mac that Scaleway does not know any more', { server: snapshot.id, zone: spec.zone });
       await deleteIfUnchanged(client, macHost.resource, host, { signal });
       return done;
-    case 'let go':
+    case 'give up':
       return giveUpHost(deps, context, decision.name);
-    case 'note name':
+    case 'record name':
       await writeStatus(deps, context, { ...status, claim: decision.claim });
       return requeueAfter(snapshot.limits.pollMs);
     case 'rename':
       return rename(deps, context, decision);
     case 'request wipe':
       return requestWipe(deps, context, decision);
-    case 'wipe begun':
+    case 'record wipe start':
       await writeStatus(deps, context, { ...status, wipe: { ...status.wipe, reinstallingAt: timestamp(now) } });
       return requeueAfter(snapshot.limits.pollMs);
-    case 'wipe done': {
+    case 'record wipe end': {
       const wipe = spec.release && wipeOf(spec.release, status);
       await deleteNodes(deps, context);
       if (spec.release && wipe) await writeStatus(deps, context, afterWipe(spec.release, status, wipe, now));

@@ -106,10 +106,10 @@ const reconcileHost = async (
     const pauseMs = asksScaleway.has(decision.kind) ? refusalBackoff.remainingMs(id, generation) : 0;
     if (pauseMs > 0) return requeueAfter(pauseMs);
     try {
-      if (decision.kind === 'look') {
+      if (decision.kind === 'read server') {
         // Answers a view that is fresh, on which nobody asks to look.
         context = { ...context, snapshot: { ...snapshot, server: await readServer(deps, spec.zone, id, { signal }) } };
-      } else if (decision.kind === 'find holder') {
+      } else if (decision.kind === 'read holder') {
         // Never `unseen`, the only one that is asked for again.
         const holder = await readHolder(deps, spec.consumerRef, id, { signal });
         context = { ...context, snapshot: { ...snapshot, holder } };
@@ -125,7 +125,7 @@ const reconcileHost = async (
         return recordRefusedName(deps, context, spec.release, decision.to, error);
       const afterMs = refusalBackoff.record(id, generation, error);
       // What became of a restart has been written down where its attempt was.
-      if (decision.kind === 'look' || decision.kind === 'rename')
+      if (decision.kind === 'read server' || decision.kind === 'rename')
         await writeStatus(deps, context, undefined, { during: decision.kind, message: error.message });
       return requeueAfter(afterMs);
     }
@@ -163,7 +163,7 @@ const decideWithLivePauses = async (deps: ActDeps, { host, snapshot, signal }: R
 };
 
 const changesServer: ReadonlySet<Decision['kind']> = new Set(['rename', 'reinstall', 'request wipe', 'reboot']);
-const asksScaleway: ReadonlySet<Decision['kind']> = new Set(['look', 'rename', 'reinstall', 'reboot']);
+const asksScaleway: ReadonlySet<Decision['kind']> = new Set(['read server', 'rename', 'reinstall', 'reboot']);
 
 type Node = NonNullable<(typeof nodesOfCluster)['ofType']>;
 

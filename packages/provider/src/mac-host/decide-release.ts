@@ -16,7 +16,7 @@ export const decideRelease = (snapshot: Snapshot, release: Release, seen: SeenSe
   const { name } = seen.server;
   const wipe = wipeOf(release, status);
   const promised = promisedPoolName(name, release.poolPrefix);
-  if (!isOurs(release, name)) return seen.fresh ? { kind: 'let go', name } : { kind: 'look' };
+  if (!isOurs(release, name)) return seen.fresh ? { kind: 'give up', name } : { kind: 'read server' };
   if (wipe?.readyAt) {
     if (seen.fresh && isPoolName(name, release.poolPrefix)) return { kind: 'return to pool' };
     return renameTo(snapshot, release, seen, promised ?? `${release.poolPrefix}${suffix}`, 'wiped');
@@ -66,7 +66,7 @@ const renameTo = (
   // The name may have become right by itself: somebody else has set it.
   const isListedRight = why === 'wiped' && isPoolName(seen.server.name, release.poolPrefix);
   if (leftMs > 0 && !isVerdict && !isListedRight) return wait(snapshot, leftMs);
-  if (!seen.fresh) return { kind: 'look' };
+  if (!seen.fresh) return { kind: 'read server' };
   return isVerdict && leftMs > 0 ? quarantine(snapshot, release, seen) : { kind: 'rename', to, why };
 };
 
@@ -74,7 +74,8 @@ const renameTo = (
 const awaitWipeStart = (snapshot: Snapshot, release: Release, seen: SeenServer, wipe: Wipe | undefined): Decision => {
   const { status } = seen.server;
   const attempts = attemptsOf(wipe);
-  if (status === 'reinstalling' && attempts > 0) return seen.fresh ? { kind: 'wipe begun' } : { kind: 'look' };
+  if (status === 'reinstalling' && attempts > 0)
+    return seen.fresh ? { kind: 'record wipe start' } : { kind: 'read server' };
   const leftMs = wipe === undefined ? 0 : retryInMs(wipe, snapshot.now, snapshot.limits);
   const isRefused = wipe?.refusedAt !== undefined;
   if (leftMs > 0 && !(isRefused && isQuarantineDue(snapshot, release, wipe))) {
@@ -86,17 +87,17 @@ const awaitWipeStart = (snapshot: Snapshot, release: Release, seen: SeenServer, 
   }
   // A state such as `rebooting` is no wipe, whatever it was that Scaleway answered.
   if (busyStates.has(status)) return awaitBusyServer(snapshot, release, seen, Date.parse(release.requestedAt));
-  if (!seen.fresh) return { kind: 'look' };
+  if (!seen.fresh) return { kind: 'read server' };
   return wipeAgain(snapshot, release, seen, wipe);
 };
 
 const awaitWipeEnd = (snapshot: Snapshot, release: Release, seen: SeenServer, wipe: Wipe): Decision => {
   const { status } = seen.server;
-  if (status === 'ready') return seen.fresh ? { kind: 'wipe done' } : { kind: 'look' };
+  if (status === 'ready') return seen.fresh ? { kind: 'record wipe end' } : { kind: 'read server' };
   if (status !== 'error') return awaitBusyServer(snapshot, release, seen, Date.parse(wipe.reinstallingAt ?? ''));
   const leftMs = retryInMs(wipe, snapshot.now, snapshot.limits);
   if (leftMs > 0 && !isQuarantineDue(snapshot, release, wipe)) return wait(snapshot, leftMs);
-  return seen.fresh ? wipeAgain(snapshot, release, seen, wipe) : { kind: 'look' };
+  return seen.fresh ? wipeAgain(snapshot, release, seen, wipe) : { kind: 'read server' };
 };
 
 /** Scaleway is at work on it, `since` some time. That ends as a rule; a server that hangs is looked at seldom, and said to be stuck. */
@@ -104,7 +105,7 @@ const awaitBusyServer = (snapshot: Snapshot, release: Release, seen: SeenServer,
   const { now, limits, status } = snapshot;
   const isLong = now - since >= limits.stuckMs;
   const isVerdict = isLong && wipeOf(release, status)?.stuckAt === undefined;
-  if (isVerdict) return seen.fresh ? quarantine(snapshot, release, seen) : { kind: 'look' };
+  if (isVerdict) return seen.fresh ? quarantine(snapshot, release, seen) : { kind: 'read server' };
   const everyMs = isLong ? limits.reportMs : limits.pollMs;
   return seen.fresh ? wait(snapshot, everyMs) : readAtMostEvery(snapshot, seen, everyMs);
 };
@@ -138,5 +139,5 @@ const wait = ({ limits }: Snapshot, forMs: number): Decision => ({
 /** Nothing new was heard, and the last time was not long ago: no need to ask. */
 const readAtMostEvery = ({ now }: Snapshot, { at }: SeenServer, everyMs: number): Decision => {
   const ageMs = now - at;
-  return ageMs >= 0 && ageMs < everyMs ? { kind: 'report', againMs: everyMs - ageMs } : { kind: 'look' };
+  return ageMs >= 0 && ageMs < everyMs ? { kind: 'report', againMs: everyMs - ageMs } : { kind: 'read server' };
 };

@@ -76,10 +76,10 @@ const begun = wipe({ requestedAt: at(-30 * minute), reinstallingAt: at(-30 * min
 /** As much of a decision as a row is about. */
 const brief = (decision: Decision): string => {
   switch (decision.kind) {
-    case 'let go':
-      return `let go of ${decision.name}`;
-    case 'note name':
-      return decision.claim.settledAt === undefined ? 'note name' : 'settle';
+    case 'give up':
+      return `give up ${decision.name}`;
+    case 'record name':
+      return decision.claim.settledAt === undefined ? 'record name' : 'settle';
     case 'rename':
       return `rename to ${decision.to}`;
     case 'request wipe':
@@ -90,11 +90,11 @@ const brief = (decision: Decision): string => {
       return `cordon ${decision.nodes.join()}`;
     case 'report':
       return decision.againMs === undefined ? 'report' : `report, again in ${decision.againMs / 1000} s`;
-    case 'look':
-    case 'find holder':
-    case 'forget':
-    case 'wipe begun':
-    case 'wipe done':
+    case 'read server':
+    case 'read holder':
+    case 'delete':
+    case 'record wipe start':
+    case 'record wipe end':
     case 'quarantine':
     case 'return to pool':
     case 'reboot':
@@ -105,8 +105,8 @@ const brief = (decision: Decision): string => {
 const table: [string, Facts, string][] = [
   // Nobody knows.
   ['not listed, and nothing to do', { server: { kind: 'unknown', why: 'x' } }, 'report, again in 10 s'],
-  ['not listed, to be released', back({ server: { kind: 'unknown', why: 'x' } }), 'look'],
-  ['not listed, to be renamed', held({ server: { kind: 'unknown', why: 'x' } }), 'look'],
+  ['not listed, to be released', back({ server: { kind: 'unknown', why: 'x' } }), 'read server'],
+  ['not listed, to be renamed', held({ server: { kind: 'unknown', why: 'x' } }), 'read server'],
   [
     'not listed, held and named',
     held({ server: { kind: 'unknown', why: 'x' }, status: { ...settled, name: 'mac-1' } }),
@@ -115,56 +115,56 @@ const table: [string, Facts, string][] = [
   [
     'not listed, held and named, not settled',
     held({ server: { kind: 'unknown', why: 'x' }, status: { name: 'mac-1' } }),
-    'look',
+    'read server',
   ],
   // Gone.
-  ['not in the list', { server: { kind: 'missing', fresh: false } }, 'look'],
-  ['gone, nobody’s', { server: { kind: 'missing', fresh: true } }, 'forget'],
-  ['gone, on its way back', back({ server: { kind: 'missing', fresh: true } }), 'forget'],
+  ['not in the list', { server: { kind: 'missing', fresh: false } }, 'read server'],
+  ['gone, nobody’s', { server: { kind: 'missing', fresh: true } }, 'delete'],
+  ['gone, on its way back', back({ server: { kind: 'missing', fresh: true } }), 'delete'],
   ['gone, held', held({ server: { kind: 'missing', fresh: true } }), 'report, again in 300 s'],
   [
     'gone, holder not seen',
     held({ server: { kind: 'missing', fresh: true }, holder: { kind: 'unseen' } }),
-    'find holder',
+    'read holder',
   ],
   [
     'gone, and so is its holder',
     held({ server: { kind: 'missing', fresh: true }, holder: { kind: 'gone' } }),
-    'forget',
+    'delete',
   ],
   // Held.
-  ['held, pool name in the list', held({ server: listed() }), 'look'],
+  ['held, pool name in the list', held({ server: listed() }), 'read server'],
   ['held, pool name', held(), 'rename to mac-1'],
   ['held, pool name, rebooting', held({ server: seen({ status: 'rebooting' }) }), 'report, again in 10 s'],
   ['held, pool name, other type', held({ server: seen({ type: 'M4-M' }) }), 'report, again in 10 s'],
-  ['held, name of another pool', held({ server: seen({ name: 'other-pool-1' }) }), 'let go of other-pool-1'],
-  ['held, pool name, and no pool is recorded', held({ spec: { poolPrefix: '' } }), 'let go of tuist-pool-1'],
-  ["held, another machine's name in the list", held({ server: listed({ name: 'theirs' }) }), 'look'],
-  ["held, another machine's name", held({ server: seen({ name: 'theirs' }) }), 'let go of theirs'],
+  ['held, name of another pool', held({ server: seen({ name: 'other-pool-1' }) }), 'give up other-pool-1'],
+  ['held, pool name, and no pool is recorded', held({ spec: { poolPrefix: '' } }), 'give up tuist-pool-1'],
+  ["held, another machine's name in the list", held({ server: listed({ name: 'theirs' }) }), 'read server'],
+  ["held, another machine's name", held({ server: seen({ name: 'theirs' }) }), 'give up theirs'],
   [
     "held, another machine's name, rebooting",
     held({ server: seen({ name: 'theirs', status: 'rebooting' }) }),
-    'let go of theirs',
+    'give up theirs',
   ],
-  ['held, a releasing name', held({ server: seen(releasing) }), `let go of ${releasing.name}`],
+  ['held, a releasing name', held({ server: seen(releasing) }), `give up ${releasing.name}`],
   [
     "held, another machine's name, its own machine as the cache has it",
     held({ server: seen({ name: 'theirs' }), holder: { ...alive, fresh: false } }),
-    'find holder',
+    'read holder',
   ],
   [
     'settled, then renamed before it was made ready',
     held({ server: seen({ name: 'theirs' }), status: settled }),
-    'let go of theirs',
+    'give up theirs',
   ],
   ['at work, renamed by a person', held({ server: seen({ name: 'x' }), holder: atWork }), 'rename to mac-1'],
-  ['at work, renamed, as the list says', held({ server: listed({ name: 'x' }), holder: atWork }), 'look'],
+  ['at work, renamed, as the list says', held({ server: listed({ name: 'x' }), holder: atWork }), 'read server'],
   ['at work, name right', held({ server: listed(mine), holder: atWork }), 'report'],
-  ['held, name right for the first time', held({ server: listed(mine) }), 'note name'],
+  ['held, name right for the first time', held({ server: listed(mine) }), 'record name'],
   [
     'held, name right, noted for another machine',
     held({ server: listed(mine), status: { claim: { uid: 'x', namedAt: at(-minute), settledAt: at(0) } } }),
-    'note name',
+    'record name',
   ],
   [
     'held, name right for a moment',
@@ -179,7 +179,7 @@ const table: [string, Facts, string][] = [
   [
     'held, name right for long enough, as the list says',
     held({ server: listed(mine), status: { claim: { uid: 'u', namedAt: at(-minute) } } }),
-    'look',
+    'read server',
   ],
   [
     'held, name right for long enough',
@@ -187,14 +187,14 @@ const table: [string, Facts, string][] = [
     'settle',
   ],
   ['held, name right, settled', held({ server: listed(mine), status: settled }), 'report'],
-  ['held, holder not seen', held({ holder: { kind: 'unseen' } }), 'find holder'],
+  ['held, holder not seen', held({ holder: { kind: 'unseen' } }), 'read holder'],
   ['held, holder gone', held({ holder: { kind: 'gone' } }), 'report, again in 300 s'],
   ['held, holder elsewhere', held({ holder: { kind: 'elsewhere', serverID: 'x' } }), 'report, again in 300 s'],
   ['held by something else', held({ holder: { kind: 'unknown' } }), 'report'],
   [
     'restart asked for, seen in a list',
     held({ server: listed(mine), status: settled, spec: { reboot: { requestedAt: at(0) } } }),
-    'look',
+    'read server',
   ],
   [
     'restart asked for',
@@ -225,7 +225,7 @@ const table: [string, Facts, string][] = [
     'report, again in 300 s',
   ],
   // On its way back.
-  ['release, name in the list', back({ server: listed({ name: 'mac-1' }) }), 'look'],
+  ['release, name in the list', back({ server: listed({ name: 'mac-1' }) }), 'read server'],
   [
     'release, name of its holder',
     back({ server: seen({ name: 'mac-1' }) }),
@@ -239,17 +239,17 @@ const table: [string, Facts, string][] = [
   [
     "release, another machine's name",
     back({ server: seen({ name: 'theirs' }) }, { serverName: 'mac-1' }),
-    'let go of theirs',
+    'give up theirs',
   ],
   [
     "release, another machine's name in the list",
     back({ server: listed({ name: 'theirs' }) }, { serverName: 'mac-1' }),
-    'look',
+    'read server',
   ],
   [
     'release, on its way back to a pool of another cluster',
     back({ server: seen({ name: 'tuist-releasing-their-pool-00000001' }) }, { serverName: 'mac-1' }),
-    'let go of tuist-releasing-their-pool-00000001',
+    'give up tuist-releasing-their-pool-00000001',
   ],
   [
     "wiped, and another machine's name",
@@ -257,7 +257,7 @@ const table: [string, Facts, string][] = [
       { server: seen({ name: 'theirs' }), status: { wipe: { ...begun.wipe, readyAt: at(0) } } },
       { serverName: 'mac-1' },
     ),
-    'let go of theirs',
+    'give up theirs',
   ],
   [
     'release, pool name and not wiped, claimed by mac-1 once',
@@ -281,7 +281,7 @@ const table: [string, Facts, string][] = [
     'rename to tuist-releasing-other-abcdef01',
   ],
   ['releasing name', back(), 'request wipe 1'],
-  ['releasing name in the list', back({ server: listed(releasing) }), 'look'],
+  ['releasing name in the list', back({ server: listed(releasing) }), 'read server'],
   ['it failed its bootstraps', back({}, { reason: 'BootstrapExhausted' }), 'request wipe 1 and quarantine'],
   ['it was not wiped', back({}, { reason: 'NotWiped' }), 'request wipe 1 and quarantine'],
   ['broken already', back({ server: seen({ ...releasing, status: 'error' }) }), 'request wipe 1'],
@@ -297,16 +297,16 @@ const table: [string, Facts, string][] = [
   ],
   ['asked for', back({ status: wipe() }), 'report, again in 10 s'],
   ['asked for, seen in a list', back({ status: wipe(), server: listed(releasing, 4000) }), 'report, again in 6 s'],
-  ['asked for, seen in an old list', back({ status: wipe(), server: listed(releasing, 10_000) }), 'look'],
+  ['asked for, seen in an old list', back({ status: wipe(), server: listed(releasing, 10_000) }), 'read server'],
   [
     'asked for, the list says reinstalling',
     back({ status: wipe(), server: listed({ ...releasing, status: 'reinstalling' }) }),
-    'look',
+    'read server',
   ],
   [
     'asked for, and reinstalling',
     back({ status: wipe(), server: seen({ ...releasing, status: 'reinstalling' }) }),
-    'wipe begun',
+    'record wipe start',
   ],
   ['asked for and not seen', back({ status: wipe({ requestedAt: at(-2 * minute) }) }), 'request wipe 2'],
   [
@@ -359,12 +359,12 @@ const table: [string, Facts, string][] = [
       status: wipe({ attempts: 3, requestedAt: at(-minute), refusedAt: at(-minute) }),
       server: listed(releasing),
     }),
-    'look',
+    'read server',
   ],
   [
     'refused, and somebody else has it reinstalled',
     back({ status: wipe({ refusedAt: at(-minute) }), server: seen({ ...releasing, status: 'reinstalling' }) }),
-    'wipe begun',
+    'record wipe start',
   ],
   [
     'the releasing name was refused',
@@ -389,7 +389,7 @@ const table: [string, Facts, string][] = [
   [
     'busy for an hour, seen in a list',
     back({ server: listed({ ...releasing, status: 'updating' }) }, { requestedAt: at(-60 * minute) }),
-    'look',
+    'read server',
   ],
   [
     'busy for long, and said so',
@@ -410,8 +410,8 @@ const table: [string, Facts, string][] = [
     'request wipe 1',
   ],
   ['begun', back({ status: begun, server: seen({ ...releasing, status: 'reinstalling' }) }), 'report, again in 10 s'],
-  ['begun, the list says ready', back({ status: begun, server: listed(releasing) }), 'look'],
-  ['begun and ready', back({ status: begun }), 'wipe done'],
+  ['begun, the list says ready', back({ status: begun, server: listed(releasing) }), 'read server'],
+  ['begun and ready', back({ status: begun }), 'record wipe end'],
   [
     'begun, and rebooting',
     back({ status: begun, server: seen({ ...releasing, status: 'rebooting' }) }),
@@ -451,9 +451,9 @@ const table: [string, Facts, string][] = [
   [
     'wiped, and the pool name was refused, but the list has it',
     back({ status: wipe({ readyAt: at(0), refusedAt: at(-minute) }), server: listed() }),
-    'look',
+    'read server',
   ],
-  ['wiped, seen in a list', back({ status: wipe({ readyAt: at(0) }), server: listed() }), 'look'],
+  ['wiped, seen in a list', back({ status: wipe({ readyAt: at(0) }), server: listed() }), 'read server'],
   [
     'wiped, renamed by a person',
     back({ status: wipe({ readyAt: at(0) }), server: seen({ name: 'x' }) }),
@@ -484,8 +484,8 @@ const table: [string, Facts, string][] = [
     held({ abandoned: 'x', server: seen({ name: 'mac-1' }), spec: { reboot: { requestedAt: at(0) } } }),
     'report',
   ],
-  ['abandoned, not in the list', { abandoned: 'x', server: { kind: 'missing', fresh: false } }, 'look'],
-  ['abandoned and gone', { abandoned: 'x', server: { kind: 'missing', fresh: true } }, 'forget'],
+  ['abandoned, not in the list', { abandoned: 'x', server: { kind: 'missing', fresh: false } }, 'read server'],
+  ['abandoned and gone', { abandoned: 'x', server: { kind: 'missing', fresh: true } }, 'delete'],
   ['abandoned, its Node takes Pods', { abandoned: 'x', schedulableNodes: ['mac-1'] }, 'cordon mac-1'],
   [
     'abandoned, its Node takes Pods for a machine that lives',
@@ -495,7 +495,7 @@ const table: [string, Facts, string][] = [
   [
     'abandoned, its Node takes Pods, machine not seen',
     held({ abandoned: 'x', schedulableNodes: ['mac-1'], holder: { kind: 'unseen' } }),
-    'find holder',
+    'read holder',
   ],
   ['on its way back, and its Node takes Pods', back({ schedulableNodes: ['mac-1'] }), 'request wipe 1'],
   [
@@ -506,7 +506,11 @@ const table: [string, Facts, string][] = [
   // Nobody's.
   ['free, and machines look for others', { otherOS: { family: undefined, inMs: 300_000 } }, 'report, again in 300 s'],
   ['free, another macOS is wanted soon', { otherOS: { family: 'sequoia', inMs: 20_000 } }, 'report, again in 20 s'],
-  ['free in a list, another macOS is wanted', { server: listed(), otherOS: { family: 'sequoia', inMs: 0 } }, 'look'],
+  [
+    'free in a list, another macOS is wanted',
+    { server: listed(), otherOS: { family: 'sequoia', inMs: 0 } },
+    'read server',
+  ],
   ['free, another macOS is wanted', { otherOS: { family: 'sequoia', inMs: 0 } }, 'reinstall with sequoia'],
   [
     'free but restarting, another macOS is wanted',
@@ -683,11 +687,11 @@ describe('decide, for any snapshot', () => {
   it('never acts on a server without a live read, and never asks for a second one', () => {
     always((snapshot, decision) => {
       const { kind } = decision;
-      if (isFresh(snapshot)) return assert.notEqual(kind, 'look');
+      if (isFresh(snapshot)) return assert.notEqual(kind, 'read server');
       // Since when a name is there can be remembered of a list.
-      if (kind === 'note name') return assert.equal(decision.claim.settledAt, undefined);
+      if (kind === 'record name') return assert.equal(decision.claim.settledAt, undefined);
       // To keep Pods off a Node is nothing that is done to a server.
-      assert.ok(['look', 'find holder', 'report', 'cordon'].includes(kind), kind);
+      assert.ok(['read server', 'read holder', 'report', 'cordon'].includes(kind), kind);
     });
   });
 
@@ -701,7 +705,7 @@ describe('decide, for any snapshot', () => {
 
   it('nothing is done to one whose name is that of another cluster or a person, unless a machine is at work on it', () => {
     always(({ spec, server, holder }, { kind }) => {
-      if (!['rename', 'request wipe', 'reboot', 'wipe done', 'return to pool'].includes(kind)) return;
+      if (!['rename', 'request wipe', 'reboot', 'record wipe end', 'return to pool'].includes(kind)) return;
       assert.ok(server.kind === 'seen');
       const { name } = server.server;
       if (holder.kind === 'alive' && holder.provisioned && spec.consumerRef) return;
@@ -717,7 +721,10 @@ describe('decide, for any snapshot', () => {
   it('nothing is done to one that is paused (invariant 15)', () => {
     always(({ pauses }, { kind }) => {
       if (pauses.length > 0)
-        assert.ok(['look', 'find holder', 'wipe begun', 'wipe done', 'report'].includes(kind), kind);
+        assert.ok(
+          ['read server', 'read holder', 'record wipe start', 'record wipe end', 'report'].includes(kind),
+          kind,
+        );
     });
   });
 
@@ -740,8 +747,8 @@ describe('decide, for any snapshot', () => {
   it('nothing is done to a Mac that a person has abandoned, and it says so', () => {
     always((snapshot, { kind }) => {
       if (snapshot.abandoned === undefined) return;
-      assert.ok(['look', 'find holder', 'report', 'forget', 'cordon'].includes(kind), kind);
-      if (kind === 'forget') assert.equal(snapshot.server.kind, 'missing');
+      assert.ok(['read server', 'read holder', 'report', 'delete', 'cordon'].includes(kind), kind);
+      if (kind === 'delete') assert.equal(snapshot.server.kind, 'missing');
       assert.equal(stateOf(snapshot), 'abandoned');
     });
   });

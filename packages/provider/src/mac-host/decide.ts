@@ -7,22 +7,22 @@ import { isClaimConfirmed, isWipeStuck, quarantineLeftMs, stateOf } from './stat
 /** What may be done about one Mac. */
 export type Decision =
   /** Ask Scaleway for this very server, and decide again. */
-  | { readonly kind: 'look' }
+  | { readonly kind: 'read server' }
   /** Ask the API server for the machine of `spec.consumerRef`, and decide again. */
-  | { readonly kind: 'find holder' }
+  | { readonly kind: 'read holder' }
   /** The server is gone and nobody counts on it: delete the MacHost. */
-  | { readonly kind: 'forget' }
+  | { readonly kind: 'delete' }
   /** Its name says that somebody else has it: end the claim or the release, and do nothing to the server. */
-  | { readonly kind: 'let go'; readonly name: string }
+  | { readonly kind: 'give up'; readonly name: string }
   /** It bears its holder's name: remember since when, or that nobody has renamed it since. */
-  | { readonly kind: 'note name'; readonly claim: Claim }
+  | { readonly kind: 'record name'; readonly claim: Claim }
   | { readonly kind: 'rename'; readonly to: string; readonly why: 'held' | 'releasing' | 'wiped' }
   /** Remember the attempt, and why nobody shall claim the Mac afterwards; then ask for the reinstall. */
   | { readonly kind: 'request wipe'; readonly wipe: Wipe; readonly quarantine: Quarantine | undefined }
   /** Scaleway is seen reinstalling: remember it. */
-  | { readonly kind: 'wipe begun' }
+  | { readonly kind: 'record wipe start' }
   /** It is seen ready after that: remember it, and retire the host key. */
-  | { readonly kind: 'wipe done' }
+  | { readonly kind: 'record wipe end' }
   /** It cannot be wiped: say so. It is tried all the same, seldom. Without a quarantine of its own it has one already. */
   | { readonly kind: 'quarantine'; readonly wipe: Wipe; readonly quarantine: Quarantine | undefined }
   /** Wiped, and it bears the pool name: the release is over. */
@@ -47,10 +47,10 @@ export const decide = (snapshot: Snapshot): Decision => {
 };
 
 const allowedWhilePaused: ReadonlySet<Decision['kind']> = new Set([
-  'look',
-  'find holder',
-  'wipe begun',
-  'wipe done',
+  'read server',
+  'read holder',
+  'record wipe start',
+  'record wipe end',
   'report',
 ]);
 
@@ -62,9 +62,9 @@ const decideUnpaused = (snapshot: Snapshot): Decision => {
   switch (server.kind) {
     case 'unknown':
       // What has to be done can be done without the list of the zone.
-      return hasWork(snapshot) ? { kind: 'look' } : { kind: 'report', againMs: limits.pollMs };
+      return hasWork(snapshot) ? { kind: 'read server' } : { kind: 'report', againMs: limits.pollMs };
     case 'missing':
-      return server.fresh ? decideMissing(snapshot) : { kind: 'look' };
+      return server.fresh ? decideMissing(snapshot) : { kind: 'read server' };
     case 'seen':
       if (spec.release) return decideRelease(snapshot, spec.release, server);
       if (spec.consumerRef) return decideHeld(snapshot, spec.consumerRef, server);
@@ -79,7 +79,7 @@ const decideOrphanedNodes = (snapshot: Snapshot): Decision | undefined => {
   if (abandoned === undefined) return isWipeStuck(snapshot) ? { kind: 'cordon', nodes } : undefined;
   switch (holder.kind) {
     case 'unseen':
-      return { kind: 'find holder' };
+      return { kind: 'read holder' };
     case 'alive':
     case 'unknown':
       return undefined;
@@ -94,7 +94,7 @@ const decideOrphanedNodes = (snapshot: Snapshot): Decision | undefined => {
 const decideAbandoned = (snapshot: Snapshot): Decision => {
   const { server } = snapshot;
   if (server.kind !== 'missing') return { kind: 'report', againMs: undefined };
-  return server.fresh ? decideMissing(snapshot) : { kind: 'look' };
+  return server.fresh ? decideMissing(snapshot) : { kind: 'read server' };
 };
 
 const hasWork = (snapshot: Snapshot): boolean => {
@@ -106,8 +106,8 @@ const hasWork = (snapshot: Snapshot): boolean => {
 
 /** A MacHost whose server is gone for sure goes too, unless somebody counts on it: who holds it has to learn what became of it. */
 const decideMissing = ({ spec, holder, limits }: Snapshot): Decision => {
-  if (!spec.consumerRef || holder.kind === 'gone' || holder.kind === 'elsewhere') return { kind: 'forget' };
-  return holder.kind === 'unseen' ? { kind: 'find holder' } : { kind: 'report', againMs: limits.reportMs };
+  if (!spec.consumerRef || holder.kind === 'gone' || holder.kind === 'elsewhere') return { kind: 'delete' };
+  return holder.kind === 'unseen' ? { kind: 'read holder' } : { kind: 'report', againMs: limits.reportMs };
 };
 
 /**
@@ -116,8 +116,8 @@ const decideMissing = ({ spec, holder, limits }: Snapshot): Decision => {
  *   | holder            | name at Scaleway       | then                                                                |
  *   |-------------------|------------------------|---------------------------------------------------------------------|
  *   | not yet made ready | of the pool           | rename                                                              |
- *   | not yet made ready | its own               | wait until no other cluster can rename it any more, then look again |
- *   | not yet made ready | any other             | let go: another cluster or a person has taken it out of the pool    |
+ *   | not yet made ready | its own               | wait until no other cluster can rename it any more, then read again |
+ *   | not yet made ready | any other             | give up: another cluster or a person has taken it out of the pool   |
  *   | made ready         | any other             | rename: somebody renamed a Mac at work                              |
  */
 const decideHeld = (
@@ -129,7 +129,7 @@ const decideHeld = (
   switch (holder.kind) {
     case 'none':
     case 'unseen':
-      return { kind: 'find holder' };
+      return { kind: 'read holder' };
     case 'gone':
     case 'elsewhere':
       // Never released here: that is the sweep's, which asks once more before it does anything.
@@ -140,26 +140,26 @@ const decideHeld = (
       break;
   }
   if (server.name !== name) {
-    if (!fresh) return { kind: 'look' };
+    if (!fresh) return { kind: 'read server' };
     if (!holder.provisioned && !isPoolName(server.name, spec.poolPrefix ?? ''))
-      return holder.fresh ? { kind: 'let go', name: server.name } : { kind: 'find holder' };
+      return holder.fresh ? { kind: 'give up', name: server.name } : { kind: 'read holder' };
     // It may have changed since it was chosen.
     if (server.status !== 'ready' || server.type !== holder.type) return { kind: 'report', againMs: limits.pollMs };
     return { kind: 'rename', to: name, why: 'held' };
   }
   if (!isClaimConfirmed(snapshot)) return confirmClaim(snapshot, fresh);
-  if (isRebootDue(snapshot)) return fresh ? { kind: 'reboot' } : { kind: 'look' };
+  if (isRebootDue(snapshot)) return fresh ? { kind: 'reboot' } : { kind: 'read server' };
   return { kind: 'report', againMs: undefined };
 };
 
 const confirmClaim = ({ spec, status, now, limits }: Snapshot, fresh: boolean): Decision => {
   const { uid = '' } = spec.consumerRef ?? {};
   const namedAt = status.claim?.uid === uid ? status.claim.namedAt : undefined;
-  if (namedAt === undefined) return { kind: 'note name', claim: { uid, namedAt: timestamp(now) } };
+  if (namedAt === undefined) return { kind: 'record name', claim: { uid, namedAt: timestamp(now) } };
   // Whole seconds are cut off. A time ahead of the clock holds nobody up for longer than the wait itself.
   const leftMs = Math.min(Date.parse(namedAt) + 1000 + limits.claimConfirmMs - now, limits.claimConfirmMs + 1000);
   if (leftMs > 0) return { kind: 'report', againMs: leftMs };
-  return fresh ? { kind: 'note name', claim: { uid, namedAt, settledAt: timestamp(now) } } : { kind: 'look' };
+  return fresh ? { kind: 'record name', claim: { uid, namedAt, settledAt: timestamp(now) } } : { kind: 'read server' };
 };
 
 const isRebootDue = ({ spec, status }: Snapshot): boolean =>
@@ -192,7 +192,7 @@ const decideInPool = ({ otherOS, poolPrefixes }: Snapshot, { server, fresh }: Se
     .filter((prefix) => isPoolName(server.name, prefix))
     .toSorted((a, b) => b.length - a.length);
   if (family === undefined || inMs > 0 || poolPrefix === undefined) return { kind: 'report', againMs: inMs };
-  if (!fresh) return { kind: 'look' };
+  if (!fresh) return { kind: 'read server' };
   return server.status === 'ready' ? { kind: 'reinstall', family, poolPrefix } : { kind: 'report', againMs: undefined };
 };
 

@@ -82,7 +82,7 @@ const heldByOf = ({ spec, claimants }: Snapshot, state: MacHostStatus['state']):
 
 /** What Scaleway refused or did not answer in this pass, in words. */
 export interface ScalewayFailure {
-  readonly during: 'look' | 'rename';
+  readonly during: 'read server' | 'rename';
   readonly message: string;
 }
 
@@ -114,7 +114,7 @@ const conditionsOf = (
   ].filter((said) => said !== undefined);
 
 const listedCondition = ({ server }: Snapshot, failure: ScalewayFailure | undefined): MaybeCondition => {
-  if (failure?.during === 'look') return hostCondition('Listed', 'ZoneNotListed', failure.message);
+  if (failure?.during === 'read server') return hostCondition('Listed', 'ZoneNotListed', failure.message);
   switch (server.kind) {
     case 'seen':
       return hostCondition('Listed', 'Listed');

@@ -15,8 +15,8 @@ const wait = (milliseconds: number): ActionOutput => ({ result: succeeded, next:
 /** Carries a decision out. Each act may be cut off after any of its writes: the next pass sees what was done, and goes on from there. */
 export const carryOut = async (context: ActContext, decision: Decision): Promise<ActionOutput> => {
   switch (decision.kind) {
-    case 'forget':
-    case 'leave':
+    case 'not found':
+    case 'ignore':
     case 'pause':
       return { result: succeeded, next: done };
     case 'add finalizer': {
@@ -43,13 +43,13 @@ export const carryOut = async (context: ActContext, decision: Decision): Promise
     case 'refuse':
       return wait(intervals.manualFix);
     case 'back off':
-    case 'rest':
+    case 'wait':
       return wait(decision.forMs);
     case 'reserve':
       return reserve(context);
     case 'take':
       return take(context);
-    case 'let go':
+    case 'detach host':
       return detachHost(context);
     case 'fetch credentials':
       return fetchCredentials(context);
@@ -59,7 +59,7 @@ export const carryOut = async (context: ActContext, decision: Decision): Promise
       return bootstrap(context);
     case 'reboot':
       return reboot(context);
-    case 'give back':
+    case 'release failed host':
       return releaseFailedHost(context, decision.poolPrefix);
     case 'retire token':
       return retireToken(context, decision.certificateExpires);
@@ -69,7 +69,7 @@ export const carryOut = async (context: ActContext, decision: Decision): Promise
       return roll(context, decision);
     case 'roll back':
       return rollBack(context, decision.hash);
-    case 'forgive':
+    case 'clear refusal':
       return clearFailedRoll(context);
     case 'uncordon':
       return uncordon(context);

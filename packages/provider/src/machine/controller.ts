@@ -127,7 +127,7 @@ const reconcileMachine = async (deps: MachineDeps, machine: Machine, signal: Abo
     const before = patcher.machine.status ?? {};
     const update = (status: MachineStatus): MachineStatus =>
       attempt === undefined ? withoutRunning(status) : withAttempt(status, attempt, deps.clock.now());
-    if (exists && decision.kind !== 'leave')
+    if (exists && decision.kind !== 'ignore')
       await patcher.updateStatus((status, current) => statusOf(update(status), current, reconciled));
     for (const event of eventsOf(reconciled, before, patcher.machine.status ?? {}))
       deps.events.event(patcher.machine, event);

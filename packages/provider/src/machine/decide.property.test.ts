@@ -9,7 +9,7 @@ import { host as ownHost } from './testing/snapshots.ts';
 
 const pushes: ReadonlySet<string> = new Set(['bootstrap', 'roll', 'roll back', 're-register']);
 const ends: ReadonlySet<string> = new Set([
-  'leave',
+  'ignore',
   'await runner',
   'remove runner',
   'release',
@@ -72,7 +72,7 @@ describe('decide, for any snapshot', () => {
       fc.property(anySnapshot, (snapshot) => {
         const { kind } = decide(snapshot);
         if (snapshot.machine?.status.initialization?.provisioned === true)
-          assert.ok(!['give back', 'reboot', 'let go', 'bootstrap'].includes(kind), kind);
+          assert.ok(!['release failed host', 'reboot', 'detach host', 'bootstrap'].includes(kind), kind);
       }),
       runs,
     );
@@ -98,7 +98,7 @@ describe('decide, for any snapshot', () => {
     fc.assert(
       fc.property(anySnapshot, (snapshot) => {
         const { kind } = decide(snapshot);
-        if (kind === 'give back' || kind === 'reboot') assert.notEqual(snapshot.idle, false);
+        if (kind === 'release failed host' || kind === 'reboot') assert.notEqual(snapshot.idle, false);
         if (kind === 'reboot') assert.notEqual(snapshot.machine?.status.bootstrapRebootIssued, true);
       }),
       runs,
@@ -131,7 +131,7 @@ describe('decide, for any snapshot', () => {
         const { kind } = decide(snapshot);
         const { cluster, machine, node } = snapshot;
         if (machine?.status.initialization?.provisioned === true || machine?.deleting === true) return;
-        if (cluster.refusal !== undefined) assert.ok(['refuse', 'forget', 'pause'].includes(kind), kind);
+        if (cluster.refusal !== undefined) assert.ok(['refuse', 'not found', 'pause'].includes(kind), kind);
         if (node.kind === 'foreign') assert.ok(kind !== 'reserve' && kind !== 'bootstrap', kind);
       }),
       runs,

@@ -40,7 +40,7 @@ const deletingOf = (more: Partial<Snapshot>): Snapshot =>
 
 describe('decide: prerequisites', () => {
   check([
-    ['it is gone', of(claimedSnapshot, { machine: undefined }), { kind: 'forget' }],
+    ['it is gone', of(claimedSnapshot, { machine: undefined }), { kind: 'not found' }],
     [
       'it has no finalizer',
       of(claimedSnapshot, { machine: machineWith({}, { hasFinalizer: false }) }),
@@ -106,7 +106,7 @@ describe('decide: claim', () => {
         machine: machineWith({}, { allowedPoolPrefixes: ['b-'] }),
         host: { ...host, holder: 'nobody', inPool: true, nameMatches: false, nameVerified: false },
       }),
-      { kind: 'let go' },
+      { kind: 'detach host' },
     ],
     [
       'an OS version instead of a family',
@@ -139,7 +139,7 @@ describe('decide: claim', () => {
     [
       'reserved, with matching name only',
       of(claimedSnapshot, { host: { ...host, holder: 'nobody', providerIDMatches: false } }),
-      { kind: 'let go' },
+      { kind: 'detach host' },
     ],
     [
       'a Secret that is not its own',
@@ -149,21 +149,25 @@ describe('decide: claim', () => {
     [
       'reserved, neither named nor in the pool',
       of(claimedSnapshot, { host: { ...host, holder: 'nobody', nameMatches: false } }),
-      { kind: 'let go' },
+      { kind: 'detach host' },
     ],
-    ['reserved, but taken by another', of(claimedSnapshot, { host: { ...host, holder: 'other' } }), { kind: 'let go' }],
+    [
+      'reserved, but taken by another',
+      of(claimedSnapshot, { host: { ...host, holder: 'other' } }),
+      { kind: 'detach host' },
+    ],
     [
       'reserved, but being released',
       of(claimedSnapshot, { host: { ...host, holder: 'nobody', release: { begun: false, stuck: false } } }),
-      { kind: 'let go' },
+      { kind: 'detach host' },
     ],
     [
       'reserved and under its name, but abandoned',
       of(claimedSnapshot, { host: { ...host, holder: 'nobody', abandoned: true } }),
-      { kind: 'let go' },
+      { kind: 'detach host' },
     ],
     ['held, but abandoned', of(claimedSnapshot, { host: { ...host, abandoned: true } }), { kind: 'await host' }],
-    ['its server is gone', of(claimedSnapshot, { host: { ...host, gone: true } }), { kind: 'let go' }],
+    ['its server is gone', of(claimedSnapshot, { host: { ...host, gone: true } }), { kind: 'detach host' }],
     [
       'no MacHost, but a server',
       of(claimedSnapshot, { host: { kind: 'absent', server: 'exists', message: 'm' } }),
@@ -177,7 +181,7 @@ describe('decide: claim', () => {
     [
       'no MacHost and no server',
       of(claimedSnapshot, { host: { kind: 'absent', server: 'gone', message: 'm' } }),
-      { kind: 'let go' },
+      { kind: 'detach host' },
     ],
     ['held, but not renamed', of(claimedSnapshot, { host: { ...host, nameVerified: false } }), { kind: 'await host' }],
     ['no login', of(claimedSnapshot, { login: { kind: 'missing' } }), { kind: 'fetch credentials' }],
@@ -244,12 +248,12 @@ describe('decide: a provisioned machine that lost its Mac', () => {
     [
       'somebody renamed it',
       of(readySnapshot, { host: { ...host, nameVerified: false, nameMatches: false } }),
-      { kind: 'rest' },
+      { kind: 'wait' },
     ],
     [
       'it has no password any more',
       of(readySnapshot, { login: { kind: 'known', hasPassword: false } }),
-      { kind: 'rest' },
+      { kind: 'wait' },
     ],
   ]);
 });
@@ -320,7 +324,7 @@ describe('decide: bootstrap and remediation', () => {
     [
       'eight failures',
       of(claimedSnapshot, { machine: failed(8) }),
-      { kind: 'give back', reason: 'BootstrapExhausted' },
+      { kind: 'release failed host', reason: 'BootstrapExhausted' },
     ],
     [
       'eight failures while Pods run there',
@@ -364,7 +368,7 @@ describe('decide: the join token', () => {
         machine: provisioned(token),
         join: { lease: { nodeName: 'mac-1', renewedAt: now - 61_000 }, identity },
       }),
-      { kind: 'rest', forMs: 30_000 },
+      { kind: 'wait', forMs: 30_000 },
     ],
     [
       'it has expired',
@@ -380,7 +384,7 @@ describe('decide: a Node that is missing or not Ready', () => {
     [
       'missing for a minute',
       of(readySnapshot, { node: { kind: 'missing', forMs: 60_000 } }),
-      { kind: 'rest', forMs: 60_000 },
+      { kind: 'wait', forMs: 60_000 },
     ],
     [
       'missing for two minutes, and its certificate is good',
@@ -401,15 +405,15 @@ describe('decide: a Node that is missing or not Ready', () => {
         node: { kind: 'missing', forMs: 1e6 },
         machine: provisioned(tried('Register', 'Succeeded', 1)),
       }),
-      { kind: 'rest', drift: 'pausing', forMs: 60_000 },
+      { kind: 'wait', drift: 'pausing', forMs: 60_000 },
     ],
     [
       'missing, and no key',
       of(readySnapshot, { node: { kind: 'missing', forMs: 1e6 }, fleetKey: { kind: 'pending' } }),
-      { kind: 'rest', drift: 'no key' },
+      { kind: 'wait', drift: 'no key' },
     ],
-    ['a foreign Node', of(readySnapshot, { node: { kind: 'foreign', providerID: 'x' } }), { kind: 'rest' }],
-    ['not Ready for a while', of(readySnapshot, { node: { ...node, ready: 'Unknown' } }), { kind: 'rest' }],
+    ['a foreign Node', of(readySnapshot, { node: { kind: 'foreign', providerID: 'x' } }), { kind: 'wait' }],
+    ['not Ready for a while', of(readySnapshot, { node: { ...node, ready: 'Unknown' } }), { kind: 'wait' }],
     [
       'no Lease renewal since its certificate expired',
       of(readySnapshot, {
@@ -434,7 +438,7 @@ describe('decide: a Node that is missing or not Ready', () => {
         node: { ...node, ready: 'Unknown' },
         join: { lease: { nodeName: 'mac-1', renewedAt: now - 60 * 60_000 }, identity: undefined },
       }),
-      { kind: 'rest' },
+      { kind: 'wait' },
     ],
     [
       'new credentials were made, but did not get to the Mac',
@@ -452,7 +456,7 @@ describe('decide: a Node that is missing or not Ready', () => {
         node: { ...node, ready: 'Unknown' },
         join: { lease: { nodeName: 'mac-1', renewedAt: now - week - 1 }, identity: undefined },
       }),
-      { kind: 'rest' },
+      { kind: 'wait' },
     ],
   ]);
 });
@@ -465,12 +469,12 @@ describe('decide: drift and roll', () => {
     lastUpdateFailureTime: at(10),
   });
   check([
-    ['nothing new', readySnapshot, { kind: 'rest', drift: 'up to date', forMs: 300_000 }],
-    ['no turn', of(driftedSnapshot, { turn: undefined }), { kind: 'rest', drift: 'no turn' }],
+    ['nothing new', readySnapshot, { kind: 'wait', drift: 'up to date', forMs: 300_000 }],
+    ['no turn', of(driftedSnapshot, { turn: undefined }), { kind: 'wait', drift: 'no turn' }],
     [
       'a turn for something else',
       of(driftedSnapshot, { turn: { hash: 'c', rollBack: false } }),
-      { kind: 'rest', drift: 'no turn' },
+      { kind: 'wait', drift: 'no turn' },
     ],
     ['a turn', driftedSnapshot, { kind: 'roll', hash: 'b', idle: false }],
     ['a turn and Pods', of(driftedSnapshot, { idle: false }), { kind: 'roll', idle: false }],
@@ -482,7 +486,7 @@ describe('decide: drift and roll', () => {
     [
       'cordoned by us, and Pods',
       of(driftedSnapshot, { node: cordoned, idle: false }),
-      { kind: 'rest', drift: 'waiting for idle' },
+      { kind: 'wait', drift: 'waiting for idle' },
     ],
     ['cordoned by us, and idle', of(driftedSnapshot, { node: cordoned }), { kind: 'roll', idle: true }],
     ['cordoned by us, and done', of(readySnapshot, { node: cordoned }), { kind: 'uncordon' }],
@@ -490,18 +494,18 @@ describe('decide: drift and roll', () => {
     [
       'cordoned by somebody else, and done',
       of(readySnapshot, { node: { ...node, unschedulable: true } }),
-      { kind: 'rest' },
+      { kind: 'wait' },
     ],
-    ['no key', of(driftedSnapshot, { fleetKey: { kind: 'pending' } }), { kind: 'rest', drift: 'no key' }],
+    ['no key', of(driftedSnapshot, { fleetKey: { kind: 'pending' } }), { kind: 'wait', drift: 'no key' }],
     [
       'unreachable a moment ago',
       of(driftedSnapshot, { machine: provisioned(tried('Update', 'HostUnreachable', 4)) }),
-      { kind: 'rest', drift: 'pausing', forMs: 60_000 },
+      { kind: 'wait', drift: 'pausing', forMs: 60_000 },
     ],
     [
       'cordoned by us a moment ago: it waits for an idle Mac, and for no time',
       of(driftedSnapshot, { machine: provisioned(tried('Update', 'WaitingForIdle', 0)), node: cordoned, idle: false }),
-      { kind: 'rest', drift: 'waiting for idle' },
+      { kind: 'wait', drift: 'waiting for idle' },
     ],
     [
       'not idle a moment ago, and cordoned by somebody else',
@@ -509,29 +513,29 @@ describe('decide: drift and roll', () => {
         machine: provisioned(tried('Update', 'WaitingForIdle', 0.5)),
         node: { ...node, unschedulable: true },
       }),
-      { kind: 'rest', drift: 'pausing', forMs: 30_000 },
+      { kind: 'wait', drift: 'pausing', forMs: 30_000 },
     ],
     [
       'refused half a minute ago, but not for good',
       of(driftedSnapshot, { machine: provisioned(tried('Update', 'Rejected', 0.5, 1)) }),
-      { kind: 'rest', drift: 'pausing', forMs: 30_000 },
+      { kind: 'wait', drift: 'pausing', forMs: 30_000 },
     ],
     [
       'refused two minutes ago, but not for good',
       of(driftedSnapshot, { machine: provisioned(tried('Update', 'Rejected', 2, 1)) }),
       { kind: 'roll' },
     ],
-    ['refused for good', of(driftedSnapshot, { machine: refused }), { kind: 'rest', drift: 'refused' }],
+    ['refused for good', of(driftedSnapshot, { machine: refused }), { kind: 'wait', drift: 'refused' }],
     ['cordoned, and refused for good', of(driftedSnapshot, { machine: refused, node: cordoned }), { kind: 'uncordon' }],
     [
       'refused for good half an hour ago',
       of(driftedSnapshot, { machine: provisioned({ failedHostConfigHash: 'b', lastUpdateFailureTime: at(30) }) }),
-      { kind: 'forgive', because: 'cooldown' },
+      { kind: 'clear refusal', because: 'cooldown' },
     ],
     [
       'rejected for good, at an unknown time',
       of(driftedSnapshot, { machine: provisioned({ failedHostConfigHash: 'b' }) }),
-      { kind: 'forgive', because: 'cooldown' },
+      { kind: 'clear refusal', because: 'cooldown' },
     ],
     [
       'rejected, and automatic retries are off',
@@ -539,22 +543,22 @@ describe('decide: drift and roll', () => {
         machine: provisioned({ failedHostConfigHash: 'b', lastUpdateFailureTime: at(1e4) }),
         policy: { ...claimedSnapshot.policy, updateRetryAfterMs: undefined },
       }),
-      { kind: 'rest', drift: 'refused' },
+      { kind: 'wait', drift: 'refused' },
     ],
     [
       'refused something else',
       of(driftedSnapshot, { machine: provisioned({ failedHostConfigHash: 'x', lastUpdateFailureTime: at(1) }) }),
-      { kind: 'forgive', because: 'another hash' },
+      { kind: 'clear refusal', because: 'another hash' },
     ],
     [
       'pushed a moment ago, and the agent has not said so yet',
       of(driftedSnapshot, { machine: provisioned({ hostConfigHash: 'b', ...tried('Update', 'Succeeded', 0.5) }) }),
-      { kind: 'rest', drift: 'up to date' },
+      { kind: 'wait', drift: 'up to date' },
     ],
     [
       'pushed, but the agent does not start: left to the fleet',
       of(driftedSnapshot, { machine: provisioned({ hostConfigHash: 'b' }), node: { ...node, ready: 'Unknown' } }),
-      { kind: 'rest', drift: 'up to date' },
+      { kind: 'wait', drift: 'up to date' },
     ],
     [
       'pushed long ago, and the agent says otherwise',
@@ -574,7 +578,7 @@ describe('decide: drift and roll', () => {
     [
       'rolled back already',
       of(driftedSnapshot, { machine: refused, turn: { hash: 'b', rollBack: true } }),
-      { kind: 'rest', drift: 'refused' },
+      { kind: 'wait', drift: 'refused' },
     ],
     [
       'to be rolled back, but it did not answer',
@@ -582,12 +586,12 @@ describe('decide: drift and roll', () => {
         turn: { hash: 'b', rollBack: true },
         machine: provisioned(tried('RollBack', 'HostUnreachable', 4)),
       }),
-      { kind: 'rest', drift: 'pausing', forMs: 60_000 },
+      { kind: 'wait', drift: 'pausing', forMs: 60_000 },
     ],
     [
       'desired state unknown',
       of(readySnapshot, { desired: { kind: 'problem', message: '' } }),
-      { kind: 'rest', drift: 'no plan' },
+      { kind: 'wait', drift: 'no plan' },
     ],
   ]);
 });
@@ -597,7 +601,7 @@ describe('decide: deletion', () => {
     [
       'without our finalizer',
       deletingOf({ machine: machineWith({}, { deleting: true, hasFinalizer: false }) }),
-      { kind: 'leave' },
+      { kind: 'ignore' },
     ],
     ['no Mac', deletingOf({ host: { kind: 'none' } }), { kind: 'clean up', because: 'no host' }],
     ['its Mac', deletingOf({}), { kind: 'release', poolPrefix: 'tuist-pool-' }],
@@ -740,7 +744,7 @@ describe('decide: machines that are refused', () => {
     [
       'another Node has its name, and its Mac is lost',
       of(claimedSnapshot, { node: foreign, host: { ...host, holder: 'other' } }),
-      { kind: 'let go' },
+      { kind: 'detach host' },
     ],
     ['its own Node', of(hostless, { node }), { kind: 'reserve' }],
   ]);

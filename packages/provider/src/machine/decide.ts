@@ -24,7 +24,7 @@ import type { Snapshot } from './snapshot.ts';
  */
 export const decide = (snapshot: Snapshot): Decision => {
   const { machine, cluster } = snapshot;
-  if (machine === undefined) return { kind: 'forget' };
+  if (machine === undefined) return { kind: 'not found' };
   const isPaused = cluster.pauseReasons.length > 0;
   if (machine.deleting && !(machine.hasFinalizer && isPaused)) return decideDeletion(snapshot, machine);
   if (isPaused) return { kind: 'pause', why: cluster.pauseReasons.join(', ') };

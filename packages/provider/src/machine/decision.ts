@@ -5,9 +5,9 @@ import type { WorkOutcome } from '../host-work/host-work.ts';
 export type Decision =
   // An end.
   /** There is no such machine any more. */
-  | { readonly kind: 'forget' }
+  | { readonly kind: 'not found' }
   /** It goes, and nothing of ours holds it. */
-  | { readonly kind: 'leave' }
+  | { readonly kind: 'ignore' }
   /** Its runner runs a job, or nobody knows whether it does. */
   | { readonly kind: 'await runner'; readonly message: string }
   | { readonly kind: 'remove runner'; readonly id: number }
@@ -40,7 +40,7 @@ export type Decision =
   | { readonly kind: 'reserve'; readonly serverID: string }
   | { readonly kind: 'take' }
   | { readonly kind: 'await host'; readonly message: string }
-  | { readonly kind: 'let go'; readonly message: string }
+  | { readonly kind: 'detach host'; readonly message: string }
   | { readonly kind: 'lost host'; readonly reason: 'HostGone' | 'HostReleased'; readonly message: string }
   | { readonly kind: 'fetch credentials' }
   | { readonly kind: 'set provider id' }
@@ -51,7 +51,7 @@ export type Decision =
   | { readonly kind: 'back off'; readonly forMs: number; readonly because: 'failure' | 'reboot' | 'no password' }
   | { readonly kind: 'reboot' }
   | {
-      readonly kind: 'give back';
+      readonly kind: 'release failed host';
       readonly reason: Extract<ReleaseReason, 'BootstrapExhausted'>;
       readonly poolPrefix: string;
     }
@@ -61,14 +61,14 @@ export type Decision =
   | { readonly kind: 're-register'; readonly newJoin: boolean; readonly because: string }
   | { readonly kind: 'roll back'; readonly hash: string }
   /** A verdict of the past does not count any more. */
-  | { readonly kind: 'forgive'; readonly because: 'another hash' | 'cooldown' }
+  | { readonly kind: 'clear refusal'; readonly because: 'another hash' | 'cooldown' }
   | { readonly kind: 'uncordon' }
   | { readonly kind: 'roll'; readonly hash: string; readonly idle: boolean }
-  | { readonly kind: 'rest'; readonly drift: Drift; readonly forMs: number };
+  | { readonly kind: 'wait'; readonly drift: Drift; readonly forMs: number };
 
 const passive: ReadonlySet<Decision['kind']> = new Set([
-  'forget',
-  'leave',
+  'not found',
+  'ignore',
   'pause',
   'await cluster',
   'await key',
@@ -78,7 +78,7 @@ const passive: ReadonlySet<Decision['kind']> = new Set([
   'cannot claim',
   'lost host',
   'back off',
-  'rest',
+  'wait',
 ]);
 
 /** It only waits, and says so. */

@@ -24,7 +24,7 @@ const cleanUp = (because: CleanUpReason): Extract<Decision, { kind: 'clean up' }
  * register it again, the MacHost controller cordons it, and deletes it when the Mac was wiped.
  */
 export const decideDeletion = ({ host, runner }: Snapshot, machine: MachineFacts): Decision => {
-  if (!machine.hasFinalizer) return { kind: 'leave' };
+  if (!machine.hasFinalizer) return { kind: 'ignore' };
   switch (host.kind) {
     case 'none':
       return cleanUp('no host');

@@ -99,8 +99,8 @@ const decideDrift = (snapshot: Snapshot, machine: MachineFacts): Decision => {
   if (desired.kind !== 'known') return cordoned ? { kind: 'uncordon' } : wait('no plan', intervals.manualFix);
   const failed = status.failedHostConfigHash;
   if (failed !== undefined) {
-    if (failed !== desired.hash) return { kind: 'forgive', because: 'another hash' };
-    if (cooledDown(snapshot, status.lastUpdateFailureTime)) return { kind: 'forgive', because: 'cooldown' };
+    if (failed !== desired.hash) return { kind: 'clear refusal', because: 'another hash' };
+    if (cooledDown(snapshot, status.lastUpdateFailureTime)) return { kind: 'clear refusal', because: 'cooldown' };
   }
   const upToDate = isUpToDate(snapshot, status, desired.hash);
   const mayRoll = turn !== undefined && turn.hash === desired.hash && !turn.rollBack && failed === undefined;
@@ -134,7 +134,7 @@ const roll = ({ fleetKey, idle, node }: Snapshot, hash: string, cordoned: boolea
   return { kind: 'roll', hash, idle: staysIdle };
 };
 
-const wait = (drift: Drift, forMs: number): Decision => ({ kind: 'rest', drift, forMs });
+const wait = (drift: Drift, forMs: number): Decision => ({ kind: 'wait', drift, forMs });
 
 /** Nobody knows when it failed: then it is long ago (INC-13). */
 const cooledDown = ({ now, policy }: Snapshot, failedAt: string | undefined): boolean =>

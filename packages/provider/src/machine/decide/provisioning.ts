@@ -26,7 +26,7 @@ const isProvisioned = ({ status }: MachineFacts): boolean => status.initializati
  * ever, and nothing but its deletion helps.
  */
 const hostLost = (machine: MachineFacts, reason: 'HostGone' | 'HostReleased', message: string): Decision =>
-  isProvisioned(machine) ? { kind: 'lost host', reason, message } : { kind: 'let go', message };
+  isProvisioned(machine) ? { kind: 'lost host', reason, message } : { kind: 'detach host', message };
 
 const cannotClaim = (reason: Extract<Decision, { kind: 'cannot claim' }>['reason'], message?: string): Decision => ({
   kind: 'cannot claim',
@@ -136,7 +136,7 @@ export const decideBootstrap = (snapshot: Snapshot, machine: MachineFacts): Deci
   const poolPrefix = (host.kind === 'present' ? host.poolPrefix : undefined) ?? machine.poolPrefix;
 
   if (limitReached(attempts, policy.giveUpAfter) && mayEscalate && poolPrefix !== undefined)
-    return { kind: 'give back', reason: 'BootstrapExhausted', poolPrefix };
+    return { kind: 'release failed host', reason: 'BootstrapExhausted', poolPrefix };
   if (limitReached(attempts, policy.rebootAfter) && mayEscalate && status.bootstrapRebootIssued !== true)
     return { kind: 'reboot' };
   if (fleetKey.kind !== 'ready') return awaitKey(fleetKey);

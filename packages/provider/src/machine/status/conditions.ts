@@ -81,9 +81,9 @@ const provisioned = (status: MachineStatus, snapshot: Snapshot, decision: Decisi
     case 'cannot claim':
     case 'refuse':
       return condition('Provisioned', decision.reason, decision.message);
-    case 'give back':
+    case 'release failed host':
       return condition('Provisioned', 'HostReleased');
-    case 'let go':
+    case 'detach host':
       return condition('Provisioned', 'HostReleased', `${decision.message} Another one is claimed.`);
     case 'await host':
       return condition('Provisioned', 'Adopting', decision.message);

@@ -20,8 +20,8 @@ export const eventsOf = (
 const eventByDecision: Partial<Record<Decision['kind'], EventReason>> = {
   take: 'Adopted',
   reboot: 'RebootingForRecovery',
-  'give back': 'BootstrapExhausted',
-  forgive: 'AgentRollRetried',
+  'release failed host': 'BootstrapExhausted',
+  'clear refusal': 'AgentRollRetried',
 };
 
 const eventByCleanUpReason: Readonly<Record<CleanUpReason, EventReason>> = {
