@@ -99,6 +99,9 @@ describe('the server cache', () => {
     list(server('a'));
     assert.equal(kind('a'), 'seen');
     assert.deepEqual(heard(), ['a']);
+    clock.advance(5 * minute + 1);
+    fail();
+    assert.deepEqual(heard(), ['a'], 'of the next outage, too');
   });
 
   it('a live read counts though the list of its zone is stale', () => {

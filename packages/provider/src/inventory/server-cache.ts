@@ -78,7 +78,9 @@ export const createServerCache = ({ clock, trustMs = defaultTrustMs }: ServerCac
       zone.seen.clear();
       for (const server of servers) zone.seen.set(server.id, { at, server });
       for (const [id, seen] of before) if (seen.at > at) zone.seen.set(id, seen);
-      Object.assign(zone, { listedAt: at, failure: undefined, toldOld: false });
+      zone.listedAt = at;
+      zone.failure = undefined;
+      zone.staleNotified = false;
       const ids = [...before.keys(), ...zone.seen.keys()];
       notify(ids.filter((id) => wasOld || !isSameServer(before.get(id)?.server, zone.seen.get(id)?.server)));
     },
