@@ -1,3 +1,5 @@
+import type { EventInput } from '@tartan/kube';
+
 /** Every event there is, with its type and what it says. One that would repeat on every pass is a condition instead. */
 export type EventDefinition = readonly [type: 'Normal' | 'Warning', means: string];
 
@@ -102,3 +104,10 @@ export const events = {
 } as const satisfies Record<string, EventDefinition>;
 
 export type EventReason = keyof typeof events;
+
+/** An event for a recorder. Its type follows from its reason; without a message it says what the reason means. */
+export const buildEvent = (reason: EventReason, message: string = events[reason][1]): EventInput => ({
+  type: events[reason][0],
+  reason,
+  message,
+});

@@ -3,6 +3,7 @@ import {
   countsOf,
   decideFleet,
   fleetFacts,
+  fleetLimits,
   fleetNameOf,
   type FleetSnapshot,
   machineFacts,
@@ -15,13 +16,9 @@ import type { Fleet } from '../cluster/state.ts';
 import { conditionsOf, type ExplainInput, type Explanation, meaningOf } from './explanation.ts';
 
 const defaultFlags = parseFlags([], {});
-const minute = 60_000;
-/** As the controller has them when nobody says otherwise. */
 const limits: FleetSnapshot['limits'] = {
+  ...fleetLimits,
   retryAfterMs: 'options' in defaultFlags ? defaultFlags.options.update.retryAfterMs : undefined,
-  unreachableMs: 2 * minute,
-  longestTurnMs: 30 * minute,
-  passAgainMs: 15 * minute,
 };
 
 /** How a fleet rolls, by the very function that gives turns. What is to be rolled is the manager's to know: its last word counts. */

@@ -32,6 +32,7 @@ export {
   type RollState,
   type Snapshot as FleetSnapshot,
 } from '../fleet/decide.ts';
+export { defaultLimits as fleetLimits } from '../fleet/judge-turn.ts';
 export { findTurn, fleetNameOf } from '../fleet/turns.ts';
 export { fleetFacts, machineFacts } from '../fleet/observe.ts';
 export { countsOf } from '../fleet/status.ts';

@@ -1,4 +1,4 @@
-import { events as eventWords, labels, labelValues, macFleet, type MacFleet } from '@tartan/api';
+import { labels, labelValues, macFleet, type MacFleet } from '@tartan/api';
 import {
   type Client,
   deleteIfUnchanged,
@@ -18,7 +18,7 @@ import type { CoreMachineDeployment } from '../core/machine-deployment.ts';
 import type { Decision } from './decide.ts';
 import type { Scaling } from './machine-deployments.ts';
 import type { Observation } from './observe.ts';
-import { rollEvents, statusOf } from './status.ts';
+import { newEvent, rollEvents, statusOf } from './status.ts';
 
 export interface ActDeps {
   client: Client;
@@ -101,8 +101,6 @@ const scale = async (
   if (replicas === undefined) return;
   const { metadata, spec } = deployment;
   const { namespace, name } = metadata;
-  const [type, means] = eventWords.Scaled;
-  const message = `${means} ${name}: from ${spec?.replicas ?? 'an unknown number'} to ${replicas}.`;
   log.info('Scaled a MachineDeployment', { namespace, name, from: spec?.replicas, to: replicas });
-  events.event(fleet, { type, reason: 'Scaled', message });
+  events.event(fleet, newEvent('Scaled', `${name}: from ${spec?.replicas ?? 'an unknown number'} to ${replicas}.`));
 };

@@ -4,7 +4,7 @@ import { timestamp } from '@tartan/kube/clock';
 import type { Decision, RollState, Snapshot } from './decide.ts';
 import { isOutdated, isRollable, type MachineFacts } from './judge-turn.ts';
 
-type RollDecision = Extract<Decision, { kind: 'roll' }>;
+type Roll = Extract<Decision, { kind: 'roll' }>;
 
 const readyBecause = (reason: ConditionReason<'MacFleet', 'Ready'>, message?: string): ConditionUpdate =>
   buildCondition('MacFleet', 'Ready', reason, message);
@@ -14,7 +14,7 @@ const notReady = ({ machines }: Snapshot): MachineFacts[] =>
   machines.filter(({ ready, deleting }) => !ready && !deleting);
 
 /** Ready is for whoever waits for the whole fleet, `helm --wait` above all: what keeps it waiting comes first. */
-export const readyCondition = (snapshot: Snapshot, roll: RollDecision, counts: Counts): ConditionUpdate => {
+export const readyCondition = (snapshot: Snapshot, roll: Roll, counts: Counts): ConditionUpdate => {
   if (!isNamedManager(snapshot)) return readyBecause('WaitingForManager', awaitedManagerMessage(snapshot, counts));
   if (snapshot.deploymentPending || roll.scaling?.replicas !== undefined)
     return readyBecause('WaitingForMachineDeployment');
@@ -40,7 +40,7 @@ export const readyCondition = (snapshot: Snapshot, roll: RollDecision, counts: C
 };
 
 /** Somebody is left, and nobody can be rolled now. */
-const waitingCondition = (snapshot: Snapshot, roll: RollDecision, counts: Counts): ConditionUpdate => {
+const waitingCondition = (snapshot: Snapshot, roll: Roll, counts: Counts): ConditionUpdate => {
   const down = namesOf(notReady(snapshot));
   const stuck = snapshot.machines.some((machine) => isOutdated(machine) && machine.ready);
   if (!waitsForMacs(snapshot))
@@ -96,8 +96,6 @@ const awaitedManagerMessage = ({ fleet, releaseID }: Snapshot, { updated, existi
   const who = releaseID === undefined ? 'a manager without --release-id' : `the manager of release ${releaseID}`;
   return `${updated} of ${existing} are up to date by ${who}. That of release ${fleet?.releaseID ?? ''} has not looked yet.`;
 };
-
-type Roll = Extract<Decision, { kind: 'roll' }>;
 
 export interface Counts {
   desired: number;

@@ -26,6 +26,7 @@ import type { CoreMachineDeployment } from '../core/machine-deployment.ts';
 import { type ActDeps, applyRoll, createFleet, deleteFleet } from './act.ts';
 import { decide } from './decide.ts';
 import { type Node, observe, type ObserveDeps } from './observe.ts';
+import { defaultLimits } from './judge-turn.ts';
 import { fleetNameOf } from './turns.ts';
 
 interface FleetControllerOptions extends ActDeps, FleetCaches {
@@ -39,15 +40,7 @@ interface FleetControllerOptions extends ActDeps, FleetCaches {
   retryAfterMs: number | undefined;
   clock: Clock;
   metrics?: ControllerOptions['metrics'];
-  /** 2 min unless told: a push that found nobody is tried again after one. */
-  unreachableMs?: number;
-  /** 30 min unless told. */
-  longestTurnMs?: number;
-  /** 15 min unless told. */
-  passAgainMs?: number;
 }
-
-const minute = 60_000;
 
 /**
  * Decides who may be rolled, for a whole fleet in one place (INC-12). Keys are `namespace/fleet`.
@@ -56,8 +49,7 @@ const minute = 60_000;
  */
 export const createFleetController = (options: FleetControllerOptions): Controller => {
   const { clock, log, metrics, retryAfterMs } = options;
-  const { unreachableMs = 2 * minute, longestTurnMs = 30 * minute, passAgainMs = 15 * minute } = options;
-  const observer: ObserveDeps = { ...options, limits: { retryAfterMs, unreachableMs, longestTurnMs, passAgainMs } };
+  const observer: ObserveDeps = { ...options, limits: { ...defaultLimits, retryAfterMs } };
 
   const reconcile: Reconciler = async (key, signal) => {
     const name = nameOf(key);

@@ -54,6 +54,14 @@ export interface Limits {
   passAgainMs: number;
 }
 
+const minute = 60_000;
+
+export const defaultLimits: Omit<Limits, 'retryAfterMs'> = {
+  unreachableMs: 2 * minute,
+  longestTurnMs: 30 * minute,
+  passAgainMs: 15 * minute,
+};
+
 export interface TurnContext {
   now: number;
   revision: string;

@@ -13,7 +13,7 @@ import type { Clock } from '@tartan/kube/clock';
 import type { CoreCluster } from '../core/cluster.ts';
 import { type CoreMachineDeployment, desiredReplicas } from '../core/machine-deployment.ts';
 import { effectiveHash, type Tolerance } from '../machine/decide/provisioned.ts';
-import { failuresOf, lastAttemptOf } from '../machine/last-attempt.ts';
+import { failuresOf, isUnreachable, lastAttemptOf } from '../machine/last-attempt.ts';
 import { cachedPauseReasons } from '../pause/pauses.ts';
 import type { FleetFacts, Snapshot } from './decide.ts';
 import type { Limits, MachineFacts } from './judge-turn.ts';
@@ -134,14 +134,12 @@ export const machineFacts = (
     failed: status.failedHostConfigHash,
     attempts: failuresOf(status, 'Update'),
     lastFailure: timeOf(status.lastUpdateFailureTime),
-    unreachableAt: update && unreachable.has(update.outcome) ? timeOf(update.at) : undefined,
+    unreachableAt: update && isUnreachable(update.outcome) ? timeOf(update.at) : undefined,
     // The cordon goes with the turn.
     waitingForIdle: update?.outcome === 'WaitingForIdle' && node?.spec?.unschedulable === true,
     failureMessage: update?.message || undefined,
   };
 };
-
-const unreachable: ReadonlySet<string> = new Set(['HostUnreachable', 'HostKeyMismatch', 'HostNotWiped']);
 
 /** Not one of another server that happens to bear the name. */
 const isNodeOf = (node: Live<Node> | undefined, providerID: string | undefined): boolean =>

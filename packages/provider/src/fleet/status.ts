@@ -1,4 +1,4 @@
-import { type EventReason, events, type MacFleet, type MacFleetStatus } from '@tartan/api';
+import { buildEvent, type EventReason, events, type MacFleet, type MacFleetStatus } from '@tartan/api';
 import { type Condition, type ConditionUpdate, type EventInput, type Live, setCondition } from '@tartan/kube';
 import { asSentence, type Counts, readyCondition, rollingCondition, stalledCondition } from './conditions.ts';
 import type { Decision, Snapshot } from './decide.ts';
@@ -68,7 +68,5 @@ export const rollEvents = (before: MacFleetStatus | undefined, after: MacFleetSt
   ];
 };
 
-const newEvent = (reason: EventReason, detail: string): EventInput => {
-  const [type, means] = events[reason];
-  return { type, reason, message: `${means} ${detail}` };
-};
+export const newEvent = (reason: EventReason, detail: string): EventInput =>
+  buildEvent(reason, `${events[reason][1]} ${detail}`);

@@ -15,7 +15,7 @@ import {
 import type { Clock } from '@tartan/kube/clock';
 import { type HostPool, ScalewayError } from '@tartan/scaleway';
 import { decide, type Decision } from './decide.ts';
-import { observe, withoutMacHost } from './observe.ts';
+import { observe } from './observe.ts';
 import type { ServerCache } from './server-cache.ts';
 
 interface InventoryOptions {
@@ -57,7 +57,7 @@ export const createInventory = (options: InventoryOptions): Controller => {
     try {
       const servers = await pool.listServers(zone, { signal });
       sightings.replaceZone(zone, servers, at);
-      const missing = withoutMacHost(servers, macHosts);
+      const missing = servers.filter(({ id }) => macHosts.get(id) === undefined);
       if (missing.length > 0) {
         const { items } = await client.list(machine.resource, { signal });
         const deps = { ...options, machines: items, now: clock.now() };

@@ -46,7 +46,6 @@ const table: [string, string, Holder[], object | string][] = [
 const snapshotOf = (name: string, holders: readonly Holder[]): Snapshot => ({
   zone: 'z',
   servers: [{ id: 'server-1', name, family: 'Tahoe' }],
-  known: new Set(),
   holders,
   poolPrefixes: new Set(['tuist-pool-', 'other-pool-']),
   now,
@@ -65,10 +64,6 @@ describe('the MacHost of a server that has none', () => {
         ['other-pool-', releasingName, 'Tahoe', 'Stranded', now],
       );
     });
-
-  it('is not made for one that is known', () => {
-    assert.deepEqual(decide({ ...snapshotOf('x', []), known: new Set(['server-1']) }), []);
-  });
 
   it('is valid, and never held and releasing at once', () => {
     const anyHolder = fc.record({

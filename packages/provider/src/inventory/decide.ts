@@ -1,12 +1,10 @@
 import type { MacHostSpec } from '@tartan/api';
 import { readReleasingName } from '../mac-host/server-name.ts';
 
-/** What matters of a server that was listed, and of the machines that know it. */
+/** What matters of servers that were listed and have no MacHost, and of the machines that know them. */
 export interface Snapshot {
   readonly zone: string;
   readonly servers: readonly { readonly id: string; readonly name: string; readonly family: string | undefined }[];
-  /** Servers that have a MacHost. */
-  readonly known: ReadonlySet<string>;
   /** Machines that have a server, those that are being deleted among them. */
   readonly holders: readonly Holder[];
   /** What is a pool here. A server on its way back to any other is another cluster's. */
@@ -37,17 +35,15 @@ export type Decision = readonly { readonly id: string; readonly spec: MacHostSpe
  *   | other            | exactly one                              | held by it                                        |
  *   | other            | none, or several                         | neither; who may have it shows in its state       |
  */
-export const decide = ({ zone, servers, known, holders, poolPrefixes, now }: Snapshot): Decision =>
-  servers
-    .filter(({ id }) => !known.has(id))
-    .map(({ id, name, family }) => {
-      const [holder, ...others] = holders.filter(({ serverID }) => serverID === id);
-      const only = others.length === 0 ? holder : undefined;
-      const released = readReleasingName(name);
-      if (only && (!released || (only.provisioned && !only.deleting))) return { id, spec: heldBy(zone, only) };
-      const isOurs = released !== undefined && (holder !== undefined || poolPrefixes.has(released.poolPrefix));
-      return { id, spec: isOurs ? releasingSpec(zone, name, released.poolPrefix, family, now) : { zone } };
-    });
+export const decide = ({ zone, servers, holders, poolPrefixes, now }: Snapshot): Decision =>
+  servers.map(({ id, name, family }) => {
+    const [holder, ...others] = holders.filter(({ serverID }) => serverID === id);
+    const only = others.length === 0 ? holder : undefined;
+    const released = readReleasingName(name);
+    if (only && (!released || (only.provisioned && !only.deleting))) return { id, spec: heldBy(zone, only) };
+    const isOurs = released !== undefined && (holder !== undefined || poolPrefixes.has(released.poolPrefix));
+    return { id, spec: isOurs ? releasingSpec(zone, name, released.poolPrefix, family, now) : { zone } };
+  });
 
 const heldBy = (zone: string, { ref, poolPrefix }: Holder): MacHostSpec => ({
   zone,

@@ -7,7 +7,7 @@ import type { Holder, Snapshot } from './decide.ts';
 const kindOfMachines = { apiVersion: apiVersionOf(machine.resource), kind: machine.resource.kind };
 
 interface ObserveDeps {
-  readonly macHosts: Pick<Informer<MacHost>, 'get' | 'list'>;
+  readonly macHosts: Pick<Informer<MacHost>, 'list'>;
   readonly allowedPoolPrefixes: readonly string[];
   /** Read from the server itself: a machine that the cache has not seen yet would lose its Mac. */
   readonly machines: readonly Live<ScalewayAppleSiliconMachine>[];
@@ -15,13 +15,9 @@ interface ObserveDeps {
   readonly now: number;
 }
 
-export const withoutMacHost = (servers: readonly Server[], macHosts: Pick<Informer<MacHost>, 'get'>): Server[] =>
-  servers.filter(({ id }) => macHosts.get(id) === undefined);
-
 export const observe = (zone: string, servers: readonly Server[], deps: ObserveDeps): Snapshot => ({
   zone,
   servers: servers.map(({ id, name, os }) => ({ id, name, family: os?.family })),
-  known: new Set(servers.map(({ id }) => id).filter((id) => deps.macHosts.get(id) !== undefined)),
   holders: deps.machines.flatMap((each) => holderOf(each, deps.defaultPoolPrefix)),
   poolPrefixes: poolPrefixes({ ...deps, macHosts: deps.macHosts.list() }),
   now: timestamp(deps.now),

@@ -23,7 +23,7 @@ const server = (id: string, name = id): Server => ({
 
 const setUp = () => {
   const clock = manualClock();
-  const sightings = createServerCache({ clock, trustMs: 5 * minute });
+  const sightings = createServerCache({ clock });
   const heard: string[] = [];
   const end = sightings.subscribe((id) => heard.push(id));
   return {

@@ -24,12 +24,6 @@ export interface ServerCache {
   subscribe(listener: (id: string) => void): () => void;
 }
 
-interface ServerCacheOptions {
-  readonly clock: Pick<Clock, 'now'>;
-  /** How old a sighting may be and still be believed. 5 min unless told: a few lists may fail. */
-  readonly trustMs?: number;
-}
-
 /** `at` is when the question was asked: the answer may be newer than that, never older. */
 type Entry = { readonly at: number; readonly server: Server | undefined };
 
@@ -45,10 +39,11 @@ interface ZoneEntries {
 const isSameServer = (a: Server | undefined, b: Server | undefined): boolean =>
   isDeepStrictEqual(a && { ...a, password: !!a.password }, b && { ...b, password: !!b.password });
 
-const defaultTrustMs = 5 * 60_000;
+/** How old an observation may be and still be believed: a few lists may fail. */
+const trustMs = 5 * 60_000;
 
 /** A map, told of changes. A look at one server that was begun after a list outlives that list, however late the list arrives. */
-export const createServerCache = ({ clock, trustMs = defaultTrustMs }: ServerCacheOptions): ServerCache => {
+export const createServerCache = ({ clock }: { readonly clock: Pick<Clock, 'now'> }): ServerCache => {
   const zones = new Map<string, ZoneEntries>();
   const listeners = new Set<(id: string) => void>();
   const notify = (ids: Iterable<string>): void => {

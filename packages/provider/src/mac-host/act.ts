@@ -1,4 +1,4 @@
-import { formatProviderID, macHost } from '@tartan/api';
+import { buildEvent, formatProviderID, macHost } from '@tartan/api';
 import {
   deleteIfUnchanged,
   done,
@@ -21,7 +21,6 @@ import { isPoolName } from './server-name.ts';
 import {
   noImageEvent,
   otherOSWantedEvent,
-  rebootRefusedEvent,
   renamedEvent,
   returnedToPoolEvent,
   takenByOthersEvent,
@@ -204,7 +203,7 @@ const reboot = async (deps: ActDeps, context: ReconcileContext): Promise<Reconci
     const isRebooting = error.kind === 'transient state' && error.state === 'rebooting';
     if (!isRebooting && !isOutcomeUnknown(error)) {
       await writeStatus(deps, { ...context, host, snapshot: { ...snapshot, status: issued } }, status);
-      events.event(host, rebootRefusedEvent(error.message));
+      events.event(host, buildEvent('RebootForRecoveryFailed', error.message));
       throw error;
     }
   }

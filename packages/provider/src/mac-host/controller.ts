@@ -14,7 +14,6 @@ import {
   type KubeObject,
   type Live,
   type nodes,
-  type nodes as nodesOfCluster,
   type Predicate,
   type Reconciler,
   type ReconcileResult,
@@ -25,7 +24,6 @@ import {
 } from '@tartan/kube';
 import { ScalewayError } from '@tartan/scaleway';
 import type { CoreCluster } from '../core/cluster.ts';
-import type { ServerCache } from '../inventory/server-cache.ts';
 import { readHostPauseReasons } from '../pause/read-pauses.ts';
 import { act } from './act.ts';
 import { decide, type Decision } from './decide.ts';
@@ -36,17 +34,19 @@ import { createRefusalBackoff, isOutcomeUnknown, type RefusalBackoff } from './r
 import { defaultLimits, type Limits, type Release } from './snapshot.ts';
 import { refusedName, retryInMs } from './wipe.ts';
 
+type Node = NonNullable<(typeof nodes)['ofType']>;
+
 interface MacHostOptions extends Omit<ActDeps, 'limits'> {
   readonly macHosts: Informer<MacHost>;
   readonly machines: Informer<ScalewayAppleSiliconMachine>;
-  readonly nodes: Informer<NonNullable<(typeof nodes)['ofType']>>;
+  readonly nodes: Informer<Node>;
   readonly clusters: Pick<Informer<CoreCluster>, 'get' | 'list' | 'subscribe'>;
   readonly metrics?: ControllerOptions['metrics'];
-  /** Macs at the same time. 4 unless told. */
-  readonly workers?: number;
   readonly limits?: Partial<Limits>;
 }
 
+/** Macs at the same time. */
+const workers = 4;
 const queueBackoff = { baseMs: 5000, maxMs: 5 * 60_000 };
 
 /**
@@ -56,7 +56,7 @@ const queueBackoff = { baseMs: 5000, maxMs: 5 * 60_000 };
  * and of clusters; list, watch, patch, delete of nodes.
  */
 export const createMacHostController = (options: MacHostOptions): Controller => {
-  const { macHosts, clock, log, metrics, workers = 4 } = options;
+  const { macHosts, clock, log, metrics } = options;
   const deps: ActDeps = { ...options, limits: { ...defaultLimits, ...options.limits } };
   const { pollMs } = deps.limits;
   const refusalBackoff = createRefusalBackoff(clock, pollMs);
@@ -165,16 +165,6 @@ const decideWithLivePauses = async (deps: ActDeps, { host, snapshot, signal }: R
 const changesServer: ReadonlySet<Decision['kind']> = new Set(['rename', 'reinstall', 'request wipe', 'reboot']);
 const asksScaleway: ReadonlySet<Decision['kind']> = new Set(['read server', 'rename', 'reinstall', 'reboot']);
 
-type Node = NonNullable<(typeof nodesOfCluster)['ofType']>;
-
-interface SourceDeps {
-  readonly macHosts: Informer<MacHost>;
-  readonly machines: Informer<ScalewayAppleSiliconMachine>;
-  readonly nodes: Informer<Node>;
-  readonly clusters: Pick<Informer<CoreCluster>, 'subscribe'>;
-  readonly sightings: ServerCache;
-}
-
 /** What is remembered, and so decided on. Not what is only said: two managers that disagree would answer each other for ever. */
 const memoryChanged: Predicate<MacHost> = (change) =>
   change.type !== 'changed' || !isDeepStrictEqual(memoryOf(change.object), memoryOf(change.previous));
@@ -196,11 +186,11 @@ const pauseChanged: Predicate<KubeObject> = (change) =>
   change.type !== 'changed' || isPaused(change.object) !== isPaused(change.previous);
 
 /** Its spec, whether it is abandoned or paused, and our own memory: the next step is taken when the last one has been seen. */
-const hostSource = ({ macHosts }: SourceDeps): Source =>
+const hostSource = ({ macHosts }: MacHostOptions): Source =>
   fromInformer(macHosts, requestForObject, anyOf<MacHost>(generationChanged, annotationsChanged, memoryChanged));
 
 const serverCacheSource =
-  ({ sightings }: SourceDeps): Source =>
+  ({ sightings }: MacHostOptions): Source =>
   (enqueue) =>
     sightings.subscribe(enqueue);
 
@@ -217,7 +207,7 @@ const machineChanged: Predicate<ScalewayAppleSiliconMachine> = (change) =>
  * The Macs that a machine has to do with: holds, has reserved, or is called like; and while it finds none, those that are free, as one may
  * get another macOS for it.
  */
-const machineSource = ({ macHosts, machines }: SourceDeps): Source =>
+const machineSource = ({ macHosts, machines }: MacHostOptions): Source =>
   fromInformer(
     machines,
     (machine: Machine) => {
@@ -238,7 +228,7 @@ const machineSource = ({ macHosts, machines }: SourceDeps): Source =>
   );
 
 /** The Mac that a Node says it is: one that is left without a machine may bring its Node back. */
-const nodeSource = ({ nodes }: SourceDeps): Source =>
+const nodeSource = ({ nodes }: MacHostOptions): Source =>
   fromInformer(
     nodes,
     ({ spec }: Live<Node>) => {
@@ -255,5 +245,5 @@ const clusterPauseChanged: Predicate<CoreCluster> = (change) =>
   change.type !== 'changed' || change.object.spec?.paused !== change.previous.spec?.paused;
 
 /** All of them: which Macs a Cluster can pause is for `hostPauseReasons` to say, and people pause seldom. */
-const clusterSource = ({ macHosts, clusters }: SourceDeps): Source =>
+const clusterSource = ({ macHosts, clusters }: MacHostOptions): Source =>
   fromInformer(clusters, () => macHosts.list().map(({ metadata }) => metadata.name), clusterPauseChanged);

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type MacHost, macHost, type MacHostStatus } from '@tartan/api';
+import { buildEvent, type MacHost, macHost, type MacHostStatus } from '@tartan/api';
 import {
   type Client,
   type EventRecorder,
@@ -15,7 +15,7 @@ import { type PauseReader, readHostPauseReasons } from '../pause/read-pauses.ts'
 import type { ObserveDeps } from './observe.ts';
 import type { Snapshot } from './snapshot.ts';
 import { abandonReason } from './state.ts';
-import { abandonedEvent, type JudgeStranded, type ScalewayFailure, statusOf, wipeFailedEvent } from './status.ts';
+import { type JudgeStranded, type ScalewayFailure, statusOf } from './status.ts';
 
 interface GuardDeps extends PauseReader {
   readonly gate: Gate;
@@ -107,9 +107,9 @@ export const writeStatus = async (
   const written = await patchStatus(client, macHost.resource, host, next, { signal });
   const wiped = getCondition(next.conditions, 'Wiped');
   if (wiped?.reason === 'WipeFailed' && getCondition(host.status?.conditions, 'Wiped')?.reason !== 'WipeFailed')
-    events.event(written, wipeFailedEvent(wiped.message));
+    events.event(written, buildEvent('WipeFailed', wiped.message));
   const abandoned = getCondition(next.conditions, 'Abandoned');
   if (abandoned?.status === 'True' && getCondition(host.status?.conditions, 'Abandoned')?.status !== 'True')
-    events.event(written, abandonedEvent(abandoned.message));
+    events.event(written, buildEvent('Abandoned', abandoned.message));
   return written;
 };

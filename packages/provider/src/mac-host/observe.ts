@@ -45,18 +45,7 @@ export interface ObserveDeps {
 }
 
 /** What can be had for nothing. */
-type CachedObserveDeps = Pick<
-  ObserveDeps,
-  | 'machines'
-  | 'macHosts'
-  | 'nodes'
-  | 'clusters'
-  | 'defaultPoolPrefix'
-  | 'allowedPoolPrefixes'
-  | 'machineNamespaces'
-  | 'random'
-  | 'limits'
-> & {
+type CachedObserveDeps = Omit<ObserveDeps, 'client' | 'pool' | 'sightings' | 'clock'> & {
   readonly sightings: Pick<ServerCache, 'get'>;
   readonly clock: Pick<Clock, 'now'>;
 };

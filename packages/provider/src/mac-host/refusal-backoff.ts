@@ -1,3 +1,4 @@
+import { backoffMs } from '@tartan/kube';
 import type { Clock } from '@tartan/kube/clock';
 import type { ScalewayError } from '@tartan/scaleway';
 
@@ -30,7 +31,7 @@ export const createRefusalBackoff = (clock: Pick<Clock, 'monotonic'>, pollMs: nu
     record: (id, generation, error) => {
       const before = refusals.get(id);
       const inARow = before?.generation === generation ? (before?.inARow ?? 0) + 1 : 1;
-      const pauseMs = backoffMs(error, inARow, pollMs);
+      const pauseMs = pauseAfter(error, inARow, pollMs);
       refusals.set(id, { generation, inARow, until: clock.monotonic() + pauseMs });
       return pauseMs;
     },
@@ -40,19 +41,10 @@ export const createRefusalBackoff = (clock: Pick<Clock, 'monotonic'>, pollMs: nu
   };
 };
 
-/** More and more seldom; what may pass by itself not before it is looked at again anyway. */
-const backoffMs = ({ kind, retryAfter }: ScalewayError, inARow: number, pollMs: number): number => {
-  switch (kind) {
-    case 'transient state':
-    case 'not found':
-    case 'rate limited':
-      return Math.max(retryAfter ?? 0, Math.min(pollMs * 2 ** (inARow - 1), maxBackoffMs));
-    case 'denied':
-    case 'unauthorized':
-    case 'invalid':
-    case 'unavailable':
-    case 'no answer':
-    case 'garbled':
-      return Math.min(baseBackoffMs * 2 ** (inARow - 1), maxBackoffMs);
-  }
-};
+/** What may pass by itself is not tried again before the Mac is looked at anyway. */
+const passesByItself: ReadonlySet<ScalewayError['kind']> = new Set(['transient state', 'not found', 'rate limited']);
+
+const pauseAfter = ({ kind, retryAfter = 0 }: ScalewayError, inARow: number, pollMs: number): number =>
+  passesByItself.has(kind)
+    ? Math.max(retryAfter, backoffMs({ baseMs: pollMs, maxMs: maxBackoffMs }, inARow))
+    : backoffMs({ baseMs: baseBackoffMs, maxMs: maxBackoffMs }, inARow);

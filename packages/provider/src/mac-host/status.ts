@@ -1,10 +1,9 @@
 import {
   annotations,
   buildCondition,
+  buildEvent,
   type ConditionReason,
   type ConditionType,
-  type EventReason,
-  events,
   type MacHost,
   type MacHostSpec,
   type MacHostStatus,
@@ -263,46 +262,40 @@ const abandonedCondition = ({ abandoned: reason, status }: Snapshot): MaybeCondi
 
 /** What people hear of a Mac when it happens. Each comes once; what lasts is a condition. */
 
-const newEvent = (reason: EventReason, message: string): EventInput => ({ type: events[reason][0], reason, message });
-
 export const renamedEvent = (from: string, to: string, wasInPool: boolean): EventInput =>
   wasInPool
-    ? newEvent('Claimed', `The machine ${to} holds the Mac, which was ${from} at Scaleway.`)
-    : newEvent('NameRepaired', `Its name at Scaleway was ${from}. It is ${to} again, as its holder is called.`);
+    ? buildEvent('Claimed', `The machine ${to} holds the Mac, which was ${from} at Scaleway.`)
+    : buildEvent('NameRepaired', `Its name at Scaleway was ${from}. It is ${to} again, as its holder is called.`);
 
 export const wipeRequestedEvent = ({ attempts = 1 }: Wipe, image: string | undefined): EventInput =>
-  newEvent(
+  buildEvent(
     'WipeRequested',
     `Scaleway was asked to reinstall it with ${image ?? 'the default image of its type'}. (Attempt ${attempts}.)`,
   );
 
 export const noImageEvent = (family: string, type: string): EventInput =>
-  newEvent(
+  buildEvent(
     'OSPinUnavailable',
     `Scaleway has no image of ${family} for ${type} any more, so its default is installed. Machines that ask for ${family} will not find this Mac: set spec.os of their template to a family that there is.`,
   );
 
 export const quarantinedEvent = ({ count, reason, until }: Quarantine): EventInput =>
-  newEvent('Quarantined', `${reason} Nobody claims it before ${until}. (Number ${count} of its quarantines.)`);
+  buildEvent('Quarantined', `${reason} Nobody claims it before ${until}. (Number ${count} of its quarantines.)`);
 
 export const wipeStuckEvent = (wipe: Wipe, doing: string | undefined): EventInput =>
-  newEvent('Quarantined', stuckMessage(wipe, doing ?? 'unknown'));
+  buildEvent('Quarantined', stuckMessage(wipe, doing ?? 'unknown'));
 
 export const otherOSWantedEvent = (from: string | undefined, to: string): EventInput =>
-  newEvent(
+  buildEvent(
     'OtherOSWanted',
     `It was free with ${from ?? 'unknown OS'}. A machine waits for ${to}, so it is reinstalled.`,
   );
 
-export const abandonedEvent = (message: string): EventInput => newEvent('Abandoned', message);
-
-export const wipeFailedEvent = (message: string): EventInput => newEvent('WipeFailed', message);
-
 export const returnedToPoolEvent = (name: string): EventInput =>
-  newEvent('ReturnedToPool', `It was seen to be wiped, and is called ${name}.`);
+  buildEvent('ReturnedToPool', `It was seen to be wiped, and is called ${name}.`);
 
 export const takenByOthersEvent = (name: string, { consumerRef, release }: MacHostSpec): EventInput =>
-  newEvent(
+  buildEvent(
     'TakenByOthers',
     `At Scaleway the server is called ${name}: another cluster or a person has it. ${
       consumerRef
@@ -310,5 +303,3 @@ export const takenByOthersEvent = (name: string, { consumerRef, release }: MacHo
         : `It was to be wiped and put back into the pool ${release?.poolPrefix ?? ''}, and is not.`
     } Look at who uses it; to give it back, rename it to a name of the pool at Scaleway.`,
   );
-
-export const rebootRefusedEvent = (message: string): EventInput => newEvent('RebootForRecoveryFailed', message);

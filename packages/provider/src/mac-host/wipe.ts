@@ -1,4 +1,5 @@
 import { annotations, type MacHostStatus, releaseReasonMeanings } from '@tartan/api';
+import { backoffMs } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import type { Limits, Quarantine, Release, Snapshot, Wipe } from './snapshot.ts';
 
@@ -50,15 +51,12 @@ export const refusedName = ({ status, now, limits }: Snapshot, release: Release,
   };
 };
 
-/** 1, 2, 4, … times the first. */
-const wipeBackoffMs = (attempts: number, firstMs: number, { longestRetryMs }: Limits): number =>
-  Math.min(firstMs * 2 ** Math.max(0, attempts - 1), longestRetryMs);
-
 /** How long Scaleway is not asked again after the last attempt. From what is written down alone, so that a restart changes nothing. */
 export const retryInMs = (wipe: Wipe, now: number, limits: Limits): number => {
   if (attemptsOf(wipe) === 0) return 0;
-  const firstMs = wipe.reinstallingAt === undefined ? limits.reinstallStartMs : limits.retryMs;
-  const pauseMs = wipe.stuckAt === undefined ? wipeBackoffMs(attemptsOf(wipe), firstMs, limits) : limits.longestRetryMs;
+  const baseMs = wipe.reinstallingAt === undefined ? limits.reinstallStartMs : limits.retryMs;
+  const maxMs = limits.longestRetryMs;
+  const pauseMs = wipe.stuckAt === undefined ? backoffMs({ baseMs, maxMs }, attemptsOf(wipe)) : maxMs;
   const leftMs = Date.parse(wipe.refusedAt ?? wipe.requestedAt ?? '') + pauseMs - now;
   // A time that is none (NaN) is over; one that a clock ahead of ours has written is no reason to wait any longer.
   return leftMs > 0 ? Math.min(leftMs, pauseMs) : 0;

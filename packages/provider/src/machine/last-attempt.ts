@@ -118,6 +118,10 @@ export const pauseMs = (attempt: LastAttempt | undefined, now: number, node: Nod
   return left > 0 ? Math.min(left, pause) : 0;
 };
 
+/** The Mac was not reached, or was not the one that it should be. Nothing was sent to it (INC-13). */
+export const isUnreachable = (outcome: Outcome): boolean =>
+  outcome === 'HostUnreachable' || outcome === 'HostKeyMismatch' || outcome === 'HostNotWiped';
+
 /** Whether everything was done that there was to do: nothing less makes a machine provisioned. */
 export const isComplete = (outcome: WorkOutcome): boolean => outcome.kind === 'done' && outcome.deferred.length === 0;
 

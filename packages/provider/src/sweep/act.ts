@@ -1,4 +1,4 @@
-import { type EventReason, events, type MacHost } from '@tartan/api';
+import { buildEvent, type MacHost } from '@tartan/api';
 import {
   type Client,
   type EventInput,
@@ -13,7 +13,7 @@ import { type Clock, timestamp } from '@tartan/kube/clock';
 import { osFamilyKey } from '@tartan/scaleway';
 import { type Release, releaseHost } from '../claim/release-host.ts';
 import { readHostPauseReasons } from '../pause/read-pauses.ts';
-import { type ReclaimPolicy, strandedVerdict, type StrandedVerdict } from './decide.ts';
+import { type ReclaimPolicy, strandedVerdict } from './decide.ts';
 import type { SweepMetrics } from './metrics.ts';
 import { type ObserveDeps, recheck, strandedFacts } from './observe.ts';
 
@@ -77,7 +77,7 @@ const releaseStranded = async (
   }
   figures.reclaimed();
   log.info('Sent a stranded Mac back to its pool', { host: host.metadata.name, server: host.status?.name, release });
-  events.event(host, reclaimedEvent(verdict));
+  events.event(host, buildEvent('Reclaimed', verdict.message));
   return { kind: 'reclaimed' };
 };
 
@@ -96,15 +96,8 @@ const releaseOf = ({ status }: MacHost, poolPrefix: string, message: string, now
 
 const maxMessageLength = 1024;
 
-const newEvent = (reason: EventReason, message: string): EventInput => ({ type: events[reason][0], reason, message });
-
-/** What would be done with a Mac that is left alone, and why it is not. */
-export const strandedEvent = ({ message }: StrandedVerdict): EventInput => newEvent('Stranded', message);
-
-const reclaimedEvent = ({ message }: StrandedVerdict): EventInput => newEvent('Reclaimed', message);
-
 const abortedEvent = (error: unknown): EventInput =>
-  newEvent(
+  buildEvent(
     'ReclaimAborted',
     `It was to be put back into the pool, but whether a machine needs it could not be checked: ${error instanceof Error ? error.message : String(error)} Nothing was done with any Mac; it is tried again.`,
   );

@@ -1,4 +1,4 @@
-import type { MacHost } from '@tartan/api';
+import { buildEvent, type MacHost } from '@tartan/api';
 import {
   type Controller,
   type ControllerOptions,
@@ -10,7 +10,7 @@ import {
   type Source,
 } from '@tartan/kube';
 import { readHostPauseReasons } from '../pause/read-pauses.ts';
-import { reclaim, type ReclaimDeps, strandedEvent } from './act.ts';
+import { reclaim, type ReclaimDeps } from './act.ts';
 import { strandedVerdict } from './decide.ts';
 import { isStranded, strandedFacts } from './observe.ts';
 
@@ -40,7 +40,8 @@ export const createSweep = (options: SweepOptions): Controller => {
       const pauses = await readHostPauseReasons(options, host, { signal });
       const verdict = strandedVerdict(strandedFacts(host, pauses), policy, clock.now());
       if (verdict.kind === 'leave') {
-        if (reported.get(host.metadata.uid) !== verdict.message) events.event(host, strandedEvent(verdict));
+        if (reported.get(host.metadata.uid) !== verdict.message)
+          events.event(host, buildEvent('Stranded', verdict.message));
         reported.set(host.metadata.uid, verdict.message);
         continue;
       }

@@ -1,7 +1,6 @@
-import { type EventReason, events, finalizers, machine as machineKind, macHost, secretNames } from '@tartan/api';
+import { buildEvent, finalizers, machine as machineKind, macHost, secretNames } from '@tartan/api';
 import {
   done,
-  type EventInput,
   ignoreNotFound,
   isKubeError,
   nodes,
@@ -52,7 +51,7 @@ export const cleanUp = async (context: ActContext): Promise<ActionOutput> => {
   } catch (error) {
     // Who waits for a deletion looks here, and not into a log.
     if (isKubeError(error, 'forbidden'))
-      context.deps.events.event(context.patcher.machine, deleteFailed(error.message));
+      context.deps.events.event(context.patcher.machine, buildEvent('DeleteFailed', error.message));
     throw error;
   }
   await removeFinalizer(
@@ -72,11 +71,6 @@ const endOwnReservation = async (context: ActContext): Promise<boolean> => {
   if (host === undefined || host.metadata.name !== currentStatus(context).serverID) return true;
   if (host.spec.consumerRef?.uid === patcher.machine.metadata.uid) return true;
   return (await endReservation(deps.client, patcher.machine, host, callOptions(context))) === 'ended';
-};
-
-const deleteFailed = (message: string): EventInput => {
-  const reason: EventReason = 'DeleteFailed';
-  return { type: events[reason][0], reason, message };
 };
 
 /** Takes the runner off the list at GitHub, which gives it no job from then on. What came of it is seen by the next look. */
@@ -143,8 +137,7 @@ const deleteNode = async (context: ActContext): Promise<void> => {
 
 const reportKeptSecret = ({ deps, patcher }: ActContext, secretName: string): void => {
   const { namespace } = secretLocation({ deps, patcher });
-  const reason: EventReason = 'SecretKept';
   const message = `The Secret ${namespace}/${secretName} has the name of this machine, and nothing proves that it is this machine's. It is left alone. Delete it if nobody needs it.`;
   deps.log.warn('Left a Secret alone that may be of another machine', { namespace, secretName });
-  deps.events.event(patcher.machine, { type: events[reason][0], reason, message });
+  deps.events.event(patcher.machine, buildEvent('SecretKept', message));
 };

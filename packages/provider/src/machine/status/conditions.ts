@@ -8,7 +8,7 @@ import {
 import type { ConditionUpdate } from '@tartan/kube';
 import { isUpToDate } from '../decide/provisioned.ts';
 import type { Decision } from '../decision.ts';
-import { lastAttemptOf, pauseMs } from '../last-attempt.ts';
+import { isUnreachable, lastAttemptOf, pauseMs } from '../last-attempt.ts';
 import { intervals } from '../requeue.ts';
 import type { HostFacts, Snapshot } from '../snapshot.ts';
 
@@ -20,7 +20,6 @@ const condition = <Type extends ConditionType<Kind>>(
   message?: string,
 ): ConditionUpdate => buildCondition<Kind, Type>('ScalewayAppleSiliconMachine', type, reason, message);
 
-/** A machine that is not paused says no more than that of its pause. */
 export const pausedCondition = (decision: Decision, deleting: boolean): ConditionUpdate =>
   decision.kind === 'pause'
     ? condition('Paused', 'Paused', `${decision.why}${deleting ? deletionPausedNote : ''}`)
@@ -75,21 +74,14 @@ const provisioned = (status: MachineStatus, snapshot: Snapshot, decision: Decisi
   const attempt = lastAttemptOf(status);
   if (decision.kind === 'fetch credentials' && attempt?.outcome === 'CredentialsPersistFailed')
     return condition('Provisioned', 'CredentialsPersistFailed', attempt.message);
-  switch (decision.kind) {
-    case 'await cluster':
-      return condition('Provisioned', 'WaitingForCluster', decision.message);
-    case 'cannot claim':
-    case 'refuse':
-      return condition('Provisioned', decision.reason, decision.message);
-    case 'release failed host':
-      return condition('Provisioned', 'HostReleased');
-    case 'detach host':
-      return condition('Provisioned', 'HostReleased', `${decision.message} Another one is claimed.`);
-    case 'await host':
-      return condition('Provisioned', 'Adopting', decision.message);
-    case 'await key':
-      if (!isHeld) return condition('Provisioned', 'Adopting', decision.message);
-  }
+  if (decision.kind === 'await cluster') return condition('Provisioned', 'WaitingForCluster', decision.message);
+  if (decision.kind === 'cannot claim' || decision.kind === 'refuse')
+    return condition('Provisioned', decision.reason, decision.message);
+  if (decision.kind === 'release failed host') return condition('Provisioned', 'HostReleased');
+  if (decision.kind === 'detach host')
+    return condition('Provisioned', 'HostReleased', `${decision.message} Another one is claimed.`);
+  if (decision.kind === 'await host' || (decision.kind === 'await key' && !isHeld))
+    return condition('Provisioned', 'Adopting', decision.message);
   const isClaimed = isHeld && login.kind === 'known' && machine?.providerID !== undefined;
   return condition('Provisioned', isClaimed ? 'HostClaimed' : 'Adopting');
 };
@@ -203,18 +195,9 @@ const updateMessage = (attempt: LastAttempt | undefined): string | undefined =>
   attempt?.task === 'Update' || attempt?.task === 'RollBack' ? attempt.message || undefined : undefined;
 
 const whileUpdating = ({ outcome, message, count }: LastAttempt): ConditionUpdate => {
-  switch (outcome) {
-    case 'HostUnreachable':
-    case 'HostKeyMismatch':
-    case 'HostNotWiped':
-      return condition('HostUpToDate', 'RollUnreachable', message);
-    case 'WaitingForIdle':
-      return condition('HostUpToDate', 'WaitingForIdle', message || undefined);
-    case 'Rejected':
-      return condition('HostUpToDate', 'Rolling', `Attempt ${count} was refused: ${message}`);
-    default:
-      return condition('HostUpToDate', 'Rolling', message || undefined);
-  }
+  if (isUnreachable(outcome)) return condition('HostUpToDate', 'RollUnreachable', message);
+  if (outcome === 'Rejected') return condition('HostUpToDate', 'Rolling', `Attempt ${count} was refused: ${message}`);
+  return condition('HostUpToDate', outcome === 'WaitingForIdle' ? 'WaitingForIdle' : 'Rolling', message || undefined);
 };
 
 const leftOutMessage = ({ leftOut }: MachineStatus): string | undefined =>

@@ -1,14 +1,9 @@
-import { type EventReason, events, type MachineStatus } from '@tartan/api';
+import { buildEvent, type EventReason, events, type MachineStatus } from '@tartan/api';
 import { type EventInput, getCondition } from '@tartan/kube';
 import type { WorkOutcome } from '../../host-work/host-work.ts';
 import type { CleanUpReason, Decision } from '../decision.ts';
 import { isComplete, outcomeMessage } from '../last-attempt.ts';
 import type { ReconcileResult } from '../status.ts';
-
-const event = (reason: EventReason, message?: string): EventInput => {
-  const [type, means] = events[reason];
-  return { type, reason, message: message ?? means };
-};
 
 /** What users hear of a pass. What would be said again at every pass is a condition; its event comes when the condition changes. */
 export const eventsOf = (
@@ -34,29 +29,29 @@ const eventByCleanUpReason: Readonly<Record<CleanUpReason, EventReason>> = {
 };
 
 const eventWithRunnerLeft = (reason: EventReason, runnerLeft: string | undefined): EventInput =>
-  event(reason, runnerLeft === undefined ? undefined : `${events[reason][1]} ${runnerLeft}`);
+  buildEvent(reason, runnerLeft === undefined ? undefined : `${events[reason][1]} ${runnerLeft}`);
 
 const actionEvents = ({ decision, result, snapshot }: ReconcileResult): readonly EventInput[] => {
-  if (result.kind === 'started') return decision.kind === 'bootstrap' ? [event('Bootstrapping')] : [];
+  if (result.kind === 'started') return decision.kind === 'bootstrap' ? [buildEvent('Bootstrapping')] : [];
   if (result.kind === 'pushed') return pushEvents(decision, result.outcome, snapshot.machine?.status.hostConfigHash);
   if (result.kind !== 'done') return [];
   if (decision.kind === 'fetch credentials')
-    return [event(snapshot.login.kind === 'known' ? 'CredentialsReclaimed' : 'Provisioned')];
+    return [buildEvent(snapshot.login.kind === 'known' ? 'CredentialsReclaimed' : 'Provisioned')];
   if (decision.kind === 'clean up')
     return [eventWithRunnerLeft(eventByCleanUpReason[decision.because], decision.runnerLeft)];
   if (decision.kind === 'release') return [eventWithRunnerLeft('Releasing', decision.runnerLeft)];
   const reason = eventByDecision[decision.kind];
-  return reason === undefined ? [] : [event(reason)];
+  return reason === undefined ? [] : [buildEvent(reason)];
 };
 
 const pushEvents = (decision: Decision, outcome: WorkOutcome, had: string | undefined): readonly EventInput[] => {
   if (outcome.kind === 'aborted') return [];
   const message = outcomeMessage(outcome);
-  if (decision.kind === 'roll back') return [event('AgentRollFailed', `It was rolled back. ${message}`)];
+  if (decision.kind === 'roll back') return [buildEvent('AgentRollFailed', `It was rolled back. ${message}`)];
   if (outcome.kind === 'done') return pushSucceededEvents(decision, outcome, had);
   if (decision.kind === 'bootstrap')
-    return [event(outcome.kind === 'not wiped' ? 'HostNotWiped' : 'BootstrapFailed', message)];
-  return decision.kind === 'roll' ? [event('AgentRollFailed', message)] : [];
+    return [buildEvent(outcome.kind === 'not wiped' ? 'HostNotWiped' : 'BootstrapFailed', message)];
+  return decision.kind === 'roll' ? [buildEvent('AgentRollFailed', message)] : [];
 };
 
 const pushSucceededEvents = (
@@ -64,11 +59,11 @@ const pushSucceededEvents = (
   outcome: WorkOutcome,
   had: string | undefined,
 ): readonly EventInput[] => {
-  if (decision.kind === 're-register') return [event('Reregistered')];
+  if (decision.kind === 're-register') return [buildEvent('Reregistered')];
   if (!isComplete(outcome)) return [];
-  if (decision.kind === 'bootstrap') return [event('Bootstrapped')];
+  if (decision.kind === 'bootstrap') return [buildEvent('Bootstrapped')];
   // Pushed a second time because the agent had not said so yet: no news.
-  return decision.kind === 'roll' && had !== decision.hash ? [event('AgentRolled')] : [];
+  return decision.kind === 'roll' && had !== decision.hash ? [buildEvent('AgentRolled')] : [];
 };
 
 /** Reasons that are worth an event of their own, by the condition that they are of. */
@@ -88,5 +83,5 @@ const conditionEvents = (before: MachineStatus, after: MachineStatus): readonly 
     const now = getCondition(after.conditions, type);
     if (now === undefined || getCondition(before.conditions, type)?.reason === now.reason) return [];
     const reason = reasons.find((candidate) => candidate === now.reason);
-    return reason === undefined ? [] : [event(reason, now.message)];
+    return reason === undefined ? [] : [buildEvent(reason, now.message)];
   });
