@@ -10,7 +10,9 @@ import type {
 import type { HostJob, WorkOutcome } from './host-work.ts';
 
 /** What an attempt to make a Mac as specified comes to for its machine. */
-export const outcomeOfHost = (outcome: HostOutcome): WorkOutcome => {
+export const outcomeOfHost = (
+  outcome: HostOutcome | Exclude<RollBackOutcome, { kind: 'rolled back' }>,
+): WorkOutcome => {
   switch (outcome.kind) {
     case 'converged':
       return {
@@ -41,22 +43,9 @@ export const outcomeOfHost = (outcome: HostOutcome): WorkOutcome => {
 
 /** What going back to the agent before comes to. */
 export const outcomeOfRollBack = (outcome: RollBackOutcome): WorkOutcome => {
-  switch (outcome.kind) {
-    case 'rolled back': {
-      const { summary, rebootPending } = outcome;
-      return { kind: 'done', summary, deferred: [], optionalFailures: [], rebootPending };
-    }
-    case 'step failed':
-      return outcomeOfStep(outcome.error);
-    case 'locked':
-      return outcomeOfLock(outcome);
-    case 'unreadable host':
-      return unreadableHost(outcome.cause);
-    case 'connection lost':
-    case 'timed out':
-    case 'aborted':
-      return outcomeOfInterruption(outcome);
-  }
+  if (outcome.kind !== 'rolled back') return outcomeOfHost(outcome);
+  const { summary, rebootPending } = outcome;
+  return { kind: 'done', summary, deferred: [], optionalFailures: [], rebootPending };
 };
 
 /** It was reached, and said no. A lock that was lost says nothing about what was sent: somebody else is at work. */

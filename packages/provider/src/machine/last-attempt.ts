@@ -55,54 +55,50 @@ export const withoutRunning = (status: MachineStatus): MachineStatus =>
     ? { ...status, lastAttempt: { ...status.lastAttempt, outcome: 'Aborted' } }
     : status;
 
+const { afterFailure, afterPush, locked, manualFix, nodeMissing, otherController, unreachable } = intervals;
+
+const afterUpdate: Partial<Record<Outcome, number>> = {
+  Succeeded: afterPush,
+  RebootPending: afterPush,
+  WaitingForIdle: afterFailure,
+  Incomplete: unreachable,
+  Rejected: afterFailure,
+  HostUnreachable: unreachable,
+  HostKeyMismatch: unreachable,
+  HostNotWiped: unreachable,
+  HostLocked: locked,
+};
+
 /** How long nothing else is tried on the Mac after an attempt, in milliseconds. None after the others. */
 const pauses: Readonly<Record<Task, Partial<Record<Outcome, number>>>> = {
-  Credentials: { MissingSudoPassword: intervals.manualFix },
+  Credentials: { MissingSudoPassword: manualFix },
   Bootstrap: {
-    WaitingForIdle: intervals.afterFailure,
-    Incomplete: intervals.afterFailure,
-    Rejected: intervals.afterFailure,
-    HostUnreachable: intervals.afterFailure,
-    HostKeyMismatch: intervals.afterFailure,
-    HostLocked: intervals.afterFailure,
-    InvalidSpec: intervals.otherController,
-    TailscaleAuthKeyUnavailable: intervals.otherController,
-    NodeIdentityUnavailable: intervals.otherController,
-    GHRunnerRegistrationTokenUnavailable: intervals.manualFix,
+    WaitingForIdle: afterFailure,
+    Incomplete: afterFailure,
+    Rejected: afterFailure,
+    HostUnreachable: afterFailure,
+    HostKeyMismatch: afterFailure,
+    HostLocked: afterFailure,
+    InvalidSpec: otherController,
+    TailscaleAuthKeyUnavailable: otherController,
+    NodeIdentityUnavailable: otherController,
+    GHRunnerRegistrationTokenUnavailable: manualFix,
   },
   Register: {
-    Succeeded: intervals.nodeMissing,
-    RebootPending: intervals.nodeMissing,
-    WaitingForIdle: intervals.nodeMissing,
-    Incomplete: intervals.nodeMissing,
-    Rejected: intervals.unreachable,
-    HostUnreachable: intervals.unreachable,
-    HostKeyMismatch: intervals.unreachable,
-    HostNotWiped: intervals.unreachable,
-    HostLocked: intervals.unreachable,
-    InvalidSpec: intervals.unreachable,
-    NodeIdentityUnavailable: intervals.unreachable,
+    Succeeded: nodeMissing,
+    RebootPending: nodeMissing,
+    WaitingForIdle: nodeMissing,
+    Incomplete: nodeMissing,
+    Rejected: unreachable,
+    HostUnreachable: unreachable,
+    HostKeyMismatch: unreachable,
+    HostNotWiped: unreachable,
+    HostLocked: unreachable,
+    InvalidSpec: unreachable,
+    NodeIdentityUnavailable: unreachable,
   },
-  Update: {
-    Succeeded: intervals.afterPush,
-    RebootPending: intervals.afterPush,
-    WaitingForIdle: intervals.afterFailure,
-    Incomplete: intervals.unreachable,
-    Rejected: intervals.afterFailure,
-    HostUnreachable: intervals.unreachable,
-    HostKeyMismatch: intervals.unreachable,
-    HostNotWiped: intervals.unreachable,
-    HostLocked: intervals.locked,
-  },
-  RollBack: {
-    Succeeded: intervals.afterPush,
-    RebootPending: intervals.afterPush,
-    Rejected: intervals.afterFailure,
-    HostUnreachable: intervals.unreachable,
-    HostKeyMismatch: intervals.unreachable,
-    HostNotWiped: intervals.unreachable,
-    HostLocked: intervals.locked,
-  },
+  Update: afterUpdate,
+  RollBack: afterUpdate,
 };
 
 /**

@@ -5,7 +5,6 @@
 export interface PushSlots {
   /** Undefined when all are taken. The function gives it back; more than once is once. */
   acquire(): (() => void) | undefined;
-  readonly inUse: number;
 }
 
 export const createPushSlots = (limit: number): PushSlots => {
@@ -19,9 +18,6 @@ export const createPushSlots = (limit: number): PushSlots => {
         if (!released) taken -= 1;
         released = true;
       };
-    },
-    get inUse() {
-      return taken;
     },
   };
 };
