@@ -1,13 +1,73 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { leaderElectionID, machine, macHost, metricNames } from '@tartan/api';
-import { leases } from '@tartan/kube';
+import {
+  externalControlPlane,
+  formatProviderID,
+  leaderElectionID,
+  machine,
+  macHost,
+  metricNames,
+  remoteServiceAccount,
+  secretNames,
+} from '@tartan/api';
+import { type Client, ignoreNotFound, leases, nodes, secrets, serviceAccounts } from '@tartan/kube';
 import { ScalewayError } from '@tartan/scaleway';
+import { coreClusters } from '../core/cluster.ts';
 import { clusterMember } from '../core/testing/cluster-member.ts';
 import { fakeHostWork } from '../machine/testing/fakes.ts';
 import { createHarness, freezableProcess, namespace, optionsWith, quietPool } from './testing/harness.ts';
-import { runMachineLifecycle } from './testing/machine-lifecycle.ts';
 import { oneMac } from './testing/one-mac.ts';
+
+interface LifecycleDeps {
+  readonly client: Client;
+  readonly serverID: string;
+  /** Where core finds the API server. Without it: by the Service, which not every server has. */
+  readonly server?: string;
+  /** Asks until the answer is not undefined. */
+  readonly eventually: <T>(look: () => Promise<T | undefined>) => Promise<T>;
+}
+
+/** Core's Cluster with its control plane, and one machine from its claim to its end: what every controller does at least once. */
+const runMachineLifecycle = async ({ client, serverID, server, eventually }: LifecycleDeps): Promise<void> => {
+  const account = { name: remoteServiceAccount, namespace };
+  await client.create(serviceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: account });
+  const clusters = coreClusters('v1beta2');
+  const metadata = { name: 'macs', namespace };
+  const cluster = await client.create(clusters, { apiVersion: 'cluster.x-k8s.io/v1beta2', kind: 'Cluster', metadata });
+  const owner = { apiVersion: 'cluster.x-k8s.io/v1beta2', kind: 'Cluster', name: 'macs', uid: cluster.metadata.uid };
+  await client.create(
+    externalControlPlane.resource,
+    externalControlPlane.make({
+      metadata: { ...metadata, ownerReferences: [owner] },
+      ...(server && { spec: { server } }),
+    }),
+  );
+  await eventually(() => ignoreNotFound(client.get(secrets, { namespace, name: secretNames.kubeconfig('macs') })));
+
+  const at = { namespace, name: 'mac-1' };
+  const member = await clusterMember(client, at);
+  await client.create(
+    machine.resource,
+    machine.make({ metadata: { ...at, ...member }, spec: { fleetName: 'runners' } }),
+  );
+  const status = async () => (await client.get(machine.resource, at)).status;
+  await eventually(async () => (await status())?.initialization?.provisioned);
+  const providerID = formatProviderID({ zone: 'fr-par-1', serverID });
+  assert.equal((await client.get(machine.resource, at)).spec.providerID, providerID);
+  await client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'mac-1' }, spec: { providerID } });
+  const conditions = [{ type: 'Ready', status: 'True' }];
+  const ready = { type: 'merge', body: { status: { conditions } } } as const;
+  await client.patch(nodes, { name: 'mac-1' }, ready, { subresource: 'status' });
+  await eventually(async () => (await status())?.ready || undefined);
+
+  await client.delete(machine.resource, at);
+  await eventually(async () => ((await ignoreNotFound(client.get(machine.resource, at))) ? undefined : true));
+  assert.equal(await ignoreNotFound(client.get(nodes, { name: 'mac-1' })), undefined);
+  assert.equal(await ignoreNotFound(client.get(secrets, { namespace, name: secretNames.machine('mac-1') })), undefined);
+  await eventually(
+    async () => (await client.get(macHost.resource, { name: serverID })).status?.state === 'pool' || undefined,
+  );
+};
 
 describe('one manager', () => {
   test('starts, leads, is ready, and stops with the lease given back', async (t) => {

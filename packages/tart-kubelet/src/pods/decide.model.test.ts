@@ -1,7 +1,190 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { finalizers } from '@tartan/api';
 import fc from 'fast-check';
-import { createModel } from './testing/model.ts';
+import type { VmRecord } from '../journal/journal.ts';
+import { decide, type Decision } from './decide.ts';
+import type { LastRun, Snapshot } from './snapshot.ts';
+import { exampleNow, examplePod, exampleRecord, neverStarted } from './testing/example.ts';
+
+/** A Mac and a server in a few variables: enough to let the table run against crashes at any point. */
+const createModel = (restartPolicy: 'Always' | 'OnFailure' | 'Never') => {
+  let now = exampleNow;
+  const pod = examplePod((fresh) => {
+    delete fresh.metadata.finalizers;
+    if (fresh.spec) fresh.spec.restartPolicy = restartPolicy;
+  });
+  let goneSince: number | undefined;
+  let record: VmRecord | undefined;
+  let vm: Snapshot['vm'] = { kind: 'missing' };
+  let lastRun: LastRun = neverStarted;
+  let slotsOfOthers = 0;
+  let pid = 1;
+  /** The disk has been on, and so is dirty. */
+  let dirty = false;
+  const boots = new Map<number, number>();
+  let hasEnded = false;
+
+  const presentPod = () => (goneSince === undefined ? pod : assert.fail('the Pod is gone'));
+  const snapshot = (): Snapshot => ({
+    now,
+    pod: goneSince === undefined ? pod : { notFoundForMs: now - goneSince },
+    record,
+    vm,
+    image: { kind: 'here', digest: 'sha256:1' },
+    lastRun,
+    slots: { total: 2, usedByOthers: slotsOfOthers },
+  });
+  const journal = (state: VmRecord['state'], more: Partial<VmRecord> = {}): void => {
+    record = exampleRecord(state, { ...record, ...more, state });
+  };
+  const cutPower = (ending: LastRun['ending']): void => {
+    if (vm.kind !== 'running') return;
+    vm = { kind: 'stopped' };
+    lastRun = { started: true, ending };
+  };
+
+  /** The side effects of a decision, in their order: the agent can die between any two of them. */
+  const effectsOf = (decision: Decision): (() => void)[] => {
+    switch (decision.kind) {
+      case 'none':
+      case 'wait':
+      case 'ignore':
+      case 'wait for address':
+      case 'wait for shutdown':
+      case 'pull':
+        return [];
+      case 'reject':
+        return [() => void (presentPod().status = { phase: 'Failed' })];
+      case 'add finalizer':
+        return [() => void (presentPod().metadata.finalizers = [finalizers.vmCleanup])];
+      case 'clone':
+        return [
+          () => {
+            assert.deepEqual(
+              presentPod().metadata.finalizers,
+              [finalizers.vmCleanup],
+              'cloned without a finalizer (INC-15)',
+            );
+            journal({ kind: 'cloning' });
+          },
+          () => {
+            assert.equal(vm.kind, 'missing', 'cloned onto a name that is taken (INC-429)');
+            vm = { kind: 'stopped' };
+            dirty = false;
+            lastRun = neverStarted;
+          },
+        ];
+      case 'configure':
+        return [() => {}, () => journal({ kind: 'configured' })];
+      case 'boot':
+        return [
+          () => journal({ kind: 'starting', at: now }),
+          () => {
+            assert.equal(vm.kind, 'stopped');
+            assert.ok(!dirty, 'booted from a dirty disk (INC-407)');
+            assert.deepEqual(
+              presentPod().metadata.finalizers,
+              [finalizers.vmCleanup],
+              'booted without a finalizer (INC-15)',
+            );
+            assert.ok(slotsOfOthers < 2, 'booted without a slot');
+            const run = record?.run ?? 0;
+            boots.set(run, (boots.get(run) ?? 0) + 1);
+            pid += 1;
+            vm = { kind: 'running', process: { pid, startedAt: now } };
+            dirty = true;
+            lastRun = { started: true, ending: { kind: 'unknown' } };
+          },
+          () => {
+            if (vm.kind === 'running') journal({ kind: 'running', process: vm.process, since: now });
+          },
+        ];
+      case 'adopt':
+        return [() => journal({ kind: 'running', process: decision.process, since: now })];
+      case 'running':
+        return [() => void (presentPod().status = { phase: 'Running' })];
+      case 'stop gracefully':
+        return [() => record && journal(record.state, { stopRequestedAt: record.stopRequestedAt ?? now })];
+      case 'force stop':
+        return [() => cutPower({ kind: 'stopped' })];
+      case 'undo start':
+        return [
+          () => record?.state.kind === 'running' && journal({ kind: 'starting', at: record.state.since }),
+          () => void (lastRun = neverStarted),
+          () => journal({ kind: 'configured' }),
+        ];
+      case 'end':
+        return [
+          () => {
+            hasEnded = true;
+            journal({ kind: 'ended', ending: decision.ending });
+          },
+        ];
+      case 'restart':
+        return [
+          () => {
+            record = exampleRecord({ kind: 'cloning' }, { run: decision.run, previous: decision.previous });
+            lastRun = neverStarted;
+          },
+        ];
+      case 'delete VM':
+        return [
+          () => {
+            assert.equal(vm.kind, 'stopped', 'deleted a VM that is on');
+            vm = { kind: 'missing' };
+          },
+        ];
+      case 'write final status':
+        return [() => void (presentPod().status = { phase: decision.ending.exitCode === 0 ? 'Succeeded' : 'Failed' })];
+      case 'remove finalizer':
+        return [
+          () => {
+            assert.equal(vm.kind, 'missing', 'let go of a Pod that has a VM');
+            delete presentPod().metadata.finalizers;
+          },
+        ];
+      case 'delete Pod':
+        return [() => void (goneSince = now)];
+      case 'delete record':
+        return [() => void (record = undefined)];
+    }
+  };
+
+  return {
+    /** One pass; the agent dies after that many of its side effects. */
+    pass: (survives = Number.POSITIVE_INFINITY): Decision => {
+      const decision = decide(snapshot());
+      for (const effect of effectsOf(decision).slice(0, survives)) effect();
+      return decision;
+    },
+    halt: () => cutPower({ kind: 'halted' }),
+    crash: () => cutPower({ kind: 'crashed', message: 'due to error' }),
+    lease: () => {
+      if (vm.kind === 'running') vm = { ...vm, address: '192.168.64.2' };
+    },
+    wait: (milliseconds: number) => void (now += milliseconds),
+    fill: (count: number) => void (slotsOfOthers = count),
+    /** `kubectl delete pod`. */
+    remove: (): void => {
+      if (goneSince !== undefined || pod.metadata.deletionTimestamp !== undefined) return;
+      pod.metadata.deletionTimestamp = new Date(now).toISOString();
+      pod.metadata.deletionGracePeriodSeconds = 30;
+    },
+    /** Somebody takes the finalizer away and forces the deletion. */
+    vanish: () => {
+      goneSince ??= now;
+    },
+    facts: () => ({
+      isGone: goneSince !== undefined,
+      phase: pod.status?.phase ?? '',
+      record,
+      vm,
+      boots,
+      everEnded: hasEnded,
+    }),
+  };
+};
 
 const step = fc.oneof(
   { weight: 8, arbitrary: fc.constant({ kind: 'pass' as const }) },
