@@ -30,7 +30,6 @@ const allowedImports: Record<string, readonly string[]> = {
   'tools/check': [],
   'tools/generate': ['packages/*', 'sim/*', 'tools/kubernetes'],
   'tools/kubernetes': [],
-  'tools/mutation': [],
   'tools/runtime': [],
   test: ['packages/*', 'sim/*', 'tools/*'],
   bench: ['packages/*', 'sim/*', 'tools/*'],

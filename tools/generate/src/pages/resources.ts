@@ -17,8 +17,9 @@ const isLeaf = (path: string): boolean => path === 'status.conditions';
 const fieldRows = (path: string, schema: StructuralSchema, required: boolean): string[] => {
   const inner = isLeaf(path) ? {} : (schema.items?.properties ?? schema.properties ?? {});
   const needed = schema.items?.required ?? schema.required ?? [];
-  const isScalar = schema.default !== undefined && typeof schema.default !== 'object';
-  const notes = [required ? 'required' : '', isScalar ? `default ${code(String(schema.default))}` : ''];
+  const { default: value } = schema;
+  const isScalar = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+  const notes = [required ? 'required' : '', isScalar ? `default ${code(String(value))}` : ''];
   const below = schema.items === undefined ? path : `${path}[]`;
   return [
     row(code(path), typeName(schema), notes.filter((note) => note !== '').join(', '), schema.description ?? ''),
