@@ -1,36 +1,22 @@
-import '../src/pki/reflect-metadata.ts';
-import { Pkcs10CertificateRequestGenerator } from '@peculiar/x509';
-
-const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
-
-const pem = (label: string, der: ArrayBuffer): string => {
-  const lines =
-    Buffer.from(der)
-      .toString('base64')
-      .match(/.{1,64}/g) ?? [];
-  return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`;
-};
+import { generateKeyPairSync } from 'node:crypto';
+import { makeCertificateRequest } from '../src/pki/testing/make-certificate-request.ts';
 
 export interface CertificateWish {
   /** PEM. */
   key: string;
-  /** PKCS#10 in PEM, in base64: as `spec.request` wants it. */
+  /** PKCS#10 in PEM, in base64: the format of `spec.request`. */
   request: string;
 }
 
-/** A fresh key and a request to certify it. */
+/** A new key and a request to certify it. */
 export const certificateWish = async (
   commonName: string,
   organizations: readonly string[],
 ): Promise<CertificateWish> => {
-  const keys = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
-  const request = await Pkcs10CertificateRequestGenerator.create({
-    name: [...organizations.map((name) => ({ O: [name] })), { CN: [commonName] }],
-    keys,
-    signingAlgorithm: algorithm,
-  });
+  const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const request = await makeCertificateRequest({ commonName, organizations, keys });
   return {
-    key: pem('PRIVATE KEY', await crypto.subtle.exportKey('pkcs8', keys.privateKey)),
-    request: Buffer.from(request.toString('pem')).toString('base64'),
+    key: keys.privateKey.export({ type: 'pkcs8', format: 'pem' }),
+    request: Buffer.from(request).toString('base64'),
   };
 };

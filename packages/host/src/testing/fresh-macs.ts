@@ -1,9 +1,9 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Mac, type MacOptions, startMac } from '@tartan/sim-mac';
 
-/** As the step `passwordless-sudo` leaves it: for tests of what comes after. */
+/** Does what the step `passwordless-sudo` does, for tests of later steps. */
 export const grantRoot = (mac: Pick<Mac, 'path' | 'user'>): void => {
   mkdirSync(mac.path('/etc/sudoers.d'), { recursive: true });
   writeFileSync(mac.path(`/etc/sudoers.d/${mac.user.name}-nopasswd`), `${mac.user.name} ALL=(ALL) NOPASSWD: ALL\n`, {
@@ -11,11 +11,11 @@ export const grantRoot = (mac: Pick<Mac, 'path' | 'user'>): void => {
   });
 };
 
-/** Macs as they come from the factory, all gone when the test is. */
+/** New Macs. `stopAll` deletes them. */
 export interface FreshMacs {
   /** For artifacts. */
   readonly folder: string;
-  /** `sudo`: whether the user may do everything already, as all steps but the first expect. */
+  /** `sudo`: grants root, which all steps but the first need. Default: true. */
   start(options?: Partial<MacOptions> & { sudo?: boolean }): Promise<Mac>;
   stopAll(): Promise<void>;
 }
@@ -31,11 +31,7 @@ export const freshMacs = (): FreshMacs => {
       started += 1;
       const mac = await startMac({ folder: join(folder, `mac-${started}`), pace: 0.01, ...options });
       macs.push(mac);
-      if (sudo) {
-        const rule = mac.path(`/etc/sudoers.d/${mac.user.name}-nopasswd`);
-        writeFileSync(rule, `${mac.user.name} ALL=(ALL) NOPASSWD: ALL\n`);
-        chmodSync(rule, 0o440);
-      }
+      if (sudo) grantRoot(mac);
       return mac;
     },
     stopAll: async () => {

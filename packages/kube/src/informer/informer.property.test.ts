@@ -3,12 +3,74 @@ import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { KubeError, type KubeErrorReason } from '../errors/kube-error.ts';
+import { isNewerResourceVersion, type Live } from '../objects/object.ts';
 import { createInformer } from './create-informer.ts';
+import type { Informer, InformerEvent } from './informer.ts';
 import { countedClock } from './testing/counted-clock.ts';
-import { expectedEvents, formatEvents, recordEvents, replayEvents } from './testing/event-log.ts';
+import { eventLine, formatEvents } from './testing/event-log.ts';
 import { createFaultyClient, type FaultyClient } from './testing/faulty-client.ts';
 import { createModelServer, type ModelServer, type Thing, things } from './testing/model-server.ts';
 import { recordedLog } from './testing/recorded-log.ts';
+
+type Change = InformerEvent<Thing>;
+
+const nameIn = (change: Change): string => (change.type === 'removed' ? change.previous : change.object).metadata.name;
+
+/** Records events, and checks at each event that the cache is in the state that the events describe. */
+const recordEvents = (cache: Informer<Thing>): { changes: Change[]; leave: () => void } => {
+  const changes: Change[] = [];
+  const mismatches: string[] = [];
+  const leave = cache.subscribe((change) => {
+    changes.push(change);
+    const key = `default/${nameIn(change)}`;
+    const expected = change.type === 'removed' ? undefined : change.object;
+    if (cache.get(key) !== expected) mismatches.push(key);
+    if (expected && !cache.byIndex('color', expected.spec.color).includes(expected)) mismatches.push(`${key} by color`);
+    if (change.type !== 'added' && cache.byIndex('step', `${change.previous.spec.step}`).length > 0)
+      mismatches.push(`${key} still by its old step`);
+  });
+  return {
+    changes,
+    leave: () => {
+      leave();
+      assert.deepEqual(mismatches, []);
+    },
+  };
+};
+
+/** Replays events from an empty state, and returns the state at the end. */
+const replayEvents = (changes: readonly Change[], server: ModelServer): Map<string, Live<Thing>> => {
+  const real = new Set(server.history.map(({ object }) => JSON.stringify(object)));
+  const state = new Map<string, Live<Thing>>();
+  const latest = new Map<string, string>();
+  for (const change of changes) {
+    const name = nameIn(change);
+    assert.equal(state.get(name), change.type === 'added' ? undefined : change.previous, `${name}: unexpected past`);
+    if (change.type === 'removed') {
+      state.delete(name);
+      continue;
+    }
+    const { object } = change;
+    const { resourceVersion, uid } = object.metadata;
+    assert.ok(real.has(JSON.stringify(object)), `${name} never was in that state`);
+    assert.ok(
+      isNewerResourceVersion(resourceVersion, latest.get(name) ?? '0'),
+      `${name}: ${resourceVersion} is no news`,
+    );
+    if (change.type === 'changed') assert.equal(uid, change.previous.metadata.uid, `${name} changed its identity`);
+    latest.set(name, resourceVersion);
+    state.set(name, object);
+  }
+  return state;
+};
+
+const words = { ADDED: 'added', MODIFIED: 'changed', DELETED: 'removed' } as const;
+
+/** The events of one list and a watch without gaps: everything after the list. */
+const expectedEvents = (server: ModelServer, listed: string): string[] =>
+  server.history
+    .filter(({ version }) => version > BigInt(listed))
+    .map(({ type, object }) => eventLine(words[type], object));
 
 /** One thing that happens, to the objects, to the network or to time. Between two of them the cache may or may not get a turn. */
 type Step =

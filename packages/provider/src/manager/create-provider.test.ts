@@ -10,13 +10,56 @@ import {
   remoteServiceAccount,
   secretNames,
 } from '@tartan/api';
-import { type Client, ignoreNotFound, leases, nodes, secrets, serviceAccounts } from '@tartan/kube';
+import { type Client, ignoreNotFound, leases, nodes, secrets, serviceAccounts, type Transport } from '@tartan/kube';
+import type { ManualClock } from '@tartan/kube/clock';
 import { ScalewayError } from '@tartan/scaleway';
 import { coreClusters } from '../core/cluster.ts';
 import { clusterMember } from '../core/testing/cluster-member.ts';
 import { fakeHostWork } from '../machine/testing/fakes.ts';
-import { createHarness, freezableProcess, namespace, optionsWith, quietPool } from './testing/harness.ts';
+import type { ProviderDeps } from './create-provider.ts';
+import { createHarness, namespace, optionsWith, quietPool } from './testing/harness.ts';
 import { oneMac } from './testing/one-mac.ts';
+
+/** Requests that wait until the process thaws, and timers that do not fire: what SIGSTOP does to a process. */
+const freezableProcess = (realClock: ManualClock, inner: Transport) => {
+  let thawed: PromiseWithResolvers<void> | undefined;
+  const late: (() => void)[] = [];
+  const clock: ProviderDeps['clock'] = {
+    now: () => realClock.now(),
+    monotonic: () => realClock.monotonic(),
+    after: (milliseconds, run) => {
+      let over = false;
+      const once = (): void => {
+        if (!over) run();
+        over = true;
+      };
+      const takeBack = realClock.after(milliseconds, () => (thawed ? void late.push(once) : once()));
+      return () => {
+        over = true;
+        takeBack();
+      };
+    },
+  };
+  const transport: Transport = {
+    ...inner,
+    send: async (request) => {
+      await thawed?.promise;
+      return inner.send(request);
+    },
+  };
+  return {
+    clock,
+    transport,
+    freeze: () => {
+      thawed = Promise.withResolvers();
+    },
+    thaw: () => {
+      thawed?.resolve();
+      thawed = undefined;
+      for (const run of late.splice(0)) run();
+    },
+  };
+};
 
 interface LifecycleDeps {
   readonly client: Client;

@@ -1,8 +1,161 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
-import { runnerMetricNames, runnersLeaderElectionID } from '@tartan/api';
-import { leases } from '@tartan/kube';
-import { createManagerHarness, namespace, optionsWith } from './testing/harness.ts';
+import { randomBytes } from 'node:crypto';
+import { describe, test, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { labels, labelValues, runnerMetricNames, runnersLeaderElectionID } from '@tartan/api';
+import {
+  createLogger,
+  createRedactor,
+  grantPolicyRules,
+  inProcessTransport,
+  leases,
+  type ManagerResult,
+  nodes,
+  serviceAccounts,
+  type Transport,
+} from '@tartan/kube';
+import { parseFlags, type RunnersOptions } from '../flags.ts';
+import { createHarness as createPoolHarness, namespace } from '../pool/testing/harness.ts';
+import { runnersRBACRules } from '../rbac.ts';
+import { createRunnersManager, type RunnersManagerDeps } from './runners-manager.ts';
+
+const optionsWith = (...argv: readonly string[]): RunnersOptions => {
+  const parsed = parseFlags(
+    [
+      '--metrics-bind-address=127.0.0.1:0',
+      '--health-probe-bind-address=127.0.0.1:0',
+      `--namespace=${namespace}`,
+      '--github-api-url=https://github.invalid',
+      ...argv,
+    ],
+    {},
+  );
+  if (!('options' in parsed)) throw new Error(JSON.stringify(parsed));
+  return parsed.options;
+};
+
+const account = { namespace, name: 'runners-controller' };
+
+/** The transport, and what it was refused: `GET /api/v1/secrets`. */
+const recordRefusals = (inner: Transport): { transport: Transport; refused: string[] } => {
+  const refused: string[] = [];
+  return {
+    refused,
+    transport: {
+      ...inner,
+      send: async (request) => {
+        const answer = await inner.send(request);
+        if (answer.code === 403) refused.push(`${request.method} ${request.path}`);
+        return answer;
+      },
+    },
+  };
+};
+
+const drainEventLoop = async (): Promise<void> => {
+  for (let turn = 0; turn < 60; turn += 1) await setImmediate();
+};
+
+/** Kubernetes, GitHub and Macs on virtual time, and managers that may do what their table of rights says and nothing else. */
+const createManagerHarness = async (t: TestContext, options: Parameters<typeof createPoolHarness>[0] = {}) => {
+  const stage = await createPoolHarness(options);
+  const { clock, client, github, macs } = stage;
+  for (const { name } of macs)
+    await client.patch(
+      nodes,
+      { name },
+      { type: 'merge', body: { metadata: { labels: { [labels.runtime]: labelValues.runtime } } } },
+    );
+  await client.create(serviceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: account });
+  const rights = runnersRBACRules({ namespace, leaderElection: { namespace } });
+  await grantPolicyRules(client.create, account.name, { account }, rights);
+  const user = { commonName: `system:serviceaccount:${namespace}:${account.name}`, organizations: [] };
+  const { transport, refused } = recordRefusals(inProcessTransport(stage.kubernetes.handle, { user }));
+  const stops: (() => Promise<unknown>)[] = [];
+  t.after(async () => {
+    await Promise.all(stops.map((stop) => stop()));
+    await stage.end();
+  });
+
+  /** A manager that runs until it is stopped, or the test ends. */
+  const start = (identity: string, change: Partial<RunnersManagerDeps> = {}) => {
+    const lines: string[] = [];
+    const log = createLogger({ write: (line) => lines.push(line), clock, level: 'debug', redact: createRedactor() });
+    const manager = createRunnersManager({
+      options: optionsWith(),
+      transport,
+      apiHost: 'in-process',
+      fetch: github.fetch,
+      clock,
+      random: () => 0.5,
+      randomBytes,
+      log,
+      identity,
+      ...change,
+    });
+    const stopping = new AbortController();
+    const ended: Promise<ManagerResult> = manager.run(stopping.signal);
+    const stop = async (): Promise<ManagerResult> => {
+      stopping.abort();
+      const over = new AbortController();
+      void ended.then(() => over.abort());
+      // Some parts wait by the clock for what is left of their work.
+      for (let tries = 0; tries < 200 && !over.signal.aborted; tries += 1) {
+        await drainEventLoop();
+        clock.advance(500);
+      }
+      return ended;
+    };
+    stops.push(stop);
+    return {
+      manager,
+      lines,
+      ended,
+      stop,
+      leads: (): boolean => {
+        try {
+          return manager.gate.pass().remainingMs > 0;
+        } catch {
+          return false;
+        }
+      },
+      ask: async (path: string): Promise<{ code: number; body: string }> => {
+        const to = path.startsWith('/metrics') ? manager.addresses.metrics : manager.addresses.probes;
+        const { port } = (await to) ?? { port: 0 };
+        const answer = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { connection: 'close' } });
+        return { code: answer.status, body: await answer.text() };
+      },
+    };
+  };
+
+  const pass = async (seconds: number): Promise<void> => {
+    for (let passed = 0; passed < seconds; passed += 1) {
+      await drainEventLoop();
+      await stage.turn();
+      await drainEventLoop();
+      clock.advance(1000);
+    }
+    await drainEventLoop();
+  };
+
+  return {
+    ...stage,
+    /** What managers asked for without having the right to. */
+    refused,
+    start,
+    /** In steps, so that what falls due on the way finds the world as it is then. */
+    pass,
+    /** Lets time pass until there is an answer. */
+    eventually: async <T>(what: string, look: () => T | undefined | Promise<T | undefined>): Promise<T> => {
+      for (let second = 0; second < 900; second += 1) {
+        const found = await look();
+        if (found !== undefined) return found;
+        await pass(1);
+      }
+      throw new Error(`it never came to this: ${what}`);
+    },
+  };
+};
 
 const lastingFor = { timeout: 60_000 };
 

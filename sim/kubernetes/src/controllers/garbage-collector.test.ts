@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KubeObject, OwnerReference } from '../object.ts';
 import { garbageCollector } from './garbage-collector.ts';
-import { type TestCluster, testCluster, testResource } from './testing/test-cluster.ts';
+import { type TestCluster, testCluster } from './testing/test-cluster.ts';
+import { testResource } from '../testing/test-resource.ts';
 
 const start = (): TestCluster => {
   const cluster = testCluster();

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { namespaceConditions, namespaceController } from './namespace-controller.ts';
 import { rootCaPublisher, serviceAccounts } from './namespace-objects.ts';
 import type { Namespace } from './runtime/objects.ts';
-import { type TestCluster, testCluster, testResource } from './testing/test-cluster.ts';
+import { type TestCluster, testCluster } from './testing/test-cluster.ts';
+import { testResource } from '../testing/test-resource.ts';
 
 const start = (): TestCluster => {
   const cluster = testCluster();

@@ -9,9 +9,8 @@ import {
   inProcessTransport,
   type ManagerResult,
   namespaces,
-  type Transport,
 } from '@tartan/kube';
-import { type ManualClock, manualClock } from '@tartan/kube/clock';
+import { manualClock } from '@tartan/kube/clock';
 import type { HostPool, Server } from '@tartan/scaleway';
 import { coreDefinitions } from '@tartan/sim-cluster-api';
 import { createKubernetes } from '@tartan/sim-kubernetes';
@@ -178,47 +177,6 @@ export const createHarness = async (t: TestContext, coreVersions: readonly ('v1b
         clock.advance(step);
       }
       await settle();
-    },
-  };
-};
-
-/** Requests that wait until the process thaws, and timers that do not fire: what SIGSTOP does to a process. */
-export const freezableProcess = (world: ManualClock, inner: Transport) => {
-  let thawed: PromiseWithResolvers<void> | undefined;
-  const late: (() => void)[] = [];
-  const clock: ProviderDeps['clock'] = {
-    now: () => world.now(),
-    monotonic: () => world.monotonic(),
-    after: (milliseconds, run) => {
-      let over = false;
-      const once = (): void => {
-        if (!over) run();
-        over = true;
-      };
-      const takeBack = world.after(milliseconds, () => (thawed ? void late.push(once) : once()));
-      return () => {
-        over = true;
-        takeBack();
-      };
-    },
-  };
-  const transport: Transport = {
-    ...inner,
-    send: async (request) => {
-      await thawed?.promise;
-      return inner.send(request);
-    },
-  };
-  return {
-    clock,
-    transport,
-    freeze: () => {
-      thawed = Promise.withResolvers();
-    },
-    thaw: () => {
-      thawed?.resolve();
-      thawed = undefined;
-      for (const run of late.splice(0)) run();
     },
   };
 };

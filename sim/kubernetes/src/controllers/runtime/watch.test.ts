@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { testCluster, testResource } from '../testing/test-cluster.ts';
+import { testCluster } from '../testing/test-cluster.ts';
+import { testResource } from '../../testing/test-resource.ts';
 import { watch, watchAll } from './watch.ts';
 
 test('a watch tells what exists, what changes and what goes, and nothing after its end', () => {

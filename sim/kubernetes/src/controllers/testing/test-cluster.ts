@@ -3,58 +3,31 @@ import { controllerManager } from '../../authentication/user.ts';
 import { allowAll } from '../../authorization/authorizer.ts';
 import { copy, isObject, type KubeObject, type ObjectMeta } from '../../object.ts';
 import { createRegistry } from '../../registry/registry.ts';
-import { apiVersionOf, plainStrategy, type Resource, type Strategy } from '../../resource.ts';
+import { apiVersionOf, type Resource } from '../../resource.ts';
 import { memoryStorage } from '../../storage/memory.ts';
 import { createLoopbackClient, type LoopbackClient } from '../../store/loopback-client.ts';
 import type { Core } from '../../store/store.ts';
+import { testResource } from '../../testing/test-resource.ts';
 import { asPod, newObject } from '../runtime/objects.ts';
 import type { Controller, OnError } from '../runtime/workqueue.ts';
 
-/** An API over memory with kinds that have next to nothing special about them, and a clock that stands still: for tests of controllers. */
+/** An API over memory with simple kinds and a manual clock, for tests of controllers. */
 export interface TestCluster {
   api: LoopbackClient;
   clock: ManualClock;
-  /** What controllers did not expect. A test that ends with some has failed. */
+  /** Unexpected errors of controllers. A test must end with none. */
   errors: unknown[];
   run(controller: (onError: OnError) => Controller): () => void;
   /** By plural and `namespace/name`, or the name alone for cluster-scoped kinds. */
   get(plural: string, key: string): KubeObject | undefined;
   create(plural: string, key: string, rest?: Record<string, unknown>, metadata?: Partial<ObjectMeta>): KubeObject;
-  /** Writes what `change` makes of the object, status and all. */
+  /** Writes the changed object, with its status. */
   edit(plural: string, key: string, change: (object: KubeObject) => void): void;
   delete(plural: string, key: string, options?: Parameters<LoopbackClient['delete']>[4]): void;
-  /** `namespace/name` of all. */
+  /** `namespace/name` of all objects. */
   list(plural: string): string[];
   define(resource: Resource): void;
 }
-
-const statusOf = { name: 'status', group: '', version: 'v1', kind: '', verbs: ['get', 'patch', 'update'] };
-
-export const testResource = (
-  plural: string,
-  kind: string,
-  rest: Partial<Resource> = {},
-  strategy: Partial<Strategy> = {},
-): Resource => ({
-  group: '',
-  version: 'v1',
-  kind,
-  listKind: `${kind}List`,
-  plural,
-  singular: kind.toLowerCase(),
-  shortNames: [],
-  categories: [],
-  namespaced: true,
-  verbs: ['create', 'delete', 'get', 'list', 'update', 'watch'],
-  custom: false,
-  schema: undefined,
-  strategy: { ...plainStrategy, ...strategy },
-  subresources: strategy.hasStatus ? [statusOf] : [],
-  prefix: `/${rest.group ?? ''}/${plural}/`,
-  toStored: (object) => object,
-  fromStored: (object) => object,
-  ...rest,
-});
 
 const hasSpecFinalizers = (namespace: KubeObject): boolean => {
   const spec = namespace['spec'];

@@ -1,41 +1,31 @@
 import { catalogue, type CatalogueGroup, type CatalogueResource, schemaOf } from '../../generated/catalogue.ts';
 import type { ApiRequest, ApiResponse, PlainResponse } from '../../http-messages.ts';
-import { plainStrategy, type Resource } from '../../resource.ts';
+import type { Resource } from '../../resource.ts';
 import type { Schema } from '../../schema/schema.ts';
+import { testResource } from '../../testing/test-resource.ts';
 
 /** For tests: what a server would serve that serves all of the catalogue and one custom resource in two versions. */
 
-const inert = {
-  strategy: plainStrategy,
-  prefix: '',
-  toStored: (object: never) => object,
-  fromStored: (object: never) => object,
-};
-
-const builtIn = ({ group, version, resources }: CatalogueGroup, entry: CatalogueResource): Resource => ({
-  ...inert,
-  group,
-  version,
-  kind: entry.kind,
-  listKind: `${entry.kind}List`,
-  plural: entry.name,
-  singular: entry.singularName,
-  shortNames: entry.shortNames ?? [],
-  categories: entry.categories ?? [],
-  namespaced: entry.namespaced,
-  verbs: entry.verbs,
-  custom: false,
-  schema: schemaOf(group, version, entry.kind),
-  subresources: resources
-    .filter(({ name }) => name.startsWith(`${entry.name}/`))
-    .map((subresource) => ({
-      name: subresource.name.slice(entry.name.length + 1),
-      group: subresource.group ?? group,
-      version: subresource.version ?? version,
-      kind: subresource.kind,
-      verbs: subresource.verbs,
-    })),
-});
+const builtIn = ({ group, version, resources }: CatalogueGroup, entry: CatalogueResource): Resource =>
+  testResource(entry.name, entry.kind, {
+    group,
+    version,
+    singular: entry.singularName,
+    shortNames: entry.shortNames ?? [],
+    categories: entry.categories ?? [],
+    namespaced: entry.namespaced,
+    verbs: entry.verbs,
+    schema: schemaOf(group, version, entry.kind),
+    subresources: resources
+      .filter(({ name }) => name.startsWith(`${entry.name}/`))
+      .map((subresource) => ({
+        name: subresource.name.slice(entry.name.length + 1),
+        group: subresource.group ?? group,
+        version: subresource.version ?? version,
+        kind: subresource.kind,
+        verbs: subresource.verbs,
+      })),
+  });
 
 const widgetSchema: Schema = {
   type: 'object',
@@ -44,28 +34,23 @@ const widgetSchema: Schema = {
   properties: { spec: { type: 'object', properties: { size: { type: 'integer', description: 'how big' } } } },
 };
 
-export const widget = (version: string): Resource => ({
-  ...inert,
-  group: 'example.com',
-  version,
-  kind: 'Widget',
-  listKind: 'WidgetList',
-  plural: 'widgets',
-  singular: 'widget',
-  shortNames: ['wg'],
-  categories: ['all', 'toys'],
-  namespaced: true,
-  verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
-  custom: true,
-  schema: widgetSchema,
-  subresources:
-    version === 'v1'
-      ? [
-          { name: 'scale', group: 'autoscaling', version: 'v1', kind: 'Scale', verbs: ['get', 'patch', 'update'] },
-          { name: 'status', group: 'example.com', version, kind: 'Widget', verbs: ['get', 'patch', 'update'] },
-        ]
-      : [],
-});
+export const widget = (version: string): Resource =>
+  testResource('widgets', 'Widget', {
+    group: 'example.com',
+    version,
+    shortNames: ['wg'],
+    categories: ['all', 'toys'],
+    verbs: ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'],
+    custom: true,
+    schema: widgetSchema,
+    subresources:
+      version === 'v1'
+        ? [
+            { name: 'scale', group: 'autoscaling', version: 'v1', kind: 'Scale', verbs: ['get', 'patch', 'update'] },
+            { name: 'status', group: 'example.com', version, kind: 'Widget', verbs: ['get', 'patch', 'update'] },
+          ]
+        : [],
+  });
 
 export const served: readonly Resource[] = [
   widget('v1beta1'),

@@ -5,6 +5,7 @@ import type { Cause } from '../../errors/field-errors.ts';
 import { copy, deepFreeze, type KubeObject } from '../../object.ts';
 import { plainStrategy, type Resource, type Strategy, type View } from '../../resource.ts';
 import type { Change } from '../../storage/storage.ts';
+import { testResource } from '../../testing/test-resource.ts';
 import type { LoopbackClient } from '../loopback-client.ts';
 
 /** For tests: objects in a map, behind the part of the API that authentication, kubelet proxy and certificate controllers use. */
@@ -14,32 +15,24 @@ export const fakeResource = (
   plural: string,
   strategy: Strategy = plainStrategy,
   views: Record<string, View> = {},
-): Resource => ({
-  group,
-  version: 'v1',
-  kind: plural,
-  listKind: `${plural}List`,
-  plural,
-  singular: plural,
-  shortNames: [],
-  categories: [],
-  namespaced: !['nodes', 'certificatesigningrequests'].includes(plural),
-  verbs: ['get', 'list', 'create'],
-  custom: false,
-  schema: undefined,
-  strategy,
-  subresources: Object.entries(views).map(([name, view]) => ({
-    name,
-    group,
-    version: 'v1',
-    kind: plural,
-    verbs: [],
-    view,
-  })),
-  prefix: `/${plural}/`,
-  toStored: (object) => object,
-  fromStored: (object) => object,
-});
+): Resource =>
+  testResource(
+    plural,
+    plural,
+    {
+      group,
+      namespaced: !['nodes', 'certificatesigningrequests'].includes(plural),
+      subresources: Object.entries(views).map(([name, view]) => ({
+        name,
+        group,
+        version: 'v1',
+        kind: plural,
+        verbs: [],
+        view,
+      })),
+    },
+    strategy,
+  );
 
 export interface FakeApi extends LoopbackClient {
   clock: ManualClock;

@@ -1,35 +1,19 @@
 import { manualClock, type ManualClock } from '@tartan/kube/clock';
 import type { KubeObject } from '../../object.ts';
 import { createRegistry } from '../../registry/registry.ts';
-import { plainStrategy, type Resource } from '../../resource.ts';
 import { memoryStorage } from '../../storage/memory.ts';
+import { testResource } from '../../testing/test-resource.ts';
 import { type ListOptions, parseListOptions } from '../list-options.ts';
 import type { Core } from '../store.ts';
 
 /** For tests of the pipeline: a namespaced kind with nothing special about it, and a core to keep some in. */
 
-export const things: Resource = {
-  group: 'example.com',
-  version: 'v1',
-  kind: 'Thing',
-  listKind: 'ThingList',
-  plural: 'things',
-  singular: 'thing',
-  shortNames: [],
-  categories: [],
-  namespaced: true,
-  verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection'],
-  custom: true,
-  schema: undefined,
-  strategy: {
-    ...plainStrategy,
-    selectableFields: (object) => ({ 'spec.colour': typeof object['colour'] === 'string' ? object['colour'] : '' }),
-  },
-  subresources: [],
-  prefix: 'example.com/things/',
-  toStored: (object) => object,
-  fromStored: (object) => object,
-};
+export const things = testResource(
+  'things',
+  'Thing',
+  { group: 'example.com', custom: true, prefix: 'example.com/things/' },
+  { selectableFields: (object) => ({ 'spec.colour': typeof object['colour'] === 'string' ? object['colour'] : '' }) },
+);
 
 export const thingsCore = (historyLimit?: number): Core & { clock: ManualClock } => ({
   clock: manualClock(),
