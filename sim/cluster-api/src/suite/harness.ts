@@ -6,6 +6,7 @@ import {
   type Live,
   namespaces,
   nodes,
+  pods,
   type Resource,
   secrets,
   type Subresources,
@@ -33,22 +34,22 @@ import {
   refTo,
 } from './fake-provider.ts';
 
-/** Where scenarios are played: an API server with Cluster API core, or a stand-in for it, at work. */
+/** Where scenarios run: an API server with Cluster API core or its simulator. */
 export interface Host {
   /** May do everything. */
   readonly client: Client;
   readonly subresources: Pick<Subresources, 'getScale' | 'updateScale'>;
-  /** By which core connects to the cluster that Machines join: this one. */
+  /** With which core connects to the cluster that Machines join: this cluster. */
   readonly kubeconfig: string;
   now(): number;
-  /** Lets a moment pass, in which others may work. */
+  /** Lets some time pass, in which controllers work. */
   tick(): Promise<void>;
-  /** After so long without success, a scenario gives up. */
+  /** After this time a scenario fails. */
   readonly timeoutMs: number;
   stop(): Promise<void>;
 }
 
-/** Something that is true of Cluster API core, whoever plays it. */
+/** A behaviour of Cluster API core and of its simulator. */
 export interface Scenario {
   /** A sentence. */
   readonly name: string;
@@ -63,7 +64,7 @@ interface DeploymentOptions {
   readonly template?: string;
 }
 
-/** What one scenario works with: a namespace, a provider in it, and words for what is there. */
+/** The namespace and the provider of one scenario, with helpers. */
 export interface Harness {
   readonly host: Host;
   readonly namespace: string;
@@ -74,6 +75,9 @@ export interface Harness {
   addDeployment(wish: DeploymentOptions): Promise<void>;
   /** A cluster with that many Machines, all of them available. */
   start(wish: DeploymentOptions): Promise<void>;
+  /** A cluster with one Machine. Returns the name of the Machine, which is also that of its Node. */
+  startOne(): Promise<string>;
+  addPod(name: string, node: string, podLabels?: Record<string, string>): Promise<void>;
   cluster(): Promise<Live<Cluster>>;
   deployment(): Promise<Live<MachineDeployment>>;
   sets(): Promise<Live<MachineSet>[]>;
@@ -84,10 +88,17 @@ export interface Harness {
   node(name: string): ReturnType<typeof nodeOf>;
   patch<T extends KubeObject>(resource: Resource<T>, name: string, body: object): Promise<void>;
   remove<T extends KubeObject>(resource: Resource<T>, name: string): Promise<void>;
-  /** Lets the provider and core work until there is something, and answers with that. */
-  waitFor<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T>;
+  /** Lets the provider and core work until `read` returns something, and returns that. */
+  waitFor<T>(what: string, read: () => Promise<T | undefined | false>): Promise<T>;
+  /** Waits until a condition is `STATUS REASON`, and returns the object. */
+  waitForCondition<T extends Conditioned>(
+    read: () => Promise<T | undefined>,
+    type: string,
+    expected: string,
+  ): Promise<T>;
+  waitUntilGone(machine: string): Promise<true>;
   waitForAvailable(replicas: number): Promise<void>;
-  /** Lets them work for so many moments. */
+  /** Lets the provider and core work for so many steps. */
   ticks(count: number): Promise<void>;
 }
 
@@ -96,10 +107,12 @@ export const deploymentName = 'workers';
 
 const nodeOf = ({ client }: Host, name: string) => ignoreNotFound(client.get(nodes, { name }));
 
-export const conditionOf = (
-  object: { status?: { conditions?: Parameters<typeof getCondition>[0] } } | undefined,
-  type: string,
-): string => {
+interface Conditioned {
+  readonly status?: { readonly conditions?: Parameters<typeof getCondition>[0] };
+}
+
+/** `STATUS REASON`, or `none`. */
+export const conditionOf = (object: Conditioned | undefined, type: string): string => {
   const found = getCondition(object?.status?.conditions, type);
   return found ? `${found.status} ${found.reason}` : 'none';
 };
@@ -202,6 +215,25 @@ export const createHarness = async (host: Host, namespace: string): Promise<Harn
       await harness.addDeployment(wish);
       await harness.waitForAvailable(wish.replicas);
     },
+    startOne: async () => {
+      await harness.start({ replicas: 1 });
+      const [machine] = await harness.machines();
+      if (machine === undefined) throw new Error('there is no Machine');
+      return machine.metadata.name;
+    },
+    addPod: async (name, node, podLabels = {}) => {
+      await client.create(pods, {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { ...here(name), labels: podLabels },
+        spec: {
+          nodeName: node,
+          containers: [{ name: 'vm', image: 'played' }],
+          tolerations: [{ operator: 'Exists' }],
+          terminationGracePeriodSeconds: 1,
+        },
+      });
+    },
     cluster: () => client.get(clusters, here(clusterName)),
     deployment: () => client.get(machineDeployments, here(deploymentName)),
     sets: () => listed(machineSets),
@@ -215,15 +247,22 @@ export const createHarness = async (host: Host, namespace: string): Promise<Harn
     remove: async (resource, name) => {
       await client.delete(resource, here(name));
     },
-    waitFor: async (what, look) => {
+    waitFor: async (what, read) => {
       const end = host.now() + host.timeoutMs;
       for (;;) {
-        const found = await look();
+        const found = await read();
         if (found !== undefined && found !== false) return found;
-        if (host.now() > end) throw new Error(`waited in vain until ${what}: ${await dumpState(harness)}`);
+        if (host.now() > end) throw new Error(`timed out waiting until ${what}: ${await dumpState(harness)}`);
         await step();
       }
     },
+    waitForCondition: (read, type, expected) =>
+      harness.waitFor(`${type} is ${expected}`, async () => {
+        const object = await read();
+        return object && conditionOf(object, type) === expected && object;
+      }),
+    waitUntilGone: (name) =>
+      harness.waitFor('the Machine is gone', async () => (await harness.machine(name)) === undefined),
     waitForAvailable: async (replicas) => {
       await harness.waitFor(`${replicas} Machines are available, and no others there`, async () => {
         const { metadata, status } = await harness.deployment();
@@ -243,7 +282,7 @@ export const createHarness = async (host: Host, namespace: string): Promise<Harn
   return harness;
 };
 
-/** What is there, for whoever reads that something did not come true. */
+/** The state, for the message of a timeout. */
 const dumpState = async (harness: Harness): Promise<string> => {
   const seen = {
     cluster: (await harness.cluster().catch(() => undefined))?.status,

@@ -20,7 +20,7 @@ import { draining } from './scenarios/draining.ts';
 import { rolling } from './scenarios/rolling.ts';
 import { scaling } from './scenarios/scaling.ts';
 
-/** Those who make others first, so that nothing is made again. */
+/** Owners first, so that nothing is created again. */
 const deletedInOrder: readonly Resource<KubeObject>[] = [
   machineDeployments,
   machineSets,
@@ -29,20 +29,13 @@ const deletedInOrder: readonly Resource<KubeObject>[] = [
   clusters,
 ];
 
-/**
- * Nothing is left of a scenario, whatever it came to: nobody plays its provider any more, so whatever waited for that would be looked
- * at for ever.
- */
+/** Deletes all objects of a scenario, also after a failure. Its provider has stopped, so finalizers are removed. */
 const deleteEverything = async (client: Client, namespace: string): Promise<void> => {
   for (const resource of deletedInOrder)
     for (const { metadata } of (await client.list(resource, { namespace })).items) {
       const name = { namespace, name: metadata.name };
       await ignoreNotFound(client.delete(resource, name));
-      try {
-        await client.patch(resource, name, { type: 'merge', body: { metadata: { finalizers: null } } });
-      } catch (error) {
-        if (!isKubeError(error, 'notFound')) throw error;
-      }
+      await ignoreNotFound(client.patch(resource, name, { type: 'merge', body: { metadata: { finalizers: null } } }));
     }
   for (const { metadata, spec } of (await client.list(nodes)).items) {
     if (!spec?.providerID?.startsWith(`played://${namespace}/`)) continue;
@@ -60,7 +53,6 @@ const scenarios: Readonly<Record<string, readonly Scenario[]>> = {
   'the whole Cluster': wholeCluster,
 };
 
-/** One that is there already is as good as one that was made. */
 const install = async ({ client, tick }: Host): Promise<void> => {
   for (const definition of fakeDefinitions) {
     try {
@@ -78,9 +70,8 @@ const install = async ({ client, tick }: Host): Promise<void> => {
 };
 
 /**
- * Plays every scenario on a host, each in a namespace of its own. What holds for core must hold for whoever stands in for it, so nothing
- * here knows who is at work. Those of a chapter go on at the same time if `sideBySide`: core looks again after 20 s or 30 s, and nobody
- * wants to wait for one scenario after the other.
+ * Runs every scenario on a host, each in a namespace of its own. The same scenarios run against core and against its simulator. With
+ * `sideBySide` the scenarios of a chapter run concurrently: core requeues after 20 s or 30 s.
  */
 export const runClusterApiSuite = (
   title: string,

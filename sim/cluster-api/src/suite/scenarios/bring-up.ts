@@ -106,10 +106,7 @@ export const bringUp: readonly Scenario[] = [
       assert.equal(conditionOf(deployment, 'MachinesReady'), 'True Ready');
       assert.deepEqual(owners(deployment), [{ kind: 'Cluster', name: 'played', controller: false }]);
       assert.deepEqual(deployment.metadata.finalizers, [finalizers.machineDeployment]);
-      const cluster = await harness.waitFor('the Cluster is available', async () => {
-        const seen = await harness.cluster();
-        return conditionOf(seen, 'Available') === 'True Available' && seen;
-      });
+      const cluster = await harness.waitForCondition(harness.cluster, 'Available', 'True Available');
       assert.equal(cluster.status?.phase, 'Provisioned');
       assert.deepEqual(cluster.metadata.finalizers, [finalizers.cluster]);
       assert.deepEqual(cluster.status?.initialization, {
@@ -175,20 +172,13 @@ export const bringUp: readonly Scenario[] = [
   {
     name: 'a Node that somebody deletes makes its Machine unhealthy, and one that comes back makes it well',
     run: async (harness) => {
-      await harness.start({ replicas: 1 });
-      const { name } = (await first(harness)).metadata;
+      const name = await harness.startOne();
       harness.provider.joins = false;
       await harness.host.client.delete(nodes, { name });
-      const unwell = await harness.waitFor('the Machine is not ready', async () => {
-        const machine = await harness.machine(name);
-        return conditionOf(machine, 'Ready') === 'False NotReady' && machine;
-      });
+      const unwell = await harness.waitForCondition(() => harness.machine(name), 'Ready', 'False NotReady');
       assert.equal(conditionOf(unwell, 'NodeHealthy'), 'False NodeDeleted');
       assert.equal(unwell.status?.nodeRef?.name, name);
-      const worse = await harness.waitFor('the MachineDeployment says so', async () => {
-        const seen = await harness.deployment();
-        return conditionOf(seen, 'Available') === 'False NotAvailable' && seen;
-      });
+      const worse = await harness.waitForCondition(harness.deployment, 'Available', 'False NotAvailable');
       assert.equal(
         messageOf(worse, 'Available'),
         '0 available replicas, at least 1 required (spec.strategy.rollout.maxUnavailable is 0, spec.replicas is 1)',
@@ -204,8 +194,7 @@ export const bringUp: readonly Scenario[] = [
   {
     name: 'a Node that has one condition too few keeps its Machine from being ready',
     run: async (harness) => {
-      await harness.start({ replicas: 1 });
-      const { name } = (await first(harness)).metadata;
+      const name = await harness.startOne();
       harness.provider.joins = false;
       const node = await harness.node(name);
       const conditions = (node?.status?.conditions ?? []).filter(({ type }) => type !== 'PIDPressure');
@@ -216,10 +205,7 @@ export const bringUp: readonly Scenario[] = [
         { type: 'merge', body: { status: { conditions } } },
         { subresource: 'status' },
       );
-      await harness.waitFor('nobody knows whether the Machine is well', async () => {
-        const machine = await harness.machine(name);
-        return conditionOf(machine, 'NodeHealthy') === 'Unknown NodeHealthyUnknown';
-      });
+      await harness.waitForCondition(() => harness.machine(name), 'NodeHealthy', 'Unknown NodeHealthyUnknown');
       assert.equal(conditionOf(await harness.machine(name), 'Available'), 'False NotReady');
     },
   },

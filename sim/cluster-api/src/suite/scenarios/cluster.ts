@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { pods } from '@tartan/kube';
 import { clusters, machineDeployments, machines } from '../../kinds.ts';
 import { annotations, labels } from '../../names.ts';
 import { ignoreNotFound } from '../../writes.ts';
@@ -10,27 +9,14 @@ export const wholeCluster: readonly Scenario[] = [
   {
     name: 'a Cluster that is deleted takes its workers down first, without draining, and leaves their Nodes',
     run: async (harness) => {
-      await harness.start({ replicas: 1 });
-      const [machine] = await harness.machines();
-      const name = machine?.metadata.name ?? '';
+      const name = await harness.startOne();
       const { client } = harness.host;
       const { namespace } = harness;
-      await client.create(pods, {
-        apiVersion: 'v1',
-        kind: 'Pod',
-        metadata: { namespace, name: 'busy', labels: { [labels.drain]: 'wait-completed' } },
-        spec: { nodeName: name, containers: [{ name: 'vm', image: 'played' }], tolerations: [{ operator: 'Exists' }] },
-      });
+      await harness.addPod('busy', name, { [labels.drain]: 'wait-completed' });
       harness.provider.releases = false;
       await harness.remove(clusters, 'played');
-      await harness.waitFor('the Machine goes', async () => {
-        const seen = await harness.machine(name);
-        return conditionOf(seen, 'Deleting') === 'True WaitingForInfrastructureDeletion';
-      });
-      const cluster = await harness.waitFor('the Cluster waits for workers', async () => {
-        const seen = await harness.cluster();
-        return conditionOf(seen, 'Deleting') === 'True WaitingForWorkersDeletion' && seen;
-      });
+      await harness.waitForCondition(() => harness.machine(name), 'Deleting', 'True WaitingForInfrastructureDeletion');
+      const cluster = await harness.waitForCondition(harness.cluster, 'Deleting', 'True WaitingForWorkersDeletion');
       assert.equal(cluster.status?.phase, 'Deleting');
       const [set] = await harness.sets();
       assert.equal(
@@ -66,13 +52,8 @@ export const wholeCluster: readonly Scenario[] = [
       });
       await harness.patch(clusters, 'played', { spec: { paused: true } });
       await harness.addDeployment({ replicas: 1 });
-      await harness.waitFor('the MachineDeployment says so', async () => {
-        return conditionOf(await harness.deployment(), 'Paused') === 'True Paused';
-      });
-      await harness.waitFor(
-        'the Cluster says so',
-        async () => conditionOf(await harness.cluster(), 'Paused') === 'True Paused',
-      );
+      await harness.waitForCondition(harness.deployment, 'Paused', 'True Paused');
+      await harness.waitForCondition(harness.cluster, 'Paused', 'True Paused');
       await harness.ticks(3);
       assert.deepEqual([await harness.sets(), await harness.hosts()], [[], []]);
       await harness.patch(clusters, 'played', { spec: { paused: false } });
@@ -83,19 +64,14 @@ export const wholeCluster: readonly Scenario[] = [
   {
     name: 'a Machine that is paused is not even deleted',
     run: async (harness) => {
-      await harness.start({ replicas: 1 });
-      const [machine] = await harness.machines();
-      const name = machine?.metadata.name ?? '';
+      const name = await harness.startOne();
       await harness.patch(machines, name, { metadata: { annotations: { [annotations.paused]: '' } } });
-      await harness.waitFor(
-        'it says so',
-        async () => conditionOf(await harness.machine(name), 'Paused') === 'True Paused',
-      );
+      await harness.waitForCondition(() => harness.machine(name), 'Paused', 'True Paused');
       await harness.remove(machines, name);
       await harness.ticks(3);
       assert.equal((await harness.hosts())[0]?.metadata.deletionTimestamp, undefined);
       await harness.patch(machines, name, { metadata: { annotations: { [annotations.paused]: null } } });
-      await harness.waitFor('it is gone', async () => (await harness.machine(name)) === undefined);
+      await harness.waitUntilGone(name);
     },
   },
   {

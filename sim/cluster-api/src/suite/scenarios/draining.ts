@@ -3,43 +3,13 @@ import { pods } from '@tartan/kube';
 import { machineDeployments, machineDrainRules, machines } from '../../kinds.ts';
 import { annotations, coreApiVersion, hooks, labels } from '../../names.ts';
 import { ignoreNotFound } from '../../writes.ts';
-import { conditionOf, deploymentName, type Harness, type Scenario } from '../harness.ts';
-
-const addPod = async (
-  harness: Harness,
-  name: string,
-  node: string,
-  marks: Record<string, string> = {},
-): Promise<void> => {
-  await harness.host.client.create(pods, {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { namespace: harness.namespace, name, labels: marks },
-    spec: {
-      nodeName: node,
-      containers: [{ name: 'vm', image: 'played' }],
-      tolerations: [{ operator: 'Exists' }],
-      terminationGracePeriodSeconds: 1,
-    },
-  });
-};
+import { deploymentName, type Harness, type Scenario } from '../harness.ts';
 
 const podIsThere = async ({ host, namespace }: Harness, name: string): Promise<boolean> =>
   (await ignoreNotFound(host.client.get(pods, { namespace, name }))) !== undefined;
 
-/** A Machine and the Node of the same name. */
-const startOne = async (harness: Harness, ...args: Parameters<Harness['start']>): Promise<string> => {
-  await harness.start(...args);
-  const [machine] = await harness.machines();
-  assert(machine);
-  return machine.metadata.name;
-};
-
 const waitForDeletionReason = (harness: Harness, name: string, reason: string) =>
-  harness.waitFor(`the Machine is in the harness ${reason}`, async () => {
-    const machine = await harness.machine(name);
-    return conditionOf(machine, 'Deleting') === `True ${reason}` && machine;
-  });
+  harness.waitForCondition(() => harness.machine(name), 'Deleting', `True ${reason}`);
 
 const assertHostKept = async (harness: Harness, name: string): Promise<void> => {
   const host = (await harness.hosts()).find(({ metadata }) => metadata.name === name);
@@ -47,15 +17,12 @@ const assertHostKept = async (harness: Harness, name: string): Promise<void> => 
   assert.equal(host.metadata.deletionTimestamp, undefined);
 };
 
-const waitUntilGone = (harness: Harness, name: string) =>
-  harness.waitFor('the Machine is gone', async () => (await harness.machine(name)) === undefined);
-
 export const draining: readonly Scenario[] = [
   {
     name: 'a Machine that is deleted is cordoned and drained, then its host goes, then its Node',
     run: async (harness) => {
-      const name = await startOne(harness, { replicas: 1 });
-      await addPod(harness, 'ordinary', name);
+      const name = await harness.startOne();
+      await harness.addPod('ordinary', name);
       harness.provider.hungNodes.add(name);
       await harness.remove(machines, name);
       const machine = await waitForDeletionReason(harness, name, 'DrainingNode');
@@ -67,7 +34,7 @@ export const draining: readonly Scenario[] = [
       });
       await assertHostKept(harness, name);
       harness.provider.hungNodes.clear();
-      await waitUntilGone(harness, name);
+      await harness.waitUntilGone(name);
       assert.deepEqual(harness.provider.log, ['host released while its Node is there']);
       assert.equal(await harness.node(name), undefined);
       assert.equal(await podIsThere(harness, 'ordinary'), false);
@@ -76,8 +43,8 @@ export const draining: readonly Scenario[] = [
   {
     name: 'a Pod that asks to be waited for is never evicted, and waited for even when it has succeeded',
     run: async (harness) => {
-      const name = await startOne(harness, { replicas: 1 });
-      await addPod(harness, 'job', name, { [labels.drain]: 'wait-completed' });
+      const name = await harness.startOne();
+      await harness.addPod('job', name, { [labels.drain]: 'wait-completed' });
       await harness.remove(machines, name);
       const machine = await waitForDeletionReason(harness, name, 'DrainingNode');
       await harness.waitFor('it is said why', async () =>
@@ -93,20 +60,20 @@ export const draining: readonly Scenario[] = [
       await assertHostKept(harness, machine.metadata.name);
       assert.equal((await client.get(pods, pod)).metadata.deletionTimestamp, undefined);
       await client.delete(pods, pod, { gracePeriodSeconds: 0 });
-      await waitUntilGone(harness, name);
+      await harness.waitUntilGone(name);
     },
   },
   {
     name: 'a rule can ask to wait for Pods, and the time to drain is the way out',
     run: async (harness) => {
-      const name = await startOne(harness, { replicas: 1 });
+      const name = await harness.startOne();
       await harness.host.client.create(machineDrainRules, {
         apiVersion: coreApiVersion,
         kind: 'MachineDrainRule',
         metadata: { namespace: harness.namespace, name: 'jobs' },
         spec: { drain: { behavior: 'WaitCompleted' }, pods: [{ selector: { matchLabels: { job: 'yes' } } }] },
       });
-      await addPod(harness, 'job', name, { job: 'yes' });
+      await harness.addPod('job', name, { job: 'yes' });
       await harness.remove(machines, name);
       await waitForDeletionReason(harness, name, 'DrainingNode');
       await harness.ticks(3);
@@ -116,33 +83,33 @@ export const draining: readonly Scenario[] = [
       await harness.patch(machineDeployments, deploymentName, {
         spec: { template: { spec: { deletion: { nodeDrainTimeoutSeconds: 1 } } } },
       });
-      await waitUntilGone(harness, name);
+      await harness.waitUntilGone(name);
     },
   },
   {
     name: 'a Pod that says so, and a Machine that says so, are not drained',
     run: async (harness) => {
-      const name = await startOne(harness, { replicas: 1 });
-      await addPod(harness, 'left', name, { [labels.drain]: 'skip' });
+      const name = await harness.startOne();
+      await harness.addPod('left', name, { [labels.drain]: 'skip' });
       harness.provider.releases = false;
       await harness.remove(machines, name);
       await waitForDeletionReason(harness, name, 'WaitingForInfrastructureDeletion');
       assert.ok((await harness.node(name))?.spec?.unschedulable);
       harness.provider.releases = true;
-      await waitUntilGone(harness, name);
+      await harness.waitUntilGone(name);
       await harness.waitForAvailable(1);
       const [next] = await harness.machines();
       const second = next?.metadata.name ?? '';
-      await addPod(harness, 'busy', second, { [labels.drain]: 'wait-completed' });
+      await harness.addPod('busy', second, { [labels.drain]: 'wait-completed' });
       await harness.patch(machines, second, { metadata: { annotations: { [annotations.excludeNodeDraining]: '' } } });
       await harness.remove(machines, second);
-      await waitUntilGone(harness, second);
+      await harness.waitUntilGone(second);
     },
   },
   {
     name: 'hooks hold the deletion up before the drain, and before the host goes',
     run: async (harness) => {
-      const name = await startOne(harness, { replicas: 1 });
+      const name = await harness.startOne();
       const [before, after] = [`${hooks.preDrain}/logs`, `${hooks.preTerminate}/certificate`];
       await harness.patch(machines, name, { metadata: { annotations: { [before]: '', [after]: '' } } });
       await harness.remove(machines, name);
@@ -155,17 +122,17 @@ export const draining: readonly Scenario[] = [
       await harness.ticks(2);
       await assertHostKept(harness, name);
       await harness.patch(machines, name, { metadata: { annotations: { [after]: null } } });
-      await waitUntilGone(harness, name);
+      await harness.waitUntilGone(name);
     },
   },
   {
     name: 'under a control plane that is not managed elsewhere, nothing is drained and the Node stays',
     run: async (harness) => {
       harness.provider.externallyManagedControlPlane = false;
-      const name = await startOne(harness, { replicas: 1 });
-      await addPod(harness, 'busy', name, { [labels.drain]: 'wait-completed' });
+      const name = await harness.startOne();
+      await harness.addPod('busy', name, { [labels.drain]: 'wait-completed' });
       await harness.remove(machines, name);
-      await waitUntilGone(harness, name);
+      await harness.waitUntilGone(name);
       const node = await harness.node(name);
       assert(node);
       assert.ok(!node.spec?.unschedulable);

@@ -57,24 +57,17 @@ export const rolling: readonly Scenario[] = [
   {
     name: 'a roll says what is not up to date, and marks the Nodes of what will be replaced',
     run: async (harness) => {
-      await harness.start({ replicas: 1, rollout: rollingUpdate(1, 0) });
-      const [old] = await harness.machines();
+      const name = await harness.startOne();
       harness.provider.provisions = false;
       await rollTo(harness, 'second');
       await harness.waitFor('the roll has begun', async () => (await harness.machines()).length === 2);
-      const outdated = await harness.waitFor('the old Machine is not up to date', async () => {
-        const machine = await harness.machine(old?.metadata.name ?? '');
-        return conditionOf(machine, 'UpToDate') === 'False NotUpToDate' && machine;
-      });
+      await harness.waitForCondition(() => harness.machine(name), 'UpToDate', 'False NotUpToDate');
       await harness.waitFor('its Node is marked', async () =>
-        (await harness.node(outdated.metadata.name))?.spec?.taints?.some(
+        (await harness.node(name))?.spec?.taints?.some(
           ({ key, effect }) => key === nodeTaints.outdatedRevision.key && effect === nodeTaints.outdatedRevision.effect,
         ),
       );
-      await harness.waitFor('the MachineDeployment says so', async () => {
-        const deployment = await harness.deployment();
-        return conditionOf(deployment, 'RollingOut') === 'True RollingOut';
-      });
+      await harness.waitForCondition(harness.deployment, 'RollingOut', 'True RollingOut');
       assert.equal(conditionOf(await harness.deployment(), 'Available'), 'True Available');
       harness.provider.provisions = true;
       await harness.waitForAvailable(1);

@@ -15,11 +15,10 @@ export const scaling: readonly Scenario[] = [
   {
     name: 'a MachineDeployment is scaled up and down through its scale, and those that stay are the same ones',
     run: async (harness) => {
-      await harness.start({ replicas: 1 });
-      const [old] = await namesOf(harness);
+      const old = await harness.startOne();
       await scaleTo(harness, 3);
       await harness.waitForAvailable(3);
-      assert.ok((await namesOf(harness)).includes(old ?? ''));
+      assert.ok((await namesOf(harness)).includes(old));
       const { host, namespace } = harness;
       const scale = await host.subresources.getScale(machineDeployments, { namespace, name: deploymentName });
       assert.equal(scale.status?.replicas, 3);
@@ -58,8 +57,7 @@ export const scaling: readonly Scenario[] = [
   {
     name: 'a Machine that somebody deletes is replaced, but not before it is gone',
     run: async (harness) => {
-      await harness.start({ replicas: 1 });
-      const [old = ''] = await namesOf(harness);
+      const old = await harness.startOne();
       harness.provider.releases = false;
       await harness.remove(machines, old);
       await harness.waitFor('its infrastructure is being deleted', async () => {
@@ -71,7 +69,7 @@ export const scaling: readonly Scenario[] = [
       assert.equal((await harness.machine(old))?.status?.phase, 'Deleting');
       assert.equal(conditionOf(await harness.machine(old), 'Deleting'), 'True WaitingForInfrastructureDeletion');
       harness.provider.releases = true;
-      await harness.waitFor('it is gone', async () => (await harness.machine(old)) === undefined);
+      await harness.waitUntilGone(old);
       await harness.waitForAvailable(1);
       assert.notDeepEqual(await namesOf(harness), [old]);
     },
