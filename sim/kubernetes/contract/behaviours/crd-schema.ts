@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { behaviour, topic } from '../behaviour.ts';
 import { establish } from '../crds.ts';
-import { includes, refused } from '../expect.ts';
+import { type Cause, includes, refused } from '../expect.ts';
 import { read } from '../read.ts';
 import { widget, widgets } from '../widgets.ts';
 
@@ -99,5 +99,172 @@ export const crdSchema = topic('custom resources', [
       message:
         'Widget in version "v1" cannot be handled as a Widget: strict decoding error: unknown field "metadata.nom"',
     });
+  }),
+]);
+
+/** What the schema says of one wrong field each. */
+const wrong: [spec: Record<string, unknown>, cause: Cause][] = [
+  [
+    { size: 99 },
+    {
+      reason: 'FieldValueInvalid',
+      message: 'Invalid value: 99: spec.size in body should be less than or equal to 10',
+      field: 'spec.size',
+    },
+  ],
+  [
+    { size: 0 },
+    {
+      reason: 'FieldValueInvalid',
+      message: 'Invalid value: 0: spec.size in body should be greater than or equal to 1',
+      field: 'spec.size',
+    },
+  ],
+  [
+    { size: 'big' },
+    {
+      reason: 'FieldValueTypeInvalid',
+      message: 'Invalid value: "string": spec.size in body must be of type integer: "string"',
+      field: 'spec.size',
+    },
+  ],
+  [{ size: null }, { reason: 'FieldValueRequired', message: 'Required value', field: 'spec.size' }],
+  [
+    { mode: 'medium' },
+    {
+      reason: 'FieldValueNotSupported',
+      message: 'Unsupported value: "medium": supported values: "slow", "fast"',
+      field: 'spec.mode',
+    },
+  ],
+  [
+    { name: 'UPPER' },
+    {
+      reason: 'FieldValueInvalid',
+      message: 'Invalid value: "UPPER": spec.name in body should match \'^[a-z]+$\'',
+      field: 'spec.name',
+    },
+  ],
+  [
+    { name: 'waytoolong' },
+    { reason: 'FieldValueTooLong', message: 'Too long: may not be more than 8 bytes', field: 'spec.name' },
+  ],
+  [
+    { tags: ['a', 'b', 'a'] },
+    { reason: 'FieldValueDuplicate', message: 'Duplicate value: "a"', field: 'spec.tags[2]' },
+  ],
+  [
+    { ports: [{ number: 1 }, { number: 1, note: 'again' }] },
+    { reason: 'FieldValueDuplicate', message: 'Duplicate value: {"number":1}', field: 'spec.ports[1]' },
+  ],
+  [
+    { ports: [{ note: 'x' }] },
+    { reason: 'FieldValueRequired', message: 'Required value', field: 'spec.ports[0].number' },
+  ],
+  [
+    { labels: { a: 5 } },
+    {
+      reason: 'FieldValueTypeInvalid',
+      message: 'Invalid value: "integer": spec.labels.a in body must be of type string: "integer"',
+      field: 'spec.labels.a',
+    },
+  ],
+  [
+    { amount: true },
+    {
+      reason: 'FieldValueTypeInvalid',
+      message: 'Invalid value: "boolean": spec.amount in body must be of type integer,string: "boolean"',
+      field: 'spec.amount',
+    },
+  ],
+];
+
+/** After these the rules of the schema are not even looked at, and the answer says so. */
+const blocksRules = new Set([
+  'FieldValueRequired',
+  'FieldValueTypeInvalid',
+  'FieldValueNotSupported',
+  'FieldValueTooLong',
+]);
+const rulesNotChecked: Cause = {
+  reason: 'FieldValueInvalid',
+  message:
+    'Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+  field: '<nil>',
+};
+
+export const crdValidation = topic('validation of custom resources', [
+  ...wrong.map(([spec, cause]) =>
+    behaviour(`${JSON.stringify(spec)} is refused with ${cause.reason} of ${cause.field}`, async (trial) => {
+      const { collection, apiVersion, group } = await widgets(trial);
+      const causes = blocksRules.has(cause.reason ?? '') ? [cause, rulesNotChecked] : [cause];
+      const texts = causes.map(({ field, message }) => `${field}: ${message}`);
+      refused(await trial.post(`${await collection()}?dryRun=All`, widget(apiVersion, 'a', spec)), {
+        code: 422,
+        reason: 'Invalid',
+        message: `Widget.${group} "a" is invalid: ${texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`}`,
+        details: { name: 'a', group, kind: 'Widget', causes },
+      });
+    }),
+  ),
+
+  behaviour('a transition rule guards an immutable field, and lets the first value in', async (trial) => {
+    const { collection, apiVersion, group } = await widgets(trial);
+    const path = await collection();
+    await trial.create(path, widget(apiVersion, 'a'));
+    await trial.edit(`${path}/a`, { spec: { class: 'gold' } });
+    await trial.edit(`${path}/a`, { spec: { class: 'gold', size: 4 } });
+    refused(await trial.patch(`${path}/a`, 'merge', { spec: { class: 'lead' } }), {
+      code: 422,
+      reason: 'Invalid',
+      message: `Widget.${group} "a" is invalid: spec.class: Invalid value: "lead": class is immutable`,
+      causes: [
+        { reason: 'FieldValueInvalid', message: 'Invalid value: "lead": class is immutable', field: 'spec.class' },
+      ],
+    });
+  }),
+
+  behaviour('a rule over two fields answers with its message expression, at its field path', async (trial) => {
+    const { collection, apiVersion } = await widgets(trial);
+    const path = await collection();
+    await trial.create(path, widget(apiVersion, 'a', { low: 1, high: 2 }));
+    refused(await trial.post(path, widget(apiVersion, 'b', { name: 'bee', low: 3, high: 2 })), {
+      code: 422,
+      reason: 'Invalid',
+      causes: [{ reason: 'FieldValueInvalid', message: 'Invalid value: bee has low above high', field: 'spec.low' }],
+    });
+  }),
+
+  behaviour('a value that has become invalid may stay as long as it does not change', async (trial) => {
+    const version = (maximum: number): Record<string, unknown> => ({
+      name: 'v1',
+      served: true,
+      storage: true,
+      schema: {
+        openAPIV3Schema: {
+          type: 'object',
+          properties: {
+            spec: { type: 'object', properties: { size: { type: 'integer', maximum }, note: { type: 'string' } } },
+          },
+        },
+      },
+    });
+    const { group, path } = await establish(trial, { kind: 'Shrunk', plural: 'shrunks', version: version(100) });
+    const shrunks = await trial.collection('shrunks', `${group}/v1`);
+    const body = (name: string): unknown => ({
+      apiVersion: `${group}/v1`,
+      kind: 'Shrunk',
+      metadata: { name },
+      spec: { size: 50 },
+    });
+    await trial.create(shrunks, body('a'));
+    await trial.edit(path, { spec: { versions: [version(10)] } });
+    await trial.eventually('the new schema', async () => {
+      const answer = await trial.post(`${shrunks}?dryRun=All`, body('b'));
+      return answer.code === 422 ? answer : undefined;
+    });
+    const edited = await trial.edit(`${shrunks}/a`, { spec: { note: 'still here' } });
+    assert.deepEqual(edited.spec, { size: 50, note: 'still here' });
+    refused(await trial.patch(`${shrunks}/a`, 'merge', { spec: { size: 51 } }), { code: 422, reason: 'Invalid' });
   }),
 ]);

@@ -173,3 +173,149 @@ export const pods = topic('pods', [
     assert.equal(read(opened.json, 'spec.schedulingGates'), undefined);
   }),
 ]);
+
+const frozen =
+  /^Pod "a" is invalid: spec: Forbidden: pod updates may not change fields other than `spec\.containers\[\*\]\.image`,`spec\.initContainers\[\*\]\.image`,`spec\.activeDeadlineSeconds`,`spec\.tolerations` \(only additions to existing tolerations\),`spec\.terminationGracePeriodSeconds` \(allow it to be set to 1 if it was previously negative\)/;
+
+export const podUpdates = topic('updates of pods', [
+  behaviour('most of the spec cannot change', async (trial) => {
+    const path = await readyForPods(trial);
+    await trial.create(path, pod('a'));
+    for (const spec of [
+      { nodeName: 'somewhere' },
+      { terminationGracePeriodSeconds: 5 },
+      { restartPolicy: 'Never' },
+      { hostNetwork: true },
+    ]) {
+      refused(await trial.patch(`${path}/a`, 'merge', { spec }), { code: 422, reason: 'Invalid', message: frozen });
+    }
+  }),
+
+  behaviour('the image of a container can change', async (trial) => {
+    const path = await readyForPods(trial);
+    await trial.create(path, pod('a'));
+    const answer = await trial.patch(`${path}/a`, 'strategic', {
+      spec: { containers: [{ name: 'main', image: 'mac:2' }] },
+    });
+    assert.equal(read(answer.json, 'spec.containers.0.image'), 'mac:2');
+  }),
+
+  behaviour('containers can be neither added nor removed', async (trial) => {
+    const path = await readyForPods(trial);
+    await trial.create(path, pod('a'));
+    refused(await trial.patch(`${path}/a`, 'strategic', { spec: { containers: [{ name: 'more', image: 'mac:1' }] } }), {
+      code: 422,
+      reason: 'Invalid',
+      message: /spec\.containers: Forbidden: pod updates may not add or remove containers/,
+    });
+  }),
+
+  behaviour('tolerations can only be added', async (trial) => {
+    const path = await readyForPods(trial);
+    const created = await trial.create(path, pod('a'));
+    const tolerations = readList(created, 'spec.tolerations');
+    const more = [...tolerations, { key: 'x', operator: 'Exists' }];
+    const edited = await trial.edit(`${path}/a`, { spec: { tolerations: more } });
+    assert.deepEqual(read(edited, 'spec.tolerations'), more);
+    refused(await trial.patch(`${path}/a`, 'merge', { spec: { tolerations: tolerations.slice(1) } }), {
+      code: 422,
+      reason: 'Invalid',
+    });
+  }),
+
+  behaviour('a deadline can be set and shortened, not lengthened', async (trial) => {
+    const path = await readyForPods(trial);
+    await trial.create(path, pod('a'));
+    await trial.edit(`${path}/a`, { spec: { activeDeadlineSeconds: 50 } });
+    await trial.edit(`${path}/a`, { spec: { activeDeadlineSeconds: 5 } });
+    refused(await trial.patch(`${path}/a`, 'merge', { spec: { activeDeadlineSeconds: 50 } }), {
+      code: 422,
+      reason: 'Invalid',
+      message:
+        'Pod "a" is invalid: spec.activeDeadlineSeconds: Invalid value: 50: must be less than or equal to previous value',
+    });
+  }),
+
+  behaviour('labels and annotations can change', async (trial) => {
+    const path = await readyForPods(trial);
+    await trial.create(path, pod('a'));
+    const edited = await trial.edit(`${path}/a`, { metadata: { labels: { x: 'y' }, annotations: { x: 'y' } } });
+    assert.deepEqual([edited.metadata.labels, edited.metadata.annotations], [{ x: 'y' }, { x: 'y' }]);
+  }),
+]);
+
+const bind = (name: string, node: string, more: Record<string, unknown> = {}): Record<string, unknown> => ({
+  apiVersion: 'v1',
+  kind: 'Binding',
+  metadata: { name, ...more },
+  target: { kind: 'Node', name: node },
+});
+
+export const binding = topic('binding', [
+  behaviour('a binding puts a Pod on a node and says that it is scheduled', async (trial) => {
+    const pods = await readyForPods(trial);
+    await trial.create(pods, pod('a'));
+    const answer = await trial.post(`${pods}/a/binding`, bind('a', 'ghost', { annotations: { x: 'y' } }));
+    assert.equal(answer.code, 201);
+    assert.deepEqual(answer.json, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
+    const bound = await trial.fetch(`${pods}/a`);
+    includes(bound, { spec: { nodeName: 'ghost' }, metadata: { annotations: { x: 'y' } } });
+    includes(read(bound, 'status.conditions.0'), { type: 'PodScheduled', status: 'True' });
+  }),
+
+  behaviour('POST of a Binding to the collection does the same', async (trial) => {
+    const pods = await readyForPods(trial);
+    await trial.create(pods, pod('a'));
+    const answer = await trial.post(await trial.collection('bindings'), bind('a', 'ghost'));
+    assert.equal(answer.code, 201);
+    includes(await trial.fetch(`${pods}/a`), { spec: { nodeName: 'ghost' } });
+  }),
+
+  behaviour('a Pod that has a node is not bound again', async (trial) => {
+    const pods = await readyForPods(trial);
+    await trial.create(pods, pod('a', { nodeName: 'first', tolerations: [{ operator: 'Exists' }] }));
+    refused(await trial.post(`${pods}/a/binding`, bind('a', 'second')), {
+      code: 409,
+      reason: 'Conflict',
+      message: 'Operation cannot be fulfilled on pods/binding "a": pod a is already assigned to node "first"',
+      details: { name: 'a', kind: 'pods/binding' },
+    });
+  }),
+
+  behaviour('a Pod with scheduling gates is not bound', async (trial) => {
+    const pods = await readyForPods(trial);
+    await trial.create(pods, pod('a', { schedulingGates: [{ name: 'example.com/gate' }] }));
+    refused(await trial.post(`${pods}/a/binding`, bind('a', 'ghost')), {
+      code: 409,
+      reason: 'Conflict',
+      message: 'Operation cannot be fulfilled on pods/binding "a": pod a has non-empty .spec.schedulingGates',
+    });
+  }),
+
+  behaviour('a Pod that is being deleted is not bound', async (trial) => {
+    const pods = await readyForPods(trial);
+    await trial.create(pods, { ...pod('a'), metadata: { name: 'a', finalizers: ['example.com/hold'] } });
+    await trial.remove(`${pods}/a`);
+    refused(await trial.post(`${pods}/a/binding`, bind('a', 'ghost')), {
+      code: 409,
+      reason: 'Conflict',
+      message:
+        'Operation cannot be fulfilled on pods/binding "a": pod a is being deleted, cannot be assigned to a host',
+    });
+    await trial.edit(`${pods}/a`, { metadata: { finalizers: null } });
+  }),
+
+  behaviour('a Pod that does not exist, or another than that of the path, is not bound', async (trial) => {
+    const pods = await readyForPods(trial);
+    refused(await trial.post(`${pods}/a/binding`, bind('a', 'ghost')), {
+      code: 404,
+      reason: 'NotFound',
+      message: 'pods "a" not found',
+    });
+    refused(await trial.post(`${pods}/a/binding`, bind('b', 'ghost')), {
+      code: 400,
+      reason: 'BadRequest',
+      message: 'name in URL does not match name in Binding object',
+    });
+  }),
+]);

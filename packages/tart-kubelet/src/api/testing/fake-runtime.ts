@@ -24,8 +24,6 @@ export interface FakeRuntime extends PodRuntime {
   endMain(outcome: RemoteResult): void;
   /** How many attached sessions were let go of. */
   detached: number;
-  /** How many bytes the main process has read. */
-  mainRead: number;
   /** The main process stops reading. */
   stalled: boolean;
 }
@@ -96,7 +94,6 @@ export const createFakeRuntime = (options: FakeRuntimeOptions): FakeRuntime => {
     commands: [],
     sizes: [],
     detached: 0,
-    mainRead: 0,
     stalled: false,
     endLog: async () => {
       logEnded = true;
@@ -122,10 +119,7 @@ export const createFakeRuntime = (options: FakeRuntimeOptions): FakeRuntime => {
       const output = new PassThrough();
       const input = new PassThrough();
       if (!runtime.stalled) {
-        input.on('data', (chunk: Buffer) => {
-          runtime.mainRead += chunk.length;
-          output.write(`main: ${chunk.toString()}`);
-        });
+        input.on('data', (chunk: Buffer) => output.write(`main: ${chunk.toString()}`));
       }
       void main.promise.then(() => output.end());
       return {

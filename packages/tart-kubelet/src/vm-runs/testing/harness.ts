@@ -26,7 +26,6 @@ export interface RunHarness {
   readonly shares: readonly Share[];
   /** What the guest may write to. */
   readonly status: string;
-  readonly logLines: string[];
   /** One more agent on the same files. */
   agent(options?: Partial<VmRunsOptions>): TestAgent;
   /** The text of one stream of the log, both generations of it, with line ends where lines ended. */
@@ -56,7 +55,7 @@ export const createRunHarness = (): RunHarness => {
   const status = join(folder, 'userdata', 'vm', 'status');
   mkdirSync(status, { recursive: true });
   const environment = { PATH: process.env['PATH'], HOME: folder, TART_HOME: fake.home };
-  const { log, lines: logLines } = createRecordingLogger();
+  const { log } = createRecordingLogger();
   const agents = new Set<TestAgent>();
   return {
     folder,
@@ -64,7 +63,6 @@ export const createRunHarness = (): RunHarness => {
     files,
     run,
     status,
-    logLines,
     shares: [{ name: 'status', path: status, readOnly: false }],
     agent: (options = {}) => {
       const clock = options.clock ?? systemClock;

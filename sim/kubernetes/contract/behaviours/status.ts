@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { behaviour, topic } from '../behaviour.ts';
 import { objectIn } from '../cluster.ts';
+import { establish } from '../crds.ts';
 import { includes } from '../expect.ts';
 import { pod } from '../objects.ts';
 import { readyForPods } from '../pods.ts';
@@ -67,5 +68,67 @@ export const statusSplit = topic('status and spec', [
     const path = await collection();
     await trial.create(path, widget(apiVersion, 'a'));
     assert.equal((await trial.patch(`${path}/a/status`, 'merge', { status: { phase: 5 } })).code, 422);
+  }),
+]);
+
+export const generation = topic('generation', [
+  behaviour('a change of the spec counts, a change of labels does not', async (trial) => {
+    const { collection, apiVersion } = await widgets(trial);
+    const path = await collection();
+    await trial.create(path, widget(apiVersion, 'a'));
+    const relabelled = await trial.edit(`${path}/a`, {
+      metadata: { labels: { x: 'y' }, finalizers: ['example.com/x'] },
+    });
+    assert.equal(relabelled.metadata.generation, 1);
+    const resized = await trial.edit(`${path}/a`, { spec: { size: 4 }, metadata: { finalizers: null } });
+    assert.equal(resized.metadata.generation, 2);
+  }),
+
+  behaviour('a write to /status never counts', async (trial) => {
+    const { collection, apiVersion } = await widgets(trial);
+    const path = await collection();
+    await trial.create(path, widget(apiVersion, 'a'));
+    const edited = await trial.edit(`${path}/a/status`, { status: { phase: 'Ready' } });
+    assert.equal(edited.metadata.generation, 1);
+  }),
+
+  behaviour('without a status subresource a change of status counts', async (trial) => {
+    const { group } = await establish(trial, {
+      kind: 'Plain',
+      plural: 'plains',
+      version: { schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } } },
+    });
+    const path = await trial.collection('plains', `${group}/v1`);
+    const created = await trial.create(path, {
+      apiVersion: `${group}/v1`,
+      kind: 'Plain',
+      metadata: { name: 'a' },
+      status: { phase: 'One' },
+    });
+    assert.deepEqual(created.status, { phase: 'One' });
+    const edited = await trial.edit(`${path}/a`, { status: { phase: 'Two' } });
+    assert.equal(edited.metadata.generation, 2);
+    assert.equal((await trial.get(`${path}/a/status`)).code, 404);
+  }),
+
+  behaviour('the start of a deletion counts', async (trial) => {
+    const { collection, apiVersion } = await widgets(trial);
+    const path = await collection();
+    const body = widget(apiVersion, 'a');
+    await trial.create(path, { ...body, metadata: { name: 'a', finalizers: ['example.com/x'] } });
+    await trial.remove(`${path}/a`);
+    const deleting = await trial.fetch(`${path}/a`);
+    assert.equal(deleting.metadata.generation, 2);
+    await trial.edit(`${path}/a`, { metadata: { finalizers: null } });
+  }),
+
+  behaviour('a Pod starts with generation 1, which grows with its spec', async (trial) => {
+    const pods = await readyForPods(trial);
+    const created = await trial.create(pods, pod('a'));
+    assert.equal(created.metadata.generation, 1);
+    const relabelled = await trial.edit(`${pods}/a`, { metadata: { labels: { x: 'y' } } });
+    assert.equal(relabelled.metadata.generation, 1);
+    const edited = await trial.edit(`${pods}/a`, { spec: { activeDeadlineSeconds: 60 } });
+    assert.equal(edited.metadata.generation, 2);
   }),
 ]);

@@ -1,10 +1,143 @@
 import assert from 'node:assert/strict';
 import { behaviour, topic } from '../behaviour.ts';
 import { refused } from '../expect.ts';
-import { pod } from '../objects.ts';
+import { configMap, pod } from '../objects.ts';
 import { readyForPods } from '../pods.ts';
 import { read, readList } from '../read.ts';
 import { widget, widgets } from '../widgets.ts';
+
+export const jsonPatch = topic('JSON patch', [
+  behaviour('add, replace and remove apply in order', async (trial) => {
+    const configMaps = await trial.collection('configmaps');
+    await trial.create(configMaps, configMap('a', { data: { x: '1', y: '2' } }));
+    const answer = await trial.patch(`${configMaps}/a`, 'json', [
+      { op: 'add', path: '/data/z', value: '3' },
+      { op: 'replace', path: '/data/x', value: '4' },
+      { op: 'remove', path: '/data/y' },
+    ]);
+    assert.equal(answer.code, 200);
+    assert.deepEqual(read(answer.json, 'data'), { x: '4', z: '3' });
+  }),
+
+  behaviour('~1 and ~0 in a path stand for / and ~', async (trial) => {
+    const configMaps = await trial.collection('configmaps');
+    await trial.create(configMaps, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'a', annotations: { q: '' } },
+    });
+    const answer = await trial.patch(`${configMaps}/a`, 'json', [
+      { op: 'add', path: '/metadata/annotations/example.com~1x', value: 'y' },
+    ]);
+    assert.deepEqual(read(answer.json, 'metadata.annotations'), {
+      q: '',
+      'example.com/x': 'y',
+    });
+  }),
+
+  behaviour('a test that fails leaves the object alone', async (trial) => {
+    const configMaps = await trial.collection('configmaps');
+    const created = await trial.create(configMaps, configMap('a', { data: { x: '1' } }));
+    const answer = await trial.patch(`${configMaps}/a`, 'json', [
+      { op: 'replace', path: '/data/x', value: '2' },
+      { op: 'test', path: '/data/x', value: '3' },
+    ]);
+    refused(answer, {
+      code: 422,
+      reason: 'Invalid',
+      message: 'the server rejected our request due to an error in our request',
+    });
+    assert.deepEqual(await trial.fetch(`${configMaps}/a`), created);
+  }),
+
+  behaviour('a path that is not there is invalid', async (trial) => {
+    const configMaps = await trial.collection('configmaps');
+    await trial.create(configMaps, configMap('a'));
+    const answer = await trial.patch(`${configMaps}/a`, 'json', [{ op: 'remove', path: '/data/x' }]);
+    refused(answer, {
+      code: 422,
+      reason: 'Invalid',
+      message: 'the server rejected our request due to an error in our request',
+    });
+  }),
+
+  behaviour('a patch that is no list is a bad request', async (trial) => {
+    const configMaps = await trial.collection('configmaps');
+    await trial.create(configMaps, configMap('a'));
+    const answer = await trial.patch(`${configMaps}/a`, 'json', { data: { x: '1' } });
+    refused(answer, { code: 400, reason: 'BadRequest' });
+  }),
+
+  behaviour('lists of a custom resource are addressed by index and by -', async (trial) => {
+    const { collection, apiVersion } = await widgets(trial);
+    const path = await collection();
+    await trial.create(path, widget(apiVersion, 'a', { tags: ['one', 'two'] }));
+    const answer = await trial.patch(`${path}/a`, 'json', [
+      { op: 'remove', path: '/spec/tags/0' },
+      { op: 'add', path: '/spec/tags/-', value: 'three' },
+    ]);
+    assert.deepEqual(read(answer.json, 'spec.tags'), ['two', 'three']);
+  }),
+]);
+
+export const mergePatch = topic('merge patch', [
+  behaviour('null deletes, the rest is merged', async (trial) => {
+    const configMaps = await trial.collection('configmaps');
+    await trial.create(configMaps, configMap('a', { data: { x: '1', y: '2' } }));
+    const edited = await trial.edit(`${configMaps}/a`, { data: { x: null, z: '3' } });
+    assert.deepEqual(edited.data, { y: '2', z: '3' });
+  }),
+
+  behaviour('lists are replaced whole', async (trial) => {
+    const { collection, apiVersion } = await widgets(trial);
+    const path = await collection();
+    await trial.create(path, widget(apiVersion, 'a', { ports: [{ number: 1, note: 'one' }, { number: 2 }] }));
+    const edited = await trial.edit(`${path}/a`, { spec: { ports: [{ number: 1 }] } });
+    assert.deepEqual(read(edited, 'spec.ports'), [{ number: 1 }]);
+  }),
+
+  behaviour('a patch that changes nothing keeps the resource version', async (trial) => {
+    const { collection, apiVersion } = await widgets(trial);
+    const path = await collection();
+    const created = await trial.create(path, widget(apiVersion, 'a'));
+    assert.deepEqual(await trial.edit(`${path}/a`, { spec: { size: 3 } }), created);
+    assert.deepEqual(await trial.edit(`${path}/a`, {}), created);
+  }),
+
+  behaviour('what does not exist cannot be patched', async (trial) => {
+    refused(await trial.patch(`${await trial.collection('configmaps')}/a`, 'merge', {}), {
+      code: 404,
+      reason: 'NotFound',
+      message: 'configmaps "a" not found',
+    });
+  }),
+
+  behaviour('the name cannot be patched', async (trial) => {
+    const configMaps = await trial.collection('configmaps');
+    await trial.create(configMaps, configMap('a'));
+    refused(await trial.patch(`${configMaps}/a`, 'merge', { metadata: { name: 'b' } }), {
+      code: 400,
+      reason: 'BadRequest',
+      message: 'the name of the object (b) does not match the name on the URL (a)',
+    });
+  }),
+
+  behaviour('a patch type that does not exist is an unsupported media type', async (trial) => {
+    const configMaps = await trial.collection('configmaps');
+    await trial.create(configMaps, configMap('a'));
+    const answer = await trial.patch(
+      `${configMaps}/a`,
+      'merge',
+      {},
+      { headers: { 'content-type': 'application/json' } },
+    );
+    refused(answer, {
+      code: 415,
+      reason: 'UnsupportedMediaType',
+      message: '415: Unsupported Media Type',
+    });
+  }),
+]);
 
 export const strategicPatch = topic('strategic merge patch', [
   behaviour('containers are merged by name', async (trial) => {
