@@ -9,6 +9,7 @@ import {
   inProcessTransport,
   type ManagerResult,
   namespaces,
+  type Transport,
 } from '@tartan/kube';
 import { manualClock } from '@tartan/kube/clock';
 import type { HostPool, Server } from '@tartan/scaleway';
