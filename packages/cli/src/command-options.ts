@@ -1,6 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ClusterChoice } from './cluster/connection.ts';
-import type { Selection } from './cluster/state.ts';
 
 export const parsePort = (text: string): number => {
   const value = Number(text);
@@ -42,13 +41,3 @@ export const withClusterOptions = (
     .option('--context <name>', 'context of the kubeconfig (default: the current one)')
     .option('--no-color', 'no colours (like NO_COLOR and FORCE_COLOR=0)');
 };
-
-/** Options that were not given are left out, not undefined. */
-export const choiceOf = ({ kubeconfig, context }: ClusterChoice): ClusterChoice => ({
-  ...(kubeconfig !== undefined && { kubeconfig }),
-  ...(context !== undefined && { context }),
-});
-
-export const selectionOf = ({ namespace }: Pick<ClusterOptions, 'namespace'>): Selection => ({
-  ...(namespace !== undefined && { namespace }),
-});

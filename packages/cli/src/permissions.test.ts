@@ -13,7 +13,7 @@ import { aFleet, aHost, aMachine, aNode } from './testing/objects.ts';
 import { fleetView } from './views/fleet.ts';
 
 const { signal } = new AbortController();
-const told = { defaultPoolPrefix: undefined, claimNamePrefix: undefined };
+const managerFlags = { defaultPoolPrefix: undefined, claimNamePrefix: undefined };
 
 describe('a user without all RBAC permissions', () => {
   const start = async (t: { after(fn: () => void): void }, mayThey: Parameters<typeof startCluster>[0]) => {
@@ -30,7 +30,7 @@ describe('a user without all RBAC permissions', () => {
     const { connection } = await start(t, { mayThey: ({ resource }) => resource !== 'machosts' });
     await assert.rejects(
       readClusterState(connection, {}, signal),
-      /You may not list machosts\. The right that is missing is "list" of machosts\.infrastructure\.cluster\.x-k8s\.io \(kubectl auth can-i list machosts\.infrastructure\.cluster\.x-k8s\.io\)\.$/,
+      /You may not list machosts\. The missing permission is "list" on machosts\.infrastructure\.cluster\.x-k8s\.io \(kubectl auth can-i list machosts\.infrastructure\.cluster\.x-k8s\.io\)\.$/,
     );
   });
 
@@ -43,7 +43,7 @@ describe('a user without all RBAC permissions', () => {
       /-A\)\. Name a namespace that you may read with --namespace\.$/,
     );
     assert.equal((await readClusterState(connection, { namespace: 'default' }, signal)).machines.length, 1);
-    const explained = await explain(connection, { name: 'mac-1', namespace: 'default', told }, signal);
+    const explained = await explain(connection, { name: 'mac-1', namespace: 'default', managerFlags }, signal);
     assert.match(
       explained.kind === 'explained' ? explained.document.notes.join() : '',
       /Machines of other namespaces than default may not be read/,
@@ -58,7 +58,7 @@ describe('a user without all RBAC permissions', () => {
     assert.equal(world.pods, undefined);
     assert.deepEqual([...world.unreadable], ['fleets', 'nodes']);
     assert.equal(world.notes.length, 3);
-    const explained = await explain(connection, { name: 'mac-1', told }, signal);
+    const explained = await explain(connection, { name: 'mac-1', managerFlags }, signal);
     assert.equal(explained.kind, 'explained');
   });
 

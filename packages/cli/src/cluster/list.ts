@@ -1,10 +1,9 @@
 import { type CallOptions, isKubeError, type KubeObject, type Live, type Resource } from '@tartan/kube';
 import { type Cluster, ClusterError, explainRefusal } from './connection.ts';
 
-/** Which objects. */
-export interface Scope extends CallOptions {
-  /** All of them unless told. */
-  readonly namespace?: string;
+interface Scope extends CallOptions {
+  /** Undefined: all namespaces. */
+  readonly namespace?: string | undefined;
   readonly fieldSelector?: string;
   readonly labelSelector?: string;
 }
@@ -13,7 +12,7 @@ export interface Scope extends CallOptions {
 const qualifiedName = ({ plural, group }: { plural: string; group: string }): string =>
   group === '' ? plural : `${plural}.${group}`;
 
-/** Every object of a kind, page by page. Rejects with a sentence: what could not be read, why, and what helps. */
+/** Lists all objects of a kind. The error says what could not be read, why, and what to do. */
 export const listAll = async <T extends KubeObject>(
   { client }: Pick<Cluster, 'client'>,
   resource: Resource<T>,
@@ -27,7 +26,7 @@ export const listAll = async <T extends KubeObject>(
   const list = client.list(resource, { ...rest, ...(resource.namespaced && namespace && { namespace }) });
   const { items } = await explainRefusal(
     `list ${resource.plural}${where}`,
-    `The right that is missing is "list" of ${qualifiedName(resource)} (${right}).${narrow}`,
+    `The missing permission is "list" on ${qualifiedName(resource)} (${right}).${narrow}`,
     list.catch((error: unknown) => {
       throw isKubeError(error, 'notFound') ? new ClusterError(notInstalledMessage(resource), { cause: error }) : error;
     }),
@@ -38,29 +37,23 @@ export const listAll = async <T extends KubeObject>(
 const notInstalledMessage = ({ kind, group }: { kind: string; group: string }): string =>
   `This cluster knows no ${kind} (${group}): Tartan's custom resources are not installed, or this is another cluster (kubectl config current-context). They are in packages/api/crds: kubectl apply -f packages/api/crds.`;
 
-/** What could be read; or why not, in one sentence, for a view that makes sense without it. */
-export type ListResult<T extends KubeObject> =
-  | { readonly kind: 'listed'; readonly items: readonly Live<T>[] }
-  | { readonly kind: 'unreadable'; readonly why: string };
+/** The objects; or, if they are undefined, a note that says why they could not be read. */
+interface ListResult<T extends KubeObject> {
+  readonly items: readonly Live<T>[] | undefined;
+  readonly notes: readonly string[];
+}
 
-/** The same for what a view can do without: only a missing right, or a missing kind, is forgiven. */
+/** Lists what a view can do without: a missing permission or a missing kind becomes a note. */
 export const listIfAllowed = async <T extends KubeObject>(
   cluster: Pick<Cluster, 'client'>,
   resource: Resource<T>,
   scope: Scope = {},
 ): Promise<ListResult<T>> => {
   try {
-    return { kind: 'listed', items: await listAll(cluster, resource, scope) };
+    return { items: await listAll(cluster, resource, scope), notes: [] };
   } catch (error) {
     const { cause } = error instanceof Error ? error : {};
     if (!(error instanceof Error) || !isKubeError(cause, 'forbidden', 'notFound')) throw error;
-    return { kind: 'unreadable', why: error.message };
+    return { items: undefined, notes: [error.message] };
   }
 };
-
-export const itemsOf = <T extends KubeObject>(readable: ListResult<T>): readonly Live<T>[] =>
-  readable.kind === 'listed' ? readable.items : [];
-
-/** For people: what is missing in a view, if anything is. */
-export const unreadNote = (readable: ListResult<KubeObject>): string[] =>
-  readable.kind === 'unreadable' ? [readable.why] : [];

@@ -1,8 +1,8 @@
 import { type MacFleet, macFleet, machine, type MacHost, macHost, type ScalewayAppleSiliconMachine } from '@tartan/api';
 import { type Live, nodes, pods } from '@tartan/kube';
 import type { Cluster, Connection } from './connection.ts';
-import { itemsOf, listAll, listIfAllowed, unreadNote } from './list.ts';
-import { silentWatchCache, watchCaches } from './watch-caches.ts';
+import { listAll, listIfAllowed } from './list.ts';
+import { createSilentInformer, watchInformers } from './watch-informers.ts';
 
 export type Machine = Live<ScalewayAppleSiliconMachine>;
 export type Host = Live<MacHost>;
@@ -12,33 +12,33 @@ type PodObject = NonNullable<(typeof pods)['ofType']>;
 export type Node = Live<NodeObject>;
 export type Pod = Live<PodObject>;
 
-/** All that a view is made of, at one moment. */
+/** The objects that a view shows, at one time. */
 export interface ClusterState {
   readonly now: number;
   readonly machines: readonly Machine[];
   readonly hosts: readonly Host[];
   readonly fleets: readonly Fleet[];
   readonly nodes: readonly Node[];
-  /** Undefined: they may not be read. */
+  /** Undefined: the user may not read Pods. */
   readonly pods: readonly Pod[] | undefined;
-  /** What else could not be read, and is empty for that. */
+  /** Kinds that are empty because the user may not read them. */
   readonly unreadable: ReadonlySet<'fleets' | 'nodes'>;
-  /** What is missing in this picture, and why, for people. */
+  /** What could not be read, and why. */
   readonly notes: readonly string[];
 }
 
 export interface Selection {
-  /** Of machines and fleets; all unless told. Macs and Nodes have none, and the Pods on them may be anywhere. */
-  readonly namespace?: string;
+  /** Of machines and fleets; undefined: all. MacHosts and Nodes have no namespace, and Pods on them may be in any. */
+  readonly namespace?: string | undefined;
 }
 
-/** Machines and MacHosts must be readable, or there is nothing to show; a picture without the others is still one. */
+/** Rejects if machines or MacHosts cannot be read. The other kinds are optional. */
 export const readClusterState = async (
   cluster: Cluster,
   { namespace }: Selection,
   signal: AbortSignal,
 ): Promise<ClusterState> => {
-  const inScope = { signal, ...(namespace !== undefined && { namespace }) };
+  const inScope = { signal, namespace };
   const [machines, hosts, fleets, nodeList, podList] = await Promise.all([
     listAll(cluster, machine.resource, inScope),
     listAll(cluster, macHost.resource, { signal }),
@@ -50,43 +50,35 @@ export const readClusterState = async (
     now: cluster.clock.now(),
     machines,
     hosts,
-    fleets: itemsOf(fleets),
-    nodes: itemsOf(nodeList),
-    pods: podList.kind === 'listed' ? podList.items : undefined,
-    unreadable: new Set([
-      ...(fleets.kind === 'unreadable' ? ['fleets' as const] : []),
-      ...(nodeList.kind === 'unreadable' ? ['nodes' as const] : []),
-    ]),
-    notes: [fleets, nodeList, podList].flatMap(unreadNote),
+    fleets: fleets.items ?? [],
+    nodes: nodeList.items ?? [],
+    pods: podList.items,
+    unreadable: new Set([...(fleets.items ? [] : ['fleets' as const]), ...(nodeList.items ? [] : ['nodes' as const])]),
+    notes: [fleets, nodeList, podList].flatMap(({ notes }) => notes),
   };
 };
 
-/** Where somebody looks: once, and from then on. */
+/** Reads the state of a view once, and watches it. */
 export interface StateSource<Seen> {
-  /** Rejects with a sentence for people when there is nothing to be seen. */
   read(connection: Connection, selection: Selection, signal: AbortSignal): Promise<Seen>;
-  /** Keeps telling until the signal fires. */
+  /** Runs until the signal fires. */
   watch(
     connection: Connection,
     selection: Selection,
     first: Seen,
-    follower: Watcher<Seen>,
+    watcher: Watcher<Seen>,
     signal: AbortSignal,
   ): Promise<void>;
 }
 
-/** What happens to something that is followed. */
 interface Watcher<Seen> {
-  /** Once all has been read, and after each change. */
+  /** Called after the first read and after each change. */
   onChange(seen: Seen): void;
-  /** Also without a change, since times pass. Undefined: never. */
+  /** Also called after this time, since ages grow. Undefined: never. */
   readonly everyMs: number | undefined;
 }
 
-/**
- * Keeps telling what is there until the signal fires. What could not be read in `first` is not followed. A server that goes away is
- * waited for, and a note says so meanwhile.
- */
+/** Watches until the signal fires. Kinds that could not be read in `first` are not watched. A note reports an unreachable server. */
 export const watchClusterState = async (
   connection: Pick<Connection, 'client' | 'clock'>,
   { namespace }: Selection,
@@ -97,11 +89,11 @@ export const watchClusterState = async (
   const { clock } = connection;
   const scope = namespace === undefined ? {} : { namespace };
   const caches = {
-    machines: silentWatchCache(connection, { resource: machine.resource, ...scope }),
-    hosts: silentWatchCache(connection, { resource: macHost.resource }),
-    fleets: silentWatchCache(connection, { resource: macFleet.resource, ...scope }),
-    nodes: silentWatchCache(connection, { resource: nodes }),
-    pods: silentWatchCache(connection, { resource: pods }),
+    machines: createSilentInformer(connection, { resource: machine.resource, ...scope }),
+    hosts: createSilentInformer(connection, { resource: macHost.resource }),
+    fleets: createSilentInformer(connection, { resource: macFleet.resource, ...scope }),
+    nodes: createSilentInformer(connection, { resource: nodes }),
+    pods: createSilentInformer(connection, { resource: pods }),
   };
   const watched = [
     caches.machines,
@@ -110,7 +102,7 @@ export const watchClusterState = async (
     ...(first.unreadable.has('nodes') ? [] : [caches.nodes]),
     ...(first.pods === undefined ? [] : [caches.pods]),
   ];
-  const tell = (error: Error | undefined): void =>
+  const update = (error: Error | undefined): void =>
     onChange({
       now: clock.now(),
       machines: caches.machines.list(),
@@ -121,11 +113,9 @@ export const watchClusterState = async (
       unreadable: first.unreadable,
       notes: error ? [...first.notes, staleNote(error)] : first.notes,
     });
-  await watchCaches(clock, watched, { tell, everyMs }, signal);
+  await watchInformers(clock, watched, { update, everyMs }, signal);
 };
 
-/** A note for people. */
-export const staleNote = ({ message }: Error): string => `This may be old: ${message}`;
+export const staleNote = ({ message }: Error): string => `This may be outdated: ${message}`;
 
-/** Machines, Macs, fleets, Nodes and Pods: what most views are made of. */
 export const clusterStateSource: StateSource<ClusterState> = { read: readClusterState, watch: watchClusterState };

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { choiceOf, type ClusterOptions, selectionOf, withClusterOptions } from '../command-options.ts';
+import { type ClusterOptions, withClusterOptions } from '../command-options.ts';
 import { textStyleFor } from '../output/terminal-text.ts';
 import { type Shell, withCommandName } from '../shell.ts';
 
@@ -39,30 +39,26 @@ Exit codes: 0 explained; 1 no object has that name, or several have; 2 the clust
 
 const runExplain = async (name: string, options: ExplainOptions, shell: Shell): Promise<number> => {
   const { stdout, stderr, env, signal, commandName } = shell;
-  const [{ withCluster }, { explain }, { explainLines }] = await Promise.all([
+  const [{ withCluster }, { explain }, { explainLines }, { widthOf, writeOutput }] = await Promise.all([
     import('../cluster/connection.ts'),
     import('./explain.ts'),
     import('./page.ts'),
+    import('../output/view.ts'),
   ]);
   const managerFlags = {
     defaultPoolPrefix: options.defaultAdoptPoolPrefix,
     claimNamePrefix: options.orphanReclaimClaimNamePrefix,
   };
-  const explained = await withCluster(choiceOf(options), env, (cluster) =>
-    explain(cluster, { ...selectionOf(options), name, told: managerFlags }, signal),
+  const explained = await withCluster(options, env, (cluster) =>
+    explain(cluster, { ...options, name, managerFlags }, signal),
   );
   if (explained.kind === 'not found') {
     stderr.write(`${commandName} explain: ${withCommandName(commandName, explained.why)}\n`);
     return 1;
   }
-  const columns = stdout.isTTY === true ? stdout.columns : undefined;
-  const text =
-    options.output === 'json'
-      ? JSON.stringify(explained.document, null, 2)
-      : withCommandName(
-          commandName,
-          explainLines(explained.document, textStyleFor(stdout, env, options.color), columns).join('\n'),
-        );
-  stdout.write(`${text}\n`);
+  const style = textStyleFor(stdout, env, options.color);
+  writeOutput({ stdout }, options.output, explained.document, () =>
+    explainLines(explained.document, style, widthOf({ stdout })).map((line) => withCommandName(commandName, line)),
+  );
   return 0;
 };

@@ -3,7 +3,7 @@ import { events as eventKind, isKubeError, type Live } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import { coreClusters } from '@tartan/provider/decisions';
 import type { Connection } from '../cluster/connection.ts';
-import { itemsOf, listIfAllowed } from '../cluster/list.ts';
+import { listIfAllowed } from '../cluster/list.ts';
 import { type ClusterState, readClusterState, type Selection } from '../cluster/state.ts';
 import type { ExplainDocument, ExplainInput, Explanation, ManagerFlags } from './explanation.ts';
 import { explainFleet } from './fleet.ts';
@@ -21,12 +21,12 @@ export type Explained =
 /** Reads all that matters once, finds what is meant and tells its story. Rejects when the cluster cannot be looked at. */
 export const explain = async (
   cluster: Pick<Connection, 'client' | 'clock'>,
-  { name, namespace, told: managerFlags }: Selection & { readonly name: string; readonly told: ManagerFlags },
+  { name, namespace, managerFlags }: Selection & { readonly name: string; readonly managerFlags: ManagerFlags },
   signal: AbortSignal,
 ): Promise<Explained> => {
   const world = await readAcrossNamespaces(cluster, namespace, signal);
   // Most clusters have no runners: a kind that is missing, or may not be read, is not worth a word.
-  const runnerPools = itemsOf(await listIfAllowed(cluster, runnerPool.resource, { signal }));
+  const { items: runnerPools = [] } = await listIfAllowed(cluster, runnerPool.resource, { signal });
   const found = resolveName(name, { ...world, runnerPools }, namespace);
   if (found.kind === 'not found') return { kind: 'not found', why: [found.why, ...world.notes].join(' ') };
   const clusters = new Map(
@@ -93,8 +93,8 @@ const explanationOf = (subject: Subject, world: ExplainInput & ClusterState): Ex
 /** Cluster API's own kinds may be there in either version, or not at all. */
 const readClusters = async (cluster: Pick<Connection, 'client'>, signal: AbortSignal) => {
   for (const version of ['v1beta2', 'v1beta1'] as const) {
-    const read = await listIfAllowed(cluster, coreClusters(version), { signal });
-    if (read.kind === 'listed') return read.items;
+    const { items } = await listIfAllowed(cluster, coreClusters(version), { signal });
+    if (items !== undefined) return items;
   }
   return [];
 };
@@ -111,7 +111,7 @@ const eventsOf = async (
     about.map((uid) => listIfAllowed(cluster, eventKind, { signal, fieldSelector: `involvedObject.uid=${uid}` })),
   );
   return lists
-    .flatMap((list) => [...itemsOf(list)])
+    .flatMap(({ items = [] }) => items)
     .sort((a, b) => (timeOf(a) ?? '').localeCompare(timeOf(b) ?? ''))
     .slice(-maxEvents)
     .map((event) => ({

@@ -1,12 +1,13 @@
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { configMaps, isKubeError } from '@tartan/kube';
+import { configMaps, ignoreNotFound } from '@tartan/kube';
 import { systemClock, timestamp } from '@tartan/kube/clock';
 import { z } from 'zod';
 import { type Cluster, type ClusterChoice, ClusterError, explainRefusal, withCluster } from '../cluster/connection.ts';
-import { choiceOf, type ClusterOptions } from '../command-options.ts';
+import type { ClusterOptions } from '../command-options.ts';
 import { wrappedTableLines } from '../output/table.ts';
 import { textStyleFor } from '../output/terminal-text.ts';
+import { widthOf, writeOutput } from '../output/view.ts';
 import { type Shell, withCommandName } from '../shell.ts';
 import { discoveryConfigMap, errorResponse, faultList, type PlayLine, playLine, socketKey } from './protocol.ts';
 
@@ -19,10 +20,7 @@ interface FaultClient {
 
 /** Finds out where the process listens that has started this cluster. */
 const connectToFaultServer = async ({ client }: Pick<Cluster, 'client'>, signal: AbortSignal): Promise<FaultClient> => {
-  const found = client.get(configMaps, discoveryConfigMap, { signal }).catch((error: unknown) => {
-    if (isKubeError(error, 'notFound')) return undefined;
-    throw error;
-  });
+  const found = ignoreNotFound(client.get(configMaps, discoveryConfigMap, { signal }));
   const advice = 'Faults are found through the ConfigMap tartan-simulation of the namespace kube-public.';
   const socketPath = (await explainRefusal('read where faults are played', advice, found))?.data?.[socketKey];
   if (socketPath === undefined)
@@ -70,22 +68,18 @@ const isNotListening = (error: Error): boolean =>
 const notListeningMessage =
   'nobody plays faults on this cluster any more: the `tartan up` that has started it has ended, or runs on another machine. Start it again.';
 
-/** Where nobody says how wide a line may be. */
+/** Where the width of the terminal is unknown. */
 const defaultWidth = 132;
 
 export const listFaults = async (options: ClusterOptions, { stdout, env, signal }: Shell): Promise<number> => {
-  const { faults } = await withCluster(choiceOf(options), env, async (cluster) =>
+  const { faults } = await withCluster(options, env, async (cluster) =>
     (await connectToFaultServer(cluster, signal)).list(signal),
   );
-  if (options.output === 'json') {
-    const document = { schema: 'tartan.faults/v1', at: timestamp(systemClock.now()), faults, notes: [] };
-    stdout.write(`${JSON.stringify(document, null, 2)}\n`);
-    return 0;
-  }
-  const width = stdout.isTTY === true ? (stdout.columns ?? defaultWidth) : defaultWidth;
-  const style = textStyleFor(stdout, env, options.color);
+  const document = { schema: 'tartan.faults/v1', at: timestamp(systemClock.now()), faults, notes: [] };
   const rows = faults.map(({ name, title }) => ({ columns: [{ text: name, tone: 'bold' as const }], text: title }));
-  for (const line of wrappedTableLines(rows, { width, style })) stdout.write(`${line}\n`);
+  const width = widthOf({ stdout }) ?? defaultWidth;
+  const style = textStyleFor(stdout, env, options.color);
+  writeOutput({ stdout }, options.output, document, () => wrappedTableLines(rows, { width, style }));
   return 0;
 };
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { choiceOf, type ClusterOptions, withClusterOptions } from '../command-options.ts';
+import { type ClusterOptions, withClusterOptions } from '../command-options.ts';
 import type { Shell } from '../shell.ts';
 
 export const addFaultCommand = (program: Command, shell: Shell): void => {
@@ -61,7 +61,7 @@ fleet, or has no such fault; 130 interrupted, and repaired.`,
     .action((name: string, options: Pick<ClusterOptions, 'kubeconfig' | 'context'>) =>
       shell.run('fault', async () => {
         const { playFault } = await import('./client.ts');
-        return playFault(name, choiceOf(options), shell);
+        return playFault(name, options, shell);
       }),
     );
 };

@@ -1,13 +1,9 @@
-import { choiceOf, type ClusterOptions, selectionOf } from '../command-options.ts';
+import type { ClusterOptions } from '../command-options.ts';
 import { type Shell, withCommandName } from '../shell.ts';
 import { textStyleFor } from './terminal-text.ts';
 import type { View, ViewDocument } from './view.ts';
 
-/** Whoever watches ends it with Ctrl-C, and that is no failure. */
-const watchExitCode = 0;
-const interruptedExitCode = 130;
-
-/** Runs a command that shows a view of a cluster. What it needs is loaded when it is called: most start-up time is that of loading. */
+/** Runs a command that shows a view of a cluster. Modules are loaded on demand: loading is most of the start-up time. */
 export const runView = <Document extends ViewDocument, Seen>(
   shell: Shell,
   name: string,
@@ -21,7 +17,6 @@ export const runView = <Document extends ViewDocument, Seen>(
       import('./view.ts'),
       load(),
     ]);
-    const { output, watch = false } = options;
     const screen = { stdout, style: textStyleFor(stdout, env, options.color) };
     const renamedView: View<Document, Seen> = {
       ...view,
@@ -30,8 +25,7 @@ export const runView = <Document extends ViewDocument, Seen>(
         return { tables, lines: lines.map((line) => withCommandName(commandName, line)) };
       },
     };
-    const code = await withCluster(choiceOf(options), env, (cluster) =>
-      showView(renamedView, { output, watch, ...selectionOf(options) }, cluster, screen, signal),
+    return withCluster(options, env, (cluster) =>
+      showView(renamedView, { ...options, watch: options.watch === true }, cluster, screen, signal),
     );
-    return signal.aborted ? (watch ? watchExitCode : interruptedExitCode) : code;
   });

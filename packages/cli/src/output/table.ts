@@ -1,17 +1,16 @@
 import { charactersOf, paint, printable, type TextStyle, type Tone } from './terminal-text.ts';
 
-/** What stands in one place of a table. */
 export type Cell =
   | string
   | {
       readonly text: string;
       readonly tone?: Tone | undefined;
-      /** It changes with the clock, which is no news. */
+      /** Changes with the clock: `--watch` does not report it. */
       readonly passing?: boolean;
     };
 
 export interface Row {
-  /** Tells it from the others over time. */
+  /** Identifies the row over time. */
   readonly key: string;
   readonly cells: readonly Cell[];
 }
@@ -22,54 +21,64 @@ export interface Table {
 }
 
 interface TableOptions {
-  /** Columns of the terminal; undefined where lines may be as long as they are. */
+  /** Columns of the terminal. Undefined: lines are not cut. */
   readonly width?: number | undefined;
   readonly style: TextStyle;
 }
 
 const gap = 3;
-/** Of a name that is cut so many letters are enough to go on with: `explain` takes the beginning of one. */
+/** A name that is cut keeps so many letters: `explain` takes the beginning of a name. */
 const minColumnWidth = 9;
 
-const textOf = (cell: Cell): string => printable(typeof cell === 'string' ? cell : cell.text);
+/** A column that is shown: its place in the row, and its width. */
+type Column = readonly [at: number, width: number];
+
+export const textOf = (cell: Cell = ''): string => printable(typeof cell === 'string' ? cell : cell.text);
 const lengthOf = (text: string): number => charactersOf(text).length;
 
+/** The columns in which some row has a text, as wide as the widest. */
+const usedColumns = (rows: readonly (readonly Cell[])[], head: readonly string[] = []): Column[] =>
+  Array.from({ length: Math.max(0, ...rows.map(({ length }) => length)) }, (_, at): Column => {
+    const width = Math.max(0, ...rows.map((cells) => lengthOf(textOf(cells[at]))));
+    return [at, width === 0 ? 0 : Math.max(width, lengthOf(head[at] ?? ''))];
+  }).filter(([, width]) => width > 0);
+
+const paddedCells = (cells: readonly Cell[], columns: readonly Column[], style: TextStyle, tone?: Tone): string =>
+  columns
+    .map(([at, width]) => {
+      const cell = cells[at] ?? '';
+      const text = truncate(textOf(cell), width);
+      const blanks = ' '.repeat(width - lengthOf(text) + gap);
+      return `${paint(style, tone ?? (typeof cell === 'string' ? undefined : cell.tone), text)}${blanks}`;
+    })
+    .join('');
+
 /**
- * The lines of a table, its head first. On a terminal that is too narrow the widest columns are cut, the widest first, so that what is
- * short stays readable and no line breaks. Columns in which nobody has anything are left out.
+ * The lines of a table, its head first. On a narrow terminal the widest columns are cut, the widest first, so that short cells stay
+ * readable and no line breaks. Empty columns are left out.
  */
-export const tableLines = ({ head, rows }: Table, paper: TableOptions): string[] => {
-  const used = head.map((_, at) => at).filter((at) => rows.some(({ cells }) => textOf(cells[at] ?? '') !== ''));
-  const widths = widthsOf({ head, rows }, used, paper.width);
-  const line = (cells: readonly Cell[], tone?: Tone): string =>
-    used
-      .map((at, index) => {
-        const cell = cells[at] ?? '';
-        const text = truncate(textOf(cell), widths[index] ?? 0);
-        // Nothing after the last one: blanks at the end of a line break it on a terminal.
-        const blanks = index === used.length - 1 ? '' : ' '.repeat((widths[index] ?? 0) - lengthOf(text) + gap);
-        return `${paint(paper.style, tone ?? (typeof cell === 'string' ? undefined : cell.tone), text)}${blanks}`;
-      })
-      .join('')
-      .trimEnd();
+export const tableLines = ({ head, rows }: Table, { width, style }: TableOptions): string[] => {
+  const columns = usedColumns(
+    rows.map(({ cells }) => cells),
+    head,
+  );
+  const fitted = width === undefined ? columns : fitColumns(columns, width);
+  // Trailing blanks would break a line that fills the terminal.
+  const line = (cells: readonly Cell[], tone?: Tone): string => paddedCells(cells, fitted, style, tone).trimEnd();
   return rows.length === 0 ? [] : [line(head, 'bold'), ...rows.map(({ cells }) => line(cells))];
 };
 
-const widthsOf = ({ head, rows }: Table, used: readonly number[], limit: number | undefined): number[] => {
-  const widths = used.map((at) =>
-    rows.reduce((most, { cells }) => Math.max(most, lengthOf(textOf(cells[at] ?? ''))), lengthOf(head[at] ?? '')),
-  );
-  if (limit === undefined) return widths;
+const fitColumns = (columns: readonly Column[], limit: number): Column[] => {
+  const widths = columns.map(([, width]) => width);
   let excess = widths.reduce((sum, width) => sum + width + gap, -gap) - limit;
   while (excess > 0) {
-    const [widest = 0, second = 0] = [...widths].sort((a, b) => b - a);
+    const [widest = 0, second = 0] = widths.toSorted((a, b) => b - a);
     if (widest <= minColumnWidth) break;
-    const at = widths.indexOf(widest);
     const less = Math.min(excess, Math.max(1, widest - Math.max(second, minColumnWidth)));
-    widths[at] = widest - less;
+    widths[widths.indexOf(widest)] = widest - less;
     excess -= less;
   }
-  return widths;
+  return columns.map(([at], index) => [at, widths[index] ?? 0]);
 };
 
 const truncate = (text: string, width: number): string =>
@@ -90,49 +99,26 @@ export const wrapText = (text: string, width = 100, indent = ''): string[] => {
   return lines;
 };
 
-/** Less room than that beside the columns, and the text goes below them. */
+/** With less room than that beside the columns, the text goes below them. */
 const minTextWidth = 30;
-const toneOf = (cell: Cell): Tone | undefined => (typeof cell === 'string' ? undefined : cell.tone);
 
 interface WrappedRow {
   readonly columns: readonly Cell[];
   readonly text: string;
 }
 
-/** Columns, and beside them a text that is wrapped and never cut: for what people have to read to the end. */
+/** Columns, and beside them a text that is wrapped and never cut. */
 export const wrappedTableLines = (
   rows: readonly WrappedRow[],
   { width, style, indent = '' }: { readonly width: number; readonly style: TextStyle; readonly indent?: string },
 ): string[] => {
-  const count = Math.max(0, ...rows.map(({ columns }) => columns.length));
-  const widths = Array.from({ length: count }, (_, at) =>
-    Math.max(0, ...rows.map(({ columns }) => charactersOf(textOf(columns[at] ?? '')).length)),
-  );
-  const used = widths.flatMap((size, at) => (size > 0 ? [at] : []));
-  const left = indent.length + used.reduce((sum, at) => sum + (widths[at] ?? 0) + gap, 0);
-  const beside = width - left >= minTextWidth;
+  const used = usedColumns(rows.map(({ columns }) => columns));
+  const left = indent.length + used.reduce((sum, [, size]) => sum + size + gap, 0);
   return rows.flatMap(({ columns, text }) => {
-    const head = used
-      .map((at) => {
-        const cell = columns[at] ?? '';
-        const blanks = ' '.repeat((widths[at] ?? 0) - charactersOf(textOf(cell)).length + gap);
-        return `${paint(style, toneOf(cell), textOf(cell))}${blanks}`;
-      })
-      .join('');
-    if (text === '') return [`${indent}${head}`.trimEnd()];
-    if (!beside) return [`${indent}${head}`.trimEnd(), ...wrapText(text, width, `${indent}    `)];
+    const head = `${indent}${paddedCells(columns, used, style)}`;
+    if (text === '') return [head.trimEnd()];
+    if (width - left < minTextWidth) return [head.trimEnd(), ...wrapText(text, width, `${indent}    `)];
     const [first = '', ...more] = wrapText(text, width - left);
-    return [`${indent}${head}${first}`, ...more.map((line) => `${' '.repeat(left)}${line}`)];
+    return [`${head}${first}`, ...more.map((line) => `${' '.repeat(left)}${line}`)];
   });
-};
-
-/** Lines of a table whose columns stand below each other, as kubectl prints them. The first row has a cell for every column. */
-export const alignColumns = (rows: readonly (readonly string[])[]): string[] => {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('   ')
-      .trimEnd(),
-  );
 };

@@ -2,10 +2,10 @@ import type { Writable } from 'node:stream';
 import { z } from 'zod';
 import type { Connection } from '../cluster/connection.ts';
 import type { ClusterState, Selection, StateSource } from '../cluster/state.ts';
-import { type Row, type Table, tableLines, wrapText } from './table.ts';
+import { type Row, type Table, tableLines, textOf, wrapText } from './table.ts';
 import { escapeControls, printable, type TextStyle, writeRaw } from './terminal-text.ts';
 
-/** What a script gets: its name and version, when it was true, and what could not be seen. A version never loses a field. */
+/** A JSON document: its name and version, the time of the observation, and what could not be read. A version never loses a field. */
 export const documentSchema = <Name extends string, Shape extends z.ZodRawShape>(name: Name, shape: Shape) =>
   z.strictObject({
     schema: z.literal(name),
@@ -14,16 +14,15 @@ export const documentSchema = <Name extends string, Shape extends z.ZodRawShape>
     notes: z.array(z.string()).describe('What could not be read, and why.'),
   });
 
-/** Always there, so that a script can tell what is not known from what it has misspelled. */
+/** Always present, so that a script can tell an unknown value from a misspelled field. */
 export const nullable = <Type extends z.ZodType>(type: Type, description = '') =>
   description === '' ? type.nullable() : type.nullable().describe(description);
 
-/** Every document says when it was true. */
 export interface ViewDocument {
   readonly at: string;
 }
 
-/** What a command shows of what it sees: to scripts as a document, to people as a page. Both are pure. */
+/** What a command shows: a document for scripts, and a page for people. Both functions are pure. */
 export interface View<Document extends ViewDocument, Seen = ClusterState> {
   readonly source: StateSource<Seen>;
   documentOf(seen: Seen): Document;
@@ -47,7 +46,7 @@ export interface Screen {
   readonly style: TextStyle;
 }
 
-/** Shows it once, or until the signal fires. Answers the exit code. Rejects when the cluster cannot be looked at. */
+/** Shows a view once, or until the signal fires. Returns the exit code. Rejects when the cluster cannot be read. */
 export const showView = async <Document extends ViewDocument, Seen>(
   view: View<Document, Seen>,
   { output, watch, ...selection }: ViewOptions,
@@ -58,11 +57,7 @@ export const showView = async <Document extends ViewDocument, Seen>(
   const first = await view.source.read(connection, selection, signal);
   if (!watch) {
     const document = view.documentOf(first);
-    screen.stdout.write(
-      output === 'json'
-        ? `${JSON.stringify(document, null, 2)}\n`
-        : text(pageLines(view.pageOf(document), widthOf(screen), screen.style)),
-    );
+    writeOutput(screen, output, document, () => pageLines(view.pageOf(document), widthOf(screen), screen.style));
     return view.exitCode(document);
   }
   const show =
@@ -83,12 +78,22 @@ export const showView = async <Document extends ViewDocument, Seen>(
   return 0;
 };
 
-/** Ages have one number: most of them change once a second at most, and nobody needs each second of them. */
+/** Ages are redrawn this often. */
 const tickMs = 5000;
 
-const text = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
+const joinLines = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
 
-const widthOf = ({ stdout }: Screen): number | undefined => (stdout.isTTY === true ? stdout.columns : undefined);
+/** Undefined: not a terminal, and lines are not cut. */
+export const widthOf = ({ stdout }: Pick<Screen, 'stdout'>): number | undefined =>
+  stdout.isTTY === true ? stdout.columns : undefined;
+
+/** Prints the document for scripts, or the lines for people. */
+export const writeOutput = (
+  { stdout }: { readonly stdout: Writable },
+  output: ViewOptions['output'],
+  document: object,
+  lines: () => readonly string[],
+): void => void stdout.write(output === 'json' ? `${JSON.stringify(document, null, 2)}\n` : joinLines(lines()));
 
 export const pageLines = ({ tables, lines }: Page, width: number | undefined, style: TextStyle): string[] => {
   const parts = tables.map((table) => tableLines(table, { width, style })).filter((part) => part.length > 0);
@@ -101,7 +106,7 @@ interface Shown {
   readonly page: Page;
 }
 
-/** One document per line, whenever something changed. */
+/** One document per line, after each change. */
 const jsonLines = ({ stdout }: Screen) => {
   let last = '';
   return ({ document }: Shown): void => {
@@ -116,7 +121,7 @@ const home = '\u001B[H';
 const restOfLine = '\u001B[K';
 const below = '\u001B[J';
 
-/** Written over what was there, line by line: a screen that is cleared first flickers. */
+/** Overwrites the screen line by line: clearing it first would flicker. */
 const redraw =
   (screen: Screen) =>
   ({ page }: Shown): void => {
@@ -124,16 +129,16 @@ const redraw =
     writeRaw(screen.stdout, `${home}${lines.map((line) => `${escapeControls(line)}${restOfLine}\n`).join('')}${below}`);
   };
 
-/** For a pipe or a log: the tables as they begin, then a line for each row that is new, different or gone. */
+/** For a pipe or a log: the first tables, then a line for each row that is new, changed or deleted. */
 export const changedLines = ({ stdout, style }: Screen) => {
   let last: ReadonlyMap<string, Row> | undefined;
   return ({ page }: Shown): void => {
     const rows = new Map(page.tables.flatMap((table) => table.rows.map((row) => [row.key, row] as const)));
-    if (last === undefined) stdout.write(text(pageLines(page, undefined, style)));
+    if (last === undefined) stdout.write(joinLines(pageLines(page, undefined, style)));
     else {
       const before = last;
-      const isNews = (row: Row): boolean => lastingCells(before.get(row.key)) !== lastingCells(row);
-      for (const row of rows.values()) if (isNews(row)) stdout.write(`${plainRow(row)}\n`);
+      const isChanged = (row: Row): boolean => lastingCells(before.get(row.key)) !== lastingCells(row);
+      for (const row of rows.values()) if (isChanged(row)) stdout.write(`${plainRow(row)}\n`);
       for (const row of before.values()) if (!rows.has(row.key)) stdout.write(`${printable(row.key)}   (gone)\n`);
     }
     last = rows;
@@ -145,6 +150,6 @@ const lastingCells = (row: Row | undefined): string | undefined =>
 
 const plainRow = ({ cells }: Row): string =>
   cells
-    .map((cell) => printable(typeof cell === 'string' ? cell : cell.text) || '-')
+    .map((cell) => textOf(cell) || '-')
     .join('   ')
     .trimEnd();

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { choiceOf, type ClusterOptions, selectionOf, withClusterOptions } from '../command-options.ts';
+import { type ClusterOptions, withClusterOptions } from '../command-options.ts';
 import type { Shell } from '../shell.ts';
 
 type Given = ClusterOptions & { readonly apply?: boolean; readonly selector?: string };
@@ -36,16 +36,14 @@ Examples:
 Exit codes: 0 no Pod is stuck; 1 without --apply: some Pods can be released; with --apply: some could not be released, and the
 table says why; 2 the cluster cannot be read; 130 interrupted.`,
     )
-    .action(({ apply = false, selector, ...options }: Given) =>
+    .action(({ apply = false, ...options }: Given) =>
       run('pods unstick', async () => {
         const [{ withCluster }, { unstick }] = await Promise.all([
           import('../cluster/connection.ts'),
           import('./unstick.ts'),
         ]);
-        const { output } = options;
-        const chosen = { apply, output, ...selectionOf(options), ...(selector !== undefined && { selector }) };
-        const code = await withCluster(choiceOf(options), env, (cluster) =>
-          unstick(chosen, cluster, { stdout, stderr }, signal),
+        const code = await withCluster(options, env, (cluster) =>
+          unstick({ ...options, apply }, cluster, { stdout, stderr }, signal),
         );
         return signal.aborted ? 130 : code;
       }),

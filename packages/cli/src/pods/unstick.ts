@@ -1,8 +1,9 @@
 import type { Writable } from 'node:stream';
 import type { Cluster } from '../cluster/connection.ts';
-import { age } from '../output/age.ts';
-import { alignColumns } from '../output/table.ts';
+import { ageSince } from '../output/age.ts';
+import type { Table } from '../output/table.ts';
 import { counted, writeRaw } from '../output/terminal-text.ts';
+import { pageLines, writeOutput } from '../output/view.ts';
 import { findStuck, type ReleaseOutcome, releasePods, type Selection, type StuckPod } from './release-stuck-pods.ts';
 
 export interface UnstickOptions extends Selection {
@@ -34,11 +35,10 @@ export const unstick = async (
   const outcomes = options.apply ? await releaseChosen(cluster, stuck, stderr, signal) : stuck.map(plannedOutcome);
   const reports = outcomes.map(reportOf);
   const counts = countsOf(outcomes);
-  if (options.output === 'json')
-    stdout.write(`${JSON.stringify({ applied: options.apply, counts, pods: reports }, null, 2)}\n`);
-  else
-    for (const line of [...podTable(reports, cluster.clock.now()), ...conclusion(counts, outcomes.length)])
-      stdout.write(`${line}\n`);
+  const page = { tables: [podTable(reports, cluster.clock.now())], lines: [conclusion(counts, outcomes.length)] };
+  writeOutput({ stdout }, options.output, { applied: options.apply, counts, pods: reports }, () =>
+    pageLines(page, undefined, { colours: false }),
+  );
   return counts['would let go'] + counts.failed === 0 ? nothingLeft : somethingLeft;
 };
 
@@ -71,8 +71,8 @@ const countsOf = (outcomes: readonly ReleaseOutcome[]): Counts => {
 
 const podCount = (count: number): string => counted(count, 'Pod');
 
-const conclusion = (counts: Counts, total: number): string[] => {
-  if (total === 0) return ['No Pod is stuck: none is Terminating and held by an agent.'];
+const conclusion = (counts: Counts, total: number): string => {
+  if (total === 0) return 'No Pod is stuck: none is Terminating and held by an agent.';
   const parts = [
     counts['would let go'] > 0 && `${podCount(counts['would let go'])} would be released`,
     counts['let go'] > 0 && `${podCount(counts['let go'])} released`,
@@ -86,7 +86,7 @@ const conclusion = (counts: Counts, total: number): string[] => {
       : counts.failed > 0
         ? ' Fix the cause, then run the command again.'
         : '';
-  return ['', `${parts.join(', ')}.${next}`];
+  return `${parts.join(', ')}.${next}`;
 };
 
 /** One Pod in `-o json`. */
@@ -150,20 +150,13 @@ const outcomeTexts: Readonly<Record<ReleaseOutcome['kind'], string>> = {
   failed: 'failed',
 };
 
-const podTable = (reports: readonly PodReport[], now: number): string[] =>
-  reports.length === 0
-    ? []
-    : alignColumns([
-        ['NAMESPACE', 'NAME', 'NODE', 'TERMINATING', 'WHAT', 'WHY'],
-        ...reports.map(({ namespace, name, node, deletionTimestamp, fate, why }) => [
-          namespace,
-          name,
-          node ?? '<none>',
-          age(now - Date.parse(deletionTimestamp)),
-          outcomeTexts[fate],
-          why,
-        ]),
-      ]);
+const podTable = (reports: readonly PodReport[], now: number): Table => ({
+  head: ['NAMESPACE', 'NAME', 'NODE', 'TERMINATING', 'WHAT', 'WHY'],
+  rows: reports.map(({ namespace, name, node, deletionTimestamp, fate, why, uid: key }) => ({
+    key,
+    cells: [namespace, name, node ?? '<none>', ageSince(deletionTimestamp, now), outcomeTexts[fate], why],
+  })),
+});
 
 /** One line that is overwritten on a terminal; elsewhere a line per tenth. */
 interface ProgressLine {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { choiceOf, type ClusterOptions, selectionOf, withClusterOptions } from '../command-options.ts';
+import { type ClusterOptions, withClusterOptions } from '../command-options.ts';
 import { runView } from '../output/run-view.ts';
 import { type Shell, withCommandName } from '../shell.ts';
 import type { PausedDocument } from './pause.ts';
@@ -68,12 +68,13 @@ Exit codes: 0 done; 1 there is no such fleet, or several, or the chart values st
     )
     .action((fleet: string | undefined, options: ClusterOptions) =>
       shell.run(`roll ${name}`, async () => {
-        const [{ withCluster }, { setPaused }] = await Promise.all([
+        const [{ withCluster }, { setPaused }, { writeOutput }] = await Promise.all([
           import('../cluster/connection.ts'),
           import('./pause.ts'),
+          import('../output/view.ts'),
         ]);
-        const outcome = await withCluster(choiceOf(options), shell.env, (cluster) =>
-          setPaused(cluster, { ...selectionOf(options), name: fleet, paused }, { signal: shell.signal }),
+        const outcome = await withCluster(options, shell.env, (cluster) =>
+          setPaused(cluster, { ...options, name: fleet, paused }, { signal: shell.signal }),
         );
         if (outcome.kind === 'refused') {
           shell.stderr.write(`${shell.commandName} roll ${name}: ${outcome.why}\n`);
@@ -92,11 +93,7 @@ Exit codes: 0 done; 1 there is no such fleet, or several, or the chart values st
         const text = still
           ? `${metadata.name} is still paused by the values of its chart release. Set rollout.paused of the fleet to false in the values, then run helm upgrade.`
           : `${metadata.name} ${changed ? `${done} ${metadata.name}` : already}`;
-        shell.stdout.write(
-          options.output === 'json'
-            ? `${JSON.stringify(document, null, 2)}\n`
-            : `${withCommandName(shell.commandName, text)}\n`,
-        );
+        writeOutput(shell, options.output, document, () => [withCommandName(shell.commandName, text)]);
         return still ? 1 : 0;
       }),
     );

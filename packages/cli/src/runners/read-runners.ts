@@ -3,59 +3,53 @@ import { isKubeError, type Live, pods } from '@tartan/kube';
 import type { Cluster } from '../cluster/connection.ts';
 import { listAll, listIfAllowed } from '../cluster/list.ts';
 import { type Pod, type Selection, staleNote, type StateSource } from '../cluster/state.ts';
-import { silentWatchCache, watchCaches } from '../cluster/watch-caches.ts';
+import { createSilentInformer, watchInformers } from '../cluster/watch-informers.ts';
 
 export type Pool = Live<RunnerPool>;
 
-/** Pools of runners at one moment. */
 export interface RunnersState {
   readonly now: number;
-  /** Undefined: the cluster does not know the kind. */
+  /** Undefined: the kind is not installed. */
   readonly pools: readonly Pool[] | undefined;
-  /** Of the pool that was named. Undefined: none was, or they may not be read. */
+  /** Of the named pool. Undefined: no pool is named, or the user may not read Pods. */
   readonly pods: readonly Pod[] | undefined;
   readonly notes: readonly string[];
 }
 
 const { resource } = runnerPool;
 
-/** Pools say all that is shown of them; Pods are read of the pool that is named, and of no other. */
+/** All RunnerPools, and the Pods of the named one. */
 export const runnersSource = (pool: string | undefined): StateSource<RunnersState> => {
   const ofPool = { labelSelector: `${labels.runnerPool}=${pool ?? ''}` };
   return {
     read: async (cluster, { namespace }, signal) => {
-      const scope = { signal, ...(namespace !== undefined && { namespace }) };
+      const scope = { signal, namespace };
       const [pools, podList] = await Promise.all([
         readPools(cluster, scope),
         pool === undefined ? undefined : listIfAllowed(cluster, pods, { ...scope, ...ofPool }),
       ]);
-      return {
-        now: cluster.clock.now(),
-        pools,
-        pods: podList?.kind === 'listed' ? podList.items : undefined,
-        notes: podList?.kind === 'unreadable' ? [podList.why] : [],
-      };
+      return { now: cluster.clock.now(), pools, pods: podList?.items, notes: podList?.notes ?? [] };
     },
     watch: async (connection, { namespace }, first, { onChange, everyMs }, signal) => {
-      // A kind that is not there brings no news.
+      // A kind that is not installed cannot be watched.
       if (first.pools === undefined) return onChange(first);
       const scope = namespace === undefined ? {} : { namespace };
-      const poolCache = silentWatchCache(connection, { resource, ...scope });
-      const podCache = silentWatchCache(connection, { resource: pods, ...scope, ...ofPool });
-      const followed = [poolCache, ...(first.pods === undefined ? [] : [podCache])];
-      const tell = (behind: Error | undefined): void =>
+      const poolInformer = createSilentInformer(connection, { resource, ...scope });
+      const podInformer = createSilentInformer(connection, { resource: pods, ...scope, ...ofPool });
+      const watched = [poolInformer, ...(first.pods === undefined ? [] : [podInformer])];
+      const update = (error: Error | undefined): void =>
         onChange({
           now: connection.clock.now(),
-          pools: poolCache.list(),
-          pods: first.pods && podCache.list(),
-          notes: behind ? [...first.notes, staleNote(behind)] : first.notes,
+          pools: poolInformer.list(),
+          pods: first.pods && podInformer.list(),
+          notes: error ? [...first.notes, staleNote(error)] : first.notes,
         });
-      await watchCaches(connection.clock, followed, { tell, everyMs }, signal);
+      await watchInformers(connection.clock, watched, { update, everyMs }, signal);
     },
   };
 };
 
-/** `undefined`: there is no such kind, which is an answer as good as any. */
+/** Undefined: the kind is not installed. */
 const readPools = async (
   cluster: Cluster,
   scope: Selection & { readonly signal: AbortSignal },

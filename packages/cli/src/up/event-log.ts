@@ -1,7 +1,8 @@
 import { annotations, kindNames } from '@tartan/api';
-import { type Client, events, isKubeError, type KubeObject, type Live, nodes, type Resource } from '@tartan/kube';
+import { type Client, events, type KubeObject, type Live, nodes, type Resource } from '@tartan/kube';
 import { type Clock, sleep, systemClock } from '@tartan/kube/clock';
 import type { GitHubEvent, SimulatedGitHub } from '@tartan/sim-github';
+import { createSilentInformer } from '../cluster/watch-informers.ts';
 import type { StyledLog } from './live/up-view.ts';
 
 type Event = NonNullable<(typeof events)['ofType']>;
@@ -41,7 +42,7 @@ export const nodeLine = (before: Node | undefined, now: Node | undefined, log: S
   return was === 'True' && is !== 'True' ? logLine(name, log.bad('its Node is no longer Ready')) : undefined;
 };
 
-/** Logs changes from now on, until the signal fires. Goes on after an outage of the API server. */
+/** Logs changes from now on, until the signal fires. Continues after an outage of the API server. */
 export const logClusterEvents = async (client: Client, log: StyledLog, signal: AbortSignal): Promise<void> => {
   const write = (line: string | undefined): void => {
     if (line !== undefined) log.writeLine(line);
@@ -52,41 +53,18 @@ export const logClusterEvents = async (client: Client, log: StyledLog, signal: A
   ]);
 };
 
-const retryAfterMs = 300;
-
-const watchObjects = async <T extends KubeObject>(
+const watchObjects = <T extends KubeObject>(
   client: Client,
   resource: Resource<T>,
   signal: AbortSignal,
   onChange: (before: Live<T> | undefined, now: Live<T> | undefined) => void,
 ): Promise<void> => {
-  let known: Map<string, Live<T>> | undefined;
-  const keyOf = ({ metadata }: Live<T>): string => `${metadata.namespace}/${metadata.name}`;
-  while (!signal.aborted) {
-    try {
-      const { items, resourceVersion } = await client.list(resource, { signal });
-      const now = new Map(items.map((item) => [keyOf(item), item]));
-      for (const [key, before] of known ?? []) if (!now.has(key)) onChange(before, undefined);
-      if (known !== undefined)
-        for (const [key, item] of now) {
-          const before = known.get(key);
-          if (before?.metadata.resourceVersion !== item.metadata.resourceVersion) onChange(before, item);
-        }
-      known = now;
-      for await (const event of client.watch(resource, { resourceVersion, signal })) {
-        if (event.type === 'BOOKMARK') continue;
-        const key = keyOf(event.object);
-        const isDeleted = event.type === 'DELETED';
-        onChange(known.get(key), isDeleted ? undefined : event.object);
-        if (isDeleted) known.delete(key);
-        else known.set(key, event.object);
-      }
-    } catch (error) {
-      if (signal.aborted) return;
-      if (!isKubeError(error)) throw error;
-      await sleep(systemClock, retryAfterMs, signal);
-    }
-  }
+  const informer = createSilentInformer({ client, clock: systemClock }, { resource });
+  informer.subscribe((change) => {
+    if (!informer.hasSynced) return;
+    onChange('previous' in change ? change.previous : undefined, 'object' in change ? change.object : undefined);
+  });
+  return informer.run(signal);
 };
 
 const pollMs = 250;

@@ -1,7 +1,7 @@
 import { kindNames, type KindNames, machine } from '@tartan/api';
 import type { Transport } from '@tartan/kube';
 import { z } from 'zod';
-import { alignColumns } from '../output/table.ts';
+import { tableLines } from '../output/table.ts';
 import { fleetNamespace } from '../simulation/control-plane.ts';
 import { deploymentOf } from '../simulation/fleets.ts';
 import type { Simulation } from '../simulation/simulation.ts';
@@ -61,15 +61,20 @@ const tableAnswer = z.object({
 
 const tableMediaType = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 
-/** What `kubectl get` prints for this path of the API, line by line, its head first: the server makes it, for kubectl as for us. */
+/** The lines that `kubectl get` prints for this path, without empty columns. The server renders the table. */
 export const kubectlTable = async (transport: Transport, path: string, signal: AbortSignal): Promise<string[]> => {
   const answer = await transport.send({ method: 'GET', path, headers: { accept: tableMediaType }, signal });
   const parts: Uint8Array[] = [];
   for await (const part of answer.body) parts.push(part);
   const { columnDefinitions, rows } = tableAnswer.parse(JSON.parse(Buffer.concat(parts).toString()));
   const shown = columnDefinitions.flatMap(({ priority, name }, at) => (priority === 0 ? [{ name, at }] : []));
-  const head = shown.map(({ name }) => name.toUpperCase());
-  return alignColumns([head, ...(rows ?? []).map(({ cells }) => shown.map(({ at }) => cellText(cells[at])))]);
+  return tableLines(
+    {
+      head: shown.map(({ name }) => name.toUpperCase()),
+      rows: (rows ?? []).map(({ cells }) => ({ key: '', cells: shown.map(({ at }) => cellText(cells[at])) })),
+    },
+    { style: { colours: false } },
+  );
 };
 
 const cellText = (cell: unknown): string => {

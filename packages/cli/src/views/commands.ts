@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { choiceOf, type ClusterOptions, withClusterOptions } from '../command-options.ts';
+import { type ClusterOptions, withClusterOptions } from '../command-options.ts';
 import { runView } from '../output/run-view.ts';
 import { textStyleFor } from '../output/terminal-text.ts';
 import type { Shell } from '../shell.ts';
@@ -101,30 +101,28 @@ Exit codes: 0 shown; 2 the cluster cannot be read, and only the version of this 
 };
 
 const showVersion = async (options: VersionOptions, { stdout, env, signal }: Shell): Promise<number> => {
-  const [{ withCluster }, { clientDocument, versionPage, versionsOf }, { pageLines }, { systemClock }] =
-    await Promise.all([
-      import('../cluster/connection.ts'),
-      import('./version.ts'),
-      import('../output/view.ts'),
-      import('@tartan/kube/clock'),
-    ]);
-  const show = (document: ReturnType<typeof clientDocument>): void => {
-    const style = textStyleFor(stdout, env, options.color);
-    const width = stdout.isTTY === true ? stdout.columns : undefined;
-    stdout.write(
-      options.output === 'json'
-        ? `${JSON.stringify(document, null, 2)}\n`
-        : pageLines(versionPage(document), width, style)
-            .map((line) => `${line}\n`)
-            .join(''),
+  const [
+    { withCluster },
+    { clientDocument, versionPage, versionsOf },
+    { pageLines, widthOf, writeOutput },
+    { systemClock },
+  ] = await Promise.all([
+    import('../cluster/connection.ts'),
+    import('./version.ts'),
+    import('../output/view.ts'),
+    import('@tartan/kube/clock'),
+  ]);
+  const style = textStyleFor(stdout, env, options.color);
+  const show = (document: ReturnType<typeof clientDocument>): void =>
+    writeOutput({ stdout }, options.output, document, () =>
+      pageLines(versionPage(document), widthOf({ stdout }), style),
     );
-  };
   if (options.client === true) {
     show(clientDocument(systemClock.now()));
     return 0;
   }
   try {
-    show(await withCluster(choiceOf(options), env, (cluster) => versionsOf(cluster, signal)));
+    show(await withCluster(options, env, (cluster) => versionsOf(cluster, signal)));
     return 0;
   } catch (error) {
     // The client version needs no cluster.

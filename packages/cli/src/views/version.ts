@@ -4,7 +4,7 @@ import { timestamp } from '@tartan/kube/clock';
 import { z } from 'zod';
 import packageFile from '../../package.json' with { type: 'json' };
 import { ClusterError, type Connection } from '../cluster/connection.ts';
-import { itemsOf, listIfAllowed, unreadNote } from '../cluster/list.ts';
+import { listIfAllowed } from '../cluster/list.ts';
 import { agentOf, isMacNode, readinessOf } from '../cluster/macs.ts';
 import type { Node } from '../cluster/state.ts';
 import { ageSince } from '../output/age.ts';
@@ -47,21 +47,19 @@ export const versionsOf = async (cluster: Connection, signal: AbortSignal): Prom
     listIfAllowed(cluster, nodes, { signal }),
     listIfAllowed(cluster, leases, { signal, fieldSelector: `metadata.name=${leaderElectionID}` }),
   ]);
-  const [leader] = itemsOf(leaders);
+  const [leader] = leaders.items ?? [];
   const holder = leader?.spec?.holderIdentity;
   return {
-    ...clientDocument(cluster.clock.now(), [macs, leaders].flatMap(unreadNote)),
+    ...clientDocument(cluster.clock.now(), [...macs.notes, ...leaders.notes]),
     server: { version: server },
     manager: holder
       ? { holder, namespace: leader.metadata.namespace ?? '', renewed: leader.spec?.renewTime ?? null }
       : null,
-    agents: itemsOf(macs)
-      .filter(isMacNode)
-      .map((node: Node) => ({
-        node: node.metadata.name,
-        version: agentOf(node) ?? null,
-        ready: readinessOf(node),
-      })),
+    agents: (macs.items ?? []).filter(isMacNode).map((node: Node) => ({
+      node: node.metadata.name,
+      version: agentOf(node) ?? null,
+      ready: readinessOf(node),
+    })),
   };
 };
 
