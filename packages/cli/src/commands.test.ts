@@ -123,7 +123,7 @@ describe('operator commands', () => {
       /^Usage: kubectl tartan roll pause \[options\] \[fleet\]\n[^]*\$ kubectl tartan roll pause macos/,
     );
     const unknown = await served.run(['explain', 'nothing-there'], 'kubectl tartan');
-    assert.match(unknown.err, /^kubectl tartan explain: .* kubectl tartan fleet shows what there is\.\n$/);
+    assert.match(unknown.err, /^kubectl tartan explain: .* kubectl tartan fleet lists all machines and Macs\.\n$/);
     const typo = await served.run(['flet'], 'kubectl tartan');
     assert.match(typo.err, /Did you mean fleet\?\)\n\(see kubectl tartan --help\)/);
     assert.match((await served.run(['fleet'], 'kubectl tartan')).out, /: kubectl\s+tartan\s+explain\s+NAME/);

@@ -46,7 +46,7 @@ describe('a user without all RBAC permissions', () => {
     const explained = await explain(connection, { name: 'mac-1', namespace: 'default', managerFlags }, signal);
     assert.match(
       explained.kind === 'explained' ? explained.document.notes.join() : '',
-      /Machines of other namespaces than default may not be read/,
+      /You may not read machines outside the namespace default/,
     );
   });
 

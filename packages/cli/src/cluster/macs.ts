@@ -14,7 +14,7 @@ export interface Mac {
 
 export const isMacNode = ({ metadata }: Node): boolean => metadata.labels?.[labels.runtime] === labelValues.runtime;
 
-const hasEnded = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed';
+export const hasEnded = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed';
 
 /** Each machine with its Mac and its Node, then Macs that no machine has, then Nodes of Macs that nobody knows. Pure and total. */
 export const joinMacs = (world: ClusterState): Mac[] => {

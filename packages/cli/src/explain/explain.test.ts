@@ -47,7 +47,7 @@ describe('explain a machine', () => {
       aMachine('mac-1', {}, { more: { finalizers: [] } }),
       {},
       'add finalizer',
-      /No manager has looked/,
+      /No manager has looked|has not observed/,
     ],
     [
       'paused',
@@ -218,13 +218,13 @@ describe('explain a machine', () => {
 describe('explain a MacHost', () => {
   const release = { poolPrefix: 'tuist-pool-', reason: 'MachineDeleted', requestedAt: minutesAgo(20) } as const;
   const cases: readonly [what: string, host: ReturnType<typeof aHost>, world: Parts, word: string, says: RegExp][] = [
-    ['free', aHost('h'), {}, 'report', /waits for a machine.*No machine waits/],
+    ['free', aHost('h'), {}, 'report', /free for a machine.*No machine waits/],
     [
       'held',
       aHost('h', { name: 'mac-1' }, heldBy('mac-1')),
       { machines: [aMachine('mac-1', { serverID: 'h', initialization: { provisioned: true } })] },
       'report',
-      /up to its machine.*explain mac-1/,
+      /its machine decides.*explain mac-1/,
     ],
     [
       'named a moment ago',
@@ -266,9 +266,9 @@ describe('explain a MacHost', () => {
       aHost('h', { quarantine: { count: 1, reason: 'It fails.', until: minutesAgo(-60) } }),
       {},
       'report',
-      /Nobody may claim it before 2026-05-01T13:00:00Z\. It fails\./,
+      /In quarantine until 2026-05-01T13:00:00Z\. It fails\./,
     ],
-    ['never seen', aHost('h', null), {}, 'report', /has not looked at it yet/],
+    ['never seen', aHost('h', null), {}, 'report', /has not observed it yet/],
   ];
   for (const [what, host, world, word, says] of cases)
     test(what, () => {
@@ -282,8 +282,8 @@ describe('explain a MacHost', () => {
     const machines = [aMachine('a'), aMachine('b', {}, { spec: { type: 'M4-M' } })];
     const { facts } = explainHost(host, anExplainInput({ hosts: [host], machines }));
     assert.deepEqual(facts.slice(-2), [
-      { what: 'for a', is: 'it would do' },
-      { what: 'for b', is: 'it will not do: other type' },
+      { what: 'for a', is: 'suitable' },
+      { what: 'for b', is: 'not suitable: other type' },
     ]);
   });
 });
@@ -327,9 +327,15 @@ describe('explain a Pod', () => {
     ['pulls', pending('Pulling 40 %'), waiting('x'), 'Pulling 40 %', /is being fetched/],
     ['says a word that nobody knows', pending('constructor'), waiting('x'), 'constructor', /^Said so\./],
     ['no Node takes it', unschedulable(), { nodes: [node] }, 'Unschedulable', /0\/1 nodes/],
-    ['nobody has looked', aPod('p', undefined, { status: { phase: 'Pending' } }), {}, 'unscheduled', /No scheduler/],
-    ['its Node is gone', aPod('p', 'gone'), {}, 'node gone', /does not exist any more.*pods unstick/],
-    ['hangs', aPod('p', 'gone', { metadata: deleted }), {}, 'release', /nobody can remove.*tartan pods unstick/],
+    [
+      'nobody has looked',
+      aPod('p', undefined, { status: { phase: 'Pending' } }),
+      {},
+      'unscheduled',
+      /The scheduler has not/,
+    ],
+    ['its Node is gone', aPod('p', 'gone'), {}, 'node gone', /does not exist\..*pods unstick/],
+    ['hangs', aPod('p', 'gone', { metadata: deleted }), {}, 'release', /no agent can remove.*tartan pods unstick/],
     ['is ending', aPod('p', 'mac-1', { metadata: deleted }), { nodes: [node] }, 'ending', /shuts the guest down/],
     [
       'its Node may not be read',

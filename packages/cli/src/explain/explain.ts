@@ -1,5 +1,5 @@
 import { runnerPool } from '@tartan/api';
-import { events as eventKind, isKubeError, type Live } from '@tartan/kube';
+import { events as eventKind, isKubeError, keyOf, type Live } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import { coreClusters } from '@tartan/provider/decisions';
 import type { Connection } from '../cluster/connection.ts';
@@ -18,40 +18,33 @@ export type Explained =
   | { readonly kind: 'explained'; readonly document: ExplainDocument }
   | { readonly kind: 'not found'; readonly why: string };
 
-/** Reads all that matters once, finds what is meant and tells its story. Rejects when the cluster cannot be looked at. */
+/** Reads the cluster once, finds the named object and explains it. Rejects when the cluster cannot be read. */
 export const explain = async (
   cluster: Pick<Connection, 'client' | 'clock'>,
   { name, namespace, managerFlags }: Selection & { readonly name: string; readonly managerFlags: ManagerFlags },
   signal: AbortSignal,
 ): Promise<Explained> => {
-  const world = await readAcrossNamespaces(cluster, namespace, signal);
-  // Most clusters have no runners: a kind that is missing, or may not be read, is not worth a word.
+  const state = await readAcrossNamespaces(cluster, namespace, signal);
+  // Runner pools are optional: no note if they cannot be read.
   const { items: runnerPools = [] } = await listIfAllowed(cluster, runnerPool.resource, { signal });
-  const found = resolveName(name, { ...world, runnerPools }, namespace);
-  if (found.kind === 'not found') return { kind: 'not found', why: [found.why, ...world.notes].join(' ') };
-  const clusters = new Map(
-    (await readClusters(cluster, signal)).map((each) => [
-      `${each.metadata.namespace ?? ''}/${each.metadata.name}`,
-      each,
-    ]),
-  );
-  const explanation = explanationOf(found.subject, { ...world, clusters, managerFlags });
-  const { relatedUIDs, ...rest } = explanation;
-  const also =
-    found.others.length > 0 ? [`There is also ${found.others.map(nameOf).join(', ')}: explain it by that name.`] : [];
+  const found = resolveName(name, { ...state, runnerPools }, namespace);
+  if (found.kind === 'not found') return { kind: 'not found', why: [found.why, ...state.notes].join(' ') };
+  const clusters = new Map((await readClusters(cluster, signal)).map((each) => [keyOf(each.metadata), each]));
+  const { relatedUIDs, ...rest } = explanationOf(found.subject, { ...state, clusters, managerFlags });
+  const also = found.others.length > 0 ? [`Other objects of that name: ${found.others.map(nameOf).join(', ')}.`] : [];
   return {
     kind: 'explained',
     document: {
       schema: 'tartan.explain/v1',
-      at: timestamp(world.now),
+      at: timestamp(state.now),
       ...rest,
       events: await eventsOf(cluster, relatedUIDs, signal),
-      notes: [...also, ...world.notes],
+      notes: [...also, ...state.notes],
     },
   };
 };
 
-/** A machine counts on Macs that machines of other namespaces may have reserved: all are read, where that is allowed. */
+/** Machines of other namespaces may have reserved Macs, so all namespaces are read if permitted. */
 const readAcrossNamespaces = async (
   cluster: Pick<Connection, 'client' | 'clock'>,
   namespace: string | undefined,
@@ -62,35 +55,35 @@ const readAcrossNamespaces = async (
   } catch (error) {
     const { cause } = error instanceof Error ? error : {};
     if (namespace === undefined || !isKubeError(cause, 'forbidden')) throw error;
-    const world = await readClusterState(cluster, { namespace }, signal);
+    const state = await readClusterState(cluster, { namespace }, signal);
     return {
-      ...world,
+      ...state,
       notes: [
-        ...world.notes,
-        `Machines of other namespaces than ${namespace} may not be read: what they have reserved is not known.`,
+        ...state.notes,
+        `You may not read machines outside the namespace ${namespace}: the Macs that they have reserved are unknown.`,
       ],
     };
   }
 };
 
-const explanationOf = (subject: Subject, world: ExplainInput & ClusterState): Explanation => {
-  switch (subject.kind) {
+const explanationOf = ({ kind, object }: Subject, input: ExplainInput): Explanation => {
+  switch (kind) {
     case 'machine':
-      return explainMachine(subject.machine, world);
+      return explainMachine(object, input);
     case 'host':
-      return explainHost(subject.host, world);
+      return explainHost(object, input);
     case 'node':
-      return explainNode(subject.node, world);
+      return explainNode(object, input);
     case 'pod':
-      return explainPod(subject.pod, world);
+      return explainPod(object, input);
     case 'fleet':
-      return explainFleet(subject.fleet, world);
+      return explainFleet(object, input);
     case 'runnerpool':
-      return explainRunnerPool(subject.pool, world);
+      return explainRunnerPool(object, input);
   }
 };
 
-/** Cluster API's own kinds may be there in either version, or not at all. */
+/** Cluster API may serve either version, or not be installed. */
 const readClusters = async (cluster: Pick<Connection, 'client'>, signal: AbortSignal) => {
   for (const version of ['v1beta2', 'v1beta1'] as const) {
     const { items } = await listIfAllowed(cluster, coreClusters(version), { signal });

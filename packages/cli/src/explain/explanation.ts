@@ -51,28 +51,23 @@ export const explainDocument = documentSchema('tartan.explain/v1', {
 
 export type ExplainDocument = z.infer<typeof explainDocument>;
 
-/** What is told of a thing, before events are read. */
-export interface Explanation
-  extends Pick<
-    ExplainDocument,
-    'subject' | 'where' | 'decision' | 'facts' | 'next' | 'remedies' | 'unseen' | 'conditions'
-  > {
-  /** UIDs of all that belongs to the story: their events are shown. */
+/** The document without its events. */
+export interface Explanation extends Omit<ExplainDocument, 'schema' | 'at' | 'events' | 'notes'> {
+  /** UIDs of the objects whose events are shown. */
   readonly relatedUIDs: readonly string[];
 }
 
-/** A decision of a controller in the words of people. */
+/** A decision of a controller as text. */
 export interface DecisionText {
   readonly text: string;
   readonly next: readonly string[];
   readonly remedies: readonly string[];
 }
 
-/** What is asked in addition, when one thing is to be explained. */
 export interface ExplainInput extends ClusterState {
-  /** Cluster API's own Clusters by `namespace/name`. */
+  /** Clusters of Cluster API by `namespace/name`. */
   readonly clusters: ReadonlyMap<string, Live<CoreCluster>>;
-  /** What people say that the manager was told; its flags are not seen from here. */
+  /** Given by the user, since the flags of the manager are not visible in the cluster. */
   readonly managerFlags: ManagerFlags;
 }
 
@@ -83,20 +78,40 @@ export interface ManagerFlags {
 
 const conditionWords: Readonly<Record<string, Readonly<Record<string, ConditionDefinition>>>> = conditionsByKind;
 
-/** What a reason means, in the words that have one home. Undefined for those of others. */
+/** What a reason means. Undefined for conditions of others. */
 export const meaningOf = (kind: string, type: string, reason: string): string | undefined =>
   conditionWords[kind]?.[type]?.reasons[reason]?.[1];
 
-/** For people: each with what its reason means, unless it says just that. */
+/** Conditions of our kinds, with the meaning of their reasons. */
 export const conditionsOf = (
   kind: string,
   conditions: readonly Condition[] | undefined,
+): ExplainDocument['conditions'] => coreConditions(conditions, (type, reason) => meaningOf(kind, type, reason));
+
+export type Facts = ExplainDocument['facts'];
+
+/** Facts by name, without undefined ones. */
+export const definedFacts = (facts: Readonly<Record<string, string | undefined>>): Facts =>
+  Object.entries(facts).flatMap(([what, is]) => (is === undefined ? [] : [{ what, is }]));
+
+interface CoreCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly lastTransitionTime?: string;
+}
+
+/** Conditions of a Node or a Pod. */
+export const coreConditions = (
+  conditions: readonly CoreCondition[] | undefined,
+  meaning: (type: string, reason: string) => string | undefined = () => undefined,
 ): ExplainDocument['conditions'] =>
   (conditions ?? []).map(({ type, status, reason, message, lastTransitionTime }) => ({
     type,
     status,
-    reason,
-    means: meaningOf(kind, type, reason) ?? null,
-    message,
-    since: lastTransitionTime,
+    reason: reason ?? '',
+    means: meaning(type, reason ?? '') ?? null,
+    message: message ?? '',
+    since: lastTransitionTime ?? '',
   }));

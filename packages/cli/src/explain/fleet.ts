@@ -11,114 +11,97 @@ import {
   type RollState,
   stalledCondition,
 } from '@tartan/provider/decisions';
-import { parseFlags } from '@tartan/provider/flags';
 import type { Fleet } from '../cluster/state.ts';
-import { conditionsOf, type ExplainInput, type Explanation, meaningOf } from './explanation.ts';
+import { counted } from '../output/terminal-text.ts';
+import { conditionsOf, definedFacts, type ExplainInput, type Explanation, meaningOf } from './explanation.ts';
+import { updateRetryAfterMs as retryAfterMs } from './machine.ts';
 
-const defaultFlags = parseFlags([], {});
-const limits: FleetSnapshot['limits'] = {
-  ...fleetLimits,
-  retryAfterMs: 'options' in defaultFlags ? defaultFlags.options.update.retryAfterMs : undefined,
-};
+const limits: FleetSnapshot['limits'] = { ...fleetLimits, retryAfterMs };
 
-/** How a fleet rolls, by the very function that gives turns. What is to be rolled is the manager's to know: its last word counts. */
-export const explainFleet = (fleet: Fleet, world: ExplainInput): Explanation => {
+/** Explains a fleet with the function that grants turns. The desired revision is taken from the status. */
+export const explainFleet = (fleet: Fleet, { now, machines, nodes, clusters }: ExplainInput): Explanation => {
   const { metadata, spec, status } = fleet;
-  const { now } = world;
-  const members = world.machines.filter(
+  const members = machines.filter(
     (machine) => machine.metadata.namespace === metadata.namespace && fleetNameOf(machine) === metadata.name,
   );
-  const nodes = new Map(world.nodes.map((node) => [node.metadata.name, node]));
+  const nodesByName = new Map(nodes.map((node) => [node.metadata.name, node]));
   const snapshot: FleetSnapshot = {
     fleet: fleetFacts(fleet),
     machines: members.map((machine) =>
-      machineFacts(machine, nodes.get(machine.metadata.name), { ...limits, now, clusters: world.clusters }),
+      machineFacts(machine, nodesByName.get(machine.metadata.name), { ...limits, now, clusters }),
     ),
-    // Not among what is read here; what the manager makes of it is in the status.
+    // Not read here; the status has what the manager concluded from it.
     deployment: undefined,
     desired: status?.desired ?? 0,
     deploymentPending: false,
     toBeReplaced: [],
     revision: status?.revision ?? '',
-    // Told as the manager tells it that shall speak for the fleet.
+    // As the manager whose release owns the fleet decides.
     releaseID: spec.releaseID,
     now,
     limits,
   };
   const decision = decideFleet(snapshot);
-  const roll = decision.kind === 'roll' ? decision : undefined;
-  const rolling = roll && rollingCondition(snapshot, roll, countsOf(snapshot));
-  const stopped = roll && stalledCondition(snapshot, roll);
-  const meaning = rolling ? meaningOf('MacFleet', 'Rolling', rolling.reason) : undefined;
-  const isStopped = stopped?.status === 'True';
   const counts = countsOf(snapshot);
+  const roll = decision.kind === 'roll' ? decision : undefined;
+  const rolling = roll && rollingCondition(snapshot, roll, counts);
+  const stalled = roll && stalledCondition(snapshot, roll);
+  const meaning = rolling ? meaningOf('MacFleet', 'Rolling', rolling.reason) : undefined;
+  const isStalled = stalled?.status === 'True';
+  const isPaused = isRolloutPaused(spec);
   return {
     subject: { kind: 'fleet', namespace: metadata.namespace ?? '', name: metadata.name },
-    where: `The fleet ${metadata.name} has ${counts.existing === 1 ? '1 machine' : `${counts.existing} machines`}, ${counts.ready} Ready, ${counts.updated} up to date${isRolloutPaused(spec) ? '; it is paused' : ''}.`,
+    where: `The fleet ${metadata.name} has ${counted(counts.existing, 'machine')}, ${counts.ready} Ready, ${counts.updated} up to date${isPaused ? '; it is paused' : ''}.`,
     decision: {
       word: roll ? roll.state : decision.kind,
-      text: isStopped
-        ? `The roll has stopped. ${stopped.message ?? ''}`
-        : `${meaning ?? 'It is about to go.'} ${rolling?.message === meaning ? '' : (rolling?.message ?? '')}`.trim(),
+      text: isStalled
+        ? `The rollout has stopped. ${stalled.message ?? ''}`
+        : `${meaning ?? 'The fleet is being deleted.'} ${rolling?.message === meaning ? '' : (rolling?.message ?? '')}`.trim(),
       from: 'computed',
     },
-    facts: [
-      ...(spec.replicas !== undefined && spec.replicas !== counts.desired
-        ? [
-            {
-              what: 'wanted',
-              is: `${counts.desired}, by the MachineDeployment. spec.replicas is ${spec.replicas}, and is written there when it changes`,
-            },
-          ]
-        : []),
-      { what: 'revision', is: status?.revision ?? 'not known yet' },
-      { what: 'at a time', is: `${spec.maxUnavailable}, each Ready again within ${spec.gateDeadlineSeconds} s` },
-      { what: 'turns', is: status?.turnOf || 'nobody has one' },
-      ...(status?.rollStartedAt ? [{ what: 'rolls since', is: status.rollStartedAt }] : []),
-      ...(status?.provenRevision
-        ? [
-            {
-              what: 'proven',
-              is:
-                status.provenRevision === status.revision
-                  ? 'a first machine is Ready with this revision'
-                  : 'not yet with this revision',
-            },
-          ]
-        : []),
-    ],
-    next: nextOf(roll?.state, isRolloutPaused(spec)),
+    facts: definedFacts({
+      desired:
+        spec.replicas !== undefined && spec.replicas !== counts.desired
+          ? `${counts.desired}, by the MachineDeployment. spec.replicas is ${spec.replicas}; the manager writes it there when it changes`
+          : undefined,
+      revision: status?.revision ?? 'unknown',
+      'max unavailable': `${spec.maxUnavailable}, each Ready again within ${spec.gateDeadlineSeconds} s`,
+      turns: status?.turnOf || 'none',
+      'rolling since': status?.rollStartedAt,
+      proven:
+        status?.provenRevision &&
+        (status.provenRevision === status.revision
+          ? 'a first machine is Ready with this revision'
+          : 'not yet with this revision'),
+    }),
+    next: nextOf(roll?.state, isPaused),
     remedies: [
-      ...(isStopped
-        ? ['Mend what it says and roll out another revision; or explain the machine that stopped it.']
-        : []),
+      ...(isStalled ? ['Fix the cause and roll out another revision; or explain the machine that stopped it.'] : []),
       ...(spec.paused ? [`tartan roll resume ${metadata.name}`] : []),
       ...(spec.pausedByRelease === true
         ? ['Set rollout.paused of this fleet to false in the values of the chart.']
         : []),
     ],
-    unseen: ['Which revision the manager rolls out now: the one in the status is the last that it said.'],
+    unseen: ['The revision that the manager rolls out now: the status has the last reported one.'],
     conditions: conditionsOf('MacFleet', status?.conditions),
     relatedUIDs: [metadata.uid],
   };
 };
 
-const nextOf = (state: RollState | undefined, paused: boolean): string[] => {
+const nextOf = (state: RollState | undefined, isPaused: boolean): string[] => {
   switch (state) {
     case 'canary':
       return ['When the first machine is Ready with the new revision, the others follow.'];
     case 'wave':
-      return ['Machines follow one after the other; one that refuses or does not become Ready stops the roll.'];
+      return ['The manager updates machine after machine. A machine that rejects it or is not Ready in time stops it.'];
     case 'waitingForMachines':
-      return ['Those that are left go as soon as they can.'];
+      return ['The manager updates the remaining machines as soon as possible.'];
     case 'stalled':
-      return ['Machines run on with what they have. It is tried again after a while, or with another revision.'];
+      return ['Machines keep what they have. The manager retries after a while, or with another revision.'];
     case 'upToDate':
-      return paused
-        ? ['Nothing is to be rolled; with the pause nothing will be.']
-        : ['Nothing, until something new is wanted.'];
+      return [isPaused ? 'Nothing: no update is due, and the rollout is paused.' : 'Nothing until an update is due.'];
     case 'paused':
-      return ['Nothing, until it is resumed. Who has a turn finishes.'];
+      return ['Nothing until the rollout is resumed. Machines already updating finish.'];
     case undefined:
       return [];
   }

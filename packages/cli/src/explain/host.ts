@@ -15,47 +15,35 @@ import {
 } from '@tartan/provider/decisions';
 import type { Server } from '@tartan/scaleway';
 import { pausesOf } from '../cluster/macs.ts';
-import type { Host } from '../cluster/state.ts';
+import type { Host, Machine } from '../cluster/state.ts';
 import { ageSince } from '../output/age.ts';
 import { hostDecisionText } from './decision-text.ts';
 import {
   conditionsOf,
   type DecisionText,
-  type ExplainDocument,
+  definedFacts,
   type ExplainInput,
   type Explanation,
+  type Facts,
 } from './explanation.ts';
 
-type Facts = ExplainDocument['facts'];
-
-/**
- * Why a Mac is where it is, by the very function that decides about it. Scaleway is not asked: what it said last is in the status, and
- * is taken for what it says now.
- */
-export const explainHost = (host: Host, world: ExplainInput): Explanation => {
+/** Explains a Mac with the decision function of its controller. The last known answer of Scaleway is taken from the status. */
+export const explainHost = (host: Host, input: ExplainInput): Explanation => {
   const { metadata, status = {} } = host;
-  const snapshot = snapshotOf(host, world);
+  const snapshot = snapshotOf(host, input);
   const decision = decideHost(snapshot);
   const state = hostStateOf(snapshot) ?? status.state;
-  const meaning = state === undefined ? 'Nobody has looked at it yet.' : hostStateMeanings[state];
-  const idle =
-    snapshot.pauses.length > 0
-      ? pausedText(snapshot.pauses)
-      : state === 'stranded'
-        ? strandedText(host, world)
-        : idleText(host, state, world);
-  const { text, next, remedies } = hostDecisionText(decision) ?? idle;
-  const since = status.since === undefined ? '' : ` for ${ageSince(status.since, world.now)}`;
+  const meaning = state === undefined ? 'The manager has not observed it yet.' : hostStateMeanings[state];
+  const { text, next, remedies } = hostDecisionText(decision) ?? idleText(host, state, snapshot.pauses, input);
+  const since = status.since === undefined ? '' : ` for ${ageSince(status.since, input.now)}`;
   return {
     subject: { kind: 'host', namespace: null, name: metadata.name },
     where: `The Mac ${metadata.name}${status.name ? ` (${status.name} at Scaleway)` : ''} is ${state === undefined ? 'unseen' : stateTexts[state]}${since}. ${meaning}`,
     decision: { word: decision.kind, text, from: 'computed' },
-    facts: factsOf(host, world),
+    facts: factsOf(host, input),
     next: [...next],
     remedies: [...remedies],
-    unseen: [
-      'What Scaleway says of the server at this moment: its last word is in the facts, and may be some minutes old.',
-    ],
+    unseen: ['The current answer of Scaleway: the facts show the last known one, which can be some minutes old.'],
     conditions: conditionsOf('MacHost', status.conditions),
     relatedUIDs: [metadata.uid],
   };
@@ -70,13 +58,14 @@ const stateTexts: Readonly<Record<HostState, string>> = {
   abandoned: 'abandoned',
 };
 
-const snapshotOf = (
-  host: Host,
-  { now, machines, hosts, nodes, clusters, managerFlags }: ExplainInput,
-): HostSnapshot => {
+const poolPrefixOf = ({ managerFlags }: ExplainInput): string =>
+  managerFlags.defaultPoolPrefix ?? serverNames.defaultPoolPrefix;
+
+const snapshotOf = (host: Host, input: ExplainInput): HostSnapshot => {
+  const { now, machines, hosts, nodes, clusters } = input;
   const { metadata, spec, status } = host;
   const byKey = new Map(machines.map((machine) => [keyOf(machine.metadata), machine]));
-  const seen = observeHost(
+  const observed = observeHost(
     {
       sightings: {
         get: () =>
@@ -86,11 +75,11 @@ const snapshotOf = (
       },
       machines: { get: (key) => byKey.get(key), list: () => [...machines] },
       macHosts: { get: () => undefined, list: () => [...hosts] },
-      nodes: { get: (name) => nodes.find(({ metadata: of }) => of.name === name), list: () => [...nodes] },
+      nodes: { get: (name) => nodes.find((node) => node.metadata.name === name), list: () => [...nodes] },
       clusters: { get: (key) => clusters.get(key), list: () => [...clusters.values()] },
-      defaultPoolPrefix: managerFlags.defaultPoolPrefix ?? serverNames.defaultPoolPrefix,
-      allowedPoolPrefixes: [managerFlags.defaultPoolPrefix ?? serverNames.defaultPoolPrefix],
-      // A flag that is not known here: no machine is taken for one that is not allowed.
+      defaultPoolPrefix: poolPrefixOf(input),
+      allowedPoolPrefixes: [poolPrefixOf(input)],
+      // The flag is not visible: all namespaces count as allowed.
       machineNamespaces: machines.map((machine) => machine.metadata.namespace ?? ''),
       clock: { now: () => now },
       random: () => 0,
@@ -98,12 +87,12 @@ const snapshotOf = (
     },
     host,
   );
-  // All machines were read from the server a moment ago: who is not among them is gone.
+  // All machines were just listed: a machine that is not among them does not exist.
   const holder = holderFrom(spec.consumerRef, metadata.name, spec.consumerRef && byKey.get(keyOf(spec.consumerRef)));
-  return { ...seen, holder, server: seen.server.kind === 'seen' ? { ...seen.server, fresh: true } : seen.server };
+  const { server } = observed;
+  return { ...observed, holder, server: server.kind === 'seen' ? { ...server, fresh: true } : server };
 };
 
-/** What Scaleway said of the server when it was asked last. */
 const lastKnownServer = ({ metadata, spec, status = {} }: Host): Server => ({
   id: metadata.name,
   zone: spec.zone,
@@ -118,47 +107,49 @@ const lastKnownServer = ({ metadata, spec, status = {} }: Host): Server => ({
   createdAt: '',
 });
 
-const pausedText = (pauses: readonly string[]): DecisionText => ({
-  text: `Nothing is done to it: ${pauses.join(', ')}.`,
-  next: ['Nothing, until that is taken away. A wipe that Scaleway has begun goes on.'],
-  remedies: ['Take the pause away when whoever set it agrees.'],
-});
-
+/** For a Mac for which the manager has nothing to do. */
 const idleText = (
-  { metadata, spec, status }: Host,
+  host: Host,
   state: HostState | undefined,
-  world: ExplainInput,
+  pauses: readonly string[],
+  input: ExplainInput,
 ): DecisionText => {
-  const none = { next: [], remedies: [] };
+  const { metadata, spec, status } = host;
+  if (pauses.length > 0)
+    return {
+      text: `Paused: ${pauses.join(', ')}.`,
+      next: ['Nothing until the pause ends. A reinstall that Scaleway has started continues.'],
+      remedies: ['Remove the pause. Ask the person who set it first.'],
+    };
   switch (state) {
     case 'pool':
       return {
-        text: 'Nothing is to be done: it waits for a machine that wants one like it.',
-        next: [waitingText(world)],
+        text: 'Nothing to do: the Mac is free for a machine that requests this type.',
+        next: [
+          input.machines.some(isWaiting)
+            ? 'Machines wait for a Mac: the facts show which of them can use this one.'
+            : 'No machine waits for a Mac.',
+        ],
         remedies: [],
       };
-    case 'held': {
-      const name = spec.consumerRef?.name ?? status?.heldBy ?? '';
+    case 'held':
       return {
-        ...none,
-        text: 'Nothing is to be done here: what happens to it is up to its machine.',
-        remedies: [`tartan explain ${name}`],
+        text: 'Nothing to do: its machine decides what happens to it.',
+        next: [],
+        remedies: [`tartan explain ${spec.consumerRef?.name ?? status?.heldBy ?? ''}`],
       };
-    }
     case 'quarantined':
       return {
-        text: `Nobody may claim it before ${status?.quarantine?.until ?? 'a time that is not known'}. ${status?.quarantine?.reason ?? ''}`,
-        next: ['Then it is free again; those that failed least are taken first.'],
-        remedies: [
-          'If it fails again and again, have Scaleway look at it, or delete the server and order another one.',
-        ],
+        text: `In quarantine until ${status?.quarantine?.until ?? 'an unknown time'}. ${status?.quarantine?.reason ?? ''}`,
+        next: ['Then machines can claim it again; Macs with fewer failures come first.'],
+        remedies: ['If it fails repeatedly: contact Scaleway, or delete the server and order another one.'],
       };
     case 'releasing':
       return {
-        text: 'It waits for Scaleway, and is looked at again.',
-        next: ['When it is seen reinstalling and ready again, it gets a name of the pool.'],
+        text: 'The manager waits for Scaleway.',
+        next: ['After the reinstall, the manager renames the Mac and returns it to the pool.'],
         remedies: [
-          'The condition Wiped says how far it is. A reinstall takes 5 to 15 minutes; one that fails is asked for again.',
+          'The condition Wiped shows the progress. A reinstall takes 5 to 15 minutes; the manager requests a failed one again.',
         ],
       };
     case 'abandoned':
@@ -166,84 +157,65 @@ const idleText = (
         text: getCondition(status?.conditions, 'Abandoned')?.message ?? hostStateMeanings.abandoned,
         next: [
           spec.release
-            ? 'When the annotation is removed, the release goes on and the Mac is wiped.'
-            : 'When the annotation is removed, the Mac is judged by its name and its holder again.',
+            ? 'When the annotation is removed, the release continues and the Mac is wiped.'
+            : 'When the annotation is removed, the manager decides by the name and the holder of the Mac again.',
         ],
-        remedies: [`To end that: kubectl annotate machost ${metadata.name} ${annotations.abandon}-`],
+        remedies: [`To end this: kubectl annotate machost ${metadata.name} ${annotations.abandon}-`],
       };
     case 'stranded':
+      return strandedText(host, input);
     case undefined:
       return {
-        ...none,
-        text: 'The manager has not looked at it yet.',
+        text: 'The manager has not observed it yet.',
         next: ['The inventory lists its zone every few minutes.'],
+        remedies: [],
       };
   }
 };
 
-const waitingText = ({ machines }: ExplainInput): string => {
-  const waiting = machines.filter(({ status, metadata }) => !status?.serverID && !metadata.deletionTimestamp);
-  return waiting.length === 0
-    ? 'No machine waits for a Mac now.'
-    : 'Machines wait for a Mac: whether for this one, see above.';
-};
+const isWaiting = ({ metadata, status }: Machine): boolean => !status?.serverID && !metadata.deletionTimestamp;
 
 const strandedText = (host: Host, { now, managerFlags, machines }: ExplainInput): DecisionText => {
-  const said = getCondition(host.status?.conditions, 'Stranded');
-  const judged =
-    managerFlags.claimNamePrefix === undefined && said?.status === 'True' && said.message !== ''
-      ? said
+  const reported = getCondition(host.status?.conditions, 'Stranded');
+  const verdict =
+    managerFlags.claimNamePrefix === undefined && reported?.status === 'True' && reported.message !== ''
+      ? reported
       : strandedVerdict(strandedFacts(host, pausesOf(host)), managerFlags, now);
   const owner = ownerOf({ host, serverName: host.status?.name ?? '' }, machines);
+  const next = owner
+    ? `The sweep skips it: the machine ${keyOf(owner.metadata)} may need it.`
+    : verdict.reason === 'Reclaiming'
+      ? 'The sweep checks again that no machine needs it, then wipes it and returns it to the pool.'
+      : 'The sweep only reports it.';
   return {
-    text: judged.message,
-    next: owner
-      ? [`The sweep leaves it alone: the machine ${keyOf(owner.metadata)} may need it.`]
-      : [
-          judged.reason === 'Reclaiming'
-            ? 'The sweep asks once more who needs it, then it is wiped and put back.'
-            : 'Nothing is done with it; it stays reported.',
-        ],
-    remedies: ['tartan orphans shows all of them, and what other flags of the manager would do.'],
+    text: verdict.message,
+    next: [next],
+    remedies: ['tartan orphans lists all stranded Macs, and what other flags of the manager would do.'],
   };
 };
 
 const maxMachines = 5;
 
-const factsOf = (host: Host, world: ExplainInput): Facts => {
+const factsOf = (host: Host, input: ExplainInput): Facts => {
   const { spec, status = {} } = host;
   const { wipe, quarantine } = status;
-  const holder = spec.consumerRef;
-  const { release } = spec;
+  const { consumerRef: holder, release } = spec;
+  const holderExists = input.machines.some(({ metadata }) => metadata.uid === holder?.uid);
   return [
-    {
-      what: 'is',
+    ...definedFacts({
       is: `${status.type ?? 'unknown type'} with ${status.osFamily ?? 'unknown OS'} in ${spec.zone}${status.ip ? `, ${status.ip}` : ''}`,
-    },
-    { what: 'at Scaleway', is: `named ${status.name ?? '?'}, ${status.serverStatus ?? '?'}` },
-    {
-      what: 'held by',
-      is: holder ? `${holder.namespace}/${holder.name}${holderExists(host, world) ? '' : ', which is gone'}` : 'nobody',
-    },
-    ...(spec.poolPrefix ? [{ what: 'pool', is: spec.poolPrefix }] : []),
-    ...(release
-      ? [
-          {
-            what: 'goes back',
-            is: `to the pool ${release.poolPrefix} since ${release.requestedAt}: ${release.message || releaseReasonMeanings[release.reason]}`,
-          },
-        ]
-      : []),
-    ...(wipe ? [{ what: 'wipe', is: wipeText(wipe) }] : []),
-    ...(quarantine
-      ? [{ what: 'quarantine', is: `number ${quarantine.count}, until ${quarantine.until}: ${quarantine.reason}` }]
-      : []),
-    ...(holder || release ? [] : waitingMachineFacts(host, world)),
+      'at Scaleway': `named ${status.name ?? '?'}, ${status.serverStatus ?? '?'}`,
+      'held by': holder ? `${keyOf(holder)}${holderExists ? '' : ', which does not exist'}` : 'no machine',
+      pool: spec.poolPrefix || undefined,
+      release:
+        release &&
+        `to the pool ${release.poolPrefix} since ${release.requestedAt}: ${release.message || releaseReasonMeanings[release.reason]}`,
+      wipe: wipe && wipeText(wipe),
+      quarantine: quarantine && `number ${quarantine.count}, until ${quarantine.until}: ${quarantine.reason}`,
+    }),
+    ...(holder || release ? [] : waitingMachineFacts(host, input)),
   ];
 };
-
-const holderExists = ({ spec }: Host, { machines }: ExplainInput): boolean =>
-  machines.some(({ metadata }) => metadata.uid === spec.consumerRef?.uid);
 
 const wipeText = ({
   attempts = 1,
@@ -254,23 +226,22 @@ const wipeText = ({
   readyAt,
 }: NonNullable<NonNullable<Host['status']>['wipe']>): string =>
   [
-    `asked for ${attempts === 1 ? 'once' : `${attempts} times`}${requestedAt ? `, last at ${requestedAt}` : ''}`,
+    `requested ${attempts === 1 ? 'once' : `${attempts} times`}${requestedAt ? `, last at ${requestedAt}` : ''}`,
     ...(refusedAt ? [`refused at ${refusedAt}`] : []),
     ...(stuckAt ? [`stuck since ${stuckAt}`] : []),
-    ...(reinstallingAt ? [`seen to begin at ${reinstallingAt}`] : ['not seen to begin']),
+    reinstallingAt ? `started at ${reinstallingAt}` : 'not started',
     ...(readyAt ? [`done at ${readyAt}`] : []),
   ].join(', ');
 
-/** Who looks for a Mac, and what keeps each from taking this one. */
-const waitingMachineFacts = (host: Host, { machines, now, managerFlags }: ExplainInput): Facts =>
-  machines
-    .filter(({ metadata, status }) => !status?.serverID && !metadata.deletionTimestamp)
+/** The machines that wait for a Mac, and why each cannot claim this one. */
+const waitingMachineFacts = (host: Host, input: ExplainInput): Facts =>
+  input.machines
+    .filter(isWaiting)
     .slice(0, maxMachines)
     .map((machine) => {
-      const prefix = managerFlags.defaultPoolPrefix ?? serverNames.defaultPoolPrefix;
-      const obstacle = claimBlockedBy(hostRequirements(machine, prefix), host, now);
+      const blockedBy = claimBlockedBy(hostRequirements(machine, poolPrefixOf(input)), host, input.now);
       return {
         what: `for ${machine.metadata.name}`,
-        is: obstacle === undefined ? 'it would do' : `it will not do: ${obstacle}`,
+        is: blockedBy === undefined ? 'suitable' : `not suitable: ${blockedBy}`,
       };
     });

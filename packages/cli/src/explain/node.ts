@@ -1,55 +1,49 @@
 import { labels } from '@tartan/api';
+import { keyOf } from '@tartan/kube';
 import { agentOf, isCordoned, isMacNode, joinMacs, readinessOf, vmPods } from '../cluster/macs.ts';
 import type { Node } from '../cluster/state.ts';
-import type { ExplainInput, Explanation } from './explanation.ts';
+import { coreConditions, definedFacts, type ExplainInput, type Explanation } from './explanation.ts';
 import { explainMachine } from './machine.ts';
 
-/** A Node is what its machine made of its Mac: where there is one, that is the story. */
-export const explainNode = (node: Node, world: ExplainInput): Explanation => {
+/** Explains the machine of the Node, if it has one. */
+export const explainNode = (node: Node, input: ExplainInput): Explanation => {
   const { metadata, spec } = node;
-  const mac = joinMacs(world).find((each) => each.node?.metadata.uid === metadata.uid);
+  const mac = joinMacs(input).find((each) => each.node?.metadata.uid === metadata.uid);
   const ready = readinessOf(node);
   const subject = { kind: 'node' as const, namespace: null, name: metadata.name };
-  const conditions = (node.status?.conditions ?? []).map((each) => ({
-    type: each.type,
-    status: each.status,
-    reason: each.reason ?? '',
-    means: null,
-    message: each.message ?? '',
-    since: each.lastTransitionTime ?? '',
-  }));
-  const word = ready === 'True' ? 'Ready' : ready === 'False' ? 'not Ready' : 'not heard of';
-  const where = `The Node ${metadata.name} is ${word}${isCordoned(node) ? ' and takes no Pods' : ''}.`;
-  const pods = vmPods(mac?.pods ?? []).map((pod) => `${pod.metadata.namespace ?? ''}/${pod.metadata.name}`);
+  const conditions = coreConditions(node.status?.conditions);
+  const word = ready === 'True' ? 'Ready' : ready === 'False' ? 'not Ready' : 'not reporting';
+  const where = `The Node ${metadata.name} is ${word}${isCordoned(node) ? ' and cordoned' : ''}.`;
   if (mac?.machine !== undefined) {
-    const story = explainMachine(mac.machine, world);
+    const explanation = explainMachine(mac.machine, input);
     return {
-      ...story,
+      ...explanation,
       subject,
-      where: `${where} ${story.where}`,
-      conditions: [...conditions, ...story.conditions],
-      relatedUIDs: [metadata.uid, ...story.relatedUIDs],
+      where: `${where} ${explanation.where}`,
+      conditions: [...conditions, ...explanation.conditions],
+      relatedUIDs: [metadata.uid, ...explanation.relatedUIDs],
     };
   }
   const isMac = isMacNode(node);
+  const pods = vmPods(mac?.pods ?? []).map((pod) => keyOf(pod.metadata));
   return {
     subject,
     where,
     decision: {
       word: isMac ? 'no machine' : 'no Mac',
       text: isMac
-        ? 'It is the Node of a Mac, but no machine has it: its machine was deleted, or it belongs to another manager.'
-        : `It is no Mac of Tartan: it has no label ${labels.runtime}.`,
+        ? 'The Node of a Mac without a machine: the machine was deleted, or another manager owns it.'
+        : `Not a Mac of Tartan: the Node has no label ${labels.runtime}.`,
       from: 'computed',
     },
-    facts: [
-      { what: 'providerID', is: spec?.providerID ?? 'none' },
-      { what: 'agent', is: agentOf(node) ?? 'unknown' },
-      ...(pods.length > 0 ? [{ what: 'virtual machines', is: pods.join(', ') }] : []),
-    ],
-    next: isMac ? ['Nobody looks after it. An agent that still runs keeps it alive.'] : [],
+    facts: definedFacts({
+      providerID: spec?.providerID ?? 'none',
+      agent: agentOf(node) ?? 'unknown',
+      'virtual machines': pods.length > 0 ? pods.join(', ') : undefined,
+    }),
+    next: isMac ? ['No controller manages the Node. It stays while an agent reports it.'] : [],
     remedies: isMac
-      ? [`See where its Mac is (tartan fleet); if that is gone: kubectl delete node ${metadata.name}.`]
+      ? [`Find its Mac with tartan fleet. If the Mac is gone: kubectl delete node ${metadata.name}.`]
       : [],
     unseen: [],
     conditions,

@@ -7,7 +7,7 @@ import type { ExplainDocument } from './explanation.ts';
 const maxWidth = 120;
 const indent = '  ';
 
-/** The story for people: what it is, what is decided, why, what comes, what helps. */
+/** The text of an explanation: state, decision, facts, what happens next, what to do. */
 export const explainLines = (document: ExplainDocument, style: TextStyle, columns: number | undefined): string[] => {
   const paper = { style, width: Math.min(columns ?? maxWidth, maxWidth), indent };
   const { decision, facts, next, remedies, unseen, conditions, notes, at } = document;
@@ -24,15 +24,15 @@ export const explainLines = (document: ExplainDocument, style: TextStyle, column
     ...wrapText(document.where, paper.width).map((line) => paint(style, 'bold', line)),
     ...list('Decision', [decision.text]),
     ...section(
-      'It rests on',
+      'Facts',
       wrappedTableLines(
         facts.map(({ what, is }) => ({ columns: [{ text: what, tone: 'dim' }], text: is })),
         paper,
       ),
     ),
     ...list('Next', next),
-    ...list('What you could do', remedies),
-    ...list('Not seen from here', unseen),
+    ...list('What you can do', remedies),
+    ...list('Not visible', unseen),
     ...section(
       'Conditions',
       wrappedTableLines(
@@ -47,7 +47,7 @@ export const explainLines = (document: ExplainDocument, style: TextStyle, column
 
 type Condition = ExplainDocument['conditions'][number];
 
-/** These say that something is the matter when they are True. */
+/** Conditions that are bad when True. */
 const negativeConditions: ReadonlySet<string> = new Set([
   'Paused',
   'Deleting',
@@ -62,7 +62,7 @@ const negativeConditions: ReadonlySet<string> = new Set([
   'NetworkUnavailable',
 ]);
 
-/** Nobody needs to read that it is not being deleted. */
+/** A bad condition that is False is not shown. */
 const isRelevant = ({ type, status }: Condition): boolean => !negativeConditions.has(type) || status !== 'False';
 
 const toneOf = ({ type, status }: Condition): Tone | undefined => {

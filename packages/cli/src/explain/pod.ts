@@ -2,6 +2,7 @@ import { labels, podEndMeanings, podWaitMeanings, runnerBusyCondition, runnerBus
 import { decide, defaultGraceMs, podFacts } from '@tartan/provider/pods';
 import { admit } from '@tartan/tart-kubelet/admission';
 import {
+  hasEnded,
   isCordoned,
   isCordonedForRoll,
   isMacNode,
@@ -13,165 +14,152 @@ import {
 import type { Node, Pod } from '../cluster/state.ts';
 import { age, ageSince } from '../output/age.ts';
 import { jobOf, retiredSinceOf, runnerIDOf } from '../runners/document.ts';
-import type { ExplainDocument, ExplainInput, Explanation } from './explanation.ts';
+import { coreConditions, definedFacts, type ExplainInput, type Explanation } from './explanation.ts';
 
 type PodDecision = Pick<Explanation, 'decision' | 'next' | 'remedies'>;
 
-const podDecision = (
-  word: string,
-  text: string,
-  next: string[] = [],
-  remedies: string[] = [],
-  from: 'computed' | 'reported' = 'reported',
-): PodDecision => ({
-  decision: { word, text, from },
+const reported = (word: string, text: string, next: string[] = [], remedies: string[] = []): PodDecision => ({
+  decision: { word, text: text.trim(), from: 'reported' },
   next,
   remedies,
 });
 
-/** Why a Pod is where it is: what its agent says of it, and what is decided about it without the agent. */
-export const explainPod = (pod: Pod, world: ExplainInput): Explanation => {
+const computed = (word: string, text: string, next: string, remedies: string[] = []): PodDecision => ({
+  decision: { word, text, from: 'computed' },
+  next: [next],
+  remedies,
+});
+
+/** Explains a Pod: by the status that its agent reports, or by the rule for Pods whose Mac is gone. */
+export const explainPod = (pod: Pod, input: ExplainInput): Explanation => {
   const { metadata, spec, status } = pod;
-  const node = world.nodes.find(({ metadata: of }) => of.name === spec?.nodeName);
+  const node = input.nodes.find((each) => each.metadata.name === spec?.nodeName);
   const admission = admit(pod);
   const where = spec?.nodeName ? `on the Node ${spec.nodeName}` : 'on no Node';
+  const runnerMeaning = (type: string, reason: string): string | undefined =>
+    type === runnerBusyCondition ? meaningOf(runnerBusyMeanings, reason) || undefined : undefined;
   return {
     subject: { kind: 'pod', namespace: metadata.namespace ?? '', name: metadata.name },
-    where: `The Pod ${metadata.name} is ${metadata.deletionTimestamp ? 'Terminating' : (status?.phase ?? 'Pending')} ${where}, made ${ageSince(metadata.creationTimestamp, world.now)} ago.`,
-    ...decisionOf(pod, node, world),
-    facts: [
-      { what: 'Node', is: nodeText(pod, node) },
-      { what: 'image', is: spec?.containers?.[0]?.image ?? 'none' },
-      { what: 'can be a virtual machine', is: admission.kind === 'suited' ? 'yes' : `no: ${admission.message}` },
-      ...runnerFacts(pod, world.now),
-      ...(spec?.nodeName ? [] : macs(world)),
-    ],
+    where: `The Pod ${metadata.name} is ${metadata.deletionTimestamp ? 'Terminating' : (status?.phase ?? 'Pending')} ${where}, created ${ageSince(metadata.creationTimestamp, input.now)} ago.`,
+    ...decisionOf(pod, node, input),
+    facts: definedFacts({
+      Node: nodeText(pod, node),
+      image: spec?.containers?.[0]?.image ?? 'none',
+      'suitable as a virtual machine': admission.kind === 'suited' ? 'yes' : `no: ${admission.message}`,
+      ...runnerFacts(pod, input.now),
+      Macs: spec?.nodeName ? undefined : macsText(input),
+    }),
     unseen:
       node && isMacNode(node)
         ? [
-            `What tart says on the Mac, and the journal of its agent. Its log is the Mac's; what the guest writes: kubectl logs -n ${metadata.namespace ?? ''} ${metadata.name}.`,
+            `The output of tart, and the journal and log of the agent on the Mac. Output of the guest: kubectl logs -n ${metadata.namespace ?? ''} ${metadata.name}.`,
           ]
         : [],
-    conditions: (status?.conditions ?? []).map(
-      ({ type, status: is, reason = '', message = '', lastTransitionTime = '' }) => ({
-        type,
-        status: is,
-        reason,
-        means: type === runnerBusyCondition ? meaningOf(runnerBusyMeanings, reason) || null : null,
-        message,
-        since: lastTransitionTime,
-      }),
-    ),
+    conditions: coreConditions(status?.conditions, runnerMeaning),
     relatedUIDs: [metadata.uid],
   };
 };
 
-const decisionOf = (pod: Pod, node: Node | undefined, world: ExplainInput): PodDecision => {
+const decisionOf = (pod: Pod, node: Node | undefined, input: ExplainInput): PodDecision => {
   const { metadata, spec, status } = pod;
-  if (metadata.deletionTimestamp !== undefined) return terminating(pod, node, world);
+  const name = `-n ${metadata.namespace ?? ''} ${metadata.name}`;
+  if (metadata.deletionTimestamp !== undefined) return terminating(pod, node, input);
   if (!spec?.nodeName) return unscheduled(pod);
-  if (node === undefined && !world.unreadable.has('nodes'))
-    return podDecision(
+  if (node === undefined && !input.unreadable.has('nodes'))
+    return reported(
       'node gone',
-      'Its Node does not exist any more.',
-      ['Kubernetes deletes the Pods of a Node that is gone after a while.'],
-      [
-        `Delete it, if it hangs: kubectl delete pod -n ${metadata.namespace ?? ''} ${metadata.name}; then tartan pods unstick.`,
-      ],
+      'Its Node does not exist.',
+      ['Kubernetes deletes the Pods of a deleted Node after a while.'],
+      [`If the Pod stays: kubectl delete pod ${name}; then tartan pods unstick.`],
     );
   if (node !== undefined && !isMacNode(node))
-    return podDecision('elsewhere', 'Its Node is no Mac: Tartan has nothing to do with it.');
+    return reported('elsewhere', 'Its Node is not a Mac: Tartan does not manage this Pod.');
   const ended = status?.containerStatuses?.[0]?.state?.terminated;
-  if (status?.phase === 'Succeeded' || status?.phase === 'Failed')
-    return podDecision(
-      ended?.reason ?? status.phase,
-      `It has ended${ended ? ` with ${ended.exitCode}` : ''}. ${meaningOf(podEndMeanings, ended?.reason)} ${status.message ?? ended?.message ?? ''}`.trim(),
+  if (hasEnded(pod))
+    return reported(
+      ended?.reason ?? status?.phase ?? '',
+      `The Pod has ended${ended ? ` with exit code ${ended.exitCode}` : ''}. ${meaningOf(podEndMeanings, ended?.reason)} ${status?.message ?? ended?.message ?? ''}`,
     );
   const waiting = waitingReasonOf(pod);
   if (waiting !== undefined)
-    return podDecision(
+    return reported(
       waiting.reason,
-      `${meaningOf(podWaitMeanings, waiting.reason.replace(/ \d+ %$/, ''))} ${waiting.message}`.trim(),
-      ['Its agent goes on by itself.'],
-      [`See its events: kubectl describe pod -n ${metadata.namespace ?? ''} ${metadata.name}.`],
+      `${meaningOf(podWaitMeanings, waiting.reason.replace(/ \d+ %$/, ''))} ${waiting.message}`,
+      ['The agent continues by itself.'],
+      [`See its events: kubectl describe pod ${name}.`],
     );
   if (status?.phase === 'Running')
-    return podDecision('running', 'Its virtual machine runs.', [
-      'It runs until the guest ends, or somebody deletes the Pod.',
+    return reported('running', 'Its virtual machine runs.', [
+      'It runs until the guest shuts down, or the Pod is deleted.',
     ]);
   if (node !== undefined && readinessOf(node) !== 'True')
-    return podDecision(
+    return reported(
       'node not ready',
-      'Its Node is not Ready, so nobody has taken it up.',
-      ['Its agent does when it is back.'],
+      'Its Node is not Ready, so no agent has started it.',
+      ['The agent starts it when it is back.'],
       [`tartan explain node/${spec.nodeName}`],
     );
-  return podDecision(
+  return reported(
     'seen by nobody',
-    'Its agent has not taken it up yet.',
-    ['It does within seconds.'],
+    'The agent has not started it yet.',
+    ['The agent does so within seconds.'],
     [`If not: tartan explain node/${spec.nodeName}`],
   );
 };
 
-/** By the rule of the manager, which looks after Pods whose Mac is gone. */
+/** By the rule of the manager for Pods whose Mac is gone. */
 const terminating = (pod: Pod, node: Node | undefined, { now, unreadable }: ExplainInput): PodDecision => {
-  const nodeName = pod.spec?.nodeName;
-  const there = node !== undefined || unreadable.has('nodes');
   const decision = decide({
     pod: podFacts(pod),
-    node: !nodeName ? { kind: 'unbound' } : there ? { kind: 'present' } : { kind: 'absent', forMs: Infinity },
+    node: !pod.spec?.nodeName
+      ? { kind: 'unbound' }
+      : node !== undefined || unreadable.has('nodes')
+        ? { kind: 'present' }
+        : { kind: 'absent', forMs: Infinity },
     now,
     graceMs: defaultGraceMs,
   });
   switch (decision.kind) {
     case 'release':
-      return podDecision(
+      return computed(
         'release',
-        'It is held for a virtual machine that nobody can remove any more: its Node is gone, or it never had one.',
-        ['The manager lets it go within minutes.'],
-        ['Where no manager runs: tartan pods unstick.'],
-        'computed',
+        'Stuck: a finalizer waits for a virtual machine that no agent can remove. Its Node is gone, or it never had one.',
+        'The manager removes the finalizer within minutes.',
+        ['Without a manager: tartan pods unstick.'],
       );
     case 'wait':
-      return podDecision(
+      return computed(
         'wait',
-        `It should have ended less than 5 minutes ago, and its Node is gone: that may change.`,
-        [`It is let go in ${age(decision.forMs)}.`],
-        [],
-        'computed',
+        'Its Node is gone, and its grace period ended less than 5 minutes ago: the Node may come back.',
+        `The manager removes its finalizer in ${age(decision.forMs)}.`,
       );
     case 'leave':
       if (decision.because === 'notHeld')
-        return podDecision(
+        return computed(
           'ending',
-          'It is being deleted, and no agent holds it.',
-          ['It goes once others have removed their finalizers.'],
+          'The Pod is being deleted, and no agent holds it.',
+          'It is gone when other controllers have removed their finalizers.',
           pod.metadata.finalizers?.length ? [`It waits for: ${pod.metadata.finalizers.join(', ')}.`] : [],
-          'computed',
         );
-      return podDecision(
+      return computed(
         'ending',
-        'Its agent shuts the guest down, deletes the virtual machine and lets the Pod go.',
-        ['It is gone when the grace of the Pod is over, at the latest.'],
+        'The agent shuts the guest down, deletes the virtual machine and removes its finalizer.',
+        'The Pod is gone at the end of its grace period at the latest.',
         node && readinessOf(node) !== 'True'
           ? ['Its Node is not Ready: the virtual machine may still run. If the Mac is lost, delete its Machine.']
           : [],
-        'computed',
       );
   }
 };
 
 const unscheduled = ({ status }: Pod): PodDecision => {
   const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled');
-  const text =
-    scheduled?.status === 'False'
-      ? `No Node takes it. ${scheduled.message ?? ''}`
-      : 'No scheduler has looked at it yet.';
-  return podDecision(
+  return reported(
     scheduled?.reason ?? 'unscheduled',
-    text.trim(),
-    ['It is tried again whenever a Node changes.'],
+    scheduled?.status === 'False'
+      ? `The scheduler finds no Node. ${scheduled.message ?? ''}`
+      : 'The scheduler has not seen it yet.',
+    ['The scheduler tries again whenever a Node changes.'],
     ['Compare its node selector, tolerations and requests with the Macs above: tartan fleet.'],
   );
 };
@@ -182,50 +170,36 @@ const meaningOf = (meanings: Readonly<Record<string, string>>, word: string | un
 const nodeText = ({ spec }: Pod, node: Node | undefined): string => {
   if (!spec?.nodeName) return 'none';
   if (node === undefined) return `${spec.nodeName}, which does not exist`;
-  return `${spec.nodeName}, ${isMacNode(node) ? 'a Mac' : 'no Mac'}, ${readinessOf(node) === 'True' ? 'Ready' : 'not Ready'}`;
+  return `${spec.nodeName}, ${isMacNode(node) ? 'a Mac' : 'not a Mac'}, ${readinessOf(node) === 'True' ? 'Ready' : 'not Ready'}`;
 };
 
-/** What each Mac would say to it, as far as that needs no scheduler. */
-const macs = ({ nodes, pods }: ExplainInput): ExplainDocument['facts'] => {
+/** Counts Macs by why they would not take the Pod, without the rules of the scheduler. */
+const macsText = ({ nodes, pods = [] }: ExplainInput): string => {
   const kinds = nodes.filter(isMacNode).map((node) => {
     if (readinessOf(node) !== 'True') return 'not Ready';
-    if (isCordoned(node)) return isCordonedForRoll(node) ? 'cordoned for a roll' : 'cordoned';
-    const here = (pods ?? []).filter(
-      ({ spec, status }) =>
-        spec?.nodeName === node.metadata.name && status?.phase !== 'Succeeded' && status?.phase !== 'Failed',
-    );
-    return vmPods(here).length >= (slotsOf(node) ?? Infinity) ? 'full' : 'with room';
+    if (isCordoned(node)) return isCordonedForRoll(node) ? 'cordoned for a rollout' : 'cordoned';
+    const running = pods.filter((pod) => pod.spec?.nodeName === node.metadata.name && !hasEnded(pod));
+    return vmPods(running).length >= (slotsOf(node) ?? Infinity) ? 'full' : 'with room';
   });
   const counts = [...Map.groupBy(kinds, (kind) => kind)].map(([kind, all]) => `${all.length} ${kind}`).sort();
-  return [{ what: 'Macs', is: counts.length === 0 ? 'none has joined' : counts.join(', ') }];
+  return counts.length === 0 ? 'none has joined' : counts.join(', ');
 };
 
 const jobTexts = {
-  started: 'it has one, and nobody takes the Pod away before it has ended',
-  none: 'none has begun',
-  unknown: 'nobody knows, so it counts as busy',
+  started: 'started; the Pod is not deleted before it ends',
+  none: 'none has started',
+  unknown: 'unknown, so the runner counts as busy',
 } as const;
 
-/** What else is known of a Pod that is a runner; nothing of others. */
-const runnerFacts = (pod: Pod, now: number): ExplainDocument['facts'] => {
+const runnerFacts = (pod: Pod, now: number): Record<string, string | undefined> => {
   const pool = pod.metadata.labels?.[labels.runnerPool];
-  if (pool === undefined) return [];
+  if (pool === undefined) return {};
   const id = runnerIDOf(pod);
   const retired = retiredSinceOf(pod);
-  return [
-    { what: 'runner of', is: `the pool ${pool} (tartan runners ${pool})` },
-    {
-      what: 'at GitHub',
-      is: id === undefined ? 'not registered yet: it has no configuration, so it has no job' : `runner ${id}`,
-    },
-    { what: 'job', is: jobTexts[jobOf(pod)] },
-    ...(retired === undefined
-      ? []
-      : [
-          {
-            what: 'retired',
-            is: `${ageSince(retired, now)} ago: GitHub gives it no job any more, and it is about to end`,
-          },
-        ]),
-  ];
+  return {
+    'runner pool': `${pool} (tartan runners ${pool})`,
+    'at GitHub': id === undefined ? 'not registered yet, so it has no job' : `runner ${id}`,
+    job: jobTexts[jobOf(pod)],
+    retired: retired && `${ageSince(retired, now)} ago: GitHub assigns it no more jobs, and it ends soon`,
+  };
 };

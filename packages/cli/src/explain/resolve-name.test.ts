@@ -37,14 +37,14 @@ describe('resolveName', () => {
   test('a namespace selects between two objects of the same name', () => {
     assert.match(
       found('twin'),
-      /^twin may be any of these: machine\/default\/twin, machine\/other\/twin\. Name one of them\.$/,
+      /^twin is ambiguous: machine\/default\/twin, machine\/other\/twin\. Use one of these names\.$/,
     );
     assert.equal(found('twin', 'other'), 'machine/other/twin');
   });
 
   test('an ambiguous prefix is rejected, and so is one that is too short', () => {
-    assert.match(found('48d7'), /^48d7 may be any of these: host\/48d7f3f6-1cab, host\/48d7aaaa-1cab\./);
-    assert.match(found('c'), /^Nothing is called c:/);
+    assert.match(found('48d7'), /^48d7 is ambiguous: host\/48d7f3f6-1cab, host\/48d7aaaa-1cab\./);
+    assert.match(found('c'), /has the name c\./);
   });
 
   test('other objects of the same name are listed, unless they belong to the same machine', () => {
@@ -58,6 +58,6 @@ describe('resolveName', () => {
 
   test('a typo gets a suggestion', () => {
     assert.match(found('mac1'), /Did you mean machine\/default\/mac-1/);
-    assert.match(found('something-else'), /tartan fleet shows what there is\.$/);
+    assert.match(found('something-else'), /tartan fleet lists all machines and Macs\.$/);
   });
 });

@@ -4,12 +4,12 @@ import type { ClusterState, Fleet, Host, Machine, Node, Pod } from '../cluster/s
 import type { Pool } from '../runners/read-runners.ts';
 
 export type Subject =
-  | { readonly kind: 'machine'; readonly machine: Machine }
-  | { readonly kind: 'host'; readonly host: Host }
-  | { readonly kind: 'node'; readonly node: Node }
-  | { readonly kind: 'pod'; readonly pod: Pod }
-  | { readonly kind: 'fleet'; readonly fleet: Fleet }
-  | { readonly kind: 'runnerpool'; readonly pool: Pool };
+  | { readonly kind: 'machine'; readonly object: Machine }
+  | { readonly kind: 'host'; readonly object: Host }
+  | { readonly kind: 'node'; readonly object: Node }
+  | { readonly kind: 'pod'; readonly object: Pod }
+  | { readonly kind: 'fleet'; readonly object: Fleet }
+  | { readonly kind: 'runnerpool'; readonly object: Pool };
 
 type Kind = Subject['kind'];
 
@@ -17,10 +17,9 @@ export type ResolvedName =
   | { readonly kind: 'found'; readonly subject: Subject; readonly others: readonly Subject[] }
   | { readonly kind: 'not found'; readonly why: string };
 
-/** What names are looked for in. */
 type SearchedState = ClusterState & { readonly runnerPools?: readonly Pool[] };
 
-/** What people call a kind, as kubectl knows it too. */
+/** Names of kinds, and the short names that kubectl accepts. */
 const kindWords: Readonly<Record<string, Kind>> = {
   machine: 'machine',
   samm: 'machine',
@@ -38,92 +37,73 @@ const kindWords: Readonly<Record<string, Kind>> = {
   runnerpool: 'runnerpool',
 };
 
-/** Where the whole story is told comes first: a machine tells of its Mac and its Node. */
+/** The explanation of a machine covers its Mac and its Node, so machines come first. */
 const kindPriority: readonly Kind[] = ['machine', 'host', 'node', 'pod', 'fleet', 'runnerpool'];
 
-const objectOf = (subject: Subject): Machine | Host | Node | Pod | Fleet | Pool => {
-  switch (subject.kind) {
-    case 'machine':
-      return subject.machine;
-    case 'host':
-      return subject.host;
-    case 'node':
-      return subject.node;
-    case 'pod':
-      return subject.pod;
-    case 'fleet':
-      return subject.fleet;
-    case 'runnerpool':
-      return subject.pool;
-  }
-};
-
-/** `machine/default/mac-1`, to be typed again. */
-export const nameOf = (subject: Subject): string => `${subject.kind}/${keyOf(objectOf(subject).metadata)}`;
+/** `machine/default/mac-1`, as `explain` accepts it. */
+export const nameOf = ({ kind, object }: Subject): string => `${kind}/${keyOf(object.metadata)}`;
 
 /**
- * Finds what somebody means by a name: `mac-1`, `pod/build-1`, `default/build-1`, `pod/default/build-1`, a server's id or its beginning
- * (tables may have cut it), or its name at Scaleway. Pure.
+ * Finds an object by name: `mac-1`, `pod/build-1`, `default/build-1`, `pod/default/build-1`, a server ID or its beginning (tables cut
+ * it), or the name of the server at Scaleway. Pure.
  */
-export const resolveName = (asked: string, world: SearchedState, namespace?: string): ResolvedName => {
+export const resolveName = (asked: string, state: SearchedState, namespace?: string): ResolvedName => {
   const parts = asked.replace(/…$/, '').split('/');
   const first = kindWords[(parts[0] ?? '').toLowerCase().replace(/s$/, '')];
   const kind = parts.length > 1 ? first : undefined;
   const rest = kind === undefined ? parts : parts.slice(1);
   const name = rest.at(-1) ?? '';
   const where = rest.length > 1 ? rest[0] : namespace;
-  const fits = (subject: Subject): boolean => {
-    const { metadata } = objectOf(subject);
-    return (
-      (kind === undefined || subject.kind === kind) && (!where || !metadata.namespace || metadata.namespace === where)
-    );
-  };
-  const all = allSubjects(world).filter(fits);
+  const all = allSubjects(state).filter(
+    (subject) =>
+      (kind === undefined || subject.kind === kind) &&
+      (!where || !subject.object.metadata.namespace || subject.object.metadata.namespace === where),
+  );
   const exact = all.filter((subject) => hasName(subject, name));
   const hits =
-    exact.length > 0 || name.length < minPrefixLength ? exact : all.filter((subject) => startsWithName(subject, name));
+    exact.length > 0 || name.length < minPrefixLength
+      ? exact
+      : all.filter(({ object }) => object.metadata.name.startsWith(name));
   const [subject, ...others] = hits.sort((a, b) => kindPriority.indexOf(a.kind) - kindPriority.indexOf(b.kind));
   if (subject === undefined) return { kind: 'not found', why: notFoundMessage(asked, all, name) };
-  const twins = others.filter((other) => other.kind === subject.kind);
-  if (twins.length > 0)
+  const sameKind = others.filter((other) => other.kind === subject.kind);
+  if (sameKind.length > 0)
     return {
       kind: 'not found',
-      why: `${asked} may be any of these: ${[subject, ...twins].slice(0, maxShown).map(nameOf).join(', ')}${twins.length >= maxShown ? ', …' : ''}. Name one of them.`,
+      why: `${asked} is ambiguous: ${[subject, ...sameKind].slice(0, maxShown).map(nameOf).join(', ')}${sameKind.length >= maxShown ? ', …' : ''}. Use one of these names.`,
     };
   return { kind: 'found', subject, others: others.filter((other) => !isSameMachine(subject, other)) };
 };
 
-/** Fewer letters begin too many ids. */
+/** Shorter prefixes match too many IDs. */
 const minPrefixLength = 4;
 const maxShown = 10;
 
 const allSubjects = ({ machines, hosts, nodes, pods, fleets, runnerPools = [] }: SearchedState): Subject[] => [
-  ...machines.map((machine): Subject => ({ kind: 'machine', machine })),
-  ...hosts.map((host): Subject => ({ kind: 'host', host })),
-  ...nodes.map((node): Subject => ({ kind: 'node', node })),
-  ...(pods ?? []).map((pod): Subject => ({ kind: 'pod', pod })),
-  ...fleets.map((fleet): Subject => ({ kind: 'fleet', fleet })),
-  ...runnerPools.map((pool): Subject => ({ kind: 'runnerpool', pool })),
+  ...machines.map((object) => ({ kind: 'machine' as const, object })),
+  ...hosts.map((object) => ({ kind: 'host' as const, object })),
+  ...nodes.map((object) => ({ kind: 'node' as const, object })),
+  ...(pods ?? []).map((object) => ({ kind: 'pod' as const, object })),
+  ...fleets.map((object) => ({ kind: 'fleet' as const, object })),
+  ...runnerPools.map((object) => ({ kind: 'runnerpool' as const, object })),
 ];
 
-const hasName = (subject: Subject, name: string): boolean =>
-  objectOf(subject).metadata.name === name || (subject.kind === 'host' && subject.host.status?.name === name);
+const hasName = ({ kind, object }: Subject, name: string): boolean =>
+  object.metadata.name === name || (kind === 'host' && object.status?.name === name);
 
-const startsWithName = (subject: Subject, name: string): boolean => objectOf(subject).metadata.name.startsWith(name);
-
-/** A machine, the Mac that bears its name and the Node of that name are one story. */
+/** The explanation of a machine covers its Mac and its Node. */
 const isSameMachine = (subject: Subject, other: Subject): boolean =>
   subject.kind === 'machine' &&
   (other.kind === 'node' ||
-    (other.kind === 'host' && other.host.spec.consumerRef?.uid === subject.machine.metadata.uid));
+    (other.kind === 'host' && other.object.spec.consumerRef?.uid === subject.object.metadata.uid));
 
 const notFoundMessage = (asked: string, all: readonly Subject[], name: string): string => {
-  const similarityOf = (subject: Subject): number => similarity(objectOf(subject).metadata.name, name);
+  const similarityOf = ({ object }: Subject): number => similarity(object.metadata.name, name);
   const close = all
     .filter((subject) => similarityOf(subject) > 0.6)
     .toSorted((a, b) => similarityOf(b) - similarityOf(a))
     .slice(0, 3)
     .map(nameOf);
-  const hint = close.length > 0 ? ` Did you mean ${close.join(' or ')}?` : ' tartan fleet shows what there is.';
-  return `Nothing is called ${asked}: no machine, MacHost, Node, Pod, MacFleet or RunnerPool.${hint}`;
+  const hint = close.length > 0 ? ` Did you mean ${close.join(' or ')}?` : ' tartan fleet lists all machines and Macs.';
+  return `No machine, MacHost, Node, Pod, MacFleet or RunnerPool has the name ${asked}.${hint}`;
 };

@@ -25,7 +25,7 @@ describe('explain a RunnerPool', () => {
     assert.match(remedies.join(' '), /kubectl scale rpool macos/);
     assert.deepEqual(
       facts.filter(({ what }) => ['queue', 'fleet', 'stuck'].includes(what)).map(({ is }) => is),
-      ['runners, of which 1 Mac has joined', '2, the oldest for 4m; GitHub was asked 60s ago', '1, the oldest for 9m'],
+      ['runners, with 1 Mac', '2, the oldest for 4m; read from GitHub 60s ago', '1, the oldest for 9m'],
     );
     assert.ok(conditions.every(({ means }) => means !== null && means !== ''));
   });
@@ -65,9 +65,9 @@ describe('explain a runner Pod', () => {
     const marks = { [annotations.runnerID]: '7', [annotations.runnerRetired]: minutesAgo(3) };
     const busy = factsOf(aRunnerPod('p', 'mac-1', { job: 'True', annotations: marks }));
     assert.equal(busy['at GitHub'], 'runner 7');
-    assert.match(busy['job'] ?? '', /^it has one/);
+    assert.match(busy['job'] ?? '', /^started/);
     assert.match(busy['retired'] ?? '', /^3m ago/);
-    assert.match(busy['runner of'] ?? '', /the pool macos/);
+    assert.match(busy['runner pool'] ?? '', /^macos /);
     const silent = factsOf(aRunnerPod('p', 'mac-1'));
     assert.match(silent['job'] ?? '', /counts as busy/);
     assert.match(silent['at GitHub'] ?? '', /not registered yet/);

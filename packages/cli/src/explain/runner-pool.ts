@@ -2,45 +2,38 @@ import { labels } from '@tartan/api';
 import { ageSince } from '../output/age.ts';
 import { poolStateOf } from '../runners/document.ts';
 import type { Pool } from '../runners/read-runners.ts';
-import { conditionsOf, type ExplainInput, type Explanation } from './explanation.ts';
+import { counted } from '../output/terminal-text.ts';
+import { conditionsOf, definedFacts, type ExplainInput, type Explanation } from './explanation.ts';
 
 type State = ReturnType<typeof poolStateOf>['state'];
 
-/** How a pool of runners is, by the word of its controller. */
-export const explainRunnerPool = (pool: Pool, world: ExplainInput): Explanation => {
+/** Explains a runner pool by the status that its controller reports. */
+export const explainRunnerPool = (pool: Pool, { now, nodes }: ExplainInput): Explanation => {
   const { metadata, spec, status } = pool;
   const { state, why, also } = poolStateOf(pool);
-  const macs = world.nodes.filter((node) => node.metadata.labels?.[labels.fleet] === spec.fleetSelector).length;
+  const macs = nodes.filter((node) => node.metadata.labels?.[labels.fleet] === spec.fleetSelector).length;
   const { queue, stuck = 0 } = status ?? {};
   return {
     subject: { kind: 'runnerpool', namespace: metadata.namespace ?? '', name: metadata.name },
-    where: `The pool ${metadata.name} wants ${spec.replicas === 1 ? '1 runner' : `${spec.replicas} runners`} and has ${status?.replicas ?? 'an unknown number of'}: ${status?.warm ?? '?'} warm, ${status?.busy ?? '?'} busy.`,
+    where: `The pool ${metadata.name} wants ${counted(spec.replicas, 'runner')} and has ${status?.replicas ?? 'an unknown number of'}: ${status?.warm ?? '?'} warm, ${status?.busy ?? '?'} busy.`,
     decision: {
       word: state,
       text: `${why}${also.length > 0 ? ` Also: ${also.join(', ')}.` : ''}`,
       from: 'reported',
     },
-    facts: [
-      { what: 'image', is: spec.image },
-      { what: 'fleet', is: `${spec.fleetSelector}, of which ${macs === 1 ? '1 Mac has' : `${macs} Macs have`} joined` },
-      {
-        what: 'belongs to',
-        is: spec.github?.organization ?? spec.github?.repository ?? 'nobody: spec.github is not set',
-      },
-      { what: 'labels', is: spec.runnerLabels.join(', ') },
-      {
-        what: 'queue',
-        is: queue
-          ? `${queue.jobs}${queue.oldestSince ? `, the oldest for ${ageSince(queue.oldestSince, world.now)}` : ''}; GitHub was asked ${ageSince(queue.observedAt, world.now)} ago`
-          : 'not known',
-      },
-      ...(stuck > 0
-        ? [{ what: 'stuck', is: `${stuck}, the oldest for ${ageSince(status?.oldestStuckSince, world.now)}` }]
-        : []),
-    ],
+    facts: definedFacts({
+      image: spec.image,
+      fleet: `${spec.fleetSelector}, with ${counted(macs, 'Mac')}`,
+      GitHub: spec.github?.organization ?? spec.github?.repository ?? 'spec.github is not set',
+      labels: spec.runnerLabels.join(', '),
+      queue: queue
+        ? `${queue.jobs}${queue.oldestSince ? `, the oldest for ${ageSince(queue.oldestSince, now)}` : ''}; read from GitHub ${ageSince(queue.observedAt, now)} ago`
+        : 'unknown',
+      stuck: stuck > 0 ? `${stuck}, the oldest for ${ageSince(status?.oldestStuckSince, now)}` : undefined,
+    }),
     next: nextOf(state),
     remedies: remediesOf(state, metadata.name, spec.fleetSelector),
-    unseen: ['What GitHub says at this moment: the status has its last word.'],
+    unseen: ['The current answer of GitHub: the status has the last one.'],
     conditions: conditionsOf('RunnerPool', status?.conditions),
     relatedUIDs: [metadata.uid],
   };
@@ -50,19 +43,19 @@ const nextOf = (state: State): string[] => {
   switch (state) {
     case 'ready':
     case 'starved':
-      return ['A Pod that ends is replaced at once.'];
+      return ['The controller replaces a Pod that ends at once.'];
     case 'saturated':
     case 'no room':
-      return ['Whoever ends its job makes room for the next one.'];
+      return ['The next job starts when a running one ends.'];
     case 'rolling':
-      return ['Idle Pods are replaced wave by wave; those with a job finish it first.'];
+      return ['The controller replaces idle Pods, some at a time. Busy Pods finish their job first.'];
     case 'draining':
     case 'deleting':
-      return ['Idle Pods go now, those with a job when it has ended.'];
+      return ['The controller deletes idle Pods now, and busy Pods after their job.'];
     case 'filling':
-      return ['Pods are made, registered and booted, which takes minutes at most.'];
+      return ['The controller creates and registers Pods; they boot within minutes.'];
     case 'github away':
-      return ['It is asked again. Nothing is taken away meanwhile, and nobody is registered.'];
+      return ['The controller asks GitHub again. Meanwhile it deletes and registers no runner.'];
     case 'stuck':
     case 'unseen':
     case 'no github':
@@ -73,23 +66,23 @@ const nextOf = (state: State): string[] => {
 const remediesOf = (state: State, name: string, fleet: string): string[] => {
   switch (state) {
     case 'unseen':
-      return ['Look whether the runners controller runs: kubectl get deployments -l app.kubernetes.io/name=tartan -A.'];
+      return ['Check that the runners controller runs: kubectl get deployments -l app.kubernetes.io/name=tartan -A.'];
     case 'no github':
       return ['Set spec.github: an organization or a repository, and the Secret of a GitHub App (docs/runners.md).'];
     case 'github away':
-      return ['Read the condition GitHubReachable below: it says whether the App, its Secret or GitHub is the cause.'];
+      return ['Read the condition GitHubReachable below: the cause is the App, its Secret or GitHub.'];
     case 'starved':
       return [
-        'Compare runs-on of the jobs with spec.runnerLabels, and the runner group with who may use it at GitHub.',
+        'Compare runs-on of the jobs with spec.runnerLabels, and check which repositories may use the runner group.',
       ];
     case 'saturated':
       return [
-        `More runners, where Macs have room: kubectl scale rpool ${name} --replicas=N; or more Macs for the fleet ${fleet}.`,
+        `If Macs have room, add runners: kubectl scale rpool ${name} --replicas=N. Otherwise add Macs to the fleet ${fleet}.`,
       ];
     case 'no room':
-      return [`More Macs for the fleet ${fleet}, or fewer replicas. tartan fleet shows who takes the room.`];
+      return [`Add Macs to the fleet ${fleet}, or reduce the replicas. tartan fleet shows what runs on the Macs.`];
     case 'stuck':
-      return [`Which ones: tartan runners ${name}; then tartan explain pod/NAME, and the Node that it is on.`];
+      return [`List the Pods: tartan runners ${name}; then tartan explain pod/NAME, and explain its Node.`];
     case 'deleting':
     case 'rolling':
     case 'draining':
