@@ -40,7 +40,7 @@ describe('the fleet recovers from each fault', { timeout: 900_000, concurrency: 
     test('no-op-kickstart: the roll stops, and the next release is rolled', async () => {
       assert.match(
         await playing('no-op-kickstart'),
-        /The roll of macos has stopped: .*its old process \d+ is still there/,
+        /The rollout of macos has stopped: .*its old process \d+ is still there/,
       );
       await allRun('0.1.3');
       for (const { status } of (await harness.client.list(macFleet.resource, { namespace })).items)
@@ -111,7 +111,7 @@ describe('the fleet recovers from each fault', { timeout: 900_000, concurrency: 
       assert.deepEqual((await harness.client.list(pods, { namespace })).items, []);
 
     test('stuck-pods: a Pod that has finished goes when it is deleted', async () => {
-      assert.match(await playing('stuck-pods'), /has Succeeded, and bears the finalizer/);
+      assert.match(await playing('stuck-pods'), /has Succeeded, and has the finalizer/);
       await noPods();
     });
 
@@ -133,7 +133,7 @@ describe('the fleet recovers from each fault', { timeout: 900_000, concurrency: 
     });
 
     test('sealed-password: the Mac is never taken for ready', async () => {
-      assert.match(await playing('sealed-password'), /not taken for ready: .*sealed/);
+      assert.match(await playing('sealed-password'), /The Mac is not Ready: .*sealed/);
       assert.equal((await harness.client.list(machine.resource, { namespace })).items.length, 2);
     });
 
@@ -143,7 +143,7 @@ describe('the fleet recovers from each fault', { timeout: 900_000, concurrency: 
     });
 
     test('adoption-during-sweep: no Mac is wiped that a machine holds', async () => {
-      assert.match(await playing('adoption-during-sweep'), /is Ready on .*, which nobody has wiped since/);
+      assert.match(await playing('adoption-during-sweep'), /is Ready on .*, which was not wiped since/);
       assert.equal((await harness.client.list(machine.resource, { namespace })).items.length, 2);
     });
 

@@ -25,7 +25,7 @@ describe('a runner on a Mac', { timeout: 120_000 }, () => {
   let folder: string;
   let github: SimulatedGitHub;
   let service: RunnerService;
-  let switchboard: RunnerBridge;
+  let bridge: RunnerBridge;
   let work: PromiseWithResolvers<string>;
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'runner-'));
@@ -41,8 +41,8 @@ describe('a runner on a Mac', { timeout: 120_000 }, () => {
     const owner = { kind: 'organization', organization: 'acme' } as const;
     service = createRunnerService({ app, owner, clock: systemClock, apiURL: github.url });
     work = Promise.withResolvers();
-    switchboard = await openRunnerBridge({
-      folder: join(folder, 'switchboard'),
+    bridge = await openRunnerBridge({
+      folder: join(folder, 'runner-bridge'),
       url: github.url,
       work: async (_job, signal) => {
         const killed = new Promise<string>((resolve) => signal.addEventListener('abort', () => resolve('killed')));
@@ -51,13 +51,13 @@ describe('a runner on a Mac', { timeout: 120_000 }, () => {
     });
   });
   afterEach(async () => {
-    await switchboard.close();
+    await bridge.close();
     await github.stop();
     rmSync(folder, { recursive: true, force: true });
   });
 
   const start = async (stage: Harness) => {
-    stage.tart.controls.guest('_', { program: runnerGuestScript(switchboard.folder, ':') });
+    stage.tart.controls.guest('_', { program: runnerGuestScript(bridge.folder, ':') });
     stage.startAgent();
     return stage.pod((spec, pod) => {
       const { name = '' } = pod.metadata ?? {};
@@ -112,7 +112,7 @@ describe('a runner on a Mac', { timeout: 120_000 }, () => {
         const log = readFileSync(join(stage.folder, 'logs', pod.metadata.uid, 'runner', '0.log'), 'utf8');
         assert.match(log, /Running job: build/);
         assert.ok(!`${log}${stage.logs.join('')}`.includes(secret));
-        await eventually('nobody is at the switchboard', () => switchboard.count() === 0);
+        await eventually('no runner is connected', () => bridge.count() === 0);
       },
       { speed: 20 },
     ));
@@ -138,7 +138,7 @@ describe('a runner on a Mac', { timeout: 120_000 }, () => {
         process.kill(pid, 'SIGINT');
         const ended = await stage.waitForPod(pod, 'has ended', hasEnded);
         assert.deepEqual([ended.status?.phase, conditionOf(ended)], ['Failed', 'True']);
-        await eventually('nobody is at the switchboard', () => switchboard.count() === 0);
+        await eventually('no runner is connected', () => bridge.count() === 0);
         assert.equal(job.status, 'in_progress');
         // Here the guest is a few processes, which a cut of its power leaves: its script would try to shut it down for ever.
         try {

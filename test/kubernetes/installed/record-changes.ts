@@ -1,5 +1,5 @@
-import type { KubeObject, Live, Resource, WatchEvent } from '@tartan/kube';
-import { pauseBeforeRetry } from '../../../packages/cli/src/simulation/wait.ts';
+import { isKubeError, type KubeObject, type Live, type Resource, type WatchEvent } from '@tartan/kube';
+import { sleep, systemClock } from '@tartan/kube/clock';
 import type { Harness } from './harness.ts';
 import { namespace } from './values.ts';
 
@@ -39,8 +39,10 @@ export const recordChanges = async <T extends KubeObject>(
           if (event.type !== 'BOOKMARK') note(event);
         }
       } catch (error) {
-        // What has passed meanwhile is told of when the server is back.
-        await pauseBeforeRetry(error, signal);
+        // The server sends what happened meanwhile when it is back.
+        if (signal.aborted) return;
+        if (!isKubeError(error, 'expired', 'unreachable', 'timeout', 'serverError', 'tooManyRequests')) throw error;
+        await sleep(systemClock, 200, signal);
       }
   };
   const done = watching();

@@ -13,7 +13,6 @@ const isLater = (one: string, other: string): boolean => {
   return at >= 0 && (left[at] ?? 0) > (right[at] ?? 0);
 };
 
-/** The latest of these, and nothing of none. */
 export const latestVersion = (versions: readonly string[]): string =>
   versions.reduce((last, each) => (isLater(each, last) ? each : last), '0.0.0').replace(/^v/, '');
 
@@ -23,25 +22,25 @@ export const nextPatch = (version: string): string => {
   return `${major}.${minor}.${patch + 1}`;
 };
 
-/** Of the agents that run. */
+/** The latest version among the running agents. */
 export const currentVersion = async (context: FaultContext): Promise<string> =>
   latestVersion(
     (await listNodes(context)).flatMap(({ metadata }) => metadata.annotations?.[annotations.agentVersion] ?? []),
   );
 
-/** Managers that bring this agent, and what their roll needs. */
+/** Replaces the managers by ones that roll out this agent. */
 export const roll = async (
   context: FaultContext,
   release: AgentRelease,
   flags: readonly string[] = [],
 ): Promise<void> => {
   context.report(
-    `The provider is replaced by one that brings agent ${release.version}${flags.map((flag) => ` (${flag})`).join('')}.`,
+    `The provider is upgraded, and rolls out agent ${release.version}${flags.map((flag) => ` (${flag})`).join('')}.`,
   );
   await context.simulation.upgrade(release, { flags });
 };
 
-/** Every machine that is Ready now runs it and is Ready, and no fleet has a turn left. */
+/** Waits until every machine that is Ready now runs this agent, and no fleet has a turn left. */
 export const untilRolled = async (context: FaultContext, version: string): Promise<void> => {
   const members = new Set((await readyMachines(context)).map(({ name }) => name));
   await untilAll(context, nodes, `all Nodes run ${version}`, (all) =>

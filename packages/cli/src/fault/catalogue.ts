@@ -5,7 +5,7 @@ import { deadLoginwindow, macPoweredOff, sealedPassword } from './incidents/mac-
 import { apiServerOutage, capiWithoutKubeconfig, leaderFrozen, scalewayOutage } from './incidents/outages.ts';
 import { bakeBesideAgent, queueJobs, stuckPods } from './incidents/workloads.ts';
 
-/** Every fault that can be played: first those of the agent and its roll, then those of Macs, then those of everything around. */
+/** All faults: of the agent and its rollout, of Macs, and of outages. */
 export const catalogue: readonly Fault[] = [
   fleetWideRoll,
   noOpKickstart,

@@ -11,21 +11,21 @@ import { widthOf, writeOutput } from '../output/view.ts';
 import { type Shell, withCommandName } from '../shell.ts';
 import { discoveryConfigMap, errorResponse, faultList, type PlayLine, playLine, socketKey } from './protocol.ts';
 
-/** The faults of the simulated fleet behind a kubeconfig. Both reject with a sentence for people. */
+/** The faults of a simulated fleet. */
 interface FaultClient {
   list(signal: AbortSignal): Promise<z.infer<typeof faultList>>;
-  /** What happens, line by line; the last one is its end. Ends early, with an error, when the fleet does. */
+  /** The output, line by line; the last one is the result. */
   play(name: string, signal: AbortSignal): AsyncIterable<PlayLine>;
 }
 
-/** Finds out where the process listens that has started this cluster. */
+/** Finds the socket of the process that has started this cluster. */
 const connectToFaultServer = async ({ client }: Pick<Cluster, 'client'>, signal: AbortSignal): Promise<FaultClient> => {
   const found = ignoreNotFound(client.get(configMaps, discoveryConfigMap, { signal }));
-  const advice = 'Faults are found through the ConfigMap tartan-simulation of the namespace kube-public.';
-  const socketPath = (await explainRefusal('read where faults are played', advice, found))?.data?.[socketKey];
+  const advice = 'The ConfigMap tartan-simulation in the namespace kube-public has the socket of the simulation.';
+  const socketPath = (await explainRefusal('read the socket of the simulation', advice, found))?.data?.[socketKey];
   if (socketPath === undefined)
     throw new ClusterError(
-      'this cluster is no simulated fleet: faults are played on those that `tartan up` has started.',
+      'this cluster is not a simulated fleet. Faults run only on a cluster that `tartan up` has started.',
     );
   const send = (method: string, path: string, stop: AbortSignal) =>
     sendRequest({ socketPath, method, path, signal: stop });
@@ -65,8 +65,7 @@ const sendRequest = (options: {
 const isNotListening = (error: Error): boolean =>
   'code' in error && (error.code === 'ENOENT' || error.code === 'ECONNREFUSED');
 
-const notListeningMessage =
-  'nobody plays faults on this cluster any more: the `tartan up` that has started it has ended, or runs on another machine. Start it again.';
+const notListeningMessage = '`tartan up` does not answer: it has ended, or runs on another machine. Start it again.';
 
 /** Where the width of the terminal is unknown. */
 const defaultWidth = 132;
@@ -85,7 +84,7 @@ export const listFaults = async (options: ClusterOptions, { stdout, env, signal 
 
 const exitCodes = { 'as expected': 0, 'not playable': 1, unexpected: 1, stopped: 130 } as const;
 
-/** Says it line by line. Whoever asks for its end has the connection closed, which mends it over there. */
+/** Prints the output line by line. Closing the connection stops the fault, which repairs everything. */
 export const playFault = async (name: string, choice: ClusterChoice, shell: Shell): Promise<number> => {
   const { stdout, env, signal, commandName } = shell;
   const faults = await withCluster(choice, env, (cluster) => connectToFaultServer(cluster, signal));
@@ -97,5 +96,5 @@ export const playFault = async (name: string, choice: ClusterChoice, shell: Shel
       return exitCodes[each.ending];
     }
   }
-  throw new ClusterError('tartan up stopped before the fault had ended.');
+  throw new ClusterError('tartan up stopped before the fault ended.');
 };

@@ -8,7 +8,7 @@ export interface PlayOutcome {
   readonly text: string;
 }
 
-/** Plays one fault and reports cluster events meanwhile. Never rejects; what was broken is repaired when it resolves. */
+/** Plays one fault and reports cluster events meanwhile. Never rejects. Everything is repaired when it resolves. */
 export const play = async ({ title, watch, play: begin }: Fault, context: FaultContext): Promise<PlayOutcome> => {
   const { simulation, signal } = context;
   // One line each.

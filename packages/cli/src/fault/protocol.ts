@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { documentSchema } from '../output/view.ts';
 
-/** Where the socket of a simulated fleet is told: everybody who may use the cluster at all can read it there. */
+/** Holds the path of the socket of a simulated fleet. Every user of the cluster can read it. */
 export const discoveryConfigMap = { namespace: 'kube-public', name: 'tartan-simulation' } as const;
 export const socketKey = 'faultSocket';
 
@@ -17,7 +17,7 @@ export const faultList = z.object({
 
 export const errorResponse = z.object({ message: z.string() });
 
-/** One line of a play: something that happens, or its end. */
+/** One line of output, or the result. */
 export const playLine = z.union([
   z.object({ line: z.string() }),
   z.object({ ending: z.enum(['as expected', 'not playable', 'unexpected', 'stopped']), text: z.string() }),

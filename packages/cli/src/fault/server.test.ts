@@ -70,7 +70,7 @@ describe('tartan fault', { timeout: 60_000 }, () => {
       assert.equal(code, 2);
       assert.match(
         err,
-        /: this cluster is no simulated fleet: faults are played on those that `tartan up` has started\.\n$/,
+        /: this cluster is not a simulated fleet\. Faults run only on a cluster that `tartan up` has started\.\n$/,
       );
     }
   });
@@ -103,7 +103,7 @@ describe('tartan fault', { timeout: 60_000 }, () => {
       const { code, err } = await world.run(['fault', 'shrot']);
       assert.deepEqual(
         [code, err],
-        [2, 'tartan fault: there is no such fault; did you mean short? tartan fault list shows all.\n'],
+        [2, 'tartan fault: unknown fault. Did you mean short? tartan fault list shows all.\n'],
       );
       for (const odd of ['../faults', '%', 'a/b', '']) assert.equal((await world.run(['fault', odd])).code, 2, odd);
     }));
@@ -117,7 +117,7 @@ describe('tartan fault', { timeout: 60_000 }, () => {
       const second = await world.run(['fault', 'short']);
       assert.deepEqual(
         [second.code, second.err],
-        [2, 'tartan fault: long is being played already: wait until it has ended, or end it with Ctrl-C there.\n'],
+        [2, 'tartan fault: long is already running: wait until it has ended, or stop it with Ctrl-C.\n'],
       );
       asked.abort();
       const { code, out } = await playing;
@@ -154,7 +154,7 @@ describe('tartan fault', { timeout: 60_000 }, () => {
     await world.admin.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: discoveryConfigMap, data });
     const { code, err } = await world.run(['fault', 'list']);
     assert.equal(code, 2);
-    assert.match(err, /nobody plays faults on this cluster any more: the `tartan up` that has started it has ended/);
+    assert.match(err, /`tartan up` does not answer: it has ended/);
     // The next start takes it over.
     await serving(shared, async () => assert.equal((await world.run(['fault', 'short'])).code, 0));
   });

@@ -11,7 +11,7 @@ import { discoveryConfigMap, type PlayLine, socketKey } from './protocol.ts';
 
 export interface FaultServer {
   readonly socket: string;
-  /** Also ends the play that is under way, and mends what it broke. */
+  /** Also stops the running fault, which repairs what it broke. */
   stop(): Promise<void>;
 }
 
@@ -21,13 +21,10 @@ interface RunningPlay {
   readonly done: Promise<PlayOutcome>;
 }
 
-/**
- * Plays faults for whoever may open the socket: that is its owner, who could end this process as well. One at a time, since two would
- * mend what the other has broken.
- */
+/** Plays faults over a socket that only its owner can open. One at a time, since each repairs what another might have broken. */
 export const startFaultServer = async (simulation: Simulation, faults?: readonly Fault[]): Promise<FaultServer> => {
   const known = faults ?? (await import('./catalogue.ts')).catalogue;
-  // A path of its own: those of sockets end after about 100 letters.
+  // Paths of sockets are limited to about 100 characters.
   const folder = await mkdtemp(join(tmpdir(), 'tartan-'));
   const socket = join(folder, 'faults');
   let current: RunningPlay | undefined;
@@ -59,7 +56,7 @@ export const startFaultServer = async (simulation: Simulation, faults?: readonly
       return;
     }
     const [, typed] = /^\/faults\/([^/]+)$/.exec(pathname) ?? [];
-    if (request.method !== 'POST' || typed === undefined) return refuse(404, `there is nothing at ${pathname}`);
+    if (request.method !== 'POST' || typed === undefined) return refuse(404, `not found: ${pathname}`);
     const fault = known.find(({ name }) => name === typed);
     if (fault === undefined) {
       const near = nearestName(
@@ -68,14 +65,11 @@ export const startFaultServer = async (simulation: Simulation, faults?: readonly
       );
       return refuse(
         404,
-        `there is no such fault${near === undefined ? '' : `; did you mean ${near}?`} tartan fault list shows all.`,
+        `unknown fault.${near === undefined ? '' : ` Did you mean ${near}?`} tartan fault list shows all.`,
       );
     }
     if (current !== undefined)
-      return refuse(
-        409,
-        `${current.name} is being played already: wait until it has ended, or end it with Ctrl-C there.`,
-      );
+      return refuse(409, `${current.name} is already running: wait until it has ended, or stop it with Ctrl-C.`);
     begin(fault, response);
   };
 
@@ -117,13 +111,13 @@ const publish = async ({ controlPlane: { client } }: Simulation, socket: string)
   const data = { [socketKey]: socket };
   const wanted = { apiVersion: 'v1', kind: 'ConfigMap', metadata: discoveryConfigMap, data } as const;
   await client.create(configMaps, wanted).catch(async (error: unknown) => {
-    // One that a start before has left behind.
+    // An earlier start has left it behind.
     if (!isKubeError(error, 'alreadyExists')) throw error;
     await client.patch(configMaps, discoveryConfigMap, { type: 'merge', body: { data } });
   });
 };
 
-/** Unless somebody else has put theirs there, or the cluster is gone already. */
+/** Does nothing if another process has published its socket, or the cluster is gone. */
 const unpublish = async ({ controlPlane: { client } }: Simulation, socket: string): Promise<void> => {
   try {
     const { data } = await client.get(configMaps, discoveryConfigMap);

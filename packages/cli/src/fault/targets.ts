@@ -5,13 +5,12 @@ import type { SimulatedServer } from '@tartan/sim-scaleway';
 import { fleetNamespace as namespace } from '../simulation/control-plane.ts';
 import { CannotPlay, type FaultContext } from './fault.ts';
 
-/** A Mac at Scaleway, from inside as well. */
+/** A simulated server, and the Mac inside. */
 export interface SimulatedHost {
   readonly server: SimulatedServer;
   readonly mac: Mac;
 }
 
-/** A machine that is Ready, and its Mac. */
 export interface ReadyMachine extends SimulatedHost {
   readonly name: string;
   readonly machine: Live<ScalewayAppleSiliconMachine>;
@@ -22,10 +21,10 @@ const hostOf = ({ simulation }: FaultContext, id: string | undefined): Simulated
   return server?.mac === undefined ? [] : [{ server, mac: server.mac }];
 };
 
-/** What is played on one Mac is played where nobody else works: first those for whoever asks, builders last. */
+/** Faults of one Mac prefer Macs without other work. */
 const fleetOrder = ['macos', 'runners', 'builders'];
 
-/** All machines that are Ready and stay, by fleet and name. */
+/** Machines that are Ready and not being deleted, by fleet and name. */
 export const readyMachines = async (context: FaultContext): Promise<ReadyMachine[]> => {
   const { items } = await context.simulation.controlPlane.client.list(machine.resource, { namespace });
   return items
@@ -40,35 +39,32 @@ export const readyMachines = async (context: FaultContext): Promise<ReadyMachine
     );
 };
 
-/** One that is Ready. */
 export const pickReadyMachine = async (context: FaultContext): Promise<ReadyMachine> => {
   const [first] = await readyMachines(context);
   if (first === undefined) throw new CannotPlay('No machine is Ready: wait until one is (kubectl get samm -w).');
   return first;
 };
 
-/** Virtual machines that macOS runs at a time. */
+/** Virtual machines that macOS runs at once. */
 const slots = 2;
 
-/** One that is Ready, and has room for a virtual machine. */
 export const pickMachineWithFreeSlot = async (context: FaultContext): Promise<ReadyMachine> => {
   const { items } = await context.simulation.controlPlane.client.list(pods);
   const takenOn = (name: string): number => items.filter(({ spec }) => spec?.nodeName === name).length;
   await pickReadyMachine(context);
   const free = (await readyMachines(context)).find(({ name }) => takenOn(name) < slots);
   if (free === undefined)
-    throw new CannotPlay('Every Mac runs as many virtual machines as macOS allows: delete a Pod (kubectl get pods).');
+    throw new CannotPlay('Every Mac already runs two virtual machines: delete a Pod (kubectl get pods).');
   return free;
 };
 
-/** One that is free to be claimed. */
 export const pickFreeHost = async (context: FaultContext): Promise<SimulatedHost> => {
   const { items } = await context.simulation.controlPlane.client.list(macHost.resource);
   const [free] = items
     .filter(({ status }) => status?.state === 'pool')
     .flatMap(({ metadata }) => hostOf(context, metadata.name));
   if (free === undefined)
-    throw new CannotPlay('No Mac is free: start with more of them (tartan up --pool), or scale a fleet down.');
+    throw new CannotPlay('No Mac is free: start more Macs (tartan up --pool), or scale a fleet down.');
   return free;
 };
 

@@ -3,25 +3,25 @@ import { sleep, systemClock as clock } from '@tartan/kube/clock';
 import { untilObjects } from '../simulation/wait.ts';
 import type { FaultContext } from './fault.ts';
 
-/** Nothing here takes that long, so that whatever does will never come. */
+/** Nothing in a simulation takes longer. */
 const timeoutMs = 3 * 60_000;
 
-/**
- * Waits, by a watch, until it holds for the objects of a kind. Rejects when that takes longer than anybody waits, and when the signal of
- * the scene fires; `what` completes "waited in vain until".
- */
+const interruption = ({ signal }: Pick<FaultContext, 'signal'>, what: string): Error =>
+  new Error(signal.aborted ? 'stopped' : `timed out before ${what}`);
+
+/** Waits until it holds for the objects of a kind. Rejects at the timeout or when the signal fires; `what` completes "timed out before". */
 export const untilAll = async <T extends KubeObject>(
-  { simulation, signal }: FaultContext,
+  context: FaultContext,
   resource: Resource<T>,
   what: string,
   holds: (objects: readonly Live<T>[]) => boolean,
 ): Promise<void> => {
-  const inTime = AbortSignal.timeout(timeoutMs);
-  const seen = await untilObjects(simulation.controlPlane.client, resource, holds, AbortSignal.any([signal, inTime]));
-  if (!seen) throw new Error(signal.aborted ? 'stopped' : `waited in vain until ${what}`);
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(timeoutMs)]);
+  if (!(await untilObjects(context.simulation.controlPlane.client, resource, holds, signal)))
+    throw interruption(context, what);
 };
 
-/** The same for one object, which is answered with. */
+/** Waits for one object, and returns it. */
 export const untilOne = async <T extends KubeObject>(
   context: FaultContext,
   resource: Resource<T>,
@@ -33,35 +33,48 @@ export const untilOne = async <T extends KubeObject>(
     found = objects.find(holds);
     return found !== undefined;
   });
-  if (found === undefined) throw new Error(`unreachable: ${what}`);
+  if (found === undefined) throw interruption(context, what);
   return found;
 };
 
-/** Until there is none of this name any more. */
-export const untilGone = <T extends KubeObject>(
+/** Waits until it holds for the object of this name. `what` completes the sentence that begins with kind and name. */
+export const untilNamed = <T extends KubeObject>(
+  context: FaultContext,
+  resource: Resource<T>,
+  name: string,
+  what: string,
+  holds: (object: Live<T>) => boolean,
+): Promise<Live<T>> =>
+  untilOne(
+    context,
+    resource,
+    `${resource.kind} ${name} ${what}`,
+    (object) => object.metadata.name === name && holds(object),
+  );
+
+export const untilDeleted = <T extends KubeObject>(
   context: FaultContext,
   resource: Resource<T>,
   name: string,
 ): Promise<void> =>
-  untilAll(context, resource, `${resource.kind} ${name} is gone`, (objects) =>
+  untilAll(context, resource, `${resource.kind} ${name} was deleted`, (objects) =>
     objects.every(({ metadata }) => metadata.name !== name),
   );
 
 const pollMs = 50;
 
-/** For what no watch tells: what a Mac does, or a process. */
+/** For what cannot be watched: a Mac or a process. */
 export const untilTrue = async (
-  { signal }: Pick<FaultContext, 'signal'>,
+  context: Pick<FaultContext, 'signal'>,
   what: string,
   holds: () => boolean | Promise<boolean>,
 ): Promise<void> => {
-  const inTime = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(timeoutMs)]);
   while (!(await holds())) {
-    if (inTime.aborted) throw new Error(signal.aborted ? 'stopped' : `waited in vain until ${what}`);
-    await sleep(clock, pollMs, inTime);
+    if (signal.aborted) throw interruption(context, what);
+    await sleep(clock, pollMs, signal);
   }
 };
 
-/** How long an outage lasts that nobody ends before. */
 export const waitFor = (milliseconds: number, { signal }: Pick<FaultContext, 'signal'>): Promise<void> =>
   sleep(clock, milliseconds, signal);

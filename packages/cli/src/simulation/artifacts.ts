@@ -51,8 +51,11 @@ const writeByContent = async (folder: string, name: string, text: string): Promi
   return file;
 };
 
-/** Beside a built `tartan`. In a checkout there is none, and it is built of what lies there. */
-const shippedAgent = join(import.meta.dirname, 'files/tart-kubelet.mjs');
+/** A built `tartan` ships these files. In a checkout they are built on demand. */
+const shipped = (name: string): string | undefined => {
+  const file = join(import.meta.dirname, 'files', name);
+  return existsSync(file) ? file : undefined;
+};
 
 const buildAgentText = async (): Promise<string> => {
   const { buildAgent } = await import('@tartan/tools-build');
@@ -68,26 +71,15 @@ let builtAgentText: Promise<string> | undefined;
 
 /** The agent as it is pushed to Macs, in this version. Built once by each process, since that takes half a second. */
 export const agentText = async (version: string): Promise<string> => {
-  builtAgentText ??= existsSync(shippedAgent) ? readFile(shippedAgent, 'utf8') : buildAgentText();
+  const file = shipped('tart-kubelet.mjs');
+  builtAgentText ??= file === undefined ? buildAgentText() : readFile(file, 'utf8');
   return (await builtAgentText).replaceAll(placeholderVersion, version);
 };
 
-/** Beside a built `tartan`. In a checkout there is none, and it is built of what lies there. */
-const shippedManager = join(import.meta.dirname, 'files/manager/manager.mjs');
+/** The bundle of the provider. */
+export const managerProgram = async (folder: string): Promise<string> =>
+  shipped('manager/manager.mjs') ?? (await import('@tartan/tools-build')).buildManager(join(folder, 'manager'));
 
-/** The provider as it ships: the file to start. */
-export const managerProgram = async (folder: string): Promise<string> => {
-  if (existsSync(shippedManager)) return shippedManager;
-  const { buildManager } = await import('@tartan/tools-build');
-  return buildManager(join(folder, 'manager'));
-};
-
-/** Beside a built `tartan`. In a checkout there is none, and it is built of what lies there. */
-const shippedRunners = join(import.meta.dirname, 'files/runners.mjs');
-
-/** The runners controller as it ships: the file to start. */
-export const runnersProgram = async (folder: string): Promise<string> => {
-  if (existsSync(shippedRunners)) return shippedRunners;
-  const { buildRunners } = await import('@tartan/tools-build');
-  return buildRunners(folder);
-};
+/** The bundle of the runners controller. */
+export const runnersProgram = async (folder: string): Promise<string> =>
+  shipped('runners.mjs') ?? (await import('@tartan/tools-build')).buildRunners(folder);

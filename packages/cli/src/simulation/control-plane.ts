@@ -11,29 +11,28 @@ import {
 } from '@tartan/kube';
 import { systemClock as clock } from '@tartan/kube/clock';
 
-/** Where machines, fleets and the provider's Secrets live on a laptop: where `kubectl` looks if nobody says where. */
+/** The namespace of machines, fleets and Secrets of a simulation: the default of kubectl. */
 export const fleetNamespace = 'default';
 
-/** A Kubernetes for a simulated fleet: its own, or one that was there before. */
+/** The Kubernetes of a simulated fleet. */
 export interface ControlPlane {
   readonly url: string;
-  /** Of a file that only its owner can read; its user may do what a fleet needs to be set up. */
+  /** The kubeconfig file of an administrator. Only its owner can read it. */
   readonly kubeconfig: string;
-  /** PEM. `undefined`: everybody trusts it anyway. */
+  /** PEM. Undefined: a public certificate authority. */
   readonly ca: string | undefined;
   readonly client: Client;
   readonly transport: Transport;
-  /** Plays Cluster API core, since the real one is not there. */
+  /** Cluster API core is not installed, so the stand-in runs. */
   readonly needsClusterApi: boolean;
-  /** Nobody answers until what this resolves with is called. `undefined`: it is not ours to stop. */
+  /** Stops the API server until the returned function is called. Undefined: not possible. */
   readonly pause: (() => Promise<() => Promise<void>>) | undefined;
   stop(): Promise<void>;
 }
 
-/** As the user of this kubeconfig. */
 export const connect = async (
   kubeconfigPath: string,
-): Promise<{ url: string; ca: string | undefined; client: Client; transport: Transport }> => {
+): Promise<Pick<ControlPlane, 'url' | 'ca' | 'client' | 'transport'>> => {
   const config = await loadConfig({ env: {}, clock, kubeconfigPath });
   const transport = httpsTransport({ ...config, clock });
   return { url: config.server, ca: config.ca, client: createClient(transport, { clock }), transport };
@@ -41,7 +40,7 @@ export const connect = async (
 
 const daySeconds = 86_400;
 
-/** For a process, with the token of its own account: what it may not do shows here as it would in production. */
+/** Writes a kubeconfig with a token of the service account, so that missing permissions show as in production. */
 export const writeKubeconfig = async (
   { transport, url, ca }: ControlPlane,
   folder: string,
@@ -61,7 +60,7 @@ export const writeKubeconfig = async (
     contexts: [{ name, context: { cluster: name, user: name } }],
   });
   await writeFile(file, text, { mode: 0o600 });
-  // One of an earlier start keeps the mode that it had.
+  // A file of an earlier start keeps its mode.
   await chmod(file, 0o600);
   return file;
 };

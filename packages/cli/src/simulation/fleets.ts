@@ -23,39 +23,35 @@ import { appSecretName, organization } from './github.ts';
 import type { Installer } from './installer.ts';
 import { untilObjects } from './wait.ts';
 
-/** Machines that are asked for, by fleet. Builders are there where there is a GitHub for them. */
+/** Desired machines by fleet. Builders need a simulated GitHub. */
 export interface FleetSizes {
   readonly macos: number;
   readonly runners: number;
   readonly builders?: number;
 }
 
-/** From so many machines on one of them bakes images. */
+/** With at least so many machines, one is a builder. */
 const minMachinesForBuilder = 3;
 
-/**
- * Machines, divided among the fleets: one is a builder, if there are enough or somebody says so; of the others the first fleet gets
- * what is left over, and is never empty.
- */
+/** Divides machines among the fleets. The first fleet is never empty. */
 export const fleetSizes = (machines: number, wantedBuilders?: number): Required<FleetSizes> => {
   const builders = Math.min(wantedBuilders ?? (machines >= minMachinesForBuilder ? 1 : 0), machines - 1);
   const others = machines - builders;
   return { macos: Math.ceil(others / 2), runners: Math.floor(others / 2), builders };
 };
 
-/** The fleets of every simulation: Macs for whoever asks, and Macs for jobs of continuous integration. */
+/** The fleets of every simulation: for Pods of users, and for GitHub runners. */
 export const fleetNames = ['macos', 'runners'] as const;
-/** And, where somebody asks for it, one that bakes images. */
 const builders = 'builders';
 export type FleetName = (typeof fleetNames)[number] | typeof builders;
 
-/** Those that there are. One without Macs may be scaled up. */
+/** Fleets without machines can be scaled up. */
 export const fleetsOf = (sizes: FleetSizes): FleetName[] => [
   ...fleetNames,
   ...(sizes.builders ? ([builders] as const) : []),
 ];
 
-/** Everything that is claimed bears a name that begins so. */
+/** Prefix of the names of claimed Macs. */
 export const claimPrefix = 'tartan-';
 export const clusterName = `${claimPrefix}capi`;
 export const deploymentOf = (fleet: FleetName): string => `${claimPrefix}${fleet}`;
@@ -74,7 +70,7 @@ interface CoreObject extends KubeObject {
 const coreKind = (kind: string, plural: string) =>
   defineResource<CoreObject>({ group: 'cluster.x-k8s.io', version: 'v1beta2', kind, plural, namespaced: true });
 
-/** What of Cluster API core a fleet is made of. */
+/** Kinds of Cluster API core. */
 export const coreKinds = {
   clusters: coreKind('Cluster', 'clusters'),
   machineDeployments: coreKind('MachineDeployment', 'machinedeployments'),
@@ -91,7 +87,6 @@ const infrastructureRef = (kind: string, name: string) => ({
   name,
 });
 
-/** The cluster that Machines belong to, which is the one that they join. */
 const ensureCluster = async ({ ensure }: Installer, server: string): Promise<void> => {
   await ensure(serviceAccounts, {
     apiVersion: 'v1',
@@ -123,7 +118,7 @@ const ensureCluster = async ({ ensure }: Installer, server: string): Promise<voi
   });
 };
 
-/** What makes a Mac a builder: a runner of GitHub on the host itself. */
+/** A builder has a GitHub runner on the Mac itself. */
 const fleetExtras: Readonly<Partial<Record<FleetName, object>>> = {
   builders: {
     ghActionsRunner: {
@@ -153,9 +148,9 @@ const ensureFleet = async ({ ensure }: Installer, fleet: FleetName, replicas: nu
       template: {
         metadata: { labels: { [labels.fleet]: fleet } },
         spec: {
-          // Core asks for it here too; the stand-in does not.
+          // Required by the real core.
           clusterName,
-          // Nothing to hand over: Macs are made ready over SSH.
+          // Macs are prepared over SSH, without bootstrap data.
           bootstrap: { dataSecretName: 'none' },
           infrastructureRef: infrastructureRef('ScalewayAppleSiliconMachineTemplate', name),
         },
@@ -164,7 +159,7 @@ const ensureFleet = async ({ ensure }: Installer, fleet: FleetName, replicas: nu
   });
 };
 
-/** A Machine of no MachineDeployment: as core has it, with its own infrastructure. */
+/** A Machine outside of MachineDeployments. */
 export const addMachine = async (client: Client, name: string, spec: Partial<MachineSpec>): Promise<void> => {
   const metadata = { ...objectName(name), labels: { [labels.clusterName]: clusterName } };
   await client.create(machine.resource, machine.make({ metadata, spec }));
@@ -180,7 +175,7 @@ export const addMachine = async (client: Client, name: string, spec: Partial<Mac
   });
 };
 
-/** A machine goes when the jobs on it are done, as the chart has it: core waits for runners, and evicts none. */
+/** As in the chart: core waits for jobs of runners before it deletes a machine. */
 const ensureDrainRule = ({ ensure }: Installer): Promise<void> =>
   ensure(coreKinds.machineDrainRules, {
     apiVersion,
@@ -193,14 +188,14 @@ const ensureDrainRule = ({ ensure }: Installer): Promise<void> =>
     },
   });
 
-/** Each as a MachineDeployment of so many machines. One that is there keeps its size: somebody may have scaled it. */
+/** Installs each fleet as a MachineDeployment. An existing one keeps its size. */
 export const ensureFleets = async (installer: Installer, server: string, sizes: FleetSizes): Promise<void> => {
   await ensureCluster(installer, server);
   await ensureDrainRule(installer);
   for (const fleet of fleetsOf(sizes)) await ensureFleet(installer, fleet, sizes[fleet] ?? 0);
 };
 
-/** Waits, by a watch, until the provider knows so many Macs. False: the signal fired before. */
+/** Waits until the provider has observed so many Macs. False: the signal fired before. */
 export const untilHostsFound = (client: Client, count: number, signal: AbortSignal): Promise<boolean> =>
   untilObjects(
     client,
@@ -211,7 +206,7 @@ export const untilHostsFound = (client: Client, count: number, signal: AbortSign
 
 const replicasSchema = z.object({ replicas: z.number() }).catch({ replicas: 0 });
 
-/** Machines that the fleets ask for, as they are by now, and so many as can get a Mac. */
+/** The number of Macs, and of machines that the fleets request. */
 export const desiredMachines = async (
   client: Client,
   macs: number,
@@ -220,7 +215,7 @@ export const desiredMachines = async (
   return { macs, wanted: items.reduce((sum, { spec }) => sum + replicasSchema.parse(spec).replicas, 0) };
 };
 
-/** The same, until that many machines are Ready. */
+/** Waits until so many machines are Ready. False: the signal fired before. */
 export const untilMachinesReady = (client: Client, count: number, signal: AbortSignal): Promise<boolean> =>
   untilObjects(
     client,

@@ -1,27 +1,27 @@
 import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
 import { secretKeys } from '@tartan/api';
-import { type Client, isKubeError, secrets } from '@tartan/kube';
+import { type Client, ignoreNotFound, secrets } from '@tartan/kube';
 import { type Clock, sleep, systemClock } from '@tartan/kube/clock';
 import { type JobRecord, type FakeRunnerOptions, type SimulatedGitHub, startGitHub } from '@tartan/sim-github';
 import { fleetNamespace as namespace } from './control-plane.ts';
 import type { Installer } from './installer.ts';
 
-/** What the simulated GitHub has: an organisation with one repository, where an App is installed. */
+/** The simulated GitHub has an organisation with one repository and an installed App. */
 export const organization = 'acme';
 const repository = `${organization}/app`;
 const installationID = 7001;
 
-/** The Secret of the App, for the controllers that ask GitHub. */
+/** The Secret of the App. */
 export const appSecretName = 'github-app';
 const { githubApp } = secretKeys;
 
-/** In which simulated guests and builders find this GitHub; real ones know where theirs is. */
+/** Environment variable with the URL of the simulated GitHub. */
 export const githubURLVariable = 'SIM_GITHUB_URL';
 
 /**
- * A GitHub on this machine, and the Secret of its App in the cluster. What it knew of runners and jobs ends with it: after a new start
- * runners of before are strangers to it, so that they end and are replaced. Its App is the same, since its Secret may be kept.
+ * Starts a simulated GitHub, and creates the Secret of its App. Runners and jobs are lost at a restart: the controller replaces the
+ * runners. The key of the App is kept in the Secret.
  */
 export const startGitHubFor = async (client: Client, { ensure }: Installer): Promise<SimulatedGitHub> => {
   const privateKey = (await existingPrivateKey(client)) ?? (await newPrivateKey());
@@ -40,17 +40,12 @@ export const startGitHubFor = async (client: Client, { ensure }: Installer): Pro
 };
 
 const existingPrivateKey = async (client: Client): Promise<string | undefined> => {
-  try {
-    const { data } = await client.get(secrets, { namespace, name: appSecretName });
-    const text = data?.[githubApp.privateKey];
-    return text === undefined ? undefined : Buffer.from(text, 'base64').toString();
-  } catch (error) {
-    if (isKubeError(error, 'notFound')) return undefined;
-    throw error;
-  }
+  const secret = await ignoreNotFound(client.get(secrets, { namespace, name: appSecretName }));
+  const text = secret?.data?.[githubApp.privateKey];
+  return text === undefined ? undefined : Buffer.from(text, 'base64').toString();
 };
 
-/** Not in one go, which would hold everything else up for as long. */
+/** Asynchronous, since it takes long. */
 const newPrivateKey = async (): Promise<string> => {
   const { privateKey } = await promisify(generateKeyPair)('rsa', {
     modulusLength: 2048,
@@ -60,25 +55,24 @@ const newPrivateKey = async (): Promise<string> => {
   return privateKey;
 };
 
-/** What workflows of the simulation ask for: each label of the pool's runners. */
+/** `runs-on` of the simulated workflows: the labels of the pool. */
 const labels = ['self-hosted', 'macOS', 'ARM64'];
 
 const jobNames = ['build', 'unit-tests', 'ui-tests', 'archive'];
 
-/** One job, as if somebody had pushed something. */
 export const queueJob = (github: Pick<SimulatedGitHub, 'queueJob' | 'jobs'>): JobRecord => {
   const count = github.jobs().length;
   return github.queueJob({ repository, labels, name: `${jobNames[count % jobNames.length]}-${count + 1}` });
 };
 
-/** As people push: every 25 minutes, which is four times a minute at the usual speed; never so often that they pile up. */
+/** Every 25 minutes, which is four times a minute at the default speed. */
 const jobEveryMs = 25 * 60_000;
 const intervalBounds = { least: 2_000, most: 120_000 };
 
 export const jobIntervalMs = (pace: number): number =>
   Math.min(intervalBounds.most, Math.max(intervalBounds.least, Math.round(jobEveryMs * pace)));
 
-/** Queues a job now and then until the signal fires. */
+/** Queues jobs until the signal fires. */
 export const keepQueueing = async (
   github: Pick<SimulatedGitHub, 'queueJob' | 'jobs'>,
   pace: number,
@@ -91,7 +85,7 @@ export const keepQueueing = async (
   }
 };
 
-/** A job takes 15 to 25 minutes: about ten seconds at the usual speed. All of them go well. */
+/** A job takes 15 to 25 minutes: about ten seconds at the default speed. */
 const minWorkMs = 15 * 60_000;
 const workSpreadMs = 10 * 60_000;
 

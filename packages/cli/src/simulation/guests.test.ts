@@ -40,18 +40,18 @@ describe('a runner in a guest of a simulated Mac', { timeout: 60_000 }, () => {
   let folder: string;
   let mac: Mac;
   let github: EmbeddedGitHub;
-  let switchboard: RunnerBridge;
+  let bridge: RunnerBridge;
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'tartan-runner-guest-'));
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     github = createGitHub({ app: { privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }) } });
-    switchboard = await openRunnerBridge({
-      folder: join(folder, 'switchboard'),
+    bridge = await openRunnerBridge({
+      folder: join(folder, 'bridge'),
       url: 'https://github.invalid',
       fetch: github.fetch,
       work: async ({ name }) => (name === 'bad' ? 'failure' : 'success'),
     });
-    const guest = runnerGuestScript(switchboard.folder, 'echo no runner >said; shutdown -h now\n');
+    const guest = runnerGuestScript(bridge.folder, 'echo no runner >said; shutdown -h now\n');
     const { tart } = await standInSoftware(join(folder, 'software'), { guest });
     mac = await startMac({ folder: join(folder, 'mac'), pace: 0.001 });
     mkdirSync(mac.path('/usr/local'), { recursive: true });
@@ -59,7 +59,7 @@ describe('a runner in a guest of a simulated Mac', { timeout: 60_000 }, () => {
   });
   after(async () => {
     await mac.stop();
-    await switchboard.close();
+    await bridge.close();
     await github.stop();
     rmSync(folder, { recursive: true, force: true });
   });
@@ -107,10 +107,10 @@ describe('a runner in a guest of a simulated Mac', { timeout: 60_000 }, () => {
     });
     github.queueJob({ repository: 'acme/app', labels: ['macos'], name: 'gone' });
     put(`gone/${process.pid}/configuration`, await mint(github, 'gone'));
-    const orders = join(folder, 'gone', String(process.pid), 'orders');
-    execFileSync('mkfifo', [orders]);
-    const pipe = new Socket({ fd: openSync(orders, constants.O_RDWR | constants.O_NONBLOCK), writable: false });
-    writeFileSync(join(folder, 'gone', 'bell'), `${process.pid} ${process.pid}\n`);
+    const commands = join(folder, 'gone', String(process.pid), 'commands');
+    execFileSync('mkfifo', [commands]);
+    const pipe = new Socket({ fd: openSync(commands, constants.O_RDWR | constants.O_NONBLOCK), writable: false });
+    writeFileSync(join(folder, 'gone', 'notify'), `${process.pid} ${process.pid}\n`);
     const [order] = (await once(pipe, 'data')) as [Buffer];
     assert.equal(String(order), 'job gone\n');
     await bridge.close();

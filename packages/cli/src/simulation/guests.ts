@@ -12,10 +12,7 @@ import { type FakeRunnerOptions, runFakeRunner } from '@tartan/sim-github';
 
 const { shares, variables, log } = guestNames;
 
-/**
- * What a guest of a simulated Mac does by itself: a job that goes on and tells so, where guests tell it (docs/guest.md). Which job it is
- * comes from the Pod. `sleep` is as short as the Mac's pace: a hundred seconds of the guest are one of ours.
- */
+/** The default program of a simulated guest: a job that writes its progress to the log (docs/guest.md). The pace of the Mac shortens `sleep`. */
 export const demoGuestScript = `shared='Volumes/My Shared Files'
 variables="$shared/${shares.env}/${variables}"
 job='without a name'
@@ -40,51 +37,43 @@ done
 `;
 
 /**
- * Runners in simulated guests: the real script of the image, with a stand-in for the run.sh of GitHub.
- *
- * A guest has no network and should cost no more than a shell that waits. So this process speaks with GitHub for all of them, and guests
- * speak with it by pipes in one folder, the switchboard.
- *
- *     const switchboard = await openSwitchboard({ folder: join(folder, 'switchboard'), url: github.url, work });
- *     stops.push(switchboard.close);                     // before the Macs are started
- *     standInSoftware(files, { guest: runnerGuest(switchboard.folder, guestAtWork) })
- *
- * `work` is called when a job has begun in a guest, and says how it ended; the signal fires when that guest is gone. Guests of Pods
- * without a share named `runner` do what the second argument says.
+ * Runners in simulated guests: the real script of the image, with a stand-in for the run.sh of GitHub. A guest has no network, so this
+ * process talks to GitHub for all guests, and to each guest through pipes in one folder. `work` is called when a job has started in a
+ * guest; its signal fires when the guest is gone.
  */
 interface RunnerBridgeOptions extends Pick<FakeRunnerOptions, 'url' | 'work' | 'fetch'> {
-  /** Not there yet, or left from an earlier one. Part of the guests' program: the same path gives the same program. */
+  /** Is emptied first. Its path is part of the guests' program. */
   readonly folder: string;
   readonly clock?: Clock;
 }
 
 export interface RunnerBridge {
   readonly folder: string;
-  /** Runners that it speaks for now. */
+  /** The number of connected runners. */
   readonly count: () => number;
   close(): Promise<void>;
 }
 
 /**
- * Stands in for run.sh: rings with its number and that of its parent, and does what it is told, without a process more. As the real one it
- * ends with 0 whatever became of the job, and also when GitHub does not know it any more.
+ * Stands in for run.sh: announces its PID and that of its parent, and executes commands. Like the real one it exits with 0 whatever the
+ * result of the job, and also when its registration was deleted.
  */
 const runScript = (folder: string): string => `#!/bin/sh
-# Stands in for run.sh of actions/runner. Whoever is at the other end of the pipes plays the rest.
+# Stands in for run.sh of actions/runner. The process at the other end of the pipes talks to GitHub.
 line='${folder}'/$$
 umask 077
-mkdir "$line" && mkfifo "$line/orders" || exit 1
+mkdir "$line" && mkfifo "$line/commands" || exit 1
 printf %s "$ACTIONS_RUNNER_INPUT_JITCONFIG" >"$line/configuration"
 unset ACTIONS_RUNNER_INPUT_JITCONFIG
-exec 3<>"$line/orders"
-echo "$$ $PPID" >'${folder}/bell'
+exec 3<>"$line/commands"
+echo "$$ $PPID" >'${folder}/notify'
 echo 'Connected to GitHub'
-while IFS=' ' read -r order rest <&3; do
-  case $order in
+while IFS=' ' read -r command rest <&3; do
+  case $command in
     job)
       echo "Running job: $rest"
       "$ACTIONS_RUNNER_HOOK_JOB_STARTED"
-      echo "$$ began" >'${folder}/bell'
+      echo "$$ started" >'${folder}/notify'
       ;;
     done) echo "Job completed with result: $rest" ;;
     gone) echo 'The runner registration has been deleted from the server, please re-configure.' && exit 0 ;;
@@ -93,7 +82,7 @@ while IFS=' ' read -r order rest <&3; do
 done
 `;
 
-/** What macOS has, and the few lines of it that a guest must not share with the machine underneath. */
+/** Files of the image, and stand-ins for commands that must not run on this machine. */
 const guestFiles = (folder: string): Readonly<Record<string, string>> => ({
   ...guestScripts(),
   'opt/actions-runner/run.sh': runScript(folder),
@@ -103,7 +92,7 @@ const guestFiles = (folder: string): Readonly<Record<string, string>> => ({
 
 const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** The program of guests: a runner where the Pod brings a configuration for one, and else `otherwise`. */
+/** The program of guests: a runner if the Pod has a configuration of one, else `otherScript`. */
 export const runnerGuestScript = (folder: string, otherScript: string): string => {
   const files = Object.entries(guestFiles(folder));
   const put = files.map(([path, text]) => `printf %s ${shellQuoted(text)} >${path}`).join('\n');
@@ -117,7 +106,7 @@ fi
 ${otherScript}`;
 };
 
-/** Also not one that is dead, and was only not fetched by its parent yet. */
+/** False for a zombie. */
 const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0);
@@ -131,28 +120,28 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-/** Guests go without a word when their power is cut. */
+/** A guest whose power is cut sends nothing. */
 const livenessPollMs = 1_000;
 
 export const openRunnerBridge = async (options: RunnerBridgeOptions): Promise<RunnerBridge> => {
   const { folder, clock = systemClock, work, ...github } = options;
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  await promisify(execFile)('mkfifo', [join(folder, 'bell')]);
-  const guests = new Map<number, { readonly began: () => void; readonly over: Promise<void> }>();
+  await promisify(execFile)('mkfifo', [join(folder, 'notify')]);
+  const guests = new Map<number, { readonly onStarted: () => void; readonly over: Promise<void> }>();
   const closing = new AbortController();
 
-  const sendCommand = (pid: number, order: string): void => {
+  const sendCommand = (pid: number, command: string): void => {
     try {
-      const pipe = openSync(join(folder, String(pid), 'orders'), constants.O_WRONLY | constants.O_NONBLOCK);
-      writeSync(pipe, `${order}\n`);
+      const pipe = openSync(join(folder, String(pid), 'commands'), constants.O_WRONLY | constants.O_NONBLOCK);
+      writeSync(pipe, `${command}\n`);
       closeSync(pipe);
     } catch {
-      // It is gone.
+      // The guest is gone.
     }
   };
 
-  /** Fires when the guest is gone: its runner ends without a word, as one does whose machine was destroyed. */
+  /** Aborts `gone` when the guest is gone. */
   const watch = async (pid: number, parent: number, gone: AbortController): Promise<void> => {
     while (!gone.signal.aborted) {
       await sleep(clock, livenessPollMs, gone.signal);
@@ -160,7 +149,7 @@ export const openRunnerBridge = async (options: RunnerBridgeOptions): Promise<Ru
     }
   };
 
-  const runRunner = async (pid: number, parent: number, began: Promise<void>): Promise<void> => {
+  const runRunner = async (pid: number, parent: number, started: Promise<void>): Promise<void> => {
     const line = join(folder, String(pid));
     const gone = new AbortController();
     const either = AbortSignal.any([gone.signal, closing.signal]);
@@ -175,7 +164,7 @@ export const openRunnerBridge = async (options: RunnerBridgeOptions): Promise<Ru
       signal: either,
       work: async (job, signal) => {
         sendCommand(pid, `job ${job.name}`);
-        await Promise.race([began, aborted]);
+        await Promise.race([started, aborted]);
         // The guest is gone before its job began: there is nothing to do, and no abort to wait for.
         if (signal.aborted) return 'killed';
         const conclusion = await work(job, signal);
@@ -189,24 +178,24 @@ export const openRunnerBridge = async (options: RunnerBridgeOptions): Promise<Ru
     rmSync(line, { recursive: true, force: true });
   };
 
-  const onNotification = (ring: string): void => {
-    const [word = '', rest = ''] = ring.split(' ');
+  const onNotification = (line: string): void => {
+    const [word = '', rest = ''] = line.split(' ');
     const pid = Number(word);
-    if (rest === 'began') return guests.get(pid)?.began();
+    if (rest === 'started') return guests.get(pid)?.onStarted();
     const { promise, resolve } = Promise.withResolvers<void>();
     const over = runRunner(pid, Number(rest), promise).catch(() => {});
-    guests.set(pid, { began: resolve, over });
+    guests.set(pid, { onStarted: resolve, over });
     void over.then(() => guests.delete(pid));
   };
 
-  // Held open for writing too, so that it never ends; read by the event loop, so that no thread waits on it.
-  const fd = openSync(join(folder, 'bell'), constants.O_RDWR | constants.O_NONBLOCK);
+  // Opened for writing too, so that it never ends; non-blocking, so that no thread waits.
+  const fd = openSync(join(folder, 'notify'), constants.O_RDWR | constants.O_NONBLOCK);
   const notifications = new Socket({ fd, readable: true, writable: false });
   let rest = '';
   notifications.setEncoding('latin1').on('data', (text: string) => {
-    const rings = `${rest}${text}`.split('\n');
-    rest = rings.pop() ?? '';
-    rings.forEach(onNotification);
+    const lines = `${rest}${text}`.split('\n');
+    rest = lines.pop() ?? '';
+    lines.forEach(onNotification);
   });
 
   return {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { configMaps, isKubeError } from '@tartan/kube';
+import { definitions } from '@tartan/api/crds';
+import { type Client, configMaps, isKubeError } from '@tartan/kube';
+import { manualClock } from '@tartan/kube/clock';
 import { startCluster } from '../testing/cluster.ts';
-import { createInstaller } from './installer.ts';
+import { createInstaller, untilServed } from './installer.ts';
 
 const namespace = 'default';
 const map = (name: string, finalizers: string[] = []) => ({
@@ -21,20 +23,20 @@ describe('the installer', () => {
   test('removes what it created and keeps existing objects', async () => {
     const { admin } = cluster;
     await admin.create(configMaps, map('theirs'));
-    const furniture = createInstaller(admin);
-    for (const name of ['theirs', 'ours']) await furniture.ensure(configMaps, map(name));
+    const installer = createInstaller(admin);
+    for (const name of ['theirs', 'ours']) await installer.ensure(configMaps, map(name));
     const names = async () => (await admin.list(configMaps, { namespace })).items.map(({ metadata }) => metadata.name);
     assert.deepEqual(await names(), ['ours', 'theirs']);
-    await furniture.remove();
+    await installer.remove();
     assert.deepEqual(await names(), ['theirs']);
   });
 
   test('waits for each deletion', async () => {
     const { admin } = cluster;
-    const furniture = createInstaller(admin);
-    await furniture.ensure(configMaps, map('held', ['example.com/held']));
+    const installer = createInstaller(admin);
+    await installer.ensure(configMaps, map('held', ['example.com/held']));
     let isOver = false;
-    const removing = furniture.remove().then(() => {
+    const removing = installer.remove().then(() => {
       isOver = true;
     });
     const which = { namespace, name: 'held' };
@@ -46,7 +48,28 @@ describe('the installer', () => {
   });
 
   test('passes errors of the server through', async () => {
-    const furniture = createInstaller(cluster.connection.client);
-    await assert.rejects(furniture.ensure(configMaps, map('ours')), (error) => isKubeError(error, 'forbidden'));
+    const installer = createInstaller(cluster.connection.client);
+    await assert.rejects(installer.ensure(configMaps, map('ours')), (error) => isKubeError(error, 'forbidden'));
   });
+});
+
+test('a kind that the API server does not serve ends in an error', async () => {
+  const manual = manualClock();
+  // Time passes as soon as somebody sleeps.
+  const clock = {
+    ...manual,
+    after: (milliseconds: number, run: () => void) => {
+      queueMicrotask(() => manual.advance(milliseconds));
+      return manual.after(milliseconds, run);
+    },
+  };
+  const [definition] = definitions;
+  assert.ok(definition);
+  const client = { get: async () => definition } as unknown as Client;
+  await assert.rejects(
+    untilServed(client, [definition], clock),
+    new RegExp(
+      `does not serve ${definition.metadata?.name} a minute after its definition was created\\. See its conditions`,
+    ),
+  );
 });

@@ -1,55 +1,57 @@
-import { type Client, customResourceDefinitions, isKubeError, type KubeObject, type Resource } from '@tartan/kube';
-import { type Clock, sleep, systemClock, systemClock as clock } from '@tartan/kube/clock';
+import {
+  type Client,
+  customResourceDefinitions,
+  ignoreNotFound,
+  isKubeError,
+  type KubeObject,
+  type Resource,
+} from '@tartan/kube';
+import { type Clock, sleep, systemClock } from '@tartan/kube/clock';
 
-/** What is put into a cluster, and what takes it out again. */
-export interface Installer {
-  /** Creates it unless it is there: an earlier start, or somebody else, has made it. */
-  ensure<T extends KubeObject>(resource: Resource<T>, object: T): Promise<void>;
-  /** Deletes what was made here, the latest first, and waits for each to be gone. What others made stays. */
-  remove(): Promise<void>;
-}
+const pollMs = 100;
+const timeoutMs = 60_000;
+const never = new AbortController().signal;
 
-export const ignoreNotFound = async (request: Promise<unknown>): Promise<void> => {
-  try {
-    await request;
-  } catch (error) {
-    if (!isKubeError(error, 'notFound')) throw error;
+/** Polls until it holds. Rejects with the message after a minute. */
+export const pollUntil = async (
+  holds: () => Promise<boolean>,
+  message: () => string,
+  clock: Clock = systemClock,
+): Promise<void> => {
+  const deadline = clock.monotonic() + timeoutMs;
+  while (!(await holds())) {
+    if (clock.monotonic() > deadline) throw new Error(message());
+    await sleep(clock, pollMs, never);
   }
 };
 
-const pollMs = 200;
-const timeoutMs = 60_000;
+/** Installs objects in a cluster, and uninstalls them. */
+export interface Installer {
+  /** Creates the object unless it exists. */
+  ensure<T extends KubeObject>(resource: Resource<T>, object: T): Promise<void>;
+  /** Deletes the objects that this installer created, the latest first, and waits for each deletion. */
+  remove(): Promise<void>;
+}
 
-export const createInstaller = (client: Client, clock: Clock = systemClock): Installer => {
+export const createInstaller = (client: Client): Installer => {
   const removals: (() => Promise<void>)[] = [];
-
-  const removal = <T extends KubeObject>(resource: Resource<T>, { metadata }: T) => {
-    const { name = '', namespace } = metadata ?? {};
-    const which = { name, ...(resource.namespaced && namespace !== undefined && { namespace }) };
-    return async (): Promise<void> => {
-      const until = clock.monotonic() + timeoutMs;
-      try {
-        await client.delete(resource, which);
-        for (;;) {
-          await client.get(resource, which);
-          if (clock.monotonic() > until)
-            throw new Error(`${resource.kind} ${name} was deleted and does not go: see what its finalizers wait for.`);
-          await sleep(clock, pollMs, AbortSignal.timeout(timeoutMs));
-        }
-      } catch (error) {
-        if (!isKubeError(error, 'notFound')) throw error;
-      }
-    };
-  };
-
   return {
     ensure: async (resource, object) => {
       try {
         await client.create(resource, object);
-        removals.push(removal(resource, object));
       } catch (error) {
         if (!isKubeError(error, 'alreadyExists')) throw error;
+        return;
       }
+      const { name = '', namespace } = object.metadata ?? {};
+      const which = { name, ...(resource.namespaced && namespace !== undefined && { namespace }) };
+      removals.push(async () => {
+        await ignoreNotFound(client.delete(resource, which));
+        await pollUntil(
+          async () => (await ignoreNotFound(client.get(resource, which))) === undefined,
+          () => `${resource.kind} ${name} is still there a minute after its deletion. Check its finalizers.`,
+        );
+      });
     },
     remove: async () => {
       for (const each of removals.splice(0).toReversed()) await each();
@@ -59,14 +61,23 @@ export const createInstaller = (client: Client, clock: Clock = systemClock): Ins
 
 type Definition = NonNullable<(typeof customResourceDefinitions)['ofType']>;
 
-/** A real server takes objects of a kind a moment after its definition. */
-export const untilServed = async (client: Client, definitions: readonly Definition[]): Promise<void> => {
+/** A real API server serves a kind some time after its definition is created. */
+export const untilServed = async (
+  client: Pick<Client, 'get'>,
+  definitions: readonly Definition[],
+  clock?: Clock,
+): Promise<void> => {
   for (const { metadata } of definitions) {
     const name = metadata?.name ?? '';
-    for (;;) {
+    const isEstablished = async (): Promise<boolean> => {
       const { status } = await client.get(customResourceDefinitions, { name });
-      if (status?.conditions?.some(({ type, status: is }) => type === 'Established' && is === 'True')) break;
-      await sleep(clock, 50, AbortSignal.timeout(1000));
-    }
+      return (status?.conditions ?? []).some((each) => each.type === 'Established' && each.status === 'True');
+    };
+    await pollUntil(
+      isEstablished,
+      () =>
+        `The API server does not serve ${name} a minute after its definition was created. See its conditions: kubectl describe crd ${name}`,
+      clock,
+    );
   }
 };

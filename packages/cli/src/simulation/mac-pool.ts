@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { secretKeys, secretNames, serverNames } from '@tartan/api';
 import { newKeyPair } from '@tartan/host';
-import { type Client, isKubeError, secrets } from '@tartan/kube';
+import { type Client, ignoreNotFound, secrets } from '@tartan/kube';
 import { createHostPool, type HostPool } from '@tartan/scaleway';
 import { startMac } from '@tartan/sim-mac';
 import { type SimulatedScaleway, type SimulatedServer, startScaleway } from '@tartan/sim-scaleway';
@@ -10,23 +10,23 @@ import { fleetNamespace as namespace } from './control-plane.ts';
 
 const zone = 'fr-par-1';
 
-/** What a provider needs to know to rent here. Nothing in it is secret: this Scaleway is on this machine, and ends with it. */
+/** Credentials of the simulated Scaleway. Not secret. */
 const credentials = {
   accessKey: 'SCWTARTANSIMULATED00',
   secretKey: '5e8d2c1b-7f60-4c39-9b1a-2f4e6d8c0a13',
   projectID: '9a1f7c52-0d7e-4a2b-8f43-3c2d1b0a9e87',
 } as const;
 
-/** All Macs have this machine's address, so each agent serves on a port of its own. */
+/** All Macs share the address of this machine, so each agent has its own port. */
 const sharedHostEnvironment = { TART_KUBELET_NODE_IP: '127.0.0.1', TART_KUBELET_PORT: '0' } as const;
 
 export interface MacPool {
   readonly scaleway: SimulatedScaleway;
-  /** Scaleway as the provider knows it. */
+  /** The Scaleway client of the provider. */
   readonly pool: HostPool;
-  /** For a provider that runs as a process of its own. */
+  /** For the provider process. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Rents Macs and puts them into the pool. They know the SSH keys that are registered by now, and get to know no others. */
+  /** Orders Macs for the pool. They accept only SSH keys that are registered already. */
   order(count: number): Promise<readonly SimulatedServer[]>;
   stop(): Promise<void>;
 }
@@ -34,12 +34,12 @@ export interface MacPool {
 /** A simulated Scaleway, whose servers are simulated Macs. */
 export const startMacPool = async (options: {
   folder: string;
-  /** Servers, keys and disks of an earlier start in that folder go on. */
+  /** Continues with servers, keys and disks of an earlier start in that folder. */
   persistent?: boolean;
-  /** 1 is as slow as real ones. Of Macs; and of Scaleway, which takes 10 min to reinstall one. */
+  /** 1: as slow as real Macs. */
   pace: number;
   scalewayPace?: number;
-  /** For every process on the Macs, beside what they need to share this machine. */
+  /** Additional environment of every process on the Macs. */
   environment?: Readonly<Record<string, string>>;
 }): Promise<MacPool> => {
   const { folder, pace, scalewayPace = pace, persistent = false, environment = {} } = options;
@@ -73,10 +73,7 @@ export const startMacPool = async (options: {
   };
 };
 
-/**
- * The SSH key of a fleet, in the Secret where its provider looks for it, and registered. Macs get to know keys when they are installed
- * and never later, so this comes before they are ordered, as it does with a pool that has been in use.
- */
+/** Creates the SSH key of a fleet, its Secret, and its registration. Macs accept only keys that were registered before they were installed. */
 export const registerSSHKey = async (
   client: Client,
   pool: Pick<HostPool, 'createKey'>,
@@ -93,12 +90,8 @@ export const registerSSHKey = async (
   await pool.createKey(fleet, publicKey);
 };
 
-/** The same, unless an earlier start has done it. */
+/** Registers a key unless the Secret exists. */
 export const ensureSSHKey = async (client: Client, pool: Pick<HostPool, 'createKey'>, fleet: string): Promise<void> => {
-  try {
-    await client.get(secrets, { namespace, name: secretNames.fleetSSH(fleet) });
-  } catch (error) {
-    if (!isKubeError(error, 'notFound')) throw error;
-    await registerSSHKey(client, pool, fleet);
-  }
+  const secret = await ignoreNotFound(client.get(secrets, { namespace, name: secretNames.fleetSSH(fleet) }));
+  if (secret === undefined) await registerSSHKey(client, pool, fleet);
 };

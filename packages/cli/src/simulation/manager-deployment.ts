@@ -3,32 +3,31 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { sleep, systemClock as clock } from '@tartan/kube/clock';
 
-/** One manager: a process of its own, as in a Pod. */
+/** One manager process, as in a Pod. */
 export interface ManagerProcess {
   readonly pid: number;
-  /** How often Kubernetes would say that its container was restarted. */
+  /** Restarts, as Kubernetes counts them. */
   readonly restarts: number;
   kill(signal: NodeJS.Signals): void;
 }
 
 export interface ManagerDeploymentOptions {
-  /** What people call it; the provider unless told. */
+  /** For messages; default: the provider. */
   readonly displayName?: string;
-  /** The file to start. */
   readonly program: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** Where all of them write. */
+  /** The log file of all managers. */
   readonly log: string;
-  /** One has ended that nobody has stopped; it is started again. */
-  readonly onCrash?: (code: number | null, what: string) => void;
+  /** Called when a manager has crashed. It is restarted. */
+  readonly onCrash?: ((code: number | null, what: string) => void) | undefined;
 }
 
-/** The managers as a Deployment keeps them: what ends is started again, and an upgrade replaces one after the other. */
+/** Manager processes, managed as by a Deployment: crashed ones are restarted. */
 export interface ManagerDeployment {
-  /** Starts so many with these flags, in place of those that run. They have ended by then, and given their lease back. */
+  /** Stops the running managers, which release their Lease, then starts so many with these flags. */
   replace(flags: readonly string[], count?: number): Promise<void>;
   running(): readonly ManagerProcess[];
-  /** Rejects when one refuses what it was told: starting it again will not help. */
+  /** Rejects when a manager rejects its flags. */
   readonly failure: Promise<never>;
   stop(): Promise<void>;
 }
@@ -40,12 +39,11 @@ interface Replica {
   readonly done: Promise<void>;
 }
 
-/** As the kubelet begins; it never gets longer here, as nobody waits for minutes at a laptop. */
+/** A constant back-off, shorter than that of a kubelet. */
 const restartAfterMs = 500;
-/** As much as Kubernetes grants. */
+/** The default of Kubernetes. */
 const terminationGraceMs = 30_000;
 const keptOutputChars = 4_000;
-/** The exit code of a manager that cannot do what it was told. */
 const invalidFlagsExitCode = 2;
 
 export const createManagerDeployment = ({
@@ -96,12 +94,12 @@ export const createManagerDeployment = ({
 
   const terminate = async ({ stopRequested, child, done }: Replica): Promise<void> => {
     stopRequested.abort();
-    // One that was frozen hears of it too.
+    // A frozen process handles SIGTERM only after SIGCONT.
     child.kill('SIGCONT');
     child.kill('SIGTERM');
-    const patience = setTimeout(() => child.kill('SIGKILL'), terminationGraceMs);
+    const cancelKill = clock.after(terminationGraceMs, () => child.kill('SIGKILL'));
     await done;
-    clearTimeout(patience);
+    cancelKill();
   };
   const endAll = async (): Promise<void> => {
     await Promise.all(replicas.splice(0).map(terminate));

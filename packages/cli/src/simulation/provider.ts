@@ -6,7 +6,7 @@ import {
   configMaps,
   customResourceDefinitions,
   grantPolicyRules,
-  isKubeError,
+  ignoreNotFound,
   leases,
   secrets,
   serviceAccounts,
@@ -17,13 +17,9 @@ import { type ControlPlane, fleetNamespace as namespace, fleetNamespace, writeKu
 import { claimPrefix, clusterName, fleetNames } from './fleets.ts';
 import { type Installer, untilServed } from './installer.ts';
 
-/** As whom the provider works. */
 const providerAccount = { namespace, name: 'tartan-provider' } as const;
 
-/**
- * What an administrator installs before a provider can work: our kinds (and those of Cluster API core, where that is played), the
- * provider's account with its rights and no others, and what Macs need to join.
- */
+/** Installs what the provider needs: the CRDs (with those of the stand-in for Cluster API core), its service account, and cluster-info. */
 export const installProvider = async (
   plane: ControlPlane,
   installer: Installer,
@@ -44,7 +40,7 @@ const grantProviderRights = async ({ ensure }: Installer, flags: readonly string
   await grantPolicyRules(ensure, providerAccount.name, { account: providerAccount }, providerRights(parsed.options));
 };
 
-/** As kubeadm leaves a cluster for those who join. */
+/** The ConfigMap cluster-info, as kubeadm creates it. */
 const installClusterInfo = async ({ url, ca }: ControlPlane, { ensure }: Installer): Promise<void> => {
   const { clusterRole, group } = joinBinding;
   await bindClusterRole(ensure, `${clusterRole}:${group}`, { group }, clusterRole);
@@ -63,7 +59,7 @@ const installClusterInfo = async ({ url, ca }: ControlPlane, { ensure }: Install
   });
 };
 
-/** Flags of every provider here, in this process or in one of its own. */
+/** Flags of every simulated provider. */
 export const providerFlags: readonly string[] = [
   `--secrets-namespace=${fleetNamespace}`,
   `--default-adopt-pool-prefix=${serverNames.defaultPoolPrefix}`,
@@ -71,7 +67,7 @@ export const providerFlags: readonly string[] = [
   '--health-probe-bind-address=0',
 ];
 
-/** Nothing here takes longer than some seconds, so nobody is as patient as in production. */
+/** Shorter intervals than in production. */
 export const shortIntervalFlags: readonly string[] = [
   '--inventory-interval=5s',
   '--host-poll-interval=500ms',
@@ -79,20 +75,16 @@ export const shortIntervalFlags: readonly string[] = [
   `--orphan-reclaim-claim-name-prefix=${claimPrefix}`,
 ];
 
-/** For the provider, as its own account. */
 export const writeProviderKubeconfig = (plane: ControlPlane, folder: string): Promise<string> =>
   writeKubeconfig(plane, folder, { account: providerAccount, name: 'provider' });
 
-/** What is made while a fleet lives: the SSH keys of fleets, the kubeconfig of core, the leases of the managers. */
+/** Deletes what the managers have created: SSH keys, the kubeconfig of core, Leases. */
 export const deleteRuntimeObjects = async (client: Client): Promise<void> => {
   const names = [
     ...[...fleetNames, 'builders'].map((fleet) => secretNames.fleetSSH(fleet)),
     secretNames.kubeconfig(clusterName),
   ];
-  const removals = [
-    ...names.map((name) => client.delete(secrets, { namespace, name })),
-    ...[leaderElectionID, runnersLeaderElectionID].map((name) => client.delete(leases, { namespace, name })),
-  ];
-  for (const removal of await Promise.allSettled(removals))
-    if (removal.status === 'rejected' && !isKubeError(removal.reason, 'notFound')) throw removal.reason;
+  for (const name of names) await ignoreNotFound(client.delete(secrets, { namespace, name }));
+  for (const name of [leaderElectionID, runnersLeaderElectionID])
+    await ignoreNotFound(client.delete(leases, { namespace, name }));
 };

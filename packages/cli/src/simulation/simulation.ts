@@ -21,36 +21,36 @@ import { deleteRunners, ensureRunnerPool, installRunners, type SimulatedRunners,
 import { startClusterApi, startEmbedded, startReal, useExistingCluster } from './start-control-plane.ts';
 
 export interface SimulationOptions {
-  /** All of its files. What an earlier one has left there goes on. */
+  /** The folder of all files. An earlier simulation in it is continued. */
   readonly folder: string;
-  /** Keep objects on the disk, so that another start can go on. */
+  /** Keeps the objects on disk, so that the next start continues. */
   readonly persistent?: boolean;
   readonly kubernetes?: 'embedded' | 'real' | { readonly kubeconfig: string };
-  /** Of the embedded Kubernetes; 0 takes any that is free. */
+  /** Of the embedded Kubernetes; 0: any free port. */
   readonly port?: number;
-  /** Macs in the pool, at least. */
+  /** Minimum number of Macs. */
   readonly pool: number;
-  /** Machines that are asked for, by fleet. */
+  /** Desired machines. */
   readonly fleets: FleetSizes;
-  /** A simulated GitHub, runners for its jobs on the fleet of that name, and whatever builders need. None unless told. */
+  /** A simulated GitHub, runners for its jobs on the fleet runners, and the software of builders. */
   readonly runners?: {
-    /** More flags for their controller. */
+    /** Additional flags of the runners controller. */
     readonly flags?: readonly string[];
-    /** What a job does once it has begun in a guest. Unless told it takes its time, and succeeds. */
+    /** The work of a job in a guest. Default: takes some time, and succeeds. */
     readonly work?: FakeRunnerOptions['work'];
   };
-  /** 1 is as slow as real Macs. */
+  /** 1: as slow as real Macs. */
   readonly pace: number;
-  /** Of Scaleway, where a reinstall takes 10 min. The same unless told. */
+  /** Of Scaleway, where a reinstall takes 10 min. Default: `pace`. */
   readonly scalewayPace?: number;
-  /** Of the agent that Macs get at first. */
+  /** Of the first agent. */
   readonly version?: string;
-  /** More flags for the provider; they win over those that it has anyway. */
+  /** Additional flags of the provider, which override its other flags. */
   readonly flags?: readonly string[];
   readonly managers?: number;
-  /** Hears what is there, in turn. */
+  /** Called when a part has started. */
   readonly progress?: (done: Progress) => void;
-  /** A manager has ended by itself, and is started again. */
+  /** Called when a manager has crashed. It is restarted. */
   readonly onCrash?: (code: number | null, what: string) => void;
 }
 
@@ -61,25 +61,24 @@ export type Progress =
   | { readonly what: 'runners'; readonly url: string };
 
 /**
- * A fleet on this machine, all of it as it ships but for the outside world: an embedded Kubernetes (or a real one), a simulated Scaleway
- * whose servers are simulated Macs, Cluster API core or its stand-in, and the provider, which is a process of its own with the rights of
- * its account. Agents are processes on their Macs.
+ * A fleet on this machine: an embedded or real Kubernetes, a simulated Scaleway with simulated Macs, Cluster API core or its stand-in,
+ * and the provider as a process with its own service account. Agents are processes on the Macs.
  */
 export interface Simulation {
   readonly folder: string;
   readonly controlPlane: ControlPlane;
   readonly macs: MacPool;
   readonly managerDeployment: ManagerDeployment;
-  /** GitHub, and whoever looks after its runners. `undefined`: nobody has asked for them. */
+  /** Undefined: the simulation has no runners. */
   readonly runners: SimulatedRunners | undefined;
-  /** Where managers log. */
+  /** The log file of the managers. */
   readonly log: string;
-  /** Replaces the managers by ones that bring this agent, as an upgrade of the chart does. */
+  /** Replaces the managers by ones that roll out this agent, as an upgrade of the chart does. */
   upgrade(
     release: AgentRelease,
     how?: { readonly flags?: readonly string[]; readonly managers?: number },
   ): Promise<void>;
-  /** Rejects when a part has ended that cannot be started again. */
+  /** Rejects when a part has failed that cannot be restarted. */
   readonly failure: Promise<never>;
   stop(): Promise<void>;
 }
@@ -91,7 +90,7 @@ const startControlPlane = (options: SimulationOptions): Promise<ControlPlane> =>
   return kubernetes === 'real' ? startReal() : useExistingCluster(kubernetes.kubeconfig);
 };
 
-/** Starts all of it. Nothing is left running when that fails. */
+/** Starts a simulation. Stops all parts if one fails to start. */
 export const startSimulation = async (options: SimulationOptions): Promise<Simulation> => {
   const { folder, persistent = false, pool, fleets, pace, version = '0.1.0', progress = () => {} } = options;
   const stops: (() => unknown)[] = [];
@@ -103,16 +102,16 @@ export const startSimulation = async (options: SimulationOptions): Promise<Simul
     const program = managerProgram(folder);
     const runnersFile = options.runners && runnersProgram(folder);
     runnersFile?.catch(() => {});
-    // Whoever removes the folder must not find them there again.
+    // The builds must not write into a removed folder.
     stops.push(() => Promise.allSettled([program, runnersFile]));
     const controlPlane = await startControlPlane(options);
     stops.push(controlPlane.stop);
     const { client, url } = controlPlane;
     const commonFlags = [...providerFlags, ...shortIntervalFlags, ...(options.flags ?? [])];
-    // A cluster of ours goes as a whole; out of one that was there before, all goes that was put into it.
-    const borrowed = typeof options.kubernetes === 'object';
+    // In an existing cluster, only the installed objects are removed at the end.
+    const isExisting = typeof options.kubernetes === 'object';
     const baseObjects = createInstaller(client);
-    if (borrowed) stops.push(baseObjects.remove, () => deleteRuntimeObjects(client));
+    if (isExisting) stops.push(baseObjects.remove, () => deleteRuntimeObjects(client));
     await installProvider(controlPlane, baseObjects, commonFlags);
     const github = options.runners && (await startGitHubFor(client, baseObjects));
     if (github) {
@@ -122,7 +121,7 @@ export const startSimulation = async (options: SimulationOptions): Promise<Simul
     const runnerBridge =
       github &&
       (await openRunnerBridge({
-        folder: join(folder, 'switchboard'),
+        folder: join(folder, 'runner-bridge'),
         url: github.url,
         work: options.runners?.work ?? simulatedWork(pace),
       }));
@@ -133,7 +132,7 @@ export const startSimulation = async (options: SimulationOptions): Promise<Simul
       folder: join(folder, 'macs'),
       pace,
       persistent,
-      ...(options.scalewayPace !== undefined && { scalewayPace: options.scalewayPace }),
+      scalewayPace: options.scalewayPace ?? pace,
       ...(github && { environment: { [githubURLVariable]: github.url } }),
     });
     stops.push(macs.stop);
@@ -154,7 +153,7 @@ export const startSimulation = async (options: SimulationOptions): Promise<Simul
       program: await program,
       environment: macs.environment,
       log,
-      ...(options.onCrash && { onCrash: options.onCrash }),
+      onCrash: options.onCrash,
     });
     stops.push(managerDeployment.stop);
     const upgrade: Simulation['upgrade'] = async (release, { flags = [], managers = options.managers } = {}) => {
@@ -172,12 +171,12 @@ export const startSimulation = async (options: SimulationOptions): Promise<Simul
     await upgrade({ version });
     progress({ what: 'provider' });
     const fleetObjects = createInstaller(client);
-    if (borrowed) stops.push(fleetObjects.remove);
+    if (isExisting) stops.push(fleetObjects.remove);
     await ensureFleets(fleetObjects, url, fleets);
     const runners =
       github && runnersFile && (await startRunners(github, { ...options, controlPlane, program: await runnersFile }));
     if (runners) {
-      if (borrowed) stops.push(() => deleteRunners(client));
+      if (isExisting) stops.push(() => deleteRunners(client));
       stops.push(runners.controller.stop);
       await ensureRunnerPool(fleetObjects, fleets.runners);
       progress({ what: 'runners', url: github.url });

@@ -1,22 +1,22 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { kindNames } from '@tartan/api';
-import { createLogger, createSubresources, customResourceDefinitions, isKubeError } from '@tartan/kube';
+import { createLogger, createSubresources, customResourceDefinitions, ignoreNotFound } from '@tartan/kube';
 import { systemClock as clock } from '@tartan/kube/clock';
 import { createClusterApi } from '@tartan/sim-cluster-api';
 import { adminKubeconfig, createKubernetes, serve } from '@tartan/sim-kubernetes';
 import { connect, type ControlPlane } from './control-plane.ts';
 
 interface EmbeddedOptions {
-  /** For the kubeconfig. */
+  /** Gets the kubeconfig. */
   readonly folder: string;
-  /** 0 takes any that is free. */
+  /** 0: any free port. */
   readonly port?: number;
-  /** Keeps every object there; without it they are in memory. */
+  /** The folder of the objects. Undefined: they are kept in memory. */
   readonly data?: string;
 }
 
-/** The embedded Kubernetes over HTTPS. Nobody has more rights than on a real one. */
+/** The embedded Kubernetes over HTTPS, with RBAC as on a real one. */
 export const startEmbedded = async ({ folder, port = 0, data }: EmbeddedOptions): Promise<ControlPlane> => {
   const kubernetes = await createKubernetes(data === undefined ? {} : { data });
   const { handle, identity } = kubernetes;
@@ -27,13 +27,10 @@ export const startEmbedded = async ({ folder, port = 0, data }: EmbeddedOptions)
   });
   const kubeconfig = join(folder, 'kubeconfig');
   await writeFile(kubeconfig, await adminKubeconfig(identity, server.url), { mode: 0o600 });
-  const { url, ca, client, transport } = await connect(kubeconfig);
+  const connection = await connect(kubeconfig);
   return {
-    url,
+    ...connection,
     kubeconfig,
-    ca,
-    client,
-    transport,
     needsClusterApi: true,
     pause: async () => {
       await server.close();
@@ -42,7 +39,7 @@ export const startEmbedded = async ({ folder, port = 0, data }: EmbeddedOptions)
       };
     },
     stop: async () => {
-      transport.close();
+      connection.transport.close();
       await server.close();
       kubernetes.stop();
     },
@@ -51,43 +48,28 @@ export const startEmbedded = async ({ folder, port = 0, data }: EmbeddedOptions)
 
 const machineDeploymentCRD = 'machinedeployments.cluster.x-k8s.io';
 
-/** A cluster that somebody has. Where Cluster API is installed it does its own work; our own kinds must not be in use. */
+/** An existing cluster, with or without Cluster API. Our kinds must not be installed. */
 export const useExistingCluster = async (kubeconfig: string): Promise<ControlPlane> => {
-  const { url, ca, client, transport } = await connect(kubeconfig);
-  const isThere = async (name: string): Promise<boolean> => {
-    try {
-      await client.get(customResourceDefinitions, { name });
-      return true;
-    } catch (error) {
-      if (isKubeError(error, 'notFound')) return false;
-      throw error;
-    }
-  };
+  const connection = await connect(kubeconfig);
+  const { client, transport } = connection;
+  const isInstalled = async (name: string): Promise<boolean> =>
+    (await ignoreNotFound(client.get(customResourceDefinitions, { name }))) !== undefined;
   const { plural, group } = kindNames.macHost;
   try {
-    if (await isThere(`${plural}.${group}`))
+    if (await isInstalled(`${plural}.${group}`))
       throw new Error(
-        `the cluster of ${kubeconfig} has a fleet already (there are ${plural}.${group}): a simulated one beside it would take its machines. ` +
+        `the cluster of ${kubeconfig} already has a fleet (${plural}.${group} is installed): a simulated one would manage its machines. ` +
           'Choose another cluster, or leave --kubernetes out for the embedded one.',
       );
-    const needsClusterApi = !(await isThere(machineDeploymentCRD));
-    return {
-      url,
-      kubeconfig,
-      ca,
-      client,
-      transport,
-      needsClusterApi,
-      pause: undefined,
-      stop: async () => transport.close(),
-    };
+    const needsClusterApi = !(await isInstalled(machineDeploymentCRD));
+    return { ...connection, kubeconfig, needsClusterApi, pause: undefined, stop: async () => transport.close() };
   } catch (error) {
     transport.close();
     throw error;
   }
 };
 
-/** etcd, kube-apiserver, kube-controller-manager and kube-scheduler, built when they are not there. For checkouts: it takes Go. */
+/** etcd, kube-apiserver, kube-controller-manager and kube-scheduler, built with Go if needed. Needs a checkout. */
 export const startReal = async (): Promise<ControlPlane> => {
   const { startControlPlane } = await import('@tartan/tools-kubernetes').catch((cause: unknown) => {
     throw new Error(
@@ -96,26 +78,23 @@ export const startReal = async (): Promise<ControlPlane> => {
     );
   });
   const plane = await startControlPlane({ controllerManager: true, scheduler: true });
-  const { url, ca, client, transport } = await connect(plane.adminKubeconfigPath);
+  const connection = await connect(plane.adminKubeconfigPath);
   return {
-    url,
+    ...connection,
     kubeconfig: plane.adminKubeconfigPath,
-    ca,
-    client,
-    transport,
     needsClusterApi: true,
     pause: undefined,
     stop: async () => {
-      transport.close();
+      connection.transport.close();
       await plane.stop();
     },
   };
 };
 
-/** Whoever plays Cluster API core looks again sooner than the real one: nothing here takes minutes. */
+/** Shorter retries than in production. */
 const intervals = { drainRetryMs: 1_000, externalRetryMs: 2_000, deletionRetryMs: 500 };
 
-/** The stand-in for Cluster API core. Answers with what stops it. */
+/** Starts the stand-in for Cluster API core. */
 export const startClusterApi = (
   { client, transport }: ControlPlane,
   write: (line: string) => void,

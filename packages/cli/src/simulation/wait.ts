@@ -1,38 +1,22 @@
-import { type Client, isKubeError, type KubeObject, type Live, type Resource } from '@tartan/kube';
-import { sleep, systemClock as clock } from '@tartan/kube/clock';
+import type { Client, KubeObject, Live, Resource } from '@tartan/kube';
+import { systemClock as clock } from '@tartan/kube/clock';
+import { createSilentInformer } from '../cluster/watch-informers.ts';
 import { fleetNamespace as namespace } from './control-plane.ts';
 
-/** Waits, by a watch, until it holds for the objects of a kind. False: the signal fired before. */
+/** Watches until it holds for the objects of a kind. False: the signal fired before. Continues after an outage of the API server. */
 export const untilObjects = async <T extends KubeObject>(
   client: Client,
   resource: Resource<T>,
   holds: (objects: readonly Live<T>[]) => boolean,
   signal: AbortSignal,
 ): Promise<boolean> => {
-  const where = resource.namespaced ? { namespace } : {};
-  while (!signal.aborted) {
-    try {
-      const { items, resourceVersion } = await client.list(resource, { ...where, signal });
-      const known = new Map(items.map((item) => [item.metadata.name, item]));
-      if (holds([...known.values()])) return true;
-      for await (const event of client.watch(resource, { ...where, resourceVersion, signal })) {
-        if (event.type === 'BOOKMARK') continue;
-        if (event.type === 'DELETED') known.delete(event.object.metadata.name);
-        else known.set(event.object.metadata.name, event.object);
-        if (holds([...known.values()])) return true;
-      }
-    } catch (error) {
-      await pauseBeforeRetry(error, signal);
-    }
-  }
-  return false;
-};
-
-const retryPauseMs = 200;
-
-/** Waits during an outage of the API server; throws other errors. */
-export const pauseBeforeRetry = async (error: unknown, signal: AbortSignal): Promise<void> => {
-  if (signal.aborted) return;
-  if (!isKubeError(error, 'expired', 'unreachable', 'timeout', 'serverError', 'tooManyRequests')) throw error;
-  await sleep(clock, retryPauseMs, signal);
+  const found = new AbortController();
+  const informer = createSilentInformer({ client, clock }, { resource, ...(resource.namespaced && { namespace }) });
+  const check = (): void => {
+    if (informer.hasSynced && !found.signal.aborted && holds(informer.list())) found.abort();
+  };
+  informer.subscribe(check);
+  void informer.synced.then(check);
+  await informer.run(AbortSignal.any([signal, found.signal]));
+  return found.signal.aborted;
 };

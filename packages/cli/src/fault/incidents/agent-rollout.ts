@@ -2,26 +2,26 @@ import { existsSync, readFileSync } from 'node:fs';
 import { readFile, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { macFleet, macNames } from '@tartan/api';
-import { getCondition } from '@tartan/kube';
+import { getCondition, isConditionTrue } from '@tartan/kube';
 import { type Mac, standInSoftware } from '@tartan/sim-mac';
 import { currentVersion, nextPatch, roll, untilRolled } from '../agent-release.ts';
 import { CannotPlay, type Fault, type FaultContext } from '../fault.ts';
 import { pickReadyMachine, readyMachines } from '../targets.ts';
-import { untilAll, untilOne, untilTrue } from '../wait.ts';
+import { untilAll, untilNamed, untilTrue } from '../wait.ts';
 
-/** The most that the managers have needed so far, as Linux tells it. */
+/** Peak memory of the managers, as Linux reports it. */
 const peakMemory = ({ simulation }: FaultContext): string => {
   try {
     const peaks = simulation.managerDeployment
       .running()
       .map(({ pid }) => Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]));
-    return ` and needed ${Math.round(Math.max(...peaks) / 1024)} MB at most`;
+    return ` and used at most ${Math.round(Math.max(...peaks) / 1024)} MB`;
   } catch {
     return '';
   }
 };
 
-/** Resolves when all is rolled, with the most turns that a fleet had at a time. */
+/** Resolves after the rollout, with the largest number of turns that a fleet had at once. */
 const countTurns = async (context: FaultContext, rolled: Promise<void>): Promise<number> => {
   let most = 0;
   const over = new AbortController();
@@ -38,7 +38,7 @@ const countTurns = async (context: FaultContext, rolled: Promise<void>): Promise
 export const fleetWideRoll: Fault = {
   name: 'fleet-wide-roll',
   title:
-    'A new agent is due on every Mac at once: four copies of it were in memory, and the manager was killed for it (tuist/tuist#11065).',
+    'A new agent is due on every Mac at once: four copies were in memory, and the manager ran out of it (tuist/tuist#11065).',
   watch: ['tartan roll status -w', 'kubectl get macfleets -w'],
   play: async (context) => {
     await pickReadyMachine(context);
@@ -49,18 +49,18 @@ export const fleetWideRoll: Fault = {
     const most = await countTurns(context, untilRolled(context, version));
     const count = (await readyMachines(context)).length;
     const peak = peakMemory(context);
-    if (restarts() > 0) throw new Error(`the manager was restarted ${restarts()} times in the roll`);
-    return `All ${count} machines run agent ${version}; of a fleet never more than ${most} at a time had a turn. The manager was not restarted${peak}. Nobody has to do anything.`;
+    if (restarts() > 0) throw new Error(`the manager was restarted ${restarts()} times during the rollout`);
+    return `All ${count} machines run agent ${version}; at most ${most} of a fleet had a turn at once. The manager was not restarted${peak}. Nothing to do.`;
   },
 };
 
-/** Once is enough to see it; usually it is tried five times, a minute apart. */
+/** By default the manager tries five times, a minute apart. */
 const singleAttemptFlags = ['--tartkubelet-max-update-attempts=1'];
 
 export const noOpKickstart: Fault = {
   name: 'no-op-kickstart',
   title:
-    'launchctl kickstart answers 0 and leaves the old agent running: the roll counted as done, and the Node was stranded (tuist/tuist#10981).',
+    'launchctl kickstart exits with 0 but leaves the old agent running: the rollout counted as done, and the Node was stranded (tuist/tuist#10981).',
   watch: ['tartan roll status -w', 'kubectl get macfleets -w', 'kubectl get nodes -w'],
   play: async (context) => {
     const { report } = context;
@@ -69,29 +69,25 @@ export const noOpKickstart: Fault = {
     const bad = nextPatch(await currentVersion(context));
     const good = nextPatch(bad);
     const before = mac.job(macNames.agentJob)?.pid;
-    report(`From now on, launchctl kickstart -k does nothing on the Mac of ${name}, and says that all is well.`);
+    report(`From now on, launchctl kickstart -k does nothing on the Mac of ${name}, and exits with 0.`);
     try {
       mac.faults.kickstart = 'no-op';
       await roll(context, { version: bad }, singleAttemptFlags);
-      const stopped = await untilOne(
-        context,
-        macFleet.resource,
-        `the roll of ${fleet} stops`,
-        ({ metadata, status }) =>
-          metadata.name === fleet && getCondition(status?.conditions, 'Stalled')?.status === 'True',
+      const stopped = await untilNamed(context, macFleet.resource, fleet, 'stops its rollout', ({ status }) =>
+        isConditionTrue(status?.conditions, 'Stalled'),
       );
-      report(`The roll of ${fleet} has stopped: ${getCondition(stopped.status?.conditions, 'Stalled')?.message ?? ''}`);
-      if (mac.job(macNames.agentJob)?.pid !== before) throw new Error('the agent that ran was replaced after all');
       report(
-        `The agent that ran on ${name} still runs, with its own release: nothing was recorded that did not happen.`,
+        `The rollout of ${fleet} has stopped: ${getCondition(stopped.status?.conditions, 'Stalled')?.message ?? ''}`,
       );
+      if (mac.job(macNames.agentJob)?.pid !== before) throw new Error('the running agent was replaced');
+      report(`The old agent on ${name} still runs, with its own release. The Mac has no stamp of the new one.`);
     } finally {
       mac.faults.kickstart = 'normal';
-      report(`The Mac of ${name} is mended.`);
+      report(`launchctl works again on the Mac of ${name}.`);
       await roll(context, { version: good });
     }
     await untilRolled(context, good);
-    return `The roll stopped instead of believing launchctl, and the next release (${good}) is on every Mac. A person reads the message of the fleet, looks at that Mac, and brings the next release.`;
+    return `The rollout stopped, since Tartan checks the process and not the exit code of launchctl. The next release (${good}) is on every Mac. An operator reads the message of the fleet, checks that Mac, and rolls out the next release.`;
   },
 };
 
@@ -101,17 +97,17 @@ const codesignKills = ({ journal }: Mac): number =>
   journal.entries.filter(({ what, detail }) => what === 'launchd.exit' && detail.includes('OS_REASON_CODESIGNING'))
     .length;
 
-/** What launchd starts for the agent, where it really lies. */
+/** The real path of the program that launchd starts for the agent. */
 const programOf = async (mac: Mac): Promise<string> => {
   const [program] = mac.job(macNames.agentJob)?.arguments ?? [];
-  if (program === undefined) throw new CannotPlay('launchd of that Mac knows no agent.');
+  if (program === undefined) throw new CannotPlay('launchd has no agent on that Mac.');
   return realpath(mac.path(program));
 };
 
 export const codesignKill: Fault = {
   name: 'codesign-kill',
   title:
-    'A program is overwritten while macOS remembers its old signature: the kernel killed the new agent on two Macs of three (tuist/tuist#10981).',
+    'A program is overwritten in place while macOS caches its old signature: the kernel killed the new agent on two of three Macs (tuist/tuist#10981).',
   watch: ['tartan roll status -w', 'kubectl get nodes -w'],
   play: async (context) => {
     const { report, simulation } = context;
@@ -126,11 +122,9 @@ export const codesignKill: Fault = {
       // Into the same inode, as scp does.
       await writeFile(program, runtime);
       await mac.run(restartAgent, { asRoot: true });
-      report(
-        `On the Mac of ${name} the program of the agent is overwritten in place, and restarted, as it was done then.`,
-      );
-      await untilTrue(context, 'macOS kills it', () => codesignKills(mac) > killed);
-      report('macOS kills it at each start: OS_REASON_CODESIGNING.');
+      report(`On the Mac of ${name} the program of the agent is overwritten in place and restarted.`);
+      await untilTrue(context, 'macOS killed the agent', () => codesignKills(mac) > killed);
+      report('macOS kills the agent at each start: OS_REASON_CODESIGNING.');
       const others = await readyMachines(context);
       const sofar = new Map(others.map((each) => [each.name, codesignKills(each.mac)]));
       await roll(context, { version, runtime });
@@ -138,10 +132,10 @@ export const codesignKill: Fault = {
       const hit = others.filter((each) => each.name !== name && codesignKills(each.mac) !== sofar.get(each.name));
       if (hit.length > 0) throw new Error(`macOS killed the agent on ${hit.map((each) => each.name).join(', ')}`);
     } finally {
-      // The bytes that macOS remembers, where nothing newer is in use.
+      // The content whose signature macOS caches.
       if (existsSync(program)) await writeFile(program, before);
       if (context.signal.aborted) await mac.run(restartAgent, { asRoot: true });
     }
-    return `The roll put the same new program beside the old one, as a file of its own, and signed it: agent ${version} runs on every Mac, also on ${name}. Nobody has to do anything.`;
+    return `The rollout wrote the new program to a new file and signed it: agent ${version} runs on every Mac, also on ${name}. Nothing to do.`;
   },
 };

@@ -8,12 +8,12 @@ import {
   failingCondition,
   type TemporaryMachine,
 } from '../temporary-objects.ts';
-import { untilOne } from '../wait.ts';
+import { untilNamed } from '../wait.ts';
 
 export const deadLoginwindow: Fault = {
   name: 'dead-loginwindow',
   title:
-    'loginwindow died of a SIGHUP and nobody is logged in at the console: each virtual machine failed on four Macs, silently (tuist/tuist#10875).',
+    'loginwindow died of a SIGHUP, and no user is logged in at the console: on four Macs every virtual machine failed silently (tuist/tuist#10875).',
   watch: ['kubectl get pods -o wide -w', 'kubectl get events -w'],
   play: async (context) => {
     const { report } = context;
@@ -21,29 +21,29 @@ export const deadLoginwindow: Fault = {
     try {
       mac.faults.loginwindow = 'dead';
       mac.endGuiSession();
-      report(`On the Mac of ${name}, loginwindow is dead and the console is empty. Now a Pod comes.`);
+      report(`On the Mac of ${name}, loginwindow is dead and the console is empty. Now a Pod is created.`);
       const pod = await createTemporaryPod(context, name);
       try {
         await pod.untilRunning();
-        if (mac.guiSession() !== 'Aqua') throw new Error('the Pod runs, but nobody is logged in at the console');
-        report(`Its agent had launchd start loginwindow again, and the Pod ${pod.name} runs.`);
+        if (mac.guiSession() !== 'Aqua') throw new Error('the Pod runs, but no user is logged in at the console');
+        report(`The agent had launchd restart loginwindow, and the Pod ${pod.name} runs.`);
       } finally {
         await pod.remove();
       }
     } finally {
       mac.faults.loginwindow = 'normal';
     }
-    return 'The agent brought the console back before it started the virtual machine. Nobody has to do anything.';
+    return 'The agent restored the console before it started the virtual machine. Nothing to do.';
   },
 };
 
-/** With it, no step before the console asks for the password. */
+/** With it, no step before the console login asks for the password. */
 const allowSudoWithoutPassword = `umask 337 && printf 'm1 ALL=(ALL) NOPASSWD: ALL\\n' >"$TARTAN_ROOT/etc/sudoers.d/m1-nopasswd"`;
 
 export const sealedPassword: Fault = {
   name: 'sealed-password',
   title:
-    'The password of a Mac is not what Scaleway says: macOS sealed /etc/kcpassword, nobody was logged in, and no Pod ever ran (tuist/tuist#10875).',
+    'The password of a Mac differs from the one at Scaleway: macOS sealed /etc/kcpassword, no user was logged in, and no Pod ran (tuist/tuist#10875).',
   watch: ['kubectl get samm -w', 'kubectl get machosts -w', 'tartan explain NAME'],
   play: async (context) => {
     const { report } = context;
@@ -55,26 +55,27 @@ export const sealedPassword: Fault = {
     try {
       await mac.run(allowSudoWithoutPassword, { asRoot: true });
       mac.setPassword('changed-by-hand');
-      report(`Somebody has changed the password of the Mac ${server.id}.`);
+      report(`A person has changed the password of the Mac ${server.id}.`);
       extra = await createTemporaryMachine(context, host);
       const failed = await extra.until(
         'fails',
         (each) => failingCondition(each, 'Bootstrapped')?.includes('sealed') === true,
       );
-      report(`It is not taken for ready: ${failingCondition(failed, 'Bootstrapped') ?? ''}`);
+      report(`The Mac is not Ready: ${failingCondition(failed, 'Bootstrapped') ?? ''}`);
       if (failed.status?.ready === true) throw new Error(`${extra.name} is Ready without a session at the console`);
     } finally {
       await extra?.remove();
-      // A wipe has set another one.
+      // A wipe has set another password.
       if (server.installs === installs) mac.setPassword(password);
     }
-    return 'The Mac was never taken for ready, and says why; the password is not tried twice. It would have been restarted after 3 attempts, and given back after 8, for a day of quarantine. A person deletes the Machine, as here, since a wipe sets a new password, or sets it right with tartan prepare-host.';
+    return 'The Mac never became Ready, and its condition says why. The manager tries a password once, restarts the Mac after 3 attempts, and releases it into a day of quarantine after 8. An operator deletes the Machine, as here, since a wipe sets a new password, or corrects it with tartan prepare-host.';
   },
 };
 
 export const macPoweredOff: Fault = {
   name: 'mac-powered-off',
-  title: 'A Mac loses its power: Node and machine must say so, nobody may wipe it, and it must come back by itself.',
+  title:
+    'A Mac loses power: its Node and its machine must report it, the Mac must not be wiped, and must recover by itself.',
   watch: ['kubectl get nodes -w', 'tartan fleet -w'],
   play: async (context) => {
     const { report } = context;
@@ -82,37 +83,32 @@ export const macPoweredOff: Fault = {
     if (member === undefined) throw new CannotPlay('No machine is Ready: wait until one is (kubectl get samm -w).');
     const { name, mac, server, machine: before } = member;
     const { installs } = server;
-    const isIt = ({ metadata }: { metadata: { name: string } }): boolean => metadata.name === name;
     try {
       await mac.powerOff();
-      report(`The Mac of ${name} is off. Kubernetes waits 50 s for its Lease before it gives it up.`);
-      await untilOne(context, nodes, `the Node of ${name} is not Ready`, (node) => isIt(node) && !isReadyNode(node));
-      const down = await untilOne(
+      report(`The Mac of ${name} is off. Kubernetes marks its Node as not Ready after 50 s without a Lease.`);
+      await untilNamed(context, nodes, name, 'is not Ready', (node) => !isReadyNode(node));
+      const down = await untilNamed(
         context,
         machine.resource,
-        `${name} is not Ready`,
-        (each) => isIt(each) && each.status?.ready !== true,
+        name,
+        'is not Ready',
+        ({ status }) => status?.ready !== true,
       );
       report(
-        `${name} is not Ready: ${failingCondition(down, 'Ready') ?? failingCondition(down, 'NodeReady') ?? 'its Node is not'}`,
+        `${name} is not Ready: ${failingCondition(down, 'Ready') ?? failingCondition(down, 'NodeReady') ?? 'its Node is not Ready'}`,
       );
     } finally {
       await mac.powerOn();
       report(`The Mac of ${name} has power again.`);
     }
-    await untilOne(context, nodes, `the Node of ${name} is Ready`, (node) => isIt(node) && isReadyNode(node));
-    const after = await untilOne(
-      context,
-      machine.resource,
-      `${name} is Ready`,
-      (each) => isIt(each) && each.status?.ready === true,
-    );
+    await untilNamed(context, nodes, name, 'is Ready', isReadyNode);
+    const after = await untilNamed(context, machine.resource, name, 'is Ready', ({ status }) => status?.ready === true);
     if (
       after.metadata.uid !== before.metadata.uid ||
       after.status?.serverID !== server.id ||
       server.installs !== installs
     )
-      throw new Error(`${name} came back on another Mac, or on one that was wiped`);
-    return `${name} is Ready again, with the same Mac and everything on it. A person had to bring the power back, and nothing else.`;
+      throw new Error(`${name} came back on another Mac, or on a wiped one`);
+    return `${name} is Ready again, on the same Mac with the same disk. An operator only restores the power.`;
   },
 };

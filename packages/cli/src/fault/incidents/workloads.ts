@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { finalizers, macNames, runnerPool, type RunnerPool } from '@tartan/api';
 import { getCondition, type Live } from '@tartan/kube';
 import type { Mac } from '@tartan/sim-mac';
+import { counted } from '../../output/terminal-text.ts';
 import { fleetNamespace as namespace } from '../../simulation/control-plane.ts';
 import { queueJob } from '../../simulation/github.ts';
 import { poolName } from '../../simulation/runners.ts';
@@ -16,16 +17,15 @@ const bakedFromImage = 'ghcr.io/example/macos-tahoe-base:26.1';
 const bakedVM = 'tuist-runner';
 const tartHome = '/Users/m1/.tart';
 
-/** Of the Mac: the disk took longer than the interval of the collector. */
+/** In seconds of the Mac: pushing the disk took longer than the interval of the garbage collection. */
 const pushSeconds = 400;
 
-/** As a person who is logged in there. */
+/** As a user who is logged in on the Mac. */
 const runTart = async (mac: Mac, words: string): Promise<void> => {
   const { code, stderr } = await mac.run(`"$TARTAN_ROOT/usr/local/bin/tart" ${words}`);
-  if (code !== 0) throw new Error(`tart ${words} has failed: ${stderr.trim()}`);
+  if (code !== 0) throw new Error(`tart ${words} failed: ${stderr.trim()}`);
 };
 
-/** How often anybody has asked which virtual machines there are. */
 const tartListCalls = async (mac: Mac): Promise<number> =>
   (await readFile(mac.path(`${tartHome}/.fake/journal`), 'utf8')).split('\u001Flist').length;
 
@@ -37,7 +37,7 @@ const writeTextFile = async (file: string, text: string): Promise<void> => {
 export const bakeBesideAgent: Fault = {
   name: 'bake-beside-agent',
   title:
-    'An image is baked on a Mac beside the agent: its collector took the virtual machine away in the middle of tart push (tuist/tuist#11072).',
+    'An image is baked on a Mac beside the agent: its garbage collection deleted the virtual machine during tart push (tuist/tuist#11072).',
   watch: ['kubectl get nodes', 'tartan fleet -w'],
   play: async (context) => {
     const { report } = context;
@@ -47,31 +47,25 @@ export const bakeBesideAgent: Fault = {
       await runTart(mac, `clone ${bakedFromImage} ${bakedVM}`);
       const pushing = runTart(mac, `push ${bakedVM} ghcr.io/example/runner:1`);
       pushing.catch(() => {});
-      report(
-        `On the Mac of ${name} somebody has baked ${bakedVM}, which no Pod knows, and pushes it: the disk is on its way.`,
-      );
+      report(`On the Mac of ${name} a person has baked ${bakedVM}, which belongs to no Pod, and pushes it.`);
       const before = await tartListCalls(mac);
       await mac.run(`launchctl kickstart -k system/${macNames.agentJob}`, { asRoot: true });
-      report('The agent is restarted, and so collects at once instead of in five minutes.');
-      await untilTrue(
-        context,
-        'the agent has looked for what to collect',
-        async () => (await tartListCalls(mac)) > before,
-      );
+      report('The agent is restarted, so that its garbage collection runs at once instead of in five minutes.');
+      await untilTrue(context, 'the garbage collection had run', async () => (await tartListCalls(mac)) > before);
       await pushing;
-      if (!existsSync(mac.path(`${tartHome}/vms/${bakedVM}`))) throw new Error(`the agent has removed ${bakedVM}`);
+      if (!existsSync(mac.path(`${tartHome}/vms/${bakedVM}`))) throw new Error(`the agent deleted ${bakedVM}`);
     } finally {
       await rm(mac.path(`${tartHome}/.fake`), { recursive: true, force: true });
       await runTart(mac, `delete ${bakedVM}`).catch(() => {});
     }
-    return `${bakedVM} was left alone, and its push has arrived whole, NVRAM last: the agent collects what it has made itself, and nothing else. Nobody has to do anything.`;
+    return `${bakedVM} still exists, and its push is complete: the agent deletes only what it has created. Nothing to do.`;
   },
 };
 
 export const stuckPods: Fault = {
   name: 'stuck-pods',
   title:
-    'A Pod that has finished is deleted: 504 of them hung in Terminating, since nobody removed their finalizer (tuist/tuist#10875).',
+    'A finished Pod is deleted: 504 Pods stayed in Terminating, since no agent removed their finalizer (tuist/tuist#10875).',
   watch: ['kubectl get pods -w', 'tartan pods unstick'],
   play: async (context) => {
     const { report } = context;
@@ -81,16 +75,16 @@ export const stuckPods: Fault = {
       await pod.untilRunning();
       const vms = await readdir(mac.path(`${tartHome}/vms`));
       await runTart(mac, `exec ${vms.find((vm) => vm.includes(pod.name))} shutdown -h now`);
-      report(`The job in ${pod.name} is done, and its guest shuts down.`);
+      report(`The job in ${pod.name} is done, and the guest shuts down.`);
       const ended = await pod.until('has finished', ({ status }) => status?.phase === 'Succeeded');
       const held = (ended.metadata.finalizers ?? []).includes(finalizers.vmCleanup);
       report(
-        `${pod.name} has Succeeded${held ? `, and bears the finalizer ${finalizers.vmCleanup}` : ''}. Now it is deleted.`,
+        `${pod.name} has Succeeded${held ? `, and has the finalizer ${finalizers.vmCleanup}` : ''}. Now it is deleted.`,
       );
     } finally {
       await pod.remove();
     }
-    return `${pod.name} is gone, and so is its virtual machine: deletion is looked at before the phase. Pods that hang for another reason are shown, and let go, by tartan pods unstick.`;
+    return `${pod.name} and its virtual machine are gone: the agent checks for deletion before the phase. tartan pods unstick lists and releases Pods that are stuck for another reason.`;
   },
 };
 
@@ -102,32 +96,33 @@ const isSaturated = ({ status }: RunnerPool): boolean =>
 
 export const queueJobs: Fault = {
   name: 'queue-jobs',
-  title: 'More jobs come at once than there are runners: the rest must wait, be seen to wait, and none may be lost.',
+  title:
+    'More jobs are queued than there are runners: the others must wait, the pool must report them, and none may be lost.',
   watch: [`tartan runners ${poolName} -w`, 'kubectl get pods -w'],
   play: async (context) => {
     const { report, simulation } = context;
     const { runners } = simulation;
     if (runners === undefined)
-      throw new CannotPlay('There are no runners here: start with more machines (tartan up --machines 4).');
+      throw new CannotPlay('There are no runners: start more machines (tartan up --machines 4).');
     const { github } = runners;
     const wanted = (await readRunnerPool(context)).spec.replicas;
-    if (wanted === 0) throw new CannotPlay(`The pool wants no runners: kubectl scale rpool ${poolName} --replicas=2.`);
+    if (wanted === 0) throw new CannotPlay(`The pool has no replicas: kubectl scale rpool ${poolName} --replicas=2.`);
     const lost = github.lostJobs().length;
     const jobs = Array.from({ length: wanted + 2 }, () => queueJob(github));
-    report(`${jobs.length} jobs are queued for ${wanted === 1 ? '1 runner' : `${wanted} runners`}.`);
+    report(`${jobs.length} jobs are queued for ${counted(wanted, 'runner')}.`);
     let saturated = await readRunnerPool(context);
-    await untilTrue(context, 'the pool says that jobs wait', async () => {
-      // It asks GitHub twice a minute, and jobs of a simulation take seconds: some wait until it has seen them.
+    await untilTrue(context, 'the pool reported waiting jobs', async () => {
+      // The controller reads GitHub twice a minute, and simulated jobs take seconds: keep some waiting until it has seen them.
       if (!jobs.some(({ status }) => status === 'queued')) jobs.push(queueJob(github), queueJob(github));
       saturated = await readRunnerPool(context);
       return isSaturated(saturated);
     });
     const waiting = getCondition(saturated.status?.conditions, 'JobsWaiting');
-    report(`The pool says ${waiting?.reason ?? ''}: ${waiting?.message ?? ''}`);
-    await untilTrue(context, 'all jobs have ended', () => jobs.every(({ status }) => status === 'completed'));
+    report(`The pool reports ${waiting?.reason ?? ''}: ${waiting?.message ?? ''}`);
+    await untilTrue(context, 'all jobs had ended', () => jobs.every(({ status }) => status === 'completed'));
     const failed = jobs.filter(({ conclusion }) => conclusion !== 'success');
     if (failed.length > 0 || github.lostJobs().length > lost)
-      throw new Error(`${failed.map(({ name }) => name).join(', ')} did not end with success`);
-    return `All ${jobs.length} jobs have ended with success, each in a virtual machine of its own. Nobody has to do anything; more replicas on more Macs would have been faster.`;
+      throw new Error(`${failed.map(({ name }) => name).join(', ')} did not succeed`);
+    return `All ${jobs.length} jobs succeeded, each in its own virtual machine. Nothing to do; more replicas on more Macs would be faster.`;
   },
 };
