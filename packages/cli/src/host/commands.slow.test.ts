@@ -53,7 +53,7 @@ describe('preparing a Mac by hand', () => {
     const before = await run(['doctor', ...at(mac)]);
     assert.equal(before.code, 2, before.err);
     assert.match(before.out, /sudo asks m1 for a password/);
-    assert.match(before.out, /no root without a password/);
+    assert.match(before.out, /sudo needs a password/);
 
     const { code, out } = await prepare(mac, password);
     assert.equal(code, 0, out);

@@ -19,6 +19,7 @@ import { runStep } from '../testing/run-step.ts';
 import { agentEvents, agentsSay, brokenRuntime, standInAgent, standInRuntime } from '../testing/stand-in-agent.ts';
 import { agentArguments, agentLaunchdJob as jobOf, agentReleaseID } from './job.ts';
 import { rollBackAgent, type RollBackOutcome } from './roll-back.ts';
+import { hostRedactor } from '../engine/redaction.ts';
 
 const label = 'dev.tuist.tart-kubelet';
 const plistFile = `/Library/LaunchDaemons/${label}.plist`;
@@ -159,14 +160,14 @@ describe('rolling back the agent', () => {
 
   test('waits for whoever has the lock, and gives its own back', async () => {
     await roll(v1, v2);
-    const held = await acquireLock(macConnection(mac), 'somebody else');
+    const held = await acquireLock(macConnection(mac), 'somebody else', hostRedactor({}));
     assert.ok(held.kind === 'acquired');
     const outcome = await goBack();
     assert.ok(outcome.kind === 'locked' && outcome.by === 'somebody else', JSON.stringify(outcome));
     assertRuns(v2);
     await held.lock.release();
     assertBack(await goBack(), v1);
-    const next = await acquireLock(macConnection(mac), 'the next');
+    const next = await acquireLock(macConnection(mac), 'the next', hostRedactor({}));
     assert.ok(next.kind === 'acquired');
     await next.lock.release();
   });
@@ -209,7 +210,7 @@ describe('rolling back the agent', () => {
     await roll(v1, v2);
     const silent = { kind: 'done', stdout: '', stderr: '' } as const;
     const isIt = (script: string): boolean => script.includes("STEP='roll-back-agent'");
-    assert.match(failure(await goBack({ answer: (script) => (isIt(script) ? silent : undefined) })), /did not say/);
+    assert.match(failure(await goBack({ answer: (script) => (isIt(script) ? silent : undefined) })), /printed no result/);
   });
 
   test('is done by the next run wherever it was cut, and old code never ran with new arguments', async () => {

@@ -1,39 +1,41 @@
-import type { Redactor } from '@tartan/kube';
 import type { HostConnection } from '../connection/connection.ts';
-import { composeScript, shellCommand } from '../engine/compose-script.ts';
-import { type Interrupted, interruptedBy } from '../engine/host-outcome.ts';
+import { composeScript } from '../engine/compose-script.ts';
+import { executeStep } from '../engine/execute-step.ts';
+import type { Interrupted } from '../engine/host-outcome.ts';
 import { readInventory, rebootPending } from '../engine/inventory.ts';
-import { acquireLock, type Locked, lockStep } from '../engine/lock.ts';
+import { acquireLock, type Locked } from '../engine/lock.ts';
 import { hostRedactor } from '../engine/redaction.ts';
-import { failureOfExitCode, StepError } from '../engine/step-error.ts';
+import type { StepError } from '../engine/step-error.ts';
 import { summaryOf } from '../engine/step-hash.ts';
 
 export type RollBackOutcome =
   | {
       readonly kind: 'rolled back';
-      /** Of the stamps that are left: those of the agent's steps are gone. */
+      /** Of the remaining stamps, without those of the agent's steps. */
       readonly summary: string;
       readonly rebootPending: boolean;
     }
-  /** There is nothing to go back to, or it does not run any more. */
+  /** The host has no previous agent, or it does not run any more. */
   | { readonly kind: 'step failed'; readonly error: StepError }
   | Locked
   | { readonly kind: 'unreadable host'; readonly cause: string }
   | Interrupted;
 
-const rollBackStep = { name: 'roll-back-agent', title: 'put back the agent that ran before' };
-
-/** 30 s to unload, 15 s to load, two proofs of 25 s, and some to spare. */
-const deadline = 120_000;
+const rollBackStep = {
+  name: 'roll-back-agent',
+  title: 'roll back the agent',
+  // 30 s to unload, 15 s to load, two proofs of 25 s, and a reserve.
+  deadline: 120_000,
+};
 
 /**
- * Puts back the agent that was proven before the one that runs: release and arguments together, as they ran.
+ * Rolls back to the agent that was proven before the running one, with its release and its arguments.
  *
- * Flow: take the lock; drop the stamps of the agent's steps; switch, reload, and see a new process stay; read the inventory.
- * Guarantees: never throws for what a host does. May be cut anywhere and run again; one that has gone back stays where it is. The host
- * no longer bears the stamps of what it went back from, so that the next push brings it there anew, and nobody takes it for rolled.
- * Caveats: one way back is remembered, so that it is only of use right after a roll that changed the agent. After one that changed
- * other steps alone it goes back to the agent before, too.
+ * Flow: take the lock; delete the stamps of the agent's steps; switch, reload, and verify that a new process stays up; read the inventory.
+ * Guarantees: never throws because of a host. May be interrupted anywhere and run again; a second run changes nothing. The stamps of the
+ * agent's steps are gone, so that the next update installs the new agent again.
+ * Caveats: the host remembers one previous agent only, so that this is useful right after an update of the agent. After an update of other
+ * steps it also goes back to the previous agent.
  */
 export const rollBackAgent = async (
   connection: Pick<HostConnection, 'run'>,
@@ -41,44 +43,23 @@ export const rollBackAgent = async (
   signal?: AbortSignal,
 ): Promise<RollBackOutcome> => {
   const redact = hostRedactor({});
-  const locking = await acquireLock(connection, owner, signal);
-  if (locking.kind === 'refused') {
-    const details = { failure: 'rejected', exitCode: locking.code, output: locking.stderr } as const;
-    return { kind: 'step failed', error: new StepError(lockStep, details, redact) };
-  }
+  const locking = await acquireLock(connection, owner, redact, signal);
   if (locking.kind !== 'acquired') return locking;
   try {
-    const failed = await runRollBack(connection, locking.lock.token, redact, signal);
-    if (failed !== undefined) return failed;
+    const variables = { LOCK_OWNER: locking.lock.token, STEP: rollBackStep.name };
+    const run = { script: composeScript(rollBackStep.name, variables), payload: undefined };
+    const outcome = await executeStep(connection, rollBackStep, 'converge', run, redact, signal);
+    if (outcome.kind === 'failed') return { kind: 'step failed', error: outcome.error };
+    if (outcome.kind !== 'finished') return outcome;
   } finally {
     await locking.lock.release();
   }
   const read = await readInventory(connection, signal);
-  if (read.kind === 'unreadable') return { kind: 'unreadable host', cause: redact.text(read.cause) };
+  if (read.kind === 'unreadable host') return { ...read, cause: redact.text(read.cause) };
   if (read.kind !== 'read') return read;
   return {
     kind: 'rolled back',
     summary: summaryOf(read.inventory.stamps),
     rebootPending: rebootPending(read.inventory),
   };
-};
-
-/** An outcome only when it went wrong. */
-const runRollBack = async (
-  connection: Pick<HostConnection, 'run'>,
-  lockOwner: string,
-  redact: Redactor,
-  signal?: AbortSignal,
-): Promise<RollBackOutcome | undefined> => {
-  const script = composeScript(rollBackStep.name, { LOCK_OWNER: lockOwner, STEP: rollBackStep.name });
-  const outcome = await connection.run({ command: shellCommand(script, { asRoot: true }), deadline }, signal);
-  if (outcome.kind === 'command failed') {
-    const { code: exitCode, signal: killedBy, stderr: output } = outcome;
-    const details = { failure: failureOfExitCode(exitCode), exitCode, signal: killedBy, output };
-    return { kind: 'step failed', error: new StepError(rollBackStep, details, redact) };
-  }
-  if (outcome.kind !== 'done') return interruptedBy(outcome, rollBackStep.name);
-  if (/(?:^|\n)result\t(?:applied|unchanged)\n$/.test(outcome.stdout)) return undefined;
-  const output = `${outcome.stdout}\n${outcome.stderr}`;
-  return { kind: 'step failed', error: new StepError(rollBackStep, { failure: 'no result', output }, redact) };
 };

@@ -46,17 +46,6 @@ interface Keepalive {
   readonly misses: number;
 }
 
-interface DialOptions {
-  readonly user: string;
-  readonly privateKey: string;
-  readonly pinnedHostKey: string | undefined;
-  readonly clock: Clock;
-  readonly connectDeadline: number;
-  readonly deadline: number;
-  readonly keepalive: Keepalive;
-  readonly signal: AbortSignal | undefined;
-}
-
 type DialOutcome =
   | Exclude<ConnectOutcome, { kind: 'never connected' }>
   | { readonly kind: 'never connected'; readonly cause: string };
@@ -74,7 +63,7 @@ const abortReason = (signal: AbortSignal): Error => {
  * One attempt at one address. How far it got decides the outcome: before a host key was shown it never connected, after that it is
  * the host that failed, and another way to the same host would not help.
  */
-const dial = (address: HostAddress, options: DialOptions): Promise<DialOutcome> =>
+const dial = (address: HostAddress, options: ConnectOptions & typeof defaults): Promise<DialOutcome> =>
   new Promise((resolve, reject) => {
     const { clock, pinnedHostKey, signal } = options;
     if (signal?.aborted) return reject(abortReason(signal));
@@ -172,8 +161,13 @@ export interface ConnectOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A host that does not answer for a minute is gone. Short enough for a NAT that forgets idle connections. */
-const defaultKeepalive: Keepalive = { interval: 15_000, misses: 3 };
+const defaults = {
+  clock: systemClock,
+  connectDeadline: 15_000,
+  deadline: 20_000,
+  /** A host that does not answer for a minute is gone. Short enough for a NAT that drops idle connections. */
+  keepalive: { interval: 15_000, misses: 3 },
+};
 
 /**
  * Reaches a host over the first address that works. Rejects only for what has nothing to do with the host: with `PrivateKeyError`
@@ -183,16 +177,7 @@ export const connect = async (options: ConnectOptions): Promise<ConnectOutcome> 
   validatePrivateKey(options.privateKey);
   const attempts: { address: HostAddress; cause: string }[] = [];
   for (const address of options.addresses) {
-    const outcome = await dial(address, {
-      user: options.user,
-      privateKey: options.privateKey,
-      pinnedHostKey: options.pinnedHostKey,
-      clock: options.clock ?? systemClock,
-      connectDeadline: options.connectDeadline ?? 15_000,
-      deadline: options.deadline ?? 20_000,
-      keepalive: options.keepalive ?? defaultKeepalive,
-      signal: options.signal,
-    });
+    const outcome = await dial(address, { ...defaults, ...options });
     if (outcome.kind !== 'never connected') return outcome;
     attempts.push({ address, cause: outcome.cause });
   }

@@ -12,7 +12,7 @@ import { hostRedactor } from './redaction.ts';
 import { StepError } from './step-error.ts';
 import { stepHash } from './step-hash.ts';
 
-/** One step, held against a host. */
+/** The result of checking one step. */
 export interface StepReport {
   readonly step: string;
   readonly title: string;
@@ -20,7 +20,7 @@ export interface StepReport {
   readonly state: 'as wanted' | 'different' | 'could not look';
   readonly differences: readonly string[];
   readonly error?: StepError;
-  /** Whether the host bears the stamp of what is wanted, of something else, or none. */
+  /** The stamp on the host: of the desired state, of another one, or none. */
   readonly stamp: 'current' | 'other' | 'none';
 }
 
@@ -38,19 +38,19 @@ export interface CheckOptions {
   readonly clock?: Clock;
   readonly signal?: AbortSignal;
   readonly onStep?: (report: StepReport) => void;
-  /** A part of the list, or that of a test; else all of them. */
+  /** Default: all steps. */
   readonly steps?: readonly Step[];
 }
 
-/** With what is known before the Mac is anybody's Node. */
+/** For a Mac that is not a Node yet. */
 interface CheckPreparationOptions extends CheckOptions {
   readonly steps: readonly AnyStep[];
 }
 
 /**
- * Lists what differs between a host and its specification.
+ * Compares a host with its specification.
  *
- * Guarantees: changes nothing, takes no lock, sends no secret and no artifact. A step that cannot look is reported and stops nobody.
+ * Guarantees: changes nothing, takes no lock, sends no secret and no artifact. A step that cannot be checked does not stop the others.
  */
 export function checkHost(connection: HostConnection, spec: HostSpec, options?: CheckOptions): Promise<CheckOutcome>;
 export function checkHost(
@@ -65,7 +65,7 @@ export async function checkHost(
 ): Promise<CheckOutcome> {
   const redact = hostRedactor({});
   const read = await readInventory(connection, signal);
-  if (read.kind === 'unreadable') return { kind: 'unreadable host', cause: redact.text(read.cause) };
+  if (read.kind === 'unreadable host') return { ...read, cause: redact.text(read.cause) };
   if (read.kind !== 'read') return read;
   const { inventory } = read;
   const reports: StepReport[] = [];
@@ -83,24 +83,19 @@ export async function checkHost(
       title: step.title,
       stamp: found === undefined ? 'none' : found === hash ? 'current' : 'other',
     } as const;
-    const couldNotLook = (error: StepError): StepReport => ({
-      ...about,
-      state: 'could not look',
-      differences: [],
-      error,
-    });
-    const report: StepReport =
+    const error =
       outcome.kind === 'failed'
-        ? couldNotLook(outcome.error)
-        : outcome.kind === 'timed out'
-          ? couldNotLook(
-              new StepError(step, { failure: 'timed out', output: `${outcome.after / 1000} seconds` }, redact),
-            )
-          : {
-              ...about,
-              state: outcome.result === 'unchanged' ? 'as wanted' : 'different',
-              differences: outcome.differences,
-            };
+        ? outcome.error
+        : outcome.kind === 'timed out' &&
+          new StepError(step, { failure: 'timed out', output: `${outcome.after / 1000} seconds` }, redact);
+    const report: StepReport =
+      outcome.kind === 'finished'
+        ? {
+            ...about,
+            state: outcome.result === 'unchanged' ? 'as wanted' : 'different',
+            differences: outcome.differences,
+          }
+        : { ...about, state: 'could not look', differences: [], ...(error && { error }) };
     reports.push(report);
     onStep?.(report);
   }

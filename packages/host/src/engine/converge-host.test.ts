@@ -14,6 +14,7 @@ import { convergeHost, type ConvergeOptions } from './converge-host.ts';
 import type { HostEvent, HostOutcome } from './host-outcome.ts';
 import { acquireLock } from './lock.ts';
 import { summaryOf, wantedStamps } from './step-hash.ts';
+import { hostRedactor } from './redaction.ts';
 
 describe('a host is converged', () => {
   let folder: string;
@@ -143,7 +144,7 @@ describe('a host is converged', () => {
     assert.equal(outcome.error.step, 'b');
     assert.equal(outcome.error.exitCode, 1);
     assert.equal(outcome.error.failure, 'rejected');
-    assert.match(outcome.error.message, /^Could not write b \(step b\): exit code 1: b is refused: by the test\. Mend/);
+    assert.match(outcome.error.message, /^Could not write b \(step b\): exit code 1: b is refused: by the test\. Fix/);
     assert.deepEqual(readdirSync(mac.path('/var/db/tartan/steps')), ['a']);
     rmSync(mac.path('/var/fake/refuse-b'));
     assert.deepEqual(work(await converge([a, b, c])).applied, ['b', 'c']);
@@ -280,7 +281,7 @@ describe('a host is converged', () => {
     // Both may work, one after the other; never both at once.
     assert.ok(kinds.includes('converged'), JSON.stringify(outcomes));
     assert.deepEqual(journal(), ['a', 'b']);
-    const holder = await acquireLock(macConnection(mac), 'carla');
+    const holder = await acquireLock(macConnection(mac), 'carla', hostRedactor({}));
     assert.ok(holder.kind === 'acquired');
     const locked = await converge([fakeStep('d')], { owner: 'anna' });
     assert.ok(locked.kind === 'locked' && locked.by === 'carla', JSON.stringify(locked));
@@ -344,7 +345,7 @@ describe('a host is converged', () => {
     });
     assert.deepEqual([outcome.kind, 'during' in outcome ? outcome.during : ''], ['aborted', 'b']);
     assert.deepEqual(journal(), ['a']);
-    assert.equal((await acquireLock(macConnection(mac), 'somebody else')).kind, 'acquired');
+    assert.equal((await acquireLock(macConnection(mac), 'somebody else', hostRedactor({}))).kind, 'acquired');
   });
 
   const answers: readonly (readonly [string, string, string, string])[] = [

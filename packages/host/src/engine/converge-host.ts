@@ -8,7 +8,7 @@ import { composeScript, shellCommand } from './compose-script.ts';
 import type { StepOutcome } from './execute-step.ts';
 import type { Deferred, HostEvent, HostOutcome, Progress } from './host-outcome.ts';
 import { type Inventory, type InventoryOutcome, readInventory, rebootPending } from './inventory.ts';
-import { acquireLock, lockStep } from './lock.ts';
+import { acquireLock } from './lock.ts';
 import { type ConvergeContext, performAction } from './perform-action.ts';
 import { type Action, type Garbage, garbageOn, type Mode, plan } from './plan.ts';
 import { preflight } from './preflight.ts';
@@ -16,19 +16,10 @@ import { hostRedactor } from './redaction.ts';
 import { StepError } from './step-error.ts';
 import { stepHash, summaryOf } from './step-hash.ts';
 
-/** Collects what was done to a host, and says when an outcome ends the run. */
-interface ProgressLog {
-  /** The outcome of the whole run, if it ends here. */
-  record(action: Action, outcome: StepOutcome, redact: Redactor): HostOutcome | undefined;
-  recordOptionalFailure(error: StepError): void;
-  /** Deferred, or failed without failing the host: no stamp is expected of it. */
-  isUnfinished(step: string): boolean;
-  /** Nothing was deferred, nothing failed. */
-  isComplete(): boolean;
-  progress(): Progress;
-}
+type ProgressLog = ReturnType<typeof createProgressLog>;
 
-const createProgressLog = (): ProgressLog => {
+/** Collects the results of the steps. */
+const createProgressLog = () => {
   const applied: string[] = [];
   const removed: string[] = [];
   const deferred: Deferred[] = [];
@@ -36,10 +27,12 @@ const createProgressLog = (): ProgressLog => {
   const progress = (): Progress => ({ applied, removed, deferred, optionalFailures });
   return {
     progress,
-    recordOptionalFailure: (error) => optionalFailures.push(error),
-    isUnfinished: (step) => [...deferred, ...optionalFailures].some((each) => each.step === step),
-    isComplete: () => deferred.length === 0 && optionalFailures.length === 0,
-    record: ({ step, deferReason }, outcome, redact) => {
+    recordOptionalFailure: (error: StepError): void => void optionalFailures.push(error),
+    /** Deferred, or failed and optional: no stamp is expected. */
+    isUnfinished: (step: string): boolean => [...deferred, ...optionalFailures].some((each) => each.step === step),
+    isComplete: (): boolean => deferred.length === 0 && optionalFailures.length === 0,
+    /** Returns the outcome of the whole run, if it ends here. */
+    record: ({ step, deferReason }: Action, outcome: StepOutcome, redact: Redactor): HostOutcome | undefined => {
       switch (outcome.kind) {
         case 'finished':
           if (outcome.result === 'applied') applied.push(step.name);
@@ -48,7 +41,7 @@ const createProgressLog = (): ProgressLog => {
             deferred.push({ step: step.name, because: deferReason });
           return undefined;
         case 'failed':
-          // Without the lock nothing else may be done either.
+          // Without the lock no other step may run.
           if (step.optional !== true || outcome.error.failure === 'lock lost') {
             return { kind: 'step failed', error: outcome.error, ...progress() };
           }
@@ -71,9 +64,9 @@ const createProgressLog = (): ProgressLog => {
 const hasNoGarbage = ({ artifacts, stamps, staleRebootMark }: Garbage): boolean =>
   artifacts.length === 0 && stamps.length === 0 && !staleRebootMark;
 
-const removeGarbageStep = { name: 'tidy', title: 'remove what nobody needs any more' };
+const removeGarbageStep = { name: 'tidy', title: 'remove unused files' };
 
-/** Takes leftovers off a host. What fails here harms nobody and is tried again with the next run. */
+/** Removes garbage from a host. A failure is harmless: the next run tries again. */
 const removeGarbage = async (
   connection: Pick<HostConnection, 'run'>,
   { artifacts, stamps, staleRebootMark }: Garbage,
@@ -99,41 +92,40 @@ const removeGarbage = async (
 };
 
 export interface ConvergeOptions {
-  /** Of the host's lock: a name that no other living pusher has. */
+  /** The owner of the lock of the host: unique among running processes. */
   readonly owner: string;
-  /** Whether no virtual machine runs on the host. */
+  /** No virtual machine runs on the host. */
   readonly idle: boolean;
   readonly mode?: Mode;
-  /** Beside those that are given. What one of them says goes to its step alone, and is as secret. */
+  /** Secrets that are fetched only if their step needs them. */
   readonly onDemandSecrets?: OnDemandSecrets;
   readonly report?: (event: HostEvent) => void;
   readonly clock?: Clock;
   readonly signal?: AbortSignal;
-  /** A part of the list, or that of a test; else all of them. */
+  /** Default: all steps. */
   readonly steps?: readonly Step[];
 }
 
-/** With what is known before the Mac is anybody's Node. */
+/** For a Mac that is not a Node yet. */
 interface PrepareOptions extends ConvergeOptions {
   readonly steps: readonly AnyStep[];
 }
 
 /**
- * Makes a host what its specification says: first boot, roll and repair alike.
+ * Makes a host match its specification: at first boot, in a rollout and for a repair.
  *
- * Flow: read the inventory; refuse a host that cannot become ours; plan. Steps that give us root run first. Then the lock, the
- * inventory and the plan once more, as another pusher may have been there in between; each step in order; the inventory a last time.
- * A host with nothing to do costs one command and takes no lock.
+ * Flow: read the inventory; reject an unsuitable host; plan. Unprivileged steps run first. Then take the lock, and read the inventory and
+ * plan again, since another process may have changed the host; run each step in order; read the inventory a last time. A host that is up
+ * to date costs one command and takes no lock.
  *
- * Guarantees: never throws for what a host does; a specification that no host can have, such as a network that is none, is a
- * `TypeError` before the first command. Each step looks before it changes anything, proves its effect, and is stamped only
- * then. Of two pushers one works; the other hears who. Stamps in the outcome are those that the host reports afterwards. May be cut
- * anywhere, on either side, and run again. No secret is in anything that comes back.
+ * Guarantees: never throws because of a host; an invalid specification is a `TypeError` before the first command. Each step checks before
+ * it changes anything, verifies its effect, and is stamped only then. One process works on a host at a time. Stamps in the outcome are
+ * read from the host at the end. May be interrupted anywhere and run again. The outcome holds no secret.
  *
- * Assumptions: `owner` is unique among living pushers. `idle` stays true while this runs: whoever says so keeps virtual machines away.
+ * Assumptions: `owner` is unique among running processes. `idle` stays true while this runs.
  *
- * Caveats: a command that was cut or timed out may go on on the host; nobody gets the lock until it has ended, or half an hour has
- * passed. Steps before the lock (those that give us root) can run twice at once; each is atomic by itself.
+ * Caveats: an interrupted or timed-out command may continue on the host; the lock stays taken until it has ended, or for half an hour.
+ * Unprivileged steps run without the lock, possibly twice at once; each is atomic.
  */
 export function convergeHost(
   connection: HostConnection,
@@ -172,12 +164,8 @@ export async function convergeHost(
   const ended = await perform(actions.filter(isUnprivileged), '', work, session);
   if (ended !== undefined) return ended;
 
-  const locking = await acquireLock(connection, options.owner, signal);
+  const locking = await acquireLock(connection, options.owner, redact, signal);
   if (locking.kind === 'locked') return locking;
-  if (locking.kind === 'refused') {
-    const details = { failure: 'rejected', exitCode: locking.code, output: locking.stderr } as const;
-    return { kind: 'step failed', error: new StepError(lockStep, details, redact), ...work.progress() };
-  }
   if (locking.kind !== 'acquired') return { ...locking, ...work.progress() };
   try {
     return await underLock(locking.lock.token, planFor, steps, work, session);
@@ -236,7 +224,7 @@ const unreadOutcome = (
   work: ProgressLog,
   { redact }: ConvergeContext,
 ): HostOutcome => {
-  if (outcome.kind === 'unreadable') return { kind: 'unreadable host', cause: redact.text(outcome.cause) };
+  if (outcome.kind === 'unreadable host') return { ...outcome, cause: redact.text(outcome.cause) };
   return { ...outcome, ...work.progress() };
 };
 

@@ -9,24 +9,23 @@ import { failureOfExitCode, StepError } from './step-error.ts';
 
 export interface StepRunOptions {
   readonly verb: 'check' | 'converge';
-  /** Of the step's intent, as stamped on the host. */
+  /** The stamp of the step. */
   readonly hash: string;
-  /** Who holds the host's lock; empty for a run without one. */
+  /** The token of the lock; empty without a lock. */
   readonly lockOwner: string;
-  /** Whether no virtual machine runs on the host. */
+  /** No virtual machine runs on the host. */
   readonly idle: boolean;
-  /** The network that carries the connection. */
+  /** The network of the connection. */
   readonly transport?: HostAddress['transport'];
 }
 
-/** What is sent to a host to run one step. */
+/** The script and the standard input of a step. */
 export interface StepRun {
   readonly script: string;
-  /** For the standard input. */
   readonly payload: string | undefined;
 }
 
-/** Why a step may look and stamp, but change nothing now. */
+/** Why a step may check and stamp, but not apply changes now. */
 export type DeferReason = 'the host is not idle' | 'the connection runs over it';
 
 export const deferReasonOf = (
@@ -38,12 +37,12 @@ export const deferReasonOf = (
   return step.needsIdle === true && !idle ? 'the host is not idle' : undefined;
 };
 
-/** Stands in `step.sh` too. Without it a payload counts as cut short. */
+/** Also in `step.sh`. A payload without it is truncated. */
 const payloadEnd = '\n-- end of payload --';
 
 const yesOrNo = (value: boolean | undefined): string => (value === true ? 'yes' : 'no');
 
-/** The script of a step for this host. All that it learns comes from the step's intent. */
+/** The script of a step for this host. It depends only on the intent of the step. */
 export const stepRun = <Intent extends object, Spec extends Preparation>(
   step: Step<Intent, Spec>,
   spec: Spec,
@@ -75,16 +74,16 @@ export type StepOutcome =
       readonly kind: 'finished';
       readonly result: StepResult;
       readonly differences: readonly string[];
-      /** What differs cannot be mended without its payload. */
+      /** The difference cannot be repaired without the payload. */
       readonly needsPayload: boolean;
     }
   | { readonly kind: 'failed'; readonly error: StepError }
   | Interrupted;
 
-/** Runs the script of a step once and says what came of it. Believes nothing but the result line at the very end. */
+/** Runs a script that ends with a result line: a step, or the rollback of the agent. Without that line it has failed. */
 export const executeStep = async (
   connection: Pick<HostConnection, 'run'>,
-  step: AnyStep,
+  step: Pick<AnyStep, 'name' | 'title' | 'deadline' | 'unprivileged'>,
   verb: StepRunOptions['verb'],
   { script, payload }: StepRun,
   redact: Redactor,

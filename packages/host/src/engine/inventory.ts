@@ -3,28 +3,28 @@ import { composeScript, shellCommand } from './compose-script.ts';
 import { type Interrupted, interruptedBy } from './host-outcome.ts';
 import type { Stamps } from './step-hash.ts';
 
-/** What a host reports of itself. Everything that is decided about a host is decided from this. */
+/** The state that a host reports. All decisions about a host depend only on this. */
 export interface Inventory {
-  /** Who logged in. */
+  /** The user of the connection. */
   readonly user: { readonly name: string; readonly uid: number };
-  /** Whether that user has root without a password. */
+  /** The user can run sudo without a password. */
   readonly root: boolean;
   /** Its clock, in seconds since the epoch. */
   readonly time: number;
-  /** Another one after each start. */
+  /** Changes with each boot. */
   readonly boot: string;
   readonly macOS: string;
   readonly arch: string;
   readonly freeKiB: number;
   readonly consoleUser: string;
   readonly fileVault: 'on' | 'off' | 'unknown';
-  /** The one that `current` names: it runs, or should. */
+  /** The release that `current` links to. */
   readonly agentRelease: string | undefined;
   readonly lock: { readonly owner: string; readonly since: number } | undefined;
-  /** The boot in which something was changed that needs another one. */
+  /** The boot in which a change was made that needs a reboot. */
   readonly rebootPendingSince: string | undefined;
   readonly stamps: Stamps;
-  /** What lies in the store, by its sha256. */
+  /** The artifacts in the store, by SHA-256. */
   readonly artifacts: ReadonlySet<string>;
 }
 
@@ -32,8 +32,8 @@ export const rebootPending = ({ rebootPendingSince, boot }: Inventory): boolean 
 
 export type InventoryOutcome =
   | { readonly kind: 'read'; readonly inventory: Inventory }
-  /** It answered something else than an inventory. Nothing is known of it, and nothing is assumed. */
-  | { readonly kind: 'unreadable'; readonly cause: string }
+  /** The output is not an inventory. `cause` may quote the host: redact it. */
+  | { readonly kind: 'unreadable host'; readonly cause: string }
   | Interrupted;
 
 const deadline = 30_000;
@@ -46,17 +46,17 @@ export const readInventory = async (
   const outcome = await connection.run({ command, deadline }, signal);
   if (outcome.kind === 'command failed') {
     const how = outcome.code === undefined ? `signal ${outcome.signal ?? 'unknown'}` : `exit code ${outcome.code}`;
-    return { kind: 'unreadable', cause: `${how}: ${outcome.stderr.trim().slice(-500)}` };
+    return { kind: 'unreadable host', cause: `${how}: ${outcome.stderr.trim().slice(-500)}` };
   }
   if (outcome.kind !== 'done') return interruptedBy(outcome, 'inventory');
   try {
     return { kind: 'read', inventory: parseInventory(outcome.stdout) };
   } catch (error) {
-    return { kind: 'unreadable', cause: error instanceof Error ? error.message : String(error) };
+    return { kind: 'unreadable host', cause: error instanceof Error ? error.message : String(error) };
   }
 };
 
-/** Throws a `SyntaxError` for whatever is not an inventory from its first to its last line. */
+/** Throws a `SyntaxError` for an incomplete or invalid inventory. */
 export const parseInventory = (text: string): Inventory => {
   const lines = text.split('\n').map((line) => line.split('\t'));
   if (lines.shift()?.join('\t') !== 'tartan-inventory\t1') throw new SyntaxError(`not an inventory: ${excerpt(text)}`);
@@ -116,7 +116,7 @@ const shapes: Readonly<Record<string, readonly RegExp[]>> = {
   'file-vault': [/^(on|off|unknown)$/],
   'agent-release': [/^[\x21-\x7e]*$/],
   lock: [/^[\x20-\x7e]+$/, number],
-  // A mark or stamp that was cut while it was written is empty, and equals nothing.
+  // A partially written file is empty, and equals no value.
   'reboot-pending': [/^[\x21-\x7e]*$/],
   stamp: [/^[a-z0-9-]+$/, /^[\x20-\x7e]*$/],
   artifact: [/^[0-9a-f]{64}$/],

@@ -19,6 +19,7 @@ import { grantRoot } from '../testing/fresh-macs.ts';
 import { macConnection } from '../testing/mac-connection.ts';
 import { composeScript, shellCommand } from './compose-script.ts';
 import { acquireLock, type HeldLock, type LockOutcome } from './lock.ts';
+import { hostRedactor } from './redaction.ts';
 
 describe('the lock of a host', () => {
   let folder: string;
@@ -35,7 +36,7 @@ describe('the lock of a host', () => {
     rmSync(folder, { recursive: true });
   });
 
-  const acquire = (owner: string): Promise<LockOutcome> => acquireLock(macConnection(mac), owner);
+  const acquire = (owner: string): Promise<LockOutcome> => acquireLock(macConnection(mac), owner, hostRedactor({}));
   const take = async (owner: string): Promise<HeldLock> => {
     const outcome = await acquire(owner);
     assert.ok(outcome.kind === 'acquired', JSON.stringify(outcome));
@@ -183,7 +184,7 @@ describe('the lock of a host', () => {
     mkdirSync(mac.path('/var/db/tartan'), { recursive: true });
     writeFileSync(mac.path('/var/db/tartan/lock'), '');
     const outcome = await acquire('anna');
-    assert.ok(outcome.kind === 'refused' && outcome.stderr !== '', JSON.stringify(outcome));
+    assert.ok(outcome.kind === 'step failed' && outcome.error.tail !== '', JSON.stringify(outcome));
   });
 
   test('is asked for only under a name that can be told from others', async () => {

@@ -1,39 +1,41 @@
 import { randomBytes } from 'node:crypto';
+import type { Redactor } from '@tartan/kube';
 import type { HostConnection } from '../connection/connection.ts';
 import { composeScript, shellCommand } from './compose-script.ts';
 import { type Interrupted, interruptedBy } from './host-outcome.ts';
+import { StepError } from './step-error.ts';
 
-/** The lock of a host, held: `token` goes with every script that changes something, and the host refuses those of any other. */
+/** The lock of a host. Every script that changes something carries the `token`, and the host rejects other tokens. */
 export interface HeldLock {
   readonly token: string;
-  /** Gives back this lock and no other. Best effort: a lock that is not given back ages away. */
+  /** Releases only this lock. Best effort: a lock that is not released expires. */
   release(): Promise<void>;
 }
 
 export interface Locked {
   readonly kind: 'locked';
   readonly by: string;
-  /** ISO time, by the clock of the host. */
+  /** ISO time of the clock of the host. */
   readonly since: string;
-  /** A script of that pusher that is still at work. */
+  /** The running script of that owner. */
   readonly step?: string;
 }
 
 export type LockOutcome =
   | { readonly kind: 'acquired'; readonly lock: HeldLock }
   | Locked
-  | { readonly kind: 'refused'; readonly code: number | undefined; readonly stderr: string }
+  | { readonly kind: 'step failed'; readonly error: StepError }
   | Interrupted;
 
-/** What `refused` is called to people. */
-export const lockStep = { name: 'lock', title: 'take the lock of the host' };
+const lockStep = { name: 'lock', title: 'take the lock of the host' };
 
 const deadline = 30_000;
 
-/** `owner`: a name that no other living pusher has. Whoever comes back under the same name gets the lock at once. */
+/** `owner` is unique among running processes. The same owner gets the lock again at once. */
 export const acquireLock = async (
   connection: Pick<HostConnection, 'run'>,
   owner: string,
+  redact: Redactor,
   signal?: AbortSignal,
 ): Promise<LockOutcome> => {
   if (!/^[\x20-\x22\x24-\x7e]+$/.test(owner) || owner === 'free') {
@@ -47,9 +49,13 @@ export const acquireLock = async (
   const release = async (): Promise<void> => {
     await connection.run({ command: command('release'), deadline });
   };
-  // A command that was cut may have taken the lock all the same.
+  const rejected = (output: string, exitCode?: number): LockOutcome => ({
+    kind: 'step failed',
+    error: new StepError(lockStep, { failure: 'rejected', exitCode, output }, redact),
+  });
+  // An interrupted command may have taken the lock.
   if (outcome.kind === 'timed out' || outcome.kind === 'aborted') await release();
-  if (outcome.kind === 'command failed') return { kind: 'refused', code: outcome.code, stderr: outcome.stderr };
+  if (outcome.kind === 'command failed') return rejected(outcome.stderr, outcome.code);
   if (outcome.kind !== 'done') return interruptedBy(outcome, 'lock');
   if (outcome.stdout === 'acquired\n') return { kind: 'acquired', lock: { token, release } };
   const [word, by, since, step, ...more] = outcome.stdout.trimEnd().split('\t');
@@ -60,7 +66,7 @@ export const acquireLock = async (
     step === undefined ||
     more.length > 0
   ) {
-    return { kind: 'refused', code: undefined, stderr: `not an answer about the lock: ${outcome.stdout.slice(-200)}` };
+    return rejected(`not an answer about the lock: ${outcome.stdout.slice(-200)}`);
   }
   return {
     kind: 'locked',

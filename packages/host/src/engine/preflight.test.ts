@@ -30,12 +30,12 @@ describe('preflight: a host', () => {
   const unsuitable: readonly (readonly [string, Partial<Inventory>, RegExp])[] = [
     ['with another processor', { arch: 'x86_64' }, /processor is x86_64/],
     ['with an old macOS', { macOS: '12.7.6' }, /macOS 12\.7\.6/],
-    ['reached as another user', { user: { name: 'admin', uid: 502 } }, /for admin.*by m1/],
+    ['reached as another user', { user: { name: 'admin', uid: 502 } }, /user is admin.*names m1/],
     ['with FileVault', { fileVault: 'on' }, /FileVault is on/],
     ['without room for what is pushed', { freeKiB: 4 * 1024 * 1024 }, /4\.0 GiB .* 4\.3 GiB are needed/],
-    ['with a clock that is ahead', { time: 1_800_000_301 }, /301 seconds apart/],
-    ['with a clock that is behind', { time: 1_799_999_000 }, /1000 seconds apart/],
-    ['without root, if no step gives it to us', { root: false }, /no root/],
+    ['with a clock that is ahead', { time: 1_800_000_301 }, /by 301 seconds/],
+    ['with a clock that is behind', { time: 1_799_999_000 }, /by 1000 seconds/],
+    ['without root, if no step gives it to us', { root: false }, /sudo needs a password/],
   ];
   for (const [which, overrides, what] of unsuitable) {
     test(`${which} is refused, and it is said what to do`, () => {

@@ -2,7 +2,7 @@ import type { Preparation } from '../host-spec.ts';
 import type { Inventory } from './inventory.ts';
 import type { Action } from './plan.ts';
 
-/** Why no step can make this host ours, and what a person can do about it. */
+/** Why a host is unsuitable, and what to do. */
 export interface PreflightFailure {
   readonly what: string;
   readonly advice: string;
@@ -12,10 +12,10 @@ export interface PreflightFailure {
 const minMacOS = 13;
 /** Certificates and join tokens are refused beyond that. */
 const maxClockSkewSeconds = 300;
-/** For small files and logs. What a host with full images needs least is to be refused a new agent. */
+/** For small files and logs. Kept low, so that a host with a full disk still gets a new agent. */
 const minFreeKiB = 256 * 1024;
 
-/** What is wrong with a host before the first change to it. `now`: our clock in milliseconds. */
+/** Checks a host before the first change. `now`: our clock in milliseconds. */
 export const preflight = (
   inventory: Inventory,
   spec: Preparation,
@@ -29,39 +29,35 @@ export const preflight = (
   const neededKiB = minFreeKiB + Math.ceil((4 * bytes) / 1024);
   const skew = Math.abs(time - now / 1000);
   const objections: readonly (readonly [boolean, string, string])[] = [
-    [
-      arch !== 'arm64',
-      `its processor is ${arch}`,
-      'Only Macs with Apple silicon run these virtual machines: take another host.',
-    ],
+    [arch !== 'arm64', `its processor is ${arch}`, 'Virtual machines of macOS need Apple silicon: use another host.'],
     [
       Number.parseInt(macOS, 10) < minMacOS,
       `it runs macOS ${macOS}`,
-      `Install macOS ${minMacOS} or newer: for a host of the pool, reinstall it.`,
+      `Install macOS ${minMacOS} or newer; reinstall a host of the pool.`,
     ],
     [
       user.name !== spec.user,
-      `the connection is for ${user.name}, and the host is to be run by ${spec.user}`,
-      'One user logs in over SSH, owns the console and runs the agent: connect as that user, or name it in the specification.',
+      `the SSH user is ${user.name}, and the specification names ${spec.user}`,
+      'One user logs in over SSH, owns the console session and runs the agent: connect as that user, or change the specification.',
     ],
     [
       fileVault === 'on',
-      'FileVault is on, so nobody is logged in after a reboot',
-      'Turn it off with "sudo fdesetup disable", wait until it is done, and try again.',
+      'FileVault is on, so no user is logged in after a reboot',
+      'Turn it off with "sudo fdesetup disable", wait until the disk is decrypted, and try again.',
     ],
     [
       freeKiB < neededKiB,
-      `${gibibytes(freeKiB)} of its disk are free, and ${gibibytes(neededKiB)} are needed`,
+      `its disk has ${gibibytes(freeKiB)} free, and ${gibibytes(neededKiB)} are needed`,
       'Delete images or virtual machines with "tart prune" and "tart delete", or reinstall the host.',
     ],
     [
       skew > maxClockSkewSeconds,
-      `its clock and ours are ${Math.round(skew)} seconds apart`,
-      'Set it with "sudo sntp -sS time.apple.com", or mend the clock on this side.',
+      `its clock differs from ours by ${Math.round(skew)} seconds`,
+      'Set it with "sudo sntp -sS time.apple.com", or correct our clock.',
     ],
     [
       !root && actions.length > 0 && !actions.some(({ step }) => step.unprivileged === true),
-      'there is no root without a password',
+      'sudo needs a password',
       'Prepare it with "tartan prepare-host".',
     ],
   ];

@@ -8,17 +8,17 @@ const redact = hostRedactor({});
 
 describe('the error of a step', () => {
   const failures: readonly (readonly [StepFailure, RegExp])[] = [
-    ['rejected', /^Could not install tart \(step tart\): exit code 3: no room\. Mend .*\.$/],
+    ['rejected', /^Could not install tart \(step tart\): exit code 3: no room\. Fix .*\.$/],
     ['wrong password', /refused the password: no room\. Store the right .*\.$/],
-    ['no secret', /: it needs a secret, and there is none: no room\. What the host has of it was left alone/],
-    ['secret refused', /nothing was sent to the host: no room\. Mend .*\.$/],
-    ['lock lost', /the lock of the host was lost: no room\. Somebody else .*\.$/],
-    ['no result', /did not say what it did: no room\. .*login shell.*\.$/],
-    ['not stamped', /does not bear its stamp: no room\. .*\/var\/db\/tartan\/steps.*\.$/],
-    ['secret refused', /nothing was sent to the host: no room\. Mend .*\.$/],
-    ['artifact not pushed', /could not be pushed: no room\. Nothing was changed by this step\.$/],
-    ['no root', /no root without a password: no room\. Prepare .*\.$/],
-    ['timed out', /took too long: no room\. .*step tart waits for.*\.$/],
+    ['no secret', /: the secret of the step is missing: no room\. The host was not changed/],
+    ['secret refused', /nothing was sent to the host: no room\. Fix .*\.$/],
+    ['lock lost', /the lock of the host was lost: no room\. Another process .*\.$/],
+    ['no result', /printed no result: no room\. .*login shell.*\.$/],
+    ['not stamped', /has no stamp of the step: no room\. .*\/var\/db\/tartan\/steps.*\.$/],
+    ['secret refused', /nothing was sent to the host: no room\. Fix .*\.$/],
+    ['artifact not pushed', /could not be pushed: no room\. The step changed nothing\.$/],
+    ['no root', /sudo needs a password: no room\. Prepare .*\.$/],
+    ['timed out', /timed out: no room\. .*step tart waits for.*\.$/],
   ];
   for (const [failure, message] of failures) {
     test(`that was "${failure}" says what, why, and what to do`, () => {

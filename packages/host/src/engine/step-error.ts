@@ -2,58 +2,59 @@ import type { Redactor } from '@tartan/kube';
 import { wrongPasswordExitCode } from '../steps/preparation.ts';
 import type { Step } from '../steps/step.ts';
 
-/** Why a step did not succeed although the host could be reached. */
+/** Why a step failed although the host was reachable. */
 export type StepFailure =
-  /** Its script said no. */
+  /** Its script failed. */
   | 'rejected'
-  /** The Mac refused the user's password. The same one must not be sent again: several wrong ones lock the account (INC-207). */
+  /** The Mac refused the password of the user. The same one must not be sent again: several wrong ones lock the account (INC-207). */
   | 'wrong password'
-  /** Another pusher holds the host's lock now. Nothing was stamped. */
+  /** Another process holds the lock of the host now. Nothing was stamped. */
   | 'lock lost'
-  /** Its script ended well without saying what it did: not one of our scripts ran there to its end. */
+  /** Its script succeeded without a result line, so it did not run to its end. */
   | 'no result'
-  /** It said that it was done, and its stamp was not there when the host was read back. */
+  /** Its script succeeded, but the host has no stamp of it. */
   | 'not stamped'
-  /** The secret that it was given cannot do, as was seen on our side. Nothing was sent. */
+  /** The given secret is invalid. Nothing was sent. */
   | 'secret refused'
-  /** Nobody could say the secret that it cannot do without. Nothing was sent. */
+  /** A required secret is missing. Nothing was sent. */
   | 'no secret'
-  /** Only of a check: the user that logged in cannot become root without a password, and it takes root to look. */
+  /** Only of a check: it needs root, and sudo asks the user for a password. */
   | 'no root'
-  /** What it needs could not be put on the host. */
+  /** An artifact could not be pushed to the host. */
   | 'artifact not pushed'
-  /** Only of an optional step: it ran longer than it may, and cost only itself. */
+  /** Only of an optional step: it exceeded its deadline. */
   | 'timed out';
 
 export interface StepErrorDetails {
   readonly failure: StepFailure;
   readonly exitCode?: number | undefined;
   readonly signal?: string | undefined;
-  /** What the host said last. Is redacted here. */
+  /** The output of the host. Is redacted here. */
   readonly output: string;
 }
 
-/** What scripts mean by their exit codes: 75 (EX_TEMPFAIL) is in `lib.sh`. */
+/** The meaning of exit codes: 75 (EX_TEMPFAIL) is in `lib.sh`. */
 export const failureOfExitCode = (code: number | undefined): StepFailure => {
   if (code === 75) return 'lock lost';
   return code === wrongPasswordExitCode ? 'wrong password' : 'rejected';
 };
 
-/** One step of one host, failed: what, why, and what to do next. Holds no secret. */
+/** A failed step: what, why, and what to do next. Holds no secret. */
 export class StepError extends Error {
   override readonly name = 'StepError';
   readonly step: string;
   readonly failure: StepFailure;
   readonly exitCode: number | undefined;
   readonly signal: string | undefined;
-  /** The end of what the host said. */
+  /** The end of the output. */
   readonly tail: string;
   readonly advice: string;
 
   constructor(step: Pick<Step, 'name' | 'title'>, details: StepErrorDetails, redact: Redactor) {
     const tail = tailOf(details.output, redact);
-    const advice = advices[details.failure].replaceAll('STEP', step.name);
-    const why = [describeFailure(details), tail].filter((part) => part !== '').join(': ');
+    const [cause, adviceText] = textsOf(details);
+    const advice = adviceText.replaceAll('STEP', step.name);
+    const why = [cause, tail].filter((part) => part !== '').join(': ');
     super(`Could not ${step.title} (step ${step.name}): ${why}. ${advice}`.replace(/([.!?])\. /, '$1 '));
     this.step = step.name;
     this.failure = details.failure;
@@ -67,47 +68,43 @@ export class StepError extends Error {
 const tailLength = 2000;
 
 /**
- * Redacted before it is cut, as half a secret is one too. The text was cut already where it was read, at its front: what stands there
- * may be the end of a secret, so a text longer than a tail loses its front here, and it is that front.
+ * Redacted before it is cut, since half a secret is secret too. The output was cut at its front when it was read, so its front may be the
+ * end of a secret: that front is longer than what is kept here.
  */
 const tailOf = (text: string, redact: Redactor): string => redact.text(text).trim().slice(-tailLength);
 
-const describeFailure = ({ failure, exitCode, signal }: StepErrorDetails): string => {
-  switch (failure) {
-    case 'rejected':
-      return signal === undefined ? `exit code ${exitCode ?? 'unknown'}` : `killed by ${signal}`;
-    case 'wrong password':
-      return 'the Mac refused the password';
-    case 'lock lost':
-      return 'the lock of the host was lost';
-    case 'no result':
-      return 'the host did not say what it did';
-    case 'not stamped':
-      return 'the host does not bear its stamp';
-    case 'secret refused':
-      return 'nothing was sent to the host';
-    case 'no secret':
-      return 'it needs a secret, and there is none';
-    case 'no root':
-      return 'there is no root without a password';
-    case 'artifact not pushed':
-      return 'what it needs could not be pushed';
-    case 'timed out':
-      return 'it took too long';
-  }
+/** The cause, and what to do. */
+const texts: Readonly<Record<Exclude<StepFailure, 'rejected'>, readonly [cause: string, advice: string]>> = {
+  'wrong password': [
+    'the Mac refused the password',
+    'Store the right password of the user, or run "tartan prepare-host"; the same password is not tried again.',
+  ],
+  'lock lost': [
+    'the lock of the host was lost',
+    'Another process prepares this host: wait until it has finished, then run the command again.',
+  ],
+  'no result': [
+    'the script printed no result',
+    'Check what the login shell of the user prints or runs on the host (.zshenv), then run the command again.',
+  ],
+  'not stamped': [
+    'the host has no stamp of the step',
+    'Check that /var/db/tartan/steps on the host is writable and that no other program changes it, then run the command again.',
+  ],
+  'secret refused': ['nothing was sent to the host', 'Fix the cause, then run the command again.'],
+  'no secret': ['the secret of the step is missing', 'The host was not changed. The step is retried.'],
+  'no root': ['sudo needs a password', 'Prepare the host first: "tartan prepare-host".'],
+  'artifact not pushed': ['its artifact could not be pushed', 'The step changed nothing.'],
+  'timed out': [
+    'the step timed out',
+    'No other step depends on it. Check on the host what step STEP waits for; the next run retries it.',
+  ],
 };
 
-const advices: Readonly<Record<StepFailure, string>> = {
-  rejected: 'Mend what it names and run it again; "tartan doctor" lists what differs on the host.',
-  'wrong password':
-    'Store the right password of the user, or prepare the host by hand with "tartan prepare-host"; the same one is not tried again.',
-  'lock lost': 'Somebody else prepares this host: wait for them to finish, then run it again.',
-  'no result': 'See what the login shell of the user prints or does on the host (.zshenv), then run it again.',
-  'not stamped': 'See whether /var/db/tartan/steps on the host can be written and is left alone, then run it again.',
-  'secret refused': 'Mend what it names and run it again.',
-  'no secret': 'What the host has of it was left alone; it is tried again.',
-  'no root': 'Prepare the host first: "tartan prepare-host" does no more than that.',
-  'artifact not pushed': 'Nothing was changed by this step.',
-  'timed out':
-    'Nothing else waits for it. See on the host what step STEP waits for; it is tried again with the next run.',
-};
+const textsOf = ({ failure, exitCode, signal }: StepErrorDetails): readonly [cause: string, advice: string] =>
+  failure === 'rejected'
+    ? [
+        signal === undefined ? `exit code ${exitCode ?? 'unknown'}` : `killed by ${signal}`,
+        'Fix the cause, then run the command again; "tartan doctor" lists the differences on the host.',
+      ]
+    : texts[failure];

@@ -125,7 +125,7 @@ const firstContact = async (
   signal: AbortSignal,
 ): Promise<WorkOutcome | undefined> => {
   const read = await readInventory(connection, signal);
-  if (read.kind === 'unreadable') return unreadableHost(read.cause);
+  if (read.kind === 'unreadable host') return unreadableHost(read.cause);
   if (read.kind !== 'read') return outcomeOfInterruption(read);
   const traces = tracesOf(read.inventory);
   if (traces !== undefined) return notWiped(connection.hostKey, traces);
