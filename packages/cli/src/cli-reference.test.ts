@@ -44,7 +44,7 @@ test('fieldsOf lists every field of a schema', () => {
     {
       path: 'macs[].vms[].waiting',
       type: 'string, or null',
-      description: 'What it waits for, in the word of its agent.',
+      description: 'The waiting reason that the agent reports.',
     },
   );
 });

@@ -2,29 +2,22 @@ import { createHash, type Hash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 
-/** What a download must be, by its content: as projects publish it (SHA-256 in hex), or as npm does (`sha512-` in base64). */
-export type Checksum = { readonly sha256: string } | { readonly integrity: string };
+/** The form in which a checksum is published: SHA-256 in hex, or the SHA-512 integrity of npm. */
+export type ChecksumKind = 'sha256' | 'integrity';
 
-/** Reads as it is written everywhere else, so that people can compare it. */
-export const checksumText = (sum: Checksum): string => ('sha256' in sum ? `sha256 ${sum.sha256}` : sum.integrity);
+const sha256Prefix = 'sha256 ';
 
-export const sameChecksum = (one: Checksum, other: Checksum): boolean => checksumText(one) === checksumText(other);
+export const newHash = (kind: ChecksumKind): Hash => createHash(kind === 'sha256' ? 'sha256' : 'sha512');
 
-/** Computes a sum of the same kind as another. */
-export interface ChecksumHash {
-  readonly hash: Hash;
-  readonly sum: () => Checksum;
-}
+/** `sha256 HEX` or `sha512-BASE64`. */
+export const checksumOf = (kind: ChecksumKind, hash: Hash): string =>
+  kind === 'sha256' ? sha256Checksum(hash.digest('hex')) : `sha512-${hash.digest('base64')}`;
 
-export const createChecksumHash = (kind: 'sha256' | 'integrity'): ChecksumHash => {
-  const hash = createHash(kind === 'sha256' ? 'sha256' : 'sha512');
-  return {
-    hash,
-    sum: () => (kind === 'sha256' ? { sha256: hash.digest('hex') } : { integrity: `sha512-${hash.digest('base64')}` }),
-  };
-};
+export const sha256Checksum = (hex: string): string => `${sha256Prefix}${hex}`;
 
-export const checksumKindOf = (sum: Checksum): 'sha256' | 'integrity' => ('sha256' in sum ? 'sha256' : 'integrity');
+/** The hexadecimal digits of a SHA-256 checksum. Undefined for an integrity. */
+export const sha256Hex = (checksum: string): string | undefined =>
+  checksum.startsWith(sha256Prefix) ? checksum.slice(sha256Prefix.length) : undefined;
 
 export const sha256Of = async (file: string): Promise<string> => {
   const hash = createHash('sha256');

@@ -1,79 +1,71 @@
 import { createWriteStream } from 'node:fs';
 import http from 'node:http';
 import { Readable, Transform } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { Clock } from '@tartan/kube/clock';
-import { type Checksum, createChecksumHash } from './checksum.ts';
+import { type ChecksumKind, checksumOf, newHash } from './checksum.ts';
 
 export interface DownloadOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Told as bytes arrive: of how many, if the server said so. */
-  readonly onProgress?: (bytes: number, of: number | undefined) => void;
-  /** Bytes that are taken at most. */
+  /** `total`: if the server has sent it. */
+  readonly onProgress?: (bytes: number, total: number | undefined) => void;
+  /** Default: 512 MiB. */
   readonly maxBytes?: number;
 }
 
-/** The largest of them, the GitHub runner, has some 200 MB. */
+/** The largest artifact, the GitHub runner, has some 200 MB. */
 const maxDownloadBytes = 512 * 1024 * 1024;
-/** A server that is silent for so long will not go on. */
 const stallMs = 30_000;
 const maxRedirects = 10;
 
-/** Whoever reads what others sent over plain HTTP reads what anybody on the way made of it. */
+/** Plain HTTP is allowed only on this machine. */
 const isAllowed = ({ protocol, hostname }: URL): boolean =>
   protocol === 'https:' || (protocol === 'http:' && /^(?:127\.0\.0\.1|\[::1\]|localhost)$/.test(hostname));
 
-/**
- * Gets one file. Redirects are followed; `headers` are for the server that is named and for no other.
- * Rejects with an error made for people; whatever was written until then is for the caller to remove.
- */
-export const download = async (
-  {
-    url,
-    headers = {},
-    to,
-    kind,
-  }: { url: string; headers?: Record<string, string>; to: string; kind: 'sha256' | 'integrity' },
+interface Source {
+  readonly url: string;
+  /** Only for the first server, not for redirects to others. */
+  readonly headers: Record<string, string>;
+}
+
+/** Requests a URL and consumes its body. Rejects with an error for people; the caller removes what was written. */
+const receive = async <T>(
+  { url, headers }: Source,
   options: DownloadOptions,
-): Promise<Checksum> => {
+  consume: (body: Readable, meter: Transform, signal: AbortSignal) => Promise<T>,
+): Promise<T> => {
   const stallTimer = startStallTimer(options.clock);
   const signal = AbortSignal.any([options.signal, stallTimer.signal]);
   try {
     const response = await requestFollowingRedirects(new URL(url), headers, signal);
-    const { hash, sum } = createChecksumHash(kind);
-    const meter = metered(response, stallTimer, options, (chunk) => hash.update(chunk));
-    if (response.body === null) throw new Error(`${url} answered with nothing.`);
-    await pipeline(Readable.fromWeb(response.body), meter, createWriteStream(to, { flags: 'wx' }), { signal });
-    return sum();
+    if (response.body === null) throw new Error(`${url} has no content.`);
+    return await consume(Readable.fromWeb(response.body), createMeter(response, stallTimer, options), signal);
   } catch (error) {
     throw readableError(error, url, options.signal, stallTimer.signal);
   } finally {
-    stallTimer.rest();
+    stallTimer.cancel();
   }
 };
 
-/** A small document, such as what a registry says of a version. */
-export const downloadText = async (
-  { url, headers = {} }: { url: string; headers?: Record<string, string> },
+/** Downloads a file, and returns its checksum. */
+export const download = (
+  source: Source & { readonly to: string; readonly kind: ChecksumKind },
   options: DownloadOptions,
-): Promise<string> => {
-  const stallTimer = startStallTimer(options.clock);
-  const signal = AbortSignal.any([options.signal, stallTimer.signal]);
-  try {
-    const response = await requestFollowingRedirects(new URL(url), headers, signal);
-    const chunks: Buffer[] = [];
-    const meter = metered(response, stallTimer, { ...options, maxBytes: 8 * 1024 * 1024 }, (chunk) =>
-      chunks.push(chunk),
-    );
-    if (response.body !== null) await pipeline(Readable.fromWeb(response.body), meter.resume(), { signal });
-    return Buffer.concat(chunks).toString('utf8');
-  } catch (error) {
-    throw readableError(error, url, options.signal, stallTimer.signal);
-  } finally {
-    stallTimer.rest();
-  }
-};
+): Promise<string> =>
+  receive(source, options, async (body, meter, signal) => {
+    const hash = newHash(source.kind);
+    meter.on('data', (chunk: Buffer) => hash.update(chunk));
+    await pipeline(body, meter, createWriteStream(source.to, { flags: 'wx' }), { signal });
+    return checksumOf(source.kind, hash);
+  });
+
+/** Downloads a small document. */
+export const downloadText = (source: Source, options: DownloadOptions): Promise<string> =>
+  receive(source, { ...options, maxBytes: 8 * 1024 * 1024 }, (body, meter, signal) =>
+    pipeline(body, meter, text, { signal }),
+  );
 
 const requestFollowingRedirects = async (
   first: URL,
@@ -83,7 +75,6 @@ const requestFollowingRedirects = async (
   let url = first;
   for (let hops = 0; hops <= maxRedirects; hops += 1) {
     if (!isAllowed(url)) throw new Error(`${url.href} is not https.`);
-    // What is packed already must arrive as it is.
     const own = { 'accept-encoding': 'identity', 'user-agent': 'tartan', ...(url.origin === first.origin && headers) };
     const response = await fetch(url, { headers: own, redirect: 'manual', signal });
     const location = response.headers.get('location');
@@ -93,65 +84,62 @@ const requestFollowingRedirects = async (
       throw new Error(`${url.origin}${url.pathname} answered ${response.status} ${response.statusText}`.trim());
     url = new URL(location, url);
   }
-  throw new Error(`${first.href} leads from one place to the next, and after ${maxRedirects} nowhere.`);
+  throw new Error(`${first.href} has more than ${maxRedirects} redirects.`);
 };
 
-const metered = (
+/** Counts bytes, and rejects more than expected or allowed. */
+const createMeter = (
   response: Response,
-  watch: { alive(): void },
+  stallTimer: { restart(): void },
   { maxBytes = maxDownloadBytes, onProgress }: DownloadOptions,
-  each: (chunk: Buffer) => void,
 ): Transform => {
-  const said = Number(response.headers.get('content-length') ?? Number.NaN);
-  const of = Number.isNaN(said) ? undefined : said;
-  const tooLarge = (): Error => new Error(`it has more than ${maxBytes} bytes, the most that is taken.`);
+  const length = response.headers.get('content-length');
+  const total = length === null ? undefined : Number(length);
   let bytes = 0;
   return new Transform({
     transform: (chunk: Buffer, _encoding, done) => {
-      watch.alive();
+      stallTimer.restart();
       bytes += chunk.length;
-      if (bytes > maxBytes || (of ?? 0) > maxBytes) return done(tooLarge());
-      each(chunk);
-      onProgress?.(bytes, of);
+      if (Math.max(bytes, total ?? 0) > maxBytes) return done(new Error(`the file has more than ${maxBytes} bytes.`));
+      onProgress?.(bytes, total);
       done(null, chunk);
     },
-    flush: (done) => done(of !== undefined && of !== bytes ? new Error(`${bytes} of ${of} bytes came.`) : null),
+    flush: (done) =>
+      done(total !== undefined && total !== bytes ? new Error(`only ${bytes} of ${total} bytes arrived.`) : null),
   });
 };
 
 const startStallTimer = (clock: Clock) => {
-  const silence = new AbortController();
-  let takeBack = clock.after(stallMs, () => silence.abort());
+  const stalled = new AbortController();
+  const start = (): (() => void) => clock.after(stallMs, () => stalled.abort());
+  let cancel = start();
   return {
-    signal: silence.signal,
-    alive: () => {
-      takeBack();
-      takeBack = clock.after(stallMs, () => silence.abort());
+    signal: stalled.signal,
+    restart: () => {
+      cancel();
+      cancel = start();
     },
-    rest: () => takeBack(),
+    cancel: () => cancel(),
   };
 };
 
-const readableError = (error: unknown, url: string, asked: AbortSignal, silence: AbortSignal): Error => {
-  if (asked.aborted) return new Error('stopped.');
-  if (silence.aborted) return new Error(`nothing came from ${url} for ${stallMs / 1000} seconds.`);
-  const text = error instanceof Error ? error.message : String(error);
+const readableError = (error: unknown, url: string, stopped: AbortSignal, stalled: AbortSignal): Error => {
+  if (stopped.aborted) return new Error('stopped.');
+  if (stalled.aborted) return new Error(`${url} sent no data for ${stallMs / 1000} seconds.`);
+  const message = error instanceof Error ? error.message : String(error);
   const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
-  return new Error(`${text}${cause}`, { cause: error });
+  return new Error(`${message}${cause}`, { cause: error });
 };
 
-/**
- * Works through the proxies that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name, as curl does. Node takes them only where it is told to, and
- * knows how since 24.14: on an older one they are not taken.
- */
+/** Uses HTTPS_PROXY, HTTP_PROXY and NO_PROXY, as curl does. Node.js supports this since 24.14; older versions ignore them. */
 export const withProxies = async <T>(env: NodeJS.ProcessEnv, work: () => Promise<T>): Promise<T> => {
   const names = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'];
-  const isKnown = 'setGlobalProxyFromEnv' in http;
-  const restore = isKnown && names.some((name) => env[name]) ? http.setGlobalProxyFromEnv(env) : () => {};
+  const isSupported = 'setGlobalProxyFromEnv' in http;
+  const restore = isSupported && names.some((name) => env[name]) ? http.setGlobalProxyFromEnv(env) : () => {};
   try {
     return await work();
   } finally {
-    // It holds for the whole process, which may have something else to do.
+    // The setting is global.
     restore();
   }
 };

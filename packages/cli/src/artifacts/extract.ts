@@ -8,10 +8,9 @@ import { readTar, type TarEntry, writeTar } from './tar.ts';
 import { readZipMember } from './zip.ts';
 
 /**
- * Makes of a download what the manager's flags want: the archive as it came, one executable out of it, or a tar of some. Answers where it
- * is, in `folder`.
+ * Converts a download to the file of the image: the archive itself, one executable of it, or a tar of some. Returns its path in `folder`.
  *
- * Guarantees: nothing is written to a path that an archive names. Members are looked for by names that we know, and get names of ours.
+ * Guarantees: an archive never decides about a path. Members are found by known names, and are written to names of ours.
  */
 export const extractArtifact = async (
   { take, holds, file }: Artifact,
@@ -49,13 +48,13 @@ const extractFromTar = async (archive: string, members: readonly { member: strin
   await forEachTarEntry(archive, async ({ name, type, content }) => {
     const wanted = members.find(({ member }) => member === name);
     if (wanted === undefined) return;
-    if (type !== 'file') throw new Error(`${name} in it is not a file.`);
-    if (found.has(name)) throw new Error(`it holds ${name} twice.`);
+    if (type !== 'file') throw new Error(`${name} in the archive is not a file.`);
+    if (found.has(name)) throw new Error(`the archive has ${name} twice.`);
     found.add(name);
     await pipeline(content(), createWriteStream(wanted.to, { flags: 'wx' }));
   });
   const missing = members.find(({ member }) => !found.has(member));
-  if (missing !== undefined) throw new Error(`it holds no ${missing.member}.`);
+  if (missing !== undefined) throw new Error(`the archive has no ${missing.member}.`);
 };
 
 const isZip = async (file: string): Promise<boolean> => {
@@ -68,50 +67,43 @@ const isZip = async (file: string): Promise<boolean> => {
   }
 };
 
-/** The GitHub runner, the largest, unpacks to some 600 MB. */
+/** The largest, the GitHub runner, unpacks to some 600 MB. */
 const maxUnpackedBytes = 4 * 1024 * 1024 * 1024;
 
-/**
- * Looks through a gzipped tar that Macs unpack whole, as root: nothing in it may end up elsewhere than in the folder it is unpacked into,
- * and what it is for must be there.
- */
+/** Checks a gzipped tar that Macs unpack as root: all entries must stay in its folder, and `holds` must exist. */
 const checkArchive = async (file: string, holds: string | undefined): Promise<void> => {
   const links = new Set<string>();
   let isThere = holds === undefined;
   await forEachTarEntry(file, async (entry) => {
-    const complaint = unsafeReason(entry, links);
-    if (complaint !== undefined) throw new Error(complaint);
+    const reason = unsafeReason(entry, links);
+    if (reason !== undefined) throw new Error(reason);
     if (entry.type === 'symlink') links.add(entry.name);
     if (entry.name === holds && entry.type === 'file') isThere = true;
   });
-  if (!isThere) throw new Error(`it holds no ${holds}.`);
+  if (!isThere) throw new Error(`the archive has no ${holds}.`);
 };
 
-/** Calls with every entry of a gzipped tar. */
 const forEachTarEntry = (file: string, each: (entry: TarEntry) => Promise<void>): Promise<void> =>
   pipeline(createReadStream(file), createGunzip(), async (chunks: AsyncIterable<Buffer>) => {
     for await (const entry of readTar(chunks, { most: maxUnpackedBytes })) await each(entry);
-    // Whatever is left is padding; it is read so that the sum of gzip is checked.
+    // The padding is read too, so that the checksum of gzip is verified.
     for await (const _ of chunks);
   });
 
-/**
- * What is wrong with an entry that comes after these symbolic links. Only plain paths are taken: with a link on the way, or `..` behind
- * something, where it leads cannot be told from the words.
- */
+/** Why an entry that follows these symbolic links is unsafe. Paths through a link, or with `..` inside, are rejected. */
 export const unsafeReason = (
   { name, type, target }: Pick<TarEntry, 'name' | 'type' | 'target'>,
   links: ReadonlySet<string>,
 ): string | undefined => {
-  if (!staysInside(name)) return `it would unpack ${JSON.stringify(name)} elsewhere.`;
+  if (!staysInside(name)) return `the archive would write ${JSON.stringify(name)} outside of its folder.`;
   const through = ancestorsOf(name).find((folder) => links.has(folder));
   if (through !== undefined)
-    return `it would unpack ${JSON.stringify(name)} through the link ${JSON.stringify(through)}.`;
-  if (type === 'other') return `${JSON.stringify(name)} in it is neither a file nor a folder nor a link.`;
-  // A symbolic link is seen from its own folder, a hard link from the top.
+    return `the archive would write ${JSON.stringify(name)} through the link ${JSON.stringify(through)}.`;
+  if (type === 'other') return `${JSON.stringify(name)} in the archive is neither a file, a folder nor a link.`;
+  // A symbolic link is relative to its folder, a hard link to the top.
   const up = type === 'symlink' ? ancestorsOf(name).length : 0;
   return (type === 'symlink' || type === 'hardlink') && !staysInside(target, up)
-    ? `${JSON.stringify(name)} in it points elsewhere, to ${JSON.stringify(target)}.`
+    ? `${JSON.stringify(name)} in the archive links to ${JSON.stringify(target)}, outside of its folder.`
     : undefined;
 };
 
@@ -121,7 +113,7 @@ const ancestorsOf = (name: string): string[] =>
     .slice(0, -1)
     .map((_, at, parts) => parts.slice(0, at + 1).join('/'));
 
-/** Relative, and goes up at its beginning only, by no more than so many folders. */
+/** A relative path with `..` only at its beginning, and at most `up` times. */
 const staysInside = (path: string, up = 0): boolean => {
   const parts = path.split('/');
   const ups = parts.findIndex((part) => part !== '..');

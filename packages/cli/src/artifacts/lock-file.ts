@@ -2,31 +2,31 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
-import type { Checksum } from './checksum.ts';
+import { type ChecksumKind, sha256Checksum, sha256Hex } from './checksum.ts';
 
-/** `image/artifacts.lock`: which software for Macs the image carries, and how to know that it is what it should be. */
+/** `image/artifacts.lock`: the software for Macs in the image, with versions and checksums. */
 
 const entrySchema = z.strictObject({
   name: z.string().regex(/^[a-z][a-z0-9_-]*$/),
   version: z.string().regex(/^\d[\w.+-]*$/),
   url: z.string(),
-  /** Of what is downloaded. */
+  /** Of the download. */
   sha256: z
     .string()
-    .regex(/^[0-9a-f]{64}$/, 'a SHA-256 sum has 64 digits of 0-9 and a-f')
+    .regex(/^[0-9a-f]{64}$/, 'a SHA-256 checksum has 64 digits of 0-9 and a-f')
     .optional(),
-  /** The same, as npm writes it. */
+  /** Of the download, in the form of npm. */
   integrity: z
     .string()
-    .regex(/^sha512-[A-Za-z0-9+/]{86}==$/, "npm's integrity is sha512- and 88 characters of base64")
+    .regex(/^sha512-[A-Za-z0-9+/]{86}==$/, 'an npm integrity is sha512- and 88 characters of base64')
     .optional(),
-  /** Homebrew builds for several releases of macOS: for which one. */
+  /** The macOS release of the Homebrew build. */
   bottle: z.string().optional(),
-  /** Where it goes, from the folder that is fetched into. Never up and out of it. */
+  /** The path of the file in the folder. */
   file: z.string().regex(/^[\w-]+(?:\/[\w-][\w.-]*)+$/),
-  /** Members of the archive that become the file; without it, the file is the archive as it came. */
+  /** Members of the archive that become the file. Undefined: the file is the archive. */
   take: z.array(z.string()).min(1).optional(),
-  /** What an archive that stays as it came must hold. */
+  /** A file that an unchanged archive must contain. */
   holds: z.string().optional(),
 });
 
@@ -37,23 +37,23 @@ type LockEntry = z.infer<typeof entrySchema>;
 export interface Artifact {
   readonly name: string;
   readonly version: string;
-  /** As written: `{version}` and `{sha256}` stand for those. */
+  /** May contain `{version}` and `{sha256}`. */
   readonly urlTemplate: string;
-  readonly checksum: Checksum | undefined;
-  readonly checksumKind: 'sha256' | 'integrity';
+  /** `sha256 HEX` or `sha512-BASE64`. */
+  readonly checksum: string | undefined;
+  readonly checksumKind: ChecksumKind;
   readonly bottle: string | undefined;
   readonly file: string;
   readonly take: readonly string[] | undefined;
   readonly holds: string | undefined;
 }
 
-/** Rejects text that is no lock file with what is wrong and where. */
 export const parseLock = (text: string, file: string): readonly Artifact[] => {
   const document = parseDocument(text);
   const [broken] = document.errors;
   if (broken !== undefined) throw new Error(`${file} is not YAML: ${broken.message}`);
   const parsed = lockSchema.safeParse(document.toJS());
-  if (!parsed.success) throw new Error(`${file} is no lock of artifacts: ${z.prettifyError(parsed.error)}`);
+  if (!parsed.success) throw new Error(`${file} is not a lock file: ${z.prettifyError(parsed.error)}`);
   const { artifacts } = parsed.data;
   for (const key of ['name', 'file'] as const) {
     const [twice] = artifacts.map((each) => each[key]).filter((each, at, all) => all.indexOf(each) !== at);
@@ -68,8 +68,8 @@ const artifactOf = (written: LockEntry): Artifact => {
     name,
     version,
     urlTemplate: url,
-    checksum: sha256 === undefined ? (integrity === undefined ? undefined : { integrity }) : { sha256 },
-    // What npm serves has npm's sums: the same that package-lock.json has.
+    checksum: sha256 === undefined ? integrity : sha256Checksum(sha256),
+    // Packages of npm have the integrity of package-lock.json.
     checksumKind:
       integrity !== undefined || (sha256 === undefined && /\/-\/[^/]+\.tgz$/.test(url)) ? 'integrity' : 'sha256',
     bottle,
@@ -79,30 +79,28 @@ const artifactOf = (written: LockEntry): Artifact => {
   };
 };
 
-/** Where it is downloaded from. Blobs of a registry are named by their sum, so there is no address without one. */
+/** The URL of the download. Blobs of a registry are addressed by their checksum. */
 export const urlOf = ({ urlTemplate, version, checksum }: Artifact): string =>
-  urlTemplate
-    .replaceAll('{version}', version)
-    .replaceAll('{sha256}', () => (checksum !== undefined && 'sha256' in checksum ? checksum.sha256 : ''));
+  urlTemplate.replaceAll('{version}', version).replaceAll('{sha256}', sha256Hex(checksum ?? '') ?? '');
 
-/** The lock file with another version and sum of one artifact, or with none until it is found. Everything else stays as somebody wrote it, comments too. */
-export const withChecksum = (text: string, name: string, version: string, sum: Checksum | undefined): string => {
+/** The lock file with another version and checksum of one artifact. Keeps formatting and comments. */
+export const withChecksum = (text: string, name: string, version: string, checksum: string | undefined): string => {
   const document = parseDocument(text);
   const { artifacts } = lockSchema.parse(document.toJS());
   const at = artifacts.findIndex((each) => each.name === name);
   document.setIn(['artifacts', at, 'version'], version);
-  if (sum === undefined) for (const key of ['sha256', 'integrity']) document.deleteIn(['artifacts', at, key]);
-  else if ('sha256' in sum) document.setIn(['artifacts', at, 'sha256'], sum.sha256);
-  else document.setIn(['artifacts', at, 'integrity'], sum.integrity);
+  const hex = sha256Hex(checksum ?? '');
+  if (checksum === undefined) for (const key of ['sha256', 'integrity']) document.deleteIn(['artifacts', at, key]);
+  else document.setIn(['artifacts', at, hex === undefined ? 'integrity' : 'sha256'], hex ?? checksum);
   return document.toString({ lineWidth: 0, flowCollectionPadding: false });
 };
 
-/** In an address: the registry that npm is set up with, so that whoever has a mirror uses it here too. */
+/** In a URL: the configured registry of npm. */
 const npmPlaceholder = '{npm}';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The artifacts with addresses that are whole. npm is asked only if one needs it. */
+/** Replaces the placeholder in URLs. Runs npm only if needed. */
 export const withNpmRegistry = async (artifacts: readonly Artifact[], env: Env): Promise<readonly Artifact[]> => {
   if (!artifacts.some(({ urlTemplate }) => urlTemplate.includes(npmPlaceholder))) return artifacts;
   const registry = (env['npm_config_registry'] ?? (await readNpmRegistry())).trim().replace(/\/+$/, '');
@@ -116,6 +114,6 @@ const readNpmRegistry = async (): Promise<string> => {
   try {
     return (await promisify(execFile)('npm', ['config', 'get', 'registry'])).stdout;
   } catch (cause) {
-    throw new Error('npm cannot be asked for its registry. Install npm, or set npm_config_registry.', { cause });
+    throw new Error('npm config get registry failed. Install npm, or set npm_config_registry.', { cause });
   }
 };

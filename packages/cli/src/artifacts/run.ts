@@ -1,10 +1,8 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
-import type { Writable } from 'node:stream';
 import { systemClock as clock } from '@tartan/kube/clock';
-import { escapeControls, writeRaw } from '../output/terminal-text.ts';
+import { createStatusLine, megabytes } from '../output/terminal-text.ts';
 import type { Shell } from '../shell.ts';
-import { checksumText, sameChecksum } from './checksum.ts';
-import { withProxies } from './download.ts';
+import { type DownloadOptions, withProxies } from './download.ts';
 import { fetchArtifact, mismatchOf, missingChecksumMessage } from './fetch.ts';
 import { type Artifact, parseLock, withChecksum, withNpmRegistry } from './lock-file.ts';
 import { resolveChecksum } from './resolve-checksum.ts';
@@ -21,13 +19,10 @@ const interruptedExitCode = 130;
 export const fetchAll = async (selection: Selection & { folder: string }, context: CommandContext): Promise<number> => {
   const artifacts = await withNpmRegistry(await selectArtifacts(selection), context.env);
   const fetchOne = async (artifact: Artifact): Promise<string> => {
-    const { onProgress, clear } = downloadProgress(context.stdout, `${artifact.name} ${artifact.version}`);
-    try {
-      const fetched = await fetchArtifact(artifact, selection.folder, { clock, signal: context.signal, onProgress });
-      return `${artifact.file}: ${artifact.name} ${artifact.version}${fetched ? '' : ', as before'}`;
-    } finally {
-      clear();
-    }
+    const fetched = await withProgress(artifact, context, (options) =>
+      fetchArtifact(artifact, selection.folder, options),
+    );
+    return `${artifact.file}: ${artifact.name} ${artifact.version}${fetched ? '' : ', unchanged'}`;
   };
   return withProxies(context.env, () => forEachArtifact(artifacts, context, fetchOne));
 };
@@ -35,8 +30,8 @@ export const fetchAll = async (selection: Selection & { folder: string }, contex
 export const verifyAll = async (selection: Selection & { folder: string }, context: CommandContext): Promise<number> =>
   forEachArtifact(await selectArtifacts(selection), context, async (artifact) => {
     if (artifact.checksum === undefined) throw new Error(missingChecksumMessage(artifact));
-    const complaint = await mismatchOf(selection.folder, artifact);
-    if (complaint !== undefined) throw new Error(`${complaint}. Run tartan artifacts fetch ${artifact.name}.`);
+    const mismatch = await mismatchOf(selection.folder, artifact);
+    if (mismatch !== undefined) throw new Error(`${mismatch}. Run tartan artifacts fetch ${artifact.name}.`);
     return `${artifact.file}: ${artifact.name} ${artifact.version}`;
   });
 
@@ -44,23 +39,18 @@ export const lockAll = async ({ lock, names }: Selection, context: CommandContex
   const wanted = new Map(names.map((name) => parseName(name)));
   const artifacts = await withNpmRegistry(await selectArtifacts({ lock, names: [...wanted.keys()] }), context.env);
   const open = names.length > 0 ? artifacts : artifacts.filter(({ checksum }) => checksum === undefined);
-  if (open.length === 0) context.stdout.write('Every artifact has its sum.\n');
+  if (open.length === 0) context.stdout.write('Every artifact has a checksum.\n');
   const lockOne = async (artifact: Artifact): Promise<string> => {
-    const asked = wanted.get(artifact.name);
-    // Members of archives have versions in their names: the lock is read anew with the one that is asked for.
-    const next = asked === undefined ? artifact : await withVersion(lock, artifact.name, asked, context.env);
-    const { onProgress, clear } = downloadProgress(context.stdout, `${next.name} ${next.version}`);
-    try {
-      const sum = await resolveChecksum(next, { clock, signal: context.signal, onProgress });
-      if (next.version === artifact.version && artifact.checksum !== undefined && !sameChecksum(artifact.checksum, sum))
-        throw new Error(
-          `${next.version} has ${checksumText(sum)} now, and the lock says ${checksumText(artifact.checksum)}. Releases do not change: find out why. To take it all the same, remove the sum from the lock.`,
-        );
-      await replaceFile(lock, withChecksum(await readFile(lock, 'utf8'), next.name, next.version, sum));
-      return `${next.name} ${next.version}: ${checksumText(sum)}`;
-    } finally {
-      clear();
-    }
+    const version = wanted.get(artifact.name);
+    // Names of members contain the version, so the lock file is parsed again with the new one.
+    const next = version === undefined ? artifact : await withVersion(lock, artifact.name, version, context.env);
+    const checksum = await withProgress(next, context, (options) => resolveChecksum(next, options));
+    if (next.version === artifact.version && artifact.checksum !== undefined && artifact.checksum !== checksum)
+      throw new Error(
+        `${next.version} now has ${checksum}, and the lock file ${artifact.checksum}. Releases should not change: find out why. To accept it, remove the checksum from the lock file.`,
+      );
+    await replaceFile(lock, withChecksum(await readFile(lock, 'utf8'), next.name, next.version, checksum));
+    return `${next.name} ${next.version}: ${checksum}`;
   };
   return withProxies(context.env, () => forEachArtifact(open, context, lockOne));
 };
@@ -74,7 +64,7 @@ const selectArtifacts = async ({ lock, names }: Selection): Promise<readonly Art
   const all = parseLock(await readFile(lock, 'utf8'), lock);
   const unknown = names.find((name) => !all.some((each) => each.name === name));
   if (unknown !== undefined)
-    throw new Error(`${lock} names no ${unknown}. It names ${all.map(({ name }) => name).join(', ')}.`);
+    throw new Error(`${lock} has no ${unknown}. It has ${all.map(({ name }) => name).join(', ')}.`);
   return names.length === 0 ? all : all.filter(({ name }) => names.includes(name));
 };
 
@@ -89,7 +79,7 @@ const withVersion = async (
     parseLock(text, lock).filter((each) => each.name === name),
     env,
   );
-  if (found === undefined) throw new Error(`${lock} names no ${name}.`);
+  if (found === undefined) throw new Error(`${lock} has no ${name}.`);
   return found;
 };
 
@@ -99,7 +89,7 @@ const replaceFile = async (file: string, text: string): Promise<void> => {
   await rename(next, file);
 };
 
-/** One that fails does not keep the others from being tried. */
+/** Continues after a failure. */
 const forEachArtifact = async (
   artifacts: readonly Artifact[],
   { stdout, stderr, signal }: CommandContext,
@@ -118,21 +108,19 @@ const forEachArtifact = async (
   return signal.aborted ? interruptedExitCode : failed === 0 ? 0 : 1;
 };
 
-/** A line that stays in its place on a terminal; elsewhere nothing is shown until something is done. */
-export const downloadProgress = (stdout: Writable & { isTTY?: boolean }, what: string) => {
-  let shown = '';
-  const show = (text: string): void => {
-    if (stdout.isTTY !== true || text === shown) return;
-    shown = text;
-    writeRaw(stdout, `\r\u001B[K${escapeControls(text)}`);
-  };
-  return {
-    onProgress: (bytes: number, of: number | undefined): void =>
-      show(`${what}: ${of ? `${Math.floor((100 * bytes) / of)} % of ${megabytes(of)}` : megabytes(bytes)}`),
-    clear: (): void => {
-      if (shown !== '') writeRaw(stdout, '\r\u001B[K');
-    },
-  };
+const withProgress = async <T>(
+  { name, version }: Artifact,
+  { stdout, signal }: CommandContext,
+  work: (options: DownloadOptions) => Promise<T>,
+): Promise<T> => {
+  const status = createStatusLine(stdout);
+  const onProgress: DownloadOptions['onProgress'] = (bytes, total) =>
+    status.show(
+      `${name} ${version}: ${total ? `${Math.floor((100 * bytes) / total)} % of ${megabytes(total)}` : megabytes(bytes)}`,
+    );
+  try {
+    return await work({ clock, signal, onProgress });
+  } finally {
+    status.clear();
+  }
 };
-
-const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(bytes < 10_000_000 ? 1 : 0)} MB`;

@@ -4,11 +4,11 @@ import { basename } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 
-/** Reads exact numbers of bytes off chunks of any length. */
+/** Reads exact numbers of bytes from chunks of any length. */
 interface ByteReader {
-  /** So many bytes, or undefined where there are none left. Rejects when it ends in between. */
+  /** So many bytes; undefined at the end. Rejects when the input ends in between. */
   exactly(count: number): Promise<Buffer | undefined>;
-  /** The next so many bytes as they come, to be read to the end before anything else. */
+  /** The next so many bytes in chunks. The caller must read all of them. */
   next(count: number): AsyncGenerator<Buffer>;
 }
 
@@ -21,15 +21,15 @@ const byteReader = (chunks: AsyncIterable<Buffer>, { most }: { most: number }): 
       const { done, value } = await iterator.next();
       if (done === true) return false;
       read += value.length;
-      // What unpacks to far more than it should is meant to fill a disk.
-      if (read > most) throw new Error(`it unpacks to more than ${most} bytes.`);
+      // Protects against a decompression bomb.
+      if (read > most) throw new Error(`the archive unpacks to more than ${most} bytes.`);
       left = value;
     }
     return true;
   };
   async function* next(count: number): AsyncGenerator<Buffer> {
     for (let open = count; open > 0; ) {
-      if (!(await fill())) throw new Error('it ends in the middle.');
+      if (!(await fill())) throw new Error('the archive is truncated.');
       const piece = left.subarray(0, open);
       left = left.subarray(piece.length);
       open -= piece.length;
@@ -48,17 +48,16 @@ const byteReader = (chunks: AsyncIterable<Buffer>, { most }: { most: number }): 
 };
 
 export interface TarEntry {
-  /** As the archive says it, without `./` before and `/` behind: not to be trusted as a path. */
+  /** Without leading `./` and trailing `/`. Untrusted. */
   readonly name: string;
   readonly type: 'file' | 'folder' | 'symlink' | 'hardlink' | 'other';
   readonly size: number;
   readonly target: string;
-  /** Its bytes. What is not read is passed over. */
+  /** Unread content is skipped. */
   content(): AsyncGenerator<Buffer>;
 }
 
 const blockBytes = 512;
-/** Names and times are short; whoever sends more means no good. */
 const maxHeaderBytes = 1024 * 1024;
 
 const types: Readonly<Record<string, TarEntry['type']>> = {
@@ -70,20 +69,20 @@ const types: Readonly<Record<string, TarEntry['type']>> = {
   '5': 'folder',
 };
 
-/** The entries of a tar one after the other: ustar, with the long names of pax and of GNU. */
+/** The entries of a tar archive: ustar, with long names of pax and GNU. */
 export async function* readTar(chunks: AsyncIterable<Buffer>, limits: { most: number }): AsyncGenerator<TarEntry> {
   const reader = byteReader(chunks, limits);
   let longer: LongFields = {};
   for (;;) {
     const header = await reader.exactly(blockBytes);
-    // Two blocks of zeros end it; what follows is padding.
+    // Two blocks of zeros end the archive; padding follows.
     if (header === undefined || header.every((byte) => byte === 0)) return;
-    if (!hasValidChecksum(header)) throw new Error('it is no tar.');
+    if (!hasValidChecksum(header)) throw new Error('the file is not a tar archive.');
     const kind = String.fromCharCode(header[156] ?? 0);
     const size = longer.size ?? octalField(header, 124, 12);
     if (kind === 'x' || kind === 'g' || kind === 'L' || kind === 'K') {
       const extra = await readExtra(reader, octalField(header, 124, 12));
-      // A global header (`g`) says nothing that we need.
+      // A global header (`g`) is not needed.
       if (kind !== 'g') longer = { ...longer, ...extraOf(kind, extra) };
       continue;
     }
@@ -112,7 +111,7 @@ interface LongFields {
 }
 
 const readExtra = async (reader: ByteReader, size: number): Promise<Buffer> => {
-  if (size > maxHeaderBytes) throw new Error('it has a header that is too long.');
+  if (size > maxHeaderBytes) throw new Error('the archive has a header that is too long.');
   const extra = await reader.exactly(size + ((blockBytes - (size % blockBytes)) % blockBytes));
   return (extra ?? Buffer.alloc(0)).subarray(0, size);
 };
@@ -129,13 +128,13 @@ const extraOf = (kind: string, extra: Buffer): LongFields => {
   };
 };
 
-/** Each is `LENGTH KEY=VALUE` and a new line, and its length counts all of that: a value may hold new lines itself. */
+/** Each record is `LENGTH KEY=VALUE` and a line break. LENGTH counts the whole record; a value may contain line breaks. */
 const paxRecords = (extra: Buffer): Map<string, string> => {
   const records = new Map<string, string>();
   for (let at = 0; at < extra.length; ) {
     const space = extra.indexOf(' ', at);
     const length = wholeNumber(extra.toString('latin1', at, space), 10);
-    if (space < 0 || length <= space - at) throw new Error('it has a header that makes no sense.');
+    if (space < 0 || length <= space - at) throw new Error('the archive has an invalid header.');
     const [key = '', ...value] = extra.toString('utf8', space + 1, at + length - 1).split('=');
     records.set(key, value.join('='));
     at += length;
@@ -159,14 +158,14 @@ const trimmedPath = (name: string): string => name.replace(/^(?:\.\/)+/, '').rep
 
 const wholeNumber = (digits: string, base: 8 | 10): number => {
   const value = Number.parseInt(digits.trim() || '0', base);
-  if (!Number.isSafeInteger(value) || value < 0) throw new Error('it has a size that is none.');
+  if (!Number.isSafeInteger(value) || value < 0) throw new Error('the archive has an invalid size.');
   return value;
 };
 
 const octalField = (header: Buffer, at: number, length: number): number =>
   wholeNumber(textField(header, at, length), 8);
 
-/** The sum is that of all bytes, with spaces in its own place. */
+/** The sum of all bytes, with spaces in place of the checksum. */
 const hasValidChecksum = (header: Buffer): boolean => {
   let sum = 8 * 32;
   for (const [at, byte] of header.entries()) if (at < 148 || at >= 156) sum += byte;
@@ -206,9 +205,6 @@ async function* tarStream(files: readonly string[]): AsyncGenerator<Buffer> {
   yield Buffer.alloc(2 * blockBytes);
 }
 
-/**
- * A gzipped tar of executables, each at its top. Owners and times are nobody's and never: what a Mac has is known by the sum of this
- * file, so building an image again must not change it.
- */
+/** A gzipped tar of executables at its top level, without owners and times: stamps on Macs depend on its checksum, so it is reproducible. */
 export const writeTar = (files: readonly string[], to: string): Promise<void> =>
   pipeline(tarStream(files), createGzip({ level: 9 }), createWriteStream(to, { flags: 'wx' }));

@@ -5,7 +5,6 @@ const endSignature = 0x06054b50;
 const entrySignature = 0x02014b50;
 const fileSignature = 0x04034b50;
 const endLength = 22;
-/** What may follow the end: a comment. */
 const maxCommentBytes = 0xffff;
 const maxIndexBytes = 16 * 1024 * 1024;
 
@@ -20,18 +19,18 @@ interface ZipEntry {
   readonly at: number;
 }
 
-/** The content of one member, which must be there exactly once and be a plain file. Its sum is checked at the end. */
+/** The content of one member, which must exist exactly once and be a regular file. Its CRC is checked at the end. */
 export async function* readZipMember(file: string, member: string, { most }: { most: number }): AsyncGenerator<Buffer> {
   const handle = await open(file);
   try {
     const found = (await entriesOf(handle)).filter(({ name }) => name === member);
     const [entry] = found;
-    if (entry === undefined) throw new Error(`it holds no ${member}.`);
-    if (found.length > 1) throw new Error(`it holds ${member} twice.`);
-    if (!entry.isFile) throw new Error(`${member} in it is not a file.`);
+    if (entry === undefined) throw new Error(`the archive has no ${member}.`);
+    if (found.length > 1) throw new Error(`the archive has ${member} twice.`);
+    if (!entry.isFile) throw new Error(`${member} in the archive is not a file.`);
     if (entry.isEncrypted || (entry.method !== 0 && entry.method !== 8))
-      throw new Error(`${member} in it is packed in a way that we do not know.`);
-    if (entry.size > most) throw new Error(`it unpacks to more than ${most} bytes.`);
+      throw new Error(`${member} in the archive uses an unsupported compression.`);
+    if (entry.size > most) throw new Error(`the archive unpacks to more than ${most} bytes.`);
     yield* contentOf(handle, entry);
   } finally {
     await handle.close();
@@ -41,7 +40,7 @@ export async function* readZipMember(file: string, member: string, { most }: { m
 const readAt = async (handle: FileHandle, at: number, length: number): Promise<Buffer> => {
   const bytes = Buffer.alloc(length);
   const { bytesRead } = await handle.read(bytes, 0, length, at);
-  if (bytesRead !== length) throw new Error('it ends in the middle.');
+  if (bytesRead !== length) throw new Error('the archive is truncated.');
   return bytes;
 };
 
@@ -51,23 +50,23 @@ const entriesOf = async (handle: FileHandle): Promise<ZipEntry[]> => {
   const tail = await readAt(handle, size - tailLength, tailLength);
   let end = tail.length - endLength;
   while (end >= 0 && tail.readUInt32LE(end) !== endSignature) end -= 1;
-  if (end < 0) throw new Error('it is no zip.');
+  if (end < 0) throw new Error('the file is not a zip archive.');
   const [length, start] = [tail.readUInt32LE(end + 12), tail.readUInt32LE(end + 16)];
-  if (length > maxIndexBytes || start + length > size) throw new Error('it has an index that makes no sense.');
+  if (length > maxIndexBytes || start + length > size) throw new Error('the archive has an invalid index.');
   return parseIndex(await readAt(handle, start, length));
 };
 
 const parseIndex = (index: Buffer): ZipEntry[] => {
   const entries: ZipEntry[] = [];
   for (let at = 0; at + 46 <= index.length; ) {
-    if (index.readUInt32LE(at) !== entrySignature) throw new Error('it has an index that makes no sense.');
+    if (index.readUInt32LE(at) !== entrySignature) throw new Error('the archive has an invalid index.');
     const nameLength = index.readUInt16LE(at + 28);
     const mode = index.readUInt32LE(at + 38) >>> 16;
     const kind = mode & 0o170000;
     const name = index.toString('utf8', at + 46, at + 46 + nameLength);
     entries.push({
       name,
-      // Those that were not packed on Unix have no mode.
+      // Archives from other systems than Unix have no mode.
       isFile: (kind === 0 || kind === 0o100000) && !name.endsWith('/'),
       isEncrypted: (index.readUInt16LE(at + 8) & 1) === 1,
       method: index.readUInt16LE(at + 10),
@@ -83,7 +82,7 @@ const parseIndex = (index: Buffer): ZipEntry[] => {
 
 async function* contentOf(handle: FileHandle, entry: ZipEntry): AsyncGenerator<Buffer> {
   const head = await readAt(handle, entry.at, 30);
-  if (head.readUInt32LE(0) !== fileSignature) throw new Error('it has an index that makes no sense.');
+  if (head.readUInt32LE(0) !== fileSignature) throw new Error('the archive has an invalid index.');
   const start = entry.at + 30 + head.readUInt16LE(26) + head.readUInt16LE(28);
   if (entry.packed === 0) return;
   const packed = handle.createReadStream({ start, end: start + entry.packed - 1, autoClose: false });
@@ -96,5 +95,6 @@ async function* contentOf(handle: FileHandle, entry: ZipEntry): AsyncGenerator<B
     if (size > entry.size) break;
     yield chunk;
   }
-  if (size !== entry.size || sum !== entry.sum) throw new Error(`${entry.name} in it is not what its index says.`);
+  if (size !== entry.size || sum !== entry.sum)
+    throw new Error(`${entry.name} in the archive does not match its index.`);
 }

@@ -1,25 +1,23 @@
 import { type Client, createClient, httpsTransport, isKubeError, loadConfig, type Transport } from '@tartan/kube';
 import { type Clock, systemClock } from '@tartan/kube/clock';
 
-/** How a person names a cluster. Without either, as kubectl finds it. */
+/** Without either, the cluster that kubectl uses. */
 export interface ClusterChoice {
   readonly kubeconfig?: string;
   readonly context?: string;
 }
 
-/** A cluster that a command works on, whoever serves it. */
 export interface Cluster {
   readonly client: Pick<Client, 'get' | 'list' | 'patch'>;
   readonly clock: Clock;
 }
 
-/** One that can also be followed, and asked what it is. */
 export interface Connection extends Cluster {
   readonly client: Pick<Client, 'get' | 'list' | 'patch' | 'watch'>;
   readonly transport: Pick<Transport, 'send'>;
 }
 
-/** Runs something on the cluster that KUBECONFIG, or the choice, leads to. Rejects with ConfigError when there is none. */
+/** Connects to the cluster, and closes the connection afterwards. Rejects with ConfigError if none is configured. */
 export const withCluster = async <T>(
   { kubeconfig, context }: ClusterChoice,
   env: NodeJS.ProcessEnv,
@@ -40,12 +38,12 @@ export const withCluster = async <T>(
   }
 };
 
-/** Says what a cluster would not do, why, and what to do about it. */
+/** What the cluster refused, why, and what to do. */
 export class ClusterError extends Error {
   override readonly name = 'ClusterRefusal';
 }
 
-/** A call of which the refusal is told to a person: `what` completes "You may not …". */
+/** Turns an error of the API server into a text for people. `what` completes "You may not …". */
 export const explainRefusal = async <T>(what: string, advice: string, call: Promise<T>): Promise<T> => {
   try {
     return await call;
@@ -60,10 +58,10 @@ const refusalMessage = (what: string, advice: string, error: { reason: string; m
     case 'forbidden':
       return `You may not ${what}. ${advice}`;
     case 'unauthorized':
-      return `The cluster does not accept your credentials. Log in again, or name another kubeconfig with --kubeconfig FILE.`;
+      return 'The cluster does not accept your credentials. Log in again, or choose another kubeconfig with --kubeconfig FILE.';
     case 'unreachable':
     case 'timeout':
-      return `The cluster does not answer: ${error.message}. Is it the right one (kubectl config current-context), and are you on its network?`;
+      return `The cluster does not answer: ${error.message}. Check that it is the right one (kubectl config current-context), and that you are on its network.`;
     default:
       return `The cluster refused to ${what}: ${error.message}`;
   }

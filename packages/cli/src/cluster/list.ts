@@ -8,7 +8,7 @@ interface Scope extends CallOptions {
   readonly labelSelector?: string;
 }
 
-/** `machosts.infrastructure.cluster.x-k8s.io`, as `kubectl auth can-i` takes it. */
+/** `machosts.infrastructure.cluster.x-k8s.io`, as `kubectl auth can-i` accepts it. */
 const qualifiedName = ({ plural, group }: { plural: string; group: string }): string =>
   group === '' ? plural : `${plural}.${group}`;
 
@@ -35,7 +35,7 @@ export const listAll = async <T extends KubeObject>(
 };
 
 const notInstalledMessage = ({ kind, group }: { kind: string; group: string }): string =>
-  `This cluster knows no ${kind} (${group}): Tartan's custom resources are not installed, or this is another cluster (kubectl config current-context). They are in packages/api/crds: kubectl apply -f packages/api/crds.`;
+  `The kind ${kind} (${group}) is not installed in this cluster. Check that it is the right one (kubectl config current-context), or install the CRDs of Tartan: kubectl apply -f packages/api/crds.`;
 
 /** The objects; or, if they are undefined, a note that says why they could not be read. */
 interface ListResult<T extends KubeObject> {

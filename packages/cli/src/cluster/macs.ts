@@ -3,12 +3,12 @@ import { getCondition, keyOf } from '@tartan/kube';
 import { admit } from '@tartan/tart-kubelet/admission';
 import type { ClusterState, Host, Machine, Node, Pod } from './state.ts';
 
-/** One Mac, or what should be one, from all sides. At least one of them is there. */
+/** The objects of one Mac. At least one of them exists. */
 export interface Mac {
   readonly machine: Machine | undefined;
   readonly host: Host | undefined;
   readonly node: Node | undefined;
-  /** On its Node, without those that have ended. Undefined: Pods may not be read. */
+  /** On its Node, without ended ones. Undefined: the user may not read Pods. */
   readonly pods: readonly Pod[] | undefined;
 }
 
@@ -16,30 +16,30 @@ export const isMacNode = ({ metadata }: Node): boolean => metadata.labels?.[labe
 
 export const hasEnded = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed';
 
-/** Each machine with its Mac and its Node, then Macs that no machine has, then Nodes of Macs that nobody knows. Pure and total. */
-export const joinMacs = (world: ClusterState): Mac[] => {
-  const index = indexOf(world);
-  const machines = [...world.machines].sort(byKey).map((machine): Mac => {
+/** Machines with their Macs and Nodes, then Macs without a machine, then Nodes of Macs without both. Pure and total. */
+export const joinMacs = (state: ClusterState): Mac[] => {
+  const index = indexOf(state);
+  const machines = [...state.machines].sort(byKey).map((machine): Mac => {
     const node = nodeOf(machine, index);
     return { machine, host: hostOf(machine, index), node, pods: podsOn(node, index) };
   });
-  // A Node outlives the claim of its Mac for a while; it stays beside its machine.
-  const known = new Set(machines.flatMap(({ host }) => host?.metadata.uid ?? []));
-  const seen = new Set(machines.flatMap(({ node }) => node?.metadata.uid ?? []));
-  const free = world.hosts
-    .filter(({ metadata }) => !known.has(metadata.uid))
+  // A Node outlives the claim of its Mac; it stays with its machine.
+  const knownHosts = new Set(machines.flatMap(({ host }) => host?.metadata.uid ?? []));
+  const knownNodes = new Set(machines.flatMap(({ node }) => node?.metadata.uid ?? []));
+  const free = state.hosts
+    .filter(({ metadata }) => !knownHosts.has(metadata.uid))
     .map((host): Mac => ({ ...noParts, host }));
-  const lost = world.nodes
-    .filter((node) => isMacNode(node) && !seen.has(node.metadata.uid))
+  const others = state.nodes
+    .filter((node) => isMacNode(node) && !knownNodes.has(node.metadata.uid))
     .map((node): Mac => ({ ...noParts, node, pods: podsOn(node, index) }));
-  return [...machines, ...free.sort(byState), ...lost];
+  return [...machines, ...free.sort(byState), ...others];
 };
 
 const noParts = { machine: undefined, host: undefined, node: undefined, pods: undefined };
 
 interface Index {
   readonly hosts: ReadonlyMap<string, Host>;
-  /** By the UID of who holds them. */
+  /** By the UID of the machine that holds them. */
   readonly held: ReadonlyMap<string, Host>;
   readonly nodes: ReadonlyMap<string, Node>;
   readonly nodesByProviderID: ReadonlyMap<string, Node>;
@@ -62,7 +62,7 @@ const indexOf = ({ hosts, nodes, pods }: ClusterState): Index => ({
     ),
 });
 
-/** What the Mac says comes first: a reservation that was lost to another machine may still be written down. */
+/** The claim of the Mac comes first: the status of a machine may name a Mac that another machine has claimed. */
 const hostOf = ({ metadata, status }: Machine, { hosts, held }: Index): Host | undefined => {
   const mine = held.get(metadata.uid);
   if (mine !== undefined) return mine;
@@ -74,7 +74,7 @@ const nodeOf = ({ metadata, spec }: Machine, { nodes, nodesByProviderID }: Index
   const bound = spec.providerID ? nodesByProviderID.get(spec.providerID) : undefined;
   if (bound !== undefined) return bound;
   const namesake = nodes.get(metadata.name);
-  // One of another server only happens to bear the name.
+  // A Node of another server may have the same name.
   return namesake?.spec?.providerID && namesake.spec.providerID !== spec.providerID ? undefined : namesake;
 };
 
@@ -88,7 +88,7 @@ const byState = ({ host: a }: Mac, { host: b }: Mac): number =>
   stateOrder.indexOf(a?.status?.state ?? '') - stateOrder.indexOf(b?.status?.state ?? '') ||
   ((a?.metadata.name ?? '') < (b?.metadata.name ?? '') ? -1 : 1);
 
-/** As its Node says; `Unknown` also when it says nothing. */
+/** `Unknown` also without a condition. */
 export const readinessOf = ({ status }: Node): 'True' | 'False' | 'Unknown' => {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')?.status;
   return ready === 'True' || ready === 'False' ? ready : 'Unknown';
@@ -96,7 +96,7 @@ export const readinessOf = ({ status }: Node): 'True' | 'False' | 'Unknown' => {
 
 export const agentOf = ({ metadata }: Node): string | undefined => metadata.annotations?.[annotations.agentVersion];
 
-/** How many virtual machines it takes at a time. */
+/** Virtual machines that it can run at once. */
 export const slotsOf = ({ status }: Node): number | undefined => {
   const slots = Number(status?.allocatable?.['pods'] ?? Number.NaN);
   return Number.isFinite(slots) ? slots : undefined;
@@ -106,13 +106,13 @@ export const isCordoned = ({ spec }: Node): boolean => spec?.unschedulable === t
 export const isCordonedForRoll = ({ metadata }: Node): boolean =>
   annotations.cordonedForRoll in (metadata.annotations ?? {});
 
-/** What its container waits for, in the agent's word. */
+/** The waiting reason of its container, as the agent reports it. */
 export const waitingReasonOf = ({ status }: Pod): { reason: string; message: string } | undefined => {
   const waiting = status?.containerStatuses?.[0]?.state?.waiting;
   return waiting?.reason ? { reason: waiting.reason, message: waiting.message ?? '' } : undefined;
 };
 
-/** Those that are, or become, virtual machines. What came to a Mac by mistake takes no slot. */
+/** Pods that are, or become, virtual machines. Other Pods on a Mac use no slot. */
 export const vmPods = (pods: readonly Pod[]): Pod[] =>
   pods.filter((pod) => admit(pod).kind !== 'not for Macs').sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
 

@@ -1,5 +1,5 @@
 import type { HostEvent, HostOutcome, StepReport } from '@tartan/host';
-import { paint, printable, printableLines, type TextStyle, type Tone } from '../output/terminal-text.ts';
+import { megabytes, paint, printable, printableLines, type TextStyle, type Tone } from '../output/terminal-text.ts';
 
 /** One line for what happens while a host is prepared; none for what is not worth one. */
 export const eventLine = (event: HostEvent, style: TextStyle): string | undefined => {
@@ -40,8 +40,6 @@ const resultTexts: Readonly<Record<Result, string>> = {
   failed: 'failed',
   'cut short': 'cut short',
 };
-
-const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
 /** What an outcome that is not `converged` means for a person, and what to do. */
 export const outcomeText = (outcome: Exclude<HostOutcome, { kind: 'converged' }>): string =>

@@ -15,8 +15,14 @@ export const documentSchema = <Name extends string, Shape extends z.ZodRawShape>
   });
 
 /** Always present, so that a script can tell an unknown value from a misspelled field. */
-export const nullable = <Type extends z.ZodType>(type: Type, description = '') =>
-  description === '' ? type.nullable() : type.nullable().describe(description);
+export const nullable = <Type extends z.ZodType>(type: Type, description?: string) => {
+  const filled = type.nullable().default(null);
+  return description === undefined ? filled : filled.describe(description);
+};
+
+/** A part of a document: fields that are undefined become null, and unknown fields are dropped. */
+export const fill = <Schema extends z.ZodType>(schema: Schema, values: z.input<Schema>): z.output<Schema> =>
+  schema.parse(values);
 
 export interface ViewDocument {
   readonly at: string;

@@ -97,7 +97,7 @@ describe('tartan pods unstick on a cluster of KUBECONFIG', () => {
     );
     const silent = await run(['--kubeconfig', away]);
     assert.equal(silent.code, 2);
-    assert.match(silent.err, /^tartan pods unstick: The cluster does not answer: .* are you on its network\?\n$/);
+    assert.match(silent.err, /^tartan pods unstick: The cluster does not answer: .* that you are on its network\.\n$/);
   });
 
   test('invalid arguments are rejected before the cluster is called', async () => {

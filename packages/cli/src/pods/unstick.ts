@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import type { Cluster } from '../cluster/connection.ts';
 import { ageSince } from '../output/age.ts';
 import type { Table } from '../output/table.ts';
-import { counted, writeRaw } from '../output/terminal-text.ts';
+import { counted, createStatusLine } from '../output/terminal-text.ts';
 import { pageLines, writeOutput } from '../output/view.ts';
 import { findStuck, type ReleaseOutcome, releasePods, type Selection, type StuckPod } from './release-stuck-pods.ts';
 
@@ -54,9 +54,16 @@ const releaseChosen = async (
   signal: AbortSignal,
 ): Promise<ReleaseOutcome[]> => {
   const chosen = stuck.filter(({ decision }) => decision.kind === 'release');
-  const progress = createProgressLine(stderr, chosen.length, 'Pods');
-  const outcomes = await releasePods(cluster, chosen, (done) => progress.report(done), { signal });
-  progress.end();
+  const total = chosen.length;
+  const status = createStatusLine(stderr);
+  const onProgress = (done: number): void => {
+    const text = `${done} of ${total} Pods`;
+    status.show(text);
+    // A log gets about ten lines.
+    if (stderr.isTTY !== true && total > 10 && done % Math.ceil(total / 10) === 0) stderr.write(`${text}\n`);
+  };
+  const outcomes = await releasePods(cluster, chosen, onProgress, { signal });
+  status.clear();
   const byUID = new Map(outcomes.map((fate) => [fate.stuck.pod.metadata.uid, fate]));
   return stuck.map((each) => byUID.get(each.pod.metadata.uid) ?? plannedOutcome(each));
 };
@@ -157,29 +164,3 @@ const podTable = (reports: readonly PodReport[], now: number): Table => ({
     cells: [namespace, name, node ?? '<none>', ageSince(deletionTimestamp, now), outcomeTexts[fate], why],
   })),
 });
-
-/** One line that is overwritten on a terminal; elsewhere a line per tenth. */
-interface ProgressLine {
-  report(done: number): void;
-  end(): void;
-}
-
-const logLines = 10;
-
-const createProgressLine = (output: Writable & { isTTY?: boolean }, total: number, what: string): ProgressLine => {
-  const step = Math.max(1, Math.ceil(total / logLines));
-  const isTerminal = output.isTTY === true;
-  let isOpen = false;
-  return {
-    report: (done) => {
-      if (isTerminal) {
-        writeRaw(output, `\r${done} of ${total} ${what}`);
-        isOpen = true;
-      } else if (total > logLines && done % step === 0) output.write(`${done} of ${total} ${what}\n`);
-    },
-    end: () => {
-      if (isOpen) writeRaw(output, '\r\u001B[K');
-      isOpen = false;
-    },
-  };
-};

@@ -38,7 +38,7 @@ describe('tartan roll status', () => {
     const { lines, code } = shown([aFleet('macos', { stop })]);
     assert.match(
       lines.join(' '),
-      /macos +stopped .* PushRejected on mac-1: No space left\. What helps: .*tartan explain mac-1\./,
+      /macos +stopped .* PushRejected on mac-1: No space left\. Fix the cause .*tartan explain mac-1\./,
     );
     assert.equal(code, 1);
   });
@@ -53,7 +53,7 @@ describe('tartan roll status', () => {
 
   test('an unknown fleet exits with 1', () => {
     assert.deepEqual(shown([rolling], 'other'), {
-      lines: ['There is no MacFleet other. tartan roll status lists those there are.'],
+      lines: ['There is no MacFleet other. tartan roll status lists all.'],
       code: 1,
     });
     assert.equal(shown([]).code, 0);

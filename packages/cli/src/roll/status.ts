@@ -4,7 +4,7 @@ import { timestamp } from '@tartan/kube/clock';
 import { z } from 'zod';
 import { type ClusterState, clusterStateSource, type Fleet } from '../cluster/state.ts';
 import type { Cell, Table } from '../output/table.ts';
-import { documentSchema, nullable, type Page, type View } from '../output/view.ts';
+import { documentSchema, fill, nullable, type Page, type View } from '../output/view.ts';
 
 const turnSchema = z.object({
   machine: z.string(),
@@ -22,16 +22,16 @@ const rollSchema = z.object({
   pausedByRelease: z
     .boolean()
     .describe('Paused by the values of the chart; `tartan roll resume` does not change that.'),
-  state: nullable(z.string(), 'Reason of the condition Rolling; null: the manager has not looked at it yet.'),
-  message: nullable(z.string(), 'Its message: how far it is, and who is left.'),
-  revision: nullable(z.string(), 'What all Macs of the fleet shall have in common, as a hash.'),
+  state: nullable(z.string(), 'Reason of the condition Rolling; null: the manager has not observed the fleet yet.'),
+  message: nullable(z.string(), 'Message of that condition: the progress and the remaining machines.'),
+  revision: nullable(z.string(), 'Hash of the desired configuration that all Macs of the fleet share.'),
   desired: nullable(z.number()),
   existing: nullable(z.number()),
   ready: nullable(z.number()),
-  updated: nullable(z.number(), 'Machines that have what they shall have.'),
+  updated: nullable(z.number(), 'Machines with the desired configuration.'),
   maxUnavailable: z.number(),
   turns: z.array(turnSchema).describe('Machines that may be updated now.'),
-  stopped: nullable(stopSchema, 'Why the roll has stopped.'),
+  stopped: nullable(stopSchema, 'Why the rollout has stopped.'),
   seen: z.boolean().describe('The manager has observed the current spec.'),
 });
 
@@ -41,7 +41,7 @@ export type RollDocument = z.infer<typeof rollDocument>;
 
 type Roll = RollDocument['fleets'][number];
 
-/** How far the rolls are; of one fleet when it is named. */
+/** The progress of rollouts, of all fleets or of one. */
 export const rollView = (name: string | undefined): View<RollDocument> => ({
   source: clusterStateSource,
   documentOf: ({ now, fleets, notes }: ClusterState) => ({
@@ -54,36 +54,30 @@ export const rollView = (name: string | undefined): View<RollDocument> => ({
     notes: [...notes],
   }),
   pageOf: (document) => pageOf(document, name),
-  // A script that asks for a fleet that is not there must not take that for a roll that is done.
+  // For a script, a missing fleet must not look like a finished rollout.
   exitCode: ({ fleets }) =>
     fleets.some(({ stopped }) => stopped !== null) || (name !== undefined && fleets.length === 0) ? 1 : 0,
 });
 
 const rollOf = ({ metadata, spec, status }: Fleet): Roll => {
   const rolling = getCondition(status?.conditions, 'Rolling');
-  const { desired, existing, ready, updated, revision, stop } = status ?? {};
-  return {
+  return fill(rollSchema, {
+    ...status,
     namespace: metadata.namespace ?? '',
     fleet: metadata.name,
     paused: isRolloutPaused(spec),
     pausedByRelease: spec.pausedByRelease === true,
-    state: rolling?.reason ?? null,
-    message: rolling?.message ?? null,
-    revision: revision ?? null,
-    desired: desired ?? null,
-    existing: existing ?? null,
-    ready: ready ?? null,
-    updated: updated ?? null,
+    state: rolling?.reason,
+    message: rolling?.message,
     maxUnavailable: spec.maxUnavailable,
-    turns: (status?.turns ?? []).map(({ machine, canary, rollBack = false, grantedAt }) => ({
-      machine,
-      canary,
-      rollBack,
-      since: grantedAt,
+    turns: (status?.turns ?? []).map((turn) => ({
+      ...turn,
+      rollBack: turn.rollBack === true,
+      since: turn.grantedAt,
     })),
-    stopped: stop ? { reason: stop.reason, machine: stop.machine, message: stop.message, at: stop.at } : null,
+    stopped: status?.stop,
     seen: (status?.observedGeneration ?? -1) >= (metadata.generation ?? 0),
-  };
+  });
 };
 
 const stateCell = ({ state, paused, stopped }: Roll): Cell => {
@@ -125,20 +119,19 @@ const pageOf = (document: RollDocument, name: string | undefined): Page => {
   if (fleets.length === 0) {
     const none =
       name === undefined
-        ? 'There is no MacFleet: the provider makes one for the first machine of a fleet.'
-        : `There is no MacFleet ${name}. tartan roll status lists those there are.`;
+        ? 'There is no MacFleet. The provider creates one for the first machine of a fleet.'
+        : `There is no MacFleet ${name}. tartan roll status lists all.`;
     return { tables: [], lines: [none, ...notes] };
   }
   return { tables: [tableOf(document)], lines: [...fleets.flatMap(detailLines), ...notes] };
 };
 
-/** What the table has no room for. */
 const detailLines = (roll: Roll): string[] => {
   const { fleet, stopped, message, state, paused, pausedByRelease, seen } = roll;
   const lines: string[] = [];
   if (stopped !== null)
     lines.push(
-      `${fleet} stopped at ${stopped.at}: ${stopped.reason} on ${stopped.machine}: ${stopped.message} What helps: mend what it says and roll out another revision, or look at it: tartan explain ${stopped.machine}.`,
+      `The rollout of ${fleet} stopped at ${stopped.at}: ${stopped.reason} on ${stopped.machine}: ${stopped.message} Fix the cause and roll out another revision, or run tartan explain ${stopped.machine}.`,
     );
   else if (state !== null && state !== 'UpToDate') lines.push(`${fleet}: ${message ?? ''}`);
   if (pausedByRelease)

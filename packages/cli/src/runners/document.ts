@@ -4,10 +4,10 @@ import { z } from 'zod';
 import { waitingReasonOf } from '../cluster/macs.ts';
 import type { Pod } from '../cluster/state.ts';
 import { meaningOf } from '../explain/explanation.ts';
-import { documentSchema, nullable } from '../output/view.ts';
+import { documentSchema, fill, nullable } from '../output/view.ts';
 import type { Pool } from './read-runners.ts';
 
-/** How a pool is, the worst first: the first one that holds is its state. */
+/** States of a pool, the most severe first. The first that applies is shown. */
 export const poolStates = [
   'unseen',
   'deleting',
@@ -23,7 +23,7 @@ export const poolStates = [
   'ready',
 ] as const;
 
-const poolSchema = z.object({
+export const poolSchema = z.object({
   namespace: z.string(),
   pool: z.string(),
   fleet: z.string().describe('The fleet whose Macs run the Pods.'),
@@ -34,18 +34,18 @@ const poolSchema = z.object({
   warm: nullable(z.number(), 'Pods that wait for a job.'),
   busy: nullable(z.number(), 'Pods that have a job, or may have one.'),
   retiring: nullable(z.number(), 'Pods that get no more jobs, and are about to end.'),
-  stale: nullable(z.number(), 'Pods with another image than is wanted.'),
-  stuck: nullable(z.number(), 'Pods that never started, or do not go away.'),
-  stuckSince: nullable(z.string(), 'Since when the oldest of those is stuck.'),
+  stale: nullable(z.number(), 'Pods with an outdated image.'),
+  stuck: nullable(z.number(), 'Pods that did not start, or do not terminate.'),
+  stuckSince: nullable(z.string(), 'When the oldest of those got stuck.'),
   queue: nullable(
     z.object({
       jobs: z.number(),
-      oldestSince: nullable(z.string(), 'Since when the oldest job waits.'),
+      oldestSince: nullable(z.string(), 'When the oldest job was queued.'),
       observedAt: z.string().describe('When the controller read GitHub.'),
     }),
-    'Jobs that ask for these runners and have none. null: nobody could tell.',
+    'Queued jobs for these runners. null: unknown.',
   ),
-  reaped: nullable(z.number(), 'Pods that have ended and were taken away, in all.'),
+  reaped: nullable(z.number(), 'Total number of ended Pods that were deleted.'),
   state: z.enum(poolStates),
   why: z.string().describe('The state as a sentence.'),
   also: z.array(z.string()).describe('Other states that apply.'),
@@ -55,10 +55,10 @@ const podSchema = z.object({
   name: z.string(),
   node: nullable(z.string()),
   phase: z.string().describe('Phase of the Pod, or Terminating.'),
-  waiting: nullable(z.string(), 'What it waits for, in the word of its agent.'),
+  waiting: nullable(z.string(), 'The waiting reason that the agent reports.'),
   job: z.enum(['none', 'started', 'unknown']).describe('As the guest reports it to the agent.'),
-  runnerID: nullable(z.number(), 'The runner at GitHub. null: it was given no configuration yet, so it has no job.'),
-  retiredSince: nullable(z.string(), 'Since when GitHub gives it no job any more.'),
+  runnerID: nullable(z.number(), 'The runner at GitHub. null: not registered yet, so it has no job.'),
+  retiredSince: nullable(z.string(), 'Since when GitHub assigns it no more jobs.'),
   stale: z.boolean().describe('The Pod has an outdated image.'),
   createdAt: nullable(z.string()),
 });
@@ -66,7 +66,7 @@ const podSchema = z.object({
 const finishedSchema = z.object({
   name: z.string(),
   node: nullable(z.string()),
-  hadJob: nullable(z.boolean(), 'null: nobody knows.'),
+  hadJob: nullable(z.boolean(), 'null: unknown.'),
   exitCode: nullable(z.number()),
   reason: nullable(z.string()),
   startedAt: nullable(z.string()),
@@ -75,8 +75,8 @@ const finishedSchema = z.object({
 
 export const runnersDocument = documentSchema('tartan.runners/v1', {
   pools: z.array(poolSchema),
-  pods: nullable(z.array(podSchema), 'Of the pool that was named. null: none was, or Pods may not be read.'),
-  finished: nullable(z.array(finishedSchema), 'The last that ended, of the pool that was named; the latest first.'),
+  pods: nullable(z.array(podSchema), 'Of the named pool. null: no pool is named, or Pods may not be read.'),
+  finished: nullable(z.array(finishedSchema), 'The last Pods of the named pool that ended; the latest first.'),
 });
 
 export type RunnersDocument = z.infer<typeof runnersDocument>;
@@ -89,7 +89,7 @@ type State = (typeof poolStates)[number];
 interface PoolState {
   readonly state: State;
   readonly why: string;
-  /** What else holds, the worst first. */
+  /** Other states that apply, the most severe first. */
   readonly also: readonly State[];
 }
 
@@ -109,11 +109,11 @@ const isReadyReason = (reason: string): reason is ReadyReason => Object.hasOwn(b
 
 const unseenPool: PoolState = {
   state: 'unseen',
-  why: 'No controller has looked at it yet. Does the runners controller run, and in this namespace? The chart has it with runnersController.enabled=true.',
+  why: 'No controller has observed the pool yet. Check that the runners controller runs, and in this namespace (runnersController.enabled=true in the chart).',
   also: [],
 };
 
-/** How a pool is, and why, by its conditions alone. Pure and total. */
+/** The state of a pool by its conditions. Pure and total. */
 export const poolStateOf = ({ metadata, status }: Pool): PoolState => {
   const reasons = (['Ready', 'GitHubReachable', 'JobsWaiting', 'Stuck'] as const).flatMap((type) => {
     const condition = getCondition(status?.conditions, type);
@@ -125,7 +125,7 @@ export const poolStateOf = ({ metadata, status }: Pool): PoolState => {
   if (metadata.deletionTimestamp !== undefined && !reasons.some(({ state }) => state === 'deleting'))
     reasons.push({ state: 'deleting', why: meaningOf('RunnerPool', 'Ready', 'Deleting') ?? '' });
   const sorted = reasons.toSorted((a, b) => poolStates.indexOf(a.state) - poolStates.indexOf(b.state));
-  // GitHub that is away is said by two conditions; the one that says how comes with a message of its own.
+  // Two conditions report an unreachable GitHub; the last one has the cause.
   const [first, ...others] = sorted.filter(
     ({ state }, at) => sorted.findLastIndex((each) => each.state === state) === at,
   );
@@ -148,10 +148,9 @@ const stateIn = (type: string, status: string, reason: string): State | undefine
   }
 };
 
-/** Whether its guest has a job, in the word of its agent. Without one nobody knows. */
 export const jobOf = ({ status }: Pod): PodRow['job'] => {
-  const said = status?.conditions?.find(({ type }) => type === runnerBusyCondition)?.status;
-  return said === 'True' ? 'started' : said === 'False' ? 'none' : 'unknown';
+  const isBusy = status?.conditions?.find(({ type }) => type === runnerBusyCondition)?.status;
+  return isBusy === 'True' ? 'started' : isBusy === 'False' ? 'none' : 'unknown';
 };
 
 export const runnerIDOf = ({ metadata }: Pod): number | undefined => {
@@ -164,26 +163,18 @@ export const retiredSinceOf = ({ metadata }: Pod): string | undefined =>
 
 export const podRowOf = (pod: Pod, pool: Pool | undefined): PodRow => {
   const { metadata, spec, status } = pod;
-  return {
+  return fill(podSchema, {
     name: metadata.name,
-    node: spec?.nodeName ?? null,
+    node: spec?.nodeName,
     phase: metadata.deletionTimestamp === undefined ? (status?.phase ?? 'Pending') : 'Terminating',
-    waiting: waitingReasonOf(pod)?.reason ?? null,
+    waiting: waitingReasonOf(pod)?.reason,
     job: jobOf(pod),
-    runnerID: runnerIDOf(pod) ?? null,
-    retiredSince: retiredSinceOf(pod) ?? null,
+    runnerID: runnerIDOf(pod),
+    retiredSince: retiredSinceOf(pod),
     stale: pool !== undefined && spec?.containers?.[0]?.image !== pool.spec.image,
-    createdAt: metadata.creationTimestamp ?? null,
-  };
+    createdAt: metadata.creationTimestamp,
+  });
 };
 
 export const finishedRowsOf = ({ status }: Pool): FinishedRow[] =>
-  (status?.finished ?? []).map(({ name, node, hadJob, exitCode, reason, startedAt, finishedAt }) => ({
-    name,
-    node: node ?? null,
-    hadJob: hadJob ?? null,
-    exitCode: exitCode ?? null,
-    reason: reason ?? null,
-    startedAt: startedAt ?? null,
-    finishedAt: finishedAt ?? null,
-  }));
+  (status?.finished ?? []).map((finished) => fill(finishedSchema, finished));

@@ -74,7 +74,7 @@ describe('tartan runners', () => {
   test('prints a row per pool with queue and reason', () => {
     assert.deepEqual(shown({ pools: [aRunnerPool('macos', saturated), aRunnerPool('idle')] }), [
       'POOL    WANTED   WARM   BUSY   RETIRING   STALE   STUCK   QUEUE   OLDEST   STATE       WHY',
-      'idle    3        ?      ?      ?          ?       ?       ?                unseen      No controller has looked at it yet. Does the runners controller run, and in this namespace? The chart has it with runnersController.enabled=true.',
+      'idle    3        ?      ?      ?          ?       ?       ?                unseen      No controller has observed the pool yet. Check that the runners controller runs, and in this namespace (runnersController.enabled=true in the chart).',
       'macos   3        1      2      0          0       0       4       12m      saturated   All 3 have a job.',
       '',
       'The Pods of a pool: tartan runners POOL. Why something is as it is: tartan explain NAME.',
@@ -123,18 +123,23 @@ describe('tartan runners', () => {
   test('an old queue observation is reported as old', () => {
     const queue = { jobs: 0, observedAt: minutesAgo(30) };
     const lines = shown({ pools: [aRunnerPool('macos', { ...counts, queue, conditions: [converged] })] });
-    assert.match(lines.at(-1) ?? '', /The queue of macos was seen 30m ago/);
+    assert.match(lines.at(-1) ?? '', /The queue of macos was read 30m ago/);
   });
 
   const sentences: readonly [what: string, seen: Partial<RunnersState>, name: string | undefined, says: RegExp][] = [
-    ['no pool', {}, undefined, /^There is no RunnerPool here: make one/],
+    ['no pool', {}, undefined, /^There is no RunnerPool\. Create one/],
     [
       'no such pool',
       { pools: [aRunnerPool('other')] },
       'macos',
-      /^There is no RunnerPool macos\. tartan runners shows/,
+      /^There is no RunnerPool macos\. tartan runners lists all/,
     ],
-    ['no such kind', { pools: undefined }, undefined, /^This cluster knows no RunnerPool.*runnersController\.enabled/s],
+    [
+      'no such kind',
+      { pools: undefined },
+      undefined,
+      /^The kind RunnerPool is not installed.*runnersController\.enabled/s,
+    ],
     ['a pool without Pods', { pools: [aRunnerPool('macos')], pods: [] }, 'macos', /^The pool has no Pods now\.$/m],
     ['Pods that may not be read', { pools: [aRunnerPool('macos')], notes: ['You may not.'] }, 'macos', /^You may not/m],
   ];

@@ -1,18 +1,25 @@
 import { keyOf } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
-import { age, ageSince } from '../output/age.ts';
+import { age, ageCell, ageSince } from '../output/age.ts';
 import type { Cell, Table } from '../output/table.ts';
 import type { Tone } from '../output/terminal-text.ts';
-import type { Page, View } from '../output/view.ts';
-import { finishedRowsOf, type PodRow, podRowOf, type PoolRow, poolStateOf, type RunnersDocument } from './document.ts';
+import { fill, type Page, type View } from '../output/view.ts';
+import {
+  finishedRowsOf,
+  type PodRow,
+  podRowOf,
+  type PoolRow,
+  poolSchema,
+  poolStateOf,
+  type RunnersDocument,
+} from './document.ts';
 import { type Pool, runnersSource, type RunnersState } from './read-runners.ts';
 
-/** Pools of runners; with the name of one, also its Pods. */
 export const runnersView = (name: string | undefined): View<RunnersDocument, RunnersState> => ({
   source: runnersSource(name),
   documentOf: (runners) => documentOf(runners, name),
   pageOf: (document) => runnersPage(document, name),
-  // A script that asks for a pool that is not there must not take that for an idle one.
+  // For a script, a missing pool must not look like an idle one.
   exitCode: ({ pools }) => (name !== undefined && pools.length === 0 ? 1 : 0),
 });
 
@@ -35,40 +42,27 @@ const documentOf = ({ now, pools, pods, notes }: RunnersState, name: string | un
 };
 
 const notInstalled =
-  'This cluster knows no RunnerPool, so there are no runners to show. Install them with the chart (helm upgrade --set runnersController.enabled=true; docs/runners.md), or look at another cluster with --context.';
+  'The kind RunnerPool is not installed in this cluster. Install it with the chart (helm upgrade --set runnersController.enabled=true; docs/runners.md), or choose another cluster with --context.';
 
 const poolRowOf = (pool: Pool): PoolRow => {
   const { metadata, spec, status } = pool;
   const { state, why, also } = poolStateOf(pool);
-  return {
+  return fill(poolSchema, {
+    ...status,
     namespace: metadata.namespace ?? '',
     pool: metadata.name,
     fleet: spec.fleetSelector,
     image: spec.image,
-    github: spec.github?.organization ?? spec.github?.repository ?? null,
+    github: spec.github?.organization ?? spec.github?.repository,
     wanted: spec.replicas,
-    alive: status?.replicas ?? null,
-    warm: status?.warm ?? null,
-    busy: status?.busy ?? null,
-    retiring: status?.retiring ?? null,
-    stale: status?.stale ?? null,
-    stuck: status?.stuck ?? null,
-    stuckSince: status?.oldestStuckSince ?? null,
-    queue: status?.queue
-      ? {
-          jobs: status.queue.jobs,
-          oldestSince: status.queue.oldestSince ?? null,
-          observedAt: status.queue.observedAt,
-        }
-      : null,
-    reaped: status?.reaped ?? null,
+    alive: status?.replicas,
+    stuckSince: status?.oldestStuckSince,
     state,
     why,
     also: [...also],
-  };
+  });
 };
 
-/** What people see: a line for each pool; of a pool that is named, its Pods and those that ended last. Pure. */
 export const runnersPage = (document: RunnersDocument, name: string | undefined): Page => ({
   tables: [poolTable(document), podTable(document), finishedTable(document)],
   lines: [...conclusionOf(document, name), ...document.notes],
@@ -84,7 +78,6 @@ const tones: Readonly<Partial<Record<PoolRow['state'], Tone>>> = {
 };
 
 const poolTable = ({ pools, at }: RunnersDocument): Table => {
-  const now = Date.parse(at);
   const severalNamespaces = new Set(pools.map(({ namespace }) => namespace)).size > 1;
   const head = ['POOL', 'WANTED', 'WARM', 'BUSY', 'RETIRING', 'STALE', 'STUCK', 'QUEUE', 'OLDEST', 'STATE', 'WHY'];
   return {
@@ -101,7 +94,7 @@ const poolTable = ({ pools, at }: RunnersDocument): Table => {
         count(pool.stale),
         { text: count(pool.stuck), tone: pool.stuck ? 'bad' : undefined },
         count(pool.queue?.jobs ?? null),
-        { text: ageSince(pool.queue?.oldestSince, now), passing: true },
+        ageCell(pool.queue?.oldestSince, at),
         { text: pool.state, tone: tones[pool.state] ?? 'warn' },
         `${pool.why}${pool.also.length > 0 ? ` Also: ${pool.also.join(', ')}.` : ''}`,
       ],
@@ -109,29 +102,26 @@ const poolTable = ({ pools, at }: RunnersDocument): Table => {
   };
 };
 
-const count = (value: number | null): string => (value === null ? '?' : String(value));
+const count = (value: number | null): string => String(value ?? '?');
 
 const jobTones: Readonly<Partial<Record<PodRow['job'], Tone>>> = { started: 'good', unknown: 'warn' };
 
-const podTable = ({ pods, at }: RunnersDocument): Table => {
-  const now = Date.parse(at);
-  return {
-    head: ['POD', 'NODE', 'PHASE', 'JOB', 'RUNNER', 'RETIRED', 'IMAGE', 'AGE'],
-    rows: (pods ?? []).map((pod) => ({
-      key: `pod ${pod.name}`,
-      cells: [
-        pod.name,
-        pod.node ?? '',
-        phaseCell(pod),
-        { text: pod.job, tone: jobTones[pod.job] },
-        pod.runnerID === null ? '' : String(pod.runnerID),
-        { text: ageSince(pod.retiredSince, now), passing: true },
-        pod.stale ? { text: 'stale', tone: 'warn' } : '',
-        { text: ageSince(pod.createdAt, now), passing: true },
-      ],
-    })),
-  };
-};
+const podTable = ({ pods, at }: RunnersDocument): Table => ({
+  head: ['POD', 'NODE', 'PHASE', 'JOB', 'RUNNER', 'RETIRED', 'IMAGE', 'AGE'],
+  rows: (pods ?? []).map((pod) => ({
+    key: `pod ${pod.name}`,
+    cells: [
+      pod.name,
+      pod.node ?? '',
+      phaseCell(pod),
+      { text: pod.job, tone: jobTones[pod.job] },
+      String(pod.runnerID ?? ''),
+      ageCell(pod.retiredSince, at),
+      pod.stale ? { text: 'stale', tone: 'warn' } : '',
+      ageCell(pod.createdAt, at),
+    ],
+  })),
+});
 
 const phaseCell = ({ phase, waiting }: PodRow): Cell => ({
   text: waiting === null ? phase : `${phase} (${waiting})`,
@@ -146,10 +136,10 @@ const finishedTable = ({ finished, at }: RunnersDocument): Table => ({
       each.name,
       each.node ?? '',
       each.hadJob === null ? 'unknown' : each.hadJob ? 'yes' : 'none',
-      each.exitCode === null ? '' : String(each.exitCode),
+      String(each.exitCode ?? ''),
       each.reason ?? '',
       tookText(each.startedAt, each.finishedAt),
-      { text: ageSince(each.finishedAt, Date.parse(at)), passing: true },
+      ageCell(each.finishedAt, at),
     ],
   })),
 });
@@ -157,18 +147,18 @@ const finishedTable = ({ finished, at }: RunnersDocument): Table => ({
 const tookText = (startedAt: string | null, finishedAt: string | null): string =>
   startedAt === null || finishedAt === null ? '' : age(Date.parse(finishedAt) - Date.parse(startedAt));
 
-/** GitHub is asked about once a minute; what is much older is no answer any more. */
+/** The controller reads GitHub about once a minute. */
 const oldQueueMs = 5 * 60_000;
 
 const conclusionOf = (document: RunnersDocument, name: string | undefined): string[] => {
   const { pools, pods, notes, at } = document;
   if (pools.length === 0) {
-    if (name !== undefined) return [`There is no RunnerPool ${name}. tartan runners shows those there are.`];
-    // A note says more where the kind itself is missing.
+    if (name !== undefined) return [`There is no RunnerPool ${name}. tartan runners lists all.`];
+    // A note says that the kind is missing.
     return notes.length > 0
       ? []
       : [
-          'There is no RunnerPool here: make one (docs/runners.md), or name another namespace with --namespace. kubectl explain runnerpool.spec says what can be set.',
+          'There is no RunnerPool. Create one (docs/runners.md; kubectl explain runnerpool.spec), or choose another namespace with --namespace.',
         ];
   }
   const old = pools.filter(({ queue }) => queue !== null && Date.parse(at) - Date.parse(queue.observedAt) > oldQueueMs);
@@ -180,7 +170,7 @@ const conclusionOf = (document: RunnersDocument, name: string | undefined): stri
         : []),
     ...old.map(
       ({ pool, queue }) =>
-        `The queue of ${pool} was seen ${ageSince(queue?.observedAt, Date.parse(at))} ago: GitHub, or the controller, has not told since.`,
+        `The queue of ${pool} was read ${ageSince(queue?.observedAt, Date.parse(at))} ago: GitHub or the controller has not answered since.`,
     ),
   ];
 };

@@ -70,7 +70,7 @@ describe('tartan fleet', () => {
   test('prints a sentence for an empty cluster, and notes for unreadable kinds', () => {
     assert.match(
       shown({ notes: ['You may not list pods.'] }).join('\n'),
-      /^There is no machine and no Mac here.*\nYou may not list pods\.$/,
+      /^There are no machines and no Macs\.\nYou may not list pods\.$/,
     );
   });
 

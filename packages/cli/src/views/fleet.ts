@@ -1,4 +1,4 @@
-import { getCondition } from '@tartan/kube';
+import { getCondition, isConditionTrue } from '@tartan/kube';
 import { timestamp } from '@tartan/kube/clock';
 import { z } from 'zod';
 import {
@@ -12,17 +12,17 @@ import {
   waitingReasonOf,
 } from '../cluster/macs.ts';
 import { type ClusterState, clusterStateSource, type Machine } from '../cluster/state.ts';
-import { age, ageSince } from '../output/age.ts';
+import { age, ageCell } from '../output/age.ts';
 import type { Cell, Row, Table } from '../output/table.ts';
 import { counted, type Tone } from '../output/terminal-text.ts';
-import { documentSchema, nullable, type Page, type View } from '../output/view.ts';
+import { documentSchema, fill, nullable, type Page, type View } from '../output/view.ts';
 
 const vmSchema = z
   .object({
     namespace: z.string(),
     name: z.string(),
     phase: z.string().describe('Of the Pod.'),
-    waiting: nullable(z.string(), 'What it waits for, in the word of its agent.'),
+    waiting: nullable(z.string(), 'The waiting reason that the agent reports.'),
   })
   .describe('A Pod that is, or becomes, a virtual machine.');
 
@@ -33,20 +33,20 @@ const macSchema = z.object({
   phase: nullable(z.string(), 'Of the machine.'),
   ready: z.boolean().describe('The machine is Ready: its Mac runs and its Node is Ready.'),
   reason: nullable(z.string(), 'What keeps the machine from being Ready or up to date: the reason of a condition.'),
-  message: nullable(z.string(), 'The same in words.'),
-  upToDate: nullable(z.boolean(), 'The Mac has what it shall have.'),
+  message: nullable(z.string(), 'The message of that condition.'),
+  upToDate: nullable(z.boolean(), 'The Mac has the desired configuration.'),
   host: nullable(z.string(), 'The MacHost.'),
   serverName: nullable(z.string(), 'Its name at Scaleway.'),
   type: nullable(z.string()),
   zone: nullable(z.string()),
   os: nullable(z.string(), 'Release family of macOS.'),
   state: nullable(z.string(), 'Of the MacHost: pool, held, releasing, quarantined or stranded.'),
-  since: nullable(z.string(), 'Since when it is in that state.'),
+  since: nullable(z.string(), 'When that state began.'),
   node: nullable(z.string()),
   nodeReady: nullable(z.enum(['True', 'False', 'Unknown'])),
-  cordoned: nullable(z.boolean(), 'No Pod comes to the Node.'),
+  cordoned: nullable(z.boolean(), 'The Node is unschedulable.'),
   agent: nullable(z.string(), 'Version of the agent.'),
-  slots: nullable(z.number(), 'Virtual machines that it takes at a time.'),
+  slots: nullable(z.number(), 'Virtual machines that it can run at once.'),
   vms: nullable(z.array(vmSchema), 'null: Pods may not be read.'),
 });
 
@@ -57,58 +57,56 @@ export const fleetDocument = documentSchema('tartan.fleet/v1', {
 export type FleetDocument = z.infer<typeof fleetDocument>;
 export type MacRow = z.infer<typeof macSchema>;
 
-const documentOf = (world: ClusterState): FleetDocument => ({
+const documentOf = (state: ClusterState): FleetDocument => ({
   schema: 'tartan.fleet/v1',
-  at: timestamp(world.now),
-  macs: joinMacs(world).map(macRow),
-  notes: [...world.notes],
+  at: timestamp(state.now),
+  macs: joinMacs(state).map(macRow),
+  notes: [...state.notes],
 });
 
 const macRow = ({ machine, host, node, pods }: Mac): MacRow => {
   const failing = machine && failingCondition(machine);
   const upToDate = getCondition(machine?.status?.conditions, 'HostUpToDate')?.status;
-  return {
-    namespace: machine?.metadata.namespace ?? null,
-    machine: machine?.metadata.name ?? null,
-    fleet: machine ? machine.spec.fleetName || machine.metadata.name : null,
-    phase: machine?.status?.phase ?? null,
-    ready: getCondition(machine?.status?.conditions, 'Ready')?.status === 'True',
-    reason: failing?.reason ?? null,
-    message: failing?.message ?? null,
+  return fill(macSchema, {
+    namespace: machine?.metadata.namespace,
+    machine: machine?.metadata.name,
+    fleet: machine && (machine.spec.fleetName || machine.metadata.name),
+    phase: machine?.status?.phase,
+    ready: isConditionTrue(machine?.status?.conditions, 'Ready'),
+    reason: failing?.reason,
+    message: failing?.message,
     upToDate: upToDate === 'True' ? true : upToDate === 'False' ? false : null,
-    host: host?.metadata.name ?? null,
-    serverName: host?.status?.name ?? null,
-    type: host?.status?.type ?? null,
-    zone: host?.spec.zone ?? null,
-    os: host?.status?.osFamily ?? null,
-    state: host?.status?.state ?? null,
-    since: host?.status?.since ?? null,
-    node: node?.metadata.name ?? null,
-    nodeReady: node ? readinessOf(node) : null,
-    cordoned: node ? isCordoned(node) : null,
-    agent: (node && agentOf(node)) ?? null,
-    slots: (node && slotsOf(node)) ?? null,
+    ...host?.status,
+    host: host?.metadata.name,
+    serverName: host?.status?.name,
+    zone: host?.spec.zone,
+    os: host?.status?.osFamily,
+    node: node?.metadata.name,
+    nodeReady: node && readinessOf(node),
+    cordoned: node && isCordoned(node),
+    agent: node && agentOf(node),
+    slots: node && slotsOf(node),
     vms:
-      node && pods
-        ? vmPods(pods).map((pod) => ({
-            namespace: pod.metadata.namespace ?? '',
-            name: pod.metadata.name,
-            phase: pod.status?.phase ?? 'Pending',
-            waiting: waitingReasonOf(pod)?.reason ?? null,
-          }))
-        : null,
-  };
+      node &&
+      pods &&
+      vmPods(pods).map((pod) => ({
+        namespace: pod.metadata.namespace ?? '',
+        name: pod.metadata.name,
+        phase: pod.status?.phase ?? 'Pending',
+        waiting: waitingReasonOf(pod)?.reason,
+      })),
+  });
 };
 
-/** In the order of a machine's life: what comes first keeps it from what comes after. */
+/** In the order in which a machine becomes Ready. */
 const conditionOrder = ['Paused', 'Deleting', 'Provisioned', 'Bootstrapped', 'NodeReady', 'Ready', 'HostUpToDate'];
-/** These say that something is the matter when they are True. */
+/** Conditions that are bad when True. */
 const negativeConditions: ReadonlySet<string> = new Set(['Paused', 'Deleting']);
 
 const failingCondition = ({ status }: Machine): { reason: string; message: string } | undefined =>
   conditionOrder
     .flatMap((type) => getCondition(status?.conditions, type) ?? [])
-    .find(({ type, status: said }) => (negativeConditions.has(type) ? said === 'True' : said === 'False'));
+    .find(({ type, status: value }) => value === (negativeConditions.has(type) ? 'True' : 'False'));
 
 const phaseTones: Readonly<Record<string, Tone>> = { Ready: 'good', Failed: 'bad', NotReady: 'bad' };
 const stateTones: Readonly<Record<string, Tone>> = { stranded: 'bad', quarantined: 'warn', pool: 'dim' };
@@ -146,7 +144,7 @@ const tableOf = ({ macs, at }: FleetDocument): Table => {
         tonedCell(mac.machine !== null && mac.phase === null ? 'unseen' : mac.phase, phaseTones, 'warn'),
         mac.host ?? '',
         tonedCell(mac.state, stateTones),
-        { text: ageSince(mac.since, Date.parse(at)), passing: true },
+        ageCell(mac.since, at),
         nodeCell(mac),
         mac.agent ?? '',
         vmsCell(mac),
@@ -157,7 +155,7 @@ const tableOf = ({ macs, at }: FleetDocument): Table => {
   return { head: severalNamespaces ? ['NAMESPACE', ...head] : head, rows };
 };
 
-/** The rest is for `explain`. */
+/** `explain` shows the rest. */
 const firstSentence = (text: string): string => /^.*?[.!?](?= [A-Z])/.exec(text)?.[0] ?? text;
 
 const pageOf = (document: FleetDocument): Page => ({
@@ -166,8 +164,7 @@ const pageOf = (document: FleetDocument): Page => ({
 });
 
 const summaryOf = ({ macs, at }: FleetDocument): string => {
-  if (macs.length === 0)
-    return 'There is no machine and no Mac here: nothing has asked for one, and the pool is empty.';
+  if (macs.length === 0) return 'There are no machines and no Macs.';
   const machines = macs.filter(({ machine }) => machine !== null);
   const waiting = machines.filter(({ host }) => host === null).length;
   const stranded = macs.filter(({ state, machine }) => machine === null && state === 'stranded');

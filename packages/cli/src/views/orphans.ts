@@ -4,9 +4,9 @@ import { isStranded, ownerOf, type ReclaimPolicy, strandedFacts, strandedVerdict
 import { z } from 'zod';
 import { pausesOf } from '../cluster/macs.ts';
 import { type ClusterState, clusterStateSource, type Host } from '../cluster/state.ts';
-import { ageSince } from '../output/age.ts';
+import { ageCell } from '../output/age.ts';
 import type { Cell, Table } from '../output/table.ts';
-import { documentSchema, nullable, type Page, type View } from '../output/view.ts';
+import { documentSchema, fill, nullable, type Page, type View } from '../output/view.ts';
 
 const orphanSchema = z.object({
   host: z.string().describe('The MacHost.'),
@@ -14,7 +14,7 @@ const orphanSchema = z.object({
   zone: z.string(),
   type: nullable(z.string()),
   os: nullable(z.string(), 'Release family of macOS.'),
-  since: nullable(z.string(), 'Since when nobody knows it.'),
+  since: nullable(z.string(), 'When it became stranded.'),
   verdict: z
     .enum(['leave', 'reclaim', 'needed'])
     .describe('needed: a machine may still need the Mac, so the sweep never wipes it.'),
@@ -34,21 +34,18 @@ export type OrphansDocument = z.infer<typeof orphansDocument>;
 
 type Orphan = OrphansDocument['orphans'][number];
 
-/**
- * Macs that cost money and do nothing. What the manager was told is not seen from here: without a policy its own verdict is shown, which
- * it writes down; with one, what the very same function says.
- */
+/** Stranded Macs. Without a policy: the verdicts that the manager has reported. With one: the verdicts of its decision function. */
 export const orphansView = (policy: ReclaimPolicy | undefined): View<OrphansDocument> => ({
   source: clusterStateSource,
-  documentOf: (world) => ({
+  documentOf: (state) => ({
     schema: 'tartan.orphans/v1',
-    at: timestamp(world.now),
+    at: timestamp(state.now),
     judgedBy: policy === undefined ? 'manager' : 'flags',
-    orphans: world.hosts
+    orphans: state.hosts
       .filter(isStranded)
       .sort((a, b) => (sinceOf(a) < sinceOf(b) ? -1 : 1))
-      .map((host) => orphanOf(host, world, policy)),
-    notes: [...world.notes],
+      .map((host) => orphanOf(host, state, policy)),
+    notes: [...state.notes],
   }),
   pageOf,
   exitCode: ({ orphans }) => (orphans.length === 0 ? 0 : 1),
@@ -56,28 +53,25 @@ export const orphansView = (policy: ReclaimPolicy | undefined): View<OrphansDocu
 
 const sinceOf = ({ metadata, status }: Host): string => `${status?.since ?? '9'} ${metadata.name}`;
 
-const orphanOf = (host: Host, world: ClusterState, policy: ReclaimPolicy | undefined): Orphan => {
+const orphanOf = (host: Host, state: ClusterState, policy: ReclaimPolicy | undefined): Orphan => {
   const { metadata, spec, status } = host;
-  // The sweep looks for it too, right before it wipes anything.
-  const owner = ownerOf({ host, serverName: status?.name ?? '' }, world.machines);
-  const judged = verdictOf(host, world, policy);
-  const neededBy = owner ? keyOf(owner.metadata) : null;
-  return {
+  // The sweep makes the same check before it wipes a Mac.
+  const owner = ownerOf({ host, serverName: status?.name ?? '' }, state.machines);
+  const neededBy = owner && keyOf(owner.metadata);
+  return fill(orphanSchema, {
     host: metadata.name,
-    name: status?.name ?? null,
+    name: status?.name,
     zone: spec.zone,
-    type: status?.type ?? null,
-    os: status?.osFamily ?? null,
-    since: status?.since ?? null,
+    type: status?.type,
+    os: status?.osFamily,
+    since: status?.since,
     neededBy,
-    ...(neededBy === null
-      ? judged
-      : {
-          ...judged,
-          verdict: 'needed' as const,
-          message: `The machine ${neededBy} may need it (tartan explain ${owner?.metadata.name ?? ''}), so the sweep leaves it alone.`,
-        }),
-  };
+    ...verdictOf(host, state, policy),
+    ...(owner && {
+      verdict: 'needed',
+      message: `The machine ${neededBy} may need it (tartan explain ${owner.metadata.name}), so the sweep skips it.`,
+    }),
+  });
 };
 
 const verdictOf = (
@@ -85,14 +79,16 @@ const verdictOf = (
   { now }: ClusterState,
   policy: ReclaimPolicy | undefined,
 ): Pick<Orphan, 'verdict' | 'reason' | 'message'> => {
-  const said = getCondition(host.status?.conditions, 'Stranded');
-  if (policy === undefined && said?.status === 'True')
-    return { verdict: said.reason === 'Reclaiming' ? 'reclaim' : 'leave', reason: said.reason, message: said.message };
+  const reported = getCondition(host.status?.conditions, 'Stranded');
+  if (policy === undefined && reported?.status === 'True') {
+    const { reason, message } = reported;
+    return { verdict: reason === 'Reclaiming' ? 'reclaim' : 'leave', reason, message };
+  }
   const { kind, reason, message } = strandedVerdict(strandedFacts(host, pausesOf(host)), policy ?? reportOnly, now);
   return { verdict: kind, reason, message };
 };
 
-/** What a manager does that was told nothing. */
+/** The default policy of a manager. */
 const reportOnly: ReclaimPolicy = { claimNamePrefix: undefined, defaultPoolPrefix: undefined };
 
 const verdictCell = ({ verdict }: Orphan): Cell => ({
@@ -109,7 +105,7 @@ const tableOf = ({ orphans, at }: OrphansDocument): Table => ({
       orphan.name ?? '',
       orphan.type ?? '',
       orphan.zone,
-      { text: ageSince(orphan.since, Date.parse(at)), passing: true },
+      ageCell(orphan.since, at),
       verdictCell(orphan),
       orphan.reason,
     ],
@@ -119,14 +115,14 @@ const tableOf = ({ orphans, at }: OrphansDocument): Table => ({
 const pageOf = (document: OrphansDocument): Page => {
   const { orphans, notes } = document;
   if (orphans.length === 0)
-    return { tables: [], lines: ['No Mac is stranded: each is in a pool, or a machine has it.', ...notes] };
-  // Many are stranded for the same reason, and each would say so in a paragraph.
+    return { tables: [], lines: ['No Mac is stranded: each is in a pool, or held by a machine.', ...notes] };
+  // One paragraph per reason.
   const reasons = [...Map.groupBy(orphans, ({ reason, verdict }) => `${verdict} ${reason}`).values()];
   return {
     tables: [tableOf(document)],
     lines: [
       ...reasons.map(
-        ([first, ...more]) => `${first?.message ?? ''}${more.length > 0 ? ` (So ${more.length} more.)` : ''}`,
+        ([first, ...more]) => `${first?.message ?? ''}${more.length > 0 ? ` (${more.length} more.)` : ''}`,
       ),
       ...notes,
     ],

@@ -31,7 +31,7 @@ describe('tartan pool', () => {
       'QUARANTINED   NAME           UNTIL                  TIMES   WHY',
       'd             tuist-pool-d   2026-05-01T13:00:00Z   2       It fails.',
       '',
-      '6 Macs, 2 free to claim. 1 machine waits for one.',
+      '6 Macs, 2 free to claim, 1 machine without a Mac.',
     ]);
   });
 
@@ -53,6 +53,6 @@ describe('tartan pool', () => {
   });
 
   test('explains an empty pool', () => {
-    assert.match(shown({})[0] ?? '', /^No Mac is known\./);
+    assert.match(shown({})[0] ?? '', /^There are no Macs\./);
   });
 });

@@ -2,18 +2,19 @@ import { hostStateMeanings } from '@tartan/api';
 import { timestamp } from '@tartan/kube/clock';
 import { z } from 'zod';
 import { type ClusterState, clusterStateSource, type Host } from '../cluster/state.ts';
-import { ageSince } from '../output/age.ts';
+import { ageCell } from '../output/age.ts';
 import type { Table } from '../output/table.ts';
-import { documentSchema, nullable, type Page, type View } from '../output/view.ts';
+import { counted } from '../output/terminal-text.ts';
+import { documentSchema, fill, nullable, type Page, type View } from '../output/view.ts';
 
 const groupSchema = z.object({
-  state: nullable(z.string(), 'null: nobody has looked at them yet.'),
+  state: nullable(z.string(), 'null: the manager has not observed them yet.'),
   type: nullable(z.string()),
   os: nullable(z.string(), 'Release family of macOS.'),
   zone: z.string(),
   count: z.number(),
-  oldest: nullable(z.string(), 'Since when the first of them is in that state.'),
-  oldestHost: nullable(z.string(), 'Which one that is.'),
+  oldest: nullable(z.string(), 'When the first of them entered that state.'),
+  oldestHost: nullable(z.string(), 'The MacHost of the first.'),
 });
 
 const quarantinedSchema = z.object({
@@ -57,32 +58,31 @@ type Group = PoolDocument['groups'][number];
 
 const groupOf = (hosts: readonly Host[]): Group => {
   const [first] = hosts;
-  const known = hosts.filter(({ status }) => !Number.isNaN(Date.parse(status?.since ?? '')));
-  const [oldest] = known.sort((a, b) => Date.parse(a.status?.since ?? '') - Date.parse(b.status?.since ?? ''));
-  return {
-    state: first?.status?.state ?? null,
-    type: first?.status?.type ?? null,
-    os: first?.status?.osFamily ?? null,
+  const sinceOf = ({ status }: Host): number => Date.parse(status?.since ?? '');
+  const [oldest] = hosts.filter((host) => !Number.isNaN(sinceOf(host))).sort((a, b) => sinceOf(a) - sinceOf(b));
+  return fill(groupSchema, {
+    state: first?.status?.state,
+    type: first?.status?.type,
+    os: first?.status?.osFamily,
     zone: first?.spec.zone ?? '',
     count: hosts.length,
-    oldest: oldest?.status?.since ?? null,
-    oldestHost: oldest?.metadata.name ?? null,
-  };
+    oldest: oldest?.status?.since,
+    oldestHost: oldest?.metadata.name,
+  });
 };
 
 const placeOf = ({ state }: Group): number => (state === null ? states.length : states.indexOf(state));
 const labelOf = ({ type, os, zone }: Group): string => `${type} ${os} ${zone}`;
 const inOrder = (a: Group, b: Group): number => placeOf(a) - placeOf(b) || (labelOf(a) < labelOf(b) ? -1 : 1);
 
-/** Remembered beyond its end: how often a Mac has failed counts for the next time. */
+/** The status keeps an ended quarantine: the number of failures counts for the next one. */
 const quarantineOf = ({ metadata, status }: Host, now: number): PoolDocument['quarantined'] => {
   const { quarantine, state } = status ?? {};
   if (quarantine === undefined) return [];
-  // A time that is none is never over, as for whoever would claim the Mac.
+  // An invalid time never ends, as in the decision about claims.
   const over = Date.parse(quarantine.until) <= now;
   if (over && state !== 'quarantined') return [];
-  const { until, count, reason } = quarantine;
-  return [{ host: metadata.name, name: status?.name ?? null, until, over, count, reason }];
+  return [fill(quarantinedSchema, { ...quarantine, host: metadata.name, name: status?.name, over })];
 };
 
 const groupTable = ({ groups, at }: PoolDocument): Table => ({
@@ -98,7 +98,7 @@ const groupTable = ({ groups, at }: PoolDocument): Table => ({
       group.os ?? '?',
       group.zone,
       String(group.count),
-      { text: ageSince(group.oldest, Date.parse(at)), passing: true },
+      ageCell(group.oldest, at),
       group.oldestHost ?? '',
     ],
   })),
@@ -119,9 +119,9 @@ const pageOf = (document: PoolDocument): Page => ({
 
 const conclusion = ({ total, free, waiting }: PoolDocument): string => {
   if (total === 0)
-    return 'No Mac is known. The provider lists those at Scaleway whose name begins with the prefix of a pool: order one and name it so, or look whether the provider runs.';
-  const without = waiting === 0 ? '' : ` ${waiting === 1 ? '1 machine waits' : `${waiting} machines wait`} for one.`;
-  return `${total === 1 ? '1 Mac' : `${total} Macs`}, ${free} free to claim.${without}`;
+    return 'There are no Macs. The provider lists servers at Scaleway whose names begin with the prefix of a pool: order one with such a name, or check that the provider runs.';
+  const without = waiting === 0 ? '' : `, ${counted(waiting, 'machine')} without a Mac`;
+  return `${counted(total, 'Mac')}, ${free} free to claim${without}.`;
 };
 
 export const poolView: View<PoolDocument> = { source: clusterStateSource, documentOf, pageOf, exitCode: () => 0 };

@@ -16,10 +16,10 @@ export const versionDocument = documentSchema('tartan.version/v1', {
     version: z.string().describe('Of this command.'),
     node: z.string().describe('Version of Node.js.'),
   }),
-  server: nullable(z.object({ version: z.string() }), 'Kubernetes; null: it was not asked, or did not answer.'),
+  server: nullable(z.object({ version: z.string() }), 'Kubernetes; null: not requested, or no answer.'),
   manager: nullable(
     z.object({ holder: z.string(), namespace: z.string(), renewed: nullable(z.string()) }),
-    'Who leads, by its Lease; null: none was found.',
+    'The leader, by its Lease; null: none was found.',
   ),
   agents: z.array(
     z.object({ node: z.string(), version: nullable(z.string()), ready: z.enum(['True', 'False', 'Unknown']) }),
@@ -40,7 +40,6 @@ export const clientDocument = (now: number, notes: readonly string[] = []): Vers
   notes: [...notes],
 });
 
-/** Rejects with a sentence when the cluster does not answer. */
 export const versionsOf = async (cluster: Connection, signal: AbortSignal): Promise<VersionDocument> => {
   const server = await serverVersion(cluster.transport, signal);
   const [macs, leaders] = await Promise.all([
@@ -65,7 +64,7 @@ export const versionsOf = async (cluster: Connection, signal: AbortSignal): Prom
 
 const versionAnswer = z.object({ gitVersion: z.string() });
 
-/** Everybody may ask this, logged in or not. */
+/** Needs no permission. */
 const serverVersion = async (transport: Pick<Transport, 'send'>, signal: AbortSignal): Promise<string> => {
   try {
     const { body } = await transport.send({ method: 'GET', path: '/version', headers: {}, signal });
@@ -75,12 +74,12 @@ const serverVersion = async (transport: Pick<Transport, 'send'>, signal: AbortSi
   } catch (error) {
     const why =
       error instanceof z.ZodError || error instanceof SyntaxError
-        ? 'it answers, but not as Kubernetes does'
+        ? 'the answer is not that of Kubernetes'
         : error instanceof Error
           ? error.message
           : String(error);
     throw new ClusterError(
-      `The cluster does not say its version: ${why}. Is it the right one (kubectl config current-context), and are you on its network?`,
+      `The version of the cluster cannot be read: ${why}. Check that it is the right cluster (kubectl config current-context), and that you are on its network.`,
       { cause: error },
     );
   }
@@ -101,7 +100,7 @@ export const versionPage = (document: VersionDocument): Page => {
               cells: [
                 'manager',
                 '',
-                `${manager.holder} leads, seen ${ageSince(manager.renewed, Date.parse(at)) || '?'} ago`,
+                `${manager.holder} leads, renewed ${ageSince(manager.renewed, Date.parse(at)) || '?'} ago`,
               ],
             },
           ]),

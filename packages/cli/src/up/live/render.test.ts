@@ -147,12 +147,7 @@ const cases: readonly [what: string, state: LiveState, on: Partial<Canvas>, line
       'virtual machine, 0 free in the',
     ],
   ],
-  [
-    'an empty fleet says so',
-    { ...emptyState, fleet: fleetPage(0) },
-    {},
-    ['There is no machine and no Mac here: nothing has asked for one, and the pool is', 'empty.'],
-  ],
+  ['an empty fleet says so', { ...emptyState, fleet: fleetPage(0) }, {}, ['There are no machines and no Macs.']],
   [
     'of several lines about keys the last one is kept',
     { ...up, keys: `export KUBECONFIG=/x\n${keys}` },
