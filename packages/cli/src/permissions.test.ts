@@ -66,7 +66,7 @@ describe('a user without all RBAC permissions', () => {
     const { connection, admin } = await start(t, { mayThey: ({ verb }) => verb !== 'patch' });
     await assert.rejects(
       setPaused(connection, { name: 'macos', paused: true }, {}),
-      /You may not patch macfleets in the namespace default\. Ask for the right to "patch" macfleets\.infrastructure/,
+      /You may not patch macfleets in the namespace default\. The missing permission is "patch" on macfleets\.infrastructure/,
     );
     assert.equal((await admin.get(macFleet.resource, { namespace: 'default', name: 'macos' })).spec.paused, false);
   });
@@ -129,7 +129,7 @@ describe('roll pause with concurrent writes', () => {
     const { outcome, writes } = await patching(t, (write, cluster) =>
       touch(cluster, { spec: { maxUnavailable: write + 1 } }),
     );
-    assert.match(outcome.kind === 'refused' ? outcome.why : '', /wrote the MacFleet macos 5 times meanwhile/);
+    assert.match(outcome.kind === 'refused' ? outcome.why : '', /The MacFleet macos was changed 5 times meanwhile/);
     assert.equal(writes, 5);
   });
 
@@ -139,7 +139,7 @@ describe('roll pause with concurrent writes', () => {
       await cluster.admin.delete(macFleet.resource, { namespace: 'default', name: 'macos' });
       await cluster.add(macFleet.resource, aFleet('macos'));
     });
-    assert.match(outcome.kind === 'refused' ? outcome.why : '', /Another MacFleet has the name macos by now/);
+    assert.match(outcome.kind === 'refused' ? outcome.why : '', /The MacFleet macos was replaced meanwhile/);
     assert.equal(fleet?.spec.paused, false);
   });
 
@@ -151,7 +151,7 @@ describe('roll pause with concurrent writes', () => {
     const outcome = await setPaused(cluster.connection, { name: undefined, paused: true }, {});
     assert.deepEqual(outcome, {
       kind: 'refused',
-      why: 'There is more than one MacFleet: name it. There are: default/a, default/b.',
+      why: 'There is more than one MacFleet: give its name. There are: default/a, default/b.',
     });
   });
 });

@@ -1,7 +1,6 @@
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 
-/** Where a person types, and where they read. */
 export interface Terminal {
   readonly input: Readable & { isTTY?: boolean; setRawMode?(on: boolean): unknown };
   readonly output: Writable;
@@ -12,7 +11,7 @@ export class NotAnsweredError extends Error {
 }
 
 /**
- * Asks for a secret. On a terminal what is typed is not shown; otherwise the first line of the input is taken, so that
+ * Asks for a secret. A terminal does not echo it; otherwise the first line of the input is read, so that
  * `pass show mac | tartan prepare-host …` works. Rejects with NotAnsweredError on Ctrl-C, Ctrl-D and an empty input.
  */
 export const askSecret = (question: string, { input, output }: Terminal): Promise<string> =>
@@ -31,7 +30,7 @@ const ctrlC = '\u0003';
 const ctrlD = '\u0004';
 const ctrlU = '\u0015';
 
-/** Without readline: it would echo. Keys come as they are typed, pasted text in one piece. */
+/** Without readline, which would echo. */
 const typed = (question: string, input: Terminal['input'], output: Writable): Promise<string> =>
   new Promise((resolve, reject) => {
     const keys: string[] = [];
@@ -52,7 +51,7 @@ const typed = (question: string, input: Terminal['input'], output: Writable): Pr
         else keys.push(key);
       }
     };
-    // First of all: what is typed ahead of the question would be shown by the terminal itself.
+    // First, since the terminal would echo what is typed before the question.
     input.setRawMode?.(true);
     output.write(question);
     input.on('data', onData);

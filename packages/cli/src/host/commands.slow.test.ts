@@ -57,14 +57,14 @@ describe('preparing a Mac by hand', () => {
 
     const { code, out } = await prepare(mac, password);
     assert.equal(code, 0, out);
-    assert.match(out, /root, power and console session are proven.*What is left to do/s);
+    assert.match(out, /sudo, power and console session are verified.*Next steps/s);
     assert.ok(out.includes(mac.hostKey()));
     assert.equal(mac.guiSession(), 'Aqua');
     assert.ok(!out.includes(password));
 
     const after = await run(['doctor', ...at(mac)]);
     assert.equal(after.code, 0, after.out);
-    assert.match(after.out, /All 3 steps are as wanted/);
+    assert.match(after.out, /All 3 steps match/);
 
     const changed = mac.journal.entries.length;
     const again = await prepare(mac, password, '--host-key', mac.hostKey());
@@ -107,7 +107,7 @@ describe('preparing a Mac by hand', () => {
       const mac = await freshMac();
       const { code, out } = await prepare(mac, given);
       assert.equal(code, 2);
-      assert.match(out, /not a password/);
+      assert.match(out, /No password was given/);
       assert.ok(!mac.journal.entries.some(({ what }) => what === 'ssh.login'));
     });
   }
@@ -134,17 +134,17 @@ describe('preparing a Mac by hand', () => {
     const mac = await freshMac();
     const { code, out } = await prepare(mac, password, '--busy');
     assert.equal(code, 0, out);
-    assert.match(out, /step auto-login waits/);
+    assert.match(out, /step auto-login was skipped/);
     assert.equal(mac.guiSession(), 'none');
   });
 
   test('tells a host that is not there from one that does not know the key, and from one with another host key', async () => {
     const mac = await freshMac({ authorizedKeys: [] });
     const refused = await prepare(mac, password);
-    assert.deepEqual([refused.code, /refuses the key for m1/.test(refused.err)], [2, true], refused.err);
+    assert.deepEqual([refused.code, /rejects the SSH key of m1/.test(refused.err)], [2, true], refused.err);
     const known = await freshMac();
     const changed = await prepare(known, password, '--host-key', `SHA256:${'A'.repeat(43)}`);
-    assert.deepEqual([changed.code, /shows the host key/.test(changed.err)], [2, true], changed.err);
+    assert.deepEqual([changed.code, /The host key of/.test(changed.err)], [2, true], changed.err);
     known.faults.ssh = 'refuse';
     const away = await prepare(known, password);
     assert.deepEqual([away.code, /Cannot reach/.test(away.err)], [2, true], away.err);

@@ -3,22 +3,20 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type ConnectOutcome, type HostConnection } from '@tartan/host';
 
-/** How a person names a Mac and the way to it. */
 export interface Target {
   readonly host: string;
   readonly port: number;
   readonly user: string;
-  /** A private key file; without one, the usual places are looked at. */
+  /** A private key file. Undefined: the default keys of OpenSSH. */
   readonly identity?: string;
   readonly hostKey?: string;
 }
 
-/** Says what went wrong on the way to a host, and what to do. */
 class UnreachableError extends Error {
   override readonly name = 'UnreachableError';
 }
 
-/** Connects, or rejects with an error that is made for people. `PrivateKeyError` of a key that cannot be used passes through. */
+/** Connects, or rejects with an error for people. */
 export const connectToHost = async (target: Target, signal: AbortSignal): Promise<HostConnection> => {
   const outcome = await connect({
     addresses: [{ host: target.host, port: target.port, transport: 'public' }],
@@ -41,8 +39,8 @@ const privateKey = async ({ identity }: Target): Promise<string> => {
   }
   throw new UnreachableError(
     identity === undefined
-      ? `There is no SSH key in ${join(homedir(), '.ssh')}. Name the one that the Mac knows with --identity FILE.`
-      : `The SSH key ${identity} cannot be read. Name the one that the Mac knows with --identity FILE.`,
+      ? `There is no SSH key in ${join(homedir(), '.ssh')}. Use --identity FILE with a key that the Mac accepts.`
+      : `The SSH key ${identity} cannot be read. Use --identity FILE with a key that the Mac accepts.`,
   );
 };
 
@@ -52,12 +50,12 @@ const connectFailureText = (
 ): string => {
   switch (outcome.kind) {
     case 'never connected':
-      return `Cannot reach ${host} port ${port}: ${outcome.attempts.map(({ cause }) => cause).join('; ')}. Is it up (sshd needs a minute after a reboot), and is Remote Login on?`;
+      return `Cannot reach ${host} port ${port}: ${outcome.attempts.map(({ cause }) => cause).join('; ')}. Check that it is up (sshd needs a minute after a reboot), and that Remote Login is on.`;
     case 'host key changed':
-      return `${host} shows the host key ${outcome.hostKey}, and ${outcome.expected} was expected. If it was reinstalled, that is right: give the new one with --host-key. If not, somebody may be in between: stop.`;
+      return `The host key of ${host} is ${outcome.hostKey}, and ${outcome.expected} was expected. After a reinstall this is normal: pass the new key with --host-key. Otherwise stop: somebody may intercept the connection.`;
     case 'authentication refused':
-      return `${host} refuses the key for ${outcome.user}. Scaleway puts keys on a Mac at its first boot only: reinstall it with the key registered, or add the public half to ~${user}/.ssh/authorized_keys.`;
+      return `${host} rejects the SSH key of ${outcome.user}. Scaleway installs keys at the first boot only: register the key and reinstall the Mac, or add the public key to ~${user}/.ssh/authorized_keys.`;
     case 'handshake failed':
-      return `${host} answered and then broke off: ${outcome.cause}. Try again; if it goes on, reboot the Mac.`;
+      return `The SSH handshake with ${host} failed: ${outcome.cause}. Try again; if it fails again, reboot the Mac.`;
   }
 };

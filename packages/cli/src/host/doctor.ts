@@ -6,36 +6,36 @@ import { outcomeText, reportLines, reportRows } from './report-text.ts';
 import { readSpecFile } from './spec-file.ts';
 
 export interface DoctorOptions extends Target {
-  /** A file that says what the host should be. Without one, only what every host must have is looked at. */
+  /** A host specification. Undefined: only the steps of every host are checked. */
   readonly spec?: string;
   readonly output: 'text' | 'tsv' | 'json';
 }
 
-/** Exit codes as `kubectl diff` has them. */
+/** Exit codes, as of `kubectl diff`. */
 const same = 0;
 const different = 1;
-const couldNotLook = 2;
+const unreadable = 2;
 
-/** Reads a host back and lists what differs from what we would push. Changes nothing. Answers the exit code. */
+/** Compares a host with its specification. Changes nothing. Returns the exit code. */
 export const doctor = async (
   options: DoctorOptions,
   out: { readonly stdout: Writable; readonly style: TextStyle },
   signal: AbortSignal,
 ): Promise<number> => {
-  const say = (line: string): void => void out.stdout.write(`${line}\n`);
+  const print = (line: string): void => void out.stdout.write(`${line}\n`);
   const spec = options.spec === undefined ? undefined : await readSpecFile(options.spec);
   const connection = await connectToHost({ ...options, user: spec?.user ?? options.user }, signal);
   try {
-    if (options.output === 'tsv') say(['step', 'state', 'stamp', 'difference'].join('\t'));
+    if (options.output === 'tsv') print(['step', 'state', 'stamp', 'difference'].join('\t'));
     const onStep = (report: StepReport): void => {
-      if (options.output === 'text') say(reportLines(report, out.style));
-      if (options.output === 'tsv') for (const row of reportRows(report)) say(row);
+      if (options.output === 'text') print(reportLines(report, out.style));
+      if (options.output === 'tsv') for (const row of reportRows(report)) print(row);
     };
     const outcome =
       spec === undefined
         ? await checkHost(connection, { user: options.user }, { steps: preparationSteps, onStep, signal })
         : await checkHost(connection, spec, { onStep, signal });
-    return conclude(outcome, connection.hostKey, options, say);
+    return conclude(outcome, connection.hostKey, options, print);
   } finally {
     await connection.close();
   }
@@ -45,19 +45,19 @@ const conclude = (
   outcome: CheckOutcome,
   hostKey: string,
   { host, output }: DoctorOptions,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): number => {
   if (outcome.kind !== 'checked') {
     const error = outcomeText(outcome.kind === 'unreadable host' ? outcome : { ...outcome, ...nothingDone });
-    say(output === 'json' ? JSON.stringify({ host, hostKey, error }) : error);
-    return couldNotLook;
+    print(output === 'json' ? JSON.stringify({ host, hostKey, error }) : error);
+    return unreadable;
   }
   const { inventory, objections, steps } = outcome;
   const count = (state: StepReport['state']): number => steps.filter((step) => step.state === state).length;
   if (output === 'json') {
     const { artifacts, ...rest } = inventory;
     const reports = steps.map(({ error, ...report }) => ({ ...report, ...(error && { error: error.message }) }));
-    say(
+    print(
       JSON.stringify(
         { host, hostKey, inventory: { ...rest, artifacts: [...artifacts] }, objections, steps: reports },
         null,
@@ -66,20 +66,20 @@ const conclude = (
     );
   }
   if (output === 'text') {
-    say('');
-    for (const { what, advice } of objections) say(printable(`Cannot be prepared: ${what}. ${advice}`));
-    say(
+    print('');
+    for (const { what, advice } of objections) print(printable(`Unsuitable host: ${what}. ${advice}`));
+    print(
       printable(
         `${host}: macOS ${inventory.macOS}, ${(inventory.freeKiB / 1024 / 1024).toFixed(0)} GiB free, console user ${inventory.consoleUser}, agent release ${inventory.agentRelease ?? 'none'}, host key ${hostKey}`,
       ),
     );
-    say(
+    print(
       count('different') + count('could not look') === 0
-        ? `All ${steps.length} steps are as wanted.`
-        : `${count('different')} of ${steps.length} steps differ, ${count('could not look')} could not be looked at. Nothing was changed.`,
+        ? `All ${steps.length} steps match.`
+        : `${count('different')} of ${steps.length} steps differ, ${count('could not look')} could not be checked. Nothing was changed.`,
     );
   }
-  if (count('could not look') > 0) return couldNotLook;
+  if (count('could not look') > 0) return unreadable;
   return count('different') > 0 || objections.length > 0 ? different : same;
 };
 

@@ -6,7 +6,7 @@ import { connectToHost, type Target } from './connect.ts';
 import { eventLine, outcomeText } from './report-text.ts';
 
 export interface PrepareOptions extends Target {
-  /** Virtual machines run on the Mac: what would kill them is left out. */
+  /** Virtual machines run on the Mac: steps that would stop them are skipped. */
   readonly busy: boolean;
 }
 
@@ -14,23 +14,20 @@ export interface Console extends Terminal {
   readonly style: TextStyle;
 }
 
-/**
- * Makes one Mac ready to be taken over: root without a password, power, and a console session that is proven. The same steps, proofs
- * and stamps as the controller's. Answers the exit code.
- */
+/** Prepares one Mac with the steps of the manager: passwordless sudo, power, and a verified console session. Returns the exit code. */
 export const prepareHost = async (options: PrepareOptions, console: Console, signal: AbortSignal): Promise<number> => {
-  const say = (line: string): void => void console.output.write(`${line}\n`);
+  const print = (line: string): void => void console.output.write(`${line}\n`);
   const userPassword = await askSecret(`Password of ${options.user} on ${options.host}: `, console);
   if (userPassword === '' || userPassword === '<sealed>') {
-    say(
-      `That is not a password, so nothing was sent. Scaleway shows it once, with the server's VNC address; a reinstall makes a new one.`,
+    print(
+      `No password was given, so nothing was sent. Scaleway shows it once, with the VNC address of the server; a reinstall sets a new one.`,
     );
     return 2;
   }
   const connection = await connectToHost(options, signal);
   try {
-    say(
-      `Connected to ${options.host}, host key ${connection.hostKey}${options.hostKey === undefined ? ' (taken on trust)' : ''}`,
+    print(
+      `Connected to ${options.host}, host key ${connection.hostKey}${options.hostKey === undefined ? ' (trusted on first use)' : ''}`,
     );
     const outcome = await convergeHost(
       connection,
@@ -44,39 +41,39 @@ export const prepareHost = async (options: PrepareOptions, console: Console, sig
         signal,
         report: (event) => {
           const line = eventLine(event, console.style);
-          if (line !== undefined) say(line);
+          if (line !== undefined) print(line);
         },
       },
     );
-    return conclude(outcome, options, say);
+    return conclude(outcome, options, print);
   } finally {
     await connection.close();
   }
 };
 
-const conclude = (outcome: HostOutcome, { host, hostKey }: PrepareOptions, say: (line: string) => void): number => {
+const conclude = (outcome: HostOutcome, { host, hostKey }: PrepareOptions, print: (line: string) => void): number => {
   if (outcome.kind !== 'converged') {
-    say('');
-    say(outcomeText(outcome));
+    print('');
+    print(outcomeText(outcome));
     return 1;
   }
-  say('');
+  print('');
   const left = [
     ...outcome.deferred.map(
-      ({ step }) => `Run this again without --busy when no virtual machine runs: step ${step} waits.`,
+      ({ step }) => `Run the command again without --busy when no virtual machine runs: step ${step} was skipped.`,
     ),
-    ...(outcome.rebootPending ? ['Reboot the Mac: something that was changed takes effect then.'] : []),
+    ...(outcome.rebootPending ? ['Reboot the Mac: a change takes effect after a reboot.'] : []),
     ...(hostKey === undefined
-      ? ['Compare the host key above with what the Mac itself shows, if you can: it was taken on trust.']
+      ? ['Compare the host key above with that of the Mac, if you can: it was trusted on first use.']
       : []),
-    `Give the Mac its pool name at Scaleway (tuist-pool-…), so that a machine can claim it; everything else follows by itself.`,
+    'Give the Mac a pool name at Scaleway (tuist-pool-…), so that a machine can claim it.',
   ];
-  say(
+  print(
     outcome.deferred.length === 0
-      ? `${host} is prepared: root, power and console session are proven.`
-      : `${host} is prepared but for one thing.`,
+      ? `${host} is prepared: sudo, power and console session are verified.`
+      : `${host} is prepared, except for a skipped step.`,
   );
-  say('What is left to do:');
-  for (const [index, line] of left.entries()) say(`  ${index + 1}. ${line}`);
+  print('Next steps:');
+  for (const [index, line] of left.entries()) print(`  ${index + 1}. ${line}`);
   return 0;
 };

@@ -1,7 +1,7 @@
 import type { HostEvent, HostOutcome, StepReport } from '@tartan/host';
 import { megabytes, paint, printable, printableLines, type TextStyle, type Tone } from '../output/terminal-text.ts';
 
-/** One line for what happens while a host is prepared; none for what is not worth one. */
+/** One line for an event of the preparation. Undefined: not shown. */
 export const eventLine = (event: HostEvent, style: TextStyle): string | undefined => {
   switch (event.kind) {
     case 'step started':
@@ -32,16 +32,16 @@ const resultMarks: Readonly<Record<Result, readonly [string, Tone]>> = {
 };
 
 const resultTexts: Readonly<Record<Result, string>> = {
-  unchanged: 'already so',
+  unchanged: 'unchanged',
   applied: 'done',
   removed: 'removed',
-  deferred: 'left for later',
+  deferred: 'deferred',
   different: 'differs',
   failed: 'failed',
-  'cut short': 'cut short',
+  'cut short': 'interrupted',
 };
 
-/** What an outcome that is not `converged` means for a person, and what to do. */
+/** What happened, and what to do. */
 export const outcomeText = (outcome: Exclude<HostOutcome, { kind: 'converged' }>): string =>
   printableLines(outcomeMessage(outcome), '  ');
 
@@ -50,23 +50,20 @@ const outcomeMessage = (outcome: Exclude<HostOutcome, { kind: 'converged' }>): s
     case 'step failed':
       return outcome.error.message;
     case 'locked':
-      return `Somebody else prepares this host now (${outcome.by}). Wait for them to finish, or half an hour if they died, and run it again.`;
+      return `Another process prepares this host (${outcome.by}). Wait until it has finished, or half an hour if it has died, then run the command again.`;
     case 'unsuitable host':
-      return outcome.objections
-        .map(({ what, advice }) => `This host cannot be prepared: ${what}. ${advice}`)
-        .join('\n');
+      return outcome.objections.map(({ what, advice }) => `Unsuitable host: ${what}. ${advice}`).join('\n');
     case 'unreadable host':
-      return `The host answers, but not with what our scripts say: ${outcome.cause}. See what its login shell prints or does (.zshenv).`;
+      return `The output of the host is not readable: ${outcome.cause}. Check what its login shell prints or runs (.zshenv).`;
     case 'connection lost':
-      return `The connection was lost during ${outcome.during}: ${outcome.cause}. Run it again: it goes on where it was.`;
+      return `The connection was lost during ${outcome.during}: ${outcome.cause}. Run the command again: it continues.`;
     case 'timed out':
-      return `${outcome.during} took longer than ${outcome.after / 1000} s. Run it again: it goes on where it was.`;
+      return `${outcome.during} timed out after ${outcome.after / 1000} s. Run the command again: it continues.`;
     case 'aborted':
-      return `Stopped during ${outcome.during}. Run it again: it goes on where it was.`;
+      return `Stopped during ${outcome.during}. Run the command again: it continues.`;
   }
 };
 
-/** One step of `tartan doctor`, for people. */
 export const reportLines = (report: StepReport, style: TextStyle): string => {
   const [mark, colour]: readonly [string, Tone] =
     report.state === 'as wanted' ? ['✓', 'good'] : report.state === 'different' ? ['≠', 'warn'] : ['✗', 'bad'];
@@ -78,7 +75,7 @@ export const reportLines = (report: StepReport, style: TextStyle): string => {
   return lines.join('\n');
 };
 
-/** For scripts: step, state, stamp, what differs; one line per difference. */
+/** For scripts: step, state, stamp and difference; one line per difference. */
 export const reportRows = ({ step, state, stamp, differences, error }: StepReport): string[] => {
   const details = (error === undefined ? differences : [error.message]).map(printable);
   return (details.length === 0 ? [''] : details).map((detail) => [step, state, stamp, detail].join('\t'));

@@ -1,4 +1,4 @@
-import { type CallOptions, isKubeError, type Live, nodes, pods } from '@tartan/kube';
+import { type CallOptions, ignoreNotFound, isKubeError, type Live, nodes, pods } from '@tartan/kube';
 import {
   decide,
   type Decision,
@@ -8,27 +8,27 @@ import {
   removeVMCleanupFinalizer,
 } from '@tartan/provider/pods';
 import { type Cluster, explainRefusal } from '../cluster/connection.ts';
+import { readinessOf } from '../cluster/macs.ts';
 
-/** A Pod that is Terminating and held by the finalizer of its agent, and what is to be done about it. */
+/** A Terminating Pod with the finalizer of its agent, and the decision about it. */
 export interface StuckPod {
   readonly pod: Live<Pod>;
   readonly node: NodeState;
   readonly decision: Decision;
 }
 
-type NodeState =
-  /** The Pod was never given to one. */
-  { readonly kind: 'none' } | { readonly kind: 'gone' } | { readonly kind: 'there'; readonly ready: boolean };
+/** As the decision function takes it, and whether a present Node is Ready. */
+type NodeState = Parameters<typeof decide>[0]['node'] & { readonly ready?: boolean };
 
 export interface Selection {
-  /** All of them unless told. */
+  /** Undefined: all namespaces. */
   readonly namespace?: string;
   readonly selector?: string;
 }
 
 const requiredRights = 'This command lists Pods and gets Nodes; with --apply it also gets and patches Pods.';
 
-/** All that are stuck, in the order of their names. The list and every Node are read from the server. */
+/** All stuck Pods. Reads the list and every Node from the server. */
 export const findStuck = async (
   cluster: Cluster,
   { namespace, selector }: Selection,
@@ -36,7 +36,7 @@ export const findStuck = async (
 ): Promise<StuckPod[]> => {
   const where = namespace === undefined ? 'in all namespaces' : `in the namespace ${namespace}`;
   const advice =
-    namespace === undefined ? `Name one with --namespace, or ask for the right. ${requiredRights}` : requiredRights;
+    namespace === undefined ? `Choose one with --namespace, or get the permission. ${requiredRights}` : requiredRights;
   const { items } = await explainRefusal(
     `list Pods ${where}`,
     advice,
@@ -50,7 +50,7 @@ export const findStuck = async (
   const names = [...new Set(held.map(({ spec }) => spec?.nodeName))];
   const states = new Map<string | undefined, NodeState>();
   for (const name of names) states.set(name, await nodeState(cluster, name, call));
-  return held.map((pod) => judge(cluster, pod, states.get(pod.spec?.nodeName) ?? { kind: 'none' }));
+  return held.map((pod) => judge(cluster, pod, states.get(pod.spec?.nodeName) ?? { kind: 'unbound' }));
 };
 
 const isHeld = (pod: Live<Pod>): boolean => {
@@ -58,61 +58,40 @@ const isHeld = (pod: Live<Pod>): boolean => {
   return held && deletedAt !== undefined;
 };
 
-/** Only an answer that says so makes a Node gone. */
+/** A Node is absent only if the server says so. */
 const nodeState = async (
   { client }: Pick<Cluster, 'client'>,
   name: string | undefined,
   call: CallOptions,
 ): Promise<NodeState> => {
-  if (!name) return { kind: 'none' };
-  const advice = `Whether its Node is gone decides over a Pod. ${requiredRights}`;
-  const look = client.get(nodes, { name }, call).catch((error: unknown) => {
-    if (isKubeError(error, 'notFound')) return undefined;
-    throw error;
-  });
-  const node = await explainRefusal(`get the Node ${name}`, advice, look);
-  if (node === undefined) return { kind: 'gone' };
-  const ready = node.status?.conditions?.find(({ type }) => type === 'Ready');
-  return { kind: 'there', ready: ready?.status === 'True' };
+  if (!name) return { kind: 'unbound' };
+  const advice = `The decision about a Pod depends on its Node. ${requiredRights}`;
+  const node = await explainRefusal(`get the Node ${name}`, advice, ignoreNotFound(client.get(nodes, { name }, call)));
+  return node === undefined
+    ? { kind: 'absent', forMs: Infinity }
+    : { kind: 'present', ready: readinessOf(node) === 'True' };
 };
 
-/**
- * By the rule of the manager. It waits for a grace since it missed the Node; here a person has asked, who may know more, and the grace
- * since the Pod should have ended is waited for alone.
- */
-const judge = ({ clock }: Pick<Cluster, 'clock'>, pod: Live<Pod>, node: NodeState): StuckPod => {
-  const decision = decide({
-    pod: podFacts(pod),
-    node: nodeFacts[node.kind],
-    now: clock.now(),
-    graceMs: defaultGraceMs,
-  });
-  return { pod, node, decision };
-};
+/** By the rule of the manager, but without the grace period since the Node disappeared: a person has asked. */
+const judge = ({ clock }: Pick<Cluster, 'clock'>, pod: Live<Pod>, node: NodeState): StuckPod => ({
+  pod,
+  node,
+  decision: decide({ pod: podFacts(pod), node, now: clock.now(), graceMs: defaultGraceMs }),
+});
 
-const nodeFacts = {
-  none: { kind: 'unbound' },
-  gone: { kind: 'absent', forMs: Infinity },
-  there: { kind: 'present' },
-} as const;
-
-/** What became of a stuck Pod. */
+/** The result for a stuck Pod. */
 export type ReleaseOutcome =
   | { readonly kind: 'would let go'; readonly stuck: StuckPod }
-  /** `heldBy`: finalizers of others, for which the Pod still waits. */
+  /** `heldBy`: remaining finalizers of others. */
   | { readonly kind: 'let go'; readonly stuck: StuckPod; readonly heldBy: readonly string[] }
-  /** Nothing was left to do: the Pod is gone, or its agent was faster. */
+  /** The Pod is gone, or its agent has released it. */
   | { readonly kind: 'went by itself'; readonly stuck: StuckPod }
   | { readonly kind: 'left'; readonly stuck: StuckPod }
   | { readonly kind: 'failed'; readonly stuck: StuckPod; readonly why: string };
 
-/** Somebody who writes a Pod all the time looks after it. */
 const maxAttempts = 3;
 
-/**
- * Lets one Pod go, if that is still right: its Node is asked for right before the write, and the write meets the very Pod that was
- * judged. A Pod that has changed is read and judged anew. Rejects when the server does not answer.
- */
+/** Releases one Pod. Reads its Node right before the write, which uses optimistic locking. Decides again if the Pod has changed. */
 const releasePod = async (cluster: Cluster, first: Live<Pod>, call: CallOptions): Promise<ReleaseOutcome> => {
   let pod = first;
   for (let attempt = 1; ; attempt += 1) {
@@ -122,34 +101,32 @@ const releasePod = async (cluster: Cluster, first: Live<Pod>, call: CallOptions)
     if (removal.kind === 'gone') return { kind: 'went by itself', stuck };
     if (removal.kind === 'removed') return { kind: 'let go', stuck, heldBy: removal.pod.metadata.finalizers ?? [] };
     if (attempt === maxAttempts)
-      return { kind: 'failed', stuck, why: `somebody else wrote it ${maxAttempts} times meanwhile; run it again` };
+      return {
+        kind: 'failed',
+        stuck,
+        why: `the Pod was changed ${maxAttempts} times meanwhile; run the command again`,
+      };
     const now = await readAgain(cluster, pod, call);
     if (now === undefined) return { kind: 'went by itself', stuck };
     pod = now;
   }
 };
 
-/** There is nothing left to let go of. */
 const isReleased = ({ decision }: StuckPod): boolean => decision.kind === 'leave' && decision.because !== 'nodeExists';
 
-/** The same Pod as it is now; undefined when it is gone, also when another one has its name. */
+/** The current version of the Pod; undefined if it is gone or replaced. */
 const readAgain = async ({ client }: Cluster, pod: Live<Pod>, call: CallOptions): Promise<Live<Pod> | undefined> => {
   const { name, namespace = '', uid } = pod.metadata;
-  try {
-    const now = await client.get(pods, { name, namespace }, call);
-    return now.metadata.uid === uid ? now : undefined;
-  } catch (error) {
-    if (isKubeError(error, 'notFound')) return undefined;
-    throw error;
-  }
+  const now = await ignoreNotFound(client.get(pods, { name, namespace }, call));
+  return now?.metadata.uid === uid ? now : undefined;
 };
 
-/** Side by side: a cluster far away would take a minute for hundreds of Pods one by one, and eight at a time burden nobody. */
+/** Hundreds of Pods one by one would take a minute in a distant cluster. */
 const concurrency = 8;
 
 /**
- * Lets all of them go, and tells after each how many are done. Answers one fate for each, in the same order. Where Pods may not be
- * written, the others of that namespace are not tried. A server that stops answering ends it: those that are left have failed.
+ * Releases all Pods. Returns one outcome for each, in the same order. After a forbidden write, the other Pods of that namespace are
+ * skipped. After another error, all remaining Pods are skipped.
  */
 export const releasePods = async (
   cluster: Cluster,
@@ -163,7 +140,7 @@ export const releasePods = async (
 
   const outcomeOf = async (each: StuckPod): Promise<ReleaseOutcome> => {
     const { namespace = '' } = each.pod.metadata;
-    const why = call.signal.aborted ? 'stopped before its turn' : (broken ?? forbidden.get(namespace));
+    const why = call.signal.aborted ? 'stopped before' : (broken ?? forbidden.get(namespace));
     if (why !== undefined) return { kind: 'failed', stuck: each, why };
     try {
       return await releasePod(cluster, each.pod, call);

@@ -114,7 +114,7 @@ describe('tartan pods unstick', () => {
     });
     const { code, out } = await stage.run({ apply: true });
     assert.equal(code, 1);
-    assert.match(out, /failed +somebody else wrote it 3 times meanwhile; run it again/);
+    assert.match(out, /failed +the Pod was changed 3 times meanwhile; run the command again/);
     assert.equal(writes, 3);
     assert.deepEqual(await stage.finalizersOf('vm'), [vmCleanup]);
   });
@@ -183,7 +183,7 @@ describe('tartan pods unstick without permissions', () => {
     const stage = await setUpCluster(t, ({ namespace, resource }) => resource !== 'pods' || namespace === 'runners');
     await assert.rejects(
       stage.run(),
-      /^ClusterRefusal: You may not list Pods in all namespaces\. Name one with --namespace, or ask for the right\. This command lists Pods and gets Nodes;/,
+      /^ClusterRefusal: You may not list Pods in all namespaces\. Choose one with --namespace, or get the permission\. This command lists Pods and gets Nodes;/,
     );
     assert.equal((await stage.run({ namespace: 'runners' })).code, 0);
     await assert.rejects(
@@ -198,7 +198,7 @@ describe('tartan pods unstick without permissions', () => {
     stage.clock.advance(hour);
     await assert.rejects(
       stage.run({ apply: true }),
-      /You may not get the Node mac-1\. Whether its Node is gone decides/,
+      /You may not get the Node mac-1\. The decision about a Pod depends on its Node/,
     );
     assert.deepEqual(await stage.finalizersOf('vm'), [vmCleanup]);
   });
@@ -247,7 +247,7 @@ describe('tartan pods unstick when it is interrupted', () => {
     const stopping = new AbortController();
     const stage = await setUp(t, () => stopping.abort(), new KubeError('aborted', 'stopped'));
     const { out } = await stage.run({ apply: true }, stopping.signal);
-    assert.match(out, /failed +stopped before its turn\n/);
+    assert.match(out, /failed +stopped before\n/);
     assert.ok(stage.calls.filter((call) => call.startsWith('PATCH ')).length < 20, 'only what was under way');
   });
 

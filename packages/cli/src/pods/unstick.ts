@@ -7,24 +7,21 @@ import { pageLines, writeOutput } from '../output/view.ts';
 import { findStuck, type ReleaseOutcome, releasePods, type Selection, type StuckPod } from './release-stuck-pods.ts';
 
 export interface UnstickOptions extends Selection {
-  /** Without it, nothing is written. */
+  /** False: a dry run. */
   readonly apply: boolean;
   readonly output: 'table' | 'json';
 }
 
 export interface UnstickOutput {
   readonly stdout: Writable;
-  /** For what is only interesting while it goes on. */
+  /** For the progress. */
   readonly stderr: Writable & { isTTY?: boolean };
 }
 
 const nothingLeft = 0;
 const somethingLeft = 1;
 
-/**
- * Finds Pods that are Terminating and held by the finalizer of an agent whose Node is gone, and lets them go when told to. Answers the
- * exit code. Rejects when the cluster cannot be looked at.
- */
+/** Finds Terminating Pods whose Node is gone, and removes the finalizer of the agent. Returns the exit code. */
 export const unstick = async (
   options: UnstickOptions,
   cluster: Cluster,
@@ -143,7 +140,7 @@ const causeOf = ({ stuck: { decision, node } }: ReleaseOutcome): string => {
     case 'wait':
       return `its grace period ended less than 5 minutes ago; wait ${Math.ceil(decision.forMs / 1000)} s`;
     case 'leave':
-      return node.kind === 'there' && !node.ready
+      return node.ready === false
         ? 'its Node exists but is not Ready: the VM may still run, and the agent releases the Pod when it is back; if the Mac is lost, delete its Machine'
         : 'its Node exists: the agent removes the VM and releases the Pod';
   }

@@ -1,5 +1,5 @@
 import { isRolloutPaused, macFleet } from '@tartan/api';
-import { type CallOptions, isKubeError, keyOf } from '@tartan/kube';
+import { type CallOptions, isKubeError, keyOf, patchIfUnchanged } from '@tartan/kube';
 import { z } from 'zod';
 import { type Cluster, explainRefusal } from '../cluster/connection.ts';
 import { listAll } from '../cluster/list.ts';
@@ -17,19 +17,19 @@ export const pausedDocument = z.strictObject({
 export type PausedDocument = z.infer<typeof pausedDocument>;
 
 export type PauseOutcome =
-  /** `isPaused`: by whomever, the release included. */
+  /** `isPaused`: also true if the chart values pause the fleet. */
   | { readonly kind: 'written' | 'already'; readonly fleet: Fleet; readonly isPaused: boolean }
-  /** Nothing was done; `why` is for people. */
+  /** Nothing was written. */
   | { readonly kind: 'refused'; readonly why: string };
 
-/** The manager writes the status of a fleet that rolls every few seconds, and each write makes a new version. */
+/** During a rollout the manager writes the status every few seconds, which causes conflicts. */
 const maxAttempts = 5;
 
-const requiredRights = `Ask for the right to "patch" macfleets.${macFleet.names.group}.`;
+const requiredRights = `The missing permission is "patch" on macfleets.${macFleet.names.group}.`;
 
 /**
- * Sets `spec.paused` of one fleet: of that one, or of the only one there is. Uses optimistic locking: nobody's change is overwritten, and a
- * fleet that was replaced meanwhile is left alone. Safe to repeat. The chart never sets that field, so helm and people do not fight.
+ * Sets `spec.paused` of the named fleet, or of the only one. Uses optimistic locking, and leaves a fleet alone that was replaced meanwhile.
+ * Safe to repeat. The chart never sets that field.
  */
 export const setPaused = async (
   cluster: Cluster,
@@ -43,7 +43,7 @@ export const setPaused = async (
     return refusal(name === undefined ? 'There is no MacFleet.' : `There is no MacFleet ${name}.`, all);
   if (others.length > 0)
     return name === undefined
-      ? refusal('There is more than one MacFleet: name it.', all)
+      ? refusal('There is more than one MacFleet: give its name.', all)
       : refusal(`There is a MacFleet ${name} in more than one namespace: choose one with --namespace.`, chosen);
   return writePaused(cluster, fleet, paused, call);
 };
@@ -65,12 +65,10 @@ const writePaused = async (
     if (fleet.metadata.uid !== uid)
       return {
         kind: 'refused',
-        why: `Another MacFleet has the name ${name} by now. Nothing was written; look at it first.`,
+        why: `The MacFleet ${name} was replaced meanwhile. Nothing was written: check it, then run the command again.`,
       };
     if (fleet.spec.paused === paused) return { kind: 'already', fleet, isPaused: isRolloutPaused(fleet.spec) };
-    const { resourceVersion } = fleet.metadata;
-    const body = { metadata: { uid, resourceVersion }, spec: { paused } };
-    const patch = cluster.client.patch(macFleet.resource, { name, namespace }, { type: 'merge', body }, call);
+    const patch = patchIfUnchanged(cluster.client, macFleet.resource, fleet, { spec: { paused } }, call);
     try {
       const written = await explainRefusal(`patch macfleets in the namespace ${namespace}`, requiredRights, patch);
       return { kind: 'written', fleet: written, isPaused: isRolloutPaused(written.spec) };
@@ -80,7 +78,7 @@ const writePaused = async (
       if (attempt === maxAttempts)
         return {
           kind: 'refused',
-          why: `Somebody else wrote the MacFleet ${name} ${maxAttempts} times meanwhile. Run it again.`,
+          why: `The MacFleet ${name} was changed ${maxAttempts} times meanwhile. Run the command again.`,
         };
     }
     fleet = await explainRefusal(

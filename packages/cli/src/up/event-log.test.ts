@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
 import { PassThrough } from 'node:stream';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -63,7 +64,12 @@ test('colors are used only when enabled', () => {
   assert.equal(plain.good('x'), 'x');
 });
 
-/** Whoever sleeps wakes up in between. */
+/** A key of an RSA App takes seconds to generate on a busy machine, and no test here signs anything. */
+const app = {
+  privateKey: generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+};
+
+/** Sleepers wake up in between. */
 const pass = async (clock: ManualClock, seconds: number): Promise<void> => {
   for (let at = 0; at < seconds; at += 1) {
     clock.advance(1_000);
@@ -73,7 +79,7 @@ const pass = async (clock: ManualClock, seconds: number): Promise<void> => {
 
 describe('jobs at the simulated GitHub', () => {
   test('only the start and end of a job are logged', async (t) => {
-    const github = createGitHub({ clock: manualClock() });
+    const github = createGitHub({ clock: manualClock(), app });
     t.after(github.stop);
     const job = queueJob(github);
     job.conclusion = 'success';
@@ -94,7 +100,7 @@ describe('jobs at the simulated GitHub', () => {
 
   test('earlier jobs are not logged', async (t) => {
     const clock = manualClock();
-    const github = createGitHub({ clock });
+    const github = createGitHub({ clock, app });
     t.after(github.stop);
     const history: GitHubEvent[] = [{ at: 0, type: 'job started', runner: 'r', job: 1 }];
     const said: string[] = [];
@@ -111,7 +117,7 @@ describe('jobs at the simulated GitHub', () => {
   test('the job interval follows the pace within its bounds', async (t) => {
     assert.deepEqual([1, 0.1, 0.01, 0.001].map(jobIntervalMs), [120_000, 120_000, 15_000, 2_000]);
     const clock = manualClock();
-    const github = createGitHub({ clock });
+    const github = createGitHub({ clock, app });
     t.after(github.stop);
     const over = new AbortController();
     const queueing = keepQueueing(github, 0.01, over.signal, clock);
